@@ -1,0 +1,116 @@
+"""Floating-point operations of one forward pass, by module; a multiply-add is two.
+
+Matrix arithmetic is what PyTorch's ``FlopCounterMode`` counts: products with weights and attention.
+A look-up costs nothing, a tied head costs as much as any other. Attention is counted in full;
+a causal mask halves none of it, as the reference computes the whole square.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from weighbridge.accounts.ledger import Entry, Rule, ledger
+from weighbridge.errors import UsageError
+from weighbridge.sizes import Size, product
+from weighbridge.tree import Once, Op, Part, Span, Stream, Tensor, Together
+
+
+class Flops(NamedTuple):
+    """The arithmetic of one pass, in FLOPs (a multiply-add is two).
+
+    Attributes:
+        forward_matmul: Products of matrices in a forward pass, as ``FlopCounterMode`` counts them.
+        forward: The same and the arithmetic of every bias, gain and shift: one FLOP per element and
+            token. Softmax, activations and the statistics of norms are not counted.
+        backward: Products of matrices in a backward pass: two for each one forward.
+        ledger: *forward_matmul* by module.
+    """
+
+    forward_matmul: Size
+    forward: Size
+    backward: Size
+    ledger: Entry
+
+
+def flops(tree: Part, lengths: Mapping[str, Size], batch: Size = 1) -> Flops:
+    """Count the arithmetic of one pass over *tree*.
+
+    Args:
+        tree: A model. Its sizes may be ints, symbols or columns.
+        lengths: Tokens per example of each named stream; ``one`` is always 1. A part whose *given*
+            stream is missing here does not run.
+        batch: Examples.
+
+    Raises:
+        UsageError: The tree sees a stream whose length is not given.
+
+    >>> from weighbridge.parts import linear
+    >>> flops(Part("", (linear("dense", 768, 768),)), {"seq": 128}).forward_matmul
+    150994944
+    """
+    known = {"one": 1, **lengths}
+
+    def often(part: Part) -> Size:
+        return part.runs if part.runs is not None else part.repeat if part.repeat is not None else 1
+
+    def present(part: Part) -> bool:
+        return part.given is None or part.given in known
+
+    def matrices(part: Part, node: Tensor | Op, stream: Stream) -> Size:
+        if isinstance(node, Op):
+            return 2 * _examples(stream, batch) * _multiply_adds(node, stream, known)
+        return 2 * product(node.shape) * _tokens(stream, known, batch) if node.role == "weight" else 0
+
+    def vectors(part: Part, node: Tensor | Op, stream: Stream) -> Size:
+        if isinstance(node, Op) or node.role not in ("bias", "gain", "shift"):
+            return 0
+        return product(node.shape) * _tokens(stream, known, batch)
+
+    book = ledger(tree, Rule(matrices, often, True, present))
+    affine = ledger(tree, Rule(vectors, often, True, present)).amount
+    return Flops(book.amount, book.amount + affine, 2 * book.amount, book)
+
+
+def length(stream: Stream, lengths: Mapping[str, Size]) -> Size:
+    """Return the tokens of *stream* for one example.
+
+    >>> length(Span("seq", add=-3, over=2, plus=1), {"seq": 16})
+    7
+    """
+    match stream:
+        case str():
+            if stream not in lengths:
+                raise UsageError(f"the model sees a stream {stream!r} whose length is not given")
+            return lengths[stream]
+        case Span():
+            return (length(stream.of, lengths) + stream.add) * stream.times // stream.over + stream.plus
+        case Once():
+            return length(stream.of, lengths)
+        case Together():
+            result: Size = 0
+            for part in stream.streams:
+                result = result + length(part, lengths)
+            return result
+        case _:
+            return stream
+
+
+def _examples(stream: Stream, batch: Size) -> Size:
+    return 1 if isinstance(stream, Once) else batch
+
+
+def _tokens(stream: Stream, lengths: Mapping[str, Size], batch: Size) -> Size:
+    return _examples(stream, batch) * length(stream, lengths)
+
+
+def _multiply_adds(op: Op, stream: Stream, lengths: Mapping[str, Size]) -> Size:
+    """Count the multiply-adds of an operation for one example."""
+    if op.kind == "attend":
+        queries = length(stream if op.queries is None else op.queries, lengths)
+        keys = length(stream if op.keys is None else op.keys, lengths)
+        return length(op.groups, lengths) * op.heads * queries * keys * (op.head_dim + op.value_dim)
+    result: Size = 0
+    for factors in op.products:
+        result = result + product(length(factor, lengths) for factor in factors)
+    return result

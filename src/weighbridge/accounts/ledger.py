@@ -1,0 +1,144 @@
+"""A ledger: what each part amounts to, by module, in whatever an account measures.
+
+Parameters and FLOPs differ in what a tensor or an operation costs and in how often a part counts;
+the walk, the subtotals and the closed formula are the same, and stand here once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from weighbridge.formula import Expression, Number, Polynomial, as_expression, polynomial, times, total
+from weighbridge.sizes import Size, exact
+from weighbridge.tree import Op, Part, Stream, Tensor
+
+
+class Rule(NamedTuple):
+    """What an account measures.
+
+    Attributes:
+        measure: What one tensor or operation amounts to, given its part and the stream it sees.
+        often: How often a part counts: copies stored, or times executed.
+        chosen: Whether only the chosen experts count.
+        present: Whether a part counts at all.
+    """
+
+    measure: Callable[[Part, Tensor | Op, Stream], Size]
+    often: Callable[[Part], Size]
+    chosen: bool = False
+    present: Callable[[Part], bool] = lambda part: True
+
+
+class Line(NamedTuple):
+    """One tensor or operation and what a single copy of it amounts to."""
+
+    node: Tensor | Op
+    amount: Size
+
+
+class Entry(NamedTuple):
+    """One part in a ledger.
+
+    Attributes:
+        part: The part itself.
+        times: How often it counts (copies stored, or times executed); 1 for a single module.
+        lines: Its own tensors and operations with their amounts.
+        children: Its parts.
+        each: The amount of one copy.
+        amount: The amount of all copies: ``times * each``, or the chosen experts' share of it.
+    """
+
+    part: Part
+    times: Size
+    lines: tuple[Line, ...]
+    children: tuple[Entry, ...]
+    each: Size
+    amount: Size
+
+    @property
+    def name(self) -> str:
+        """The part's own name."""
+        return self.part.name
+
+
+def ledger(part: Part, rule: Rule, stream: Stream = "seq") -> Entry:
+    """Measure every tensor and operation under *part* by *rule*."""
+    if not rule.present(part):
+        return Entry(part, 0, (), (), 0, 0)
+    stream = stream if part.stream is None else part.stream
+    lines = tuple(Line(n, rule.measure(part, n, stream)) for n in part.children if not isinstance(n, Part))
+    children = tuple(ledger(n, rule, stream) for n in part.children if isinstance(n, Part))
+    each: Size = 0
+    for line in lines:
+        each = each + line.amount
+    for child in children:
+        each = each + child.amount
+    count = rule.often(part)
+    amount = count * each
+    if rule.chosen and part.experts is not None and part.active is not None:
+        amount = exact(amount * part.active, part.experts)
+    return Entry(part, count, lines, children, each, amount)
+
+
+def entries(entry: Entry, path: str = "") -> Iterator[tuple[str, Entry]]:
+    """Yield every entry with its dotted path, parents first."""
+    yield path, entry
+    for child in entry.children:
+        yield from entries(child, f"{path}.{child.name}" if path and child.name else path or child.name)
+
+
+class Closed(NamedTuple):
+    """A closed formula: a polynomial, and repeats with the closed formula of one copy each.
+
+    It keeps ``L * (...)`` factored, as people write it; :meth:`polynomial` expands it.
+    """
+
+    constant: Polynomial
+    repeats: tuple[tuple[Expression, Closed], ...] = ()
+
+    def expression(self) -> Expression:
+        """Return the formula as an expression, single parts first, repeats factored."""
+        return total((self.constant.expression(), *(times((n, inner.expression())) for n, inner in self.repeats)))
+
+    def polynomial(self) -> Polynomial:
+        """Return the fully expanded polynomial."""
+        return polynomial(self.expression())
+
+    def __str__(self) -> str:
+        return str(self.expression())
+
+
+def closed(entry: Entry) -> Closed:
+    """Collect the ledger of a symbolic tree into its closed formula."""
+    constant = Polynomial({})
+    repeats: dict[Polynomial, tuple[Expression, Closed]] = {}
+    for line in entry.lines:
+        constant = constant + polynomial(line.amount)
+    for child in entry.children:
+        constant = _join(child, constant, repeats)
+    return Closed(constant, tuple(repeats.values()))
+
+
+def _join(child: Entry, constant: Polynomial, repeats: dict[Polynomial, tuple[Expression, Closed]]) -> Polynomial:
+    inner, count = closed(child), as_expression(child.times)
+    if child.part.experts is not None and polynomial(child.amount) != polynomial(count) * inner.polynomial():
+        return constant + polynomial(child.amount)
+    if isinstance(count, Number):
+        constant = constant + polynomial(count) * inner.constant
+        inner_repeats = tuple((times((count, n)), c) for n, c in inner.repeats)
+    else:
+        inner_repeats = ((count, inner),)
+    for n, formula in inner_repeats:
+        key = polynomial(n)
+        if formula.constant.terms or formula.repeats:
+            repeats[key] = (n, _sum(repeats[key][1], formula) if key in repeats else formula)
+    return constant
+
+
+def _sum(left: Closed, right: Closed) -> Closed:
+    repeats = {polynomial(n): (n, inner) for n, inner in left.repeats}
+    for n, inner in right.repeats:
+        key = polynomial(n)
+        repeats[key] = (n, _sum(repeats[key][1], inner) if key in repeats else inner)
+    return Closed(left.constant + right.constant, tuple(repeats.values()))

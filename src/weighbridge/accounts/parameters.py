@@ -1,0 +1,121 @@
+"""How many parameters a tree has, in the conventions people count by."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from weighbridge.sizes import Size, exact, product
+from weighbridge.tree import Op, Part, Stream, Tensor
+
+
+class Tally(NamedTuple):
+    """The counts of one tree, in elements. Every one is exact.
+
+    Attributes:
+        unique: Each tied tensor once: what ``sum(p.numel() for p in model.parameters())`` gives.
+        stored: Elements that a file of the model holds: unique parameters and saved buffers; of a
+            checkpoint, the elements that are in the file.
+        trainable: Unique parameters that are not frozen.
+        active: Unique parameters that work on one token: of the experts, only those chosen.
+        embedding: Of the unique parameters, tables that are looked up.
+        non_embedding: The other unique parameters.
+        buffers: State that is saved but not learned; never part of *unique*.
+        duplicated: Every name counted as if it had storage of its own.
+        weight, bias, gain, shift: Of the unique parameters, those of that role.
+    """
+
+    unique: Size
+    stored: Size
+    trainable: Size
+    active: Size
+    embedding: Size
+    non_embedding: Size
+    buffers: Size
+    duplicated: Size
+    weight: Size
+    bias: Size
+    gain: Size
+    shift: Size
+
+
+def tally(tree: Part) -> Tally:
+    """Count a tree in every convention at once, each tied tensor at its owner.
+
+    Args:
+        tree: Any part. Its sizes may be ints, symbols or columns.
+
+    Returns:
+        Counts of the same kind as the sizes: ints are exact at any magnitude.
+
+    >>> tally(Part("", (Tensor("weight", (3, 4)), Tensor("bias", (3,), "bias")))).unique
+    15
+    """
+    roles: dict[str, Size] = {"weight": 0, "bias": 0, "gain": 0, "shift": 0, "embedding": 0, "buffer": 0}
+    others: dict[str, Size] = {"tied": 0, "frozen": 0, "idle": 0}
+    _add(tree, 1, roles, others)
+    unique = roles["weight"] + roles["bias"] + roles["gain"] + roles["shift"] + roles["embedding"]
+    buffers, embedding = roles["buffer"], roles["embedding"]
+    return Tally(
+        unique, unique + buffers, unique - others["frozen"], unique - others["idle"], embedding, unique - embedding,
+        buffers, unique + others["tied"], roles["weight"], roles["bias"], roles["gain"], roles["shift"],
+    )  # fmt: skip
+
+
+def count(tree: Part) -> Size:
+    """Count the unique parameters of a tree: elements, each tied tensor once, buffers not at all.
+
+    >>> count(Part("", (Tensor("weight", (3, 4)), Tensor("mask", (9,), "buffer"))))
+    12
+    """
+    return tally(tree).unique
+
+
+def _add(part: Part, copies: Size, roles: dict[str, Size], others: dict[str, Size]) -> None:
+    """Add what *part* holds, *copies* times over."""
+    repeat = part[3]
+    if repeat is not None:
+        copies = copies * repeat
+    if part[6] is not None:
+        _add_experts(part, copies, roles, others)
+        return
+    for child in part[1]:
+        if type(child) is Tensor:
+            size: Size = copies
+            for length in child[1]:
+                size = size * length
+            if child[3] is not None:
+                others["tied"] = others["tied"] + size
+                continue
+            roles[child[2]] = roles[child[2]] + size
+            if child[5]:
+                others["frozen"] = others["frozen"] + size
+        elif type(child) is Part:
+            _add(child, copies, roles, others)
+
+
+def _add_experts(part: Part, copies: Size, roles: dict[str, Size], others: dict[str, Size]) -> None:
+    """Add a part that holds experts: the share of those that are not chosen is idle.
+
+    Fused tensors have their experts in the shape, unfused ones in the repeat; either way the
+    elements divide exactly by the number of experts.
+    """
+    inside: dict[str, Size] = dict.fromkeys(roles, 0)
+    _add(part._replace(repeat=None, experts=None, active=None), copies, inside, others)
+    experts, active = part.experts, part.active
+    assert experts is not None and active is not None, f"{part.name}: experts and active go together"
+    for role, size in inside.items():
+        roles[role] = roles[role] + size
+        if role != "buffer":
+            others["idle"] = others["idle"] + exact(size * (experts - active), experts)
+
+
+def elements(part: Part, node: Tensor | Op, stream: Stream) -> Size:
+    """Measure a tensor in unique parameters: its elements, nothing if it is tied or a buffer."""
+    if isinstance(node, Op) or node.tied_to is not None or node.role == "buffer":
+        return 0
+    return product(node.shape)
+
+
+def copies(part: Part) -> Size:
+    """Count a part as often as it is stored."""
+    return 1 if part.repeat is None else part.repeat

@@ -1,0 +1,73 @@
+"""The table of architectures: which module describes which model type.
+
+Modules are loaded one at a time, when a model of their type is weighed, so that the table can
+grow without the command line starting later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, TypeAlias
+
+from weighbridge.config import Field, Sizes, did_you_mean
+from weighbridge.errors import UnknownArchitecture
+from weighbridge.tree import Part, Row
+
+Blueprint: TypeAlias = Callable[[Sizes], Part]
+
+
+class Family(NamedTuple):
+    """One model type: its fields, its classes, and the class its name stands for.
+
+    Attributes:
+        model_type: As in ``config.json``.
+        fields: The table of fields, in the order in which symbols are to be sorted.
+        classes: For each class of the reference library, the blueprint that describes it.
+        base: The class meant when nothing names one.
+        neutral: Further keys of this type that change no tensor.
+        renames: Other sets of tensor names (``tensorflow``, ``checkpoint``): from a row of ours to theirs.
+    """
+
+    model_type: str
+    fields: tuple[Field, ...]
+    classes: Mapping[str, Blueprint]
+    base: str
+    neutral: frozenset[str] = frozenset()
+    renames: Mapping[str, Callable[[Row], Row]] = {}
+
+
+MODULES: dict[str, str] = {
+    "bert": "bert",
+}
+"""From model type to the module in this package whose ``FAMILIES`` holds it."""
+
+
+def family(model_type: str) -> Family:
+    """Return the family of a model type.
+
+    Raises:
+        UnknownArchitecture: No blueprint describes it; the text names the ways forward.
+
+    >>> family("bert").base
+    'BertModel'
+    """
+    module = MODULES.get(model_type)
+    if module is None:
+        hint = (
+            did_you_mean(model_type, MODULES)
+            or "weigh models lists those known; with torch and transformers installed, --via transformers counts any class"
+        )
+        raise UnknownArchitecture(f"no blueprint for {model_type!r}", key="model_type", value=model_type, hint=hint)
+    from importlib import import_module
+
+    found: Family = import_module(f"weighbridge.blueprints.{module}").FAMILIES[model_type]
+    return found
+
+
+def model_type_of(class_name: str) -> str | None:
+    """Return the model type whose family has *class_name*, if one does.
+
+    >>> model_type_of("BertForMaskedLM")
+    'bert'
+    """
+    return next((model_type for model_type in MODULES if class_name in family(model_type).classes), None)

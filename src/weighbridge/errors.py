@@ -1,0 +1,74 @@
+"""Every error Weighbridge raises on purpose.
+
+    WeighbridgeError
+    ├── SourceError            what was typed is no preset, file, directory or id
+    ├── UsageError             an option or argument that cannot be meant
+    ├── ReadError (ValueError)     a file that is damaged, or not what it says it is
+    └── ConfigError (ValueError)   a config that is wrong, or that nobody can weigh exactly
+        └── UnknownArchitecture    no blueprint for this model type or class
+
+The text says what is wrong with the value in hand, where it is, what was expected, and the
+remedy if there is one. The attributes carry the same facts for programs.
+"""
+
+from __future__ import annotations
+
+
+class WeighbridgeError(Exception):
+    """Root of all errors raised on purpose; the command line prints one line and exits with 2."""
+
+
+class SourceError(WeighbridgeError):
+    """A source that cannot be found: no preset, file, directory or id of that name.
+
+    Attributes:
+        source: What was asked for.
+        suggestions: Names that are close to it, nearest first.
+    """
+
+    def __init__(self, message: str, *, source: str = "", suggestions: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.source = source
+        self.suggestions = suggestions
+
+
+class UsageError(WeighbridgeError):
+    """An option or an argument that cannot be meant."""
+
+
+class ReadError(WeighbridgeError, ValueError):
+    """A file that is damaged, truncated, or not what it says it is.
+
+    Attributes:
+        path: The file, as it was named.
+        offset: The byte at which reading failed, if one can be named.
+    """
+
+    def __init__(self, message: str, *, path: str = "", offset: int | None = None) -> None:
+        where = f"{path}: " if path else ""
+        at = f" (at byte {offset:,})" if offset is not None else ""
+        super().__init__(f"{where}{message}{at}")
+        self.path = path
+        self.offset = offset
+
+
+class ConfigError(WeighbridgeError, ValueError):
+    """A config whose value cannot be right, named by its key path.
+
+    Attributes:
+        key: The key path, such as ``text_config.num_attention_heads``.
+        value: The value in hand, or None.
+        hint: What to do about it.
+    """
+
+    def __init__(self, message: str, *, key: str = "", value: object = None, hint: str = "") -> None:
+        where = f"{key}: " if key else ""
+        remedy = f" ({hint})" if hint else ""
+        super().__init__(f"{where}{message}{remedy}")
+        self.key = key
+        self.value = value
+        self.hint = hint
+
+
+class UnknownArchitecture(ConfigError):
+    """A model type or class that has no blueprint; the text names the ways forward."""

@@ -1,0 +1,393 @@
+"""Symbols for sizes: unexpanded expressions that tell the story, and the polynomial ring that settles equality.
+
+An :class:`Expression` is what a blueprint builds when its sizes are symbols. It stays as it was
+written, because a derivation wants ``4 * (H^2 + H)`` and not its expansion. A :class:`Polynomial`
+is the expanded canonical form: two expressions mean the same if their polynomials are equal.
+Exponents may be negative (``H * A^-1`` is the exact quotient), coefficients are exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
+from typing import TypeAlias, final
+
+from weighbridge.errors import ConfigError
+from weighbridge.sizes import Quantity, Size, exact, product
+
+Coefficient: TypeAlias = int | Fraction
+
+
+class Expression(Quantity):
+    """An unexpanded formula. Operators build larger ones; nothing is ever compared or rounded.
+
+    >>> H, A = Symbol("H"), Symbol("A", order=1)
+    >>> str(4 * (H * H + H)), str(polynomial(A * exact(H, A)))
+    ('4*(H^2 + H)', 'H')
+    """
+
+    __slots__ = ()
+
+    def __add__(self, other: Size) -> Expression:
+        return total((self, other))
+
+    def __radd__(self, other: Size) -> Expression:
+        return total((other, self))
+
+    def __sub__(self, other: Size) -> Expression:
+        return total((self, times((-1, other))))
+
+    def __rsub__(self, other: Size) -> Expression:
+        return total((other, times((-1, self))))
+
+    def __mul__(self, other: Size) -> Expression:
+        return times((self, other))
+
+    def __rmul__(self, other: Size) -> Expression:
+        return times((other, self))
+
+    def __floordiv__(self, other: Size) -> Expression:
+        return Floor(self, as_expression(other))
+
+    def __rfloordiv__(self, other: Size) -> Expression:
+        return Floor(as_expression(other), self)
+
+    def divided_exactly(self, other: Size) -> Expression:
+        return Quotient(self, as_expression(other))
+
+    def dividing_exactly(self, other: Size) -> Expression:
+        return Quotient(as_expression(other), self)
+
+    def __bool__(self) -> bool:
+        raise TypeError("a symbol is neither true nor false; branch on switches, not on sizes")
+
+    def __str__(self) -> str:
+        from weighbridge.notation import TEXT, write
+
+        return write(self, TEXT)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self}>"
+
+
+@final
+class Symbol(Expression):
+    """A named size: the paper's letter, our word for it, and the config key it comes from."""
+
+    __slots__ = ("key", "letter", "meaning", "order", "word")
+
+    def __init__(self, letter: str, *, word: str = "", key: str = "", meaning: str = "", order: int = 0) -> None:
+        self.letter = letter
+        self.word = word
+        self.key = key
+        self.meaning = meaning
+        self.order = order
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Symbol) and other.letter == self.letter
+
+    def __hash__(self) -> int:
+        return hash(self.letter)
+
+
+@final
+class Number(Expression):
+    """A constant; it appears where an int stands alone in a larger expression."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: int) -> None:
+        self.value = value
+
+
+@final
+class Sum(Expression):
+    """Terms in the order in which they were written."""
+
+    __slots__ = ("terms",)
+
+    def __init__(self, terms: tuple[Expression, ...]) -> None:
+        self.terms = terms
+
+
+@final
+class Product(Expression):
+    """Factors in the order in which they were written."""
+
+    __slots__ = ("factors",)
+
+    def __init__(self, factors: tuple[Expression, ...]) -> None:
+        self.factors = factors
+
+
+@final
+class Quotient(Expression):
+    """An exact quotient: numerator over denominator, without remainder."""
+
+    __slots__ = ("denominator", "numerator")
+
+    def __init__(self, numerator: Expression, denominator: Expression) -> None:
+        self.numerator = numerator
+        self.denominator = denominator
+
+
+@final
+class Floor(Expression):
+    """A quotient rounded down, as rounding up needs it; opaque to the polynomial ring."""
+
+    __slots__ = ("denominator", "numerator")
+
+    def __init__(self, numerator: Expression, denominator: Expression) -> None:
+        self.numerator = numerator
+        self.denominator = denominator
+
+    @property
+    def order(self) -> int:
+        """Sort after all symbols."""
+        return 1_000_000
+
+    @property
+    def letter(self) -> str:
+        """A canonical name, so that equal quotients are one atom."""
+        return f"floor(({polynomial(self.numerator)})/({polynomial(self.denominator)}))"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Floor) and other.letter == self.letter
+
+    def __hash__(self) -> int:
+        return hash(self.letter)
+
+
+def as_expression(size: Size) -> Expression:
+    """Take a size as an expression; a column is no expression."""
+    if isinstance(size, Expression):
+        return size
+    if isinstance(size, int):
+        return Number(size)
+    raise TypeError(f"a {type(size).__name__} cannot stand in a formula")
+
+
+def total(sizes: Iterable[Size]) -> Expression:
+    """Add up without expanding: nested sums become one, zeros vanish.
+
+    >>> str(total((Symbol("H"), 0, 3)))
+    'H + 3'
+    """
+    terms: list[Expression] = []
+    for size in sizes:
+        term = as_expression(size)
+        if isinstance(term, Sum):
+            terms.extend(term.terms)
+        elif not (isinstance(term, Number) and term.value == 0):
+            terms.append(term)
+    if len(terms) == 1:
+        return terms[0]
+    return Sum(tuple(terms)) if terms else Number(0)
+
+
+def times(sizes: Iterable[Size]) -> Expression:
+    """Multiply without expanding: constants gather in front, ones vanish, a zero wins.
+
+    >>> str(times((2, Symbol("H"), 3)))
+    '6*H'
+    """
+    constant = 1
+    factors: list[Expression] = []
+    for size in sizes:
+        factor = as_expression(size)
+        for part in factor.factors if isinstance(factor, Product) else (factor,):
+            if isinstance(part, Number):
+                constant *= part.value
+            else:
+                factors.append(part)
+    if constant == 0 or not factors:
+        return Number(constant)
+    if constant != 1:
+        factors.insert(0, Number(constant))
+    return factors[0] if len(factors) == 1 else Product(tuple(factors))
+
+
+def evaluate(expression: Size, values: Mapping[str, Size]) -> Size:
+    """Put numbers (or columns, or other expressions) in place of the symbols.
+
+    Raises:
+        ConfigError: A symbol has no value, or an exact quotient leaves a remainder.
+
+    >>> evaluate(Symbol("H") * Symbol("H") + 1, {"H": 768})
+    589825
+    """
+    match expression:
+        case Symbol():
+            if expression.letter not in values:
+                raise ConfigError(f"no value for the symbol {expression.letter}", key=expression.key)
+            return values[expression.letter]
+        case Number():
+            return expression.value
+        case Sum():
+            result: Size = 0
+            for term in expression.terms:
+                result = result + evaluate(term, values)
+            return result
+        case Product():
+            return product(evaluate(factor, values) for factor in expression.factors)
+        case Quotient():
+            return exact(evaluate(expression.numerator, values), evaluate(expression.denominator, values))
+        case Floor():
+            return evaluate(expression.numerator, values) // evaluate(expression.denominator, values)
+        case _:
+            return expression
+
+
+Atom: TypeAlias = Symbol | Floor
+Monomial: TypeAlias = tuple[tuple[Atom, int], ...]
+
+
+@final
+class Polynomial:
+    """A canonical sum of monomials with exact coefficients; equal polynomials are equal formulas.
+
+    >>> H = Symbol("H")
+    >>> polynomial(4 * (H * H + H)) == polynomial(H * 4 + 4 * H * H)
+    True
+    """
+
+    __slots__ = ("terms",)
+
+    def __init__(self, terms: Mapping[Monomial, Coefficient]) -> None:
+        self.terms = {monomial: coefficient for monomial, coefficient in terms.items() if coefficient != 0}
+
+    def __add__(self, other: Polynomial) -> Polynomial:
+        terms = dict(self.terms)
+        for monomial, coefficient in other.terms.items():
+            terms[monomial] = terms.get(monomial, 0) + coefficient
+        return Polynomial(terms)
+
+    def __neg__(self) -> Polynomial:
+        return Polynomial({monomial: -coefficient for monomial, coefficient in self.terms.items()})
+
+    def __sub__(self, other: Polynomial) -> Polynomial:
+        return self + -other
+
+    def __mul__(self, other: Polynomial) -> Polynomial:
+        terms: dict[Monomial, Coefficient] = {}
+        for left, a in self.terms.items():
+            for right, b in other.terms.items():
+                monomial = _merged(left, right, 1)
+                terms[monomial] = terms.get(monomial, 0) + a * b
+        return Polynomial(terms)
+
+    def over(self, other: Polynomial) -> Polynomial | None:
+        """Divide by *other* exactly, or return None if the quotient is no polynomial."""
+        if not other.terms:
+            return None
+        lead = max(other.terms, key=_rank)
+        rest, quotient = self, Polynomial({})
+        for _ in range(len(self.terms) * len(other.terms) + 1):
+            if not rest.terms:
+                return quotient
+            head = max(rest.terms, key=_rank)
+            coefficient = _exact_coefficient(rest.terms[head], other.terms[lead])
+            step = Polynomial({_merged(head, lead, -1): coefficient})
+            quotient, rest = quotient + step, rest - step * other
+        return None
+
+    def sorted_terms(self) -> list[tuple[Monomial, Coefficient]]:
+        """Terms with the highest degree first, then in the order of the symbols."""
+        return sorted(self.terms.items(), key=lambda item: _rank(item[0]), reverse=True)
+
+    def expression(self) -> Expression:
+        """Return the expanded expression, terms of the highest degree first."""
+        return total(_term(monomial, coefficient) for monomial, coefficient in self.sorted_terms())
+
+    def symbols(self) -> set[Atom]:
+        """Return the symbols (and opaque quotients) that occur."""
+        return {atom for monomial in self.terms for atom, _ in monomial}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Polynomial) and self.terms == other.terms
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self.terms.items()))
+
+    def __str__(self) -> str:
+        return str(self.expression())
+
+    def __repr__(self) -> str:
+        return f"<Polynomial {self}>"
+
+
+def polynomial(size: Size) -> Polynomial:
+    """Expand an expression into its canonical polynomial.
+
+    A quotient whose denominator is one term is exact in the ring; any other is tried by
+    division and, failing that, kept as an opaque atom.
+
+    >>> H = Symbol("H")
+    >>> str(polynomial((H + 1) * (H - 1)))
+    'H^2 - 1'
+    """
+    match as_expression(size):
+        case Number() as number:
+            return Polynomial({(): number.value})
+        case Symbol() as symbol:
+            return Polynomial({((symbol, 1),): 1})
+        case Sum() as node:
+            return _fold((polynomial(term) for term in node.terms), Polynomial.__add__, Polynomial({}))
+        case Product() as node:
+            return _fold((polynomial(factor) for factor in node.factors), Polynomial.__mul__, Polynomial({(): 1}))
+        case Quotient() as node:
+            quotient = _quotient(polynomial(node.numerator), polynomial(node.denominator))
+            return quotient if quotient is not None else Polynomial({((Floor(node.numerator, node.denominator), 1),): 1})
+        case Floor() as node:
+            whole = polynomial(node.numerator).over(polynomial(node.denominator))
+            if whole is not None and all(_is_whole(monomial, c) for monomial, c in whole.terms.items()):
+                return whole
+            return Polynomial({((node, 1),): 1})
+        case other:
+            raise TypeError(f"{other!r} is no formula")
+
+
+def _fold(items: Iterable[Polynomial], join: Callable[[Polynomial, Polynomial], Polynomial], start: Polynomial) -> Polynomial:
+    for item in items:
+        start = join(start, item)
+    return start
+
+
+def _quotient(numerator: Polynomial, denominator: Polynomial) -> Polynomial | None:
+    if len(denominator.terms) != 1:
+        return numerator.over(denominator)
+    ((monomial, coefficient),) = denominator.terms.items()
+    return Polynomial({_merged(m, monomial, -1): _exact_coefficient(c, coefficient) for m, c in numerator.terms.items()})
+
+
+def _is_whole(monomial: Monomial, coefficient: Coefficient) -> bool:
+    return coefficient == int(coefficient) and all(power > 0 for _, power in monomial)
+
+
+def _exact_coefficient(a: Coefficient, b: Coefficient) -> Coefficient:
+    quotient = Fraction(a) / b
+    return int(quotient) if quotient.denominator == 1 else quotient
+
+
+def _merged(left: Monomial, right: Monomial, sign: int) -> Monomial:
+    powers: dict[Atom, int] = dict(left)
+    for atom, power in right:
+        powers[atom] = powers.get(atom, 0) + sign * power
+    return tuple(sorted(((a, p) for a, p in powers.items() if p), key=lambda item: (item[0].order, item[0].letter)))
+
+
+def _rank(monomial: Monomial) -> tuple[object, ...]:
+    degree = sum(power for _, power in monomial)
+    return (degree, len(monomial) > 0, [(-atom.order, _inverted(atom.letter), power) for atom, power in monomial])
+
+
+def _inverted(letter: str) -> list[int]:
+    return [-ord(character) for character in letter]
+
+
+def _term(monomial: Monomial, coefficient: Coefficient) -> Expression:
+    powers: list[Size] = [int(coefficient)] if coefficient == int(coefficient) else [coefficient.numerator]
+    below: list[Size] = [] if coefficient == int(coefficient) else [coefficient.denominator]
+    for atom, power in monomial:
+        (powers if power > 0 else below).extend([atom] * abs(power))
+    return Quotient(times(powers), times(below)) if below else times(powers)

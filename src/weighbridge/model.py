@@ -1,0 +1,316 @@
+"""A model on the weighbridge: its tree, and everything the tree amounts to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, final
+
+from weighbridge.accounts.parameters import Tally, tally
+from weighbridge.blueprints import Family, family, model_type_of
+from weighbridge.config import Sizes, bind, defaulted, did_you_mean, merged, symbols, unknown
+from weighbridge.errors import ConfigError, SourceError, UnknownArchitecture, UsageError
+from weighbridge.tree import Part, Row, flatten
+
+if TYPE_CHECKING:
+    from weighbridge.accounts.flops import Flops
+    from weighbridge.formula import Symbol
+    from weighbridge.proofs.formulas import Formula
+
+
+class Described(NamedTuple):
+    """What a model from a config has beside its tree.
+
+    Attributes:
+        family: Its model type's fields and classes.
+        raw: The config as given, overrides put in.
+        sizes: The sizes and switches bound from it.
+    """
+
+    family: Family
+    raw: dict[str, Any]
+    sizes: Sizes
+
+
+@final
+class Model:
+    """One model, from a config, a checkpoint's header or a live module. Made by :func:`model`.
+
+    Attributes:
+        source: What it was made from, in words.
+        kind: ``config``, ``checkpoint`` or ``module``.
+        class_name: The class that is counted, or the empty string if a file does not tell.
+        tree: The tree of parts.
+        notes: What a reader should know about how the source was understood.
+        description: The family, config and sizes, if it was made from a config.
+        stored: Elements in the file, if it was made from a checkpoint and they are not the tree's.
+    """
+
+    __slots__ = ("class_name", "description", "kind", "notes", "source", "stored", "tree")
+
+    def __init__(
+        self,
+        source: str,
+        kind: str,
+        tree: Part,
+        *,
+        class_name: str = "",
+        notes: tuple[str, ...] = (),
+        description: Described | None = None,
+        stored: int | None = None,
+    ) -> None:
+        self.source = source
+        self.kind = kind
+        self.tree = tree
+        self.class_name = class_name
+        self.notes = notes
+        self.description = description
+        self.stored = stored
+
+    @property
+    def model_type(self) -> str | None:
+        """The model type, if a config tells."""
+        return self.description.family.model_type if self.description else None
+
+    @property
+    def defaulted(self) -> list[str]:
+        """Key paths of the fields this class reads that were taken from the reference's defaults."""
+        if self.description is None:
+            return []
+        known, raw, sizes = self.description
+        return [key for word, key in defaulted(known.fields, raw).items() if word in _read_words(known, self.class_name, sizes)]
+
+    @property
+    def unknown(self) -> list[str]:
+        """Key paths in the config that no field names; they were not taken into account."""
+        if self.description is None:
+            return []
+        return unknown(self.description.family.fields, self.description.raw, self.description.family.neutral)
+
+    def count(self) -> Tally:
+        """Count the parameters in every convention.
+
+        >>> model("bert-base-chinese").count().unique
+        102267648
+        """
+        counts = tally(self.tree)
+        return counts if self.stored is None else counts._replace(stored=self.stored)
+
+    def tensors(self, names: str = "reference") -> list[Row]:
+        """List every tensor in the reference's order, ties named.
+
+        Args:
+            names: ``reference``, or another set of names the family knows, such as ``tensorflow``.
+
+        Raises:
+            UsageError: The family does not know that set of names.
+
+        >>> model("bert-base-uncased").tensors()[0].name
+        'embeddings.word_embeddings.weight'
+        """
+        rows = list(flatten(self.tree))
+        if names == "reference":
+            return rows
+        renames = self.description.family.renames if self.description else {}
+        if names not in renames:
+            raise UsageError(f"no names {names!r} for this model; known: {', '.join(['reference', *renames])}")
+        return [renames[names](row) for row in rows]
+
+    def symbolic(self) -> tuple[Part, dict[str, Symbol], dict[str, int]]:
+        """Return the tree with symbols for sizes, the symbols by letter, and their values.
+
+        Raises:
+            UsageError: The model was not made from a config.
+        """
+        if self.description is None:
+            raise UsageError(f"{self.source}: a formula needs a config; a file's header has only numbers")
+        known, raw, sizes = self.description
+        lettered = symbols(known.fields, raw, sizes)
+        bound = bind(known.fields, {**raw, **lettered}, like=sizes)
+        table, values = _letters(bound, sizes)
+        return known.classes[self.class_name](bound), table, values
+
+    def formula(self) -> Formula:
+        """Return the closed formula of the unique parameters, per module and in total.
+
+        >>> str(model("bert-base-uncased").formula())
+        'V*H + S*H + T*H + H^2 + 3*H + L*(4*H^2 + 2*H*I + 9*H + I)'
+        """
+        from weighbridge.proofs.formulas import parameter_formula
+
+        return parameter_formula(self)
+
+    def flops(self, batch: int = 1, seq: int = 128, decoder_seq: int | None = None, encoder_seq: int | None = None) -> Flops:
+        """Count the arithmetic of one pass.
+
+        Args:
+            batch: Examples.
+            seq: Tokens per example; of the encoder, where there are both.
+            decoder_seq: Tokens of the decoder, where there are both; by default *seq*.
+            encoder_seq: Length of the states a decoder's cross-attention looks at; without it, it does not run.
+
+        >>> model("bert-base-uncased").flops(batch=1, seq=128).forward_matmul
+        22348431360
+        """
+        from weighbridge.accounts.flops import flops
+
+        for name, value in (("batch", batch), ("seq", seq), ("decoder_seq", decoder_seq), ("encoder_seq", encoder_seq)):
+            if value is not None and (type(value) is not int or value < 1):
+                raise UsageError(f"{name}: expected a whole number from 1 up, found {value!r}")
+        lengths: dict[str, Any] = {"seq": seq, "decoder": seq if decoder_seq is None else decoder_seq}
+        if encoder_seq is not None:
+            lengths["encoder"] = encoder_seq
+        return flops(self.tree, lengths, batch)
+
+    def __repr__(self) -> str:
+        return f"<Model {self.class_name or self.kind} {self.source}: {self.count().unique:,} parameters>"
+
+
+def model(source: object, model_class: str | None = None, overrides: Mapping[str, Any] | None = None) -> Model:
+    """Put a model on the weighbridge.
+
+    Args:
+        source: A preset's name, the path of a config, a directory or a checkpoint, ``-`` for a config on
+            standard input, a config as a mapping, or a live module.
+        model_class: The class to count; by default what the config's ``architectures`` says, else the base class.
+        overrides: Config fields to set; a dotted key reaches into a sub-config.
+
+    Raises:
+        SourceError: Nothing of that name.
+        ConfigError: A config that is wrong; :class:`UnknownArchitecture` where no blueprint describes it.
+        ReadError: A damaged file.
+
+    >>> model({"model_type": "bert", "num_hidden_layers": 24}).count().unique
+    194536704
+    """
+    if isinstance(source, Mapping):
+        return _from_config(dict(source), "config", model_class, overrides)
+    if hasattr(source, "named_parameters"):
+        from weighbridge.readers.module import read_module
+
+        return read_module(source)
+    if not hasattr(source, "__fspath__") and not isinstance(source, str):
+        raise SourceError(f"cannot weigh a {type(source).__name__}; expected a name, a path, a mapping or a module")
+    from weighbridge import sources
+
+    text = str(source)
+    if text == "-":
+        return _from_config(sources.standard_input(), "standard input", model_class, overrides)
+    found = sources.preset(text)
+    if found is not None:
+        return _from_config(found.config, text, model_class, overrides)
+    return _from_path(text, model_class, overrides)
+
+
+def count(source: object, model_class: str | None = None, overrides: Mapping[str, Any] | None = None) -> Tally:
+    """Count the parameters of *source*: short for ``model(...).count()``.
+
+    >>> count("bert-base-uncased").unique
+    109482240
+    """
+    return model(source, model_class, overrides).count()
+
+
+def _from_path(text: str, model_class: str | None, overrides: Mapping[str, Any] | None) -> Model:
+    from pathlib import Path
+
+    from weighbridge import sources
+
+    path = Path(text)
+    if path.is_dir():
+        config = path / "config.json"
+        for name in ("config.json", "bert_config.json"):
+            if (path / name).is_file():
+                config = path / name
+        if not config.is_file():
+            raise SourceError(f"{text}: the directory holds no config.json", source=text)
+        return _from_config(sources.read_config(config), text, model_class, overrides)
+    if not path.is_file():
+        raise sources.not_found(text)
+    if path.suffix == ".json":
+        return _from_config(sources.read_config(path), text, model_class, overrides)
+    from weighbridge.readers import read_checkpoint
+
+    if model_class or overrides:
+        raise UsageError(f"{text}: --class and --set are for configs; a file holds what it holds")
+    return read_checkpoint(path)
+
+
+def _from_config(raw: dict[str, Any], source: str, model_class: str | None, overrides: Mapping[str, Any] | None) -> Model:
+    notes: tuple[str, ...] = ()
+    if overrides:
+        raw = merged(raw, overrides)
+    model_type = raw.get("model_type")
+    if not isinstance(model_type, str):
+        from weighbridge import sources
+
+        model_type = (model_class and model_type_of(model_class)) or sources.model_type(raw)
+        notes = (f"the config states no model type; its keys are those of {model_type}",)
+    known = family(model_type)
+    if overrides:
+        _check_overrides(known, overrides)
+    class_name = _class(known, raw, model_class)
+    sizes = bind(known.fields, raw)
+    tree = known.classes[class_name](sizes)
+    return Model(source, "config", tree, class_name=class_name, notes=notes, description=Described(known, raw, sizes))
+
+
+def _class(known: Family, raw: Mapping[str, Any], model_class: str | None) -> str:
+    if model_class is None:
+        stated = raw.get("architectures")
+        if not stated:
+            return known.base
+        from weighbridge.sources import architectures
+
+        model_class = architectures(raw)[0]
+    if model_class in known.classes:
+        return model_class
+    hint = did_you_mean(model_class, known.classes) or f"known: {', '.join(known.classes)}"
+    raise UnknownArchitecture(
+        f"no class {model_class!r} of model type {known.model_type!r}", key="architectures", value=model_class, hint=hint
+    )
+
+
+def _check_overrides(known: Family, overrides: Mapping[str, Any]) -> None:
+    """Refuse an override that would silently do nothing."""
+    from weighbridge.config import NEUTRAL
+
+    for key in overrides:
+        if unknown(known.fields, merged({}, {key: 0}), known.neutral | NEUTRAL | {"model_type"}):
+            keys = [name for field in known.fields for name in (field.key, *field.aliases) if name]
+            raise ConfigError(f"{known.model_type} has no such field", key=key, hint=did_you_mean(key, keys) or f"known: {', '.join(keys)}")
+
+
+def _read_words(known: Family, class_name: str, sizes: Sizes) -> set[str]:
+    """Return our words for the fields that a class's blueprint reads, by watching it read."""
+    read: set[str] = set()
+    known.classes[class_name](_watched(sizes, read, ""))
+    return read
+
+
+def _watched(sizes: Sizes, read: set[str], path: str) -> Sizes:
+    class Watched(Sizes):
+        def __getattr__(self, word: str) -> Any:
+            value = getattr(sizes, word)
+            read.add(path + word)
+            return _watched(value, read, f"{path}{word}.") if isinstance(value, Sizes) else value
+
+    return Watched()
+
+
+def _letters(bound: Sizes, sizes: Sizes) -> tuple[dict[str, Symbol], dict[str, int]]:
+    from weighbridge.formula import Symbol
+
+    table: dict[str, Symbol] = {}
+    values: dict[str, int] = {}
+    for word, value in vars(bound).items():
+        if isinstance(value, Sizes):
+            inner, numbers = _letters(value, getattr(sizes, word))
+            table |= inner
+            values |= numbers
+        elif isinstance(value, Symbol):
+            table[value.letter] = value
+            values[value.letter] = getattr(sizes, word)
+    return table, values
+
+
+__all__ = ["Model", "count", "model"]

@@ -1,0 +1,111 @@
+"""Closed formulas of a model's counts, with the symbols they are written in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from weighbridge.accounts.flops import flops
+from weighbridge.accounts.ledger import Closed, Entry, Rule, closed, entries, ledger
+from weighbridge.accounts.parameters import copies, elements
+from weighbridge.formula import Symbol, evaluate
+from weighbridge.notation import LATEX, TEXT, UNICODE, as_json, mathml, write
+from weighbridge.sizes import Size
+
+if TYPE_CHECKING:
+    from weighbridge.model import Model
+
+PARAMETERS = Rule(elements, copies)
+
+
+class ModuleFormula(NamedTuple):
+    """The closed formula of one module: all its copies, and one of them."""
+
+    path: str
+    closed: Closed
+    value: int
+
+
+class Formula(NamedTuple):
+    """A closed formula: the total, one for each module, and the symbols with their values.
+
+    >>> from weighbridge import model
+    >>> model("bert-base-uncased").formula().value
+    109482240
+    """
+
+    closed: Closed
+    modules: tuple[ModuleFormula, ...]
+    symbols: tuple[Symbol, ...]
+    values: dict[str, int]
+
+    @property
+    def value(self) -> int:
+        """The formula with its numbers put in."""
+        return _integer(evaluate(self.closed.expression(), self.values))
+
+    @property
+    def text(self) -> str:
+        """Plain text, such as ``V*H + 3*H``."""
+        return write(self.closed.expression(), TEXT)
+
+    @property
+    def unicode(self) -> str:
+        """Text with superscripts and multiplication signs."""
+        return write(self.closed.expression(), UNICODE)
+
+    @property
+    def latex(self) -> str:
+        """LaTeX, without delimiters."""
+        return write(self.closed.expression(), LATEX)
+
+    @property
+    def mathml(self) -> str:
+        """A ``<math>`` element."""
+        return mathml(self.closed.expression())
+
+    @property
+    def json(self) -> object:
+        """Nested lists: ``[operator, operand, ...]``."""
+        return as_json(self.closed.expression())
+
+    def sympy(self) -> Any:
+        """Return a SymPy expression; SymPy must be installed."""
+        from sympy import Symbol as SympySymbol
+        from sympy import sympify
+
+        names = {symbol.letter: SympySymbol(symbol.letter, integer=True, positive=True) for symbol in self.symbols}
+        return sympify(self.text.replace("^", "**"), locals=names)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def parameter_formula(model: Model) -> Formula:
+    """Return the closed formula of the unique parameters of *model*."""
+    tree, table, values = model.symbolic()
+    return _formula(ledger(tree, PARAMETERS), table, values)
+
+
+def flops_formula(model: Model, lengths: tuple[str, ...] = ("seq",)) -> Formula:
+    """Return the closed formula of the forward matrix arithmetic, in batch B and tokens n."""
+    tree, table, values = model.symbolic()
+    seq = Symbol("n", word="seq", key="seq", meaning="tokens per example", order=-1)
+    batch = Symbol("B", word="batch", key="batch", meaning="examples", order=-2)
+    known: dict[str, Size] = {
+        "seq": seq,
+        "decoder": Symbol("m", word="decoder", key="decoder_seq", meaning="decoder tokens per example", order=-1),
+    }
+    return _formula(flops(tree, known, batch).ledger, {**table, "n": seq, "B": batch}, {**values, "n": 128, "B": 1})
+
+
+def _formula(book: Entry, table: dict[str, Symbol], values: dict[str, int]) -> Formula:
+    total = closed(book)
+    used = {atom.letter for atom in total.polynomial().symbols()}
+    modules = tuple(ModuleFormula(path, closed(entry), _integer(evaluate(entry.each, values))) for path, entry in entries(book) if path)
+    kept = tuple(symbol for letter, symbol in table.items() if letter in used)
+    return Formula(total, modules, kept, {symbol.letter: values[symbol.letter] for symbol in kept})
+
+
+def _integer(value: Size) -> int:
+    assert isinstance(value, int)
+    return value
