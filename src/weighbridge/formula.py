@@ -9,13 +9,15 @@ Exponents may be negative (``H * A^-1`` is the exact quotient), coefficients are
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from fractions import Fraction
-from typing import TypeAlias, final
+from typing import TYPE_CHECKING, TypeAlias, final
 
 from weighbridge.errors import ConfigError
 from weighbridge.sizes import Quantity, Size, exact, product
 
-Coefficient: TypeAlias = int | Fraction
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+Coefficient: TypeAlias = "int | Fraction"
 
 
 class Expression(Quantity):
@@ -365,6 +367,10 @@ def _is_whole(monomial: Monomial, coefficient: Coefficient) -> bool:
 
 
 def _exact_coefficient(a: Coefficient, b: Coefficient) -> Coefficient:
+    if isinstance(a, int) and isinstance(b, int) and a % b == 0:
+        return a // b
+    from fractions import Fraction
+
     quotient = Fraction(a) / b
     return int(quotient) if quotient.denominator == 1 else quotient
 

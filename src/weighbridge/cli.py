@@ -1,0 +1,100 @@
+"""The command line: finds the command, loads it alone, prints one line and exits with 2 on bad input."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+from weighbridge.errors import WeighbridgeError
+
+COMMANDS = {
+    "count": "total and tree: name, shape, repeat, count, share (also the bare weigh SOURCE)",
+    "tensors": "every tensor: name, shape, count, role, tie",
+    "flops": "arithmetic of a forward and a backward pass, by module",
+    "models": "the presets and architectures known",
+    "completion": "a script that completes commands and presets in your shell",
+}
+"""From a command to what it answers; the module of the same name in ``weighbridge.commands`` does it."""
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the command line and return its exit code: 0 fine, 1 what was checked does not hold, 2 bad input.
+
+    >>> main(["no-such-model"])
+    2
+    """
+    words = sys.argv[1:] if argv is None else argv
+    try:
+        return _run(words)
+    except WeighbridgeError as error:
+        if "--traceback" in words:
+            raise
+        print(f"weigh: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        # The reader went away (weigh ... | head): no fault, but Python would complain when it flushes.
+        sys.stdout = None  # type: ignore[assignment]
+        return 0
+    except KeyboardInterrupt:
+        return 130
+
+
+def _run(words: list[str]) -> int:
+    import argparse
+
+    if not words or words[0] in ("-h", "--help", "help"):
+        print(_overview(), end="")
+        return 0 if words else 2
+    if words[0] == "--version":
+        from weighbridge import __version__
+
+        print(f"weighbridge {__version__}")
+        return 0
+    name, rest = (words[0], words[1:]) if words[0] in COMMANDS else ("count", words)
+    command = import_module(f"weighbridge.commands.{name}")
+    parser = argparse.ArgumentParser(
+        prog=f"weigh {name}", description=COMMANDS[name].capitalize() + ".", epilog=command.EXAMPLE,
+        formatter_class=_formatter(rest), allow_abbrev=False,
+    )  # fmt: skip
+    parser.add_argument("--traceback", action="store_true", help="show where an error came from")
+    command.configure(parser)
+    try:
+        args = parser.parse_args(rest)
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else 2
+    code: int = command.run(args)
+    return code
+
+
+def _formatter(words: list[str]) -> type:
+    import argparse
+
+    if not {"-h", "--help"} & set(words) or not sys.stdout.isatty():
+        return argparse.RawDescriptionHelpFormatter
+    try:
+        from rich_argparse import RawDescriptionRichHelpFormatter
+    except ImportError:
+        return argparse.RawDescriptionHelpFormatter
+    found: type = RawDescriptionRichHelpFormatter
+    return found
+
+
+def _overview() -> str:
+    width = max(map(len, COMMANDS))
+    rows = "\n".join(f"  {name:<{width}}  {summary}" for name, summary in COMMANDS.items())
+    return f"""weigh: weigh a transformer without loading it
+
+usage: weigh [COMMAND] SOURCE [--class CLASS] [--set key=value] [--json]
+
+{rows}
+
+SOURCE is a preset (weigh models), a config.json, a directory, a checkpoint file, or - for a config on standard input.
+
+  weigh bert-base-chinese
+  weigh bert-base-uncased --class BertForMaskedLM --set num_hidden_layers=6
+  weigh COMMAND --help
+"""
+
+
+if __name__ == "__main__":
+    sys.exit(main())

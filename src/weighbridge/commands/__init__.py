@@ -1,0 +1,1 @@
+"""The commands, one thin module each: ``configure`` names the options, ``run`` calls the library and shows the answer."""

@@ -1,0 +1,78 @@
+"""What a command has to say: a headline, tables and notes. Data, never text; renderers draw it.
+
+Cells are strings, ints and shares; how an int is grouped and a share drawn is a renderer's business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, TypeAlias
+
+
+class Share(NamedTuple):
+    """A part of a whole in tenths of a percent, rounded so that the parts add up to the whole.
+
+    >>> str(Share(163))
+    '16.3%'
+    """
+
+    per_mille: int
+
+    def __str__(self) -> str:
+        return f"{self.per_mille // 10}.{self.per_mille % 10}%"
+
+
+Cell: TypeAlias = "str | int | Share | None"
+
+
+class Column(NamedTuple):
+    """One column: its title, and ``text``, ``integer``, ``share`` or ``bar`` (a share, drawn)."""
+
+    title: str
+    kind: str = "text"
+
+
+class Row(NamedTuple):
+    """One row. *depth* indents the first cell, *strong* sets it off."""
+
+    cells: tuple[Cell, ...]
+    depth: int = 0
+    strong: bool = False
+
+
+class Table(NamedTuple):
+    """Columns and rows, with an optional title."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    title: str = ""
+
+
+class Report(NamedTuple):
+    """A whole answer: what was weighed, the figure, the tables and what one should know about them."""
+
+    headline: str
+    figure: str = ""
+    tables: tuple[Table, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def shares(amounts: Sequence[int], whole: int, per_mille: int = 1000) -> list[Share]:
+    """Split *per_mille* among *amounts* of *whole* by largest remainder, so that they add up.
+
+    Args:
+        amounts: Parts; if they do not make up *whole*, neither do their shares make up *per_mille*.
+        whole: What they are parts of.
+        per_mille: The whole's own share.
+
+    >>> [str(share) for share in shares([1, 1, 1], 3)]
+    ['33.4%', '33.3%', '33.3%']
+    """
+    if not whole:
+        return [Share(0) for _ in amounts]
+    floors = [amount * per_mille // whole for amount in amounts]
+    missing = sum(amounts) * per_mille // whole - sum(floors)
+    order = sorted(range(len(amounts)), key=lambda i: (-(amounts[i] * per_mille % whole), i))
+    for index in order[:missing]:
+        floors[index] += 1
+    return [Share(value) for value in floors]
