@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from weighbridge.errors import WeighbridgeError
+
+if TYPE_CHECKING:
+    from argparse import HelpFormatter
 
 COMMANDS = {
     "count": "total and tree: name, shape, repeat, count, share (also the bare weigh SOURCE)",
@@ -33,7 +37,7 @@ def main(argv: list[str] | None = None) -> int:
         return 2
     except BrokenPipeError:
         # The reader went away (weigh ... | head): no fault, but Python would complain when it flushes.
-        sys.stdout = None  # type: ignore[assignment]
+        sys.stdout = None
         return 0
     except KeyboardInterrupt:
         return 130
@@ -53,7 +57,7 @@ def _run(words: list[str]) -> int:
     name, rest = (words[0], words[1:]) if words[0] in COMMANDS else ("count", words)
     command = import_module(f"weighbridge.commands.{name}")
     parser = argparse.ArgumentParser(
-        prog=f"weigh {name}", description=COMMANDS[name].capitalize() + ".", epilog=command.EXAMPLE,
+        prog=f"weigh {name}", description=COMMANDS[name][0].upper() + COMMANDS[name][1:] + ".", epilog=command.EXAMPLE,
         formatter_class=_formatter(rest), allow_abbrev=False,
     )  # fmt: skip
     parser.add_argument("--traceback", action="store_true", help="show where an error came from")
@@ -66,7 +70,7 @@ def _run(words: list[str]) -> int:
     return code
 
 
-def _formatter(words: list[str]) -> type:
+def _formatter(words: list[str]) -> type[HelpFormatter]:
     import argparse
 
     if not {"-h", "--help"} & set(words) or not sys.stdout.isatty():
@@ -75,8 +79,7 @@ def _formatter(words: list[str]) -> type:
         from rich_argparse import RawDescriptionRichHelpFormatter
     except ImportError:
         return argparse.RawDescriptionHelpFormatter
-    found: type = RawDescriptionRichHelpFormatter
-    return found
+    return RawDescriptionRichHelpFormatter
 
 
 def _overview() -> str:

@@ -161,6 +161,13 @@ class Model:
             lengths["encoder"] = encoder_seq
         return flops(self.tree, lengths, batch)
 
+    def _repr_html_(self) -> str:
+        """Show the counting table in a notebook."""
+        from weighbridge.renderers.html import render
+        from weighbridge.tables.counting import report
+
+        return render(report(self))
+
     def __repr__(self) -> str:
         return f"<Model {self.class_name or self.kind} {self.source}: {self.count().unique:,} parameters>"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from weighbridge.accounts.ledger import Rule
 from weighbridge.sizes import Size, exact, product
 from weighbridge.tree import Op, Part, Stream, Tensor
 
@@ -119,3 +120,7 @@ def elements(part: Part, node: Tensor | Op, stream: Stream) -> Size:
 def copies(part: Part) -> Size:
     """Count a part as often as it is stored."""
     return 1 if part.repeat is None else part.repeat
+
+
+PARAMETERS = Rule(elements, copies)
+"""The rule by which a ledger counts unique parameters."""

@@ -16,9 +16,15 @@ if TYPE_CHECKING:
 
 def source_options(parser: ArgumentParser) -> None:
     """Add SOURCE, ``--class`` and ``--set``."""
-    parser.add_argument("source", metavar="SOURCE", help="preset, config.json, directory, checkpoint file, or - for a config on standard input")
-    parser.add_argument("--class", dest="model_class", metavar="CLASS", help="class to weigh (default: what the config names, else the base class)")
-    parser.add_argument("--set", dest="overrides", metavar="key=value", action="append", default=[], help="set a config field; may be repeated")
+    parser.add_argument(
+        "source", metavar="SOURCE", help="preset, config.json, directory, checkpoint file, or - for a config on standard input"
+    )
+    parser.add_argument(
+        "--class", dest="model_class", metavar="CLASS", help="class to weigh (default: what the config names, else the base class)"
+    )
+    parser.add_argument(
+        "--set", dest="overrides", metavar="key=value", action="append", default=[], help="set a config field; may be repeated"
+    )
 
 
 def output_options(parser: ArgumentParser) -> None:

@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge.accounts.flops import flops
-from weighbridge.accounts.ledger import Closed, Entry, Rule, closed, entries, ledger
-from weighbridge.accounts.parameters import copies, elements
+from weighbridge.accounts.ledger import Closed, Entry, closed, entries, ledger
+from weighbridge.accounts.parameters import PARAMETERS
 from weighbridge.formula import Symbol, evaluate
 from weighbridge.notation import LATEX, TEXT, UNICODE, as_json, mathml, write
 from weighbridge.sizes import Size
 
 if TYPE_CHECKING:
     from weighbridge.model import Model
-
-PARAMETERS = Rule(elements, copies)
 
 
 class ModuleFormula(NamedTuple):

@@ -1,0 +1,68 @@
+"""The FLOPs of a model as a report and as JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from weighbridge.accounts.ledger import Entry
+
+if TYPE_CHECKING:
+    from weighbridge.model import Model
+    from weighbridge.report import Report
+
+
+class Pass(NamedTuple):
+    """How much is put in: examples, tokens, and the decoder's and the encoder's where there are both."""
+
+    batch: int = 1
+    seq: int = 128
+    decoder_seq: int | None = None
+    encoder_seq: int | None = None
+
+
+def as_json(model: Model, given: Pass) -> dict[str, Any]:
+    """Return the answer of ``weigh flops --json``.
+
+    >>> from weighbridge import model
+    >>> as_json(model("bert-base-uncased"), Pass())["forward_matmul"]
+    22348431360
+    """
+    flops = model.flops(*given)
+    return {
+        "source": model.source,
+        "class": model.class_name or None,
+        **given._asdict(),
+        "forward_matmul": flops.forward_matmul,
+        "forward": flops.forward,
+        "backward": flops.backward,
+        "tree": _node(flops.ledger),
+    }
+
+
+def _node(entry: Entry) -> dict[str, Any]:
+    node: dict[str, Any] = {"name": entry.name, "kind": entry.part.kind, "forward_matmul": entry.amount}
+    if entry.part.repeat is not None or entry.part.runs is not None:
+        node |= {"times": entry.times, "each": entry.each}
+    own = [{"name": line.node.name, "forward_matmul": line.amount} for line in entry.lines if line.amount]
+    if own:
+        node["lines"] = own
+    if entry.children:
+        node["children"] = [_node(child) for child in entry.children]
+    return node
+
+
+def report(model: Model, given: Pass) -> Report:
+    """Return the report of ``weigh flops``: matrix arithmetic of a forward pass, by module."""
+    from weighbridge.report import Column, Report, Share, Table
+    from weighbridge.tables.counting import headline
+    from weighbridge.tables.rows import all_that_costs, rows
+
+    flops = model.flops(*given)
+    columns = (Column(""), Column(""), Column("", "integer"), Column("", "share"), Column("", "bar"))
+    shown = tuple(rows(flops.ledger, all_that_costs, share=Share(1000)))
+    notes = (
+        f"{given.batch} × {given.seq} tokens; a multiply-add is two FLOPs, a look-up none; causal attention is counted in full.",
+        f"Matrix products: forward {flops.forward_matmul:,}, backward {flops.backward:,}. "
+        f"With biases, gains and shifts forward is {flops.forward:,}.",
+    )
+    return Report(headline(model), f"{flops.forward_matmul:,} FLOPs forward", (Table(columns, shown),), notes)
