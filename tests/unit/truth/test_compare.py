@@ -1,0 +1,92 @@
+"""The checkers themselves are checked: each is fed a wrong value and must fail on it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from truth import compare
+from truth.forward import Pass
+from truth.listing import Line, Listing, of_rows
+from weighbridge import model
+
+OURS = of_rows(model("bert-base-uncased", "BertForMaskedLM").tensors())
+
+
+def changed(at: str, **values: Any) -> Listing:
+    """Return what BERT's masked language model has, with one line changed."""
+    lines = tuple(line._replace(**values) if line.name == at else line for line in OURS.parameters)
+    assert lines != OURS.parameters
+    return Listing(lines, OURS.buffers)
+
+
+def test_the_same_agrees() -> None:
+    assert compare.difference(OURS, OURS) is None
+
+
+DECODER = "cls.predictions.decoder.weight"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "what", "where"),
+    [
+        (changed("bert.embeddings.LayerNorm.weight", shape=(769,)), "shape", "bert.embeddings.LayerNorm.weight"),
+        (changed("bert.encoder.layer.3.output.dense.bias", shape=(768, 1)), "shape", "bert.encoder.layer.3.output.dense.bias"),
+        (changed(DECODER, tied_to=None), "tie", DECODER),
+        (changed(DECODER, tied_to="bert.embeddings.position_embeddings.weight"), "tie", DECODER),
+        (changed(DECODER, frozen=True), "frozen", DECODER),
+        (changed(DECODER, name="lm_head.weight"), "missing", DECODER),
+    ],
+)
+def test_one_wrong_line_is_found(wrong: Listing, what: str, where: str) -> None:
+    found = compare.difference(wrong, OURS)
+    assert found is not None
+    assert (found.what, found.where) == (what, where)
+
+
+def test_a_wrong_order_is_found() -> None:
+    first, second, *rest = OURS.parameters
+    found = compare.difference(Listing((second, first, *rest), ()), OURS)
+    assert found is not None
+    assert (found.what, found.where) == ("order", first.name)
+
+
+def test_a_missing_and_a_superfluous_tensor_are_found() -> None:
+    fewer = Listing(OURS.parameters[:-1], ())
+    missing, extra = compare.difference(fewer, OURS), compare.difference(OURS, fewer)
+    assert missing is not None
+    assert extra is not None
+    assert (missing.what, extra.what) == ("missing", "extra")
+
+
+def test_a_name_that_stands_twice_is_found() -> None:
+    found = compare.difference(Listing((*OURS.parameters, OURS.parameters[0]), ()), OURS)
+    assert found is not None
+    assert found.what == "double"
+
+
+def test_a_buffer_is_no_parameter() -> None:
+    line = Line("embeddings.position_ids", (1, 512))
+    found = compare.difference(Listing(OURS.parameters, (line,)), OURS)
+    assert found is not None
+    assert (found.what, found.where) == ("extra", "embeddings.position_ids")
+
+
+def test_a_wrong_count_of_flops_is_found() -> None:
+    bert = model("bert-base-uncased")
+    assert compare.flops(bert, Pass(1, 128), 22_348_431_360) is None
+    found = compare.flops(bert, Pass(1, 128), 22_348_431_361)
+    assert found is not None
+    assert found.theirs == 22_348_431_361
+
+
+def test_tensors_hold_the_accounts_to_the_listing() -> None:
+    assert compare.tensors(model("bert-base-uncased", "BertForMaskedLM"), OURS) is None
+    assert compare.tensors(model("bert-base-uncased", "BertForPreTraining"), OURS) is not None
+
+
+def test_shrinking_keeps_only_what_fails() -> None:
+    raw = {"model_type": "x", "a": 1, "text_config": {"b": 2, "c": 3}, "d": 4}
+    smallest = compare.shrink(raw, lambda trial: trial.get("text_config", {}).get("c") == 3)
+    assert smallest == {"model_type": "x", "text_config": {"c": 3}}

@@ -1,0 +1,81 @@
+"""The commands of the truth harness."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+from typing import Any
+
+from truth import check as checking
+from truth.check import Failure, Outcome
+from weighbridge.blueprints import MODULES, model_type_of
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; the exit code is 1 if anything differs."""
+    parser = argparse.ArgumentParser("python -m truth", description="Hold the blueprints to the live classes of the reference library.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    check = commands.add_parser("check", help="our blueprints against live classes, on default and random configs")
+    check.add_argument("types", nargs="*", help="model types; all that have a blueprint if none is named")
+    check.add_argument("--class", dest="only", help="only this class")
+    check.add_argument("--n", type=int, default=20, help="random configs per class")
+    check.add_argument("--seed", default=None, help="what random configs are drawn from; printed, and random by default")
+    check.add_argument("--flops", action=argparse.BooleanOptionalAction, default=True, help="compare forward passes too")
+    check.add_argument("--minutes", type=float, default=None, help="share this much time among the classes")
+    one = commands.add_parser("one", help="one class on one config, given as JSON")
+    one.add_argument("class_name")
+    one.add_argument("config", type=json.loads)
+    options = parser.parse_args(arguments)
+    return {"check": _check, "one": _one}[options.command](options)
+
+
+def _check(options: argparse.Namespace) -> int:
+    seed = options.seed if options.seed is not None else str(random.SystemRandom().randrange(10**6))
+    unknown = [name for name in options.types if name not in MODULES]
+    if unknown:
+        print(f"no blueprint for {', '.join(unknown)}; known: {', '.join(MODULES)}", file=sys.stderr)
+        return 2
+    work = [(name, cls) for name in options.types or MODULES for cls in checking.classes(name, options.only)]
+    if not work:
+        print("nothing to check", file=sys.stderr)
+        return 2
+    print(f"seed {seed}, {options.n} random configs per class, {len(work)} classes", flush=True)
+    seconds = options.minutes * 60 / len(work) if options.minutes else None
+    outcomes = [_shown(checking.check(*item, n=options.n, seed=seed, flops=options.flops, seconds=seconds)) for item in work]
+    bad = [outcome for outcome in outcomes if outcome.failure or not outcome.configs]
+    total = sum(outcome.configs for outcome in outcomes)
+    print(f"{len(outcomes) - len(bad)} of {len(outcomes)} classes agree on {total} configs and {sum(o.passes for o in outcomes)} passes")
+    if bad:
+        print(f"repeat with: python -m truth check {' '.join(sorted({o.model_type for o in bad}))} --seed {seed} --n {options.n}")
+    return 1 if bad else 0
+
+
+def _shown(outcome: Outcome) -> Outcome:
+    notes = [f"{outcome.configs} configs", f"{outcome.passes} passes"]
+    notes += [f"{outcome.refused} refused"] if outcome.refused else []
+    notes += [f"default does not build ({outcome.unbuilt})"] if outcome.unbuilt else []
+    notes += [f"some passes do not run ({outcome.unrun})"] if outcome.unrun else []
+    verdict = "DIFFERS" if outcome.failure else "agrees" if outcome.configs else "NOTHING COMPARED"
+    print(f"{outcome.model_type:18} {outcome.class_name:40} {verdict:8} {', '.join(notes)}, {outcome.seconds:.1f} s", flush=True)
+    if outcome.failure:
+        _explain(outcome.failure)
+    return outcome
+
+
+def _explain(failure: Failure) -> None:
+    print(f"    {failure.difference}\n    repeat: {failure.repro}", flush=True)
+
+
+def _one(options: argparse.Namespace) -> int:
+    raw: dict[str, Any] = options.config
+    model_type = raw.get("model_type") or model_type_of(options.class_name)
+    assert model_type, "the config does not say its model_type"
+    found, passes, unrun = checking.compared(model_type, options.class_name, {**raw, "model_type": model_type})
+    print(found or f"agrees, {passes} passes compared" + (f", forward does not run ({unrun})" if unrun else ""))
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,148 @@
+"""The check of one class: default config and random ones, each held to the live class."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from time import monotonic
+from typing import Any, NamedTuple
+
+from truth import compare, forward, live
+from truth.compare import Difference
+from truth.draw import draw
+from truth.live import RefusedError
+from weighbridge import model
+from weighbridge.blueprints import family
+from weighbridge.errors import WeighbridgeError
+
+TOUCHES = (1.0, 1.0, 0.8, 0.6, 0.6, 0.4, 0.3, 0.2, 0.15, 0.1)
+"""How much of a config a draw changes, from try to try: a refused draw is followed by a tamer one."""
+
+
+class Failure(NamedTuple):
+    """A config on which ours and theirs differ, as drawn and as small as it gets."""
+
+    model_type: str
+    class_name: str
+    raw: dict[str, Any]
+    smallest: dict[str, Any]
+    difference: Difference
+
+    @property
+    def repro(self) -> str:
+        """The one command that repeats it."""
+        return f"python -m truth one {self.class_name} '{json.dumps(self.smallest)}'"
+
+
+class Outcome(NamedTuple):
+    """What came of checking one class.
+
+    Attributes:
+        configs: How many configs were compared.
+        passes: How many forward passes were compared.
+        refused: How many draws the live class refused.
+        unbuilt: Why the live class does not build from its default, if so.
+        unrun: Why the forward does not run on the meta device, if so.
+        failure: The first difference, shrunk.
+        seconds: How long it took.
+    """
+
+    model_type: str
+    class_name: str
+    configs: int
+    passes: int
+    refused: int
+    unbuilt: str
+    unrun: str
+    failure: Failure | None
+    seconds: float
+
+
+def check(model_type: str, class_name: str, *, n: int, seed: str, flops: bool = True, seconds: float | None = None) -> Outcome:
+    """Hold one class to the live one on its default config and *n* random ones.
+
+    Args:
+        n: Random configs.
+        seed: What they are drawn from.
+        flops: Whether forward passes are compared too, on every second config.
+        seconds: Stop drawing after this long.
+    """
+    started = monotonic()
+    configs = passes = refused = 0
+    unbuilt = unrun = ""
+    for index, raw in enumerate(_configs(model_type, class_name, n, seed)):
+        if isinstance(raw, RefusedError):
+            refused += index > 0 or not unbuilt
+            unbuilt = unbuilt or (str(raw) if index == 0 else "")
+            continue
+        if configs > 1 and seconds is not None and monotonic() - started > seconds:
+            break
+        found, ran, reason = compared(model_type, class_name, raw, flops and (configs % 2 == 0 or n < 5))
+        configs, passes, unrun = configs + 1, passes + ran, unrun or reason
+        if found:
+            failure = _shrunk(model_type, class_name, raw, found)
+            return Outcome(model_type, class_name, configs, passes, refused, unbuilt, unrun, failure, monotonic() - started)
+    return Outcome(model_type, class_name, configs, passes, refused, unbuilt, unrun, None, monotonic() - started)
+
+
+def _configs(model_type: str, class_name: str, n: int, seed: str) -> Iterator[dict[str, Any] | RefusedError]:
+    """Yield the default and *n* random configs that the live class builds, and each refusal on the way."""
+    try:
+        live.build(model_type, class_name, {})
+        yield {"model_type": model_type}
+    except RefusedError as error:
+        yield error
+    for index in range(n):
+        for attempt, touch in enumerate(TOUCHES):
+            raw = draw(f"{seed}/{index}/{attempt}", model_type, touch)
+            try:
+                live.build(model_type, class_name, raw)
+            except RefusedError as error:
+                yield error
+                continue
+            yield raw
+            break
+
+
+def compared(model_type: str, class_name: str, raw: dict[str, Any], flops: bool = True) -> tuple[Difference | None, int, str]:
+    """Compare one config: the difference, how many forward passes were compared, why one did not run."""
+    theirs = live.build(model_type, class_name, raw)
+    try:
+        ours = model(raw, class_name)
+        found = compare.tensors(ours, live.listing(theirs))
+    except WeighbridgeError as error:
+        return Difference("refused", class_name, f"{type(error).__name__}: {error}", "builds"), 0, ""
+    if found or not flops:
+        return found, 0, ""
+    ran, unrun = 0, ""
+    for lengths in forward.passes(theirs):
+        try:
+            expected = forward.flops(theirs, lengths)
+        except RefusedError as error:
+            unrun = unrun or str(error)
+            continue
+        found = compare.flops(ours, lengths, expected)
+        ran += 1
+        if found:
+            return found, ran, unrun
+    return None, ran, unrun
+
+
+def _shrunk(model_type: str, class_name: str, raw: dict[str, Any], found: Difference) -> Failure:
+    """Shrink a failing config to the fewest keys that still make the same kind of difference."""
+
+    def fails(trial: dict[str, Any]) -> bool:
+        try:
+            again, _, _ = compared(model_type, class_name, trial, found.what == "flops")
+        except RefusedError:
+            return False
+        return again is not None and again.what == found.what
+
+    smallest = compare.shrink(raw, fails)
+    final, _, _ = compared(model_type, class_name, smallest, found.what == "flops")
+    return Failure(model_type, class_name, raw, smallest, final or found)
+
+
+def classes(model_type: str, only: str | None = None) -> list[str]:
+    """Return the classes of ours to check for a type."""
+    return [name for name in family(model_type).classes if only in (None, name)]

@@ -1,0 +1,140 @@
+"""Ours against theirs: names, shapes, order, ties, what is frozen, counts, formulas and FLOPs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from truth.forward import Pass
+from truth.listing import Line, Listing, of_rows
+from weighbridge.errors import WeighbridgeError
+from weighbridge.model import Model
+
+
+class Difference(NamedTuple):
+    """The first thing in which two sides differ.
+
+    Attributes:
+        what: ``missing``, ``extra``, ``order``, ``shape``, ``tie``, ``frozen``, ``count``, ``formula``,
+            ``flops``, ``refused`` ...
+        where: A tensor's name, or what was counted.
+        ours, theirs: Both sides.
+    """
+
+    what: str
+    where: str
+    ours: object
+    theirs: object
+
+    def __str__(self) -> str:
+        return f"{self.what}: {self.where}: ours {_shown(self.ours)}, theirs {_shown(self.theirs)}"
+
+
+def difference(ours: Listing, theirs: Listing) -> Difference | None:
+    """Return the first difference of two listings, or None: parameters in order, buffers as a set."""
+    found = _lines(ours.parameters, theirs.parameters) or _lines(sorted_lines(ours.buffers), sorted_lines(theirs.buffers))
+    if found:
+        return found
+    if ours.unique != theirs.unique:
+        return Difference("count", "unique parameters", ours.unique, theirs.unique)
+    return None
+
+
+def sorted_lines(lines: tuple[Line, ...]) -> tuple[Line, ...]:
+    """Return lines by name."""
+    return tuple(sorted(lines))
+
+
+def _lines(ours: tuple[Line, ...], theirs: tuple[Line, ...]) -> Difference | None:
+    our_names, their_names = {line.name: line for line in ours}, {line.name: line for line in theirs}
+    if len(our_names) != len(ours):
+        double = next(line.name for index, line in enumerate(ours) if line.name in {l.name for l in ours[:index]})
+        return Difference("double", double, "twice", "once")
+    for line in theirs:
+        if line.name not in our_names:
+            return Difference("missing", line.name, None, line)
+    for line in ours:
+        if line.name not in their_names:
+            return Difference("extra", line.name, line, None)
+    for mine, other in zip(ours, theirs, strict=True):
+        if mine.name != other.name:
+            return Difference("order", other.name, mine.name, other.name)
+    for mine, other in zip(ours, theirs, strict=True):
+        for what, left, right in zip(("name", "shape", "tie", "frozen"), mine, other, strict=True):
+            if left != right:
+                return Difference(what, mine.name, left, right)
+    return None
+
+
+def tensors(model: Model, theirs: Listing) -> Difference | None:
+    """Hold a model of ours to a live listing, and its own accounts to each other."""
+    ours = of_rows(model.tensors())
+    found = difference(ours, theirs)
+    if found:
+        return found
+    counts = model.count()
+    if counts.unique != theirs.unique:
+        return Difference("count", "unique parameters by the tree", counts.unique, theirs.unique)
+    if counts.buffers != theirs.buffered:
+        return Difference("count", "buffer elements by the tree", counts.buffers, theirs.buffered)
+    return formula(model)
+
+
+def formula(model: Model) -> Difference | None:
+    """Hold the closed formula of a model to its count."""
+    value, unique = model.formula().value, model.count().unique
+    return None if value == unique else Difference("formula", "closed formula, evaluated", value, unique)
+
+
+def flops(model: Model, lengths: Pass, expected: int) -> Difference | None:
+    """Hold our forward arithmetic to what was counted live."""
+    try:
+        value = model.flops(lengths.batch, lengths.seq, lengths.decoder_seq, lengths.encoder_seq).forward_matmul
+    except WeighbridgeError as error:
+        return Difference("flops", str(lengths), str(error), expected)
+    return None if value == expected else Difference("flops", str(lengths), value, expected)
+
+
+def shrink(raw: Mapping[str, Any], fails: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+    """Return the smallest part of a failing config that still fails: keys are taken away while it does.
+
+    >>> shrink({"a": 1, "b": 2, "model_type": "x"}, lambda raw: raw.get("b") == 2)
+    {'b': 2, 'model_type': 'x'}
+    """
+    smallest = dict(raw)
+    shrunk = True
+    while shrunk:
+        shrunk = False
+        for path in list(_paths(smallest)):
+            trial = _without(smallest, path)
+            if fails(trial):
+                smallest, shrunk = trial, True
+                break
+    return smallest
+
+
+def _paths(raw: Mapping[str, Any], prefix: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
+    found: list[tuple[str, ...]] = []
+    for key, value in raw.items():
+        if key == "model_type" and not prefix:
+            continue
+        found.append((*prefix, key))
+        if isinstance(value, Mapping) and key.endswith("config"):
+            found.extend(_paths(value, (*prefix, key)))
+    return found
+
+
+def _without(raw: Mapping[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
+    head, *rest = path
+    if not rest:
+        return {key: value for key, value in raw.items() if key != head}
+    return {**raw, head: _without(raw[head], tuple(rest))}
+
+
+def _shown(side: object) -> str:
+    if side is None:
+        return "nothing"
+    if isinstance(side, Line):
+        tie = f" tied to {side.tied_to}" if side.tied_to else ""
+        return f"{list(side.shape)}{tie}"
+    return f"{side:,}" if isinstance(side, int) and not isinstance(side, bool) else str(side)

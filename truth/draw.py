@@ -1,0 +1,134 @@
+"""Random configs that fit together: small sizes, heads that divide, everything off its default.
+
+The generic draw reads a family's table of fields and knows what our words mean; what only one
+family needs stands in its recipe.
+"""
+
+from __future__ import annotations
+
+import random
+from math import lcm
+from typing import Any
+
+from truth.recipes import recipe
+from weighbridge.blueprints import MODULES, Family, family
+from weighbridge.config import Field
+
+HEAD_DIMS = (4, 8, 12, 16)
+
+
+def draw(seed: str, model_type: str, touch: float = 1.0) -> dict[str, Any]:
+    """Draw a config of *model_type*, the same for the same seed.
+
+    Args:
+        seed: Any text.
+        model_type: A type with a blueprint.
+        touch: The chance of each field to leave its default.
+
+    >>> draw("1", "bert") == draw("1", "bert")
+    True
+    """
+    rng = random.Random(f"{seed} {model_type}")
+    known: Family = family(model_type)
+    raw = {"model_type": model_type, **fields(rng, known.fields, touch)}
+    return recipe(MODULES[model_type])(rng, raw)
+
+
+def fields(rng: random.Random, table: tuple[Field, ...], touch: float = 1.0) -> dict[str, Any]:
+    """Draw values for a table of fields; what is not drawn is absent and so at its default."""
+    raw: dict[str, Any] = {}
+    heads = _heads(rng, table)
+    structured = rng.random() < touch
+    for field in table:
+        if field.kind == "nested":
+            raw[field.key] = fields(rng, field.fields, touch)
+        elif field.kind == "labels":
+            raw |= _labels(rng)
+        elif field.kind == "switch":
+            if rng.random() < touch:
+                raw[field.key] = rng.random() < 0.5
+        elif field.kind == "size":
+            value = _structured(rng, field, heads) if _is_structured(field) else _size(rng, field)
+            if value is not None and (structured if _is_structured(field) else rng.random() < touch):
+                raw[field.key] = value
+    _mend(rng, table, raw)
+    return raw
+
+
+def _heads(rng: random.Random, table: tuple[Field, ...]) -> dict[str, int]:
+    """Draw all counts of heads at once, so that the hidden size can be a multiple of each."""
+    heads: dict[str, int] = {}
+    for field in table:
+        if field.kind == "size" and _is_heads(field) and not _is_kv_heads(field):
+            heads[field.word] = rng.choice((1, 2, 2, 3, 4, 6))
+    for field in table:
+        if field.kind == "size" and _is_kv_heads(field):
+            queries = heads.get(field.word.replace("kv_", ""), next(iter(heads.values()), 1))
+            heads[field.word] = rng.choice([n for n in range(1, queries + 1) if queries % n == 0])
+    return heads
+
+
+def _is_heads(field: Field) -> bool:
+    return field.word == "heads" or field.word.endswith("_heads")
+
+
+def _is_kv_heads(field: Field) -> bool:
+    return field.word.endswith("kv_heads")
+
+
+def _is_structured(field: Field) -> bool:
+    return _is_heads(field) or field.word in ("hidden", "decoder_hidden", "encoder_hidden")
+
+
+def _structured(rng: random.Random, field: Field, heads: dict[str, int]) -> int | None:
+    if _is_heads(field):
+        return None if callable(field.default) and rng.random() < 0.3 else heads[field.word]
+    return lcm(1, *heads.values()) * rng.choice(HEAD_DIMS)
+
+
+def _size(rng: random.Random, field: Field) -> int | None:
+    word, default = field.word, field.default
+    if (default is None or callable(default)) and rng.random() < 0.4:
+        return None
+    low, high = _range(word, default if isinstance(default, int) else None)
+    return max(field.minimum, rng.choice(HEAD_DIMS) if word.endswith("head_dim") else rng.randint(low, high))
+
+
+def _range(word: str, default: int | None) -> tuple[int, int]:
+    for ending, low, high in RANGES:
+        if word.endswith(ending):
+            return low, high
+    if default is None or default > 64:
+        return 4, 48
+    return (1, 5) if default <= 4 else (1, 2 * default)
+
+
+RANGES = (
+    ("vocab", 31, 99),
+    ("positions", 24, 80),
+    ("types", 1, 4),
+    ("layers", 1, 4),
+    ("active", 1, 3),
+    ("shared_experts", 1, 3),
+    ("experts", 3, 6),
+    ("mlp", 3, 60),
+)
+"""By the ending of our word: from, to."""
+
+
+def _labels(rng: random.Random) -> dict[str, Any]:
+    labels = rng.randint(1, 7)
+    if rng.random() < 0.3:
+        return {"id2label": {str(index): f"label {index}" for index in range(labels)}}
+    return {"num_labels": labels} if rng.random() < 0.8 else {}
+
+
+def _mend(rng: random.Random, table: tuple[Field, ...], raw: dict[str, Any]) -> None:
+    """Put right what spans two fields: special tokens inside the vocabulary, images of whole patches."""
+    keys = {field.word: field.key for field in table}
+    if raw.get(keys.get("vocab", "")) is not None:
+        raw["pad_token_id"] = rng.choice((0, 1))
+    image, patch = keys.get("image"), keys.get("patch")
+    if image and patch and (image in raw or patch in raw):
+        raw[patch] = rng.choice((2, 3, 4, 8))
+        raw[image] = raw[patch] * rng.randint(2, 5)

@@ -1,0 +1,88 @@
+"""Forward FLOPs of a live class, as PyTorch's counter sees them on the meta device."""
+
+from __future__ import annotations
+
+import inspect
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from truth.live import RefusedError
+
+
+class Pass(NamedTuple):
+    """The lengths of one forward pass.
+
+    Attributes:
+        batch: Examples.
+        seq: Tokens per example; of the encoder, where there are both.
+        decoder_seq: Tokens of the decoder, where there are both.
+        encoder_seq: States that a decoder's cross-attention looks at, if any.
+    """
+
+    batch: int = 1
+    seq: int = 16
+    decoder_seq: int | None = None
+    encoder_seq: int | None = None
+
+
+PASSES = (Pass(1, 16), Pass(2, 7, 5), Pass(3, 12, 9, 11))
+"""What FLOPs are compared at: one example; several of another length; and with states to attend to."""
+
+
+def passes(model: Any) -> list[Pass]:
+    """Return the passes that a live model can make: states to attend to only where its forward takes them."""
+    taken = inspect.signature(model.forward).parameters
+    return [lengths for lengths in PASSES if lengths.encoder_seq is None or "encoder_hidden_states" in taken]
+
+
+def flops(model: Any, lengths: Pass) -> int:
+    """Count the products of matrices in one forward pass with ``FlopCounterMode``.
+
+    Raises:
+        RefusedError: The forward does not run on the meta device, or takes inputs we do not know.
+    """
+    torch = import_module("torch")
+    counter = import_module("torch.utils.flop_counter").FlopCounterMode(display=False)
+    try:
+        with torch.device("meta"), torch.no_grad(), counter:
+            model(**inputs(model, lengths))
+    except RefusedError:
+        raise
+    except Exception as error:  # whatever does not run without data
+        raise RefusedError(f"{type(error).__name__}: {' '.join(str(error).split())[:160]}") from error
+    return int(counter.get_total_flops())
+
+
+def inputs(model: Any, lengths: Pass) -> dict[str, Any]:
+    """Make a model's inputs, by what it calls its main one.
+
+    Raises:
+        RefusedError: It takes none that we know.
+    """
+    torch = import_module("torch")
+    taken = inspect.signature(model.forward).parameters
+    name = model.main_input_name
+    if name not in taken:
+        raise RefusedError(f"forward does not take {name}")
+    made = {name: _main(model, name, lengths)}
+    if "decoder_input_ids" in taken and model.config.is_encoder_decoder:
+        made["decoder_input_ids"] = torch.zeros(lengths.batch, lengths.decoder_seq or lengths.seq, dtype=torch.long)
+    if lengths.encoder_seq is not None and "encoder_hidden_states" in taken:
+        made["encoder_hidden_states"] = torch.zeros(lengths.batch, lengths.encoder_seq, model.config.hidden_size)
+    return made
+
+
+def _main(model: Any, name: str, lengths: Pass) -> Any:
+    torch = import_module("torch")
+    if name == "input_ids":
+        multiple = type(model).__name__.endswith("ForMultipleChoice")
+        shape = (lengths.batch, 1, lengths.seq) if multiple else (lengths.batch, lengths.seq)
+        return torch.zeros(*shape, dtype=torch.long)
+    if name == "pixel_values":
+        vision = getattr(model.config, "vision_config", model.config)
+        side = vision.image_size
+        height, width = side if isinstance(side, (list, tuple)) else (side, side)
+        return torch.zeros(lengths.batch, getattr(vision, "num_channels", 3), height, width)
+    if name == "input_values":
+        return torch.zeros(lengths.batch, lengths.seq)
+    raise RefusedError(f"no input {name} known here")

@@ -1,0 +1,115 @@
+"""Live classes of the reference library, built on the meta device: the other side of every comparison."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import warnings
+from collections.abc import Mapping
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Any
+
+from truth.listing import Line, Listing
+
+
+class RefusedError(Exception):
+    """The reference library does not build this class from this config, or does not run it."""
+
+
+def build(model_type: str, class_name: str, raw: Mapping[str, Any]) -> Any:
+    """Build the live class on the meta device, without weights.
+
+    Keys of *raw* that are arguments of the class and no fields of its config, such as
+    ``add_pooling_layer``, are passed to the class.
+
+    Raises:
+        RefusedError: The class or its config refuses these values.
+    """
+    torch, _ = _libraries()
+    safe = import_module("transformers.initialization").meta_device_safe_creation_ops()
+    cls, config_cls = live_class(model_type, class_name), config_class(model_type)
+    keywords = {key: value for key, value in raw.items() if key in _arguments(cls)}
+    fields = {key: value for key, value in raw.items() if key not in keywords and key != "model_type"}
+    with torch.device("meta"), safe, torch.no_grad():
+        try:
+            return cls(config_cls(**fields), **keywords).eval()
+        except Exception as error:  # whatever a config may provoke in there
+            raise RefusedError(_summary(error)) from error
+
+
+def listing(model: Any) -> Listing:
+    """List a live model's parameters and persistent buffers, ties found by identity."""
+    first: dict[int, str] = {}
+    parameters = [_line(name, tensor, first) for name, tensor in model.named_parameters(remove_duplicate=False)]
+    names = {line.name for line in parameters}
+    buffers = [_line(name, tensor, first) for name, tensor in model.state_dict(keep_vars=True).items() if name not in names]
+    return Listing(tuple(parameters), tuple(line._replace(frozen=False) for line in buffers))
+
+
+def config_class(model_type: str) -> Any:
+    """Return the config class of a model type.
+
+    Raises:
+        RefusedError: The library has none.
+    """
+    _libraries()
+    mapping = import_module("transformers.models.auto.configuration_auto").CONFIG_MAPPING
+    try:
+        return mapping[model_type]
+    except KeyError:
+        raise RefusedError(f"no model type {model_type!r}") from None
+
+
+def live_class(model_type: str, class_name: str) -> Any:
+    """Return a class of a model type by its name.
+
+    Raises:
+        RefusedError: None of the type's modules has it.
+    """
+    for module in modules(model_type):
+        found = getattr(module, class_name, None)
+        if found is not None:
+            return found
+    raise RefusedError(f"{model_type} has no class {class_name!r}")
+
+
+def modules(model_type: str) -> list[Any]:
+    """Return the modules in which a model type's classes may stand."""
+    package = import_module(config_class(model_type).__module__.rpartition(".")[0])
+    names = [entry.name for entry in iter_modules(package.__path__) if entry.name.startswith("modeling_")]
+    found = []
+    for name in names:
+        try:
+            found.append(import_module(f"{package.__name__}.{name}"))
+        except ImportError:  # an extra that is not installed
+            continue
+    return found
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of the reference."""
+    torch, transformers = _libraries()
+    return {"torch": torch.__version__.partition("+")[0], "transformers": transformers.__version__}
+
+
+def _libraries() -> tuple[Any, Any]:
+    warnings.simplefilter("ignore")
+    logging.disable(logging.CRITICAL)
+    torch, transformers = import_module("torch"), import_module("transformers")
+    transformers.logging.set_verbosity(50)
+    return torch, transformers
+
+
+def _arguments(cls: Any) -> set[str]:
+    return {name for name in inspect.signature(cls.__init__).parameters if name not in ("self", "config", "args", "kwargs")}
+
+
+def _line(name: str, tensor: Any, first: dict[int, str]) -> Line:
+    owner = first.setdefault(id(tensor), name)
+    return Line(name, tuple(tensor.shape), None if owner == name else owner, not tensor.requires_grad)
+
+
+def _summary(error: BaseException) -> str:
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text[:160]}"

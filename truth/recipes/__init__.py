@@ -1,0 +1,31 @@
+"""What a family's random configs need beyond the generic draw: one small file per blueprint module.
+
+A recipe is named like the module in ``weighbridge/blueprints`` and has one function,
+
+    def draw(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]
+
+which mends or extends a generic draw (``raw["model_type"]`` says of which type) and returns it.
+A family without a file takes the generic draw as it is.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, TypeAlias
+
+Recipe: TypeAlias = Callable[[random.Random, dict[str, Any]], dict[str, Any]]
+
+
+def recipe(module: str) -> Recipe:
+    """Return the recipe of a blueprint module, or one that changes nothing.
+
+    >>> recipe("no such module")(random.Random(0), {"hidden_size": 8})
+    {'hidden_size': 8}
+    """
+    if module.isidentifier() and find_spec(f"truth.recipes.{module}"):
+        found: Recipe = import_module(f"truth.recipes.{module}").draw
+        return found
+    return lambda rng, raw: raw
