@@ -9,6 +9,7 @@ import sys
 from typing import Any
 
 from truth import check as checking
+from truth import record as recording
 from truth.check import Failure, Outcome
 from weighbridge.blueprints import MODULES, model_type_of
 
@@ -27,8 +28,11 @@ def main(arguments: list[str] | None = None) -> int:
     one = commands.add_parser("one", help="one class on one config, given as JSON")
     one.add_argument("class_name")
     one.add_argument("config", type=json.loads)
+    record = commands.add_parser("record", help="write committed truth files")
+    record.add_argument("types", nargs="*", help="model types; all that have a blueprint if none is named")
+    record.add_argument("--seed", default="truth", help="what the random configs are drawn from")
     options = parser.parse_args(arguments)
-    return {"check": _check, "one": _one}[options.command](options)
+    return {"check": _check, "one": _one, "record": _record}[options.command](options)
 
 
 def _check(options: argparse.Namespace) -> int:
@@ -75,6 +79,13 @@ def _one(options: argparse.Namespace) -> int:
     found, passes, unrun = checking.compared(model_type, options.class_name, {**raw, "model_type": model_type})
     print(found or f"agrees, {passes} passes compared" + (f", forward does not run ({unrun})" if unrun else ""))
     return 1 if found else 0
+
+
+def _record(options: argparse.Namespace) -> int:
+    for name in options.types or MODULES:
+        path = recording.record(name, options.seed)
+        print(f"{name:18} {sum(1 for _ in recording.read(path))} cases, {path.stat().st_size:,} bytes", flush=True)
+    return 0
 
 
 if __name__ == "__main__":

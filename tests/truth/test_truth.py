@@ -1,0 +1,54 @@
+"""The blueprints against committed truth: every tensor of every class, on default and random configs, without torch."""
+
+from __future__ import annotations
+
+from functools import cache
+from math import prod
+
+import pytest
+
+from truth import compare
+from truth.record import FOLDER, Case, read
+from weighbridge import model
+from weighbridge.blueprints import MODULES, family
+
+FILES = sorted(FOLDER.glob("*.json"))
+assert FILES, "no truth to hold anything to"
+
+
+@cache
+def cases(model_type: str) -> tuple[Case, ...]:
+    return tuple(read(FOLDER / f"{model_type}.json"))
+
+
+@pytest.mark.parametrize("model_type", [path.stem for path in FILES])
+def test_a_file_agrees_with_itself(model_type: str) -> None:
+    assert cases(model_type)
+    for case in cases(model_type):
+        lines = case.listing.parameters
+        names = [line.name for line in (*lines, *case.listing.buffers)]
+        assert len(names) == len(set(names))
+        assert sum(prod(line.shape) for line in lines if line.tied_to is None) == case.unique
+        shapes = {line.name: line.shape for line in lines}
+        for line in lines:
+            if line.tied_to is not None:
+                assert shapes[line.tied_to] == line.shape, f"{line.name} is tied to another shape"
+
+
+@pytest.mark.parametrize("model_type", [path.stem for path in FILES])
+def test_the_blueprints_agree_with_the_file(model_type: str) -> None:
+    for case in cases(model_type):
+        ours = model(case.raw, case.class_name)
+        assert compare.tensors(ours, case.listing) is None, f"{case.class_name} {case.raw}"
+        assert ours.count().unique == case.unique
+        for lengths, count in case.flops.items():
+            assert compare.flops(ours, lengths, count) is None, f"{case.class_name} {case.raw}"
+
+
+@pytest.mark.parametrize("model_type", [path.stem for path in FILES])
+def test_every_class_has_its_truth(model_type: str) -> None:
+    assert {case.class_name for case in cases(model_type)} == set(family(model_type).classes)
+
+
+def test_every_file_has_a_blueprint() -> None:
+    assert {path.stem for path in FILES} <= set(MODULES)

@@ -1,0 +1,128 @@
+"""Committed truth: what the live classes have, written once and checked for ever without them.
+
+One file per model type, ``tests/truth/<model_type>.json``: the command and versions it was made
+with, the configs, and for each class and config every tensor, the totals and the forward FLOPs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from truth import forward, live
+from truth.check import TOUCHES, classes
+from truth.draw import draw
+from truth.fold import Folded, fold, unfold
+from truth.forward import Pass
+from truth.listing import Listing
+from truth.live import RefusedError
+
+FOLDER = Path(__file__).parents[1] / "tests" / "truth"
+RANDOM = 3
+
+
+class Case(NamedTuple):
+    """One class on one config, as recorded.
+
+    Attributes:
+        listing: Its tensors.
+        unique, buffered: The totals that PyTorch counted.
+        flops: Forward FLOPs by the lengths of the pass.
+    """
+
+    model_type: str
+    class_name: str
+    raw: dict[str, Any]
+    listing: Listing
+    unique: int
+    buffered: int
+    flops: dict[Pass, int]
+
+
+def record(model_type: str, seed: str = "truth") -> Path:
+    """Write the truth of one model type: its classes on the default and on random configs."""
+    bodies: list[Folded] = []
+    configs = [{"model_type": model_type}, *_drawn(model_type, seed)]
+    cases = [case for name in classes(model_type) for case in _cases(model_type, name, configs, bodies)]
+    content = {
+        "model_type": model_type,
+        "command": f"python -m truth record {model_type} --seed {seed}",
+        "versions": live.versions(),
+        "configs": configs,
+        "bodies": bodies,
+        "cases": cases,
+    }
+    path = FOLDER / f"{model_type}.json"
+    path.write_text(_text(content), "utf-8")
+    return path
+
+
+def read(path: Path) -> Iterator[Case]:
+    """Yield what a file holds, its listings unfolded."""
+    content = json.loads(path.read_text("utf-8"))
+    bodies = content["bodies"]
+    for case in content["cases"]:
+        listing = Listing(tuple(unfold(case["tensors"], bodies)), tuple(unfold(case["buffers"], bodies)))
+        passes = {Pass(*lengths): count for *lengths, count in case["flops"]}
+        raw = content["configs"][case["config"]]
+        yield Case(content["model_type"], case["class"], raw, listing, case["unique"], case["buffered"], passes)
+
+
+def _drawn(model_type: str, seed: str) -> list[dict[str, Any]]:
+    """Draw random configs that most classes of the type build."""
+    drawn: list[dict[str, Any]] = []
+    for index in range(RANDOM):
+        for attempt, touch in enumerate(TOUCHES):
+            raw = draw(f"{seed}/{index}/{attempt}", model_type, touch)
+            if all(_builds(model_type, name, raw) for name in classes(model_type)):
+                drawn.append(raw)
+                break
+    return drawn
+
+
+def _builds(model_type: str, class_name: str, raw: dict[str, Any]) -> bool:
+    try:
+        live.build(model_type, class_name, raw)
+    except RefusedError:
+        return False
+    return True
+
+
+def _cases(model_type: str, class_name: str, configs: list[dict[str, Any]], bodies: list[Folded]) -> Iterator[dict[str, Any]]:
+    for number, raw in enumerate(configs):
+        try:
+            model = live.build(model_type, class_name, raw)
+        except RefusedError:
+            continue
+        found = live.listing(model)
+        yield {
+            "class": class_name,
+            "config": number,
+            "unique": sum(tensor.numel() for tensor in model.parameters()),
+            "buffered": found.buffered,
+            "flops": [[*lengths, count] for lengths, count in _passes(model)],
+            "tensors": fold(found.parameters, bodies),
+            "buffers": fold(found.buffers, bodies),
+        }
+
+
+def _passes(model: Any) -> Iterator[tuple[Pass, int]]:
+    for lengths in forward.passes(model):
+        try:
+            yield lengths, forward.flops(model, lengths)
+        except RefusedError:
+            continue
+
+
+def _text(content: dict[str, Any]) -> str:
+    """Write JSON with one config, body and case a line: small, and still to be read as a diff."""
+    lines = []
+    for key, value in content.items():
+        if key in ("configs", "bodies", "cases"):
+            inner = ",\n".join("  " + json.dumps(item, ensure_ascii=False) for item in value)
+            lines.append(f'"{key}": [\n{inner}\n]' if value else f'"{key}": []')
+        else:
+            lines.append(f'"{key}": {json.dumps(value)}')
+    return "{\n" + ",\n".join(lines) + "\n}\n"
