@@ -1,16 +1,115 @@
-"""The table of checkpoint formats: which module reads which file."""
+"""The table of checkpoint formats: which module reads which file. ``readers.listing`` tells what a reader is."""
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
 from weighbridge.errors import ReadError
+from weighbridge.fold import fold
+from weighbridge.readers.listing import Listing, Reader, Stored
+from weighbridge.readers.roles import norms, rank, role_of
+from weighbridge.tree import Row
 
 if TYPE_CHECKING:
     from weighbridge.model import Model
 
 
+class Format(NamedTuple):
+    """One format: its name, the module that reads it, and the endings its files have.
+
+    The ending is asked only if no reader recognises the first bytes: it says what a damaged file was meant to be.
+    """
+
+    name: str
+    module: str
+    endings: tuple[str, ...]
+
+
+FORMATS: tuple[Format, ...] = (Format("safetensors", "safetensors", (".safetensors",)),)
+"""Asked in this order."""
+
+HEAD = 4096
+"""Bytes of a file that :meth:`Reader.sniff` sees."""
+
+
 def read_checkpoint(path: Path) -> Model:
-    """Read a checkpoint's header."""
-    raise ReadError("no reader knows this format", path=str(path))
+    """Read a checkpoint's header into a model; no weights are read and no code in it is run.
+
+    Raises:
+        ReadError: The file is damaged, or of a format that no reader knows.
+    """
+    return as_model(read_listing(path), str(path))
+
+
+def read_listing(path: Path) -> Listing:
+    """List the tensors of one file, of whatever format.
+
+    Raises:
+        ReadError: The file is damaged, or of a format that no reader knows.
+    """
+    try:
+        with open(path, "rb") as file:
+            return list_open(file, path.name)
+    except OSError as error:
+        raise ReadError(f"cannot be read: {error.strerror or error}", path=str(path)) from None
+    except ReadError as error:
+        raise located(error, str(path)) from None
+
+
+def list_open(file: BinaryIO, name: str) -> Listing:
+    """List the tensors of an open file that can seek; *name* is asked if its first bytes tell nothing.
+
+    >>> from io import BytesIO
+    >>> list_open(BytesIO(bytes([2, 0, 0, 0, 0, 0, 0, 0]) + b"{}"), "empty.safetensors").tensors
+    ()
+    """
+    head = file.read(HEAD)
+    if not head:
+        raise ReadError("the file is empty")
+    known = [cast(Reader, import_module(f"weighbridge.readers.{entry.module}")) for entry in FORMATS]
+    for reader in known:
+        if reader.sniff(head):
+            return reader.read(file)
+    for entry, reader in zip(FORMATS, known, strict=True):
+        if name.endswith(entry.endings):
+            return reader.read(file)
+    raise ReadError(f"no reader knows this format; known: {', '.join(entry.name for entry in FORMATS)}")
+
+
+def located(error: ReadError, path: str) -> ReadError:
+    """Return *error* with the path it happened at, unless it names one."""
+    if error.path:
+        return error
+    result = ReadError(str(error), path=path)
+    result.offset = error.offset
+    return result
+
+
+def rows(listing: Listing) -> list[Row]:
+    """Give each tensor of a listing its role: the row that the tree is folded from.
+
+    >>> rows(Listing("safetensors", (Stored("ln.weight", "F32", (8,), 32), Stored("ln.bias", "F32", (8,), 32))))[1].role
+    'shift'
+    """
+    gains = norms([(tensor.name, tensor.shape) for tensor in listing.tensors])
+    return [
+        Row(name, shape, role or role_of(name, shape, dtype, gains), tied_to, dtype, False)
+        for name, dtype, shape, _, role, tied_to, _, _ in listing.tensors
+    ]
+
+
+def as_model(listing: Listing, source: str) -> Model:
+    """Fold a listing into a model."""
+    from weighbridge.model import Model
+
+    tree = fold(sorted(rows(listing), key=_bias_last) if not listing.ordered else rows(listing), None if listing.ordered else rank)
+    return Model(source, "checkpoint", tree, notes=listing.notes, stored=listing.stored)
+
+
+def _bias_last(row: Row) -> bool:
+    return row.name.endswith((".bias", ".beta"))
+
+
+__all__ = ["FORMATS", "Format", "Listing", "Stored", "as_model", "list_open", "read_checkpoint", "read_listing", "rows"]

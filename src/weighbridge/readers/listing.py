@@ -1,0 +1,104 @@
+"""What every reader hands over: a listing of the tensors in a file, without their values.
+
+A format is a module of this package with two functions:
+
+``sniff(head) -> bool``
+    Whether a file that begins with *head* (its first 4,096 bytes, or all of it) is of this format.
+    It never raises, and it answers yes only to what no other format begins with.
+``read(file) -> Listing``
+    List the tensors of *file*, an open binary file that can seek. It reads headers only, raises
+    :class:`~weighbridge.errors.ReadError` (with a byte offset where there is one, without a path: that is
+    added by the caller) on any damage and nothing else, and does not trust a length before it has compared
+    it with the size of the file.
+
+One line in ``readers.FORMATS`` adds the module. What the reader of a format does not know it leaves to
+others: roles that are None are told from names and shapes (``readers.roles``), and packed weights are
+unpacked by ``readers.packing``, for all formats alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import prod
+from types import MappingProxyType
+from typing import BinaryIO, NamedTuple, Protocol
+
+LONGEST = 1 << 63
+"""Sizes and offsets from here up are no sizes: every format at hand stores them in 64 bits."""
+
+MOST_TENSORS = 250_000
+"""A header that names more is refused: no model comes near, and a hostile header must not fill the memory."""
+
+DEEPEST = 64
+"""Dimensions that a tensor can have at most (NumPy's and PyTorch's own limit)."""
+
+
+class Stored(NamedTuple):
+    """One tensor in a file.
+
+    Attributes:
+        name: Its full name, as the file has it.
+        dtype: Its element type, spelled as the safetensors format spells it (``F32``, ``BF16``, ``I64``), or the
+            format's own name where that has none (``Q4_K``).
+        shape: Its logical shape: for packed weights, that of the matrix that was packed.
+        size_bytes: The bytes it occupies in the file; 0 if it shares another tensor's.
+        role: One of ``tree.ROLES``, or None to have it told from name and shape. What is neither parameter nor
+            state of the model (scales and indices of packed weights, optimiser state) is a ``buffer``.
+        tied_to: The full name of the first tensor whose storage this is, or None if it has its own.
+        elements: Elements stored in the file, where they are not the product of the shape (packed weights, ties).
+        note: Why *role* or *shape* is not what the file says, in a few words: ``scale of packed weights``.
+    """
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    size_bytes: int
+    role: str | None = None
+    tied_to: str | None = None
+    elements: int | None = None
+    note: str = ""
+
+    @property
+    def stored(self) -> int:
+        """Elements of its own in the file: none if it shares another tensor's storage."""
+        if self.elements is not None:
+            return self.elements
+        return 0 if self.tied_to is not None else prod(self.shape)
+
+
+class Listing(NamedTuple):
+    """The tensors of a file, or of several that belong together.
+
+    Attributes:
+        format: The format's short name, such as ``safetensors``.
+        tensors: In the order of the file; names are unique.
+        metadata: What the file says of itself: strings, numbers, lists of them.
+        notes: What a reader of the count should know (twins, sharing, layers that were left out).
+        ordered: Whether the order of the tensors is the model's own (a pickle keeps it, safetensors sorts).
+    """
+
+    format: str
+    tensors: tuple[Stored, ...]
+    metadata: Mapping[str, object] = MappingProxyType({})
+    notes: tuple[str, ...] = ()
+    ordered: bool = True
+
+    @property
+    def stored(self) -> int:
+        """Elements in the file, buffers and packed words included."""
+        return sum(tensor.stored for tensor in self.tensors)
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of all tensors together, without header and padding."""
+        return sum(tensor.size_bytes for tensor in self.tensors)
+
+
+class Reader(Protocol):
+    """A module that reads one format."""
+
+    def sniff(self, head: bytes) -> bool:
+        """Tell whether a file that begins with *head* is of this format."""
+
+    def read(self, file: BinaryIO) -> Listing:
+        """List the tensors of a file."""

@@ -1,0 +1,169 @@
+"""The safetensors format, strictly: an 8-byte length, a JSON header, and the tensors without a gap.
+
+Source: huggingface/safetensors, README.md#format and safetensors/src/tensor.rs (0.8.0), whose checks are all here.
+Only the header is read. The format says everything twice (offsets against shape and type, the last
+offset against the file's size), and both are held against each other, so that damage shows.
+"""
+
+from __future__ import annotations
+
+import json
+from math import prod
+from typing import Any, BinaryIO, NamedTuple, NoReturn
+
+from weighbridge.errors import ReadError
+from weighbridge.readers.listing import DEEPEST, LONGEST, MOST_TENSORS, Listing, Stored
+
+LARGEST_HEADER = 100_000_000
+"""MAX_HEADER_SIZE in tensor.rs."""
+
+BITS = {
+    "BOOL": 8, "F4": 4, "F6_E2M3": 6, "F6_E3M2": 6, "U8": 8, "I8": 8, "F8_E5M2": 8, "F8_E4M3": 8, "F8_E8M0": 8,
+    "F8_E4M3FNUZ": 8, "F8_E5M2FNUZ": 8, "I16": 16, "U16": 16, "F16": 16, "BF16": 16, "I32": 32, "U32": 32, "F32": 32,
+    "C64": 64, "F64": 64, "I64": 64, "U64": 64,
+}  # fmt: skip
+"""Bits per element of each type: ``Dtype::bitsize`` in tensor.rs."""
+
+
+class _Entry(NamedTuple):
+    dtype: object
+    shape: object
+    offsets: object
+
+
+def sniff(head: bytes) -> bool:
+    """Tell whether a file begins like safetensors: a length the format allows, then a brace.
+
+    >>> sniff(bytes([2, 0, 0, 0, 0, 0, 0, 0]) + b"{}")
+    True
+    """
+    return len(head) > 8 and head[8:9] == b"{" and 2 <= int.from_bytes(head[:8], "little") <= LARGEST_HEADER
+
+
+def read(file: BinaryIO) -> Listing:
+    """List the tensors of a safetensors file by its header; the tensors themselves are not read.
+
+    Raises:
+        ReadError: The header is damaged, or does not agree with itself or with the size of the file.
+
+    >>> from io import BytesIO
+    >>> header = b'{"w":{"dtype":"F32","shape":[3,4],"data_offsets":[0,48]}}'
+    >>> read(BytesIO(len(header).to_bytes(8, "little") + header + bytes(48))).tensors[0].shape
+    (3, 4)
+    """
+    size = file.seek(0, 2)
+    file.seek(0)
+    start = file.read(8)
+    if len(start) < 8:
+        raise ReadError(f"{len(start)} bytes are too short for safetensors, which begins with a length of 8 bytes", offset=0)
+    length = int.from_bytes(start, "little")
+    if length > LARGEST_HEADER:
+        raise ReadError(f"a header of {length:,} bytes is above the format's limit of {LARGEST_HEADER:,}", offset=0)
+    if length > size - 8:
+        raise ReadError(f"the header should have {length:,} bytes, the file has {size - 8:,} after the length; it is cut off", offset=8)
+    return parse(file.read(length), size - 8 - length)
+
+
+def parse(header: bytes, room: int) -> Listing:
+    """List the tensors that a header names, given the bytes that follow it.
+
+    Args:
+        header: The JSON text.
+        room: Bytes of the file after the header.
+    """
+    if not header.startswith(b"{"):
+        raise ReadError("the header must begin with a brace", offset=8)
+    if header.count(b'"data_offsets"') > MOST_TENSORS:
+        raise ReadError(f"the header names more than {MOST_TENSORS:,} tensors", offset=8)
+    entries = _entries(header)
+    metadata = _metadata(entries.pop("__metadata__", {}))
+    placed = sorted(_placed(name, entry) for name, entry in entries.items())
+    tensors = []
+    end = 0
+    for begin, stop, tensor in placed:
+        if begin != end:
+            kind = "overlap" if begin < end else "leave a hole"
+            raise ReadError(f"{tensor.name}: its bytes begin at {begin:,} where {end:,} is due; tensors must not {kind}")
+        end = stop
+        tensors.append(tensor)
+    if end != room:
+        what = "is cut off" if room < end else "has bytes that no tensor owns"
+        raise ReadError(f"the tensors take {end:,} bytes and {room:,} follow the header; the file {what}", offset=8 + len(header))
+    return Listing("safetensors", tuple(tensors), metadata, ordered=False)
+
+
+def _entries(header: bytes) -> dict[str, Any]:
+    try:
+        entries = json.loads(header.decode("utf-8"), object_pairs_hook=_object, parse_constant=_no_constant)
+    except UnicodeDecodeError as error:
+        raise ReadError("the header is not UTF-8", offset=8 + error.start) from None
+    except json.JSONDecodeError as error:
+        raise ReadError(f"the header is not JSON: {error.msg}", offset=8 + error.pos) from None
+    except RecursionError:
+        raise ReadError("the header is nested too deep", offset=8) from None
+    except ReadError:
+        raise
+    except ValueError:
+        raise ReadError("the header holds a number of thousands of digits", offset=8) from None
+    if not isinstance(entries, dict):
+        raise ReadError("the header is one tensor's entry, expected an object with an entry per tensor", offset=8)
+    return entries
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _Entry:
+    """Refuse duplicate keys; keep a tensor's entry small, since there may be many."""
+    values = dict(pairs)
+    if len(values) != len(pairs):
+        seen: set[str] = set()
+        double = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        raise ReadError(f"the header has the key {double!r:.80} twice")
+    if "data_offsets" in values and "dtype" in values and "shape" in values:
+        shape, offsets = values["shape"], values["data_offsets"]
+        return _Entry(values["dtype"], _tuple(shape), _tuple(offsets))
+    return values
+
+
+def _tuple(value: object) -> object:
+    return tuple(value) if type(value) is list else None
+
+
+def _no_constant(text: str) -> NoReturn:
+    raise ReadError(f"the header holds {text}, which is not JSON")
+
+
+def _metadata(found: object) -> dict[str, str]:
+    if not isinstance(found, dict) or not all(isinstance(value, str) for value in found.values()):
+        raise ReadError("__metadata__ must be an object whose values are strings")
+    return found
+
+
+def _placed(name: str, entry: object) -> tuple[int, int, Stored]:
+    """Check one tensor's entry: its type, its shape, and that its bytes are as many as they say."""
+    if not isinstance(entry, _Entry):
+        raise ReadError(f"{_shown(name)}: expected an object with dtype, shape and data_offsets")
+    if not isinstance(entry.dtype, str) or entry.dtype not in BITS:
+        raise ReadError(f"{_shown(name)}: the format has no dtype {entry.dtype!r:.40}")
+    shape = _naturals(name, "shape", entry.shape)
+    offsets = _naturals(name, "data_offsets", entry.offsets)
+    if len(shape) > DEEPEST:
+        raise ReadError(f"{_shown(name)}: a tensor of {len(shape):,} dimensions")
+    if len(offsets) != 2 or offsets[0] > offsets[1]:
+        raise ReadError(f"{_shown(name)}: data_offsets must be a begin and an end, found {list(offsets)!r:.60}")
+    bits = prod(shape) * BITS[entry.dtype]
+    begin, end = offsets
+    if bits != 8 * (end - begin):
+        need = f"{bits // 8:,} bytes" if bits % 8 == 0 else f"{bits:,} bits, which are no whole bytes"
+        raise ReadError(f"{_shown(name)}: {entry.dtype} {list(shape)!r:.80} takes {need}; its offsets hold {end - begin:,} bytes")
+    if not name.isascii() and any("\ud800" <= letter <= "\udfff" for letter in name):
+        raise ReadError(f"{_shown(name)}: the name is no text")
+    return begin, end, Stored(name, entry.dtype, shape, end - begin)
+
+
+def _naturals(name: str, what: str, values: object) -> tuple[int, ...]:
+    if not isinstance(values, tuple) or not all(type(value) is int and 0 <= value < LONGEST for value in values):
+        raise ReadError(f"{_shown(name)}: {what} must be a list of whole numbers from 0 up to 2^63")
+    return values
+
+
+def _shown(name: str) -> str:
+    return ascii(name)[1:-1] if len(name) <= 120 else ascii(name[:117])[1:-1] + "..."

@@ -1,0 +1,82 @@
+"""The safetensors reader: what the format allows is listed, everything else is refused with its reason."""
+
+from __future__ import annotations
+
+import json
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+
+from weighbridge.errors import ReadError
+from weighbridge.readers import read_checkpoint, read_listing, safetensors
+from weighbridge.tree import flatten
+
+CORPUS = Path(__file__).parents[2] / "corpus" / "safetensors"
+VALID = sorted((CORPUS / "valid").glob("*.safetensors"))
+INVALID = sorted((CORPUS / "invalid").glob("*.safetensors"))
+MESSAGES = json.loads((CORPUS / "messages.json").read_text("utf-8"))
+assert VALID
+assert INVALID
+assert sorted(MESSAGES) == [path.stem for path in INVALID]
+
+
+@pytest.mark.parametrize("path", VALID, ids=lambda path: path.stem)
+def test_valid_files_list_and_fold(path: Path) -> None:
+    listing = read_listing(path)
+    model = read_checkpoint(path)
+    assert {row.name: row.shape for row in flatten(model.tree)} == {tensor.name: tensor.shape for tensor in listing.tensors}
+    assert model.count().stored == listing.stored
+    assert listing.size_bytes == path.stat().st_size - 8 - int.from_bytes(path.read_bytes()[:8], "little")
+
+
+@pytest.mark.parametrize("path", INVALID, ids=lambda path: path.stem)
+def test_invalid_files_are_refused_with_their_reason(path: Path) -> None:
+    with pytest.raises(ReadError) as caught:
+        read_listing(path)
+    assert str(caught.value) == f"{path}: {MESSAGES[path.stem]}"
+    assert caught.value.path == str(path)
+
+
+def test_types_and_shapes_are_those_of_the_file() -> None:
+    tensors = read_listing(CORPUS / "valid" / "sub_byte.safetensors").tensors
+    assert [(tensor.name, tensor.dtype, tensor.shape, tensor.size_bytes) for tensor in tensors] == [
+        ("a", "F4", (2, 3), 3),
+        ("b", "F6_E2M3", (4,), 3),
+        ("c", "F6_E3M2", (8,), 6),
+    ]
+
+
+def test_order_is_that_of_the_bytes() -> None:
+    assert [tensor.name for tensor in read_listing(CORPUS / "valid" / "unordered.safetensors").tensors] == ["a", "b"]
+
+
+def test_metadata_is_kept() -> None:
+    assert read_listing(CORPUS / "valid" / "metadata.safetensors").metadata == {"format": "pt"}
+
+
+def test_only_the_header_is_read(tmp_path: Path) -> None:
+    """A sparse file of a terabyte lists at once, and no byte behind the header is asked for."""
+    size = 1 << 40
+    header = json.dumps({"w": {"dtype": "U8", "shape": [size], "data_offsets": [0, size]}}).encode()
+    path = tmp_path / "large.safetensors"
+    with open(path, "wb") as file:
+        file.write(len(header).to_bytes(8, "little") + header)
+        file.truncate(8 + len(header) + size)
+    with open(path, "rb", buffering=0) as file:
+        assert safetensors.read(file).tensors[0].shape == (size,)  # type: ignore[arg-type]
+        assert file.tell() == 8 + len(header)
+
+
+def test_more_tensors_than_any_model_has_are_refused() -> None:
+    header = b"{" + b",".join(b'"%d":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}' % n for n in range(safetensors.MOST_TENSORS + 1)) + b"}"
+    with pytest.raises(ReadError, match="names more than 250,000 tensors"):
+        safetensors.read(BytesIO(len(header).to_bytes(8, "little") + header))
+
+
+def test_a_missing_file_and_an_unknown_format(tmp_path: Path) -> None:
+    with pytest.raises(ReadError, match="cannot be read: No such file"):
+        read_listing(tmp_path / "none.safetensors")
+    (tmp_path / "text.xyz").write_bytes(b"hello")
+    with pytest.raises(ReadError, match="no reader knows this format; known: safetensors"):
+        read_listing(tmp_path / "text.xyz")
