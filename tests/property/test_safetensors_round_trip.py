@@ -20,10 +20,11 @@ SHAPES = st.lists(st.integers(0, 4), max_size=4).map(tuple)
 
 
 @given(
-    st.dictionaries(NAMES, st.tuples(st.sampled_from(sorted(DTYPES)), SHAPES), max_size=8), st.dictionaries(st.text(), st.text(), max_size=2)
+    st.dictionaries(NAMES, st.tuples(st.sampled_from(sorted(DTYPES)), SHAPES), max_size=8),
+    st.dictionaries(st.text(), st.text(), max_size=2),
 )
 def test_written_by_the_library_and_read_here(tensors: dict[str, tuple[str, tuple[int, ...]]], metadata: dict[str, str]) -> None:
-    content = save({name: numpy.zeros(shape, DTYPES[dtype]) for name, (dtype, shape) in tensors.items()}, metadata)
+    content = save({name: numpy.zeros(shape, DTYPES[dtype]) for name, (dtype, shape) in tensors.items()}, metadata or None)
     listing = safetensors.read(BytesIO(content))
     assert {tensor.name: (tensor.dtype, tensor.shape) for tensor in listing.tensors} == tensors
     assert listing.metadata == metadata

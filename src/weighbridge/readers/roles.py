@@ -48,9 +48,11 @@ def role_of(name: str, shape: tuple[int, ...], dtype: str = "", siblings: frozen
     ('buffer', 'gain', 'embedding')
     """
     parent, _, last = name.rpartition(".")
-    if dtype in ("I64", "BOOL") or last in BUFFERS or is_mask(name, shape) or _BUFFERS.fullmatch(name) and len(shape) < 3:
+    if dtype in ("I64", "BOOL") or last in BUFFERS or is_mask(name, shape) or (_BUFFERS.fullmatch(name) and len(shape) < 3):
         return "buffer"
     module = parent.rpartition(".")[2]
+    if module == "rope_freqs":
+        return "buffer"
     if last == "weight":
         if len(shape) == 1:
             return "gain"

@@ -37,7 +37,8 @@ VALID = {
     "zero_size": framed(text(z=entry("F32", [0, 768], 0, 0), w=entry("F32", [2], 0, 8)), 8),
     "sub_byte": framed(text(a=entry("F4", [2, 3], 0, 3), b=entry("F6_E2M3", [4], 3, 6), c=entry("F6_E3M2", [8], 6, 12)), 12),
     "eights": framed(
-        text(**{kind: entry(kind, [2], 2 * n, 2 * n + 2) for n, kind in enumerate(("BOOL", "U8", "I8", "F8_E5M2", "F8_E4M3", "F8_E8M0"))}), 12
+        text(**{kind: entry(kind, [2], 2 * n, 2 * n + 2) for n, kind in enumerate(("BOOL", "U8", "I8", "F8_E5M2", "F8_E4M3", "F8_E8M0"))}),
+        12,
     ),
     "unicode": framed(text(**{"слой.权重": entry("BF16", [5], 0, 10)}), 10),
     "unordered": framed(text(b=entry("I16", [2], 4, 8), a=entry("U16", [2], 0, 4)), 8),

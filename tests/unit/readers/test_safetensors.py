@@ -69,7 +69,9 @@ def test_only_the_header_is_read(tmp_path: Path) -> None:
 
 
 def test_more_tensors_than_any_model_has_are_refused() -> None:
-    header = b"{" + b",".join(b'"%d":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}' % n for n in range(safetensors.MOST_TENSORS + 1)) + b"}"
+    header = (
+        b"{" + b",".join(b'"%d":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}' % n for n in range(safetensors.MOST_TENSORS + 1)) + b"}"
+    )
     with pytest.raises(ReadError, match="names more than 250,000 tensors"):
         safetensors.read(BytesIO(len(header).to_bytes(8, "little") + header))
 
