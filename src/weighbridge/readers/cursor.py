@@ -1,0 +1,84 @@
+"""A bounded place in a file: every read is checked against the file's size before it is made.
+
+All binary readers walk with it. What it is asked for never decides what is allocated: a length
+beyond the end of the file is an error before a byte is read, and skipping costs nothing.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import BinaryIO, NoReturn, final
+
+from weighbridge.errors import ReadError
+
+CHUNK = 1 << 16
+"""Bytes fetched at a time; over a network this is what a header costs beyond its own length."""
+
+
+@final
+class Cursor:
+    """A position in an open file.
+
+    Attributes:
+        at: The byte that is read next.
+        size: The file's size, or the end of the part that may be read.
+    """
+
+    __slots__ = ("_base", "_buffer", "_file", "at", "size")
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._buffer = b""
+        self._base = 0
+        self.at = 0
+        self.size = file.seek(0, 2)
+
+    def take(self, length: int, what: str = "value") -> bytes:
+        """Read *length* bytes and move past them; *what* names them in the error."""
+        start = self.at - self._base
+        if start >= 0 and start + length <= len(self._buffer):
+            self.at += length
+            return self._buffer[start : start + length]
+        if length > self.size - self.at:
+            self.fail(f"the file ends inside the {what}: {length:,} bytes wanted, {max(self.size - self.at, 0):,} left")
+        self._fill(length, what)
+        self.at += length
+        return self._buffer[:length]
+
+    def unpack(self, layout: Struct, what: str = "value") -> tuple[int, ...]:
+        """Read the whole numbers of a fixed layout."""
+        return layout.unpack(self.take(layout.size, what))
+
+    def number(self, layout: Struct, what: str = "value") -> int:
+        """Read the one whole number of a fixed layout."""
+        result: int = layout.unpack(self.take(layout.size, what))[0]
+        return result
+
+    def skip(self, length: int, what: str = "value") -> None:
+        """Move past *length* bytes without reading them."""
+        if length > self.size - self.at:
+            self.fail(f"the file ends inside the {what}: {length:,} bytes wanted, {max(self.size - self.at, 0):,} left")
+        self.at += length
+
+    def text(self, length: int, what: str, limit: int = 1 << 16) -> str:
+        """Read *length* bytes of UTF-8, at most *limit*."""
+        if length > limit:
+            self.fail(f"a {what} of {length:,} bytes, the longest accepted is {limit:,}")
+        try:
+            return self.take(length, what).decode("utf-8")
+        except UnicodeDecodeError:
+            self.fail(f"a {what} that is not UTF-8")
+
+    def fail(self, message: str, offset: int | None = None) -> NoReturn:
+        """Raise a :class:`ReadError` about this place, or another one."""
+        raise ReadError(message, offset=self.at if offset is None else offset)
+
+    def _fill(self, length: int, what: str) -> None:
+        try:
+            self._file.seek(self.at)
+            self._buffer = self._file.read(min(max(length, CHUNK), self.size - self.at))
+        except OSError as error:
+            self.fail(f"cannot be read: {error.strerror}")
+        self._base = self.at
+        if len(self._buffer) < length:
+            self.fail(f"the file ends inside the {what}, before its stated size of {self.size:,} bytes")

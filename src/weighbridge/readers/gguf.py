@@ -1,0 +1,264 @@
+"""GGUF versions 2 and 3: metadata, then a table of tensors, then their data, which is not read.
+
+Source: github.com/ggml-org/ggml, docs/gguf.md; block sizes: ggml/src/ggml-common.h, where QK_K is 256.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from struct import Struct
+from typing import Any, BinaryIO, NamedTuple
+
+from weighbridge.readers.cursor import Cursor
+from weighbridge.readers.listing import LONGEST, MOST_TENSORS, Listing, Stored
+
+MAGIC = b"GGUF"
+MOST_KEYS = 1 << 16
+MOST_STRINGS = 1 << 22
+KEPT_ARRAY = 1024
+"""Arrays of numbers up to this length are kept (one per layer, say); longer ones, and texts, are passed over."""
+
+TYPES: dict[int, tuple[str, int, int]] = {
+    0: ("F32", 1, 4),
+    1: ("F16", 1, 2),
+    2: ("Q4_0", 32, 18),
+    3: ("Q4_1", 32, 20),
+    6: ("Q5_0", 32, 22),
+    7: ("Q5_1", 32, 24),
+    8: ("Q8_0", 32, 34),
+    10: ("Q2_K", 256, 84),
+    11: ("Q3_K", 256, 110),
+    12: ("Q4_K", 256, 144),
+    13: ("Q5_K", 256, 176),
+    14: ("Q6_K", 256, 210),
+    15: ("Q8_K", 256, 292),
+    16: ("IQ2_XXS", 256, 66),
+    17: ("IQ2_XS", 256, 74),
+    18: ("IQ3_XXS", 256, 98),
+    19: ("IQ1_S", 256, 50),
+    20: ("IQ4_NL", 32, 18),
+    21: ("IQ3_S", 256, 110),
+    22: ("IQ2_S", 256, 82),
+    23: ("IQ4_XS", 256, 136),
+    24: ("I8", 1, 1),
+    25: ("I16", 1, 2),
+    26: ("I32", 1, 4),
+    27: ("I64", 1, 8),
+    28: ("F64", 1, 8),
+    29: ("IQ1_M", 256, 56),
+    30: ("BF16", 1, 2),
+    31: ("Q4_0_4_4", 32, 18),
+    32: ("Q4_0_4_8", 32, 18),
+    33: ("Q4_0_8_8", 32, 18),
+    34: ("TQ1_0", 256, 54),
+    35: ("TQ2_0", 256, 66),
+    39: ("MXFP4", 32, 17),
+    40: ("NVFP4", 64, 36),
+    41: ("Q1_0", 128, 18),
+}
+"""Number of each type: its name, how many elements a block holds, and how many bytes it takes."""
+
+GONE = {
+    4: "Q4_2, which was dropped in 2023",
+    5: "Q4_3, which was dropped in 2023",
+    9: "Q8_1, which is for results in between and has had two sizes",
+    36: "IQ4_NL_4_4 to one program and I2_S to another",
+    37: "IQ4_NL_4_8, which is not for files",
+    38: "IQ4_NL_8_8, which is not for files",
+}
+"""Numbers that name no type whose size is certain."""
+
+BUFFERS = re.compile(r"(.*\.)?(rope_freqs|rope_factors_long|rope_factors_short|attn_rot_embd)(\.weight)?|.*\.exp_probs_b(\.bias)?")
+"""What is saved and not learned: rotary frequencies and their factors, and the routers' balance (gguf-py, constants.py)."""
+
+HEADLESS = frozenset("bert nomic-bert nomic-bert-moe jina-bert-v2 jina-bert-v3 modern-bert neo-bert eurobert t5encoder clip".split())
+"""Architectures without an output matrix; in the others its absence means that the embeddings serve."""
+
+SCALARS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
+STRING, ARRAY = 8, 9
+
+
+class Skipped(NamedTuple):
+    """An array that was passed over: what stands in it, and how many of them."""
+
+    kind: str
+    length: int
+
+
+def sniff(head: bytes) -> bool:
+    """Tell whether a file begins as GGUF does.
+
+    >>> sniff(b"GGUF\\x03\\x00\\x00\\x00")
+    True
+    """
+    return head[:4] == MAGIC
+
+
+def read(file: BinaryIO) -> Listing:
+    """List the tensors of a GGUF file; one that was cut off after its table will do.
+
+    Texts and arrays too long to be kept stand in the metadata as :class:`Skipped`.
+
+    Raises:
+        ReadError: Not GGUF 2 or 3, damaged, or cut off before the table's end.
+    """
+    cursor = Cursor(file)
+    if cursor.take(4, "magic number") != MAGIC:
+        cursor.fail("no GGUF file: it does not begin with GGUF", 0)
+    order = _byte_order(cursor)
+    counts = cursor.unpack(Struct(order + "2Q"), "number of tensors and keys")
+    if counts[0] > MOST_TENSORS or counts[1] > MOST_KEYS:
+        cursor.fail(f"{counts[0]:,} tensors and {counts[1]:,} keys; at most {MOST_TENSORS:,} and {MOST_KEYS:,} are accepted", 8)
+    metadata = _metadata(cursor, order, counts[1])
+    alignment = metadata.get("general.alignment", 32)
+    if type(alignment) is not int or not 0 < alignment <= 1 << 20 or alignment & (alignment - 1):
+        cursor.fail(f"general.alignment is {alignment!r:.40}, expected a power of two")
+    tensors, length = _table(cursor, order, counts[0], alignment)
+    data = _padded(cursor, alignment) if tensors else cursor.at
+    missing = _missing(cursor, data + length, alignment)
+    return Listing("gguf", tuple(tensors), metadata, tuple(_notes(metadata, tensors, missing)))
+
+
+def _notes(metadata: dict[str, Any], tensors: list[Stored], missing: int) -> Iterator[str]:
+    """Say what the count does not show: ties, parts, files that are no whole model."""
+    names = {tensor.name for tensor in tensors}
+    parts, part = metadata.get("split.count", 1), metadata.get("split.no", 0)
+    if missing:
+        yield f"the file ends {missing:,} bytes before its tensors do; its table is whole"
+    if type(parts) is int and type(part) is int and parts > 1:
+        yield f"part {part + 1:,} of {parts:,}: the other parts' tensors are not in this file"
+    elif "token_embd.weight" in names and "output.weight" not in names and metadata.get("general.architecture") not in HEADLESS:
+        yield "no output.weight: token_embd.weight serves as the output matrix too (tied)"
+    kind = metadata.get("general.type", "model")
+    if kind != "model":
+        yield f"the file says that it is of type {kind!r:.40}, not a whole model"
+
+
+def _byte_order(cursor: Cursor) -> str:
+    raw = cursor.take(4, "version")
+    order = "<" if int.from_bytes(raw[:2], "little") else ">"
+    version = int.from_bytes(raw, "little" if order == "<" else "big")
+    if version == 1:
+        cursor.fail("GGUF version 1, of August 2023, is not read; convert it with llama.cpp's quantize tool", 4)
+    if version not in (2, 3):
+        cursor.fail(f"GGUF version {version:,}; versions 2 and 3 are read", 4)
+    return order
+
+
+def _metadata(cursor: Cursor, order: str, count: int) -> dict[str, Any]:
+    length, kind = Struct(order + "Q"), Struct(order + "I")
+    layouts = {number: Struct(order + code) for number, code in SCALARS.items()}
+    metadata: dict[str, Any] = {}
+    strings = MOST_STRINGS
+    for _ in range(count):
+        start = cursor.at
+        key = cursor.text(cursor.number(length, "length of a key"), "key")
+        if key in metadata:
+            cursor.fail(f"the key {key!r:.60} stands twice", start)
+        number = cursor.number(kind, "type")
+        if number == ARRAY:
+            metadata[key] = _array(cursor, layouts, strings)
+            strings -= metadata[key].length if isinstance(metadata[key], Skipped) and metadata[key].kind == "text" else 0
+        elif number == STRING:
+            metadata[key] = _text(cursor, cursor.number(length, "length of a text"))
+        else:
+            metadata[key] = _scalar(cursor, layouts, number)
+    return metadata
+
+
+def _text(cursor: Cursor, size: int) -> object:
+    """Read a text, or pass over one as long as a chat template or a serialised tokenizer."""
+    if size <= 1 << 10:
+        return cursor.text(size, "text")
+    cursor.skip(size, "text")
+    return Skipped("character", size)
+
+
+def _scalar(cursor: Cursor, layouts: dict[int, Struct], number: int) -> Any:
+    if number not in layouts:
+        cursor.fail(f"{number:,} is no type of a value")
+    layout = layouts[number]
+    raw = cursor.take(layout.size)
+    if number == 7 and raw > b"\1":
+        cursor.fail(f"a bool of {raw[0]}, expected 0 or 1", cursor.at - 1)
+    return layout.unpack(raw)[0]
+
+
+def _array(cursor: Cursor, layouts: dict[int, Struct], strings: int) -> Any:
+    number = cursor.number(layouts[4], "type")
+    length = cursor.number(layouts[10], "length of an array")
+    if number == STRING:
+        if length > strings:
+            cursor.fail(f"an array of {length:,} texts; at most {strings:,} more are accepted")
+        for _ in range(length):
+            cursor.skip(cursor.number(layouts[10], "length of a text"), "text")
+        return Skipped("text", length)
+    if number not in layouts:
+        cursor.fail(f"{number:,} is no type of an array's values")
+    layout = layouts[number]
+    if length > KEPT_ARRAY:
+        cursor.skip(length * layout.size, "array")
+        return Skipped("number", length)
+    return tuple(_scalar(cursor, layouts, number) for _ in range(length))
+
+
+def _table(cursor: Cursor, order: str, count: int, alignment: int) -> tuple[list[Stored], int]:
+    word, long = Struct(order + "I"), Struct(order + "Q")
+    shapes = [Struct(f"{order}{n}QIQ") for n in range(5)]
+    tensors: list[Stored] = []
+    names: set[str] = set()
+    end = 0
+    for _ in range(count):
+        at = cursor.at
+        name = cursor.text(cursor.number(long, "length of a name"), "tensor's name", 1 << 12)
+        rank = cursor.number(word, "number of dimensions")
+        if rank > 4:
+            cursor.fail(f"{name!r:.80} has {rank:,} dimensions, at most 4 are possible", at)
+        *sizes, kind, start = cursor.unpack(shapes[rank], "shape")
+        if name in names:
+            cursor.fail(f"the tensor {name!r:.80} stands twice", at)
+        names.add(name)
+        dtype, stored_bytes = _measure(cursor, name, tuple(sizes), kind, at)
+        due = -(-end // alignment) * alignment
+        if start != due:
+            cursor.fail(f"the data of {name!r:.80} begins at {start:,}, expected {due:,}, where the one before it ends", at)
+        buffer = "buffer" if BUFFERS.fullmatch(name) else None
+        tensors.append(Stored(name, dtype, tuple(reversed(sizes)), stored_bytes, buffer))
+        end = start + stored_bytes
+    return tensors, end
+
+
+def _measure(cursor: Cursor, name: str, sizes: tuple[int, ...], kind: int, at: int) -> tuple[str, int]:
+    """Return a tensor's type and how many bytes it takes."""
+    if kind not in TYPES:
+        cursor.fail(f"{name!r:.80} is of type {kind:,}, {GONE.get(kind, 'which ggml does not define')}", at)
+    dtype, block, block_bytes = TYPES[kind]
+    elements = 1
+    for size in sizes:
+        elements *= size
+    if elements >= LONGEST or any(size >= LONGEST for size in sizes):
+        cursor.fail(f"{name!r:.80} has the sizes {list(reversed(sizes))}, which no memory holds", at)
+    if (sizes[0] if sizes else 1) % block:
+        cursor.fail(f"{name!r:.80} has rows of {sizes[0] if sizes else 1:,}, but {dtype} packs {block} at a time", at)
+    return dtype, elements // block * block_bytes
+
+
+def _padded(cursor: Cursor, alignment: int) -> int:
+    """Pass over the zeros between the table and the data: anything else there is a table cut short."""
+    length = -cursor.at % alignment
+    present = min(length, cursor.size - cursor.at)
+    data = cursor.at + length
+    while present:
+        zeros = cursor.take(min(present, 1 << 16), "padding")
+        if zeros.strip(b"\0"):
+            cursor.fail("the padding before the data is not zero: the table holds more tensors than it says", cursor.at - len(zeros))
+        present -= len(zeros)
+    return data
+
+
+def _missing(cursor: Cursor, end: int, alignment: int) -> int:
+    """Return how many bytes a cut-off file lacks; bytes beyond the last tensor and its padding belong to none."""
+    if cursor.size > -(-end // alignment) * alignment:
+        cursor.fail(f"{cursor.size - end:,} bytes after the last tensor's data belong to no tensor", end)
+    return max(end - cursor.size, 0)
