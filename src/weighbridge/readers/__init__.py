@@ -27,7 +27,10 @@ class Format(NamedTuple):
     endings: tuple[str, ...]
 
 
-FORMATS: tuple[Format, ...] = (Format("safetensors", "safetensors", (".safetensors",)),)
+FORMATS: tuple[Format, ...] = (
+    Format("safetensors", "safetensors", (".safetensors",)),
+    Format("GGUF", "gguf", (".gguf",)),
+)
 """Asked in this order."""
 
 HEAD = 4096
