@@ -119,6 +119,22 @@ def derived(word: str, rule: Callable[[Sizes], Any], *keys: str) -> Field:
     return Field(word, "", rule, "derived", aliases=keys)
 
 
+def told(word: str, rule: Callable[[Sizes], Any]) -> Field:
+    """Declare a fact that the fields above tell, such as whether two sizes differ: concrete, so it may be branched on.
+
+    >>> fields = (size("a", "a", 1, "a", ""), size("b", "b", 2, "b", ""), told("unlike", lambda c: c.a != c.b))
+    >>> bind(fields, {}).unlike
+    True
+    """
+
+    def concrete(c: Sizes) -> Any:
+        # Two quantities compare by identity; the answer would be wrong without a word.
+        assert not any(isinstance(value, Quantity) for value in vars(c).values()), f"{word} can be told only from numbers"
+        return rule(c)
+
+    return Field(word, "", concrete, "choice", silent=True)
+
+
 def nested(word: str, key: str, fields: tuple[Field, ...]) -> Field:
     """Declare a sub-config, such as ``text_config``, with its own fields."""
     return Field(word, key, None, "nested", fields=fields)

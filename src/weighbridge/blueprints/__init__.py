@@ -38,6 +38,17 @@ class Family(NamedTuple):
 
 MODULES: dict[str, str] = {
     "bert": "bert",
+    "roberta": "roberta",
+    "xlm-roberta": "roberta",
+    "camembert": "roberta",
+    "data2vec-text": "roberta",
+    "distilbert": "distilbert",
+    "albert": "albert",
+    "electra": "electra",
+    "ernie": "ernie",
+    "roberta-prelayernorm": "pre_norm",
+    "xlm-roberta-xl": "pre_norm",
+    "megatron-bert": "pre_norm",
 }
 """From model type to the module in this package whose ``FAMILIES`` holds it."""
 
