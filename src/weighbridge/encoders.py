@@ -57,7 +57,9 @@ def self_attention(c: Sizes, *extra: Node, keys: Stream | None = None) -> Part:
 
 def attention(c: Sizes, name: str = "attention", *, keys: str | None = None) -> Part:
     """Describe attention and its output over the tokens themselves, or over an encoder's when *keys* names its stream."""
-    return Part(name, (self_attention(c, keys=keys), closing(c.hidden, c.hidden)), "cross_attention" if keys else "self_attention", given=keys)
+    return Part(
+        name, (self_attention(c, keys=keys), closing(c.hidden, c.hidden)), "cross_attention" if keys else "self_attention", given=keys
+    )
 
 
 def crossed(c: Sizes) -> tuple[Part, ...]:
@@ -190,17 +192,22 @@ def span_ends(c: Sizes, words: str | None) -> tuple[Part, ...]:
     return (linear("qa_outputs", c.hidden, c.labels),)
 
 
-BERT_HEADS = {
-    "ForPreTraining": Worn(pre_training, True),
-    "ForCausalLM": Worn(bert_lm),
-    "ForMaskedLM": Worn(bert_lm),
-    "ForNextSentencePrediction": Worn(next_sentence, True),
+BERT_TASKS = {
     "ForSequenceClassification": Worn(labels_of_one, True),
     "ForMultipleChoice": Worn(choice_of_one, True),
     "ForTokenClassification": Worn(labels_of_each),
     "ForQuestionAnswering": Worn(span_ends),
 }
-"""The classes of BERT's own kind, by what follows the family's name."""
+"""The classes for tasks of BERT's kind, by what follows the family's name."""
+
+BERT_HEADS = {
+    "ForPreTraining": Worn(pre_training, True),
+    "ForCausalLM": Worn(bert_lm),
+    "ForMaskedLM": Worn(bert_lm),
+    "ForNextSentencePrediction": Worn(next_sentence, True),
+    **BERT_TASKS,
+}
+"""All classes of BERT's kind."""
 
 ROBERTA_HEADS = {
     "ForCausalLM": Worn(roberta_lm),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.config import Sizes, size
-from weighbridge.encoders import BERT_HEADS, POOLED, Worn, bert_embeddings, bert_fields, dressed, vocabulary
+from weighbridge.encoders import BERT_TASKS, POOLED, Worn, bert_embeddings, bert_fields, dressed, vocabulary
 from weighbridge.parts import attend, layer_norm, linear
 from weighbridge.tree import Part, Tensor
 
@@ -18,7 +18,9 @@ FIELDS = (
     size("inner", "inner_group_num", 1, "N", "layers in a group"),
     POOLED,
 )
-NEUTRAL = frozenset({"classifier_dropout_prob", "down_scale_factor", "gap_size", "net_structure_type", "num_memory_blocks", "layers_to_keep"})
+NEUTRAL = frozenset(
+    {"classifier_dropout_prob", "down_scale_factor", "gap_size", "net_structure_type", "num_memory_blocks", "layers_to_keep"}
+)
 
 
 def albert(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
@@ -47,7 +49,8 @@ def masked_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
     """Describe the vocabulary head, back down to the narrow embeddings."""
     E = c.embedding
     decoder = vocabulary(c, "decoder", E, words=words, bias="predictions.bias" if c.tied else None)
-    return (Part("predictions", (Tensor("bias", (c.vocab,), "bias"), layer_norm("LayerNorm", E), linear("dense", c.hidden, E), decoder), "lm_head"),)
+    inner = (Tensor("bias", (c.vocab,), "bias"), layer_norm("LayerNorm", E), linear("dense", c.hidden, E), decoder)
+    return (Part("predictions", inner, "lm_head"),)
 
 
 def pre_training(c: Sizes, words: str | None) -> tuple[Part, ...]:
@@ -55,10 +58,6 @@ def pre_training(c: Sizes, words: str | None) -> tuple[Part, ...]:
     return (*masked_lm(c, words), Part("sop_classifier", (linear("classifier", c.hidden, c.labels, stream="one"),), "head"))
 
 
-HEADS = {
-    "ForPreTraining": Worn(pre_training, True),
-    "ForMaskedLM": Worn(masked_lm),
-    **{name: BERT_HEADS[name] for name in ("ForSequenceClassification", "ForMultipleChoice", "ForTokenClassification", "ForQuestionAnswering")},
-}
+HEADS = {"ForPreTraining": Worn(pre_training, True), "ForMaskedLM": Worn(masked_lm), **BERT_TASKS}
 
 FAMILIES = {"albert": Family("albert", FIELDS, dressed("Albert", "albert", albert, HEADS), "AlbertModel", neutral=NEUTRAL)}
