@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 from weighbridge.accounts.parameters import Tally, tally
 from weighbridge.blueprints import Family, family, model_type_of
 from weighbridge.config import Sizes, bind, defaulted, did_you_mean, merged, symbols, unknown
-from weighbridge.errors import ConfigError, SourceError, UnknownArchitecture, UsageError
+from weighbridge.errors import ConfigError, ReadError, SourceError, UnknownArchitecture, UsageError
 from weighbridge.tree import Part, Row, flatten
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from weighbridge.accounts.flops import Flops
     from weighbridge.formula import Symbol
     from weighbridge.proofs.formulas import Formula
@@ -228,18 +230,36 @@ def _from_path(text: str, model_class: str | None, overrides: Mapping[str, Any] 
         for name in ("config.json", "bert_config.json"):
             if (path / name).is_file():
                 config = path / name
-        if not config.is_file():
-            raise SourceError(f"{text}: the directory holds no config.json", source=text)
-        return _from_config(sources.read_config(config), text, model_class, overrides)
-    if not path.is_file():
+        if config.is_file():
+            return _from_directory(path, config, model_class, overrides)
+    elif not path.is_file():
         raise sources.not_found(text)
-    if path.suffix == ".json":
+    elif path.suffix == ".json" and not path.name.endswith(".index.json"):
         return _from_config(sources.read_config(path), text, model_class, overrides)
     from weighbridge.readers import read_checkpoint
 
     if model_class or overrides:
         raise UsageError(f"{text}: --class and --set are for configs; a file holds what it holds")
     return read_checkpoint(path)
+
+
+def _from_directory(path: Path, config: Path, model_class: str | None, overrides: Mapping[str, Any] | None) -> Model:
+    """Weigh a directory's config; where no blueprint describes it, the weights beside it are still exact."""
+    from weighbridge import sources
+
+    try:
+        return _from_config(sources.read_config(config), str(path), model_class, overrides)
+    except UnknownArchitecture as error:
+        from weighbridge.readers import read_checkpoint
+
+        if model_class or overrides:
+            raise
+        try:
+            weights = read_checkpoint(path)
+        except ReadError:
+            raise error from None
+        weights.notes = (f"{config.name}: {error}; the weights beside it were counted", *weights.notes)
+        return weights
 
 
 def _from_config(raw: dict[str, Any], source: str, model_class: str | None, overrides: Mapping[str, Any] | None) -> Model:

@@ -37,17 +37,43 @@ HEAD = 4096
 """Bytes of a file that :meth:`Reader.sniff` sees."""
 
 
-def read_checkpoint(path: Path) -> Model:
-    """Read a checkpoint's header into a model; no weights are read and no code in it is run.
+def checkpoint_of(path: Path | str) -> Model:
+    """Read the weights at *path* into a model: a file, the index of a sharded checkpoint, or a directory of either.
+
+    Headers only; no weights are read and no code in them is run.
 
     Raises:
-        ReadError: The file is damaged, or of a format that no reader knows.
+        ReadError: Nothing to read, a damaged file, or a format that no reader knows.
     """
-    return as_model(read_listing(path), str(path))
+    return as_model(read_listing(Path(path)), str(path))
+
+
+read_checkpoint = checkpoint_of
 
 
 def read_listing(path: Path) -> Listing:
-    """List the tensors of one file, of whatever format.
+    """List the tensors at *path*: a file of whatever format, an index, or a directory.
+
+    Raises:
+        ReadError: Nothing to read, a damaged file, or a format that no reader knows.
+    """
+    from weighbridge.readers.directory import SHARD, list_directory, list_index
+
+    try:
+        if path.is_dir():
+            return list_directory(path)
+        if path.name.endswith(".index.json"):
+            return list_index(path)
+    except OSError as error:
+        raise ReadError(f"cannot be read: {error.strerror or error}", path=str(path)) from None
+    listing = read_file(path)
+    if SHARD.fullmatch(path.name):
+        return listing._replace(notes=(*listing.notes, "this is one shard of several; its directory gives the whole"))
+    return listing
+
+
+def read_file(path: Path) -> Listing:
+    """List the tensors of one file.
 
     Raises:
         ReadError: The file is damaged, or of a format that no reader knows.
@@ -115,4 +141,16 @@ def _bias_last(row: Row) -> bool:
     return row.name.endswith((".bias", ".beta"))
 
 
-__all__ = ["FORMATS", "Format", "Listing", "Stored", "as_model", "list_open", "read_checkpoint", "read_listing", "rows"]
+__all__ = [
+    "FORMATS",
+    "Format",
+    "Listing",
+    "Stored",
+    "as_model",
+    "checkpoint_of",
+    "list_open",
+    "read_checkpoint",
+    "read_file",
+    "read_listing",
+    "rows",
+]

@@ -7,12 +7,12 @@ offset against the file's size), and both are held against each other, so that d
 
 from __future__ import annotations
 
-import json
 from math import prod
-from typing import Any, BinaryIO, NamedTuple, NoReturn
+from typing import Any, BinaryIO, NamedTuple
 
 from weighbridge.errors import ReadError
 from weighbridge.readers.listing import DEEPEST, LONGEST, MOST_TENSORS, Listing, Stored
+from weighbridge.readers.text import parse_object, shown
 
 LARGEST_HEADER = 100_000_000
 """MAX_HEADER_SIZE in tensor.rs."""
@@ -25,7 +25,9 @@ BITS = {
 """Bits per element of each type: ``Dtype::bitsize`` in tensor.rs."""
 
 
-class _Entry(NamedTuple):
+class Entry(NamedTuple):
+    """One tensor as the header has it, not yet checked."""
+
     dtype: object
     shape: object
     offsets: object
@@ -75,7 +77,7 @@ def parse(header: bytes, room: int) -> Listing:
         raise ReadError("the header must begin with a brace", offset=8)
     if header.count(b'"data_offsets"') > MOST_TENSORS:
         raise ReadError(f"the header names more than {MOST_TENSORS:,} tensors", offset=8)
-    entries = _entries(header)
+    entries = parse_object(header, "the header", base=8, entry=_entry)
     metadata = _metadata(entries.pop("__metadata__", {}))
     placed = sorted(_placed(name, entry) for name, entry in entries.items())
     tensors = []
@@ -92,43 +94,15 @@ def parse(header: bytes, room: int) -> Listing:
     return Listing("safetensors", tuple(tensors), metadata, ordered=False)
 
 
-def _entries(header: bytes) -> dict[str, Any]:
-    try:
-        entries = json.loads(header.decode("utf-8"), object_pairs_hook=_object, parse_constant=_no_constant)
-    except UnicodeDecodeError as error:
-        raise ReadError("the header is not UTF-8", offset=8 + error.start) from None
-    except json.JSONDecodeError as error:
-        raise ReadError(f"the header is not JSON: {error.msg}", offset=8 + error.pos) from None
-    except RecursionError:
-        raise ReadError("the header is nested too deep", offset=8) from None
-    except ReadError:
-        raise
-    except ValueError:
-        raise ReadError("the header holds a number of thousands of digits", offset=8) from None
-    if not isinstance(entries, dict):
-        raise ReadError("the header is one tensor's entry, expected an object with an entry per tensor", offset=8)
-    return entries
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _Entry:
-    """Refuse duplicate keys; keep a tensor's entry small, since there may be many."""
-    values = dict(pairs)
-    if len(values) != len(pairs):
-        seen: set[str] = set()
-        double = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise ReadError(f"the header has the key {double!r:.80} twice")
+def _entry(values: dict[str, Any]) -> dict[str, Any] | Entry:
+    """Keep a tensor's entry small, since there may be many."""
     if "data_offsets" in values and "dtype" in values and "shape" in values:
-        shape, offsets = values["shape"], values["data_offsets"]
-        return _Entry(values["dtype"], _tuple(shape), _tuple(offsets))
+        return Entry(values["dtype"], _tuple(values["shape"]), _tuple(values["data_offsets"]))
     return values
 
 
 def _tuple(value: object) -> object:
     return tuple(value) if type(value) is list else None
-
-
-def _no_constant(text: str) -> NoReturn:
-    raise ReadError(f"the header holds {text}, which is not JSON")
 
 
 def _metadata(found: object) -> dict[str, str]:
@@ -139,31 +113,27 @@ def _metadata(found: object) -> dict[str, str]:
 
 def _placed(name: str, entry: object) -> tuple[int, int, Stored]:
     """Check one tensor's entry: its type, its shape, and that its bytes are as many as they say."""
-    if not isinstance(entry, _Entry):
-        raise ReadError(f"{_shown(name)}: expected an object with dtype, shape and data_offsets")
+    if not isinstance(entry, Entry):
+        raise ReadError(f"{shown(name)}: expected an object with dtype, shape and data_offsets")
     if not isinstance(entry.dtype, str) or entry.dtype not in BITS:
-        raise ReadError(f"{_shown(name)}: the format has no dtype {entry.dtype!r:.40}")
+        raise ReadError(f"{shown(name)}: the format has no dtype {entry.dtype!r:.40}")
     shape = _naturals(name, "shape", entry.shape)
     offsets = _naturals(name, "data_offsets", entry.offsets)
     if len(shape) > DEEPEST:
-        raise ReadError(f"{_shown(name)}: a tensor of {len(shape):,} dimensions")
+        raise ReadError(f"{shown(name)}: a tensor of {len(shape):,} dimensions")
     if len(offsets) != 2 or offsets[0] > offsets[1]:
-        raise ReadError(f"{_shown(name)}: data_offsets must be a begin and an end, found {list(offsets)!r:.60}")
+        raise ReadError(f"{shown(name)}: data_offsets must be a begin and an end, found {list(offsets)!r:.60}")
     bits = prod(shape) * BITS[entry.dtype]
     begin, end = offsets
     if bits != 8 * (end - begin):
         need = f"{bits // 8:,} bytes" if bits % 8 == 0 else f"{bits:,} bits, which are no whole bytes"
-        raise ReadError(f"{_shown(name)}: {entry.dtype} {list(shape)!r:.80} takes {need}; its offsets hold {end - begin:,} bytes")
+        raise ReadError(f"{shown(name)}: {entry.dtype} {list(shape)!r:.80} takes {need}; its offsets hold {end - begin:,} bytes")
     if not name.isascii() and any("\ud800" <= letter <= "\udfff" for letter in name):
-        raise ReadError(f"{_shown(name)}: the name is no text")
+        raise ReadError(f"{shown(name)}: the name is no text")
     return begin, end, Stored(name, entry.dtype, shape, end - begin)
 
 
 def _naturals(name: str, what: str, values: object) -> tuple[int, ...]:
     if not isinstance(values, tuple) or not all(type(value) is int and 0 <= value < LONGEST for value in values):
-        raise ReadError(f"{_shown(name)}: {what} must be a list of whole numbers from 0 up to 2^63")
+        raise ReadError(f"{shown(name)}: {what} must be a list of whole numbers from 0 up to 2^63")
     return values
-
-
-def _shown(name: str) -> str:
-    return ascii(name)[1:-1] if len(name) <= 120 else ascii(name[:117])[1:-1] + "..."

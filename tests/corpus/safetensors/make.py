@@ -69,7 +69,7 @@ INVALID = {
     "no_entry": (framed(b'{"w":1}'), "w: expected an object with dtype, shape and data_offsets"),
     "no_dtype": (framed(b'{"w":{"shape":[3,4],"data_offsets":[0,48]}}', 48), "w: expected an object with dtype, shape and data_offsets"),
     "one_entry": (framed(b'{"dtype":"F32","shape":[1],"data_offsets":[0,4]}', 4),
-                  "the header is one tensor's entry, expected an object with an entry per tensor (at byte 8)"),
+                  "the header is no object with an entry for each name (at byte 8)"),
     "unknown_dtype": (framed(text(w=entry("F33", [1], 0, 4)), 4), "w: the format has no dtype 'F33'"),
     "dtype_lie": (framed(text(w=entry("F16", [3, 4], 0, 48)), 48), "w: F16 [3, 4] takes 24 bytes; its offsets hold 48 bytes"),
     "shape_lie": (framed(text(w=entry("F32", [3, 5], 0, 48)), 48), "w: F32 [3, 5] takes 60 bytes; its offsets hold 48 bytes"),

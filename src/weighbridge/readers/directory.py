@@ -1,0 +1,232 @@
+"""A directory of weights: which files make up the model, and which only lie beside it.
+
+Files are tried in the order in which the reference library looks for them
+(``_get_resolved_checkpoint_files`` in transformers 5.23.0, modeling_utils.py). One set is counted; twins in
+another format, stale copies and sub-directories are named, never summed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from weighbridge.errors import ReadError
+from weighbridge.readers.listing import Listing, Stored
+from weighbridge.readers.text import parse_object, shown
+
+PREFERRED = (
+    "model.safetensors", "model.safetensors.index.json", "adapter_model.safetensors", "pytorch_model.bin", "pytorch_model.bin.index.json",
+    "adapter_model.bin", "diffusion_pytorch_model.safetensors", "diffusion_pytorch_model.safetensors.index.json", "consolidated.safetensors",
+    "consolidated.safetensors.index.json", "model.ckpt.index", "tf_model.h5", "flax_model.msgpack",
+)  # fmt: skip
+"""Single files and indexes, first come first."""
+
+BESIDE = re.compile(
+    r"(optimizer|scheduler|scaler|rng_state|random_states|training_args|trainer_state|tokenizer|vocab)\b.*|.*\.(fp16|bf16|non_ema)\..*"
+)
+"""Files with the endings of weights that belong to training, and variants of another precision."""
+
+SHARD = re.compile(r"(?P<stem>.+)-(?P<number>\d{5})-of-(?P<of>\d{5})(?P<ending>\.[a-z0-9]+)")
+LARGEST_INDEX = 100_000_000
+
+
+class Candidate(NamedTuple):
+    """Files that together hold one model.
+
+    Attributes:
+        name: The file, the index, or the pattern of the shards.
+        files: What to read.
+        index_name: The index that lists the shards, if there is one.
+    """
+
+    name: str
+    files: tuple[str, ...]
+    index_name: str | None = None
+
+
+class Index(NamedTuple):
+    """What an index says: the shard of each tensor, and its own claims."""
+
+    weight_map: dict[str, str]
+    metadata: dict[str, object]
+
+    @property
+    def shards(self) -> tuple[str, ...]:
+        """The shards, each once, sorted."""
+        return tuple(sorted(set(self.weight_map.values())))
+
+
+def list_directory(folder: Path) -> Listing:
+    """List the weights in a directory: one model, from its shards if it has shards.
+
+    Raises:
+        ReadError: No weights, several models without a way to choose, a missing shard, a damaged file, or an
+            index that does not agree with its shards.
+    """
+    found = candidates(folder)
+    if not found:
+        inside = _sub_directories(folder)
+        hint = f"; weights lie in {', '.join(inside)}: name one" if inside else ""
+        raise ReadError(f"the directory holds no weights{hint}", path=str(folder))
+    first, *others = found
+    if others and first.name not in PREFERRED:
+        names = ", ".join(candidate.name for candidate in found[:6])
+        raise ReadError(f"the directory holds {len(found)} checkpoints ({names}); name one", path=str(folder))
+    listing = _list_indexed(folder, first) if first.index_name else _list_files(folder, first)
+    notes = [f"{other.name} lies beside {first.name} and was not counted" for other in others]
+    notes += [f"{inside} holds weights of its own, which were not counted" for inside in _sub_directories(folder)]
+    return listing._replace(notes=(*listing.notes, *notes))
+
+
+def list_index(path: Path) -> Listing:
+    """List the shards of an index that was named itself."""
+    return _list_indexed(path.parent, Candidate(path.name, (), path.name))
+
+
+def candidates(folder: Path) -> list[Candidate]:
+    """Return the sets of files in a directory that could be its model, the one to count first."""
+    names = sorted(path.name for path in folder.iterdir() if path.is_file())
+    endings = _endings()
+    found: dict[str, Candidate] = {}
+    shards: dict[tuple[str, str, str], set[str]] = {}
+    for name in names:
+        if name.endswith(".index.json"):
+            found[name] = Candidate(name, (), name)
+        elif name.endswith(endings) and not BESIDE.fullmatch(name):
+            match = SHARD.fullmatch(name)
+            if match:
+                shards.setdefault((match["stem"], match["of"], match["ending"]), set()).add(name)
+            else:
+                found[name] = Candidate(name, (name,))
+    for (stem, of, ending), files in shards.items():
+        if f"{stem}{ending}.index.json" not in found:
+            found[f"{stem}-*-of-{of}{ending}"] = Candidate(f"{stem}-*-of-{of}{ending}", tuple(sorted(files)))
+    order = {name: rank for rank, name in enumerate(PREFERRED)}
+    return sorted(found.values(), key=lambda candidate: order.get(candidate.name, len(order)))
+
+
+def read_index(path: Path) -> Index:
+    """Read the index of a sharded checkpoint.
+
+    Raises:
+        ReadError: It is no such index, or names a file outside its directory.
+    """
+    try:
+        size = path.stat().st_size
+        if size > LARGEST_INDEX:
+            raise ReadError(f"an index of {size:,} bytes", path=str(path))
+        raw = parse_object(path.read_bytes(), "the index")
+    except OSError as error:
+        raise ReadError(f"cannot be read: {error.strerror or error}", path=str(path)) from None
+    except ReadError as error:
+        raise ReadError(str(error), path=error.path or str(path)) from None
+    weight_map, metadata = raw.get("weight_map"), raw.get("metadata") or {}
+    if not isinstance(weight_map, dict) or not all(isinstance(name, str) for name in weight_map.values()) or not isinstance(metadata, dict):
+        raise ReadError("an index needs a weight_map from each tensor's name to a file", path=str(path))
+    for name in set(weight_map.values()):
+        if not name or name in (".", "..") or re.search(r"[/\\\0]", name):
+            raise ReadError(f"the index names {shown(name)!r}, which is no file of this directory", path=str(path))
+    return Index(weight_map, metadata)
+
+
+def _list_indexed(folder: Path, candidate: Candidate) -> Listing:
+    """List the shards that an index names, and hold the index against them."""
+    assert candidate.index_name is not None
+    where = folder / candidate.index_name
+    index = read_index(where)
+    missing = [name for name in index.shards if not (folder / name).is_file()]
+    if missing:
+        raise ReadError(f"{len(missing)} of {len(index.shards)} shards are missing: {', '.join(map(shown, missing[:5]))}", path=str(where))
+    listings = {name: _read(folder / name) for name in index.shards}
+    kept: list[Stored] = []
+    strays: list[Stored] = []
+    for shard, listing in listings.items():
+        for tensor in listing.tensors:
+            (kept if index.weight_map.get(tensor.name) == shard else strays).append(tensor)
+    absent = index.weight_map.keys() - {tensor.name for tensor in kept}
+    if absent:
+        name = min(absent)
+        raise ReadError(
+            f"{len(absent)} tensors are not in the shards the index gives them: {shown(name)} in {index.weight_map[name]}", path=str(where)
+        )
+    merged = _merged(listings, kept)
+    notes = [*_stray_notes(strays), *unequal_claims(index.metadata, merged)]
+    return merged._replace(metadata={**merged.metadata, **index.metadata}, notes=(*merged.notes, *notes))
+
+
+def unequal_claims(metadata: Mapping[str, object], listing: Listing) -> list[str]:
+    """Say which of an index's own figures do not hold. They are claims; nothing is counted by them."""
+    notes = []
+    for key, found, unit in (("total_size", listing.size_bytes, "bytes"), ("total_parameters", listing.stored, "elements")):
+        stated = metadata.get(key)
+        if stated is not None and stated != found:
+            stated = f"{stated:,}" if isinstance(stated, int | float) else f"{stated!r:.40}"
+            notes.append(f"the index claims a {key} of {stated}; the shards hold {found:,} {unit}")
+    return notes
+
+
+def _stray_notes(strays: list[Stored]) -> list[str]:
+    if not strays:
+        return []
+    names = ", ".join(shown(tensor.name) for tensor in strays[:3])
+    count = sum(tensor.stored for tensor in strays)
+    return [
+        f"{len(strays)} tensors with {count:,} elements stand in shards where the index does not place them and were not counted: {names}"
+    ]
+
+
+def _list_files(folder: Path, candidate: Candidate) -> Listing:
+    """List a single file, or shards without an index, all of which must be there."""
+    match = SHARD.fullmatch(candidate.files[0])
+    if match is None:
+        return _read(folder / candidate.files[0])
+    of = int(match["of"])
+    here = {int(name[len(match["stem"]) + 1 :][:5]) for name in candidate.files}
+    start = 0 if 0 in here else 1
+    missing = sorted(set(range(start, of + start)) - here) if of <= 99_999 else []
+    if missing or len(here) != of:
+        raise ReadError(
+            f"{candidate.name}: {of - len(here)} of {of} shards are missing: number {', '.join(map(str, missing[:5]))}", path=str(folder)
+        )
+    listings = {name: _read(folder / name) for name in candidate.files}
+    seen: dict[str, str] = {}
+    for shard, listing in listings.items():
+        for tensor in listing.tensors:
+            if tensor.name in seen:
+                raise ReadError(
+                    f"{shown(tensor.name)} is in two shards, {seen[tensor.name]} and {shard}; an index would tell which", path=str(folder)
+                )
+            seen[tensor.name] = shard
+    return _merged(listings, [tensor for listing in listings.values() for tensor in listing.tensors])
+
+
+def _merged(listings: Mapping[str, Listing], tensors: list[Stored]) -> Listing:
+    """Make one listing of several."""
+    formats = {listing.format for listing in listings.values()}
+    if len(formats) > 1:
+        raise ReadError(f"the shards are of several formats: {', '.join(sorted(formats))}")
+    metadata = {key: value for listing in list(listings.values())[::-1] for key, value in listing.metadata.items()}
+    notes = dict.fromkeys(note for listing in listings.values() for note in listing.notes)
+    ordered = all(listing.ordered for listing in listings.values())
+    return Listing(formats.pop() if formats else "", tuple(tensors), metadata, tuple(notes), ordered)
+
+
+def _sub_directories(folder: Path) -> list[str]:
+    """Return the names of sub-directories that hold weights, as pipelines and sentence encoders have."""
+    endings = _endings()
+    inner = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
+    return [path.name for path in inner if any(name.name.endswith(endings) and not BESIDE.fullmatch(name.name) for name in path.iterdir())]
+
+
+def _endings() -> tuple[str, ...]:
+    from weighbridge.readers import FORMATS
+
+    return tuple(ending for entry in FORMATS for ending in entry.endings)
+
+
+def _read(path: Path) -> Listing:
+    from weighbridge.readers import read_file
+
+    return read_file(path)
