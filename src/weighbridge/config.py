@@ -303,6 +303,25 @@ def _aliased(field: Field, raw: Mapping[str, Any]) -> Any:
     return None
 
 
+def conflicts(fields: tuple[Field, ...], raw: Mapping[str, Any], path: str = "") -> None:
+    """Refuse a config in which two keys of one field disagree, since either could be meant.
+
+    Raises:
+        ConfigError: Such as ``n_embd`` 768 beside ``hidden_size`` 1024.
+    """
+    for field in fields:
+        if field.kind == "nested":
+            inner = raw.get(field.key)
+            if isinstance(inner, Mapping):
+                conflicts(field.fields, inner, f"{path}{field.key}.")
+        elif field.kind != "derived" and field.aliases:
+            given = [(key, raw[key]) for key in (field.key, *field.aliases) if raw.get(key) is not None]
+            for key, value in given[1:]:
+                if value != given[0][1]:
+                    said = f"{value!r:.40} but {path}{given[0][0]} is {given[0][1]!r:.40}"
+                    raise ConfigError(f"{said}, and both name the same field", key=path + key, value=value, hint="keep one")
+
+
 def _defaulted(field: Field, so_far: Sizes, path: str) -> Any:
     default = field.default
     if not callable(default):

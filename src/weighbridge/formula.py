@@ -170,7 +170,7 @@ def as_expression(size: Size) -> Expression:
 
 
 def total(sizes: Iterable[Size]) -> Expression:
-    """Add up without expanding: nested sums become one, zeros vanish.
+    """Add up without expanding: nested sums become one, neighbouring constants too, zeros vanish.
 
     >>> str(total((Symbol("H"), 0, 3)))
     'H + 3'
@@ -180,6 +180,8 @@ def total(sizes: Iterable[Size]) -> Expression:
         term = as_expression(size)
         if isinstance(term, Sum):
             terms.extend(term.terms)
+        elif isinstance(term, Number) and terms and isinstance(terms[-1], Number):
+            terms[-1] = Number(terms[-1].value + term.value)
         elif not (isinstance(term, Number) and term.value == 0):
             terms.append(term)
     if len(terms) == 1:

@@ -127,7 +127,8 @@ def _signed(term: Expression, index: int, notation: Notation, values: Mapping[st
         constant = term.factors[0].value
     if constant is None or constant >= 0:
         return (notation.plus if index else "") + write(term, notation, values)
-    flipped = write(-1 * term, notation, values)
+    positive = -1 * term
+    flipped = _grouped(write(positive, notation, values), positive, (Sum,), notation)
     return notation.minus + flipped if index else notation.negative.format(flipped)
 
 
