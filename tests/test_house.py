@@ -18,7 +18,7 @@ LEVELS = (
     ("errors",),
     ("sizes",),
     ("formula", "notation", "messages"),
-    ("tree",),
+    ("tree", "fold"),
     ("parts", "config"),
     ("blueprints", "readers"),
     ("sources",),

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from weighbridge.formula import Expression, Symbol
+from weighbridge.formula import Expression, Symbol, as_expression
 from weighbridge.notation import LATEX, TEXT, UNICODE, Notation, as_json, mathml, write
 from weighbridge.sizes import exact, round_up
 
@@ -30,11 +30,11 @@ def test_numbers_stand_where_letters_stood() -> None:
 
 
 def test_quotients_are_bracketed_only_where_needed() -> None:
-    assert write(exact(H + 1, A), TEXT) == "(H + 1)/A"
-    assert write(exact(H, A * H), TEXT) == "H/(A*H)"
-    assert write(exact(H, A) * 3, TEXT) == "3*(H/A)"
-    assert write(exact(H + 1, A), LATEX) == r"\frac{H + 1}{A}"
-    assert write(round_up(H, 8), UNICODE) == "8 × ⌊(H + 7) / 8⌋"
+    assert write(as_expression(exact(H + 1, A)), TEXT) == "(H + 1)/A"
+    assert write(as_expression(exact(H, A * H)), TEXT) == "H/(A*H)"
+    assert write(as_expression(exact(H, A) * 3), TEXT) == "3*(H/A)"
+    assert write(as_expression(exact(H + 1, A)), LATEX) == r"\frac{H + 1}{A}"
+    assert write(as_expression(round_up(H, 8)), UNICODE) == "8 × ⌊(H + 7) / 8⌋"
 
 
 def test_an_index_is_set_as_one() -> None:

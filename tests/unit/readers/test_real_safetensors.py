@@ -41,5 +41,5 @@ def test_config_and_file_agree_tensor_by_tensor(folder: Path) -> None:
 
 def test_layers_are_folded(folder: Path) -> None:
     tree = weighbridge.model(folder / "model.safetensors").tree
-    encoder = next(child for child in tree.children if child.name == "encoder")
+    encoder = next(child for child in tree.children if isinstance(child, Part) and child.name == "encoder")
     assert [(child.name, child.repeat) for child in encoder.children if isinstance(child, Part)] == [("layer", 6)]

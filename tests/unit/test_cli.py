@@ -1,0 +1,114 @@
+"""The command line: forms of output, exit codes, one line for an error."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from weighbridge.cli import COMMANDS, main
+from weighbridge.errors import SourceError
+
+
+def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    assert main(list(words)) == 0
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("words", [[], ["count"], ["--json"], ["nope"], ["bert-base-uncased", "--set", "x"], ["flops", "bert-base-uncased", "--seq", "0"],
+                                   ["tensors", "bert-base-uncased", "--names", "x"], ["bert-base-uncased", "--nope"], ["bert-base-uncased", "--class", "X"]])  # fmt: skip
+def test_bad_input_exits_with_2_and_says_so(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words) == 2
+    shown = capsys.readouterr()
+    assert "Traceback" not in shown.err
+    assert (shown.err or shown.out).strip()
+
+
+def test_an_error_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bert-base-uncasd"]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("weigh: bert-base-uncasd: no such preset or file; did you mean bert-base-uncased")
+    assert error.count("\n") == 1
+
+
+def test_traceback_shows_where_an_error_came_from() -> None:
+    with pytest.raises(SourceError):
+        main(["nope", "--traceback"])
+
+
+def test_help_and_version(capsys: pytest.CaptureFixture[str]) -> None:
+    overview = printed(capsys, "--help")
+    assert all(f"  {name} " in overview for name in COMMANDS)
+    assert printed(capsys, "--version").startswith("weighbridge 0.")
+
+
+def test_the_bare_source_is_count(capsys: pytest.CaptureFixture[str]) -> None:
+    assert printed(capsys, "bert-base-uncased") == printed(capsys, "count", "bert-base-uncased")
+    assert printed(capsys, "--class", "BertForMaskedLM", "bert-base-uncased").startswith("BertForMaskedLM")
+
+
+def test_rows_of_a_level_add_up_in_every_form(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = list(csv.reader(io.StringIO(printed(capsys, "bert-base-chinese", "--depth", "1", "--csv"))))[1:]
+    assert sum(int(row[2]) for row in rows) == 102_267_648
+    assert sum(round(float(row[3]) * 10) for row in rows) == 1000
+    for form in ("--markdown", "--html"):
+        assert "85,054,464" in printed(capsys, "bert-base-chinese", form)
+
+
+def test_tensors_as_json_have_the_documented_keys(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = json.loads(printed(capsys, "tensors", "bert-base-uncased", "--class", "BertForPreTraining", "--json"))
+    assert all({"name", "shape", "count", "role", "tied_to"} <= set(row) for row in rows)
+    assert sum(row["count"] for row in rows if row["tied_to"] is None) == 110_106_428
+
+
+def test_flops_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    answer = json.loads(printed(capsys, "flops", "bert-base-uncased", "--batch", "2", "--json"))
+    assert answer["forward_matmul"] == 2 * 22_348_431_360
+    assert answer["tree"]["forward_matmul"] == answer["forward_matmul"]
+    assert answer["backward"] == 2 * answer["forward_matmul"]
+
+
+def test_models_are_listed_and_can_be_narrowed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "bert-base-chinese" in printed(capsys, "models", "--names").split()
+    answer = json.loads(printed(capsys, "models", "bert-base-c", "--json"))
+    assert {entry["name"] for entry in answer["presets"]} >= {"bert-base-cased", "bert-base-chinese"}
+    assert "102,267,648" in printed(capsys, "models", "bert-base-chinese")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_names_every_command(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+    script = printed(capsys, "completion", shell)
+    assert all(name in script for name in COMMANDS)
+
+
+def test_bash_accepts_its_completion(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    script = tmp_path / "completion"
+    script.write_text(printed(capsys, "completion", "bash"))
+    assert subprocess.run(["bash", "-n", str(script)], check=False).returncode == 0
+
+
+def test_a_reader_that_goes_away_is_no_error() -> None:
+    command = f"{sys.executable} -m weighbridge.cli tensors bert-large-uncased | head -1"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False, cwd=Path(__file__).parents[2] / "src")
+    assert done.stderr == ""
+    assert done.stdout.count("\n") == 1
+
+
+def test_a_terminal_gets_the_same_rows_in_colour() -> None:
+    import re
+
+    import weighbridge
+    from weighbridge.renderers import render
+    from weighbridge.tables.counting import report
+
+    answer = report(weighbridge.model("bert-base-chinese"))
+    drawn = re.sub(r"\x1b\[[0-9;]*m", "", render(answer, "terminal", width=110))
+    for line in render(answer, "text").splitlines()[1:20]:
+        for number in re.findall(r"[\d,]{5,}", line):
+            assert number in drawn
+    assert "█" in drawn
