@@ -146,7 +146,7 @@ def test_damaged_indexes(tmp_path: Path, text: str, message: str) -> None:
 
 def test_a_terabyte_in_200_shards(tmp_path: Path) -> None:
     """Sparse files, so that only headers exist; a loose bound on time, the benchmark measures it."""
-    weight_map = {}
+    weight_map: dict[str, str] = {}
     for n in range(1, 201):
         name = f"model-{n:05}-of-00200.safetensors"
         shapes = {f"layers.{n}.{k}.weight": (25, 1_000_000_000 // 5) for k in "a"}
