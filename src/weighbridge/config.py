@@ -71,6 +71,7 @@ class Field(NamedTuple):
         read: Turns the raw value into the one the blueprint sees (for switches told by a size).
         fields: For ``nested``, the fields of the sub-config.
         silent: Not reported as defaulted when absent (an argument of the class, not of the config).
+        nullable: Whether an explicit null means that there is none, and only an absent key the default.
     """
 
     word: str
@@ -84,6 +85,7 @@ class Field(NamedTuple):
     read: Callable[[Any], Any] | None = None
     fields: tuple[Field, ...] = ()
     silent: bool = False
+    nullable: bool = False
 
 
 def size(word: str, key: str, default: Default, letter: str, meaning: str, *aliases: str, minimum: int = 1) -> Field:
@@ -103,6 +105,50 @@ def switch(word: str, key: str, default: Default, *aliases: str, silent: bool = 
 def choice(word: str, key: str, default: Default, *aliases: str, read: Callable[[Any], Any] | None = None) -> Field:
     """Declare a concrete value of any kind (a name, a float, None, or a fact that *read* tells from a size)."""
     return Field(word, key, default, "choice", aliases=aliases, read=read)
+
+
+def optional(word: str, key: str, default: Default, letter: str, meaning: str, *aliases: str) -> Field:
+    """Declare a size that an explicit null switches off; an absent key takes the default.
+
+    >>> rank = optional("q_lora", "q_lora_rank", 1536, "R", "query rank")
+    >>> bind((rank,), {"q_lora_rank": None}).q_lora, bind((rank,), {}).q_lora
+    (None, 1536)
+    """
+    return Field(word, key, default, "size", letter, meaning, aliases, nullable=True)
+
+
+def fact(word: str, value: Default) -> Field:
+    """Declare a concrete value that no key states: a trait of the architecture, or what *value* tells from the fields above.
+
+    A fact told from sizes (whether two are equal, the kinds of the layers) is told once, from ints,
+    and stays as it is when symbols or columns take their place.
+
+    >>> fact("gated", True).kind
+    'choice'
+    """
+    return Field(word, "", value, "choice", silent=True)
+
+
+def variant(fields: tuple[Field, ...], *more: Field, **changes: Any) -> tuple[Field, ...]:
+    """Return *fields* with other defaults, other declarations, and *more* at the end: one structure under another name.
+
+    Raises:
+        KeyError: A change names no field.
+
+    >>> [field.default for field in variant((size("hidden", "hidden_size", 768, "H", ""),), hidden=1024)]
+    [1024]
+    """
+    result = []
+    for field in fields:
+        change = changes.pop(field.word, _SAME)
+        if isinstance(change, Field):
+            field = change
+        elif change is not _SAME:
+            field = field._replace(default=change)
+        result.append(field)
+    if changes:
+        raise KeyError(f"no such fields: {', '.join(changes)}")
+    return (*result, *more)
 
 
 def listed(word: str, key: str, default: Default, *aliases: str) -> Field:
@@ -189,7 +235,7 @@ def bind(fields: tuple[Field, ...], raw: Mapping[str, Any], *, path: str = "", l
             value = _aliased(field, raw)
         if kind == "size":
             if value is None:
-                value = _defaulted(field, result, path)
+                value = None if field.nullable and field.key in raw else _defaulted(field, result, path)
             elif type(value) is not int or not field.minimum <= value <= LARGEST:
                 value = _checked_size(field, value, path)
         elif kind == "derived":
@@ -212,7 +258,7 @@ def defaulted(fields: tuple[Field, ...], raw: Mapping[str, Any], path: str = "",
     """
     missing: dict[str, str] = {}
     for field in fields:
-        present = any(raw.get(key) is not None for key in (field.key, *field.aliases))
+        present = any(raw.get(key) is not None for key in (field.key, *field.aliases)) or (field.nullable and field.key in raw)
         if field.kind == "nested":
             inner = raw.get(field.key)
             inner = inner if isinstance(inner, Mapping) else {}
@@ -294,6 +340,9 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
     close = get_close_matches(name, list(known), n=3, cutoff=0.7)
     return f"did you mean {' or '.join(close)}?" if close else ""
+
+
+_SAME = object()
 
 
 def _aliased(field: Field, raw: Mapping[str, Any]) -> Any:

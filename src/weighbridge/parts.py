@@ -6,8 +6,13 @@ module of that kind has, so that blueprints read like ``print(model)``.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
 from weighbridge.sizes import Size
-from weighbridge.tree import Op, Part, Stream, Tensor
+from weighbridge.tree import Every, Node, Op, Part, Stream, Tensor
+
+Kind = TypeVar("Kind")
 
 
 def linear(name: str, inputs: Size, outputs: Size, *, bias: bool = True, tied_to: str | None = None, stream: Stream | None = None) -> Part:
@@ -48,6 +53,65 @@ def rms_norm(name: str, width: Size) -> Part:
     return Part(name, (Tensor("weight", (width,), "gain"),), "rms_norm")
 
 
+def gated_mlp(name: str, hidden: Size, inner: Size, *, bias: bool = False) -> Part:
+    """Describe ``down(act(gate(x)) * up(x))``, with the names that Llama gave the three.
+
+    >>> [part.name for part in gated_mlp("mlp", 4096, 11008).children]
+    ['gate_proj', 'up_proj', 'down_proj']
+    """
+    return Part(name, (
+        linear("gate_proj", hidden, inner, bias=bias),
+        linear("up_proj", hidden, inner, bias=bias),
+        linear("down_proj", inner, hidden, bias=bias),
+    ), "feed_forward")  # fmt: skip
+
+
+def plain_mlp(name: str, hidden: Size, inner: Size, names: tuple[str, str] = ("up_proj", "down_proj"), *, bias: bool = False) -> Part:
+    """Describe ``down(act(up(x)))``: two linear layers, named by *names*.
+
+    >>> [part.name for part in plain_mlp("mlp", 768, 3072, ("fc1", "fc2")).children]
+    ['fc1', 'fc2']
+    """
+    return Part(name, (linear(names[0], hidden, inner, bias=bias), linear(names[1], inner, hidden, bias=bias)), "feed_forward")
+
+
+def fused_experts(experts: Size, active: Size, hidden: Size, inner: Size, *, name: str = "experts") -> Part:
+    """Describe experts with a gated MLP each, all of them in two tensors; *active* of them work on a token.
+
+    >>> [tensor.shape for tensor in fused_experts(8, 2, 4096, 14336).children]
+    [(8, 28672, 4096), (8, 4096, 14336)]
+    """
+    return Part(name, (
+        Tensor("gate_up_proj", (experts, 2 * inner, hidden), "weight"),
+        Tensor("down_proj", (experts, hidden, inner), "weight"),
+    ), "experts", experts=experts, active=active)  # fmt: skip
+
+
+def stack(name: str, kinds: Sequence[Kind], repeat: Size, layer: Callable[[Kind], tuple[Node, ...]]) -> tuple[Part, ...]:
+    """Describe layers of several kinds in a row: one part per kind, which knows at which indices its copies stand.
+
+    Args:
+        name: Of the list of layers.
+        kinds: The kind of every layer, concrete.
+        repeat: How many there are; it counts where all are of one kind, and may then be a symbol.
+        layer: What a layer of a kind is made of.
+
+    >>> [(part.repeat, part.at) for part in stack("layers", ("dense", "sparse", "sparse"), 3, lambda kind: ())]
+    [(1, Every(start=0, step=1)), (2, Every(start=1, step=1))]
+    """
+    found = list(dict.fromkeys(kinds))
+    if len(found) == 1:
+        return (Part(name, layer(found[0]), "layer", repeat=repeat),)
+    return tuple(Part(name, layer(kind), "layer", repeat=kinds.count(kind), at=_where(kinds, kind)) for kind in found)
+
+
+def _where(kinds: Sequence[Kind], kind: Kind) -> Every | tuple[int, ...]:
+    indices = tuple(index for index, other in enumerate(kinds) if other == kind)
+    step = indices[1] - indices[0] if len(indices) > 1 else 1
+    regular = indices == tuple(range(indices[0], indices[0] + step * len(indices), step))
+    return Every(indices[0], step) if regular else indices
+
+
 def attend(
     *,
     heads: Size,
@@ -59,6 +123,7 @@ def attend(
     window: Size | None = None,
     groups: Stream = 1,
     cache: Size | None = None,
+    windowed: Size | None = None,
 ) -> Op:
     """Describe scaled dot-product attention: no parameters, two products of matrices.
 
@@ -66,7 +131,7 @@ def attend(
     64
     """
     return Op("attend", "attend", heads, heads if kv_heads is None else kv_heads, head_dim,
-              head_dim if value_dim is None else value_dim, queries, keys, window, groups, cache)  # fmt: skip
+              head_dim if value_dim is None else value_dim, queries, keys, window, groups, cache, (), windowed)  # fmt: skip
 
 
 def matmul(name: str, *products: tuple[Stream, ...]) -> Op:

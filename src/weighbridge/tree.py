@@ -82,6 +82,7 @@ class Op(NamedTuple):
         head_dim, value_dim: Width of a query or key, and of a value, per head.
         queries, keys: Streams; None is the stream of the part it stands in.
         window: How many keys a query can see at most, if the architecture limits it (it bounds the cache).
+        windowed: In how many copies of its part it does; None is all of them.
         groups: How many independent such products there are per example (windows of an image, say).
         cache: Elements kept per token of context; None is ``kv_heads * (head_dim + value_dim)``.
         products: For ``matmul``, the factors of each product of multiply-adds per example.
@@ -99,6 +100,7 @@ class Op(NamedTuple):
     groups: Stream = 1
     cache: Size | None = None
     products: tuple[tuple[Stream, ...], ...] = ()
+    windowed: Size | None = None
 
 
 class Every(NamedTuple):

@@ -1,0 +1,132 @@
+"""What causal language models share: the fields that most of them have, attention, and the heads put on their bodies.
+
+Source: class and tensor names as in transformers 5.23.0, modeling_layers.py for the generic heads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from weighbridge.blueprints import Blueprint
+from weighbridge.config import LABELS, TIED, Field, Sizes, derived, fact, size, variant
+from weighbridge.parts import attend, linear
+from weighbridge.sizes import Size, exact
+from weighbridge.tree import Node, Part, Tensor
+
+Body: TypeAlias = Callable[[Sizes], tuple[Node, ...]]
+"""What describes the parts of a model without a head."""
+
+NEUTRAL = frozenset(
+    """attention_multiplier attn_logit_softcapping embedding_multiplier eod_token_id final_logit_softcapping hidden_activation
+    layer_types logit_scale logits_scaling max_position_embeddings max_window_layers mlp_only_layers norm_epsilon norm_topk_prob
+    original_max_position_embeddings partial_rotary_factor residual_multiplier rope_local_base_freq rope_pct rotary_dim
+    rotary_emb_base rotary_pct sliding_window topk_group use_sliding_window""".split()
+)
+"""Keys that change what a causal model computes but none of its tensors."""
+
+
+def per_head(c: Sizes) -> Size:
+    """Divide the hidden size among the heads; what is left over where they do not divide is dropped, as the reference does."""
+    return exact(c.hidden, c.heads) if c.even else c.hidden // c.heads
+
+
+EVEN = fact("even", lambda c: c.hidden % c.heads == 0)
+
+FIELDS = (
+    size("vocab", "vocab_size", 32000, "V", "vocabulary size"),
+    size("hidden", "hidden_size", 4096, "H", "hidden size"),
+    size("mlp", "intermediate_size", 11008, "I", "intermediate size"),
+    size("layers", "num_hidden_layers", 32, "L", "layers"),
+    size("heads", "num_attention_heads", 32, "A", "attention heads"),
+    size("kv_heads", "num_key_value_heads", lambda c: c.heads, "K", "key-value heads"),
+    EVEN,
+    size("head_dim", "head_dim", per_head, "D", "width of a head"),
+    LABELS,
+    TIED._replace(default=False),
+    fact("qkv_bias", False),
+    fact("out_bias", False),
+    fact("head_bias", False),
+    fact("windowed", None),
+    fact("window", None),
+)
+"""Llama's fields; a family says with :func:`~weighbridge.config.variant` what it has otherwise."""
+
+HEAD_DIM = derived("head_dim", per_head, "hidden_size", "num_attention_heads")
+"""The width of a head where the config cannot state it."""
+
+
+def attention(c: Sizes, *after: Part, name: str = "self_attn", out: str = "o_proj", before: tuple[Node, ...] = ()) -> Part:
+    """Describe causal attention whose keys and values may be shared by several query heads; *after* are its norms."""
+    H, A, K, D = c.hidden, c.heads, c.kv_heads, c.head_dim
+    return Part(name, (
+        *before,
+        linear("q_proj", H, A * D, bias=c.qkv_bias),
+        linear("k_proj", H, K * D, bias=c.qkv_bias),
+        linear("v_proj", H, K * D, bias=c.qkv_bias),
+        linear(out, A * D, H, bias=c.out_bias),
+        *after,
+        attend(heads=A, kv_heads=K, head_dim=D, window=c.window, windowed=c.windowed),
+    ), "self_attention")  # fmt: skip
+
+
+def heads(
+    name: str,
+    body: Body,
+    having: str = "lm sequence token qa",
+    *,
+    prefix: str = "model",
+    table: str = "embed_tokens",
+    base: str = "Model",
+    lm: str = "ForCausalLM",
+    token: str = "score",
+    qa: str = "",
+) -> dict[str, Blueprint]:
+    """Return the classes of one model type: the body alone, and the body under each of the heads it is published with.
+
+    Args:
+        name: What the class names begin with, such as ``Llama``.
+        body: Describes the parts without a head.
+        having: Which heads there are: ``lm``, ``sequence``, ``token``, ``qa``.
+        prefix: The name under which a head holds the body.
+        table: Where the body holds the embeddings, which a tied head shares.
+        base, lm: What the names of the base class and of the language model end in.
+        token: The name of the classifier over tokens.
+        qa: The name under which question answering holds the body, if it is another.
+    """
+    def backbone(c: Sizes, at: str = prefix) -> Part:
+        return Part(at, body(c), "backbone")
+
+    def causal(c: Sizes) -> Part:
+        tied = f"{prefix}.{table}.weight" if c.tied else None
+        return Part("", (backbone(c), linear("lm_head", c.hidden, c.vocab, bias=c.head_bias, tied_to=tied)), "model")
+
+    def sequence(c: Sizes) -> Part:
+        return Part("", (backbone(c), linear("score", c.hidden, c.labels, bias=False)), "model")
+
+    def tokens(c: Sizes) -> Part:
+        return Part("", (backbone(c), linear(token, c.hidden, c.labels)), "model")
+
+    def answers(c: Sizes) -> Part:
+        return Part("", (backbone(c, qa or prefix), linear("qa_outputs", c.hidden, 2)), "model")
+
+    table_of_heads: dict[str, tuple[str, Blueprint]] = {
+        "lm": (lm, causal),
+        "sequence": ("ForSequenceClassification", sequence),
+        "token": ("ForTokenClassification", tokens),
+        "qa": ("ForQuestionAnswering", answers),
+    }
+    chosen = (table_of_heads[word] for word in having.split())
+    return {name + base: lambda c: Part("", body(c), "model"), **{name + ending: blueprint for ending, blueprint in chosen}}
+
+
+def sliding(key: str = "layer_types") -> Field:
+    """Declare in how many layers attention is limited to the window: those that ``layer_types`` calls sliding or chunked."""
+    return Field("windowed", key, None, "choice", read=_limited, silent=True)
+
+
+def _limited(kinds: Any) -> int | None:
+    return sum("full" not in kind for kind in kinds) if isinstance(kinds, list) else kinds
+
+
+__all__ = ["EVEN", "FIELDS", "HEAD_DIM", "NEUTRAL", "Body", "Tensor", "attention", "heads", "per_head", "sliding", "variant"]
