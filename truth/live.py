@@ -67,7 +67,7 @@ def live_class(model_type: str, class_name: str) -> Any:
     Raises:
         RefusedError: None of the type's modules has it.
     """
-    for module in modules(model_type):
+    for module in (*modules(model_type), import_module("transformers")):  # some types are built by the classes of another
         found = getattr(module, class_name, None)
         if found is not None:
             return found

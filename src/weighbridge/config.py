@@ -117,7 +117,7 @@ def optional(word: str, key: str, default: Default, letter: str, meaning: str, *
     return Field(word, key, default, "size", letter, meaning, aliases, nullable=True)
 
 
-def fact(word: str, value: Default) -> Field:
+def fact(word: str, value: Any) -> Field:
     """Declare a concrete value that no key states: a trait of the architecture, or what *value* tells from the fields above.
 
     A fact told from sizes (whether two are equal, the kinds of the layers) is told once, from ints,

@@ -36,6 +36,19 @@ class Family(NamedTuple):
     renames: Mapping[str, Callable[[Row], Row]] = {}
 
 
+DECODERS: dict[str, str] = {
+    "llama": """llama mistral ministral ministral3 qwen2 qwen3 granite granite_swa hyperclovax smollm3 internlm3 iquestcoder
+        ernie4_5 hunyuan_v1_dense seed_oss cwm arcee""",
+    "gpt2": "gpt2 gpt-sw3 gpt_bigcode",
+    "gpt_neo": "gpt_neo gptj codegen",
+    "gpt_neox": "gpt_neox gpt_neox_japanese",
+    "opt": "opt",
+    "bloom": "bloom falcon mpt",
+    "gemma": "gemma gemma2 gemma3_text vaultgemma",
+    "olmo": "olmo olmo2 olmo3 exaone4",
+}
+"""The causal language models: module, and the model types it describes."""
+
 MODULES: dict[str, str] = {
     "bert": "bert",
     "roberta": "roberta",
@@ -49,6 +62,7 @@ MODULES: dict[str, str] = {
     "roberta-prelayernorm": "pre_norm",
     "xlm-roberta-xl": "pre_norm",
     "megatron-bert": "pre_norm",
+    **{model_type: module for module, types in DECODERS.items() for model_type in types.split()},
 }
 """From model type to the module in this package whose ``FAMILIES`` holds it."""
 

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from weighbridge.blueprints import Blueprint
-from weighbridge.config import LABELS, TIED, Field, Sizes, derived, fact, size, variant
-from weighbridge.parts import attend, linear
+from weighbridge.config import LABELS, TIED, Field, Sizes, derived, fact, optional, size, switch
+from weighbridge.parts import attend, linear, rms_norm
 from weighbridge.sizes import Size, exact
-from weighbridge.tree import Node, Part, Tensor
+from weighbridge.tree import Node, Part
 
 Body: TypeAlias = Callable[[Sizes], tuple[Node, ...]]
 """What describes the parts of a model without a head."""
@@ -44,20 +44,28 @@ FIELDS = (
     size("head_dim", "head_dim", per_head, "D", "width of a head"),
     LABELS,
     TIED._replace(default=False),
-    fact("qkv_bias", False),
-    fact("out_bias", False),
+    switch("qkv_bias", "attention_bias", False),
+    switch("out_bias", "attention_bias", False),
+    switch("mlp_bias", "mlp_bias", False),
     fact("head_bias", False),
-    fact("windowed", None),
+    fact("qk_norm", ""),
+    fact("qk_names", ("q_norm", "k_norm")),
+    fact("limited", None),
+    fact("late", None),
     fact("window", None),
+    fact("windowed", None),
 )
 """Llama's fields; a family says with :func:`~weighbridge.config.variant` what it has otherwise."""
+
+UNBIASED = {"qkv_bias": fact("qkv_bias", False), "out_bias": fact("out_bias", False), "mlp_bias": fact("mlp_bias", False)}
+"""For a family that cannot have biases."""
 
 HEAD_DIM = derived("head_dim", per_head, "hidden_size", "num_attention_heads")
 """The width of a head where the config cannot state it."""
 
 
 def attention(c: Sizes, *after: Part, name: str = "self_attn", out: str = "o_proj", before: tuple[Node, ...] = ()) -> Part:
-    """Describe causal attention whose keys and values may be shared by several query heads; *after* are its norms."""
+    """Describe causal attention whose keys and values may be shared by several query heads; *before* and *after* stand around it."""
     H, A, K, D = c.hidden, c.heads, c.kv_heads, c.head_dim
     return Part(name, (
         *before,
@@ -65,9 +73,19 @@ def attention(c: Sizes, *after: Part, name: str = "self_attn", out: str = "o_pro
         linear("k_proj", H, K * D, bias=c.qkv_bias),
         linear("v_proj", H, K * D, bias=c.qkv_bias),
         linear(out, A * D, H, bias=c.out_bias),
+        *qk_norms(c),
         *after,
         attend(heads=A, kv_heads=K, head_dim=D, window=c.window, windowed=c.windowed),
     ), "self_attention")  # fmt: skip
+
+
+def qk_norms(c: Sizes) -> tuple[Part, ...]:
+    """Describe norms on queries and keys: one of a head's width, or one over all heads (``whole``), or none."""
+    if not c.qk_norm:
+        return ()
+    whole = c.qk_norm == "whole"
+    widths = (c.heads * c.head_dim, c.kv_heads * c.head_dim) if whole else (c.head_dim, c.head_dim)
+    return tuple(rms_norm(name, width) for name, width in zip(c.qk_names, widths, strict=True))
 
 
 def heads(
@@ -81,6 +99,7 @@ def heads(
     lm: str = "ForCausalLM",
     token: str = "score",
     qa: str = "",
+    qa_labels: bool = False,
 ) -> dict[str, Blueprint]:
     """Return the classes of one model type: the body alone, and the body under each of the heads it is published with.
 
@@ -93,7 +112,9 @@ def heads(
         base, lm: What the names of the base class and of the language model end in.
         token: The name of the classifier over tokens.
         qa: The name under which question answering holds the body, if it is another.
+        qa_labels: Whether question answering has as many outputs as there are labels, and not two.
     """
+
     def backbone(c: Sizes, at: str = prefix) -> Part:
         return Part(at, body(c), "backbone")
 
@@ -108,7 +129,7 @@ def heads(
         return Part("", (backbone(c), linear(token, c.hidden, c.labels)), "model")
 
     def answers(c: Sizes) -> Part:
-        return Part("", (backbone(c, qa or prefix), linear("qa_outputs", c.hidden, 2)), "model")
+        return Part("", (backbone(c, qa or prefix), linear("qa_outputs", c.hidden, c.labels if qa_labels else 2)), "model")
 
     table_of_heads: dict[str, tuple[str, Blueprint]] = {
         "lm": (lm, causal),
@@ -120,13 +141,20 @@ def heads(
     return {name + base: lambda c: Part("", body(c), "model"), **{name + ending: blueprint for ending, blueprint in chosen}}
 
 
-def sliding(key: str = "layer_types") -> Field:
-    """Declare in how many layers attention is limited to the window: those that ``layer_types`` calls sliding or chunked."""
-    return Field("windowed", key, None, "choice", read=_limited, silent=True)
+def window(key: str = "sliding_window", default: int | None = 4096) -> Field:
+    """Declare how many keys a query can see, where attention is limited."""
+    return optional("window", key, default, "W", "attention window")
+
+
+def windowed(rule: Callable[[Sizes], int | None] | None = None) -> Field:
+    """Declare in how many layers attention is limited: where ``layer_types`` does not say it, *rule* does."""
+    return Field("windowed", "layer_types", rule, "choice", read=_limited, silent=True)
+
+
+def all_but_every(period: int) -> Field:
+    """Declare that attention is limited in all layers but every *period*-th."""
+    return windowed(lambda c: int(c.layers) - int(c.layers) // period)
 
 
 def _limited(kinds: Any) -> int | None:
-    return sum("full" not in kind for kind in kinds) if isinstance(kinds, list) else kinds
-
-
-__all__ = ["EVEN", "FIELDS", "HEAD_DIM", "NEUTRAL", "Body", "Tensor", "attention", "heads", "per_head", "sliding", "variant"]
+    return sum("full" not in kind for kind in kinds) if isinstance(kinds, (list, tuple)) else kinds
