@@ -58,7 +58,7 @@ def _check(options: argparse.Namespace) -> int:
 
 def _shown(outcome: Outcome) -> Outcome:
     notes = [f"{outcome.configs} configs", f"{outcome.passes} passes"]
-    notes += [f"{outcome.refused} refused"] if outcome.refused else []
+    notes += [f"{len(outcome.refused)} draws refused (such as {outcome.refused[0]})"] if outcome.refused else []
     notes += [f"default does not build ({outcome.unbuilt})"] if outcome.unbuilt else []
     notes += [f"some passes do not run ({outcome.unrun})"] if outcome.unrun else []
     verdict = "DIFFERS" if outcome.failure else "agrees" if outcome.configs else "NOTHING COMPARED"

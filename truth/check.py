@@ -40,7 +40,7 @@ class Outcome(NamedTuple):
     Attributes:
         configs: How many configs were compared.
         passes: How many forward passes were compared.
-        refused: How many draws the live class refused.
+        refused: For each draw that the live class refused, why.
         unbuilt: Why the live class does not build from its default, if so.
         unrun: Why the forward does not run on the meta device, if so.
         failure: The first difference, shrunk.
@@ -51,7 +51,7 @@ class Outcome(NamedTuple):
     class_name: str
     configs: int
     passes: int
-    refused: int
+    refused: tuple[str, ...]
     unbuilt: str
     unrun: str
     failure: Failure | None
@@ -68,45 +68,48 @@ def check(model_type: str, class_name: str, *, n: int, seed: str, flops: bool = 
         seconds: Stop drawing after this long.
     """
     started = monotonic()
-    configs = passes = refused = 0
+    configs = passes = 0
+    refused: list[str] = []
     unbuilt = unrun = ""
-    for index, raw in enumerate(_configs(model_type, class_name, n, seed)):
-        if isinstance(raw, RefusedError):
-            refused += index > 0 or not unbuilt
-            unbuilt = unbuilt or (str(raw) if index == 0 else "")
+    for index, (raw, theirs) in enumerate(_configs(model_type, class_name, n, seed)):
+        if isinstance(theirs, RefusedError):
+            if index:
+                refused.append(str(theirs))
+            else:
+                unbuilt = str(theirs)
             continue
         if configs > 1 and seconds is not None and monotonic() - started > seconds:
             break
-        found, ran, reason = compared(model_type, class_name, raw, flops and (configs % 2 == 0 or n < 5))
+        found, ran, reason = held(class_name, raw, theirs, flops=flops and (configs % 2 == 0 or n < 5))
         configs, passes, unrun = configs + 1, passes + ran, unrun or reason
         if found:
             failure = _shrunk(model_type, class_name, raw, found)
-            return Outcome(model_type, class_name, configs, passes, refused, unbuilt, unrun, failure, monotonic() - started)
-    return Outcome(model_type, class_name, configs, passes, refused, unbuilt, unrun, None, monotonic() - started)
+            return Outcome(model_type, class_name, configs, passes, tuple(refused), unbuilt, unrun, failure, monotonic() - started)
+    return Outcome(model_type, class_name, configs, passes, tuple(refused), unbuilt, unrun, None, monotonic() - started)
 
 
-def _configs(model_type: str, class_name: str, n: int, seed: str) -> Iterator[dict[str, Any] | RefusedError]:
-    """Yield the default and *n* random configs that the live class builds, and each refusal on the way."""
-    try:
-        live.build(model_type, class_name, {})
-        yield {"model_type": model_type}
-    except RefusedError as error:
-        yield error
+def _configs(model_type: str, class_name: str, n: int, seed: str) -> Iterator[tuple[dict[str, Any], Any]]:
+    """Yield the default and *n* random configs, each with its live model; a refusal stands in its place."""
+    default = {"model_type": model_type}
+    yield default, _tried(model_type, class_name, default)
     for index in range(n):
         for attempt, touch in enumerate(TOUCHES):
             raw = draw(f"{seed}/{index}/{attempt}", model_type, touch)
-            try:
-                live.build(model_type, class_name, raw)
-            except RefusedError as error:
-                yield error
-                continue
-            yield raw
-            break
+            theirs = _tried(model_type, class_name, raw)
+            yield raw, theirs
+            if not isinstance(theirs, RefusedError):
+                break
 
 
-def compared(model_type: str, class_name: str, raw: dict[str, Any], flops: bool = True) -> tuple[Difference | None, int, str]:
-    """Compare one config: the difference, how many forward passes were compared, why one did not run."""
-    theirs = live.build(model_type, class_name, raw)
+def _tried(model_type: str, class_name: str, raw: dict[str, Any]) -> Any:
+    try:
+        return live.build(model_type, class_name, raw)
+    except RefusedError as error:
+        return error
+
+
+def held(class_name: str, raw: dict[str, Any], theirs: Any, *, flops: bool = True) -> tuple[Difference | None, int, str]:
+    """Hold one config to its live model: the difference, how many passes were compared, why one did not run."""
     try:
         ours = model(raw, class_name)
         found = compare.tensors(ours, live.listing(theirs))
@@ -126,6 +129,11 @@ def compared(model_type: str, class_name: str, raw: dict[str, Any], flops: bool 
         if found:
             return found, ran, unrun
     return None, ran, unrun
+
+
+def compared(model_type: str, class_name: str, raw: dict[str, Any], flops: bool = True) -> tuple[Difference | None, int, str]:
+    """Build the live class for one config and hold ours to it, as :func:`held` does."""
+    return held(class_name, raw, live.build(model_type, class_name, raw), flops=flops)
 
 
 def _shrunk(model_type: str, class_name: str, raw: dict[str, Any], found: Difference) -> Failure:

@@ -30,9 +30,9 @@ PASSES = (Pass(1, 16), Pass(2, 7, 5), Pass(3, 12, 9, 11))
 
 
 def passes(model: Any) -> list[Pass]:
-    """Return the passes that a live model can make: states to attend to only where its forward takes them."""
-    taken = inspect.signature(model.forward).parameters
-    return [lengths for lengths in PASSES if lengths.encoder_seq is None or "encoder_hidden_states" in taken]
+    """Return the passes that a live model can make: states to attend to only where it has cross-attention."""
+    crossed = "encoder_hidden_states" in inspect.signature(model.forward).parameters and getattr(model.config, "add_cross_attention", False)
+    return [lengths for lengths in PASSES if lengths.encoder_seq is None or crossed]
 
 
 def flops(model: Any, lengths: Pass) -> int:
