@@ -1,0 +1,234 @@
+"""The laws that hold over every blueprint of every class.
+
+- No blueprint asks what a size is: it runs with sizes that can be added, subtracted, multiplied and divided, and nothing else.
+- Ints and symbols agree: the symbolic tree, with its numbers put in, is the tree of ints, node for node.
+- The closed formula gives the count; the count is the sum of its roles and of the listing.
+- Names are unique; a tie names an earlier tensor of the same shape that owns its storage.
+- One more layer adds exactly that layer. A tie subtracts exactly its tensors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, NoReturn
+
+import pytest
+
+from truth.draw import draw
+from weighbridge import model
+from weighbridge.accounts.parameters import tally
+from weighbridge.blueprints import MODULES, family
+from weighbridge.config import Sizes, bind, symbols
+from weighbridge.errors import ConfigError
+from weighbridge.formula import Symbol, evaluate
+from weighbridge.model import Model
+from weighbridge.sizes import Quantity, Size, product
+from weighbridge.tree import Op, Part, Tensor
+
+TYPES = sorted(MODULES)
+assert TYPES, "no blueprint to hold to the laws"
+DRAWS = 2
+
+
+class Probe(Quantity):
+    """A size that can be calculated with and that refuses to be looked at."""
+
+    __slots__ = ()
+
+
+def _next(*_: object) -> Probe:
+    return Probe()
+
+
+def _refuse(*_: object) -> NoReturn:
+    raise AssertionError("a blueprint asks what a size is")
+
+
+for _name in "add radd sub rsub mul rmul floordiv rfloordiv".split():
+    setattr(Probe, f"__{_name}__", _next)
+for _name in ("divided_exactly", "dividing_exactly"):
+    setattr(Probe, _name, _next)
+for _name in """eq ne lt le gt ge bool hash int index float round len iter contains neg abs
+                truediv rtruediv mod rmod divmod pow rpow str format""".split():
+    setattr(Probe, f"__{_name}__", _refuse)
+
+
+def probed(values: dict[str, Any]) -> dict[str, Any]:
+    """Return raw values with a probe where a symbol stood."""
+    swapped = {}
+    for key, value in values.items():
+        swapped[key] = probed(value) if isinstance(value, dict) else Probe() if isinstance(value, Symbol) else value
+    return swapped
+
+
+@cache
+def configs(model_type: str) -> tuple[dict[str, Any], ...]:
+    """Return the default config and random ones that our side accepts."""
+    found: list[dict[str, Any]] = [{"model_type": model_type}]
+    for index in range(20 * DRAWS):
+        raw = draw(f"laws {index}", model_type, (1.0, 0.5)[index % 2])
+        try:
+            model(raw)
+        except ConfigError:
+            continue
+        found.append(raw)
+        if len(found) > DRAWS:
+            break
+    return tuple(found)
+
+
+def models(model_type: str) -> Iterator[Model]:
+    """Yield every class of a type on every config."""
+    for raw in configs(model_type):
+        for name in family(model_type).classes:
+            yield model(raw, name)
+
+
+@pytest.mark.parametrize("model_type", TYPES)
+def test_no_blueprint_asks_what_a_size_is(model_type: str) -> None:
+    known = family(model_type)
+    for raw in configs(model_type):
+        sizes = bind(known.fields, raw)
+        bound = bind(known.fields, {**raw, **probed(symbols(known.fields, raw, sizes))}, like=sizes)
+        for blueprint in known.classes.values():
+            assert isinstance(blueprint(bound), Part)
+
+
+@pytest.mark.parametrize("model_type", TYPES)
+def test_ints_and_symbols_agree(model_type: str) -> None:
+    for weighed in models(model_type):
+        tree, _, values = weighed.symbolic()
+        assert_same(weighed.tree, tree, values, weighed.class_name)
+        assert weighed.formula().value == weighed.count().unique
+
+
+@pytest.mark.parametrize("model_type", TYPES)
+def test_the_count_is_the_sum_of_its_roles_and_of_the_listing(model_type: str) -> None:
+    for weighed in models(model_type):
+        counts, rows = weighed.count(), weighed.tensors()
+        assert counts.unique == sum_of([counts.weight, counts.bias, counts.gain, counts.shift, counts.embedding])
+        own = [row for row in rows if row.tied_to is None]
+        assert counts.unique == sum_of([row.count for row in own if row.role != "buffer"])
+        assert counts.buffers == sum_of([row.count for row in own if row.role == "buffer"])
+        assert counts.duplicated - counts.unique == sum_of([row.count for row in rows if row.tied_to and row.role != "buffer"])
+
+
+@pytest.mark.parametrize("model_type", TYPES)
+def test_names_are_unique_and_ties_name_an_owner(model_type: str) -> None:
+    for weighed in models(model_type):
+        seen: dict[str, object] = {}
+        for row in weighed.tensors():
+            assert row.name not in seen, f"{weighed.class_name}: {row.name} stands twice"
+            if row.tied_to is not None:
+                assert seen.get(row.tied_to) == row.shape, f"{weighed.class_name}: {row.name} is tied to {row.tied_to}"
+                seen[row.name] = ("tied", row.shape)
+            else:
+                seen[row.name] = row.shape
+
+
+@pytest.mark.parametrize("model_type", TYPES)
+def test_one_more_layer_adds_exactly_that_layer(model_type: str) -> None:
+    for raw in configs(model_type):
+        for key, depth in depths(model_type, raw):
+            try:
+                fewer = [model({**raw, key: depth}, name) for name in family(model_type).classes]
+                more = [model({**raw, key: depth + 1}, name) for name in family(model_type).classes]
+            except ConfigError:  # a list of layer kinds that has another length
+                continue
+            for one, other in zip(fewer, more, strict=True):
+                assert_layer_added(one, other)
+
+
+@pytest.mark.parametrize("model_type", TYPES)
+def test_a_tie_subtracts_exactly_its_tensors(model_type: str) -> None:
+    known = family(model_type)
+    if not any(field.word == "tied" for field in known.fields):
+        return
+    for raw in configs(model_type):
+        for name in known.classes:
+            tied, untied = (model({**raw, "tie_word_embeddings": switch}, name) for switch in (True, False))
+            before = {row.name: row for row in untied.tensors()}
+            saved = [row.count for row in tied.tensors() if row.tied_to is not None and before[row.name].tied_to is None]
+            assert untied.count().unique - tied.count().unique == sum_of(saved)
+
+
+def depths(model_type: str, raw: dict[str, Any]) -> Iterator[tuple[str, int]]:
+    """Yield the key of each count of layers, with its value."""
+    known = family(model_type)
+    sizes = bind(known.fields, raw)
+    for field in known.fields:
+        if field.kind == "size" and (field.word == "layers" or field.word.endswith("_layers")):
+            value = getattr(sizes, field.word)
+            if isinstance(value, int):
+                yield field.key, value
+
+
+def assert_layer_added(one: Model, other: Model) -> None:
+    """Hold two models that differ by a layer to each other: what is new is all that is more, the rest is untouched."""
+    before = {row.name: row for row in one.tensors()}
+    after = {row.name: row for row in other.tensors()}
+    kept = [name for name in before if after.get(name) == before[name]]
+    if len(kept) != len(before):  # the last layer is another one: only totals can be held to each other
+        return
+    new = [row.count for name, row in after.items() if name not in before and row.tied_to is None and row.role != "buffer"]
+    assert other.count().unique - one.count().unique == sum_of(new)
+
+
+def assert_same(ints: Part, symbolic: Part, values: dict[str, int], where: str) -> None:
+    """Hold a tree of symbols to a tree of ints, node for node."""
+    assert len(ints.children) == len(symbolic.children), where
+    assert number(symbolic.repeat, values) == ints.repeat, where
+    assert number(symbolic.runs, values) == ints.runs, where
+    assert (ints.name, ints.kind) == (symbolic.name, symbolic.kind)
+    for left, right in zip(ints.children, symbolic.children, strict=True):
+        here = f"{where}.{left.name}"
+        match left, right:
+            case Part(), Part():
+                assert_same(left, right, values, here)
+            case Tensor(), Tensor():
+                assert left._replace(shape=()) == right._replace(shape=()), here
+                assert left.shape == tuple(number(size, values) for size in right.shape), here
+            case Op(), Op():
+                sizes = (right.heads, right.kv_heads, right.head_dim, right.value_dim)
+                assert (left.heads, left.kv_heads, left.head_dim, left.value_dim) == tuple(number(s, values) for s in sizes), here
+            case _:
+                raise AssertionError(f"{here}: {type(left).__name__} against {type(right).__name__}")
+
+
+def number(size: Size | None, values: dict[str, int]) -> Size | None:
+    """Put the numbers into one size."""
+    return None if size is None else evaluate(size, values)
+
+
+def sum_of(counts: list[Size]) -> int:
+    """Add up counts that are ints."""
+    total = 0
+    for count in counts:
+        assert type(count) is int
+        total += count
+    return total
+
+
+def test_the_probe_refuses_to_be_looked_at() -> None:
+    probe: Any = Probe()
+    assert isinstance(product((probe + 1, 2 * probe, probe // 3, 4 - probe)), Probe)
+    for look in (
+        lambda: probe == 1,
+        lambda: bool(probe),
+        lambda: range(probe),
+        lambda: max(probe, 1),
+        lambda: int(probe),
+        lambda: probe % 2,
+    ):
+        with pytest.raises(AssertionError, match="asks what a size is"):
+            look()
+
+
+def test_the_probe_law_catches_a_blueprint_that_looks() -> None:
+    def cheat(c: Sizes) -> Part:
+        return Part("", (Tensor("weight", (c.hidden if c.hidden > 8 else 8,)),))
+
+    with pytest.raises(AssertionError, match="asks what a size is"):
+        cheat(Sizes(hidden=Probe()))
+    assert tally(cheat(Sizes(hidden=9))).unique == 9
