@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from weighbridge.accounts.flops import Flops
     from weighbridge.formula import Symbol
+    from weighbridge.proofs.derive import Derivation
     from weighbridge.proofs.formulas import Formula
 
 
@@ -140,6 +141,21 @@ class Model:
         from weighbridge.proofs.formulas import parameter_formula
 
         return parameter_formula(self)
+
+    def explain(self, lang: str = "en", module: str = "", depth: int | None = None) -> Derivation:
+        """Derive the number of parameters: sections, formulas, substitutions, numbers.
+
+        Args:
+            lang: The language of titles and sentences, ``en`` or ``zh``.
+            module: Only this module, such as ``encoder.layer.attention``.
+            depth: How many levels of sections to keep.
+
+        >>> model("bert-base-chinese").explain("zh").total
+        102267648
+        """
+        from weighbridge.proofs.derive import derive
+
+        return derive(self, lang, module=module, depth=depth)
 
     def flops(self, batch: int = 1, seq: int = 128, decoder_seq: int | None = None, encoder_seq: int | None = None) -> Flops:
         """Count the arithmetic of one pass.

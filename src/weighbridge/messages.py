@@ -1,0 +1,58 @@
+"""Sentences in the reader's language: standard gettext catalogues with the English sentence as key.
+
+English needs no catalogue. Another language is one more folder under ``locale``: nothing else changes.
+``scripts/messages`` collects the sentences and compiles the catalogues.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeAlias
+
+from weighbridge.errors import UsageError
+
+LOCALE = Path(__file__).parent / "locale"
+Say: TypeAlias = Callable[[str], str]
+
+
+def mark(sentence: str) -> str:
+    """Mark a sentence in a table for the catalogue, and return it as it is.
+
+    >>> mark("total")
+    'total'
+    """
+    return sentence
+
+
+def languages() -> tuple[str, ...]:
+    """Return the languages that can be asked for.
+
+    >>> languages()
+    ('en', 'zh')
+    """
+    return ("en", *sorted(path.parent.parent.name for path in LOCALE.glob("*/LC_MESSAGES/weighbridge.mo")))
+
+
+def translator(language: str) -> Say:
+    """Return the function that turns an English sentence into *language*; a sentence it does not know stays English.
+
+    Raises:
+        UsageError: There is no catalogue of that language.
+
+    >>> translator("zh")("total")
+    '总计'
+    """
+    if language == "en":
+        return mark
+    if language not in _CACHE:
+        if language not in languages():
+            raise UsageError(f"no catalogue for the language {language!r}; known: {', '.join(languages())}")
+        from gettext import GNUTranslations
+
+        with (LOCALE / language / "LC_MESSAGES" / "weighbridge.mo").open("rb") as file:
+            _CACHE[language] = GNUTranslations(file).gettext
+    return _CACHE[language]
+
+
+_CACHE: dict[str, Say] = {}
