@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "count": "total and tree: name, shape, repeat, count, share (also the bare weigh SOURCE)",
     "tensors": "every tensor: name, shape, count, role, tie",
+    "explain": "the derivation: formula, substitution, number, module by module",
     "flops": "arithmetic of a forward and a backward pass, by module",
     "models": "the presets and architectures known",
     "completion": "a script that completes commands and presets in your shell",

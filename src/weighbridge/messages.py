@@ -40,8 +40,8 @@ def translator(language: str) -> Say:
     Raises:
         UsageError: There is no catalogue of that language.
 
-    >>> translator("zh")("total")
-    '总计'
+    >>> translator("zh")("Embeddings")
+    '嵌入层'
     """
     if language == "en":
         return mark

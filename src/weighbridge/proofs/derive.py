@@ -233,7 +233,7 @@ class _Author(NamedTuple):
         purpose = _purpose(module)
         wording = section_wording(purpose if purpose != "other" else "", part.kind, part.name)
         told = self.say(wording.sentence) if wording.sentence else ""
-        label = title or (self.say(wording.title) if wording.sentence else wording.title)
+        label = title or self.say(wording.title)
         times = as_expression(symbolic.repeat) if module.pair.repeated and symbolic.repeat is not None else as_expression(1)
         return self.gathered(label, told, self.parts(units), path=module.path, kind=part.kind, times=times)
 

@@ -19,10 +19,11 @@ def render(report: Report, *, width: int = 100) -> str:
     | pooler | 590,592 |
     """
     head = f"**{report.headline}**" + (f": {report.figure}" if report.figure else "")
-    return "\n\n".join([head, *map(_table, report.tables), *report.notes]) + "\n"
+    return "\n\n".join([head, *map(table_markdown, report.tables), *report.notes]) + "\n"
 
 
-def _table(table: Table) -> str:
+def table_markdown(table: Table) -> str:
+    """Draw one table as Markdown."""
     kept = [i for i, column in enumerate(table.columns) if column.kind != "bar"]
     rules = ["---:" if table.columns[i].kind in ("integer", "share") else "---" for i in kept]
     lines = [[table.columns[i].title for i in kept], rules]

@@ -1,0 +1,67 @@
+"""A text with formulas as a whole LaTeX document; Chinese is set by ctex, so compile it with XeLaTeX or LuaLaTeX."""
+
+from __future__ import annotations
+
+from weighbridge.notation import LATEX, write
+from weighbridge.paper import Block, Equation, Heading, Item, Paper, Paragraph
+from weighbridge.renderers import written
+from weighbridge.renderers.papers.text import colon, shortened
+from weighbridge.report import Table
+
+HEAD = r"""\documentclass[11pt]{%s}
+\usepackage{amsmath}
+\usepackage[margin=25mm]{geometry}
+\setlength{\parindent}{0pt}
+\setlength{\parskip}{4pt}
+\begin{document}
+"""
+LEVELS = ("section*", "subsection*", "subsubsection*", "paragraph*")
+SPECIAL = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "%": r"\%", "#": r"\#", "_": r"\_",
+    "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "×": r"$\times$", "ᵀ": r"$^{T}$", "γ": r"$\gamma$", "β": r"$\beta$",
+    "·": r"$\cdot$", "²": "$^2$", "−": "$-$",
+}  # fmt: skip
+
+
+def render(paper: Paper) -> str:
+    """Write *paper* as a LaTeX document."""
+    head = HEAD % ("ctexart" if paper.language == "zh" else "article")
+    title = rf"{{\Large\bfseries {escaped(paper.title)}{colon(paper)}{escaped(paper.figure)}\par}}"
+    return "\n".join([head + title, *map(_block, paper.blocks), r"\end{document}"]) + "\n"
+
+
+def escaped(text: str) -> str:
+    """Write text so that LaTeX prints it as it is.
+
+    >>> escaped("token_type 50%")
+    'token\\\\_type 50\\\\%'
+    """
+    return "".join(SPECIAL.get(character, character) for character in text)
+
+
+def _block(block: Block) -> str:
+    match block:
+        case Heading():
+            level = LEVELS[min(block.level, len(LEVELS)) - 1]
+            figure = rf"\hfill {escaped(block.figure)}" if block.figure else ""
+            return rf"\{level}{{{escaped(f'{block.number} {block.title}'.strip())}{figure}}}"
+        case Paragraph():
+            return escaped(block.text) + r"\par"
+        case Item():
+            code = ", ".join(rf"\texttt{{{escaped(name)}}}" for name in shortened(block.code))
+            text = " ".join(piece for piece in (block.number, block.title) if piece)
+            return rf"{{\raggedright \textbf{{{escaped(text)}}} {code}\par}}"
+        case Equation():
+            first, *rest = (write(step, LATEX) for step in block.steps)
+            label = rf"\text{{{escaped(block.label)}}}" if block.label else ""
+            body = first + "".join(r" \\" + f"\n  &= {step}" for step in rest)
+            return "\\begin{align*}\n  " + label + "& " + body + "\n\\end{align*}"
+        case _:
+            return _table(block)
+
+
+def _table(table: Table) -> str:
+    columns = "".join("r" if column.kind in ("integer", "share") else "l" for column in table.columns)
+    rows = [tuple(column.title for column in table.columns), *(row.cells for row in table.rows)]
+    body = " \\\\\n".join(" & ".join(escaped(written(cell)) for cell in row) for row in rows)
+    return f"\\begin{{tabular}}{{{columns}}}\n{body}\n\\end{{tabular}}\\par"

@@ -1,0 +1,68 @@
+"""The catalogues hold every sentence of the source, and nothing else."""
+
+import string
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+from pathlib import Path
+
+import pytest
+
+from weighbridge.errors import UsageError
+from weighbridge.messages import LOCALE, languages, translator
+
+pytest.importorskip("babel")
+SCRIPT = Path(__file__).parents[2] / "scripts" / "messages"
+CATALOGUES = sorted(LOCALE.glob("*/LC_MESSAGES/weighbridge.po"))
+assert CATALOGUES
+
+
+def load_script():
+    loader = SourceFileLoader("messages_script", str(SCRIPT))
+    module = module_from_spec(spec_from_loader("messages_script", loader))
+    loader.exec_module(module)
+    return module
+
+
+def placeholders(text: str) -> list[str]:
+    return sorted(name for _, name, _, _ in string.Formatter().parse(text) if name is not None)
+
+
+def read(path: Path):
+    from babel.messages.pofile import read_po
+
+    with path.open("rb") as file:
+        return {message.id: message.string for message in read_po(file) if message.id}
+
+
+@pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: path.parts[-3])
+def test_every_sentence_is_translated_and_none_is_unused(path):
+    used = {message.id for message in load_script().collected() if message.id}
+    assert used
+    catalogue = read(path)
+    assert {sentence for sentence in used if not catalogue.get(sentence)} == set()
+    assert set(catalogue) - used == set()
+
+
+@pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: path.parts[-3])
+def test_translations_keep_the_placeholders(path):
+    for sentence, translation in read(path).items():
+        assert placeholders(sentence) == placeholders(translation)
+
+
+@pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: path.parts[-3])
+def test_compiled_catalogue_is_that_of_the_text(path):
+    from babel.messages.mofile import read_mo
+
+    with path.with_suffix(".mo").open("rb") as file:
+        compiled = {message.id: message.string for message in read_mo(file) if message.id}
+    assert compiled == read(path)
+
+
+def test_english_needs_no_catalogue():
+    assert translator("en")("Embeddings") == "Embeddings"
+    assert languages() == ("en", "zh")
+
+
+def test_an_unknown_language_is_refused():
+    with pytest.raises(UsageError, match="no catalogue for the language 'tlh'; known: en, zh"):
+        translator("tlh")
