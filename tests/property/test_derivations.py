@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from weighbridge import model
+from weighbridge import Model, model
 from weighbridge.blueprints.bert import CLASSES
 from weighbridge.formula import evaluate
 from weighbridge.proofs.derive import Line, Section
@@ -11,7 +11,7 @@ from weighbridge.proofs.steps import chain
 
 
 @st.composite
-def berts(draw):
+def berts(draw: st.DrawFn) -> Model:
     heads = draw(st.integers(1, 4))
     config = {
         "model_type": "bert", "vocab_size": draw(st.integers(1, 60)), "hidden_size": heads * draw(st.integers(1, 9)),
@@ -34,7 +34,7 @@ def assert_adds_up(part: Line | Section, values: dict[str, int]) -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(berts())
-def test_parts_add_up_to_the_count(found):
+def test_parts_add_up_to_the_count(found: Model) -> None:
     """For every config: lines add up to sections, sections to the model's unique parameters."""
     derivation = found.explain()
     assert derivation.total == found.count().unique

@@ -4,6 +4,7 @@ import string
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,9 +17,11 @@ CATALOGUES = sorted(LOCALE.glob("*/LC_MESSAGES/weighbridge.po"))
 assert CATALOGUES
 
 
-def load_script():
+def load_script() -> Any:
     loader = SourceFileLoader("messages_script", str(SCRIPT))
-    module = module_from_spec(spec_from_loader("messages_script", loader))
+    spec = spec_from_loader("messages_script", loader)
+    assert spec is not None
+    module = module_from_spec(spec)
     loader.exec_module(module)
     return module
 
@@ -27,15 +30,15 @@ def placeholders(text: str) -> list[str]:
     return sorted(name for _, name, _, _ in string.Formatter().parse(text) if name is not None)
 
 
-def read(path: Path):
+def read(path: Path) -> dict[str, str]:
     from babel.messages.pofile import read_po
 
     with path.open("rb") as file:
-        return {message.id: message.string for message in read_po(file) if message.id}
+        return {str(message.id): str(message.string) for message in read_po(file) if message.id}
 
 
 @pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: path.parts[-3])
-def test_every_sentence_is_translated_and_none_is_unused(path):
+def test_every_sentence_is_translated_and_none_is_unused(path: Path) -> None:
     script = load_script()
     used = {message.id for message in script.collected() if message.id}
     sentences = used - script.meanings()
@@ -46,13 +49,13 @@ def test_every_sentence_is_translated_and_none_is_unused(path):
 
 
 @pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: path.parts[-3])
-def test_translations_keep_the_placeholders(path):
+def test_translations_keep_the_placeholders(path: Path) -> None:
     for sentence, translation in read(path).items():
         assert placeholders(sentence) == placeholders(translation)
 
 
 @pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: path.parts[-3])
-def test_compiled_catalogue_is_that_of_the_text(path):
+def test_compiled_catalogue_is_that_of_the_text(path: Path) -> None:
     from babel.messages.mofile import read_mo
 
     with path.with_suffix(".mo").open("rb") as file:
@@ -60,11 +63,11 @@ def test_compiled_catalogue_is_that_of_the_text(path):
     assert compiled == read(path)
 
 
-def test_english_needs_no_catalogue():
+def test_english_needs_no_catalogue() -> None:
     assert translator("en")("Embeddings") == "Embeddings"
     assert languages() == ("en", "zh")
 
 
-def test_an_unknown_language_is_refused():
+def test_an_unknown_language_is_refused() -> None:
     with pytest.raises(UsageError, match="no catalogue for the language 'tlh'; known: en, zh"):
         translator("tlh")
