@@ -26,7 +26,7 @@ LEVELS = (
     ("accounts",),
     ("model",),
     ("proofs", "columns"),
-    ("report",),
+    ("report", "paper"),
     ("renderers",),
     ("tables",),
     ("census", "web", "commands", "cli"),
