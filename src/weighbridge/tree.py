@@ -38,13 +38,20 @@ class Once(NamedTuple):
     of: Stream
 
 
+class Least(NamedTuple):
+    """The tokens of another stream, but never more than *most*."""
+
+    of: Stream
+    most: Size
+
+
 class Together(NamedTuple):
     """Streams whose lengths add up, such as image patches in front of text."""
 
     streams: tuple[Stream, ...]
 
 
-Stream: TypeAlias = "str | Size | Span | Once | Together"
+Stream: TypeAlias = "str | Size | Span | Once | Least | Together"
 """The tokens that a part sees for each example: a named length (``seq``, ``encoder``, ``decoder``,
 ``one``), a size (197 image patches), a span of another stream, or several together."""
 

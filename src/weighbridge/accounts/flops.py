@@ -13,7 +13,7 @@ from typing import NamedTuple
 from weighbridge.accounts.ledger import Entry, Rule, ledger
 from weighbridge.errors import UsageError
 from weighbridge.sizes import Size, product
-from weighbridge.tree import Once, Op, Part, Span, Stream, Tensor, Together
+from weighbridge.tree import Least, Once, Op, Part, Span, Stream, Tensor, Together
 
 
 class Flops(NamedTuple):
@@ -77,6 +77,8 @@ def length(stream: Stream, lengths: Mapping[str, Size]) -> Size:
 
     >>> length(Span("seq", add=-3, over=2, plus=1), {"seq": 16})
     7
+    >>> length(Least("seq", 8), {"seq": 16})
+    8
     """
     match stream:
         case str():
@@ -87,6 +89,10 @@ def length(stream: Stream, lengths: Mapping[str, Size]) -> Size:
             return (length(stream.of, lengths) + stream.add) * stream.times // stream.over + stream.plus
         case Once():
             return length(stream.of, lengths)
+        case Least():
+            of = length(stream.of, lengths)
+            # Among symbols the formula is that of inputs which stay below the limit.
+            return min(of, stream.most) if isinstance(of, int) and isinstance(stream.most, int) else of
         case Together():
             result: Size = 0
             for part in stream.streams:

@@ -49,19 +49,24 @@ DECODERS: dict[str, str] = {
 }
 """The causal language models: module, and the model types it describes."""
 
-MODULES: dict[str, str] = {
+ENCODERS: dict[str, str] = {
     "bert": "bert",
-    "roberta": "roberta",
-    "xlm-roberta": "roberta",
-    "camembert": "roberta",
-    "data2vec-text": "roberta",
+    "roberta": "roberta xlm-roberta camembert data2vec-text",
+    "pre_norm": "roberta-prelayernorm xlm-roberta-xl megatron-bert",
     "distilbert": "distilbert",
     "albert": "albert",
     "electra": "electra",
     "ernie": "ernie",
-    "roberta-prelayernorm": "pre_norm",
-    "xlm-roberta-xl": "pre_norm",
-    "megatron-bert": "pre_norm",
+    "deberta": "deberta",
+    "deberta_v2": "deberta-v2",
+    "mpnet": "mpnet",
+    "modernbert": "modernbert modernbert-decoder",
+    "nomic_bert": "nomic_bert jina_embeddings_v3",
+}
+"""BERT and the encoders after it."""
+
+MODULES: dict[str, str] = {
+    **{model_type: module for module, types in ENCODERS.items() for model_type in types.split()},
     **{model_type: module for module, types in DECODERS.items() for model_type in types.split()},
 }
 """From model type to the module in this package whose ``FAMILIES`` holds it."""
