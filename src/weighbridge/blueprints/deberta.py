@@ -5,6 +5,8 @@ Source: arXiv 2006.03654; class and tensor names as in transformers 5.23.0, mode
 
 from __future__ import annotations
 
+from typing import Any
+
 from weighbridge.blueprints import Family
 from weighbridge.config import Field, Sizes, choice, size, switch, told
 from weighbridge.encoders import BERT_TASKS, POOLED, Worn, bert_fields, closing, dressed, encoder_of, feed_forward, vocabulary
@@ -13,7 +15,7 @@ from weighbridge.sizes import Size
 from weighbridge.tree import Least, Node, Once, Part, Span, Tensor
 
 
-def fields(**defaults: int) -> tuple[Field, ...]:
+def fields(**defaults: Any) -> tuple[Field, ...]:
     """Declare the fields that DeBERTa and DeBERTa-v2 share."""
     return (
         *(field for field in bert_fields(**defaults) if field.word != "types"),
