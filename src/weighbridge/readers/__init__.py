@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
 from weighbridge.errors import ReadError
 from weighbridge.fold import fold
 from weighbridge.readers.listing import Listing, Reader, Stored
+from weighbridge.readers.packing import config_beside, unpack
 from weighbridge.readers.roles import norms, rank, role_of
 from weighbridge.tree import Row
 
@@ -45,7 +46,8 @@ def checkpoint_of(path: Path | str) -> Model:
     Raises:
         ReadError: Nothing to read, a damaged file, or a format that no reader knows.
     """
-    return as_model(read_listing(Path(path)), str(path))
+    path = Path(path)
+    return as_model(unpack(read_listing(path), config_beside(path)), str(path))
 
 
 read_checkpoint = checkpoint_of

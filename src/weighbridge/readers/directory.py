@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from weighbridge.errors import ReadError
-from weighbridge.readers.listing import Listing, Stored
+from weighbridge.readers.listing import PART, Listing, Stored
 from weighbridge.readers.text import parse_object, shown
 
 PREFERRED = (
@@ -208,7 +208,7 @@ def _merged(listings: Mapping[str, Listing], tensors: list[Stored]) -> Listing:
     if len(formats) > 1:
         raise ReadError(f"the shards are of several formats: {', '.join(sorted(formats))}")
     metadata = {key: value for listing in list(listings.values())[::-1] for key, value in listing.metadata.items()}
-    notes = dict.fromkeys(note for listing in listings.values() for note in listing.notes)
+    notes = dict.fromkeys(note for listing in listings.values() for note in listing.notes if not note.startswith(PART))
     ordered = all(listing.ordered for listing in listings.values())
     return Listing(formats.pop() if formats else "", tuple(tensors), metadata, tuple(notes), ordered)
 

@@ -11,7 +11,7 @@ from struct import Struct
 from typing import Any, BinaryIO, NamedTuple
 
 from weighbridge.readers.cursor import Cursor
-from weighbridge.readers.listing import LONGEST, MOST_TENSORS, Listing, Stored
+from weighbridge.readers.listing import LONGEST, MOST_TENSORS, PART, Listing, Stored
 
 MAGIC = b"GGUF"
 MOST_KEYS = 1 << 16
@@ -127,7 +127,7 @@ def _notes(metadata: dict[str, Any], tensors: list[Stored], missing: int) -> Ite
     if missing:
         yield f"the file ends {missing:,} bytes before its tensors do; its table is whole"
     if type(parts) is int and type(part) is int and parts > 1:
-        yield f"part {part + 1:,} of {parts:,}: the other parts' tensors are not in this file"
+        yield f"{PART}number {part + 1:,} of {parts:,}; the others' tensors are not in this file"
     elif "token_embd.weight" in names and "output.weight" not in names and metadata.get("general.architecture") not in HEADLESS:
         yield "no output.weight: token_embd.weight serves as the output matrix too (tied)"
     kind = metadata.get("general.type", "model")

@@ -32,6 +32,9 @@ MOST_TENSORS = 250_000
 DEEPEST = 64
 """Dimensions that a tensor can have at most (NumPy's and PyTorch's own limit)."""
 
+PART = "one part of several: "
+"""How a reader's note begins that holds only until all parts have been put together."""
+
 
 class Stored(NamedTuple):
     """One tensor in a file.

@@ -11,11 +11,14 @@ import re
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from math import prod
+from pathlib import Path
 from typing import Any, NamedTuple
 
+from weighbridge.errors import ReadError
 from weighbridge.readers.listing import Listing, Stored
 from weighbridge.readers.roles import role_of
 from weighbridge.readers.schemes import KINDS, SCHEMES, Arrays, Matrix, Settings, Unclear, bitsandbytes4, blocks, is_low
+from weighbridge.readers.text import parse_object
 
 WORDS = frozenset("I8 U8 I16 U16 I32 U32".split())
 """Types of whole numbers that values are packed in; 64 bits are for indices."""
@@ -76,6 +79,20 @@ def unpack(listing: Listing, config: Mapping[str, Any] | None = None) -> Listing
         stored = found.get(tensor.name, tensor)
         tensors.append(stored._replace(name=tensor.name) if stored.name != tensor.name and stored.name in taken else stored)
     return listing._replace(tensors=tuple(tensors), notes=(*listing.notes, *_notes(tensors)))
+
+
+def config_beside(path: Path) -> dict[str, Any] | None:
+    """Return the config that lies with the weights at *path*, a file or a directory; None if there is none to read."""
+    place = (path if path.is_dir() else path.parent) / "config.json"
+    try:
+        if place.stat().st_size > LARGEST_CONFIG:
+            return None
+        return parse_object(place.read_bytes(), "the config")
+    except (OSError, ReadError):
+        return None
+
+
+LARGEST_CONFIG = 1 << 24
 
 
 def weight(listing: Listing) -> Weight:

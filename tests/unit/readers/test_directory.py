@@ -20,7 +20,7 @@ def write(path: Path, **shapes: tuple[int, ...]) -> int:
         size = 1
         for length in shape:
             size *= length
-        entries[name] = {"dtype": "U8", "shape": shape, "data_offsets": [end, end + size]}
+        entries[name] = {"dtype": "F8_E4M3", "shape": shape, "data_offsets": [end, end + size]}
         end += size
     header = json.dumps(entries).encode()
     with open(path, "wb") as file:

@@ -10,7 +10,7 @@ import pytest
 from tests.unit.readers.hostile import assert_refused, assert_robust, read_bytes
 from tests.unit.readers.real import packaged
 from weighbridge.errors import ReadError
-from weighbridge.readers import gguf
+from weighbridge.readers import gguf, read_listing
 from weighbridge.readers.listing import Listing, Stored
 
 
@@ -87,7 +87,9 @@ def test_a_header_alone_reads() -> None:
 
 def test_parts_and_files_that_are_no_model_say_so() -> None:
     part = text("split.count") + pack("<IH", 2, 3), text("split.no") + pack("<IH", 2, 1)
-    assert read_bytes(gguf.read, whole([("w", (8,), 0)], [*part])).notes == ("part 2 of 3: the other parts' tensors are not in this file",)
+    assert read_bytes(gguf.read, whole([("w", (8,), 0)], [*part])).notes == (
+        "one part of several: number 2 of 3; the others' tensors are not in this file",
+    )
     adapter = text("general.type") + pack("<I", 8) + text("adapter")
     assert read_bytes(gguf.read, whole([("w", (8,), 0)], [adapter])).notes == (
         "the file says that it is of type 'adapter', not a whole model",
@@ -219,3 +221,12 @@ def test_a_header_costs_its_own_bytes() -> None:
     file = Counted(data)
     gguf.read(file)
     assert file.fetched <= 1 << 16
+
+
+def test_parts_are_put_together(tmp_path: Path) -> None:
+    for part in range(2):
+        keys = [text("split.count") + pack("<IH", 2, 2), text("split.no") + pack("<IH", 2, part)]
+        (tmp_path / f"m-{part + 1:05}-of-00002.gguf").write_bytes(whole([(f"blk.{part}.w", (8, 8), 0)], keys))
+    listing = read_listing(tmp_path)
+    assert [(tensor.name, tensor.shape) for tensor in listing.tensors] == [("blk.0.w", (8, 8)), ("blk.1.w", (8, 8))]
+    assert listing.notes == ()

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import random
 from fractions import Fraction
 from math import prod
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from weighbridge.readers import as_model
+from weighbridge.readers import as_model, checkpoint_of
 from weighbridge.readers.listing import Listing, Stored
-from weighbridge.readers.packing import settings, unpack, weight
+from weighbridge.readers.packing import config_beside, settings, unpack, weight
 from weighbridge.readers.schemes import Settings
 
 BITS = {"U8": 8, "I8": 8, "F8_E4M3": 8, "F8_E8M0": 8, "F16": 16, "BF16": 16, "I16": 16, "I32": 32, "U32": 32, "F32": 32, "I64": 64}
@@ -278,3 +280,19 @@ def test_no_shape_whatever_raises() -> None:
         found = unpack(listed(arrays), config)
         assert found.stored == listed(arrays).stored
         assert found.size_bytes == listed(arrays).size_bytes
+
+
+def test_the_config_beside_the_file_is_asked(tmp_path: Path) -> None:
+    header = json.dumps(
+        {
+            "q.weight": {"dtype": "U32", "shape": [64, 8], "data_offsets": [0, 2048]},
+            "q.scales": {"dtype": "F16", "shape": [64, 1], "data_offsets": [2048, 2176]},
+        }
+    ).encode()
+    (tmp_path / "model.safetensors").write_bytes(len(header).to_bytes(8, "little") + header + bytes(2176))
+    assert checkpoint_of(tmp_path).count().unique == 0
+    (tmp_path / "config.json").write_text('{"quantization": {"group_size": 64, "bits": 4}}')
+    assert checkpoint_of(tmp_path).count().unique == 64 * 64
+    assert checkpoint_of(tmp_path / "model.safetensors").count().unique == 64 * 64
+    (tmp_path / "config.json").write_text("[")
+    assert config_beside(tmp_path) is None
