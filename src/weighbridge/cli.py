@@ -10,6 +10,7 @@ from weighbridge.errors import WeighbridgeError
 
 if TYPE_CHECKING:
     from argparse import HelpFormatter
+    from collections.abc import Callable
 
 COMMANDS = {
     "count": "total and tree: name, shape, repeat, count, share (also the bare weigh SOURCE)",
@@ -71,16 +72,23 @@ def _run(words: list[str]) -> int:
     return code
 
 
-def _formatter(words: list[str]) -> type[HelpFormatter]:
+def _formatter(words: list[str]) -> Callable[..., HelpFormatter]:
+    """Return how help is laid out; a given width spares argparse an import of half the standard library."""
     import argparse
+    import os
 
-    if not {"-h", "--help"} & set(words) or not sys.stdout.isatty():
-        return argparse.RawDescriptionHelpFormatter
-    try:
-        from rich_argparse import RawDescriptionRichHelpFormatter
-    except ImportError:
-        return argparse.RawDescriptionHelpFormatter
-    return RawDescriptionRichHelpFormatter
+    if not {"-h", "--help"} & set(words):
+        return lambda prog: argparse.HelpFormatter(prog, width=100)
+    columns = os.environ.get("COLUMNS", "")
+    width = int(columns) if columns.isdecimal() else 100
+    if sys.stdout.isatty():
+        try:
+            from rich_argparse import RawDescriptionRichHelpFormatter
+
+            return lambda prog: RawDescriptionRichHelpFormatter(prog, width=width)
+        except ImportError:
+            pass
+    return lambda prog: argparse.RawDescriptionHelpFormatter(prog, width=width)
 
 
 def _overview() -> str:

@@ -6,15 +6,18 @@ A preset's name comes first, then what lies on disk; nothing is fetched and noth
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterator, Mapping
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge.config import did_you_mean
 from weighbridge.errors import ConfigError, ReadError, SourceError
 
-PRESETS = Path(__file__).parent / "presets"
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PRESETS = os.path.join(os.path.dirname(__file__), "presets")
 GOOGLE_KEYS = frozenset(
     """attention_probs_dropout_prob directionality hidden_act hidden_dropout_prob hidden_size initializer_range
     intermediate_size max_position_embeddings num_attention_heads num_hidden_layers pooler_fc_size
@@ -49,8 +52,7 @@ def preset(name: str) -> Preset | None:
     """
     if name not in _CACHE:
         needle = f'"{name}"'
-        for path in sorted(PRESETS.glob("*.json")):
-            text = path.read_text("utf-8")
+        for text in _preset_files():
             if needle in text:
                 _CACHE.update({key: found for found in _presets(text) for key in (found.name, found.hub) if key})
     return _CACHE.get(name)
@@ -58,11 +60,19 @@ def preset(name: str) -> Preset | None:
 
 def presets() -> Iterator[Preset]:
     """Yield all presets, file by file."""
-    for path in sorted(PRESETS.glob("*.json")):
-        yield from _presets(path.read_text("utf-8"))
+    for text in _preset_files():
+        yield from _presets(text)
 
 
 _CACHE: dict[str, Preset] = {}
+
+
+def _preset_files() -> Iterator[str]:
+    """Yield the text of each file of presets; a name is looked for before anything is parsed."""
+    for name in sorted(os.listdir(PRESETS)):
+        if name.endswith(".json"):
+            with open(os.path.join(PRESETS, name), encoding="utf-8") as file:
+                yield file.read()
 
 
 def _presets(text: str) -> Iterator[Preset]:

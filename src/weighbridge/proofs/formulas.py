@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from weighbridge.accounts.closed import Closed, closed
 from weighbridge.accounts.flops import flops
-from weighbridge.accounts.ledger import Closed, Entry, closed, entries, ledger
+from weighbridge.accounts.ledger import Entry, entries, ledger
 from weighbridge.accounts.parameters import PARAMETERS
 from weighbridge.formula import Symbol, evaluate
 from weighbridge.notation import LATEX, TEXT, UNICODE, as_json, mathml, write

@@ -1,0 +1,1 @@
+"""Benchmarks: figures of one run, as ratios."""
