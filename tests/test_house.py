@@ -15,7 +15,7 @@ from weighbridge.cli import COMMANDS
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "weighbridge"
 LEVELS = (
-    ("errors",),
+    ("errors", "records"),
     ("sizes",),
     ("formula", "notation", "messages"),
     ("tree", "fold"),
@@ -87,7 +87,22 @@ def modules_after(code: str) -> set[str]:
 def test_a_plain_count_imports_nothing_heavy() -> None:
     loaded = modules_after("import io\nsys.stdout = io.StringIO()\nfrom weighbridge.cli import main\nmain(['bert-base-uncased', '--json'])")
     assert "weighbridge.blueprints.bert" in loaded
-    heavy = {"rich", "numpy", "sympy", "torch", "dataclasses", "inspect", "importlib.metadata", "fractions", "difflib", "h5py", "starlette"}
+    heavy = {
+        "typing",
+        "pathlib",
+        "shutil",
+        "rich",
+        "numpy",
+        "sympy",
+        "torch",
+        "dataclasses",
+        "inspect",
+        "importlib.metadata",
+        "fractions",
+        "difflib",
+        "h5py",
+        "starlette",
+    }
     assert not heavy & loaded, heavy & loaded
     assert not {name for name in loaded if name.startswith("weighbridge.blueprints.") and name != "weighbridge.blueprints.bert"}
 

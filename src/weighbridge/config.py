@@ -9,10 +9,13 @@ may be branched on.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple, TypeAlias
 
 from weighbridge.errors import ConfigError
+from weighbridge.records import TYPE_CHECKING, NamedTuple
 from weighbridge.sizes import Quantity
+
+if TYPE_CHECKING:
+    from typing import Any, TypeAlias
 
 LARGEST = 10**15
 """No size of any model comes near this; what is larger is a slip or an attack."""

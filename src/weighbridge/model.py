@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 from weighbridge.accounts.parameters import Tally, tally
 from weighbridge.blueprints import Family, family, model_type_of
 from weighbridge.config import Sizes, bind, conflicts, defaulted, did_you_mean, merged, symbols, unknown
 from weighbridge.errors import ConfigError, ReadError, SourceError, UnknownArchitecture, UsageError
+from weighbridge.records import TYPE_CHECKING, NamedTuple
 from weighbridge.tree import Part, Row, flatten
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from typing import Any
 
     from weighbridge.accounts.flops import Flops
     from weighbridge.formula import Symbol
@@ -34,7 +35,6 @@ class Described(NamedTuple):
     sizes: Sizes
 
 
-@final
 class Model:
     """One model, from a config, a checkpoint's header or a live module. Made by :func:`model`.
 

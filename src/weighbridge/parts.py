@@ -7,12 +7,15 @@ module of that kind has, so that blueprints read like ``print(model)``.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
 
+from weighbridge.records import TYPE_CHECKING
 from weighbridge.sizes import Size
 from weighbridge.tree import Every, Node, Op, Part, Stream, Tensor
 
-Kind = TypeVar("Kind")
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    Kind = TypeVar("Kind")
 
 
 def linear(name: str, inputs: Size, outputs: Size, *, bias: bool = True, tied_to: str | None = None, stream: Stream | None = None) -> Part:

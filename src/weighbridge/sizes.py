@@ -8,9 +8,12 @@ formula and a million counts.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TypeAlias
 
 from weighbridge.errors import ConfigError
+from weighbridge.records import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 
 class Quantity:

@@ -9,13 +9,14 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge.config import did_you_mean
 from weighbridge.errors import ConfigError, ReadError, SourceError
+from weighbridge.records import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from typing import Any
 
 PRESETS = os.path.join(os.path.dirname(__file__), "presets")
 GOOGLE_KEYS = frozenset(

@@ -8,9 +8,12 @@ not grow with depth; names are unrolled on demand.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple, TypeAlias
 
+from weighbridge.records import TYPE_CHECKING, NamedTuple
 from weighbridge.sizes import Size
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 ROLES = ("weight", "bias", "gain", "shift", "embedding", "buffer")
 """What a tensor is: a matrix that is multiplied with (``weight``), an addend (``bias``), a norm's

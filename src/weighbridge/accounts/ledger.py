@@ -7,8 +7,8 @@ the walk, the subtotals and the closed formula are the same, and stand here once
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
+from weighbridge.records import NamedTuple
 from weighbridge.sizes import Size, exact
 from weighbridge.tree import Op, Part, Stream, Tensor
 

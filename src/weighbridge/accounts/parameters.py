@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from weighbridge.accounts.ledger import Rule
+from weighbridge.records import NamedTuple
 from weighbridge.sizes import Size, exact, product
 from weighbridge.tree import Op, Part, Stream, Tensor
 

@@ -7,11 +7,14 @@ grow without the command line starting later.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple, TypeAlias
 
 from weighbridge.config import Field, Sizes, did_you_mean
 from weighbridge.errors import UnknownArchitecture
+from weighbridge.records import TYPE_CHECKING, NamedTuple
 from weighbridge.tree import Part, Row
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
 Blueprint: TypeAlias = Callable[[Sizes], Part]
 

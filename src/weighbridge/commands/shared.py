@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
 
 from weighbridge.errors import UsageError
 from weighbridge.model import Model, model
+from weighbridge.records import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
+    from typing import Any
 
     from weighbridge.report import Report
 

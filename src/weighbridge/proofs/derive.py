@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from weighbridge.accounts.ledger import Closed, Entry, closed
+from weighbridge.accounts.closed import Closed, closed
+from weighbridge.accounts.ledger import Entry
 from weighbridge.accounts.ledger import Line as Amount
 from weighbridge.errors import UsageError
 from weighbridge.formula import Expression, Symbol, as_expression, evaluate, polynomial

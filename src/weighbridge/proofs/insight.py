@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from weighbridge.accounts.ledger import Closed
+from weighbridge.accounts.closed import Closed
 from weighbridge.errors import ConfigError
 from weighbridge.formula import Atom, Expression, Monomial, Number, Polynomial, Product, Symbol, evaluate, polynomial, total
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from weighbridge.accounts.ledger import Entry, ledger
 from weighbridge.accounts.parameters import PARAMETERS
+from weighbridge.records import TYPE_CHECKING
 from weighbridge.sizes import Size
 from weighbridge.tree import Tensor, indices
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     from weighbridge.model import Model
     from weighbridge.report import Report
