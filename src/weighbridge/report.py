@@ -26,7 +26,11 @@ Cell: TypeAlias = "str | int | Share | None"
 
 
 class Column(NamedTuple):
-    """One column: its title, and ``text``, ``integer``, ``share`` or ``bar`` (a share, drawn)."""
+    """One column: its title and its kind.
+
+    ``text``, ``integer`` and ``share`` are shown everywhere; a ``bar`` (a share, drawn) on a terminal
+    alone; a ``path``, which indentation shows elsewhere, in CSV alone.
+    """
 
     title: str
     kind: str = "text"
@@ -41,11 +45,16 @@ class Row(NamedTuple):
 
 
 class Table(NamedTuple):
-    """Columns and rows, with an optional title."""
+    """Columns and rows, with an optional title; *headed* tells whether a drawing needs the columns' titles."""
 
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
     title: str = ""
+    headed: bool = True
+
+    def shown(self, *kinds: str) -> list[int]:
+        """Return the indices of the columns that a renderer shows: all but bars and paths, unless it asks for them."""
+        return [i for i, column in enumerate(self.columns) if column.kind not in ("bar", "path") or column.kind in kinds]
 
 
 class Report(NamedTuple):

@@ -20,7 +20,7 @@ def render(report: Report, *, width: int = 100) -> str:
     out = StringIO()
     writer = csv.writer(out, lineterminator="\n")
     for number, table in enumerate(report.tables):
-        kept = [i for i, column in enumerate(table.columns) if column.kind != "bar"]
+        kept = table.shown("path")
         if number:
             out.write("\n")
         writer.writerow([table.columns[i].title for i in kept])

@@ -20,7 +20,7 @@ def render(report: Report, *, width: int = 100) -> str:
 
 
 def _table(table: Table) -> str:
-    kept = [i for i, column in enumerate(table.columns) if column.kind != "bar"]
+    kept = table.shown()
     styles = [f' style="text-align:{"right" if table.columns[i].kind in ("integer", "share") else "left"}"' for i in kept]
     head = "".join(f"<th{style}>{escape(table.columns[i].title)}</th>" for i, style in zip(kept, styles, strict=True))
     body = ""

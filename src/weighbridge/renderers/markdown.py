@@ -24,7 +24,7 @@ def render(report: Report, *, width: int = 100) -> str:
 
 def table_markdown(table: Table) -> str:
     """Draw one table as Markdown."""
-    kept = [i for i, column in enumerate(table.columns) if column.kind != "bar"]
+    kept = table.shown()
     rules = ["---:" if table.columns[i].kind in ("integer", "share") else "---" for i in kept]
     lines = [[table.columns[i].title for i in kept], rules]
     for row in table.rows:

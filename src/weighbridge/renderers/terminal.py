@@ -37,16 +37,17 @@ def _draw(console: object, table: Table) -> None:
     from rich.text import Text
 
     assert isinstance(console, Console)
-    titled = any(column.title for column in table.columns)
     grid = Grid(
-        title=table.title or None, title_justify="left", box=SIMPLE_HEAD if titled else None, show_header=titled,
+        title=table.title or None, title_justify="left", box=SIMPLE_HEAD if table.headed else None, show_header=table.headed,
         header_style="dim", pad_edge=False, padding=(0, 1), show_edge=False,
     )  # fmt: skip
-    for column in table.columns:
+    kept = table.shown("bar")
+    for column in (table.columns[i] for i in kept):
         grid.add_column(column.title, justify="right" if column.kind in ("integer", "share") else "left", overflow="fold")
     for row in table.rows:
         cells = []
-        for index, (column, cell) in enumerate(zip(table.columns, row.cells, strict=True)):
+        for index in kept:
+            column, cell = table.columns[index], row.cells[index]
             text = bar(cell) if column.kind == "bar" else ("  " * row.depth if index == 0 else "") + written(cell)
             style = "cyan" if column.kind == "bar" else "bold" if row.strong else "dim" if column.kind == "share" else ""
             cells.append(Text(text, style=style))

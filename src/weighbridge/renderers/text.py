@@ -31,15 +31,15 @@ def render(report: Report, *, width: int = 100) -> str:
 
 def table_text(table: Table) -> str:
     """Draw one table; numbers and shares are set flush right."""
-    kept = [i for i, column in enumerate(table.columns) if column.kind != "bar"]
-    grid = [[table.columns[i].title for i in kept]]
+    kept = table.shown()
+    grid = [[table.columns[i].title if table.headed else "" for i in kept]]
     grid += [[("  " * row.depth if i == 0 else "") + written(row.cells[i]) for i in kept] for row in table.rows]
     widths = [max(measure(line[n]) for line in grid) for n in range(len(kept))]
     right = [table.columns[i].kind in ("integer", "share") for i in kept]
     lines = [
         "  ".join(pad(cell, size, right=flush) for cell, size, flush in zip(line, widths, right, strict=True)).rstrip() for line in grid
     ]
-    if not any(table.columns[i].title for i in kept):
+    if not table.headed:
         lines = lines[1:]
     return "\n".join([table.title, *lines] if table.title else lines)
 

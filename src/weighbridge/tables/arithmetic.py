@@ -53,16 +53,14 @@ def _node(entry: Entry) -> dict[str, Any]:
 
 def report(model: Model, given: Pass) -> Report:
     """Return the report of ``weigh flops``: matrix arithmetic of a forward pass, by module."""
-    from weighbridge.report import Column, Report, Share, Table
+    from weighbridge.report import Report
     from weighbridge.tables.counting import headline
-    from weighbridge.tables.rows import all_that_costs, rows
+    from weighbridge.tables.rows import all_that_costs, tree_table
 
     flops = model.flops(*given)
-    columns = (Column(""), Column(""), Column("", "integer"), Column("", "share"), Column("", "bar"))
-    shown = tuple(rows(flops.ledger, all_that_costs, share=Share(1000)))
     notes = (
         f"{given.batch} × {given.seq} tokens; a multiply-add is two FLOPs, a look-up none; causal attention is counted in full.",
         f"Matrix products: forward {flops.forward_matmul:,}, backward {flops.backward:,}. "
         f"With biases, gains and shifts forward is {flops.forward:,}.",
     )
-    return Report(headline(model), f"{flops.forward_matmul:,} FLOPs forward", (Table(columns, shown),), notes)
+    return Report(headline(model), f"{flops.forward_matmul:,} FLOPs forward", (tree_table(flops.ledger, all_that_costs),), notes)

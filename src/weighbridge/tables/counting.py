@@ -75,13 +75,11 @@ def report(model: Model, *, depth: int | None = None) -> Report:
 
     Inside a repeated part counts are of one copy, and shares are left out.
     """
-    from weighbridge.report import Column, Report, Share, Table
-    from weighbridge.tables.rows import all_tensors, rows
+    from weighbridge.report import Report
+    from weighbridge.tables.rows import all_tensors, tree_table
 
     book = ledger(model.tree, PARAMETERS)
-    columns = (Column(""), Column(""), Column("", "integer"), Column("", "share"), Column("", "bar"))
-    shown = tuple(row for row in rows(book, all_tensors, share=Share(1000)) if depth is None or row.depth < depth)
-    return Report(headline(model), f"{book.amount:,} parameters", (Table(columns, shown),), tuple(notes(model)))
+    return Report(headline(model), f"{book.amount:,} parameters", (tree_table(book, all_tensors, depth),), tuple(notes(model)))
 
 
 def headline(model: Model) -> str:

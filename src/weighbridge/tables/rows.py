@@ -9,17 +9,18 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 
 from weighbridge.accounts.ledger import Entry, Line
-from weighbridge.report import Row, Share, shares
+from weighbridge.report import Column, Row, Share, Table, shares
 from weighbridge.sizes import Size
 from weighbridge.tree import Op, Tensor, indices
 
 
-def rows(entry: Entry, shown: Callable[[Entry], list[Line]], depth: int = 0, share: Share | None = None) -> Iterator[Row]:
+def rows(entry: Entry, shown: Callable[[Entry], list[Line]], share: Share | None = None, path: tuple[str, ...] = ()) -> Iterator[Row]:
     """Yield the rows under *entry*.
 
     Args:
         shown: The lines of a part that are worth a row of their own (or a place in its shape).
         share: The share of *entry* in the whole; None inside a repeated part.
+        path: The names of the rows above.
     """
     lines = shown(entry)
     groups = list(_groups(entry.children, shown))
@@ -27,12 +28,18 @@ def rows(entry: Entry, shown: Callable[[Entry], list[Line]], depth: int = 0, sha
     split = shares(amounts, _int(entry.each), share.per_mille) if share is not None else [None] * len(amounts)
     for line, amount, part in zip(lines, amounts, split, strict=False):
         text = shapes([line.node]) if isinstance(line.node, Tensor) else ""
-        yield Row((line.node.name, text, amount, part, part), depth)
+        yield _row(line.node.name, text, amount, part, path)
     for group, part, amount in zip(groups, split[len(lines) :], amounts[len(lines) :], strict=True):
-        yield from _group(group, amount, shown, depth, part)
+        yield from _group(group, amount, shown, part, path)
 
 
-def _group(group: tuple[Entry, ...], amount: int, shown: Callable[[Entry], list[Line]], depth: int, share: Share | None) -> Iterator[Row]:
+def _row(name: str, shape: str, amount: int, share: Share | None, path: tuple[str, ...]) -> Row:
+    return Row((name, shape, amount, share, share, ".".join((*path, name))), len(path), strong=not path)
+
+
+def _group(
+    group: tuple[Entry, ...], amount: int, shown: Callable[[Entry], list[Line]], share: Share | None, path: tuple[str, ...]
+) -> Iterator[Row]:
     names, entry = [], group[0]
     for member in group:
         name, entry = _joined(member)
@@ -42,9 +49,10 @@ def _group(group: tuple[Entry, ...], amount: int, shown: Callable[[Entry], list[
         shape = (f"{len(group)} × " if len(group) > 1 else "") + shapes(_tensors(shown(entry)))
     if entry.times != 1:
         shape = f"{entry.times} × {entry.each:,}"
-    yield Row((", ".join(names), shape, amount, share, share), depth, strong=depth == 0)
+    name = ", ".join(names)
+    yield _row(name, shape, amount, share, path)
     if any(holds(child, shown) for child in entry.children) or (entry.times != 1 and shown(entry)):
-        yield from rows(entry, shown, depth + 1, share if entry.times == 1 else None)
+        yield from rows(entry, shown, share if entry.times == 1 else None, (*path, name))
 
 
 def _joined(entry: Entry) -> tuple[str, Entry]:
@@ -130,3 +138,20 @@ def shapes(tensors: list[Tensor]) -> str:
 def _int(value: Size) -> int:
     assert isinstance(value, int)
     return value
+
+
+TREE = (
+    Column("module"),
+    Column("shape"),
+    Column("amount", "integer"),
+    Column("share %", "share"),
+    Column("", "bar"),
+    Column("path", "path"),
+)
+"""The columns of these rows."""
+
+
+def tree_table(entry: Entry, shown: Callable[[Entry], list[Line]], depth: int | None = None) -> Table:
+    """Return the rows under *entry*, no deeper than *depth* levels, as a table."""
+    kept = tuple(row for row in rows(entry, shown, Share(1000)) if depth is None or row.depth < depth)
+    return Table(TREE, kept, headed=False)
