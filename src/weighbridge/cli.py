@@ -17,6 +17,7 @@ COMMANDS = {
     "tensors": "every tensor: name, shape, count, role, tie",
     "explain": "the derivation: formula, substitution, number, module by module",
     "flops": "arithmetic of a forward and a backward pass, by module",
+    "verify": "a checkpoint against its config: every tensor matched, or named with its reason",
     "models": "the presets and architectures known",
     "completion": "a script that completes commands and presets in your shell",
 }

@@ -1,0 +1,191 @@
+"""From a published file's tensor names to a blueprint's: prefixes, old spellings, merged and split tensors.
+
+The reference renames while it loads. Its own steps are recorded in ``conversions.json`` (written by
+``truth/conversions.py``); beside them stand a few that hold for every architecture. A name that the blueprint
+has is never renamed, so a step that does not apply does no harm.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Container, Iterable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+OLD = (("LayerNorm.gamma", "LayerNorm.weight"), ("LayerNorm.beta", "LayerNorm.bias"), (".gamma", ".weight"), (".beta", ".bias"),
+       (".weight_g", ".parametrizations.weight.original0"), (".weight_v", ".parametrizations.weight.original1"))  # fmt: skip
+"""Endings of names in files older than the reference's present classes."""
+
+_SPLITS = tuple(
+    (rf"\.{fused}\.(weight|bias)$", tuple(rf".{part}.\1" for part in parts))
+    for fused in ("qkv_proj", "query_key_value", "c_attn", "Wqkv", "qkv", "in_proj", "attn_qkv_proj")
+    for parts in (("q_proj", "k_proj", "v_proj"), ("query", "key", "value"), ("q", "k", "v"), ("q_lin", "k_lin", "v_lin"))
+)
+_MERGES = tuple(
+    (rf"\.(?:{'|'.join(parts)})\.(weight|bias)$", (rf".{fused}.\1",))
+    for parts, fused in (
+        (("q_proj", "k_proj", "v_proj"), "qkv_proj"), (("query", "key", "value"), "query_key_value"),
+        (("query", "key", "value"), "qkv"), (("q_proj", "k_proj", "v_proj"), "qkv"), (("gate_proj", "up_proj"), "gate_up_proj"),
+        (("w1", "w3"), "gate_up_proj"),
+    )
+)  # fmt: skip
+GENERAL: tuple[tuple[str, tuple[str, ...]], ...] = (
+    (r"\.experts\.\d+\.(?:gate_proj|up_proj|w1|w3)\.weight$", (".experts.gate_up_proj",)),
+    (r"\.experts\.\d+\.(?:down_proj|w2)\.weight$", (".experts.down_proj",)),
+    (r"\.gate_up_proj\.(weight|bias)$", (r".gate_proj.\1", r".up_proj.\1")),
+    *_SPLITS,
+    *_MERGES,
+)
+"""Merges and splits that hold for every architecture: what is looked for, and what stands in its place."""
+
+
+class Step(NamedTuple):
+    """One renaming: a pattern, and the one or several texts that take the place of what it finds."""
+
+    pattern: re.Pattern[str]
+    targets: tuple[str, ...]
+
+    def applied(self, name: str) -> tuple[str, ...]:
+        """Return the names that *name* becomes, or nothing if the pattern does not find anything.
+
+        >>> Step(re.compile("w1"), ("a", "b")).applied("x.w1")
+        ('x.a', 'x.b')
+        """
+        match = self.pattern.search(name)
+        if match is None:
+            return ()
+        group = match.group(1) if self.pattern.groups else ""
+        return tuple(name.replace(match.group(0), target.replace(r"\1", group or ""), 1) for target in self.targets)
+
+
+class Naming(NamedTuple):
+    """How a file's names become the blueprint's.
+
+    Attributes:
+        strip: A prefix the file has and the blueprint has not.
+        add: A prefix the blueprint has and the file has not.
+        renames: Steps from one name to one, all taken in order.
+        conversions: Steps that merge or split tensors, of which the first that fits is taken.
+    """
+
+    strip: str = ""
+    add: str = ""
+    renames: tuple[Step, ...] = ()
+    conversions: tuple[Step, ...] = ()
+
+
+def naming(keys: Iterable[str], names: list[str], expected: Container[str], first_pieces: Iterable[str]) -> Naming:
+    """Choose the naming by which most of a sample of *names* are found in *expected*.
+
+    Args:
+        keys: Model types and classes whose recorded steps apply.
+        names: The file's names.
+        expected: The blueprint's names.
+        first_pieces: The blueprint's names again, to take prefixes from.
+    """
+    renames, conversions = recorded(keys)
+    plain = Naming(renames=renames, conversions=conversions)
+    sample = [tuple(dict.fromkeys(_spellings(name, plain))) for name in names[:: max(1, len(names) // 400)]]
+    strips, adds = prefixes(names[:: max(1, len(names) // 400)]), prefixes(first_pieces)
+    best, most = plain, _score(sample, plain, expected)
+    alone = [plain._replace(strip=strip) for strip in strips] + [plain._replace(add=add) for add in adds]
+    both = [plain._replace(strip=strip, add=add) for strip in strips for add in adds]
+    for candidates in (alone, both):
+        if 2 * most > len(sample):
+            candidates = candidates if candidates is alone and most < len(sample) else []
+        for candidate in candidates:
+            found = _score(sample, candidate, expected)
+            if found > most:
+                best, most = candidate, found
+    return best
+
+
+def _score(sample: list[tuple[str, ...]], candidate: Naming, expected: Container[str]) -> int:
+    """Count the names of a sample that are found, merges and splits left aside."""
+    return sum(1 for spellings in sample if any(put[0] in expected for text in spellings for put in _prefixed((text,), candidate)))
+
+
+def prefixes(names: Iterable[str]) -> list[str]:
+    """Return what one to three leading modules of *names* could be as a prefix, shortest first.
+
+    >>> prefixes(["bert.encoder.layer.0.weight"])
+    ['bert.', 'bert.encoder.', 'bert.encoder.layer.']
+    """
+    found: dict[str, None] = {}
+    for name in names:
+        pieces = name.split(".")[:-1]
+        for count in range(1, 4):
+            if count <= len(pieces) and not any(piece.isdigit() for piece in pieces[:count]):
+                found[".".join(pieces[:count]) + "."] = None
+    return sorted(found, key=lambda prefix: prefix.count("."))[:24]
+
+
+def resolve(name: str, naming: Naming, expected: Container[str]) -> tuple[str, ...]:
+    """Return the blueprint's name for a file's tensor, several if it is split, or nothing.
+
+    >>> resolve("encoder.LayerNorm.gamma", Naming(add="bert."), {"bert.encoder.LayerNorm.weight"})
+    ('bert.encoder.LayerNorm.weight',)
+    """
+    spellings = list(dict.fromkeys(_spellings(name, naming)))
+    for spelling in spellings:
+        for put in _prefixed((spelling,), naming):
+            if put[0] in expected:
+                return put
+    for spelling in spellings:
+        for step in naming.conversions:
+            for put in _prefixed(step.applied(spelling), naming):
+                if put and all(target in expected for target in put):
+                    return put
+    return ()
+
+
+def _spellings(name: str, naming: Naming) -> Iterator[str]:
+    """Yield the name, its modern ending, and what the recorded steps make of it."""
+    yield name
+    modern = name
+    for old, new in OLD:
+        if modern.endswith(old):
+            modern = modern[: -len(old)] + new
+            yield modern
+            break
+    renamed = modern
+    for step in naming.renames:
+        renamed = next(iter(step.applied(renamed)), renamed)
+    yield renamed
+
+
+def _prefixed(names: tuple[str, ...], naming: Naming) -> Iterator[tuple[str, ...]]:
+    yield names
+    stripped = tuple(name.removeprefix(naming.strip) for name in names)
+    if naming.strip:
+        yield stripped
+    if naming.add:
+        yield tuple(naming.add + name for name in names)
+        if naming.strip:
+            yield tuple(naming.add + name for name in stripped)
+
+
+@cache
+def _table() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((Path(__file__).parent / "conversions.json").read_text("utf-8"))["steps"]
+    return found
+
+
+def recorded(keys: Iterable[str]) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
+    """Return the steps recorded for model types or classes: renames, and merges and splits with the general ones.
+
+    >>> [len(steps) > 0 for steps in recorded(["mixtral"])]
+    [True, True]
+    """
+    table = _table()
+    renames: list[Step] = []
+    conversions: list[Step] = []
+    for key in dict.fromkeys(keys):
+        steps = table.get(key, [])
+        for step in table[steps] if isinstance(steps, str) else steps:
+            target = conversions if "by" in step else renames
+            target += [Step(re.compile(source), tuple(step["to"])) for source in step["from"]]
+    conversions += [Step(re.compile(source), targets) for source, targets in GENERAL]
+    return tuple(renames), tuple(conversions)
