@@ -190,7 +190,14 @@ class Model:
         return f"<Model {self.class_name or self.kind} {self.source}: {self.count().unique:,} parameters>"
 
 
-def model(source: object, model_class: str | None = None, overrides: Mapping[str, Any] | None = None) -> Model:
+def model(
+    source: object,
+    model_class: str | None = None,
+    overrides: Mapping[str, Any] | None = None,
+    *,
+    via: str | None = None,
+    trust_remote_code: bool = False,
+) -> Model:
     """Put a model on the weighbridge.
 
     Args:
@@ -198,6 +205,8 @@ def model(source: object, model_class: str | None = None, overrides: Mapping[str
             standard input, a config as a mapping, or a live module.
         model_class: The class to count; by default what the config's ``architectures`` says, else the base class.
         overrides: Config fields to set; a dotted key reaches into a sub-config.
+        via: ``transformers`` builds the class with that library on the meta device, in place of a blueprint.
+        trust_remote_code: With *via*, run the code that the source brings along.
 
     Raises:
         SourceError: Nothing of that name.
@@ -207,6 +216,8 @@ def model(source: object, model_class: str | None = None, overrides: Mapping[str
     >>> model({"model_type": "bert", "num_hidden_layers": 24}).count().unique
     194536704
     """
+    if via is not None:
+        return _via(source, model_class, overrides, via, trust_remote_code)
     if isinstance(source, Mapping):
         return _from_config(dict(source), "config", model_class, overrides)
     if hasattr(source, "named_parameters"):
@@ -233,6 +244,16 @@ def count(source: object, model_class: str | None = None, overrides: Mapping[str
     109482240
     """
     return model(source, model_class, overrides).count()
+
+
+def _via(source: object, model_class: str | None, overrides: Mapping[str, Any] | None, via: str, trust: bool) -> Model:
+    if via != "transformers":
+        raise UsageError(f"--via {via}: only transformers can stand in for a blueprint")
+    from weighbridge import sources
+    from weighbridge.readers.reference import read_reference
+
+    raw, name = (dict(source), "config") if isinstance(source, Mapping) else sources.raw_config(str(source))
+    return read_reference(merged(raw, overrides), name, model_class, trust_remote_code=trust)
 
 
 def _from_path(text: str, model_class: str | None, overrides: Mapping[str, Any] | None) -> Model:

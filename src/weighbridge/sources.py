@@ -131,6 +131,27 @@ def standard_input() -> dict[str, Any]:
     return parse_config(sys.stdin.buffer.read(), "standard input")
 
 
+def raw_config(source: str) -> tuple[dict[str, Any], str]:
+    """Return the config that *source* names, as it stands, and what to call it.
+
+    >>> raw_config("bert-base-chinese")[0]["vocab_size"]
+    21128
+    """
+    from pathlib import Path
+
+    if source == "-":
+        return standard_input(), "standard input"
+    found = preset(source)
+    if found is not None:
+        return found.config, source
+    path = Path(source)
+    if path.is_dir():
+        path /= "config.json"
+    if not path.is_file():
+        raise not_found(source)
+    return read_config(path), source
+
+
 def not_found(source: str) -> SourceError:
     """Return the error for a source that is neither a preset nor a path, with the nearest names."""
     hint = did_you_mean(source, [entry.name for entry in presets()])

@@ -26,6 +26,8 @@ def source_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--set", dest="overrides", metavar="key=value", action="append", default=[], help="set a config field; may be repeated"
     )
+    parser.add_argument("--via", metavar="LIBRARY", help="transformers: build the class without weights, where there is no blueprint")
+    parser.add_argument("--trust-remote-code", action="store_true", help="with --via, run the code that the source brings along")
 
 
 def output_options(parser: ArgumentParser) -> None:
@@ -38,7 +40,8 @@ def output_options(parser: ArgumentParser) -> None:
 
 def weighed(args: Namespace) -> Model:
     """Return the model that the options of :func:`source_options` name."""
-    return model(args.source, args.model_class, overrides(args.overrides))
+    chosen = overrides(args.overrides)
+    return model(args.source, args.model_class, chosen, via=args.via, trust_remote_code=args.trust_remote_code)
 
 
 def overrides(pairs: list[str]) -> dict[str, Any]:
