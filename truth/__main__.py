@@ -6,6 +6,9 @@ import argparse
 import json
 import random
 import sys
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from typing import Any
 
 from truth import check as checking
@@ -24,6 +27,7 @@ def main(arguments: list[str] | None = None) -> int:
     check.add_argument("--n", type=int, default=20, help="random configs per class")
     check.add_argument("--seed", default=None, help="what random configs are drawn from; printed, and random by default")
     check.add_argument("--flops", action=argparse.BooleanOptionalAction, default=True, help="compare forward passes too")
+    check.add_argument("--jobs", type=int, default=1, help="processes")
     check.add_argument("--minutes", type=float, default=None, help="share this much time among the classes")
     one = commands.add_parser("one", help="one class on one config, given as JSON")
     one.add_argument("class_name")
@@ -46,14 +50,25 @@ def _check(options: argparse.Namespace) -> int:
         print("nothing to check", file=sys.stderr)
         return 2
     print(f"seed {seed}, {options.n} random configs per class, {len(work)} classes", flush=True)
-    seconds = options.minutes * 60 / len(work) if options.minutes else None
-    outcomes = [_shown(checking.check(*item, n=options.n, seed=seed, flops=options.flops, seconds=seconds)) for item in work]
+    seconds = options.minutes * 60 * options.jobs / len(work) if options.minutes else None
+    todo = [partial(checking.check, *item, n=options.n, seed=seed, flops=options.flops, seconds=seconds) for item in work]
+    outcomes = [_shown(outcome) for outcome in _run(todo, options.jobs)]
     bad = [outcome for outcome in outcomes if outcome.failure or not outcome.configs]
     total = sum(outcome.configs for outcome in outcomes)
     print(f"{len(outcomes) - len(bad)} of {len(outcomes)} classes agree on {total} configs and {sum(o.passes for o in outcomes)} passes")
     if bad:
         print(f"repeat with: python -m truth check {' '.join(sorted({o.model_type for o in bad}))} --seed {seed} --n {options.n}")
     return 1 if bad else 0
+
+
+def _run(todo: Sequence[Callable[[], Outcome]], jobs: int) -> Iterator[Outcome]:
+    """Yield outcomes in order, worked out in several processes if there is more than one."""
+    if jobs < 2 or len(todo) < 2:
+        for item in todo:
+            yield item()
+        return
+    with ProcessPoolExecutor(jobs) as pool:
+        yield from (future.result() for future in [pool.submit(item) for item in todo])
 
 
 def _shown(outcome: Outcome) -> Outcome:

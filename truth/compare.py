@@ -7,7 +7,11 @@ from typing import Any, NamedTuple
 
 from truth.forward import Pass
 from truth.listing import Line, Listing, of_rows
+from weighbridge.accounts.ledger import Rule, closed, ledger
+from weighbridge.accounts.parameters import copies, elements, tally
+from weighbridge.config import bind, symbols
 from weighbridge.errors import WeighbridgeError
+from weighbridge.formula import Expression, Symbol, evaluate
 from weighbridge.model import Model
 
 
@@ -81,9 +85,43 @@ def tensors(model: Model, theirs: Listing) -> Difference | None:
 
 
 def formula(model: Model) -> Difference | None:
-    """Hold the closed formula of a model to its count."""
-    value, unique = model.formula().value, model.count().unique
-    return None if value == unique else Difference("formula", "closed formula, evaluated", value, unique)
+    """Hold the three ways to each other: the closed formula and columns to the count of ints."""
+    unique = model.count().unique
+    value = evaluate(ledger_formula(model), model.symbolic()[2])
+    if value != unique:
+        return Difference("formula", "closed formula, evaluated", value, unique)
+    try:
+        found = columns(model)
+    except ImportError:  # columns need NumPy
+        return None
+    return None if found == [unique, unique] else Difference("columns", "counts of two equal rows", found, unique)
+
+
+def ledger_formula(model: Model) -> Expression:
+    """Return the closed formula of the unique parameters."""
+    return closed(ledger(model.symbolic()[0], Rule(elements, copies))).expression()
+
+
+def columns(model: Model) -> list[int]:
+    """Count two equal rows of the model's config as columns."""
+    from weighbridge.columns import Column, column
+
+    assert model.description is not None
+    known, raw, sizes = model.description
+    lettered = _as_columns(symbols(known.fields, raw, sizes), model.symbolic()[2], column)
+    counts = tally(known.classes[model.class_name](bind(known.fields, {**raw, **lettered}, like=sizes))).unique
+    return [int(value) for value in counts.values] if isinstance(counts, Column) else [counts, counts]  # type: ignore[list-item]
+
+
+def _as_columns(raw: Mapping[str, Any], values: Mapping[str, int], column: Callable[..., Any]) -> dict[str, Any]:
+    """Put a column of two equal rows in place of each symbol."""
+    made = {}
+    for key, value in raw.items():
+        if isinstance(value, Mapping):
+            made[key] = _as_columns(value, values, column)
+        else:
+            made[key] = column([values[value.letter]] * 2, key, 0) if isinstance(value, Symbol) else value
+    return made
 
 
 def flops(model: Model, lengths: Pass, expected: int) -> Difference | None:

@@ -128,6 +128,8 @@ def _mend(rng: random.Random, table: tuple[Field, ...], raw: dict[str, Any]) -> 
     keys = {field.word: field.key for field in table}
     if raw.get(keys.get("vocab", "")) is not None:
         raw["pad_token_id"] = rng.choice((0, 1))
+    if raw.get("add_cross_attention") and rng.random() < 0.9:
+        raw["is_decoder"] = True
     image, patch = keys.get("image"), keys.get("patch")
     if image and patch and (image in raw or patch in raw):
         raw[patch] = rng.choice((2, 3, 4, 8))
