@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 from truth.forward import Pass
 from truth.listing import Line, Listing, of_rows
-from weighbridge.accounts.ledger import Rule, closed, ledger
+from weighbridge.accounts.closed import closed
+from weighbridge.accounts.ledger import Rule, ledger
 from weighbridge.accounts.parameters import copies, elements, tally
 from weighbridge.config import bind, symbols
 from weighbridge.errors import WeighbridgeError

@@ -7,6 +7,8 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from truth.live import RefusedError
+from truth.recipes import recipe_inputs
+from weighbridge.blueprints import MODULES
 
 
 class Pass(NamedTuple):
@@ -38,14 +40,42 @@ def passes(model: Any) -> list[Pass]:
 def flops(model: Any, lengths: Pass) -> int:
     """Count the products of matrices in one forward pass with ``FlopCounterMode``.
 
+    Of several implementations that do the same products, one that runs without data is taken: chosen experts
+    by batched products; eager attention, a mask of ones or no cache where the plain call reads values.
+
     Raises:
         RefusedError: The forward does not run on the meta device, or takes inputs we do not know.
     """
+    if hasattr(model, "set_experts_implementation"):
+        model.set_experts_implementation("batched_mm")
+    refusal = RefusedError("no way to call it")
+    for position, way in enumerate(WAYS):
+        try:
+            return _flops(model, lengths, way)
+        except RefusedError as error:
+            refusal = refusal if position else error
+    raise refusal
+
+
+WAYS: tuple[frozenset[str], ...] = (frozenset(), frozenset({"mask"}), frozenset({"eager"}), frozenset({"eager", "mask", "no cache"}))
+"""How a forward is called, the plain way first."""
+
+
+def _flops(model: Any, lengths: Pass, way: frozenset[str]) -> int:
     torch = import_module("torch")
     counter = import_module("torch.utils.flop_counter").FlopCounterMode(display=False)
+    taken = inspect.signature(model.forward).parameters
     try:
-        with torch.device("meta"), torch.no_grad(), counter:
-            model(**inputs(model, lengths))
+        if "eager" in way:
+            model.set_attn_implementation("eager")
+        with torch.device("meta"), torch.no_grad():
+            made = inputs(model, lengths)
+            if "mask" in way and "attention_mask" in taken and "input_ids" in made:
+                made["attention_mask"] = torch.ones_like(made["input_ids"])
+            if "no cache" in way and "use_cache" in taken:
+                made["use_cache"] = False
+            with counter:
+                model(**made)
     except RefusedError:
         raise
     except Exception as error:  # whatever does not run without data
@@ -61,6 +91,9 @@ def inputs(model: Any, lengths: Pass) -> dict[str, Any]:
     """
     torch = import_module("torch")
     taken = inspect.signature(model.forward).parameters
+    own = recipe_inputs(MODULES.get(model.config.model_type, ""))
+    if own is not None:
+        return own(model, lengths)
     name = model.main_input_name
     if name not in taken:
         raise RefusedError(f"forward does not take {name}")

@@ -5,7 +5,12 @@ A recipe is named like the module in ``weighbridge/blueprints`` and has one func
     def draw(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]
 
 which mends or extends a generic draw (``raw["model_type"]`` says of which type) and returns it.
-A family without a file takes the generic draw as it is.
+A family without a file takes the generic draw as it is. A family whose forward takes other inputs than
+tokens, pixels or a wave has a second function,
+
+    def inputs(model: Any, lengths: Pass) -> dict[str, Any]
+
+which makes them; it raises ``RefusedError`` for lengths that it cannot make.
 """
 
 from __future__ import annotations
@@ -29,3 +34,14 @@ def recipe(module: str) -> Recipe:
         found: Recipe = import_module(f"truth.recipes.{module}").draw
         return found
     return lambda rng, raw: raw
+
+
+def recipe_inputs(module: str) -> Callable[[Any, Any], dict[str, Any]] | None:
+    """Return what makes the inputs of a blueprint module's classes, or None if the generic way does.
+
+    >>> recipe_inputs("no such module") is None
+    True
+    """
+    if not module.isidentifier() or not find_spec(f"truth.recipes.{module}"):
+        return None
+    return getattr(import_module(f"truth.recipes.{module}"), "inputs", None)
