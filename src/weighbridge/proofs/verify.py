@@ -120,6 +120,7 @@ def verified(
     """
     from weighbridge.model import model
     from weighbridge.readers import read_listing
+    from weighbridge.readers.packing import config_beside, unpack
 
     path = Path(str(source))
     if not path.exists():
@@ -127,7 +128,7 @@ def verified(
     described = model(_beside(path) if config is None else config, model_class, overrides)
     if described.description is None:
         raise UsageError(f"{described.source}: verify needs a config to hold the file against")
-    return verify(described, read_listing(path), str(source))
+    return verify(described, unpack(read_listing(path), config_beside(path)), str(source))
 
 
 def _beside(path: Path) -> Path:
