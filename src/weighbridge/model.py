@@ -116,7 +116,8 @@ class Model:
         renames = self.description.family.renames if self.description else {}
         if names not in renames:
             raise UsageError(f"no names {names!r} for this model; known: {', '.join(['reference', *renames])}")
-        return [renames[names](row) for row in rows]
+        renamed = (renames[names](row) for row in rows)
+        return [row for found in renamed for row in ((found,) if isinstance(found, Row) else found)]
 
     def symbolic(self) -> tuple[Part, dict[str, Symbol], dict[str, int]]:
         """Return the tree with symbols for sizes, the symbols by letter, and their values.

@@ -78,8 +78,10 @@ def plain_mlp(name: str, hidden: Size, inner: Size, names: tuple[str, str] = ("u
     return Part(name, (linear(names[0], hidden, inner, bias=bias), linear(names[1], inner, hidden, bias=bias)), "feed_forward")
 
 
-def fused_experts(experts: Size, active: Size, hidden: Size, inner: Size, *, name: str = "experts") -> Part:
+def fused_experts(experts: Size, active: Size | None, hidden: Size, inner: Size, *, name: str = "experts") -> Part:
     """Describe experts with a gated MLP each, all of them in two tensors; *active* of them work on a token.
+
+    Without *active*, as in a config that does not say it, all of them do.
 
     >>> [tensor.shape for tensor in fused_experts(8, 2, 4096, 14336).children]
     [(8, 28672, 4096), (8, 4096, 14336)]
@@ -87,7 +89,7 @@ def fused_experts(experts: Size, active: Size, hidden: Size, inner: Size, *, nam
     return Part(name, (
         Tensor("gate_up_proj", (experts, 2 * inner, hidden), "weight"),
         Tensor("down_proj", (experts, hidden, inner), "weight"),
-    ), "experts", experts=experts, active=active)  # fmt: skip
+    ), "experts", experts=None if active is None else experts, active=active)  # fmt: skip
 
 
 def stack(name: str, kinds: Sequence[Kind], repeat: Size, layer: Callable[[Kind], tuple[Node, ...]]) -> tuple[Part, ...]:

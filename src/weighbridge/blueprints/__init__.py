@@ -6,7 +6,7 @@ grow without the command line starting later.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from weighbridge.config import Field, Sizes, did_you_mean
 from weighbridge.errors import UnknownArchitecture
@@ -28,7 +28,8 @@ class Family(NamedTuple):
         classes: For each class of the reference library, the blueprint that describes it.
         base: The class meant when nothing names one.
         neutral: Further keys of this type that change no tensor.
-        renames: Other sets of tensor names (``tensorflow``, ``checkpoint``): from a row of ours to theirs.
+        renames: Other sets of tensor names (``tensorflow``, ``checkpoint``): from a row of ours to theirs, or
+            to several where a file holds apart what we hold together.
     """
 
     model_type: str
@@ -36,7 +37,7 @@ class Family(NamedTuple):
     classes: Mapping[str, Blueprint]
     base: str
     neutral: frozenset[str] = frozenset()
-    renames: Mapping[str, Callable[[Row], Row]] = {}
+    renames: Mapping[str, Callable[[Row], Row | Iterable[Row]]] = {}
 
 
 DECODERS: dict[str, str] = {
@@ -48,6 +49,19 @@ DECODERS: dict[str, str] = {
     "opt": "opt",
     "bloom": "bloom falcon mpt",
     "gemma": "gemma gemma2 gemma3_text vaultgemma",
+    "mixtral": """mixtral minimax_m2 olmoe flex_olmo qwen2_moe qwen3_moe mellum glm4_moe dots1 solar_open exaone_moe hy_v3
+        ernie4_5_moe phimoe""",
+    "qwen3_next": "qwen3_next qwen3_5_text qwen3_5_moe_text",
+    "gpt_oss": "gpt_oss",
+    "llama4": "llama4_text",
+    "granite_moe": "granitemoe granitemoeshared",
+    "phi": "phi phi3",
+    "glm": "glm glm4",
+    "cohere": "cohere cohere2",
+    "starcoder2": "starcoder2 nemotron jais2",
+    "stablelm": "stablelm persimmon",
+    "apertus": "apertus bitnet helium nanochat",
+    "deepseek": "deepseek_v2 deepseek_v3 glm4_moe_lite minicpm3 youtu",
     "olmo": "olmo olmo2 olmo3 exaone4",
 }
 """The causal language models: module, and the model types it describes."""

@@ -6,19 +6,22 @@ Source: class and tensor names as in transformers 5.23.0, modeling_layers.py for
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
 
 from weighbridge.blueprints import Blueprint
 from weighbridge.config import LABELS, TIED, Field, Sizes, derived, fact, optional, size, switch
 from weighbridge.parts import attend, linear, rms_norm
+from weighbridge.records import TYPE_CHECKING
 from weighbridge.sizes import Size, exact
 from weighbridge.tree import Node, Part
+
+if TYPE_CHECKING:
+    from typing import Any, TypeAlias
 
 Body: TypeAlias = Callable[[Sizes], tuple[Node, ...]]
 """What describes the parts of a model without a head."""
 
 NEUTRAL = frozenset(
-    """attention_multiplier attn_logit_softcapping embedding_multiplier eod_token_id final_logit_softcapping hidden_activation
+    """attention_multiplier input_jitter_noise attn_logit_softcapping embedding_multiplier eod_token_id final_logit_softcapping hidden_activation
     layer_types logit_scale logits_scaling max_position_embeddings max_window_layers mlp_only_layers norm_epsilon norm_topk_prob
     original_max_position_embeddings partial_rotary_factor residual_multiplier rope_local_base_freq rope_pct rotary_dim
     rotary_emb_base rotary_pct sliding_window topk_group use_sliding_window""".split()
@@ -55,6 +58,7 @@ FIELDS = (
     fact("window", None),
     fact("windowed", None),
 )
+
 """Llama's fields; a family says with :func:`~weighbridge.config.variant` what it has otherwise."""
 
 UNBIASED = {"qkv_bias": fact("qkv_bias", False), "out_bias": fact("out_bias", False), "mlp_bias": fact("mlp_bias", False)}
@@ -80,12 +84,14 @@ def attention(c: Sizes, *after: Part, name: str = "self_attn", out: str = "o_pro
 
 
 def qk_norms(c: Sizes) -> tuple[Part, ...]:
-    """Describe norms on queries and keys: one of a head's width, or one over all heads (``whole``), or none."""
-    if not c.qk_norm:
-        return ()
-    whole = c.qk_norm == "whole"
-    widths = (c.heads * c.head_dim, c.kv_heads * c.head_dim) if whole else (c.head_dim, c.head_dim)
-    return tuple(rms_norm(name, width) for name, width in zip(c.qk_names, widths, strict=True))
+    """Describe norms on queries and keys: of one head's width (``head``), over all heads (``whole``), or as in OLMoE (``hidden``)."""
+    widths: dict[str, tuple[Size, ...]] = {
+        "": (),
+        "head": (c.head_dim, c.head_dim),
+        "whole": (c.heads * c.head_dim, c.kv_heads * c.head_dim),
+        "hidden": (c.hidden, c.kv_heads * per_head(c)),
+    }
+    return tuple(rms_norm(name, width) for name, width in zip(c.qk_names, widths[c.qk_norm], strict=False))
 
 
 def heads(

@@ -6,14 +6,16 @@ models/gpt_neo/modeling_gpt_neo.py, models/gptj/modeling_gptj.py, models/codegen
 
 from __future__ import annotations
 
-from typing import Any
-
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import NEUTRAL, heads
 from weighbridge.config import LABELS, TIED, Field, Sizes, derived, fact, size, variant
 from weighbridge.parts import attend, embedding, layer_norm, linear, plain_mlp
+from weighbridge.records import TYPE_CHECKING
 from weighbridge.sizes import exact
 from weighbridge.tree import Node, Part
+
+if TYPE_CHECKING:
+    from typing import Any
 
 NEO = (
     size("vocab", "vocab_size", 50257, "V", "vocabulary size"),

@@ -97,7 +97,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
 }  # fmt: skip
 """By model type: what its class names begin with, its heads, and its fields."""
 
-UNDER_TRANSFORMER = {"llama", "ministral", "qwen2", "qwen3", "smollm3", "seed_oss", "arcee"}
+UNDER_TRANSFORMER = {"llama", "ministral", "qwen2", "qwen3", "smollm3", "seed_oss", "arcee", "exaone4"}
 """Types whose question answering holds the body as ``transformer``."""
 
 

@@ -29,7 +29,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
     "olmo2": ("Olmo2", "lm sequence", OLMO2),
     "olmo3": ("Olmo3", "lm sequence", variant(OLMO2, window=window(), windowed=all_but_every(4))),
     "exaone4": ("Exaone4", "lm sequence token qa", variant(
-        LLAMA, vocab=102400, mlp=16384, norms=AFTER, qk_norm="head", window=window(), windowed=all_but_every(4), **UNBIASED)),
+        LLAMA, vocab=102400, mlp=16384, kv_heads=32, norms=AFTER, qk_norm="head", window=window(), windowed=all_but_every(4), **UNBIASED)),
 }  # fmt: skip
 
 FAMILIES = families({"olmo": ("Olmo", "lm sequence", OLMO)}, olmo) | families(TYPES)
