@@ -28,7 +28,6 @@ MIXTURE = (
     fact("router_bias", False),
     fact("kinds", ("sparse",)),
 )
-
 """Mixtral's further fields; ``block`` lists what a sparse layer holds, in order."""
 
 EXPERT_MLP = size("expert_mlp", "moe_intermediate_size", 1408, "M", "intermediate size of an expert")
