@@ -98,7 +98,7 @@ def stack(name: str, kinds: Sequence[Kind], repeat: Size, layer: Callable[[Kind]
     Args:
         name: Of the list of layers.
         kinds: The kind of every layer, concrete.
-        repeat: How many there are; it counts where all are of one kind, and may then be a symbol.
+        repeat: How many there are. As a symbol it stays in the count of the commonest kind; the others are counted.
         layer: What a layer of a kind is made of.
 
     >>> [(part.repeat, part.at) for part in stack("layers", ("dense", "sparse", "sparse"), 3, lambda kind: ())]
@@ -107,7 +107,12 @@ def stack(name: str, kinds: Sequence[Kind], repeat: Size, layer: Callable[[Kind]
     found = list(dict.fromkeys(kinds))
     if len(found) == 1:
         return (Part(name, layer(found[0]), "layer", repeat=repeat),)
-    return tuple(Part(name, layer(kind), "layer", repeat=kinds.count(kind), at=_where(kinds, kind)) for kind in found)
+    common = max(found, key=kinds.count)
+    others = len(kinds) - kinds.count(common)
+    return tuple(
+        Part(name, layer(kind), "layer", repeat=repeat - others if kind == common else kinds.count(kind), at=_where(kinds, kind))
+        for kind in found
+    )
 
 
 def _where(kinds: Sequence[Kind], kind: Kind) -> Every | tuple[int, ...]:
