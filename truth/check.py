@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from time import monotonic
 from typing import Any, NamedTuple
 
@@ -120,7 +121,7 @@ def held(class_name: str, raw: dict[str, Any], theirs: Any, *, flops: bool = Tru
     ran, unrun = 0, ""
     for lengths in forward.passes(theirs):
         try:
-            expected = forward.flops(theirs, lengths)
+            expected = forward.counted(theirs, lengths, partial(live.build, ours.model_type or "", class_name, raw, "cpu"))
         except RefusedError as error:
             unrun = unrun or str(error)
             continue

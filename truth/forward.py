@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -44,7 +45,7 @@ def flops(model: Any, lengths: Pass) -> int:
     by batched products; eager attention, a mask of ones or no cache where the plain call reads values.
 
     Raises:
-        RefusedError: The forward does not run on the meta device, or takes inputs we do not know.
+        RefusedError: The forward does not run on the model's device, or takes inputs we do not know.
     """
     if hasattr(model, "set_experts_implementation"):
         model.set_experts_implementation("batched_mm")
@@ -57,6 +58,33 @@ def flops(model: Any, lengths: Pass) -> int:
     raise refusal
 
 
+def counted(model: Any, lengths: Pass, valued: Callable[[], Any]) -> int:
+    """Count as :func:`flops` does; a small model whose forward needs values runs on the processor instead.
+
+    Args:
+        model: A live model on the meta device.
+        lengths: Of the pass.
+        valued: Builds the same model with values.
+
+    Raises:
+        RefusedError: It runs on neither, or is too large to be given values.
+    """
+    try:
+        return flops(model, lengths)
+    except RefusedError as error:
+        if sum(tensor.numel() for tensor in model.parameters()) > SMALL:
+            raise
+        real = valued()
+        try:
+            real.set_attn_implementation("eager")  # the processor's fused attention escapes the counter
+            return flops(real, lengths)
+        except (RefusedError, ValueError):
+            raise error from None
+
+
+SMALL = 2_000_000
+"""Parameters up to which a model is built with values for a forward pass that does not run without."""
+
 WAYS: tuple[frozenset[str], ...] = (frozenset(), frozenset({"mask"}), frozenset({"eager"}), frozenset({"eager", "mask", "no cache"}))
 """How a forward is called, the plain way first."""
 
@@ -68,7 +96,7 @@ def _flops(model: Any, lengths: Pass, way: frozenset[str]) -> int:
     try:
         if "eager" in way:
             model.set_attn_implementation("eager")
-        with torch.device("meta"), torch.no_grad():
+        with model.device, torch.no_grad():
             made = inputs(model, lengths)
             if "mask" in way and "attention_mask" in taken and "input_ids" in made:
                 made["attention_mask"] = torch.ones_like(made["input_ids"])
@@ -110,7 +138,11 @@ def _main(model: Any, name: str, lengths: Pass) -> Any:
     if name == "input_ids":
         multiple = type(model).__name__.endswith("ForMultipleChoice")
         shape = (lengths.batch, 1, lengths.seq) if multiple else (lengths.batch, lengths.seq)
-        return torch.zeros(*shape, dtype=torch.long)
+        tokens = torch.full(shape, 3, dtype=torch.long)
+        end = getattr(model.config, "eos_token_id", None)
+        if isinstance(end, int) and 0 <= end < getattr(model.config, "vocab_size", 0):
+            tokens[..., -1] = end  # some heads look for the end of the text
+        return tokens
     if name == "pixel_values":
         vision = getattr(model.config, "vision_config", model.config)
         side = vision.image_size

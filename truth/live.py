@@ -6,6 +6,7 @@ import inspect
 import logging
 import warnings
 from collections.abc import Mapping
+from contextlib import nullcontext
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
@@ -17,8 +18,8 @@ class RefusedError(Exception):
     """The reference library does not build this class from this config, or does not run it."""
 
 
-def build(model_type: str, class_name: str, raw: Mapping[str, Any]) -> Any:
-    """Build the live class on the meta device, without weights.
+def build(model_type: str, class_name: str, raw: Mapping[str, Any], device: str = "meta") -> Any:
+    """Build the live class on the meta device, without weights (or on another, for a forward that needs values).
 
     Keys of *raw* that are arguments of the class and no fields of its config, such as
     ``add_pooling_layer``, are passed to the class.
@@ -27,11 +28,11 @@ def build(model_type: str, class_name: str, raw: Mapping[str, Any]) -> Any:
         RefusedError: The class or its config refuses these values.
     """
     torch, _ = _libraries()
-    safe = import_module("transformers.initialization").meta_device_safe_creation_ops()
+    safe = import_module("transformers.initialization").meta_device_safe_creation_ops() if device == "meta" else nullcontext()
     cls, config_cls = live_class(model_type, class_name), config_class(model_type)
     keywords = {key: value for key, value in raw.items() if key in _arguments(cls)}
     fields = {key: value for key, value in raw.items() if key not in keywords and key != "model_type"}
-    with torch.device("meta"), safe, torch.no_grad():
+    with torch.device(device), safe, torch.no_grad():
         try:
             return cls(config_cls(**fields), **keywords).eval()
         except Exception as error:  # whatever a config may provoke in there

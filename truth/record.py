@@ -7,7 +7,8 @@ with, the configs, and for each class and config every tensor, the totals and th
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -102,16 +103,16 @@ def _cases(model_type: str, class_name: str, configs: list[dict[str, Any]], bodi
             "config": number,
             "unique": sum(tensor.numel() for tensor in model.parameters()),
             "buffered": found.buffered,
-            "flops": [[*lengths, count] for lengths, count in _passes(model)],
+            "flops": [[*lengths, count] for lengths, count in _passes(model, partial(live.build, model_type, class_name, raw, "cpu"))],
             "tensors": fold(found.parameters, bodies),
             "buffers": fold(found.buffers, bodies),
         }
 
 
-def _passes(model: Any) -> Iterator[tuple[Pass, int]]:
+def _passes(model: Any, valued: Callable[[], Any]) -> Iterator[tuple[Pass, int]]:
     for lengths in forward.passes(model):
         try:
-            yield lengths, forward.flops(model, lengths)
+            yield lengths, forward.counted(model, lengths, valued)
         except RefusedError:
             continue
 
