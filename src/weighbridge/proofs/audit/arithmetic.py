@@ -1,0 +1,259 @@
+"""Check every written equation exactly, and tell a slip from results that only carry it on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from itertools import product
+from typing import NamedTuple
+
+from weighbridge.proofs.audit.claims import Claim
+from weighbridge.proofs.audit.equations import Chain, Side
+from weighbridge.proofs.audit.figures import Fit, fit, printed, scales, shown, whole
+from weighbridge.proofs.audit.scene import Scene, claim
+from weighbridge.proofs.audit.terms import Binary, Negative, Term, names, numbers, value
+from weighbridge.proofs.audit.tokens import Token
+
+_HEDGES = frozenset("约 about approximately roughly nearly around 大约 近 接近 约为 大概 ~ ≈ some 差不多".split())
+
+
+class Slip(NamedTuple):
+    """A printed number that is wrong, and what it should be with every earlier slip mended."""
+
+    mended: Fraction
+    line: int
+
+
+class Checked(NamedTuple):
+    """The claims of all equations, and the numbers that are wrong or carry a slip on."""
+
+    claims: tuple[Claim, ...]
+    slips: Mapping[Fraction, Slip]
+
+
+def check(scene: Scene) -> Checked:
+    """Check the equations of a text.
+
+    Returns:
+        One claim for each printed result; the slips by the number that was printed.
+    """
+    slips: dict[Fraction, Slip] = {}
+    claims: list[Claim] = []
+    for _ in range(5):
+        before, claims, right = dict(slips), [], set[Fraction]()
+        for chain in scene.chains:
+            judged = _Judged(scene, chain, before)
+            for found, slip in judged.claims():
+                claims.append(found)
+                if slip is not None and slip[0] >= 1000:
+                    slips[slip[0]] = slip[1]
+                elif found.verdict == "exact" and isinstance(found.value, int):
+                    right.add(Fraction(found.value))
+        slips = {number: slip for number, slip in slips.items() if number not in right}
+        if slips == before:
+            break
+    return Checked(tuple(claims), slips)
+
+
+class _Judged:
+    """One chain under judgement."""
+
+    def __init__(self, scene: Scene, chain: Chain, slips: Mapping[Fraction, Slip]) -> None:
+        self.scene, self.chain, self.slips = scene, chain, slips
+        first = chain.tokens[chain.sides[0].start]
+        self.sizes = scene.sizes_at(first.line, first.start)
+        self.values = [value(side.term, printed, self.sizes) for side in chain.sides]
+
+    def claims(self) -> Iterator[tuple[Claim, tuple[Fraction, Slip] | None]]:
+        """Yield each printed result's claim, with the slip it makes or carries on."""
+        sides, values = self.chain.sides, self.values
+        if len(sides) < 2 or sum(v is not None for v in values) < 2 or self._is_definition() or self._is_elsewhere():
+            return
+        base = self._base()
+        true = values[base]
+        if true is None:
+            return
+        mended = value(sides[base].term, self._mended, self.sizes)
+        mended = true if mended is None else mended
+        wrong: list[Fraction] = []
+        for index, side in enumerate(sides):
+            if index == base or values[index] is None:
+                continue
+            found = self._side(index, side, (true, mended), wrong)
+            if found is not None:
+                yield found
+
+    def _side(
+        self, index: int, side: Side, truth: tuple[Fraction, Fraction], wrong: list[Fraction]
+    ) -> tuple[Claim, tuple[Fraction, Slip] | None] | None:
+        true, mended = truth
+        said = self.values[index]
+        assert said is not None
+        agreed = self._fit(index, true)
+        if agreed is not None and mended != true:
+            line = self._source()
+            reason = f"carries on the slip of line {line}" if line else "carries on an earlier slip"
+            return self._claim(side, "carried", said, mended, reason), (said, Slip(mended, line))
+        if agreed is not None:
+            return self._claim(side, agreed.verdict, said, true, agreed.reason), None
+        if mended != true and self._fit(index, mended) is not None:
+            reason = f"right, though the numbers before it make {shown(true)}"
+            return self._claim(side, "note", said, mended, reason), None
+        if any(self._fit(index, other) is not None for other in wrong):
+            return self._claim(side, "carried", said, mended, "carries on the slip before it"), (said, Slip(mended, self._line(side)))
+        if self._is_rough(index, true):
+            return None
+        if self._otherwise(index):
+            return self._claim(side, "exact", said, said, "as the formula is meant"), None
+        wrong.append(said)
+        more = "too many" if said > true else "too few"
+        reason = f"{shown(true)} is right: {shown(abs(said - true))} {more}"
+        if mended != true:
+            reason += f"; with the earlier slips mended it is {shown(mended)}"
+        return self._claim(side, "wrong", said, true, reason), (said, Slip(mended, self._line(side)))
+
+    def _claim(self, side: Side, verdict: str, said: Fraction, true: Fraction, reason: str) -> Claim:
+        tokens, sides = self.chain.tokens, self.chain.sides
+        named = any(names(other.term) for other in sides)
+        kind = "symbolic" if named else "arithmetic"
+        first = tokens[sides[0].start]
+        if first.line != tokens[side.start].line:
+            first = tokens[side.start]
+        facts = {"value": whole(said), "expected": whole(true), "difference": whole(said - true), "reason": reason}
+        return claim(self.scene.lines, first, tokens[side.end - 1], kind, verdict, **facts)
+
+    def _line(self, side: Side) -> int:
+        return self.scene.lines[self.chain.tokens[side.start].line].number
+
+    def _mended(self, token: Token) -> Fraction | None:
+        number = printed(token)
+        if number is not None and number in self.slips and number >= 1000:
+            return self.slips[number].mended
+        return number
+
+    def _source(self) -> int:
+        """Return the line of the first slip among the numbers of this chain."""
+        for side in self.chain.sides:
+            for token in numbers(side.term):
+                number = printed(token)
+                if number in self.slips:
+                    return self.slips[number].line
+        return 0
+
+    def _base(self) -> int:
+        """Return the side that the others are held against: the first formula, unless all other formulas agree against it."""
+        formulas = [i for i, side in enumerate(self.chain.sides) if not isinstance(side.term, Token) and self.values[i] is not None]
+        if not formulas:
+            known = [i for i, v in enumerate(self.values) if v is not None]
+            return max(known, key=lambda i: (_precision(self.chain.sides[i].term), -i))
+        first = formulas[0]
+        others = {v for i, v in enumerate(self.values) if v is not None and i != first}
+        if len(formulas) > 1 and len(others) == 1 and self.values[first] not in others and not self._is_of_sizes(first):
+            return formulas[1]
+        return first
+
+    def _is_of_sizes(self, index: int) -> bool:
+        """Tell whether a side holds nothing but sizes of the model and small numbers."""
+        known = set(self.sizes.values())
+        return all(t.value is not None and (t.value <= 24 or t.value in known) for t in numbers(self.chain.sides[index].term))
+
+    def _fit(self, index: int, true: Fraction) -> Fit | None:
+        side = self.chain.sides[index]
+        said = self.values[index]
+        if said == true and (not isinstance(side.term, Token) or not side.term.unit):
+            return Fit("exact")
+        if not isinstance(side.term, Token) or side.term.kind != "num":
+            return None
+        return fit(side.term, true, loose=self._is_loose(side))
+
+    def _is_loose(self, side: Side) -> bool:
+        tokens = self.chain.tokens
+        before = tokens[side.start - 1] if side.start else None
+        return before is not None and (before.text == "≈" or before.text in _HEDGES)
+
+    def _is_definition(self) -> bool:
+        """Tell whether the first side is a lone name or the sides are two lone numbers far apart: no equation to check."""
+        sides = self.chain.sides
+        first = sides[0].term
+        if isinstance(first, Token) and first.kind == "name":
+            return True
+        if all(isinstance(side.term, Token) for side in sides):
+            counted = any(isinstance(s.term, Token) and s.term.unit for s in sides[1:])
+            a, b = self.values[0], self.values[1]
+            big = a is not None and a >= 10_000
+            near = a is not None and b is not None and b != 0 and Fraction(9, 10) < a / b < Fraction(10, 9)
+            return not (near or (counted and big))
+        return False
+
+    def _is_elsewhere(self) -> bool:
+        """Tell whether a formula in letters is put to numbers of a model that is not the one at hand."""
+        known = set(self.sizes.values())
+        for side, other in zip(self.chain.sides, self.chain.sides[1:], strict=False):
+            if names(side.term) and not names(other.term):
+                used = {int(t.value) for t in numbers(other.term) if t.value is not None and t.value >= 24 and t.value.denominator == 1}
+                own = {int(t.value) for t in numbers(side.term) if t.value is not None and t.value.denominator == 1}
+                if used and not isinstance(other.term, Token) and not used & (known | own):
+                    return True
+        return False
+
+    def _is_rough(self, index: int, true: Fraction) -> bool:
+        """Tell whether the inputs are rounded themselves and the result is as near as they allow."""
+        for side in self.chain.sides:
+            rounded = [t for t in numbers(side.term) if t.unit or t.places]
+            if rounded and not isinstance(side.term, Token):
+                said = self.values[index]
+                assert said is not None
+                for choice in (0, -1):
+                    steps = sum(scales(t)[choice] / 10**t.places for t in rounded)
+                    again = value(side.term, lambda t, c=choice: None if t.value is None else t.value * scales(t)[c], self.sizes)  # type: ignore[misc]
+                    last = self.chain.sides[index].term
+                    if again is None or not isinstance(last, Token) or last.value is None:
+                        continue
+                    mine = last.value * scales(last)[choice]
+                    margin = max(steps, abs(again) / 200)
+                    if abs(mine - again) <= margin + scales(last)[choice] / 10**last.places / 2:
+                        return True
+        return False
+
+    def _otherwise(self, index: int) -> bool:
+        """Tell whether the equation holds with squares that lost their raising (``7682``), or without the item's number."""
+        said, sides = self.values[index], self.chain.sides
+        for side in sides:
+            if isinstance(side.term, Token):
+                continue
+            candidates = [t for t in numbers(side.term) if t.places == 0 and not t.unit and len(t.text) in (3, 4, 5) and t.text[-1] in "23"]
+            for chosen in product((False, True), repeat=min(3, len(candidates))):
+                raised = {t for t, choose in zip(candidates, chosen, strict=False) if choose}
+                if raised and value(_raised(side.term, raised), printed, self.sizes) == said:
+                    return True
+            listed = _without_item(side.term, self.chain.tokens, side.start)
+            if listed is not None and value(side.term, listed, self.sizes) == said:
+                return True
+        return False
+
+
+def _raised(term: Term, tokens: set[Token]) -> Term:
+    """Read the last digit of each of *tokens* as an exponent."""
+    if isinstance(term, Token):
+        if term not in tokens:
+            return term
+        body, power = term.text[:-1], term.text[-1]
+        base = term._replace(text=body, value=Fraction(body.replace(",", "") or 0))
+        return Binary("^", base, term._replace(text=power, value=Fraction(power)))
+    if isinstance(term, Negative):
+        return Negative(_raised(term.term, tokens))
+    return Binary(term.operation, _raised(term.left, tokens), _raised(term.right, tokens))
+
+
+def _without_item(term: Term, tokens: object, start: int):  # type: ignore[no-untyped-def]
+    """Return how to read numbers if the first, such as ``2.768``, begins with an item's number ``2.``."""
+    first = tokens[start]  # type: ignore[index]
+    if first.kind != "num" or not first.places or first.start > 6:
+        return None
+    _, _, rest = first.text.partition(".")
+    return lambda token: Fraction(rest) if token is first else printed(token)
+
+
+def _precision(term: Term) -> tuple[bool, int]:
+    assert isinstance(term, Token)
+    return (not term.unit and not term.places, len(term.text))

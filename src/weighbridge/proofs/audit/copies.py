@@ -1,0 +1,169 @@
+"""Undo formulas that a page's math typesetting pasted two or three times over.
+
+Copying from such a page gives the formula as drawn, its TeX, and the formula as drawn again, glued
+together: ``30522×768=23,440,89630522 \\times 768 = 23,440,89630522×768=23,440,896``. Written without spaces,
+braces and superscripts the copies are equal; so the split is found where they agree, and the TeX is kept,
+since only it still knows that ``7682`` was a square.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+SIGNS = {
+    "times": "×", "cdot": "·", "ast": "*", "div": "÷", "approx": "≈", "to": "→", "rightarrow": "→", "sim": "∼", "le": "≤", "leq": "≤",
+    "ge": "≥", "geq": "≥", "ne": "≠", "neq": "≠", "ldots": "…", "cdots": "⋯", "dots": "…", "pm": "±", "Rightarrow": "⇒", "simeq": "≃",
+}  # fmt: skip
+"""TeX commands that are drawn as one sign."""
+
+_SAME = str.maketrans({"⋅": "·", "−": "-", "∗": "*", "∙": "·", "（": "(", "）": ")", "～": "∼", "~": "∼", "：": ":", "，": ","})
+_DROPPED = frozenset(" \t\u00a0\u2009\u202f\u200b\u200c\u200d\u2061\u2062\u2063\ufeff{}$_")
+_WINDOW = 600
+
+
+class _Flat(NamedTuple):
+    """The characters of a line as drawn, where each stands, and whether TeX drew it."""
+
+    text: str
+    starts: list[int]
+    ends: list[int]
+    tex: list[bool]
+
+
+def doubled(raw: str) -> list[tuple[int, int]]:
+    """Return the column ranges of *raw* that only repeat a formula.
+
+    >>> doubled(r"V×HV \\times HV×H")
+    [(0, 3), (13, 16)]
+    >>> doubled("23,844,60823,844,60823,844,608")
+    [(10, 20), (20, 30)]
+    """
+    if len(raw) < 5:
+        return []
+    found = _repeats(raw) if "=" in raw or "," in raw else []
+    if not any(sign in raw for sign in ("\\", "^", " =", " +")):
+        return found
+    flat, position = _flatten(raw), 0
+    while position < len(flat.text):
+        step = _undone(flat, position) if flat.tex[position] else None
+        if step is None:
+            position += 1
+            continue
+        period, first, copies, kept = step
+        for copy in range(copies):
+            if copy != kept:
+                begin = first + copy * period
+                found.append((flat.starts[begin], flat.ends[begin + period - 1]))
+        position = first + copies * period
+    return sorted(found)
+
+
+def _flatten(raw: str) -> _Flat:
+    flat = _Flat("", [], [], [])
+    text: list[str] = []
+    pending, position = False, 0
+    while position < len(raw):
+        character, start = raw[position], position
+        position += 1
+        if character == "\\":
+            end = position
+            while end < len(raw) and raw[end].isascii() and raw[end].isalpha():
+                end += 1
+            name, pending = raw[position:end], True
+            if name not in SIGNS:
+                position = end if end > position else position + (raw[position : position + 1] in (",", ";", "!", ":", " "))
+                continue
+            character, position = SIGNS[name], end
+        elif character in _DROPPED or character == "^":
+            pending = pending or character == "^"
+            continue
+        spaced = start > 0 and raw[start - 1] == " " and character in "=+-"
+        pending = pending or spaced
+        text.append(character.translate(_SAME))
+        flat.starts.append(start)
+        flat.ends.append(position)
+        flat.tex.append(pending)
+        pending = False
+    return flat._replace(text="".join(text))
+
+
+def _undone(flat: _Flat, anchor: int) -> tuple[int, int, int, int] | None:
+    """Find the copies around a character that TeX drew: period, start, number of copies, and which is the TeX."""
+    text, best = flat.text, None
+    sign = text[anchor]
+    for other in _places(text, sign, max(0, anchor - _WINDOW), min(len(text), anchor + _WINDOW)):
+        if flat.tex[other]:
+            continue
+        low, period = min(anchor, other), abs(anchor - other)
+        left, right = low, low + 1
+        while left > 0 and low - left < _WINDOW and text[left - 1] == text[left - 1 + period]:
+            left -= 1
+        while right + period < len(text) and right - low < _WINDOW and text[right] == text[right + period]:
+            right += 1
+        length = right - left + period
+        if length < 2 * period or period < 2:
+            continue
+        copies = min(3, length // period)
+        for start in range(left, left + min(length - copies * period, 40) + 1):
+            kept = _kept(flat, start, period, copies)
+            if kept is not None and start <= anchor < start + copies * period and _is_formula(flat, start, period, kept):
+                rank = (copies * period, _is_edge(flat, start), -start)
+                if best is None or rank > best[0]:
+                    best = (rank, (period, start, copies, kept))
+    return best[1] if best else None
+
+
+def _places(text: str, sign: str, low: int, high: int) -> list[int]:
+    places, at = [], text.find(sign, low, high)
+    while at >= 0 and len(places) < 40:
+        places.append(at)
+        at = text.find(sign, at + 1, high)
+    return places
+
+
+def _kept(flat: _Flat, start: int, period: int, copies: int) -> int | None:
+    """Return which copy is the TeX: exactly one must be."""
+    typeset = [copy for copy in range(copies) if any(flat.tex[start + copy * period : start + (copy + 1) * period])]
+    return typeset[0] if len(typeset) == 1 else None
+
+
+def _is_formula(flat: _Flat, start: int, period: int, kept: int) -> bool:
+    """Whether a copy is a formula, and not a term that happens to stand twice in one; spaces alone say less than TeX."""
+    piece = flat.text[start : start + period]
+    begin = start + kept * period
+    drawn = any(flat.tex[at] and flat.text[at] not in "=+-" for at in range(begin, begin + period))
+    whole = (piece[0].isalnum() or piece[0] in "([\"") and (piece[-1].isalnum() or piece[-1] in ")]%")
+    return whole and ("=" in piece or drawn)
+
+
+def _is_edge(flat: _Flat, start: int) -> bool:
+    """Whether a formula may start here: not in the middle of a word or a number."""
+    if start == 0 or flat.starts[start] != flat.ends[start - 1]:
+        return True
+    before, after = flat.text[start - 1], flat.text[start]
+    return not ((before.isascii() and before.isalnum()) and (after.isascii() and after.isalnum()))
+
+
+def _repeats(raw: str) -> list[tuple[int, int]]:
+    """Find runs without spaces that are one equation, or one number with separators, twice or three times over."""
+    found, start = [], 0
+    for end in range(len(raw) + 1):
+        if end < len(raw) and (raw[end].isascii() or raw[end] in "×·⋅≈−") and not raw[end].isspace() and raw[end] not in "\\：":
+            continue
+        run = raw[start:end]
+        for copies in (3, 2):
+            size, rest = divmod(len(run), copies)
+            if 5 <= size <= _WINDOW and not rest and run == run[:size] * copies and _is_repeat(run[:size]):
+                found += [(start + copy * size, start + (copy + 1) * size) for copy in range(1, copies)]
+                break
+        start = end + 1
+    return found
+
+
+def _is_repeat(piece: str) -> bool:
+    if not (piece[0].isalnum() or piece[0] in "([") or not (piece[-1].isalnum() or piece[-1] in ")]"):
+        return False
+    if "=" in piece:
+        return True
+    groups = piece.split(",")
+    return len(groups) > 1 and all(group.isdigit() for group in groups) and all(len(group) == 3 for group in groups[1:])

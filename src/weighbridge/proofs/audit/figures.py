@@ -1,0 +1,124 @@
+"""What a printed figure says, and whether it says what it should: exactly, rounded, or in units of 2^20."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import NamedTuple
+
+from weighbridge.proofs.audit.tokens import Token
+from weighbridge.proofs.audit.words import BYTES, UNITS
+
+
+class Fit(NamedTuple):
+    """How a figure agrees with an exact number: a verdict and the reason for it."""
+
+    verdict: str
+    reason: str = ""
+
+
+def scales(token: Token) -> tuple[Fraction, ...]:
+    """Return what the figure's unit may multiply it by, the likeliest first."""
+    if token.unit == "%":
+        return (Fraction(1, 100),)
+    return tuple(Fraction(scale) for scale in UNITS.get(token.unit, (1,)))
+
+
+def printed(token: Token) -> Fraction | None:
+    """Return the number as printed, in the likeliest meaning of its unit."""
+    return None if token.value is None else token.value * scales(token)[0]
+
+
+def fit(token: Token, true: Fraction, *, loose: bool = False) -> Fit | None:
+    """Tell how a printed figure agrees with the *true* number; None if it does not.
+
+    Args:
+        token: The figure.
+        true: What it should say.
+        loose: Whether it is said to be approximate, so that one digit will do.
+
+    >>> from weighbridge.proofs.audit.tokens import tokens
+    >>> fit(tokens("22.7 M", 0)[0], Fraction(23_835_648)).reason
+    'rounded, in units of 2^20'
+    """
+    if token.value is None:
+        return None
+    for check in (_exact, _rounded, _rounded_zeros, _cut):
+        for scale in scales(token):
+            found = check(token, true, scale, loose)
+            if found is not None:
+                return found
+    if token.unit in BYTES:
+        for size in (4, 2, 8, 1):
+            for scale in scales(token):
+                if _exact(token, true * size, scale, loose) or _rounded(token, true * size, scale, loose):
+                    return Fit("convention", f"{size} bytes for each parameter")
+    return None
+
+
+def _exact(token: Token, true: Fraction, scale: Fraction, loose: bool) -> Fit | None:
+    if token.value is None or token.value * scale != true:
+        return None
+    return Fit("convention", _unit(scale, "exact")) if _is_binary(scale) else Fit("exact")
+
+
+def _rounded(token: Token, true: Fraction, scale: Fraction, loose: bool) -> Fit | None:
+    if token.value is None or not (token.unit or token.places or true.denominator > 1):
+        return None
+    step = scale / 10**token.places
+    if abs(token.value * scale - true) * 2 > step or not token.value:
+        return None
+    return Fit("rounded", _unit(scale, "rounded"))
+
+
+def _rounded_zeros(token: Token, true: Fraction, scale: Fraction, loose: bool) -> Fit | None:
+    """Take the zeros at the end as not significant, down to two digits; down to one where it is said to be rough."""
+    if token.value is None or token.places or token.value.denominator != 1 or not (token.unit or loose):
+        return None
+    digits = str(int(token.value))
+    zeros = len(digits) - len(digits.rstrip("0"))
+    least = 1 if loose else 2
+    for dropped in range(1, min(zeros, len(digits) - least) + 1):
+        if abs(token.value * scale - true) * 2 <= scale * 10**dropped:
+            return Fit("rounded", _unit(scale, f"rounded to {_digits(len(digits) - dropped)}"))
+    return None
+
+
+def _digits(count: int) -> str:
+    return f"{count} digit" if count == 1 else f"{count} digits"
+
+
+def _cut(token: Token, true: Fraction, scale: Fraction, loose: bool) -> Fit | None:
+    if token.value is None or not (token.unit or token.places):
+        return None
+    step = scale / 10**token.places
+    if 0 < true - token.value * scale < step:
+        return Fit("note", "cut off, not rounded")
+    return None
+
+
+def _is_binary(scale: Fraction) -> bool:
+    return scale >= 1024 and scale.numerator & (scale.numerator - 1) == 0
+
+
+def _unit(scale: Fraction, word: str) -> str:
+    return f"{word}, in units of 2^{scale.numerator.bit_length() - 1}" if _is_binary(scale) else word
+
+
+def shown(number: object) -> str:
+    """Write a number for a sentence: thousands separated, a fraction as such.
+
+    >>> shown(Fraction(7, 2)), shown(Fraction(2_362_368))
+    ('7/2', '2,362,368')
+    """
+    if isinstance(number, Fraction):
+        if number.denominator == 1:
+            return f"{number.numerator:,}"
+        if number.denominator < 1000:
+            return f"{number.numerator:,}/{number.denominator:,}"
+        return f"{float(number):.6g}"
+    return f"{number:,}" if isinstance(number, int) else str(number)
+
+
+def whole(number: Fraction | None) -> int | Fraction | None:
+    """Return an int where the number is one."""
+    return int(number) if number is not None and number.denominator == 1 else number

@@ -1,0 +1,162 @@
+"""What every check of a text needs to know: its statements, its letters, its model, and what a size is in each line."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from weighbridge.errors import WeighbridgeError
+from weighbridge.proofs.audit.assumed import Assumed, Mention, assume, mentions
+from weighbridge.proofs.audit.claims import Claim, Line
+from weighbridge.proofs.audit.equations import Chain, chains, statements
+from weighbridge.proofs.audit.stated import Stated, meanings, stated
+from weighbridge.proofs.audit.tokens import Token
+from weighbridge.proofs.audit.words import LETTERS
+
+if TYPE_CHECKING:
+    from weighbridge.model import Model
+
+
+class Scene(NamedTuple):
+    """A text, understood.
+
+    Attributes:
+        lines: Its lines.
+        statements: Their tokens.
+        chains: Its equations.
+        meant: What single letters mean, as our words.
+        stated: The sizes it states.
+        mentions: By index of line, the models named there.
+        contexts: By index of line, the model that the line is about; the empty string is the main model, None
+            is one that cannot be told.
+        main: The main model, or None.
+        models: The models of all contexts.
+    """
+
+    lines: Sequence[Line]
+    statements: Sequence[Sequence[Token]]
+    chains: Sequence[Chain]
+    meant: Mapping[str, str]
+    stated: Sequence[Stated]
+    mentions: Mapping[int, Sequence[Mention]]
+    contexts: Sequence[str | None]
+    main: Assumed | None
+    models: Mapping[str, Model]
+
+    def context(self, line: int, column: int) -> str | None:
+        """Return the model that a place of the text is about."""
+        name = self.contexts[line]
+        for mention in self.mentions.get(line, ()):
+            if mention.column <= column:
+                name = mention.name
+        if name is not None and self.main is not None and name == self.main.name:
+            return ""
+        return name
+
+    def model_at(self, line: int, column: int) -> Model | None:
+        """Return the model that a place of the text is about, if it can be told."""
+        name = self.context(line, column)
+        return None if name is None else self.models.get(name)
+
+    def sizes_at(self, line: int, column: int) -> dict[str, int]:
+        """Return what names and letters amount to at a place."""
+        model = self.model_at(line, column)
+        sizes = words_of(model) if model is not None else {}
+        if model is None and self.context(line, column) == "":
+            sizes = _agreed(self.stated)
+        elif self.context(line, column) == "" and self.main is None:
+            sizes = {**sizes, **_agreed(self.stated)}
+        return {**sizes, **{letter: sizes[word] for letter, word in self.meant.items() if word in sizes}}
+
+
+def understand(lines: Sequence[Line], model: Model | None = None) -> Scene:
+    """Read a text as far as it needs to be understood before anything can be checked."""
+    from weighbridge.model import model as weigh
+
+    spoken = statements(lines)
+    meant = meanings(spoken)
+    sizes = [size for statement in spoken for size in stated(statement, meant)]
+    named = {index: found for index, line in enumerate(lines) if line.text and (found := mentions(line))}
+    main = _given(model) if model is not None else _main(lines, named, sizes)
+    contexts = _contexts(lines, named, main)
+    models: dict[str, Model] = {}
+    wanted = {name for name in contexts if name} | {m.name for found in named.values() for m in found if m.name}
+    for name in wanted:
+        try:
+            models[name] = weigh(name)
+        except WeighbridgeError:
+            continue
+    if model is not None:
+        models[""] = model
+    elif main is not None:
+        models[""] = weigh(dict(main.config)) if main.config is not None else weigh(main.name)
+    found = [chain for statement in spoken for chain in chains(statement)]
+    return Scene(lines, spoken, found, meant, sizes, named, contexts, main, models)
+
+
+def words_of(model: Model) -> dict[str, int]:
+    """Return a model's sizes by our words.
+
+    >>> from weighbridge import model
+    >>> words_of(model("bert-base-uncased"))["mlp"]
+    3072
+    """
+    if model.description is None:
+        return {}
+    values = vars(model.description.sizes)
+    sizes = {word: values[word] for word in (*LETTERS.values(), "head_dim") if isinstance(values.get(word), int)}
+    return {word: value for word, value in sizes.items() if not isinstance(value, bool)}
+
+
+def claim(lines: Sequence[Line], first: Token, last: Token, kind: str, verdict: str, **facts: object) -> Claim:
+    """Make a claim about the words from one token to another."""
+    line = lines[first.line]
+    end = last.end if last.line == first.line else len(line.text)
+    begin = line.at[first.start] if first.start < len(line.at) else 0
+    finish = line.at[end - 1] + 1 if 0 < end <= len(line.at) else len(line.raw)
+    text = " ".join(line.text[first.start : end].split())
+    return Claim(line.number, begin, max(finish, begin), text, kind, verdict, **facts)  # type: ignore[arg-type]
+
+
+def _given(model: Model) -> Assumed:
+    return Assumed(model.source, None, "given")
+
+
+def _main(lines: Sequence[Line], named: Mapping[int, Sequence[Mention]], sizes: Sequence[Stated]) -> Assumed | None:
+    counts: Counter[str] = Counter()
+    for found in named.values():
+        counts.update(mention.name for mention in found if mention.name)
+    own = [size for size in sizes if not _other(named.get(size.token.line, ()), size.token.start)]
+    bert = any("bert" in line.text.lower() for line in lines)
+    order = [name for name, _ in counts.most_common()]
+    return assume(order, _agreed(own), bert=bert)
+
+
+def _other(found: Sequence[Mention], column: int) -> bool:
+    """Tell whether what stands here is said of a large sister, or of a model that cannot be told."""
+    before = [mention for mention in found if mention.column <= column]
+    return bool(before) and (before[-1].name is None or "large" in before[-1].name)
+
+
+def _agreed(sizes: Sequence[Stated]) -> dict[str, int]:
+    """Return the size that is stated most often for each word; firm statements count more, the first wins."""
+    votes: dict[str, Counter[int]] = {}
+    for size in sizes:
+        votes.setdefault(size.word, Counter())[size.value] += 10 if size.firm else 1
+    return {word: counter.most_common(1)[0][0] for word, counter in votes.items()}
+
+
+def _contexts(lines: Sequence[Line], named: Mapping[int, Sequence[Mention]], main: Assumed | None) -> list[str | None]:
+    """Return for each line the model its headings name; the main model where they name none."""
+    contexts: list[str | None] = []
+    stack: list[tuple[int, str | None]] = [(0, "")]
+    for index, line in enumerate(lines):
+        if line.heading:
+            while stack[-1][0] >= line.heading:
+                stack.pop()
+            found = named.get(index, ())
+            name = found[-1].name if found else stack[-1][1]
+            stack.append((line.heading, "" if main is not None and name == main.name else name))
+        contexts.append(stack[-1][1])
+    return contexts

@@ -1,0 +1,119 @@
+"""The words people use for sizes, in English and Chinese, as one table that is looked up and never searched."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+LETTERS = {"H": "hidden", "V": "vocab", "L": "layers", "A": "heads", "I": "mlp", "S": "positions", "T": "types"}
+"""The letters that mean a size when a text does not say otherwise."""
+
+SYMBOLS = {word: letter for letter, word in LETTERS.items()} | {"head_dim": "D"}
+"""Our word for a size, and the letter it has in formulas here."""
+
+POSSIBLE = frozenset("HVLAISTNCEDFdhnklmrs")
+"""Single letters that may stand for a size in a formula."""
+
+_PHRASES = {
+    "vocab": """vocab size, vocabulary size, vocabulary, vocab, n vocab, vocab words, word list, 词表大小, 词汇表大小, 词典大小, 词表的大小, 词汇量, 词汇表的大小,
+        词典的大小, 字典大小, 词表, 词表长度, 词汇表长度, 词汇大小""",
+    "hidden": """hidden size, hidden dim, hidden dimension, hidden dimensions, hidden units, d model, dmodel, n embd, embedding dim, embedding dimension,
+        embedding size, model dim, model dimension, hidden, dim model, vocab dim, 隐藏层大小, 隐藏层维度, 隐层维度, 隐藏维度, 隐层大小, 隐藏层尺寸, 隐藏大小, 词向量的大小,
+        词向量大小, 词向量维度, 词向量的维度, 嵌入维度, 模型维度, 隐藏单元数, 隐藏层的大小, 隐藏层神经元数""",
+    "layers": """num hidden layers, num layers, n layer, n layers, number of layers, number of hidden layers, hidden layers, layers, layer,
+        encoder layers, transformer layers, num encoder layers, transformer blocks, 层数, transformer层数, transformer 层数, encoder层个数, encoder 层数, encoder层数, 编码器层数,
+        层个数, 隐藏层数, 网络层数, transformer 层数量, 编码层数""",
+    "heads": """num attention heads, num heads, n head, n heads, number of heads, number of attention heads, attention heads, heads, self attention heads,
+        头数, 注意力头数, 头个数, 头的个数, 注意力头个数, 头的数量, 多头数, 注意力头的数量, 注意力头数量""",
+    "mlp": """intermediate size, ffn hidden size, ffn size, ffn dim, ffn dimension, d ff, dff, feed forward size, feed forward dim, feed forward dimension,
+        feed forward hidden size, intermediate dim, intermediate dimension, filter size, intermediate, ffn width, n inner, mlp dim, mlp size, 中间层大小, 中间层维度, 前馈网络维度, 前馈层维度,
+        前馈维度, ffn 维度, ffn维度, ffn 中间层维度, 中间维度, 前馈网络隐藏层大小, 前馈网络中间层大小, 前馈网络大小, 前馈层大小, 中间层的大小""",
+    "positions": """max position embeddings, n positions, max sequence length, maximum sequence length, max seq length, max seq len, seq length, seq len, sequence length,
+        maximum position embeddings, max positions, maximum length, max length, context length, n ctx, positions, maximum positions, 最大位置编码, 文本最大长度, 最大序列长度, 最大长度, 序列长度,
+        序列最大长度, 最大位置数, 最大位置, 位置数, 最大位置嵌入, 句子最大长度, 最大句长""",
+    "types": """type vocab size, token types, segment types, number of segments, number of token types, segments, types, 标记类型数, 句子类型数, 分段数, 片段类型数, 片段数, 类型数, 类型词表大小""",
+    "head_dim": "head dim, head size, head dimension, d k, d head, dim head, 每个头的维度, 头维度, 单头维度, 头的维度",
+}
+
+SIZES = {phrase.strip(): word for word, phrases in _PHRASES.items() for phrase in " ".join(phrases.split()).split(",")}
+"""From a phrase, lower case and with spaces for ``_`` and ``-``, to our word for the size."""
+
+LOOSE = frozenset(
+    """vocabulary vocab hidden layer layers heads intermediate positions segments types 词表 word\xa0list""".split() + ["hidden units"]
+)
+"""Phrases that are words of ordinary prose too: they name a size only beside a number or a sign."""
+
+NOUNS = frozenset("layers layer heads head blocks block params parameters weights matrices copies times".split())
+"""Words that may follow a number inside a formula without changing it."""
+
+MEASURES = "层个头维次份组"
+"""The same in Chinese."""
+
+UNITS: dict[str, tuple[int, ...]] = {
+    "k": (10**3, 2**10), "m": (10**6, 2**20), "b": (10**9, 2**30), "g": (10**9, 2**30), "bn": (10**9,), "mn": (10**6,),
+    "kb": (2**10, 10**3), "mb": (2**20, 10**6), "gb": (2**30, 10**9), "kib": (2**10,), "mib": (2**20,), "gib": (2**30,),
+    "thousand": (10**3,), "million": (10**6,), "billion": (10**9,), "trillion": (10**12,), "万": (10**4,), "亿": (10**8,), "千万": (10**7,),
+    "百万": (10**6,), "十亿": (10**9,), "万亿": (10**12,), "千": (10**3,), "兆": (10**6, 2**20),
+}  # fmt: skip
+"""What a unit may mean, the likeliest first."""
+
+BYTES = frozenset("kb mb gb kib mib gib".split())
+"""Units that are bytes, though some write them for counts."""
+
+
+class Found(NamedTuple):
+    """A phrase found in a text: our word, where it ends, and how it was written."""
+
+    word: str
+    end: int
+    phrase: str
+
+
+def size_at(text: str, start: int) -> Found | None:
+    """Return the longest size phrase that starts at *start* and ends at a word's end.
+
+    >>> size_at("max_position_embeddings × 768", 0)
+    Found(word='positions', end=23, phrase='max position embeddings')
+    """
+    if not text[start].isascii():
+        return _chinese(text, start)
+    words: list[str] = []
+    best: Found | None = None
+    position = start
+    while position < len(text) and len(words) < 5:
+        end = position
+        while end < len(text) and text[end].isascii() and text[end].isalpha():
+            end += 1
+        if end == position:
+            break
+        words.append(text[position:end].lower())
+        phrase = " ".join(words)
+        if phrase in SIZES and not (end < len(text) and (text[end] == "_" or (text[end].isascii() and text[end].isdigit()))):
+            best = Found(SIZES[phrase], end, phrase)
+        mixed = _mixed(text, end, phrase)
+        best = mixed or best
+        gap = end
+        while gap < len(text) and text[gap] in " _-" and gap - end < 2:
+            gap += 1
+        if gap == end:
+            break
+        position = gap
+    return best
+
+
+def _mixed(text: str, end: int, phrase: str) -> Found | None:
+    """Look for a phrase that goes on in Chinese, such as ``Transformer 层数``."""
+    for gap in ("", " "):
+        if text[end : end + len(gap)] == gap:
+            for length in range(8, 0, -1):
+                found = phrase + gap + text[end + len(gap) : end + len(gap) + length]
+                if found in SIZES:
+                    return Found(SIZES[found], end + len(gap) + length, found)
+    return None
+
+
+def _chinese(text: str, start: int) -> Found | None:
+    for length in range(min(12, len(text) - start), 1, -1):
+        phrase = text[start : start + length]
+        if phrase in SIZES:
+            return Found(SIZES[phrase], start + length, phrase)
+    return None
