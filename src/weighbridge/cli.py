@@ -16,6 +16,7 @@ COMMANDS = {
     "count": "total and tree: name, shape, repeat, count, share (also the bare weigh SOURCE)",
     "tensors": "every tensor: name, shape, count, role, tie",
     "explain": "the derivation: formula, substitution, number, module by module",
+    "audit": "every numeric claim of an article or a model card, checked",
     "flops": "arithmetic of a forward and a backward pass, by module",
     "verify": "a checkpoint against its config: every tensor matched, or named with its reason",
     "diff": "two models tensor by tensor: added, gone, reshaped, retyped, and the config fields behind it",

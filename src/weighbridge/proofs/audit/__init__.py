@@ -30,7 +30,9 @@ def audit(data: bytes | str, *, name: str = "", model: Model | None = None) -> A
     lines = read_lines(data.encode() if isinstance(data, str) else data, name)
     scene = understand(lines, model)
     checked = check(scene)
-    return Audit(checked.claims, "", "", None, None, (), lines)
+    main, weighed = scene.main, scene.models.get("")
+    named = f"{weighed.class_name or weighed.kind}, {main.name}" if main is not None and weighed is not None else ""
+    return Audit(checked.claims, named, main.why if main is not None else (), None, None, (), lines)
 
 
 __all__ = ["Audit", "Claim", "Left", "Line", "audit"]

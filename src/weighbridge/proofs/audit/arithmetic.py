@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
 from typing import NamedTuple
 
-from weighbridge.proofs.audit.claims import Claim
+from weighbridge.messages import mark
+from weighbridge.proofs.audit.claims import Claim, Reason, said
 from weighbridge.proofs.audit.equations import Chain, Side
-from weighbridge.proofs.audit.figures import Fit, fit, printed, scales, shown, whole
+from weighbridge.proofs.audit.figures import Fit, fit, printed, scales, whole
 from weighbridge.proofs.audit.scene import Scene, claim
 from weighbridge.proofs.audit.terms import Binary, Negative, Term, names, numbers, value
 from weighbridge.proofs.audit.tokens import Token
@@ -87,39 +88,35 @@ class _Judged:
         self, index: int, side: Side, truth: tuple[Fraction, Fraction], wrong: list[Fraction]
     ) -> tuple[Claim, tuple[Fraction, Slip] | None] | None:
         true, mended = truth
-        said = self.values[index]
-        assert said is not None
+        value = self.values[index]
+        assert value is not None
         agreed = self._fit(index, true)
         if agreed is not None and mended != true:
             line = self._source()
-            reason = f"carries on the slip of line {line}" if line else "carries on an earlier slip"
-            return self._claim(side, "carried", said, mended, reason), (said, Slip(mended, line))
+            reason = said(mark("carries on the slip of line {line}"), line=line) if line else said(mark("carries on an earlier slip"))
+            return self._claim(side, "carried", value, mended, reason), (value, Slip(mended, line))
         if agreed is not None:
-            return self._claim(side, agreed.verdict, said, true, agreed.reason), None
+            return self._claim(side, agreed.verdict, value if agreed.meant is None else agreed.meant, true, agreed.reason), None
         if mended != true and self._fit(index, mended) is not None:
-            reason = f"right, though the numbers before it make {shown(true)}"
-            return self._claim(side, "note", said, mended, reason), None
+            reason = said(mark("right, though the numbers before it make {number}"), number=true)
+            return self._claim(side, "note", value, mended, reason), None
         if any(self._fit(index, other) is not None for other in wrong):
-            return self._claim(side, "carried", said, mended, "carries on the slip before it"), (said, Slip(mended, self._line(side)))
+            line = self._line(side)
+            return self._claim(side, "carried", value, mended, said(mark("carries on the slip before it"))), (value, Slip(mended, line))
         if self._is_rough(index, true):
             return None
         if self._otherwise(index):
-            return self._claim(side, "exact", said, said, "as the formula is meant"), None
-        wrong.append(said)
-        more = "too many" if said > true else "too few"
-        reason = f"{shown(true)} is right: {shown(abs(said - true))} {more}"
-        if mended != true:
-            reason += f"; with the earlier slips mended it is {shown(mended)}"
-        return self._claim(side, "wrong", said, true, reason), (said, Slip(mended, self._line(side)))
+            return self._claim(side, "exact", value, value, said(mark("as the formula is meant"))), None
+        wrong.append(value)
+        return self._claim(side, "wrong", value, true, _too_much(value, true, mended)), (value, Slip(mended, self._line(side)))
 
-    def _claim(self, side: Side, verdict: str, said: Fraction, true: Fraction, reason: str) -> Claim:
+    def _claim(self, side: Side, verdict: str, value: Fraction, true: Fraction, reason: Reason) -> Claim:
         tokens, sides = self.chain.tokens, self.chain.sides
-        named = any(names(other.term) for other in sides)
-        kind = "symbolic" if named else "arithmetic"
+        kind = "symbolic" if any(names(other.term) for other in sides) else "arithmetic"
         first = tokens[sides[0].start]
         if first.line != tokens[side.start].line:
             first = tokens[side.start]
-        facts = {"value": whole(said), "expected": whole(true), "difference": whole(said - true), "reason": reason}
+        facts = {"value": whole(value), "expected": whole(true), "difference": whole(value - true), "reason": reason}
         return claim(self.scene.lines, first, tokens[side.end - 1], kind, verdict, **facts)
 
     def _line(self, side: Side) -> int:
@@ -136,7 +133,7 @@ class _Judged:
         for side in self.chain.sides:
             for token in numbers(side.term):
                 number = printed(token)
-                if number in self.slips:
+                if number is not None and number in self.slips:
                     return self.slips[number].line
         return 0
 
@@ -226,10 +223,20 @@ class _Judged:
                 raised = {t for t, choose in zip(candidates, chosen, strict=False) if choose}
                 if raised and value(_raised(side.term, raised), printed, self.sizes) == said:
                     return True
-            listed = _without_item(side.term, self.chain.tokens, side.start)
+            listed = _without_item(self.chain.tokens, side.start)
             if listed is not None and value(side.term, listed, self.sizes) == said:
                 return True
         return False
+
+
+def _too_much(value: Fraction, true: Fraction, mended: Fraction) -> Reason:
+    if value > true:
+        reason = said(mark("{right} is right: {number} too many"), right=true, number=value - true)
+    else:
+        reason = said(mark("{right} is right: {number} too few"), right=true, number=true - value)
+    if mended != true:
+        reason += said(mark("with the earlier slips mended it is {number}"), number=mended)
+    return reason
 
 
 def _raised(term: Term, tokens: set[Token]) -> Term:
@@ -245,9 +252,9 @@ def _raised(term: Term, tokens: set[Token]) -> Term:
     return Binary(term.operation, _raised(term.left, tokens), _raised(term.right, tokens))
 
 
-def _without_item(term: Term, tokens: object, start: int):  # type: ignore[no-untyped-def]
+def _without_item(tokens: Sequence[Token], start: int) -> Callable[[Token], Fraction | None] | None:
     """Return how to read numbers if the first, such as ``2.768``, begins with an item's number ``2.``."""
-    first = tokens[start]  # type: ignore[index]
+    first = tokens[start]
     if first.kind != "num" or not first.places or first.start > 6:
         return None
     _, _, rest = first.text.partition(".")

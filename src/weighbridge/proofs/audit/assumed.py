@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
-from weighbridge.proofs.audit.claims import Line
+from weighbridge.messages import mark
+from weighbridge.proofs.audit.claims import Line, Reason, said
 
 KEYS = {
     "vocab": ("vocab_size", "n_vocab"),
@@ -44,7 +45,7 @@ class Assumed(NamedTuple):
 
     name: str
     config: Mapping[str, Any] | None
-    why: str
+    why: Reason
 
 
 @cache
@@ -121,18 +122,20 @@ def assume(named: Sequence[str], stated: Mapping[str, int], *, bert: bool) -> As
         sizes = sizes_of(config)
         agreed = sum(sizes.get(word) == value for word, value in stated.items())
         differ = sum(word in sizes and sizes[word] != value for word, value in stated.items())
-        rank = agreed - 2 * differ + (2.5 - 0.5 * named.index(name) if name in named else 0) + (0.5 if name.startswith("bert") and bert else 0)
+        rank = (
+            agreed - 2 * differ + (2.5 - 0.5 * named.index(name) if name in named else 0) + (0.5 if name.startswith("bert") and bert else 0)
+        )
         if best is None or rank > best[0]:
             best = (rank, name, agreed, differ)
     if best is None:
         return None
     _, name, agreed, differ = best
     if differ <= 1 and name in named:
-        return Assumed(name, None, "named in the text" + (f", and {agreed} sizes agree" if agreed > 1 else ""))
+        return Assumed(name, None, said(mark("named in the text")))
     if differ <= 1 and agreed >= 3 + 2 * differ:
-        return Assumed(name, None, f"{agreed} sizes stated in the text are its own")
+        return Assumed(name, None, said(mark("{count} sizes that the text states are its own"), count=agreed))
     if bert and {"vocab", "hidden", "layers"} <= set(stated):
         config = {"model_type": "bert", **{KEYS[word][0]: value for word, value in stated.items() if word in KEYS}}
         config.setdefault("intermediate_size", 4 * stated["hidden"])
-        return Assumed("BERT with the sizes of the text", config, "the text states its sizes")
+        return Assumed("BERT with the sizes of the text", config, said(mark("the text states its sizes")))
     return None

@@ -3,12 +3,58 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
+
+from weighbridge.messages import Say
 
 KINDS = ("arithmetic", "symbolic", "component", "configuration", "total", "share")
 VERDICTS = ("exact", "convention", "rounded", "wrong", "carried", "note")
 """``exact``; right in another ``convention``, which the reason names; fairly ``rounded``; ``wrong``; right in itself
 but ``carried`` on from an earlier slip; and a ``note``, worth knowing and no fault."""
+
+
+class Said(NamedTuple):
+    """A sentence in English with what stands in its braces, so that it can be said in any language."""
+
+    sentence: str
+    values: tuple[tuple[str, object], ...] = ()
+
+
+Reason: TypeAlias = tuple[Said, ...]
+"""Sentences that together give the reason of a verdict."""
+
+
+def said(sentence: str, **values: object) -> Reason:
+    """Make a reason of one sentence.
+
+    >>> spoken(said("{right} is right", right=1000), str)
+    '1,000 is right'
+    """
+    return (Said(sentence, tuple(values.items())),)
+
+
+def spoken(reason: Reason, say: Say) -> str:
+    """Say a reason in a language."""
+    return "; ".join(say(part.sentence).format(**{key: _spoken(value, say) for key, value in part.values}) for part in reason)
+
+
+def _spoken(value: object, say: Say) -> str:
+    if isinstance(value, Said):
+        return spoken((value,), say)
+    if isinstance(value, tuple):
+        return ", ".join(_spoken(item, say) for item in value)
+    return shown(value)
+
+
+def shown(number: object) -> str:
+    """Write a number for a sentence: thousands separated, a fraction as such.
+
+    >>> shown(Fraction(7, 2)), shown(Fraction(2_362_368))
+    ('7/2', '2,362,368')
+    """
+    if isinstance(number, Fraction) and number.denominator > 1:
+        return f"{number.numerator:,}/{number.denominator:,}" if number.denominator < 1000 else f"{float(number):.6g}"
+    return f"{int(number):,}" if isinstance(number, (int, Fraction)) else str(number)
 
 
 class Claim(NamedTuple):
@@ -23,7 +69,7 @@ class Claim(NamedTuple):
         value: What the text says: a number, or a formula as text.
         expected: What it should be, if something is to be said about that.
         difference: *value* minus *expected*.
-        reason: The verdict in one sentence.
+        reason: Why, as sentences to be said with :func:`spoken`.
     """
 
     line: int
@@ -35,14 +81,14 @@ class Claim(NamedTuple):
     value: int | Fraction | str | None = None
     expected: int | Fraction | str | None = None
     difference: int | Fraction | str | None = None
-    reason: str = ""
+    reason: Reason = ()
 
 
 class Left(NamedTuple):
     """What a way of counting leaves out, and how much that is (negative: what it counts beyond the model)."""
 
-    what: str
-    count: int
+    what: Said
+    count: int  # type: ignore[assignment]
 
 
 class Line(NamedTuple):
@@ -78,7 +124,7 @@ class Audit(NamedTuple):
 
     claims: tuple[Claim, ...]
     model: str
-    assumed: str
+    assumed: Reason
     corrected: int | None
     reference: int | None
     left_out: tuple[Left, ...]

@@ -114,7 +114,8 @@ def _undone(flat: _Flat, anchor: int) -> tuple[int, int, int, int] | None:
 
 
 def _places(text: str, sign: str, low: int, high: int) -> list[int]:
-    places, at = [], text.find(sign, low, high)
+    places: list[int] = []
+    at = text.find(sign, low, high)
     while at >= 0 and len(places) < 40:
         places.append(at)
         at = text.find(sign, at + 1, high)
@@ -132,7 +133,7 @@ def _is_formula(flat: _Flat, start: int, period: int, kept: int) -> bool:
     piece = flat.text[start : start + period]
     begin = start + kept * period
     drawn = any(flat.tex[at] and flat.text[at] not in "=+-" for at in range(begin, begin + period))
-    whole = (piece[0].isalnum() or piece[0] in "([\"") and (piece[-1].isalnum() or piece[-1] in ")]%")
+    whole = (piece[0].isalnum() or piece[0] in '(["') and (piece[-1].isalnum() or piece[-1] in ")]%")
     return whole and ("=" in piece or drawn)
 
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import NamedTuple
 
+from weighbridge.messages import mark
+from weighbridge.proofs.audit.claims import Reason, said
 from weighbridge.proofs.audit.tokens import Token
 from weighbridge.proofs.audit.words import BYTES, UNITS
 
 
 class Fit(NamedTuple):
-    """How a figure agrees with an exact number: a verdict and the reason for it."""
+    """How a figure agrees with an exact number: a verdict, the reason for it, and the number it then means."""
 
     verdict: str
-    reason: str = ""
+    reason: Reason = ()
+    meant: Fraction | None = None
 
 
 def scales(token: Token) -> tuple[Fraction, ...]:
@@ -37,8 +40,8 @@ def fit(token: Token, true: Fraction, *, loose: bool = False) -> Fit | None:
         loose: Whether it is said to be approximate, so that one digit will do.
 
     >>> from weighbridge.proofs.audit.tokens import tokens
-    >>> fit(tokens("22.7 M", 0)[0], Fraction(23_835_648)).reason
-    'rounded, in units of 2^20'
+    >>> fit(tokens("22.7 M", 0)[0], Fraction(23_835_648)).verdict
+    'rounded'
     """
     if token.value is None:
         return None
@@ -51,14 +54,14 @@ def fit(token: Token, true: Fraction, *, loose: bool = False) -> Fit | None:
         for size in (4, 2, 8, 1):
             for scale in scales(token):
                 if _exact(token, true * size, scale, loose) or _rounded(token, true * size, scale, loose):
-                    return Fit("convention", f"{size} bytes for each parameter")
+                    return Fit("convention", said(mark("{size} bytes for each parameter"), size=size), true)
     return None
 
 
 def _exact(token: Token, true: Fraction, scale: Fraction, loose: bool) -> Fit | None:
     if token.value is None or token.value * scale != true:
         return None
-    return Fit("convention", _unit(scale, "exact")) if _is_binary(scale) else Fit("exact")
+    return Fit("convention", _unit(scale), true) if _is_binary(scale) else Fit("exact", (), true)
 
 
 def _rounded(token: Token, true: Fraction, scale: Fraction, loose: bool) -> Fit | None:
@@ -67,7 +70,7 @@ def _rounded(token: Token, true: Fraction, scale: Fraction, loose: bool) -> Fit 
     step = scale / 10**token.places
     if abs(token.value * scale - true) * 2 > step or not token.value:
         return None
-    return Fit("rounded", _unit(scale, "rounded"))
+    return Fit("rounded", said(mark("rounded")) + _unit(scale), token.value * scale)
 
 
 def _rounded_zeros(token: Token, true: Fraction, scale: Fraction, loose: bool) -> Fit | None:
@@ -79,12 +82,10 @@ def _rounded_zeros(token: Token, true: Fraction, scale: Fraction, loose: bool) -
     least = 1 if loose else 2
     for dropped in range(1, min(zeros, len(digits) - least) + 1):
         if abs(token.value * scale - true) * 2 <= scale * 10**dropped:
-            return Fit("rounded", _unit(scale, f"rounded to {_digits(len(digits) - dropped)}"))
+            kept = len(digits) - dropped
+            reason = said(mark("rounded to one digit")) if kept == 1 else said(mark("rounded to {digits} digits"), digits=kept)
+            return Fit("rounded", reason + _unit(scale), token.value * scale)
     return None
-
-
-def _digits(count: int) -> str:
-    return f"{count} digit" if count == 1 else f"{count} digits"
 
 
 def _cut(token: Token, true: Fraction, scale: Fraction, loose: bool) -> Fit | None:
@@ -92,7 +93,7 @@ def _cut(token: Token, true: Fraction, scale: Fraction, loose: bool) -> Fit | No
         return None
     step = scale / 10**token.places
     if 0 < true - token.value * scale < step:
-        return Fit("note", "cut off, not rounded")
+        return Fit("note", said(mark("cut off, not rounded")), token.value * scale)
     return None
 
 
@@ -100,23 +101,10 @@ def _is_binary(scale: Fraction) -> bool:
     return scale >= 1024 and scale.numerator & (scale.numerator - 1) == 0
 
 
-def _unit(scale: Fraction, word: str) -> str:
-    return f"{word}, in units of 2^{scale.numerator.bit_length() - 1}" if _is_binary(scale) else word
-
-
-def shown(number: object) -> str:
-    """Write a number for a sentence: thousands separated, a fraction as such.
-
-    >>> shown(Fraction(7, 2)), shown(Fraction(2_362_368))
-    ('7/2', '2,362,368')
-    """
-    if isinstance(number, Fraction):
-        if number.denominator == 1:
-            return f"{number.numerator:,}"
-        if number.denominator < 1000:
-            return f"{number.numerator:,}/{number.denominator:,}"
-        return f"{float(number):.6g}"
-    return f"{number:,}" if isinstance(number, int) else str(number)
+def _unit(scale: Fraction) -> Reason:
+    if not _is_binary(scale):
+        return ()
+    return said(mark("in units of 2^{power}"), power=scale.numerator.bit_length() - 1)
 
 
 def whole(number: Fraction | None) -> int | Fraction | None:

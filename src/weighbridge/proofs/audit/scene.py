@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.errors import WeighbridgeError
+from weighbridge.messages import mark
 from weighbridge.proofs.audit.assumed import Assumed, Mention, assume, mentions
-from weighbridge.proofs.audit.claims import Claim, Line
+from weighbridge.proofs.audit.claims import Claim, Line, said
 from weighbridge.proofs.audit.equations import Chain, chains, statements
 from weighbridge.proofs.audit.stated import Stated, meanings, stated
 from weighbridge.proofs.audit.tokens import Token
@@ -91,8 +92,8 @@ def understand(lines: Sequence[Line], model: Model | None = None) -> Scene:
         models[""] = model
     elif main is not None:
         models[""] = weigh(dict(main.config)) if main.config is not None else weigh(main.name)
-    found = [chain for statement in spoken for chain in chains(statement)]
-    return Scene(lines, spoken, found, meant, sizes, named, contexts, main, models)
+    equations = [chain for statement in spoken for chain in chains(statement)]
+    return Scene(lines, spoken, equations, meant, sizes, named, contexts, main, models)
 
 
 def words_of(model: Model) -> dict[str, int]:
@@ -120,7 +121,7 @@ def claim(lines: Sequence[Line], first: Token, last: Token, kind: str, verdict: 
 
 
 def _given(model: Model) -> Assumed:
-    return Assumed(model.source, None, "given")
+    return Assumed(model.source, None, said(mark("given")))
 
 
 def _main(lines: Sequence[Line], named: Mapping[int, Sequence[Mention]], sizes: Sequence[Stated]) -> Assumed | None:

@@ -139,9 +139,7 @@ def _labelled(statement: Sequence[Token], index: int, label: Token, word: str) -
             break
         if token.kind in "()":
             depth += 1 if token.kind == "(" else -1
-        elif depth > 0 and token.kind == "num":
-            return None
-        elif depth <= 0 and token.text not in _LINKS:
+        elif (depth > 0 and token.kind == "num") or (depth <= 0 and token.text not in _LINKS):
             return None
         linked = linked or (depth <= 0 and token.text in _LINKS)
         at += 1

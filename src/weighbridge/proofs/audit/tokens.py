@@ -93,7 +93,7 @@ def _token(text: str, at: int, line: int, found: list[Token]) -> Token:
 
 def _is_shape(text: str, shape: re.Match[str], found: list[Token]) -> bool:
     """Tell a shape from a number in parentheses, and from a bracketed formula."""
-    inside = shape.group().strip("SizeS()[] ")
+    inside = shape.group().removeprefix("Size").removeprefix("size").strip("()[] ")
     if "," not in inside:
         return bool(found) and found[-1].text.lower() in ("size", "shape", "torch.size")
     groups = [group.strip() for group in inside.strip(",").split(",")]
@@ -162,7 +162,12 @@ def _named(text: str, at: int, line: int, found: list[Token]) -> Token:
     letters = word.group()
     if len(letters) == 1 and letters in POSSIBLE:
         return Token("name", letters, line, at, end)
-    if letters[0] in POSSIBLE and len(letters) <= 4 and all(letter in "HVLAISTN" for letter in letters) and _in_formula(text, at, end, found):
+    if (
+        letters[0] in POSSIBLE
+        and len(letters) <= 4
+        and all(letter in "HVLAISTN" for letter in letters)
+        and _in_formula(text, at, end, found)
+    ):
         return Token("name", letters[0], line, at, at + 1)
     if text[end : end + 1] in (".", "-") and text[end + 1 : end + 2].isalnum() and text[end + 1 : end + 2].isascii():
         end = _compound(text, end)
@@ -196,7 +201,11 @@ def _in_formula(text: str, at: int, end: int, found: list[Token]) -> bool:
     before = found[-1] if found else None
     after = text[end : end + 2].strip()[:1]
     glued = before is not None and before.end == at and before.kind in ("num", "name", "(")
-    return glued or after == "^" or (before is not None and before.kind == "op" and before.text in "*+" and after in ("", "+", "*", "×", "=", ")", ","))
+    return (
+        glued
+        or after == "^"
+        or (before is not None and before.kind == "op" and before.text in "*+" and after in ("", "+", "*", "×", "=", ")", ","))
+    )
 
 
 def _then_sign(text: str, end: int) -> bool:

@@ -224,9 +224,9 @@ def _star(writer: _Writer, position: int) -> int:
     while raw[after : after + 1] == "*":
         after += 1
     count, before, following = after - position, raw[position - 1 : position], raw[after : after + 1]
-    if count == 2 and _is_operand(before, ")]") and _is_operand(following, "(") and (before.isascii() and following.isascii()):
-        writer.put("^", position)
-    elif count == 2 and before == following == " ":
+    if (count == 2 and _is_operand(before, ")]") and _is_operand(following, "(") and (before.isascii() and following.isascii())) or (
+        count == 2 and before == following == " "
+    ):
         writer.put("^", position)
     elif count == 1:
         writer.put("*", position)

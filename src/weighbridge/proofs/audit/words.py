@@ -37,9 +37,7 @@ _PHRASES = {
 SIZES = {phrase.strip(): word for word, phrases in _PHRASES.items() for phrase in " ".join(phrases.split()).split(",")}
 """From a phrase, lower case and with spaces for ``_`` and ``-``, to our word for the size."""
 
-LOOSE = frozenset(
-    """vocabulary vocab hidden layer layers heads intermediate positions segments types 词表 word\xa0list""".split() + ["hidden units"]
-)
+LOOSE = frozenset("vocabulary vocab hidden layer layers heads intermediate positions segments types 词表".split())
 """Phrases that are words of ordinary prose too: they name a size only beside a number or a sign."""
 
 NOUNS = frozenset("layers layer heads head blocks block params parameters weights matrices copies times".split())
