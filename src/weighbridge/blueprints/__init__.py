@@ -85,6 +85,10 @@ ENCODERS: dict[str, str] = {
 MODULES: dict[str, str] = {
     **{model_type: module for module, types in ENCODERS.items() for model_type in types.split()},
     **{model_type: module for module, types in DECODERS.items() for model_type in types.split()},
+    "roberta-prelayernorm": "pre_norm",
+    "xlm-roberta-xl": "pre_norm",
+    "megatron-bert": "pre_norm",
+    "t5": "t5", "mt5": "t5", "umt5": "t5", "longt5": "t5",
 }
 """From model type to the module in this package whose ``FAMILIES`` holds it."""
 
