@@ -151,3 +151,20 @@ def matmul(name: str, *products: tuple[Stream, ...]) -> Op:
     ((2, 'seq', 'seq', 64),)
     """
     return Op(name, "matmul", products=products)
+
+
+def fairseq_attention(
+    name: str, hidden: Size, heads: Size, head_dim: Size, *, keys: Stream | None = None, bias: bool = True, key_bias: bool = True
+) -> Part:
+    """Describe attention with fairseq's four names, keys first; over another stream when *keys* names it.
+
+    >>> [part.name for part in fairseq_attention("self_attn", 8, 2, 4).children if isinstance(part, Part)]
+    ['k_proj', 'v_proj', 'q_proj', 'out_proj']
+    """
+    return Part(name, (
+        linear("k_proj", hidden, hidden, bias=bias and key_bias, stream=keys),
+        linear("v_proj", hidden, hidden, bias=bias, stream=keys),
+        linear("q_proj", hidden, hidden, bias=bias),
+        linear("out_proj", hidden, hidden, bias=bias),
+        attend(heads=heads, head_dim=head_dim, keys=keys),
+    ), "self_attention" if keys is None else "cross_attention")  # fmt: skip

@@ -88,7 +88,18 @@ MODULES: dict[str, str] = {
     "roberta-prelayernorm": "pre_norm",
     "xlm-roberta-xl": "pre_norm",
     "megatron-bert": "pre_norm",
-    "t5": "t5", "mt5": "t5", "umt5": "t5", "longt5": "t5",
+    "t5": "t5",
+    "mt5": "t5",
+    "umt5": "t5",
+    "longt5": "t5",
+    "bart": "bart",
+    "mbart": "bart",
+    "plbart": "bart",
+    "pegasus": "bart",
+    "m2m_100": "bart",
+    "blenderbot": "bart",
+    "blenderbot-small": "bart",
+    "marian": "marian",
 }
 """From model type to the module in this package whose ``FAMILIES`` holds it."""
 

@@ -127,7 +127,9 @@ def classes(prefix: str, *, first: bool = True) -> Mapping[str, Blueprint]:
         return Part("", backbone(c, first=first, decoder=False), "model")
 
     def sequence_classification(c: Sizes) -> Part:
-        head = Part("classification_head", (linear("dense", c.hidden, c.hidden), linear("out_proj", c.hidden, c.labels)), "head", stream="one")
+        head = Part(
+            "classification_head", (linear("dense", c.hidden, c.hidden), linear("out_proj", c.hidden, c.labels)), "head", stream="one"
+        )
         return Part("", (Part("transformer", backbone(c, "transformer.", first=first), "backbone"), head), "model")
 
     def token_classification(c: Sizes) -> Part:

@@ -1,0 +1,17 @@
+"""T5's random configs: gated and plain feed-forward, local and transient-global attention."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+
+def draw(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
+    """Draw the activation and, for LongT5, the kind of attention."""
+    if rng.random() < 0.7:
+        raw["feed_forward_proj"] = rng.choice(("relu", "gelu", "gated-gelu", "gated-silu"))
+    if raw["model_type"] == "longt5":
+        raw["encoder_attention_type"] = rng.choice(("local", "transient-global"))
+        raw["local_radius"] = rng.randint(3, 20)
+        raw["global_block_size"] = rng.randint(2, 9)
+    return raw
