@@ -82,24 +82,16 @@ ENCODERS: dict[str, str] = {
 }
 """BERT and the encoders after it."""
 
+TRANSLATORS = {
+    "t5": "t5 mt5 umt5 longt5",
+    "bart": "bart mbart plbart pegasus m2m_100 blenderbot blenderbot-small",
+    "marian": "marian",
+}
+
 MODULES: dict[str, str] = {
     **{model_type: module for module, types in ENCODERS.items() for model_type in types.split()},
     **{model_type: module for module, types in DECODERS.items() for model_type in types.split()},
-    "roberta-prelayernorm": "pre_norm",
-    "xlm-roberta-xl": "pre_norm",
-    "megatron-bert": "pre_norm",
-    "t5": "t5",
-    "mt5": "t5",
-    "umt5": "t5",
-    "longt5": "t5",
-    "bart": "bart",
-    "mbart": "bart",
-    "plbart": "bart",
-    "pegasus": "bart",
-    "m2m_100": "bart",
-    "blenderbot": "bart",
-    "blenderbot-small": "bart",
-    "marian": "marian",
+    **{model_type: module for module, types in TRANSLATORS.items() for model_type in types.split()},
 }
 """From model type to the module in this package whose ``FAMILIES`` holds it."""
 
