@@ -150,7 +150,7 @@ def test_a_tie_subtracts_exactly_its_tensors(model_type: str) -> None:
         for name in known.classes:
             tied, untied = (model({**raw, "tie_word_embeddings": switch}, name) for switch in (True, False))
             before = {row.name: row for row in untied.tensors()}
-            saved = [row.count for row in tied.tensors() if row.tied_to is not None and before[row.name].tied_to is None]
+            saved = [before[row.name].count for row in tied.tensors() if row.tied_to is not None and before[row.name].tied_to is None]
             assert untied.count().unique - tied.count().unique == sum_of(saved)
 
 
