@@ -31,6 +31,7 @@ class Format(NamedTuple):
 FORMATS: tuple[Format, ...] = (
     Format("safetensors", "safetensors", (".safetensors",)),
     Format("GGUF", "gguf", (".gguf",)),
+    Format("ONNX", "onnx", (".onnx",)),
 )
 """Asked in this order."""
 

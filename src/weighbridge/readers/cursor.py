@@ -24,10 +24,11 @@ class Cursor:
         size: The file's size, or the end of the part that may be read.
     """
 
-    __slots__ = ("_base", "_buffer", "_file", "at", "size")
+    __slots__ = ("_base", "_buffer", "_chunk", "_file", "at", "size")
 
-    def __init__(self, file: BinaryIO) -> None:
+    def __init__(self, file: BinaryIO, chunk: int = CHUNK) -> None:
         self._file = file
+        self._chunk = chunk
         self._buffer = b""
         self._base = 0
         self.at = 0
@@ -54,6 +55,24 @@ class Cursor:
         result: int = layout.unpack(self.take(layout.size, what))[0]
         return result
 
+    def varint(self) -> int:
+        """Read a whole number of 1 to 10 bytes, 7 bits in each, as protocol buffers write them."""
+        start = self.at - self._base
+        if 0 <= start < len(self._buffer) and self._buffer[start] < 128:
+            self.at += 1
+            return self._buffer[start]
+        if start < 0 or start + 10 > len(self._buffer):
+            self._fill(min(10, max(self.size - self.at, 0)), "number")
+            start = 0
+        value = shift = 0
+        for byte in self._buffer[start : start + 10]:
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                self.at += shift // 7
+                return value & (1 << 64) - 1
+        raise self.error("the file ends inside a number" if shift < 70 else "a number of more than 64 bits")
+
     def skip(self, length: int, what: str = "value") -> None:
         """Move past *length* bytes without reading them."""
         if length > self.size - self.at:
@@ -69,14 +88,18 @@ class Cursor:
         except UnicodeDecodeError:
             self.fail(f"a {what} that is not UTF-8")
 
+    def error(self, message: str, offset: int | None = None) -> ReadError:
+        """Return a :class:`ReadError` about this place, or another one."""
+        return ReadError(message, offset=self.at if offset is None else offset)
+
     def fail(self, message: str, offset: int | None = None) -> NoReturn:
         """Raise a :class:`ReadError` about this place, or another one."""
-        raise ReadError(message, offset=self.at if offset is None else offset)
+        raise self.error(message, offset)
 
     def _fill(self, length: int, what: str) -> None:
         try:
             self._file.seek(self.at)
-            self._buffer = self._file.read(min(max(length, CHUNK), self.size - self.at))
+            self._buffer = self._file.read(min(max(length, self._chunk), self.size - self.at))
         except OSError as error:
             self.fail(f"cannot be read: {error.strerror}")
         self._base = self.at
