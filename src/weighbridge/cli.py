@@ -17,6 +17,8 @@ COMMANDS = {
     "tensors": "every tensor: name, shape, count, role, tie",
     "explain": "the derivation: formula, substitution, number, module by module",
     "audit": "every numeric claim of an article or a model card, checked",
+    "counts": "all legitimate counts of this model side by side",
+    "reconcile": "which convention gives a number; else the nearest and the difference explained",
     "flops": "arithmetic of a forward and a backward pass, by module",
     "verify": "a checkpoint against its config: every tensor matched, or named with its reason",
     "diff": "two models tensor by tensor: added, gone, reshaped, retyped, and the config fields behind it",

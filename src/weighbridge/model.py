@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 
     from weighbridge.accounts.flops import Flops
     from weighbridge.formula import Symbol
+    from weighbridge.proofs.counts import Count
     from weighbridge.proofs.derive import Derivation
     from weighbridge.proofs.formulas import Formula
+    from weighbridge.proofs.reconcile import Reconciliation
 
 
 class Described(NamedTuple):
@@ -157,6 +159,30 @@ class Model:
         from weighbridge.proofs.derive import derive
 
         return derive(self, lang, module=module, depth=depth)
+
+    def counts(self, lang: str = "en") -> tuple[Count, ...]:
+        """List all legitimate counts, each with its definition and where that custom is found.
+
+        >>> [row.value for row in model("bert-base-uncased").counts() if row.key == "scaling-law"]
+        [84934656]
+        """
+        from weighbridge.proofs.counts import counts
+
+        return counts(self, lang)
+
+    def reconcile(self, number: str | int, lang: str = "en") -> Reconciliation:
+        """Find the conventions in which this model has *number* parameters.
+
+        Args:
+            number: An int, or text such as ``109,482,240``, ``110M``, ``1.1亿``.
+            lang: The language of the words.
+
+        >>> model("bert-base-uncased").reconcile(108808704).matches[0].convention
+        'BertModel without linear biases and pooler'
+        """
+        from weighbridge.proofs.reconcile import reconcile
+
+        return reconcile(self, number, lang)
 
     def flops(self, batch: int = 1, seq: int = 128, decoder_seq: int | None = None, encoder_seq: int | None = None) -> Flops:
         """Count the arithmetic of one pass.
