@@ -36,7 +36,7 @@ class Atom(NamedTuple):
     rows: int = 0
 
     @property
-    def count(self) -> int:
+    def total(self) -> int:
         """Elements in all copies."""
         return self.each * self.copies
 
@@ -51,7 +51,7 @@ class Parts(NamedTuple):
     @property
     def unique(self) -> int:
         """Each tied tensor once."""
-        return sum(atom.count for atom in self.atoms)
+        return sum(atom.total for atom in self.atoms)
 
 
 def parts(tree: Part) -> Parts:

@@ -37,7 +37,10 @@ class Omission(NamedTuple):
     cost: int = 1
 
 
+OFFSET = Omission("position-offset", mark("two spare rows of the position table"), lambda atom: False)
+"""Covers a part of one table (see ``_spare``); it goes before norms of the same size."""
 OMISSIONS = (
+    OFFSET,
     Omission("biases", mark("linear biases"), lambda atom: atom.role == "bias"),
     Omission("norms", mark("norms"), lambda atom: atom.role in ("gain", "shift")),
     Omission("embedding-norm", mark("embedding norm"), lambda atom: atom.component == "embedding_norm"),
@@ -71,7 +74,7 @@ class Piece(NamedTuple):
     """Something left out or added, and how many parameters it is."""
 
     what: str
-    count: int
+    amount: int
 
 
 class Cell(NamedTuple):
@@ -79,7 +82,7 @@ class Cell(NamedTuple):
 
     covered: int
     label: str
-    count: int
+    amount: int
     tied: bool = False
 
 
@@ -130,7 +133,7 @@ class Convention(NamedTuple):
         done = 0
         for index in self.omitted:
             bit = 1 << index
-            lost = sum(cell.count for cell in self.view.cells if cell.covered & bit and not cell.covered & done and not cell.tied)
+            lost = sum(cell.amount for cell in self.view.cells if cell.covered & bit and not cell.covered & done and not cell.tied)
             done |= bit
             pieces += [Piece(self.view.omissions[index].what, lost)] if lost else []
         return tuple(pieces)
@@ -139,7 +142,7 @@ class Convention(NamedTuple):
     def added(self) -> tuple[Piece, ...]:
         """What it counts beyond the class's unique parameters."""
         done = sum(1 << index for index in self.omitted)
-        twice = sum(cell.count for cell in self.view.cells if cell.tied and not cell.covered & done)
+        twice = sum(cell.amount for cell in self.view.cells if cell.tied and not cell.covered & done)
         return (*self.view.added, *((Piece(mark("tied tensors, counted under every name"), twice),) if twice else ()))
 
     @property
@@ -153,9 +156,9 @@ class Convention(NamedTuple):
         found: Counter[str] = Counter()
         for cell in self.view.cells:
             if not cell.covered & done:
-                found[cell.label] += cell.count
+                found[cell.label] += cell.amount
         for piece in self.view.added:
-            found[piece.what] += piece.count
+            found[piece.what] += piece.amount
         return found
 
     def text(self, say: Say) -> str:
@@ -200,7 +203,7 @@ def conventions(model: Model) -> Conventions:
     kept = {value: tuple(sorted(made, key=lambda c: (c[0], c[1], len(c[2]), c[2]))[:KEPT]) for value, made in found.items() if value > 0}
     plain: Counter[str] = Counter()
     for atom in parts(model.tree).atoms:
-        plain[_label(atom)] += atom.count
+        plain[_label(atom)] += atom.total
     return Conventions(kept, tuple(sorted(kept)), plain)
 
 
@@ -269,9 +272,6 @@ def _views(model: Model) -> Iterator[View]:
 
 def _view(name: str, unique: int, scope: str, atoms: Sequence[Atom], omissions: tuple[Omission, ...], index: int) -> View:
     cells = _cells(atoms, omissions)
-    present = 0
-    for cell in cells:
-        present |= cell.covered
     return View(name, unique, scope, cells, (), (), omissions, 1 if index else 0, 3 if index else 4)
 
 
@@ -280,23 +280,20 @@ def _cells(atoms: Sequence[Atom], omissions: tuple[Omission, ...]) -> tuple[Cell
     found: Counter[tuple[int, str]] = Counter()
     for atom in atoms:
         covered = sum(1 << index for index, omission in enumerate(omissions) if omission.covers(atom))
-        padding = _padding(atom)
-        if padding:
-            extra = next(index for index, omission in enumerate(omissions) if omission.key == "position-offset")
-            found[covered | 1 << extra, _label(atom)] += padding
-        found[covered, _label(atom)] += atom.count - padding
+        spare = _spare(atom)
+        if spare:
+            found[covered | 1 << omissions.index(OFFSET), _label(atom)] += spare
+        found[covered, _label(atom)] += atom.total - spare
     return tuple(Cell(covered, label, amount) for (covered, label), amount in found.items())
 
 
-def _padding(atom: Atom) -> int:
+def _spare(atom: Atom) -> int:
     """Return the two rows that RoBERTa and its like keep beyond a power of two of positions."""
     rows = atom.rows
-    return 2 * atom.count // rows if rows > 4 and (rows - 2) & (rows - 3) == 0 else 0
+    return 2 * atom.total // rows if rows > 4 and (rows - 2) & (rows - 3) == 0 else 0
 
 
 def _head_omissions(taken: Parts) -> Iterator[Omission]:
-    if any(_padding(atom) for atom in taken.atoms):
-        yield Omission("position-offset", mark("two spare rows of the position table"), lambda atom: False)
     for head in dict.fromkeys(atom.component for atom in taken.atoms if atom.component.startswith("head:")):
         yield Omission("head", head.removeprefix("head:"), lambda atom, head=head: atom.component == head)  # type: ignore[misc]
 
@@ -331,9 +328,9 @@ def _single(atoms: Sequence[Atom]) -> Iterator[list[Atom]]:
 def _outside(whole: View, view: View) -> tuple[Piece, ...]:
     left: Counter[str] = Counter()
     for cell in whole.cells:
-        left[cell.label] += cell.count
+        left[cell.label] += cell.amount
     for cell in view.cells:
-        left[cell.label] -= cell.count
+        left[cell.label] -= cell.amount
     return tuple(Piece(LABELS.get(label, label), amount) for label, amount in left.items() if amount)
 
 
@@ -354,8 +351,8 @@ def _padded(model: Model, view: View) -> Iterator[View]:
 def _enumerated(view: View, order: int) -> Iterator[Convention]:
     covers = [sum(1 << n for n, cell in enumerate(view.cells) if cell.covered >> index & 1) for index in range(len(view.omissions))]
     usable = [index for index, cells in enumerate(covers) if cells]
-    counts = [cell.count for cell in view.cells]
-    plus = sum(piece.count for piece in view.added)
+    counts = [cell.amount for cell in view.cells]
+    plus = sum(piece.amount for piece in view.added)
     sums: dict[int, int] = {}
     seen: set[int] = set()
     for size in range(view.depth + 1):

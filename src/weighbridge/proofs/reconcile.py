@@ -108,7 +108,7 @@ def reconcile(model: Model, number: str | int, lang: str = "en") -> Reconciliati
                 found[key] = rank
     matches = tuple(match for *_, match in sorted(found.values(), key=lambda item: (item[0], item[1], len(item[2].keys))))[:LIMIT]
     own = sum(table.reference.values())
-    nearest = None if matches else _nearest(model, table, meanings[0], say)
+    nearest = None if matches else _nearest(model, table, meanings, say)
     return Reconciliation(str(number), model.class_name or model.kind, own, matches, nearest)
 
 
@@ -133,10 +133,11 @@ def _match(made: Convention, reading: Reading, table: Conventions, say: Say) -> 
 
 
 def _said(pieces: tuple[Piece, ...], say: Say) -> tuple[Piece, ...]:
-    return tuple(Piece(say(piece.what), piece.count) for piece in pieces)
+    return tuple(Piece(say(piece.what), piece.amount) for piece in pieces)
 
 
-def _nearest(model: Model, table: Conventions, reading: Reading, say: Say) -> Nearest | None:
+def _nearest(model: Model, table: Conventions, meanings: list[Reading], say: Say) -> Nearest | None:
+    reading = meanings[0]
     number = round(reading.value)
     plain = [value for value in table.values if table.by_value[value][0].cost <= PLAIN]
     if not plain:
@@ -144,13 +145,15 @@ def _nearest(model: Model, table: Conventions, reading: Reading, say: Say) -> Ne
     value = min(plain, key=lambda known: (abs(known - number), known))
     match = _match(table.by_value[value][0], reading._replace(how="nearest"), table, say)
     hints = list(_hints(model, table, number, value, say)) if reading.how == "exact" else []
-    return Nearest(match, number - value, (*_other_models(model, reading, say), *hints))
+    return Nearest(match, number - value, (*_other_models(model, meanings, say), *hints))
 
 
 def _hints(model: Model, table: Conventions, number: int, nearest: int, say: Say) -> Iterator[str]:
     yield from _slips(table, number, say)
     yield from _other_sizes(model, number, say)
-    yield from _shape(model, abs(number - nearest), say)
+    yield from _shape(model, number - sum(table.reference.values()), model.class_name or model.kind, say)
+    if nearest != sum(table.reference.values()):
+        yield from _shape(model, number - nearest, table.by_value[nearest][0].text(say), say)
 
 
 def _slips(table: Conventions, number: int, say: Say) -> Iterator[str]:
@@ -193,11 +196,13 @@ def _other_sizes(model: Model, number: int, say: Say) -> Iterator[str]:
             yield say("{name} gives it with {key} {value}, the vocabulary of {known}").format(
                 name=model.class_name, key=key, value=f"{other:,}", known=plausible[other]
             )
-        elif (word == "layers" and 0 < other <= 200) or (word == "positions" and other > 0 and (other & (other - 1) == 0 or other % 512 == 0)):
+        elif (word == "layers" and 0 < other <= 200) or (
+            word == "positions" and other > 0 and (other & (other - 1) == 0 or other % 512 == 0)
+        ):
             yield say("{name} gives it with {key} {value}").format(name=model.class_name, key=key, value=f"{other:,}")
 
 
-def _other_models(model: Model, reading: Reading, say: Say) -> Iterator[str]:
+def _other_models(model: Model, meanings: list[Reading], say: Say) -> Iterator[str]:
     """Yield published models of the same type and class that have the number."""
     from weighbridge.model import model as weighed
     from weighbridge.sources import presets
@@ -207,7 +212,7 @@ def _other_models(model: Model, reading: Reading, say: Say) -> Iterator[str]:
         if preset.config.get("model_type") != model.model_type or len(seen) == 3:
             continue
         amount = weighed(preset.config, model.class_name).count().unique
-        if isinstance(amount, int) and reading.low <= amount <= reading.high and amount not in seen:
+        if isinstance(amount, int) and amount not in seen and any(reading.low <= amount <= reading.high for reading in meanings):
             seen.add(amount)
             yield say("{name} of {known} has {value}").format(name=model.class_name, known=preset.name, value=f"{amount:,}")
 
@@ -223,19 +228,22 @@ def _known_vocabularies() -> dict[int, str]:
     return known
 
 
-def _shape(model: Model, residual: int, say: Say) -> Iterator[str]:
-    """Yield what kind of number the difference is."""
-    digits = str(residual)
+def _shape(model: Model, residual: int, name: str, say: Say) -> Iterator[str]:
+    """Yield what kind of number the difference to a convention is."""
+    digits = str(abs(residual))
     if len(digits) > 1 and set(digits[1:]) == {"0"}:
-        yield say("the difference is {value}: one digit is off by {digit}").format(value=f"{residual:,}", digit=digits[0])
+        yield say("the difference to {name} is {value}: one digit is off by {digit}").format(
+            name=name, value=f"{residual:+,}", digit=digits[0]
+        )
     sizes = vars(model.description.sizes) if model.description else {}
     hidden, mlp = sizes.get("hidden"), sizes.get("mlp")
-    letters = {"H²": hidden * hidden if isinstance(hidden, int) else 0, "H × I": hidden * mlp if isinstance(hidden, int) and isinstance(mlp, int) else 0,
-               "H": hidden if isinstance(hidden, int) else 0}  # fmt: skip
+    if not isinstance(hidden, int) or residual == 0:
+        return
+    letters = {"H²": hidden * hidden, "H × I": hidden * mlp if isinstance(mlp, int) else 0, "H": hidden}
     for letter, size in letters.items():
-        if size > 1 and residual and residual % size == 0:
-            times = f"{residual // size:,} × {letter}" if residual != size else letter
-            yield say("the difference is {times}").format(times=times)
+        if size > 1 and residual % size == 0:
+            times = say("the difference to {name} is {value}, {times} × {letter}")
+            yield times.format(name=name, value=f"{residual:+,}", times=f"{abs(residual) // size:,}", letter=letter)
             return
 
 
@@ -248,6 +256,6 @@ def explained(match: Match, say: Say) -> str:
     '109,482,240 − 83,712 (linear biases) − 589,824 (pooler) = 108,808,704'
     """
     steps = [f"{match.class_count:,}"]
-    steps += [f"− {piece.count:,} ({piece.what})" for piece in match.leaves_out]
-    steps += [f"+ {piece.count:,} ({piece.what})" for piece in match.adds]
+    steps += [f"− {piece.amount:,} ({piece.what})" for piece in match.leaves_out]
+    steps += [f"+ {piece.amount:,} ({piece.what})" for piece in match.adds]
     return " ".join(steps) + (f" = {match.value:,}" if len(steps) > 1 else "")

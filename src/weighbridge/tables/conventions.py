@@ -16,7 +16,7 @@ GROUPS = {
     "storage": mark("by storage"),
     "left out": mark("with something left out"),
     "part": mark("of a part"),
-    "law": mark("for scaling laws"),
+    "law": mark("for scaling laws and estimates"),
     "published": mark("as published"),
 }
 

@@ -57,7 +57,7 @@ def _match_json(match: Match) -> dict[str, Any]:
 
 
 def _pieces(pieces: tuple[Piece, ...]) -> list[dict[str, Any]]:
-    return [{"what": piece.what, "count": piece.count} for piece in pieces]
+    return [{"what": piece.what, "count": piece.amount} for piece in pieces]
 
 
 def _grouped(number: str) -> str:
