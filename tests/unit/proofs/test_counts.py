@@ -1,6 +1,10 @@
 """The table of all counts of BERT, held against figures measured elsewhere."""
 
+from pathlib import Path
+
 from weighbridge import Model, model
+from weighbridge.proofs.conventions import OMISSIONS
+from weighbridge.proofs.counts import CUSTOMS
 from weighbridge.tables.conventions import as_json, report
 
 
@@ -45,3 +49,10 @@ def test_json_and_report_show_the_same_numbers() -> None:
     values = [row["value"] or row["published"] for row in as_json(weighed)]
     shown = [row.cells[1] for table in report(weighed).tables for row in table.rows]
     assert sorted(map(str, values)) == sorted(map(str, shown))
+
+
+def test_every_key_has_its_place_among_the_counting_rules() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "counting-rules.md").read_text("utf-8")
+    anchors = {word for line in page.splitlines() if line.startswith("### ") for word in line.removeprefix("### ").split(", ")}
+    assert {custom.key for custom in CUSTOMS} - anchors == set()
+    assert {omission.key for omission in OMISSIONS} - anchors == set()
