@@ -196,18 +196,14 @@ TIED = switch("tied", "tie_word_embeddings", True)
 """Whether the head shares the word embeddings' storage."""
 
 
-class Bound(NamedTuple):
-    """The outcome of :func:`bind`.
+def _crossed(c: Sizes) -> bool:
+    if c.cross and not c.decoder:
+        raise ConfigError("cross-attention is for decoders", key="add_cross_attention", value=True, hint="set is_decoder as well")
+    return bool(c.cross)
 
-    Attributes:
-        sizes: What the blueprint reads.
-        defaulted: Key path of each field that was absent or null, by our word's path.
-        unknown: Key paths that no field and no list of neutral keys names.
-    """
 
-    sizes: Sizes
-    defaulted: dict[str, str]
-    unknown: tuple[str, ...]
+DECODER = (switch("decoder", "is_decoder", False), switch("cross", "add_cross_attention", False), derived("crossed", _crossed))
+"""The switches that give an encoder of BERT's kind a cross-attention in each layer; one without the other is refused."""
 
 
 def bind(fields: tuple[Field, ...], raw: Mapping[str, Any], *, path: str = "", like: Sizes | None = None) -> Sizes:

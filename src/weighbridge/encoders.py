@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, Protocol
 
+from weighbridge.config import DECODER as DECODER
 from weighbridge.config import LABELS, Field, Sizes, derived, size, switch
 from weighbridge.parts import attend, embedding, layer_norm, linear, matmul
 from weighbridge.sizes import Size, exact
@@ -16,7 +17,6 @@ from weighbridge.tree import Node, Part, Stream, Tensor
 
 HEAD_DIM = derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_attention_heads")
 POOLED = switch("pooled", "add_pooling_layer", True, silent=True)
-DECODER = (switch("decoder", "is_decoder", False), switch("cross", "add_cross_attention", False))
 
 
 def bert_fields(
@@ -64,7 +64,7 @@ def attention(c: Sizes, name: str = "attention", *, keys: str | None = None) -> 
 
 def crossed(c: Sizes) -> tuple[Part, ...]:
     """Describe the cross-attention of a layer, if the config asks for one."""
-    return (attention(c, "crossattention", keys="encoder"),) if c.decoder and c.cross else ()
+    return (attention(c, "crossattention", keys="encoder"),) if c.crossed else ()
 
 
 def closing(inputs: Size, outputs: Size, *extra: Node, kind: str = "attention") -> Part:

@@ -180,6 +180,12 @@ def test_flops_refuse_what_is_no_length() -> None:
         weighbridge.model("bert-base-uncased").flops(seq=0)
 
 
+def test_cross_attention_without_a_decoder_is_refused_as_the_reference_does() -> None:
+    with pytest.raises(ConfigError) as caught:
+        weighbridge.model({"model_type": "bert", "add_cross_attention": True})
+    assert str(caught.value) == "add_cross_attention: cross-attention is for decoders (set is_decoder as well)"
+
+
 def test_cross_attention_runs_only_with_an_encoder() -> None:
     model = weighbridge.model("bert-base-uncased", None, {"is_decoder": True, "add_cross_attention": True})
     assert model.flops().forward_matmul == 22_348_431_360

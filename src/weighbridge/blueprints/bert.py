@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from weighbridge.blueprints import Family
-from weighbridge.config import LABELS, TIED, Sizes, derived, size, switch
+from weighbridge.config import DECODER, LABELS, TIED, Sizes, derived, size, switch
 from weighbridge.parts import attend, embedding, layer_norm, linear
 from weighbridge.sizes import exact
 from weighbridge.tree import Part, Row, Tensor
@@ -25,8 +25,7 @@ FIELDS = (
     derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_attention_heads"),
     LABELS,
     TIED,
-    switch("decoder", "is_decoder", False),
-    switch("cross", "add_cross_attention", False),
+    *DECODER,
     switch("pooled", "add_pooling_layer", True, silent=True),
 )
 
@@ -34,7 +33,7 @@ FIELDS = (
 def encoder(c: Sizes, *, pooled: bool) -> tuple[Part, ...]:
     """Describe embeddings, layers and pooler: the parts that all nine classes share."""
     H = c.hidden
-    crossed = (attention(c, "crossattention", keys="encoder"),) if c.decoder and c.cross else ()
+    crossed = (attention(c, "crossattention", keys="encoder"),) if c.crossed else ()
     layer = Part("layer", (
         attention(c, "attention"),
         *crossed,

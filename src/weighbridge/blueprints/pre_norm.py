@@ -33,7 +33,7 @@ def attentions(c: Sizes, *, before: str | None = None, after: str | None = None)
         kind = "cross_attention" if keys else "self_attention"
         return Part(name, (*first, self_attention(c, keys=keys), output, *last), kind, given=keys)
 
-    return (one("attention", None), *((one("crossattention", "encoder"),) if c.decoder and c.cross else ()))
+    return (one("attention", None), *((one("crossattention", "encoder"),) if c.crossed else ()))
 
 
 def roberta_prelayernorm(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
