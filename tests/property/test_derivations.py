@@ -9,6 +9,8 @@ from weighbridge.formula import evaluate
 from weighbridge.proofs.derive import Line, Section
 from weighbridge.proofs.steps import chain
 
+DECODERS: list[dict[str, bool]] = [{}, {"is_decoder": True}, {"is_decoder": True, "add_cross_attention": True}]
+
 
 @st.composite
 def berts(draw: st.DrawFn) -> Model:
@@ -17,7 +19,7 @@ def berts(draw: st.DrawFn) -> Model:
         "model_type": "bert", "vocab_size": draw(st.integers(1, 60)), "hidden_size": heads * draw(st.integers(1, 9)),
         "num_attention_heads": heads, "num_hidden_layers": draw(st.integers(1, 5)), "intermediate_size": draw(st.integers(1, 99)),
         "max_position_embeddings": draw(st.integers(1, 50)), "type_vocab_size": draw(st.integers(1, 3)),
-        "tie_word_embeddings": draw(st.booleans()), "is_decoder": draw(st.booleans()), "add_cross_attention": draw(st.booleans()),
+        "tie_word_embeddings": draw(st.booleans()), **draw(st.sampled_from(DECODERS)),
     }  # fmt: skip
     return model(config, draw(st.sampled_from(sorted(CLASSES))))
 
