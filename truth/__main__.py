@@ -11,7 +11,9 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from typing import Any
 
+from truth import census as counting
 from truth import check as checking
+from truth import coverage as covering
 from truth import record as recording
 from truth.check import Failure, Outcome
 from weighbridge.blueprints import MODULES, model_type_of
@@ -35,8 +37,13 @@ def main(arguments: list[str] | None = None) -> int:
     record = commands.add_parser("record", help="write committed truth files")
     record.add_argument("types", nargs="*", help="model types; all that have a blueprint if none is named")
     record.add_argument("--seed", default="truth", help="what the random configs are drawn from")
+    cover = commands.add_parser("coverage", help="how many of all buildable classes agree; writes the table of weigh models --coverage")
+    cover.add_argument("--n", type=int, default=3, help="random configs per class")
+    cover.add_argument("--seed", default="coverage")
+    cover.add_argument("--jobs", type=int, default=1, help="processes")
+    commands.add_parser("census", help="try to build every class of the reference library; writes truth/census.json (minutes)")
     options = parser.parse_args(arguments)
-    return {"check": _check, "one": _one, "record": _record}[options.command](options)
+    return {"check": _check, "one": _one, "record": _record, "coverage": _coverage, "census": _census}[options.command](options)
 
 
 def _check(options: argparse.Namespace) -> int:
@@ -100,6 +107,27 @@ def _record(options: argparse.Namespace) -> int:
     for name in options.types or MODULES:
         path = recording.record(name, options.seed)
         print(f"{name:18} {sum(1 for _ in recording.read(path))} cases, {path.stat().st_size:,} bytes", flush=True)
+    return 0
+
+
+def _coverage(options: argparse.Namespace) -> int:
+    todo = [partial(covering.one, *item) for item in covering.work(options.seed, options.n)]
+    outcomes = []
+    for outcome in _run(todo, options.jobs):
+        outcomes.append(outcome)
+        if outcome.failure or not outcome.configs:
+            _shown(outcome)
+    found = covering.summary(outcomes, seed=options.seed, n=options.n)
+    covering.write(found)
+    print(f"{found['classes_exact']:,} of {found['classes']:,} classes and {found['types_exact']} of {found['types']} types agree")
+    return 1 if found["differ"] else 0
+
+
+def _census(options: argparse.Namespace) -> int:
+    found = counting.take()
+    counting.write(found)
+    built = [sum(not reason for reason in entry.values()) for entry in found.values()]
+    print(f"{sum(built):,} of {sum(map(len, found.values())):,} classes of {sum(map(bool, built))} of {len(found)} types can be built")
     return 0
 
 

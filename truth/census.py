@@ -1,12 +1,32 @@
-"""All classes of the reference library that can be built: the denominator of the coverage."""
+"""All classes of the reference library that can be built: the denominator of the coverage.
+
+A class of a model type is one whose config class is the type's own, or that the library's auto
+mappings name for the type, and that has a forward of its own. It can be built if it is built on the meta device
+from its default config, or with one of a few overrides where a field has no default.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from truth import live
+from truth.live import RefusedError
+
+PATH = Path(__file__).with_name("census.json")
+OVERRIDES: tuple[dict[str, Any], ...] = (
+    {},
+    {"prediction_length": 24},
+    {"vocab_size": 1000, "pad_token_id": 1},
+    {"num_attention_heads": 16, "num_key_value_heads": 8, "head_dim": 64},
+    {"num_hidden_layers": 4, "hidden_size": 256, "num_attention_heads": 8, "intermediate_size": 512},
+    {"out_indices": [3, 5, 7, 11]},
+    {"layer_types": ["full_attention"] * 4, "num_hidden_layers": 4},
+)
+"""What is set in turn, on the way to a config that builds."""
 
 
 def model_types() -> list[str]:
@@ -15,20 +35,60 @@ def model_types() -> list[str]:
     return list(import_module("transformers.models.auto.configuration_auto").CONFIG_MAPPING.keys())
 
 
-def classes(model_type: str) -> Iterator[str]:
-    """Yield the classes whose config is that of *model_type*: public, and with a forward of their own."""
-    config, seen = live.config_class(model_type), set()
-    base = import_module("transformers").PreTrainedModel
+def classes(model_type: str) -> list[str]:
+    """Return the names of a model type's classes, its own and those the auto mappings name."""
+    return list(dict.fromkeys((*_own(model_type), *_mapped(model_type))))
+
+
+def take() -> dict[str, dict[str, str]]:
+    """Try to build every class: for each type, its classes with the reason if it cannot be built."""
+    return {name: {cls: attempt(name, cls) for cls in classes(name)} for name in model_types()}
+
+
+def attempt(model_type: str, class_name: str) -> str:
+    """Return why a class cannot be built, or the empty string if it can."""
+    reason = ""
+    for overrides in OVERRIDES:
+        try:
+            live.build(model_type, class_name, overrides)
+        except RefusedError as error:
+            reason = reason or str(error)
+        else:
+            return ""
+    return reason
+
+
+def read() -> dict[str, dict[str, str]]:
+    """Read the census that was last taken."""
+    found: dict[str, dict[str, str]] = json.loads(PATH.read_text("utf-8"))["types"]
+    return found
+
+
+def write(found: dict[str, dict[str, str]]) -> None:
+    """Write a census, one type a line."""
+    lines = ",\n".join(f"  {json.dumps(name)}: {json.dumps(entry)}" for name, entry in found.items())
+    head = f'"command": "python -m truth census",\n"versions": {json.dumps(live.versions())}'
+    PATH.write_text(f'{{\n{head},\n"types": {{\n{lines}\n}}\n}}\n', "utf-8")
+
+
+def _own(model_type: str) -> Iterator[str]:
+    config = live.config_class(model_type)
     for module in live.modules(model_type):
         for name, found in vars(module).items():
-            if name in seen or not isinstance(found, type) or not issubclass(found, base) or found.__module__ != module.__name__:
-                continue
-            if getattr(found, "config_class", None) is config and is_public(found):
-                seen.add(name)
+            if isinstance(found, type) and found.__module__ == module.__name__ and _is_model(found) and found.config_class is config:  # type: ignore[attr-defined]
                 yield name
 
 
-def is_public(found: Any) -> bool:
-    """Tell whether a class is meant to be built: it is exported and is not the abstract base of its family."""
-    exported = getattr(import_module(found.__module__), "__all__", ())
-    return found.__name__ in exported and not found.__name__.endswith("PreTrainedModel")
+def _mapped(model_type: str) -> Iterator[str]:
+    auto = import_module("transformers.models.auto.modeling_auto")
+    for table, names in vars(auto).items():
+        if table.endswith("_MAPPING_NAMES") and table.startswith("MODEL") and model_type in names:
+            named = names[model_type]
+            yield from (named,) if isinstance(named, str) else named
+
+
+def _is_model(found: type) -> bool:
+    base, module = import_module("transformers").PreTrainedModel, import_module("torch").nn.Module
+    return (
+        issubclass(found, base) and getattr(found, "forward", None) is not module.forward and not found.__name__.endswith("PreTrainedModel")
+    )

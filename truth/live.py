@@ -72,6 +72,9 @@ def live_class(model_type: str, class_name: str) -> Any:
         found = getattr(module, class_name, None)
         if found is not None:
             return found
+    found = getattr(_libraries()[1], class_name, None)  # a class of another type that the auto mappings lend
+    if found is not None:
+        return found
     raise RefusedError(f"{model_type} has no class {class_name!r}")
 
 

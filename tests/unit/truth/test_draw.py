@@ -1,0 +1,42 @@
+"""Random configs: reproducible, consistent, and off their defaults."""
+
+from __future__ import annotations
+
+import pytest
+
+from truth.draw import draw, fields
+from weighbridge import model
+from weighbridge.blueprints import MODULES
+
+
+@pytest.mark.parametrize("index", range(20))
+def test_a_draw_is_weighed_and_hidden_sizes_divide(index: int) -> None:
+    raw = draw(str(index), "bert")
+    assert raw == draw(str(index), "bert")
+    assert raw["hidden_size"] % raw["num_attention_heads"] == 0
+    assert isinstance(model(raw).count().unique, int)
+
+
+def test_draws_differ_and_leave_the_defaults() -> None:
+    drawn = [draw(str(index), "bert") for index in range(20)]
+    assert len({str(raw) for raw in drawn}) == 20
+    assert all(raw["vocab_size"] != 30522 for raw in drawn)
+
+
+def test_nothing_is_touched_when_nothing_may_be() -> None:
+    import random
+
+    from weighbridge.blueprints.bert import FIELDS
+
+    assert set(fields(random.Random(0), FIELDS, touch=0.0)) <= {"num_labels", "id2label"}
+
+
+@pytest.mark.parametrize("model_type", sorted(MODULES))
+def test_most_draws_are_configs_to_us(model_type: str) -> None:
+    accepted = 0
+    for index in range(6):
+        try:
+            accepted += isinstance(model(draw(str(index), model_type, 0.5)).count().unique, int)
+        except ValueError:
+            continue
+    assert accepted >= 2
