@@ -16,7 +16,10 @@ from truth import check as checking
 from truth import coverage as covering
 from truth import record as recording
 from truth.check import Failure, Outcome
-from weighbridge.blueprints import MODULES, model_type_of
+from weighbridge.blueprints import MODULES, is_remote, model_type_of
+
+LIVE = [name for name in MODULES if not is_remote(name)]
+"""The types that the reference library knows."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -52,7 +55,7 @@ def _check(options: argparse.Namespace) -> int:
     if unknown:
         print(f"no blueprint for {', '.join(unknown)}; known: {', '.join(MODULES)}", file=sys.stderr)
         return 2
-    work = [(name, cls) for name in options.types or MODULES for cls in checking.classes(name, options.only)]
+    work = [(name, cls) for name in options.types or LIVE for cls in checking.classes(name, options.only)]
     if not work:
         print("nothing to check", file=sys.stderr)
         return 2
@@ -104,7 +107,7 @@ def _one(options: argparse.Namespace) -> int:
 
 
 def _record(options: argparse.Namespace) -> int:
-    for name in options.types or MODULES:
+    for name in options.types or LIVE:
         path = recording.record(name, options.seed)
         print(f"{name:18} {sum(1 for _ in recording.read(path))} cases, {path.stat().st_size:,} bytes", flush=True)
     return 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from weighbridge.accounts.parameters import Tally, tally
-from weighbridge.blueprints import Family, family, model_type_of
+from weighbridge.blueprints import Family, family, is_remote, model_type_of
 from weighbridge.config import Sizes, bind, conflicts, defaulted, did_you_mean, merged, symbols, unknown
 from weighbridge.errors import ConfigError, ReadError, SourceError, UnknownArchitecture, UsageError
 from weighbridge.records import TYPE_CHECKING, NamedTuple
@@ -337,6 +337,8 @@ def _from_config(raw: dict[str, Any], source: str, model_class: str | None, over
         model_type = (model_class and model_type_of(model_class)) or sources.model_type(raw)
         notes = (f"the config states no model type; its keys are those of {model_type}",)
     known = family(model_type)
+    if is_remote(model_type):
+        notes = (*notes, f"the code of {model_type} stands beside its files; its tensors are described as there, not held to a live class")
     if overrides:
         _check_overrides(known, overrides)
     class_name = _class(known, raw, model_class)

@@ -66,6 +66,15 @@ DECODERS: dict[str, str] = {
 }
 """The causal language models: module, and the model types it describes."""
 
+REMOTE: dict[str, str] = {
+    "hub": "baichuan internlm minicpm orion",
+    "internlm2": "internlm2",
+    "qwen": "qwen",
+    "chatglm": "chatglm",
+    "deepseek_moe": "deepseek",
+}
+"""Types that the reference library does not know, since their code stands beside their files: held to published totals."""
+
 ENCODERS: dict[str, str] = {
     "bert": "bert",
     "roberta": "roberta xlm-roberta camembert data2vec-text",
@@ -90,7 +99,7 @@ TRANSLATORS = {
 
 MODULES: dict[str, str] = {
     **{model_type: module for module, types in ENCODERS.items() for model_type in types.split()},
-    **{model_type: module for module, types in DECODERS.items() for model_type in types.split()},
+    **{model_type: module for module, types in (DECODERS | REMOTE).items() for model_type in types.split()},
     **{model_type: module for module, types in TRANSLATORS.items() for model_type in types.split()},
 }
 """From model type to the module in this package whose ``FAMILIES`` holds it."""
@@ -116,6 +125,15 @@ def family(model_type: str) -> Family:
 
     found: Family = import_module(f"weighbridge.blueprints.{module}").FAMILIES[model_type]
     return found
+
+
+def is_remote(model_type: str) -> bool:
+    """Say whether a model type's code stands beside its files on the Hub, and not in the reference library.
+
+    >>> is_remote("baichuan"), is_remote("llama")
+    (True, False)
+    """
+    return any(model_type in types.split() for types in REMOTE.values())
 
 
 def model_type_of(class_name: str) -> str | None:
