@@ -32,6 +32,7 @@ FORMATS: tuple[Format, ...] = (
     Format("safetensors", "safetensors", (".safetensors",)),
     Format("GGUF", "gguf", (".gguf",)),
     Format("ONNX", "onnx", (".onnx",)),
+    Format("TensorFlow", "tensorflow", (".index",)),
 )
 """Asked in this order."""
 

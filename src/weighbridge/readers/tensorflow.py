@@ -1,0 +1,290 @@
+"""The index of a TensorFlow V2 checkpoint (``model.ckpt.index``, ``variables/variables.index``); the data shards stay shut.
+
+The index is a sorted table of blocks, each with its checksum, from a tensor's name to its type, shape
+and place. Optimiser slots and counters are told apart from the model's variables by their names, and names are
+given with dots for slashes, those of Google's BERT release with the names that the reference library gives them.
+
+Source: tensorflow/core/lib/io/table_format.txt, core/lib/io/format.cc, core/protobuf/tensor_bundle.proto, core/framework/types.proto;
+names: tensorflow/python/checkpoint/util.py; google-research/bert; transformers, models/bert/convert_bert_original_tf_checkpoint_to_pytorch.py
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from io import BytesIO
+from math import prod
+from struct import unpack_from
+from typing import BinaryIO, NamedTuple
+
+from weighbridge.errors import ReadError
+from weighbridge.readers.cursor import Cursor
+from weighbridge.readers.listing import DEEPEST, LONGEST, MOST_TENSORS, Listing, Stored
+from weighbridge.readers.protobuf import Budget, Field, fields
+
+MAGIC = bytes.fromhex("57fb808b247547db")
+LARGEST = 1 << 22
+"""Bytes of an index that are read at most; that of BERT has 20,000."""
+
+TYPES = {
+    1: ("F32", 32), 2: ("F64", 64), 3: ("I32", 32), 4: ("U8", 8), 5: ("I16", 16), 6: ("I8", 8), 7: ("STRING", 0), 8: ("C64", 64),
+    9: ("I64", 64), 10: ("BOOL", 8), 11: ("I8", 8), 12: ("U8", 8), 13: ("I32", 32), 14: ("BF16", 16), 15: ("I16", 16), 16: ("U16", 16),
+    17: ("U16", 16), 18: ("C128", 128), 19: ("F16", 16), 21: ("VARIANT", 0), 22: ("U32", 32), 23: ("U64", 64), 24: ("F8_E5M2", 8),
+    25: ("F8_E4M3", 8),
+}  # fmt: skip
+"""Number of each type, DataType in types.proto: our name, and its bits; those without are of any length."""
+
+OPTIMISER = re.compile(
+    r"""(.*/)?(adam_[mv]|lamb_[mv]|Adam(_1)?|Momentum|RMSProp(_1)?|Adagrad|Ftrl(_1)?|AdamWeightDecay(_1)?|LAMB(_1)?|v[rc])
+    |.*/\.OPTIMIZER_SLOT/.*|(.*/)?_?optimizer/.*|(beta[12]_power|global_step|iter)(_\d+)?|(save_counter|optimizer_step)(/.*)?""",
+    re.VERBOSE,
+)
+"""Names of what an optimiser keeps."""
+
+COUNTERS = re.compile(
+    r"keras_api/metrics/.*|(.*/)?(total|count|true_positives|false_positives)/\.ATTRIBUTES/.*|_CHECKPOINTABLE_OBJECT_GRAPH"
+)
+STATISTICS = re.compile(r"(.*/)?(moving_mean|moving_variance|moving_var)(/\.ATTRIBUTES/VARIABLE_VALUE)?")
+AVERAGES = re.compile(r".*/ExponentialMovingAverage")
+SUFFIX = "/.ATTRIBUTES/VARIABLE_VALUE"
+
+ROLES = {"kernel": "weight", "embeddings": "embedding", "gamma": "gain", "beta": "shift", "bias": "bias"}
+
+
+class Entry(NamedTuple):
+    """What the table says of one tensor: its type, shape, bytes, and whether it was cut into slices."""
+
+    kind: int
+    shape: tuple[int, ...]
+    size_bytes: int
+    sliced: bool
+
+
+def sniff(head: bytes) -> bool:
+    """Tell whether a table begins as an index does: the empty key first, with the header as its value.
+
+    >>> sniff(bytes([0, 0, 6]) + bytes([8, 1, 26, 2, 8, 1]))
+    True
+    """
+    return len(head) > 6 and head[:2] == b"\0\0" and 2 <= head[2] < 16 and head[3:4] == b"\x08" and b"\x1a\x02\x08\x01" in head[3:19]
+
+
+def read(file: BinaryIO) -> Listing:
+    """List the tensors that an index names.
+
+    Raises:
+        ReadError: No index, a checksum that does not fit, or shapes that do not fit their bytes.
+    """
+    cursor = Cursor(file)
+    if not 48 <= cursor.size <= LARGEST:
+        cursor.fail(f"a file of {cursor.size:,} bytes is no index of a checkpoint; its index is the file that ends in .index", 0)
+    data = cursor.take(cursor.size)
+    if data[-8:] != MAGIC:
+        cursor.fail("it does not end as the index of a checkpoint does; it may be cut off, or a data shard", cursor.size - 8)
+    budget = Budget()
+    entries: dict[str, Entry] = {}
+    slices = 0
+    shards = 0
+    for number, (key, value) in enumerate(_table(data)):
+        if not key:
+            shards = _shards(value, budget)
+        elif key[0] == 0:
+            slices += _entry(key[1:].decode("utf-8", "replace"), value, budget).size_bytes
+        else:
+            entries[_name(key)] = _entry(_name(key), value, budget)
+        if number > MOST_TENSORS:
+            raise ReadError(f"more than {MOST_TENSORS:,} tensors")
+    if not shards:
+        raise ReadError("the index has no header")
+    tensors = [_stored(name, entry) for name, entry in entries.items()]
+    sliced = sum(entry.size_bytes for entry in entries.values() if entry.sliced)
+    if sliced != slices:
+        raise ReadError(f"the tensors that were cut take {sliced:,} bytes, and their slices {slices:,}")
+    return _listing(tensors, shards)
+
+
+def _listing(tensors: list[Stored], shards: int) -> Listing:
+    google = any(tensor.name == "bert/embeddings/word_embeddings" for tensor in tensors)
+    named = tuple(_renamed(tensor, google) for tensor in tensors)
+    if len({tensor.name for tensor in named}) != len(named):
+        raise ReadError("two variables have the same name once slashes are written as dots")
+    notes = [f"the values lie in {shards:,} data shard{'s' * (shards > 1)} beside the index, not opened"]
+    if google:
+        notes.append("the names are those of Google's BERT release, given as the reference library names them")
+    apart = [tensor for tensor in named if tensor.note == OPTIMISER_NOTE]
+    if apart:
+        notes.append(f"{len(apart):,} tensors with {sum(tensor.stored for tensor in apart):,} elements are the optimiser's, no parameters")
+    return Listing("tensorflow", named, {"shards": shards}, tuple(notes), ordered=False)
+
+
+OPTIMISER_NOTE = "optimiser state"
+
+
+def _table(data: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """Yield the keys and values of all blocks, by the block of blocks at the end."""
+    footer = Cursor(BytesIO(data[-48:-8]))
+    footer.varint(), footer.varint()
+    last = b""
+    for _, handle in _block(data, footer.varint(), footer.varint()):
+        place = Cursor(BytesIO(handle))
+        for key, value in _block(data, place.varint(), place.varint()):
+            if key <= last and last:
+                raise ReadError(f"the index is not sorted at {key!r:.80}")
+            last = key
+            yield key, value
+
+
+def _block(data: bytes, start: int, size: int) -> Iterator[tuple[bytes, bytes]]:
+    """Check a block's checksum and yield its entries, whose keys share beginnings."""
+    if size < 4 or start + size + 5 > len(data) - 48:
+        raise ReadError(f"a block of {size:,} bytes reaches beyond the table", offset=start)
+    kind, checksum = unpack_from("<BI", data, start + size)
+    if kind:
+        raise ReadError("a compressed block, which TensorFlow does not write into checkpoints", offset=start + size)
+    if _masked(crc32c(data[start : start + size + 1])) != checksum:
+        raise ReadError("a block does not fit its checksum", offset=start)
+    (restarts,) = unpack_from("<I", data, start + size - 4)
+    if 4 * restarts + 4 > size:
+        raise ReadError("a block with more restarts than bytes", offset=start)
+    cursor = Cursor(BytesIO(data[start : start + size - 4 * restarts - 4]))
+    key = b""
+    while cursor.at < cursor.size:
+        shared, fresh, length = cursor.varint(), cursor.varint(), cursor.varint()
+        if shared > len(key):
+            raise ReadError("a key shares more than there is", offset=start)
+        key = key[:shared] + cursor.take(fresh, "key")
+        yield key, cursor.take(length, "entry")
+
+
+def _shards(value: bytes, budget: Budget) -> int:
+    cursor = Cursor(BytesIO(value))
+    found = {field.number: field.value for field in fields(cursor, cursor.size, budget)}
+    if found.get(2):
+        raise ReadError("a big-endian checkpoint, which is not read")
+    shards = found.get(1, 0)
+    if not 0 < shards < 100_000:
+        raise ReadError(f"the index speaks of {shards:,} shards")
+    return shards
+
+
+def _entry(name: str, value: bytes, budget: Budget) -> Entry:
+    cursor = Cursor(BytesIO(value))
+    kind = size_bytes = 0
+    shape: tuple[int, ...] = ()
+    sliced = False
+    for field in fields(cursor, cursor.size, budget, frozenset(range(1, 8))):
+        if field.number == 1:
+            kind = field.value
+        elif field.number == 2:
+            shape = _shape(cursor, field, budget, name)
+        elif field.number == 5:
+            size_bytes = field.value
+        sliced = sliced or field.number == 7
+    if kind not in TYPES:
+        raise ReadError(f"{name!r:.80} is of type {kind:,}, which cannot be stored")
+    bits = TYPES[kind][1]
+    due = prod(shape) * bits // 8
+    if bits and size_bytes != (0 if sliced else due):
+        raise ReadError(
+            f"{name!r:.80} of shape {list(shape)} and type {TYPES[kind][0]} takes {due:,} bytes; the index gives {size_bytes:,}"
+        )
+    return Entry(kind, shape, due if bits else size_bytes, sliced)
+
+
+def _shape(cursor: Cursor, field: Field, budget: Budget, name: str) -> tuple[int, ...]:
+    sizes: list[int] = []
+    cursor.at = field.start
+    for dimension in fields(cursor, field.end, budget):
+        if dimension.number == 3 and dimension.value:
+            raise ReadError(f"{name!r:.80} has no known shape")
+        if dimension.number == 2:
+            cursor.at = dimension.start
+            sizes.append(next((size.value for size in fields(cursor, dimension.end, budget) if size.number == 1), 0))
+    if len(sizes) > DEEPEST or not all(size < LONGEST for size in sizes):
+        raise ReadError(f"{name!r:.80} has the shape {sizes!r:.100}, which cannot be")
+    return tuple(sizes)
+
+
+def _name(key: bytes) -> str:
+    try:
+        return key.decode("utf-8")
+    except UnicodeDecodeError:
+        raise ReadError(f"the name {key!r:.80} is not UTF-8") from None
+
+
+def _stored(name: str, entry: Entry) -> Stored:
+    """Say what a variable is, by its name and type."""
+    dtype, bits = TYPES[entry.kind]
+    role, note = None, ""
+    if OPTIMISER.fullmatch(name):
+        role, note = "buffer", OPTIMISER_NOTE
+    elif COUNTERS.fullmatch(name) or not dtype.startswith(("F", "BF")):
+        role, note = "buffer", "a counter or table, no parameter"
+    elif AVERAGES.fullmatch(name):
+        role, note = "buffer", "a moving average of a parameter"
+    elif STATISTICS.fullmatch(name):
+        role = "buffer"
+    elements = None if bits else prod(entry.shape)
+    return Stored(name, dtype, entry.shape, entry.size_bytes, role, None, elements, note)
+
+
+GOOGLE = (
+    (re.compile(r"layer_(\d+)/"), r"layer.\1."),
+    (re.compile(r"(LayerNorm|layer_norm)/gamma$"), r"\1.weight"),
+    (re.compile(r"(LayerNorm|layer_norm)/beta$"), r"\1.bias"),
+    (re.compile(r"cls/predictions/output_bias$"), "cls.predictions.bias"),
+    (re.compile(r"cls/seq_relationship/output_weights$"), "cls.seq_relationship.weight"),
+    (re.compile(r"cls/seq_relationship/output_bias$"), "cls.seq_relationship.bias"),
+    (re.compile(r"cls/squad/output_weights$"), "qa_outputs.weight"),
+    (re.compile(r"cls/squad/output_bias$"), "qa_outputs.bias"),
+    (re.compile(r"^output_weights$"), "classifier.weight"),
+    (re.compile(r"^output_bias$"), "classifier.bias"),
+    (re.compile(r"/kernel$"), ".weight"),
+    (re.compile(r"_embeddings$"), "_embeddings.weight"),
+)
+"""From Google's names to the reference library's."""
+
+
+def _renamed(tensor: Stored, google: bool) -> Stored:
+    """Give a variable its name with dots, and the role that its last piece tells."""
+    name = tensor.name.removesuffix(SUFFIX)
+    last = name.rpartition("/")[2]
+    shape, role = tensor.shape, tensor.role
+    if role is None:
+        role = ROLES.get(last, "embedding" if google and last.endswith("_embeddings") else None)
+        if role == "weight" and len(shape) < 2:
+            role = None
+    if google and tensor.role is None:
+        shape = shape[::-1] if last == "kernel" else shape
+        for pattern, replacement in GOOGLE:
+            name = pattern.sub(replacement, name)
+    return tensor._replace(name=re.sub(r"layer_(\d+)/", r"layer.\1/", name).replace("/.", "/").replace("/", "."), shape=shape, role=role)
+
+
+def _masked(checksum: int) -> int:
+    """Mask a checksum as core/lib/hash/crc32c.h does, since checksums of checksums are weak."""
+    return ((checksum >> 15 | checksum << 17) + 0xA282EAD8) & 0xFFFFFFFF
+
+
+def crc32c(data: bytes) -> int:
+    """Compute the Castagnoli checksum (RFC 3720, appendix B.4).
+
+    >>> hex(crc32c(b"123456789"))
+    '0xe3069283'
+    """
+    table = _castagnoli()
+    value = 0xFFFFFFFF
+    for byte in data:
+        value = table[(value ^ byte) & 255] ^ value >> 8
+    return value ^ 0xFFFFFFFF
+
+
+@cache
+def _castagnoli() -> tuple[int, ...]:
+    table = []
+    for value in range(256):
+        for _ in range(8):
+            value = value >> 1 ^ (0x82F63B78 if value & 1 else 0)
+        table.append(value)
+    return tuple(table)
