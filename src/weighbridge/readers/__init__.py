@@ -30,6 +30,7 @@ class Format(NamedTuple):
 
 FORMATS: tuple[Format, ...] = (
     Format("safetensors", "safetensors", (".safetensors",)),
+    Format("torch", "torch_zip", (".bin", ".pt", ".pth", ".ckpt", ".pkl")),
     Format("GGUF", "gguf", (".gguf",)),
     Format("ONNX", "onnx", (".onnx",)),
     Format("TensorFlow", "tensorflow", (".index",)),

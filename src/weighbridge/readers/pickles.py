@@ -1,0 +1,332 @@
+"""A pickle, read without running it: an interpreter of its own in which nothing can be called.
+
+Every global is a name and no more. Calling one makes a :class:`Stub` that remembers the call; only the few in the
+table that the caller passes are understood, and those are functions of ours. Python's ``pickle`` is not used at all: even
+with ``find_class`` closed it allocates what a hostile file asks for and hashes without end.
+
+Source: CPython 3.13, Lib/pickletools.py (the opcodes and their arguments).
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, TypeAlias
+
+from weighbridge.errors import ReadError
+
+MOST_STEPS = 1_500_000
+"""A pickle of more operations is refused: about 30,000 tensors, and a second or two."""
+
+
+class Global(NamedTuple):
+    """A name that the pickle would import."""
+
+    module: str
+    name: str
+
+
+class Stub:
+    """Whatever the pickle would have made by a call: the call, its state, and what was put into it."""
+
+    __slots__ = ("args", "items", "maker", "state")
+
+    def __init__(self, maker: object, args: object) -> None:
+        self.maker = maker
+        self.args = args
+        self.state: object = None
+        self.items: dict[Any, Any] = {}
+
+
+Makers: TypeAlias = Mapping[Global, Callable[..., object]]
+Persistent: TypeAlias = Callable[[object], object]
+
+
+class _State:
+    __slots__ = ("data", "makers", "memo", "outer", "persistent", "position", "stack")
+
+    def __init__(self, data: bytes, position: int, makers: Makers, persistent: Persistent) -> None:
+        self.data, self.position, self.makers, self.persistent = data, position, makers, persistent
+        self.stack: list[Any] = []
+        self.outer: list[list[Any]] = []
+        self.memo: dict[int, Any] = {}
+
+
+def load(data: bytes, makers: Makers, persistent: Persistent, position: int = 0) -> tuple[Any, int]:
+    """Read one pickle, from *position*; returns what it holds and where it ends.
+
+    Args:
+        data: The bytes.
+        makers: What to put in place of a call of each known global: a function of its arguments.
+        persistent: Makes an object of a persistent id.
+        position: Where the pickle begins.
+
+    Raises:
+        ReadError: It is damaged, asks for more than :data:`MOST_STEPS` steps, or a maker refuses its arguments.
+
+    >>> import pickle
+    >>> load(pickle.dumps({"a": (1, 2.5)}), {}, lambda key: key)[0]
+    {'a': (1, 2.5)}
+    """
+    state = _State(data, position, makers, persistent)
+    steps = 0
+    while True:
+        at = state.position
+        if at >= len(data):
+            raise ReadError("the pickle is cut off", offset=at)
+        code = data[at]
+        state.position = at + 1
+        if code == 0x2E:
+            if not state.stack:
+                raise ReadError("the pickle ends without a value", offset=at)
+            return state.stack[-1], state.position
+        steps += 1
+        operation = _OPERATIONS.get(code)
+        if operation is None or steps > MOST_STEPS:
+            what = f"the pickle has no operation {code:#04x}" if operation is None else f"the pickle takes more than {MOST_STEPS:,} steps"
+            raise ReadError(what, offset=at)
+        try:
+            operation(state)
+        except ReadError as error:
+            raise error if error.offset is not None else ReadError(str(error), offset=at) from None
+        except (IndexError, KeyError, TypeError, ValueError, AttributeError, OverflowError, struct.error):
+            raise ReadError("the pickle is damaged", offset=at) from None
+
+
+def _take(s: _State, count: int) -> bytes:
+    end = s.position + count
+    if count < 0 or end > len(s.data):
+        raise ReadError("the pickle is cut off", offset=s.position)
+    found = s.data[s.position : end]
+    s.position = end
+    return found
+
+
+def _number(size: int, *, signed: bool = False) -> Callable[[_State], int]:
+    return lambda s: int.from_bytes(_take(s, size), "little", signed=signed)
+
+
+def _line(s: _State) -> str:
+    end = s.data.find(b"\n", s.position)
+    if end < 0 or end - s.position > 100_000:
+        raise ReadError("the pickle is cut off", offset=s.position)
+    return _take(s, end - s.position + 1)[:-1].decode("utf-8")
+
+
+def _push(make: Callable[[_State], Any]) -> Callable[[_State], None]:
+    return lambda s: s.stack.append(make(s))
+
+
+def _text(size: int) -> Callable[[_State], str]:
+    length = _number(size)
+    return lambda s: _take(s, length(s)).decode("utf-8", "surrogatepass")
+
+
+def _bytes(size: int, *, signed: bool = False) -> Callable[[_State], bytes]:
+    length = _number(size, signed=signed)
+    return lambda s: _take(s, length(s))
+
+
+def _string(size: int, *, signed: bool = False) -> Callable[[_State], str]:
+    """Python 2's strings: text wherever they matter to us."""
+    read = _bytes(size, signed=signed)
+    return lambda s: read(s).decode("latin-1")
+
+
+def _long(size: int) -> Callable[[_State], int]:
+    read = _bytes(size)
+    return lambda s: int.from_bytes(read(s)[:1024], "little", signed=True)
+
+
+def _literal_int(s: _State) -> object:
+    line = _line(s)
+    return {"00": False, "01": True}[line] if line in ("00", "01") else int(line)
+
+
+def _quoted(s: _State) -> str:
+    line = _line(s)
+    if len(line) < 2 or line[0] != line[-1] or line[0] not in "'\"":
+        raise ReadError("the pickle is damaged")
+    return line[1:-1]
+
+
+def _mark(s: _State) -> None:
+    if len(s.outer) > 100_000:
+        raise ReadError("the pickle is nested too deep")
+    s.outer.append(s.stack)
+    s.stack = []
+
+
+def _since_mark(s: _State) -> list[Any]:
+    found = s.stack
+    s.stack = s.outer.pop()
+    return found
+
+
+def _collected(make: Callable[[list[Any]], Any]) -> Callable[[_State], None]:
+    def collected(s: _State) -> None:
+        items = _since_mark(s)
+        s.stack.append(make(items))
+
+    return collected
+
+
+def _pop(s: _State) -> None:
+    if s.stack:
+        s.stack.pop()
+    else:
+        _since_mark(s)
+
+
+def _pop_mark(s: _State) -> None:
+    _since_mark(s)
+
+
+def _tuple(count: int) -> Callable[[_State], None]:
+    def made(s: _State) -> None:
+        items = s.stack[-count:]
+        if len(items) < count:
+            raise ReadError("the pickle is damaged")
+        s.stack[-count:] = [tuple(items)]
+
+    return made
+
+
+def _key(key: object) -> object:
+    """Return a key that is safe to hash: nested tuples could take forever, so they stand for themselves."""
+    return key if isinstance(key, str | int | float | bytes | Global | None) else _Opaque(key)
+
+
+class _Opaque:
+    """A key of a kind that never names a tensor."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: object) -> None:
+        self.value = value
+
+
+def _pairs(items: list[Any]) -> dict[Any, Any]:
+    if len(items) % 2:
+        raise ReadError("the pickle is damaged")
+    return {_key(key): value for key, value in zip(items[::2], items[1::2], strict=True)}
+
+
+def _set_items(s: _State, items: list[Any]) -> None:
+    target = s.stack[-1]
+    if isinstance(target, dict):
+        target.update(_pairs(items))
+    elif isinstance(target, Stub):
+        target.items.update(_pairs(items))
+    else:
+        raise ReadError("the pickle is damaged")
+
+
+def _append(s: _State, items: list[Any]) -> None:
+    target = s.stack[-1]
+    if isinstance(target, list):
+        target.extend(items)
+    elif isinstance(target, Stub):
+        target.items.update((len(target.items) + n, item) for n, item in enumerate(items))
+    else:
+        raise ReadError("the pickle is damaged")
+
+
+def _call(s: _State, maker: object, args: object) -> object:
+    if not isinstance(args, tuple):
+        raise ReadError("the pickle is damaged")
+    known = s.makers.get(maker) if isinstance(maker, Global) else None
+    return Stub(maker, args) if known is None else known(*args)
+
+
+def _reduce(s: _State) -> None:
+    args = s.stack.pop()
+    s.stack[-1] = _call(s, s.stack[-1], args)
+
+
+def _new_with_keywords(s: _State) -> None:
+    s.stack.pop()
+    _reduce(s)
+
+
+def _build(s: _State) -> None:
+    state = s.stack.pop()
+    target = s.stack[-1]
+    if isinstance(target, Stub):
+        target.state = state
+
+
+def _stack_global(s: _State) -> None:
+    name = s.stack.pop()
+    module = s.stack.pop()
+    if not isinstance(name, str) or not isinstance(module, str):
+        raise ReadError("the pickle is damaged")
+    s.stack.append(Global(module, name))
+
+
+def _instance(s: _State) -> None:
+    maker = Global(_line(s), _line(s))
+    args = tuple(_since_mark(s))
+    s.stack.append(Stub(maker, args))
+
+
+def _object(s: _State) -> None:
+    maker, *args = _since_mark(s)
+    s.stack.append(Stub(maker, tuple(args)))
+
+
+def _persist(s: _State) -> None:
+    s.stack[-1] = s.persistent(s.stack[-1])
+
+
+def _put(number: Callable[[_State], int]) -> Callable[[_State], None]:
+    def put(s: _State) -> None:
+        s.memo[number(s)] = s.stack[-1]
+
+    return put
+
+
+def _memoize(s: _State) -> None:
+    s.memo[len(s.memo)] = s.stack[-1]
+
+
+def _get(number: Callable[[_State], int]) -> Callable[[_State], None]:
+    return lambda s: s.stack.append(s.memo[number(s)])
+
+
+def _nothing(s: _State) -> None:
+    """Protocol and frame markers say nothing that is needed."""
+
+
+def _one_more(s: _State) -> None:
+    value = s.stack.pop()
+    _append(s, [value])
+
+
+def _one_pair(s: _State) -> None:
+    value = s.stack.pop()
+    key = s.stack.pop()
+    _set_items(s, [key, value])
+
+
+_OPERATIONS: dict[int, Callable[[_State], None]] = {
+    ord("("): _mark, ord("0"): _pop, ord("1"): _pop_mark, ord("2"): lambda s: s.stack.append(s.stack[-1]),
+    ord("F"): _push(lambda s: float(_line(s))), ord("I"): _push(_literal_int), ord("J"): _push(_number(4, signed=True)),
+    ord("K"): _push(_number(1)), ord("L"): _push(lambda s: int(_line(s).removesuffix("L"))), ord("M"): _push(_number(2)),
+    ord("N"): _push(lambda s: None), ord("Q"): _persist, ord("R"): _reduce, ord("S"): _push(_quoted),
+    ord("T"): _push(_string(4, signed=True)), ord("U"): _push(_string(1)),
+    ord("V"): _push(_line), ord("X"): _push(_text(4)), ord("a"): _one_more, ord("b"): _build,
+    ord("c"): _push(lambda s: Global(_line(s), _line(s))), ord("d"): _collected(_pairs),
+    ord("}"): _push(lambda s: {}), ord("e"): lambda s: _append(s, _since_mark(s)), ord("g"): _get(lambda s: int(_line(s))),
+    ord("h"): _get(_number(1)), ord("i"): _instance, ord("j"): _get(_number(4)), ord("l"): _collected(list),
+    ord("]"): _push(lambda s: []), ord("o"): _object, ord("p"): _put(lambda s: int(_line(s))), ord("q"): _put(_number(1)),
+    ord("r"): _put(_number(4)), ord("s"): _one_pair, ord("t"): _collected(tuple),
+    ord(")"): _push(lambda s: ()), ord("u"): lambda s: _set_items(s, _since_mark(s)),
+    ord("G"): _push(lambda s: struct.unpack(">d", _take(s, 8))[0]), ord("B"): _push(_bytes(4)), ord("C"): _push(_bytes(1)),
+    0x80: lambda s: _nothing(s) if _take(s, 1) else None, 0x81: _reduce, 0x85: _tuple(1), 0x86: _tuple(2), 0x87: _tuple(3),
+    0x88: _push(lambda s: True), 0x89: _push(lambda s: False), 0x8A: _push(_long(1)), 0x8B: _push(_long(4)), 0x8C: _push(_text(1)),
+    0x8D: _push(_text(8)), 0x8E: _push(_bytes(8)), 0x8F: _push(lambda s: []), 0x90: lambda s: _append(s, _since_mark(s)),
+    0x91: _collected(list), 0x92: _new_with_keywords, 0x93: _stack_global, 0x94: _memoize,
+    0x95: lambda s: _nothing(s) if _take(s, 8) else None, 0x96: _push(_bytes(8)),
+}  # fmt: skip
+"""What each opcode does. Left out: extension codes and out-of-band buffers, which no checkpoint has."""

@@ -1,0 +1,59 @@
+"""Files that torch wrote before 1.6: a magic number, a version, the machine, the object, then the storages, each a pickle.
+
+Source: torch 2.13.0, torch/serialization.py, ``_legacy_save`` and ``_legacy_load``.
+"""
+
+from __future__ import annotations
+
+from typing import BinaryIO
+
+from weighbridge.errors import ReadError
+from weighbridge.readers.listing import Listing
+from weighbridge.readers.pickles import load
+from weighbridge.readers.text import shown
+from weighbridge.readers.torch_names import listing_of
+from weighbridge.readers.torch_zip import BYTES, LARGEST_PICKLE, MAKERS, storage_of
+
+
+def read_legacy(file: BinaryIO) -> Listing:
+    """List the tensors of a file that torch wrote before 1.6, and hold the storages behind against the pickle.
+
+    Raises:
+        ReadError: The file is damaged or cut off.
+    """
+    size = file.seek(0, 2)
+    file.seek(0)
+    data = file.read(min(size, LARGEST_PICKLE))
+    whole: dict[str, tuple[str, int]] = {}
+
+    def persistent(identity: object) -> object:
+        if isinstance(identity, tuple) and len(identity) == 4 and identity[0] == "module":
+            return identity[1]
+        storage = storage_of(identity)
+        assert isinstance(identity, tuple)
+        held = whole.setdefault(storage.key, (storage.dtype, identity[4]))
+        if held != (storage.dtype, identity[4]):
+            raise ReadError(f"the storage {shown(storage.key)} is described in two ways")
+        return storage
+
+    position = 0
+    for _ in range(3):
+        _, position = load(data, {}, storage_of, position)
+    found, position = load(data, MAKERS, persistent, position)
+    keys, position = load(data, {}, storage_of, position)
+    if not isinstance(keys, list) or not all(isinstance(key, str) for key in keys) or sorted(keys) != sorted(whole):
+        raise ReadError("the file's list of storages is not that of its tensors", offset=position)
+    for key in keys:
+        position = _past_storage(file, position, key, *whole[key])
+    if position != size:
+        raise ReadError(f"the storages end at {position:,}, the file at {size:,}", offset=min(position, size))
+    return listing_of(found, {})
+
+
+def _past_storage(file: BinaryIO, position: int, key: str, dtype: str, count: int) -> int:
+    """Check a stored run's own count of elements and return where it ends."""
+    file.seek(position)
+    stated = int.from_bytes(file.read(8), "little", signed=True)
+    if stated != count:
+        raise ReadError(f"the storage {shown(key)} should have {count:,} elements and says {stated:,}", offset=position)
+    return position + 8 + count * BYTES.get(dtype, 1)
