@@ -34,6 +34,9 @@ FORMATS: tuple[Format, ...] = (
     Format("GGUF", "gguf", (".gguf",)),
     Format("ONNX", "onnx", (".onnx",)),
     Format("TensorFlow", "tensorflow", (".index",)),
+    Format("Keras", "keras", (".h5", ".hdf5", ".keras")),
+    Format("npz", "npz", (".npz",)),
+    Format("Flax", "flax", (".msgpack",)),
 )
 """Asked in this order."""
 

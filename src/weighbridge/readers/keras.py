@@ -1,0 +1,169 @@
+"""Keras files: HDF5 (``.h5``, ``.weights.h5``) and the zip around it (``.keras``), shapes and types only.
+
+HDF5 is read by h5py, which comes with ``pip install weighbridge[formats]``. Links out of the file are refused, and two
+names of one array are a tie.
+
+Source: keras, src/legacy/saving/legacy_h5_format.py and src/saving/saving_lib.py; HDF5 File Format Specification 3.0
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from math import prod
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from weighbridge.errors import ReadError
+from weighbridge.readers.archive import content, members, place
+from weighbridge.readers.listing import MOST_TENSORS, Listing, Stored
+from weighbridge.readers.variables import OPTIMISER_NOTE, STATISTICS_NOTE, TABLE_NOTE, dotted, role_of_variable
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+SIGNATURE = b"\x89HDF\r\n\x1a\n"
+WEIGHTS = "model.weights.h5"
+LARGEST_PACKED = 64_000_000
+DEEPEST_GROUP = 64
+
+_OPTIMISER = re.compile(r"(.*/)?(optimizer_weights|optimizer)/.*")
+_NORM = re.compile(r"(.*/)?batch_normalization(_\d+)?/vars/[23]")
+
+
+def sniff(head: bytes) -> bool:
+    """Tell whether a file begins as HDF5, or as a ``.keras`` archive.
+
+    >>> sniff(SIGNATURE), sniff(b"PK\\x03\\x04" + bytes(22) + bytes([13, 0, 0, 0]) + b"metadata.json")
+    (True, True)
+    """
+    length = int.from_bytes(head[26:28], "little")
+    first = head[30 : 30 + length]
+    return head[:8] == SIGNATURE or (head[:4] == b"PK\x03\x04" and first in (b"metadata.json", b"config.json", WEIGHTS.encode()))
+
+
+def read(file: BinaryIO) -> Listing:
+    """List the variables of a Keras model, without its optimiser's among the parameters.
+
+    Raises:
+        ReadError: No Keras file, damaged, with links out of it, or h5py is not installed.
+    """
+    start = file.read(8) if file.seek(0) == 0 else b""
+    if start[:4] == b"PK\x03\x04":
+        file = _inside(file)
+    elif start != SIGNATURE:
+        raise ReadError("it begins neither as HDF5 nor as a .keras archive", offset=0)
+    try:
+        import h5py
+    except ImportError:
+        raise ReadError("an HDF5 file, which needs h5py: pip install weighbridge[formats]") from None
+    found: dict[str, Stored] = {}
+    try:
+        with h5py.File(file, "r") as opened:
+            _group(opened, "", found, {}, 0)
+    except ReadError:
+        raise
+    except Exception as error:  # the library raises whatever it likes on damage
+        raise ReadError(f"the HDF5 is damaged: {str(error).splitlines()[0]:.200}") from None
+    return _listing(found)
+
+
+def _inside(file: BinaryIO) -> BinaryIO:
+    """Return the HDF5 file in a ``.keras`` archive, as a window where it is not packed."""
+    member = members(file).get(WEIGHTS)
+    if member is None:
+        raise ReadError(f"the archive holds no {WEIGHTS}")
+    if member.method:
+        return io.BytesIO(content(file, member, LARGEST_PACKED))
+    return io.BufferedReader(Window(file, place(file, member), member.size))
+
+
+class Window(io.RawIOBase):
+    """A part of a file, as a file."""
+
+    def __init__(self, file: BinaryIO, start: int, size: int) -> None:
+        self._file = file
+        self._start = start
+        self._size = size
+        self._at = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        self._at = max(offset + (0, self._at, self._size)[whence], 0)
+        return self._at
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        view = memoryview(buffer)
+        self._file.seek(self._start + self._at)
+        piece = self._file.read(max(min(len(view), self._size - self._at), 0))
+        view[: len(piece)] = piece
+        self._at += len(piece)
+        return len(piece)
+
+
+def _group(group: Any, path: str, found: dict[str, Stored], seen: dict[Any, str], depth: int) -> None:
+    """Walk a group; *seen* holds where each object was first met, so that cycles end and ties show."""
+    import h5py
+
+    if depth > DEEPEST_GROUP:
+        raise ReadError(f"groups nested more than {DEEPEST_GROUP} deep")
+    for key in group:
+        name = f"{path}/{key}" if path else str(key)
+        if not isinstance(group.get(key, getlink=True), h5py.HardLink):
+            raise ReadError(f"{name!r:.80} is a link that may lead out of the file, which is not followed")
+        item = group[key]
+        place = h5py.h5o.get_info(item.id).addr
+        first = seen.setdefault(place, name)
+        if len(seen) + len(found) > MOST_TENSORS:
+            raise ReadError(f"more than {MOST_TENSORS:,} objects")
+        if isinstance(item, h5py.Group):
+            if first == name:
+                _group(item, name, found, seen, depth + 1)
+        elif isinstance(item, h5py.Dataset):
+            found[name] = _dataset(item, name, first if first != name else None)
+
+
+def _dataset(item: Any, name: str, tied_to: str | None) -> Stored:
+    if item.is_virtual or item.external:
+        raise ReadError(f"{name!r:.80} keeps its values in other files, which are not opened")
+    shape = item.shape
+    if shape is None:
+        return Stored(name, "EMPTY", (0,), 0)
+    dtype, size = _type(item.dtype)
+    due = prod(shape) * size
+    kept = item.id.get_storage_size()
+    if item.chunks is None and kept not in (0, due):
+        raise ReadError(f"{name!r:.80} of shape {list(shape)} takes {due:,} bytes; the file gives it {kept:,}")
+    return Stored(name, dtype, tuple(map(int, shape)), 0 if tied_to else kept, tied_to=tied_to)
+
+
+def _type(dtype: Any) -> tuple[str, int]:
+    names = {"f": "F", "i": "I", "u": "U", "c": "C"}
+    if dtype.kind in names:
+        return f"{names[dtype.kind]}{8 * dtype.itemsize}", dtype.itemsize
+    return ("BOOL" if dtype.kind == "b" else "STRING"), dtype.itemsize
+
+
+def _listing(found: dict[str, Stored]) -> Listing:
+    plain = {name: dotted(name.removeprefix("model_weights/")) for name in found}
+    if len(set(plain.values())) != len(plain):
+        plain = {name: name.replace("/", ".") for name in found}
+    names = set(plain.values())
+    tensors = []
+    for name, tensor in found.items():
+        role, note = role_of_variable(plain[name], tensor.shape, names), ""
+        if _OPTIMISER.fullmatch(name):
+            role, note = "buffer", OPTIMISER_NOTE
+        elif _NORM.fullmatch(name):
+            role, note = "buffer", STATISTICS_NOTE
+        elif not tensor.dtype.startswith("F"):
+            role, note = "buffer", TABLE_NOTE
+        tied_to = plain.get(tensor.tied_to) if tensor.tied_to else None
+        tensors.append(tensor._replace(name=plain[name], role=role, note=note, tied_to=tied_to))
+    apart = [tensor for tensor in tensors if tensor.note == OPTIMISER_NOTE]
+    notes = [f"{len(apart):,} arrays with {sum(t.stored for t in apart):,} elements are the optimiser's, no parameters"] if apart else []
+    return Listing("keras", tuple(tensors), {}, tuple(notes))

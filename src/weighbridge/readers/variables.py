@@ -1,0 +1,43 @@
+"""What a variable is by its name, as TensorFlow, Keras and Flax name them: kernels, gammas, moving means."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+ROLES = {"kernel": "weight", "embeddings": "embedding", "embedding": "embedding", "gamma": "gain", "beta": "shift", "bias": "bias"}
+STATISTICS = frozenset("moving_mean moving_variance moving_var".split())
+
+OPTIMISER_NOTE = "optimiser state"
+STATISTICS_NOTE = "statistics of a norm"
+TABLE_NOTE = "a counter or table, no parameter"
+
+
+def role_of_variable(name: str, shape: tuple[int, ...], names: Collection[str] = ()) -> str | None:
+    """Tell a variable's role from the last piece of its dotted name; None where that tells nothing.
+
+    Args:
+        names: All names of the file: a bias beside a ``scale`` is a norm's shift.
+
+    >>> role_of_variable("dense.kernel", (3, 4)), role_of_variable("ln.bias", (4,), {"ln.scale"})
+    ('weight', 'shift')
+    """
+    parent, _, last = name.rpartition(".")
+    if last in STATISTICS:
+        return "buffer"
+    if last == "scale" and len(shape) == 1:
+        return "gain"
+    if last == "bias" and f"{parent}.scale" in names:
+        return "shift"
+    role = ROLES.get(last)
+    return None if role == "weight" and len(shape) < 2 else role
+
+
+def dotted(name: str) -> str:
+    """Write a path with dots, layers' numbers as pieces of their own.
+
+    >>> dotted("encoder/layer_0/kernel"), dotted("bert/encoder/layer_._11/attention/kernel:0")
+    ('encoder.layer.0.kernel', 'bert.encoder.layer.11.attention.kernel')
+    """
+    name = re.sub(r":\d+$", "", name)
+    return re.sub(r"\b(layer|layers|encoderblock|h|block)_(?:\._)?(\d+)(?=/)", r"\1.\2", name).replace("/.", "/").replace("/", ".")

@@ -1,0 +1,149 @@
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.unit.readers.hostile import read_bytes
+from weighbridge.errors import ReadError
+from weighbridge.readers import checkpoint_of, keras
+
+h5py = pytest.importorskip("h5py")
+np = pytest.importorskip("numpy")
+
+
+def written(arrays: dict[str, Any]) -> bytes:
+    file = io.BytesIO()
+    with h5py.File(file, "w") as opened:
+        for name, array in arrays.items():
+            opened[name] = array
+    return file.getvalue()
+
+
+LEGACY = {
+    "model_weights/dense/dense/kernel:0": np.zeros((3, 4), np.float32),
+    "model_weights/dense/dense/bias:0": np.zeros(4, np.float32),
+    "model_weights/bn/bn/gamma:0": np.zeros(4, np.float16),
+    "model_weights/bn/bn/moving_mean:0": np.zeros(4, np.float32),
+    "model_weights/emb/词/embeddings:0": np.zeros((0, 4), np.float32),
+    "model_weights/bert/layer_._0/scalar:0": np.float32(1),
+    "optimizer_weights/Adam/m/dense/kernel:0": np.zeros((3, 4), np.float32),
+    "optimizer_weights/Adam/iter:0": np.int64(1),
+}
+LATER = {
+    "layers/dense/vars/0": np.zeros((3, 4), np.float32),
+    "layers/batch_normalization/vars/0": np.zeros(4, np.float32),
+    "layers/batch_normalization/vars/2": np.zeros(4, np.float32),
+    "optimizer/vars/0": np.int64(3),
+    "seed_generator/vars/0": np.zeros(2, np.uint32),
+}
+
+
+def told(data: bytes) -> dict[str, Any]:
+    return {tensor.name: (tensor.shape, tensor.role) for tensor in read_bytes(keras.read, data).tensors}
+
+
+def test_a_whole_model_in_hdf5() -> None:
+    data = written(LEGACY)
+    assert keras.sniff(data)
+    assert told(data) == {
+        "dense.dense.kernel": ((3, 4), "weight"),
+        "dense.dense.bias": ((4,), "bias"),
+        "bn.bn.gamma": ((4,), "gain"),
+        "bn.bn.moving_mean": ((4,), "buffer"),
+        "emb.词.embeddings": ((0, 4), "embedding"),
+        "bert.layer.0.scalar": ((), None),
+        "optimizer_weights.Adam.m.dense.kernel": ((3, 4), "buffer"),
+        "optimizer_weights.Adam.iter": ((), "buffer"),
+    }
+    assert read_bytes(keras.read, data).notes == ("2 arrays with 13 elements are the optimiser's, no parameters",)
+
+
+def test_every_array_that_h5py_sees() -> None:
+    data = written(LEGACY)
+    seen = []
+    with h5py.File(io.BytesIO(data)) as opened:
+        opened.visititems(
+            lambda name, item: seen.append((item.shape, item.dtype.itemsize * item.size)) if isinstance(item, h5py.Dataset) else None
+        )
+    assert [(tensor.shape, tensor.size_bytes) for tensor in read_bytes(keras.read, data).tensors] == seen
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_a_keras_archive(method: int, tmp_path: Path) -> None:
+    path = tmp_path / "m.keras"
+    with zipfile.ZipFile(path, "w", method) as archive:
+        archive.writestr("metadata.json", "{}")
+        archive.writestr("config.json", "{}")
+        archive.writestr("model.weights.h5", written(LATER))
+    assert told(path.read_bytes()) == {
+        "layers.dense.vars.0": ((3, 4), None),
+        "layers.batch_normalization.vars.0": ((4,), None),
+        "layers.batch_normalization.vars.2": ((4,), "buffer"),
+        "optimizer.vars.0": ((), "buffer"),
+        "seed_generator.vars.0": ((2,), "buffer"),
+    }
+    assert checkpoint_of(path).count().unique == 16
+
+
+def test_two_names_of_one_array_are_a_tie_and_cycles_end() -> None:
+    file = io.BytesIO()
+    with h5py.File(file, "w") as opened:
+        opened["a/kernel"] = np.zeros((3, 4), np.float32)
+        opened["b"] = opened["a/kernel"]
+        opened["a/again"] = opened["a"]
+    listing = read_bytes(keras.read, file.getvalue())
+    assert [(tensor.name, tensor.tied_to, tensor.stored) for tensor in listing.tensors] == [("a.kernel", None, 12), ("b", "a.kernel", 0)]
+
+
+@pytest.mark.parametrize("kind", ["soft", "external", "virtual", "elsewhere"])
+def test_what_leads_out_of_the_file_is_refused(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "m.h5"
+    with h5py.File(path, "w") as opened:
+        if kind == "soft":
+            opened["w"] = h5py.SoftLink("/etc")
+        elif kind == "external":
+            opened["w"] = h5py.ExternalLink("other.h5", "/w")
+        elif kind == "virtual":
+            layout = h5py.VirtualLayout((4,), "f4")
+            layout[:] = h5py.VirtualSource("other.h5", "w", (4,))
+            opened.create_virtual_dataset("w", layout)
+        else:
+            opened.create_dataset("w", (4,), "f4", external=[("passwd", 0, 16)])
+    with pytest.raises(ReadError, match=r"'w' (is a link that may lead out of the file|keeps its values in other files)"):
+        read_bytes(keras.read, path.read_bytes())
+
+
+def test_what_is_no_keras_file_is_refused() -> None:
+    with pytest.raises(ReadError, match=r"it begins neither as HDF5 nor as a \.keras archive"):
+        read_bytes(keras.read, b"hello")
+    with pytest.raises(ReadError, match="the HDF5 is damaged"):
+        read_bytes(keras.read, written(LEGACY)[:500])
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("config.json", "{}")
+    with pytest.raises(ReadError, match=r"the archive holds no model\.weights\.h5"):
+        read_bytes(keras.read, file.getvalue())
+
+
+DAMAGED = """
+import sys
+from tests.unit.readers.hostile import assert_robust
+from tests.unit.readers.test_keras import LEGACY, written
+from weighbridge.readers import keras
+def check(listing):
+    assert all(type(size) is int and size >= 0 for tensor in listing.tensors for size in tensor.shape)
+assert_robust(keras.read, written(LEGACY), check=check, number=500, truncations=False)
+"""
+
+
+@pytest.mark.slow
+def test_damage_is_refused_or_read() -> None:
+    """In a process of its own, since the library is not ours."""
+    done = subprocess.run([sys.executable, "-c", DAMAGED], capture_output=True, timeout=300, env={"PYTHONPATH": "src:."}, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
