@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from weighbridge.proofs.audit.arithmetic import check
+from weighbridge.proofs.audit import arithmetic, components, configuration, shares, symbolic, tensors
 from weighbridge.proofs.audit.claims import Audit, Claim, Left, Line
+from weighbridge.proofs.audit.holdings import Holdings, holdings
+from weighbridge.proofs.audit.mended import mended
 from weighbridge.proofs.audit.reading import read_lines
-from weighbridge.proofs.audit.scene import understand
+from weighbridge.proofs.audit.scene import Scene, understand
 
 if TYPE_CHECKING:
     from weighbridge.model import Model
@@ -29,10 +31,26 @@ def audit(data: bytes | str, *, name: str = "", model: Model | None = None) -> A
     """
     lines = read_lines(data.encode() if isinstance(data, str) else data, name)
     scene = understand(lines, model)
-    checked = check(scene)
-    main, weighed = scene.main, scene.models.get("")
-    named = f"{weighed.class_name or weighed.kind}, {main.name}" if main is not None and weighed is not None else ""
-    return Audit(checked.claims, named, main.why if main is not None else (), None, None, (), lines)
+    checked = arithmetic.check(scene)
+    held = {context: holdings(weighed) for context, weighed in scene.models.items()}
+    firm = scene.main is not None and scene.main.firm
+    claims = [*checked.claims, *tensors.check(scene), *configuration.check(scene, firm=firm)]
+    claims += symbolic.check(scene, held)
+    claims += components.check(scene, checked, held, firm=firm)
+    claims += shares.check(scene, checked, held, firm=firm)
+    total, left = mended(scene, checked, held)
+    main = held.get("")
+    reference = main.reference if main is not None and firm else None
+    return Audit(_ordered(claims), _name(scene, held), scene.main.why if scene.main else (), total, reference, left, lines)
+
+
+def _name(scene: Scene, held: dict[str, Holdings]) -> str:
+    return f"{held[''].class_name}, {scene.main.name}" if scene.main is not None and "" in held else ""
+
+
+def _ordered(claims: list[Claim]) -> tuple[Claim, ...]:
+    """Return claims in the order of the text, each once."""
+    return tuple(dict.fromkeys(sorted(claims, key=lambda claim: (claim.line, claim.end, claim.start))))
 
 
 __all__ = ["Audit", "Claim", "Left", "Line", "audit"]

@@ -41,11 +41,13 @@ class Mention(NamedTuple):
 
 
 class Assumed(NamedTuple):
-    """The model a text is about, and why."""
+    """The model a text is about, why, whether it is named there, and whether its numbers may be held against the text."""
 
     name: str
     config: Mapping[str, Any] | None
     why: Reason
+    named: bool = False
+    firm: bool = True
 
 
 @cache
@@ -131,11 +133,13 @@ def assume(named: Sequence[str], stated: Mapping[str, int], *, bert: bool) -> As
         return None
     _, name, agreed, differ = best
     if differ <= 1 and name in named:
-        return Assumed(name, None, said(mark("named in the text")))
+        return Assumed(name, None, said(mark("named in the text")), named=True)
     if differ <= 1 and agreed >= 3 + 2 * differ:
         return Assumed(name, None, said(mark("{count} sizes that the text states are its own"), count=agreed))
     if bert and {"vocab", "hidden", "layers"} <= set(stated):
         config = {"model_type": "bert", **{KEYS[word][0]: value for word, value in stated.items() if word in KEYS}}
         config.setdefault("intermediate_size", 4 * stated["hidden"])
         return Assumed("BERT with the sizes of the text", config, said(mark("the text states its sizes")))
+    if bert and not named and len(stated) <= 1:
+        return Assumed("bert-base-uncased", None, said(mark("the text speaks of BERT; its formulas are held against it")), firm=False)
     return None

@@ -121,7 +121,7 @@ def claim(lines: Sequence[Line], first: Token, last: Token, kind: str, verdict: 
 
 
 def _given(model: Model) -> Assumed:
-    return Assumed(model.source, None, said(mark("given")))
+    return Assumed(model.source, None, said(mark("given")), named=True)
 
 
 def _main(lines: Sequence[Line], named: Mapping[int, Sequence[Mention]], sizes: Sequence[Stated]) -> Assumed | None:

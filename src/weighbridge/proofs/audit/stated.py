@@ -117,7 +117,7 @@ def stated(statement: Sequence[Token], meant: Mapping[str, str]) -> Iterator[Sta
             found = _labelled(statement, index, token, token.text if token.text in SYMBOLS else meant[token.text])
         elif token.kind == "num":
             found = _counted(statement, index, token)
-        elif token.kind == "word" and token.text.endswith(_WIDTHS):
+        elif token.kind == "word" and any(width in token.text for width in _WIDTHS):
             found = _labelled(statement, index, token, "mlp")
             found = found if found and found.listed else None
         else:

@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple, TypeAlias
 
-from weighbridge.formula import Polynomial, Symbol
+from weighbridge.formula import Atom, Coefficient, Monomial, Polynomial, Symbol
 from weighbridge.proofs.audit.tokens import Token
-from weighbridge.proofs.audit.words import LETTERS, SYMBOLS
+from weighbridge.proofs.audit.words import SYMBOLS
 
 _DEEPEST = 40
 _HIGHEST_POWER = 12
@@ -210,7 +210,7 @@ def polynomial(term: Term, meant: Mapping[str, str]) -> Polynomial | None:
             return None if term.value is None or term.unit else _constant(term.value)
         word = term.text if term.text in SYMBOLS else meant.get(term.text)
         letter = SYMBOLS.get(word or "", term.text)
-        return Polynomial({((Symbol(letter, order=_order(letter)), 1),): 1})
+        return Polynomial({((symbol(letter), 1),): 1})
     if isinstance(term, Negative):
         inner = polynomial(term.term, meant)
         return None if inner is None else _constant(Fraction(-1)) * inner
@@ -255,6 +255,19 @@ def _whole(number: Fraction) -> int | Fraction:
     return int(number) if number.denominator == 1 else number
 
 
-def _order(letter: str) -> int:
-    letters = [*LETTERS]
-    return letters.index(letter) if letter in letters else 50
+def symbol(letter: str) -> Symbol:
+    """Return the symbol of a letter, in the order in which the paper's formulas have them.
+
+    >>> symbol("H").order
+    3
+    """
+    return Symbol(letter, order="VSTHILA".find(letter) if letter in "VSTHILA" else 50)
+
+
+def plain(formula: Polynomial) -> Polynomial:
+    """Return a formula with the symbols that are used here."""
+    terms: dict[Monomial, Coefficient] = {}
+    for monomial, coefficient in formula.terms.items():
+        renamed: list[tuple[Atom, int]] = [(symbol(atom.letter), power) for atom, power in monomial]
+        terms[tuple(sorted(renamed, key=lambda item: (item[0].order, item[0].letter)))] = coefficient
+    return Polynomial(terms)

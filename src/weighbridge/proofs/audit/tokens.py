@@ -74,7 +74,7 @@ def _token(text: str, at: int, line: int, found: list[Token]) -> Token:
     if character.isascii() and character.isalpha():
         return _named(text, at, line, found)
     if character in "([":
-        shape = _SHAPE.match(text, at) if text[at + 1 : at + 2] in tuple(" 0123456789") else None
+        shape = _SHAPE.match(text, at) if text[at + 1 : at + 2] in tuple(" [0123456789") else None
         if shape and _is_shape(text, shape, found):
             return Token("shape", shape.group(), line, at, shape.end())
         return Token("(", character, line, at, at + 1)

@@ -1,0 +1,105 @@
+"""Hold the sizes that a text states against those its own formulas use, and against the model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from weighbridge.messages import mark
+from weighbridge.proofs.audit.claims import Claim, Said, said
+from weighbridge.proofs.audit.scene import Scene, claim, words_of
+from weighbridge.proofs.audit.stated import Stated
+from weighbridge.proofs.audit.terms import numbers
+from weighbridge.proofs.audit.tokens import Token
+
+NAMES = {
+    "vocab": mark("vocabulary size"), "hidden": mark("hidden size"), "layers": mark("layers"), "heads": mark("attention heads"),
+    "mlp": mark("intermediate size"), "positions": mark("positions"), "types": mark("token types"), "head_dim": mark("width of a head"),
+}  # fmt: skip
+
+
+class _Judged(NamedTuple):
+    token: Token
+    said: int
+    right: int | None
+
+
+def check(scene: Scene, *, firm: bool = True) -> Iterator[Claim]:
+    """Check every size that is plainly stated.
+
+    Args:
+        scene: The text.
+        firm: Whether the model is sure enough to call a size wrong.
+    """
+    used = _used(scene)
+    seen: set[tuple[int, int]] = set()
+    for size in scene.stated:
+        place = (size.token.line, size.token.start)
+        model = scene.model_at(size.label.line, size.label.start)
+        if place in seen or model is None:
+            continue
+        seen.add(place)
+        own = words_of(model)
+        for judged in _judged(size, own):
+            exact = judged.right is None
+            if exact:
+                yield _claim(scene, size, judged.token, "exact", judged.said, judged.said, ())
+            elif firm and _is_wrong(scene, size, judged, used):
+                assert judged.right is not None
+                reason = said(mark("{what} is {right}"), what=Said(NAMES[size.word]), right=judged.right)
+                if judged.right in used:
+                    reason += said(mark("the text itself computes with {right}"), right=judged.right)
+                yield _claim(scene, size, judged.token, "wrong", judged.said, judged.right, reason)
+
+
+def _judged(size: Stated, own: dict[str, int]) -> Iterator[_Judged]:
+    """Yield each number of a statement: what is said, and what is right if it is not that."""
+    if size.word not in own:
+        return
+    if size.listed:
+        widths = {own.get("mlp"), own.get("hidden")} if size.word in ("mlp", "hidden") else {own[size.word]}
+        listed = (size.token, *size.listed)
+        missing = [own[word] for word in (size.word, "mlp", "hidden") if word in own and own[word] not in {_value(t) for t in listed}]
+        for token in listed:
+            number = _value(token)
+            if number in widths:
+                yield _Judged(token, number, None)
+            elif missing and len(listed) <= 3 and token is size.token:
+                yield _Judged(token, number, missing[0])
+        return
+    yield _Judged(size.token, size.value, None if size.value == own[size.word] else own[size.word])
+
+
+def _value(token: Token) -> int:
+    return int(token.value or 0)
+
+
+def _is_wrong(scene: Scene, size: Stated, judged: _Judged, used: set[int]) -> bool:
+    if size.word in ("positions", "types") and judged.right not in used:
+        return False
+    if not size.firm:
+        return False
+    if judged.said in used and judged.right not in used:
+        return False
+    others = [s for s in scene.stated if s.firm and s.word != size.word and s.label.line != -1]
+    model = scene.model_at(size.label.line, size.label.start)
+    own = words_of(model) if model is not None else {}
+    agreed = sum(own.get(s.word) == s.value for s in others)
+    return agreed >= 2 or judged.right in used or bool(scene.main and scene.main.named)
+
+
+def _used(scene: Scene) -> set[int]:
+    """Return the numbers that the text's formulas compute with."""
+    found: set[int] = set()
+    for chain in scene.chains:
+        for side in chain.sides:
+            if not isinstance(side.term, Token):
+                found |= {int(t.value) for t in numbers(side.term) if t.value is not None and t.value.denominator == 1}
+    return found
+
+
+def _claim(scene: Scene, size: Stated, token: Token, verdict: str, value: int, right: int, reason: object) -> Claim:
+    first = size.label if size.label.line == token.line and size.label.start < token.start else token
+    last = token if token.end > size.label.end or token.line != size.label.line else size.label
+    facts = {"value": value, "expected": right, "difference": value - right, "reason": reason}
+    return claim(scene.lines, first, last, "configuration", verdict, **facts)
