@@ -87,6 +87,19 @@ def bert_layer(c: Sizes) -> Part:
     return Part("layer", (attention(c), *crossed(c), *feed_forward(c)), "layer", repeat=c.layers)
 
 
+def norm_first_attentions(c: Sizes, *, before: str | None = None, after: str | None = None) -> tuple[Part, ...]:
+    """Describe self-attention and, if the config asks for it, cross-attention, with the norm's name *before* or *after*."""
+
+    def one(name: str, keys: str | None) -> Part:
+        first = (layer_norm(before, c.hidden),) if before else ()
+        last = (layer_norm(after, c.hidden),) if after else ()
+        output = Part("output", (linear("dense", c.hidden, c.hidden),), "attention")
+        kind = "cross_attention" if keys else "self_attention"
+        return Part(name, (*first, self_attention(c, keys=keys), output, *last), kind, given=keys)
+
+    return (one("attention", None), *((one("crossattention", "encoder"),) if c.crossed else ()))
+
+
 def bert_embeddings(c: Sizes, width: Size | None = None) -> Part:
     """Describe the embeddings of words, positions and token types, and their norm, in the hidden size or another *width*."""
     E = c.hidden if width is None else width
@@ -192,6 +205,12 @@ def span_ends(c: Sizes, words: str | None) -> tuple[Part, ...]:
     return (linear("qa_outputs", c.hidden, c.labels),)
 
 
+def summary(c: Sizes) -> tuple[Part, ...]:
+    """Describe the map of a sequence's summary, if there is one: to the hidden size or to the labels."""
+    width = c.labels if c.to_labels else c.hidden
+    return (Part("sequence_summary", (linear("summary", c.hidden, width),), "pooler", stream="one"),) if c.summarised else ()
+
+
 BERT_TASKS = {
     "ForSequenceClassification": Worn(labels_of_one, True),
     "ForMultipleChoice": Worn(choice_of_one, True),
@@ -225,7 +244,7 @@ OWN = "lm_head.decoder.weight"
 
 def dressed(
     family: str, backbone: str, encoder: Encoder, heads: Mapping[str, Worn], *, words: str = "embeddings.word_embeddings.weight",
-    first: bool = False,
+    first: bool = False, bare: str = "Model",
 ) -> dict[str, Callable[[Sizes], Part]]:  # fmt: skip
     """Return a family's classes: the bare model, and each head on the backbone.
 
@@ -234,9 +253,10 @@ def dressed(
         backbone: The name under which heads hold the model.
         words: The name of the word embeddings inside the backbone.
         first: Whether heads are built before the backbone, and so own what is tied.
+        bare: What follows the family's name in that of the class without a head.
     """
 
-    def bare(c: Sizes) -> Part:
+    def alone(c: Sizes) -> Part:
         return Part("", encoder(c, pooled=c.pooled), "model")
 
     def wearing(worn: Worn) -> Callable[[Sizes], Part]:
@@ -249,4 +269,4 @@ def dressed(
 
         return blueprint
 
-    return {f"{family}Model": bare, **{family + name: wearing(worn) for name, worn in heads.items()}}
+    return {family + bare: alone, **{family + name: wearing(worn) for name, worn in heads.items()}}

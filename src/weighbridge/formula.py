@@ -242,6 +242,25 @@ def evaluate(expression: Size, values: Mapping[str, Size]) -> Size:
             return expression
 
 
+def letters(expression: Size) -> set[str]:
+    """Return the letters of all symbols in an expression, inside quotients too.
+
+    >>> sorted(letters(Symbol("H") // Symbol("R") + 1))
+    ['H', 'R']
+    """
+    match expression:
+        case Symbol():
+            return {expression.letter}
+        case Sum():
+            return set().union(*map(letters, expression.terms))
+        case Product():
+            return set().union(*map(letters, expression.factors))
+        case Quotient() | Floor():
+            return letters(expression.numerator) | letters(expression.denominator)
+        case _:
+            return set()
+
+
 Atom: TypeAlias = Symbol | Floor
 Monomial: TypeAlias = tuple[tuple[Atom, int], ...]
 

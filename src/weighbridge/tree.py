@@ -48,13 +48,21 @@ class Least(NamedTuple):
     most: Size
 
 
+class Within(NamedTuple):
+    """The tokens of another stream, which can be told only up to *limit*; *what* says of what it is the limit."""
+
+    of: Stream
+    limit: Size
+    what: str
+
+
 class Together(NamedTuple):
     """Streams whose lengths add up, such as image patches in front of text."""
 
     streams: tuple[Stream, ...]
 
 
-Stream: TypeAlias = "str | Size | Span | Once | Least | Together"
+Stream: TypeAlias = "str | Size | Span | Once | Least | Within | Together"
 """The tokens that a part sees for each example: a named length (``seq``, ``encoder``, ``decoder``,
 ``one``), a size (197 image patches), a span of another stream, or several together."""
 

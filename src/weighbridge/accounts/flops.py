@@ -13,7 +13,7 @@ from typing import NamedTuple
 from weighbridge.accounts.ledger import Entry, Rule, ledger
 from weighbridge.errors import UsageError
 from weighbridge.sizes import Size, product
-from weighbridge.tree import Least, Once, Op, Part, Span, Stream, Tensor, Together
+from weighbridge.tree import Least, Once, Op, Part, Span, Stream, Tensor, Together, Within
 
 
 class Flops(NamedTuple):
@@ -93,6 +93,11 @@ def length(stream: Stream, lengths: Mapping[str, Size]) -> Size:
             of = length(stream.of, lengths)
             # Among symbols the formula is that of inputs which stay below the limit.
             return min(of, stream.most) if isinstance(of, int) and isinstance(stream.most, int) else of
+        case Within():
+            of = length(stream.of, lengths)
+            if isinstance(of, int) and isinstance(stream.limit, int) and of > stream.limit:
+                raise UsageError(f"{of:,} tokens: this is described up to {stream.limit:,}, the {stream.what}")
+            return of
         case Together():
             result: Size = 0
             for part in stream.streams:

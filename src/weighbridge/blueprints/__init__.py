@@ -88,6 +88,18 @@ ENCODERS: dict[str, str] = {
     "mpnet": "mpnet",
     "modernbert": "modernbert modernbert-decoder",
     "nomic_bert": "nomic_bert jina_embeddings_v3",
+    "esm": "esm",
+    "layoutlm": "layoutlm lilt",
+    "rembert": "rembert",
+    "roformer": "roformer",
+    "bert_generation": "bert-generation",
+    "xmod": "xmod",
+    "mobilebert": "mobilebert",
+    "xlnet": "xlnet",
+    "xlm": "xlm flaubert",
+    "fnet": "fnet",
+    "big_bird": "big_bird",
+    "convbert": "convbert",
 }
 """BERT and the encoders after it."""
 

@@ -20,6 +20,7 @@ from weighbridge.encoders import (
     labels_of_each,
     labels_of_first,
     span_ends,
+    summary,
     vocabulary,
 )
 from weighbridge.parts import layer_norm, linear
@@ -30,6 +31,7 @@ FIELDS = (
     size("embedding", "embedding_size", 128, "E", "embedding size"),
     told("projected", lambda c: c.embedding != c.hidden),
     switch("summarised", "summary_use_proj", True),
+    switch("to_labels", "summary_proj_to_labels", False),
     *DECODER,
     POOLED,
 )
@@ -55,8 +57,7 @@ def pre_training(c: Sizes, words: str | None) -> tuple[Part, ...]:
 
 def multiple_choice(c: Sizes, words: str | None) -> tuple[Part, ...]:
     """Describe a summary of the sequence and one output."""
-    summary = (Part("sequence_summary", (linear("summary", c.hidden, c.hidden),), "pooler", stream="one"),) if c.summarised else ()
-    return (*summary, *choice_of_one(c, words))
+    return (*summary(c), *choice_of_one(c, words))
 
 
 HEADS = {

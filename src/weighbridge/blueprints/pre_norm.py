@@ -17,23 +17,10 @@ from weighbridge.encoders import (
     dressed,
     encoder_of,
     pooler,
-    self_attention,
 )
+from weighbridge.encoders import norm_first_attentions as attentions
 from weighbridge.parts import embedding, layer_norm, linear
 from weighbridge.tree import Part
-
-
-def attentions(c: Sizes, *, before: str | None = None, after: str | None = None) -> tuple[Part, ...]:
-    """Describe self-attention and, if the config asks for it, cross-attention, with the norm's name *before* or *after*."""
-
-    def one(name: str, keys: str | None) -> Part:
-        first = (layer_norm(before, c.hidden),) if before else ()
-        last = (layer_norm(after, c.hidden),) if after else ()
-        output = Part("output", (linear("dense", c.hidden, c.hidden),), "attention")
-        kind = "cross_attention" if keys else "self_attention"
-        return Part(name, (*first, self_attention(c, keys=keys), output, *last), kind, given=keys)
-
-    return (one("attention", None), *((one("crossattention", "encoder"),) if c.crossed else ()))
 
 
 def roberta_prelayernorm(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:

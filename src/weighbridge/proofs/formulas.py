@@ -8,7 +8,7 @@ from weighbridge.accounts.closed import Closed, closed
 from weighbridge.accounts.flops import flops
 from weighbridge.accounts.ledger import Entry, entries, ledger
 from weighbridge.accounts.parameters import PARAMETERS
-from weighbridge.formula import Symbol, evaluate
+from weighbridge.formula import Symbol, evaluate, letters
 from weighbridge.notation import LATEX, TEXT, UNICODE, as_json, mathml, write
 from weighbridge.sizes import Size
 
@@ -99,7 +99,7 @@ def flops_formula(model: Model, lengths: tuple[str, ...] = ("seq",)) -> Formula:
 
 def _formula(book: Entry, table: dict[str, Symbol], values: dict[str, int]) -> Formula:
     total = closed(book)
-    used = {atom.letter for atom in total.polynomial().symbols()}
+    used = set().union(*map(letters, total.polynomial().symbols()))
     modules = tuple(ModuleFormula(path, closed(entry), _integer(evaluate(entry.each, values))) for path, entry in entries(book) if path)
     kept = tuple(symbol for letter, symbol in table.items() if letter in used)
     return Formula(total, modules, kept, {symbol.letter: values[symbol.letter] for symbol in kept})
