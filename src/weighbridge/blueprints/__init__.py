@@ -100,6 +100,8 @@ ENCODERS: dict[str, str] = {
     "fnet": "fnet",
     "big_bird": "big_bird",
     "convbert": "convbert",
+    "longformer": "longformer",
+    "funnel": "funnel",
 }
 """BERT and the encoders after it."""
 

@@ -34,6 +34,8 @@ FIELDS = (
     size("random", "num_random_blocks", 3, "R", "random blocks", minimum=0),
     *DECODER,
     POOLED,
+    # The class for questions is built without a pooler unless it is asked for.
+    switch("asked", "add_pooling_layer", False, silent=True),
 )
 
 
@@ -41,7 +43,7 @@ def big_bird(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part,
     """Describe the encoder; the pooler is a bare linear map."""
     crossed = (attention(c, "crossattention", "encoder"),) if c.crossed else ()
     layer = Part("layer", (attention(c, "attention"), *crossed, *feed_forward(c)), "layer", repeat=c.layers)
-    pooler = (linear("pooler", c.hidden, c.hidden, stream="one"),) if pooled else ()
+    pooler = (linear("pooler", c.hidden, c.hidden, stream="one"),) if pooled or c.asked else ()
     return (bert_embeddings(c), encoder_of(layer), *pooler)
 
 

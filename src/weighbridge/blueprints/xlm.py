@@ -12,7 +12,7 @@ from weighbridge.encoders import POOLED, Worn, dressed, labels_of_each, span_end
 from weighbridge.errors import ConfigError
 from weighbridge.parts import attend, embedding, layer_norm, linear
 from weighbridge.sizes import exact
-from weighbridge.tree import Part
+from weighbridge.tree import Node, Part
 
 
 def plain(value: object) -> bool:
@@ -50,7 +50,8 @@ def xlm(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]
     """Describe the encoder: lists of attentions, norms and feed-forward networks, side by side."""
     H, L = c.hidden, c.layers
     languages = (embedding("lang_embeddings", c.languages, H),) if c.many and c.language_table else ()
-    attention = (*(linear(name, H, H) for name in ("q_lin", "k_lin", "v_lin", "out_lin")), attend(heads=c.heads, head_dim=c.head_dim))
+    maps = tuple(linear(name, H, H) for name in ("q_lin", "k_lin", "v_lin", "out_lin"))
+    attention: tuple[Node, ...] = (*maps, attend(heads=c.heads, head_dim=c.head_dim))
     return (
         embedding("position_embeddings", c.positions, H),
         *languages,
