@@ -284,11 +284,10 @@ def _via(source: object, model_class: str | None, overrides: Mapping[str, Any] |
 
 
 def _from_path(text: str, model_class: str | None, overrides: Mapping[str, Any] | None) -> Model:
-    from pathlib import Path
-
     from weighbridge import sources
+    from weighbridge.readers import place
 
-    path = Path(text)
+    path = place(text)
     if path.is_dir():
         config = path / "config.json"
         for name in ("config.json", "bert_config.json"):

@@ -119,13 +119,19 @@ def verified(
         ConfigError: A config that is wrong or has no blueprint.
     """
     from weighbridge.model import model
-    from weighbridge.readers import read_listing
+    from weighbridge.readers import place, read_listing
     from weighbridge.readers.packing import config_beside, unpack
+    from weighbridge.sources import read_config
 
-    path = Path(str(source))
+    path = place(str(source))
     if not path.exists():
-        raise SourceError(f"{source}: no such file or directory; verify needs weights on disk", source=str(source))
-    described = model(_beside(path) if config is None else config, model_class, overrides)
+        raise SourceError(f"{source}: no such file or directory; verify needs weights", source=str(source))
+    if config is None:
+        beside = _beside(path)
+        described = model(read_config(beside), model_class, overrides)
+        described.source = str(beside)
+    else:
+        described = model(config, model_class, overrides)
     if described.description is None:
         raise UsageError(f"{described.source}: verify needs a config to hold the file against")
     return verify(described, unpack(read_listing(path), config_beside(path)), str(source))
@@ -201,7 +207,7 @@ def _aligned_in_any_spelling(described: Model, actual: list[Row]) -> tuple[dict[
         aligned = align(expected, actual, _keys(known, described.class_name))
         if best is None or len(aligned.extra) < len(best[1].extra):
             best = expected, aligned
-        if not aligned.extra:
+        if 10 * len(aligned.extra) < len(actual):
             break
     assert best is not None
     return best

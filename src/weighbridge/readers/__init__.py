@@ -52,11 +52,24 @@ def checkpoint_of(path: Path | str) -> Model:
     Raises:
         ReadError: Nothing to read, a damaged file, or a format that no reader knows.
     """
-    path = Path(path)
+    path = place(path)
     return as_model(unpack(read_listing(path), config_beside(path)), str(path))
 
 
 read_checkpoint = checkpoint_of
+
+
+def place(source: Path | str) -> Path:
+    """Return where *source* is: a path on disk, or what answers like one for an address or a hub's id.
+
+    >>> place("no/such/file.json")
+    PosixPath('no/such/file.json')
+    """
+    if isinstance(source, str) and "/" in source:
+        from weighbridge.readers import hub
+
+        return hub.place(source)
+    return Path(source) if isinstance(source, str) else source
 
 
 def read_listing(path: Path) -> Listing:
@@ -87,7 +100,7 @@ def read_file(path: Path) -> Listing:
         ReadError: The file is damaged, or of a format that no reader knows.
     """
     try:
-        with open(path, "rb") as file:
+        with path.open("rb") as file:
             return list_open(file, path.name)
     except OSError as error:
         raise ReadError(f"cannot be read: {error.strerror or error}", path=str(path)) from None

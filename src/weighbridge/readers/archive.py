@@ -105,10 +105,13 @@ def place(file: BinaryIO, member: Member) -> int:
 def _end(file: BinaryIO) -> tuple[int, int, int]:
     """Return members, bytes and place of the central directory."""
     size = file.seek(0, 2)
-    reach = min(size, 65_557)
-    file.seek(size - reach)
-    tail = file.read(reach)
-    at = tail.rfind(b"PK\x05\x06")
+    for most in (1_024, 65_557):
+        reach = min(size, most)
+        file.seek(size - reach)
+        tail = file.read(reach)
+        at = tail.rfind(b"PK\x05\x06")
+        if at >= 0:
+            break
     if at < 0 or len(tail) - at < 22:
         raise ReadError("the archive is cut off: it has no directory at its end")
     count, length, start = struct.unpack_from("<HII", tail, at + 10)

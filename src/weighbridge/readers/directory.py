@@ -139,7 +139,7 @@ def _list_indexed(folder: Path, candidate: Candidate) -> Listing:
     missing = [name for name in index.shards if not (folder / name).is_file()]
     if missing:
         raise ReadError(f"{len(missing)} of {len(index.shards)} shards are missing: {', '.join(map(shown, missing[:5]))}", path=str(where))
-    listings = {name: _read(folder / name) for name in index.shards}
+    listings = _read_all(folder, index.shards)
     kept: list[Stored] = []
     strays: list[Stored] = []
     for shard, listing in listings.items():
@@ -190,7 +190,7 @@ def _list_files(folder: Path, candidate: Candidate) -> Listing:
         raise ReadError(
             f"{candidate.name}: {of - len(here)} of {of} shards are missing: number {', '.join(map(str, missing[:5]))}", path=str(folder)
         )
-    listings = {name: _read(folder / name) for name in candidate.files}
+    listings = _read_all(folder, candidate.files)
     seen: dict[str, str] = {}
     for shard, listing in listings.items():
         for tensor in listing.tensors:
@@ -224,6 +224,16 @@ def _endings() -> tuple[str, ...]:
     from weighbridge.readers import FORMATS
 
     return tuple(ending for entry in FORMATS for ending in entry.endings)
+
+
+def _read_all(folder: Path, names: tuple[str, ...]) -> dict[str, Listing]:
+    """Read shards: one after the other from a disk, several at a time from a server, which takes its time to answer."""
+    if isinstance(folder, Path):
+        return {name: _read(folder / name) for name in names}
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(16) as pool:
+        return dict(zip(names, pool.map(lambda name: _read(folder / name), names), strict=True))
 
 
 def _read(path: Path) -> Listing:

@@ -1,0 +1,158 @@
+"""What is not on this disk: addresses, and models on the Hugging Face Hub or on ModelScope by their id.
+
+The usual environment variables are honoured: ``HF_ENDPOINT``, ``HF_TOKEN``, ``HF_HOME``, ``HF_HUB_CACHE``, ``HF_HUB_OFFLINE``;
+``MODELSCOPE_ENDPOINT``, ``MODELSCOPE_API_TOKEN``. What the Hub's cache already holds is read there.
+
+Source: huggingface_hub, constants.py and hf_api.py (``/api/models/{id}/revision/{revision}``, ``/{id}/resolve/{revision}/{path}``),
+file_download.py (the layout of the cache); modelscope, hub/api.py (``/api/v1/models/{id}/repo/files`` and ``/repo``).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+from urllib.parse import quote, urlsplit
+
+from weighbridge.errors import ReadError, SourceError
+from weighbridge.readers.remote import Access, RemotePath, fetch
+
+HUB_ID = re.compile(r"(?P<service>hf:|modelscope:)?(?P<id>[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)(@(?P<revision>[\w./-]+))?")
+FILE = re.compile(r".*\.(json|safetensors|bin|pt|pth|ckpt|gguf|ggml|onnx|h5|keras|msgpack|npz|index|zip|yaml|txt|md)", re.I)
+LARGEST_LIST = 32_000_000
+
+
+class Repository(NamedTuple):
+    """A model on a hub.
+
+    Attributes:
+        service: ``hf`` or ``modelscope``.
+        name: Its id, ``organisation/name``.
+        revision: A branch, a tag or a commit.
+    """
+
+    service: str
+    name: str
+    revision: str
+
+
+def place(source: Path | str) -> Path:
+    """Return where *source* is: a path on disk, or what answers like one for an address or a hub's id.
+
+    Raises:
+        SourceError: The hub cannot be asked, or does not have it.
+
+    >>> place("config.json")
+    PosixPath('config.json')
+    """
+    if not isinstance(source, str):
+        return source
+    if re.match(r"https?://", source):
+        return cast(Path, _address(source))
+    if re.match(r"(s3|gs|az)://", source):
+        raise SourceError(f"{source}: object stores are read over https; use a signed address, or download the file", source=source)
+    path = Path(source)
+    found = repository(source)
+    if found is None or path.exists():
+        return path
+    return _cached(found) or cast(Path, _listed(found, source))
+
+
+def repository(source: str) -> Repository | None:
+    """Read a hub's id, or None if it cannot be one.
+
+    >>> repository("org/name@v1.0")
+    Repository(service='hf', name='org/name', revision='v1.0')
+    """
+    match = HUB_ID.fullmatch(source)
+    if match is None or (FILE.fullmatch(match["id"]) and not match["service"]):
+        return None
+    service = (match["service"] or "hf:").removesuffix(":")
+    return Repository(service, match["id"], match["revision"] or ("main" if service == "hf" else "master"))
+
+
+def _address(url: str) -> RemotePath:
+    pieces = urlsplit(url)
+    folder, _, name = pieces.path.rpartition("/")
+    if not name:
+        raise SourceError(f"{url}: the address of a file is needed, such as .../model.safetensors", source=url)
+    query = f"?{pieces.query}" if pieces.query else ""
+    from urllib.parse import unquote
+
+    own = _endpoint("hf") + "/"
+    access = _access("hf") if url.startswith(own) else Access()
+    return RemotePath(f"{pieces.scheme}://{pieces.netloc}{folder}/", unquote(name), access, shown=url, query=query)
+
+
+def _listed(found: Repository, source: str) -> RemotePath:
+    """Ask the hub what files the model has."""
+    endpoint, access = _endpoint(found.service), _access(found.service)
+    if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE") or os.environ.get("TRANSFORMERS_OFFLINE") == "1":
+        raise SourceError(f"{source}: neither here nor in the cache, and HF_HUB_OFFLINE is set", source=source)
+    revision = quote(found.revision, safe="")
+    if found.service == "hf":
+        url, base = f"{endpoint}/api/models/{found.name}/revision/{revision}", f"{endpoint}/{found.name}/resolve/{revision}/"
+    else:
+        url = f"{endpoint}/api/v1/models/{found.name}/repo/files?Revision={revision}&Recursive=False"
+        base = f"{endpoint}/api/v1/models/{found.name}/repo?Revision={revision}&FilePath="
+    try:
+        names = _names(json.loads(fetch(url, 0, LARGEST_LIST, access._replace(whole=LARGEST_LIST))[0]))
+    except ReadError as error:
+        reason = str(error).removeprefix(f"{url}: ")
+        raise SourceError(f"{source}: no such file here, and on {endpoint}: {reason}", source=source) from None
+    except ValueError:
+        raise SourceError(f"{source}: {endpoint} does not answer as a hub does", source=source) from None
+    return RemotePath(base, "", access, names=names, shown=source)
+
+
+def _names(answer: Any) -> tuple[str, ...]:
+    """Return the files that a hub's answer lists, in either hub's form."""
+    if not isinstance(answer, dict):
+        raise ValueError("no object")
+    data = answer.get("Data")
+    entries = answer.get("siblings") if data is None else data.get("Files") if isinstance(data, dict) else None
+    if not isinstance(entries, list):
+        raise ValueError("no files")
+    names = [entry.get("rfilename") or entry.get("Path") for entry in entries if isinstance(entry, dict)]
+    return tuple(name for name in names if isinstance(name, str))
+
+
+def _endpoint(service: str) -> str:
+    if service == "modelscope":
+        return os.environ.get("MODELSCOPE_ENDPOINT", "https://www.modelscope.cn").rstrip("/")
+    return os.environ.get("HF_ENDPOINT", "https://huggingface.co").rstrip("/")
+
+
+def _home() -> Path:
+    default = Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")) / "huggingface"
+    return Path(os.environ.get("HF_HOME", default)).expanduser()
+
+
+def _access(service: str) -> Access:
+    if service == "modelscope":
+        return Access(os.environ.get("MODELSCOPE_API_TOKEN"), where="MODELSCOPE_API_TOKEN")
+    token = os.environ.get("HF_TOKEN") or os.environ.get("HUGGING_FACE_HUB_TOKEN")
+    if not token and os.environ.get("HF_HUB_DISABLE_IMPLICIT_TOKEN", "") in ("", "0"):
+        try:
+            token = Path(os.environ.get("HF_TOKEN_PATH", _home() / "token")).read_text("utf-8").strip()
+        except (OSError, UnicodeDecodeError):
+            token = None
+    return Access(token or None)
+
+
+def _cached(found: Repository) -> Path | None:
+    """Return the model's folder in the Hub's cache, if its config or weights are there."""
+    if found.service != "hf":
+        return None
+    cache = Path(os.environ.get("HF_HUB_CACHE", os.environ.get("HUGGINGFACE_HUB_CACHE", _home() / "hub"))).expanduser()
+    folder = cache / f"models--{found.name.replace('/', '--')}"
+    try:
+        commit = (folder / "refs" / found.revision).read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        commit = found.revision
+    snapshot = folder / "snapshots" / commit
+    if not re.fullmatch(r"[\w.-]+", commit) or not snapshot.is_dir():
+        return None
+    return snapshot if any((snapshot / name).is_file() for name in ("config.json", "bert_config.json")) else None

@@ -1,0 +1,287 @@
+"""Files over HTTP: read by ranges, so that of a checkpoint of any size only the header travels.
+
+A :class:`Ranged` file answers ``read`` and ``seek``, and a :class:`RemotePath` answers what the readers ask of a path, so every reader
+works on them unchanged. A server that ignores ranges is noticed by its answer and cut off before it sends the file.
+
+Source: RFC 9110, sections 14 (range requests) and 15.3.7 (206), 15.5.17 (416).
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import time
+from collections.abc import Callable, Iterator
+from http.client import HTTPException, HTTPMessage
+from typing import IO, Any, BinaryIO, NamedTuple
+from urllib.error import HTTPError, URLError
+from urllib.parse import quote, urlsplit
+from urllib.request import HTTPRedirectHandler, Request, build_opener
+
+from weighbridge.errors import ReadError, SourceError
+
+AHEAD = 32 * 1024
+"""Bytes fetched at least: a small header comes with the first request."""
+
+WHOLE = 128 * 1024
+"""A file up to this size may come whole from a server that ignores ranges."""
+
+LARGEST_TEXT = 64_000_000
+"""JSON is read whole, so it may come whole."""
+
+MOST_FETCHED = 256_000_000
+TRIES = 5
+AGAIN = frozenset((408, 429, 500, 502, 503, 504))
+"""Answers after which it is worth trying again."""
+
+
+class Access(NamedTuple):
+    """How to reach a server.
+
+    Attributes:
+        token: Sent as a bearer token, to the host that was named and to no other.
+        timeout: Seconds without an answer.
+        wait: Sleeps for some seconds; tests put in something quicker.
+        where: Which variable holds the token, for the message when it is refused.
+        whole: Bytes up to which a file may come whole from a server that ignores ranges.
+    """
+
+    token: str | None = None
+    timeout: float = 20.0
+    wait: Callable[[float], None] = time.sleep
+    where: str = "HF_TOKEN"
+    whole: int = WHOLE
+
+
+class _SameHost(HTTPRedirectHandler):
+    """Follow redirects, but never take the token to another host."""
+
+    def redirect_request(
+        self, request: Request, file: IO[bytes], code: int, message: str, headers: HTTPMessage, url: str
+    ) -> Request | None:
+        """Return the next request, without the token if it goes elsewhere."""
+        following = super().redirect_request(request, file, code, message, headers, url)
+        if following is not None and urlsplit(following.full_url).netloc != urlsplit(request.full_url).netloc:
+            following.remove_header("Authorization")
+        return following
+
+
+class Piece(NamedTuple):
+    """What one request brought: bytes, the size of the whole file, and whether the connection dropped before the end."""
+
+    data: bytes
+    total: int
+    dropped: bool
+
+
+def fetch(url: str, begin: int, end: int, access: Access) -> tuple[bytes, int]:
+    """Fetch the bytes from *begin* to before *end*; returns them (fewer at the file's end) and the file's size.
+
+    Raises:
+        ReadError: The server refuses, ignores ranges, or stays away after several tries.
+    """
+    data = b""
+    for attempt in range(TRIES):
+        try:
+            piece = _once(url, begin + len(data), end, access)
+        except HTTPError as error:
+            if error.code not in AGAIN or attempt == TRIES - 1:
+                raise refusal(url, error.code, access) from None
+            access.wait(_pause(attempt, error.headers.get("Retry-After")))
+            continue
+        except (URLError, HTTPException, OSError) as error:
+            if attempt == TRIES - 1:
+                raise ReadError(f"cannot be reached: {getattr(error, 'reason', error)}", path=url) from None
+            access.wait(_pause(attempt, None))
+            continue
+        data += piece.data
+        if not piece.dropped:
+            return data, piece.total
+        access.wait(_pause(attempt, None))
+    raise ReadError(f"the connection dropped {TRIES} times", path=url)
+
+
+def _once(url: str, begin: int, end: int, access: Access) -> Piece:
+    headers = {"Range": f"bytes={begin}-{end - 1}", "User-Agent": "weighbridge", "Accept-Encoding": "identity"}
+    if access.token:
+        headers["Authorization"] = f"Bearer {access.token}"
+    try:
+        answer = build_opener(_SameHost).open(Request(url, headers=headers), timeout=access.timeout)
+    except HTTPError as error:
+        stated = re.fullmatch(r"bytes \*/(\d{1,19})", error.headers.get("Content-Range") or "")
+        if error.code == 416 and stated:
+            return Piece(b"", int(stated[1]), False)
+        raise
+    with answer:
+        if answer.status == 206:
+            stated = re.fullmatch(r"bytes (\d{1,19})-(\d{1,19})/(\d{1,19})", answer.headers.get("Content-Range") or "")
+            if stated is None or int(stated[1]) != begin or int(stated[2]) >= end:
+                raise ReadError("the server sends another range than it was asked for", path=url)
+            return _piece(answer, int(stated[2]) + 1 - begin, int(stated[3]))
+        length = answer.headers.get("Content-Length")
+        known = int(length) if length is not None and length.isdigit() else None
+        if known is not None and known > access.whole:
+            raise ReadError("the server ignores ranges and would send the whole file; download it and name the file", path=url)
+        whole = _piece(answer, access.whole + 1 if known is None else known, known or 0)
+        if len(whole.data) > access.whole:
+            raise ReadError("the server ignores ranges and would send the whole file; download it and name the file", path=url)
+        if known is not None and whole.dropped:
+            return Piece(b"", known, True)
+        return Piece(whole.data[begin:end], len(whole.data), False)
+
+
+def _piece(answer: Any, length: int, total: int) -> Piece:
+    """Read an answer's bytes, keeping what came if the connection drops."""
+    data = bytearray()
+    try:
+        while len(data) < length:
+            more = answer.read(min(length - len(data), 1 << 20))
+            if not more:
+                break
+            data += more
+    except (HTTPException, OSError) as error:
+        data += getattr(error, "partial", b"")
+    return Piece(bytes(data[:length]), total, len(data) < length)
+
+
+def _pause(attempt: int, stated: str | None) -> float:
+    """Return how long to wait: what the server says, up to ten seconds, else a little longer each time."""
+    return min(float(stated), 10.0) if stated is not None and stated.isdigit() else float(0.25 * 2**attempt)
+
+
+def refusal(url: str, code: int, access: Access) -> ReadError:
+    """Return the error for a server's refusal, with what to do about it."""
+    if code in (401, 403):
+        known = f"the token in {access.where} does not open it" if access.token else f"set {access.where} to a token that may read it"
+        return ReadError(f"private, gated or not there (HTTP {code}): {known}", path=url)
+    reason = {404: "not there (HTTP 404)", 429: "too many requests (HTTP 429); try again later"}.get(
+        code, f"the server answers HTTP {code}"
+    )
+    return ReadError(reason, path=url)
+
+
+class Ranged(io.RawIOBase):
+    """A file over HTTP; each read is a request, so it is wrapped in a buffer that reads :data:`AHEAD`."""
+
+    def __init__(self, url: str, access: Access) -> None:
+        self.url, self.access = url, access
+        self.position = 0
+        self.fetched = 0
+        self._first, self.size = fetch(url, 0, AHEAD, access)
+        self.fetched += len(self._first)
+
+    def readable(self) -> bool:
+        """Yes."""
+        return True
+
+    def seekable(self) -> bool:
+        """Yes."""
+        return True
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        """Move; nothing is fetched."""
+        self.position = max(0, offset + (0 if whence == 0 else self.position if whence == 1 else self.size))
+        return self.position
+
+    def tell(self) -> int:
+        """Return the position."""
+        return self.position
+
+    def readinto(self, buffer: Any) -> int:
+        """Fetch what is asked for, as far as the file goes."""
+        end = min(self.position + len(buffer), self.size)
+        if end <= self.position:
+            return 0
+        if end <= len(self._first):
+            data = self._first[self.position : end]
+        else:
+            self.fetched += end - self.position
+            if self.fetched > MOST_FETCHED:
+                raise ReadError(f"more than {MOST_FETCHED:,} bytes would travel for a header", path=self.url)
+            data, size = fetch(self.url, self.position, end, self.access)
+            if size != self.size or len(data) != end - self.position:
+                raise ReadError("the file changed while it was read", path=self.url)
+        buffer[: len(data)] = data
+        self.position += len(data)
+        return len(data)
+
+
+class _Status(NamedTuple):
+    st_size: int
+
+
+class RemotePath:
+    """A file or a folder over HTTP, which answers what the readers ask of a ``pathlib.Path``.
+
+    Attributes:
+        base: The address of the folder, ending with a slash.
+        name: The file in it; the empty string is the folder itself.
+        names: The files in the folder, or None if the server does not list them.
+        shown: What the user typed.
+        query: What follows a file's address (a signature).
+    """
+
+    def __init__(
+        self, base: str, name: str, access: Access, *, names: tuple[str, ...] | None = None, shown: str = "", query: str = ""
+    ) -> None:
+        self.base, self.name, self.access, self.names, self.query = base, name, access, names, query
+        self.shown = shown
+
+    @property
+    def url(self) -> str:
+        """The address of the file."""
+        return self.base + quote(self.name) + self.query
+
+    @property
+    def suffix(self) -> str:
+        """The ending of the name, with its dot."""
+        dot = self.name.rfind(".")
+        return self.name[dot:] if dot > 0 else ""
+
+    @property
+    def parent(self) -> RemotePath:
+        """The folder."""
+        return RemotePath(self.base, "", self.access, names=self.names)
+
+    def __truediv__(self, name: str) -> RemotePath:
+        return RemotePath(self.base, name, self.access, names=self.names)
+
+    def __str__(self) -> str:
+        return self.shown or self.base + self.name
+
+    def __fspath__(self) -> str:
+        raise SourceError(f"{self}: this needs a file on disk; download it", source=str(self))
+
+    def is_dir(self) -> bool:
+        """Whether it is a folder."""
+        return not self.name
+
+    def is_file(self) -> bool:
+        """Whether it is a file; where the folder is not listed, it is believed to be and reading will tell."""
+        return bool(self.name) and (self.names is None or self.name in self.names)
+
+    def exists(self) -> bool:
+        """Whether it is there, as far as one knows without asking."""
+        return self.is_dir() or self.is_file()
+
+    def iterdir(self) -> Iterator[RemotePath]:
+        """Yield the files of the folder."""
+        if self.names is None:
+            raise ReadError("the server does not list its files; name one", path=str(self))
+        yield from (self / name for name in self.names if "/" not in name)
+
+    def stat(self) -> _Status:
+        """Return the size."""
+        if not self.is_file():
+            raise FileNotFoundError(2, "not in the repository", str(self))
+        return _Status(fetch(self.url, 0, 1, self.access)[1])
+
+    def read_bytes(self) -> bytes:
+        """Return a small file whole."""
+        with self.open() as file:
+            return file.read(LARGEST_TEXT)
+
+    def open(self, mode: str = "rb") -> BinaryIO:
+        """Open it for reading by ranges."""
+        access = self.access._replace(whole=LARGEST_TEXT) if self.suffix == ".json" else self.access
+        return io.BufferedReader(Ranged(self.url, access), AHEAD)
