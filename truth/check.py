@@ -119,9 +119,10 @@ def held(class_name: str, raw: dict[str, Any], theirs: Any, *, flops: bool = Tru
     if found or not flops:
         return found, 0, ""
     ran, unrun = 0, ""
-    for lengths in forward.passes(theirs):
+    models = forward.runners(theirs, partial(live.build, ours.model_type or "", class_name, raw, "cpu"))
+    for lengths in forward.passes(theirs, few=len(models) == 1):
         try:
-            expected = forward.counted(theirs, lengths, partial(live.build, ours.model_type or "", class_name, raw, "cpu"))
+            expected = forward.counted(models, lengths)
         except RefusedError as error:
             unrun = unrun or str(error)
             continue

@@ -32,8 +32,13 @@ PASSES = (Pass(1, 16), Pass(2, 7, 5), Pass(3, 12, 9, 11))
 """What FLOPs are compared at: one example; several of another length; and with states to attend to."""
 
 
-def passes(model: Any) -> list[Pass]:
-    """Return the passes that a live model can make: states to attend to only where it has cross-attention."""
+def passes(model: Any, few: bool = False) -> list[Pass]:
+    """Return the passes that a live model can make: states to attend to only where it has cross-attention.
+
+    A large model makes a *few*: on the meta device each operation takes its time, whatever its size.
+    """
+    if few:
+        return [PASSES[0]]
     crossed = "encoder_hidden_states" in inspect.signature(model.forward).parameters and getattr(model.config, "add_cross_attention", False)
     return [lengths for lengths in PASSES if lengths.encoder_seq is None or crossed]
 
@@ -58,32 +63,42 @@ def flops(model: Any, lengths: Pass) -> int:
     raise refusal
 
 
-def counted(model: Any, lengths: Pass, valued: Callable[[], Any]) -> int:
-    """Count as :func:`flops` does; a small model whose forward needs values runs on the processor instead.
+def runners(model: Any, valued: Callable[[], Any]) -> list[Any]:
+    """Return the models to run for a count: of a small one, first the same with values, on the processor.
+
+    There the kernels are compiled, and a forward that reads values runs; the products are the same.
 
     Args:
         model: A live model on the meta device.
-        lengths: Of the pass.
         valued: Builds the same model with values.
+    """
+    if sum(tensor.numel() for tensor in model.parameters()) > SMALL:
+        return [model]
+    try:
+        real = valued()
+        real.set_attn_implementation("eager")  # the processor's fused attention escapes the counter
+    except (RefusedError, ValueError):
+        return [model]
+    return [real, model]
+
+
+def counted(models: list[Any], lengths: Pass) -> int:
+    """Count as :func:`flops` does, with the first of *models* that runs.
 
     Raises:
-        RefusedError: It runs on neither, or is too large to be given values.
+        RefusedError: None runs; the reason is the first one's.
     """
-    try:
-        return flops(model, lengths)
-    except RefusedError as error:
-        if sum(tensor.numel() for tensor in model.parameters()) > SMALL:
-            raise
-        real = valued()
+    reasons = []
+    for model in models:
         try:
-            real.set_attn_implementation("eager")  # the processor's fused attention escapes the counter
-            return flops(real, lengths)
-        except (RefusedError, ValueError):
-            raise error from None
+            return flops(model, lengths)
+        except RefusedError as error:
+            reasons.append(error)
+    raise reasons[0]
 
 
 SMALL = 2_000_000
-"""Parameters up to which a model is built with values for a forward pass that does not run without."""
+"""Parameters up to which a model is built with values."""
 
 WAYS: tuple[frozenset[str], ...] = (frozenset(), frozenset({"mask"}), frozenset({"eager"}), frozenset({"eager", "mask", "no cache"}))
 """How a forward is called, the plain way first."""

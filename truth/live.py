@@ -102,6 +102,7 @@ def _libraries() -> tuple[Any, Any]:
     logging.disable(logging.CRITICAL)
     torch, transformers = import_module("torch"), import_module("transformers")
     transformers.logging.set_verbosity(50)
+    torch.set_num_threads(1)  # small matrices, and several processes beside each other
     return torch, transformers
 
 

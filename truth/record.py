@@ -110,9 +110,10 @@ def _cases(model_type: str, class_name: str, configs: list[dict[str, Any]], bodi
 
 
 def _passes(model: Any, valued: Callable[[], Any]) -> Iterator[tuple[Pass, int]]:
-    for lengths in forward.passes(model):
+    models = forward.runners(model, valued)
+    for lengths in forward.passes(model, few=len(models) == 1):
         try:
-            yield lengths, forward.counted(model, lengths, valued)
+            yield lengths, forward.counted(models, lengths)
         except RefusedError:
             continue
 
