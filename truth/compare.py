@@ -10,7 +10,7 @@ from truth.listing import Line, Listing, of_rows
 from weighbridge.accounts.closed import closed
 from weighbridge.accounts.ledger import Rule, ledger
 from weighbridge.accounts.parameters import copies, elements, tally
-from weighbridge.config import bind, symbols
+from weighbridge.config import LARGEST, bind, symbols
 from weighbridge.errors import WeighbridgeError
 from weighbridge.formula import Expression, Symbol, evaluate
 from weighbridge.model import Model
@@ -121,7 +121,7 @@ def _as_columns(raw: Mapping[str, Any], values: Mapping[str, int], column: Calla
         if isinstance(value, Mapping):
             made[key] = _as_columns(value, values, column)
         else:
-            made[key] = column([values[value.letter]] * 2, key, 0) if isinstance(value, Symbol) else value
+            made[key] = column([values[value.letter]] * 2, key, -LARGEST) if isinstance(value, Symbol) else value
     return made
 
 
