@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 
 import pytest
 
+from truth import compare
 from truth.draw import draw
 from weighbridge import model
 from weighbridge.accounts.parameters import tally
@@ -28,7 +29,7 @@ from weighbridge.tree import Op, Part, Tensor
 
 TYPES = sorted(MODULES)
 assert TYPES, "no blueprint to hold to the laws"
-DRAWS = 2
+DRAWS = 1
 
 
 class Probe(Quantity):
@@ -67,7 +68,7 @@ def configs(model_type: str) -> tuple[dict[str, Any], ...]:
     """Return the default config, unless the reference has no default that builds, and random ones that our side accepts."""
     found: list[dict[str, Any]] = []
     for index in range(-1, 20 * DRAWS):
-        raw = {"model_type": model_type} if index < 0 else draw(f"laws {index}", model_type, (1.0, 0.5)[index % 2])
+        raw = {"model_type": model_type} if index < 0 else draw(f"laws {index}", model_type, 1.0 if index < 10 else 0.5)
         try:
             model(raw)
         except ConfigError:
@@ -101,7 +102,7 @@ def test_ints_and_symbols_agree(model_type: str) -> None:
     for weighed in models(model_type):
         tree, _, values = weighed.symbolic()
         assert_same(weighed.tree, tree, values, weighed.class_name)
-        assert weighed.formula().value == weighed.count().unique
+        assert compare.formula(weighed) is None, weighed.class_name
 
 
 @pytest.mark.parametrize("model_type", TYPES)
