@@ -137,11 +137,12 @@ class Quotient(Expression):
 class Floor(Expression):
     """A quotient rounded down, as rounding up needs it; opaque to the polynomial ring."""
 
-    __slots__ = ("denominator", "numerator")
+    __slots__ = ("_letter", "denominator", "numerator")
 
     def __init__(self, numerator: Expression, denominator: Expression) -> None:
         self.numerator = numerator
         self.denominator = denominator
+        self._letter = ""
 
     @property
     def order(self) -> int:
@@ -151,7 +152,9 @@ class Floor(Expression):
     @property
     def letter(self) -> str:
         """A canonical name, so that equal quotients are one atom."""
-        return f"floor(({polynomial(self.numerator)})/({polynomial(self.denominator)}))"
+        if not self._letter:  # as an atom it is compared time and again
+            self._letter = f"floor(({polynomial(self.numerator)})/({polynomial(self.denominator)}))"
+        return self._letter
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Floor) and other.letter == self.letter
