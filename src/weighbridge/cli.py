@@ -22,6 +22,7 @@ COMMANDS = {
     "flops": "arithmetic of a forward and a backward pass, by module",
     "verify": "a checkpoint against its config: every tensor matched, or named with its reason",
     "diff": "two models tensor by tensor: added, gone, reshaped, retyped, and the config fields behind it",
+    "serve": "the web page and its API",
     "models": "the presets and architectures known",
     "completion": "a script that completes commands and presets in your shell",
 }

@@ -1,0 +1,1 @@
+"""The page and its API: ``weigh serve``. It asks the library and computes nothing itself."""

@@ -1,0 +1,128 @@
+"""The HTTP API: each answer is the JSON of the command of the same name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from weighbridge.errors import UsageError
+from weighbridge.web.query import Query, query
+
+Parameters = Mapping[str, Any]
+
+
+class Call(NamedTuple):
+    """One call of the API.
+
+    Attributes:
+        name: The last piece of its address.
+        summary: What it answers.
+        answer: The function.
+        needs: Further parameters it must be given, with what they are.
+        takes: Further parameters it may be given.
+    """
+
+    name: str
+    summary: str
+    answer: Callable[[Query, Parameters], Any]
+    needs: tuple[tuple[str, str], ...] = ()
+    takes: tuple[tuple[str, str], ...] = ()
+
+
+def _count(asked: Query, given: Parameters) -> Any:
+    from weighbridge.tables import counting
+
+    return counting.as_json(asked.model())
+
+
+def _tensors(asked: Query, given: Parameters) -> Any:
+    from weighbridge.tables import listing
+
+    return listing.as_json(asked.model(), str(given.get("names") or "reference"))
+
+
+def _formula(asked: Query, given: Parameters) -> Any:
+    from weighbridge.tables import formulas
+
+    return formulas.as_json(asked.model().formula())
+
+
+def _explain(asked: Query, given: Parameters) -> Any:
+    from weighbridge.tables import derivation
+
+    return derivation.as_json(asked.model().explain(asked.language, asked.module))
+
+
+def _counts(asked: Query, given: Parameters) -> Any:
+    from weighbridge.tables import conventions
+
+    return conventions.as_json(asked.model(), asked.language)
+
+
+def _reconcile(asked: Query, given: Parameters) -> Any:
+    from weighbridge.tables import reconciliation
+
+    return reconciliation.as_json(asked.model().reconcile(_text(given, "number"), asked.language))
+
+
+def _audit(asked: Query, given: Parameters) -> Any:
+    from weighbridge.messages import translator
+    from weighbridge.proofs.audit import audit
+    from weighbridge.tables import auditing
+
+    named = given.get("source") or given.get("config")
+    found = audit(_text(given, "text"), name=str(given.get("name") or ""), model=asked.model() if named else None)
+    return auditing.as_json(found, translator(asked.language))
+
+
+def _flops(asked: Query, given: Parameters) -> Any:
+    from weighbridge.tables import arithmetic
+
+    return arithmetic.as_json(asked.model(), arithmetic.Pass(asked.batch, asked.seq))
+
+
+def _models(asked: Query, given: Parameters) -> Any:
+    from weighbridge.tables import known
+
+    return known.as_json(str(given.get("filter") or ""))
+
+
+def _text(given: Parameters, key: str) -> str:
+    value = given.get(key)
+    if not isinstance(value, str) or not value.strip():
+        raise UsageError(f"{key}: missing; expected a text")
+    return value
+
+
+CALLS = (
+    Call("count", "Total and tree of one model", _count),
+    Call(
+        "tensors", "Every tensor: name, shape, count, role, tie", _tensors, takes=(("names", "another set of names, such as tensorflow"),)
+    ),
+    Call("formula", "The closed formula, per module and in total", _formula),
+    Call("explain", "The derivation: formula, substitution, number", _explain),
+    Call("counts", "All legitimate counts, side by side", _counts),
+    Call("reconcile", "Which convention gives a number", _reconcile, needs=(("number", "such as 108808704, 110M or 1.1亿"),)),
+    Call("audit", "Every numeric claim of a text, checked", _audit, needs=(("text", "the article"),), takes=(("name", "its file's name"),)),
+    Call("flops", "Arithmetic of a forward and a backward pass", _flops),
+    Call("models", "The presets and architectures known", _models, takes=(("filter", "only names that contain it"),)),
+)
+
+
+def answer(call: Call, given: Parameters) -> Any:
+    """Answer one call.
+
+    Raises:
+        WeighbridgeError: What was asked cannot be meant; the text says why.
+    """
+    for key, value in given.items():
+        if not isinstance(value, (str, int, float, bool, type(None))):
+            raise UsageError(f"{key[:40]}: expected a text or a number")
+    flat = {key: value if isinstance(value, str) else "" if value is None else _json(value) for key, value in given.items()}
+    return call.answer(query(flat), flat)
+
+
+def _json(value: object) -> str:
+    import json
+
+    return json.dumps(value)

@@ -1,0 +1,153 @@
+"""The application: routes to pages and calls, with health and metrics beside them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from weighbridge.errors import WeighbridgeError
+from weighbridge.web.api import CALLS, Call, answer
+from weighbridge.web.guard import Guard, Limits, TooLargeError, problem, status_of
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+STATIC = Path(__file__).parent / "static"
+
+
+def create(limits: Limits | None = None) -> Starlette:
+    """Make the ASGI application.
+
+    Args:
+        limits: Body size, time and rate; by default those of :class:`Limits`.
+    """
+    from starlette.applications import Starlette
+    from starlette.middleware import Middleware
+    from starlette.routing import Mount, Route
+    from starlette.staticfiles import StaticFiles
+
+    from weighbridge.web import pages
+
+    limits = limits or Limits()
+    counted: dict[str, int] = {}
+    routes = [
+        Route("/", pages.home),
+        *(Route(f"/{name}", page, methods=["GET", "POST"] if name == "audit" else ["GET"]) for name, page in pages.PAGES.items()),
+        *(Route(f"/api/v1/{call.name}", _endpoint(call, limits, counted), methods=["GET", "POST"]) for call in CALLS),
+        Route("/api/v1/header", _header(limits), methods=["POST"]),
+        Route("/api/v1/openapi.json", _openapi),
+        Route("/health", _health),
+        Route("/metrics", _metrics(counted)),
+        Mount("/static", StaticFiles(directory=STATIC)),
+    ]
+    handlers: Any = {WeighbridgeError: _refused, TooLargeError: _too_large, 404: pages.missing, 405: _wrong_method}
+    return Starlette(routes=routes, middleware=[Middleware(Guard, limits=limits)], exception_handlers=handlers)
+
+
+def _endpoint(call: Call, limits: Limits, counted: dict[str, int]) -> Callable[[Request], Any]:
+    async def endpoint(request: Request) -> Response:
+        from starlette.responses import Response
+
+        counted[call.name] = counted.get(call.name, 0) + 1
+        given = await _given(request)
+        if not isinstance(given, dict):
+            return given
+        found = await _in_time(lambda: json.dumps(answer(call, given), ensure_ascii=False), limits)
+        return found if not isinstance(found, str) else Response(found, media_type="application/json")
+
+    return endpoint
+
+
+async def _given(request: Request) -> dict[str, Any] | Response:
+    """Return the parameters of a request: the address's, or the JSON object in its body."""
+    if request.method in ("GET", "HEAD"):
+        return dict(request.query_params)
+    body = await request.body()
+    if not body.strip():
+        return dict(request.query_params)
+    if "json" not in request.headers.get("content-type", ""):
+        return problem(415, "Not JSON", "send application/json")
+    try:
+        given = json.loads(body)
+    except (ValueError, RecursionError):
+        return problem(400, "Not JSON", "the body cannot be read as JSON")
+    if not isinstance(given, dict):
+        return problem(400, "Not an object", "the body must be a JSON object")
+    if isinstance(given.get("config"), dict):
+        given["config"] = json.dumps(given["config"])
+    return {**dict(request.query_params), **given}
+
+
+async def _in_time(work: Callable[[], Any], limits: Limits) -> Any:
+    """Run *work* on a thread, and answer that it took too long if it did."""
+    import anyio
+
+    with anyio.move_on_after(limits.seconds):
+        return await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
+    return problem(503, "It took too long", f"no answer within {limits.seconds:g} seconds")
+
+
+def _header(limits: Limits) -> Callable[[Request], Any]:
+    async def endpoint(request: Request) -> Response:
+        """Weigh a checkpoint by the header that the browser cut out of it."""
+        from starlette.responses import JSONResponse
+
+        from weighbridge.tables import counting
+        from weighbridge.web.header import header_model
+
+        body = await request.body()
+        size, name = request.query_params.get("size", ""), request.query_params.get("name", "")[:200]
+        if not size.isascii() or not size.isdecimal() or len(size) > 18:
+            return problem(400, "Bad request", "size: expected the file's size in bytes")
+        found = await _in_time(lambda: counting.as_json(header_model(body, int(size), name)), limits)
+        return JSONResponse(found) if isinstance(found, dict) else found
+
+    return endpoint
+
+
+async def _refused(request: Request, error: WeighbridgeError) -> Response:
+    from weighbridge.web import pages
+
+    status = status_of(error)
+    if request.url.path.startswith("/api/"):
+        return problem(status, type(error).__name__, str(error))
+    return pages.failed(request, status, str(error))
+
+
+async def _too_large(request: Request, error: Exception) -> Response:
+    return problem(413, "Too large", "the body is larger than is allowed")
+
+
+async def _wrong_method(request: Request, error: Exception) -> Response:
+    answered = problem(405, "Not that method", f"{request.method} is not for this address")
+    answered.headers["allow"] = "GET, POST"
+    return answered
+
+
+async def _openapi(request: Request) -> Response:
+    from starlette.responses import JSONResponse
+
+    from weighbridge import __version__
+    from weighbridge.web.openapi import document
+
+    return JSONResponse(document(__version__))
+
+
+async def _health(request: Request) -> Response:
+    from starlette.responses import PlainTextResponse
+
+    return PlainTextResponse("ok\n")
+
+
+def _metrics(counted: dict[str, int]) -> Callable[[Request], Any]:
+    async def endpoint(request: Request) -> Response:
+        from starlette.responses import PlainTextResponse
+
+        lines = [f'weighbridge_calls_total{{call="{name}"}} {count}' for name, count in sorted(counted.items())]
+        return PlainTextResponse("\n".join(["# TYPE weighbridge_calls_total counter", *lines, ""]))
+
+    return endpoint

@@ -1,0 +1,121 @@
+"""What stands between the network and the library: limits, headers, and errors as problem+json."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from weighbridge.errors import SourceError, UsageError, WeighbridgeError
+
+if TYPE_CHECKING:
+    from starlette.responses import JSONResponse
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS = (
+    (b"content-security-policy", POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cache-control", b"no-cache"),
+)
+
+
+class Limits(NamedTuple):
+    """What one client may ask of the server.
+
+    Attributes:
+        body_bytes: The largest request body.
+        seconds: The longest an answer may take.
+        per_minute: Requests of one client in a minute; 0 is no limit.
+    """
+
+    body_bytes: int = 2_000_000
+    seconds: float = 10.0
+    per_minute: int = 0
+
+
+def problem(status: int, title: str, detail: str) -> JSONResponse:
+    """Return an error as RFC 9457 describes it."""
+    from starlette.responses import JSONResponse
+
+    answer = {"type": "about:blank", "title": title, "status": status, "detail": detail}
+    return JSONResponse(answer, status, media_type="application/problem+json")
+
+
+def status_of(error: WeighbridgeError) -> int:
+    """Return the status that tells what kind of error it is.
+
+    >>> status_of(UsageError("x"))
+    400
+    """
+    return 404 if isinstance(error, SourceError) else 400 if isinstance(error, UsageError) else 422
+
+
+class Guard:
+    """ASGI middleware: security headers on every answer, no body beyond the limit, no client beyond its rate."""
+
+    def __init__(self, app: ASGIApp, limits: Limits) -> None:
+        self.app = app
+        self.limits = limits
+        self.seen: OrderedDict[str, tuple[float, int]] = OrderedDict()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+
+        async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                names = {name for name, _ in message["headers"]}
+                message["headers"] = [*message["headers"], *((n, v) for n, v in HEADERS if n not in names)]
+            await send(message)
+
+        refusal = self._refused(scope)
+        if refusal is not None:
+            await refusal(scope, receive, guarded)
+            return
+        await self.app(scope, _limited(receive, self.limits.body_bytes), guarded)
+
+    def _refused(self, scope: Scope) -> JSONResponse | None:
+        if len(scope.get("query_string", b"")) > 64_000:
+            return problem(413, "Too large", "the address is longer than 64,000 bytes")
+        length = dict(scope["headers"]).get(b"content-length", b"0")
+        if length.isdigit() and int(length) > self.limits.body_bytes:
+            return problem(413, "Too large", f"the body is larger than {self.limits.body_bytes:,} bytes")
+        if self.limits.per_minute and not self._within_rate(scope):
+            return problem(429, "Too many requests", f"at most {self.limits.per_minute} a minute")
+        return None
+
+    def _within_rate(self, scope: Scope) -> bool:
+        """Count a client's requests in the current minute; only the latest ten thousand clients are remembered."""
+        client = (scope.get("client") or ("?",))[0]
+        minute = time.monotonic() // 60
+        since, count = self.seen.pop(client, (minute, 0))
+        self.seen[client] = (minute, 1 if since != minute else count + 1)
+        while len(self.seen) > 10_000:
+            self.seen.popitem(last=False)
+        return self.seen[client][1] <= self.limits.per_minute
+
+
+class TooLargeError(Exception):
+    """A body that turned out larger than it said, or than is allowed."""
+
+
+def _limited(receive: Receive, most: int) -> Receive:
+    taken = 0
+
+    async def limited() -> Any:
+        nonlocal taken
+        message = await receive()
+        taken += len(message.get("body", b""))
+        if taken > most:
+            raise TooLargeError
+        return message
+
+    return limited

@@ -1,0 +1,122 @@
+"""What a request asks for: the model, the class, the changed fields, the language; all of it in the address.
+
+A request names a preset, a model type or a config it brings along. It can never name a path:
+nothing on the server's disk is read for a request.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+from weighbridge import sources
+from weighbridge.blueprints import MODULES
+from weighbridge.errors import SourceError, UsageError
+from weighbridge.messages import languages
+from weighbridge.model import Model, model
+
+DEFAULT = "bert-base-uncased"
+
+
+class Query(NamedTuple):
+    """One request's question.
+
+    Attributes:
+        source: A preset's name, a Hub id of a preset, or a model type (its defaults).
+        config: A pasted config as JSON text, in place of *source*.
+        class_name: The class, or the empty string for the default.
+        overrides: Changed fields, by config key.
+        language: Of the words.
+        module: The module in view, as a dotted path; empty for the whole.
+        batch, seq: For the arithmetic.
+    """
+
+    source: str = DEFAULT
+    config: str = ""
+    class_name: str = ""
+    overrides: tuple[tuple[str, Any], ...] = ()
+    language: str = "en"
+    module: str = ""
+    batch: int = 1
+    seq: int = 128
+
+    def model(self) -> Model:
+        """Put the model on the weighbridge."""
+        raw = sources.parse_config(self.config.encode(), "the config") if self.config else _known(self.source)
+        found = model(raw, self.class_name or None, dict(self.overrides))
+        found.source = "config" if self.config else self.source
+        return found
+
+    def link(self, page: str, **changes: Any) -> str:
+        """Return the address of *page* that asks the same, but for *changes*."""
+        asked = self._replace(**changes)
+        pairs: list[tuple[str, Any]] = [("config", asked.config)] if asked.config else [("source", asked.source)]
+        plain = Query()
+        for key, name in (("class", "class_name"), ("lang", "language"), ("module", "module"), ("batch", "batch"), ("seq", "seq")):
+            if getattr(asked, name) != getattr(plain, name):
+                pairs.append((key, getattr(asked, name)))
+        pairs += [(f"set.{key}", _written(value)) for key, value in asked.overrides]
+        return f"{page}?{urlencode(pairs)}"
+
+
+def query(parameters: Mapping[str, str]) -> Query:
+    """Read a question from an address's parameters, or from the same keys in a JSON body.
+
+    Raises:
+        UsageError: A parameter that cannot be meant.
+
+    >>> query({"source": "bert-tiny", "set.num_hidden_layers": "3"}).overrides
+    (('num_hidden_layers', 3),)
+    """
+    language = parameters.get("lang") or "en"
+    if language not in languages():
+        raise UsageError(f"lang: expected one of {', '.join(languages())}, found {language!r:.40}")
+    overrides = tuple((key[4:], _read(value)) for key, value in parameters.items() if key.startswith("set.") and value != "")
+    return Query(
+        source=parameters.get("source") or DEFAULT,
+        config=parameters.get("config") or "",
+        class_name=parameters.get("class") or "",
+        overrides=overrides,
+        language=language,
+        module=parameters.get("module") or "",
+        batch=_whole(parameters, "batch", 1),
+        seq=_whole(parameters, "seq", 128),
+    )
+
+
+def _known(source: str) -> dict[str, Any]:
+    found = sources.preset(source)
+    if found is not None:
+        return found.config
+    if source in MODULES:
+        return {"model_type": source}
+    from weighbridge.config import did_you_mean
+
+    hint = did_you_mean(source, [*MODULES, *(preset.name for preset in sources.presets())])
+    raise SourceError(f"{source[:80]!r} is no preset and no model type; {hint or 'see the list of models'}", source=source)
+
+
+def _read(value: object) -> Any:
+    """Read a field's value: JSON where it can be read as such, else a word."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+
+
+def _written(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _whole(parameters: Mapping[str, Any], key: str, default: int) -> int:
+    value = parameters.get(key)
+    if value is None or value == "":
+        return default
+    text = str(value)
+    if isinstance(value, bool) or not text.isascii() or not text.isdecimal() or not 1 <= len(text) <= 9 or int(text) < 1:
+        raise UsageError(f"{key}: expected a whole number from 1 to 999,999,999, found {text[:40]!r}")
+    return int(text)
