@@ -41,12 +41,6 @@ def _tensors(asked: Query, given: Parameters) -> Any:
     return listing.as_json(asked.model(), str(given.get("names") or "reference"))
 
 
-def _formula(asked: Query, given: Parameters) -> Any:
-    from weighbridge.tables import formulas
-
-    return formulas.as_json(asked.model().formula())
-
-
 def _explain(asked: Query, given: Parameters) -> Any:
     from weighbridge.tables import derivation
 
@@ -99,7 +93,6 @@ CALLS = (
     Call(
         "tensors", "Every tensor: name, shape, count, role, tie", _tensors, takes=(("names", "another set of names, such as tensorflow"),)
     ),
-    Call("formula", "The closed formula, per module and in total", _formula),
     Call("explain", "The derivation: formula, substitution, number", _explain),
     Call("counts", "All legitimate counts, side by side", _counts),
     Call("reconcile", "Which convention gives a number", _reconcile, needs=(("number", "such as 108808704, 110M or 1.1亿"),)),

@@ -9,7 +9,7 @@ from weighbridge.model import Model
 
 
 class Cut(io.RawIOBase):
-    """The first bytes of a file whose whole size is known; reading past them is an error, not an end.
+    """The first bytes of a file whose whole size is known; reading behind them is an error, not an end.
 
     >>> Cut(b"abc", 1000).read(2)
     b'ab'
@@ -41,10 +41,10 @@ class Cut(io.RawIOBase):
     def read(self, size: int = -1, /) -> bytes:
         """Read from the part that is here."""
         end = self._size if size < 0 else min(self._at + size, self._size)
-        if end > len(self._head):
-            raise ReadError("the header is longer than the part that was sent", offset=len(self._head))
         piece = self._head[self._at : end]
-        self._at = max(end, self._at)
+        if not piece and end > self._at:
+            raise ReadError("the header is longer than the part that was sent", offset=len(self._head))
+        self._at += len(piece)
         return piece
 
 
