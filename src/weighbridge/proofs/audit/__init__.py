@@ -34,11 +34,14 @@ def audit(data: bytes | str, *, name: str = "", model: Model | None = None) -> A
     checked = arithmetic.check(scene)
     held = {context: holdings(weighed) for context, weighed in scene.models.items()}
     firm = scene.main is not None and scene.main.firm
-    claims = [*checked.claims, *tensors.check(scene), *configuration.check(scene, firm=firm)]
-    claims += symbolic.check(scene, held)
-    claims += components.check(scene, checked, held, firm=firm)
-    claims += shares.check(scene, checked, held, firm=firm)
-    total, left = mended(scene, checked, held)
+    lettered = list(symbolic.check(scene, held))
+    known = {(claim.line, claim.end) for claim in lettered if claim.verdict == "wrong"}
+    claims = [claim for claim in checked.claims if claim.verdict != "wrong" or (claim.line, claim.end) not in known]
+    claims += [*lettered, *tensors.check(scene), *configuration.check(scene, firm=firm)]
+    offered = list(components.offers(scene))
+    claims += components.check(scene, checked, held, offered, firm=firm)
+    claims += shares.check(scene, held, offered, firm=firm)
+    total, left = mended(scene, checked, held, offered)
     main = held.get("")
     reference = main.reference if main is not None and firm else None
     return Audit(_ordered(claims), _name(scene, held), scene.main.why if scene.main else (), total, reference, left, lines)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from weighbridge.messages import mark
 from weighbridge.proofs.audit.claims import Claim, Reason, said
@@ -39,36 +39,48 @@ def check(scene: Scene) -> Checked:
         One claim for each printed result; the slips by the number that was printed.
     """
     slips: dict[Fraction, Slip] = {}
-    claims: list[Claim] = []
-    for _ in range(5):
-        before, claims, right = dict(slips), [], set[Fraction]()
-        for chain in scene.chains:
-            judged = _Judged(scene, chain, before)
-            for found, slip in judged.claims():
-                claims.append(found)
-                if slip is not None and slip[0] >= 1000:
-                    slips[slip[0]] = slip[1]
-                elif found.verdict == "exact" and isinstance(found.value, int):
-                    right.add(Fraction(found.value))
-        slips = {number: slip for number, slip in slips.items() if number not in right}
-        if slips == before:
+    judged = [_Judged(scene, chain) for chain in scene.chains]
+    found = [list(one.claims({})) for one in judged]
+    for _ in range(6):
+        before = slips
+        slips = _slips(found)
+        changed = {number for number in slips.keys() | before.keys() if slips.get(number) != before.get(number)}
+        if not changed:
             break
-    return Checked(tuple(claims), slips)
+        for index, one in enumerate(judged):
+            if not one.numbers.isdisjoint(changed):
+                found[index] = list(one.claims(slips))
+    return Checked(tuple(claim for one in found for claim, _ in one), slips)
+
+
+_Finding: TypeAlias = tuple[Claim, tuple[Fraction, Slip] | None]
+
+
+def _slips(found: Sequence[Sequence[_Finding]]) -> dict[Fraction, Slip]:
+    """Return the wrong numbers that other equations may take up: large ones that are nowhere right."""
+    slips = {slip[0]: slip[1] for one in found for _, slip in one if slip is not None and slip[0] >= 1000}
+    right = {c.value for one in found for c, slip in one if slip is None and c.verdict == "exact"}
+    return {number: slip for number, slip in slips.items() if number not in right}
 
 
 class _Judged:
     """One chain under judgement."""
 
-    def __init__(self, scene: Scene, chain: Chain, slips: Mapping[Fraction, Slip]) -> None:
-        self.scene, self.chain, self.slips = scene, chain, slips
+    def __init__(self, scene: Scene, chain: Chain) -> None:
+        self.scene, self.chain = scene, chain
+        self.slips: Mapping[Fraction, Slip] = {}
+        self.numbers = {number for side in chain.sides for token in numbers(side.term) if (number := printed(token)) is not None}
         first = chain.tokens[chain.sides[0].start]
         self.sizes = scene.sizes_at(first.line, first.start)
         self.values = [value(side.term, printed, self.sizes) for side in chain.sides]
+        if self._is_elsewhere():
+            self.values = [None if names(side.term) else v for side, v in zip(chain.sides, self.values, strict=True)]
 
-    def claims(self) -> Iterator[tuple[Claim, tuple[Fraction, Slip] | None]]:
-        """Yield each printed result's claim, with the slip it makes or carries on."""
+    def claims(self, slips: Mapping[Fraction, Slip]) -> Iterator[_Finding]:
+        """Yield each printed result's claim, with the slip it makes or carries on, in the light of known slips."""
+        self.slips = slips
         sides, values = self.chain.sides, self.values
-        if len(sides) < 2 or sum(v is not None for v in values) < 2 or self._is_definition() or self._is_elsewhere():
+        if len(sides) < 2 or sum(v is not None for v in values) < 2 or self._is_definition():
             return
         base = self._base()
         true = values[base]
@@ -105,7 +117,7 @@ class _Judged:
             return self._claim(side, "carried", value, mended, said(mark("carries on the slip before it"))), (value, Slip(mended, line))
         if self._is_rough(index, true):
             return None
-        if self._otherwise(index):
+        if self._otherwise(index, true):
             return self._claim(side, "exact", value, value, said(mark("as the formula is meant"))), None
         wrong.append(value)
         return self._claim(side, "wrong", value, true, _too_much(value, true, mended)), (value, Slip(mended, self._line(side)))
@@ -183,11 +195,13 @@ class _Judged:
         return False
 
     def _is_elsewhere(self) -> bool:
-        """Tell whether a formula in letters is put to numbers of a model that is not the one at hand."""
+        """Tell whether a formula in letters is put to the sizes of a model that is not the one at hand."""
         known = set(self.sizes.values())
         for side, other in zip(self.chain.sides, self.chain.sides[1:], strict=False):
             if names(side.term) and not names(other.term):
-                used = {int(t.value) for t in numbers(other.term) if t.value is not None and t.value >= 24 and t.value.denominator == 1}
+                used = {
+                    int(t.value) for t in numbers(other.term) if t.value is not None and 24 <= t.value < 10**6 and t.value.denominator == 1
+                }
                 own = {int(t.value) for t in numbers(side.term) if t.value is not None and t.value.denominator == 1}
                 if used and not isinstance(other.term, Token) and not used & (known | own):
                     return True
@@ -212,12 +226,12 @@ class _Judged:
                         return True
         return False
 
-    def _otherwise(self, index: int) -> bool:
+    def _otherwise(self, index: int, true: Fraction) -> bool:
         """Tell whether the equation holds with squares that lost their raising (``7682``), or without the item's number."""
-        said, sides = self.values[index], self.chain.sides
-        for side in sides:
-            if isinstance(side.term, Token):
+        for place, side in enumerate(self.chain.sides):
+            if isinstance(side.term, Token) or place > index:
                 continue
+            said = true if place == index else self.values[index]
             candidates = [t for t in numbers(side.term) if t.places == 0 and not t.unit and len(t.text) in (3, 4, 5) and t.text[-1] in "23"]
             for chosen in product((False, True), repeat=min(3, len(candidates))):
                 raised = {t for t, choose in zip(candidates, chosen, strict=False) if choose}

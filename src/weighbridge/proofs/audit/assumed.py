@@ -101,7 +101,7 @@ def _continues(text: str, at: int) -> bool:
     return at > 0 and text[at - 1] in "-_/" and at > 1 and text[at - 2].isalnum() and text[at - 1] != "/"
 
 
-_COMPOUND = re.compile(r"[a-z0-9]+(?:[-_./][a-z0-9]+){1,12}")
+_COMPOUND = re.compile(r"(?<![a-z0-9])[a-z0-9]+(?:[-_./][a-z0-9]+){1,12}")
 
 
 def _compounds(text: str) -> Iterable[re.Match[str]]:

@@ -54,7 +54,7 @@ class Offer(NamedTuple):
     whole: bool = False
 
 
-def offers(scene: Scene, checked: Checked) -> Iterator[Offer]:
+def offers(scene: Scene) -> Iterator[Offer]:
     """Yield every number that is said to be a count, with what it is said to count."""
     about = sections(scene.lines)
     by_statement: dict[int, list[Chain]] = {}
@@ -189,9 +189,16 @@ def _named(scene: Scene, before: str, statement: Sequence[Token], end: int, sect
     if speaks_of_parameters(before[-40:]) or speaks_of_parameters(follows):
         if section not in (None, "total"):
             return section, False
+        if _WHOLE.search(before.lower()) and _is_of_model(before):
+            return "total", True
+        if section is None and re.fullmatch(r"\W*it\W+has(?: about)?\W*|\W*(?:它|其)有?\W*", before.lower()):
+            return "total", False
         named = scene.mentions.get(statement[end - 1].line)
         return ("total", _is_of_model(before)) if named and named[0].column < statement[end - 1].start else (section, False)
     return section, False
+
+
+_WHOLE = re.compile(r"\b(?:the|this|our|whole) (?:\w+ )?model\b|模型")
 
 
 def _is_of_model(before: str) -> bool:
@@ -210,24 +217,29 @@ def _in_parentheses(scene: Scene, statement: Sequence[Token], end: int) -> str:
     return match.group(1) if match else ""
 
 
-def check(scene: Scene, checked: Checked, held: Mapping[str, Holdings], *, firm: bool = True) -> Iterator[Claim]:
-    """Hold every count that is said to be a component's, or the whole model's, against the model."""
+def check(scene: Scene, checked: Checked, held: Mapping[str, Holdings], found: Sequence[Offer], *, firm: bool = True) -> Iterator[Claim]:
+    """Hold every count that is said to be a component's, or the whole model's, against the model.
+
+    Args:
+        found: What :func:`offers` yields.
+        firm: Whether the model is sure enough to call a number wrong.
+    """
     wrong = {(c.line, c.end) for c in checked.claims if c.verdict in ("wrong", "carried")}
     rest: set[Fraction] = set()
-    for offer in offers(scene, checked):
+    for offer in found:
         context = scene.context(offer.first.line, offer.first.start)
         own = held.get(context) if context is not None else None
         if own is None or offer.subject is None:
             continue
-        found = _total(scene, offer, own, checked) if offer.subject == "total" else _component(scene, offer, own, checked)
-        if found is None and offer.whole and offer.number * 2 > own.reference:
-            found = _total(scene, offer, own, checked)
-        if found is None or (found.line, found.end) in wrong or (not firm and found.verdict == "wrong"):
+        judged = _total(scene, offer, own, checked) if offer.subject == "total" else _component(scene, offer, own, checked)
+        if judged is None and offer.whole and offer.number * 2 > own.reference:
+            judged = _total(scene, offer, own, checked)
+        if judged is None or (judged.line, judged.end) in wrong or (not firm and judged.verdict == "wrong"):
             continue
-        if found.verdict == "wrong" and offer.number in rest:
+        if judged.verdict == "wrong" and offer.number in rest:
             continue
         rest.add(offer.number)
-        yield found
+        yield judged
 
 
 def _component(scene: Scene, offer: Offer, own: Holdings, checked: Checked) -> Claim | None:
@@ -271,7 +283,8 @@ def _total(scene: Scene, offer: Offer, own: Holdings, checked: Checked) -> Claim
             return _claim(scene, offer, "total", "convention", Fraction(count), said(mark("the count of {name}"), name=name))
     if offer.figure is not None and (offer.figure.unit or offer.figure.places):
         return _rounded_total(scene, offer, own)
-    if offer.number < Fraction(own.reference, 4) or offer.number > 4 * own.reference:
+    far = offer.number < Fraction(own.reference, 4) or offer.number > 4 * own.reference
+    if far and not _is_mistyped(int(offer.number), own.reference):
         return None
     parts = left_out(own, int(offer.number)) if offer.number.denominator == 1 else None
     if parts is not None:
@@ -280,17 +293,26 @@ def _total(scene: Scene, offer: Offer, own: Holdings, checked: Checked) -> Claim
     reason = said(mark("{name} has {right}"), name=own.class_name, right=own.reference)
     if offer.computed or _is_computed(scene, offer.number):
         return _claim(scene, offer, "total", "note", Fraction(own.reference), reason) if offer.firm else None
-    near = Fraction(1, 2) < offer.number / own.reference < 2
+    near = Fraction(1, 2) < offer.number / own.reference < 2 or _is_mistyped(int(offer.number), own.reference)
     return _claim(scene, offer, "total", "wrong", Fraction(own.reference), reason) if offer.firm and near else None
 
 
+def _is_mistyped(number: int, right: int) -> bool:
+    """Tell whether a number differs from another in one digit, or is it with one digit more or less."""
+    a, b = str(number), str(right)
+    if len(a) == len(b):
+        return sum(x != y for x, y in zip(a, b, strict=True)) == 1
+    short, long = sorted((a, b), key=len)
+    return len(long) == len(short) + 1 and any(long[:i] + long[i + 1 :] == short for i in range(len(long)))
+
+
 def _is_computed(scene: Scene, number: Fraction) -> bool:
-    for chain in scene.chains:
-        if len(chain.sides) > 1:
-            for side in chain.sides:
-                if isinstance(side.term, Token) and side.term.value == number:
-                    return True
-    return False
+    return any(
+        isinstance(side.term, Token) and side.term.value == number
+        for chain in scene.chains
+        if len(chain.sides) > 1
+        for side in chain.sides[1:]
+    )
 
 
 def _rounded_total(scene: Scene, offer: Offer, own: Holdings) -> Claim | None:

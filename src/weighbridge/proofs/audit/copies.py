@@ -134,7 +134,7 @@ def _is_formula(flat: _Flat, start: int, period: int, kept: int) -> bool:
     begin = start + kept * period
     drawn = any(flat.tex[at] and flat.text[at] not in "=+-" for at in range(begin, begin + period))
     whole = (piece[0].isalnum() or piece[0] in '(["') and (piece[-1].isalnum() or piece[-1] in ")]%")
-    return whole and ("=" in piece or drawn)
+    return whole and ("=" in piece or (drawn and any(sign in "×·*+-/→≈" for sign in piece)))
 
 
 def _is_edge(flat: _Flat, start: int) -> bool:

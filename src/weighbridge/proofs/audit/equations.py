@@ -9,6 +9,8 @@ from weighbridge.proofs.audit.claims import Line
 from weighbridge.proofs.audit.terms import Term, is_lone, parse
 from weighbridge.proofs.audit.tokens import Token, tokens
 
+_LONGEST, _MOST = 40_000, 3_000
+"""Characters and tokens of a line that are read; what goes on longer was not written by a person."""
 _FARTHEST = 120
 """Tokens that the left side of an equation may begin before its sign."""
 
@@ -48,10 +50,12 @@ def statements(lines: Sequence[Line]) -> list[list[Token]]:
     found: list[list[Token]] = []
     last_line = -9
     for index, line in enumerate(lines):
-        here = tokens(line.text, index) if line.text else []
+        here = tokens(line.text[:_LONGEST], index)[:_MOST] if line.text else []
         if not here:
             continue
         if found and index - last_line <= 2 and _goes_on(found[-1], here) and len(found[-1]) < 400:
+            if found[-1][-1].text in (";", "&"):
+                found[-1].pop()
             found[-1].extend(here)
         else:
             found.append(here)

@@ -28,7 +28,9 @@ def scales(token: Token) -> tuple[Fraction, ...]:
 
 def printed(token: Token) -> Fraction | None:
     """Return the number as printed, in the likeliest meaning of its unit."""
-    return None if token.value is None else token.value * scales(token)[0]
+    if not token.unit or token.value is None:
+        return token.value
+    return token.value * scales(token)[0]
 
 
 def fit(token: Token, true: Fraction, *, loose: bool = False) -> Fit | None:

@@ -55,6 +55,7 @@ class Holdings(NamedTuple):
     classes: dict[str, int]
     class_name: str
     reference: int
+    explained: dict[int, tuple[Left, ...] | None]
 
 
 def holdings(model: Model) -> Holdings:
@@ -67,7 +68,7 @@ def holdings(model: Model) -> Holdings:
     root, _, values = pair(model)
     cells = tuple(_cells(leaves(root)))
     components = {name: _distinct(found) for name, found in _components(cells, values)}
-    return Holdings(cells, components, _classes(model), model.class_name or model.kind, int(model.count().unique))  # type: ignore[arg-type]
+    return Holdings(cells, components, _classes(model), model.class_name or model.kind, int(model.count().unique), {})  # type: ignore[arg-type]
 
 
 def _cells(found: list[Leaf]) -> Iterator[Cell]:
@@ -271,17 +272,24 @@ def left_out(held: Holdings, number: int, most: int = 4) -> tuple[Left, ...] | N
     >>> [left.count for left in left_out(holdings(model("bert-base-uncased")), 108_808_704)]
     [590592, 82944]
     """
+    if number not in held.explained:
+        held.explained[number] = _left_out(held, number, most)
+    return held.explained[number]
+
+
+def _left_out(held: Holdings, number: int, most: int) -> tuple[Left, ...] | None:
     rest = held.reference - number
     if rest == 0:
         return ()
     if rest < 0:
         return None
     features = [feature for feature in _FEATURES if any(_holds(feature, cell) for cell in held.cells)]
+    owned = [{i for i, cell in enumerate(held.cells) if _holds(feature, cell)} for feature in features]
     for size in range(1, most + 1):
-        for chosen in combinations(features, size):
+        for chosen in combinations(zip(features, owned, strict=True), size):
             parts, taken = [], set[int]()
-            for feature in chosen:
-                own = {i for i, cell in enumerate(held.cells) if _holds(feature, cell)} - taken
+            for feature, cells in chosen:
+                own = cells - taken
                 parts.append(Left(Said(feature[0]), sum(held.cells[i].number * held.cells[i].copies for i in own)))
                 taken |= own
             if sum(part.count for part in parts) == rest and all(part.count for part in parts):

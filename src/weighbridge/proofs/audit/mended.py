@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from weighbridge.proofs.audit.arithmetic import Checked
 from weighbridge.proofs.audit.claims import Left
-from weighbridge.proofs.audit.components import offers
+from weighbridge.proofs.audit.components import Offer
 from weighbridge.proofs.audit.holdings import Holdings, left_out
 from weighbridge.proofs.audit.scene import Scene
 
 
-def mended(scene: Scene, checked: Checked, held: Mapping[str, Holdings]) -> tuple[int | None, tuple[Left, ...]]:
+def mended(scene: Scene, checked: Checked, held: Mapping[str, Holdings], found: Sequence[Offer]) -> tuple[int | None, tuple[Left, ...]]:
     """Return the total that the text's method gives without its slips, and what it leaves out.
 
     The total is the last number computed as one; a text that computes none has the largest result near the model's count.
@@ -20,8 +20,8 @@ def mended(scene: Scene, checked: Checked, held: Mapping[str, Holdings]) -> tupl
     own = held.get("")
     if own is None or scene.main is None or not scene.main.firm:
         return None, ()
-    found = [offer for offer in offers(scene, checked) if scene.context(offer.first.line, offer.first.start) == ""]
-    plain = [o for o in found if o.number.denominator == 1 and not (o.figure is not None and o.figure.unit and not o.computed)]
+    own_text = [offer for offer in found if scene.context(offer.first.line, offer.first.start) == ""]
+    plain = [o for o in own_text if o.number.denominator == 1 and not (o.figure is not None and o.figure.unit and not o.computed)]
     near = [o for o in plain if own.reference * 3 < o.number * 4 and o.number * 3 < own.reference * 4]
     totals = [o for o in near if (o.subject == "total" or o.whole) and o.computed] or [o for o in near if o.computed]
     totals = totals or [o for o in near if o.subject == "total"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import json
+import re
 from html.parser import HTMLParser
 from typing import NamedTuple
 
@@ -114,6 +115,8 @@ _BLOCKS = frozenset(
     hr html li main nav ol option p pre section select summary table tbody tfoot thead title tr ul""".split()
 )
 _SILENT = frozenset(("script", "style", "template", "noscript", "annotation", "annotation-xml", "svg"))
+_BLANKS = re.compile(r"[ \t\r\n\f]+")
+_INLINE = frozenset(("span", "small", "b", "strong", "em", "i", "code", "label", "a"))
 
 
 class _Page(HTMLParser):
@@ -128,8 +131,13 @@ class _Page(HTMLParser):
         self.level = 0
         self.preformatted = 0
         self.math: list[tuple[str, int]] = []
+        self.crossed = False
+        self.drawn = 0
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.crossed = tag in _INLINE
+        if tag == "span" and (self.drawn or ("class", "katex-html") in attrs):
+            self.drawn += 1
         if tag in _SILENT:
             self.silent += 1
         elif tag in _BLOCKS:
@@ -144,6 +152,9 @@ class _Page(HTMLParser):
             self.math.append((tag, len(self.pieces)))
 
     def handle_endtag(self, tag: str) -> None:
+        self.crossed = tag in _INLINE
+        if tag == "span" and self.drawn:
+            self.drawn -= 1
         if tag in _SILENT:
             self.silent = max(0, self.silent - 1)
         elif tag in _BLOCKS:
@@ -156,7 +167,7 @@ class _Page(HTMLParser):
             self._drawn(tag)
 
     def handle_data(self, data: str) -> None:
-        if self.silent:
+        if self.silent or self.drawn:
             return
         if self.preformatted > 0 and "\n" in data:
             for piece in data.split("\n")[:-1]:
@@ -167,11 +178,16 @@ class _Page(HTMLParser):
         self._add(data)
 
     def _add(self, data: str) -> None:
+        if not self.pieces and not data.strip():
+            return
         if not self.pieces:
             self.number = self.getpos()[0]
-        self.pieces.append(data if self.preformatted > 0 else " ".join(data.split()) if data.strip() else " ")
+        elif self.crossed and data[:1].isdigit() and self.pieces[-1][-1:].isalnum():
+            self.pieces.append(" ")
+        self.crossed = False
+        self.pieces.append(data if self.preformatted > 0 else _BLANKS.sub(" ", data).strip(" ") if data.strip() else " ")
         if not self.preformatted > 0 and data.strip():
-            before, after = data[0].isspace(), data[-1].isspace()
+            before, after = data[0] in " \t\r\n\f", data[-1] in " \t\r\n\f"
             self.pieces[-1] = f"{' ' * before}{self.pieces[-1]}{' ' * after}"
 
     def _drawn(self, tag: str) -> None:

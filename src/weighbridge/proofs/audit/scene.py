@@ -33,6 +33,7 @@ class Scene(NamedTuple):
             is one that cannot be told.
         main: The main model, or None.
         models: The models of all contexts.
+        sizes: By context, what names and letters amount to.
     """
 
     lines: Sequence[Line]
@@ -44,6 +45,7 @@ class Scene(NamedTuple):
     contexts: Sequence[str | None]
     main: Assumed | None
     models: Mapping[str, Model]
+    sizes: Mapping[str | None, dict[str, int]]
 
     def context(self, line: int, column: int) -> str | None:
         """Return the model that a place of the text is about."""
@@ -62,13 +64,7 @@ class Scene(NamedTuple):
 
     def sizes_at(self, line: int, column: int) -> dict[str, int]:
         """Return what names and letters amount to at a place."""
-        model = self.model_at(line, column)
-        sizes = words_of(model) if model is not None else {}
-        if model is None and self.context(line, column) == "":
-            sizes = _agreed(self.stated)
-        elif self.context(line, column) == "" and self.main is None:
-            sizes = {**sizes, **_agreed(self.stated)}
-        return {**sizes, **{letter: sizes[word] for letter, word in self.meant.items() if word in sizes}}
+        return self.sizes.get(self.context(line, column), {})
 
 
 def understand(lines: Sequence[Line], model: Model | None = None) -> Scene:
@@ -93,7 +89,13 @@ def understand(lines: Sequence[Line], model: Model | None = None) -> Scene:
     elif main is not None:
         models[""] = weigh(dict(main.config)) if main.config is not None else weigh(main.name)
     equations = [chain for statement in spoken for chain in chains(statement)]
-    return Scene(lines, spoken, equations, meant, sizes, named, contexts, main, models)
+    amounts: dict[str | None, dict[str, int]] = {name: _with_letters(words_of(weighed), meant) for name, weighed in models.items()}
+    amounts.setdefault("", _with_letters(_agreed(sizes), meant))
+    return Scene(lines, spoken, equations, meant, sizes, named, contexts, main, models, amounts)
+
+
+def _with_letters(sizes: dict[str, int], meant: Mapping[str, str]) -> dict[str, int]:
+    return {**sizes, **{letter: sizes[word] for letter, word in meant.items() if word in sizes}}
 
 
 def words_of(model: Model) -> dict[str, int]:

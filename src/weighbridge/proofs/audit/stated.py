@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from weighbridge.proofs.audit.tokens import Token
-from weighbridge.proofs.audit.words import LETTERS, POSSIBLE, SYMBOLS
+from weighbridge.proofs.audit.words import LETTERS, POSSIBLE, SIZES, SYMBOLS
 
 
 class Stated(NamedTuple):
@@ -35,6 +35,7 @@ _LINKS = frozenset("是 为 is of are = : 等于 分别是 分别为 | to equals
 _MEANS = frozenset("is 为 是 = : 表示 denotes 代表 for 指 the stands means a be 即 — – -".split())
 _HYPHENED = {"layer": "layers", "layers": "layers", "hidden": "hidden", "heads": "heads", "head": "heads"}
 _COUNTED = {"layers": "layers", "heads": "heads", "层": "layers", "个头": "heads"}
+_STACKS = frozenset(("encoder", "layer", "layers", "编码器", "encoder.layer"))
 _WIDTHS = ("神经元个数", "神经元数", "neurons", "units")
 
 
@@ -115,6 +116,8 @@ def stated(statement: Sequence[Token], meant: Mapping[str, str]) -> Iterator[Sta
     for index, token in enumerate(statement):
         if token.kind == "name" and (token.text in SYMBOLS or token.text in meant):
             found = _labelled(statement, index, token, token.text if token.text in SYMBOLS else meant[token.text])
+        elif token.kind == "word" and token.text.lower() in _STACKS:
+            found = _stacked(statement, index, token)
         elif token.kind == "num":
             found = _counted(statement, index, token)
         elif token.kind == "word" and any(width in token.text for width in _WIDTHS):
@@ -127,10 +130,11 @@ def stated(statement: Sequence[Token], meant: Mapping[str, str]) -> Iterator[Sta
 
 
 def _labelled(statement: Sequence[Token], index: int, label: Token, word: str) -> Stated | None:
-    if index and statement[index - 1].kind in ("op", "rel") and statement[index - 1].text not in "-*":
-        return None
-    if index and statement[index - 1].kind == "op" and statement[index - 1].end == label.start:
-        return None
+    before = statement[index - 1] if index else None
+    if before is not None and before.kind in ("op", "rel") and before.line == label.line:
+        bullet = before.text in "-*+" and before.end < label.start and (index == 1 or statement[index - 2].line != label.line)
+        if not bullet:
+            return None
     at, linked = index + 1, False
     depth = 0
     while at < len(statement) and at - index < 12 and (statement[at].line == label.line or statement[at].kind == "num"):
@@ -139,13 +143,15 @@ def _labelled(statement: Sequence[Token], index: int, label: Token, word: str) -
             break
         if token.kind in "()":
             depth += 1 if token.kind == "(" else -1
-        elif (depth > 0 and token.kind == "num") or (depth <= 0 and token.text not in _LINKS):
+        elif (depth > 0 and token.kind == "num") or (depth <= 0 and token.text not in _LINKS and token.text.lower() not in SIZES):
             return None
         linked = linked or (depth <= 0 and token.text in _LINKS)
         at += 1
     if at >= len(statement) or statement[at].kind != "num" or at - index >= 12:
         return None
     number = statement[at]
+    last = at + 1 >= len(statement) or statement[at + 1].line != number.line or statement[at + 1].text == ";"
+    linked = linked or (last and number.line == label.line and number.start - statement[at - 1].end > 1)
     if not linked and (len(label.text) == 1 or depth < 0):
         return None
     if number.unit or number.places or number.value is None or not _ends(statement, at):
@@ -171,6 +177,17 @@ def _ends(statement: Sequence[Token], at: int) -> bool:
     if following.kind == "op" and following.line == statement[at].line:
         return following.text == "*" and following.end != following.start + 2 and at + 2 >= len(statement)
     return not (following.kind == "rel" and following.line == statement[at].line)
+
+
+def _stacked(statement: Sequence[Token], index: int, label: Token) -> Stated | None:
+    """Read ``Encoder × 12``."""
+    if index + 2 >= len(statement) or statement[index + 1].text != "*" or statement[index + 2].kind != "num":
+        return None
+    sign, number = statement[index + 1], statement[index + 2]
+    ends = index + 3 >= len(statement) or statement[index + 3].kind not in ("op", "rel")
+    if number.value is None or number.unit or number.places or sign.end == sign.start or not sign.spaced or not ends:
+        return None
+    return Stated("layers", int(number.value), number, label, True, index + 3)
 
 
 def _counted(statement: Sequence[Token], index: int, number: Token) -> Stated | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 _PHRASES = {
@@ -58,7 +59,8 @@ class Mentioned(NamedTuple):
     end: int
 
 
-def mentioned(text: str) -> list[Mentioned]:
+@lru_cache(maxsize=4096)
+def mentioned(text: str) -> tuple[Mentioned, ...]:
     """Return the components named in a text, the longest name at each place.
 
     >>> [m.subject for m in mentioned("Position Embedding层参数")]
@@ -73,9 +75,10 @@ def mentioned(text: str) -> list[Mentioned]:
             kept.append(mention)
         elif mention.end - mention.start > kept[-1].end - kept[-1].start:
             kept[-1] = mention
-    return kept
+    return tuple(kept)
 
 
+@lru_cache(maxsize=4096)
 def subject(text: str) -> tuple[str | None, bool]:
     """Return the one component a label speaks of, and whether nothing in it leaves doubt.
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import NamedTuple
 
-from weighbridge.formula import Polynomial
+from weighbridge.formula import Atom, Polynomial
 from weighbridge.messages import mark
 from weighbridge.proofs.audit.claims import Claim, Reason, Said, said
 from weighbridge.proofs.audit.components import TITLES
@@ -109,7 +109,7 @@ def _joined(scene: Scene, statement: Sequence[Token], found: Sequence[Formula], 
     pairs: list[tuple[Formula, Formula]] = []
     for left, right in pairwise(found):
         a, b = statement[left.end - 1], statement[right.start]
-        if a.line != b.line:
+        if a.line != b.line or _is_defined(statement, left):
             continue
         between = scene.lines[a.line].text[a.end : b.start]
         equals = between.strip() in ("=", "==", "≈") and any(c.start <= left.start and right.end <= c.end for c in chains)
@@ -117,6 +117,12 @@ def _joined(scene: Scene, statement: Sequence[Token], found: Sequence[Formula], 
             first = pairs[-1][0] if pairs and pairs[-1][1] is left and pairs[-1][0].expanded == left.expanded else left
             pairs.append((first, right))
     return pairs
+
+
+def _is_defined(statement: Sequence[Token], formula: Formula) -> bool:
+    """Tell whether a formula only says what a letter is: ``I = 4H``."""
+    at = formula.start
+    return at >= 2 and statement[at - 1].kind == "rel" and statement[at - 2].kind == "name" and (at < 3 or statement[at - 3].kind != "op")
 
 
 def _is_comparable(scene: Scene, statement: Sequence[Token], left: Formula, right: Formula) -> bool:
@@ -200,10 +206,16 @@ def _named(before: str, section: str | None) -> tuple[str | None, bool]:
     return section, False
 
 
+_GIVEN: set[Atom] = {symbol(letter) for letter in "IVSTLA"}
+"""Letters that may be replaced by their values, or by 4H, on one side of a comparison."""
+
+
 def _agrees(written: Polynomial, own: Polynomial, sizes: Mapping[str, int]) -> bool:
     """Compare two formulas; a letter that only one of them has is replaced by its value, and I by 4H where that holds."""
     if written == own:
         return True
+    if not written.symbols() <= own.symbols() | _GIVEN or not own.symbols() <= written.symbols() | _GIVEN:
+        return False
     return _in_terms_of(own, written, sizes) == _in_terms_of(written, own, sizes)
 
 

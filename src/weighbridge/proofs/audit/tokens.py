@@ -84,11 +84,19 @@ def _token(text: str, at: int, line: int, found: list[Token]) -> Token:
         return Token("sep", text[at : at + 2], line, at, at + 2)
     if character in "=≈":
         return Token("rel", character, line, at, at + 1 + (text[at : at + 2] == "=="))
+    if character == "·" and _is_separator(text, at):
+        return Token("sep", character, line, at, at + 1)
     if character in _OPERATIONS:
         return Token("op", _OPERATIONS[character], line, at, at + 1)
     if "\u4e00" <= character <= "\u9fff":
         return _chinese(text, at, line, found)
     return Token("sep", character, line, at, at + 1)
+
+
+def _is_separator(text: str, at: int) -> bool:
+    """Tell whether a dot stands between a number and its share: ``2,362,368 · 25.9%``."""
+    number = _NUMBER.match(text, at + 2) if text[at - 1 : at] == text[at + 1 : at + 2] == " " else None
+    return number is not None and text[number.end() : number.end() + 1] == "%"
 
 
 def _is_shape(text: str, shape: re.Match[str], found: list[Token]) -> bool:

@@ -211,7 +211,8 @@ def _entity(writer: _Writer, position: int, end: int) -> int:
     if closing > position + 1 and raw[position + 1].isalnum() | (raw[position + 1] == "#"):
         meant = unescape(raw[position : closing + 1])
         if len(meant) == 1:
-            writer.put("" if meant in _NOTHING else " " if meant in _THIN else _sign(meant), position)
+            thin = "," if _between_groups(raw, position, closing + 1 - position) else " "
+            writer.put("" if meant in _NOTHING else thin if meant in _THIN else _sign(meant), position)
             return closing + 1
     writer.put(" ", position)
     return position + 1

@@ -100,6 +100,8 @@ def size_at(text: str, start: int) -> Found | None:
 
 def _mixed(text: str, end: int, phrase: str) -> Found | None:
     """Look for a phrase that goes on in Chinese, such as ``Transformer 层数``."""
+    if text[end : end + 2].isascii():
+        return None
     for gap in ("", " "):
         if text[end : end + len(gap)] == gap:
             for length in range(8, 0, -1):

@@ -1,0 +1,58 @@
+"""How well the audit judges the corpus (precision and recall), and how long a long text takes.
+
+usage: python benchmarks/audit.py
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "src"))
+
+from weighbridge.proofs.audit import audit  # noqa: E402
+
+CORPUS = ROOT / "tests" / "corpus" / "audit"
+
+
+def judged() -> tuple[int, int, int, int]:
+    """Return how many slips were found rightly, wrongly and not at all, and how many claims were checked."""
+    hits = false = missed = claims = 0
+    for path in sorted(CORPUS.iterdir()):
+        if path.suffix == ".json":
+            continue
+        expected = json.loads(path.with_suffix(".json").read_text("utf-8"))
+        found = audit(path.read_bytes(), name=path.name)
+        said = {(claim.line, str(claim.value)) for claim in found.wrong}
+        meant = {(slip["line"], str(slip["value"])) for slip in expected["wrong"]}
+        hits, false, missed, claims = (
+            hits + len(said & meant),
+            false + len(said - meant),
+            missed + len(meant - said),
+            claims + len(found.claims),
+        )
+        for what, where in (("false alarm", said - meant), ("missed", meant - said)):
+            for line, value in sorted(where):
+                print(f"{what}: {path.name}, line {line}: {value}")
+    return hits, false, missed, claims
+
+
+def timed(lines: int = 10_000) -> float:
+    """Return the seconds that a text of that many lines takes."""
+    texts = [path.read_text("utf-8").splitlines() for path in sorted(CORPUS.glob("*_en*.md"))]
+    pool = [line for text in texts for line in text]
+    text = "\n".join(pool[i % len(pool)] for i in range(lines))
+    start = time.perf_counter()
+    audit(text, name="long.md")
+    return time.perf_counter() - start
+
+
+if __name__ == "__main__":
+    hits, false, missed, claims = judged()
+    print(f"slips in the corpus: {hits + missed}; claims checked: {claims}")
+    print(f"precision {100 * hits / max(1, hits + false):.1f} %, recall {100 * hits / max(1, hits + missed):.1f} %")
+    print(f"a text of 10,000 lines: {timed():.2f} s")
+    sys.exit(bool(false or missed))

@@ -1,0 +1,110 @@
+"""Laws of the audit: what ``explain`` writes passes it, a changed digit is found, and no input makes it crash."""
+
+import random
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from weighbridge import model
+from weighbridge.errors import ReadError
+from weighbridge.proofs.audit import Audit, audit
+from weighbridge.renderers.papers import render
+from weighbridge.tables import derivation
+
+ENDINGS = {"text": "txt", "markdown": "md", "latex": "tex", "html": "html"}
+CORPUS = sorted((Path(__file__).parents[1] / "corpus" / "audit").glob("*.md"))
+assert CORPUS
+
+
+def written(name: str, lang: str, form: str) -> str:
+    return render(derivation.paper(model(name).explain(lang)), form)
+
+
+@pytest.mark.parametrize("form", ENDINGS)
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("name", ["bert-base-uncased", "bert-base-chinese", "bert-tiny", "bert-large-cased", "all-MiniLM-L6-v2"])
+def test_a_true_derivation_passes(name: str, lang: str, form: str) -> None:
+    found = audit(written(name, lang, form), name=f"derivation.{ENDINGS[form]}")
+    assert found.wrong == ()
+    assert found.summary["carried"] == 0
+    assert found.summary["exact"] >= 40
+
+
+def outcome(found: Audit) -> tuple[bool, int]:
+    return bool(found.wrong), found.summary["note"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", ENDINGS)
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_any_digit_changed_in_an_equation_is_found(lang: str, form: str) -> None:
+    """Every digit of every line with an equation; a changed number of a section is no claim and is left alone."""
+    text = written("bert-base-uncased", lang, form)
+    choose = random.Random(f"{lang} {form}")
+    lines = text.split("\n")
+    places = [(at, m.start()) for at, line in enumerate(lines) if _is_equation(line) for m in re.finditer(r"\d", _bare(line))]
+    assert len(places) > 200
+    for at, column in choose.sample(places, 60):
+        digit = choose.choice([d for d in "0123456789" if d != lines[at][column]])
+        changed = [*lines[:at], lines[at][:column] + digit + lines[at][column + 1 :], *lines[at + 1 :]]
+        found = audit("\n".join(changed), name=f"derivation.{ENDINGS[form]}")
+        assert found.wrong or found.summary["note"], (lines[at], changed[at])
+
+
+def _is_equation(line: str) -> bool:
+    return (
+        bool(re.search(r"\d\s*(?:</\w+>)?\s*(?:=|\\\\=)\s*\S|= |<mo>=</mo>", line))
+        and "charset" not in line
+        and "<div" not in line
+        and "style" not in line
+    )
+
+
+def _bare(line: str) -> str:
+    """Blank what is markup, so that only digits a reader sees are changed."""
+    return re.sub(r"<[^>]*>", lambda m: "_" * len(m.group()), line)
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.binary(max_size=400))
+def test_random_bytes_never_crash(data: bytes) -> None:
+    for name in ("a.md", "a.html", "a.ipynb", ""):
+        try:
+            audit(data, name=name)
+        except ReadError:
+            continue
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.text(alphabet="0123456789,.=≈×*+-/^(){}[]\\$ HVLI万亿MK%|&;:，参数量 frac", max_size=300))
+def test_formula_soup_never_crashes(text: str) -> None:
+    audit(text, name="a.md")
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.sampled_from(CORPUS), st.randoms(use_true_random=False))
+def test_mutated_texts_never_crash(path: Path, choose: random.Random) -> None:
+    data = bytearray(path.read_bytes())
+    for _ in range(choose.randrange(1, 12)):
+        place = choose.randrange(len(data))
+        data[place : place + choose.randrange(3)] = bytes(choose.randrange(256) for _ in range(choose.randrange(4)))
+    for name in ("a.md", "a.html"):
+        try:
+            audit(bytes(data), name=name)
+        except ReadError:
+            continue
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["(" * 5_000, "((((1+1" * 4_000, "1+" * 30_000 + "1 = 2", "9" * 50_000 + " = 1", "2^" * 9_000 + "2 = 4", "9^9^9^9 = 1", "H^12^12 = 3",
+     "\\frac{" * 5_000, "$" * 30_000, "1,000," * 10_000 + "=1", "= " * 30_000, "a=" * 20_000, "H*" * 20_000 + "H = H", "\\times" * 10_000,
+     "(H+V+L+S+I+A+T)^12 = 1", "10/0 = 3", "| " * 20_000, "<a" * 20_000, "&" * 30_000, "{" * 30_000, "的" * 50_000, "x" * 100_000],
+    ids=lambda text: repr(text[:12]),
+)  # fmt: skip
+def test_monsters_end_soon(text: str) -> None:
+    audit(text, name="a.md")
+    audit(text, name="a.html")
