@@ -37,6 +37,7 @@ FORMATS: tuple[Format, ...] = (
     Format("Keras", "keras", (".h5", ".hdf5", ".keras")),
     Format("npz", "npz", (".npz",)),
     Format("Flax", "flax", (".msgpack",)),
+    Format("zip", "zipped", ()),
 )
 """Asked in this order."""
 

@@ -29,7 +29,7 @@ BESIDE = re.compile(
 """Files with the endings of weights that belong to training, and variants of another precision."""
 
 SHARD = re.compile(r"(?P<stem>.+)-(?P<number>\d{5})-of-(?P<of>\d{5})(?P<ending>\.[a-z0-9]+)")
-LARGEST_INDEX = 100_000_000
+LARGEST_INDEX = 32_000_000
 
 
 class Candidate(NamedTuple):

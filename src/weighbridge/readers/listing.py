@@ -26,7 +26,7 @@ from typing import BinaryIO, NamedTuple, Protocol
 LONGEST = 1 << 63
 """Sizes and offsets from here up are no sizes: every format at hand stores them in 64 bits."""
 
-MOST_TENSORS = 250_000
+MOST_TENSORS = 100_000
 """A header that names more is refused: no model comes near, and a hostile header must not fill the memory."""
 
 DEEPEST = 64

@@ -17,6 +17,12 @@ from weighbridge.readers.text import parse_object, shown
 LARGEST_HEADER = 100_000_000
 """MAX_HEADER_SIZE in tensor.rs."""
 
+MOST_VALUES = 500_000
+"""Separators that a header may have beside those of its tensors, before it is parsed: they are what parsing costs."""
+
+LARGEST_TEXT = 16_000_000
+"""A header longer than this must be ASCII, since other text takes four times the memory."""
+
 BITS = {
     "BOOL": 8, "F4": 4, "F6_E2M3": 6, "F6_E3M2": 6, "U8": 8, "I8": 8, "F8_E5M2": 8, "F8_E4M3": 8, "F8_E8M0": 8,
     "F8_E4M3FNUZ": 8, "F8_E5M2FNUZ": 8, "I16": 16, "U16": 16, "F16": 16, "BF16": 16, "I32": 32, "U32": 32, "F32": 32,
@@ -75,23 +81,27 @@ def parse(header: bytes, room: int) -> Listing:
     """
     if not header.startswith(b"{"):
         raise ReadError("the header must begin with a brace", offset=8)
-    if header.count(b'"data_offsets"') > MOST_TENSORS:
+    tensors = header.count(b'"data_offsets"')
+    if tensors > MOST_TENSORS:
         raise ReadError(f"the header names more than {MOST_TENSORS:,} tensors", offset=8)
+    if sum(map(header.count, (b",", b"[", b"{"))) > MOST_VALUES + 16 * tensors or (len(header) > LARGEST_TEXT and not header.isascii()):
+        raise ReadError(f"a header of {len(header):,} bytes that hardly speaks of tensors", offset=8)
+    length = len(header)
     entries = parse_object(header, "the header", base=8, entry=_entry)
     metadata = _metadata(entries.pop("__metadata__", {}))
     placed = sorted(_placed(name, entry) for name, entry in entries.items())
-    tensors = []
+    found = []
     end = 0
     for begin, stop, tensor in placed:
         if begin != end:
             kind = "overlap" if begin < end else "leave a hole"
             raise ReadError(f"{tensor.name}: its bytes begin at {begin:,} where {end:,} is due; tensors must not {kind}")
         end = stop
-        tensors.append(tensor)
+        found.append(tensor)
     if end != room:
         what = "is cut off" if room < end else "has bytes that no tensor owns"
-        raise ReadError(f"the tensors take {end:,} bytes and {room:,} follow the header; the file {what}", offset=8 + len(header))
-    return Listing("safetensors", tuple(tensors), metadata, ordered=False)
+        raise ReadError(f"the tensors take {end:,} bytes and {room:,} follow the header; the file {what}", offset=8 + length)
+    return Listing("safetensors", tuple(found), metadata, ordered=False)
 
 
 def _entry(values: dict[str, Any]) -> dict[str, Any] | Entry:

@@ -111,7 +111,7 @@ def test_damage_is_refused_or_read_consistently() -> None:
     [
         (
             b"GGUF" + pack("<IQQ", 3, 1 << 62, 0),
-            "4,611,686,018,427,387,904 tensors and 0 keys; at most 250,000 and 65,536 are accepted (at byte 8)",
+            "4,611,686,018,427,387,904 tensors and 0 keys; at most 100,000 and 65,536 are accepted (at byte 8)",
         ),
         (
             b"GGUF" + pack("<IQQ", 1, 0, 0),

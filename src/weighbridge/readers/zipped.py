@@ -1,0 +1,87 @@
+"""A zip archive with one safetensors file in it, as downloads come: read in place, without unpacking."""
+
+from __future__ import annotations
+
+import io
+import zlib
+from typing import Any, BinaryIO, cast
+
+from weighbridge.errors import ReadError
+from weighbridge.readers import archive, safetensors, torch_zip
+from weighbridge.readers.listing import Listing
+
+
+def sniff(head: bytes) -> bool:
+    """Tell whether a file begins like a zip archive; formats that are zips themselves are asked first.
+
+    >>> sniff(bytes([0x50, 0x4B, 3, 4]))
+    True
+    """
+    return head[:4] == b"PK\x03\x04"
+
+
+def read(file: BinaryIO) -> Listing:
+    """List the tensors of the one safetensors file in an archive.
+
+    Raises:
+        ReadError: None in it, or several; or it is damaged.
+    """
+    found = archive.members(file)
+    members = [member for name, member in found.items() if name.endswith(".safetensors")]
+    if not members and any(name.endswith("/data.pkl") for name in found):
+        return torch_zip.read(file)
+    if not members:
+        raise ReadError("an archive without a safetensors file; unpack it and name what is in it")
+    if len(members) > 1:
+        raise ReadError(f"an archive with {len(members)} safetensors files; unpack it and name the directory")
+    inner = cast(BinaryIO, _Member(file, members[0]))
+    listing = safetensors.read(inner)
+    return listing._replace(notes=(*listing.notes, f"read inside an archive: {members[0].name}"))
+
+
+class _Member(io.RawIOBase):
+    """The beginning of a member as a file: stored or deflated, of its full size, unpacked only as far as it is read."""
+
+    def __init__(self, file: BinaryIO, member: archive.Member) -> None:
+        self.file, self.member = file, member
+        self.begin = archive.place(file, member)
+        self.position = 0
+        self.unpacked = b""
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        """Move."""
+        self.position = offset + (0 if whence == 0 else self.position if whence == 1 else self.member.size)
+        return self.position
+
+    def read(self, size: int = -1) -> Any:
+        """Return the next bytes."""
+        end = self.member.size if size < 0 else min(self.position + size, self.member.size)
+        if self.member.method == 0:
+            self.file.seek(self.begin + self.position)
+            data = self.file.read(max(0, end - self.position))
+        else:
+            data = self._inflated(end)[self.position : end]
+        self.position += len(data)
+        return data
+
+    def _inflated(self, end: int) -> bytes:
+        if len(self.unpacked) < end:
+            if end > safetensors.LARGEST_HEADER + 8:
+                raise ReadError("a header above the format's limit")
+            self.file.seek(self.begin)
+            machine, pieces, left = zlib.decompressobj(-15), [], end
+            packed_left = self.member.packed
+            while left > 0 and packed_left > 0:
+                packed = self.file.read(min(1 << 16, packed_left))
+                if not packed:
+                    break
+                packed_left -= len(packed)
+                try:
+                    while packed and left > 0:
+                        pieces.append(machine.decompress(packed, left))
+                        left -= len(pieces[-1])
+                        packed = machine.unconsumed_tail
+                except zlib.error as error:
+                    raise ReadError(f"the archive is damaged: {error}") from None
+            self.unpacked = b"".join(pieces)
+        return self.unpacked
