@@ -83,7 +83,11 @@ def test_a_missing_file_and_an_unknown_format(tmp_path: Path) -> None:
         read_listing(tmp_path / "text.xyz")
 
 
-@pytest.mark.parametrize("filler", [b'{"a":[' + b"[]," * 900_000 + b"[]]}", b'{"__metadata__":{"a":"' + "я".encode() * 8_100_000 + b'"}}'])
+LISTS = b'{"a":[' + b"[]," * 900_000 + b"[]]}"
+TEXT = b'{"__metadata__":{"a":"' + "я".encode() * 8_100_000 + b'"}}'
+
+
+@pytest.mark.parametrize("filler", [LISTS, TEXT], ids=["lists", "text"])
 def test_headers_that_would_only_fill_the_memory_are_refused(filler: bytes) -> None:
     with pytest.raises(ReadError, match="bytes that hardly speaks of tensors"):
         safetensors.parse(filler, 0)
