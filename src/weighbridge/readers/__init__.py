@@ -29,6 +29,7 @@ class Format(NamedTuple):
 
 
 FORMATS: tuple[Format, ...] = (
+    Format("", "legacy", ()),
     Format("safetensors", "safetensors", (".safetensors",)),
     Format("torch", "torch_zip", (".bin", ".pt", ".pth", ".ckpt", ".pkl")),
     Format("GGUF", "gguf", (".gguf",)),
@@ -39,7 +40,7 @@ FORMATS: tuple[Format, ...] = (
     Format("Flax", "flax", (".msgpack",)),
     Format("zip", "zipped", ()),
 )
-"""Asked in this order."""
+"""Asked in this order; the first stands for formats that are recognised to be refused."""
 
 HEAD = 4096
 """Bytes of a file that :meth:`Reader.sniff` sees."""
@@ -79,11 +80,15 @@ def read_listing(path: Path) -> Listing:
     Raises:
         ReadError: Nothing to read, a damaged file, or a format that no reader knows.
     """
+    from weighbridge.readers.adapter import adapter_config, with_notes
     from weighbridge.readers.directory import SHARD, list_directory, list_index
+    from weighbridge.readers.zarr import is_zarr, list_zarr
 
     try:
         if path.is_dir():
-            return list_directory(path)
+            config = adapter_config(path)
+            listing = list_zarr(path) if is_zarr(path) else list_directory(path)
+            return listing if config is None else with_notes(listing, config)
         if path.name.endswith(".index.json"):
             return list_index(path)
     except OSError as error:
@@ -126,7 +131,7 @@ def list_open(file: BinaryIO, name: str) -> Listing:
     for entry, reader in zip(FORMATS, known, strict=True):
         if name.endswith(entry.endings):
             return reader.read(file)
-    raise ReadError(f"no reader knows this format; known: {', '.join(entry.name for entry in FORMATS)}")
+    raise ReadError(f"no reader knows this format; known: {', '.join(entry.name for entry in FORMATS if entry.name)}")
 
 
 def located(error: ReadError, path: str) -> ReadError:

@@ -1,0 +1,103 @@
+"""A directory with a PEFT adapter: what its config says, held against its tensors.
+
+Source: huggingface/peft 0.17, tuners/lora/layer.py and config.py (rank_pattern, use_dora, modules_to_save)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from math import prod
+from pathlib import Path
+from typing import Any
+
+from weighbridge.errors import ReadError
+from weighbridge.readers.listing import Listing, Stored
+from weighbridge.readers.text import parse_object
+
+CONFIG = "adapter_config.json"
+LARGEST = 1 << 24
+
+_PAIR = re.compile(r"(?P<module>.+)\.lora_(?P<side>A|B|embedding_A|embedding_B)(\.weight)?")
+_OWN = re.compile(r"\.lora_(A|B|embedding_A|embedding_B|magnitude_vector)\b")
+
+
+def adapter_config(folder: Path) -> dict[str, Any] | None:
+    """Return the config of the adapter in a directory, or None if there is none.
+
+    Raises:
+        ReadError: It is no JSON object.
+    """
+    path = folder / CONFIG
+    if not path.is_file():
+        return None
+    try:
+        return parse_object(path.read_bytes()[:LARGEST], "the adapter's config")
+    except (OSError, ReadError) as error:
+        raise ReadError(str(error), path=str(path)) from None
+
+
+def with_notes(listing: Listing, config: Mapping[str, Any]) -> Listing:
+    """Say of a listing what it adapts, and how.
+
+    Raises:
+        ReadError: An A without its B, or ranks that do not agree with each other.
+    """
+    return listing._replace(notes=(*listing.notes, *_notes(listing, config)))
+
+
+def _notes(listing: Listing, config: Mapping[str, Any]) -> Iterator[str]:
+    base = config.get("base_model_name_or_path")
+    kind = config.get("peft_type", "adapter")
+    of = f" for {base:.80}" if isinstance(base, str) and base else ""
+    yield f"an adapter ({kind!s:.40}){of}: what it adds is counted, the model below it is not in the file"
+    ranks = _ranks(listing)
+    wrong = [module for module, rank in ranks.items() if rank != expected_rank(module, config)]
+    if wrong and isinstance(config.get("r"), int):
+        module = wrong[0]
+        yield f"{len(wrong):,} modules have another rank than the config says, the first is {module} with {ranks[module]:,}"
+    kept = [tensor for tensor in listing.tensors if not _OWN.search(tensor.name)]
+    if ranks and kept:
+        count = sum(prod(tensor.shape) for tensor in kept if tensor.tied_to is None)
+        yield f"{len(kept):,} tensors with {count:,} elements are whole modules saved with it (modules_to_save), the first is {kept[0].name}"
+
+
+def _ranks(listing: Listing) -> dict[str, int]:
+    """Return the rank of each adapted module, by the two matrices that must agree on it."""
+    pairs: dict[str, dict[str, Stored]] = {}
+    for tensor in listing.tensors:
+        found = _PAIR.fullmatch(tensor.name)
+        if found and len(tensor.shape) >= 2:
+            pairs.setdefault(found["module"], {})[found["side"][-1]] = tensor
+    ranks: dict[str, int] = {}
+    for module, pair in pairs.items():
+        if set(pair) != {"A", "B"}:
+            raise ReadError(f"{module} has lora_{next(iter(pair))} without its other half")
+        first, second = pair["A"].shape, pair["B"].shape
+        if first[0] != second[1]:
+            raise ReadError(f"{module}: lora_A has rank {first[0]:,} and lora_B {second[1]:,}")
+        ranks[module] = first[0]
+    return ranks
+
+
+def expected_rank(module: str, config: Mapping[str, Any]) -> object:
+    """Return the rank that a config gives a module: that of the first pattern its name ends with, else ``r``.
+
+    >>> expected_rank("base_model.model.layers.0.q_proj", {"r": 8, "rank_pattern": {"q_proj": 16}})
+    16
+    """
+    patterns = config.get("rank_pattern")
+    for key, rank in patterns.items() if isinstance(patterns, Mapping) else ():
+        if module == key or module.endswith(f".{key}") or _matches(rf"(.*\.)?({key})", module):
+            return rank
+    return config.get("r")
+
+
+def _matches(pattern: str, module: str) -> bool:
+    """Match as PEFT does, save for patterns that could run away."""
+    if len(pattern) > 200 or re.search(r"[*+}][^.]*[*+{]", pattern.removeprefix(r"(.*\.)?")):
+        return False
+    try:
+        return re.fullmatch(pattern, module) is not None
+    except re.error:
+        return False

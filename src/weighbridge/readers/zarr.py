@@ -1,0 +1,139 @@
+"""Directories of Zarr arrays, as Orbax and T5X write checkpoints: one small file of metadata for each array, the chunks not opened.
+
+Source: zarr-specs, v2 and v3.0; google/orbax, checkpoint/_src/serialization (names are paths joined by dots)
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from math import prod
+from pathlib import Path
+
+from weighbridge.errors import ReadError
+from weighbridge.readers.listing import DEEPEST, LONGEST, Listing, Stored
+from weighbridge.readers.text import parse_object
+from weighbridge.readers.variables import OPTIMISER_NOTE, STATISTICS_NOTE, TABLE_NOTE, dotted, role_of_variable
+
+MARKS = (".zarray", ".zgroup", "zarr.json", "_METADATA", "_CHECKPOINT_METADATA", "manifest.ocdbt")
+"""Files of which one stands in every such directory."""
+
+LARGEST = 1 << 20
+DEEPEST_DIRECTORY = 32
+MOST_PLACES = 1_000_000
+
+BITS = {
+    "bool": ("BOOL", 8), "bfloat16": ("BF16", 16), "float8_e4m3fn": ("F8_E4M3", 8), "float8_e5m2": ("F8_E5M2", 8), "int4": ("I4", 4),
+    **{f"{word}{bits}": (f"{letter}{bits}", bits) for word, letter in (("float", "F"), ("int", "I"), ("uint", "U"), ("complex", "C"))
+       for bits in (8, 16, 32, 64, 128)},
+}  # fmt: skip
+"""Names of types in version 3: ours, and their bits."""
+
+_OLD = re.compile(r"[<>|]([biufc])(\d+)")
+_WORDS = {"b": "bool", "i": "int", "u": "uint", "f": "float", "c": "complex"}
+
+
+def is_zarr(folder: Path) -> bool:
+    """Tell whether a directory is a Zarr array or group, or an Orbax checkpoint."""
+    if any((folder / mark).is_file() for mark in MARKS):
+        return True
+    with os.scandir(folder) as inside:
+        return any(entry.is_dir() and (Path(entry) / ".zarray").is_file() for entry in inside)
+
+
+def list_zarr(folder: Path) -> Listing:
+    """List the arrays under a directory.
+
+    Raises:
+        ReadError: Damaged metadata, or arrays in a database (OCDBT), whose shapes are not in files of their own.
+    """
+    tensors: dict[str, Stored] = {}
+    for place, version in _places(folder):
+        name = dotted(place.relative_to(folder).as_posix()) if place != folder else place.name
+        array = _array(place / (".zarray" if version == 2 else "zarr.json"), version)
+        if array is None:
+            continue
+        name = name.removeprefix("params.").removeprefix("target.")
+        if name in tensors:
+            raise ReadError(f"two arrays are called {name!r:.80}", path=str(folder))
+        tensors[name] = array._replace(name=name)
+    if not tensors:
+        raise ReadError(_why_empty(folder), path=str(folder))
+    told = tuple(_told(tensor, tensors) for tensor in tensors.values())
+    apart = [tensor for tensor in told if tensor.note == OPTIMISER_NOTE]
+    count = sum(prod(tensor.shape) for tensor in apart)
+    notes = [f"{len(apart):,} arrays with {count:,} elements are the optimiser's, no parameters"] if apart else []
+    return Listing("zarr", told, {}, tuple(notes), ordered=False)
+
+
+def _why_empty(folder: Path) -> str:
+    if any(True for _ in folder.rglob("manifest.ocdbt")):
+        return "the arrays lie in an OCDBT database, which is not read; save them with use_ocdbt=False, or export to safetensors"
+    return "the directory holds no Zarr arrays"
+
+
+def _places(folder: Path) -> Iterator[tuple[Path, int]]:
+    """Yield the directories of arrays, with the version of their metadata; chunks are not walked."""
+    waiting = [(folder, 0)]
+    left = MOST_PLACES
+    while waiting:
+        place, depth = waiting.pop()
+        inside: list[Path] = []
+        version = 0
+        with os.scandir(place) as entries:
+            for entry in entries:
+                left -= 1
+                if left < 0 or depth > DEEPEST_DIRECTORY:
+                    raise ReadError(f"a directory of more than {MOST_PLACES:,} files, or nested too deep", path=str(folder))
+                if entry.name in (".zarray", "zarr.json"):
+                    version = 2 if entry.name == ".zarray" else 3
+                elif entry.is_dir(follow_symlinks=False):
+                    inside.append(Path(entry.path))
+        if version:
+            yield place, version
+        if version != 2:
+            waiting += [(path, depth + 1) for path in sorted(inside, reverse=True)]
+
+
+def _array(path: Path, version: int) -> Stored | None:
+    """Read the metadata of one array; None if it is that of a group."""
+    try:
+        if path.stat().st_size > LARGEST:
+            raise ReadError("metadata of more than a megabyte", path=str(path))
+        found = parse_object(path.read_bytes(), "the metadata")
+    except OSError as error:
+        raise ReadError(f"cannot be read: {error.strerror}", path=str(path)) from None
+    except ReadError as error:
+        raise ReadError(str(error), path=error.path or str(path)) from None
+    if version == 3 and found.get("node_type") != "array":
+        return None
+    if found.get("zarr_format") != version:
+        raise ReadError(f"zarr_format is {found.get('zarr_format')!r:.40}, expected {version}", path=str(path))
+    dtype, bits = _type(found, version, path)
+    shape = found.get("shape")
+    if not isinstance(shape, list) or len(shape) > DEEPEST or not all(type(size) is int and 0 <= size < LONGEST for size in shape):
+        raise ReadError(f"the shape {shape!r:.80} cannot be", path=str(path))
+    return Stored("", dtype, tuple(shape), -(-prod(shape) * bits // 8))
+
+
+def _type(found: Mapping[str, object], version: int, path: Path) -> tuple[str, int]:
+    stated = found.get("dtype" if version == 2 else "data_type")
+    word = stated if isinstance(stated, str) else ""
+    old = _OLD.fullmatch(word)
+    if version == 2 and old:
+        word = "bool" if old[1] == "b" else f"{_WORDS[old[1]]}{8 * int(old[2][:3])}"
+    if word not in BITS:
+        raise ReadError(f"the type {stated!r:.80} is not known", path=str(path))
+    return BITS[word]
+
+
+def _told(tensor: Stored, names: Mapping[str, Stored]) -> Stored:
+    """Tell the optimiser's arrays and statistics from parameters."""
+    if re.match(r"(state\.)?(opt_state|optimizer|param_states|mu|nu|exp_avg)\b", tensor.name):
+        return tensor._replace(role="buffer", note=OPTIMISER_NOTE)
+    if tensor.name.startswith("batch_stats."):
+        return tensor._replace(role="buffer", note=STATISTICS_NOTE)
+    if not tensor.dtype.startswith(("F", "BF", "C")):
+        return tensor._replace(role="buffer", note=TABLE_NOTE)
+    return tensor._replace(role=role_of_variable(tensor.name, tensor.shape, names))

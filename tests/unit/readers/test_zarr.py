@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from weighbridge.errors import ReadError
+from weighbridge.readers import checkpoint_of, read_listing
+
+
+def old(folder: Path, name: str, *shape: int, dtype: str = "<f4") -> None:
+    place = folder / name
+    place.mkdir(parents=True)
+    stated = {
+        "zarr_format": 2,
+        "shape": shape,
+        "dtype": dtype,
+        "chunks": shape,
+        "compressor": None,
+        "fill_value": None,
+        "filters": None,
+        "order": "C",
+    }
+    (place / ".zarray").write_text(json.dumps(stated))
+    (place / "0.0").write_bytes(b"chunk")
+
+
+def new(folder: Path, name: str, *shape: int, dtype: str = "float32", kind: str = "array") -> None:
+    place = folder / name
+    place.mkdir(parents=True, exist_ok=True)
+    stated: dict[str, Any] = {"zarr_format": 3, "node_type": kind}
+    (place / "zarr.json").write_text(json.dumps(stated | ({"shape": shape, "data_type": dtype} if kind == "array" else {})))
+
+
+def test_an_orbax_checkpoint_of_the_second_version(tmp_path: Path) -> None:
+    old(tmp_path, "params.layer_0.dense.kernel", 3, 4, dtype="bfloat16")
+    old(tmp_path, "params.layer_0.dense.bias", 4)
+    old(tmp_path, "opt_state.0.mu.kernel", 3, 4)
+    old(tmp_path, "step", dtype="<i4")
+    (tmp_path / "_METADATA").write_text("{}")
+    listing = read_listing(tmp_path)
+    assert {tensor.name: (tensor.dtype, tensor.shape, tensor.role) for tensor in listing.tensors} == {
+        "layer_0.dense.kernel": ("BF16", (3, 4), "weight"),
+        "layer_0.dense.bias": ("F32", (4,), "bias"),
+        "opt_state.0.mu.kernel": ("F32", (3, 4), "buffer"),
+        "step": ("I32", (), "buffer"),
+    }
+    assert listing.notes == ("1 arrays with 12 elements are the optimiser's, no parameters",)
+    assert checkpoint_of(tmp_path).count().unique == 16
+
+
+def test_groups_of_the_third_version(tmp_path: Path) -> None:
+    new(tmp_path, "", kind="group")
+    new(tmp_path, "encoder", kind="group")
+    new(tmp_path, "encoder/kernel", 5, 6, dtype="float16")
+    new(tmp_path, "scalar", dtype="float64")
+    new(tmp_path, "empty", 0, 3)
+    listing = read_listing(tmp_path)
+    assert {tensor.name: (tensor.shape, tensor.size_bytes) for tensor in listing.tensors} == {
+        "encoder.kernel": ((5, 6), 60),
+        "scalar": ((), 8),
+        "empty": ((0, 3), 0),
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "is not JSON"),
+        ('{"zarr_format": 3}', "zarr_format is 3, expected 2"),
+        ('{"zarr_format": 2, "dtype": "<f4", "shape": [-1]}', r"the shape \[-1\] cannot be"),
+        ('{"zarr_format": 2, "dtype": "<x4", "shape": [1]}', "the type '<x4' is not known"),
+        ('{"zarr_format": 2, "dtype": ["a"], "shape": [1]}', r"the type \['a'\] is not known"),
+    ],
+)
+def test_damaged_metadata_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    old(tmp_path, "w", 3)
+    (tmp_path / "w" / ".zarray").write_text(text)
+    with pytest.raises(ReadError, match=message):
+        read_listing(tmp_path)
+
+
+def test_a_database_is_refused_with_a_way_forward(tmp_path: Path) -> None:
+    (tmp_path / "_METADATA").write_text("{}")
+    (tmp_path / "manifest.ocdbt").write_bytes(b"x")
+    with pytest.raises(ReadError, match="OCDBT database, which is not read; save them with use_ocdbt=False"):
+        read_listing(tmp_path)
