@@ -82,10 +82,14 @@ def read_listing(path: Path) -> Listing:
     """
     from weighbridge.readers.adapter import adapter_config, with_notes
     from weighbridge.readers.directory import SHARD, list_directory, list_index
+    from weighbridge.readers.onnx_pair import encoder_and_decoder, together
     from weighbridge.readers.zarr import is_zarr, list_zarr
 
     try:
         if path.is_dir():
+            pair = encoder_and_decoder(path)
+            if pair is not None:
+                return together(read_file(pair[0]), read_file(pair[1]))
             config = adapter_config(path)
             listing = list_zarr(path) if is_zarr(path) else list_directory(path)
             return listing if config is None else with_notes(listing, config)
