@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from weighbridge.errors import ReadError
+from weighbridge.readers.gguf import whole
 from weighbridge.readers.listing import PART, Listing, Stored
 from weighbridge.readers.text import parse_object, shown
 
@@ -199,7 +200,8 @@ def _list_files(folder: Path, candidate: Candidate) -> Listing:
                     f"{shown(tensor.name)} is in two shards, {seen[tensor.name]} and {shard}; an index would tell which", path=str(folder)
                 )
             seen[tensor.name] = shard
-    return _merged(listings, [tensor for listing in listings.values() for tensor in listing.tensors])
+    merged = _merged(listings, [tensor for listing in listings.values() for tensor in listing.tensors])
+    return whole(merged) if merged.format == "gguf" else merged
 
 
 def _merged(listings: Mapping[str, Listing], tensors: list[Stored]) -> Listing:

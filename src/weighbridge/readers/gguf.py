@@ -6,10 +6,11 @@ Source: github.com/ggml-org/ggml, docs/gguf.md; block sizes: ggml/src/ggml-commo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from struct import Struct
 from typing import Any, BinaryIO, NamedTuple
 
+from weighbridge.errors import ReadError
 from weighbridge.readers.cursor import Cursor
 from weighbridge.readers.listing import LONGEST, MOST_TENSORS, PART, Listing, Stored
 
@@ -120,19 +121,42 @@ def read(file: BinaryIO) -> Listing:
     return Listing("gguf", tuple(tensors), metadata, tuple(_notes(metadata, tensors, missing)))
 
 
+def whole(listing: Listing) -> Listing:
+    """Return the parts of a split file, put together, with the notes that only the whole allows.
+
+    Raises:
+        ReadError: They are not as many tensors as the first part says.
+    """
+    stated = listing.metadata.get("split.tensors.count")
+    if type(stated) is int and stated != len(listing.tensors):
+        raise ReadError(f"the parts hold {len(listing.tensors):,} tensors; the first says {stated:,}")
+    return listing._replace(notes=(*listing.notes, *_model_notes(listing.metadata, listing.tensors)))
+
+
 def _notes(metadata: dict[str, Any], tensors: list[Stored], missing: int) -> Iterator[str]:
-    """Say what the count does not show: ties, parts, files that are no whole model."""
-    names = {tensor.name for tensor in tensors}
+    """Say what the count does not show: files cut off, parts, ties."""
     parts, part = metadata.get("split.count", 1), metadata.get("split.no", 0)
     if missing:
         yield f"the file ends {missing:,} bytes before its tensors do; its table is whole"
     if type(parts) is int and type(part) is int and parts > 1:
         yield f"{PART}number {part + 1:,} of {parts:,}; the others' tensors are not in this file"
-    elif "token_embd.weight" in names and "output.weight" not in names and metadata.get("general.architecture") not in HEADLESS:
-        yield "no output.weight: token_embd.weight serves as the output matrix too (tied)"
+    else:
+        yield from _model_notes(metadata, tensors)
+
+
+def _model_notes(metadata: Mapping[str, object], tensors: Iterable[Stored]) -> Iterator[str]:
+    named = {tensor.name: tensor for tensor in tensors}
     kind = metadata.get("general.type", "model")
     if kind != "model":
         yield f"the file says that it is of type {kind!r:.40}, not a whole model"
+    table = named.get("token_embd.weight")
+    if table is None:
+        return
+    if "output.weight" not in named and metadata.get("general.architecture") not in HEADLESS:
+        yield "no output.weight: token_embd.weight serves as the output matrix too (tied)"
+    tokens = metadata.get("tokenizer.ggml.tokens")
+    if isinstance(tokens, Skipped) and len(table.shape) == 2 and table.shape[0] != tokens.length:
+        yield f"token_embd.weight has {table.shape[0]:,} rows for {tokens.length:,} tokens"
 
 
 def _byte_order(cursor: Cursor) -> str:

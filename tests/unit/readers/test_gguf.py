@@ -72,7 +72,10 @@ def test_rows_come_first_and_arrays_are_passed_over() -> None:
         "tokenizer.ggml.tokens": gguf.Skipped("text", 2),
         "llama.flag": True,
     }
-    assert listing.notes == ("no output.weight: token_embd.weight serves as the output matrix too (tied)",)
+    assert listing.notes == (
+        "no output.weight: token_embd.weight serves as the output matrix too (tied)",
+        "token_embd.weight has 10 rows for 2 tokens",
+    )
 
 
 def test_a_header_alone_reads() -> None:
@@ -224,9 +227,17 @@ def test_a_header_costs_its_own_bytes() -> None:
 
 
 def test_parts_are_put_together(tmp_path: Path) -> None:
+    names = ["token_embd.weight", "blk.1.w"]
     for part in range(2):
-        keys = [text("split.count") + pack("<IH", 2, 2), text("split.no") + pack("<IH", 2, part)]
-        (tmp_path / f"m-{part + 1:05}-of-00002.gguf").write_bytes(whole([(f"blk.{part}.w", (8, 8), 0)], keys))
+        keys = [
+            text("split.count") + pack("<IH", 2, 2),
+            text("split.no") + pack("<IH", 2, part),
+            text("split.tensors.count") + pack("<Ii", 5, 2),
+        ]
+        (tmp_path / f"m-{part + 1:05}-of-00002.gguf").write_bytes(whole([(names[part], (8, 8), 0)], keys))
     listing = read_listing(tmp_path)
-    assert [(tensor.name, tensor.shape) for tensor in listing.tensors] == [("blk.0.w", (8, 8)), ("blk.1.w", (8, 8))]
-    assert listing.notes == ()
+    assert [(tensor.name, tensor.shape) for tensor in listing.tensors] == [(name, (8, 8)) for name in names]
+    assert listing.notes == ("no output.weight: token_embd.weight serves as the output matrix too (tied)",)
+    (tmp_path / "m-00002-of-00002.gguf").write_bytes(whole([]))
+    with pytest.raises(ReadError, match="the parts hold 1 tensors; the first says 2"):
+        read_listing(tmp_path)
