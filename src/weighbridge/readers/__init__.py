@@ -91,7 +91,7 @@ def read_listing(path: Path) -> Listing:
             if pair is not None:
                 return together(read_file(pair[0]), read_file(pair[1]))
             config = adapter_config(path)
-            listing = list_zarr(path) if is_zarr(path) else list_directory(path)
+            listing = list_zarr(path) if isinstance(path, Path) and is_zarr(path) else list_directory(path)
             return listing if config is None else with_notes(listing, config)
         if path.name.endswith(".index.json"):
             return list_index(path)

@@ -20,7 +20,7 @@ def encoder_and_decoder(folder: Path) -> tuple[Path, Path] | None:
 
     Without past states and merged: ``decoder_with_past_model.onnx`` repeats the decoder, so it makes the answer None.
     """
-    names = sorted(path.name for path in folder.glob("*.onnx"))
+    names = sorted(path.name for path in folder.iterdir() if path.name.endswith(".onnx"))
     if len(names) != 2 or not all(map(_NAME.fullmatch, names)) or not (names[0][0] == "d" and names[1][0] == "e"):
         return None
     return folder / names[1], folder / names[0]
