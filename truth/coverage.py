@@ -39,6 +39,8 @@ def summary(outcomes: Iterable[Outcome], *, seed: str, n: int) -> dict[str, Any]
     exact: dict[str, list[str]] = {}
     differ: dict[str, str] = {}
     for outcome in outcomes:
+        if outcome.class_name not in known.get(outcome.model_type, ()):
+            continue
         if outcome.failure is None and outcome.configs:
             exact.setdefault(outcome.model_type, []).append(outcome.class_name)
         else:
