@@ -235,6 +235,8 @@ def bind(fields: tuple[Field, ...], raw: Mapping[str, Any], *, path: str = "", l
         if kind == "size":
             if value is None:
                 value = None if field.nullable and field.key in raw else _defaulted(field, result, path)
+            elif type(value) is str and value == "auto" and callable(field.default):
+                value = field.default(result)
             elif type(value) is not int or not field.minimum <= value <= LARGEST:
                 value = _checked_size(field, value, path)
         elif kind == "derived":
@@ -306,7 +308,7 @@ def symbols(fields: tuple[Field, ...], raw: Mapping[str, Any], sizes: Sizes, *, 
             replaced[field.key] = symbols(field.fields, inner, getattr(sizes, field.word), suffix=tag, start=start + 100 * (order + 1))
         elif field.kind not in ("size", "labels") or getattr(sizes, field.word) is None:
             continue
-        elif given is not None or not callable(field.default):
+        elif (given is not None and given != "auto") or not callable(field.default):
             replaced[field.key] = Symbol(field.letter + suffix, word=field.word, key=field.key, meaning=field.meaning, order=order)
     return replaced
 

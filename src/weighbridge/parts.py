@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from weighbridge.records import TYPE_CHECKING
 from weighbridge.sizes import Size
-from weighbridge.tree import Every, Node, Op, Part, Stream, Tensor
+from weighbridge.tree import Every, Node, Op, Part, Span, Stream, Tensor
 
 if TYPE_CHECKING:
     from typing import TypeVar
@@ -168,3 +168,36 @@ def fairseq_attention(
         linear("out_proj", hidden, hidden, bias=bias),
         attend(heads=heads, head_dim=head_dim, keys=keys),
     ), "self_attention" if keys is None else "cross_attention")  # fmt: skip
+
+
+def depthwise(name: str, channels: Size, kernel: Size, *, bias: bool = True) -> Part:
+    """Describe a causal convolution of each channel with itself, padded on both sides as the reference runs it.
+
+    >>> depthwise("conv1d", 1536, 4).children[0].shape
+    (1536, 1, 4)
+    """
+    weight = Tensor("weight", (channels, 1, kernel), "weight")
+    children = (weight, Tensor("bias", (channels,), "bias")) if bias else (weight,)
+    return Part(name, children, "convolution", stream=Span("seq", add=kernel - 1))
+
+
+def conv1d(
+    name: str,
+    inputs: Size,
+    outputs: Size,
+    kernel: Size,
+    *,
+    stride: Size = 1,
+    padding: Size = 0,
+    dilation: Size = 1,
+    of: Stream = "seq",
+    bias: bool = True,
+) -> Part:
+    """Describe a convolution over the stream *of*; it sees the positions that it puts out.
+
+    >>> conv1d("conv", 512, 512, 3, stride=2).stream
+    Span(of='seq', add=-3, times=1, over=2, plus=1)
+    """
+    weight = Tensor("weight", (outputs, inputs, kernel), "weight")
+    children = (weight, Tensor("bias", (outputs,), "bias")) if bias else (weight,)
+    return Part(name, children, "convolution", stream=Span(of, 2 * padding - dilation * (kernel - 1) - 1, 1, stride, 1))

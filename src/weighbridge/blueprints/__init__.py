@@ -109,6 +109,13 @@ TRANSLATORS = {
     "t5": "t5 mt5 umt5 longt5",
     "bart": "bart mbart plbart pegasus m2m_100 blenderbot blenderbot-small",
     "marian": "marian",
+    "mamba": "mamba falcon_mamba jamba",
+    "mamba2": "mamba2 bamba",
+    "griffin": "recurrent_gemma",
+    "rwkv": "rwkv",
+    "lfm2": "lfm2",
+    "whisper": "whisper",
+    "spectrogram": "audio-spectrogram-transformer",
 }
 
 MODULES: dict[str, str] = {

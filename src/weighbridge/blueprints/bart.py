@@ -60,20 +60,20 @@ def fields(vocab: int, positions: int, hidden: int, mlp: int, layers: tuple[int,
     )
 
 
-def attention(c: Sizes, name: str, *, decoder: bool = False, keys: Stream | None = None) -> tuple[Part, Part]:
+def attention(c: Sizes, name: str, *, decoder: bool = False, keys: Stream | None = None, key_bias: bool = True) -> tuple[Part, Part]:
     """Describe attention and the norm that belongs to it."""
     heads, head_dim = (c.decoder_heads, c.decoder_head_dim) if decoder else (c.heads, c.head_dim)
-    given = "encoder" if keys == "encoder" else None
+    given = "encoder" if isinstance(keys, str) and keys == "encoder" else None
     norm = layer_norm(f"{name}_layer_norm", c.hidden)._replace(given=given)
-    return fairseq_attention(name, c.hidden, heads, head_dim, keys=keys)._replace(given=given), norm
+    return fairseq_attention(name, c.hidden, heads, head_dim, keys=keys, key_bias=key_bias)._replace(given=given), norm
 
 
-def layer(c: Sizes, *, memory: Stream | None = None) -> Part:
+def layer(c: Sizes, *, memory: Stream | None = None, key_bias: bool = True) -> Part:
     """Describe a layer: the encoder's, or with *memory*, the stream it attends to, the decoder's."""
     H, mlp, layers = (c.hidden, c.mlp, c.layers) if memory is None else (c.hidden, c.decoder_mlp, c.decoder_layers)
-    crossed = attention(c, "encoder_attn", decoder=True, keys=memory) if memory is not None else ()
+    crossed = attention(c, "encoder_attn", decoder=True, keys=memory, key_bias=key_bias) if memory is not None else ()
     return Part("layers", (
-        *attention(c, "self_attn", decoder=memory is not None),
+        *attention(c, "self_attn", decoder=memory is not None, key_bias=key_bias),
         *crossed,
         linear("fc1", H, mlp),
         linear("fc2", mlp, H),
