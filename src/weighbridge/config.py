@@ -55,7 +55,7 @@ class Sizes:
         raise AttributeError(f"the blueprint asks for {word!r}, which its family's fields do not name")
 
 
-Default: TypeAlias = "int | bool | str | list[Any] | Callable[[Sizes], Any] | None"
+Default: TypeAlias = "int | bool | float | str | list[Any] | Callable[[Sizes], Any] | None"
 
 
 class Field(NamedTuple):

@@ -115,6 +115,7 @@ TRANSLATORS = {
     "rwkv": "rwkv",
     "lfm2": "lfm2",
     "whisper": "whisper",
+    "wav2vec2": "wav2vec2 hubert wavlm",
     "spectrogram": "audio-spectrogram-transformer",
 }
 

@@ -32,7 +32,8 @@ FIELDS = (
 def patches(c: Sizes) -> Size:
     """Count the patches, along mel bins times along frames."""
     across: Size = (c.mels - c.patch_side) // c.mel_stride + 1
-    return across * ((c.frames - c.patch_side) // c.frame_stride + 1)
+    along: Size = (c.frames - c.patch_side) // c.frame_stride + 1
+    return across * along
 
 
 def encoder(c: Sizes) -> tuple[Part, ...]:

@@ -1,0 +1,175 @@
+"""What the encoders of speech share: their fields, the frames that convolutions make, adapters, quantizers and heads.
+
+Source: names as in transformers 5.23.0, models/wav2vec2/modeling_wav2vec2.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from weighbridge.blueprints import Blueprint
+from weighbridge.config import LABELS, Field, Sizes, choice, derived, fact, listed, size, switch
+from weighbridge.parts import conv1d, layer_norm, linear
+from weighbridge.sizes import exact
+from weighbridge.tree import Node, Part, Span, Stream, Tensor
+
+NEUTRAL = frozenset(
+    """apply_spec_augment codevector_dim contrastive_logits_temperature ctc_loss_reduction ctc_zero_infinity diversity_loss_weight
+    feat_extract_activation feat_extract_dropout feat_proj_dropout feat_quantizer_dropout final_dropout gradient_checkpointing
+    hidden_dropout layerdrop mask_channel_length mask_channel_min_space mask_channel_other mask_channel_prob mask_channel_selection
+    mask_feature_length mask_feature_min_masks mask_time_length mask_time_min_masks mask_time_min_space mask_time_other
+    mask_time_selection max_bucket_distance num_codevector_groups num_codevectors_per_group num_ctc_classes num_feat_extract_layers
+    num_negatives proj_codevector_dim replace_prob tokenizer_class num_clusters freeze_feat_extract_train no_mask_channel_overlap
+    no_mask_time_overlap""".split()
+)
+
+FIELDS = (
+    size("vocab", "vocab_size", 32, "V", "vocabulary size"),
+    size("hidden", "hidden_size", 768, "H", "hidden size"),
+    size("mlp", "intermediate_size", 3072, "I", "intermediate size"),
+    size("layers", "num_hidden_layers", 12, "L", "layers"),
+    size("heads", "num_attention_heads", 12, "A", "attention heads"),
+    derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_attention_heads"),
+    listed("widths", "conv_dim", lambda c: [512] * 7),
+    listed("kernels", "conv_kernel", lambda c: [10, 3, 3, 3, 3, 2, 2]),
+    listed("strides", "conv_stride", lambda c: [5, 2, 2, 2, 2, 2, 2]),
+    size("position_kernel", "num_conv_pos_embeddings", 128, "K", "width of the convolution of positions"),
+    size("position_groups", "num_conv_pos_embedding_groups", 16, "G", "groups of that convolution"),
+    size("projection", "classifier_proj_size", 256, "P", "width of the classifier"),
+    LABELS,
+    switch("conv_bias", "conv_bias", False),
+    choice("norm", "feat_extract_norm", "group"),
+    switch("stable", "do_stable_layer_norm", False),
+    switch("weighted", "use_weighted_layer_sum", False),
+    choice("time_mask", "mask_time_prob", 0.05),
+    choice("feature_mask", "mask_feature_prob", 0.0),
+    fact("batch_norm", False),
+    fact("projection_norm", True),
+    fact("gated", False),
+    size("adapter", "adapter_attn_dim", None, "D", "width of a language's adapter"),
+    fact("adapted", lambda c: c.adapter is not None),
+)
+
+ADAPTED = (
+    size("out", "output_hidden_size", lambda c: c.hidden, "O", "width behind the adapter"),
+    Field("out_layers", "num_adapter_layers", 3, "choice"),
+    Field("out_kernel", "adapter_kernel_size", 3, "choice"),
+    Field("out_stride", "adapter_stride", 2, "choice"),
+    switch("extended", "add_adapter", False),
+    fact("projected", lambda c: c.out != c.hidden),
+)
+
+SPEAKER = (
+    listed("tdnn_widths", "tdnn_dim", lambda c: [512, 512, 512, 512, 1500]),
+    listed("tdnn_kernels", "tdnn_kernel", lambda c: [5, 3, 3, 1, 1]),
+    listed("tdnn_dilations", "tdnn_dilation", lambda c: [1, 2, 3, 1, 1]),
+    size("xvector", "xvector_output_dim", 512, "X", "width of an x-vector"),
+)
+
+QUANTIZED = (
+    size("codes", "num_codevectors_per_group", 320, "Q", "code vectors in a group"),
+    size("groups", "num_codevector_groups", 2, "J", "groups of code vectors"),
+    size("code", "codevector_dim", 256, "W", "width of a code"),
+    size("contrast", "proj_codevector_dim", 256, "Y", "width in which codes and states are compared"),
+)
+
+
+def frames(c: Sizes, layers: int | None = None) -> Stream:
+    """Return the stream that the first *layers* convolutions, or all of them, make of the wave."""
+    stream: Stream = "seq"
+    for kernel, stride in list(zip(c.kernels, c.strides, strict=True))[:layers]:
+        stream = Span(stream, -kernel, 1, stride, 1)
+    return stream
+
+
+def masked(c: Sizes) -> tuple[Tensor, ...]:
+    """Describe the vector that stands for what is masked, which is there only if anything may be."""
+    return (Tensor("masked_spec_embed", (c.hidden,), "embedding"),) if c.time_mask > 0 or c.feature_mask > 0 else ()
+
+
+def adapter(c: Sizes) -> tuple[Part, ...]:
+    """Describe the convolutions that shorten the sequence at the end, if there are any."""
+    if not c.extended:
+        return ()
+    inner: tuple[Part, ...] = (linear("proj", c.hidden, c.out), layer_norm("proj_layer_norm", c.out)) if c.projected else ()
+    return (Part("adapter", (*inner, *convolutions(c, frames(c))), "adapter", stream=frames(c)),)
+
+
+def convolutions(c: Sizes, stream: Stream) -> tuple[Part, ...]:
+    """Describe the adapter's layers, each of which sees what the one before has left."""
+    layers = []
+    for index in range(c.out_layers):
+        inner = conv1d("conv", c.out, 2 * c.out, c.out_kernel, stride=c.out_stride, padding=1, of=stream)
+        stream = "seq" if inner.stream is None else inner.stream
+        layers.append(Part("layers", (inner,), "convolution", repeat=1, at=(index,)))
+    return tuple(layers)
+
+
+def heard(c: Sizes) -> Stream:
+    """Return the stream that comes out of the encoder, behind the adapter if there is one."""
+    stream = frames(c)
+    for _ in range(c.out_layers if c.extended else 0):
+        stream = Span(stream, 2 - c.out_kernel, 1, c.out_stride, 1)
+    return stream
+
+
+def quantizer(c: Sizes) -> Part:
+    """Describe the code vectors, and the scores by which one of each group is chosen."""
+    codes = Tensor("codevectors", (1, c.groups * c.codes, c.code // c.groups), "embedding")
+    return Part("quantizer", (codes, linear("weight_proj", c.widths[-1], c.groups * c.codes)), "quantizer", stream=frames(c))
+
+
+def speaker(c: Sizes) -> tuple[Part, ...]:
+    """Describe the x-vector head: convolutions over ever longer stretches, then mean and deviation; its last weight serves the loss."""
+    # A weighted sum is over the encoder's own states, which no adapter has shortened.
+    entry = frames(c) if c.weighted else heard(c)
+    widths, stream, layers = (c.tdnn_widths[0], *c.tdnn_widths), entry, []
+    for index, (kernel, dilation) in enumerate(zip(c.tdnn_kernels, c.tdnn_dilations, strict=True)):
+        stream = Span(stream, -dilation * (kernel - 1))
+        layers.append(
+            Part("tdnn", (linear("kernel", widths[index] * kernel, widths[index + 1], stream=stream),), "tdnn", repeat=1, at=(index,))
+        )
+    return (
+        linear("projector", c.hidden, c.tdnn_widths[0], stream=entry),
+        *layers,
+        linear("feature_extractor", 2 * c.tdnn_widths[-1], c.xvector, stream="one"),
+        linear("classifier", c.xvector, c.xvector, stream="one"),
+        Part("objective", (Tensor("weight", (c.xvector, c.labels), "weight"),), "loss", stream="one", given="labels"),
+    )
+
+
+def headed(
+    name: str, prefix: str, body: Callable[[Sizes], tuple[Node, ...]], heads: str, **more: Callable[[Sizes], tuple[Part, ...]]
+) -> dict[str, Blueprint]:
+    """Return the classes of one model type: the encoder alone, and under each of its heads.
+
+    Args:
+        name: What the class names begin with.
+        prefix: The name under which a head holds the encoder.
+        body: Describes the encoder.
+        heads: Which there are: ``ctc``, ``sequence``, ``frame``, ``xvector``.
+        more: ``pre_training``, if there is such a class.
+    """
+
+    def under(head: Callable[[Sizes], tuple[Part, ...]], weighted: bool) -> Blueprint:
+        def whole(c: Sizes) -> Part:
+            weights = (Tensor("layer_weights", (c.layers + 1,), "gain"),) if weighted and c.weighted else ()
+            return Part("", (*weights, Part(prefix, body(c), "backbone"), *head(c)), "model")
+
+        return whole
+
+    def ctc(c: Sizes) -> tuple[Part, ...]:
+        return (linear("lm_head", c.out if c.extended else c.hidden, c.vocab, stream=heard(c)),)
+
+    def sequence(c: Sizes) -> tuple[Part, ...]:
+        return (linear("projector", c.hidden, c.projection, stream=heard(c)), linear("classifier", c.projection, c.labels, stream="one"))
+
+    def frame(c: Sizes) -> tuple[Part, ...]:
+        return (linear("classifier", c.hidden, c.labels, stream=heard(c)),)
+
+    table = {"ctc": ("ForCTC", ctc), "sequence": ("ForSequenceClassification", sequence),
+             "frame": ("ForAudioFrameClassification", frame), "xvector": ("ForXVector", speaker)}  # fmt: skip
+    classes: dict[str, Blueprint] = {f"{name}Model": lambda c: Part("", body(c), "model")}
+    if "pre_training" in more:
+        classes[f"{name}ForPreTraining"] = under(more["pre_training"], False)
+    return classes | {name + table[head][0]: under(table[head][1], head != "ctc") for head in heads.split()}
