@@ -205,6 +205,11 @@ def span_ends(c: Sizes, words: str | None) -> tuple[Part, ...]:
     return (linear("qa_outputs", c.hidden, c.labels),)
 
 
+def two_ends(c: Sizes, words: str | None) -> tuple[Part, ...]:
+    """Describe question answering where it is always start and end."""
+    return (linear("qa_outputs", c.hidden, 2),)
+
+
 def summary(c: Sizes) -> tuple[Part, ...]:
     """Describe the map of a sequence's summary, if there is one: to the hidden size or to the labels."""
     width = c.labels if c.to_labels else c.hidden

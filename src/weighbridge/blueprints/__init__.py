@@ -102,6 +102,12 @@ ENCODERS: dict[str, str] = {
     "convbert": "convbert",
     "longformer": "longformer",
     "funnel": "funnel",
+    "approximate": "nystromformer yoso mra",
+    "markuplm": "markuplm",
+    "splinter": "splinter",
+    "squeezebert": "squeezebert",
+    "luke": "luke",
+    "eurobert": "eurobert",
 }
 """BERT and the encoders after it."""
 

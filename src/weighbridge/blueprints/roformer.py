@@ -18,6 +18,7 @@ from weighbridge.encoders import (
     choice_of_one,
     dressed,
     summary,
+    two_ends,
     vocabulary,
 )
 from weighbridge.parts import embedding, layer_norm, linear
@@ -59,11 +60,6 @@ def masked_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
 def multiple_choice(c: Sizes, words: str | None) -> tuple[Part, ...]:
     """Describe a summary of the sequence, on a switch, and one output."""
     return (*summary(c), *choice_of_one(c, words))
-
-
-def two_ends(c: Sizes, words: str | None) -> tuple[Part, ...]:
-    """Describe question answering: always start and end."""
-    return (linear("qa_outputs", c.hidden, 2),)
 
 
 HEADS = {

@@ -1,0 +1,67 @@
+"""EuroBERT: Llama's layers as an encoder that sees both sides (Boizard et al., 2025).
+
+Source: arXiv 2503.05500; class and tensor names as in transformers 5.23.0, models/eurobert/modeling_eurobert.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints import Family
+from weighbridge.config import LABELS, Sizes, choice, size, switch
+from weighbridge.encoders import POOLED, Worn, dressed, labels_of_each
+from weighbridge.parts import attend, embedding, linear, rms_norm
+from weighbridge.sizes import exact
+from weighbridge.tree import Part
+
+FIELDS = (
+    size("vocab", "vocab_size", 128256, "V", "vocabulary size"),
+    size("hidden", "hidden_size", 768, "H", "hidden size"),
+    size("mlp", "intermediate_size", 3072, "I", "intermediate size"),
+    size("layers", "num_hidden_layers", 12, "L", "layers"),
+    size("heads", "num_attention_heads", 12, "A", "attention heads"),
+    size("kv_heads", "num_key_value_heads", lambda c: c.heads, "K", "heads of keys and values"),
+    size("head_dim", "head_dim", lambda c: exact(c.hidden, c.heads), "D", "width of a head"),
+    LABELS,
+    switch("tied", "tie_word_embeddings", False),
+    switch("attention_bias", "attention_bias", False),
+    switch("mlp_bias", "mlp_bias", False),
+    choice("pooling", "classifier_pooling", "late"),
+    POOLED,
+)
+NEUTRAL = frozenset({"clf_pooling", "mask_token", "mask_token_id", "max_position_embeddings"})
+
+
+def eurobert(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+    """Describe embeddings, layers and the last norm."""
+    H, I, bias = c.hidden, c.mlp, c.attention_bias
+    wide, narrow = c.heads * c.head_dim, c.kv_heads * c.head_dim
+    attention = Part("self_attn", (
+        linear("q_proj", H, wide, bias=bias),
+        linear("k_proj", H, narrow, bias=bias),
+        linear("v_proj", H, narrow, bias=bias),
+        linear("o_proj", wide, H, bias=bias),
+        attend(heads=c.heads, kv_heads=c.kv_heads, head_dim=c.head_dim),
+    ), "self_attention")  # fmt: skip
+    gated = (*(linear(name, H, I, bias=c.mlp_bias) for name in ("gate_proj", "up_proj")), linear("down_proj", I, H, bias=c.mlp_bias))
+    layer = (attention, Part("mlp", gated, "feed_forward"), rms_norm("input_layernorm", H), rms_norm("post_attention_layernorm", H))
+    return (embedding("embed_tokens", c.vocab, H), Part("layers", layer, "layer", repeat=c.layers), rms_norm("norm", H))
+
+
+def masked_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
+    """Describe the vocabulary head."""
+    return (linear("lm_head", c.hidden, c.vocab, bias=c.mlp_bias, tied_to=words),)
+
+
+def classifier(c: Sizes, words: str | None) -> tuple[Part, ...]:
+    """Describe the classifier: on every token, whose answers are averaged, or on one that is pooled before."""
+    stream = "seq" if c.pooling == "late" else "one"
+    return linear("dense", c.hidden, c.hidden, stream=stream), linear("classifier", c.hidden, c.labels, stream=stream)
+
+
+HEADS = {
+    "ForMaskedLM": Worn(masked_lm),
+    "ForSequenceClassification": Worn(classifier),
+    "ForTokenClassification": Worn(labels_of_each),
+}
+CLASSES = dressed("EuroBert", "model", eurobert, HEADS, words="embed_tokens.weight")
+
+FAMILIES = {"eurobert": Family("eurobert", FIELDS, CLASSES, "EuroBertModel", neutral=NEUTRAL)}
