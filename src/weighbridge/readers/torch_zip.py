@@ -79,12 +79,17 @@ def sniff(head: bytes) -> bool:
     >>> sniff(bytes([0x80, 2]) + MAGIC)
     True
     """
-    if head[:1] == b"\x80" and head[2:15] == MAGIC:
+    if (head[:1] == b"\x80" and head[2:15] == MAGIC) or _is_tar(head):
         return True
     if head[:4] != b"PK\x03\x04" or len(head) < 30:
         return False
     name = head[30 : 30 + int.from_bytes(head[26:28], "little")]
     return re.fullmatch(rb"[^/]+/(data\.pkl|constants\.pkl|version|byteorder|\.\w+|(data|constants|code|extra)/.*)", name) is not None
+
+
+def _is_tar(head: bytes) -> bool:
+    """Tell whether a file is a tar whose first member is one of those that torch once wrote."""
+    return head[257:262] == b"ustar" and head[:100].rstrip(b"\0").removeprefix(b"./") in (b"sys_info", b"storages", b"tensors", b"pickle")
 
 
 def read(file: BinaryIO) -> Listing:
@@ -94,7 +99,9 @@ def read(file: BinaryIO) -> Listing:
         ReadError: The file is damaged, asks for too much, or its tensors do not fit their storages.
     """
     file.seek(0)
-    head = file.read(15)
+    head = file.read(512)
+    if _is_tar(head):
+        raise ReadError("a tar, as torch wrote before 0.1.10 (2017); load it with torch and save it again", offset=0)
     if head[:4] == b"PK\x03\x04":
         return _read_zip(file)
     if head[:1] == b"\x80" and head[2:15] == MAGIC:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import tarfile
 import zipfile
 from importlib.util import find_spec
 from io import BytesIO
@@ -151,6 +152,13 @@ def test_the_handmade_tensor_lists() -> None:
 )
 def test_hostile_and_damaged_files(content: bytes, message: str) -> None:
     assert refusal(content).removeprefix("in archive/data.pkl: ") == message
+
+
+def test_the_oldest_files_are_recognised() -> None:
+    file = BytesIO()
+    with tarfile.open(fileobj=file, mode="w") as archive:
+        archive.addfile(tarfile.TarInfo("sys_info"), BytesIO(b""))
+    assert refusal(file.getvalue()) == "a tar, as torch wrote before 0.1.10 (2017); load it with torch and save it again (at byte 0)"
 
 
 def test_a_zip_bomb_is_not_unpacked() -> None:
