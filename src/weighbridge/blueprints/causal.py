@@ -21,10 +21,12 @@ Body: TypeAlias = Callable[[Sizes], tuple[Node, ...]]
 """What describes the parts of a model without a head."""
 
 NEUTRAL = frozenset(
-    """attention_multiplier input_jitter_noise attn_logit_softcapping embedding_multiplier eod_token_id final_logit_softcapping hidden_activation
-    layer_types logit_scale logits_scaling max_position_embeddings max_window_layers mlp_only_layers norm_epsilon norm_topk_prob
-    original_max_position_embeddings partial_rotary_factor residual_multiplier rope_local_base_freq rope_pct rotary_dim
-    rotary_emb_base rotary_pct sliding_window topk_group use_sliding_window""".split()
+    """attention_multiplier attn_logit_softcapping embedding_multiplier eod_token_id final_logit_softcapping
+    hidden_activation input_jitter_noise layer_types logit_scale logits_scaling max_position_embeddings
+    max_window_layers mlp_only_layers n_group norm_epsilon norm_topk_prob num_experts_per_tok num_mtp_layers
+    num_nextn_predict_layers original_max_position_embeddings partial_rotary_factor residual_multiplier
+    rope_interleave rope_local_base_freq rope_pct rotary_dim rotary_emb_base rotary_pct routed_scaling_factor
+    scoring_func sliding_window topk_group topk_method use_sliding_window""".split()
 )
 """Keys that change what a causal model computes but none of its tensors."""
 

@@ -1,0 +1,109 @@
+"""Decoders against the figures their authors published: to the last parameter where they gave it, else to the digits they printed."""
+
+from __future__ import annotations
+
+import pytest
+
+from weighbridge import model
+
+EXACT = {
+    "model cards of the BigScience workshop": """
+        bloom-560m 559,214,592 bloom-1b1 1,065,314,304 bloom-1b7 1,722,408,960 bloom-3b 3,002,557,440 bloom-7b1 7,069,016,064
+        bloom 176,247,271,424""",
+    "model cards of EleutherAI/pythia, arXiv 2304.01373": """
+        pythia-70m 70,426,624 pythia-160m 162,322,944 pythia-410m 405,334,016 pythia-1b 1,011,781,632 pythia-1.4b 1,414,647,808
+        pythia-2.8b 2,775,208,960 pythia-6.9b 6,857,302,016 pythia-12b 11,846,072,320""",
+    "arXiv 2204.06745 (GPT-NeoX-20B), section 2": "gpt-neox-20b 20,554,567,680",
+    "model card of stabilityai/stablelm-3b-4e1t": "stablelm-3b-4e1t 2,795,443,200",
+    "README of baichuan-inc/Baichuan-13B": "baichuan-7b 7,000,559,616 baichuan-13b 13,264,901,120",
+    "transformers 5.23.0 on the meta device": """
+        gpt2 124,439,808 llama-3-8b 8,030,261,248 llama-3.2-1b 1,235,814,400 mixtral-8x7b 46,702,792,704 qwen3-0.6b 596,049,920
+        gemma-2-2b 2,614,341,888 deepseek-v3 671,026,404,352""",
+}
+"""By source: preset and unique parameters."""
+
+ROUNDED = {
+    "arXiv 2302.13971 (LLaMA), table 2": "llama-7b 6.7B llama-13b 13.0B llama-30b 32.5B",
+    "arXiv 2310.06825 (Mistral 7B) and the Hub": "mistral-7b-v0.1 7.24B mistral-7b-v0.3 7.25B mistral-large-2407 123B mistral-nemo-12b 12B",
+    "arXiv 2401.04088 (Mixtral), section 2; mistral.ai/news/mixtral-8x22b": "mixtral-8x7b 47B mixtral-8x22b 141B",
+    "arXiv 2205.01068 (OPT), table 1": "opt-125m 125M opt-1.3b 1.3B opt-2.7b 2.7B opt-6.7b 6.7B opt-13b 13B opt-30b 30B opt-66b 66B",
+    "EleutherAI/gpt-neo": "gpt-neo-1.3b 1.3B gpt-neo-2.7b 2.7B",
+    "openai/gpt-2": "gpt2 124M gpt2-medium 355M gpt2-large 774M",
+    "arXiv 2305.06161 (StarCoder), arXiv 2301.03988 (SantaCoder)": "starcoder 15.5B santacoder 1.1B",
+    "arXiv 2412.15115 (Qwen2.5) and model cards": "qwen2.5-0.5b 0.49B qwen2.5-1.5b 1.54B qwen2.5-3b 3.09B qwen2.5-72b 72.7B",
+    "arXiv 2505.09388 (Qwen3) and model cards": "qwen3-0.6b 0.6B qwen3-1.7b 1.7B qwen3-4b 4.0B qwen3-8b 8.2B qwen3-14b 14.8B qwen3-32b 32.8B",
+    "arXiv 2505.09388 (Qwen3), experts": "qwen3-30b-a3b 30.5B qwen3-235b-a22b 235B qwen3-next-80b-a3b-instruct 80B",
+    "arXiv 2407.10671 (Qwen2), arXiv 2309.16609 (Qwen)": "qwen2-57b-a14b 57B qwen1.5-moe-a2.7b 14.3B qwen-1.8b 1.8B qwen-7b 7.7B qwen-14b 14B",
+    "arXiv 2404.14219 (Phi-3)": "phi-3-mini-4k-instruct 3.8B phi-3-medium-4k-instruct 14B phi-3.5-moe-instruct 42B",
+    "arXiv 2412.08905 (Phi-4)": "phi-4 14.7B phi-4-mini-instruct 3.8B",
+    "arXiv 2405.04434 (DeepSeek-V2), arXiv 2412.19437 (DeepSeek-V3)": "deepseek-v2 236B deepseek-v2-lite 15.7B deepseek-v3 671B",
+    "arXiv 2401.06066 (DeepSeekMoE), table 1": "deepseek-moe-16b-base 16.4B",
+    "arXiv 2508.10925 (gpt-oss model card), table 1": "gpt-oss-20b 20.91B gpt-oss-120b 116.83B",
+    "arXiv 2409.02060 (OLMoE), arXiv 2402.00838 (OLMo)": "olmoe-1b-7b 6.9B olmo-1b 1.18B olmo-7b 6.89B",
+    "model cards of Cohere": "command-r 35B command-r-plus 104B command-r7b 8B",
+    "model cards of Meta": "llama-3.2-3b 3.21B",
+    "model cards of HuggingFaceTB, TinyLlama": "smollm2-135m 135M smollm2-1.7b 1.7B tinyllama-1.1b 1.1B",
+    "model cards of IBM": "granite-3.0-2b-base 2.5B granite-3.0-1b-a400m-base 1.3B",
+    "model cards of MosaicML, Baidu, ByteDance": "mpt-30b 29.96B ernie-4.5-0.3b 0.36B seed-oss-36b-base 36B",
+    "arXiv 2406.12793 (ChatGLM); OrionStarAI/Orion": "chatglm3-6b 6.2B glm-4-9b 9.4B orion-14b 14.5B internlm2-7b 7.7B",
+}
+"""By source: preset and unique parameters, as printed."""
+
+OTHER = [
+    ("gemma-2b", "embedding", "524M"), ("gemma-2b", "non_embedding", "1982M"), ("gemma-7b", "embedding", "786M"),
+    ("gemma-7b", "non_embedding", "7751M"), ("gemma-2-2b", "embedding", "590M"), ("gemma-2-9b", "embedding", "918M"),
+    ("gemma-2-9b", "non_embedding", "8324M"), ("gemma-2-27b", "embedding", "1180M"), ("gemma-2-27b", "non_embedding", "26047M"),
+    ("gemma-3-1b", "embedding", "302M"), ("gemma-3-1b", "non_embedding", "698M"), ("minicpm-2b", "non_embedding", "2.4B"),
+    ("mixtral-8x7b", "active", "13B"), ("deepseek-v2", "active", "21B"), ("deepseek-moe-16b-base", "active", "2.8B"),
+    ("olmoe-1b-7b", "active", "1.3B"), ("phi-3.5-moe-instruct", "active", "6.6B"), ("qwen3-235b-a22b", "active", "22B"),
+    ("qwen1.5-moe-a2.7b", "active", "2.7B"), ("qwen2-57b-a14b", "active", "14B"),
+]  # fmt: skip
+"""Embeddings apart, from tables 2 of arXiv 2403.08295 and 2408.00118 and table 1 of 2503.19786 (Gemma); active parameters, from the papers of each."""
+
+
+def pairs(table: dict[str, str]) -> list[tuple[str, str]]:
+    """Return preset and figure of every entry of a table."""
+    words = [word for entries in table.values() for word in entries.split()]
+    return list(zip(words[::2], words[1::2], strict=True))
+
+
+def is_rounded(count: int, printed: str) -> bool:
+    """Say whether *count*, rounded half up to the digits of *printed*, is what stands there.
+
+    >>> is_rounded(116_829_156_672, "116.83B"), is_rounded(116_829_156_672, "116.82B")
+    (True, False)
+    """
+    unit = {"M": 10**6, "B": 10**9}[printed[-1]]
+    whole, _, decimals = printed[:-1].partition(".")
+    step = unit // 10 ** len(decimals)
+    return (count + step // 2) // step == int(whole + decimals)
+
+
+@pytest.mark.parametrize(("name", "figure"), pairs(EXACT))
+def test_exact_figures(name: str, figure: str) -> None:
+    assert f"{model(name).count().unique:,}" == figure
+
+
+@pytest.mark.parametrize(("name", "figure"), pairs(ROUNDED))
+def test_rounded_figures(name: str, figure: str) -> None:
+    assert is_rounded(model(name).count().unique, figure), model(name).count().unique
+
+
+@pytest.mark.parametrize(("name", "what", "figure"), OTHER)
+def test_parts_and_active_figures(name: str, what: str, figure: str) -> None:
+    assert is_rounded(getattr(model(name).count(), what), figure), getattr(model(name).count(), what)
+
+
+def test_active_of_gpt_oss_leaves_out_what_is_looked_up() -> None:
+    for name, figure in (("gpt-oss-20b", "3.61B"), ("gpt-oss-120b", "5.13B")):
+        counts = model(name).count()
+        assert is_rounded(counts.active - counts.embedding, figure)
+
+
+def test_active_of_mixtral_to_the_last() -> None:
+    assert model("mixtral-8x7b").count().active == 12_879_925_248
+
+
+def test_a_wrong_figure_is_refused() -> None:
+    assert not is_rounded(8_030_261_248, "8.1B")
+    assert len(pairs(EXACT)) + len(pairs(ROUNDED)) >= 60
