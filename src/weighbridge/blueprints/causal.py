@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from weighbridge.blueprints import Blueprint
-from weighbridge.config import LABELS, TIED, Field, Sizes, derived, fact, optional, size, switch
+from weighbridge.config import LABELS, TIED, Sizes, derived, fact, size, switch
 from weighbridge.parts import attend, linear, rms_norm
 from weighbridge.records import TYPE_CHECKING
 from weighbridge.sizes import Size, exact
 from weighbridge.tree import Node, Part
 
 if TYPE_CHECKING:
-    from typing import Any, TypeAlias
+    from typing import TypeAlias
 
 Body: TypeAlias = Callable[[Sizes], tuple[Node, ...]]
 """What describes the parts of a model without a head."""
@@ -147,22 +147,3 @@ def heads(
     }
     chosen = (table_of_heads[word] for word in having.split())
     return {name + base: lambda c: Part("", body(c), "model"), **{name + ending: blueprint for ending, blueprint in chosen}}
-
-
-def window(key: str = "sliding_window", default: int | None = 4096) -> Field:
-    """Declare how many keys a query can see, where attention is limited."""
-    return optional("window", key, default, "W", "attention window")
-
-
-def windowed(rule: Callable[[Sizes], int | None] | None = None) -> Field:
-    """Declare in how many layers attention is limited: where ``layer_types`` does not say it, *rule* does."""
-    return Field("windowed", "layer_types", rule, "choice", read=_limited, silent=True)
-
-
-def all_but_every(period: int) -> Field:
-    """Declare that attention is limited in all layers but every *period*-th."""
-    return windowed(lambda c: int(c.layers) - int(c.layers) // period)
-
-
-def _limited(kinds: Any) -> int | None:
-    return sum("full" not in kind for kind in kinds) if isinstance(kinds, (list, tuple)) else kinds

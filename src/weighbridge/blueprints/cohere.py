@@ -6,7 +6,8 @@ Source: class and tensor names as in transformers 5.23.0, models/cohere/modeling
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.blueprints.causal import FIELDS, HEAD_DIM, NEUTRAL, UNBIASED, all_but_every, attention, heads, window
+from weighbridge.blueprints.causal import FIELDS, HEAD_DIM, NEUTRAL, UNBIASED, attention, heads
+from weighbridge.blueprints.windows import all_but_every, window
 from weighbridge.config import Sizes, fact, switch, variant
 from weighbridge.parts import embedding, gated_mlp, layer_norm
 from weighbridge.sizes import Size

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import FIELDS, NEUTRAL, UNBIASED, heads
-from weighbridge.blueprints.sparse import EXPERT_MLP, EXPERTS, MIXTURE, SHARED, first_dense, mlp, told, unfused
+from weighbridge.blueprints.published import unfused
+from weighbridge.blueprints.sparse import EXPERT_MLP, EXPERTS, MIXTURE, SHARED, first_dense, mlp, told
 from weighbridge.config import Field, Sizes, fact, optional, size, switch, variant
 from weighbridge.parts import attend, embedding, linear, rms_norm, stack
 from weighbridge.tree import Node, Part

@@ -7,8 +7,9 @@ The norms multiply with one plus their weight; their tensors are Llama's.
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.blueprints.causal import NEUTRAL, UNBIASED, all_but_every, heads, window
+from weighbridge.blueprints.causal import NEUTRAL, UNBIASED, heads
 from weighbridge.blueprints.llama import LLAMA, families, llama
+from weighbridge.blueprints.windows import all_but_every, window
 from weighbridge.config import Field, variant
 
 SANDWICH = ("input_layernorm", "post_attention_layernorm", "pre_feedforward_layernorm", "post_feedforward_layernorm")

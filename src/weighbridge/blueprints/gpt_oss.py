@@ -7,7 +7,8 @@ files hold the experts in four bits, as blocks and scales.
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.blueprints.causal import FIELDS, NEUTRAL, UNBIASED, all_but_every, attention, heads, window
+from weighbridge.blueprints.causal import FIELDS, NEUTRAL, UNBIASED, attention, heads
+from weighbridge.blueprints.windows import all_but_every, window
 from weighbridge.config import Sizes, size, variant
 from weighbridge.parts import embedding, linear, rms_norm
 from weighbridge.tree import Node, Part, Tensor

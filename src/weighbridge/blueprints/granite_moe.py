@@ -10,7 +10,7 @@ from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import FIELDS, NEUTRAL, UNBIASED, attention, heads
 from weighbridge.config import Sizes, fact, size, variant
 from weighbridge.parts import embedding, fused_experts, linear, rms_norm
-from weighbridge.tree import Node, Part
+from weighbridge.tree import Node, Part, Row
 
 
 def granite_moe(c: Sizes) -> tuple[Node, ...]:
@@ -45,7 +45,23 @@ GRANITE = variant(
 )
 PLAIN = tuple(fact("shared_inner", 0) if field.word == "shared_inner" else field for field in GRANITE)
 
+
+def published(row: Row) -> Row:
+    """Translate a tensor to the names of the published files.
+
+    >>> published(Row("layers.0.block_sparse_moe.router.weight", (8, 16), "weight", None, None, False)).name
+    'layers.0.block_sparse_moe.router.layer.weight'
+    """
+    name = row.name.replace(".router.weight", ".router.layer.weight")
+    name = name.replace(".experts.gate_up_proj", ".input_linear.weight").replace(".experts.down_proj", ".output_linear.weight")
+    return row._replace(name=name)
+
+
+RENAMES = {"checkpoint": published}
+
 FAMILIES = {
-    "granitemoe": Family("granitemoe", PLAIN, heads("GraniteMoe", granite_moe, "lm"), "GraniteMoeModel", NEUTRAL),
-    "granitemoeshared": Family("granitemoeshared", GRANITE, heads("GraniteMoeShared", granite_moe, "lm"), "GraniteMoeSharedModel", NEUTRAL),
+    "granitemoe": Family("granitemoe", PLAIN, heads("GraniteMoe", granite_moe, "lm"), "GraniteMoeModel", NEUTRAL, RENAMES),
+    "granitemoeshared": Family(
+        "granitemoeshared", GRANITE, heads("GraniteMoeShared", granite_moe, "lm"), "GraniteMoeSharedModel", NEUTRAL, RENAMES
+    ),
 }

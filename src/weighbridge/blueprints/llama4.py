@@ -6,7 +6,8 @@ Source: class and tensor names as in transformers 5.23.0, models/llama4/modeling
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.blueprints.causal import FIELDS, NEUTRAL, UNBIASED, attention, heads, window, windowed
+from weighbridge.blueprints.causal import FIELDS, NEUTRAL, UNBIASED, attention, heads
+from weighbridge.blueprints.windows import window, windowed
 from weighbridge.config import Field, Sizes, fact, size, variant
 from weighbridge.parts import embedding, gated_mlp, linear, matmul, rms_norm, stack
 from weighbridge.tree import Node, Part, Tensor

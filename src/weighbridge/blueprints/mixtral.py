@@ -6,12 +6,13 @@ and the modular_*.py files of the others.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
 from weighbridge.blueprints import Family
-from weighbridge.blueprints.causal import FIELDS, NEUTRAL, UNBIASED, Body, all_but_every, attention, heads, window
-from weighbridge.blueprints.sparse import (
+from weighbridge.blueprints.causal import FIELDS, NEUTRAL, UNBIASED, Body, attention, heads
+from weighbridge.blueprints.published import W1_W3_W2, unfused
+from weighbridge.blueprints.sparse import (  # fmt: skip
     EXPERT_MLP,
     EXPERTS,
     MIXTURE,
@@ -22,11 +23,11 @@ from weighbridge.blueprints.sparse import (
     mlp,
     required,
     told,
-    unfused,
-)  # fmt: skip
+)
+from weighbridge.blueprints.windows import all_but_every, window
 from weighbridge.config import Field, Sizes, fact, size, switch, variant
 from weighbridge.parts import embedding, layer_norm, rms_norm, stack
-from weighbridge.tree import Node
+from weighbridge.tree import Node, Row
 
 
 def mixtral(c: Sizes) -> tuple[Node, ...]:
@@ -123,16 +124,31 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
 UNDER_TRANSFORMER = {"qwen3_moe"}
 
 
+SPARSE_MOE = ((".mlp.", ".block_sparse_moe."),)
+HY_V3 = (
+    (".mlp.gate.weight", ".mlp.router.gate.weight"),
+    (".e_score_correction_bias", ".expert_bias"),
+    (".shared_experts.", ".shared_mlp."),
+)
+PUBLISHED: dict[str, Callable[[Row], Iterable[Row]]] = {
+    "mixtral": partial(unfused, names=W1_W3_W2, swaps=SPARSE_MOE),
+    "minimax_m2": partial(unfused, names=W1_W3_W2, swaps=SPARSE_MOE),
+    "phimoe": partial(unfused, names=W1_W3_W2, swaps=(*SPARSE_MOE, (".router.", ".gate."))),
+    "ernie4_5_moe": partial(unfused, swaps=((".gate.moe_statics.", ".moe_statics."),)),
+    "hy_v3": partial(unfused, swaps=HY_V3),
+    "exaone_moe": partial(unfused, swaps=((".gate.e_score_", ".e_score_"),)),
+}
+"""How published files name what the reference holds together; where nothing stands here, expert by expert."""
+
+
 def families(types: Mapping[str, tuple[str, str, tuple[Field, ...]]], body: Body = mixtral) -> dict[str, Family]:
-    """Return the families of a table such as :data:`TYPES`; published files hold expert by expert."""
-    names = {"mixtral": partial(unfused, block="block_sparse_moe", names=("w1", "w3", "w2"))}
-    return {
-        model_type: Family(
-            model_type, fields, heads(name, body, having, qa="transformer" if model_type in UNDER_TRANSFORMER else ""), name + "Model",
-            NEUTRAL, {"checkpoint": names.get(model_type, unfused)},
-        )
-        for model_type, (name, having, fields) in types.items()
-    }  # fmt: skip
+    """Return the families of a table such as :data:`TYPES`."""
+    made = {}
+    for model_type, (name, having, fields) in types.items():
+        classes = heads(name, body, having, qa="transformer" if model_type in UNDER_TRANSFORMER else "")
+        renames = {"checkpoint": PUBLISHED.get(model_type, unfused)}
+        made[model_type] = Family(model_type, fields, classes, name + "Model", NEUTRAL, renames)
+    return made
 
 
 FAMILIES = families(TYPES)

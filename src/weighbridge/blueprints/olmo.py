@@ -6,8 +6,9 @@ OLMo have no parameters at all; EXAONE 4 places its norms like OLMo 2 and norms 
 
 from __future__ import annotations
 
-from weighbridge.blueprints.causal import UNBIASED, all_but_every, attention, window
+from weighbridge.blueprints.causal import UNBIASED, attention
 from weighbridge.blueprints.llama import LLAMA, families
+from weighbridge.blueprints.windows import all_but_every, window
 from weighbridge.config import Field, Sizes, variant
 from weighbridge.parts import embedding, gated_mlp
 from weighbridge.tree import Node, Part

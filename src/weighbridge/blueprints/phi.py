@@ -7,7 +7,8 @@ models/phi3/modeling_phi3.py.
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.blueprints.causal import FIELDS, NEUTRAL, UNBIASED, attention, heads, window
+from weighbridge.blueprints.causal import FIELDS, NEUTRAL, UNBIASED, attention, heads
+from weighbridge.blueprints.windows import window
 from weighbridge.config import Sizes, fact, switch, variant
 from weighbridge.parts import attend, embedding, layer_norm, linear, plain_mlp, rms_norm
 from weighbridge.tree import Node, Part

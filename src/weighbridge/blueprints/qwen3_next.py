@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import FIELDS, NEUTRAL, heads
-from weighbridge.blueprints.sparse import EXPERT_MLP, MIXTURE, every_step, mlp, one_per_layer, unfused
+from weighbridge.blueprints.published import unfused
+from weighbridge.blueprints.sparse import EXPERT_MLP, MIXTURE, every_step, mlp, one_per_layer
 from weighbridge.config import Field, Sizes, fact, size, variant
 from weighbridge.parts import attend, embedding, linear, matmul, rms_norm, stack
 from weighbridge.tree import Node, Part, Span, Tensor

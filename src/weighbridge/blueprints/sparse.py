@@ -1,19 +1,18 @@
 """What mixtures of experts share: their fields, the block of router and experts, and which layers have one.
 
 Source: arXiv 1701.06538, 2401.04088; tensor names as in transformers 5.23.0, which holds all experts of a layer in two
-tensors. Published files mostly have them one by one (:func:`unfused`).
+tensors; published files mostly have them one by one, which published.py translates.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from weighbridge.config import Field, Sizes, derived, fact, listed, size
 from weighbridge.errors import ConfigError
 from weighbridge.parts import fused_experts, gated_mlp, linear
 from weighbridge.records import TYPE_CHECKING
-from weighbridge.tree import Node, Part, Row, Tensor
+from weighbridge.tree import Node, Part, Tensor
 
 if TYPE_CHECKING:
     from typing import Any
@@ -123,22 +122,3 @@ def sparse_mlp(c: Sizes, name: str = "mlp", *more: Node) -> Part:
 def correction(c: Sizes) -> Tensor:
     """Describe the router's correction of its scores: saved, but not learned by gradient."""
     return Tensor("e_score_correction_bias", (c.experts,), "buffer")
-
-
-def unfused(row: Row, block: str = "mlp", names: tuple[str, str, str] = ("gate_proj", "up_proj", "down_proj")) -> Iterator[Row]:
-    """Translate a tensor to the names of a published file, where each expert has three matrices of its own.
-
-    >>> row = Row("layers.0.mlp.experts.down_proj", (2, 4, 8), "weight", None, None, False)
-    >>> [(part.name, part.shape) for part in unfused(row)]
-    [('layers.0.mlp.experts.0.down_proj.weight', (4, 8)), ('layers.0.mlp.experts.1.down_proj.weight', (4, 8))]
-    """
-    stem, found, kind = row.name.rpartition(".mlp.experts.")
-    if not found:
-        yield row._replace(name=re.sub(r"\.mlp\.gate\.", f".{block}.gate.", row.name))
-        return
-    experts, outputs, inputs = row.shape
-    assert isinstance(experts, int)
-    chosen, shape = ((names[2],), (outputs, inputs)) if kind == "down_proj" else (names[:2], (outputs // 2, inputs))
-    for expert in range(experts):
-        for name in chosen:
-            yield row._replace(name=f"{stem}.{block}.experts.{expert}.{name}.weight", shape=shape)

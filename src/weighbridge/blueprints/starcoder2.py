@@ -7,7 +7,8 @@ models/nemotron/modeling_nemotron.py, models/jais2/modeling_jais2.py.
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.blueprints.causal import FIELDS, NEUTRAL, attention, heads, window
+from weighbridge.blueprints.causal import FIELDS, NEUTRAL, attention, heads
+from weighbridge.blueprints.windows import window
 from weighbridge.config import Field, Sizes, fact, switch, variant
 from weighbridge.parts import embedding, layer_norm, plain_mlp
 from weighbridge.tree import Node, Part

@@ -1,0 +1,30 @@
+"""Windows: how many keys a query can see at most, and in how many layers. They change no tensor, but what a cache holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from weighbridge.config import Field, Sizes, optional
+from weighbridge.records import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def window(key: str = "sliding_window", default: int | None = 4096) -> Field:
+    """Declare how many keys a query can see, where attention is limited."""
+    return optional("window", key, default, "W", "attention window")
+
+
+def windowed(rule: Callable[[Sizes], int | None] | None = None) -> Field:
+    """Declare in how many layers attention is limited: where ``layer_types`` does not say it, *rule* does."""
+    return Field("windowed", "layer_types", rule, "choice", read=_limited, silent=True)
+
+
+def all_but_every(period: int) -> Field:
+    """Declare that attention is limited in all layers but every *period*-th."""
+    return windowed(lambda c: int(c.layers) - int(c.layers) // period)
+
+
+def _limited(kinds: Any) -> int | None:
+    return sum("full" not in kind for kind in kinds) if isinstance(kinds, (list, tuple)) else kinds
