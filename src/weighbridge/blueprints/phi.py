@@ -7,7 +7,7 @@ models/phi3/modeling_phi3.py.
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.blueprints.causal import FIELDS, NEUTRAL, UNBIASED, attention, heads
+from weighbridge.blueprints.causal import FIELDS, NEUTRAL, UNBIASED, attention, heads, per_head
 from weighbridge.blueprints.windows import window
 from weighbridge.config import Sizes, fact, switch, variant
 from weighbridge.parts import attend, embedding, layer_norm, linear, plain_mlp, rms_norm
@@ -17,7 +17,7 @@ from weighbridge.tree import Node, Part
 def phi(c: Sizes) -> tuple[Node, ...]:
     """Describe Phi: attention and MLP side by side after one norm, biases throughout, even on the head."""
     H = c.hidden
-    norms = (layer_norm("q_layernorm", c.head_dim), layer_norm("k_layernorm", c.head_dim)) if c.normed else ()
+    norms = (layer_norm("q_layernorm", per_head(c)), layer_norm("k_layernorm", per_head(c))) if c.normed else ()
     layer = Part("layers", (
         attention(c, *norms, out="dense"),
         plain_mlp("mlp", H, c.mlp, ("fc1", "fc2"), bias=True),

@@ -40,6 +40,6 @@ STARCODER2 = variant(
 
 FAMILIES = {
     "starcoder2": Family("starcoder2", STARCODER2, heads("Starcoder2", starcoder2, "lm sequence token"), "Starcoder2Model", NEUTRAL),
-    "nemotron": Family("nemotron", NEMOTRON, heads("Nemotron", starcoder2), "NemotronModel", NEUTRAL),
+    "nemotron": Family("nemotron", NEMOTRON, heads("Nemotron", starcoder2, qa="transformer"), "NemotronModel", NEUTRAL),
     "jais2": Family("jais2", JAIS2, heads("Jais2", starcoder2, "lm"), "Jais2Model", NEUTRAL),
 }
