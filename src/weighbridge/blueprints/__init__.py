@@ -43,6 +43,9 @@ class Family(NamedTuple):
 DECODERS: dict[str, str] = {
     "llama": """llama mistral ministral ministral3 qwen2 qwen3 granite granite_swa hyperclovax smollm3 internlm3 iquestcoder
         ernie4_5 hunyuan_v1_dense seed_oss cwm arcee""",
+    "mixtures": "hunyuan_v1_moe kolibri1 flint",
+    "biogpt": "biogpt xglm",
+    "openai": "openai-gpt",
     "gpt2": "gpt2 gpt-sw3 gpt_bigcode",
     "gpt_neo": "gpt_neo gptj codegen",
     "gpt_neox": "gpt_neox gpt_neox_japanese",
