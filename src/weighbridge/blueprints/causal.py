@@ -25,7 +25,7 @@ NEUTRAL = frozenset(
     hidden_activation input_jitter_noise layer_types logit_scale logits_scaling max_position_embeddings
     max_window_layers mlp_only_layers n_group norm_epsilon norm_topk_prob num_experts_per_tok num_mtp_layers
     num_nextn_predict_layers original_max_position_embeddings partial_rotary_factor residual_multiplier
-    rope_interleave rope_local_base_freq rope_pct rotary_dim rotary_emb_base rotary_pct routed_scaling_factor
+    rope_interleave rope_local_base_freq rope_pct rotary_dim rotary_emb_base rotary_pct routed_scaling_factor sliding_window_pattern
     scoring_func sliding_window topk_group topk_method use_sliding_window""".split()
 )
 """Keys that change what a causal model computes but none of its tensors."""
