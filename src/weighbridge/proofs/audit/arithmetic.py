@@ -26,10 +26,11 @@ class Slip(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """The claims of all equations, and the numbers that are wrong or carry a slip on."""
+    """The claims of all equations, the numbers that are wrong or carry a slip on, and all printed results."""
 
     claims: tuple[Claim, ...]
     slips: Mapping[Fraction, Slip]
+    results: frozenset[Fraction]
 
 
 def check(scene: Scene) -> Checked:
@@ -50,7 +51,9 @@ def check(scene: Scene) -> Checked:
         for index, one in enumerate(judged):
             if not one.numbers.isdisjoint(changed):
                 found[index] = list(one.claims(slips))
-    return Checked(tuple(claim for one in found for claim, _ in one), slips)
+    ends = (side.term for chain in scene.chains for side in chain.sides[1:])
+    results = frozenset(term.value for term in ends if isinstance(term, Token) and term.value is not None)
+    return Checked(tuple(claim for one in found for claim, _ in one), slips, results)
 
 
 _Finding: TypeAlias = tuple[Claim, tuple[Fraction, Slip] | None]

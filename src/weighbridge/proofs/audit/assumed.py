@@ -28,8 +28,9 @@ _SHORT = {
 }  # fmt: skip
 _BERT = re.compile(r"(?<![a-z])bert[-_ ]?\(?(base|large)\)?(?:,? ?[-_( ]?(chinese|uncased|cased))?(?![a-z])")
 _OTHERS = re.compile(
-    r"(?<![a-z])(?:albert|roberta|distilbert|mobilebert|tinybert|deberta|electra|xlnet|xlm|gpt|llama|mistral|mixtral|qwen|gemma|phi|falcon|bloom|t5|bart|"
-    r"ernie|deepseek|opt|vit|clip|whisper|ul2|palm|chatglm|baichuan|yi)(?![a-z])"
+    r"(?<![a-z])(?:albert|roberta|xlm-?roberta|camembert|distilbert|mobilebert|modernbert|convbert|squeezebert|tinybert|deberta|electra|xlnet|xlm|gpt|llama|"
+    r"mistral|mixtral|qwen|gemma|phi|falcon|bloom|m?t5|m?bart|ernie|deepseek|opt|vit|clip|whisper|ul2|palm|chatglm|baichuan|yi|mpnet|funnel|longformer|"
+    r"bigbird|nezha|luke|rembert|roformer)(?=v?\d|model|for|config|[^a-z]|$)"
 )
 
 

@@ -258,6 +258,8 @@ def _component(scene: Scene, offer: Offer, own: Holdings, checked: Checked) -> C
             agreed = fit(offer.figure, holding.number)
             if agreed is not None and agreed.verdict != "note":
                 return _claim(scene, offer, "component", "rounded", holding.number, agreed.reason + holding.convention)
+    if not own.simple and name not in ("word", "position", "type", "pooler"):
+        return None
     if not offer.firm or not _is_of_these_sizes(scene, offer) or _is_part(own, name, offer.number):
         return None
     if offer.figure is not None and offer.figure.unit and not _near(offer.number, choices):
@@ -291,7 +293,7 @@ def _total(scene: Scene, offer: Offer, own: Holdings, checked: Checked) -> Claim
         what = tuple(part.what for part in parts)
         return _claim(scene, offer, "total", "convention", Fraction(own.reference), said(mark("without {what}"), what=what))
     reason = said(mark("{name} has {right}"), name=own.class_name, right=own.reference)
-    if offer.computed or _is_computed(scene, offer.number):
+    if offer.computed or offer.number in checked.results:
         return _claim(scene, offer, "total", "note", Fraction(own.reference), reason) if offer.firm else None
     near = Fraction(1, 2) < offer.number / own.reference < 2 or _is_mistyped(int(offer.number), own.reference)
     return _claim(scene, offer, "total", "wrong", Fraction(own.reference), reason) if offer.firm and near else None
@@ -304,15 +306,6 @@ def _is_mistyped(number: int, right: int) -> bool:
         return sum(x != y for x, y in zip(a, b, strict=True)) == 1
     short, long = sorted((a, b), key=len)
     return len(long) == len(short) + 1 and any(long[:i] + long[i + 1 :] == short for i in range(len(long)))
-
-
-def _is_computed(scene: Scene, number: Fraction) -> bool:
-    return any(
-        isinstance(side.term, Token) and side.term.value == number
-        for chain in scene.chains
-        if len(chain.sides) > 1
-        for side in chain.sides[1:]
-    )
 
 
 def _rounded_total(scene: Scene, offer: Offer, own: Holdings) -> Claim | None:

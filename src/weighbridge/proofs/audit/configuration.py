@@ -81,11 +81,22 @@ def _is_wrong(scene: Scene, size: Stated, judged: _Judged, used: set[int]) -> bo
         return False
     if judged.said in used and judged.right not in used:
         return False
+    if judged.said in _other_sizes(scene, size):
+        return False
     others = [s for s in scene.stated if s.firm and s.word != size.word and s.label.line != -1]
     model = scene.model_at(size.label.line, size.label.start)
     own = words_of(model) if model is not None else {}
     agreed = sum(own.get(s.word) == s.value for s in others)
     return agreed >= 2 or judged.right in used or bool(scene.main and scene.main.named)
+
+
+def _other_sizes(scene: Scene, size: Stated) -> set[int]:
+    """Return the model's sizes that have no letter here, such as key-value heads: a label may well mean one of them."""
+    model = scene.model_at(size.label.line, size.label.start)
+    if model is None or model.description is None:
+        return set()
+    values = vars(model.description.sizes)
+    return {value for word, value in values.items() if word not in NAMES and type(value) is int}
 
 
 def _used(scene: Scene) -> set[int]:

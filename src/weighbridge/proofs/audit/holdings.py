@@ -48,7 +48,17 @@ class Holding(NamedTuple):
 
 
 class Holdings(NamedTuple):
-    """A model's components, the counts of its classes, and the sizes its formulas are evaluated with."""
+    """A model's components and the counts of its classes.
+
+    Attributes:
+        cells: Its tensors, by component.
+        components: What each component holds, in every convention.
+        classes: The count of every class of its family.
+        class_name, reference: The class that is held against the text, and its count.
+        explained: Counts that were explained before, by :func:`left_out`.
+        simple: Whether its layers are one stack of attention and feed-forward, so that each component is one thing.
+        recognised: Formulas that were found to be a component's before, in which convention.
+    """
 
     cells: tuple[Cell, ...]
     components: dict[str, list[Holding]]
@@ -56,6 +66,8 @@ class Holdings(NamedTuple):
     class_name: str
     reference: int
     explained: dict[int, tuple[Left, ...] | None]
+    simple: bool
+    recognised: dict[tuple[str, Polynomial], Holding | None]
 
 
 def holdings(model: Model) -> Holdings:
@@ -68,7 +80,15 @@ def holdings(model: Model) -> Holdings:
     root, _, values = pair(model)
     cells = tuple(_cells(leaves(root)))
     components = {name: _distinct(found) for name, found in _components(cells, values)}
-    return Holdings(cells, components, _classes(model), model.class_name or model.kind, int(model.count().unique), {})  # type: ignore[arg-type]
+    reference = int(model.count().unique)  # type: ignore[arg-type]
+    return Holdings(cells, components, _classes(model), model.class_name or model.kind, reference, {}, _is_simple(cells), {})
+
+
+def _is_simple(cells: tuple[Cell, ...]) -> bool:
+    layered = [cell for cell in cells if cell.layered]
+    once = [(cell.place, cell.bias) for cell in layered if cell.place != "layer_norm"]
+    plain = {*_ATTENTION, *_FEED, "layer_norm"}
+    return len({cell.copies for cell in layered}) == 1 and len(set(once)) == len(once) and {cell.place for cell in layered} <= plain
 
 
 def _cells(found: list[Leaf]) -> Iterator[Cell]:

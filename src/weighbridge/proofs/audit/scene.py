@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -88,6 +89,9 @@ def understand(lines: Sequence[Line], model: Model | None = None) -> Scene:
         models[""] = model
     elif main is not None:
         models[""] = weigh(dict(main.config)) if main.config is not None else weigh(main.name)
+        named_class = _stated_class(lines, models[""])
+        if named_class is not None and named_class != models[""].class_name and main.config is None:
+            models[""] = weigh(main.name, named_class)
     equations = [chain for statement in spoken for chain in chains(statement)]
     amounts: dict[str | None, dict[str, int]] = {name: _with_letters(words_of(weighed), meant) for name, weighed in models.items()}
     amounts.setdefault("", _with_letters(_agreed(sizes), meant))
@@ -122,6 +126,19 @@ def claim(lines: Sequence[Line], first: Token, last: Token, kind: str, verdict: 
     return Claim(line.number, begin, max(finish, begin), text, kind, verdict, **facts)  # type: ignore[arg-type]
 
 
+_BERT = re.compile(r"(?<![a-z])bert(?=model|for|config|base|large|[^a-z]|$)")
+_CLASS = re.compile(r"[A-Z]\w{2,40}")
+
+
+def _stated_class(lines: Sequence[Line], model: Model) -> str | None:
+    """Return the class that the text's first lines name, if the model's family has it."""
+    if model.description is None:
+        return None
+    first = [line.text for line in lines if line.text.strip()][:4]
+    found = {name for text in first for name in _CLASS.findall(text) if name in model.description.family.classes}
+    return found.pop() if len(found) == 1 else None
+
+
 def _given(model: Model) -> Assumed:
     return Assumed(model.source, None, said(mark("given")), named=True)
 
@@ -131,7 +148,10 @@ def _main(lines: Sequence[Line], named: Mapping[int, Sequence[Mention]], sizes: 
     for found in named.values():
         counts.update(mention.name for mention in found if mention.name)
     own = [size for size in sizes if not _other(named.get(size.token.line, ()), size.token.start)]
-    bert = any("bert" in line.text.lower() for line in lines)
+    bert = any(_BERT.search(line.text.lower()) for line in lines)
+    first = next((mention for _, found in sorted(named.items()) for mention in found), None)
+    if first is not None and first.name is None and not counts:
+        return None
     order = [name for name, _ in counts.most_common()]
     return assume(order, _agreed(own), bert=bert)
 

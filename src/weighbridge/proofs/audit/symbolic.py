@@ -171,11 +171,11 @@ def _component(
     if name is None or name not in own.components or not own.components[name]:
         return None
     sizes = scene.sizes_at(token.line, token.start)
-    for holding in own.components[name]:
-        if _agrees(formula.expanded, holding.formula, sizes):
-            verdict = "exact" if holding.exact else "convention"
-            return _held(scene, statement, formula, last, verdict, holding, holding.convention)
-    if not firm or not any(atom.letter == "H" for atom in formula.expanded.symbols()):
+    holding = _found(own, name, formula.expanded, sizes)
+    if holding is not None:
+        verdict = "exact" if holding.exact else "convention"
+        return _held(scene, statement, formula, last, verdict, holding, holding.convention)
+    if not firm or not own.simple or not any(atom.letter == "H" for atom in formula.expanded.symbols()):
         return None
     if _is_inside(formula.expanded, own, sizes):
         return None
@@ -183,6 +183,14 @@ def _component(
     shown = _in_terms_of(right.formula, formula.expanded, sizes)
     reason = said(mark("{what} holds {right}"), what=Said(TITLES.get(name, name)), right=str(shown))
     return _held(scene, statement, formula, last, "wrong", right._replace(formula=shown), reason)
+
+
+def _found(own: Holdings, name: str, formula: Polynomial, sizes: Mapping[str, int]) -> Holding | None:
+    """Return the convention in which a component is what a formula says; remembered, as texts repeat their formulas."""
+    key = (name, formula)
+    if key not in own.recognised:
+        own.recognised[key] = next((h for h in own.components[name] if _agrees(formula, h.formula, sizes)), None)
+    return own.recognised[key]
 
 
 def _is_inside(formula: Polynomial, own: Holdings, sizes: Mapping[str, int]) -> bool:
