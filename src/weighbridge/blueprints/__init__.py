@@ -118,13 +118,14 @@ TRANSLATORS = {
     "t5": "t5 mt5 umt5 longt5",
     "bart": "bart mbart plbart pegasus m2m_100 blenderbot blenderbot-small",
     "marian": "marian",
+    "led": "led",
     "mamba": "mamba falcon_mamba jamba",
     "mamba2": "mamba2 bamba",
     "griffin": "recurrent_gemma",
     "rwkv": "rwkv",
     "lfm2": "lfm2",
     "whisper": "whisper",
-    "wav2vec2": "wav2vec2 hubert wavlm",
+    "wav2vec2": "wav2vec2 hubert wavlm unispeech unispeech-sat data2vec-audio",
     "spectrogram": "audio-spectrogram-transformer",
 }
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from weighbridge.blueprints import Blueprint
 from weighbridge.config import LABELS, Field, Sizes, choice, derived, fact, listed, size, switch
 from weighbridge.parts import conv1d, layer_norm, linear
-from weighbridge.sizes import exact
+from weighbridge.sizes import Size, exact
 from weighbridge.tree import Node, Part, Span, Stream, Tensor
 
 NEUTRAL = frozenset(
@@ -18,7 +18,7 @@ NEUTRAL = frozenset(
     feat_extract_activation feat_extract_dropout feat_proj_dropout feat_quantizer_dropout final_dropout gradient_checkpointing
     hidden_dropout layerdrop mask_channel_length mask_channel_min_space mask_channel_other mask_channel_prob mask_channel_selection
     mask_feature_length mask_feature_min_masks mask_time_length mask_time_min_masks mask_time_min_space mask_time_other
-    mask_time_selection max_bucket_distance num_codevector_groups num_codevectors_per_group num_ctc_classes num_feat_extract_layers
+    mask_time_prob mask_time_selection max_bucket_distance num_codevector_groups num_codevectors_per_group num_ctc_classes num_feat_extract_layers
     num_negatives proj_codevector_dim replace_prob tokenizer_class num_clusters freeze_feat_extract_train no_mask_channel_overlap
     no_mask_time_overlap""".split()
 )
@@ -46,6 +46,7 @@ FIELDS = (
     fact("batch_norm", False),
     fact("projection_norm", True),
     fact("gated", False),
+    fact("stacked", False),
     size("adapter", "adapter_attn_dim", None, "D", "width of a language's adapter"),
     fact("adapted", lambda c: c.adapter is not None),
 )
@@ -113,10 +114,15 @@ def heard(c: Sizes) -> Stream:
     return stream
 
 
-def quantizer(c: Sizes) -> Part:
+def quantizer(c: Sizes, width: Size | None = None) -> Part:
     """Describe the code vectors, and the scores by which one of each group is chosen."""
     codes = Tensor("codevectors", (1, c.groups * c.codes, c.code // c.groups), "embedding")
-    return Part("quantizer", (codes, linear("weight_proj", c.widths[-1], c.groups * c.codes)), "quantizer", stream=frames(c))
+    return Part(
+        "quantizer",
+        (codes, linear("weight_proj", c.widths[-1] if width is None else width, c.groups * c.codes)),
+        "quantizer",
+        stream=frames(c),
+    )
 
 
 def speaker(c: Sizes) -> tuple[Part, ...]:
@@ -139,7 +145,7 @@ def speaker(c: Sizes) -> tuple[Part, ...]:
 
 
 def headed(
-    name: str, prefix: str, body: Callable[[Sizes], tuple[Node, ...]], heads: str, **more: Callable[[Sizes], tuple[Part, ...]]
+    name: str, prefix: str, body: Callable[[Sizes], tuple[Node, ...]], heads: str, **more: Callable[[Sizes], tuple[Node, ...]]
 ) -> dict[str, Blueprint]:
     """Return the classes of one model type: the encoder alone, and under each of its heads.
 
@@ -151,10 +157,12 @@ def headed(
         more: ``pre_training``, if there is such a class.
     """
 
-    def under(head: Callable[[Sizes], tuple[Part, ...]], weighted: bool) -> Blueprint:
+    def under(head: Callable[[Sizes], tuple[Node, ...]], weighted: bool) -> Blueprint:
         def whole(c: Sizes) -> Part:
             weights = (Tensor("layer_weights", (c.layers + 1,), "gain"),) if weighted and c.weighted else ()
-            return Part("", (*weights, Part(prefix, body(c), "backbone"), *head(c)), "model")
+            parts = head(c)
+            own = tuple(node for node in parts if isinstance(node, Tensor))
+            return Part("", (*weights, *own, Part(prefix, body(c), "backbone"), *parts[len(own) :]), "model")
 
         return whole
 
@@ -167,7 +175,7 @@ def headed(
     def frame(c: Sizes) -> tuple[Part, ...]:
         return (linear("classifier", c.hidden, c.labels, stream=heard(c)),)
 
-    table = {"ctc": ("ForCTC", ctc), "sequence": ("ForSequenceClassification", sequence),
+    table: dict[str, tuple[str, Callable[[Sizes], tuple[Node, ...]]]] = {"ctc": ("ForCTC", ctc), "sequence": ("ForSequenceClassification", sequence),
              "frame": ("ForAudioFrameClassification", frame), "xvector": ("ForXVector", speaker)}  # fmt: skip
     classes: dict[str, Blueprint] = {f"{name}Model": lambda c: Part("", body(c), "model")}
     if "pre_training" in more:

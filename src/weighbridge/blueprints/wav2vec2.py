@@ -31,6 +31,9 @@ def positions(c: Sizes) -> Part:
     """Describe the convolution that tells positions, its weight split into length and direction."""
     H, K, shape = c.hidden, c.position_kernel, (c.hidden, c.hidden // c.position_groups, c.position_kernel)
     stream = Span(frames(c), add=K // 2 * 2 - K, plus=1)
+    if c.stacked:
+        plain = Part("conv", (Tensor("weight", shape, "weight"), Tensor("bias", (H,), "bias")), "convolution", stream=stream)
+        return Part("pos_conv_embed", (Part("layers", (plain,), "convolution", repeat=c.position_layers),), "positions")
     if c.batch_norm:
         statistics = (
             Tensor("running_mean", (H,), "buffer"),
@@ -89,7 +92,26 @@ def pre_training(c: Sizes) -> tuple[Part, ...]:
     )
 
 
-def kin(model_type: str, name: str, prefix: str, table: tuple, heads: str, **more: Callable[[Sizes], tuple[Part, ...]]) -> Family:  # type: ignore[type-arg]
+def unispeech_training(c: Sizes) -> tuple[Part, ...]:
+    """Describe UniSpeech's: codes are projected back to the hidden size, and read as units."""
+    codes = (linear("project_q", c.code, c.contrast), linear("project_hid", c.contrast, c.hidden), linear("ctc_proj", c.hidden, c.units))
+    return (quantizer(c), *(part._replace(stream=frames(c)) for part in codes))
+
+
+def sat_training(c: Sizes) -> tuple[Node, ...]:
+    """Describe UniSpeech-SAT's, which the reference stores and does not run."""
+    H = c.hidden
+    heads = (
+        quantizer(c, c.hidden),
+        linear("project_q", c.code, c.contrast),
+        linear("project_hid", H, c.contrast),
+        linear("speaker_proj", H, c.code),
+        layer_norm("layer_norm_for_extract", H),
+    )
+    return (Tensor("label_embeddings_concat", (c.clusters, c.code), "embedding"), *(part._replace(given="targets") for part in heads))
+
+
+def kin(model_type: str, name: str, prefix: str, table: tuple, heads: str, **more: Callable[[Sizes], tuple[Node, ...]]) -> Family:  # type: ignore[type-arg]
     """Return one model type: its fields, which of the heads it has, and how it is pre-trained."""
     classes: Mapping[str, Blueprint] = headed(name, prefix, backbone, heads, **more)
     return Family(model_type, table, classes, f"{name}Model", NEUTRAL)
@@ -103,9 +125,26 @@ HUBERT = variant(
 WAVLM = variant(
     WAV2VEC2, size("buckets", "num_buckets", 320, "B", "buckets of relative distance"), gated=True, adapted=fact("adapted", False),
 )  # fmt: skip
+UNISPEECH = variant(FIELDS, *QUANTIZED, size("units", "num_ctc_classes", 80, "U", "units"), fact("extended", False))
+SAT = variant(
+    FIELDS,
+    *QUANTIZED,
+    *SPEAKER,
+    size("clusters", "num_clusters", 504, "Z", "clusters"),
+    fact("extended", False),
+    time_mask=fact("time_mask", 1),
+)
+DATA2VEC = variant(
+    FIELDS, *ADAPTED, *SPEAKER, size("position_layers", "num_conv_pos_embeddings", 5, "R", "convolutions of positions"),
+    position_kernel=size("position_kernel", "conv_pos_kernel_size", 19, "K", "width of a convolution of positions"), stacked=True,
+    norm=fact("norm", "layer"), stable=fact("stable", False), adapter=fact("adapter", None), adapted=fact("adapted", False),
+)  # fmt: skip
 
 FAMILIES = {
     "wav2vec2": kin("wav2vec2", "Wav2Vec2", "wav2vec2", WAV2VEC2, "ctc sequence frame xvector", pre_training=pre_training),
     "hubert": kin("hubert", "Hubert", "hubert", HUBERT, "ctc sequence"),
+    "unispeech": kin("unispeech", "UniSpeech", "unispeech", UNISPEECH, "ctc sequence", pre_training=unispeech_training),
+    "unispeech-sat": kin("unispeech-sat", "UniSpeechSat", "unispeech_sat", SAT, "ctc sequence frame xvector", pre_training=sat_training),
+    "data2vec-audio": kin("data2vec-audio", "Data2VecAudio", "data2vec_audio", DATA2VEC, "ctc sequence frame xvector"),
     "wavlm": kin("wavlm", "WavLM", "wavlm", WAVLM, "ctc sequence frame xvector"),
 }

@@ -1,0 +1,84 @@
+"""LED: BART with Longformer's encoder, so that each token sees a window and some tokens see all.
+
+Source: arXiv 2004.05150; names as in transformers 5.23.0, models/led/modeling_led.py. Global attention runs only where
+a mask asks for it; the encoder pads its input to whole windows.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints import Family, bart
+from weighbridge.blueprints.longformer import windowed, windows
+from weighbridge.blueprints.sparse import one_per_layer
+from weighbridge.config import Sizes, choice, fact, size, variant
+from weighbridge.parts import embedding, layer_norm, linear, stack
+from weighbridge.tree import Node, Part, Span, Stream, Tensor
+
+FIELDS = variant(
+    tuple(field for field in bart.BART if field.word != "positions"),
+    size("positions", "max_encoder_position_embeddings", 16384, "S", "positions of the encoder"),
+    size("decoder_positions", "max_decoder_position_embeddings", 1024, "S_dec", "positions of the decoder"),
+    choice("told", "attention_window", 512, read=windows),
+    fact("windows", lambda c: c.told * c.layers if len(c.told) == 1 else one_per_layer(c, c.told, "attention_window")),
+)
+NEUTRAL = bart.NEUTRAL | {"initializer_range", "attention_dropout"}
+
+
+def padded(c: Sizes) -> Stream:
+    """Return the stream of whole windows, the widest of them."""
+    widest = max(c.windows)
+    return Span(Span("seq", add=widest - 1, over=widest), times=widest)
+
+
+def attention(c: Sizes, window: int) -> Part:
+    """Describe attention to a window, and the projections of tokens that see all."""
+    inner = windowed(c, window, padded(c), None)._replace(name="longformer_self_attn")
+    return Part("self_attn", (inner, linear("output", c.hidden, c.hidden)), "self_attention")
+
+
+def encoder(c: Sizes, tied_to: str | None) -> Part:
+    """Describe the encoder; its layers may have windows of different widths."""
+    H = c.hidden
+
+    def layer(window: int) -> tuple[Node, ...]:
+        return (
+            attention(c, window), layer_norm("self_attn_layer_norm", H),
+            linear("fc1", H, c.mlp), linear("fc2", c.mlp, H), layer_norm("final_layer_norm", H),
+        )  # fmt: skip
+
+    tables = (embedding("embed_tokens", c.vocab, H, tied_to=tied_to), embedding("embed_positions", c.positions, H))
+    parts = (*tables, *stack("layers", c.windows, c.layers, layer), layer_norm("layernorm_embedding", H))
+    return Part("encoder", parts, "encoder", stream=padded(c))
+
+
+def backbone(c: Sizes, prefix: str = "") -> tuple[Part, ...]:
+    """Describe the shared table, the encoder and BART's decoder."""
+    tied_to = f"{prefix}shared.weight" if c.tied else None
+    decoder = (
+        embedding("embed_tokens", c.vocab, c.hidden, tied_to=tied_to),
+        embedding("embed_positions", c.decoder_positions, c.hidden),
+        bart.layer(c, memory="seq"),
+        layer_norm("layernorm_embedding", c.hidden),
+    )
+    return embedding("shared", c.vocab, c.hidden), encoder(c, tied_to), Part("decoder", decoder, "decoder", stream="decoder")
+
+
+def led(c: Sizes) -> Part:
+    """Describe LEDModel."""
+    return Part("", backbone(c), "model")
+
+
+def generation(c: Sizes) -> Part:
+    """Describe LEDForConditionalGeneration: a tied head, and the bias of its logits, a buffer."""
+    bias = Tensor("final_logits_bias", (1, c.vocab), "buffer")
+    head = linear("lm_head", c.hidden, c.vocab, bias=False, tied_to="led.shared.weight" if c.tied else None, stream="decoder")
+    return Part("", (bias, Part("led", backbone(c, "led."), "backbone"), head), "model")
+
+
+def question_answering(c: Sizes) -> Part:
+    """Describe LEDForQuestionAnswering: always two outputs."""
+    return Part("", (Part("led", backbone(c, "led."), "backbone"), linear("qa_outputs", c.hidden, 2, stream="decoder")), "model")
+
+
+CLASSES = {"LEDModel": led, "LEDForConditionalGeneration": generation, "LEDForQuestionAnswering": question_answering}
+
+FAMILIES = {"led": Family("led", FIELDS, CLASSES, "LEDModel", NEUTRAL)}
