@@ -115,7 +115,8 @@ ENCODERS: dict[str, str] = {
 """BERT and the encoders after it."""
 
 TRANSLATORS = {
-    "t5": "t5 mt5 umt5 longt5",
+    "t5": "t5 mt5 umt5",
+    "longt5": "longt5",
     "bart": "bart mbart plbart pegasus m2m_100 blenderbot blenderbot-small",
     "marian": "marian",
     "led": "led",

@@ -8,11 +8,11 @@ Source: arXiv 1706.03762, 1910.13461 (BART), 2001.08210 (mBART), 1912.08777 (PEG
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
 
 from weighbridge.blueprints import Blueprint, Family
 from weighbridge.config import LABELS, TIED, Field, Sizes, derived, size
 from weighbridge.parts import embedding, fairseq_attention, layer_norm, linear
+from weighbridge.records import NamedTuple
 from weighbridge.sizes import Size, exact
 from weighbridge.tree import Node, Part, Stream, Tensor
 

@@ -1,6 +1,6 @@
 """T5 and its kin: an encoder and a decoder whose attention sees distance through a learned bias.
 
-Source: arXiv 1910.10683 (T5), 2010.11934 (mT5), 2304.09151 (UMT5), 2112.07916 (LongT5); names as in
+Source: arXiv 1910.10683 (T5), 2010.11934 (mT5), 2304.09151 (UMT5); names as in
 transformers 5.23.0, models/t5/modeling_t5.py. The whole family shares one embedding table, whatever
 ``tie_word_embeddings`` says.
 """
@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from weighbridge.blueprints import Blueprint, Family
-from weighbridge.config import LABELS, Field, Sizes, choice, size, switch
-from weighbridge.parts import attend, embedding, linear, matmul, rms_norm
+from weighbridge.config import LABELS, Field, Sizes, choice, fact, size, switch
+from weighbridge.parts import attend, embedding, linear, rms_norm
 from weighbridge.sizes import Size
-from weighbridge.tree import Every, Node, Op, Part, Span, Stream, Together
+from weighbridge.tree import Every, Node, Part, Stream
 
 NEUTRAL = frozenset(
     """relative_attention_max_distance dropout_rate dense_act_fn is_gated_act scalable_attention scale_decoder_outputs tie_word_embeddings
@@ -35,14 +35,8 @@ def fields(vocab: int, mlp: int, layers: int, heads: int, activation: str) -> tu
         LABELS,
         choice("gated", "feed_forward_proj", activation, read=lambda name: name.startswith("gated")),
         switch("decoder", "is_decoder", False),
+        fact("long", None),
     )
-
-
-LONG = (
-    size("radius", "local_radius", 127, "R", "tokens seen to each side", minimum=0),
-    size("block", "global_block_size", 16, "G", "tokens in a global block"),
-    choice("attention", "encoder_attention_type", "local"),
-)
 
 
 def stack(c: Sizes, layers: Size, *, decoder: bool, memory: Stream | None = None, first: bool = True) -> tuple[Node, ...]:
@@ -50,7 +44,7 @@ def stack(c: Sizes, layers: Size, *, decoder: bool, memory: Stream | None = None
 
     def block(bias: bool) -> Part:
         crossed = (sublayer(c, attention(c, "EncDecAttention", keys=memory or "encoder"), given=None if memory else "encoder"),)
-        own = attention(c, "SelfAttention", bias=bias) if decoder or not hasattr(c, "attention") else long_attention(c, bias)
+        own = attention(c, "SelfAttention", bias=bias) if decoder or c.long is None else c.long(c, bias)
         sublayers = (sublayer(c, own), *(crossed if decoder else ()), sublayer(c, feed_forward(c)))
         inner = tuple(part._replace(at=(index,)) for index, part in enumerate(sublayers))
         return Part("block", inner, "layer", repeat=1 if bias and first else layers - 1 if first else layers)
@@ -76,23 +70,6 @@ def attention(c: Sizes, name: str, *, keys: Stream | None = None, bias: bool = F
         *table,
         attend(heads=c.heads, head_dim=c.head_dim, keys=keys),
     ), "cross_attention" if keys else "self_attention")  # fmt: skip
-
-
-def long_attention(c: Sizes, bias: bool) -> Part:
-    """Describe LongT5's encoder attention: to three neighbouring blocks and, if transient-global, to a mean of each block of 16."""
-    block = c.radius + 1
-    blocks = Span("seq", add=block - 1, over=block)
-    if c.attention == "local":
-        near = attend(heads=c.heads, head_dim=c.head_dim, queries=block, keys=3 * block, groups=blocks)
-        part = attention(c, "LocalSelfAttention", bias=bias)
-        return part._replace(children=(*part.children[:-1], near))
-    means = Span("seq", over=c.block)
-    wide = attend(heads=c.heads, head_dim=c.head_dim, queries=block, keys=Together((3 * block, means)), groups=blocks)
-    part = attention(c, "TransientGlobalSelfAttention", keys=Together(("seq", means)), bias=bias)
-    table = (embedding("global_relative_attention_bias", c.buckets, c.heads),) if bias else ()
-    mean: Op = matmul("mean", ("seq", means, c.hidden))
-    extra = (*table, rms_norm("global_input_layer_norm", c.hidden)._replace(stream=means), mean, wide)
-    return part._replace(children=(*part.children[:-1], *extra), kind="self_attention")
 
 
 def feed_forward(c: Sizes) -> Part:
@@ -147,11 +124,8 @@ def classes(prefix: str, *, first: bool = True) -> Mapping[str, Blueprint]:
 T5 = fields(32128, 2048, 6, 8, "relu")
 MT5 = fields(250112, 1024, 8, 6, "gated-gelu")
 
-LONG_CLASSES = {name: blueprint for name, blueprint in classes("LongT5").items() if name.endswith(("Model", "Generation"))}
-
 FAMILIES = {
     "t5": Family("t5", T5, classes("T5"), "T5Model", NEUTRAL),
     "mt5": Family("mt5", MT5, classes("MT5"), "MT5Model", NEUTRAL),
     "umt5": Family("umt5", MT5, classes("UMT5", first=False), "UMT5Model", NEUTRAL),
-    "longt5": Family("longt5", (*T5, *LONG), LONG_CLASSES, "LongT5Model", NEUTRAL),
 }
