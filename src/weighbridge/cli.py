@@ -16,6 +16,7 @@ COMMANDS = {
     "count": "total and tree: name, shape, repeat, count, share (also the bare weigh SOURCE)",
     "tensors": "every tensor: name, shape, count, role, tie",
     "explain": "the derivation: formula, substitution, number, module by module",
+    "formula": "the closed formula, in total and by module, with its symbols explained",
     "audit": "every numeric claim of an article or a model card, checked",
     "counts": "all legitimate counts of this model side by side",
     "reconcile": "which convention gives a number; else the nearest and the difference explained",

@@ -51,7 +51,9 @@ def translator(language: str) -> Say:
         from gettext import GNUTranslations
 
         with (LOCALE / language / "LC_MESSAGES" / "weighbridge.mo").open("rb") as file:
-            _CACHE[language] = GNUTranslations(file).gettext
+            catalogue = GNUTranslations(file)
+        # The empty string is the key of the catalogue's own header.
+        _CACHE[language] = lambda sentence: catalogue.gettext(sentence) if sentence else ""
     return _CACHE[language]
 
 

@@ -68,6 +68,10 @@ def test_english_needs_no_catalogue() -> None:
     assert languages() == ("en", "zh")
 
 
+def test_nothing_is_translated_to_nothing() -> None:
+    assert translator("zh")("") == ""
+
+
 def test_an_unknown_language_is_refused() -> None:
     with pytest.raises(UsageError, match="no catalogue for the language 'tlh'; known: en, zh"):
         translator("tlh")

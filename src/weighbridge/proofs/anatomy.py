@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.formula import Expression, Number, Product, Symbol, polynomial, times, total
+from weighbridge.proofs.wording import topic_of_name
 from weighbridge.sizes import Size, product
 from weighbridge.tree import Part, Tensor
 
@@ -17,16 +18,20 @@ if TYPE_CHECKING:
 
 TOPICS = {
     "attention": "attention", "self_attention": "attention", "cross_attention": "cross_attention",
-    "feed_forward": "feed_forward", "mlp": "feed_forward", "experts": "experts", "expert": "experts", "moe": "experts",
-    "router": "experts", "ssm": "mixer", "mamba": "mixer", "mixer": "mixer", "linear_attention": "mixer", "recurrent": "mixer",
-    "conv_module": "convolution", "convolution": "convolution",
+    "latent_attention": "latent_attention", "linear_attention": "mixer", "ssm": "mixer", "mamba": "mixer", "mixer": "mixer",
+    "recurrent": "mixer", "recurrence": "mixer", "fourier": "mixer", "convolution": "convolution", "conv_module": "convolution",
+    "feed_forward": "feed_forward", "mlp": "feed_forward", "experts": "experts", "expert": "experts", "mixture": "experts",
+    "moe": "experts", "router": "experts",
 }  # fmt: skip
 """From the kind of a part to what it is for; kinds not named here take it from the parts around them."""
 STRUCTURAL = frozenset(TOPICS.values())
 NORMS = frozenset({"layer_norm", "rms_norm", "group_norm", "batch_norm", "instance_norm", "norm", "scale", "layer_scale"})
 TRANSPARENT = frozenset({"model", "backbone"})
 HEADS = frozenset({"head", "lm_head", "classifier"})
-HEAD_NAMES = frozenset({"lm_head", "classifier", "qa_outputs", "score", "embed_out", "output_projection", "seq_relationship"})
+HEAD_NAMES = frozenset(
+    """lm_head generator_lm_head classifier pre_classifier qa_outputs score embed_out output_projection seq_relationship vocab_transform
+    vocab_projector""".split()
+)
 """Linear maps that are a head by themselves, known by their names."""
 
 
@@ -70,7 +75,8 @@ class Leaf(NamedTuple):
     @property
     def topic(self) -> str:
         """What it is for: a topic of :data:`TOPICS`, or ``norm``, ``embedding``, ``pooler``, ``head``, ``other``."""
-        return topic(self.pair.part, tuple(pair.part for pair in self.around))
+        found = topic(self.pair.part, tuple(pair.part for pair in self.around))
+        return topic_of_name(self.pair.part.name) or found if found == "other" and self.in_layer else found
 
     @property
     def copies(self) -> Size:
@@ -97,9 +103,9 @@ def topic(part: Part, around: tuple[Part, ...]) -> str:
         return "experts"
     if topics:
         return topics[0]
-    if any(kind in HEADS for kind in kinds):
+    if any(kind in HEADS for kind in kinds) or part.name in HEAD_NAMES:
         return "head"
-    if "pooler" in kinds:
+    if "pooler" in kinds or part.name == "pooler":
         return "pooler"
     if "embeddings" in kinds or part.kind == "embedding":
         return "embedding"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from weighbridge.proofs.anatomy import HEAD_NAMES, NORMS, Leaf, Pair, joined, leaves
+from weighbridge.proofs.anatomy import HEADS, NORMS, Leaf, Pair, joined, leaves
 from weighbridge.proofs.wording import role_name
-from weighbridge.tree import Part, Tensor
+from weighbridge.tree import Part, Tensor, indices
 
 EMBEDDINGS = {"Word embeddings": "word", "Position embeddings": "position", "Token type embeddings": "type"}
 """From what a table is called to its component."""
@@ -21,7 +21,7 @@ class Atom(NamedTuple):
             ``convolution``, ``pooler``, ``head:PATH`` or ``other``.
         role: As in the tree.
         path: The module, repeats folded.
-        layer: The path of the outermost repeated part it stands in, or the empty string.
+        layer: The path and first index of the outermost repeated part it stands in, or the empty string.
         each: Elements in one copy of that part (or in all, outside layers).
         copies: Copies of that part.
         rows: Rows of the table, for a position table, else 0.
@@ -90,14 +90,15 @@ def _layer(leaf: Leaf) -> tuple[str, int, int]:
         if layer:
             inner *= _int(repeat)
         else:
-            layer, copies = path, _int(repeat)
+            # Layers of two kinds (dense and with experts) share a path; where the first copy stands tells them apart.
+            layer, copies = f"{path}.{next(iter(indices(pair.part)), 0)}", _int(repeat)
     return layer, copies, inner
 
 
 def _component(leaf: Leaf, in_layer: bool) -> str:
     part, kinds = leaf.pair.part, {pair.part.kind for pair in leaf.around}
-    topic = "head" if leaf.topic == "other" and part.name in HEAD_NAMES else leaf.topic
-    if "head" in kinds or "lm_head" in kinds or topic == "head":
+    topic = "attention" if leaf.topic == "latent_attention" else leaf.topic
+    if kinds & HEADS or topic == "head":
         return "head:" + _head(leaf)
     if part.kind in NORMS:
         return "layer_norm" if in_layer else "embedding_norm" if "embeddings" in kinds else "norm"

@@ -112,13 +112,20 @@ def counts(model: Model, lang: str = "en") -> tuple[Count, ...]:
         value = custom.count(own)
         if value not in (own.unique, 0):
             rows.append(row(custom.key, custom.group, rows[0].class_name, custom.name, value, custom.definition, custom.source))
-    active = model.count().active
-    if isinstance(active, int) and active != own.unique:
-        rows.append(row("active", "part", rows[0].class_name, ACTIVE[0], active, ACTIVE[1], ACTIVE[2]))
+    tally = model.count()
+    counted = (("trainable", tally.trainable, TRAINABLE), ("active", tally.active, ACTIVE))
+    for key, amount, words in counted:
+        if isinstance(amount, int) and amount != own.unique:
+            rows.append(row(key, "part", rows[0].class_name, words[0], amount, words[1], words[2]))
     rows += [row("published", "published", "", PUBLISHED[0], None, PUBLISHED[1], source, written) for written, source in _published(model)]
     return tuple(rows)
 
 
+TRAINABLE = (
+    mark("trainable"),
+    mark("unique parameters that are not frozen"),
+    mark("num_parameters(only_trainable=True) of transformers"),
+)
 ACTIVE = (
     mark("active"),
     mark("unique parameters that work on one token: of the experts, only those chosen"),

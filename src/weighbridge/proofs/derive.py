@@ -13,12 +13,12 @@ from weighbridge.accounts.closed import Closed, closed
 from weighbridge.accounts.ledger import Entry
 from weighbridge.accounts.ledger import Line as Amount
 from weighbridge.errors import UsageError
-from weighbridge.formula import Expression, Symbol, as_expression, evaluate, polynomial
+from weighbridge.formula import Expression, Symbol, as_expression, evaluate, letters, polynomial
 from weighbridge.messages import Say, translator
-from weighbridge.proofs.anatomy import HEAD_NAMES, STRUCTURAL, TRANSPARENT, Leaf, Pair, find, joined, owned, pair, scaled
+from weighbridge.proofs.anatomy import STRUCTURAL, TRANSPARENT, Leaf, Pair, find, joined, owned, pair, scaled
 from weighbridge.proofs.insight import Insight, insight
 from weighbridge.proofs.wording import line_wording, role_name, section_wording
-from weighbridge.tree import Part
+from weighbridge.tree import Part, indices
 
 if TYPE_CHECKING:
     from weighbridge.model import Model
@@ -61,6 +61,7 @@ class Section(NamedTuple):
         copies: The value of *times*.
         each, value: Parameters of one copy, and of all.
         share: Tenths of a percent of the whole; those of one level add up to their parent's.
+        where: The indices of the copies, such as ``3–60``, where layers of several kinds stand in one stack.
     """
 
     number: str
@@ -75,6 +76,7 @@ class Section(NamedTuple):
     each: int
     value: int
     share: int = 0
+    where: str = ""
 
     @property
     def formula(self) -> Expression:
@@ -129,17 +131,12 @@ def derive(model: Model, lang: str = "en", *, module: str = "", depth: int | Non
     place = _place(top, module)
     root = _Author(say, values).section(place)
     root = _numbered(_shared(root, 1000), "")
+    used = set(_letters(root))
     root = root if depth is None else _pruned(root, depth)
-    used = {atom.letter for atom in polynomial(scaled_total(root)).symbols()}
     symbols = tuple((symbol, say(symbol.meaning)) for letter, symbol in table.items() if letter in used)
     title = " · ".join(text for text in (model.class_name, model.source, module) if text)
     told = insight(root.closed, table, values) if values and not module else None
     return Derivation(title, lang, root, symbols, {symbol.letter: values[symbol.letter] for symbol, _ in symbols}, told)
-
-
-def scaled_total(section: Section) -> Expression:
-    """Return the formula of all copies of a section, ``times × formula``."""
-    return scaled(1 if section.copies == 1 and not section.path else section.times, section.formula)
 
 
 def lines(section: Section) -> Iterator[Line]:
@@ -149,6 +146,13 @@ def lines(section: Section) -> Iterator[Line]:
             yield part
         else:
             yield from lines(part)
+
+
+def _letters(section: Section) -> Iterator[str]:
+    """Yield the letters that stand anywhere in a derivation, also those that cancel in the total."""
+    yield from letters(section.times)
+    for part in section.parts:
+        yield from _letters(part) if isinstance(part, Section) else letters(part.formula)
 
 
 class _Module(NamedTuple):
@@ -182,7 +186,7 @@ def _children(module: _Module) -> Iterator[_Unit]:
         yield Leaf(module.path, module.pair, module.around)
     for child in module.pair.children():
         path = joined(module.path, child.part.name)
-        if child.repeated:
+        if child.repeated or (child.part.repeat is not None and child.part.kind == "layer"):
             yield _Module(path, child, inside)
         elif child.part.kind in TRANSPARENT or child.part.repeat is not None:
             yield from _children(_Module(path, child, inside))
@@ -211,11 +215,7 @@ def _units(module: _Module) -> list[_Unit]:
 
 
 def _purpose(unit: _Unit) -> str:
-    if isinstance(unit, Leaf):
-        name = unit.pair.part.name
-        return "head" if unit.topic == "other" and name in HEAD_NAMES else unit.topic
-    leaf = Leaf(unit.path, unit.pair, unit.around)
-    return leaf.topic
+    return unit.topic if isinstance(unit, Leaf) else Leaf(unit.path, unit.pair, unit.around).topic
 
 
 class _Author(NamedTuple):
@@ -226,7 +226,8 @@ class _Author(NamedTuple):
 
     def section(self, module: _Module, title: str = "") -> Section:
         units = _units(module)
-        if len(units) == 1 and isinstance(units[0], _Module) and not module.pair.repeated and module.around:
+        single = module.pair.part.repeat is not None
+        if len(units) == 1 and not single and isinstance(units[0], _Module) and not module.pair.repeated and module.around:
             kind = module.pair.part.kind
             known = section_wording("", kind).title if section_wording("", kind).sentence else ""
             return self.section(units[0], title or self.say(known))
@@ -234,7 +235,7 @@ class _Author(NamedTuple):
         purpose = _purpose(module)
         wording = section_wording(purpose if purpose != "other" else "", part.kind, part.name)
         told = self.say(wording.sentence) if wording.sentence else ""
-        label = title or self.say(wording.title)
+        label = title or self.say(wording.title if not wording.title.isdigit() else section_wording("other").title)
         times = as_expression(symbolic.repeat) if module.pair.repeated and symbolic.repeat is not None else as_expression(1)
         return self.gathered(label, told, self.parts(units), path=module.path, kind=part.kind, times=times)
 
@@ -257,7 +258,8 @@ class _Author(NamedTuple):
         last: list[Line | Section] = []  # norms stand between the other parts of a layer; they are gathered behind them
         for unit in units:
             if isinstance(unit, _Module):
-                parts.append(self.section(unit))
+                mixed = sum(other.path == unit.path for other in modules) > 1
+                parts.append(self.section(unit)._replace(where=_where(unit.pair.part) if mixed else ""))
             elif (purpose := _purpose(unit)) not in done:
                 done.add(purpose)
                 section = self.purpose(purpose, [u for u in units if isinstance(u, Leaf) and _purpose(u) == purpose])
@@ -265,9 +267,10 @@ class _Author(NamedTuple):
         return [*parts, *last]
 
     def purpose(self, purpose: str, found: Sequence[Leaf]) -> Section:
-        wording = section_wording(purpose)
         inside = list(self.lines(found))
-        title = inside[0].title if purpose == "other" and len(inside) == 1 else self.say(wording.title)
+        wording = section_wording("table" if purpose == "embedding" and len(found) == 1 else purpose)
+        alike = len({line.title for line in inside}) == 1
+        title = inside[0].title if alike and purpose in ("other", "norm") else self.say(wording.title)
         return self.gathered(title, self.say(wording.sentence) if wording.sentence else "", inside, kind=purpose)
 
     def lines(self, found: Sequence[Leaf]) -> Iterator[Line]:
@@ -293,6 +296,16 @@ class _Author(NamedTuple):
         found = evaluate(formula, self.values)
         assert isinstance(found, int)
         return found
+
+
+def _where(part: Part) -> str:
+    """Write the indices of a repeated part's copies, ``3–60`` or ``3, 7, 11, …, 47``."""
+    places = list(indices(part))
+    if len(places) < 3:
+        return ", ".join(map(str, places))
+    if places[-1] - places[0] == len(places) - 1:
+        return f"{places[0]}–{places[-1]}"
+    return ", ".join(map(str, places if len(places) < 6 else [*places[:3], "…", places[-1]]))
 
 
 def _entry(parts: Sequence[Line | Section], times: Expression, each: int) -> Entry:

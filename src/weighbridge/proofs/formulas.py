@@ -9,6 +9,7 @@ from weighbridge.accounts.flops import flops
 from weighbridge.accounts.ledger import Entry, entries, ledger
 from weighbridge.accounts.parameters import PARAMETERS
 from weighbridge.formula import Symbol, evaluate, letters
+from weighbridge.messages import mark
 from weighbridge.notation import LATEX, TEXT, UNICODE, as_json, mathml, write
 from weighbridge.sizes import Size
 
@@ -88,13 +89,13 @@ def parameter_formula(model: Model) -> Formula:
 def flops_formula(model: Model, lengths: tuple[str, ...] = ("seq",)) -> Formula:
     """Return the closed formula of the forward matrix arithmetic, in batch B and tokens n."""
     tree, table, values = model.symbolic()
-    seq = Symbol("n", word="seq", key="seq", meaning="tokens per example", order=-1)
-    batch = Symbol("B", word="batch", key="batch", meaning="examples", order=-2)
-    known: dict[str, Size] = {
-        "seq": seq,
-        "decoder": Symbol("m", word="decoder", key="decoder_seq", meaning="decoder tokens per example", order=-1),
-    }
-    return _formula(flops(tree, known, batch).ledger, {**table, "n": seq, "B": batch}, {**values, "n": 128, "B": 1})
+    # A family's own letters come first: T5's B counts buckets, so its batch is b.
+    seq = Symbol("n", word="seq", key="seq", meaning=mark("tokens per example"), order=-1)
+    batch = Symbol("b" if "B" in table else "B", word="batch", key="batch", meaning=mark("examples"), order=-2)
+    decoder = Symbol("m", word="decoder", key="decoder_seq", meaning=mark("decoder tokens per example"), order=-1)
+    known: dict[str, Size] = {"seq": seq, "decoder": decoder}
+    table = {**table, "n": seq, "m": decoder, batch.letter: batch}
+    return _formula(flops(tree, known, batch).ledger, table, {**values, "n": 128, "m": 128, batch.letter: 1})
 
 
 def _formula(book: Entry, table: dict[str, Symbol], values: dict[str, int]) -> Formula:

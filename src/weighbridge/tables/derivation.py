@@ -61,6 +61,7 @@ def _part_json(part: Line | Section, values: dict[str, int]) -> dict[str, Any]:
         }  # fmt: skip
     return {
         **head, "path": part.path, "formula": _formula_json(part.formula), "times": write(part.times, TEXT), "copies": part.copies,
+        "where": part.where,
         "each": part.each, "value": part.value, "share": str(Share(part.share)),
         "parts": [_part_json(inner, values) for inner in part.parts],
     }  # fmt: skip
@@ -111,7 +112,8 @@ class _Writer:
     def section(self, section: Section, level: int) -> Iterator[Block]:
         copies = f" × {section.copies:,}" if section.copies != 1 else ""
         share = f" · {Share(section.share)}" if section.share or section.value else ""
-        yield Heading(level, section.number, section.title + copies, f"{section.value:,}{share}")
+        where = f" [{section.where}]" if section.where else ""
+        yield Heading(level, section.number, section.title + copies + where, f"{section.value:,}{share}")
         yield from self.once(section.sentence, level)
         only = section.parts[0] if len(section.parts) == 1 else None
         if isinstance(only, Line):

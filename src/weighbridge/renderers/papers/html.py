@@ -13,7 +13,7 @@ from weighbridge.report import Table
 STYLE = """body{max-width:60em;margin:2em auto;padding:0 1em;font:16px/1.5 system-ui,"Noto Sans SC","Noto Sans CJK SC",sans-serif}
 h2,h3,h4,h5,h6{display:flex;justify-content:space-between;gap:1em;margin:1.2em 0 .3em}
 .figure{font-weight:normal;font-variant-numeric:tabular-nums}
-.equation{margin:.3em 0 .6em 1.5em;overflow-x:auto}
+.equation{margin:.3em 0 .6em 1.5em;padding:.15em 0;overflow-x:auto;overflow-y:hidden}
 .label{margin-right:.6em;font-weight:600}
 td,th{padding:.1em 1em .1em 0;text-align:left}td.integer{text-align:right;font-variant-numeric:tabular-nums}
 code{font-size:.85em}p{margin:.3em 0}"""

@@ -10,7 +10,7 @@ from weighbridge.report import Table
 
 HEAD = r"""\documentclass[11pt]{%s}
 \usepackage{amsmath}
-\usepackage[margin=25mm]{geometry}
+\usepackage[margin=20mm]{geometry}
 \setlength{\parindent}{0pt}
 \setlength{\parskip}{4pt}
 \begin{document}
@@ -55,7 +55,7 @@ def _block(block: Block) -> str:
             first, *rest = (write(step, LATEX) for step in block.steps)
             label = rf"\text{{{escaped(block.label)}}}" if block.label else ""
             body = first + "".join(r" \\" + f"\n  &= {step}" for step in rest)
-            return "\\begin{align*}\n  " + label + "& " + body + "\n\\end{align*}"
+            return "{\\small\\begin{align*}\n  " + label + "& " + body + "\n\\end{align*}}"
         case _:
             return _table(block)
 

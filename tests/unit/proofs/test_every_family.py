@@ -1,0 +1,49 @@
+"""Derivations, formulas and conventions hold for every family that can be weighed, with its defaults."""
+
+import pytest
+
+from weighbridge import ConfigError, Model, model
+from weighbridge.blueprints import MODULES, family
+from weighbridge.proofs.conventions import convention
+from weighbridge.proofs.derive import Section
+from weighbridge.proofs.formulas import flops_formula
+from weighbridge.renderers.papers import render
+from weighbridge.tables.derivation import paper
+
+
+def default(model_type: str) -> Model:
+    try:
+        return model({"model_type": model_type}, family(model_type).base)
+    except ConfigError as error:
+        pytest.skip(f"the reference's own defaults build no {model_type}: {error}")
+
+
+assert MODULES
+
+
+@pytest.mark.parametrize("model_type", MODULES)
+def test_every_family_is_derived(model_type: str) -> None:
+    weighed = default(model_type)
+    unique = weighed.count().unique
+    derivation = weighed.explain("zh")
+    assert derivation.total == unique
+    assert f"{unique:,}" in render(paper(derivation))
+    assert all(isinstance(part, Section) for part in derivation.root.parts)
+    assert weighed.formula().value == unique
+
+
+@pytest.mark.parametrize("model_type", MODULES)
+def test_every_family_has_its_conventions(model_type: str) -> None:
+    weighed = default(model_type)
+    unique = weighed.count().unique
+    assert isinstance(unique, int)
+    found = convention(weighed, unique)
+    assert found is not None
+    assert found.cost == 0
+    assert all(row.value is None or row.value > 0 for row in weighed.counts())
+
+
+@pytest.mark.parametrize("model_type", MODULES)
+def test_every_family_has_a_formula_of_its_flops(model_type: str) -> None:
+    weighed = default(model_type)
+    assert flops_formula(weighed).value == weighed.flops(batch=1, seq=128).forward_matmul
