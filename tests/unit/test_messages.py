@@ -60,7 +60,7 @@ def test_compiled_catalogue_is_that_of_the_text(path: Path) -> None:
 
     with path.with_suffix(".mo").open("rb") as file:
         compiled = {message.id: message.string for message in read_mo(file) if message.id}
-    assert compiled == read(path)
+    assert compiled == {sentence: text for sentence, text in read(path).items() if text}
 
 
 def test_english_needs_no_catalogue() -> None:
