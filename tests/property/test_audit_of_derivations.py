@@ -46,7 +46,7 @@ def test_any_digit_changed_in_an_equation_is_found(lang: str, form: str) -> None
     choose = random.Random(f"{lang} {form}")
     lines = text.split("\n")
     places = [(at, m.start()) for at, line in enumerate(lines) if _is_equation(line) for m in re.finditer(r"\d", _bare(line))]
-    assert len(places) > 200
+    assert len(places) > 100
     for at, column in choose.sample(places, 60):
         digit = choose.choice([d for d in "0123456789" if d != lines[at][column]])
         changed = [*lines[:at], lines[at][:column] + digit + lines[at][column + 1 :], *lines[at + 1 :]]
@@ -55,12 +55,7 @@ def test_any_digit_changed_in_an_equation_is_found(lang: str, form: str) -> None
 
 
 def _is_equation(line: str) -> bool:
-    return (
-        bool(re.search(r"\d\s*(?:</\w+>)?\s*(?:=|\\\\=)\s*\S|= |<mo>=</mo>", line))
-        and "charset" not in line
-        and "<div" not in line
-        and "style" not in line
-    )
+    return bool(re.search(r"= |<mo>=</mo>", line)) and "charset" not in line and "style" not in line
 
 
 def _bare(line: str) -> str:

@@ -202,6 +202,9 @@ def _counted(statement: Sequence[Token], index: int, number: Token) -> Stated | 
             return Stated(word, int(number.value), number, named, False, index + 3)
         return None
     word = _COUNTED.get(following.text.lower()) if following.line == number.line else None
+    summed = following.text.startswith(("层合计", "层总计", "层共")) and following.line == number.line
+    if summed or (following.text == "layers" and index and statement[index - 1].text.lower() == "all"):
+        return Stated("layers", int(number.value), number, following, True, index + 2)
     if word and not (index and statement[index - 1].kind == "op"):
         return Stated(word, int(number.value), number, following, False, index + 2)
     return None

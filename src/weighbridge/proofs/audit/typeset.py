@@ -17,6 +17,8 @@ _CONTENT = frozenset(
 )
 _KEPT = {"sim": "≈", "simeq": "≈", "approx": "≈", "div": "/", "times": "×", "cdot": "·"}
 _DEEPEST = 24
+_PUNCTUATION = frozenset(":：,，。;；!?、") | {""}
+"""A star beside one of these is emphasis and no product."""
 
 
 class _Writer:
@@ -229,7 +231,11 @@ def _star(writer: _Writer, position: int) -> int:
         count == 2 and before == following == " "
     ):
         writer.put("^", position)
-    elif count == 1:
+    elif (
+        count == 1
+        and raw[max(0, position - 8) : position].rstrip()[-1:] not in _PUNCTUATION
+        and raw[after : after + 4].lstrip()[:1] not in _PUNCTUATION
+    ):
         writer.put("*", position)
     return after
 
