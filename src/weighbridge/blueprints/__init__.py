@@ -126,6 +126,7 @@ TRANSLATORS = {
     "rwkv": "rwkv",
     "lfm2": "lfm2",
     "whisper": "whisper",
+    "speech_to_text": "speech_to_text",
     "wav2vec2": "wav2vec2 hubert wavlm unispeech unispeech-sat data2vec-audio",
     "spectrogram": "audio-spectrogram-transformer",
 }
