@@ -51,9 +51,12 @@ class Scene(NamedTuple):
     def context(self, line: int, column: int) -> str | None:
         """Return the model that a place of the text is about."""
         name = self.contexts[line]
-        for mention in self.mentions.get(line, ()):
+        named = self.mentions.get(line, ())
+        for mention in named:
             if mention.column <= column:
                 name = mention.name
+        if named and named[0].column > column and not set(self.lines[line].text[column : named[0].column]) & _BREAKS:
+            name = named[0].name
         if name is not None and self.main is not None and name == self.main.name:
             return ""
         return name
@@ -127,6 +130,7 @@ def claim(lines: Sequence[Line], first: Token, last: Token, kind: str, verdict: 
 
 
 _BERT = re.compile(r"(?<![a-z])bert(?=model|for|config|base|large|[^a-z]|$)")
+_BREAKS = frozenset(",;:.，；。：、|()")
 _CLASS = re.compile(r"[A-Z]\w{2,40}")
 
 
