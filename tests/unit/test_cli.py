@@ -81,6 +81,14 @@ def test_models_are_listed_and_can_be_narrowed(capsys: pytest.CaptureFixture[str
     assert "102,267,648" in printed(capsys, "models", "bert-base-chinese")
 
 
+def test_coverage_is_told_as_it_was_measured(capsys: pytest.CaptureFixture[str]) -> None:
+    found = json.loads(printed(capsys, "models", "--coverage", "--json"))
+    assert found["classes_exact"] == sum(exact for exact, _ in found["by_type"].values())
+    assert found["classes"] == sum(of for _, of in found["by_type"].values())
+    shown = printed(capsys, "models", "bert", "--coverage")
+    assert f"{found['classes_exact']:,} of {found['classes']:,} classes agree" in shown
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_names_every_command(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
     script = printed(capsys, "completion", shell)

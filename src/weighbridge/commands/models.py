@@ -12,12 +12,14 @@ if TYPE_CHECKING:
 EXAMPLE = """example:
   weigh models
   weigh models bert --json
+  weigh models --coverage
 """
 
 
 def configure(parser: ArgumentParser) -> None:
     """Name the options."""
     parser.add_argument("filter", nargs="?", default="", metavar="WORD", help="only names and model types that contain WORD")
+    parser.add_argument("--coverage", action="store_true", help="classes that agree with the reference library, of all that it can build")
     parser.add_argument("--names", action="store_true", help="print the names of the presets alone, one a line")
     shared.output_options(parser)
 
@@ -30,7 +32,7 @@ def run(args: Namespace) -> int:
     if args.names:
         print("\n".join(preset.name for preset in sources.presets() if args.filter in preset.name))
     elif args.json:
-        shared.print_json(known.as_json(args.filter))
+        shared.print_json(known.coverage_json() if args.coverage else known.as_json(args.filter))
     else:
-        shared.show(known.report(args.filter), args)
+        shared.show(known.coverage_report(args.filter) if args.coverage else known.report(args.filter), args)
     return 0

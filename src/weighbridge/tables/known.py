@@ -34,3 +34,31 @@ def report(word: str) -> Report:
     types = [Row((entry["model_type"], ", ".join(entry["classes"]))) for entry in answer["architectures"]]
     tables = (Table(columns, tuple(rows)), Table((Column("model type"), Column("classes")), tuple(types)))
     return Report(f"{len(rows)} presets, {len(types)} model types", tables=tables)
+
+
+def coverage_json() -> dict[str, Any]:
+    """Return on how many classes of the reference library the blueprints agree, as it was last measured.
+
+    >>> sorted(coverage_json())[:2]
+    ['by_type', 'classes']
+    """
+    import json
+    from pathlib import Path
+
+    from weighbridge import blueprints
+
+    path = Path(blueprints.__file__).with_name("coverage.json")
+    found: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    return found
+
+
+def coverage_report(word: str) -> Report:
+    """Return the report of ``weigh models --coverage``: classes that agree tensor for tensor, of all that can be built."""
+    from weighbridge.report import Column, Report, Row, Table
+
+    found = coverage_json()
+    rows = [Row((name, exact, of)) for name, (exact, of) in sorted(found["by_type"].items()) if word in name]
+    columns = (Column("model type"), Column("agree", "integer"), Column("can be built", "integer"))
+    notes = (f"{found['library']}; {found['configs']}; measured by {found['command']}.",)
+    figure = f"{found['classes_exact']:,} of {found['classes']:,} classes agree"
+    return Report(f"{found['types_exact']:,} of {found['types']:,} model types whole", figure, (Table(columns, tuple(rows)),), notes)
