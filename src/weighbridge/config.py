@@ -272,6 +272,26 @@ def defaulted(fields: tuple[Field, ...], raw: Mapping[str, Any], path: str = "",
     return missing
 
 
+ACTIVATIONS_WITH_PARAMETERS = frozenset(("prelu", "xielu"))
+"""Activation functions of the reference library that hold parameters of their own (transformers 5.23.0, activations.py)."""
+
+
+def refuse_parametric_activations(fields: tuple[Field, ...], raw: Mapping[str, Any], path: str = "") -> None:
+    """Refuse an activation that has parameters where no field of the family describes them.
+
+    Raises:
+        ConfigError: Such as ``hidden_act`` prelu in BERT.
+    """
+    for key, value in raw.items():
+        if isinstance(value, str) and value in ACTIVATIONS_WITH_PARAMETERS:
+            if value == "xielu" and any(key in (field.key, *field.aliases) for field in fields):
+                continue
+            raise ConfigError(f"{value} has parameters of its own, which no blueprint of this type describes", key=path + key, value=value)
+        if type(value) is dict and path.count(".") < 4:
+            inner = next((field.fields for field in fields if field.key == key), ())
+            refuse_parametric_activations(inner, value, f"{path}{key}.")
+
+
 def unknown(fields: tuple[Field, ...], raw: Mapping[str, Any], neutral: frozenset[str], path: str = "") -> list[str]:
     """Return the key paths that neither *fields* nor the neutral keys name.
 

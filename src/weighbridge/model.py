@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from weighbridge.accounts.parameters import Tally, tally
 from weighbridge.blueprints import Family, family, is_remote, model_type_of
-from weighbridge.config import Sizes, bind, conflicts, defaulted, did_you_mean, merged, symbols, unknown
+from weighbridge.config import Sizes, bind, conflicts, defaulted, did_you_mean, merged, refuse_parametric_activations, symbols, unknown
 from weighbridge.errors import ConfigError, ReadError, SourceError, UnknownArchitecture, UsageError
 from weighbridge.records import TYPE_CHECKING, NamedTuple
 from weighbridge.tree import Part, Row, flatten
@@ -342,6 +342,7 @@ def _from_config(raw: dict[str, Any], source: str, model_class: str | None, over
         _check_overrides(known, overrides)
     class_name = _class(known, raw, model_class)
     conflicts(known.fields, raw)
+    refuse_parametric_activations(known.fields, raw)
     sizes = bind(known.fields, raw)
     tree = known.classes[class_name](sizes)
     return Model(source, "config", tree, class_name=class_name, notes=notes, description=Described(known, raw, sizes))

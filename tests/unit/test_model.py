@@ -180,6 +180,13 @@ def test_flops_refuse_what_is_no_length() -> None:
         weighbridge.model("bert-base-uncased").flops(seq=0)
 
 
+def test_an_activation_with_parameters_is_refused() -> None:
+    with pytest.raises(ConfigError) as caught:
+        weighbridge.model({"model_type": "bert", "hidden_act": "prelu"})
+    assert str(caught.value) == "hidden_act: prelu has parameters of its own, which no blueprint of this type describes"
+    assert weighbridge.model({"model_type": "apertus", "hidden_act": "xielu", "num_hidden_layers": 1}).count().unique
+
+
 def test_cross_attention_without_a_decoder_is_refused_as_the_reference_does() -> None:
     with pytest.raises(ConfigError) as caught:
         weighbridge.model({"model_type": "bert", "add_cross_attention": True})

@@ -148,6 +148,9 @@ def family(model_type: str) -> Family:
     >>> family("bert").base
     'BertModel'
     """
+    known = _LOADED.get(model_type)
+    if known is not None:
+        return known
     module = MODULES.get(model_type)
     if module is None:
         hint = (
@@ -158,7 +161,11 @@ def family(model_type: str) -> Family:
     from importlib import import_module
 
     found: Family = import_module(f"weighbridge.blueprints.{module}").FAMILIES[model_type]
+    _LOADED[model_type] = found
     return found
+
+
+_LOADED: dict[str, Family] = {}
 
 
 def is_remote(model_type: str) -> bool:
@@ -167,7 +174,10 @@ def is_remote(model_type: str) -> bool:
     >>> is_remote("baichuan"), is_remote("llama")
     (True, False)
     """
-    return any(model_type in types.split() for types in REMOTE.values())
+    return model_type in _REMOTE_TYPES
+
+
+_REMOTE_TYPES = frozenset(model_type for types in REMOTE.values() for model_type in types.split())
 
 
 def model_type_of(class_name: str) -> str | None:
