@@ -11,7 +11,7 @@ from weighbridge.accounts.closed import closed
 from weighbridge.accounts.ledger import Rule, ledger
 from weighbridge.accounts.parameters import copies, elements, tally
 from weighbridge.config import LARGEST, bind, symbols
-from weighbridge.errors import WeighbridgeError
+from weighbridge.errors import UsageError, WeighbridgeError
 from weighbridge.formula import Expression, Symbol, evaluate
 from weighbridge.model import Model
 
@@ -126,9 +126,15 @@ def _as_columns(raw: Mapping[str, Any], values: Mapping[str, int], column: Calla
 
 
 def flops(model: Model, lengths: Pass, expected: int) -> Difference | None:
-    """Hold our forward arithmetic to what was counted live."""
+    """Hold our forward arithmetic to what was counted live.
+
+    Raises:
+        UsageError: We do not tell it, and say why: no difference, but nothing that was compared either.
+    """
     try:
         value = model.flops(lengths.batch, lengths.seq, lengths.decoder_seq, lengths.encoder_seq).forward_matmul
+    except UsageError:
+        raise
     except WeighbridgeError as error:
         return Difference("flops", str(lengths), str(error), expected)
     return None if value == expected else Difference("flops", str(lengths), value, expected)

@@ -56,13 +56,19 @@ class Within(NamedTuple):
     what: str
 
 
+class Untold(NamedTuple):
+    """A number of tokens that no config tells, and *why*; asking for the arithmetic behind it is refused."""
+
+    why: str
+
+
 class Together(NamedTuple):
     """Streams whose lengths add up, such as image patches in front of text."""
 
     streams: tuple[Stream, ...]
 
 
-Stream: TypeAlias = "str | Size | Span | Once | Least | Within | Together"
+Stream: TypeAlias = "str | Size | Span | Once | Least | Within | Untold | Together"
 """The tokens that a part sees for each example: a named length (``seq``, ``encoder``, ``decoder``,
 ``one``), a size (197 image patches), a span of another stream, or several together."""
 

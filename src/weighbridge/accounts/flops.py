@@ -13,7 +13,7 @@ from typing import NamedTuple
 from weighbridge.accounts.ledger import Entry, Rule, ledger
 from weighbridge.errors import UsageError
 from weighbridge.sizes import Size, product
-from weighbridge.tree import Least, Once, Op, Part, Span, Stream, Tensor, Together, Within
+from weighbridge.tree import Least, Once, Op, Part, Span, Stream, Tensor, Together, Untold, Within
 
 
 class Flops(NamedTuple):
@@ -98,6 +98,8 @@ def length(stream: Stream, lengths: Mapping[str, Size]) -> Size:
             if isinstance(of, int) and isinstance(stream.limit, int) and of > stream.limit:
                 raise UsageError(f"{of:,} tokens: this is described up to {stream.limit:,}, the {stream.what}")
             return of
+        case Untold():
+            raise UsageError(f"this arithmetic cannot be told from a config: {stream.why}")
         case Together():
             result: Size = 0
             for part in stream.streams:

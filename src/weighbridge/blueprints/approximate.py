@@ -24,7 +24,7 @@ from weighbridge.encoders import (
 )
 from weighbridge.parts import attend, embedding, layer_norm, linear, matmul
 from weighbridge.sizes import Size
-from weighbridge.tree import Node, Part, Tensor
+from weighbridge.tree import Node, Part, Tensor, Untold
 
 NYSTROM = (
     *bert_fields(vocab=30000, positions=510),
@@ -77,14 +77,14 @@ def nystromformer(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[
 
 def yoso(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe attention by its expectation; by hashes it is a kernel whose work nobody can tell from the config."""
-    sight = "seq" if c.expected else "hashes"
+    sight = "seq" if c.expected else Untold("YOSO's hashing is a kernel of its own")
     return body(c, *((convolution(c),) if c.convolved else ()), attend(heads=c.heads, head_dim=c.head_dim, keys=sight))
 
 
 def mra(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe attention by blocks of several resolutions, a kernel that picks them as it runs."""
     places = Tensor("position_ids", (1, c.positions), "buffer")
-    return body(c, attend(heads=c.heads, head_dim=c.head_dim, keys="blocks"), buffers=(places,))
+    return body(c, attend(heads=c.heads, head_dim=c.head_dim, keys=Untold("MRA picks its blocks as it runs")), buffers=(places,))
 
 
 def multiple_choice(c: Sizes, words: str | None) -> tuple[Part, ...]:

@@ -24,7 +24,7 @@ from weighbridge.encoders import (
     feed_forward,
 )
 from weighbridge.parts import attend, linear
-from weighbridge.tree import Part, Stream, Within
+from weighbridge.tree import Part, Stream, Untold, Within
 
 FIELDS = (
     *bert_fields(vocab=50358, positions=4096),
@@ -51,7 +51,9 @@ def attention(c: Sizes, name: str, keys: str | None = None) -> Part:
     """Describe attention, in full as far as the reference attends in full."""
     H = c.hidden
     blocks = c.attention == "block_sparse" and not c.decoder
-    sight: Stream | None = Within("seq", (5 + 2 * c.random) * c.block, "tokens BigBird attends in full") if blocks else keys
+    sight: Stream | None = Untold("BigBird's reference looks at its own cache where it says it looks at the encoder") if keys else None
+    if blocks and not keys:
+        sight = Within("seq", (5 + 2 * c.random) * c.block, "tokens BigBird attends in full")
     inner = Part("self", (
         linear("query", H, H, bias=c.biased),
         linear("key", H, H, bias=c.biased, stream=keys),

@@ -79,7 +79,7 @@ def bare(model: Model, notation: str, *, of_flops: bool = False) -> str:
 
     >>> from weighbridge import model
     >>> bare(model("bert-base-uncased"), "latex")[:32]
-    'V \\\\times H + S \\\\times H + T \\\\times'
+    'V \\\\times H + S \\\\times H + T \\\\tim'
     """
     found = formula(model, of_flops=of_flops)
     if notation != "sympy":
