@@ -3,7 +3,7 @@
 A listing is a list of strings and blocks. A string is one tensor, ``name 30522x768``, followed by
 ``= owner`` if it is another's storage and by ``frozen`` if it does not learn. A block is
 ``[prefix, indices, number]``: under ``prefix.i.`` for each index stand the lines of the numbered
-body; a ``#`` in an owner's name stands for ``prefix.i``.
+body; a ``#`` in an owner's name stands for ``prefix.i``, a second one for the block around it.
 """
 
 from __future__ import annotations
@@ -51,8 +51,9 @@ def unfold(folded: Folded, bodies: Sequence[Folded]) -> Iterator[Line]:
             here = f"{prefix}.{index}"
             for line in unfold(bodies[number], bodies):
                 owner = line.tied_to
-                if owner is not None:
-                    owner = here + owner.removeprefix("#") if owner.startswith("#") else owner
+                if owner is not None and owner.startswith("#"):
+                    # A second mark is meant for the block around this one.
+                    owner = owner[1:] if owner.startswith("##") else here + owner[1:]
                 yield line._replace(name=f"{here}.{line.name}", tied_to=owner)
 
 
@@ -99,7 +100,9 @@ def _blocks(prefix: str, lines: list[Line], bodies: list[Folded]) -> Iterator[li
 
 def _relative(line: Line, here: str) -> Line:
     owner = line.tied_to
-    if owner is not None and owner.startswith(here + "."):
+    if owner is not None and owner.startswith("#"):
+        owner = "#" + owner
+    elif owner is not None and owner.startswith(here + "."):
         owner = "#" + owner[len(here) :]
     return line._replace(name=line.name[len(here) + 1 :], tied_to=owner)
 
