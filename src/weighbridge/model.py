@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 
 from weighbridge.accounts.parameters import Tally, tally
@@ -285,9 +286,15 @@ def _via(source: object, model_class: str | None, overrides: Mapping[str, Any] |
 
 def _from_path(text: str, model_class: str | None, overrides: Mapping[str, Any] | None) -> Model:
     from weighbridge import sources
+
+    # A config on this disk is what people weigh most: nothing of files, hubs or addresses is loaded for it.
+    if text.endswith(".json") and not text.endswith(".index.json") and os.path.isfile(text):
+        return _from_config(sources.read_config(text), text, model_class, overrides)
+    from pathlib import Path
+
     from weighbridge.readers import place
 
-    path = place(text)
+    path = Path(text) if os.path.exists(text) else place(text)
     if path.is_dir():
         config = path / "config.json"
         for name in ("config.json", "bert_config.json"):

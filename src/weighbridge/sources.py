@@ -81,14 +81,17 @@ def _presets(text: str) -> Iterator[Preset]:
         yield Preset(name, entry["source"], entry.get("hub", ""), entry.get("published", ""), entry["config"])
 
 
-def read_config(path: Path) -> dict[str, Any]:
-    """Read a JSON config from a file.
+def read_config(path: Path | str) -> dict[str, Any]:
+    """Read a JSON config from a file, or from what answers like a path.
 
     Raises:
         ReadError: The file cannot be read.
         ConfigError: It is no JSON object, repeats a key, or is nested without end.
     """
     try:
+        if isinstance(path, str):
+            with open(path, "rb") as file:
+                return parse_config(file.read(), path)
         return parse_config(path.read_bytes(), str(path))
     except OSError as error:
         raise ReadError(f"cannot be read: {error.strerror}", path=str(path)) from None
