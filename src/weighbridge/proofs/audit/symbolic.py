@@ -229,6 +229,8 @@ def _agrees(written: Polynomial, own: Polynomial, sizes: Mapping[str, int]) -> b
 
 def _in_terms_of(formula: Polynomial, other: Polynomial, sizes: Mapping[str, int]) -> Polynomial:
     letters = {atom.letter for atom in other.symbols()}
+    if all(atom.letter in letters for atom in formula.symbols()):
+        return formula
     wide = sizes.get("mlp") == 4 * sizes.get("hidden", -1)
     result = Polynomial({})
     for monomial, coefficient in formula.terms.items():
