@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 EXAMPLE = """example:
   weigh flops bert-base-uncased --batch 1 --seq 128
+  weigh flops bert-base-uncased --explain --lang zh
 """
 
 
@@ -21,6 +22,8 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--seq", type=int, default=128, metavar="N", help="tokens per example (default 128)")
     parser.add_argument("--decoder-seq", type=int, metavar="N", help="tokens of the decoder, where there are both (default: --seq)")
     parser.add_argument("--encoder-seq", type=int, metavar="N", help="length of the states that a decoder's cross-attention looks at")
+    parser.add_argument("--explain", action="store_true", help="derive it: formula, substitution, number, module by module")
+    parser.add_argument("--lang", default="en", metavar="LANG", help="language of the derivation: en (default) or zh")
     shared.output_options(parser)
 
 
@@ -30,7 +33,12 @@ def run(args: Namespace) -> int:
 
     model = shared.weighed(args)
     given = arithmetic.Pass(args.batch, args.seq, args.decoder_seq, args.encoder_seq)
-    if args.json:
+    if args.explain:
+        from weighbridge.renderers.papers import render
+        from weighbridge.tables import effort
+
+        print(render(effort.paper(model, given, args.lang), {None: "text"}.get(args.form, args.form)), end="")
+    elif args.json:
         shared.print_json(arithmetic.as_json(model, given))
     else:
         shared.show(arithmetic.report(model, given), args)
