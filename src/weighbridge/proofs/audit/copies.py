@@ -8,6 +8,7 @@ since only it still knows that ``7682`` was a square.
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 SIGNS = {
@@ -145,19 +146,20 @@ def _is_edge(flat: _Flat, start: int) -> bool:
     return not ((before.isascii() and before.isalnum()) and (after.isascii() and after.isalnum()))
 
 
+_RUN = re.compile(r"[\x00-\x08\x0e-\x1b!-\[\]-\x7f×·⋅≈−]{10,}")
+"""Characters without spaces or TeX's backslash, as many as the shortest repetition has."""
+
+
 def _repeats(raw: str) -> list[tuple[int, int]]:
     """Find runs without spaces that are one equation, or one number with separators, twice or three times over."""
-    found, start = [], 0
-    for end in range(len(raw) + 1):
-        if end < len(raw) and (raw[end].isascii() or raw[end] in "×·⋅≈−") and not raw[end].isspace() and raw[end] not in "\\：":
-            continue
-        run = raw[start:end]
+    found = []
+    for match in _RUN.finditer(raw):
+        run, start = match[0], match.start()
         for copies in (3, 2):
             size, rest = divmod(len(run), copies)
             if 5 <= size <= _WINDOW and not rest and run == run[:size] * copies and _is_repeat(run[:size]):
                 found += [(start + copy * size, start + (copy + 1) * size) for copy in range(1, copies)]
                 break
-        start = end + 1
     return found
 
 

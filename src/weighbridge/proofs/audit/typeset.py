@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from weighbridge.proofs.audit.copies import SIGNS, doubled
 
 _SUPERSCRIPTS = {"⁰": "0", "¹": "1", "²": "2", "³": "3", "⁴": "4", "⁵": "5", "⁶": "6", "⁷": "7", "⁸": "8", "⁹": "9", "⁻": "-"}
@@ -35,6 +37,7 @@ class _Writer:
         self.at.extend([column] * len(text))
 
 
+@lru_cache(maxsize=1024)  # pages repeat their lines: table rules, headings, formulas pasted again
 def plain(raw: str) -> tuple[str, tuple[int, ...]]:
     """Return the line as it is read, and for each character its column in *raw*.
 
