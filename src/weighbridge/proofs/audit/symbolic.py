@@ -222,7 +222,8 @@ def _agrees(written: Polynomial, own: Polynomial, sizes: Mapping[str, int]) -> b
     """Compare two formulas; a letter that only one of them has is replaced by its value, and I by 4H where that holds."""
     if written == own:
         return True
-    if not written.symbols() <= own.symbols() | _GIVEN or not own.symbols() <= written.symbols() | _GIVEN:
+    theirs, ours = written.symbols(), own.symbols()
+    if theirs == ours or not theirs <= ours | _GIVEN or not ours <= theirs | _GIVEN:
         return False
     return _in_terms_of(own, written, sizes) == _in_terms_of(written, own, sizes)
 
