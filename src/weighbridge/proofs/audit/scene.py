@@ -80,6 +80,12 @@ def understand(lines: Sequence[Line], model: Model | None = None) -> Scene:
     sizes = [size for statement in spoken for size in stated(statement, meant)]
     named = {index: found for index, line in enumerate(lines) if line.text and (found := mentions(line))}
     main = _given(model) if model is not None else _main(lines, named, sizes)
+    weighed = model
+    if model is None and main is not None:
+        try:
+            weighed = weigh(dict(main.config)) if main.config is not None else weigh(main.name)
+        except WeighbridgeError:
+            main = None  # sizes that fit no model: the text is held against itself alone
     contexts = _contexts(lines, named, main)
     models: dict[str, Model] = {}
     wanted = {name for name in contexts if name} | {m.name for found in named.values() for m in found if m.name}
@@ -88,15 +94,14 @@ def understand(lines: Sequence[Line], model: Model | None = None) -> Scene:
             models[name] = weigh(name)
         except WeighbridgeError:
             continue
-    if model is not None:
-        models[""] = model
-    elif main is not None:
-        models[""] = weigh(dict(main.config)) if main.config is not None else weigh(main.name)
-        named_class = _stated_class(lines, models[""])
-        if named_class is not None and named_class != models[""].class_name and main.config is None:
+    if weighed is not None:
+        models[""] = weighed
+    if model is None and weighed is not None and main is not None and main.config is None:
+        named_class = _stated_class(lines, weighed)
+        if named_class is not None and named_class != weighed.class_name:
             models[""] = weigh(main.name, named_class)
     equations = [chain for statement in spoken for chain in chains(statement)]
-    amounts: dict[str | None, dict[str, int]] = {name: _with_letters(words_of(weighed), meant) for name, weighed in models.items()}
+    amounts: dict[str | None, dict[str, int]] = {name: _with_letters(words_of(found), meant) for name, found in models.items()}
     amounts.setdefault("", _with_letters(_agreed(sizes), meant))
     return Scene(lines, spoken, equations, meant, sizes, named, contexts, main, models, amounts)
 
