@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from truth.forward import Pass
 from truth.listing import Line, Listing, of_rows
 from weighbridge.accounts.closed import closed
-from weighbridge.accounts.ledger import Rule, ledger
-from weighbridge.accounts.parameters import copies, elements, tally
+from weighbridge.accounts.ledger import ledger
+from weighbridge.accounts.parameters import PARAMETERS, tally
 from weighbridge.config import LARGEST, bind, symbols
 from weighbridge.errors import UsageError, WeighbridgeError
 from weighbridge.formula import Expression, Symbol, evaluate
@@ -100,7 +100,7 @@ def formula(model: Model) -> Difference | None:
 
 def ledger_formula(model: Model) -> Expression:
     """Return the closed formula of the unique parameters."""
-    return closed(ledger(model.symbolic()[0], Rule(elements, copies))).expression()
+    return closed(ledger(model.symbolic()[0], PARAMETERS)).expression()
 
 
 def columns(model: Model) -> list[int]:

@@ -100,13 +100,13 @@ def norm_first_attentions(c: Sizes, *, before: str | None = None, after: str | N
     return (one("attention", None), *((one("crossattention", "encoder"),) if c.crossed else ()))
 
 
-def bert_embeddings(c: Sizes, width: Size | None = None) -> Part:
-    """Describe the embeddings of words, positions and token types, and their norm, in the hidden size or another *width*."""
+def bert_embeddings(c: Sizes, width: Size | None = None, *, typed: bool = True) -> Part:
+    """Describe the embeddings of words, positions and, if *typed*, token types, and their norm, in the hidden size or another *width*."""
     E = c.hidden if width is None else width
     return Part("embeddings", (
         embedding("word_embeddings", c.vocab, E),
         embedding("position_embeddings", c.positions, E),
-        embedding("token_type_embeddings", c.types, E),
+        *((embedding("token_type_embeddings", c.types, E),) if typed else ()),
         layer_norm("LayerNorm", E),
     ), "embeddings")  # fmt: skip
 

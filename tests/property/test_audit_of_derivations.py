@@ -3,6 +3,7 @@
 import random
 import re
 from pathlib import Path
+from time import process_time
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from weighbridge import model
 from weighbridge.errors import ReadError
 from weighbridge.proofs.audit import Audit, audit
+from weighbridge.proofs.audit.claims import KINDS, VERDICTS
 from weighbridge.renderers.papers import render
 from weighbridge.tables import derivation
 
@@ -63,20 +65,51 @@ def _bare(line: str) -> str:
     return re.sub(r"<[^>]*>", lambda m: "_" * len(m.group()), line)
 
 
+def assert_consistent(found: Audit) -> None:
+    """Hold what an audit says to its own words: known verdicts and kinds, lines of the text, in their order."""
+    numbers = {line.number for line in found.lines}
+    assert {claim.verdict for claim in found.claims} <= set(VERDICTS)
+    assert {claim.kind for claim in found.claims} <= set(KINDS)
+    assert all(claim.line in numbers for claim in found.claims)
+    assert [claim.line for claim in found.claims] == sorted(claim.line for claim in found.claims)
+
+
+def assert_audits_or_refuses(data: bytes, name: str) -> None:
+    """Audit, or refuse with a text that says what is wrong; nothing else may come out."""
+    refusal = ""
+    try:
+        found = audit(data, name=name)
+    except ReadError as error:
+        refusal = str(error) or "a refusal without a word"
+    if refusal:
+        assert refusal != "a refusal without a word"
+    else:
+        assert_consistent(found)
+
+
+def test_an_inconsistent_audit_is_found() -> None:
+    found = audit("2 + 2 = 5\n\n1 + 1 = 2\n")
+    assert_consistent(found)
+    for spoiled in (
+        found._replace(claims=found.claims[::-1]),
+        found._replace(lines=()),
+        found._replace(claims=(found.claims[0]._replace(verdict="odd"),)),
+    ):
+        with pytest.raises(AssertionError):
+            assert_consistent(spoiled)
+
+
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.binary(max_size=400))
 def test_random_bytes_never_crash(data: bytes) -> None:
     for name in ("a.md", "a.html", "a.ipynb", ""):
-        try:
-            audit(data, name=name)
-        except ReadError:
-            continue
+        assert_audits_or_refuses(data, name)
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.text(alphabet="0123456789,.=≈×*+-/^(){}[]\\$ HVLI万亿MK%|&;:，参数量 frac", max_size=300))
 def test_formula_soup_never_crashes(text: str) -> None:
-    audit(text, name="a.md")
+    assert_consistent(audit(text, name="a.md"))
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -87,10 +120,7 @@ def test_mutated_texts_never_crash(path: Path, choose: random.Random) -> None:
         place = choose.randrange(len(data))
         data[place : place + choose.randrange(3)] = bytes(choose.randrange(256) for _ in range(choose.randrange(4)))
     for name in ("a.md", "a.html"):
-        try:
-            audit(bytes(data), name=name)
-        except ReadError:
-            continue
+        assert_audits_or_refuses(bytes(data), name)
 
 
 @pytest.mark.parametrize(
@@ -101,5 +131,7 @@ def test_mutated_texts_never_crash(path: Path, choose: random.Random) -> None:
     ids=lambda text: repr(text[:12]),
 )  # fmt: skip
 def test_monsters_end_soon(text: str) -> None:
-    audit(text, name="a.md")
-    audit(text, name="a.html")
+    started = process_time()
+    assert_consistent(audit(text, name="a.md"))
+    assert_consistent(audit(text, name="a.html"))
+    assert process_time() - started < 60, "a bound on hanging, loose enough for any machine; benchmarks/audit.py measures"

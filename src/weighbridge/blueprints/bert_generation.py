@@ -7,20 +7,13 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.config import Sizes
-from weighbridge.encoders import DECODER, POOLED, Worn, bert_fields, bert_layer, dressed, encoder_of, vocabulary
-from weighbridge.parts import embedding, layer_norm
+from weighbridge.encoders import DECODER, POOLED, Worn, bert_embeddings, bert_fields, bert_layer, dressed, encoder_of, vocabulary
 from weighbridge.tree import Part, Tensor
 
 
 def bert_generation(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe the encoder, or the decoder that looks at one."""
-    H = c.hidden
-    embeddings = Part("embeddings", (
-        embedding("word_embeddings", c.vocab, H),
-        embedding("position_embeddings", c.positions, H),
-        layer_norm("LayerNorm", H),
-    ), "embeddings")  # fmt: skip
-    return (embeddings, encoder_of(bert_layer(c)))
+    return (bert_embeddings(c, typed=False), encoder_of(bert_layer(c)))
 
 
 def lm(c: Sizes, words: str | None) -> tuple[Part, ...]:

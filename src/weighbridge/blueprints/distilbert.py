@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.config import LABELS, TIED, Sizes, derived, size
-from weighbridge.encoders import POOLED, Worn, dressed, labels_of_each, span_ends, vocabulary
-from weighbridge.parts import attend, embedding, layer_norm, linear
+from weighbridge.encoders import POOLED, Worn, bert_embeddings, dressed, labels_of_each, span_ends, vocabulary
+from weighbridge.parts import attend, layer_norm, linear
 from weighbridge.sizes import exact
 from weighbridge.tree import Part
 
@@ -30,11 +30,6 @@ NEUTRAL = frozenset({"activation", "qa_dropout", "seq_classif_dropout", "sinusoi
 def distilbert(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe the encoder; it has no pooler to keep or leave out."""
     H = c.hidden
-    embeddings = Part("embeddings", (
-        embedding("word_embeddings", c.vocab, H),
-        embedding("position_embeddings", c.positions, H),
-        layer_norm("LayerNorm", H),
-    ), "embeddings")  # fmt: skip
     attention = Part("attention", (
         linear("q_lin", H, H),
         linear("k_lin", H, H),
@@ -48,7 +43,7 @@ def distilbert(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Par
         Part("ffn", (linear("lin1", H, c.mlp), linear("lin2", c.mlp, H)), "feed_forward"),
         layer_norm("output_layer_norm", H),
     ), "layer", repeat=c.layers)  # fmt: skip
-    return (embeddings, Part("transformer", (layer,), "encoder"))
+    return (bert_embeddings(c, typed=False), Part("transformer", (layer,), "encoder"))
 
 
 def masked_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:

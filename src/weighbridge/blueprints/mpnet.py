@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.config import Sizes, size
-from weighbridge.encoders import POOLED, ROBERTA_HEADS, bert_fields, dressed, encoder_of, feed_forward, pooler
+from weighbridge.encoders import POOLED, ROBERTA_HEADS, bert_embeddings, bert_fields, dressed, encoder_of, feed_forward, pooler
 from weighbridge.parts import attend, embedding, layer_norm, linear
 from weighbridge.tree import Part
 
@@ -21,11 +21,6 @@ FIELDS = (
 def mpnet(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe the encoder."""
     H = c.hidden
-    embeddings = Part("embeddings", (
-        embedding("word_embeddings", c.vocab, H),
-        embedding("position_embeddings", c.positions, H),
-        layer_norm("LayerNorm", H),
-    ), "embeddings")  # fmt: skip
     heads = Part("attn", (
         linear("q", H, H),
         linear("k", H, H),
@@ -36,7 +31,7 @@ def mpnet(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ..
     attention = Part("attention", (heads, layer_norm("LayerNorm", H)), "self_attention")
     layer = Part("layer", (attention, *feed_forward(c)), "layer", repeat=c.layers)
     encoder = encoder_of(layer, embedding("relative_attention_bias", c.buckets, c.heads))
-    return (embeddings, encoder, *((pooler(c),) if pooled else ()))
+    return (bert_embeddings(c, typed=False), encoder, *((pooler(c),) if pooled else ()))
 
 
 HEADS = {name: head for name, head in ROBERTA_HEADS.items() if name != "ForCausalLM"}
