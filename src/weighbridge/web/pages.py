@@ -203,7 +203,10 @@ def _why(found: Model, asked: Query) -> dict[str, Any]:
 
 
 def _arithmetic(found: Model, asked: Query) -> dict[str, Any]:
-    return {"flops": found.flops(asked.batch, asked.seq)}
+    try:
+        return {"flops": found.flops(asked.batch, asked.seq), "untold": ""}
+    except UsageError as error:  # a few architectures do not tell their arithmetic; the rest of the page stands
+        return {"flops": None, "untold": str(error)}
 
 
 def _controls(found: Model, say: Say) -> list[Control]:

@@ -40,6 +40,13 @@ def test_the_numbers_of_the_page_are_the_librarys(client: TestClient) -> None:
     assert f"{weighbridge.count('bert-base-uncased', 'BertForMaskedLM', {'num_hidden_layers': 6}).unique:,}" in page
 
 
+def test_a_model_whose_arithmetic_nobody_can_tell_still_has_its_page(client: TestClient) -> None:
+    page = client.get("/model?source=mra")
+    assert page.status_code == 200
+    assert "cannot be told from a config" in page.text
+    assert f"{weighbridge.count({'model_type': 'mra'}).unique:,}" in page.text
+
+
 def test_a_link_reproduces_its_view() -> None:
     asked = query(
         {"source": "bert-tiny", "class": "BertForMaskedLM", "set.hidden_size": "256", "set.hidden_act": "gelu", "lang": "zh", "seq": "7"}

@@ -15,7 +15,7 @@ h2,h3,h4,h5,h6{display:flex;justify-content:space-between;gap:1em;margin:1.2em 0
 .figure{font-weight:normal;font-variant-numeric:tabular-nums}
 .equation{margin:.3em 0 .6em 1.5em;padding:.15em 0;overflow-x:auto;overflow-y:hidden}
 .label{margin-right:.6em;font-weight:600}
-td,th{padding:.1em 1em .1em 0;text-align:left}td.integer{text-align:right;font-variant-numeric:tabular-nums}
+td,th{padding:.1em 1em .1em 0;text-align:left}.integer{text-align:right;font-variant-numeric:tabular-nums}
 code{font-size:.85em}p{margin:.3em 0}"""
 
 
@@ -60,7 +60,7 @@ def _block(block: Block) -> str:
 
 
 def _table(table: Table) -> str:
-    head = "".join(f"<th>{escape(column.title)}</th>" for column in table.columns)
+    head = "".join(f'<th class="{column.kind}">{escape(column.title)}</th>' for column in table.columns)
     rows = "".join(
         "<tr>"
         + "".join(f'<td class="{column.kind}">{escape(written(cell))}</td>' for column, cell in zip(table.columns, row.cells, strict=True))
