@@ -20,6 +20,7 @@ LEVELS = (
     ("formula", "notation", "messages"),
     ("tree", "fold"),
     ("parts", "config"),
+    ("scrutiny",),
     ("encoders",),
     ("blueprints", "readers"),
     ("sources",),

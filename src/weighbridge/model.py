@@ -7,9 +7,10 @@ from collections.abc import Mapping
 
 from weighbridge.accounts.parameters import Tally, tally
 from weighbridge.blueprints import Family, family, is_remote, model_type_of
-from weighbridge.config import Sizes, bind, conflicts, defaulted, did_you_mean, merged, refuse_parametric_activations, symbols, unknown
+from weighbridge.config import Sizes, bind, did_you_mean, merged, symbols
 from weighbridge.errors import ConfigError, ReadError, SourceError, UnknownArchitecture, UsageError
 from weighbridge.records import TYPE_CHECKING, NamedTuple
+from weighbridge.scrutiny import conflicts, defaulted, refuse_parametric_activations, unknown
 from weighbridge.tree import Part, Row, flatten
 
 if TYPE_CHECKING:
@@ -373,7 +374,7 @@ def _class(known: Family, raw: Mapping[str, Any], model_class: str | None) -> st
 
 def _check_overrides(known: Family, overrides: Mapping[str, Any]) -> None:
     """Refuse an override that would silently do nothing."""
-    from weighbridge.config import NEUTRAL
+    from weighbridge.scrutiny import NEUTRAL
 
     for key in overrides:
         if unknown(known.fields, merged({}, {key: 0}), known.neutral | NEUTRAL | {"model_type"}):

@@ -7,23 +7,9 @@ from typing import Any
 import pytest
 
 import weighbridge
-from weighbridge.config import (
-    LABELS,
-    TIED,
-    Field,
-    bind,
-    choice,
-    conflicts,
-    defaulted,
-    listed,
-    merged,
-    nested,
-    size,
-    switch,
-    symbols,
-    unknown,
-)
+from weighbridge.config import LABELS, TIED, Field, bind, choice, listed, merged, nested, size, switch, symbols
 from weighbridge.errors import ConfigError
+from weighbridge.scrutiny import conflicts, defaulted, unknown
 
 HIDDEN = size("hidden", "hidden_size", 768, "H", "hidden size", "n_embd", "d_model")
 FIELDS: tuple[Field, ...] = (HIDDEN, LABELS, TIED, listed("kinds", "layer_types", None), choice("act", "hidden_act", "gelu"))
