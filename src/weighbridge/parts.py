@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from weighbridge.records import TYPE_CHECKING
-from weighbridge.sizes import Size
+from weighbridge.sizes import Size, exact
 from weighbridge.tree import Every, Node, Op, Part, Span, Stream, Tensor
 
 if TYPE_CHECKING:
@@ -201,3 +201,47 @@ def conv1d(
     weight = Tensor("weight", (outputs, inputs, kernel), "weight")
     children = (weight, Tensor("bias", (outputs,), "bias")) if bias else (weight,)
     return Part(name, children, "convolution", stream=Span(of, 2 * padding - dilation * (kernel - 1) - 1, 1, stride, 1))
+
+
+def conv2d(
+    name: str,
+    inputs: Size,
+    outputs: Size,
+    kernel: Size | tuple[Size, Size],
+    *,
+    positions: Stream | None = None,
+    groups: Size = 1,
+    bias: bool = True,
+) -> Part:
+    """Describe a convolution over an image: a weight of ``[outputs, inputs / groups, height, width]``.
+
+    Args:
+        name: Of the module.
+        inputs, outputs: Channels.
+        kernel: Its side, or its height and width.
+        positions: How many places it puts out, over both axes; None is what its parent sees.
+        groups: Into how many the channels are split; as many as *inputs* is a depthwise one.
+        bias: Whether it has one, of ``[outputs]``.
+
+    >>> conv2d("projection", 3, 768, 16, positions=196).children[0].shape
+    (768, 3, 16, 16)
+    """
+    height, width = kernel if isinstance(kernel, tuple) else (kernel, kernel)
+    weight = Tensor("weight", (outputs, exact(inputs, groups), height, width), "weight")
+    children = (weight, Tensor("bias", (outputs,), "bias")) if bias else (weight,)
+    return Part(name, children, "convolution", stream=positions)
+
+
+def batch_norm(name: str, channels: Size) -> Part:
+    """Describe batch normalisation: a gain and a shift of ``[channels]``; its running statistics are no parameters.
+
+    >>> [tensor.role for tensor in batch_norm("norm", 64).children]
+    ['gain', 'shift', 'buffer', 'buffer', 'buffer']
+    """
+    return Part(name, (
+        Tensor("weight", (channels,), "gain"),
+        Tensor("bias", (channels,), "shift"),
+        Tensor("running_mean", (channels,), "buffer"),
+        Tensor("running_var", (channels,), "buffer"),
+        Tensor("num_batches_tracked", (), "buffer"),
+    ), "batch_norm")  # fmt: skip

@@ -35,6 +35,7 @@ a family's fields is reported as unknown."""
 def defaulted(fields: tuple[Field, ...], raw: Mapping[str, Any], path: str = "", words: str = "") -> dict[str, str]:
     """Return, for each field that *raw* leaves out, our word's path and the key path.
 
+    >>> from weighbridge.config import size
     >>> defaulted((size("hidden", "hidden_size", 768, "H", ""),), {"hidden_size": None})
     {'hidden': 'hidden_size'}
     """

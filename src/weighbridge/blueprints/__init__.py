@@ -131,10 +131,31 @@ TRANSLATORS = {
     "spectrogram": "audio-spectrogram-transformer",
 }
 
+IMAGES: dict[str, str] = {}
+"""Vision transformers and convolutional networks."""
+
+DETECTORS: dict[str, str] = {}
+"""Detection and segmentation."""
+
+TOGETHER: dict[str, str] = {}
+"""Text and images in two towers, or in one."""
+
+SEEING: dict[str, str] = {}
+"""Language models that see or hear, and models composed of two others."""
+
+OTHERS: dict[str, str] = {}
+"""Tables, time series and whatever else the reference library holds."""
+
 MODULES: dict[str, str] = {
     **{model_type: module for module, types in ENCODERS.items() for model_type in types.split()},
     **{model_type: module for module, types in (DECODERS | REMOTE).items() for model_type in types.split()},
     **{model_type: module for module, types in TRANSLATORS.items() for model_type in types.split()},
+    **{
+        model_type: module
+        for table in (IMAGES, DETECTORS, TOGETHER, SEEING, OTHERS)
+        for module, types in table.items()
+        for model_type in types.split()
+    },
 }
 """From model type to the module in this package whose ``FAMILIES`` holds it."""
 

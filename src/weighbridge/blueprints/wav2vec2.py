@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from weighbridge.blueprints import Blueprint, Family
 from weighbridge.blueprints.speech import ADAPTED, FIELDS, NEUTRAL, QUANTIZED, SPEAKER, adapter, frames, headed, heard, masked, quantizer
 from weighbridge.config import Sizes, fact, size, switch, variant
-from weighbridge.parts import conv1d, embedding, fairseq_attention, layer_norm, linear
+from weighbridge.parts import batch_norm, conv1d, embedding, fairseq_attention, layer_norm, linear
 from weighbridge.tree import Every, Node, Part, Span, Tensor
 
 
@@ -35,14 +35,8 @@ def positions(c: Sizes) -> Part:
         plain = Part("conv", (Tensor("weight", shape, "weight"), Tensor("bias", (H,), "bias")), "convolution", stream=stream)
         return Part("pos_conv_embed", (Part("layers", (plain,), "convolution", repeat=c.position_layers),), "positions")
     if c.batch_norm:
-        statistics = (
-            Tensor("running_mean", (H,), "buffer"),
-            Tensor("running_var", (H,), "buffer"),
-            Tensor("num_batches_tracked", (), "buffer"),
-        )
-        norm = Part("batch_norm", (Tensor("weight", (H,), "gain"), Tensor("bias", (H,), "shift"), *statistics), "batch_norm")
         whole = Part("conv", (Tensor("weight", shape, "weight"), Tensor("bias", (H,), "bias")), "convolution", stream=stream)
-        return Part("pos_conv_embed", (whole, norm), "positions")
+        return Part("pos_conv_embed", (whole, batch_norm("batch_norm", H)), "positions")
     split = Part("weight", (Tensor("original0", (1, 1, K), "gain"), Tensor("original1", shape, "weight")), "weight_norm")
     inner = (Tensor("bias", (H,), "bias"), Part("parametrizations", (split,), "weight_norm"))
     return Part("pos_conv_embed", (Part("conv", inner, "convolution", stream=stream),), "positions")
