@@ -158,5 +158,6 @@ def _shrunk(model_type: str, class_name: str, raw: dict[str, Any], found: Differ
 
 
 def classes(model_type: str, only: str | None = None) -> list[str]:
-    """Return the classes of ours to check for a type."""
-    return [name for name in family(model_type).classes if only in (None, name)]
+    """Return the classes of ours to check for a type: all that the reference library knows."""
+    known = family(model_type)
+    return [name for name in known.classes if only in (None, name) and name not in known.remote]

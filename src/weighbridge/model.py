@@ -349,6 +349,8 @@ def _from_config(raw: dict[str, Any], source: str, model_class: str | None, over
     if overrides:
         _check_overrides(known, overrides)
     class_name = _class(known, raw, model_class)
+    if class_name in known.remote:
+        notes = (*notes, f"the code of {class_name} stands beside its files; its tensors are described as there, not held to a live class")
     conflicts(known.fields, raw)
     refuse_parametric_activations(known.fields, raw)
     sizes = bind(known.fields, raw)

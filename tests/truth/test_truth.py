@@ -11,6 +11,7 @@ from truth import compare
 from truth.record import FOLDER, Case, read
 from weighbridge import model
 from weighbridge.blueprints import MODULES, family
+from weighbridge.errors import UsageError
 
 FILES = sorted(FOLDER.glob("*.json"))
 assert FILES, "no truth to hold anything to"
@@ -42,12 +43,15 @@ def test_the_blueprints_agree_with_the_file(model_type: str) -> None:
         assert compare.tensors(ours, case.listing) is None, f"{case.class_name} {case.raw}"
         assert ours.count().unique == case.unique
         for lengths, count in case.flops.items():
-            assert compare.flops(ours, lengths, count) is None, f"{case.class_name} {case.raw}"
+            try:
+                assert compare.flops(ours, lengths, count) is None, f"{case.class_name} {case.raw}"
+            except UsageError as error:  # arithmetic that depends on the data, which the blueprint says and does not guess
+                assert "cannot be told from a config" in str(error)
 
 
 @pytest.mark.parametrize("model_type", [path.stem for path in FILES])
 def test_every_class_has_its_truth(model_type: str) -> None:
-    assert {case.class_name for case in cases(model_type)} == set(family(model_type).classes)
+    assert {case.class_name for case in cases(model_type)} == set(family(model_type).classes) - family(model_type).remote
 
 
 def test_every_file_has_a_blueprint() -> None:

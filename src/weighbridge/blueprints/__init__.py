@@ -30,6 +30,8 @@ class Family(NamedTuple):
         neutral: Further keys of this type that change no tensor.
         renames: Other sets of tensor names (``tensorflow``, ``checkpoint``): from a row of ours to theirs, or
             to several where a file holds apart what we hold together.
+        remote: Those of *classes* that only published configs name: their code stands beside the files, and
+            not in the reference library.
     """
 
     model_type: str
@@ -38,6 +40,7 @@ class Family(NamedTuple):
     base: str
     neutral: frozenset[str] = frozenset()
     renames: Mapping[str, Callable[[Row], Row | Iterable[Row]]] = {}
+    remote: frozenset[str] = frozenset()
 
 
 DECODERS: dict[str, str] = {

@@ -102,6 +102,10 @@ UNDER_TRANSFORMER = {"llama", "ministral", "qwen2", "qwen3", "smollm3", "seed_os
 """Types whose question answering holds the body as ``transformer``."""
 
 
+REMOTE = {"internlm3": "InternLM3", "iquestcoder": "IQuestCoder"}
+"""What the class names of published configs begin with, where the reference library takes Llama's classes for them."""
+
+
 def families(types: Mapping[str, tuple[str, str, tuple[Field, ...]]], body: Body = llama) -> dict[str, Family]:
     """Return the families of a table such as :data:`TYPES`."""
     return {
@@ -116,4 +120,10 @@ def families(types: Mapping[str, tuple[str, str, tuple[Field, ...]]], body: Body
     }
 
 
-FAMILIES = families(TYPES)
+def _named(family: Family) -> Family:
+    """Add the names under which published configs know the classes of a type."""
+    added = {name.replace("Llama", REMOTE[family.model_type]): made for name, made in family.classes.items()}
+    return family._replace(classes={**family.classes, **added}, remote=frozenset(added))
+
+
+FAMILIES = {name: _named(family) if name in REMOTE else family for name, family in families(TYPES).items()}

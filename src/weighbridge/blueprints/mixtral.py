@@ -6,12 +6,11 @@ and the modular_*.py files of the others.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from functools import partial
+from collections.abc import Mapping
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import FIELDS, NEUTRAL, UNBIASED, Body, attention, heads
-from weighbridge.blueprints.published import W1_W3_W2, unfused
+from weighbridge.blueprints.published import MIXTURES, unfused
 from weighbridge.blueprints.sparse import (  # fmt: skip
     EXPERT_MLP,
     EXPERTS,
@@ -27,7 +26,7 @@ from weighbridge.blueprints.sparse import (  # fmt: skip
 from weighbridge.blueprints.windows import all_but_every, window
 from weighbridge.config import Field, Sizes, fact, size, switch, variant
 from weighbridge.parts import embedding, layer_norm, rms_norm, stack
-from weighbridge.tree import Node, Row
+from weighbridge.tree import Node
 
 
 def mixtral(c: Sizes) -> tuple[Node, ...]:
@@ -124,29 +123,12 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
 UNDER_TRANSFORMER = {"qwen3_moe"}
 
 
-SPARSE_MOE = ((".mlp.", ".block_sparse_moe."),)
-HY_V3 = (
-    (".mlp.gate.weight", ".mlp.router.gate.weight"),
-    (".e_score_correction_bias", ".expert_bias"),
-    (".shared_experts.", ".shared_mlp."),
-)
-PUBLISHED: dict[str, Callable[[Row], Iterable[Row]]] = {
-    "mixtral": partial(unfused, names=W1_W3_W2, swaps=SPARSE_MOE),
-    "minimax_m2": partial(unfused, names=W1_W3_W2, swaps=SPARSE_MOE),
-    "phimoe": partial(unfused, names=W1_W3_W2, swaps=(*SPARSE_MOE, (".router.", ".gate."))),
-    "ernie4_5_moe": partial(unfused, swaps=((".gate.moe_statics.", ".moe_statics."),)),
-    "hy_v3": partial(unfused, swaps=HY_V3),
-    "exaone_moe": partial(unfused, swaps=((".gate.e_score_", ".e_score_"),)),
-}
-"""How published files name what the reference holds together; where nothing stands here, expert by expert."""
-
-
 def families(types: Mapping[str, tuple[str, str, tuple[Field, ...]]], body: Body = mixtral) -> dict[str, Family]:
     """Return the families of a table such as :data:`TYPES`."""
     made = {}
     for model_type, (name, having, fields) in types.items():
         classes = heads(name, body, having, qa="transformer" if model_type in UNDER_TRANSFORMER else "")
-        renames = {"checkpoint": PUBLISHED.get(model_type, unfused)}
+        renames = {"checkpoint": MIXTURES.get(model_type, unfused)}
         made[model_type] = Family(model_type, fields, classes, name + "Model", NEUTRAL, renames)
     return made
 

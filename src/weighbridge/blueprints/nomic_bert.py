@@ -1,19 +1,28 @@
 """BERT with rotary positions, for long embeddings: Nomic Embed (Nussbaum et al., 2024) and Jina Embeddings v3.
 
 Source: arXiv 2402.01613, 2409.10173; class and tensor names as in transformers 5.23.0,
-models/nomic_bert/modeling_nomic_bert.py and models/jina_embeddings_v3/modeling_jina_embeddings_v3.py.
+models/nomic_bert/modeling_nomic_bert.py and models/jina_embeddings_v3/modeling_jina_embeddings_v3.py. Published configs
+of Nomic's have GPT-2's keys: those of the same structure are read, others (experts, biases, an MLP without a gate) refused.
 """
 
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.config import Sizes, size, switch
+from weighbridge.config import Field, Sizes, size, switch, told
 from weighbridge.encoders import BERT_TASKS, POOLED, ROBERTA_HEADS, Worn, bert_fields, dressed, pooler, vocabulary
+from weighbridge.errors import ConfigError
 from weighbridge.parts import attend, embedding, layer_norm, linear
 from weighbridge.sizes import exact
 from weighbridge.tree import Part, Tensor
 
 NEUTRAL = frozenset({"max_position_embeddings"})
+GPT2 = {"hidden_size": "n_embd", "num_hidden_layers": "n_layer", "num_attention_heads": "n_head", "intermediate_size": "n_inner"}
+GPT2_NEUTRAL = NEUTRAL | frozenset(
+    """attn_pdrop causal dense_seq_output embd_pdrop expert_choice_router ffn_div fused_bias_fc fused_dropout_add_ln
+    max_trained_positions n_positions reorder_and_upcast_attn rotary_emb_base rotary_emb_fraction rotary_emb_interleaved
+    rotary_emb_scale_base rotary_scaling_factor scale_attn_by_inverse_layer_idx scale_attn_weights summary_activation
+    summary_first_dropout summary_proj_to_labels summary_type summary_use_proj use_flash_attn use_xentropy""".split()
+)
 
 
 def body(c: Sizes, mlp: Part, *, bias: bool, pooled: bool, words: str | None) -> tuple[Part, ...]:
@@ -56,9 +65,49 @@ def masked_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
     return (Part("cls", (Part("predictions", (Tensor("bias", (c.vocab,), "bias"), transform, decoder), "lm_head"),), "head"),)
 
 
+def pre_training(c: Sizes) -> Part:
+    """Describe NomicBertForPreTraining, as in the code beside the published files: a vocabulary head without biases."""
+    words = "bert.embeddings.word_embeddings.weight" if c.tied else None
+    transform = Part("transform", (linear("dense", c.hidden, c.hidden, bias=False), layer_norm("layer_norm", c.hidden)), "transform")
+    predictions = Part("predictions", (transform, linear("decoder", c.hidden, c.vocab, bias=False, tied_to=words)), "lm_head")
+    return Part("", (Part("bert", nomic_bert(c, pooled=False), "backbone"), Part("cls", (predictions,), "head")), "model")
+
+
+def only(key: str, *known: object) -> Field:
+    """Declare a key of published configs that may have one value: another is another structure, which is refused."""
+
+    def checked(value: object) -> object:
+        if value not in known:
+            raise ConfigError(f"{value!r} is not described, only {known[0]!r}", key=key, value=value)
+        return value
+
+    return Field(key, key, known[0], "choice", read=checked, silent=True)
+
+
+def _padded(c: Sizes) -> bool:
+    for key, value, multiple in (("vocab_size", c.vocab, c.pad_to), ("n_inner", c.mlp, c.inner_to)):
+        if value % multiple:
+            raise ConfigError(f"the published code rounds it up to a multiple of {multiple}", key=key, value=value, hint="state it rounded")
+    return True
+
+
+PUBLISHED = (
+    *(only(key, False) for key in """qkv_proj_bias mlp_fc1_bias mlp_fc2_bias prenorm parallel_block parallel_block_tied_norm
+        use_rms_norm norm_mlp""".split()),
+    only("num_experts", 0),
+    only("moe_every_n_layers", 0, -1),
+    only("activation_function", "swiglu"),
+    Field("pad_to", "pad_vocab_size_multiple", 1, "choice", silent=True),
+    Field("inner_to", "n_inner", None, "choice", read=lambda stated: 1 if stated is None else 256, silent=True),
+    told("padded", _padded),
+)  # fmt: skip
 HEADS = {"ForMaskedLM": Worn(masked_lm), **{name: BERT_TASKS[name] for name in ("ForSequenceClassification", "ForTokenClassification")}}
 JINA_HEADS = {name: head for name, head in ROBERTA_HEADS.items() if name not in ("ForCausalLM", "ForMultipleChoice")}
-NOMIC = tuple(field for field in bert_fields(vocab=30528) if field.word not in ("positions", "head_dim"))
+NOMIC = tuple(
+    field._replace(aliases=(GPT2[field.key],)) if field.key in GPT2 else field
+    for field in bert_fields(vocab=30528)
+    if field.word not in ("positions", "head_dim")
+)
 JINA = tuple(field for field in bert_fields(vocab=250002, types=1, hidden=1024, mlp=4096, layers=24, heads=16) if field.word != "positions")
 
 FAMILIES = {
@@ -68,10 +117,12 @@ FAMILIES = {
             *NOMIC,
             size("head_dim", "head_dim", lambda c: exact(c.hidden, c.heads), "D", "width of a head"),
             switch("pooled", "add_pooling_layer", False, silent=True),
+            *PUBLISHED,
         ),
-        dressed("NomicBert", "nomic_bert", nomic_bert, HEADS),
+        {**dressed("NomicBert", "nomic_bert", nomic_bert, HEADS), "NomicBertForPreTraining": pre_training},
         "NomicBertModel",
-        neutral=NEUTRAL,
+        neutral=GPT2_NEUTRAL,
+        remote=frozenset({"NomicBertForPreTraining"}),
     ),
     "jina_embeddings_v3": Family(
         "jina_embeddings_v3",

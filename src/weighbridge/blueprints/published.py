@@ -5,7 +5,8 @@ Source: transformers 5.23.0, conversion_mapping.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 
 from weighbridge.tree import Row
 
@@ -38,3 +39,20 @@ def unfused(row: Row, names: tuple[str, str, str] = GATE_UP_DOWN, swaps: tuple[t
     for expert in range(experts):
         for projection in chosen:
             yield row._replace(name=f"{stem}.experts.{expert}.{projection}.weight", shape=shape)
+
+
+SPARSE_MOE = ((".mlp.", ".block_sparse_moe."),)
+HY_V3 = (
+    (".mlp.gate.weight", ".mlp.router.gate.weight"),
+    (".e_score_correction_bias", ".expert_bias"),
+    (".shared_experts.", ".shared_mlp."),
+)
+MIXTURES: dict[str, Callable[[Row], Iterable[Row]]] = {
+    "mixtral": partial(unfused, names=W1_W3_W2, swaps=SPARSE_MOE),
+    "minimax_m2": partial(unfused, names=W1_W3_W2, swaps=SPARSE_MOE),
+    "phimoe": partial(unfused, names=W1_W3_W2, swaps=(*SPARSE_MOE, (".router.", ".gate."))),
+    "ernie4_5_moe": partial(unfused, swaps=((".gate.moe_statics.", ".moe_statics."),)),
+    "hy_v3": partial(unfused, swaps=HY_V3),
+    "exaone_moe": partial(unfused, swaps=((".gate.e_score_", ".e_score_"),)),
+}
+"""By the types of Mixtral's kind; where nothing stands here, expert by expert."""

@@ -1,0 +1,58 @@
+"""Classes and keys of published configs that the reference library has not."""
+
+from __future__ import annotations
+
+import pytest
+
+from weighbridge import model
+from weighbridge.errors import ConfigError
+
+NOMIC = {
+    "model_type": "nomic_bert",
+    "architectures": ["NomicBertModel"],
+    "activation_function": "swiglu",
+    "mlp_fc1_bias": False,
+    "n_embd": 768,
+    "n_head": 12,
+    "n_inner": 3072,
+    "n_layer": 12,
+    "n_positions": 2048,
+    "pad_vocab_size_multiple": 64,
+    "qkv_proj_bias": False,
+    "type_vocab_size": 2,
+    "vocab_size": 30528,
+}
+
+
+def test_a_published_class_has_the_tensors_of_the_reference() -> None:
+    config = {"model_type": "internlm3", "num_hidden_layers": 2}
+    named = model({**config, "architectures": ["InternLM3ForCausalLM"]})
+    assert named.class_name == "InternLM3ForCausalLM"
+    assert named.tensors() == model(config, "LlamaForCausalLM").tensors()
+    assert "InternLM3ForCausalLM" in named.notes[0]
+
+
+def test_nomic_configs_are_read_with_gpt2_keys() -> None:
+    assert model(NOMIC).count().unique == 136_731_648
+    assert model(NOMIC, overrides={"n_embd": 384}).tensors()[0].shape == (30528, 384)
+
+
+def test_a_vocabulary_head_of_nomic_has_no_biases() -> None:
+    head = {row.name for row in model(NOMIC, "NomicBertForPreTraining").tensors() if row.name.startswith("cls.") and row.role == "bias"}
+    assert not head
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("num_experts", 8, "num_experts: 8 is not described, only 0"),
+        ("qkv_proj_bias", True, "qkv_proj_bias: True is not described, only False"),
+        ("activation_function", "gelu", "activation_function: 'gelu' is not described, only 'swiglu'"),
+        ("n_inner", 3000, "n_inner: the published code rounds it up to a multiple of 256 (state it rounded)"),
+        ("vocab_size", 30522, "vocab_size: the published code rounds it up to a multiple of 64 (state it rounded)"),
+    ],
+)
+def test_nomic_configs_of_another_structure_are_refused(key: str, value: object, message: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        model(NOMIC, overrides={key: value})
+    assert str(refused.value) == message
