@@ -73,7 +73,7 @@ def pre_training(c: Sizes) -> Part:
     return Part("", (Part("bert", nomic_bert(c, pooled=False), "backbone"), Part("cls", (predictions,), "head")), "model")
 
 
-def only(key: str, *known: object) -> Field:
+def only(key: str, *known: bool | int | str) -> Field:
     """Declare a key of published configs that may have one value: another is another structure, which is refused."""
 
     def checked(value: object) -> object:
