@@ -134,11 +134,18 @@ def inputs(model: Any, lengths: Pass) -> dict[str, Any]:
     Raises:
         RefusedError: It takes none that we know.
     """
+    own = recipe_inputs(MODULES.get(model.config.model_type, ""))
+    return plain(model, lengths) if own is None else own(model, lengths)
+
+
+def plain(model: Any, lengths: Pass) -> dict[str, Any]:
+    """Make the inputs of a model that needs nothing of its own.
+
+    Raises:
+        RefusedError: It takes none that we know.
+    """
     torch = import_module("torch")
     taken = inspect.signature(model.forward).parameters
-    own = recipe_inputs(MODULES.get(model.config.model_type, ""))
-    if own is not None:
-        return own(model, lengths)
     name = model.main_input_name
     if name not in taken:
         raise RefusedError(f"forward does not take {name}")
@@ -162,7 +169,7 @@ def _main(model: Any, name: str, lengths: Pass) -> Any:
         return tokens
     if name == "pixel_values":
         vision = getattr(model.config, "vision_config", model.config)
-        side = vision.image_size
+        side = getattr(vision, "image_size", 224)  # a convolutional network takes images of any size
         height, width = side if isinstance(side, (list, tuple)) else (side, side)
         return torch.zeros(lengths.batch, getattr(vision, "num_channels", 3), height, width)
     if name == "input_values":

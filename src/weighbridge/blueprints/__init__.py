@@ -134,7 +134,10 @@ TRANSLATORS = {
     "spectrogram": "audio-spectrogram-transformer",
 }
 
-IMAGES: dict[str, str] = {}
+IMAGES: dict[str, str] = {
+    "resnet": "resnet",
+    "convnext": "convnext convnextv2",
+}
 """Vision transformers and convolutional networks."""
 
 DETECTORS: dict[str, str] = {}

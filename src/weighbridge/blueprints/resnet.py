@@ -1,0 +1,92 @@
+"""ResNet: stages of convolutions beside a path that adds their input (He et al., 2015).
+
+Source: arXiv 1512.03385; names as in transformers 5.23.0, models/resnet/modeling_resnet.py. The config states no
+image: ``image_size`` may be set beside its fields, and is 224 by default.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints import Family
+from weighbridge.blueprints.grids import CHANNELS, Grid, alike, area, image, listing, number, numbers, outputs, strided
+from weighbridge.config import LABELS, Sizes, choice, switch, told
+from weighbridge.errors import ConfigError
+from weighbridge.parts import batch_norm, conv2d, linear
+from weighbridge.sizes import Size
+from weighbridge.tree import Every, Node, Part
+
+
+def layer_kind(value: str) -> str:
+    """Take one of the two kinds of layers."""
+    if value not in ("basic", "bottleneck"):
+        raise ConfigError(f"expected basic or bottleneck, found {value!r:.60}", key="layer_type", value=value)
+    return value
+
+
+FIELDS = (
+    CHANNELS,
+    number("stem", "embedding_size", 64),
+    numbers("widths", "hidden_sizes", (256, 512, 1024, 2048)),
+    numbers("depths", "depths", (3, 4, 6, 3)),
+    told("stages", lambda c: alike(depths=c.depths, hidden_sizes=c.widths)),
+    choice("layer_type", "layer_type", "bottleneck", read=layer_kind),
+    switch("early", "downsample_in_first_stage", False),
+    switch("squeezed", "downsample_in_bottleneck", False),
+    image(silent=True),
+    *outputs(lambda c: len(c.depths)),
+    LABELS,
+)
+
+
+def conv(name: str, inputs: Size, outs: Size, grid: Grid, kernel: int = 3) -> Part:
+    """Describe a convolution without bias and its batch norm, which see the places that come out."""
+    children = (conv2d("convolution", inputs, outs, kernel, bias=False), batch_norm("normalization", outs))
+    return Part(name, children, "convolution", stream=area(grid))
+
+
+def layer(c: Sizes, inputs: int, width: int, grids: tuple[Grid, Grid], *, shortcut: bool) -> tuple[Node, ...]:
+    """Describe a residual layer between two maps: two convolutions, or three around a narrow one."""
+    before, after = grids
+    beside = (conv("shortcut", inputs, width, after, 1),) if shortcut else ()
+    if c.layer_type == "basic":
+        return *beside, Part("layer", (conv("0", inputs, width, after), conv("1", width, width, after)))
+    narrow, first = width // 4, after if c.squeezed else before
+    path = conv("0", inputs, narrow, first, 1), conv("1", narrow, narrow, after), conv("2", narrow, width, after, 1)
+    return *beside, Part("layer", path)
+
+
+def stage(c: Sizes, inputs: int, index: int, before: Grid) -> tuple[Grid, tuple[Node, ...]]:
+    """Describe a stage, whose first layer halves the map; return the map that it puts out, too."""
+    width, stride = c.widths[index], 2 if index or c.early else 1
+    after = strided(before, 1, stride)
+    shortcut = inputs != width or stride != 1
+    first = Part("layers", layer(c, inputs, width, (before, after), shortcut=shortcut), "layer", repeat=1)
+    rest = Part("layers", layer(c, width, width, (after, after), shortcut=False), "layer", repeat=c.depths[index] - 1, at=Every(1))
+    return after, (first, rest) if c.depths[index] > 1 else (first,)
+
+
+def resnet(c: Sizes, picture: Grid) -> tuple[list[Grid], tuple[Part, ...]]:
+    """Describe stem and stages over a picture; return the maps of the stem and of every stage, too."""
+    halved = strided(picture, 7, 2, 3)
+    maps, inputs = [strided(halved, 3, 2, 1)], c.stem
+    stages: list[tuple[Node, ...]] = []
+    for index, width in enumerate(c.widths):
+        grid, children = stage(c, inputs, index, maps[-1])
+        maps, stages, inputs = [*maps, grid], [*stages, children], width
+    embedder = Part("embedder", (conv("embedder", c.channels, c.stem, halved, 7),), "embeddings")
+    return maps, (embedder, Part("encoder", (listing("stages", *stages),), "encoder"))
+
+
+def base(c: Sizes) -> Part:
+    """Describe ResNetModel and ResNetBackbone."""
+    return Part("", resnet(c, c.image)[1], "model")
+
+
+def classification(c: Sizes) -> Part:
+    """Describe ResNetForImageClassification: the labels, on the mean of all places."""
+    head = Part("classifier", (linear("1", c.widths[-1], c.labels, stream="one"),), "head")
+    return Part("", (Part("resnet", resnet(c, c.image)[1], "backbone"), head), "model")
+
+
+CLASSES = {"ResNetModel": base, "ResNetForImageClassification": classification, "ResNetBackbone": base}
+
+FAMILIES = {"resnet": Family("resnet", FIELDS, CLASSES, "ResNetModel", frozenset(("stage_names",)))}
