@@ -118,7 +118,8 @@ usage: weigh [COMMAND] SOURCE [--class CLASS] [--set key=value] [--json]
 
 {rows}
 
-SOURCE is a preset (weigh models), a config.json, a directory, a checkpoint file, or - for a config on standard input.
+SOURCE is a preset (weigh models), a config.json, a directory, a checkpoint file, a Hub id (org/name or org/name@revision),
+modelscope:org/name, an address (https://, s3://, gs://, az://), or - for a config on standard input.
 
   weigh bert-base-chinese
   weigh bert-base-uncased --class BertForMaskedLM --set num_hidden_layers=6

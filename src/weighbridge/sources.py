@@ -160,7 +160,9 @@ def not_found(source: str) -> SourceError:
     hint = did_you_mean(source, [entry.name for entry in presets()])
     if "/" in source or source.endswith((".json", ".safetensors")):
         return SourceError(f"{source}: no such file or directory", source=source)
-    ways = "a preset (weigh models lists them), a config.json, a directory, a checkpoint file, or - for standard input"
+    ways = (
+        "a preset (weigh models lists them), a config.json, a directory, a checkpoint file, a Hub id, an address, or - for standard input"
+    )
     return SourceError(f"{source}: no such preset or file; {hint or 'expected ' + ways}", source=source)
 
 

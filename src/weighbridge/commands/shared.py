@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 def source_options(parser: ArgumentParser) -> None:
     """Add SOURCE, ``--class`` and ``--set``."""
     parser.add_argument(
-        "source", metavar="SOURCE", help="preset, config.json, directory, checkpoint file, or - for a config on standard input"
+        "source",
+        metavar="SOURCE",
+        help="preset, config.json, directory, checkpoint file, Hub id (org/name@revision), modelscope:org/name, address (https://, s3://, gs://,"
+        " az://), or - for a config on standard input",
     )
     parser.add_argument(
         "--class", dest="model_class", metavar="CLASS", help="class to weigh (default: what the config names, else the base class)"

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, cast
 from urllib.parse import quote, urlsplit
 
 from weighbridge.errors import ReadError, SourceError
+from weighbridge.readers import objects
 from weighbridge.readers.remote import Access, RemotePath, fetch
 
 HUB_ID = re.compile(r"(?P<service>hf:|modelscope:)?(?P<id>[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)(@(?P<revision>[\w./-]+))?")
@@ -51,8 +52,8 @@ def place(source: Path | str) -> Path:
         return source
     if re.match(r"https?://", source):
         return cast(Path, _address(source))
-    if re.match(r"(s3|gs|az)://", source):
-        raise SourceError(f"{source}: object stores are read over https; use a signed address, or download the file", source=source)
+    if objects.is_object(source):
+        return cast(Path, objects.place(source))
     path = Path(source)
     found = repository(source)
     if found is None or path.exists():

@@ -44,6 +44,7 @@ class Access(NamedTuple):
         wait: Sleeps for some seconds; tests put in something quicker.
         where: Which variable holds the token, for the message when it is refused.
         whole: Bytes up to which a file may come whole from a server that ignores ranges.
+        get: Fetches in place of HTTP: the bytes of an address from one place to before another, and the file's size.
     """
 
     token: str | None = None
@@ -51,6 +52,7 @@ class Access(NamedTuple):
     wait: Callable[[float], None] = time.sleep
     where: str = "HF_TOKEN"
     whole: int = WHOLE
+    get: Callable[[str, int, int], tuple[bytes, int]] | None = None
 
 
 class _SameHost(HTTPRedirectHandler):
@@ -80,6 +82,8 @@ def fetch(url: str, begin: int, end: int, access: Access) -> tuple[bytes, int]:
     Raises:
         ReadError: The server refuses, ignores ranges, or stays away after several tries.
     """
+    if access.get is not None:
+        return access.get(url, begin, end)
     data = b""
     for attempt in range(TRIES):
         try:

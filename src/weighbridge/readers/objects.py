@@ -1,0 +1,239 @@
+"""Object stores: ``s3://``, ``gs://`` and ``az://``, read by ranges as any other address is.
+
+obstore does the talking; it comes with ``pip install weighbridge[stores]``. Credentials and endpoints are taken from the environment
+variables that each service's own tools use. Where none are set the store is asked without a signature, since most published models are
+open; if it refuses, the machine's own identity (its instance role) is tried.
+
+Source: apache/arrow-rs-object-store, src/aws/builder.rs, src/gcp/builder.rs, src/azure/builder.rs (the variables); Google Cloud Storage
+client libraries (``STORAGE_EMULATOR_HOST``).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from datetime import timedelta
+from importlib import import_module
+from typing import Any, NamedTuple, TypeVar
+from urllib.parse import quote, unquote
+
+from weighbridge.errors import ReadError, SourceError
+from weighbridge.readers.remote import TRIES, Access, RemotePath, refusal
+
+Answer = TypeVar("Answer")
+ADDRESS = re.compile(r"(?P<scheme>s3|gs|az)://(?P<bucket>[\w.-]+)(/(?P<key>.*))?", re.S)
+MOST_NAMES = 100_000
+"""Files of a folder beyond which it is no model's."""
+
+
+class Service(NamedTuple):
+    """A kind of object store.
+
+    Attributes:
+        store: The class in ``obstore.store``.
+        credentials: The variables of which one is set where requests are to be signed.
+        endpoints: The variables of which the first that is set names another server.
+        endpoint: What obstore calls that.
+        set: What to set, for the message when credentials are wanted.
+    """
+
+    store: str
+    credentials: tuple[str, ...]
+    endpoints: tuple[str, ...]
+    endpoint: str
+    set: str
+
+
+SERVICES = {
+    "s3": Service(
+        "S3Store",
+        (
+            "AWS_ACCESS_KEY_ID",
+            "AWS_WEB_IDENTITY_TOKEN_FILE",
+            "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+            "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+        ),
+        ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"),
+        "endpoint",
+        "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+    ),
+    "gs": Service(
+        "GCSStore",
+        (
+            "GOOGLE_APPLICATION_CREDENTIALS",
+            "GOOGLE_SERVICE_ACCOUNT",
+            "GOOGLE_SERVICE_ACCOUNT_PATH",
+            "GOOGLE_SERVICE_ACCOUNT_KEY",
+            "GOOGLE_BEARER_TOKEN",
+        ),
+        ("STORAGE_EMULATOR_HOST",),
+        "base_url",
+        "GOOGLE_APPLICATION_CREDENTIALS",
+    ),
+    "az": Service(
+        "AzureStore",
+        (
+            "AZURE_STORAGE_ACCOUNT_KEY",
+            "AZURE_STORAGE_ACCESS_KEY",
+            "AZURE_STORAGE_SAS_KEY",
+            "AZURE_STORAGE_SAS_TOKEN",
+            "AZURE_STORAGE_TOKEN",
+            "AZURE_CLIENT_ID",
+            "AZURE_STORAGE_CLIENT_ID",
+        ),
+        ("AZURE_STORAGE_ENDPOINT", "AZURE_ENDPOINT"),
+        "endpoint",
+        "AZURE_STORAGE_ACCOUNT_KEY or AZURE_STORAGE_SAS_TOKEN",
+    ),
+}
+
+
+def is_object(source: str) -> bool:
+    """Tell whether *source* is an address in an object store.
+
+    >>> is_object("s3://bucket/model.safetensors"), is_object("https://bucket/x")
+    (True, False)
+    """
+    return source.startswith(tuple(f"{scheme}://" for scheme in SERVICES))
+
+
+def place(source: str) -> RemotePath:
+    """Return the file or the folder at an address; a folder is listed.
+
+    Raises:
+        SourceError: No such address, no obstore, or the store does not list the folder.
+    """
+    from weighbridge.readers.hub import FILE
+
+    match = ADDRESS.fullmatch(source)
+    if match is None:
+        raise SourceError(f"{source}: expected {source.partition(':')[0]}://BUCKET/PATH, a file or a folder", source=source)
+    service, key = SERVICES[match["scheme"]], match["key"] or ""
+    root = f"{match['scheme']}://{match['bucket']}/"
+    bucket = Bucket(root, service, _stores(source, service, match["bucket"]))
+    access = Access(where=service.set, get=bucket.get)
+    folder, slash, name = key.rpartition("/")
+    file = RemotePath(root + quote(folder + slash), name, access, shown=source)
+    if FILE.fullmatch(name):
+        return file
+    names = bucket.names(key.strip("/"))
+    if not names and name:
+        return file
+    inside = quote(key.strip("/") + "/") if key.strip("/") else ""
+    return RemotePath(root + inside, "", access, names=names, shown=source)
+
+
+class Bucket(NamedTuple):
+    """A bucket or container.
+
+    Attributes:
+        root: Its address.
+        service: Its kind.
+        stores: How to reach it, one way after the other if the first is refused.
+    """
+
+    root: str
+    service: Service
+    stores: tuple[Any, ...]
+
+    def get(self, url: str, begin: int, end: int) -> tuple[bytes, int]:
+        """Fetch the bytes of an object from *begin* to before *end*, and its size."""
+        key = unquote(url.removeprefix(self.root))
+
+        def part(store: Any) -> tuple[bytes, int]:
+            try:
+                found = store.get(key, options={"range": (begin, end)})
+                return bytes(found.bytes()), found.meta["size"]
+            except Exception as error:
+                size = _size_beyond(store, key, error)
+                if size is None or size > begin:
+                    raise
+                return b"", size
+
+        return self._asked(part, url)
+
+    def names(self, folder: str) -> tuple[str, ...]:
+        """Return the files in a folder, and not those in folders below."""
+        address = f"{self.root}{folder}"
+        try:
+            objects = self._asked(lambda store: store.list_with_delimiter(folder or None)["objects"], address)
+        except ReadError as error:
+            reason = str(error).removeprefix(f"{address}: ")
+            raise SourceError(f"{address}: the folder cannot be listed: {reason}; name a file", source=address) from None
+        if len(objects) > MOST_NAMES:
+            raise SourceError(f"{address}: a folder of {len(objects):,} files; name one", source=address)
+        return tuple(entry["path"].removeprefix(f"{folder}/") for entry in objects if entry["path"] != folder)
+
+    def _asked(self, act: Callable[[Any], Answer], url: str) -> Answer:
+        """Return what the first way to the store that is not refused gives; a refusal is told of the first."""
+        refused: Exception | None = None
+        for store in self.stores:
+            try:
+                return act(store)
+            except Exception as error:  # obstore raises its own, FileNotFoundError and ValueError
+                refused = refused or error
+                if _status(error) not in (401, 403):
+                    break
+        assert refused is not None
+        raise self._refusal(url, refused)
+
+    def _refusal(self, url: str, error: Exception) -> ReadError:
+        code = _status(error)
+        if code in (401, 403):
+            signed = any(os.environ.get(name) for name in self.service.credentials)
+            what = "the credentials in the environment do not open it" if signed else f"set {self.service.set} to what may read it"
+            return ReadError(f"private or not there (HTTP {code}): {what}", path=url)
+        if code is not None:
+            return refusal(url, code, Access())
+        first = (str(error).splitlines() or ["no answer"])[0]
+        return ReadError(f"cannot be reached: {first.rpartition(' - ')[2]:.300}", path=url)
+
+
+def _status(error: Exception) -> int | None:
+    """Return the status of the server's answer that an error of obstore speaks of."""
+    stated = re.search(r"status code: (\d{3})", str(error)[:4000])
+    if stated:
+        return int(stated[1])
+    return 404 if isinstance(error, FileNotFoundError) else None
+
+
+def _size_beyond(store: Any, key: str, error: Exception) -> int | None:
+    """Return the object's size if the error is that it ends before the range begins, as an empty one always does."""
+    if _status(error) != 416:
+        return None
+    try:
+        size = store.head(key)["size"]
+    except Exception:  # the first error is the one to tell
+        return None
+    return size if isinstance(size, int) else None
+
+
+def _stores(source: str, service: Service, bucket: str) -> tuple[Any, ...]:
+    """Return the ways to reach a bucket: signed, or open first and then by the machine's own identity."""
+    try:
+        kind = getattr(import_module("obstore.store"), service.store)
+    except ImportError:
+        raise SourceError(f"{source}: object stores need obstore: pip install weighbridge[stores]", source=source) from None
+    endpoint = next((value for name in service.endpoints if (value := os.environ.get(name))), "")
+    if endpoint and "://" not in endpoint:
+        endpoint = f"http://{endpoint}"
+    options: dict[str, Any] = {
+        "client_options": {
+            "allow_http": endpoint.startswith("http://"),
+            "timeout": "20s",
+            "connect_timeout": "3s",
+            "user_agent": "weighbridge",
+        },
+        "retry_config": {"max_retries": TRIES - 1, "retry_timeout": timedelta(seconds=60)},
+    }
+    if endpoint:
+        options[service.endpoint] = endpoint
+    signed = any(os.environ.get(name) for name in service.credentials)
+    ways: list[dict[str, Any]] = [{}] if signed else [{"skip_signature": True}]
+    if not signed and not endpoint and os.environ.get("AWS_EC2_METADATA_DISABLED", "").lower() != "true":
+        ways.append({"retry_config": {"max_retries": 1, "retry_timeout": timedelta(seconds=10)}})
+    try:
+        return tuple(kind(bucket, **{**options, **way}) for way in ways)
+    except Exception as error:  # obstore's, for a variable that cannot be meant
+        raise SourceError(f"{source}: {str(error).splitlines()[0]:.300}", source=source) from None

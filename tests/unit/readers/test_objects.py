@@ -1,0 +1,299 @@
+"""Object stores: S3 by moto's server, the other two by a server that speaks what a download needs of them."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import weighbridge
+from weighbridge.cli import main
+from weighbridge.errors import ReadError, SourceError
+from weighbridge.readers import checkpoint_of, objects
+
+pytest.importorskip("obstore")
+moto = pytest.importorskip("moto.server")
+serving = pytest.importorskip("werkzeug.serving")
+
+CORPUS = Path(__file__).parents[2] / "corpus"
+CONFIG = {
+    "model_type": "bert",
+    "vocab_size": 100,
+    "hidden_size": 8,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "intermediate_size": 16,
+}
+
+
+class Store:
+    """What the server saw, and how often it is to answer something else first."""
+
+    def __init__(self, url: str = "") -> None:
+        self.url = url
+        self.seen: list[tuple[str, str | None]] = []
+        self.sent = 0
+        self.answers: list[int] = []
+        self.drops = 0
+        self.signed: set[bool] = set()
+
+    def put(self, key: str, data: bytes) -> None:
+        headers = {"Content-Type": "application/octet-stream", "x-amz-acl": "public-read-write"}
+        request = urllib.request.Request(f"{self.url}/models/{key}", data, headers, method="PUT")
+        urllib.request.urlopen(request, timeout=20).close()
+
+    def forget(self) -> None:
+        self.seen, self.sent, self.signed = [], 0, set()
+
+
+def watched(store: Store, application: Any) -> Any:
+    """Count what an application sends, and answer in its place where the test says so."""
+
+    def answer(environ: dict[str, Any], start: Any) -> Any:
+        store.seen.append((environ["PATH_INFO"], environ.get("HTTP_RANGE")))
+        store.signed.add("HTTP_AUTHORIZATION" in environ)
+        if store.answers and environ["REQUEST_METHOD"] == "GET":
+            start(f"{store.answers.pop(0)} refused", [("Content-Length", "0")])
+            return [b""]
+        body = b"".join(application(environ, start))
+        if store.drops and len(body) > 1:
+            store.drops -= 1
+            body = body[: len(body) // 2]
+        store.sent += len(body)
+        return [body]
+
+    return answer
+
+
+@pytest.fixture(scope="module")
+def s3() -> Iterator[Store]:
+    store = Store()
+    server = serving.make_server(
+        "127.0.0.1", 0, watched(store, moto.DomainDispatcherApplication(moto.create_backend_app)), threaded=True, request_handler=quiet()
+    )
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    store.url = f"http://127.0.0.1:{server.server_port}"
+    urllib.request.urlopen(urllib.request.Request(f"{store.url}/models", method="PUT"), timeout=20).close()
+    yield store
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def quiet() -> Any:
+    """Return a handler of requests that writes no log."""
+    return type("Quiet", (serving.WSGIRequestHandler,), {"log": lambda *_: None})
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch: pytest.MonkeyPatch, s3: Store) -> None:
+    for service in objects.SERVICES.values():
+        for name in (*service.credentials, *service.endpoints):
+            monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "id")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+    monkeypatch.setenv("AWS_REGION", "us-east-1")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", s3.url)
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    s3.answers = []
+
+
+def bert_shapes() -> dict[str, tuple[int, ...]]:
+    return {row.name: tuple(size for size in row.shape if isinstance(size, int)) for row in weighbridge.model(CONFIG).tensors()}
+
+
+def file(shapes: dict[str, tuple[int, ...]]) -> bytes:
+    entries, end = {}, 0
+    for name, shape in shapes.items():
+        size = 4
+        for length in shape:
+            size *= length
+        entries[name] = {"dtype": "F32", "shape": shape, "data_offsets": [end, end + size]}
+        end += size
+    header = json.dumps(entries).encode()
+    return len(header).to_bytes(8, "little") + header + bytes(end)
+
+
+def test_only_the_header_travels(s3: Store) -> None:
+    data = file({f"layers.{n}.weight": (100, 1000) for n in range(20)})
+    s3.put("big/model.safetensors", data)
+    s3.forget()
+    assert weighbridge.count("s3://models/big/model.safetensors").unique == 2_000_000
+    assert s3.sent <= 128 * 1024
+    assert s3.seen[0] == ("/models/big/model.safetensors", "bytes=0-32767")
+    assert all(stated for path, stated in s3.seen if path.endswith(".safetensors"))
+    assert s3.signed == {True}
+
+
+def test_a_long_header_comes_in_two_requests(s3: Store) -> None:
+    data = file({f"layers.{n}.some.long.name.weight": (8, 8) for n in range(3000)})
+    s3.put("long.safetensors", data)
+    s3.forget()
+    assert weighbridge.count("s3://models/long.safetensors").unique == 3000 * 64
+    assert s3.sent <= 8 + int.from_bytes(data[:8], "little") + 128 * 1024
+    assert len([path for path, _ in s3.seen if path == "/models/long.safetensors"]) <= 3
+
+
+@pytest.mark.parametrize("slash", ["", "/"])
+def test_a_folder_is_its_config_and_its_weights(s3: Store, slash: str, capsys: pytest.CaptureFixture[str]) -> None:
+    s3.put("a%20folder/tiny/config.json", json.dumps(CONFIG).encode())
+    s3.put("a%20folder/tiny/model.safetensors", file(bert_shapes()))
+    s3.put("a%20folder/tiny/below/other.safetensors", file({"w": (3,)}))
+    source = f"s3://models/a folder/tiny{slash}"
+    model = weighbridge.model(source)
+    assert (model.kind, model.source, model.count().unique) == ("config", source, weighbridge.count(CONFIG).unique)
+    assert main(["verify", source, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["residual"] == 0
+    assert main(["verify", "s3://models/a folder/tiny/model.safetensors"]) == 0, "the config beside a file is found"
+
+
+def test_shards_by_index(s3: Store) -> None:
+    for n in (1, 2, 3):
+        s3.put(f"sharded/model-{n:05}-of-00003.safetensors", file({f"w{n}": (n, 1000)}))
+    weight_map = {f"w{n}": f"model-{n:05}-of-00003.safetensors" for n in (1, 2, 3)}
+    s3.put("sharded/model.safetensors.index.json", json.dumps({"metadata": {"total_size": 24_000}, "weight_map": weight_map}).encode())
+    model = checkpoint_of("s3://models/sharded")
+    assert (model.count().unique, model.notes) == (6000, ())
+    assert weighbridge.count("s3://models/sharded/model.safetensors.index.json").unique == 6000
+    weight_map["w4"] = "model-00004-of-00003.safetensors"
+    s3.put("sharded/model.safetensors.index.json", json.dumps({"weight_map": weight_map}).encode())
+    with pytest.raises(ReadError, match=r"1 of 4 shards are missing: model-00004-of-00003\.safetensors"):
+        checkpoint_of("s3://models/sharded/")
+
+
+@pytest.mark.parametrize("name", ["state", "training", "module_legacy"])
+def test_torch_files(s3: Store, name: str) -> None:
+    path = CORPUS / "torch" / "valid" / f"{name}.pt"
+    s3.put(f"{name}.pt", path.read_bytes())
+    assert weighbridge.count(f"s3://models/{name}.pt") == weighbridge.count(path)
+
+
+def test_an_empty_file(s3: Store) -> None:
+    s3.put("empty.safetensors", b"")
+    with pytest.raises(ReadError, match="the file is empty"):
+        weighbridge.count("s3://models/empty.safetensors")
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        (401, r"private or not there \(HTTP 401\): the credentials in the environment do not open it"),
+        (403, r"private or not there \(HTTP 403\): the credentials in the environment do not open it"),
+        (404, r"not there \(HTTP 404\)"),
+    ],
+)
+def test_refusals(s3: Store, code: int, message: str) -> None:
+    s3.answers = [code] * 9
+    with pytest.raises(ReadError, match=rf"s3://models/x\.safetensors: {message}"):
+        weighbridge.model("s3://models/x.safetensors")
+
+
+def test_without_credentials_nothing_is_signed(s3: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
+    monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
+    s3.put("open.safetensors", file({"w": (3,)}))
+    s3.forget()
+    assert weighbridge.count("s3://models/open.safetensors").unique == 3
+    assert s3.signed == {False}
+    s3.answers = [403]
+    with pytest.raises(ReadError, match=r"HTTP 403\): set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY to what may read it"):
+        weighbridge.count("s3://models/open.safetensors")
+
+
+@pytest.mark.parametrize("code", [429, 500, 503])
+def test_passing_troubles_are_tried_again(s3: Store, code: int) -> None:
+    s3.put("again.safetensors", file({"w": (3,)}))
+    s3.answers = [code, code]
+    assert weighbridge.count("s3://models/again.safetensors").unique == 3
+
+
+def test_a_dropped_connection_is_resumed(s3: Store) -> None:
+    data = file({f"layers.{n}.some.long.name.weight": (8, 8) for n in range(3000)})
+    s3.put("dropped.safetensors", data)
+    s3.drops = 3
+    assert weighbridge.count("s3://models/dropped.safetensors").unique == 3000 * 64
+
+
+def test_what_is_not_there(s3: Store) -> None:
+    with pytest.raises(ReadError, match=r"s3://models/none\.safetensors: not there \(HTTP 404\)"):
+        weighbridge.count("s3://models/none.safetensors")
+    with pytest.raises(ReadError, match=r"s3://models/none: not there \(HTTP 404\)"):
+        weighbridge.count("s3://models/none")
+    with pytest.raises(SourceError, match=r"s3://no-bucket/none: the folder cannot be listed: not there \(HTTP 404\); name a file"):
+        weighbridge.count("s3://no-bucket/none")
+    with pytest.raises(SourceError, match="s3:///x: expected s3://BUCKET/PATH, a file or a folder"):
+        weighbridge.count("s3:///x")
+
+
+def test_nobody_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+    with pytest.raises(ReadError, match="cannot be reached: HTTP error: error sending request"):
+        weighbridge.count("s3://models/x.safetensors")
+
+
+def test_without_obstore(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "obstore.store", None)
+    with pytest.raises(SourceError, match=r"object stores need obstore: pip install weighbridge\[stores\]"):
+        weighbridge.count("s3://models/x.safetensors")
+
+
+def ranged(files: dict[str, bytes]) -> Any:
+    """Return an application that serves files by ranges, with the headers that both services send."""
+
+    def answer(environ: dict[str, Any], start: Any) -> Any:
+        data = files.get(environ["PATH_INFO"])
+        if data is None:
+            start("404 not there", [("Content-Length", "0")])
+            return [b""]
+        stated = environ.get("HTTP_RANGE") or environ["HTTP_X_MS_RANGE"]
+        first, last = (int(text) for text in stated.removeprefix("bytes=").split("-"))
+        part = data[first : last + 1]
+        headers = {"Content-Length": str(len(part)), "Content-Range": f"bytes {first}-{first + len(part) - 1}/{len(data)}"}
+        headers |= {"ETag": '"1"', "Last-Modified": "Sat, 01 Nov 2025 00:00:00 GMT"}
+        start("206 part", list(headers.items()))
+        return [part]
+
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("source", "path", "variables"),
+    [
+        ("gs://models/org/model.safetensors", "/models/org/model.safetensors", {"STORAGE_EMULATOR_HOST": "{host}"}),
+        (
+            "az://models/org/model.safetensors",
+            "/models/org/model.safetensors",
+            {"AZURE_STORAGE_ENDPOINT": "http://{host}", "AZURE_STORAGE_ACCOUNT_NAME": "account"},
+        ),
+    ],
+)
+def test_the_other_services(source: str, path: str, variables: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    store = Store()
+    data = file({f"layers.{n}.weight": (100, 1000) for n in range(20)})
+    server = serving.make_server("127.0.0.1", 0, watched(store, ranged({path: data})), threaded=True, request_handler=quiet())
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value.format(host=f"127.0.0.1:{server.server_port}"))
+        assert weighbridge.count(source).unique == 2_000_000
+        with pytest.raises(ReadError, match=r"not there \(HTTP 404\)"):
+            weighbridge.count(source.replace("model.safetensors", "none.safetensors"))
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+    assert store.sent <= 128 * 1024
+    assert store.signed == {False}
+
+
+def test_an_azure_container_needs_its_account() -> None:
+    with pytest.raises(SourceError, match=r"az://models/x\.safetensors: .*[Aa]ccount"):
+        weighbridge.count("az://models/x.safetensors")
