@@ -134,6 +134,8 @@ def inputs(model: Any, lengths: Pass) -> dict[str, Any]:
     Raises:
         RefusedError: It takes none that we know.
     """
+    if set(inspect.signature(model.forward).parameters) <= {"args", "kwargs"} and hasattr(model, "decoder"):
+        return inputs(model.decoder, lengths)  # a wrapper passes on what it is given
     own = recipe_inputs(MODULES.get(model.config.model_type, ""))
     return plain(model, lengths) if own is None else own(model, lengths)
 

@@ -13,10 +13,11 @@ from weighbridge.config import DECODER as DECODER
 from weighbridge.config import LABELS, Field, Sizes, derived, size, switch
 from weighbridge.parts import attend, embedding, layer_norm, linear, matmul
 from weighbridge.sizes import Size, exact
-from weighbridge.tree import Node, Part, Stream, Tensor
+from weighbridge.tree import Node, Part, Span, Stream, Tensor
 
 HEAD_DIM = derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_attention_heads")
 POOLED = switch("pooled", "add_pooling_layer", True, silent=True)
+STARTS = size("starts", "start_n_top", 5, "K", "starts of an answer that are followed")
 
 
 def bert_fields(
@@ -208,6 +209,18 @@ def span_ends(c: Sizes, words: str | None) -> tuple[Part, ...]:
 def two_ends(c: Sizes, words: str | None) -> tuple[Part, ...]:
     """Describe question answering where it is always start and end."""
     return (linear("qa_outputs", c.hidden, 2),)
+
+
+def beams(c: Sizes, words: str | None) -> tuple[Part, ...]:
+    """Describe question answering by beams: likely starts, an end for each of them, and whether there is an answer at all."""
+    H = c.hidden
+    paired = (linear("dense_0", 2 * H, H), layer_norm("LayerNorm", H), linear("dense_1", H, 1))
+    answered = (matmul("start", ("seq", H)), linear("dense_0", 2 * H, H), linear("dense_1", H, 1, bias=False))
+    return (
+        Part("start_logits", (linear("dense", H, 1),), "head"),
+        Part("end_logits", paired, "head", stream=Span("seq", times=c.starts)),
+        Part("answer_class", answered, "head", stream="one"),
+    )
 
 
 def summary(c: Sizes) -> tuple[Part, ...]:

@@ -17,5 +17,9 @@ def draw(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
 def inputs(model: Any, lengths: Any) -> dict[str, Any]:
     """Make mel frames and tokens."""
     zeros, long = import_module("torch").zeros, import_module("torch").long
+    if type(model).__name__.endswith("Decoder"):
+        return {"input_ids": zeros(lengths.batch, lengths.seq, dtype=long)}
     frames = zeros(lengths.batch, lengths.seq, model.config.input_feat_per_channel * model.config.input_channels)
+    if type(model).__name__.endswith("Encoder"):
+        return {"input_features": frames}
     return {"input_features": frames, "decoder_input_ids": zeros(lengths.batch, lengths.decoder_seq or lengths.seq, dtype=long)}

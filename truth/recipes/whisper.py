@@ -19,9 +19,9 @@ def inputs(model: Any, lengths: Any) -> dict[str, Any]:
     zeros, long = import_module("torch").zeros, import_module("torch").long
     if lengths.encoder_seq is not None:
         raise RefusedError("states to attend to are not made here")
-    if type(model).__name__.endswith("ForCausalLM"):
+    if type(model).__name__.endswith(("ForCausalLM", "Decoder")):
         return {"input_ids": zeros(lengths.batch, lengths.seq, dtype=long)}
     made = {"input_features": zeros(lengths.batch, model.config.num_mel_bins, 2 * model.config.max_source_positions)}
-    if not type(model).__name__.endswith("Classification"):
+    if not type(model).__name__.endswith(("Classification", "Encoder")):
         made["decoder_input_ids"] = zeros(lengths.batch, lengths.decoder_seq or lengths.seq, dtype=long)
     return made

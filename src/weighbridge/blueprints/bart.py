@@ -1,8 +1,7 @@
-"""BART and its kin: the encoder and decoder of the original Transformer, as fairseq and Marian build it.
+"""BART and its kin: one encoder and decoder under many names, told apart by where norms stand and what positions are.
 
-Source: arXiv 1706.03762, 1910.13461 (BART), 2001.08210 (mBART), 1912.08777 (PEGASUS), 1804.00344 (Marian),
-2010.11125 (M2M-100), 2207.04672 (NLLB), 2004.13637 (Blender), 2103.06333 (PLBART); names as in transformers
-5.23.0, models/bart/modeling_bart.py and its siblings. The decoder reads ``decoder`` tokens, the rest ``seq``.
+Source: arXiv 1910.13461 (BART), 2001.08210 (mBART), 2103.06333 (PLBART), 1912.08777 (PEGASUS), 2010.11125 (M2M-100),
+2207.04672 (NLLB), 2004.13637 (Blender); names as in transformers 5.23.0, models/bart/modeling_bart.py and its siblings.
 """
 
 from __future__ import annotations
@@ -10,98 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from weighbridge.blueprints import Blueprint, Family
-from weighbridge.config import LABELS, TIED, Field, Sizes, derived, size
-from weighbridge.parts import embedding, fairseq_attention, layer_norm, linear
-from weighbridge.records import NamedTuple
-from weighbridge.sizes import Size, exact
-from weighbridge.tree import Node, Part, Stream, Tensor
-
-NEUTRAL = frozenset(
-    """activation_function init_std scale_embedding is_decoder normalize_before normalize_embedding add_bias_logits
-    add_final_layer_norm classif_dropout force_bos_token_to_be_generated static_position_embeddings num_hidden_layers
-    extra_pos_embeddings replacing_rate variant layernorm_variant do_blenderbot_90_layernorm unk_token_id""".split()
-)
-
-
-class Style(NamedTuple):
-    """What tells the members of the family apart.
-
-    Attributes:
-        positions: ``learned``, ``fixed`` (a frozen table of sinusoids) or ``computed`` (no table).
-        offset: Rows of the position table beyond those that the config states.
-        embed_norm: Whether a norm follows the embeddings.
-        final_norm: Whether a norm follows the last layer (those that normalise first need it).
-        logits_bias: Whether generation keeps a bias of the logits as a buffer.
-    """
-
-    positions: str = "learned"
-    offset: int = 0
-    embed_norm: bool = False
-    final_norm: bool = False
-    logits_bias: bool = True
-
-
-def fields(vocab: int, positions: int, hidden: int, mlp: int, layers: tuple[int, int], heads: int, labels: int = 2) -> tuple[Field, ...]:
-    """List the fields of one model type, whose defaults differ; *layers* are the encoder's and the decoder's."""
-    return (
-        size("vocab", "vocab_size", vocab, "V", "vocabulary size"),
-        size("positions", "max_position_embeddings", positions, "S", "positions"),
-        size("hidden", "d_model", hidden, "H", "hidden size", "hidden_size"),
-        size("mlp", "encoder_ffn_dim", mlp, "I", "intermediate size of the encoder"),
-        size("layers", "encoder_layers", layers[0], "L", "encoder layers", "num_hidden_layers"),
-        size("heads", "encoder_attention_heads", heads, "A", "attention heads of the encoder", "num_attention_heads"),
-        size("decoder_mlp", "decoder_ffn_dim", mlp, "I_dec", "intermediate size of the decoder"),
-        size("decoder_layers", "decoder_layers", layers[1], "L_dec", "decoder layers"),
-        size("decoder_heads", "decoder_attention_heads", heads, "A_dec", "attention heads of the decoder"),
-        derived("head_dim", lambda c: exact(c.hidden, c.heads), "d_model", "encoder_attention_heads"),
-        derived("decoder_head_dim", lambda c: exact(c.hidden, c.decoder_heads), "d_model", "decoder_attention_heads"),
-        LABELS._replace(default=labels),
-        TIED,
-    )
-
-
-def attention(c: Sizes, name: str, *, decoder: bool = False, keys: Stream | None = None, key_bias: bool = True) -> tuple[Part, Part]:
-    """Describe attention and the norm that belongs to it."""
-    heads, head_dim = (c.decoder_heads, c.decoder_head_dim) if decoder else (c.heads, c.head_dim)
-    given = "encoder" if isinstance(keys, str) and keys == "encoder" else None
-    norm = layer_norm(f"{name}_layer_norm", c.hidden)._replace(given=given)
-    return fairseq_attention(name, c.hidden, heads, head_dim, keys=keys, key_bias=key_bias)._replace(given=given), norm
-
-
-def layer(c: Sizes, *, memory: Stream | None = None, key_bias: bool = True) -> Part:
-    """Describe a layer: the encoder's, or with *memory*, the stream it attends to, the decoder's."""
-    H, mlp, layers = (c.hidden, c.mlp, c.layers) if memory is None else (c.hidden, c.decoder_mlp, c.decoder_layers)
-    crossed = attention(c, "encoder_attn", decoder=True, keys=memory, key_bias=key_bias) if memory is not None else ()
-    return Part("layers", (
-        *attention(c, "self_attn", decoder=memory is not None, key_bias=key_bias),
-        *crossed,
-        linear("fc1", H, mlp),
-        linear("fc2", mlp, H),
-        layer_norm("final_layer_norm", H),
-    ), "layer", repeat=layers)  # fmt: skip
-
-
-def stack(c: Sizes, style: Style, vocab: Size, tied_to: str | None, *layers: Part) -> tuple[Node, ...]:
-    """Describe one side: words, positions, layers, and the norms the style has."""
-    H = c.hidden
-    table = Tensor("weight", (c.positions + style.offset, H), "embedding", frozen=style.positions == "fixed")
-    return (
-        embedding("embed_tokens", vocab, H, tied_to=tied_to),
-        *((Part("embed_positions", (table,), "embedding"),) if style.positions != "computed" else ()),
-        *layers,
-        *((layer_norm("layernorm_embedding", H),) if style.embed_norm else ()),
-        *((layer_norm("layer_norm", H),) if style.final_norm else ()),
-    )
-
-
-def backbone(c: Sizes, style: Style, prefix: str = "") -> tuple[Part, ...]:
-    """Describe the shared table, the encoder and the decoder; untied, each side keeps a table of its own."""
-    tied_to = f"{prefix}shared.weight" if c.tied else None
-    return (
-        embedding("shared", c.vocab, c.hidden),
-        Part("encoder", stack(c, style, c.vocab, tied_to, layer(c)), "encoder"),
-        Part("decoder", stack(c, style, c.vocab, tied_to, layer(c, memory="seq")), "decoder", stream="decoder"),
-    )
+from weighbridge.blueprints.fairseq import NEUTRAL, Style, backbone, fields, layer, stack
+from weighbridge.config import Field, Sizes
+from weighbridge.parts import linear
+from weighbridge.sizes import Size
+from weighbridge.tree import Part, Tensor
 
 
 def generation(c: Sizes, style: Style) -> Part:
@@ -111,9 +23,24 @@ def generation(c: Sizes, style: Style) -> Part:
     return Part("", (*bias, Part("model", backbone(c, style, "model."), "backbone"), head), "model")
 
 
-def causal(c: Sizes, style: Style) -> Part:
+def encoder(c: Sizes, style: Style) -> Part:
+    """Describe the encoder alone."""
+    return Part("", stack(c, style, c.vocab, None, layer(c)), "model")
+
+
+def decoder(c: Sizes, style: Style, vocab: Size | None = None) -> Part:
     """Describe the decoder alone; its cross-attention stays, and runs if it is given states to attend to."""
-    inner = Part("decoder", stack(c, style, c.vocab, None, layer(c, memory="encoder")), "decoder")
+    return Part("", stack(c, style, c.vocab if vocab is None else vocab, None, layer(c, memory="encoder")), "model")
+
+
+def wrapped(inner: Part) -> Part:
+    """Put a decoder alone under its name, as the reference wraps it."""
+    return Part("", (inner._replace(name="decoder", kind="decoder"),), "model")
+
+
+def causal(c: Sizes, style: Style) -> Part:
+    """Describe the decoder alone with its head."""
+    inner = decoder(c, style)._replace(name="decoder", kind="decoder")
     tied_to = "model.decoder.embed_tokens.weight" if c.tied else None
     return Part("", (Part("model", (inner,), "backbone"), linear("lm_head", c.hidden, c.vocab, bias=False, tied_to=tied_to)), "model")
 
@@ -136,27 +63,30 @@ HEADS: Mapping[str, Callable[[Sizes, Style], Part]] = {
     "ForCausalLM": causal,
     "ForSequenceClassification": sequence_classification,
     "ForQuestionAnswering": question_answering,
+    "Encoder": encoder,
+    "Decoder": decoder,
+    "DecoderWrapper": lambda c, style: wrapped(decoder(c, style)),
 }
 
 
 def kin(model_type: str, name: str, table: tuple[Field, ...], style: Style, *heads: str) -> Family:
-    """Return one model type: its name, its defaults, its style, and the heads it has beside the first two."""
-    wanted = ("Model", "ForConditionalGeneration", *heads)
+    """Return one model type: its name, its defaults, its style, and the heads it has beside those that all have."""
+    wanted = ("Model", "ForConditionalGeneration", "Encoder", "Decoder", *heads)
     classes: dict[str, Blueprint] = {name + head: lambda c, build=HEADS[head]: build(c, style) for head in wanted}  # type: ignore[misc]
     return Family(model_type, table, classes, f"{name}Model", NEUTRAL)
 
 
 BART = fields(50265, 1024, 1024, 4096, (12, 12), 16)
-WRITES = "ForCausalLM"
+WRITES = ("ForCausalLM", "DecoderWrapper")
 CLASSIFIES = "ForSequenceClassification"
 ANSWERS = "ForQuestionAnswering"
 
 FAMILIES = {entry.model_type: entry for entry in (
-    kin("bart", "Bart", fields(50265, 1024, 1024, 4096, (12, 12), 16, 3), Style(offset=2, embed_norm=True), WRITES, CLASSIFIES, ANSWERS),
-    kin("mbart", "MBart", BART, Style(offset=2, embed_norm=True, final_norm=True), WRITES, CLASSIFIES, ANSWERS),
-    kin("plbart", "PLBart", fields(50005, 1024, 768, 3072, (6, 6), 12), Style(offset=2, embed_norm=True), WRITES, CLASSIFIES),
-    kin("pegasus", "Pegasus", BART, Style("fixed", final_norm=True), WRITES),
+    kin("bart", "Bart", fields(50265, 1024, 1024, 4096, (12, 12), 16, 3), Style(offset=2, embed_norm=True), *WRITES, CLASSIFIES, ANSWERS),
+    kin("mbart", "MBart", BART, Style(offset=2, embed_norm=True, final_norm=True), *WRITES, CLASSIFIES, ANSWERS),
+    kin("plbart", "PLBart", fields(50005, 1024, 768, 3072, (6, 6), 12), Style(offset=2, embed_norm=True), *WRITES, CLASSIFIES),
+    kin("pegasus", "Pegasus", BART, Style("fixed", final_norm=True), *WRITES),
     kin("m2m_100", "M2M100", fields(128112, 1024, 1024, 4096, (12, 12), 16), Style("computed", final_norm=True, logits_bias=False)),
-    kin("blenderbot", "Blenderbot", fields(8008, 128, 2560, 10240, (2, 24), 32), Style(final_norm=True), WRITES),
-    kin("blenderbot-small", "BlenderbotSmall", fields(50265, 512, 512, 2048, (8, 8), 16), Style(embed_norm=True), WRITES),
+    kin("blenderbot", "Blenderbot", fields(8008, 128, 2560, 10240, (2, 24), 32), Style(final_norm=True), *WRITES),
+    kin("blenderbot-small", "BlenderbotSmall", fields(50265, 512, 512, 2048, (8, 8), 16), Style(embed_norm=True), *WRITES),
 )}  # fmt: skip

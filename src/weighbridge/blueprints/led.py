@@ -6,7 +6,7 @@ a mask asks for it; the encoder pads its input to whole windows.
 
 from __future__ import annotations
 
-from weighbridge.blueprints import Family, bart
+from weighbridge.blueprints import Family, bart, fairseq
 from weighbridge.blueprints.longformer import windowed, windows
 from weighbridge.blueprints.sparse import one_per_layer
 from weighbridge.config import Sizes, choice, fact, size, variant
@@ -20,7 +20,7 @@ FIELDS = variant(
     choice("told", "attention_window", 512, read=windows),
     fact("windows", lambda c: c.told * c.layers if len(c.told) == 1 else one_per_layer(c, c.told, "attention_window")),
 )
-NEUTRAL = bart.NEUTRAL | {"initializer_range", "attention_dropout"}
+NEUTRAL = fairseq.NEUTRAL | {"initializer_range", "attention_dropout"}
 
 
 def padded(c: Sizes) -> Stream:
@@ -53,13 +53,18 @@ def encoder(c: Sizes, tied_to: str | None) -> Part:
 def backbone(c: Sizes, prefix: str = "") -> tuple[Part, ...]:
     """Describe the shared table, the encoder and BART's decoder."""
     tied_to = f"{prefix}shared.weight" if c.tied else None
-    decoder = (
+    writing = Part("decoder", decoder(c, tied_to, "seq"), "decoder", stream="decoder")
+    return embedding("shared", c.vocab, c.hidden), encoder(c, tied_to), writing
+
+
+def decoder(c: Sizes, tied_to: str | None, memory: Stream) -> tuple[Part, ...]:
+    """Describe BART's decoder, with a table of positions of its own."""
+    return (
         embedding("embed_tokens", c.vocab, c.hidden, tied_to=tied_to),
         embedding("embed_positions", c.decoder_positions, c.hidden),
-        bart.layer(c, memory="seq"),
+        fairseq.layer(c, memory=memory),
         layer_norm("layernorm_embedding", c.hidden),
     )
-    return embedding("shared", c.vocab, c.hidden), encoder(c, tied_to), Part("decoder", decoder, "decoder", stream="decoder")
 
 
 def led(c: Sizes) -> Part:
@@ -79,6 +84,12 @@ def question_answering(c: Sizes) -> Part:
     return Part("", (Part("led", backbone(c, "led."), "backbone"), linear("qa_outputs", c.hidden, 2, stream="decoder")), "model")
 
 
-CLASSES = {"LEDModel": led, "LEDForConditionalGeneration": generation, "LEDForQuestionAnswering": question_answering}
+CLASSES = {
+    "LEDModel": led,
+    "LEDForConditionalGeneration": generation,
+    "LEDForQuestionAnswering": question_answering,
+    "LEDEncoder": lambda c: Part("", (encoder(c, None)._replace(name=""),), "model"),
+    "LEDDecoder": lambda c: Part("", decoder(c, None, "encoder"), "model"),
+}
 
 FAMILIES = {"led": Family("led", FIELDS, CLASSES, "LEDModel", NEUTRAL)}

@@ -37,6 +37,6 @@ FIELDS = variant(
     # The value would be taken for a rule that tells a value from the fields; so a rule returns it.
     long=fact("long", lambda c: long_attention),
 )
-LONG_CLASSES = {name: blueprint for name, blueprint in classes("LongT5").items() if name.endswith(("Model", "Generation"))}
+LONG_CLASSES = {name: blueprint for name, blueprint in classes("LongT5").items() if name.endswith(("Model", "Generation", "Stack"))}
 
 FAMILIES = {"longt5": Family("longt5", FIELDS, LONG_CLASSES, "LongT5Model", NEUTRAL)}

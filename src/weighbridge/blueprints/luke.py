@@ -53,6 +53,21 @@ def masked_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
     return (*word_predictions(c, None), entities)
 
 
-HEADS = {"ForMaskedLM": Worn(masked_lm, True), **BERT_TASKS}
+def of_entities(states: int, *, bias: bool = True) -> Worn:
+    """Describe the labels of an entity, made of as many *states*; without entities it does not run."""
+
+    def head(c: Sizes, words: str | None) -> tuple[Part, ...]:
+        return (linear("classifier", states * c.hidden, c.labels, bias=bias)._replace(given="entities", stream="entities"),)
+
+    return Worn(head, True)
+
+
+HEADS = {
+    "ForMaskedLM": Worn(masked_lm, True),
+    **BERT_TASKS,
+    "ForEntityClassification": of_entities(1),
+    "ForEntityPairClassification": of_entities(2, bias=False),
+    "ForEntitySpanClassification": of_entities(3),
+}
 
 FAMILIES = {"luke": Family("luke", FIELDS, dressed("Luke", "luke", luke, HEADS), "LukeModel", neutral=NEUTRAL)}

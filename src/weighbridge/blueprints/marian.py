@@ -6,17 +6,17 @@ The sinusoids are frozen parameters, so they count.
 
 from __future__ import annotations
 
-from weighbridge.blueprints import Family, bart
+from weighbridge.blueprints import Family, bart, fairseq
 from weighbridge.config import Sizes, size, switch
 from weighbridge.parts import embedding, linear
 from weighbridge.tree import Part, Tensor
 
 FIELDS = (
-    *bart.fields(58101, 1024, 1024, 4096, (12, 12), 16),
+    *fairseq.fields(58101, 1024, 1024, 4096, (12, 12), 16),
     size("decoder_vocab", "decoder_vocab_size", lambda c: c.vocab, "V_dec", "vocabulary size of the decoder"),
     switch("shared", "share_encoder_decoder_embeddings", True),
 )
-STYLE = bart.Style("fixed")
+STYLE = fairseq.Style("fixed")
 
 
 def backbone(c: Sizes, prefix: str = "") -> tuple[Part, ...]:
@@ -24,10 +24,10 @@ def backbone(c: Sizes, prefix: str = "") -> tuple[Part, ...]:
     owner = f"{prefix}shared.weight" if c.tied and c.shared else None
     return (
         *((embedding("shared", c.vocab, c.hidden),) if c.shared else ()),
-        Part("encoder", bart.stack(c, STYLE, c.vocab, owner, bart.layer(c)), "encoder"),
+        Part("encoder", fairseq.stack(c, STYLE, c.vocab, owner, fairseq.layer(c)), "encoder"),
         Part(
             "decoder",
-            bart.stack(c, STYLE, c.vocab if owner else c.decoder_vocab, owner, bart.layer(c, memory="seq")),
+            fairseq.stack(c, STYLE, c.vocab if owner else c.decoder_vocab, owner, fairseq.layer(c, memory="seq")),
             "decoder",
             stream="decoder",
         ),
@@ -43,9 +43,14 @@ def generation(c: Sizes) -> Part:
     return Part("", (bias, Part("model", backbone(c, "model."), "backbone"), head), "model")
 
 
+def decoder(c: Sizes) -> Part:
+    """Describe MarianDecoder: alone, with the decoder's vocabulary."""
+    return bart.decoder(c, STYLE, c.decoder_vocab)
+
+
 def causal(c: Sizes) -> Part:
-    """Describe MarianForCausalLM: the decoder alone, with the decoder's vocabulary."""
-    inner = Part("decoder", bart.stack(c, STYLE, c.decoder_vocab, None, bart.layer(c, memory="encoder")), "decoder")
+    """Describe MarianForCausalLM: the decoder alone, and its head."""
+    inner = decoder(c)._replace(name="decoder", kind="decoder")
     vocab = c.decoder_vocab if c.tied else c.vocab
     tied_to = "model.decoder.embed_tokens.weight" if c.tied else None
     return Part("", (Part("model", (inner,), "backbone"), linear("lm_head", c.hidden, vocab, bias=False, tied_to=tied_to)), "model")
@@ -55,6 +60,9 @@ CLASSES = {
     "MarianModel": lambda c: Part("", backbone(c), "model"),
     "MarianMTModel": generation,
     "MarianForCausalLM": causal,
+    "MarianEncoder": lambda c: bart.encoder(c, STYLE),
+    "MarianDecoder": decoder,
+    "MarianDecoderWrapper": lambda c: bart.wrapped(decoder(c)),
 }
 
-FAMILIES = {"marian": Family("marian", FIELDS, CLASSES, "MarianModel", bart.NEUTRAL)}
+FAMILIES = {"marian": Family("marian", FIELDS, CLASSES, "MarianModel", fairseq.NEUTRAL)}

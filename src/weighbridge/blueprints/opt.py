@@ -72,6 +72,7 @@ def causal(c: Sizes) -> Part:
 
 CLASSES = {
     "OPTModel": lambda c: Part("", (opt(c),), "model"),
+    "OPTDecoder": lambda c: Part("", (opt(c)._replace(name=""),), "model"),
     "OPTForCausalLM": causal,
     "OPTForSequenceClassification": lambda c: with_head(c, linear("score", c.embedded, c.labels, bias=False)),
     "OPTForQuestionAnswering": lambda c: with_head(c, linear("qa_outputs", c.embedded, 2)),

@@ -6,19 +6,19 @@ computed; ``seq`` counts frames.
 
 from __future__ import annotations
 
-from weighbridge.blueprints import Family, bart
+from weighbridge.blueprints import Family, fairseq
 from weighbridge.config import Sizes, listed, size, variant
 from weighbridge.parts import conv1d, embedding, layer_norm, linear
 from weighbridge.tree import Part, Stream
 
 FIELDS = variant(
-    tuple(field for field in bart.fields(10000, 1024, 256, 2048, (12, 6), 4) if field.word not in ("positions", "labels")),
+    tuple(field for field in fairseq.fields(10000, 1024, 256, 2048, (12, 6), 4) if field.word not in ("positions", "labels")),
     listed("kernels", "conv_kernel_sizes", lambda c: [5, 5]),
     size("channels", "conv_channels", 1024, "C", "channels of the convolutions"),
     size("mels", "input_feat_per_channel", 80, "M", "mel bins"),
     size("inputs", "input_channels", 1, "N", "input channels"),
 )
-NEUTRAL = bart.NEUTRAL | {"max_source_positions", "max_target_positions", "num_conv_layers"}
+NEUTRAL = fairseq.NEUTRAL | {"max_source_positions", "max_target_positions", "num_conv_layers"}
 
 
 def convolutions(c: Sizes) -> tuple[Part, Stream]:
@@ -33,15 +33,20 @@ def convolutions(c: Sizes) -> tuple[Part, Stream]:
     return Part("conv", tuple(layers), "convolutions"), stream
 
 
-def backbone(c: Sizes) -> tuple[Part, ...]:
-    """Describe encoder and decoder; there is no table of positions on either side."""
+def encoder(c: Sizes) -> Part:
+    """Describe the encoder; there is no table of positions on either side."""
     convolved, frames = convolutions(c)
-    norm = layer_norm("layer_norm", c.hidden)
-    tokens = embedding("embed_tokens", c.vocab, c.hidden)
-    return (
-        Part("encoder", (convolved, bart.layer(c), norm), "encoder", stream=frames),
-        Part("decoder", (tokens, bart.layer(c, memory=frames), norm), "decoder", stream="decoder"),
-    )
+    return Part("encoder", (convolved, fairseq.layer(c), layer_norm("layer_norm", c.hidden)), "encoder", stream=frames)
+
+
+def decoder(c: Sizes, memory: Stream) -> tuple[Part, ...]:
+    """Describe the decoder, which attends to the frames that are left."""
+    return embedding("embed_tokens", c.vocab, c.hidden), fairseq.layer(c, memory=memory), layer_norm("layer_norm", c.hidden)
+
+
+def backbone(c: Sizes) -> tuple[Part, ...]:
+    """Describe encoder and decoder."""
+    return encoder(c), Part("decoder", decoder(c, convolutions(c)[1]), "decoder", stream="decoder")
 
 
 def speech_to_text(c: Sizes) -> Part:
@@ -56,6 +61,11 @@ def generation(c: Sizes) -> Part:
     return Part("", (Part("model", backbone(c), "backbone"), head), "model")
 
 
-CLASSES = {"Speech2TextModel": speech_to_text, "Speech2TextForConditionalGeneration": generation}
+CLASSES = {
+    "Speech2TextModel": speech_to_text,
+    "Speech2TextForConditionalGeneration": generation,
+    "Speech2TextEncoder": lambda c: Part("", (encoder(c)._replace(name=""),), "model"),
+    "Speech2TextDecoder": lambda c: Part("", decoder(c, "encoder"), "model"),
+}
 
 FAMILIES = {"speech_to_text": Family("speech_to_text", FIELDS, CLASSES, "Speech2TextModel", NEUTRAL)}

@@ -90,8 +90,13 @@ def backbone(c: Sizes, prefix: str = "", *, first: bool = True, decoder: bool = 
     return shared, reading, Part("decoder", (tokens, *writing), "decoder", stream="decoder")
 
 
+def alone(c: Sizes, *, first: bool = True) -> Part:
+    """Describe one stack by itself: an encoder, or a decoder if the config says so."""
+    return Part("", (embedding("embed_tokens", c.vocab, c.hidden), *stack(c, c.layers, decoder=c.decoder, first=first)), "model")
+
+
 def classes(prefix: str, *, first: bool = True) -> Mapping[str, Blueprint]:
-    """Return the seven classes of a model type; *first* says whether block 0 alone holds the relative bias."""
+    """Return the classes of a model type; *first* says whether block 0 alone holds the relative bias."""
 
     def whole(c: Sizes) -> Part:
         return Part("", backbone(c, first=first), "model")
@@ -116,7 +121,7 @@ def classes(prefix: str, *, first: bool = True) -> Mapping[str, Blueprint]:
     def question_answering(c: Sizes) -> Part:
         return Part("", (*backbone(c, first=first), linear("qa_outputs", c.hidden, c.labels, stream="decoder")), "model")
 
-    return {f"{prefix}Model": whole, f"{prefix}ForConditionalGeneration": generation, f"{prefix}EncoderModel": encoder,
+    return {f"{prefix}Model": whole, f"{prefix}Stack": lambda c: alone(c, first=first), f"{prefix}ForConditionalGeneration": generation, f"{prefix}EncoderModel": encoder,
             f"{prefix}ForSequenceClassification": sequence_classification, f"{prefix}ForTokenClassification": token_classification,
             f"{prefix}ForQuestionAnswering": question_answering}  # fmt: skip
 

@@ -6,20 +6,20 @@ thirty seconds, twice as many frames as it has positions, so its arithmetic does
 
 from __future__ import annotations
 
-from weighbridge.blueprints import Family, bart
+from weighbridge.blueprints import Family, fairseq
 from weighbridge.config import Sizes, size, switch, variant
 from weighbridge.parts import conv1d, embedding, layer_norm, linear
 from weighbridge.tree import Part, Tensor
 
 FIELDS = variant(
-    tuple(field for field in bart.fields(51865, 448, 384, 1536, (4, 4), 6) if field.word != "positions"),
+    tuple(field for field in fairseq.fields(51865, 448, 384, 1536, (4, 4), 6) if field.word != "positions"),
     size("positions", "max_target_positions", 448, "S", "positions of the decoder"),
     size("source", "max_source_positions", 1500, "F", "positions of the encoder"),
     size("mels", "num_mel_bins", 80, "M", "mel bins"),
     size("projection", "classifier_proj_size", 256, "P", "width of the classifier"),
     switch("weighted", "use_weighted_layer_sum", False),
 )
-NEUTRAL = bart.NEUTRAL | set(
+NEUTRAL = fairseq.NEUTRAL | set(
     """suppress_tokens begin_suppress_tokens apply_spec_augment mask_time_prob mask_time_length mask_time_min_masks
     mask_feature_prob mask_feature_length mask_feature_min_masks median_filter_width alignment_heads lang_ids
     lang_to_id task_to_id forced_decoder_ids no_speech_threshold num_key_value_heads""".split()
@@ -33,7 +33,7 @@ def encoder(c: Sizes) -> Part:
         conv1d("conv1", c.mels, H, 3, padding=1, of=2 * c.source),
         conv1d("conv2", H, H, 3, stride=2, padding=1, of=2 * c.source),
         Part("embed_positions", (Tensor("weight", (c.source, H), "embedding", frozen=True),), "embedding"),
-        bart.layer(c, key_bias=False),
+        fairseq.layer(c, key_bias=False),
         layer_norm("layer_norm", H),
     ), "encoder", stream=c.source)  # fmt: skip
 
@@ -44,7 +44,7 @@ def decoder(c: Sizes, *, alone: bool = False) -> Part:
     parts = (
         embedding("embed_tokens", c.vocab, c.hidden),
         embedding("embed_positions", c.positions, c.hidden),
-        bart.layer(c, memory=memory, key_bias=False),
+        fairseq.layer(c, memory=memory, key_bias=False),
         layer_norm("layer_norm", c.hidden),
     )
     return Part("decoder", parts, "decoder", stream=None if alone else "decoder")
@@ -84,6 +84,9 @@ CLASSES = {
     "WhisperForConditionalGeneration": generation,
     "WhisperForCausalLM": causal,
     "WhisperForAudioClassification": classification,
+    "WhisperEncoder": lambda c: Part("", (encoder(c)._replace(name=""),), "model"),
+    "WhisperDecoder": lambda c: Part("", (decoder(c, alone=True)._replace(name=""),), "model"),
+    "WhisperDecoderWrapper": lambda c: Part("", (decoder(c, alone=True),), "model"),
 }
 
 FAMILIES = {"whisper": Family("whisper", FIELDS, CLASSES, "WhisperModel", NEUTRAL)}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.config import LABELS, TIED, Sizes, choice, derived, size, switch, told
-from weighbridge.encoders import POOLED, Worn, dressed, labels_of_each, span_ends, summary, vocabulary
+from weighbridge.encoders import POOLED, STARTS, Worn, beams, dressed, labels_of_each, span_ends, summary, vocabulary
 from weighbridge.errors import ConfigError
 from weighbridge.parts import attend, embedding, layer_norm, linear
 from weighbridge.sizes import exact
@@ -37,11 +37,12 @@ FIELDS = (
     choice("plain", "asm", False, read=plain),
     switch("summarised", "summary_use_proj", True),
     switch("to_labels", "summary_proj_to_labels", True),
+    STARTS,
     POOLED,
 )
 NEUTRAL = frozenset(
     """asm_cutoffs asm_div_value bos_index causal embed_init_std end_n_top eos_index gelu_activation id2lang init_std is_encoder
-    lang2id lang_id mask_index mask_token_id pad_index pre_norm sinusoidal_embeddings start_n_top summary_activation
+    lang2id lang_id mask_index mask_token_id pad_index pre_norm sinusoidal_embeddings summary_activation
     summary_first_dropout summary_last_dropout summary_type unk_index""".split()
 )
 
@@ -79,12 +80,18 @@ def multiple_choice(c: Sizes, words: str | None) -> tuple[Part, ...]:
     return *summary(c), linear("logits_proj", c.labels, 1, stream="one")
 
 
+def question_answering(c: Sizes, words: str | None) -> tuple[Part, ...]:
+    """Describe XLNet's question answering under a name of its own."""
+    return (Part("qa_outputs", beams(c, words), "head"),)
+
+
 HEADS = {
     "WithLMHeadModel": Worn(lm),
     "ForSequenceClassification": Worn(classifier),
     "ForMultipleChoice": Worn(multiple_choice),
     "ForTokenClassification": Worn(labels_of_each),
     "ForQuestionAnsweringSimple": Worn(span_ends),
+    "ForQuestionAnswering": Worn(question_answering),
 }
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.config import LABELS, TIED, Sizes, choice, size, switch
-from weighbridge.encoders import POOLED, Worn, dressed, labels_of_each, span_ends, summary, vocabulary
+from weighbridge.encoders import POOLED, STARTS, Worn, beams, dressed, labels_of_each, span_ends, summary, vocabulary
 from weighbridge.parts import attend, embedding, layer_norm, linear, matmul
 from weighbridge.sizes import exact
 from weighbridge.tree import Part, Span, Tensor
@@ -24,10 +24,11 @@ FIELDS = (
     choice("sight", "attn_type", "bi"),
     switch("summarised", "summary_use_proj", True),
     switch("to_labels", "summary_proj_to_labels", False),
+    STARTS,
     POOLED,
 )
 NEUTRAL = frozenset(
-    """bi_data clamp_len end_n_top ff_activation mem_len reuse_len same_length start_n_top summary_activation
+    """bi_data clamp_len end_n_top ff_activation mem_len reuse_len same_length summary_activation
     summary_last_dropout summary_type untie_r use_mems_eval use_mems_train""".split()
 )
 
@@ -72,6 +73,7 @@ HEADS = {
     "ForMultipleChoice": Worn(multiple_choice),
     "ForTokenClassification": Worn(labels_of_each),
     "ForQuestionAnsweringSimple": Worn(span_ends),
+    "ForQuestionAnswering": Worn(beams),
 }
 CLASSES = dressed("XLNet", "transformer", xlnet, HEADS, words="word_embedding.weight")
 
