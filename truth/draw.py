@@ -130,7 +130,23 @@ def _mend(rng: random.Random, table: tuple[Field, ...], raw: dict[str, Any]) -> 
         raw["pad_token_id"] = rng.choice((0, 1))
     if raw.get("add_cross_attention") and rng.random() < 0.9:
         raw["is_decoder"] = True
-    image, patch = keys.get("image"), keys.get("patch")
+    image, patch = keys.get("image"), keys.get("patch", keys.get("patch_height"))
     if image and patch and (image in raw or patch in raw):
         raw[patch] = rng.choice((2, 3, 4, 8))
         raw[image] = raw[patch] * rng.randint(2, 5)
+    if "image_height" in keys:
+        _mend_sides(rng, raw, keys["image_height"], patch, "patch_height" in keys)
+
+
+def _mend_sides(rng: random.Random, raw: dict[str, Any], image: str, patch: str | None, oblong_patches: bool) -> None:
+    """Draw images and patches that may be higher than wide, and patches that need not fill an image."""
+    if patch is None or not (image in raw or patch in raw):
+        return
+    height = rng.choice((2, 3, 4, 8))
+    width = rng.choice((2, 3, 4, 8)) if oblong_patches and rng.random() < 0.3 else height
+    raw[patch] = height if height == width else [height, width]
+    rows = rng.randint(2, 5)
+    columns = rows if rng.random() < 0.6 else rng.randint(2, 5)
+    rest = rng.randint(0, 1) if rng.random() < 0.3 else 0
+    sides = [height * rows + rest, width * columns + rest]
+    raw[image] = sides[0] if sides[0] == sides[1] else sides

@@ -51,7 +51,8 @@ class Field(NamedTuple):
         meaning: What it is, in a few words, for the table of symbols.
         aliases: Other keys of the same field.
         minimum: The smallest value that can be meant.
-        read: Turns the raw value into the one the blueprint sees (for switches told by a size).
+        read: Turns the raw value into the one the blueprint sees (for switches told by a size); for a size, picks
+            its own out of a list of height and width.
         fields: For ``nested``, the fields of the sub-config.
         silent: Not reported as defaulted when absent (an argument of the class, not of the config).
         nullable: Whether an explicit null means that there is none, and only an absent key the default.
@@ -78,6 +79,22 @@ def size(word: str, key: str, default: Default, letter: str, meaning: str, *alia
     'size'
     """
     return Field(word, key, default, "size", letter, meaning, aliases, minimum)
+
+
+def sides(word: str, key: str, default: int | tuple[int, int], letter: str, meaning: str, *aliases: str) -> tuple[Field, Field]:
+    """Declare the height and the width of an image, a patch or a kernel: one whole number for both, or a list of the two.
+
+    >>> sizes = bind(sides("image", "image_size", 224, "R", "side of the image"), {"image_size": [512, 864]})
+    >>> sizes.image_height, sizes.image_width
+    (512, 864)
+    """
+
+    def side(position: int) -> Field:
+        own: Default = (lambda c: default[position]) if isinstance(default, tuple) else default
+        name = f"{word}_{('height', 'width')[position]}"
+        return Field(name, key, own, "size", letter, meaning, aliases, read=lambda pair: pair[position], silent=position == 1)
+
+    return side(0), side(1)
 
 
 def switch(word: str, key: str, default: Default, *aliases: str, silent: bool = False) -> Field:
@@ -252,6 +269,8 @@ def symbols(fields: tuple[Field, ...], raw: Mapping[str, Any], sizes: Sizes, *, 
             replaced[field.key] = symbols(field.fields, inner, getattr(sizes, field.word), suffix=tag, start=start + 100 * (order + 1))
         elif field.kind not in ("size", "labels") or getattr(sizes, field.word) is None:
             continue
+        elif isinstance(given, (list, tuple)):
+            continue  # a height and a width, which stay numbers
         elif (given is not None and given != "auto") or not callable(field.default):
             replaced[field.key] = Symbol(field.letter + suffix, word=field.word, key=field.key, meaning=field.meaning, order=order)
     return replaced
@@ -314,6 +333,10 @@ def _checked_size(field: Field, value: Any, path: str) -> Any:
     if isinstance(value, Quantity):
         return value
     key = path + field.key
+    if field.read is not None and isinstance(value, (list, tuple)):
+        if len(value) != 2:
+            raise ConfigError("expected a whole number, or two: height and width", key=key, value=value)
+        value = field.read(value)
     if isinstance(value, float) and value.is_integer() and abs(value) <= LARGEST:
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int):

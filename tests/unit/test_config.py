@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import weighbridge
-from weighbridge.config import LABELS, TIED, Field, bind, choice, listed, merged, nested, size, switch, symbols
+from weighbridge.config import LABELS, TIED, Field, bind, choice, listed, merged, nested, sides, size, switch, symbols
 from weighbridge.errors import ConfigError
 from weighbridge.scrutiny import conflicts, defaulted, unknown
 
@@ -106,3 +106,28 @@ def test_hidden_must_divide_by_heads() -> None:
     assert str(caught.value) == (
         "hidden_size and num_attention_heads: 770 does not divide exactly by 12, so head_dim is no whole number (mend either)"
     )
+
+
+IMAGE = sides("image", "image_size", (512, 864), "R", "side of the image")
+
+
+@pytest.mark.parametrize(
+    ("raw", "height", "width"),
+    [({}, 512, 864), ({"image_size": 224}, 224, 224), ({"image_size": [224, 448]}, 224, 448)],
+)
+def test_sides_are_one_number_or_a_height_and_a_width(raw: dict[str, Any], height: int, width: int) -> None:
+    sizes = bind(IMAGE, raw)
+    assert (sizes.image_height, sizes.image_width) == (height, width)
+    assert defaulted(IMAGE, raw) == ({} if raw else {"image_height": "image_size"})
+
+
+def test_only_a_single_side_becomes_a_symbol() -> None:
+    assert symbols(IMAGE, {"image_size": [2, 3]}, bind(IMAGE, {"image_size": [2, 3]})) == {}
+    both = bind(IMAGE, symbols(IMAGE, {"image_size": 2}, bind(IMAGE, {"image_size": 2})))
+    assert both.image_height is both.image_width
+
+
+def test_three_sides_are_refused() -> None:
+    with pytest.raises(ConfigError) as caught:
+        bind(IMAGE, {"image_size": [1, 2, 3]})
+    assert str(caught.value) == "image_size: expected a whole number, or two: height and width"

@@ -137,6 +137,8 @@ TRANSLATORS = {
 IMAGES: dict[str, str] = {
     "resnet": "resnet",
     "convnext": "convnext convnextv2",
+    "vit": "vit deit vit_msn ijepa",
+    "dino": "dinov2 dinov2_with_registers dinov3_vit",
 }
 """Vision transformers and convolutional networks."""
 
