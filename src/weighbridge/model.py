@@ -208,6 +208,16 @@ class Model:
             lengths["encoder"] = encoder_seq
         return flops(self.tree, lengths, batch)
 
+    def named(self, source: str) -> Model:
+        """Return the same model under another name.
+
+        >>> model({"model_type": "bert"}).named("mine").source
+        'mine'
+        """
+        return Model(
+            source, self.kind, self.tree, class_name=self.class_name, notes=self.notes, description=self.description, stored=self.stored
+        )
+
     def _repr_html_(self) -> str:
         """Show the counting table in a notebook."""
         from weighbridge.renderers.html import render

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from weighbridge import model
+from weighbridge.blueprints import MODULES, is_remote
 from weighbridge.errors import ReadError
 from weighbridge.proofs.audit import Audit, audit
 from weighbridge.proofs.audit.claims import KINDS, VERDICTS
@@ -27,42 +28,46 @@ def written(name: str, lang: str, form: str) -> str:
 
 @pytest.mark.parametrize("form", ENDINGS)
 @pytest.mark.parametrize("lang", ["en", "zh"])
-@pytest.mark.parametrize("name", ["bert-base-uncased", "bert-base-chinese", "bert-tiny", "bert-large-cased", "all-MiniLM-L6-v2"])
+@pytest.mark.parametrize("name", ["bert-base-uncased", "bert-base-chinese", "bert-tiny", "gpt2", "t5-small", "all-MiniLM-L6-v2"])
 def test_a_true_derivation_passes(name: str, lang: str, form: str) -> None:
     found = audit(written(name, lang, form), name=f"derivation.{ENDINGS[form]}")
     assert found.wrong == ()
     assert found.summary["carried"] == 0
-    assert found.summary["exact"] >= 40
+    assert found.summary["exact"] >= 30
 
 
-def outcome(found: Audit) -> tuple[bool, int]:
-    return bool(found.wrong), found.summary["note"]
+@pytest.mark.slow
+@pytest.mark.parametrize("model_type", [name for name in MODULES if not is_remote(name)])
+def test_a_true_derivation_of_any_family_passes(model_type: str) -> None:
+    """Whatever a config is called: its sizes stand in the table of symbols."""
+    choose = random.Random(model_type)
+    text = render(derivation.paper(model({"model_type": model_type}).explain(choose.choice(["en", "zh"]))), "text")
+    found = audit(text, name="derivation.txt")
+    assert found.wrong == ()
+    assert found.summary["carried"] == 0
+
+
+def places(text: str, form: str) -> list[int]:
+    """Return where a reader sees a digit: not in markup, in a style, or in the preamble of a document."""
+    if form == "html":
+        text = re.sub(r"<style>.*?</style>|<meta[^>]*>|<[^>]*>", lambda m: "_" * len(m.group()), text, flags=re.DOTALL)
+    if form == "latex":
+        text = re.sub(r"\\(?:documentclass|usepackage|setlength).*", lambda m: "_" * len(m.group()), text)
+    return [m.start() for m in re.finditer(r"\d", text)]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("form", ENDINGS)
 @pytest.mark.parametrize("lang", ["en", "zh"])
-def test_any_digit_changed_in_an_equation_is_found(lang: str, form: str) -> None:
-    """Every digit of every line with an equation; a changed number of a section is no claim and is left alone."""
-    text = written("bert-base-uncased", lang, form)
-    choose = random.Random(f"{lang} {form}")
-    lines = text.split("\n")
-    places = [(at, m.start()) for at, line in enumerate(lines) if _is_equation(line) for m in re.finditer(r"\d", _bare(line))]
-    assert len(places) > 100
-    for at, column in choose.sample(places, 60):
-        digit = choose.choice([d for d in "0123456789" if d != lines[at][column]])
-        changed = [*lines[:at], lines[at][:column] + digit + lines[at][column + 1 :], *lines[at + 1 :]]
-        found = audit("\n".join(changed), name=f"derivation.{ENDINGS[form]}")
-        assert found.wrong or found.summary["note"], (lines[at], changed[at])
-
-
-def _is_equation(line: str) -> bool:
-    return bool(re.search(r"= |<mo>=</mo>", line)) and "charset" not in line and "style" not in line
-
-
-def _bare(line: str) -> str:
-    """Blank what is markup, so that only digits a reader sees are changed."""
-    return re.sub(r"<[^>]*>", lambda m: "_" * len(m.group()), line)
+@pytest.mark.parametrize("name", ["bert-base-uncased", "gpt2"])
+def test_any_digit_changed_is_found(name: str, lang: str, form: str) -> None:
+    """Any digit that a reader sees: of an equation, a share, a section's number, a cost of change."""
+    text = written(name, lang, form)
+    choose = random.Random(f"{name} {lang} {form}")
+    for at in choose.sample(places(text, form), 40):
+        digit = choose.choice([d for d in "0123456789" if d != text[at]])
+        found = audit(text[:at] + digit + text[at + 1 :], name=f"derivation.{ENDINGS[form]}")
+        assert found.wrong, text[max(0, at - 40) : at + 10]
 
 
 def assert_consistent(found: Audit) -> None:

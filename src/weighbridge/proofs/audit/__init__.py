@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from weighbridge.proofs.audit import arithmetic, components, configuration, shares, symbolic, tensors
+from weighbridge.proofs.audit import arithmetic, components, configuration, rendition, shares, symbolic, tensors
 from weighbridge.proofs.audit.claims import Audit, Claim, Left, Line
 from weighbridge.proofs.audit.holdings import Holdings, holdings
 from weighbridge.proofs.audit.mended import mended
@@ -30,7 +30,8 @@ def audit(data: bytes | str, *, name: str = "", model: Model | None = None) -> A
     ['wrong']
     """
     lines = read_lines(data.encode() if isinstance(data, str) else data, name)
-    scene = understand(lines, model)
+    written = rendition.recognised(lines, model)
+    scene = understand(lines, model, written.model if written else None)
     checked = arithmetic.check(scene)
     held = {context: holdings(weighed) for context, weighed in scene.models.items()}
     firm = scene.main is not None and scene.main.firm
@@ -41,6 +42,8 @@ def audit(data: bytes | str, *, name: str = "", model: Model | None = None) -> A
     offered = list(components.offers(scene))
     claims += components.check(scene, checked, held, offered, firm=firm)
     claims += shares.check(scene, held, offered, firm=firm)
+    if written is not None:
+        claims = rendition.check(lines, written, claims)
     total, left = mended(scene, checked, held, offered)
     main = held.get("")
     reference = main.reference if main is not None and firm else None

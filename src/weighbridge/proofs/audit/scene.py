@@ -71,17 +71,23 @@ class Scene(NamedTuple):
         return self.sizes.get(self.context(line, column), {})
 
 
-def understand(lines: Sequence[Line], model: Model | None = None) -> Scene:
-    """Read a text as far as it needs to be understood before anything can be checked."""
+def understand(lines: Sequence[Line], model: Model | None = None, derived: Model | None = None) -> Scene:
+    """Read a text as far as it needs to be understood before anything can be checked.
+
+    Args:
+        lines: The text.
+        model: The model it is about, if that is known.
+        derived: The model whose derivation it is, if it was recognised as one.
+    """
     from weighbridge.model import model as weigh
 
     spoken = statements(lines)
     meant = meanings(spoken)
     sizes = [size for statement in spoken for size in stated(statement, meant)]
     named = {index: found for index, line in enumerate(lines) if line.text and (found := mentions(line))}
-    main = _given(model) if model is not None else _main(lines, named, sizes)
-    weighed = model
-    if model is None and main is not None:
+    weighed = model or derived
+    main = _given(weighed, derived is not None) if weighed is not None else _main(lines, named, sizes)
+    if weighed is None and main is not None:
         try:
             weighed = weigh(dict(main.config)) if main.config is not None else weigh(main.name)
         except WeighbridgeError:
@@ -96,7 +102,7 @@ def understand(lines: Sequence[Line], model: Model | None = None) -> Scene:
             continue
     if weighed is not None:
         models[""] = weighed
-    if model is None and weighed is not None and main is not None and main.config is None:
+    if model is None and derived is None and weighed is not None and main is not None and main.config is None:
         named_class = _stated_class(lines, weighed)
         if named_class is not None and named_class != weighed.class_name:
             models[""] = weigh(main.name, named_class)
@@ -148,8 +154,9 @@ def _stated_class(lines: Sequence[Line], model: Model) -> str | None:
     return found.pop() if len(found) == 1 else None
 
 
-def _given(model: Model) -> Assumed:
-    return Assumed(model.source, None, said(mark("given")), named=True)
+def _given(model: Model, derived: bool) -> Assumed:
+    why = said(mark("the text is its derivation")) if derived else said(mark("given"))
+    return Assumed(model.source, None, why, named=True)
 
 
 def _main(lines: Sequence[Line], named: Mapping[int, Sequence[Mention]], sizes: Sequence[Stated]) -> Assumed | None:
