@@ -1,7 +1,7 @@
-"""The shared vocabulary of encoders: BERT's attention and layer, and the heads that backbones wear.
+"""The shared vocabulary of BERT's relatives: its parts, what several of them add, and the heads that backbones wear.
 
-Blueprints of encoder families are made of these where they are BERT's; where they differ, the
-difference stands in the blueprint. :func:`dressed` puts each head of a family on its backbone.
+Their blueprints are made of these where they are BERT's; where they differ, the difference stands in
+the blueprint. :func:`dressed` puts each head of a family on its backbone.
 """
 
 from __future__ import annotations
@@ -9,83 +9,37 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, Protocol
 
-from weighbridge.config import DECODER as DECODER
-from weighbridge.config import LABELS, Field, Sizes, derived, size, switch
-from weighbridge.parts import attend, embedding, layer_norm, linear, matmul
-from weighbridge.sizes import Size, exact
-from weighbridge.tree import Node, Part, Span, Stream, Tensor
+from weighbridge.blueprints import bert
+from weighbridge.blueprints.bert import POOLED, attention, closing, feed_forward, masked_lm_head, pooler, self_attention
+from weighbridge.blueprints.bert import embeddings as bert_embeddings
+from weighbridge.blueprints.bert import layer as bert_layer
+from weighbridge.config import DECODER, Field, Sizes, size, variant
+from weighbridge.parts import layer_norm, linear, matmul
+from weighbridge.sizes import Size
+from weighbridge.tree import Part, Span, Tensor
 
-HEAD_DIM = derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_attention_heads")
-POOLED = switch("pooled", "add_pooling_layer", True, silent=True)
+__all__ = [
+    "DECODER", "POOLED", "attention", "bert_embeddings", "bert_layer", "closing", "feed_forward", "masked_lm_head", "pooler", "self_attention",
+]  # fmt: skip
+"""What comes from BERT itself."""
+
+HEAD_DIM = bert.SHARED[7]
 STARTS = size("starts", "start_n_top", 5, "K", "starts of an answer that are followed")
 
 
-def bert_fields(
-    *, vocab: int = 30522, positions: int = 512, types: int | None = 2, hidden: int = 768, mlp: int = 3072, layers: int = 12, heads: int = 12,
-    tied: bool = True,
-) -> tuple[Field, ...]:  # fmt: skip
-    """Declare the fields that BERT's relatives share, with the defaults of one of them.
+def bert_fields(*, tied: bool = True, **defaults: int | None) -> tuple[Field, ...]:
+    """Declare the fields that BERT's relatives share, with the *defaults* of one of them; one whose default is None is not there.
 
-    >>> [field.letter for field in bert_fields()][:4]
-    ['V', 'S', 'T', 'H']
+    >>> [field.letter for field in bert_fields(types=None)][:4]
+    ['V', 'S', 'H', 'I']
     """
-    kinds = () if types is None else (size("types", "type_vocab_size", types, "T", "token types"),)
-    return (
-        size("vocab", "vocab_size", vocab, "V", "vocabulary size"),
-        size("positions", "max_position_embeddings", positions, "S", "positions"),
-        *kinds,
-        size("hidden", "hidden_size", hidden, "H", "hidden size"),
-        size("mlp", "intermediate_size", mlp, "I", "intermediate size"),
-        size("layers", "num_hidden_layers", layers, "L", "layers"),
-        size("heads", "num_attention_heads", heads, "A", "attention heads"),
-        HEAD_DIM,
-        LABELS,
-        switch("tied", "tie_word_embeddings", tied),
-    )
-
-
-def self_attention(c: Sizes, *extra: Node, keys: Stream | None = None) -> Part:
-    """Describe queries, keys and values, then whatever *extra* a family has, and the attention itself."""
-    H = c.hidden
-    return Part("self", (
-        linear("query", H, H),
-        linear("key", H, H, stream=keys),
-        linear("value", H, H, stream=keys),
-        *extra,
-        attend(heads=c.heads, head_dim=c.head_dim, keys=keys),
-    ), "attention")  # fmt: skip
-
-
-def attention(c: Sizes, name: str = "attention", *, keys: str | None = None) -> Part:
-    """Describe attention and its output over the tokens themselves, or over an encoder's when *keys* names its stream."""
-    return Part(
-        name, (self_attention(c, keys=keys), closing(c.hidden, c.hidden)), "cross_attention" if keys else "self_attention", given=keys
-    )
-
-
-def crossed(c: Sizes) -> tuple[Part, ...]:
-    """Describe the cross-attention of a layer, if the config asks for one."""
-    return (attention(c, "crossattention", keys="encoder"),) if c.crossed else ()
-
-
-def closing(inputs: Size, outputs: Size, *extra: Node, kind: str = "attention") -> Part:
-    """Describe what ends a block: a linear map and the norm of its sum with the input."""
-    return Part("output", (linear("dense", inputs, outputs), layer_norm("LayerNorm", outputs), *extra), kind)
-
-
-def feed_forward(c: Sizes) -> tuple[Part, Part]:
-    """Describe the two linear maps of a layer and the norm after them."""
-    return Part("intermediate", (linear("dense", c.hidden, c.mlp),), "feed_forward"), closing(c.mlp, c.hidden, kind="feed_forward")
+    table = variant(bert.SHARED, tied=tied, **defaults)
+    return tuple(field for field in table if defaults.get(field.word, field) is not None)
 
 
 def encoder_of(layer: Part, *after: Part) -> Part:
     """Describe the stack of layers, and what follows it inside ``encoder``."""
     return Part("encoder", (layer, *after), "encoder")
-
-
-def bert_layer(c: Sizes) -> Part:
-    """Describe one layer of BERT, repeated."""
-    return Part("layer", (attention(c), *crossed(c), *feed_forward(c)), "layer", repeat=c.layers)
 
 
 def norm_first_attentions(c: Sizes, *, before: str | None = None, after: str | None = None) -> tuple[Part, ...]:
@@ -99,22 +53,6 @@ def norm_first_attentions(c: Sizes, *, before: str | None = None, after: str | N
         return Part(name, (*first, self_attention(c, keys=keys), output, *last), kind, given=keys)
 
     return (one("attention", None), *((one("crossattention", "encoder"),) if c.crossed else ()))
-
-
-def bert_embeddings(c: Sizes, width: Size | None = None, *, typed: bool = True) -> Part:
-    """Describe the embeddings of words, positions and, if *typed*, token types, and their norm, in the hidden size or another *width*."""
-    E = c.hidden if width is None else width
-    return Part("embeddings", (
-        embedding("word_embeddings", c.vocab, E),
-        embedding("position_embeddings", c.positions, E),
-        *((embedding("token_type_embeddings", c.types, E),) if typed else ()),
-        layer_norm("LayerNorm", E),
-    ), "embeddings")  # fmt: skip
-
-
-def pooler(c: Sizes) -> Part:
-    """Describe the linear map on the first token."""
-    return Part("pooler", (linear("dense", c.hidden, c.hidden),), "pooler", stream="one")
 
 
 def vocabulary(c: Sizes, name: str, width: Size, *, words: str | None, bias: str | None = None, owner: bool = False) -> Part:
@@ -153,25 +91,17 @@ class Encoder(Protocol):
 
 def bert_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
     """Describe BERT's vocabulary head: a transform, then the word embeddings again with a bias of their own."""
-    return (Part("cls", (predictions(c, words),), "head"),)
-
-
-def predictions(c: Sizes, words: str | None) -> Part:
-    """Describe ``cls.predictions``."""
-    H = c.hidden
-    transform = Part("transform", (linear("dense", H, H), layer_norm("LayerNorm", H)), "transform")
-    decoder = vocabulary(c, "decoder", H, words=words, bias="cls.predictions.bias" if c.tied else None)
-    return Part("predictions", (Tensor("bias", (c.vocab,), "bias"), transform, decoder), "lm_head")
+    return (Part("cls", (masked_lm_head(c, words),), "head"),)
 
 
 def next_sentence(c: Sizes, words: str | None) -> tuple[Part, ...]:
     """Describe next-sentence prediction: always two outputs."""
-    return (Part("cls", (linear("seq_relationship", c.hidden, 2, stream="one"),), "head"),)
+    return (Part("cls", (bert.next_sentence(c),), "head"),)
 
 
 def pre_training(c: Sizes, words: str | None) -> tuple[Part, ...]:
     """Describe the vocabulary head and next-sentence prediction."""
-    return (Part("cls", (predictions(c, words), linear("seq_relationship", c.hidden, 2, stream="one")), "head"),)
+    return (Part("cls", (masked_lm_head(c, words), bert.next_sentence(c)), "head"),)
 
 
 def roberta_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:

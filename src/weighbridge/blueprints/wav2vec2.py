@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from weighbridge.blueprints import Blueprint, Family
-from weighbridge.blueprints.speech import ADAPTED, FIELDS, NEUTRAL, QUANTIZED, SPEAKER, adapter, frames, headed, heard, masked, quantizer
+from weighbridge.blueprints.speech import ADAPTED, FIELDS, NEUTRAL, QUANTIZED, SPEAKER, adapter, frames, heard, masked, quantizer
+from weighbridge.blueprints.speech_heads import headed
 from weighbridge.config import Sizes, fact, size, switch, variant
 from weighbridge.parts import batch_norm, conv1d, embedding, fairseq_attention, layer_norm, linear
 from weighbridge.tree import Every, Node, Part, Span, Tensor

@@ -8,7 +8,7 @@ from __future__ import annotations
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.roberta import roberta
 from weighbridge.config import Sizes, listed, size, switch
-from weighbridge.encoders import DECODER, POOLED, ROBERTA_HEADS, attention, bert_fields, closing, crossed, dressed, encoder_of
+from weighbridge.encoders import DECODER, POOLED, ROBERTA_HEADS, attention, bert_fields, closing, dressed, encoder_of
 from weighbridge.parts import layer_norm, linear
 from weighbridge.tree import Part
 
@@ -32,7 +32,7 @@ def xmod(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...
     norm = (layer_norm("adapter_layer_norm", H),) if c.adapter_norm else ()
     layer = Part("layer", (
         attention(c),
-        *crossed(c),
+        *((attention(c, "crossattention", keys="encoder"),) if c.crossed else ()),
         Part("intermediate", (linear("dense", H, c.mlp),), "feed_forward"),
         closing(c.mlp, H, *norm, adapters, kind="feed_forward"),
     ), "layer", repeat=c.layers)  # fmt: skip
