@@ -12,7 +12,7 @@ from typing import Any
 
 from truth.recipes import recipe
 from weighbridge.blueprints import MODULES, Family, family
-from weighbridge.config import Field
+from weighbridge.config import Field, within
 
 HEAD_DIMS = (4, 8, 12, 16)
 
@@ -41,10 +41,12 @@ def fields(rng: random.Random, table: tuple[Field, ...], touch: float = 1.0) -> 
     structured = rng.random() < touch
     for field in table:
         if field.kind == "nested":
-            raw[field.key] = fields(rng, field.fields, touch)
+            inner = _inner(rng, field, touch)
+            if inner is not None:
+                raw[field.key] = inner
         elif field.kind == "labels":
             raw |= _labels(rng)
-        elif field.kind == "switch":
+        elif field.kind == "switch" and field.key:
             if rng.random() < touch:
                 raw[field.key] = rng.random() < 0.5
         elif field.kind == "size":
@@ -52,6 +54,22 @@ def fields(rng: random.Random, table: tuple[Field, ...], touch: float = 1.0) -> 
             if value is not None and (structured if _is_structured(field) else rng.random() < touch):
                 raw[field.key] = value
     _mend(rng, table, raw)
+    return raw
+
+
+def _inner(rng: random.Random, field: Field, touch: float) -> dict[str, Any] | None:
+    """Draw a sub-config: of one of the types that are common there, now and then left out or not saying its type."""
+    if field.resolve is None:
+        return fields(rng, field.fields, touch)
+    if rng.random() > touch:
+        return None
+    assert isinstance(field.default, list)
+    first, *others = [name for name in field.default if name in MODULES]
+    chosen = rng.choice(others) if others and rng.random() < 0.5 else first
+    inner = within(field, {field.key: {"model_type": chosen}})
+    raw = recipe(MODULES[chosen])(rng, {"model_type": chosen, **fields(rng, inner.fields if inner else (), touch)})
+    if chosen == first and rng.random() < 0.3:
+        del raw["model_type"]
     return raw
 
 

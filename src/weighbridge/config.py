@@ -54,6 +54,7 @@ class Field(NamedTuple):
         read: Turns the raw value into the one the blueprint sees (for switches told by a size); for a size, picks
             its own out of a list of height and width.
         fields: For ``nested``, the fields of the sub-config.
+        resolve: For ``nested`` whose type the sub-config states: what finds its fields, from its value and key path.
         silent: Not reported as defaulted when absent (an argument of the class, not of the config).
         nullable: Whether an explicit null means that there is none, and only an absent key the default.
     """
@@ -70,6 +71,23 @@ class Field(NamedTuple):
     fields: tuple[Field, ...] = ()
     silent: bool = False
     nullable: bool = False
+    resolve: Callable[[Any, str], Inner | None] | None = None
+
+
+class Inner(NamedTuple):
+    """A sub-config and how it is to be read.
+
+    Attributes:
+        raw: What it says; where it is absent, what the outer class puts there.
+        fields: Its table of fields.
+        neutral: Further keys of it that change no tensor.
+        model_type: Whose fields these are, if it is a model of its own.
+    """
+
+    raw: Mapping[str, Any]
+    fields: tuple[Field, ...]
+    neutral: frozenset[str] = frozenset()
+    model_type: str = ""
 
 
 def size(word: str, key: str, default: Default, letter: str, meaning: str, *aliases: str, minimum: int = 1) -> Field:
@@ -239,7 +257,7 @@ def bind(fields: tuple[Field, ...], raw: Mapping[str, Any], *, path: str = "", l
         elif kind == "derived":
             value = _defaulted(field, result, path)
         elif kind == "nested":
-            value = _nested(field, value, path, like)
+            value = _nested(field, raw, path, like)
         elif kind == "labels":
             value = _labels(field, value, raw, path)
         else:
@@ -264,9 +282,11 @@ def symbols(fields: tuple[Field, ...], raw: Mapping[str, Any], sizes: Sizes, *, 
         if given is None:
             given = _aliased(field, raw)
         if field.kind == "nested":
-            inner = given if isinstance(given, Mapping) else {}
-            tag = "_" + field.key.removesuffix("_config")
-            replaced[field.key] = symbols(field.fields, inner, getattr(sizes, field.word), suffix=tag, start=start + 100 * (order + 1))
+            inner = within(field, raw)
+            if inner is not None:
+                tag = f"{suffix}_{field.key.removesuffix('_config')}"
+                lettered = symbols(inner.fields, inner.raw, getattr(sizes, field.word), suffix=tag, start=start + 100 * (order + 1))
+                replaced[field.key] = {**inner.raw, **({"model_type": inner.model_type} if inner.model_type else {}), **lettered}
         elif field.kind not in ("size", "labels") or getattr(sizes, field.word) is None:
             continue
         elif isinstance(given, (list, tuple)):
@@ -274,6 +294,37 @@ def symbols(fields: tuple[Field, ...], raw: Mapping[str, Any], sizes: Sizes, *, 
         elif (given is not None and given != "auto") or not callable(field.default):
             replaced[field.key] = Symbol(field.letter + suffix, word=field.word, key=field.key, meaning=field.meaning, order=order)
     return replaced
+
+
+def within(field: Field, raw: Mapping[str, Any], path: str = "") -> Inner | None:
+    """Find how the sub-config of a ``nested`` field is to be read; None is one that may be absent, and is.
+
+    Raises:
+        ConfigError: It is no mapping, or of a model type that no blueprint describes.
+
+    >>> within(nested("text", "text_config", ()), {"text_config": {"hidden_size": 8}}).raw
+    {'hidden_size': 8}
+    """
+    value = raw.get(field.key)
+    if value is not None and not isinstance(value, Mapping):
+        raise ConfigError(f"expected a mapping, found {type(value).__name__}", key=path + field.key, value=value)
+    if field.resolve is not None:
+        return field.resolve(value, path + field.key)
+    return Inner({} if value is None else value, field.fields)
+
+
+def altered(c: Sizes, **values: Any) -> Sizes:
+    """Return sizes that are *c* but for *values*: what an outer model changes in a config it hands on.
+
+    >>> altered(Sizes(hidden=768, pooled=True), pooled=False).pooled
+    False
+    """
+    return _Altered(beneath_=c, **values)
+
+
+class _Altered(Sizes):
+    def __getattr__(self, word: str) -> Any:
+        return getattr(self.__dict__["beneath_"], word)
 
 
 def merged(raw: Mapping[str, Any], overrides: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -371,13 +422,14 @@ def _labels(field: Field, value: Any, raw: Mapping[str, Any], path: str) -> Any:
     return len(names)
 
 
-def _nested(field: Field, value: Any, path: str, like: Sizes | None) -> Sizes:
-    if value is None:
-        value = {}
-    if not isinstance(value, Mapping):
-        raise ConfigError(f"expected a mapping, found {type(value).__name__}", key=path + field.key, value=value)
-    inner = getattr(like, field.word) if like is not None else None
-    return bind(field.fields, value, path=f"{path}{field.key}.", like=inner)
+def _nested(field: Field, raw: Mapping[str, Any], path: str, like: Sizes | None) -> Sizes | None:
+    inner = within(field, raw, path)
+    if inner is None:
+        return None
+    bound = bind(inner.fields, inner.raw, path=f"{path}{field.key}.", like=None if like is None else getattr(like, field.word))
+    if inner.model_type:
+        bound.__dict__["model_type"] = inner.model_type
+    return bound
 
 
 def _concrete(field: Field, value: Any, so_far: Sizes, path: str) -> Any:

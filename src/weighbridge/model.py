@@ -357,7 +357,7 @@ def _from_config(raw: dict[str, Any], source: str, model_class: str | None, over
     if is_remote(model_type):
         notes = (*notes, f"the code of {model_type} stands beside its files; its tensors are described as there, not held to a live class")
     if overrides:
-        _check_overrides(known, overrides)
+        _check_overrides(known, raw, overrides)
     class_name = _class(known, raw, model_class)
     if class_name in known.remote:
         notes = (*notes, f"the code of {class_name} stands beside its files; its tensors are described as there, not held to a live class")
@@ -384,12 +384,11 @@ def _class(known: Family, raw: Mapping[str, Any], model_class: str | None) -> st
     )
 
 
-def _check_overrides(known: Family, overrides: Mapping[str, Any]) -> None:
+def _check_overrides(known: Family, raw: Mapping[str, Any], overrides: Mapping[str, Any]) -> None:
     """Refuse an override that would silently do nothing."""
-    from weighbridge.scrutiny import NEUTRAL
-
+    strangers = unknown(known.fields, raw, known.neutral)
     for key in overrides:
-        if unknown(known.fields, merged({}, {key: 0}), known.neutral | NEUTRAL | {"model_type"}):
+        if key in strangers:
             keys = [name for field in known.fields for name in (field.key, *field.aliases) if name]
             raise ConfigError(f"{known.model_type} has no such field", key=key, hint=did_you_mean(key, keys) or f"known: {', '.join(keys)}")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from weighbridge.config import Field
+from weighbridge.config import Field, within
 from weighbridge.errors import ConfigError
 from weighbridge.records import TYPE_CHECKING
 
@@ -43,9 +43,9 @@ def defaulted(fields: tuple[Field, ...], raw: Mapping[str, Any], path: str = "",
     for field in fields:
         present = any(raw.get(key) is not None for key in (field.key, *field.aliases)) or (field.nullable and field.key in raw)
         if field.kind == "nested":
-            inner = raw.get(field.key)
-            inner = inner if isinstance(inner, Mapping) else {}
-            missing |= defaulted(field.fields, inner, f"{path}{field.key}.", f"{words}{field.word}.")
+            inner = within(field, raw, path)
+            if inner is not None:
+                missing |= defaulted(inner.fields, raw.get(field.key) or {}, f"{path}{field.key}.", f"{words}{field.word}.")
         elif field.kind == "labels":
             if not present and raw.get("id2label") is None:
                 missing[words + field.word] = path + field.key
@@ -70,8 +70,8 @@ def refuse_parametric_activations(fields: tuple[Field, ...], raw: Mapping[str, A
                 continue
             raise ConfigError(f"{value} has parameters of its own, which no blueprint of this type describes", key=path + key, value=value)
         if type(value) is dict and path.count(".") < 4:
-            inner = next((field.fields for field in fields if field.key == key), ())
-            refuse_parametric_activations(inner, value, f"{path}{key}.")
+            inner = next((within(field, raw, path) for field in fields if field.key == key and field.kind == "nested"), None)
+            refuse_parametric_activations(inner.fields if inner else (), value, f"{path}{key}.")
 
 
 def unknown(fields: tuple[Field, ...], raw: Mapping[str, Any], neutral: frozenset[str], path: str = "") -> list[str]:
@@ -83,9 +83,10 @@ def unknown(fields: tuple[Field, ...], raw: Mapping[str, Any], neutral: frozense
     known = {key for field in fields for key in (field.key, *field.aliases)}
     strangers = [path + key for key in raw if key not in known and key not in NEUTRAL and key not in neutral]
     for field in fields:
-        inner = raw.get(field.key)
-        if field.kind == "nested" and isinstance(inner, Mapping):
-            strangers += unknown(field.fields, inner, neutral, f"{path}{field.key}.")
+        given = raw.get(field.key)
+        if field.kind == "nested" and isinstance(given, Mapping):
+            inner = within(field, raw, path)
+            strangers += unknown(inner.fields, given, neutral | inner.neutral, f"{path}{field.key}.") if inner else []
     return strangers
 
 
@@ -97,9 +98,9 @@ def conflicts(fields: tuple[Field, ...], raw: Mapping[str, Any], path: str = "")
     """
     for field in fields:
         if field.kind == "nested":
-            inner = raw.get(field.key)
-            if isinstance(inner, Mapping):
-                conflicts(field.fields, inner, f"{path}{field.key}.")
+            inner = within(field, raw, path)
+            if inner is not None:
+                conflicts(inner.fields, inner.raw, f"{path}{field.key}.")
         elif field.kind != "derived" and field.aliases:
             given = [(key, raw[key]) for key in (field.key, *field.aliases) if raw.get(key) is not None]
             for key, value in given[1:]:

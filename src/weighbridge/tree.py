@@ -143,7 +143,8 @@ class Part(NamedTuple):
         children: Parts, tensors and operations in the order of the reference's ``named_parameters``.
         kind: What it is (``linear``, ``layer_norm``, ``attention``, ...), for sentences and titles.
         repeat: Copies stored; None is a single module without an index.
-        runs: Times executed, if that is not the number of copies (ALBERT stores one layer and runs twelve).
+        runs: Times executed, if that is not the number of copies (ALBERT stores one layer and runs twelve), or the
+            name of what it runs once for, such as ``images``.
         at: Indices of the copies: None is 0, 1, 2, ...; an :class:`Every`; or a tuple of ints.
         experts, active: Of the *experts* held here, *active* work on a token.
         stream: The tokens it sees; None is what its parent sees.
@@ -154,7 +155,7 @@ class Part(NamedTuple):
     children: tuple[Node, ...] = ()
     kind: str = "block"
     repeat: Size | None = None
-    runs: Size | None = None
+    runs: Size | str | None = None
     at: Every | tuple[int, ...] | None = None
     experts: Size | None = None
     active: Size | None = None

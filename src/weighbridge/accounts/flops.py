@@ -52,7 +52,7 @@ def flops(tree: Part, lengths: Mapping[str, Size], batch: Size = 1) -> Flops:
     known = {"one": 1, **lengths}
 
     def often(part: Part) -> Size:
-        return part.runs if part.runs is not None else part.repeat if part.repeat is not None else 1
+        return length(part.runs, known) if part.runs is not None else part.repeat if part.repeat is not None else 1
 
     def present(part: Part) -> bool:
         return part.given is None or part.given in known

@@ -148,7 +148,9 @@ DETECTORS: dict[str, str] = {}
 TOGETHER: dict[str, str] = {}
 """Text and images in two towers, or in one."""
 
-SEEING: dict[str, str] = {}
+SEEING: dict[str, str] = {
+    "pairs": "encoder-decoder speech-encoder-decoder",
+}
 """Language models that see or hear, and models composed of two others."""
 
 OTHERS: dict[str, str] = {}

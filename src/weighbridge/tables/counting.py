@@ -46,7 +46,7 @@ def _node(entry: Entry) -> dict[str, Any]:
         node |= {"repeat": part.repeat, "each": entry.each}
         if part.at is not None:
             node["at"] = list(indices(part))
-    if part.runs is not None:
+    if part.runs is not None and not isinstance(part.runs, str):
         node["runs"] = part.runs
     if part.experts is not None:
         node |= {"experts": part.experts, "active": part.active}

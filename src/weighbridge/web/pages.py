@@ -11,7 +11,7 @@ from weighbridge import sources
 from weighbridge.accounts.ledger import Entry, entries, ledger
 from weighbridge.accounts.parameters import PARAMETERS
 from weighbridge.blueprints import MODULES
-from weighbridge.config import Field, Sizes
+from weighbridge.config import Inner, Sizes, within
 from weighbridge.errors import UsageError
 from weighbridge.messages import Say, mark, translator
 from weighbridge.model import Model
@@ -213,16 +213,18 @@ def _controls(found: Model, say: Say) -> list[Control]:
     if found.description is None:
         return []
     missing = set(found.defaulted)
-    return list(_fields(found.description.family.fields, found.description.sizes, missing, say, ""))
+    known, raw, sizes = found.description
+    return list(_fields(Inner(raw, known.fields), sizes, missing, say, ""))
 
 
-def _fields(fields: tuple[Field, ...], sizes: Sizes, missing: set[str], say: Say, path: str) -> list[Control]:
+def _fields(config: Inner, sizes: Sizes, missing: set[str], say: Say, path: str) -> list[Control]:
     controls: list[Control] = []
-    for field in fields:
+    for field in config.fields:
         value = getattr(sizes, field.word)
         key = path + field.key
         if field.kind == "nested":
-            controls += _fields(field.fields, value, missing, say, f"{key}.") if isinstance(value, Sizes) else []
+            inner = within(field, config.raw, path)
+            controls += _fields(inner, value, missing, say, f"{key}.") if inner else []
         elif field.key and field.kind in ("size", "labels") and isinstance(value, int):
             controls.append(Control(key, say(field.meaning), field.letter, "size", value, max(4 * value, 16), key in missing))
         elif field.key and field.kind == "switch":

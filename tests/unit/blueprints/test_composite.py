@@ -1,0 +1,121 @@
+"""Models made of other models: a sub-config of any family, its tree under a name."""
+
+from __future__ import annotations
+
+import pytest
+
+import weighbridge
+from weighbridge.blueprints.composite import composed, redirected, submodel, under
+from weighbridge.config import Sizes, altered, bind, fact, symbols
+from weighbridge.errors import ConfigError
+from weighbridge.formula import Symbol
+from weighbridge.parts import attend, linear
+from weighbridge.scrutiny import conflicts, defaulted, unknown
+from weighbridge.tree import Least, Once, Part, Span, Together, Within, flatten
+
+FIELDS = (composed("text", "text_config", "gpt2 bert", absent={"n_layer": 3}),)
+OPTIONAL = (composed("text", "text_config", "gpt2", optional=True),)
+
+
+def test_the_type_picks_the_fields() -> None:
+    assert bind(FIELDS, {}).text.layers == 3
+    assert bind(FIELDS, {"text_config": {}}).text.layers == 12
+    bert = bind(FIELDS, {"text_config": {"model_type": "bert", "hidden_size": 24}}).text
+    assert (bert.model_type, bert.hidden, bert.layers) == ("bert", 24, 12)
+    assert bind(OPTIONAL, {}).text is None
+    assert bind((composed("text", "text_config", "gpt2", fixed=True),), {"text_config": {"model_type": "bert"}}).text.model_type == "gpt2"
+
+
+@pytest.mark.parametrize(
+    ("raw", "message"),
+    [
+        ({"text_config": {"model_type": "brt"}}, "text_config.model_type: no blueprint for 'brt' (did you mean bert or bart or mbart?)"),
+        (
+            {"text_config": {"model_type": 7}},
+            "text_config.model_type: no blueprint for 7 (the default is gpt2; weigh models lists the types known)",
+        ),
+        ({"text_config": [1]}, "text_config: expected a mapping, found list"),
+        ({"text_config": {"n_layer": 0}}, "text_config.n_layer: 0 is not possible, the smallest is 1 (the class default is 12)"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_by_its_key_path(raw: dict[str, object], message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        bind(FIELDS, raw)
+    assert str(caught.value) == message
+
+
+def test_scrutiny_reaches_into_it() -> None:
+    raw = {"text_config": {"model_type": "bert", "hiden_size": 3, "hidden_size": 8}}
+    assert unknown(FIELDS, raw, frozenset()) == ["text_config.hiden_size"]
+    missing = defaulted(FIELDS, raw)
+    assert missing["text.layers"] == "text_config.num_hidden_layers" and "text.hidden" not in missing
+    assert "text.layers" in defaulted(FIELDS, {}) and defaulted(OPTIONAL, {}) == {}
+    with pytest.raises(ConfigError, match=r"^text_config\.hidden_size: 16 but text_config\.n_embd is 8"):
+        conflicts(FIELDS, {"text_config": {"n_embd": 8, "hidden_size": 16}})
+    with pytest.raises(ConfigError, match=r"encoder\.hidden_act: prelu"):
+        weighbridge.model({"model_type": "encoder-decoder", "encoder": {"hidden_act": "prelu"}})
+
+
+def test_symbols_carry_the_name_of_the_sub_config() -> None:
+    sizes = bind(FIELDS, {})
+    lettered = symbols(FIELDS, {}, sizes)["text_config"]
+    assert isinstance(lettered["n_layer"], Symbol) and lettered["n_layer"].letter.endswith("_text")
+    again = bind(FIELDS, {"text_config": lettered}, like=sizes).text
+    assert (again.model_type, again.layers) == ("gpt2", lettered["n_layer"])
+
+
+def test_arguments_of_the_inner_class_are_out_of_reach() -> None:
+    fields = (composed("text", "text_config", "bert", more=(fact("extra", 1),)),)
+    raw = {"text_config": {"add_pooling_layer": False}}
+    assert (bind(fields, raw).text.pooled, bind(fields, raw).text.extra) == (True, 1)
+    assert unknown(fields, raw, frozenset()) == ["text_config.add_pooling_layer"]
+
+
+def test_a_submodel_is_the_tree_of_its_own_family() -> None:
+    text = bind(FIELDS, {"text_config": {"model_type": "bert"}}).text
+    inner = under("text", submodel(text))
+    rows = {row.name: row for row in flatten(Part("", (inner, under("head", submodel(text, "ForMaskedLM")))))}
+    assert rows["head.cls.predictions.decoder.weight"].tied_to == "head.bert.embeddings.word_embeddings.weight"
+    alone = list(flatten(weighbridge.model({"model_type": "bert"}).tree))
+    assert [f"text.{row.name}" for row in alone] == [name for name in rows if name.startswith("text.")]
+    assert all(part.name != "pooler" for part in submodel(altered(text, pooled=False)).children if isinstance(part, Part))
+    with pytest.raises(ConfigError, match="model_type: bert has no class"):
+        submodel(text, "ForVision")
+
+
+def test_streams_become_those_of_the_outer_model() -> None:
+    crossed = Part("cross", (linear("key", 2, 2, stream="encoder"), attend(heads=1, head_dim=2, keys="encoder")), given="encoder")
+    moved = under("decoder", Part("", (crossed,)), streams={"seq": "decoder", "encoder": 197})
+    assert moved.stream == "decoder"
+    inner = moved.children[0]
+    assert isinstance(inner, Part) and inner.given is None
+    assert [getattr(inner.children[0], "stream", 0), getattr(inner.children[1], "keys", 0)] == [197, 197]
+    assert under("decoder", Part("", (crossed,)), streams={"encoder": "seq"}).children[0] == inner._replace(
+        given="seq", children=(linear("key", 2, 2, stream="seq"), attend(heads=1, head_dim=2, keys="seq"))
+    )
+    streams = {"seq": "decoder"}
+    assert redirected(Together((Once("seq"), Least("seq", 3))), streams) == Together((Once("decoder"), Least("decoder", 3)))
+    assert redirected(Within(Span("seq", 1), 4, "limit"), streams) == Within(Span("decoder", 1), 4, "limit")
+
+
+def test_two_models_in_one_are_counted_like_two_models() -> None:
+    raw = {
+        "model_type": "encoder-decoder",
+        "encoder": {"num_hidden_layers": 2},
+        "decoder": {"model_type": "gpt2", "add_cross_attention": True},
+    }
+    pair = weighbridge.model(raw)
+    encoder = weighbridge.count({"model_type": "bert", "num_hidden_layers": 2})
+    decoder = weighbridge.count({"model_type": "gpt2", "add_cross_attention": True}, "GPT2LMHeadModel")
+    assert pair.count().unique == encoder.unique + decoder.unique
+    assert pair.formula().value == pair.count().unique
+    with pytest.raises(ConfigError, match=r"encoder\.hiden"):
+        weighbridge.model(raw, overrides={"encoder.hiden": 3})
+    assert weighbridge.model(raw, overrides={"decoder.n_layer": 3}).count().unique != pair.count().unique
+
+
+def test_altered_sizes_leave_the_rest_as_it_is() -> None:
+    c = altered(Sizes(hidden=3, pooled=True), pooled=False)
+    assert (c.hidden, c.pooled) == (3, False)
+    with pytest.raises(AttributeError):
+        c.nothing  # noqa: B018
