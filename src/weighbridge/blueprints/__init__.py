@@ -135,6 +135,8 @@ TRANSLATORS = {
 }
 
 IMAGES: dict[str, str] = {
+    "swin": "swin donut-swin maskformer-swin",
+    "swinv2": "swinv2",
     "resnet": "resnet",
     "convnext": "convnext convnextv2",
     "vit": "vit deit vit_msn ijepa",

@@ -10,7 +10,6 @@ from collections.abc import Callable
 
 from weighbridge.config import Field, Sizes, choice, size, told
 from weighbridge.errors import ConfigError
-from weighbridge.parts import conv2d
 from weighbridge.records import TYPE_CHECKING
 from weighbridge.sizes import Size
 from weighbridge.tree import Node, Part
@@ -25,9 +24,14 @@ CHANNELS = size("channels", "num_channels", 3, "N", "image channels")
 """Colours of the image."""
 
 
-def image(default: int | list[int] = 224, *, key: str = "image_size", silent: bool = False) -> Field:
+def image(default: int | list[int] = 224, *, silent: bool = False) -> Field:
     """Declare the side of the image, or its height and width; *silent* where no config states it and it is the reader's to set."""
-    return choice("image", key, default, read=lambda value: pair(key, value))._replace(silent=silent)
+    return both("image", "image_size", default)._replace(silent=silent)
+
+
+def both(word: str, key: str, default: int | list[int]) -> Field:
+    """Declare a height and a width, concrete: one whole number for both, or two."""
+    return choice(word, key, default, read=lambda value: pair(key, value))
 
 
 def pair(key: str, value: Any) -> tuple[int, int]:
@@ -36,10 +40,10 @@ def pair(key: str, value: Any) -> tuple[int, int]:
     >>> pair("image_size", 224), pair("image_size", [2560, 1920])
     ((224, 224), (2560, 1920))
     """
-    both = tuple(value) if isinstance(value, (list, tuple)) else (value, value)
-    if len(both) != 2 or not all(type(side) is int and side > 0 for side in both):
+    sides = tuple(value) if isinstance(value, (list, tuple)) else (value, value)
+    if len(sides) != 2 or not all(type(side) is int and side > 0 for side in sides):
         raise ConfigError(f"expected a whole number, or height and width, found {value!r:.60}", key=key, value=value)
-    return both
+    return sides
 
 
 def number(word: str, key: str, default: int | None, *, minimum: int = 1) -> Field:
@@ -55,7 +59,7 @@ def number(word: str, key: str, default: int | None, *, minimum: int = 1) -> Fie
     return choice(word, key, default, read=read)
 
 
-def numbers(word: str, key: str, default: tuple[int, ...], *, minimum: int = 1) -> Field:
+def numbers(word: str, key: str, default: tuple[int, ...], *aliases: str, minimum: int = 1) -> Field:
     """Declare a list of whole numbers, one for each stage."""
 
     def read(value: Any) -> tuple[int, ...]:
@@ -64,7 +68,7 @@ def numbers(word: str, key: str, default: tuple[int, ...], *, minimum: int = 1) 
             raise ConfigError(f"expected a list of whole numbers from {minimum} up, found {value!r:.60}", key=key, value=value)
         return tuple(value)
 
-    return Field(word, key, default, "listed", read=read)  # type: ignore[arg-type]
+    return Field(word, key, default, "listed", aliases=aliases, read=read)  # type: ignore[arg-type]
 
 
 def ratio(word: str, key: str, default: float) -> Field:
@@ -142,11 +146,6 @@ def strided(grid: Grid, kernel: Size, stride: Size, padding: Size = 0) -> Grid:
     """
     height, width = ((side + 2 * padding - kernel) // stride + 1 for side in grid)
     return height, width
-
-
-def pixel_classifier(name: str, inputs: Size, labels: Size, grid: Grid) -> Part:
-    """Describe a convolution of one place that gives every place its labels."""
-    return conv2d(name, inputs, labels, 1, positions=area(grid))
 
 
 def listing(name: str, *parts: tuple[Node, ...], kind: str = "stage") -> Part:
