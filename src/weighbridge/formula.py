@@ -55,7 +55,7 @@ class Expression(Quantity):
         return Floor(as_expression(other), self)
 
     def divided_exactly(self, other: Size) -> Expression:
-        return Quotient(self, as_expression(other))
+        return self if type(other) is int and other == 1 else Quotient(self, as_expression(other))
 
     def dividing_exactly(self, other: Size) -> Expression:
         return Quotient(as_expression(other), self)

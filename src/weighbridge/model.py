@@ -345,6 +345,7 @@ def _from_directory(path: Path, config: Path, model_class: str | None, overrides
 
 def _from_config(raw: dict[str, Any], source: str, model_class: str | None, overrides: Mapping[str, Any] | None) -> Model:
     notes: tuple[str, ...] = ()
+    stated = raw
     if overrides:
         raw = merged(raw, overrides)
     model_type = raw.get("model_type")
@@ -354,6 +355,8 @@ def _from_config(raw: dict[str, Any], source: str, model_class: str | None, over
         model_type = (model_class and model_type_of(model_class)) or sources.model_type(raw)
         notes = (f"the config states no model type; its keys are those of {model_type}",)
     known = family(model_type)
+    if known.settle is not None:
+        raw = merged(known.settle(stated), overrides)
     if is_remote(model_type):
         notes = (*notes, f"the code of {model_type} stands beside its files; its tensors are described as there, not held to a live class")
     if overrides:

@@ -38,8 +38,8 @@ def flops(tree: Part, lengths: Mapping[str, Size], batch: Size = 1) -> Flops:
 
     Args:
         tree: A model. Its sizes may be ints, symbols or columns.
-        lengths: Tokens per example of each named stream; ``one`` is always 1. A part whose *given*
-            stream is missing here does not run.
+        lengths: Tokens per example of each named stream; ``one`` is always 1, and ``batch`` the other examples an
+            example is compared with, itself among them. A part whose *given* stream is missing here does not run.
         batch: Examples.
 
     Raises:
@@ -49,7 +49,7 @@ def flops(tree: Part, lengths: Mapping[str, Size], batch: Size = 1) -> Flops:
     >>> flops(Part("", (linear("dense", 768, 768),)), {"seq": 128}).forward_matmul
     150994944
     """
-    known = {"one": 1, **lengths}
+    known = {"one": 1, "batch": batch, **lengths}
 
     def often(part: Part) -> Size:
         return length(part.runs, known) if part.runs is not None else part.repeat if part.repeat is not None else 1

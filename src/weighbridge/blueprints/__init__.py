@@ -14,7 +14,7 @@ from weighbridge.records import TYPE_CHECKING, NamedTuple
 from weighbridge.tree import Part, Row
 
 if TYPE_CHECKING:
-    from typing import TypeAlias
+    from typing import Any, TypeAlias
 
 Blueprint: TypeAlias = Callable[[Sizes], Part]
 
@@ -32,6 +32,7 @@ class Family(NamedTuple):
             to several where a file holds apart what we hold together.
         remote: Those of *classes* that only published configs name: their code stands beside the files, and
             not in the reference library.
+        settle: Brings a config's older layout into the present one, before anything is read.
     """
 
     model_type: str
@@ -41,6 +42,7 @@ class Family(NamedTuple):
     neutral: frozenset[str] = frozenset()
     renames: Mapping[str, Callable[[Row], Row | Iterable[Row]]] = {}
     remote: frozenset[str] = frozenset()
+    settle: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None
 
 
 DECODERS: dict[str, str] = {
@@ -147,7 +149,10 @@ IMAGES: dict[str, str] = {
 DETECTORS: dict[str, str] = {}
 """Detection and segmentation."""
 
-TOGETHER: dict[str, str] = {}
+TOGETHER: dict[str, str] = {
+    "clip": "clip clip_text_model clip_vision_model metaclip_2 metaclip_2_text_model metaclip_2_vision_model",
+    "siglip": "siglip siglip_text_model siglip_vision_model siglip2 siglip2_text_model siglip2_vision_model",
+}
 """Text and images in two towers, or in one."""
 
 SEEING: dict[str, str] = {

@@ -21,7 +21,7 @@ TOPICS = {
     "latent_attention": "latent_attention", "linear_attention": "mixer", "ssm": "mixer", "mamba": "mixer", "mixer": "mixer",
     "recurrent": "mixer", "recurrence": "mixer", "fourier": "mixer", "convolution": "convolution", "conv_module": "convolution",
     "feed_forward": "feed_forward", "mlp": "feed_forward", "experts": "experts", "expert": "experts", "mixture": "experts",
-    "moe": "experts", "router": "experts",
+    "moe": "experts", "router": "experts", "projector": "projector",
 }  # fmt: skip
 """From the kind of a part to what it is for; kinds not named here take it from the parts around them."""
 STRUCTURAL = frozenset(TOPICS.values())
@@ -33,6 +33,8 @@ HEAD_NAMES = frozenset(
     vocab_projector""".split()
 )
 """Linear maps that are a head by themselves, known by their names."""
+PROJECTIONS = frozenset({"visual_projection", "text_projection", "audio_projection"})
+"""Linear maps from a tower into a space that others share."""
 
 
 class Pair(NamedTuple):
@@ -109,7 +111,7 @@ def topic(part: Part, around: tuple[Part, ...]) -> str:
         return "pooler"
     if "embeddings" in kinds or part.kind == "embedding":
         return "embedding"
-    return "other"
+    return "projector" if part.name in PROJECTIONS else "other"
 
 
 def pair(model: Model) -> tuple[Pair, dict[str, Symbol], dict[str, int]]:
