@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -32,6 +33,7 @@ def check(scene: Scene, *, firm: bool = True) -> Iterator[Claim]:
         firm: Whether the model is sure enough to call a size wrong.
     """
     used = _used(scene)
+    firmly = Counter((size.word, size.value) for size in scene.stated if size.firm and size.label.line != -1)
     seen: set[tuple[int, int]] = set()
     for size in scene.stated:
         place = (size.token.line, size.token.start)
@@ -44,7 +46,7 @@ def check(scene: Scene, *, firm: bool = True) -> Iterator[Claim]:
             exact = judged.right is None
             if exact:
                 yield _claim(scene, size, judged.token, "exact", judged.said, judged.said, ())
-            elif firm and _is_wrong(scene, size, judged, used):
+            elif firm and _is_wrong(scene, size, judged, used, firmly):
                 assert judged.right is not None
                 reason = said(mark("{what} is {right}"), what=Said(NAMES[size.word]), right=judged.right)
                 if judged.right in used:
@@ -74,7 +76,7 @@ def _value(token: Token) -> int:
     return int(token.value or 0)
 
 
-def _is_wrong(scene: Scene, size: Stated, judged: _Judged, used: set[int]) -> bool:
+def _is_wrong(scene: Scene, size: Stated, judged: _Judged, used: set[int], firmly: Counter[tuple[str, int]]) -> bool:
     if size.word in ("positions", "types") and judged.right not in used:
         return False
     if not size.firm:
@@ -83,10 +85,9 @@ def _is_wrong(scene: Scene, size: Stated, judged: _Judged, used: set[int]) -> bo
         return False
     if judged.said in _other_sizes(scene, size):
         return False
-    others = [s for s in scene.stated if s.firm and s.word != size.word and s.label.line != -1]
     model = scene.model_at(size.label.line, size.label.start)
     own = words_of(model) if model is not None else {}
-    agreed = sum(own.get(s.word) == s.value for s in others)
+    agreed = sum(firmly[word, value] for word, value in own.items() if word != size.word)
     return agreed >= 2 or judged.right in used or bool(scene.main and scene.main.named)
 
 

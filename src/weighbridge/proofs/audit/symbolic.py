@@ -189,14 +189,20 @@ def _found(own: Holdings, name: str, formula: Polynomial, sizes: Mapping[str, in
     """Return the convention in which a component is what a formula says; remembered, as texts repeat their formulas."""
     key = (name, formula)
     if key not in own.recognised:
-        own.recognised[key] = next((h for h in own.components[name] if _agrees(formula, h.formula, sizes)), None)
+        amount = _valued(formula, sizes)
+        near = (h for h in own.components[name] if amount is None or amount == h.number)
+        own.recognised[key] = next((h for h in near if _agrees(formula, h.formula, sizes)), None)
     return own.recognised[key]
 
 
 def _is_inside(formula: Polynomial, own: Holdings, sizes: Mapping[str, int]) -> bool:
     """Tell whether a formula is another component's, or a single tensor's."""
+    amount = _valued(formula, sizes)
     return any(_agrees(formula, cell.formula, sizes) for cell in own.cells) or any(
-        _agrees(formula, h.formula, sizes) for name, found in own.components.items() for h in found if name not in ("norm",)
+        _agrees(formula, h.formula, sizes)
+        for name, found in own.components.items()
+        for h in found
+        if name not in ("norm",) and (amount is None or amount == h.number)
     )
 
 

@@ -119,7 +119,7 @@ def _number(text: str, at: int, line: int, found: list[Token]) -> Token:
     dotted = written.count(".") > 1
     digits = "".join(c for c in written if c.isdigit() or (c == "." and not dotted))
     places = len(digits.partition(".")[2])
-    value, end = Fraction(digits), match.end()
+    value, end = Fraction(digits if places else int(digits.rstrip("."))), match.end()
     power = _POWER.match(text, end)
     if power:
         value, end = value * Fraction(10) ** int(power.group(1)), power.end()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 LETTERS = {"H": "hidden", "V": "vocab", "L": "layers", "A": "heads", "I": "mlp", "S": "positions", "T": "types"}
@@ -74,28 +75,27 @@ def size_at(text: str, start: int) -> Found | None:
     """
     if not text[start].isascii():
         return _chinese(text, start)
-    words: list[str] = []
-    best: Found | None = None
-    position = start
-    while position < len(text) and len(words) < 5:
-        end = position
-        while end < len(text) and text[end].isascii() and text[end].isalpha():
-            end += 1
-        if end == position:
-            break
-        words.append(text[position:end].lower())
-        phrase = " ".join(words)
-        if phrase in SIZES and not (end < len(text) and (text[end] == "_" or (text[end].isascii() and text[end].isdigit()))):
+    word = _LETTERS.match(text, start)
+    if word is None or word.group().lower() not in _STARTS:
+        return None
+    phrase, best = "", None
+    for _ in range(5):
+        end = word.end()
+        phrase = f"{phrase} {word.group().lower()}" if phrase else word.group().lower()
+        following = text[end : end + 1]
+        if phrase in SIZES and not (following == "_" or (following.isascii() and following.isdigit())):
             best = Found(SIZES[phrase], end, phrase)
-        mixed = _mixed(text, end, phrase)
-        best = mixed or best
-        gap = end
-        while gap < len(text) and text[gap] in " _-" and gap - end < 2:
-            gap += 1
-        if gap == end:
+        best = _mixed(text, end, phrase) or best
+        gap = _GAP.match(text, end)
+        word = _LETTERS.match(text, gap.end()) if gap else None
+        if word is None:
             break
-        position = gap
     return best
+
+
+_LETTERS = re.compile("[A-Za-z]+")
+_GAP = re.compile("[ _-]{1,2}")
+_STARTS = frozenset(found.group() for phrase in SIZES if (found := _LETTERS.match(phrase)))
 
 
 def _mixed(text: str, end: int, phrase: str) -> Found | None:
