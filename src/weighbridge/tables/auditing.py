@@ -100,12 +100,15 @@ def as_html(audit: Audit, say: Say, title: str) -> str:
     for line in audit.lines:
         own = [claim for claim in by_line.get(line.number, []) if claim.end <= len(line.raw)] if line.number not in shown_lines else []
         shown_lines.add(line.number)
-        body += f"<div>{_marked(line.raw, own, say) or '&nbsp;'}</div>\n"
+        body += f'<div data-line="{line.number}">{_marked(line.raw, own, say)}</div>\n'
     style = "".join(f".{verdict}{{background:{colour}}}" for verdict, colour in _COLOURS.items())
     summary = "".join(f"<p>{escape(text)}</p>" for text in closing(audit, say).splitlines())
     return (
         f'<!doctype html>\n<html><head><meta charset="utf-8"><title>{escape(title)}</title><style>'
-        "body{font:16px/1.6 system-ui,sans-serif;max-width:60em;margin:2em auto;padding:0 1em}.text{white-space:pre-wrap}"
+        "body{font:16px/1.6 system-ui,sans-serif;max-width:60em;margin:2em auto;padding:0 1em}h1{font-size:1.4em}"
+        ".text>div{position:relative;white-space:pre-wrap;overflow-wrap:anywhere;min-height:.8em;padding-left:3em}"
+        ".text>div::before{content:attr(data-line);position:absolute;left:0;width:2.2em;text-align:right;color:#999;font-size:.8em;"
+        "line-height:2}.text>div:empty::before{content:none}"
         f"mark{{padding:0 .15em;border-radius:.2em}}mark.wrong{{outline:2px solid #c5221f}}small{{color:#555;margin-left:.4em}}{style}"
         f'</style></head><body><h1>{escape(title)}</h1>{summary}<div class="text">\n{body}</div></body></html>\n'
     )
