@@ -28,7 +28,8 @@ class Cursor:
 
     def __init__(self, file: BinaryIO, chunk: int = CHUNK) -> None:
         self._file = file
-        self._chunk = chunk
+        # A file that comes piece by piece may say how little it wants to be asked for.
+        self._chunk = getattr(file, "chunk", chunk)
         self._buffer = b""
         self._base = 0
         self.at = 0

@@ -1,4 +1,7 @@
-"""Treemap and sunburst of a ledger as SVG: areas and angles are the amounts, nothing else."""
+"""Treemap and sunburst of a ledger as SVG: areas and angles are the amounts, nothing else.
+
+Colours stand in attributes, so that a picture needs no style beside it; a page's style may overrule them.
+"""
 
 from __future__ import annotations
 
@@ -8,20 +11,42 @@ from math import cos, pi, sin
 from typing import NamedTuple
 
 from weighbridge.accounts.ledger import Entry
+from weighbridge.tree import indices
 
-TONES = 6
+PALETTE = ("#9cc4ee", "#f3d08b", "#a5d8b3", "#d9b8e4", "#efb0a4", "#c5ccd4")
+"""The tones of the branches, the largest first: of one lightness, so that no branch shouts."""
+
+FADE = (1.0, 1.0, 0.86, 0.74, 0.64, 0.56)
+"""How opaque a shape is, by depth."""
+
+HOLE = 0.34
+"""The empty centre of a sunburst, where the total stands: its part of the radius."""
 
 
 class Tile(NamedTuple):
-    """One module in the picture: its dotted path, amount, depth, and the tone of its branch."""
+    """One module in the picture.
+
+    Attributes:
+        path: Its dotted path.
+        label: Its name, and how often it is repeated.
+        amount: Of all its copies within one copy of the part around it.
+        within: How many copies there are of the parts around it.
+        depth, tone: How deep it stands, and the tone of its branch (0 is the largest).
+        children: What is inside, largest first.
+    """
 
     path: str
     label: str
     amount: int
+    within: int
     depth: int
     tone: int
-    copies: int
     children: tuple[Tile, ...]
+
+    @property
+    def words(self) -> str:
+        """What the tile says of itself: path and amount, in all copies around it."""
+        return f"{self.path}: {f'{self.within:,} × ' if self.within != 1 else ''}{self.amount:,}"
 
 
 class Box(NamedTuple):
@@ -33,22 +58,42 @@ class Box(NamedTuple):
     height: float
 
 
-def tiles(entry: Entry, path: str = "", *, depth: int = 0, tone: int = 0) -> Tile:
+def tiles(entry: Entry, path: str = "", *, within: int = 1, depth: int = 0, tone: int = 0) -> Tile:
     """Turn a ledger into tiles, largest first; what holds nothing is left out."""
     assert isinstance(entry.amount, int)
-    kept = [child for child in entry.children if isinstance(child.amount, int) and child.amount]
-    copies = entry.times if isinstance(entry.times, int) else 1
-    inside = [
+    kept = [(name, child) for name, child in named(entry) if child.amount]
+    kept.sort(key=lambda pair: -_whole(pair[1].amount))
+    copies = _whole(entry.times)
+    inside = tuple(
         tiles(
             child,
-            f"{path}.{child.name}" if path and child.name else path or child.name,
+            joined(path, name),
+            within=within * copies,
             depth=depth + 1,
             tone=index if depth == 0 else tone,
         )
-        for index, child in enumerate(kept)
-    ]
+        for index, (name, child) in enumerate(kept)
+    )
     label = entry.name + (f" × {copies}" if copies != 1 else "")
-    return Tile(path, label, entry.amount, depth, tone, copies, tuple(sorted(inside, key=lambda tile: -tile.amount * tile.copies)))
+    return Tile(path, label, entry.amount, within, depth, tone, inside)
+
+
+def named(entry: Entry) -> list[tuple[str, Entry]]:
+    """Return the parts inside with a name for each that no other has: runs of unlike layers share theirs, so the first index is added."""
+    names = [child.name for child in entry.children]
+    return [
+        (name if names.count(name) == 1 or child.part.repeat is None else f"{name}[{next(iter(indices(child.part)), 0)}]", child)
+        for name, child in zip(names, entry.children, strict=True)
+    ]
+
+
+def joined(path: str, name: str) -> str:
+    """Put a name behind a dotted path; either may be empty.
+
+    >>> joined("encoder", "layer"), joined("", "pooler"), joined("encoder", "")
+    ('encoder.layer', 'pooler', 'encoder')
+    """
+    return f"{path}.{name}" if path and name else path or name
 
 
 def squarified(amounts: list[int], box: Box) -> list[Box]:
@@ -61,35 +106,68 @@ def squarified(amounts: list[int], box: Box) -> list[Box]:
     """
     scale = box.width * box.height / (sum(amounts) or 1)
     areas = [amount * scale for amount in amounts]
-    placed: list[Box] = []
+    boxes: list[Box] = []
     while areas:
         side = min(box.width, box.height) or 1e-9
         row = 1
         while row < len(areas) and _worst(areas[: row + 1], side) <= _worst(areas[:row], side):
             row += 1
         strip, areas = areas[:row], areas[row:]
-        boxes, box = _strip(strip, box)
-        placed += boxes
-    return placed
+        found, box = _strip(strip, box)
+        boxes += found
+    return boxes
 
 
-def treemap(root: Tile, *, width: int = 960, height: int = 420, link: str = "") -> str:
-    """Draw a treemap; with *link*, each module leads to the address in which ``{}`` is its path."""
-    shapes = "".join(_rectangles(root, Box(0, 0, width, height), link))
-    return (
-        f'<svg class="treemap" viewBox="0 0 {width} {height}" role="img" aria-label="{escape(root.label or "model")}: {root.amount:,}" '
-        f'xmlns="http://www.w3.org/2000/svg">{shapes}</svg>'
-    )
+def treemap(root: Tile, *, width: int = 960, height: int = 400, link: str = "", kind: str = "") -> str:
+    """Draw a treemap; with *link*, each module leads to the address in which ``{}`` is its path; *kind* is one more class."""
+    shapes = "".join(_rectangle(tile, box, link) for tile, box in placed(root, Box(0, 0, width, height)))
+    return f'<svg class="treemap{" " * bool(kind)}{kind}" {_opening(root, width, height)}>{shapes}</svg>'
+
+
+def placed(tile: Tile, box: Box) -> Iterator[tuple[Tile, Box]]:
+    """Yield the rectangles of a treemap, those around others first."""
+    if tile.children and box.width > 40 and box.height > 34:
+        head = 16 if tile.depth else 0
+        if tile.depth:
+            yield tile, box
+        edge = 2 * bool(head)
+        inner = Box(box.x + edge, box.y + head, box.width - 2 * edge, box.height - head - edge)
+        for child, place in zip(tile.children, squarified([child.amount for child in tile.children], inner), strict=True):
+            yield from placed(child, place)
+    else:
+        yield tile, box
+
+
+def shortened(label: str, width: float) -> str:
+    """Cut a label so that it stays within *width*; the empty string if too little of it would be left.
+
+    >>> shortened("intermediate", 60), shortened("intermediate", 20)
+    ('interm…', '')
+    """
+    room = int((width - 8) / 6.6)
+    return label if len(label) <= room else label[: room - 1] + "…" if room > 3 else ""
 
 
 def sunburst(root: Tile, *, size: int = 420, rings: int = 4, link: str = "") -> str:
     """Draw a sunburst: the centre is the whole, each ring one level down."""
     shapes = "".join(_slices(root, 0.0, 2 * pi, size / 2, rings, link))
-    centre = f'<text x="{size / 2}" y="{size / 2}" class="centre">{root.amount:,}</text>'
+    text = f"{root.amount:,}"
+    points = min(15.0, size * HOLE * 1.4 / len(text))
+    centre = f'<text x="{size / 2}" y="{size / 2}" class="centre" text-anchor="middle" dominant-baseline="central" font-size="{points:.1f}">{text}</text>'
+    return f'<svg class="sunburst" {_opening(root, size, size)}>{shapes}{centre}</svg>'
+
+
+def _opening(root: Tile, width: int, height: int) -> str:
+    name = f"{root.label or 'model'}: {root.amount:,}"
     return (
-        f'<svg class="sunburst" viewBox="0 0 {size} {size}" role="img" aria-label="{escape(root.label or "model")}: {root.amount:,}" '
-        f'xmlns="http://www.w3.org/2000/svg">{shapes}{centre}</svg>'
+        f'viewBox="0 0 {width} {height}" role="img" aria-label="{escape(name)}" font-family="system-ui, sans-serif" font-size="11" '
+        f'fill="#10151a" stroke-width="1" xmlns="http://www.w3.org/2000/svg"'
     )
+
+
+def _paint(tile: Tile) -> str:
+    tone, depth = tile.tone % len(PALETTE), min(tile.depth, len(FADE) - 1)
+    return f'class="tone{tone}" fill="{PALETTE[tone]}" fill-opacity="{FADE[depth]}" stroke="#fff"'
 
 
 def _worst(row: list[float], side: float) -> float:
@@ -112,47 +190,30 @@ def _strip(row: list[float], box: Box) -> tuple[list[Box], Box]:
 
 
 def _running(sizes: list[float], start: float) -> list[tuple[float, float]]:
-    placed = []
+    places = []
     for size in sizes:
-        placed.append((start, size))
+        places.append((start, size))
         start += size
-    return placed
-
-
-def _rectangles(tile: Tile, box: Box, link: str) -> Iterator[str]:
-    if tile.children and box.width > 40 and box.height > 34:
-        head = 16 if tile.depth else 0
-        if tile.depth:
-            yield _rectangle(tile, box, link)
-        inner = Box(box.x + 2 * bool(head), box.y + head, box.width - 4 * bool(head), box.height - head - 2 * bool(head))
-        for child, place in zip(tile.children, squarified([child.amount for child in tile.children], inner), strict=True):
-            yield from _rectangles(child, place, link)
-    else:
-        yield _rectangle(tile, box, link)
+    return places
 
 
 def _rectangle(tile: Tile, box: Box, link: str) -> str:
-    name = f"{tile.path}: {tile.amount:,}"
-    room = int((box.width - 8) / 6.6)
-    text = tile.label if len(tile.label) <= room else tile.label[: max(room - 1, 0)] + "…" if room > 3 else ""
+    text = shortened(tile.label, box.width)
     label = f'<text x="{box.x + 4:.1f}" y="{box.y + 12:.1f}">{escape(text)}</text>' if text and box.height > 14 else ""
-    shape = (
-        f'<rect class="tone{tile.tone % TONES} depth{min(tile.depth, 5)}" x="{box.x:.1f}" y="{box.y:.1f}" '
-        f'width="{max(box.width, 0):.1f}" height="{max(box.height, 0):.1f}"><title>{escape(name)}</title></rect>'
-    )
-    return _linked(shape + label, tile.path, link, name)
+    size = f'x="{box.x:.1f}" y="{box.y:.1f}" width="{max(box.width, 0):.1f}" height="{max(box.height, 0):.1f}"'
+    return _linked(f"<rect {_paint(tile)} {size}><title>{escape(tile.words)}</title></rect>{label}", tile, link)
 
 
 def _slices(tile: Tile, start: float, sweep: float, radius: float, rings: int, link: str) -> Iterator[str]:
-    thick = radius / (rings + 1)
+    hole = radius * HOLE
+    thick = (radius - hole) / rings
     for child in tile.children:
         angle = sweep * child.amount / (sum(inner.amount for inner in tile.children) or 1)
         level = child.depth
         if level <= rings and angle > 0.003:
-            name = f"{child.path}: {child.amount:,}"
-            path = _arc(radius, thick * level, thick * (level + 1) - 1, start, angle)
-            shape = f'<path class="tone{child.tone % TONES} depth{min(level, 5)}" d="{path}"><title>{escape(name)}</title></path>'
-            yield _linked(shape, child.path, link, name)
+            path = _arc(radius, hole + thick * (level - 1), hole + thick * level - 1, start, angle)
+            shape = f'<path {_paint(child)} d="{path}"><title>{escape(child.words)}</title></path>'
+            yield _linked(shape, child, link)
             yield from _slices(child, start, angle, radius, rings, link)
         start += angle
 
@@ -170,9 +231,14 @@ def _arc(centre: float, inner: float, outer: float, start: float, sweep: float) 
     )
 
 
-def _linked(shape: str, path: str, link: str, name: str) -> str:
+def _linked(shape: str, tile: Tile, link: str) -> str:
     if not link:
         return shape
     from urllib.parse import quote
 
-    return f'<a href="{escape(link.replace("{}", quote(path)))}" aria-label="{escape(name)}">{shape}</a>'
+    return f'<a href="{escape(link.replace("{}", quote(tile.path)))}" aria-label="{escape(tile.words)}">{shape}</a>'
+
+
+def _whole(value: object) -> int:
+    assert isinstance(value, int)
+    return value

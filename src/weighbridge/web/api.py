@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from weighbridge.errors import UsageError
-from weighbridge.web.query import Query, query
+from weighbridge.messages import mark
+from weighbridge.web.query import Query, query, whole
 
 Parameters = Mapping[str, Any]
 
@@ -41,6 +42,12 @@ def _tensors(asked: Query, given: Parameters) -> Any:
     return listing.as_json(asked.model(), str(given.get("names") or "reference"))
 
 
+def _formula(asked: Query, given: Parameters) -> Any:
+    from weighbridge.tables import formulae
+
+    return formulae.as_json(asked.model(), of_flops=_flag(given, "flops"), lang=asked.language)
+
+
 def _explain(asked: Query, given: Parameters) -> Any:
     from weighbridge.tables import derivation
 
@@ -65,20 +72,29 @@ def _audit(asked: Query, given: Parameters) -> Any:
     from weighbridge.tables import auditing
 
     named = given.get("source") or given.get("config")
-    found = audit(_text(given, "text"), name=str(given.get("name") or ""), model=asked.model() if named else None)
-    return auditing.as_json(found, translator(asked.language))
+    name = str(given.get("name") or "")
+    found = audit(_text(given, "text"), name=name, model=asked.model() if named else None)
+    return {"file": name, **auditing.as_json(found, translator(asked.language))}
 
 
 def _flops(asked: Query, given: Parameters) -> Any:
     from weighbridge.tables import arithmetic
 
-    return arithmetic.as_json(asked.model(), arithmetic.Pass(asked.batch, asked.seq))
+    longer = (whole(given, key) if given.get(key) else None for key in ("decoder_seq", "encoder_seq"))
+    return arithmetic.as_json(asked.model(), arithmetic.Pass(asked.batch, asked.seq, *longer))
 
 
 def _models(asked: Query, given: Parameters) -> Any:
     from weighbridge.tables import known
 
     return known.as_json(str(given.get("filter") or ""))
+
+
+def _flag(given: Parameters, key: str) -> bool:
+    value = str(given.get(key) or "false")
+    if value not in ("true", "false"):
+        raise UsageError(f"{key}: expected true or false, found {value[:40]!r}")
+    return value == "true"
 
 
 def _text(given: Parameters, key: str) -> str:
@@ -89,17 +105,22 @@ def _text(given: Parameters, key: str) -> str:
 
 
 CALLS = (
-    Call("count", "Total and tree of one model", _count),
-    Call(
-        "tensors", "Every tensor: name, shape, count, role, tie", _tensors, takes=(("names", "another set of names, such as tensorflow"),)
-    ),
-    Call("explain", "The derivation: formula, substitution, number", _explain),
-    Call("counts", "All legitimate counts, side by side", _counts),
-    Call("reconcile", "Which convention gives a number", _reconcile, needs=(("number", "such as 108808704, 110M or 1.1亿"),)),
-    Call("audit", "Every numeric claim of a text, checked", _audit, needs=(("text", "the article"),), takes=(("name", "its file's name"),)),
-    Call("flops", "Arithmetic of a forward and a backward pass", _flops),
-    Call("models", "The presets and architectures known", _models, takes=(("filter", "only names that contain it"),)),
-)
+    Call("count", mark("Total and tree of one model"), _count),
+    Call("tensors", mark("Every tensor: name, shape, count, role, tie"), _tensors,
+         takes=(("names", "another set of names, such as tensorflow"),)),
+    Call("formula", mark("The closed formula, in total and by module"), _formula,
+         takes=(("flops", "true: of the matrix arithmetic of a forward pass, not of the parameters"),)),
+    Call("explain", mark("The derivation: formula, substitution, number"), _explain),
+    Call("counts", mark("All legitimate counts, side by side"), _counts),
+    Call("reconcile", mark("Which convention gives a number"), _reconcile,
+         needs=(("number", "such as 108808704, 110M or 1.1亿"),)),
+    Call("audit", mark("Every numeric claim of a text, checked"), _audit,
+         needs=(("text", "the article"),), takes=(("name", "its file's name"),)),
+    Call("flops", mark("Arithmetic of a forward and a backward pass"), _flops,
+         takes=(("decoder_seq", "tokens of the decoder, where there are both"),
+                ("encoder_seq", "length of the states that a decoder's cross-attention looks at"))),
+    Call("models", mark("The presets and architectures known"), _models, takes=(("filter", "only names that contain it"),)),
+)  # fmt: skip
 
 
 def answer(call: Call, given: Parameters) -> Any:

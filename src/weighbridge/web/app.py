@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.errors import WeighbridgeError
 from weighbridge.web.api import CALLS, Call, answer
-from weighbridge.web.guard import Guard, Limits, TooLargeError, problem, status_of
+from weighbridge.web.guard import Guard, Limits, TooLargeError, in_time, problem, status_of
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -30,15 +30,19 @@ def create(limits: Limits | None = None) -> Starlette:
     from starlette.routing import Mount, Route
     from starlette.staticfiles import StaticFiles
 
-    from weighbridge.web import pages
+    from weighbridge.web import dropped, pages
 
     limits = limits or Limits()
     counted: dict[str, int] = {}
     routes = [
-        Route("/", pages.home),
-        *(Route(f"/{name}", page, methods=["GET", "POST"] if name == "audit" else ["GET"]) for name, page in pages.PAGES.items()),
+        Route("/", _page(pages.home, limits)),
+        *(
+            Route(f"/{name}", _page(page, limits), methods=["GET", "POST"] if name == "audit" else ["GET"])
+            for name, page in pages.PAGES.items()
+        ),
+        Route("/dropped", dropped.page(limits), methods=["POST"]),
         *(Route(f"/api/v1/{call.name}", _endpoint(call, limits, counted), methods=["GET", "POST"]) for call in CALLS),
-        Route("/api/v1/header", _header(limits), methods=["POST"]),
+        Route("/api/v1/header", dropped.call(limits), methods=["POST"]),
         Route("/api/v1/openapi.json", _openapi),
         Route("/health", _health),
         Route("/metrics", _metrics(counted)),
@@ -56,10 +60,27 @@ def _endpoint(call: Call, limits: Limits, counted: dict[str, int]) -> Callable[[
         given = await _given(request)
         if not isinstance(given, dict):
             return given
-        found = await _in_time(lambda: json.dumps(answer(call, given), ensure_ascii=False), limits)
-        return found if not isinstance(found, str) else Response(found, media_type="application/json")
+        found = await in_time(lambda: json.dumps(answer(call, given), ensure_ascii=False), limits)
+        if found is None:
+            return problem(503, "It took too long", _late(limits))
+        return Response(found, media_type="application/json")
 
     return endpoint
+
+
+def _page(page: Callable[[Request, Mapping[str, Any]], Response], limits: Limits) -> Callable[[Request], Any]:
+    async def endpoint(request: Request) -> Response:
+        from weighbridge.web import pages
+
+        form = await request.form(max_files=1, max_fields=20) if request.method == "POST" else {}
+        found = await in_time(lambda: page(request, form), limits)
+        return found if found is not None else pages.failed(request, 503, _late(limits))
+
+    return endpoint
+
+
+def _late(limits: Limits) -> str:
+    return f"no answer within {limits.seconds:g} seconds"
 
 
 async def _given(request: Request) -> dict[str, Any] | Response:
@@ -80,33 +101,6 @@ async def _given(request: Request) -> dict[str, Any] | Response:
     if isinstance(given.get("config"), dict):
         given["config"] = json.dumps(given["config"])
     return {**dict(request.query_params), **given}
-
-
-async def _in_time(work: Callable[[], Any], limits: Limits) -> Any:
-    """Run *work* on a thread, and answer that it took too long if it did."""
-    import anyio
-
-    with anyio.move_on_after(limits.seconds):
-        return await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
-    return problem(503, "It took too long", f"no answer within {limits.seconds:g} seconds")
-
-
-def _header(limits: Limits) -> Callable[[Request], Any]:
-    async def endpoint(request: Request) -> Response:
-        """Weigh a checkpoint by the header that the browser cut out of it."""
-        from starlette.responses import JSONResponse
-
-        from weighbridge.tables import counting
-        from weighbridge.web.header import header_model
-
-        body = await request.body()
-        size, name = request.query_params.get("size", ""), request.query_params.get("name", "")[:200]
-        if not size.isascii() or not size.isdecimal() or len(size) > 18:
-            return problem(400, "Bad request", "size: expected the file's size in bytes")
-        found = await _in_time(lambda: counting.as_json(header_model(body, int(size), name)), limits)
-        return JSONResponse(found) if isinstance(found, dict) else found
-
-    return endpoint
 
 
 async def _refused(request: Request, error: WeighbridgeError) -> Response:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from weighbridge.errors import SourceError, UsageError, WeighbridgeError
 
@@ -12,10 +13,12 @@ if TYPE_CHECKING:
     from starlette.responses import JSONResponse
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+Result = TypeVar("Result")
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
+HEADER_PATHS = ("/dropped", "/api/v1/header")
 HEADERS = (
     (b"content-security-policy", POLICY.encode()),
     (b"x-content-type-options", b"nosniff"),
@@ -30,11 +33,13 @@ class Limits(NamedTuple):
 
     Attributes:
         body_bytes: The largest request body.
+        header_bytes: The largest body that holds slices of a checkpoint's header.
         seconds: The longest an answer may take.
         per_minute: Requests of one client in a minute; 0 is no limit.
     """
 
     body_bytes: int = 2_000_000
+    header_bytes: int = 32_000_000
     seconds: float = 10.0
     per_minute: int = 0
 
@@ -54,6 +59,15 @@ def status_of(error: WeighbridgeError) -> int:
     400
     """
     return 404 if isinstance(error, SourceError) else 400 if isinstance(error, UsageError) else 422
+
+
+async def in_time(work: Callable[[], Result], limits: Limits) -> Result | None:
+    """Run *work* on a thread and return what it returns, or None if it took too long."""
+    import anyio
+
+    with anyio.move_on_after(limits.seconds):
+        return await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
+    return None
 
 
 class Guard:
@@ -80,14 +94,18 @@ class Guard:
         if refusal is not None:
             await refusal(scope, receive, guarded)
             return
-        await self.app(scope, _limited(receive, self.limits.body_bytes), guarded)
+        await self.app(scope, _limited(receive, self._most(scope)), guarded)
+
+    def _most(self, scope: Scope) -> int:
+        return self.limits.header_bytes if scope["path"] in HEADER_PATHS else self.limits.body_bytes
 
     def _refused(self, scope: Scope) -> JSONResponse | None:
         if len(scope.get("query_string", b"")) > 64_000:
             return problem(413, "Too large", "the address is longer than 64,000 bytes")
         length = dict(scope["headers"]).get(b"content-length", b"0")
-        if length.isdigit() and int(length) > self.limits.body_bytes:
-            return problem(413, "Too large", f"the body is larger than {self.limits.body_bytes:,} bytes")
+        most = self._most(scope)
+        if length.isdigit() and (len(length) > 18 or int(length) > most):
+            return problem(413, "Too large", f"the body is larger than {most:,} bytes")
         if self.limits.per_minute and not self._within_rate(scope):
             return problem(429, "Too many requests", f"at most {self.limits.per_minute} a minute")
         return None

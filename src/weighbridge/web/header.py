@@ -1,24 +1,36 @@
-"""A checkpoint of which only the header is here: the browser cuts it out of the dropped file and sends no weights."""
+"""A checkpoint of which only some slices are here: the browser cuts out what the readers ask for, and sends no weights."""
 
 from __future__ import annotations
 
 import io
+from typing import NamedTuple
 
-from weighbridge.errors import ReadError
+from weighbridge.errors import ReadError, UsageError
 from weighbridge.model import Model
 
 
-class Cut(io.RawIOBase):
-    """The first bytes of a file whose whole size is known; reading behind them is an error, not an end.
+class Slice(NamedTuple):
+    """Bytes of a file and where they stand in it."""
 
-    >>> Cut(b"abc", 1000).read(2)
+    at: int
+    data: bytes
+
+
+class Cut(io.RawIOBase):
+    """A file of known size of which some slices are here; reading outside them is an error that tells what is wanted.
+
+    >>> Cut((Slice(0, b"abc"),), 1000).read(2)
     b'ab'
     """
 
-    def __init__(self, head: bytes, size: int) -> None:
-        self._head = head
+    chunk = 512
+    """No reader fetches more than it needs by more than this: what lies behind a header are weights."""
+
+    def __init__(self, slices: tuple[Slice, ...], size: int) -> None:
+        self._slices = slices
         self._size = size
         self._at = 0
+        self.wanted: tuple[int, int] | None = None
 
     def readable(self) -> bool:
         """Tell that it can be read."""
@@ -39,21 +51,69 @@ class Cut(io.RawIOBase):
         return self._at
 
     def read(self, size: int = -1, /) -> bytes:
-        """Read from the part that is here."""
+        """Read from a slice that is here."""
         end = self._size if size < 0 else min(self._at + size, self._size)
-        piece = self._head[self._at : end]
-        if not piece and end > self._at:
-            raise ReadError("the header is longer than the part that was sent", offset=len(self._head))
-        self._at += len(piece)
-        return piece
+        if end <= self._at:
+            return b""
+        here = next((piece for piece in self._slices if piece.at <= self._at and end <= piece.at + len(piece.data)), None)
+        if here is None:
+            self.wanted = self.wanted or (self._at, end - self._at)
+            raise ReadError("more of the header is wanted than was sent", offset=self._at)
+        data = here.data[self._at - here.at : end - here.at]
+        self._at = end
+        return data
 
 
-def header_model(head: bytes, size: int, name: str) -> Model:
-    """Weigh the checkpoint whose first bytes are *head* and whose size is *size* bytes."""
+class Weighed(NamedTuple):
+    """A model, or the offset and length of the slice that is still wanted."""
+
+    model: Model | None
+    wanted: tuple[int, int] | None = None
+
+
+def slices(body: bytes, places: str, size: int) -> tuple[Slice, ...]:
+    """Take a body apart into the slices it is made of.
+
+    Args:
+        body: The slices, one behind the other.
+        places: Where each begins and how long it is: ``0:8,4096:512``; the empty string for one that begins at 0.
+        size: Of the whole file.
+
+    Raises:
+        UsageError: The places do not fit the body or the file.
+
+    >>> slices(b"abc", "0:1,7:2", 10)
+    (Slice(at=0, data=b'a'), Slice(at=7, data=b'bc'))
+    """
+    found, taken = [], 0
+    for place in (places or f"0:{len(body)}").split(",")[:64]:
+        at, _, length = place.partition(":")
+        if not all(number.isascii() and number.isdecimal() and len(number) <= 18 for number in (at, length)):
+            raise UsageError("slices: expected pairs such as 0:8,4096:512")
+        found.append(Slice(int(at), body[taken : taken + int(length)]))
+        taken += int(length)
+        if int(at) + int(length) > size:
+            raise UsageError(f"slices: {place} does not lie in a file of {size:,} bytes")
+    if taken != len(body):
+        raise UsageError(f"slices: {taken:,} bytes are announced, {len(body):,} were sent")
+    return tuple(found)
+
+
+def header_model(found: tuple[Slice, ...], size: int, name: str) -> Weighed:
+    """Weigh the checkpoint of which *found* is here and whose size is *size* bytes.
+
+    Raises:
+        ReadError: It is damaged, or of a format that no reader knows.
+    """
     from typing import BinaryIO, cast
 
     from weighbridge.readers import as_model, list_open
+    from weighbridge.readers.packing import unpack
 
-    if size < len(head):
-        raise ReadError(f"the file is said to hold {size:,} bytes, but {len(head):,} were sent")
-    return as_model(list_open(cast(BinaryIO, Cut(head, size)), name), name or "dropped file")
+    file = Cut(found, size)
+    try:
+        return Weighed(as_model(unpack(list_open(cast(BinaryIO, file), name), None), name or "dropped file"))
+    except ReadError:
+        if file.wanted is None:
+            raise
+        return Weighed(None, file.wanted)

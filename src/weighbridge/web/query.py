@@ -31,6 +31,7 @@ class Query(NamedTuple):
         language: Of the words.
         module: The module in view, as a dotted path; empty for the whole.
         batch, seq: For the arithmetic.
+        compared: The models side by side on the page that compares.
     """
 
     source: str = DEFAULT
@@ -41,6 +42,7 @@ class Query(NamedTuple):
     module: str = ""
     batch: int = 1
     seq: int = 128
+    compared: tuple[str, ...] = ()
 
     def model(self) -> Model:
         """Put the model on the weighbridge."""
@@ -53,6 +55,9 @@ class Query(NamedTuple):
         """Return the address of *page* that asks the same, but for *changes*."""
         asked = self._replace(**changes)
         pairs: list[tuple[str, Any]] = [("config", asked.config)] if asked.config else [("source", asked.source)]
+        if page == "/compare":
+            asked = asked._replace(class_name="", module="", overrides=())
+            pairs = [("with", name) for name in asked.compared]
         plain = Query()
         for key, name in (("class", "class_name"), ("lang", "language"), ("module", "module"), ("batch", "batch"), ("seq", "seq")):
             if getattr(asked, name) != getattr(plain, name):
@@ -81,8 +86,8 @@ def query(parameters: Mapping[str, str]) -> Query:
         overrides=overrides,
         language=language,
         module=parameters.get("module") or "",
-        batch=_whole(parameters, "batch", 1),
-        seq=_whole(parameters, "seq", 128),
+        batch=whole(parameters, "batch", 1),
+        seq=whole(parameters, "seq", 128),
     )
 
 
@@ -112,7 +117,15 @@ def _written(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def _whole(parameters: Mapping[str, Any], key: str, default: int) -> int:
+def whole(parameters: Mapping[str, Any], key: str, default: int = 1) -> int:
+    """Read a whole number from 1 up.
+
+    Raises:
+        UsageError: It is none.
+
+    >>> whole({"seq": "512"}, "seq")
+    512
+    """
     value = parameters.get(key)
     if value is None or value == "":
         return default

@@ -73,6 +73,39 @@ def test_every_call_answers_by_get_and_post(client: TestClient, call: Any) -> No
     assert got.json() == posted.json()
 
 
+COMMANDS: tuple[tuple[str, list[str], dict[str, str]], ...] = (
+    ("count", ["count", "bert-tiny"], {}),
+    ("tensors", ["tensors", "bert-tiny"], {}),
+    ("formula", ["formula", "bert-tiny"], {}),
+    ("formula", ["formula", "bert-tiny", "--flops", "--lang", "zh"], {"flops": "true", "lang": "zh"}),
+    ("explain", ["explain", "bert-tiny", "--lang", "zh"], {"lang": "zh"}),
+    ("counts", ["counts", "bert-tiny", "--lang", "zh"], {"lang": "zh"}),
+    ("reconcile", ["reconcile", "4.4M", "bert-tiny"], {"number": "4.4M"}),
+    ("flops", ["flops", "bert-tiny", "--batch", "2", "--seq", "64"], {"batch": "2", "seq": "64"}),
+    ("flops", ["flops", "bert-tiny", "--decoder-seq", "9"], {"decoder_seq": "9"}),
+)
+
+
+@pytest.mark.parametrize(("name", "words", "parameters"), COMMANDS, ids=lambda value: value if isinstance(value, str) else None)
+def test_a_call_answers_with_the_commands_json(
+    client: TestClient, capsys: pytest.CaptureFixture[str], name: str, words: list[str], parameters: dict[str, str]
+) -> None:
+    from weighbridge.cli import main
+
+    assert main([*words, "--json"]) == 0
+    assert client.get(f"/api/v1/{name}", params={"source": "bert-tiny", **parameters}).json() == json.loads(capsys.readouterr().out)
+
+
+def test_an_audit_is_the_commands(client: TestClient, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    from weighbridge.cli import main
+
+    article = tmp_path / "article.md"
+    article.write_text("BERT-base: 30522 × 768 = 23,449,856\n12 层共 85,054,464 个参数\n", "utf-8")
+    assert main(["audit", str(article), "--json", "--lang", "zh"]) == 1
+    answer = client.post("/api/v1/audit", json={"text": article.read_text("utf-8"), "name": str(article), "lang": "zh"})
+    assert answer.json() == json.loads(capsys.readouterr().out)
+
+
 @pytest.mark.parametrize(
     ("parameters", "status"),
     [
@@ -148,10 +181,48 @@ def test_health_metrics_and_the_document(client: TestClient) -> None:
 def test_a_dropped_checkpoint_is_weighed_by_its_header(client: TestClient) -> None:
     header = json.dumps({"w": {"dtype": "F32", "shape": [1000, 1000], "data_offsets": [0, 4_000_000]}}).encode()
     head = len(header).to_bytes(8, "little") + header
-    answer = client.post(f"/api/v1/header?size={len(head) + 4_000_000}&name=x.safetensors", content=head)
+    sent = head.ljust(4096, b"\0")
+    answer = client.post(f"/api/v1/header?size={len(head) + 4_000_000}&name=x.safetensors", content=sent)
     assert answer.json()["parameters"]["unique"] == 1_000_000
-    assert client.post(f"/api/v1/header?size={len(head) + 4_000_000}&name=x.safetensors", content=head[:-3]).status_code == 422
+    wanting = client.post(f"/api/v1/header?size={len(head) + 4_000_000}&name=x.safetensors", content=head[:-3])
+    assert (wanting.status_code, wanting.json()["wanted"]) == (409, {"offset": 0, "length": 4096})
+    assert client.post(f"/api/v1/header?size={len(head)}&name=x.safetensors", content=head).status_code == 422
+    assert client.post(f"/api/v1/header?size=10&slices=0:{len(head)}", content=head).status_code == 400
     assert client.post("/api/v1/header?size=x", content=head).status_code == 400
+
+
+def test_slices_that_are_wanted_are_asked_for(client: TestClient) -> None:
+    header = json.dumps({f"w{i}": {"dtype": "F32", "shape": [1], "data_offsets": [4 * i, 4 * i + 4]} for i in range(3000)}).encode()
+    head = len(header).to_bytes(8, "little") + header
+    file, places = head + bytes(12_000), [(0, 4096)]
+    for _ in range(9):
+        body = b"".join(file[at : at + length] for at, length in places)
+        words = ",".join(f"{at}:{length}" for at, length in places)
+        answer = client.post(f"/api/v1/header?size={len(file)}&name=x.safetensors&slices={words}", content=body)
+        if answer.status_code == 200:
+            break
+        places.append((answer.json()["wanted"]["offset"], answer.json()["wanted"]["length"]))
+    assert answer.json()["parameters"]["unique"] == 3000
+    assert "3,000" in client.post(f"/dropped?size={len(file)}&name=x.safetensors&slices={words}", content=body).text
+    assert client.post(f"/dropped?size={len(file)}&slices=0:4096", content=file[:4096]).status_code == 409
+
+
+def test_runs_of_unlike_layers_have_addresses_of_their_own(client: TestClient) -> None:
+    import re
+
+    links = re.findall(r'module=(layers[^"&]*)"', client.get("/model?source=deepseek_v3").text)
+    assert {"layers%5B0%5D", "layers%5B3%5D"} <= set(links)
+    first, later = (client.get(f"/model?source=deepseek_v3&module=layers%5B{at}%5D").text for at in (0, 3))
+    assert first != later
+    assert client.get("/model?source=deepseek_v3&module=nope").status_code == 400
+
+
+def test_a_slider_moves_in_steps_that_give_a_model(client: TestClient) -> None:
+    from weighbridge.web.controls import controls
+
+    steps = {control.key: control.step for control in controls(weighbridge.model("bert-base-uncased"), str)}
+    assert steps["hidden_size"] == 12
+    assert steps["num_hidden_layers"] == 1
 
 
 def test_nothing_on_disk_is_read_for_a_request(client: TestClient, tmp_path: Path) -> None:

@@ -1,59 +1,91 @@
 // Everything works without this file; with it, answers change as one types, and files can be dropped.
 "use strict";
 
-const live = () => document.querySelector("form[data-live]");
 let pending = 0;
 let timer = 0;
+let pushed = 0;
 
 function address(form) {
   // Only what was changed goes into the address, so that a link says no more than it means.
-  const pairs = new URLSearchParams();
   const before = new URLSearchParams(location.search);
-  for (const [name, value] of new FormData(form)) {
-    const field = form.querySelector(`[name="${CSS.escape(name)}"]`);
-    const unchanged = name.startsWith("set.") && field.dataset.given === value && !before.has(name);
-    if (value !== "" && !unchanged && !(name === "lang" && value === "en")) pairs.append(name, value);
+  const said = new Map(new FormData(form));
+  const pairs = new URLSearchParams();
+  for (const [name, value] of said) {
+    const fields = form.querySelectorAll(`[name="${CSS.escape(name)}"]`);
+    const given = fields[fields.length - 1].dataset.given;
+    if (value === "" || (given === value && !before.has(name))) continue;
+    pairs.append(name, value);
   }
-  for (const key of ["batch", "seq", "module"]) if (before.has(key)) pairs.set(key, before.get(key));
-  return `${form.action.replace(location.origin, "")}?${pairs}`;
+  for (const key of ["batch", "seq", "module"]) if (before.has(key) && !said.has(key)) pairs.set(key, before.get(key));
+  return `${form.getAttribute("action")}?${pairs}`;
 }
 
-async function show(url, push) {
+function put(page) {
+  const focused = document.activeElement && document.activeElement.id;
+  for (const part of document.querySelectorAll("[data-part]")) {
+    const fresh = page.getElementById(part.id);
+    if (fresh) part.replaceChildren(...fresh.childNodes);
+  }
+  document.title = page.title;
+  const again = focused && document.getElementById(focused);
+  if (again && again !== document.activeElement) again.focus({ preventScroll: true });
+  prepare();
+}
+
+function refuse(text) {
+  const line = document.getElementById("refused");
+  if (line) {
+    line.hidden = !text;
+    line.textContent = text;
+  }
+  document.body.classList.toggle("stale", Boolean(text));
+}
+
+async function show(url) {
   const mine = ++pending;
-  let page;
+  let answer, page;
   try {
-    page = new DOMParser().parseFromString(await (await fetch(url)).text(), "text/html");
+    answer = await fetch(url);
+    page = new DOMParser().parseFromString(await answer.text(), "text/html");
   } catch {
     return;
   }
   if (mine !== pending) return;
-  document.querySelector("#answer").replaceWith(page.querySelector("#answer"));
-  document.querySelector("nav").replaceWith(page.querySelector("nav"));
-  document.title = page.title;
-  if (push) history.pushState(null, "", url);
-  prepare();
+  if (!answer.ok) {
+    // What was typed cannot be weighed: the last answer stays where it is, and the reason is said beside it.
+    refuse(page.querySelector(".error")?.textContent ?? String(answer.status));
+    return;
+  }
+  refuse("");
+  put(page);
+  // One entry in the history for one movement, however many steps a slider makes on its way.
+  const now = performance.now();
+  if (now - pushed > 1000) history.pushState(null, "", url);
+  else history.replaceState(null, "", url);
+  pushed = now;
 }
 
-function changed(form, now) {
+function changed(form, wait) {
   clearTimeout(timer);
-  timer = setTimeout(() => show(address(form), true), now ? 0 : 40);
+  timer = setTimeout(() => show(address(form)), wait);
 }
 
 document.addEventListener("input", (event) => {
-  const form = event.target.closest("form[data-live]");
+  const form = event.target.closest("form[data-live], form[data-pass]");
   if (!form || event.target.name === "source") return;
+  if (!event.target.validity.valid) return;
   const partner = event.target.dataset.for;
   if (partner) document.getElementById(partner).value = event.target.value;
   else if (event.target.id) {
     const slider = form.querySelector(`[data-for="${CSS.escape(event.target.id)}"]`);
     if (slider) slider.value = event.target.value;
   }
-  changed(form, false);
+  changed(form, 20);
 });
 
 document.addEventListener("change", (event) => {
-  // Another model or class has other fields, so the whole page is asked for.
-  if (event.target.closest("form[data-live]") && event.target.name === "source") {
+  // Another model has other fields, so the whole page is asked for.
+  if (event.target.name === "source" && event.target.closest("form[data-live]")) {
     const pairs = new URLSearchParams({ source: event.target.value });
     const language = new URLSearchParams(location.search).get("lang");
     if (language) pairs.set("lang", language);
@@ -62,9 +94,9 @@ document.addEventListener("change", (event) => {
 });
 
 document.addEventListener("submit", (event) => {
-  if (event.target.matches("form[data-live]")) {
+  if (event.target.matches("form[data-live], form[data-pass]")) {
     event.preventDefault();
-    changed(event.target, true);
+    changed(event.target, 0);
   }
 });
 
@@ -80,69 +112,99 @@ function fold(table) {
     const button = document.createElement("button");
     button.type = "button";
     button.className = "fold";
-    button.textContent = "▾";
     button.setAttribute("aria-expanded", "true");
-    button.setAttribute("aria-label", row.cells[0].textContent);
+    button.setAttribute("aria-label", row.cells[0].firstChild.textContent);
     button.addEventListener("click", () => {
       const open = button.getAttribute("aria-expanded") === "true";
       button.setAttribute("aria-expanded", String(!open));
-      button.textContent = open ? "▸" : "▾";
       for (const other of below) {
         other.hidden = open;
-        const inner = other.querySelector(".fold");
-        if (!open && inner) { inner.setAttribute("aria-expanded", "true"); inner.textContent = "▾"; }
+        if (!open) other.querySelector(".fold")?.setAttribute("aria-expanded", "true");
       }
     });
     row.cells[0].prepend(button);
   });
 }
 
+async function weighed(file, url) {
+  // The server says which bytes of the header it still wants; no weights are sent.
+  let pieces = [{ at: 0, end: Math.min(4096, file.size) }];
+  for (let round = 0; round < 60; round++) {
+    const query = new URLSearchParams(location.search);
+    const asked = new URLSearchParams({ size: String(file.size), name: file.name });
+    if (query.has("lang")) asked.set("lang", query.get("lang"));
+    asked.set("slices", pieces.map((piece) => `${piece.at}:${piece.end - piece.at}`).join(","));
+    const body = new Blob(pieces.map((piece) => file.slice(piece.at, piece.end)));
+    const answer = await fetch(`${url}?${asked}`, { method: "POST", body });
+    if (answer.status !== 409) return answer;
+    const { offset, length } = (await answer.json()).wanted;
+    // A header without a stated length is asked for in small steps; each round fetches as much again, up to a quarter of a megabyte.
+    const more = length <= 512 ? Math.max(length, Math.min(round * round * 4096, 262144)) : length;
+    const end = Math.min(offset + more, file.size);
+    pieces = pieces.filter((piece) => piece.at < offset || piece.end > end);
+    const joined = pieces.find((piece) => piece.end === offset);
+    if (joined) joined.end = end;
+    else pieces.push({ at: offset, end });
+  }
+  return null;
+}
+
 async function weighFile(file) {
-  const result = document.querySelector("#dropped");
   if (/\.json$/.test(file.name) && file.size < 1000000) {
-    location.href = `/model?${new URLSearchParams({ config: await file.text() })}`;
+    const pairs = new URLSearchParams({ config: await file.text() });
+    const language = new URLSearchParams(location.search).get("lang");
+    if (language) pairs.set("lang", language);
+    location.href = `/model?${pairs}`;
     return;
   }
-  // The first slice tells how long a safetensors header is; other formats are read from their first megabytes.
-  const first = new DataView(await file.slice(0, 8).arrayBuffer());
-  let length = 1500000;
-  if (first.byteLength === 8) {
-    const stated = Number(first.getBigUint64(0, true)) + 8;
-    if (stated < 100000000) length = stated;
-  }
-  const query = new URLSearchParams({ size: String(file.size), name: file.name });
-  const answer = await fetch(`/api/v1/header?${query}`, { method: "POST", body: file.slice(0, length) });
-  const found = await answer.json();
+  const answer = await weighed(file, "/dropped");
+  const page = answer && new DOMParser().parseFromString(await answer.text(), "text/html");
   const line = document.createElement("p");
-  line.textContent = answer.ok
-    ? `${file.name}: ${BigInt(found.parameters.unique).toLocaleString("en")} unique, ${BigInt(found.parameters.stored).toLocaleString("en")} stored`
-    : `${file.name}: ${found.detail}`;
-  line.className = answer.ok ? "big" : "error";
-  result.replaceChildren(line);
+  if (answer && answer.ok) {
+    refuse("");
+    put(page);
+    line.textContent = file.name;
+  } else {
+    line.className = "error";
+    line.textContent = `${file.name}: ${page?.querySelector(".error")?.textContent ?? "?"}`;
+  }
+  document.querySelector("#dropped").replaceChildren(line);
 }
 
 function prepare() {
-  document.querySelectorAll("table.tree").forEach(fold);
+  for (const table of document.querySelectorAll("table.tree")) if (!table.querySelector(".fold")) fold(table);
   document.querySelectorAll("[data-print]").forEach((button) => { button.hidden = false; button.onclick = () => print(); });
   document.querySelectorAll("[data-copy]").forEach((button) => {
     button.hidden = false;
     button.onclick = () => navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
   });
-  const place = document.querySelector("#drop");
-  if (place) {
-    place.ondragover = (event) => { event.preventDefault(); place.classList.add("over"); };
-    place.ondragleave = () => place.classList.remove("over");
-    place.ondrop = (event) => { event.preventDefault(); place.classList.remove("over"); weighFile(event.dataTransfer.files[0]); };
-  }
-  const text = document.querySelector("[data-drop-text]");
-  if (text) {
-    text.ondragover = (event) => event.preventDefault();
-    text.ondrop = async (event) => {
-      if (!event.dataTransfer.files.length) return;
-      event.preventDefault();
-      text.value = await event.dataTransfer.files[0].text();
-    };
-  }
 }
 
+function receive(take) {
+  // The whole page takes a dropped file, so that nobody has to aim.
+  const place = document.querySelector("#drop");
+  document.addEventListener("dragover", (event) => { event.preventDefault(); place?.classList.add("over"); });
+  document.addEventListener("dragleave", () => place?.classList.remove("over"));
+  document.addEventListener("drop", (event) => {
+    if (!event.dataTransfer.files.length) return;
+    event.preventDefault();
+    place?.classList.remove("over");
+    take(event.dataTransfer.files[0]);
+  });
+}
+
+const place = document.querySelector("#drop");
+if (place) {
+  place.hidden = false;
+  document.querySelector("#file").onchange = (event) => weighFile(event.target.files[0]);
+  receive(weighFile);
+}
+const article = document.querySelector("[data-drop-text]");
+if (article) {
+  const read = async (file) => { article.value = await file.text(); };
+  const pick = document.querySelector("[data-pick-text]");
+  pick.closest("label").hidden = false;
+  pick.onchange = (event) => read(event.target.files[0]);
+  receive(read);
+}
 prepare();

@@ -1,0 +1,60 @@
+"""A comparison as a report, and as JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from weighbridge.messages import mark, translator
+from weighbridge.proofs.compare import Comparison
+from weighbridge.report import Column, Report, Row, Table
+
+if TYPE_CHECKING:
+    from weighbridge.model import Model
+
+GROUPS = {"parameters": mark("Parameters"), "sizes": mark("Sizes"), "arithmetic": mark("Arithmetic of one pass")}
+
+
+def report(found: Comparison, lang: str = "en") -> Report:
+    """Lay a comparison out: a column for each model, and one for each difference to the first.
+
+    >>> from weighbridge import model
+    >>> from weighbridge.proofs.compare import compare
+    >>> report(compare([model("bert-base-uncased"), model("bert-large-uncased")])).tables[0].rows[0].cells
+    ('unique parameters', 109482240, 335141888, 225659648)
+    """
+    say = translator(lang)
+    names = titles(found.models)
+    less = [say("difference")] if len(names) == 2 else [say("{name} − {first}").format(name=name, first=names[0]) for name in names[1:]]
+    tables = []
+    for group, title in GROUPS.items():
+        rows = tuple(Row((say(m.title), *m.values, *m.differences[1:])) for m in found.measures if m.group == group)
+        if rows:
+            numbers = tuple(Column(name, "integer") for name in (*names, *less))
+            tables.append(Table((Column(say("measure")), *numbers), rows, say(title)))
+    return Report(say("{models} models side by side").format(models=len(names)), "", tuple(tables), found.untold)
+
+
+def as_json(found: Comparison) -> dict[str, Any]:
+    """Return a comparison as plain data."""
+    return {
+        "models": [
+            {"source": model.source, "kind": model.kind, "model_type": model.model_type, "class": model.class_name or None}
+            for model in found.models
+        ],
+        "measures": [
+            {"key": measure.key, "group": measure.group, "values": list(measure.values), "differences": list(measure.differences)}
+            for measure in found.measures
+        ],
+        "untold": list(found.untold),
+    }  # fmt: skip
+
+
+def titles(models: tuple[Model, ...]) -> list[str]:
+    """Name each model by its source; by its class as well where two have the same source.
+
+    >>> from weighbridge import model
+    >>> titles((model("bert-tiny"), model("bert-tiny", "BertForMaskedLM")))
+    ['bert-tiny (BertModel)', 'bert-tiny (BertForMaskedLM)']
+    """
+    sources = [model.source for model in models]
+    return [f"{model.source} ({model.class_name})" if sources.count(model.source) > 1 else model.source for model in models]

@@ -1,0 +1,76 @@
+"""The fields that a visitor can change: sizes with their sliders, and switches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from weighbridge.config import Inner, Sizes, bind, merged, within
+from weighbridge.errors import WeighbridgeError
+from weighbridge.messages import Say
+from weighbridge.model import Described, Model
+
+TRIES = 8
+
+
+class Control(NamedTuple):
+    """One field.
+
+    Attributes:
+        key: Its key path in the config.
+        label: What it is, in words.
+        letter: The paper's letter, of a size.
+        kind: ``size`` or ``switch``.
+        value: The value in use.
+        step: Of a size: by how much the slider moves it; the least divisor of the value that gives a model again.
+        most: Of a size: where the slider ends.
+    """
+
+    key: str
+    label: str
+    letter: str
+    kind: str
+    value: Any
+    step: int = 1
+    most: int = 0
+
+
+def controls(found: Model, say: Say) -> list[Control]:
+    """Return the controls of a model from a config."""
+    if found.description is None:
+        return []
+    description, class_name = found.description, found.class_name
+    listed = list(_fields(Inner(description.raw, description.family.fields), description.sizes, say, ""))
+    return [control._replace(step=_step(description, class_name, control)) if control.kind == "size" else control for control in listed]
+
+
+def _fields(config: Inner, sizes: Sizes, say: Say, path: str) -> Iterator[Control]:
+    for field in config.fields:
+        value = getattr(sizes, field.word)
+        key = path + field.key
+        if field.kind == "nested":
+            inner = within(field, config.raw, path)
+            if inner:
+                yield from _fields(inner, value, say, f"{key}.")
+        elif field.key and field.kind in ("size", "labels") and type(value) is int:
+            yield Control(key, say(field.meaning), field.letter, "size", value, 1, max(4 * value, 16))
+        elif field.key and field.kind == "switch":
+            yield Control(key, say(field.meaning), "", "switch", value)
+
+
+def _step(description: Described, class_name: str, control: Control) -> int:
+    """Return the least divisor of the value by which it can grow: a hidden size goes in steps that its heads divide."""
+    divisors = (step for step in range(1, control.value + 1) if control.value % step == 0)
+    for step, _ in zip(divisors, range(TRIES), strict=False):
+        if _holds(description, class_name, control.key, control.value + step):
+            return step
+    return 1
+
+
+def _holds(description: Described, class_name: str, key: str, value: int) -> bool:
+    family, raw, _ = description
+    try:
+        family.classes[class_name](bind(family.fields, merged(raw, {key: value})))
+    except WeighbridgeError:
+        return False
+    return True

@@ -1,0 +1,69 @@
+"""What a checkpoint dropped on the page amounts to: as a page, and as a call. Either may answer which slice it still wants."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from weighbridge.errors import UsageError
+from weighbridge.web.guard import Limits, in_time, problem
+from weighbridge.web.header import Weighed, header_model, slices
+from weighbridge.web.query import query
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from weighbridge.model import Model
+
+
+def page(limits: Limits) -> Callable[[Request], Any]:
+    """Return the endpoint that answers with the page of a model."""
+    from weighbridge.web import pages
+
+    return _endpoint(limits, lambda request, model: pages.shown(request, query(request.query_params), model))
+
+
+def call(limits: Limits) -> Callable[[Request], Any]:
+    """Return the endpoint that answers with the JSON of a count."""
+    return _endpoint(limits, _counted)
+
+
+def _counted(request: Request, model: Model) -> Response:
+    from starlette.responses import JSONResponse
+
+    from weighbridge.tables import counting
+
+    return JSONResponse(counting.as_json(model))
+
+
+def _endpoint(limits: Limits, answer: Callable[[Request, Model], Response]) -> Callable[[Request], Any]:
+    async def endpoint(request: Request) -> Response:
+        body = await request.body()
+
+        def work() -> Response:
+            found = _weighed(request, body)
+            return answer(request, found.model) if found.model is not None else _wanting(found)
+
+        return await in_time(work, limits) or problem(503, "It took too long", f"no answer within {limits.seconds:g} seconds")
+
+    return endpoint
+
+
+def _weighed(request: Request, body: bytes) -> Weighed:
+    asked = request.query_params
+    size, name = asked.get("size", ""), asked.get("name", "")[:200]
+    if not size.isascii() or not size.isdecimal() or len(size) > 18:
+        raise UsageError("size: expected the file's size in bytes")
+    return header_model(slices(body, asked.get("slices", ""), int(size)), int(size), name)
+
+
+def _wanting(found: Weighed) -> Response:
+    assert found.wanted is not None
+    offset, length = found.wanted
+    answered = problem(409, "More is wanted", f"send {length:,} bytes from byte {offset:,} as well")
+    told = {**json.loads(bytes(answered.body)), "wanted": {"offset": offset, "length": length}}
+    answered.body = json.dumps(told).encode()
+    answered.headers["content-length"] = str(len(answered.body))
+    return answered
