@@ -153,7 +153,7 @@ def _mend(rng: random.Random, table: tuple[Field, ...], raw: dict[str, Any]) -> 
         raw[patch] = rng.choice((2, 3, 4, 8))
         raw[image] = raw[patch] * rng.randint(2, 5)
     if "image_height" in keys:
-        _mend_sides(rng, raw, keys["image_height"], patch, "patch_height" in keys)
+        _mend_sides(rng, raw, keys["image_height"], patch, bool(keys.get("patch_width")))
 
 
 def _mend_sides(rng: random.Random, raw: dict[str, Any], image: str, patch: str | None, oblong_patches: bool) -> None:

@@ -142,6 +142,8 @@ IMAGES: dict[str, str] = {
     "resnet": "resnet",
     "convnext": "convnext convnextv2",
     "vit": "vit deit vit_msn ijepa",
+    "beit": "beit data2vec-vision",
+    "yolos": "yolos",
     "dino": "dinov2 dinov2_with_registers dinov3_vit",
 }
 """Vision transformers and convolutional networks."""

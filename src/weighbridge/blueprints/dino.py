@@ -7,8 +7,8 @@ models/{dinov2,dinov2_with_registers,dinov3_vit}/modeling_*.py.
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
+from weighbridge.blueprints.grids import CHANNELS
 from weighbridge.blueprints.vision import (
-    CHANNELS,
     HEAD_DIM,
     HEADS,
     HIDDEN,

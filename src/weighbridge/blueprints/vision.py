@@ -6,9 +6,10 @@ where others differ as in models/yolos/modeling_yolos.py.
 
 from __future__ import annotations
 
-from weighbridge.config import LABELS, Field, Sizes, sides, size, switch
+from weighbridge.blueprints.grids import CHANNELS, Grid, area
+from weighbridge.config import LABELS, Sizes, derived, sides, size, switch
 from weighbridge.parts import attend, conv2d, layer_norm, linear
-from weighbridge.sizes import Size
+from weighbridge.sizes import Size, exact
 from weighbridge.tree import Part, Tensor
 
 HIDDEN = size("hidden", "hidden_size", 768, "H", "hidden size")
@@ -16,10 +17,10 @@ MLP = size("mlp", "intermediate_size", 3072, "I", "intermediate size")
 LAYERS = size("layers", "num_hidden_layers", 12, "L", "layers")
 HEADS = size("heads", "num_attention_heads", 12, "A", "attention heads")
 HEAD_DIM = size("head_dim", "head_dim", lambda c: c.hidden // c.heads, "D", "width of a head")
-WHOLE_HEADS = Field("head_dim", "", lambda c: c.hidden // c.heads, "derived", aliases=("hidden_size", "num_attention_heads"))
+WHOLE_HEADS = derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_attention_heads")
 IMAGE = sides("image", "image_size", 224, "R", "side of the image")
 PATCH = sides("patch", "patch_size", 16, "P", "side of a patch")
-CHANNELS = size("channels", "num_channels", 3, "N", "color channels")
+SQUARE_PATCH = (size("patch_height", "patch_size", 16, "P", "side of a patch"), derived("patch_width", lambda c: c.patch_height))
 QKV_BIAS = switch("qkv_bias", "qkv_bias", True)
 POOLED = switch("pooled", "add_pooling_layer", True, silent=True)
 FIELDS = (HIDDEN, MLP, LAYERS, HEADS, HEAD_DIM, *IMAGE, *PATCH, CHANNELS, LABELS, QKV_BIAS)
@@ -29,15 +30,22 @@ NEUTRAL = frozenset(("drop_path_rate", "initializer_std", "interpolate_pos_encod
 """Keys that change no tensor of a vision transformer."""
 
 
-def patches(c: Sizes) -> Size:
-    """Count the patches of an image; what is left at its edges is dropped.
+def grid(c: Sizes) -> Grid:
+    """Return the rows and columns of patches; what is left at the edges of the image is dropped.
 
-    >>> patches(Sizes(image_height=224, image_width=230, patch_height=16, patch_width=16))
-    196
+    >>> grid(Sizes(image_height=224, image_width=330, patch_height=16, patch_width=16))
+    (14, 20)
     """
-    rows: Size = c.image_height // c.patch_height
-    columns: Size = c.image_width // c.patch_width
-    return rows * columns
+    return c.image_height // c.patch_height, c.image_width // c.patch_width
+
+
+def patches(c: Sizes) -> Size:
+    """Count the patches of an image.
+
+    >>> patches(Sizes(image_height=224, image_width=330, patch_height=16, patch_width=16))
+    280
+    """
+    return area(grid(c))
 
 
 def projection(c: Sizes, name: str = "projection", *, bias: bool = True) -> Part:
@@ -78,12 +86,11 @@ def layer(c: Sizes, name: str = "layers") -> Part:
     return Part(name, (attention(c), *norms, feed_forward(c)), "layer", repeat=c.layers)
 
 
-def split_attention(c: Sizes, *biases: bool, more: tuple[Part, ...] = ()) -> Part:
+def split_attention(c: Sizes, biases: tuple[bool, ...] | None = None, *more: Part) -> Part:
     """Describe self-attention with the names of the older classes: ``attention.query`` and so on, then ``output.dense``."""
-    inputs = zip(("query", "key", "value"), biases or (c.qkv_bias,) * 3, strict=True)
     inner = c.heads * c.head_dim
     mixed = Part("attention", (
-        *(linear(name, c.hidden, inner, bias=bias) for name, bias in inputs),
+        *(linear(name, c.hidden, inner, bias=bias) for name, bias in zip(("query", "key", "value"), biases or (c.qkv_bias,) * 3, strict=True)),
         attend(heads=c.heads, head_dim=c.head_dim),
         *more,
     ), "attention")  # fmt: skip
