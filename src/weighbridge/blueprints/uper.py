@@ -5,7 +5,7 @@ Source: Unified Perceptual Parsing, arXiv 1807.10221; names as in transformers 5
 
 from __future__ import annotations
 
-from weighbridge.blueprints.grids import Grid, area, number, numbers, pixel_classifier
+from weighbridge.blueprints.grids import Grid, area, number, numbers
 from weighbridge.config import Sizes, size, switch
 from weighbridge.parts import batch_norm, conv2d
 from weighbridge.sizes import Size
@@ -48,7 +48,7 @@ def uper_head(c: Sizes, grid: Grid) -> Part:
     smallest = grid[0] // 2, grid[1] // 2
     pooled = (Part(str(i), (convolution("conv", H, H, 1, (s, s)),), "stage") for i, s in enumerate(c.scales))
     return Part("decode_head", (
-        pixel_classifier("classifier", H, c.labels, maps[0]),
+        conv2d("classifier", H, c.labels, 1, positions=area(maps[0])),
         Part("psp_modules", (Part("blocks", tuple(pooled)),)),
         convolution("psp_bottleneck", H + len(c.scales) * H, H, 3, smallest),
         Part("lateral_convs", tuple(convolution(str(i), H, H, 1, at) for i, at in enumerate(maps))),
@@ -65,5 +65,5 @@ def auxiliary_head(c: Sizes, grid: Grid) -> Part:
     return Part("auxiliary_head", (
         Part("convs", tuple(convolution(str(i), inner, width, 3, grid) for i, inner in enumerate(inputs))),
         *joined,
-        pixel_classifier("classifier", width, c.labels, grid),
+        conv2d("classifier", width, c.labels, 1, positions=area(grid)),
     ), "head")  # fmt: skip
