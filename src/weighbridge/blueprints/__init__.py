@@ -139,6 +139,7 @@ TRANSLATORS = {
 IMAGES: dict[str, str] = {
     "swin": "swin donut-swin maskformer-swin",
     "swinv2": "swinv2",
+    "segformer": "segformer",
     "resnet": "resnet",
     "convnext": "convnext convnextv2",
     "vit": "vit deit vit_msn ijepa",
