@@ -132,7 +132,7 @@ def flops(model: Model, lengths: Pass, expected: int) -> Difference | None:
         UsageError: We do not tell it, and say why: no difference, but nothing that was compared either.
     """
     try:
-        value = model.flops(lengths.batch, lengths.seq, lengths.decoder_seq, lengths.encoder_seq).forward_matmul
+        value = model.flops(*lengths).forward_matmul
     except UsageError:
         raise
     except WeighbridgeError as error:

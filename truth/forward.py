@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from truth.live import RefusedError
-from truth.recipes import recipe_inputs
+from truth.recipes import recipe_inputs, recipe_passes
 from weighbridge.blueprints import MODULES
 
 
@@ -20,12 +20,18 @@ class Pass(NamedTuple):
         seq: Tokens per example; of the encoder, where there are both.
         decoder_seq: Tokens of the decoder, where there are both.
         encoder_seq: States that a decoder's cross-attention looks at, if any.
+        images: Images per example, of a language model that sees, if any.
+        patches: Rows and columns of each image's patches, where a model reads images of any size.
+        audios: Clips of sound per example, of a language model that hears, if any.
     """
 
     batch: int = 1
     seq: int = 16
     decoder_seq: int | None = None
     encoder_seq: int | None = None
+    images: int | None = None
+    patches: tuple[int, int] | None = None
+    audios: int | None = None
 
 
 PASSES = (Pass(1, 16), Pass(2, 7, 5), Pass(3, 12, 9, 11))
@@ -40,7 +46,8 @@ def passes(model: Any, few: bool = False) -> list[Pass]:
     if few:
         return [PASSES[0]]
     crossed = "encoder_hidden_states" in inspect.signature(model.forward).parameters and getattr(model.config, "add_cross_attention", False)
-    return [lengths for lengths in PASSES if lengths.encoder_seq is None or crossed]
+    further = recipe_passes(MODULES.get(model.config.model_type, ""))
+    return [*(lengths for lengths in PASSES if lengths.encoder_seq is None or crossed), *(further(model) if further else ())]
 
 
 def flops(model: Any, lengths: Pass) -> int:

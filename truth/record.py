@@ -66,9 +66,13 @@ def read(path: Path) -> Iterator[Case]:
     bodies = content["bodies"]
     for case in content["cases"]:
         listing = Listing(tuple(unfold(case["tensors"], bodies)), tuple(unfold(case["buffers"], bodies)))
-        passes = {Pass(*lengths): count for *lengths, count in case["flops"]}
+        passes = {_pass(lengths): count for *lengths, count in case["flops"]}
         raw = content["configs"][case["config"]]
         yield Case(content["model_type"], case["class"], raw, listing, case["unique"], case["buffered"], passes)
+
+
+def _pass(lengths: list[Any]) -> Pass:
+    return Pass(*[tuple(part) if isinstance(part, list) else part for part in lengths])
 
 
 def _drawn(model_type: str, seed: str) -> list[dict[str, Any]]:

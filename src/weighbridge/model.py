@@ -11,7 +11,7 @@ from weighbridge.config import Sizes, bind, did_you_mean, merged, symbols
 from weighbridge.errors import ConfigError, ReadError, SourceError, UnknownArchitecture, UsageError
 from weighbridge.records import TYPE_CHECKING, NamedTuple
 from weighbridge.scrutiny import conflicts, defaulted, refuse_parametric_activations, unknown
-from weighbridge.tree import Part, Row, flatten
+from weighbridge.tree import Part, Row, flatten, walk
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -186,7 +186,16 @@ class Model:
 
         return reconcile(self, number, lang)
 
-    def flops(self, batch: int = 1, seq: int = 128, decoder_seq: int | None = None, encoder_seq: int | None = None) -> Flops:
+    def flops(
+        self,
+        batch: int = 1,
+        seq: int = 128,
+        decoder_seq: int | None = None,
+        encoder_seq: int | None = None,
+        images: int | None = None,
+        patches: tuple[int, int] | None = None,
+        audios: int | None = None,
+    ) -> Flops:
         """Count the arithmetic of one pass.
 
         Args:
@@ -194,18 +203,29 @@ class Model:
             seq: Tokens per example; of the encoder, where there are both.
             decoder_seq: Tokens of the decoder, where there are both; by default *seq*.
             encoder_seq: Length of the states a decoder's cross-attention looks at; without it, it does not run.
+            images: Images per example, of a language model that sees; without it, its vision tower does not run. An
+                image cut into crops counts as many. *seq* counts the tokens that images take up in the text.
+            patches: Rows and columns of patches of each image, where a model reads images of any size.
+            audios: Clips of sound per example, of a language model that hears.
+
+        Raises:
+            UsageError: A number that cannot be meant, or images for a model that sees none beside its text.
 
         >>> model("bert-base-uncased").flops(batch=1, seq=128).forward_matmul
         22348431360
         """
-        from weighbridge.accounts.flops import flops
+        from weighbridge.accounts.flops import flops, streams
 
-        for name, value in (("batch", batch), ("seq", seq), ("decoder_seq", decoder_seq), ("encoder_seq", encoder_seq)):
-            if value is not None and (type(value) is not int or value < 1):
+        lengths = streams(seq, decoder_seq, encoder_seq, images, patches, audios)
+        for name, value in (("batch", batch), *lengths.items()):
+            if type(value) is not int or value < 1:
+                name = {"decoder": "decoder_seq", "encoder": "encoder_seq"}.get(name, name)
                 raise UsageError(f"{name}: expected a whole number from 1 up, found {value!r}")
-        lengths: dict[str, Any] = {"seq": seq, "decoder": seq if decoder_seq is None else decoder_seq}
-        if encoder_seq is not None:
-            lengths["encoder"] = encoder_seq
+        for name, what in (("images", "sees no images"), ("audios", "hears nothing")):
+            if name in lengths and all(part.given != name for _, part in walk(self.tree)):
+                raise UsageError(f"{name}: {self.class_name or 'this model'} {what} beside its text")
+        if patches is not None and images is None:
+            raise UsageError("patches: of how many images? say how many images each example has")
         return flops(self.tree, lengths, batch)
 
     def named(self, source: str) -> Model:

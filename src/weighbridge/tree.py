@@ -25,7 +25,7 @@ class Span(NamedTuple):
     """A number of tokens made from another: ``(of + add) * times // over + plus``.
 
     A convolution of kernel k, stride s and padding p over n frames gives
-    ``Span(n, add=2 * p - k, over=s, plus=1)``.
+    ``Span(n, add=2 * p - k, over=s, plus=1)``. Where the division must be *evenly*, a remainder is refused.
     """
 
     of: Stream
@@ -33,6 +33,7 @@ class Span(NamedTuple):
     times: Size = 1
     over: Size = 1
     plus: Size = 0
+    evenly: bool = False
 
 
 class Once(NamedTuple):
@@ -68,9 +69,23 @@ class Together(NamedTuple):
     streams: tuple[Stream, ...]
 
 
-Stream: TypeAlias = "str | Size | Span | Once | Least | Within | Untold | Together"
-"""The tokens that a part sees for each example: a named length (``seq``, ``encoder``, ``decoder``,
-``one``), a size (197 image patches), a span of another stream, or several together."""
+class Times(NamedTuple):
+    """Streams whose lengths are multiplied, such as the rows and columns of an image's patches."""
+
+    streams: tuple[Stream, ...]
+
+
+class Squares(NamedTuple):
+    """The sum of the squares of the pieces into which a stream is cut: *side* each, and what is left."""
+
+    of: Stream
+    side: Size
+
+
+Stream: TypeAlias = "str | Size | Span | Once | Least | Within | Untold | Together | Times | Squares"
+"""The tokens that a part sees for each example: a named length (``seq``, ``encoder``, ``decoder``, ``one``;
+``images`` and ``audios`` count what an example holds, ``rows`` and ``columns`` the patches of an image of any size),
+a size (197 image patches), a span of another stream, or several together."""
 
 
 class Tensor(NamedTuple):

@@ -10,7 +10,12 @@ tokens, pixels or a wave has a second function,
 
     def inputs(model: Any, lengths: Pass) -> dict[str, Any]
 
-which makes them; it raises ``RefusedError`` for lengths that it cannot make.
+which makes them; it raises ``RefusedError`` for lengths that it cannot make. One that sees or hears beside its text
+has a third,
+
+    def passes(model: Any) -> list[Pass]
+
+with the passes in which it does.
 """
 
 from __future__ import annotations
@@ -42,6 +47,21 @@ def recipe_inputs(module: str) -> Callable[[Any, Any], dict[str, Any]] | None:
     >>> recipe_inputs("no such module") is None
     True
     """
+    found: Callable[[Any, Any], dict[str, Any]] | None = _own(module, "inputs")
+    return found
+
+
+def recipe_passes(module: str) -> Callable[[Any], list[Any]] | None:
+    """Return what lists the further passes of a blueprint module's classes, if anything does.
+
+    >>> recipe_passes("no such module") is None
+    True
+    """
+    found: Callable[[Any], list[Any]] | None = _own(module, "passes")
+    return found
+
+
+def _own(module: str, name: str) -> Any:
     if not module.isidentifier() or not find_spec(f"truth.recipes.{module}"):
         return None
-    return getattr(import_module(f"truth.recipes.{module}"), "inputs", None)
+    return getattr(import_module(f"truth.recipes.{module}"), name, None)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from weighbridge.accounts.ledger import Entry, Rule, ledger
 from weighbridge.errors import UsageError
 from weighbridge.sizes import Size, product
-from weighbridge.tree import Least, Once, Op, Part, Span, Stream, Tensor, Together, Untold, Within
+from weighbridge.tree import Least, Once, Op, Part, Span, Squares, Stream, Tensor, Times, Together, Untold, Within
 
 
 class Flops(NamedTuple):
@@ -83,10 +83,10 @@ def length(stream: Stream, lengths: Mapping[str, Size]) -> Size:
     match stream:
         case str():
             if stream not in lengths:
-                raise UsageError(f"the model sees a stream {stream!r} whose length is not given")
+                raise UsageError(f"the model sees a stream {stream!r} whose length is not given{HOW.get(stream, '')}")
             return lengths[stream]
         case Span():
-            return (length(stream.of, lengths) + stream.add) * stream.times // stream.over + stream.plus
+            return _span(stream, length(stream.of, lengths))
         case Once():
             return length(stream.of, lengths)
         case Least():
@@ -105,8 +105,46 @@ def length(stream: Stream, lengths: Mapping[str, Size]) -> Size:
             for part in stream.streams:
                 result = result + length(part, lengths)
             return result
+        case Times():
+            return product(length(part, lengths) for part in stream.streams)
+        case Squares():
+            of, side = length(stream.of, lengths), stream.side
+            whole, rest = of // side, of - of // side * side
+            return whole * side * side + rest * rest
         case _:
             return stream
+
+
+HOW = dict.fromkeys(("rows", "columns"), ": it reads images of any size, so say into how many patches each is cut, such as patches 16x24")
+"""How to give a stream's length, where that is not plain."""
+
+
+def _span(stream: Span, of: Size) -> Size:
+    whole = (of + stream.add) * stream.times
+    if stream.evenly and isinstance(whole, int) and isinstance(stream.over, int) and whole % stream.over:
+        raise UsageError(
+            f"{of:,} {stream.of if isinstance(stream.of, str) else 'tokens'} cannot be merged by {stream.over} without remainder"
+        )
+    return whole // stream.over + stream.plus
+
+
+def streams(
+    seq: int = 128,
+    decoder_seq: int | None = None,
+    encoder_seq: int | None = None,
+    images: int | None = None,
+    patches: tuple[int, int] | None = None,
+    audios: int | None = None,
+) -> dict[str, int]:
+    """Return the lengths of the named streams that a pass is given; a stream that is left out does not run.
+
+    >>> streams(16, images=1, patches=(4, 6))
+    {'seq': 16, 'decoder': 16, 'images': 1, 'rows': 4, 'columns': 6}
+    """
+    rows, columns = patches or (None, None)
+    given = {"encoder": encoder_seq, "images": images, "rows": rows, "columns": columns, "audios": audios}
+    decoder = seq if decoder_seq is None else decoder_seq
+    return {"seq": seq, "decoder": decoder, **{name: tokens for name, tokens in given.items() if tokens is not None}}
 
 
 def _examples(stream: Stream, batch: Size) -> Size:

@@ -27,7 +27,7 @@ from weighbridge.config import Field, Inner, Sizes, did_you_mean
 from weighbridge.errors import ConfigError, UnknownArchitecture
 from weighbridge.records import TYPE_CHECKING
 from weighbridge.sizes import Size
-from weighbridge.tree import Least, Node, Once, Part, Span, Stream, Tensor, Together, Within
+from weighbridge.tree import Least, Node, Once, Part, Span, Squares, Stream, Tensor, Times, Together, Within
 
 if TYPE_CHECKING:
     from typing import Any
@@ -164,9 +164,11 @@ def redirected(stream: Stream | None, streams: Mapping[str, Stream]) -> Stream |
     match stream:
         case str():
             return streams.get(stream, stream)
-        case Span() | Once() | Least() | Within():
+        case Span() | Once() | Least() | Within() | Squares():
             return stream._replace(of=redirected(stream.of, streams))  # type: ignore[arg-type]
         case Together():
             return Together(tuple(redirected(inner, streams) for inner in stream.streams))  # type: ignore[misc]
+        case Times():
+            return Times(tuple(redirected(inner, streams) for inner in stream.streams))  # type: ignore[misc]
         case _:
             return stream

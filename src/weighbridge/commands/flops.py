@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 EXAMPLE = """example:
   weigh flops bert-base-uncased --batch 1 --seq 128
   weigh flops bert-base-uncased --explain --lang zh
+  weigh flops llava-1.5-7b --seq 640 --images 1
 """
 
 
@@ -22,6 +23,11 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--seq", type=int, default=128, metavar="N", help="tokens per example (default 128)")
     parser.add_argument("--decoder-seq", type=int, metavar="N", help="tokens of the decoder, where there are both (default: --seq)")
     parser.add_argument("--encoder-seq", type=int, metavar="N", help="length of the states that a decoder's cross-attention looks at")
+    parser.add_argument("--images", type=int, metavar="N", help="images per example (each crop counts), of a language model that sees")
+    parser.add_argument(
+        "--patches", metavar="RxC", help="patches of each image, where a model reads any size: rows x columns, such as 16x24"
+    )
+    parser.add_argument("--audios", type=int, metavar="N", help="clips of sound per example, of a language model that hears")
     parser.add_argument("--explain", action="store_true", help="derive it: formula, substitution, number, module by module")
     parser.add_argument("--lang", default="en", metavar="LANG", help="language of the derivation: en (default) or zh")
     shared.output_options(parser)
@@ -32,7 +38,8 @@ def run(args: Namespace) -> int:
     from weighbridge.tables import arithmetic
 
     model = shared.weighed(args)
-    given = arithmetic.Pass(args.batch, args.seq, args.decoder_seq, args.encoder_seq)
+    patches = arithmetic.patches(args.patches) if args.patches else None
+    given = arithmetic.Pass(args.batch, args.seq, args.decoder_seq, args.encoder_seq, args.images, patches, args.audios)
     if args.explain:
         from weighbridge.renderers.papers import render
         from weighbridge.tables import effort

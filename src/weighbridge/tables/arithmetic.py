@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge.accounts.ledger import Entry
+from weighbridge.errors import UsageError
 
 if TYPE_CHECKING:
     from weighbridge.model import Model
@@ -12,12 +13,15 @@ if TYPE_CHECKING:
 
 
 class Pass(NamedTuple):
-    """How much is put in: examples, tokens, and the decoder's and the encoder's where there are both."""
+    """How much is put in: examples, tokens, the decoder's and the encoder's where there are both, and what is seen or heard."""
 
     batch: int = 1
     seq: int = 128
     decoder_seq: int | None = None
     encoder_seq: int | None = None
+    images: int | None = None
+    patches: tuple[int, int] | None = None
+    audios: int | None = None
 
 
 def as_json(model: Model, given: Pass) -> dict[str, Any]:
@@ -51,6 +55,32 @@ def _node(entry: Entry) -> dict[str, Any]:
     return node
 
 
+def _seen(given: Pass) -> str:
+    """Say what an example holds beside its text.
+
+    >>> _seen(Pass(images=2, patches=(16, 24)))
+    ', 2 images of 16 × 24 patches each'
+    """
+    of = f" of {given.patches[0]} × {given.patches[1]} patches each" if given.patches else ""
+    images = f", {given.images} image{'s' if given.images != 1 else ''}{of}" if given.images else ""
+    return images + (f", {given.audios} clip{'s' if given.audios != 1 else ''} of sound" if given.audios else "")
+
+
+def patches(text: str) -> tuple[int, int]:
+    """Read rows and columns of patches, such as ``16x24``.
+
+    Raises:
+        UsageError: It is not of that form.
+
+    >>> patches("16x24")
+    (16, 24)
+    """
+    rows, _, columns = text.partition("x")
+    if not (rows.isascii() and rows.isdecimal() and columns.isascii() and columns.isdecimal() and len(text) < 20):
+        raise UsageError(f"patches: expected rows and columns such as 16x24, found {text[:40]!r}")
+    return int(rows), int(columns)
+
+
 def report(model: Model, given: Pass) -> Report:
     """Return the report of ``weigh flops``: matrix arithmetic of a forward pass, by module."""
     from weighbridge.report import Report
@@ -59,7 +89,7 @@ def report(model: Model, given: Pass) -> Report:
 
     flops = model.flops(*given)
     notes = (
-        f"{given.batch} × {given.seq} tokens; a multiply-add is two FLOPs, a look-up none; causal attention is counted in full.",
+        f"{given.batch} × {given.seq} tokens{_seen(given)}; a multiply-add is two FLOPs, a look-up none; causal attention is counted in full.",
         f"Matrix products: forward {flops.forward_matmul:,}, backward {flops.backward:,}. "
         f"With biases, gains and shifts forward is {flops.forward:,}.",
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from weighbridge.accounts.flops import flops
+from weighbridge.accounts.flops import flops, streams
 from weighbridge.accounts.ledger import Entry, Line
 from weighbridge.formula import Number, Product, Sum, Symbol, as_expression
 from weighbridge.messages import Say, mark, translator
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from weighbridge.model import Model
     from weighbridge.tables.arithmetic import Pass
 
-LENGTHS = {"seq": "n", "decoder": "m", "encoder": "e"}
+LENGTHS = {"seq": "n", "decoder": "m", "encoder": "e", "images": "i", "rows": "r", "columns": "c", "audios": "a"}
 """From a stream to the letter of its length."""
 
 PRODUCT = mark(
@@ -41,15 +41,20 @@ def paper(model: Model, given: Pass, lang: str = "en") -> Paper:
     book = model.flops(*given).ledger
     tree, table, values = model.symbolic()
     batch = "b" if "B" in table else "B"
-    given_lengths = {"seq": given.seq, "decoder": given.decoder_seq or given.seq, "encoder": given.encoder_seq}
-    known: dict[str, Size] = {name: Symbol(LENGTHS[name]) for name, length in given_lengths.items() if length is not None}
-    values = {**values, batch: given.batch, **{LENGTHS[name]: length for name, length in given_lengths.items() if length is not None}}
+    lengths = streams(*given[1:])
+    known: dict[str, Size] = {name: Symbol(LENGTHS[name]) for name in lengths}
+    values = {**values, batch: given.batch, **{LENGTHS[name]: tokens for name, tokens in lengths.items()}}
     lettered = flops(tree, known, Symbol(batch)).ledger
     blocks = (
-        Paragraph(1, f"{batch} = {given.batch:,}, n = {given.seq:,}"),
+        Paragraph(1, ", ".join(f"{letter} = {values[letter]:,}" for letter in (batch, *_letters(lengths)))),
         *_Author(say, values).inside(lettered, book, "", "", 1),
     )
     return Paper(headline(model), f"{book.amount:,} FLOPs", lang, blocks)
+
+
+def _letters(lengths: dict[str, int]) -> list[str]:
+    """Return the letters of the lengths that were given, without a decoder's that is only the default."""
+    return [LENGTHS[name] for name, tokens in lengths.items() if name != "decoder" or tokens != lengths["seq"]]
 
 
 class _Author:

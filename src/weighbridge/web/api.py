@@ -80,8 +80,9 @@ def _audit(asked: Query, given: Parameters) -> Any:
 def _flops(asked: Query, given: Parameters) -> Any:
     from weighbridge.tables import arithmetic
 
-    longer = (whole(given, key) if given.get(key) else None for key in ("decoder_seq", "encoder_seq"))
-    return arithmetic.as_json(asked.model(), arithmetic.Pass(asked.batch, asked.seq, *longer))
+    counts = {key: whole(given, key) if given.get(key) else None for key in ("decoder_seq", "encoder_seq", "images", "audios")}
+    patches = arithmetic.patches(str(given["patches"])) if given.get("patches") else None
+    return arithmetic.as_json(asked.model(), arithmetic.Pass(asked.batch, asked.seq, patches=patches, **counts))
 
 
 def _models(asked: Query, given: Parameters) -> Any:
@@ -118,7 +119,10 @@ CALLS = (
          needs=(("text", "the article"),), takes=(("name", "its file's name"),)),
     Call("flops", mark("Arithmetic of a forward and a backward pass"), _flops,
          takes=(("decoder_seq", "tokens of the decoder, where there are both"),
-                ("encoder_seq", "length of the states that a decoder's cross-attention looks at"))),
+                ("encoder_seq", "length of the states that a decoder's cross-attention looks at"),
+                ("images", "images per example (each crop counts), of a language model that sees"),
+                ("patches", "patches of each image, where a model reads any size: rows x columns, such as 16x24"),
+                ("audios", "clips of sound per example, of a language model that hears"))),
     Call("models", mark("The presets and architectures known"), _models, takes=(("filter", "only names that contain it"),)),
 )  # fmt: skip
 
