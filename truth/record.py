@@ -72,7 +72,8 @@ def read(path: Path) -> Iterator[Case]:
 
 
 def _pass(lengths: list[Any]) -> Pass:
-    return Pass(*[tuple(part) if isinstance(part, list) else part for part in lengths])
+    given: list[Any] = [tuple(part) if isinstance(part, list) else part for part in lengths]
+    return Pass(*given)
 
 
 def _drawn(model_type: str, seed: str) -> list[dict[str, Any]]:
