@@ -98,11 +98,20 @@ def mentions(line: Line) -> list[Mention]:
     return sorted(found, key=lambda mention: mention.column)
 
 
+def nameless(text: str) -> str:
+    """Return a text, in lower case, without the names of known models.
+
+    >>> nameless("the llama-3-8b has")
+    'the  has'
+    """
+    return _COMPOUND.sub(lambda match: "" if match.group() in known() else match.group(), text)
+
+
 def _continues(text: str, at: int) -> bool:
     return at > 0 and text[at - 1] in "-_/" and at > 1 and text[at - 2].isalnum() and text[at - 1] != "/"
 
 
-_COMPOUND = re.compile(r"(?<![a-z0-9])[a-z0-9]+(?:[-_./][a-z0-9]+){1,12}")
+_COMPOUND = re.compile(r"(?<![a-z0-9])[a-z0-9]+(?:[-_./][a-z0-9]+){1,12}|(?<![-a-z0-9_./])[a-z]+\d[a-z0-9]*(?![-a-z0-9_])")
 
 
 def _compounds(text: str) -> Iterable[re.Match[str]]:

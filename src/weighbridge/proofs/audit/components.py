@@ -9,10 +9,11 @@ from typing import NamedTuple
 
 from weighbridge.messages import mark
 from weighbridge.proofs.audit.arithmetic import Checked
+from weighbridge.proofs.audit.assumed import nameless
 from weighbridge.proofs.audit.claims import Claim, Said, said
 from weighbridge.proofs.audit.equations import Chain
 from weighbridge.proofs.audit.figures import fit, printed, whole
-from weighbridge.proofs.audit.holdings import Holding, Holdings, left_out
+from weighbridge.proofs.audit.holdings import Holding, Holdings, is_one_thing, left_out
 from weighbridge.proofs.audit.scene import Scene, claim
 from weighbridge.proofs.audit.sections import sections
 from weighbridge.proofs.audit.subjects import mentioned, speaks_of_parameters, subject
@@ -22,7 +23,7 @@ from weighbridge.proofs.audit.tokens import Token
 _FILLERS = re.compile(
     r"参数量|参数个数|参数总量|参数总数|总参数量|总参数|参数|数量|个数|总量|总计|共有|共|有|的|为|是|约|大约|层|部分|模块|合计|得到|得|即|量|个|网络|机制|"
     r"parameters?|params?|\bha[sv]e?\b|\bis\b|\bare\b|\bof\b|\bwith\b|\ba\b|\btotal\b|\bcounts?\b|\babout\b|\bnumber\b|\bthe\b|\bin\b|\blayers?\b|\bblock\b|"
-    r"\bsize\b|\bequals?\b|\btable\b|\bgives?\b|\bmodule\b|\bto\b|\bso\b|\bcontains?\b|\baround\b|\broughly\b|\bapproximately\b|\bcomes?\b"
+    r"\bsize\b|\bequals?\b|\btable\b|\bgives?\b|\bmodule\b|\bto\b|\bso\b|\bcontains?\b|\baround\b|\broughly\b|\bapproximately\b|\bcomes?\b|\bone\b|\beach\b|\bevery\b|\bsingle\b|\ban\b"
 )
 _MODEL_WORDS = re.compile(r"bert|base|large|model|chinese|uncased|cased|模型|整个|全部|whole|entire|full")
 _BREAKS = frozenset("。；;!?！？|")
@@ -203,7 +204,7 @@ _WHOLE = re.compile(r"\b(?:the|this|our|whole) (?:\w+ )?model\b|模型")
 
 def _is_of_model(before: str) -> bool:
     """Tell whether the words before a total are nothing but the model's name and a verb."""
-    rest = _MODEL_WORDS.sub("", _FILLERS.sub("", before.lower()))
+    rest = _MODEL_WORDS.sub("", _FILLERS.sub("", nameless(before.lower())))
     return not re.sub(r"[\W\d_]", "", rest)
 
 
@@ -258,7 +259,7 @@ def _component(scene: Scene, offer: Offer, own: Holdings, checked: Checked) -> C
             agreed = fit(offer.figure, holding.number)
             if agreed is not None and agreed.verdict != "note":
                 return _claim(scene, offer, "component", "rounded", holding.number, agreed.reason + holding.convention)
-    if not own.simple and name not in ("word", "position", "type", "pooler"):
+    if not is_one_thing(own, name):
         return None
     if not offer.firm or not _is_of_these_sizes(scene, offer) or _is_part(own, name, offer.number):
         return None
@@ -274,7 +275,29 @@ def _near(number: Fraction, choices: Sequence[Holding]) -> bool:
     return any(h.number / 3 < number < h.number * 3 for h in choices)
 
 
+_ACTIVE = re.compile(r"\W{0,3}(?:parameters? )?(?:are |of them )?(?:active|activated|per token)|\W{0,3}(?:个)?激活")
+_COMPARED = re.compile(
+    r"\W{0,3}(?:fewer|less|more|smaller|larger|bigger|additional|extra|trainable|non-embedding|frozen)\b|\W{0,3}(?:个)?(?:可训练|非嵌入)"
+)
+
+
+def _active(scene: Scene, offer: Offer, own: Holdings) -> Claim | None:
+    """Confirm a count of the parameters that work on one token."""
+    if offer.figure is None or not own.active:
+        return None
+    agreed = fit(offer.figure, Fraction(own.active), loose=_is_hedged(scene, offer))
+    if agreed is None or agreed.verdict == "note":
+        return None
+    reason = said(mark("{right} are active on a token"), right=own.active)
+    return _claim(scene, offer, "total", agreed.verdict, Fraction(own.active), agreed.reason + reason)
+
+
 def _total(scene: Scene, offer: Offer, own: Holdings, checked: Checked) -> Claim | None:
+    after = scene.lines[offer.last.line].text[offer.last.end :][:40].lower()
+    if _ACTIVE.match(after):
+        return _active(scene, offer, own)
+    if _COMPARED.match(after):
+        return None
     if offer.number in checked.slips and not offer.computed:
         return _carried(scene, offer, "total", checked)
     if offer.number == own.reference:

@@ -58,6 +58,7 @@ class Holdings(NamedTuple):
         explained: Counts that were explained before, by :func:`left_out`.
         simple: Whether its layers are one stack of attention and feed-forward, so that each component is one thing.
         recognised: Formulas that were found to be a component's before, in which convention.
+        active: The parameters that work on one token.
     """
 
     cells: tuple[Cell, ...]
@@ -68,6 +69,7 @@ class Holdings(NamedTuple):
     explained: dict[int, tuple[Left, ...] | None]
     simple: bool
     recognised: dict[tuple[str, Polynomial], Holding | None]
+    active: int
 
 
 def holdings(model: Model) -> Holdings:
@@ -80,8 +82,9 @@ def holdings(model: Model) -> Holdings:
     root, _, values = pair(model)
     cells = tuple(_cells(leaves(root)))
     components = {name: _distinct(found) for name, found in _components(cells, values)}
-    reference = int(model.count().unique)  # type: ignore[arg-type]
-    return Holdings(cells, components, _classes(model), model.class_name or model.kind, reference, {}, _is_simple(cells), {})
+    tally = model.count()
+    reference, active = int(tally.unique), int(tally.active)  # type: ignore[arg-type]
+    return Holdings(cells, components, _classes(model), model.class_name or model.kind, reference, {}, _is_simple(cells), {}, active)
 
 
 def _is_simple(cells: tuple[Cell, ...]) -> bool:
@@ -89,6 +92,20 @@ def _is_simple(cells: tuple[Cell, ...]) -> bool:
     once = [(cell.place, cell.bias) for cell in layered if cell.place != "layer_norm"]
     plain = {*_ATTENTION, *_FEED, "layer_norm"}
     return len({cell.copies for cell in layered}) == 1 and len(set(once)) == len(once) and {cell.place for cell in layered} <= plain
+
+
+def is_one_thing(held: Holdings, name: str) -> bool:
+    """Tell whether a component is one thing in this model, so that a number which is none of its counts is wrong.
+
+    The attention of a model with experts is; that of an encoder with a decoder may be any of three.
+    """
+    places = _SINGLE.get(name)
+    if held.simple or places is None:
+        return held.simple
+    found = [cell for cell in held.cells if cell.place in places]
+    plain = {cell.place for cell in held.cells if cell.layered} <= {*_ATTENTION, *_FEED, "layer_norm"}
+    alone = len({(cell.place, cell.bias) for cell in found}) == len(found) and len({cell.copies for cell in found}) == 1
+    return alone and (plain or not set(places) & set(_FEED))
 
 
 def _cells(found: list[Leaf]) -> Iterator[Cell]:
@@ -133,6 +150,12 @@ def _place(leaf: Leaf) -> str:
 _FEED = ("up", "gate", "down", "feed_forward")
 _ATTENTION = ("query", "key", "value", "out", "attention")
 _TABLES = ("word", "position", "type")
+_SINGLE: dict[str, tuple[str, ...]] = {
+    **{name: (name,) for name in ("word", "position", "type", "pooler", "query", "key", "value", "out", "up", "down", "gate")},
+    "qkv": ("query", "key", "value"),
+    "attention": _ATTENTION,
+    "ffn": _FEED,
+}
 _BARE = mark("without biases")
 _LAYERS = mark("in all {layers} layers")
 

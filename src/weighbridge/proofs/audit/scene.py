@@ -92,6 +92,7 @@ def understand(lines: Sequence[Line], model: Model | None = None, derived: Model
             weighed = weigh(dict(main.config)) if main.config is not None else weigh(main.name)
         except WeighbridgeError:
             main = None  # sizes that fit no model: the text is held against itself alone
+    named = _resolved(lines, named, main)
     contexts = _contexts(lines, named, main)
     models: dict[str, Model] = {}
     wanted = {name for name in contexts if name} | {m.name for found in named.values() for m in found if m.name}
@@ -170,6 +171,17 @@ def _main(lines: Sequence[Line], named: Mapping[int, Sequence[Mention]], sizes: 
         return None
     order = [name for name, _ in counts.most_common()]
     return assume(order, _agreed(own), bert=bert)
+
+
+def _resolved(lines: Sequence[Line], named: dict[int, list[Mention]], main: Assumed | None) -> dict[int, list[Mention]]:
+    """Take a family's bare name, such as ``Mixtral``, for the model of that family that the text is about."""
+    if main is None or not main.named:
+        return named
+    bare = re.compile(re.escape(main.name.partition("-")[0]) + r"(?!\w|\W{0,2}v?\d|\W(?:base|large|small|medium|xl|xxl|mini|tiny)\b)")
+    return {
+        index: [m if m.name or not bare.match(lines[index].text.lower(), m.column) else m._replace(name=main.name) for m in found]
+        for index, found in named.items()
+    }
 
 
 def _other(found: Sequence[Mention], column: int) -> bool:
