@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -126,13 +127,26 @@ def _flops(model: Any, lengths: Pass, way: frozenset[str]) -> int:
                 made["attention_mask"] = torch.ones_like(made["input_ids"])
             if "no cache" in way and "use_cache" in taken:
                 made["use_cache"] = False
-            with counter:
+            with _frozen(model), counter:
                 model(**made)
     except RefusedError:
         raise
     except Exception as error:  # whatever does not run without data
         raise RefusedError(f"{type(error).__name__}: {' '.join(str(error).split())[:160]}") from error
     return int(counter.get_total_flops())
+
+
+@contextmanager
+def _frozen(model: Any) -> Iterator[None]:
+    """Let no parameter ask for a gradient: the counter follows those of what a module puts out, and a view of a parameter has none."""
+    learned = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    for parameter in learned:
+        parameter.requires_grad_(False)
+    try:
+        yield
+    finally:
+        for parameter in learned:
+            parameter.requires_grad_(True)
 
 
 def inputs(model: Any, lengths: Pass) -> dict[str, Any]:

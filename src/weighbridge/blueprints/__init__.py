@@ -145,6 +145,8 @@ IMAGES: dict[str, str] = {
     "vit": "vit deit vit_msn ijepa",
     "beit": "beit data2vec-vision",
     "yolos": "yolos",
+    "sam_vision": "sam_vision_model sam_hq_vision_model",
+    "sam": "sam sam_hq",
     "dino": "dinov2 dinov2_with_registers dinov3_vit",
 }
 """Vision transformers and convolutional networks."""
