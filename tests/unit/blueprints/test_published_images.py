@@ -1,0 +1,62 @@
+"""Totals of well-known vision models, held to figures published elsewhere."""
+
+from __future__ import annotations
+
+import pytest
+
+from weighbridge import count
+from weighbridge.sources import preset
+
+TOTALS = """vit-base-patch16-224 vit-base-patch16-384 vit-large-patch16-224 vit-large-patch16-384 deit-tiny-patch16-224 deit-small-patch16-224
+    deit-base-patch16-224 deit-tiny-distilled-patch16-224 deit-small-distilled-patch16-224 deit-base-distilled-patch16-224
+    beit-base-patch16-224 beit-large-patch16-224 dinov2-base dinov3-vits16 dinov3-vits16plus dinov3-vitb16 dinov3-vith16plus
+    dinov3-vit7b16 yolos-tiny yolos-small yolos-base sam-vit-base sam-vit-large sam-vit-huge""".split()
+"""Presets whose published total is that of the class they name, rounded or cut off at its last digit."""
+
+EXACT = {
+    "vit-base-patch16-224": 86_567_656,
+    "vit-base-patch16-384": 86_859_496,
+    "vit-base-patch32-384": 88_297_192,
+    "vit-large-patch16-224": 304_326_632,
+    "deit-tiny-patch16-224": 5_717_416,
+    "deit-small-patch16-224": 22_050_664,
+    "deit-tiny-distilled-patch16-224": 5_910_800,
+    "deit-small-distilled-patch16-224": 22_436_432,
+    "deit-base-distilled-patch16-224": 87_338_192,
+    "beit-base-patch16-224": 86_530_984,
+    "beit-large-patch16-224": 304_430_568,
+    "dinov2-small": 22_056_576,
+    "dinov2-base": 86_580_480,
+    "dinov2-large": 304_368_640,
+    "dinov2-giant": 1_136_480_768,
+    "dinov3-vit7b16": 6_716_035_072,
+}
+"""As the original classes and timm's results tables count them."""
+
+
+def is_met(published: str, exact: int) -> bool:
+    """Say whether a figure such as ``30.7M`` is the exact one, rounded or cut off at its last digit."""
+    number = published.removesuffix("M")
+    step = 10 ** (6 - len(number.partition(".")[2]))
+    value = int(number.replace(".", "")) * step
+    return value in (exact // step * step, (exact + step // 2) // step * step)
+
+
+def test_a_figure_is_met_or_not() -> None:
+    assert is_met("30.7M", 30_684_768)
+    assert is_met("86M", 86_567_656)
+    assert not is_met("88M", 86_567_656)
+
+
+@pytest.mark.parametrize("name", TOTALS)
+def test_published_total(name: str) -> None:
+    found = preset(name)
+    assert found is not None
+    exact = count(name).unique
+    assert isinstance(exact, int)
+    assert is_met(found.published, exact)
+
+
+@pytest.mark.parametrize(("name", "expected"), EXACT.items())
+def test_exact_total(name: str, expected: int) -> None:
+    assert count(name).unique == expected
