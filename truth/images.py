@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from importlib import import_module
 from typing import Any
 
 
@@ -28,3 +29,12 @@ def outputs(rng: random.Random, count: int) -> dict[str, Any]:
     chosen = sorted(rng.sample(range(count + 1), rng.randint(1, count + 1)))
     names = ["stem", *(f"stage{index + 1}" for index in range(count))]
     return {"out_features": [names[index] for index in chosen]} if rng.random() < 0.5 else {"out_indices": chosen}
+
+
+def pictures(model: Any, lengths: Any) -> dict[str, Any]:
+    """Make pictures of the side that stands in a config, with the channels that its backbone reads."""
+    config = model.config
+    side = getattr(config, "image_size", 224)
+    height, width = side if isinstance(side, (list, tuple)) else (side, side)
+    channels = getattr(getattr(config, "backbone_config", None) or config, "num_channels", 3)
+    return {"pixel_values": import_module("torch").zeros(lengths.batch, channels, height, width)}

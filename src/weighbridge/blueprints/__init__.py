@@ -151,7 +151,9 @@ IMAGES: dict[str, str] = {
 }
 """Vision transformers and convolutional networks."""
 
-DETECTORS: dict[str, str] = {}
+DETECTORS: dict[str, str] = {
+    "detr": "detr",
+}
 """Detection and segmentation."""
 
 TOGETHER: dict[str, str] = {

@@ -7,6 +7,7 @@ models/convnext/modeling_convnext.py, convnextv2 and dinov3_convnext.
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
+from weighbridge.blueprints.backbones import Features, handed
 from weighbridge.blueprints.grids import CHANNELS, Grid, alike, area, image, listing, number, numbers, outputs, strided
 from weighbridge.config import LABELS, Field, Sizes, choice, fact, size, told, variant
 from weighbridge.errors import ConfigError
@@ -91,14 +92,14 @@ def pooled(c: Sizes) -> tuple[Part, ...]:
     return *convnext(c, c.image)[1], layer_norm("layernorm", c.widths[-1])._replace(stream="one")
 
 
-def backbone(c: Sizes, picture: Grid) -> tuple[list[Grid], tuple[Part, ...]]:
-    """Describe the network with a norm for every map that it hands on."""
+def features(c: Sizes, picture: Grid) -> Features:
+    """Describe ConvNextBackbone over a picture: the network, and a norm for every map that it hands on."""
     maps, parts = convnext(c, picture)
     channels = (c.widths[0], *c.widths)
     norms = tuple(
         layer_norm("stem" if not index else f"stage{index}", channels[index])._replace(stream=area(maps[index])) for index in c.outputs
     )
-    return maps, (*parts, Part("hidden_states_norms", norms, "norms"))
+    return handed(c, (*parts, Part("hidden_states_norms", norms, "norms")), tuple(maps), channels)
 
 
 def classification(c: Sizes, name: str) -> Part:
@@ -112,7 +113,7 @@ def family(model_type: str, prefix: str, fields: tuple[Field, ...]) -> Family:
         f"{prefix}Encoder": lambda c: Part("", (stages(c, stem(c, c.image))[1],), "model"),
         f"{prefix}Model": lambda c: Part("", pooled(c), "model"),
         f"{prefix}ForImageClassification": lambda c: classification(c, model_type),
-        f"{prefix}Backbone": lambda c: Part("", backbone(c, c.image)[1], "model"),
+        f"{prefix}Backbone": lambda c: Part("", features(c, c.image).parts, "model"),
     }
     return Family(model_type, fields, classes, f"{prefix}Model", frozenset(("drop_path_rate", "stage_names")))
 

@@ -7,6 +7,7 @@ image: ``image_size`` may be set beside its fields, and is 224 by default.
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
+from weighbridge.blueprints.backbones import Features, handed
 from weighbridge.blueprints.grids import CHANNELS, Grid, alike, area, image, listing, number, numbers, outputs, strided
 from weighbridge.config import LABELS, Sizes, choice, switch, told
 from weighbridge.errors import ConfigError
@@ -74,6 +75,12 @@ def resnet(c: Sizes, picture: Grid) -> tuple[list[Grid], tuple[Part, ...]]:
         maps, stages, inputs = [*maps, grid], [*stages, children], width
     embedder = Part("embedder", (conv("embedder", c.channels, c.stem, halved, 7),), "embeddings")
     return maps, (embedder, Part("encoder", (listing("stages", *stages),), "encoder"))
+
+
+def features(c: Sizes, picture: Grid) -> Features:
+    """Describe ResNetBackbone over a picture."""
+    maps, parts = resnet(c, picture)
+    return handed(c, parts, tuple(maps), (c.stem, *c.widths))
 
 
 def base(c: Sizes) -> Part:

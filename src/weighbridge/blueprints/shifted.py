@@ -21,6 +21,7 @@ FIELDS = (
     ratio("mlp_ratio", "mlp_ratio", 4.0),
     image(),
     both("patch", "patch_size", 4),
+    told("picture", lambda c: c.image),
     size("stride", "encoder_stride", 32, "E", "pixels per place of the last map"),
     switch("qkv_bias", "qkv_bias", True),
     switch("absolute", "use_absolute_embeddings", False),
@@ -35,7 +36,7 @@ SKIPPED = frozenset("add_pooling_layer drop_path_rate hidden_size num_hidden_lay
 
 def maps(c: Sizes) -> list[tuple[int, int]]:
     """Return the map of every stage: patches, with the image padded to whole ones, then halves of it, padded too."""
-    grid = tuple(-(-side // patch) for side, patch in zip(c.image, c.patch, strict=True))
+    grid = tuple(-(-side // patch) for side, patch in zip(c.picture, c.patch, strict=True))
     found = [(grid[0], grid[1])]
     for _ in c.depths[1:]:
         found.append(((found[-1][0] + 1) // 2, (found[-1][1] + 1) // 2))
@@ -70,11 +71,14 @@ def merging(width: Size, normed: Size, grid: Grid) -> Part:
     return Part("downsample", parts, "projection", stream=area(grid))
 
 
+def handed_maps(c: Sizes) -> tuple[tuple[Grid, ...], tuple[Size, ...]]:
+    """Return the maps that a backbone can hand on, with their widths: patches, then every stage before it is halved."""
+    grids = maps(c)
+    return (grids[0], *grids), (c.hidden, *(c.hidden * 2**index for index in range(len(grids))))
+
+
 def norms(c: Sizes) -> Part:
     """Describe a norm for every map that a backbone hands on."""
-    grids = [maps(c)[0], *maps(c)]
-    found = (
-        layer_norm(f"stage{index}" if index else "stem", c.hidden * 2 ** max(index - 1, 0))._replace(stream=area(grids[index]))
-        for index in c.outputs
-    )
+    grids, widths = handed_maps(c)
+    found = (layer_norm(f"stage{index}" if index else "stem", widths[index])._replace(stream=area(grids[index])) for index in c.outputs)
     return Part("hidden_states_norms", tuple(found), "norms")

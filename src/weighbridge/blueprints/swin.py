@@ -7,9 +7,10 @@ and MaskFormer keep, as in models/donut/modeling_donut_swin.py and models/maskfo
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.blueprints.grids import area, listing, scaled
-from weighbridge.blueprints.shifted import FIELDS, SKIPPED, embeddings, maps, merging, norms, pixels
-from weighbridge.config import Field, Sizes, fact, variant
+from weighbridge.blueprints.backbones import Features, handed
+from weighbridge.blueprints.grids import Grid, area, listing, scaled
+from weighbridge.blueprints.shifted import FIELDS, SKIPPED, embeddings, handed_maps, maps, merging, norms, pixels
+from weighbridge.config import Field, Sizes, altered, fact, variant
 from weighbridge.parts import attend, layer_norm, linear
 from weighbridge.sizes import Size, exact
 from weighbridge.tree import Node, Part, Stream, Tensor, Untold
@@ -96,19 +97,22 @@ def masked_image(c: Sizes) -> Part:
     return Part("", (Part("swin", swin(c, masked=True, normed=True), "backbone"), pixels(c)), "model")
 
 
-def backbone(c: Sizes) -> Part:
-    """Describe SwinBackbone: windows never shrink, and each map handed on has a norm."""
-    return Part("", (Part("swin", swin(c, masked=False, normed=True, whole=True), "backbone"), norms(c)), "model")
+def features(c: Sizes, picture: Grid) -> Features:
+    """Describe SwinBackbone or MaskFormerSwinBackbone over a picture: windows never shrink.
 
-
-def maskformer_backbone(c: Sizes) -> Part:
-    """Describe MaskFormerSwinBackbone: a norm for every stage, handed on or not."""
+    Each map handed on has a norm; MaskFormer has one for every stage, handed on or not.
+    """
+    c = altered(c, picture=picture)
+    inner = swin(c, masked=False, normed=True, whole=True)
+    if not c.older:
+        return handed(c, (Part("swin", inner, "backbone"), norms(c)), *handed_maps(c))
     found = (layer_norm(str(index), c.hidden * 2**index)._replace(stream=area(grid)) for index, grid in enumerate(maps(c)))
-    return Part(
-        "",
-        (Part("model", swin(c, masked=False, normed=True, whole=True), "backbone"), Part("hidden_states_norms", tuple(found), "norms")),
-        "model",
-    )
+    return handed(c, (Part("model", inner, "backbone"), Part("hidden_states_norms", tuple(found), "norms")), *handed_maps(c))
+
+
+def backbone(c: Sizes) -> Part:
+    """Describe SwinBackbone and MaskFormerSwinBackbone."""
+    return Part("", features(c, c.image).parts, "model")
 
 
 def older(*left_out: str) -> tuple[Field, ...]:
@@ -128,7 +132,7 @@ DONUT = {
 }
 MASKFORMER = {
     "MaskFormerSwinModel": lambda c: Part("", swin(c, masked=False, normed=True, whole=True), "model"),
-    "MaskFormerSwinBackbone": maskformer_backbone,
+    "MaskFormerSwinBackbone": backbone,
 }
 
 FAMILIES = {

@@ -6,9 +6,10 @@ Source: arXiv 2111.09883; names as in transformers 5.23.0, models/swinv2/modelin
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.blueprints.grids import area, listing, scaled
-from weighbridge.blueprints.shifted import FIELDS, SKIPPED, embeddings, maps, merging, pixels
-from weighbridge.config import Sizes, variant
+from weighbridge.blueprints.backbones import Features, handed
+from weighbridge.blueprints.grids import Grid, area, listing, scaled
+from weighbridge.blueprints.shifted import FIELDS, SKIPPED, embeddings, handed_maps, maps, merging, pixels
+from weighbridge.config import Sizes, altered, variant
 from weighbridge.errors import ConfigError
 from weighbridge.parts import attend, layer_norm, linear
 from weighbridge.sizes import exact
@@ -84,9 +85,15 @@ def masked_image(c: Sizes) -> Part:
     return Part("", (Part("swinv2", swin(c, masked=True), "backbone"), pixels(c)), "model")
 
 
+def features(c: Sizes, picture: Grid) -> Features:
+    """Describe Swinv2Backbone over a picture; it has no norm at all behind its stages."""
+    c = altered(c, picture=picture)
+    return handed(c, swin(c, masked=False, normed=False), *handed_maps(c))
+
+
 def backbone(c: Sizes) -> Part:
-    """Describe Swinv2Backbone, which has no norm at all behind its stages."""
-    return Part("", swin(c, masked=False, normed=False), "model")
+    """Describe Swinv2Backbone."""
+    return Part("", features(c, c.image).parts, "model")
 
 
 CLASSES = {

@@ -1,0 +1,66 @@
+"""DETR: objects told by learned queries that attend to the map of a convolutional network (Carion et al., 2020).
+
+Source: arXiv 2005.12872; names as in transformers 5.23.0, models/detr/modeling_detr.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints import Family
+from weighbridge.blueprints.backbones import Features
+from weighbridge.blueprints.detections import FIELDS, SKIPPED, decoder, encoder, looked_through, masks, perceptron, positions
+from weighbridge.blueprints.grids import area
+from weighbridge.config import Sizes
+from weighbridge.errors import ConfigError
+from weighbridge.parts import conv2d, embedding, linear, matmul
+from weighbridge.sizes import exact
+from weighbridge.tree import Part
+
+
+def detr(c: Sizes, seen: Features) -> tuple[Part, ...]:
+    """Describe backbone, positions, queries, encoder and decoder."""
+    places = area(seen.maps[-1])
+    return (
+        Part("backbone", (Part("model", seen.parts, "backbone"),), "vision"),
+        *positions(c),
+        embedding("query_position_embeddings", c.queries, c.hidden),
+        conv2d("input_projection", seen.widths[-1], c.hidden, 1, positions=places),
+        Part("encoder", encoder(c), "encoder", stream=places),
+        Part("decoder", decoder(c, places), "decoder", stream=c.queries),
+    )
+
+
+def detection(c: Sizes, seen: Features) -> tuple[Part, ...]:
+    """Describe the model and what it tells of each query: its label, or that it is nothing, and its box."""
+    H = c.hidden
+    return (
+        Part("model", detr(c, seen), "backbone"),
+        linear("class_labels_classifier", H, c.labels + 1, stream=c.queries),
+        perceptron("bbox_predictor", H, H, H, 4)._replace(stream=c.queries),
+    )
+
+
+def segmentation(c: Sizes) -> Part:
+    """Describe DetrForSegmentation: detection, the head of masks, and attention that is not multiplied with values."""
+    seen = looked_through(c)
+    if len(seen.maps) < 3:
+        raise ConfigError(
+            f"a head of masks needs three maps, and the backbone hands on {len(seen.maps)}", key="backbone_config.out_features"
+        )
+    if not c.masks:
+        raise ConfigError("the norms of the head of masks do not divide by 8", key="d_model", hint="a multiple of 128, with 8 heads")
+    places = area(seen.maps[-1])
+    scores = matmul("scores", (c.encoder_heads, c.queries, places, exact(c.hidden, c.encoder_heads)))
+    parts = linear("q_proj", c.hidden, c.hidden, stream=c.queries), linear("k_proj", c.hidden, c.hidden, stream=places), scores
+    attended = Part("bbox_attention", parts, "attention")
+    return Part("", (Part("detr", detection(c, seen), "backbone"), masks(c, seen), attended), "model")
+
+
+CLASSES = {
+    "DetrEncoder": lambda c: Part("", encoder(c), "model"),
+    "DetrDecoder": lambda c: Part("", decoder(c, "encoder"), "model"),
+    "DetrModel": lambda c: Part("", detr(c, looked_through(c)), "model"),
+    "DetrForObjectDetection": lambda c: Part("", detection(c, looked_through(c)), "model"),
+    "DetrForSegmentation": segmentation,
+}
+
+FAMILIES = {"detr": Family("detr", FIELDS, CLASSES, "DetrModel", SKIPPED)}
