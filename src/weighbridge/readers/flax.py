@@ -10,11 +10,12 @@ from struct import Struct
 from typing import BinaryIO, NamedTuple
 
 from weighbridge.readers.cursor import Cursor
-from weighbridge.readers.listing import DEEPEST, LONGEST, MOST_TENSORS, Listing, Stored
+from weighbridge.readers.listing import DEEPEST, LONGEST, LONGEST_PATH, Listing, Stored
 from weighbridge.readers.variables import OPTIMISER_NOTE, STATISTICS_NOTE, TABLE_NOTE, role_of_variable
 
 DEEPEST_MAP = 64
-MOST_VALUES = 1_000_000
+MOST_VALUES = 300_000
+MOST_ARRAYS = 60_000
 
 TYPES = {
     "float32": ("F32", 4), "float16": ("F16", 2), "bfloat16": ("BF16", 2), "float64": ("F64", 8), "int8": ("I8", 1), "int16": ("I16", 2),
@@ -135,6 +136,8 @@ def _token(cursor: Cursor) -> Token:
 
 def _map(cursor: Cursor, length: int, path: str, found: dict[str, _Array], left: list[int], depth: int = 0) -> None:
     """Walk a map of *length* entries; what is an array goes into *found* under its path."""
+    if len(path) > LONGEST_PATH:
+        cursor.fail(f"a name of {len(path):,} letters, the longest accepted is {LONGEST_PATH:,}")
     if depth > DEEPEST_MAP:
         cursor.fail(f"maps nested more than {DEEPEST_MAP} deep")
     keys: set[str] = set()
@@ -155,8 +158,8 @@ def _map(cursor: Cursor, length: int, path: str, found: dict[str, _Array], left:
 
 def _value(cursor: Cursor, path: str, found: dict[str, _Array], left: list[int], depth: int) -> None:
     left[0] -= 1
-    if left[0] < 0 or len(found) > MOST_TENSORS:
-        cursor.fail(f"more than {MOST_VALUES:,} values or {MOST_TENSORS:,} arrays")
+    if left[0] < 0 or len(found) > MOST_ARRAYS:
+        cursor.fail(f"more than {MOST_VALUES:,} values or {MOST_ARRAYS:,} arrays")
     token = _token(cursor)
     if token.kind == "map":
         _map(cursor, token.length, path, found, left, depth + 1)

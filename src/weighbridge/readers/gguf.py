@@ -16,7 +16,7 @@ from weighbridge.readers.listing import LONGEST, MOST_TENSORS, PART, Listing, St
 
 MAGIC = b"GGUF"
 MOST_KEYS = 1 << 16
-MOST_STRINGS = 1 << 22
+MOST_STRINGS = 1 << 21
 KEPT_ARRAY = 1024
 """Arrays of numbers up to this length are kept (one per layer, say); longer ones, and texts, are passed over."""
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from weighbridge.errors import ReadError
 from weighbridge.readers.archive import content, members, place
-from weighbridge.readers.listing import MOST_TENSORS, Listing, Stored
+from weighbridge.readers.listing import LONGEST_PATH, Listing, Stored
 from weighbridge.readers.variables import OPTIMISER_NOTE, STATISTICS_NOTE, TABLE_NOTE, dotted, role_of_variable
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ SIGNATURE = b"\x89HDF\r\n\x1a\n"
 WEIGHTS = "model.weights.h5"
 LARGEST_PACKED = 64_000_000
 DEEPEST_GROUP = 64
+MOST_OBJECTS = 5_000
+"""h5py takes a quarter of a millisecond for each."""
 
 _OPTIMISER = re.compile(r"(.*/)?(optimizer_weights|optimizer)/.*")
 _NORM = re.compile(r"(.*/)?batch_normalization(_\d+)?/vars/[23]")
@@ -109,6 +111,8 @@ def _group(group: Any, path: str, found: dict[str, Stored], seen: dict[Any, str]
     """Walk a group; *seen* holds where each object was first met, so that cycles end and ties show."""
     import h5py
 
+    if len(path) > LONGEST_PATH:
+        raise ReadError(f"a name of {len(path):,} letters, the longest accepted is {LONGEST_PATH:,}")
     if depth > DEEPEST_GROUP:
         raise ReadError(f"groups nested more than {DEEPEST_GROUP} deep")
     for key in group:
@@ -118,8 +122,8 @@ def _group(group: Any, path: str, found: dict[str, Stored], seen: dict[Any, str]
         item = group[key]
         place = h5py.h5o.get_info(item.id).addr
         first = seen.setdefault(place, name)
-        if len(seen) + len(found) > MOST_TENSORS:
-            raise ReadError(f"more than {MOST_TENSORS:,} objects")
+        if len(seen) > MOST_OBJECTS:
+            raise ReadError(f"more than {MOST_OBJECTS:,} objects")
         if isinstance(item, h5py.Group):
             if first == name:
                 _group(item, name, found, seen, depth + 1)

@@ -29,6 +29,9 @@ LONGEST = 1 << 63
 MOST_TENSORS = 100_000
 """A header that names more is refused: no model comes near, and a hostile header must not fill the memory."""
 
+LONGEST_PATH = 1 << 13
+"""Letters of a name that is put together from those of nested things, in formats that let them nest."""
+
 DEEPEST = 64
 """Dimensions that a tensor can have at most (NumPy's and PyTorch's own limit)."""
 

@@ -13,10 +13,13 @@ from typing import BinaryIO
 
 from weighbridge.errors import ReadError
 from weighbridge.readers.archive import Member, members, place
-from weighbridge.readers.listing import DEEPEST, LONGEST, MOST_TENSORS, Listing, Stored
+from weighbridge.readers.listing import DEEPEST, LONGEST, Listing, Stored
 from weighbridge.readers.variables import OPTIMISER_NOTE, TABLE_NOTE, dotted, role_of_variable
 
 MAGIC = b"\x93NUMPY"
+MOST_ARRAYS = 25_000
+"""Each has a header of its own to be read, which takes its time."""
+
 LONGEST_HEADER = 10_000
 """What NumPy itself reads at most (max_header_size)."""
 
@@ -41,8 +44,8 @@ def read(file: BinaryIO) -> Listing:
         ReadError: A damaged archive, a member that is no array, or one whose bytes do not fit its shape.
     """
     found = members(file)
-    if len(found) > MOST_TENSORS:
-        raise ReadError(f"{len(found):,} arrays; at most {MOST_TENSORS:,} are accepted")
+    if len(found) > MOST_ARRAYS:
+        raise ReadError(f"{len(found):,} arrays; at most {MOST_ARRAYS:,} are accepted")
     tensors = [_stored(file, member) for member in found.values()]
     names = {tensor.name for tensor in tensors}
     if len(names) != len(tensors):

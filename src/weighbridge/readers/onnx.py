@@ -15,7 +15,7 @@ from math import prod
 from typing import BinaryIO, NamedTuple
 
 from weighbridge.readers.cursor import Cursor
-from weighbridge.readers.listing import DEEPEST, LONGEST, MOST_TENSORS, Listing, Stored
+from weighbridge.readers.listing import DEEPEST, LONGEST, LONGEST_PATH, MOST_TENSORS, Listing, Stored
 from weighbridge.readers.onnx_roles import Use, told
 from weighbridge.readers.protobuf import Budget, Field, fields, numbers, text, whole
 
@@ -243,6 +243,8 @@ def _attribute(walk: _Walk, field: Field, scope: Scope, constant: str, ints: dic
             _keep(walk, scope, constant, tensor._replace(name=scope.prefix + constant, note="a constant"), inner)
         elif inner.number in (6, 11):
             nested = Scope(f"{scope.prefix}{name}.{len(scope.inner)}.", scope)
+            if len(nested.prefix) > LONGEST_PATH:
+                cursor.fail(f"a name of {len(nested.prefix):,} letters, the longest accepted is {LONGEST_PATH:,}", field.start)
             scope.inner.append(nested)
             _graph(walk, inner, nested)
 

@@ -19,6 +19,11 @@ MOST_STEPS = 1_500_000
 """A pickle of more operations is refused: about 30,000 tensors, and a second or two."""
 
 
+LONGEST_TEXT = 1 << 16
+LARGEST_KEY = 1 << 60
+"""Beyond it whole numbers share their hashes (``sys.hash_info.modulus``)."""
+
+
 class Global(NamedTuple):
     """A name that the pickle would import."""
 
@@ -43,13 +48,14 @@ Persistent: TypeAlias = Callable[[object], object]
 
 
 class _State:
-    __slots__ = ("data", "makers", "memo", "outer", "persistent", "position", "stack")
+    __slots__ = ("data", "makers", "memo", "outer", "persistent", "position", "stack", "steps")
 
     def __init__(self, data: bytes, position: int, makers: Makers, persistent: Persistent) -> None:
         self.data, self.position, self.makers, self.persistent = data, position, makers, persistent
         self.stack: list[Any] = []
         self.outer: list[list[Any]] = []
         self.memo: dict[int, Any] = {}
+        self.steps = 0
 
 
 def load(data: bytes, makers: Makers, persistent: Persistent, position: int = 0) -> tuple[Any, int]:
@@ -69,7 +75,6 @@ def load(data: bytes, makers: Makers, persistent: Persistent, position: int = 0)
     {'a': (1, 2.5)}
     """
     state = _State(data, position, makers, persistent)
-    steps = 0
     while True:
         at = state.position
         if at >= len(data):
@@ -80,9 +85,9 @@ def load(data: bytes, makers: Makers, persistent: Persistent, position: int = 0)
             if not state.stack:
                 raise ReadError("the pickle ends without a value", offset=at)
             return state.stack[-1], state.position
-        steps += 1
+        state.steps += 1
         operation = _OPERATIONS.get(code)
-        if operation is None or steps > MOST_STEPS:
+        if operation is None or state.steps > MOST_STEPS:
             what = f"the pickle has no operation {code:#04x}" if operation is None else f"the pickle takes more than {MOST_STEPS:,} steps"
             raise ReadError(what, offset=at)
         try:
@@ -119,7 +124,12 @@ def _push(make: Callable[[_State], Any]) -> Callable[[_State], None]:
 
 def _text(size: int) -> Callable[[_State], str]:
     length = _number(size)
-    return lambda s: _take(s, length(s)).decode("utf-8", "surrogatepass")
+    return lambda s: _short(_take(s, length(s)))
+
+
+def _short(text: bytes) -> str:
+    """Return a text; one too long to be a name stands for itself by its length."""
+    return text.decode("utf-8", "surrogatepass") if len(text) <= LONGEST_TEXT else f"(a text of {len(text):,} bytes)"
 
 
 def _bytes(size: int, *, signed: bool = False) -> Callable[[_State], bytes]:
@@ -130,7 +140,7 @@ def _bytes(size: int, *, signed: bool = False) -> Callable[[_State], bytes]:
 def _string(size: int, *, signed: bool = False) -> Callable[[_State], str]:
     """Python 2's strings: text wherever they matter to us."""
     read = _bytes(size, signed=signed)
-    return lambda s: read(s).decode("latin-1")
+    return lambda s: read(s)[: LONGEST_TEXT + 1].decode("latin-1")
 
 
 def _long(size: int) -> Callable[[_State], int]:
@@ -193,7 +203,9 @@ def _tuple(count: int) -> Callable[[_State], None]:
 
 
 def _key(key: object) -> object:
-    """Return a key that is safe to hash: nested tuples could take forever, so they stand for themselves."""
+    """Return a key that is safe to hash: nested tuples could take forever, and large numbers all have one hash; they stand for themselves."""
+    if isinstance(key, int) and not -LARGEST_KEY < key < LARGEST_KEY:
+        return _Opaque(key)
     return key if isinstance(key, str | int | float | bytes | Global | None) else _Opaque(key)
 
 
@@ -235,6 +247,7 @@ def _append(s: _State, items: list[Any]) -> None:
 def _call(s: _State, maker: object, args: object) -> object:
     if not isinstance(args, tuple):
         raise ReadError("the pickle is damaged")
+    s.steps += sum(len(value) for value in args if isinstance(value, tuple | list | dict))
     known = s.makers.get(maker) if isinstance(maker, Global) else None
     return Stub(maker, args) if known is None else known(*args)
 
@@ -281,7 +294,10 @@ def _persist(s: _State) -> None:
 
 def _put(number: Callable[[_State], int]) -> Callable[[_State], None]:
     def put(s: _State) -> None:
-        s.memo[number(s)] = s.stack[-1]
+        place = number(s)
+        if not 0 <= place < LARGEST_KEY:
+            raise ReadError("the pickle is damaged")
+        s.memo[place] = s.stack[-1]
 
     return put
 

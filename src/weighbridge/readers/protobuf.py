@@ -11,7 +11,7 @@ from typing import NamedTuple
 from weighbridge.readers.cursor import Cursor
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
-MOST_FIELDS = 600_000
+MOST_FIELDS = 350_000
 """A file with more is refused: no graph comes near, and a hostile one must not take minutes."""
 
 

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from weighbridge.errors import ReadError
 from weighbridge.readers.listing import DEEPEST, LONGEST, MOST_TENSORS, Listing, Stored
-from weighbridge.readers.text import parse_object, shown
+from weighbridge.readers.text import parse_object, shortened, shown
 
 LARGEST_HEADER = 100_000_000
 """MAX_HEADER_SIZE in tensor.rs."""
@@ -21,7 +21,13 @@ MOST_VALUES = 500_000
 """Separators that a header may have beside those of its tensors, before it is parsed: they are what parsing costs."""
 
 LARGEST_TEXT = 16_000_000
-"""A header longer than this must be ASCII, since other text takes four times the memory."""
+"""Of a header longer than this long texts are left out before it is parsed, and what remains must be ASCII: other text takes four times the memory."""
+
+MOST_ESCAPES = 8_000_000
+"""Backslashes of a long header: they are what looking through a text costs."""
+
+LARGEST_TABLE = 32_000_000
+"""What may remain of a long header without its long texts: more is no table of the tensors that are accepted."""
 
 BITS = {
     "BOOL": 8, "F4": 4, "F6_E2M3": 6, "F6_E3M2": 6, "U8": 8, "I8": 8, "F8_E5M2": 8, "F8_E4M3": 8, "F8_E8M0": 8,
@@ -84,10 +90,12 @@ def parse(header: bytes, room: int) -> Listing:
     tensors = header.count(b'"data_offsets"')
     if tensors > MOST_TENSORS:
         raise ReadError(f"the header names more than {MOST_TENSORS:,} tensors", offset=8)
-    if sum(map(header.count, (b",", b"[", b"{"))) > MOST_VALUES + 16 * tensors or (len(header) > LARGEST_TEXT and not header.isascii()):
-        raise ReadError(f"a header of {len(header):,} bytes that hardly speaks of tensors", offset=8)
-    length = len(header)
-    entries = parse_object(header, "the header", base=8, entry=_entry)
+    length, known = len(header), MOST_VALUES + 16 * tensors
+    if sum(map(header.count, (b",", b"[", b"{"))) > known:
+        raise ReadError(f"a header of {length:,} bytes that hardly speaks of tensors", offset=8)
+    if length > LARGEST_TEXT:
+        header = _without_long_texts(header, known)
+    entries = parse_object(header, "the header", base=8 if len(header) == length else None, entry=_entry, most=known)
     metadata = _metadata(entries.pop("__metadata__", {}))
     placed = sorted(_placed(name, entry) for name, entry in entries.items())
     found = []
@@ -102,6 +110,16 @@ def parse(header: bytes, room: int) -> Listing:
         what = "is cut off" if room < end else "has bytes that no tensor owns"
         raise ReadError(f"the tensors take {end:,} bytes and {room:,} follow the header; the file {what}", offset=8 + length)
     return Listing("safetensors", tuple(found), metadata, ordered=False)
+
+
+def _without_long_texts(header: bytes, known: int) -> bytes:
+    """Return a long header without its long texts, unless what remains would still be too much to parse."""
+    length, escapes = len(header), header.count(b"\\")
+    if escapes <= MOST_ESCAPES and header.count(b'"') - header.count(b'\\"') <= 4 * known:
+        header = shortened(header, "the header", 8)
+        if len(header) <= LARGEST_TEXT or (len(header) <= LARGEST_TABLE and header.isascii()):
+            return header
+    raise ReadError(f"a header of {length:,} bytes that hardly speaks of tensors", offset=8)
 
 
 def _entry(values: dict[str, Any]) -> dict[str, Any] | Entry:

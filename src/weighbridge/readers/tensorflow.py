@@ -20,12 +20,14 @@ from typing import BinaryIO, NamedTuple
 
 from weighbridge.errors import ReadError
 from weighbridge.readers.cursor import Cursor
-from weighbridge.readers.listing import DEEPEST, LONGEST, MOST_TENSORS, Listing, Stored
+from weighbridge.readers.listing import DEEPEST, LONGEST, LONGEST_PATH, Listing, Stored
 from weighbridge.readers.protobuf import Budget, Field, fields
 
 MAGIC = bytes.fromhex("57fb808b247547db")
 LARGEST = 1 << 22
 """Bytes of an index that are read at most; that of BERT has 20,000."""
+
+MOST_VARIABLES = 60_000
 
 TYPES = {
     1: ("F32", 32), 2: ("F64", 64), 3: ("I32", 32), 4: ("U8", 8), 5: ("I16", 16), 6: ("I8", 8), 7: ("STRING", 0), 8: ("C64", 64),
@@ -93,8 +95,8 @@ def read(file: BinaryIO) -> Listing:
             slices += _entry(key[1:].decode("utf-8", "replace"), value, budget).size_bytes
         else:
             entries[_name(key)] = _entry(_name(key), value, budget)
-        if number > MOST_TENSORS:
-            raise ReadError(f"more than {MOST_TENSORS:,} tensors")
+        if number > MOST_VARIABLES:
+            raise ReadError(f"more than {MOST_VARIABLES:,} tensors")
     if not shards:
         raise ReadError("the index has no header")
     tensors = [_stored(name, entry) for name, entry in entries.items()]
@@ -125,10 +127,14 @@ def _table(data: bytes) -> Iterator[tuple[bytes, bytes]]:
     """Yield the keys and values of all blocks, by the block of blocks at the end."""
     footer = Cursor(BytesIO(data[-48:-8]))
     footer.varint(), footer.varint()
-    last = b""
+    last, end = b"", 0
     for _, handle in _block(data, footer.varint(), footer.varint()):
         place = Cursor(BytesIO(handle))
-        for key, value in _block(data, place.varint(), place.varint()):
+        start, size = place.varint(), place.varint()
+        if start < end:
+            raise ReadError(f"a block begins at {start:,}, where the one before it has not ended", offset=start)
+        end = start + size + 5
+        for key, value in _block(data, start, size):
             if key <= last and last:
                 raise ReadError(f"the index is not sorted at {key!r:.80}")
             last = key
@@ -153,6 +159,8 @@ def _block(data: bytes, start: int, size: int) -> Iterator[tuple[bytes, bytes]]:
         shared, fresh, length = cursor.varint(), cursor.varint(), cursor.varint()
         if shared > len(key):
             raise ReadError("a key shares more than there is", offset=start)
+        if shared + fresh > LONGEST_PATH:
+            raise ReadError(f"a key of {shared + fresh:,} bytes, the longest accepted is {LONGEST_PATH:,}", offset=start)
         key = key[:shared] + cursor.take(fresh, "key")
         yield key, cursor.take(length, "entry")
 

@@ -8,7 +8,7 @@ from math import prod
 from typing import Any, NamedTuple
 
 from weighbridge.errors import ReadError
-from weighbridge.readers.listing import MOST_TENSORS, Listing, Stored
+from weighbridge.readers.listing import LONGEST_PATH, MOST_TENSORS, Listing, Stored
 from weighbridge.readers.pickles import Global, Stub
 from weighbridge.readers.text import shown
 from weighbridge.readers.torch_zip import BYTES, View
@@ -62,6 +62,8 @@ def _walk(root: object, buffers: Mapping[str, frozenset[str]]) -> Iterator[Found
             yield Found(path, node, False if node.parameter else buffer)
         elif node and len(path) < DEEPEST:
             visits += _length(node) // 8
+            if sum(map(len, path)) > LONGEST_PATH:
+                raise ReadError(f"a name of {sum(map(len, path)):,} letters, the longest accepted is {LONGEST_PATH:,}")
             inner = [held for held in _inside(node, buffers) if isinstance(held[1], _HOLDERS)]
             pending += [((*path, *key), value, flag if flag is not None else buffer) for key, value, flag in reversed(inner)]
 

@@ -21,6 +21,7 @@ from weighbridge.readers.pickles import Global, Makers, load
 from weighbridge.readers.text import shown
 
 LARGEST_PICKLE = 32_000_000
+LARGEST_CODE = 16_000_000
 MAGIC = b"\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19."
 """``MAGIC_NUMBER`` in torch/serialization.py, as a pickle of protocol 2 or later holds it."""
 
@@ -136,11 +137,10 @@ def _read_zip(file: BinaryIO) -> Listing:
         found, _ = load(data, MAKERS, persistent)
     except ReadError as error:
         raise ReadError(f"in {shown(pickles[0])}: {error}") from None
-    scripted = {name: member for name, member in members.items() if name.startswith(f"{root}code/") and name.endswith(".py")}
-    sources = [
-        archive.content(file, member, LARGEST_PICKLE).decode("utf-8", "replace") for member in scripted.values() if member.size < 10**6
-    ]
-    return listing_of(found, buffers_of(sources[:2000]))
+    scripted = [member for name, member in members.items() if name.startswith(f"{root}code/") and name.endswith(".py")]
+    if sum(member.size for member in scripted) > LARGEST_CODE:
+        raise ReadError(f"TorchScript code of {sum(member.size for member in scripted):,} bytes, the most accepted is {LARGEST_CODE:,}")
+    return listing_of(found, buffers_of([archive.content(file, member, LARGEST_CODE).decode("utf-8", "replace") for member in scripted]))
 
 
 def buffers_of(sources: list[str]) -> Mapping[str, frozenset[str]]:
@@ -186,7 +186,7 @@ def _view(storage: object, offset: object, shape: object, stride: object, dtype:
     if dtype not in BYTES:
         raise ReadError("a tensor in the pickle does not say its element type")
     view = View(storage, dtype, _naturals((offset,))[0], _naturals(shape), _naturals(stride))
-    if len(view.shape) != len(view.stride) or len(view.shape) > DEEPEST:
+    if len(view.shape) != len(view.stride):
         raise ReadError("a tensor in the pickle is damaged")
     if (view.offset + view.extent) * BYTES[dtype] > storage.size_bytes and view.extent:
         raise ReadError(
@@ -196,7 +196,7 @@ def _view(storage: object, offset: object, shape: object, stride: object, dtype:
 
 
 def _naturals(values: object) -> tuple[int, ...]:
-    if not isinstance(values, tuple) or not all(type(value) is int and 0 <= value < LONGEST for value in values):
+    if not isinstance(values, tuple) or len(values) > DEEPEST or not all(type(value) is int and 0 <= value < LONGEST for value in values):
         raise ReadError("a shape or a stride in the pickle is no list of whole numbers from 0 up")
     return values
 

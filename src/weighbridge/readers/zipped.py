@@ -46,7 +46,6 @@ class _Member(io.RawIOBase):
         self.file, self.member = file, member
         self.begin = archive.place(file, member)
         self.position = 0
-        self.unpacked = b""
 
     def seek(self, offset: int, whence: int = 0) -> int:
         """Move."""
@@ -58,30 +57,33 @@ class _Member(io.RawIOBase):
         end = self.member.size if size < 0 else min(self.position + size, self.member.size)
         if self.member.method == 0:
             self.file.seek(self.begin + self.position)
-            data = self.file.read(max(0, end - self.position))
+            data: bytes | bytearray = self.file.read(max(0, end - self.position))
         else:
-            data = self._inflated(end)[self.position : end]
+            data = self._inflated(end)
         self.position += len(data)
         return data
 
-    def _inflated(self, end: int) -> bytes:
-        if len(self.unpacked) < end:
-            if end > safetensors.LARGEST_HEADER + 8:
-                raise ReadError("a header above the format's limit")
-            self.file.seek(self.begin)
-            machine, pieces, left = zlib.decompressobj(-15), [], end
-            packed_left = self.member.packed
-            while left > 0 and packed_left > 0:
-                packed = self.file.read(min(1 << 16, packed_left))
-                if not packed:
-                    break
-                packed_left -= len(packed)
-                try:
-                    while packed and left > 0:
-                        pieces.append(machine.decompress(packed, left))
-                        left -= len(pieces[-1])
-                        packed = machine.unconsumed_tail
-                except zlib.error as error:
-                    raise ReadError(f"the archive is damaged: {error}") from None
-            self.unpacked = b"".join(pieces)
-        return self.unpacked
+    def _inflated(self, end: int) -> bytearray:
+        """Unpack from the beginning, and keep what lies between the position and *end*, in one piece of memory of that size."""
+        if end > safetensors.LARGEST_HEADER + 8:
+            raise ReadError("a header above the format's limit")
+        self.file.seek(self.begin)
+        kept, at, packed_left, machine = bytearray(max(0, end - self.position)), 0, self.member.packed, zlib.decompressobj(-15)
+        while at < end and packed_left > 0 and (packed := self.file.read(min(1 << 16, packed_left))):
+            packed_left -= len(packed)
+            while packed and at < end:
+                piece = _unpacked(machine, packed, min(end - at, 1 << 20))
+                wanted = piece[max(0, self.position - at) :]
+                begin = max(0, at - self.position)
+                kept[begin : begin + len(wanted)] = wanted
+                at += len(piece)
+                packed = machine.unconsumed_tail
+        del kept[max(0, at - self.position) :]
+        return kept
+
+
+def _unpacked(machine: zlib._Decompress, packed: bytes, most: int) -> bytes:
+    try:
+        return machine.decompress(packed, most)
+    except zlib.error as error:
+        raise ReadError(f"the archive is damaged: {error}") from None

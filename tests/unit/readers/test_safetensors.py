@@ -83,11 +83,33 @@ def test_a_missing_file_and_an_unknown_format(tmp_path: Path) -> None:
         read_listing(tmp_path / "text.xyz")
 
 
-LISTS = b'{"a":[' + b"[]," * 900_000 + b"[]]}"
-TEXT = b'{"__metadata__":{"a":"' + "я".encode() * 8_100_000 + b'"}}'
-
-
-@pytest.mark.parametrize("filler", [LISTS, TEXT], ids=["lists", "text"])
-def test_headers_that_would_only_fill_the_memory_are_refused(filler: bytes) -> None:
+def test_headers_that_would_only_fill_the_memory_are_refused() -> None:
     with pytest.raises(ReadError, match="bytes that hardly speaks of tensors"):
-        safetensors.parse(filler, 0)
+        safetensors.parse(b'{"a":[' + b"[]," * 900_000 + b"[]]}", 0)
+
+
+def long_header(text: bytes) -> bytes:
+    return b'{"__metadata__":{"format":"pt","a":"' + text + b'"},"w":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}'
+
+
+@pytest.mark.parametrize("text", ["я".encode() * 8_100_000, b'\\"' * 3_000_000 + b"x" * 11_000_000], ids=["letters", "quotes"])
+def test_a_long_text_is_passed_over(text: bytes) -> None:
+    listing = safetensors.parse(long_header(text), 8)
+    assert [tensor.name for tensor in listing.tensors] == ["w"]
+    assert listing.metadata == {"format": "pt", "a": f"(a text of {len(text):,} bytes)"}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"x" * 17_000_000 + b"\xff", "the header is not UTF-8"),
+        (b"x" * 17_000_000 + b"\\x", "the header is not JSON: a damaged text"),
+        (b"x" * 17_000_000 + b"\n", "the header is not JSON: a damaged text"),
+        (b'","' + b"x" * 17_000_000 + b'":"', "the header has a name of 17,000,000 bytes"),
+        (b'","b":' + b"1" * 17_000_000 + b',"c":"', "bytes in a row that are no text"),
+    ],
+    ids=["letters", "escape", "line", "name", "number"],
+)
+def test_a_long_text_must_be_a_text(text: bytes, message: str) -> None:
+    with pytest.raises(ReadError, match=message):
+        safetensors.parse(long_header(text), 8)
