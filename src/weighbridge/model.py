@@ -224,7 +224,7 @@ class Model:
         for name, what in (("images", "sees no images"), ("audios", "hears nothing")):
             if name in lengths and all(part.given != name for _, part in walk(self.tree)):
                 raise UsageError(f"{name}: {self.class_name or 'this model'} {what} beside its text")
-        if patches is not None and images is None:
+        if patches is not None and images is None and any(part.given == "images" for _, part in walk(self.tree)):
             raise UsageError("patches: of how many images? say how many images each example has")
         return flops(self.tree, lengths, batch)
 

@@ -163,7 +163,9 @@ TOGETHER: dict[str, str] = {
 """Text and images in two towers, or in one."""
 
 SEEING: dict[str, str] = {
-    "pairs": "encoder-decoder speech-encoder-decoder",
+    "pairs": "encoder-decoder speech-encoder-decoder vision-encoder-decoder",
+    "qwen_vl": """qwen2_vl qwen2_vl_text qwen2_vl_vision qwen2_5_vl qwen2_5_vl_text qwen2_5_vl_vision qwen3_vl qwen3_vl_text
+        qwen3_vl_vision""",
 }
 """Language models that see or hear, and models composed of two others."""
 

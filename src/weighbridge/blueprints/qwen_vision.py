@@ -1,0 +1,123 @@
+"""The vision towers of Qwen-VL: patches of images of any size, merged by squares before they meet the text.
+
+Source: arXiv 2409.12191 (Qwen2-VL), 2502.13923 (Qwen2.5-VL), 2511.21631 (Qwen3-VL); names as in transformers 5.23.0,
+models/qwen2_vl/modeling_qwen2_vl.py, models/qwen2_5_vl and models/qwen3_vl. One picture is one frame twice.
+"""
+
+from __future__ import annotations
+
+from weighbridge.config import Sizes, derived, fact, listed, size, told, variant
+from weighbridge.parts import attend, embedding, gated_mlp, layer_norm, linear, matmul, plain_mlp, rms_norm, stack
+from weighbridge.sizes import exact
+from weighbridge.tree import Node, Part, Span, Squares, Stream, Tensor, Times
+
+PATCHES: Stream = Times(("rows", "columns"))
+"""The patches of an image of any size."""
+
+FIELDS = (
+    size("layers", "depth", 27, "L", "layers", "num_hidden_layers"),
+    size("hidden", "hidden_size", 1152, "H", "hidden size"),
+    size("mlp", "intermediate_size", 4304, "I", "intermediate size"),
+    size("heads", "num_heads", 16, "A", "attention heads", "num_attention_heads"),
+    derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_heads"),
+    size("channels", "in_channels", 3, "N", "image channels"),
+    size("patch_side", "patch_size", 16, "P", "side of a patch"),
+    size("merge", "spatial_merge_size", 2, "M", "patches merged along an axis"),
+    size("frames", "temporal_patch_size", 2, "T", "frames in a patch"),
+    size("out", "out_hidden_size", 3584, "O", "width of a merged patch"),
+    size("positions", "num_position_embeddings", 2304, "S", "positions"),
+    listed("deep", "deepstack_visual_indexes", lambda c: [8, 16, 24]),
+    told("deep_runs", lambda c: len({index for index in c.deep if index < c.layers})),
+    fact("window", None),
+    fact("full", ()),
+    told("windowed", lambda c: [index not in c.full for index in range(c.layers)]),
+)
+"""Qwen3-VL's fields."""
+
+OLDER = {
+    "layers": 32,
+    "patch_side": 14,
+    "positions": fact("positions", None),
+    "deep": fact("deep", ()),
+    "deep_runs": fact("deep_runs", 0),
+}
+QWEN2_5 = variant(
+    FIELDS, hidden=3584, mlp=3420, **OLDER | {
+        "window": size("window", "window_size", 112, "W", "side of a window in pixels"),
+        "full": listed("full", "fullatt_block_indexes", lambda c: [7, 15, 23, 31]),
+    },
+)  # fmt: skip
+QWEN2 = variant(
+    FIELDS, **OLDER | {
+        "hidden": size("hidden", "embed_dim", 1280, "H", "hidden size"),
+        "mlp": size("ratio", "mlp_ratio", 4, "R", "intermediate size, as a multiple of the hidden size"),
+        "out": size("out", "hidden_size", 3584, "O", "width of a merged patch"),
+    },
+)  # fmt: skip
+
+
+def merged(c: Sizes) -> Stream:
+    """Return the stream of merged patches: squares of them side by side are one token of the text."""
+    return Times(tuple(Span(axis, over=c.merge, evenly=True) for axis in ("rows", "columns")))
+
+
+def patches(c: Sizes, *, bias: bool = True) -> Part:
+    """Describe the convolution that turns each patch, through all its frames, into a vector."""
+    weight = Tensor("weight", (c.hidden, c.channels, c.frames, c.patch_side, c.patch_side), "weight")
+    proj = Part("proj", (weight, Tensor("bias", (c.hidden,), "bias")) if bias else (weight,), "convolution")
+    return Part("patch_embed", (proj,), "embeddings")
+
+
+def attention(c: Sizes, *, windowed: bool = False) -> Part:
+    """Describe attention over an image's patches, or within square windows of them."""
+    H = c.hidden
+    inner = attend(heads=c.heads, head_dim=c.head_dim)
+    if windowed:
+        # A window's side is given in pixels, and holds whole merged patches.
+        side = c.window // c.merge // c.patch_side * c.merge
+        inner = matmul("attend", (2, H, Squares("rows", side), Squares("columns", side)))
+    return Part("attn", (linear("qkv", H, 3 * H), linear("proj", H, H), inner), "self_attention")
+
+
+def qwen2(c: Sizes) -> Part:
+    """Describe Qwen2-VL's: layer norms and a plain feed-forward network, two linear layers that merge."""
+    H = c.hidden
+    mlp = plain_mlp("mlp", H, H * c.ratio, ("fc1", "fc2"), bias=True)
+    block = Part("blocks", (layer_norm("norm1", H), layer_norm("norm2", H), attention(c), mlp), "layer", repeat=c.layers)
+    return tower(patches(c, bias=False), block, squared(c, layer_norm("ln_q", H)))
+
+
+def qwen2_5(c: Sizes) -> Part:
+    """Describe Qwen2.5-VL's: RMS norms and a gated feed-forward network; most layers look into windows only."""
+    H = c.hidden
+
+    def block(windowed: bool) -> tuple[Node, ...]:
+        mlp = gated_mlp("mlp", H, c.mlp, bias=True)
+        return (rms_norm("norm1", H), rms_norm("norm2", H), attention(c, windowed=windowed), mlp)
+
+    return tower(patches(c, bias=False), *stack("blocks", c.windowed, c.layers, block), squared(c, rms_norm("ln_q", H)))
+
+
+def squared(c: Sizes, norm: Part) -> Part:
+    """Describe the older merger: a norm on patches, then two linear layers on squares of them."""
+    wide = c.hidden * c.merge * c.merge
+    mlp = Part("mlp", (linear("0", wide, wide), linear("2", wide, c.out)), "feed_forward", stream=merged(c))
+    return Part("merger", (norm, mlp), "projector")
+
+
+def qwen3(c: Sizes) -> Part:
+    """Describe Qwen3-VL's: learned positions as well; what some layers give meets early layers of the text by a merger of its own."""
+    H = c.hidden
+    mlp = plain_mlp("mlp", H, c.mlp, ("linear_fc1", "linear_fc2"), bias=True)
+    block = Part("blocks", (layer_norm("norm1", H), layer_norm("norm2", H), attention(c), mlp), "layer", repeat=c.layers)
+    wide = H * c.merge * c.merge
+    linears = (linear("linear_fc1", wide, wide, stream=merged(c)), linear("linear_fc2", wide, c.out, stream=merged(c)))
+    merger = Part("merger", (layer_norm("norm", H), *linears), "projector")
+    late = (layer_norm("norm", wide)._replace(stream=merged(c)), *linears)
+    deep = (Part("deepstack_merger_list", late, "projector", repeat=len(c.deep), runs=c.deep_runs),) if c.deep else ()
+    return tower(patches(c), embedding("pos_embed", c.positions, H), block, merger, *deep)
+
+
+def tower(*children: Node) -> Part:
+    """Describe a whole tower, over all patches of an image."""
+    return Part("", children, "vision", stream=PATCHES)

@@ -1,0 +1,52 @@
+"""Qwen-VL: Qwen's language models with a tower that reads images of any size.
+
+Source: arXiv 2409.12191 (Qwen2-VL), 2502.13923 (Qwen2.5-VL), 2511.21631 (Qwen3-VL); names as in transformers 5.23.0,
+models/qwen2_vl/modeling_qwen2_vl.py, models/qwen2_5_vl and models/qwen3_vl.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints import Blueprint, Family, qwen_vision
+from weighbridge.blueprints.causal import HEAD_DIM, NEUTRAL, heads
+from weighbridge.blueprints.composite import composed, submodel, under
+from weighbridge.blueprints.llama import LLAMA, NO_MLP_BIAS, QWEN, llama
+from weighbridge.blueprints.seeing import NEUTRAL as SEEN
+from weighbridge.blueprints.seeing import alone, flat, generation, tied
+from weighbridge.blueprints.causal import UNBIASED
+from weighbridge.config import Field, Sizes, fact, variant
+from weighbridge.tree import Part
+
+TEXT = variant(
+    LLAMA, vocab=152064, hidden=8192, mlp=29568, layers=80, heads=64, kv_heads=8, head_dim=HEAD_DIM,
+    **UNBIASED | QWEN | {"qkv_bias": fact("qkv_bias", True), "late": Field("late", "max_window_layers", 80, "choice")},
+)  # fmt: skip
+TEXT3 = variant(LLAMA, vocab=151936, mlp=22016, kv_heads=32, head_dim=128, qk_norm="head", **NO_MLP_BIAS)
+
+
+def body(c: Sizes) -> tuple[Part, ...]:
+    """Describe the vision tower and the text."""
+    return (
+        under("visual", submodel(c.vision), given="images", runs="images"),
+        under("language_model", submodel(c.text)),
+    )
+
+
+def kin(name: str, prefix: str, vision: tuple[tuple[Field, ...], Blueprint, str], text: tuple[Field, ...]) -> dict[str, Family]:
+    """Return one generation's three types: the whole, its text and its tower."""
+    fields, tower, tower_class = vision
+    parts = (composed("vision", "vision_config", f"{name}_vision", fixed=True), composed("text", "text_config", f"{name}_text", fixed=True))
+    classes = {f"{prefix}Model": alone(body), f"{prefix}ForConditionalGeneration": generation(body)}
+    return {
+        name: Family(name, (*parts, *tied()), classes, f"{prefix}Model", SEEN, settle=flat(text)),
+        f"{name}_text": Family(f"{name}_text", text, heads(f"{prefix}Text", llama, ""), f"{prefix}TextModel", NEUTRAL),
+        f"{name}_vision": Family(
+            f"{name}_vision", fields, {tower_class: tower}, tower_class, frozenset("in_chans spatial_patch_size tokens_per_second".split())
+        ),
+    }
+
+
+FAMILIES = {
+    **kin("qwen2_vl", "Qwen2VL", (qwen_vision.QWEN2, qwen_vision.qwen2, "Qwen2VisionTransformerPretrainedModel"), TEXT),
+    **kin("qwen2_5_vl", "Qwen2_5_VL", (qwen_vision.QWEN2_5, qwen_vision.qwen2_5, "Qwen2_5_VisionTransformerPretrainedModel"), TEXT),
+    **kin("qwen3_vl", "Qwen3VL", (qwen_vision.FIELDS, qwen_vision.qwen3, "Qwen3VLVisionModel"), TEXT3),
+}
