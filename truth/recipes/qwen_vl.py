@@ -9,8 +9,6 @@ from typing import Any
 from truth.forward import Pass
 from truth.live import RefusedError
 
-TEXTS, TOWERS = ("_text",), ("_vision",)
-
 
 def draw(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
     """Fit the two towers to each other, and their lists to their layers."""
@@ -23,7 +21,7 @@ def draw(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
         out = "hidden_size" if raw["model_type"] == "qwen2_vl" else "out_hidden_size"
         vision[out] = text.get("hidden_size", 4096)
     raw |= {"image_token_id": 5, "video_token_id": 6, "vision_start_token_id": 7, "vision_end_token_id": 8}
-    if text is not None and rng.random() < 0.3:  # as older configs have it
+    if text is not None and raw["model_type"] != "qwen3_vl" and rng.random() < 0.3:  # as older configs have it
         del raw["text_config"]
         text.pop("model_type", None)
         raw = {**text, **raw}
@@ -37,7 +35,7 @@ def _tower(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
     if raw["model_type"] == "qwen2_5_vl_vision":
         raw["window_size"] = raw["patch_size"] * raw["spatial_merge_size"] * rng.randint(1, 3)
         raw["fullatt_block_indexes"] = sorted(rng.sample(range(layers + 1), rng.randint(0, layers)))
-    if "deepstack_visual_indexes" in raw or rng.random() < 0.8 and raw["model_type"] == "qwen3_vl_vision":
+    if "deepstack_visual_indexes" in raw or (rng.random() < 0.8 and raw["model_type"] == "qwen3_vl_vision"):
         raw["deepstack_visual_indexes"] = sorted(rng.sample(range(layers + 2), rng.randint(0, layers)))
         raw["num_position_embeddings"] = rng.choice((9, 16, 25))
     return raw
@@ -48,14 +46,18 @@ def _text(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
     width = raw.get("head_dim", 128) if raw["model_type"] == "qwen3_vl_text" else raw.get("hidden_size", 8192) // heads
     half = width // 2
     first = rng.randint(1, max(1, half // 2))
-    raw["rope_parameters"] = {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [half - 2 * (first // 2), first // 2, first // 2]}
+    raw["rope_parameters"] = {
+        "rope_type": "default",
+        "rope_theta": 10000.0,
+        "mrope_section": [half - 2 * (first // 2), first // 2, first // 2],
+    }
     return raw
 
 
 def passes(model: Any) -> list[Pass]:
     """List passes with images, of even and of uneven shapes."""
     vision = getattr(model.config, "vision_config", model.config)
-    merge = getattr(vision, "spatial_merge_size", None)
+    merge: Any = getattr(vision, "spatial_merge_size", None)
     if merge is None:
         return []
     shapes = ((4 * merge, 2 * merge), (3 * merge, 5 * merge))
@@ -68,7 +70,7 @@ def inputs(model: Any, lengths: Any) -> dict[str, Any]:
     """Make tokens, and for images their patches, shapes and places."""
     torch = import_module("torch")
     vision = getattr(model.config, "vision_config", model.config)
-    merge = getattr(vision, "spatial_merge_size", None)
+    merge: Any = getattr(vision, "spatial_merge_size", None)
     if merge is not None and vision is model.config:
         if lengths.patches is None:
             raise RefusedError("an image of any size is told by its patches")

@@ -8,11 +8,16 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family, speech
 from weighbridge.blueprints.composite import CAUSAL, composed, submodel, under
+from weighbridge.blueprints.grids import area
+from weighbridge.blueprints.shifted import maps
 from weighbridge.config import Field, Sizes, choice, derived, told
 from weighbridge.errors import ConfigError
 from weighbridge.parts import linear
 from weighbridge.sizes import Size
 from weighbridge.tree import Part, Stream, Untold
+
+HALVING = ("swin", "donut-swin", "swinv2")
+"""Encoders whose maps halve from stage to stage, while the width doubles."""
 
 DECODERS = "bert gpt2 roberta bart trocr mbart xlm-roberta"
 
@@ -39,10 +44,11 @@ def width(c: Sizes, side: str) -> Size:
     Raises:
         ConfigError: The type has no single one.
     """
-    found: Size | None = getattr(getattr(c, side), "hidden", None)
+    inner = getattr(c, side)
+    found: Size | None = getattr(inner, "hidden", None)
     if found is None:
-        raise ConfigError(f"a {getattr(c, side).model_type} has no hidden size that the other side could be joined to", key=side)
-    return found
+        raise ConfigError(f"a {inner.model_type} has no hidden size that the other side could be joined to", key=side)
+    return found * 2 ** (len(inner.depths) - 1) if inner.model_type in HALVING else found
 
 
 def projected(c: Sizes) -> bool:
@@ -53,11 +59,13 @@ def projected(c: Sizes) -> bool:
     return across is None and getattr(c.encoder, "out", c.states) != width(c, "decoder")
 
 
-def heard(c: Sizes, tree: Part) -> Stream:
-    """Return the stream that comes out of an encoder: of speech the frames, else what the whole model sees."""
-    if not hasattr(c, "kernels"):
-        return "seq" if tree.stream is None else tree.stream
-    return speech.heard(c)
+def given_out(c: Sizes, tree: Part) -> Stream:
+    """Return the stream that comes out of an encoder: of speech the frames, of halving maps the last, else what the whole model sees."""
+    if c.model_type in HALVING:
+        return area(maps(c)[-1])
+    if hasattr(c, "kernels"):
+        return speech.heard(c)
+    return "seq" if tree.stream is None else tree.stream
 
 
 def bridge(c: Sizes, states: Stream) -> tuple[Part, ...]:
@@ -73,7 +81,7 @@ def bridge(c: Sizes, states: Stream) -> tuple[Part, ...]:
 def pair(c: Sizes) -> Part:
     """Describe the encoder, the decoder that attends to its states, and the map between them if their widths differ."""
     encoder = submodel(c.encoder)
-    states = heard(c.encoder, encoder)
+    states = given_out(c.encoder, encoder)
     return Part("", (
         under("encoder", encoder),
         under("decoder", submodel(c.decoder, *CAUSAL), streams={"seq": "decoder", "encoder": states}),

@@ -7,13 +7,12 @@ models/qwen2_vl/modeling_qwen2_vl.py, models/qwen2_5_vl and models/qwen3_vl.
 from __future__ import annotations
 
 from weighbridge.blueprints import Blueprint, Family, qwen_vision
-from weighbridge.blueprints.causal import HEAD_DIM, NEUTRAL, heads
+from weighbridge.blueprints.causal import HEAD_DIM, NEUTRAL, UNBIASED, heads
 from weighbridge.blueprints.composite import composed, submodel, under
 from weighbridge.blueprints.llama import LLAMA, NO_MLP_BIAS, QWEN, llama
 from weighbridge.blueprints.seeing import NEUTRAL as SEEN
 from weighbridge.blueprints.seeing import alone, flat, generation, tied
-from weighbridge.blueprints.causal import UNBIASED
-from weighbridge.config import Field, Sizes, fact, variant
+from weighbridge.config import Field, Sizes, fact, switch, variant
 from weighbridge.tree import Part
 
 TEXT = variant(
@@ -36,8 +35,10 @@ def kin(name: str, prefix: str, vision: tuple[tuple[Field, ...], Blueprint, str]
     fields, tower, tower_class = vision
     parts = (composed("vision", "vision_config", f"{name}_vision", fixed=True), composed("text", "text_config", f"{name}_text", fixed=True))
     classes = {f"{prefix}Model": alone(body), f"{prefix}ForConditionalGeneration": generation(body)}
+    older = name != "qwen3_vl"
+    ties = tied() if older else (switch("tied", "tie_word_embeddings", False),)
     return {
-        name: Family(name, (*parts, *tied()), classes, f"{prefix}Model", SEEN, settle=flat(text)),
+        name: Family(name, (*parts, *ties), classes, f"{prefix}Model", SEEN, settle=flat(text) if older else None),
         f"{name}_text": Family(f"{name}_text", text, heads(f"{prefix}Text", llama, ""), f"{prefix}TextModel", NEUTRAL),
         f"{name}_vision": Family(
             f"{name}_vision", fields, {tower_class: tower}, tower_class, frozenset("in_chans spatial_patch_size tokens_per_second".split())
