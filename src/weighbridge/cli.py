@@ -23,6 +23,8 @@ COMMANDS = {
     "flops": "arithmetic of a forward and a backward pass, by module",
     "verify": "a checkpoint against its config: every tensor matched, or named with its reason",
     "diff": "two models tensor by tensor: added, gone, reshaped, retyped, and the config fields behind it",
+    "compare": "models side by side: parameters, sizes, arithmetic, and the differences to the first",
+    "report": "everything about one model in one file: html, md, tex, txt, xlsx; its picture as svg or png",
     "serve": "the web page and its API",
     "models": "the presets and architectures known",
     "completion": "a script that completes commands and presets in your shell",

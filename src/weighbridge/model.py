@@ -238,12 +238,32 @@ class Model:
             source, self.kind, self.tree, class_name=self.class_name, notes=self.notes, description=self.description, stored=self.stored
         )
 
-    def _repr_html_(self) -> str:
-        """Show the counting table in a notebook."""
-        from weighbridge.renderers.html import render
-        from weighbridge.tables.counting import report
+    def to_pandas(self) -> Any:
+        """Return the tensors as a pandas DataFrame (extra ``frames``)."""
+        from weighbridge.tables.frames import pandas_frame
 
-        return render(report(self))
+        return pandas_frame(self)
+
+    def to_polars(self) -> Any:
+        """Return the tensors as a polars DataFrame (extra ``frames``)."""
+        from weighbridge.tables.frames import polars_frame
+
+        return polars_frame(self)
+
+    def plot(self) -> Any:
+        """Draw the treemap as a matplotlib figure (extra ``charts``)."""
+        from weighbridge.accounts.ledger import ledger
+        from weighbridge.accounts.parameters import PARAMETERS
+        from weighbridge.paper import Picture
+        from weighbridge.renderers.chart import figure
+
+        return figure(Picture(ledger(self.tree, PARAMETERS)))
+
+    def _repr_html_(self) -> str:
+        """Show the counting table, which folds, with its treemap in a notebook."""
+        from weighbridge.tables.counting import notebook
+
+        return notebook(self)
 
     def __repr__(self) -> str:
         return f"<Model {self.class_name or self.kind} {self.source}: {self.count().unique:,} parameters>"

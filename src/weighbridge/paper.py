@@ -1,9 +1,10 @@
-"""A text with formulas: headings, paragraphs, equations, tables. Data; ``renderers.papers`` writes it out."""
+"""A text with formulas: headings, paragraphs, equations, tables, pictures. Data; ``renderers.papers`` writes it out."""
 
 from __future__ import annotations
 
 from typing import NamedTuple, TypeAlias
 
+from weighbridge.accounts.ledger import Entry
 from weighbridge.formula import Expression
 from weighbridge.report import Table
 
@@ -41,7 +42,21 @@ class Equation(NamedTuple):
     label: str = ""
 
 
-Block: TypeAlias = Heading | Paragraph | Item | Equation | Table
+class Picture(NamedTuple):
+    """A ledger to be drawn as a treemap and a sunburst, where pictures can be drawn."""
+
+    root: Entry
+
+
+class Bars(NamedTuple):
+    """Bars of stacked amounts, where pictures can be drawn: a label and its amounts for each, and what the amounts are."""
+
+    rows: tuple[tuple[str, tuple[int, ...]], ...]
+    legend: tuple[str, ...]
+
+
+Words: TypeAlias = Heading | Paragraph | Item | Equation | Table
+Block: TypeAlias = Words | Picture | Bars
 
 
 class Paper(NamedTuple):
@@ -51,3 +66,8 @@ class Paper(NamedTuple):
     figure: str
     language: str
     blocks: tuple[Block, ...]
+
+    @property
+    def worded(self) -> tuple[Words, ...]:
+        """The blocks without the pictures, for forms that hold none."""
+        return tuple(block for block in self.blocks if not isinstance(block, (Picture, Bars)))

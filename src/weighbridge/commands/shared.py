@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from typing import Any
 
+    from weighbridge.paper import Paper
     from weighbridge.report import Report
 
 
@@ -39,6 +40,24 @@ def output_options(parser: ArgumentParser) -> None:
     group.add_argument("--json", action="store_true", help="print JSON")
     for form in ("csv", "markdown", "html"):
         group.add_argument(f"--{form}", dest="form", action="store_const", const=form, help=f"print the tables as {form}")
+
+
+def file_option(parser: ArgumentParser) -> None:
+    """Add ``-o``."""
+    known = "html, md, tex, txt, xlsx, svg or png"
+    parser.add_argument("-o", "--output", metavar="FILE", help=f"write to a file, in the form its ending names: {known}")
+
+
+def deliver(paper: Paper, args: Namespace) -> None:
+    """Write a text to the file that ``-o`` names, or print it."""
+    if args.output:
+        from weighbridge.renderers import files
+
+        print(f"{args.output}: {files.write(paper, args.output):,} bytes")
+        return
+    from weighbridge.renderers.papers import render
+
+    print(render(paper), end="")
 
 
 def weighed(args: Namespace) -> Model:

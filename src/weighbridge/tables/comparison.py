@@ -15,7 +15,7 @@ GROUPS = {"parameters": mark("Parameters"), "sizes": mark("Sizes"), "arithmetic"
 
 
 def report(found: Comparison, lang: str = "en") -> Report:
-    """Lay a comparison out: a column for each model, and one for each difference to the first.
+    """Lay a comparison out: a column for each model, and the differences to the first.
 
     >>> from weighbridge import model
     >>> from weighbridge.proofs.compare import compare
@@ -24,14 +24,24 @@ def report(found: Comparison, lang: str = "en") -> Report:
     """
     say = translator(lang)
     names = titles(found.models)
-    less = [say("difference")] if len(names) == 2 else [say("{name} − {first}").format(name=name, first=names[0]) for name in names[1:]]
-    tables = []
+    tables: list[Table] = []
     for group, title in GROUPS.items():
-        rows = tuple(Row((say(m.title), *m.values, *m.differences[1:])) for m in found.measures if m.group == group)
-        if rows:
-            numbers = tuple(Column(name, "integer") for name in (*names, *less))
-            tables.append(Table((Column(say("measure")), *numbers), rows, say(title)))
+        kept = [measure for measure in found.measures if measure.group == group]
+        if kept and len(names) == 2:
+            rows = [Row((say(m.title), *m.values, *m.differences[1:])) for m in kept]
+            tables.append(_table(say(title), [say("measure"), *names, say("difference")], rows))
+        elif kept:
+            tables.append(_table(say(title), [say("measure"), *names], [Row((say(m.title), *m.values)) for m in kept]))
+    if len(names) > 2:
+        title = say("Differences to {first}").format(first=names[0])
+        rows = [Row((say(m.title), *m.differences[1:])) for m in found.measures if any(m.differences)]
+        tables.append(_table(title, [say("measure"), *names[1:]], rows))
     return Report(say("{models} models side by side").format(models=len(names)), "", tuple(tables), found.untold)
+
+
+def _table(title: str, titles: list[str], rows: list[Row]) -> Table:
+    columns = [Column(name, "integer" if index else "text") for index, name in enumerate(titles)]
+    return Table(tuple(columns), tuple(rows), title)
 
 
 def as_json(found: Comparison) -> dict[str, Any]:

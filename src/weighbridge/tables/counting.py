@@ -82,6 +82,19 @@ def report(model: Model, *, depth: int | None = None) -> Report:
     return Report(headline(model), f"{book.amount:,} parameters", (tree_table(book, all_tensors, depth),), tuple(notes(model)))
 
 
+def notebook(model: Model) -> str:
+    """Return a fragment of HTML: the total, the treemap, the table that folds, the notes."""
+    from html import escape
+
+    from weighbridge.renderers.folding import STYLE, folding
+    from weighbridge.renderers.treemap import tiles, treemap
+
+    shown = report(model)
+    picture = treemap(tiles(ledger(model.tree, PARAMETERS)), height=240)
+    body = f"<p><strong>{escape(shown.headline)}</strong> {escape(shown.figure)}</p>{picture}{''.join(map(folding, shown.tables))}"
+    return f'<div class="weighbridge"><style>{STYLE}</style>{body}{"".join(f"<p>{escape(note)}</p>" for note in shown.notes)}</div>'
+
+
 def headline(model: Model) -> str:
     """Return class, source and main sizes in one line."""
     pieces = [model.class_name, model.source]

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from weighbridge.errors import UsageError
 from weighbridge.messages import mark
-from weighbridge.web.query import Query, query, whole
+from weighbridge.web.query import Query, check_names, query, whole
 
 Parameters = Mapping[str, Any]
 
@@ -39,7 +39,9 @@ def _count(asked: Query, given: Parameters) -> Any:
 def _tensors(asked: Query, given: Parameters) -> Any:
     from weighbridge.tables import listing
 
-    return listing.as_json(asked.model(), str(given.get("names") or "reference"))
+    found = asked.model()
+    check_names(found.tree)
+    return listing.as_json(found, str(given.get("names") or "reference"))
 
 
 def _formula(asked: Query, given: Parameters) -> Any:

@@ -61,8 +61,9 @@ def compare_page(request: Request, form: Form) -> Response:
     found = compare(models, asked.batch, asked.seq)
     say = translator(asked.language)
     links = [asked.link("/model", source=name, class_name="", overrides=()) for name in names]
+    groups = [(say(title), [m for m in found.measures if m.group == group]) for group, title in comparison.GROUPS.items()]
     view = {"names": [*names, *[""] * (MOST_COMPARED - len(names))], "bars": views.bars(found, say), "links": links,
-            "tables": comparison.report(found, asked.language).tables, "untold": found.untold}  # fmt: skip
+            "groups": groups, "untold": found.untold}  # fmt: skip
     return _page(request, "compare", asked, view)
 
 

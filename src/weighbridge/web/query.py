@@ -16,8 +16,17 @@ from weighbridge.blueprints import MODULES
 from weighbridge.errors import SourceError, UsageError
 from weighbridge.messages import languages
 from weighbridge.model import Model, model
+from weighbridge.tree import Part
 
 DEFAULT = "bert-base-uncased"
+DEEPEST = 10_000
+"""The most layers that are weighed for a request; ten times as deep as any model, and little enough to be listed."""
+
+MOST_NAMES = 1_000_000
+"""The most tensors whose names are written out for a request."""
+
+STACKS = ("layer", "depth", "block", "stage")
+"""What keys are called that say how often something is stacked."""
 
 
 class Query(NamedTuple):
@@ -47,7 +56,9 @@ class Query(NamedTuple):
     def model(self) -> Model:
         """Put the model on the weighbridge."""
         raw = sources.parse_config(self.config.encode(), "the config") if self.config else _known(self.source)
-        found = model(raw, self.class_name or None, dict(self.overrides))
+        changed = dict(self.overrides)
+        _check_depth({**raw, **changed})
+        found = model(raw, self.class_name or None, changed)
         found.source = "config" if self.config else self.source
         return found
 
@@ -89,6 +100,27 @@ def query(parameters: Mapping[str, str]) -> Query:
         batch=whole(parameters, "batch", 1),
         seq=whole(parameters, "seq", 128),
     )
+
+
+def _check_depth(raw: Mapping[str, Any], path: str = "") -> None:
+    """Refuse a config so deep that to list its layers would take the server's memory."""
+    for key, value in raw.items():
+        deep = any(word in str(key) for word in STACKS)
+        if isinstance(value, Mapping):
+            _check_depth(value, f"{path}{key}.")
+        elif deep and any(type(number) is int and number > DEEPEST for number in (value if isinstance(value, list) else [value])):
+            raise UsageError(f"{path}{key}: this server weighs at most {DEEPEST:,} layers")
+
+
+def check_names(part: Part) -> None:
+    """Refuse to write out more names than :data:`MOST_NAMES`."""
+    if _names(part) > MOST_NAMES:
+        raise UsageError(f"more than {MOST_NAMES:,} tensors; this server does not list them")
+
+
+def _names(part: Part) -> int:
+    each = sum(_names(child) if isinstance(child, Part) else 1 for child in part.children)
+    return each * (part.repeat if isinstance(part.repeat, int) else 1)
 
 
 def _known(source: str) -> dict[str, Any]:

@@ -225,6 +225,18 @@ def test_a_slider_moves_in_steps_that_give_a_model(client: TestClient) -> None:
     assert steps["num_hidden_layers"] == 1
 
 
+@pytest.mark.parametrize("source", ["bert", "deepseek_v3", "swin"])
+@pytest.mark.parametrize("key", ["num_hidden_layers", "depths", "num_experts"])
+def test_a_config_deeper_than_memory_is_refused(client: TestClient, source: str, key: str) -> None:
+    value = [900_000_000] * 4 if key == "depths" else 900_000_000
+    for call in ("count", "tensors", "explain"):
+        answer = client.post(f"/api/v1/{call}", json={"config": {"model_type": source, key: value}})
+        assert answer.status_code in (200, 400, 422)
+        assert key == "num_experts" or "at most 10,000 layers" in answer.json()["detail"]
+    experts = {"config": {"model_type": "deepseek_v3", "n_routed_experts": 900_000_000}}
+    assert client.post("/api/v1/tensors", json=experts).status_code in (200, 400, 422)
+
+
 def test_nothing_on_disk_is_read_for_a_request(client: TestClient, tmp_path: Path) -> None:
     secret = tmp_path / "config.json"
     secret.write_text('{"model_type": "bert", "num_hidden_layers": 77}')

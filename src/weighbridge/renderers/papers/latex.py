@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from weighbridge.notation import LATEX, write
-from weighbridge.paper import Block, Equation, Heading, Item, Paper, Paragraph
+from weighbridge.paper import Equation, Heading, Item, Paper, Paragraph, Words
 from weighbridge.renderers import written
 from weighbridge.renderers.papers.text import colon, shortened
 from weighbridge.report import Table
 
 HEAD = r"""\documentclass[11pt]{%s}
 \usepackage{amsmath}
+\usepackage{array,longtable}
 \usepackage[margin=20mm]{geometry}
+\setlength{\LTleft}{0pt}
 \setlength{\parindent}{0pt}
 \setlength{\parskip}{4pt}
 \begin{document}
 """
+WIDEST = 34
+"""Letters of a cell that a line of a table can hold."""
+
 LEVELS = ("section*", "subsection*", "subsubsection*", "paragraph*")
 SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "%": r"\%", "#": r"\#", "_": r"\_",
@@ -27,7 +32,7 @@ def render(paper: Paper) -> str:
     """Write *paper* as a LaTeX document."""
     head = HEAD % ("ctexart" if paper.language == "zh" else "article")
     title = rf"{{\Large\bfseries {escaped(paper.title)}{colon(paper)}{escaped(paper.figure)}\par}}"
-    return "\n".join([head + title, *map(_block, paper.blocks), r"\end{document}"]) + "\n"
+    return "\n".join([head + title, *map(_block, paper.worded), r"\end{document}"]) + "\n"
 
 
 def escaped(text: str) -> str:
@@ -39,7 +44,7 @@ def escaped(text: str) -> str:
     return "".join(SPECIAL.get(character, character) for character in text)
 
 
-def _block(block: Block) -> str:
+def _block(block: Words) -> str:
     match block:
         case Heading():
             level = LEVELS[min(block.level, len(LEVELS)) - 1]
@@ -61,7 +66,18 @@ def _block(block: Block) -> str:
 
 
 def _table(table: Table) -> str:
-    columns = "".join("r" if column.kind in ("integer", "share") else "l" for column in table.columns)
-    rows = [tuple(column.title for column in table.columns), *(row.cells for row in table.rows)]
-    body = " \\\\\n".join(" & ".join(escaped(written(cell)) for cell in row) for row in rows)
-    return f"\\begin{{tabular}}{{{columns}}}\n{body}\n\\end{{tabular}}\\par"
+    kept = table.shown()
+    head = [[escaped(table.columns[i].title) for i in kept]] if table.headed else []
+    rows = [[r"\quad " * row.depth * (i == 0) + escaped(written(row.cells[i])) for i in kept] for row in table.rows]
+    body = " \\\\\n".join(" & ".join(row) for row in [*head, *rows])
+    title = rf"\textbf{{{escaped(table.title)}}}\par" + "\n" if table.title else ""
+    columns = "".join(_column(table, i) for i in kept)
+    return f"{title}{{\\small\\begin{{longtable}}{{{columns}}}\n{body}\n\\end{{longtable}}}}"
+
+
+def _column(table: Table, index: int) -> str:
+    """Return how a column is set: numbers flush right, long texts broken into lines."""
+    if table.columns[index].kind in ("integer", "share"):
+        return "r"
+    longest = max((len(str(row.cells[index])) for row in table.rows), default=0)
+    return r">{\raggedright}p{0.3\linewidth}" if longest > WIDEST else "l"

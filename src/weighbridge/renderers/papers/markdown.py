@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from weighbridge.notation import UNICODE, write
-from weighbridge.paper import Block, Equation, Heading, Item, Paper, Paragraph
+from weighbridge.paper import Equation, Heading, Item, Paper, Paragraph, Words
 from weighbridge.renderers.markdown import table_markdown
 from weighbridge.renderers.papers.text import colon, shortened
 
 
 def render(paper: Paper) -> str:
     """Write *paper* as Markdown."""
-    return "\n\n".join([f"# {paper.title}{colon(paper)}{paper.figure}", *map(_block, paper.blocks)]) + "\n"
+    return "\n\n".join([f"# {paper.title}{colon(paper)}{paper.figure}", *map(_block, paper.worded)]) + "\n"
 
 
-def _block(block: Block) -> str:
+def _block(block: Words) -> str:
     match block:
         case Heading():
             figure = f" ({block.figure})" if block.figure else ""

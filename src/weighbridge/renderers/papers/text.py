@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from weighbridge.notation import UNICODE, write
-from weighbridge.paper import Block, Equation, Heading, Item, Paper, Paragraph
+from weighbridge.paper import Equation, Heading, Item, Paper, Paragraph, Words
 from weighbridge.renderers.text import measure, table_text
 
 WIDTH = 100
@@ -11,7 +11,7 @@ WIDTH = 100
 
 def render(paper: Paper) -> str:
     """Write *paper* as plain text."""
-    return "\n".join([f"{paper.title}{colon(paper)}{paper.figure}", *(line for block in paper.blocks for line in lines(block))]) + "\n"
+    return "\n".join([f"{paper.title}{colon(paper)}{paper.figure}", *(line for block in paper.worded for line in lines(block))]) + "\n"
 
 
 def colon(paper: Paper) -> str:
@@ -19,7 +19,7 @@ def colon(paper: Paper) -> str:
     return "：" if paper.language == "zh" else ": "
 
 
-def lines(block: Block) -> list[str]:
+def lines(block: Words) -> list[str]:
     """Write one block.
 
     >>> lines(Heading(1, "1", "Embeddings", "16,622,592"))[1].endswith(" 16,622,592")
