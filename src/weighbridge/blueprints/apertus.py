@@ -1,7 +1,8 @@
-"""Llama with one thing otherwise: Apertus (a learned activation), BitNet (norms inside), Helium (a square output), nanochat (no norms).
+"""Llama with one thing otherwise: Apertus (a learned activation), BitNet (norms inside), DiffLlama (attention minus attention),
+Helium (a square output), nanochat (no norms).
 
-Source: arXiv 2509.14233 (Apertus), 2402.17764 (BitNet b1.58); class and tensor names as in transformers 5.23.0,
-models/apertus, models/bitnet, models/helium, models/nanochat.
+Source: arXiv 2509.14233 (Apertus), 2402.17764 (BitNet b1.58), 2410.05258 (differential attention); class and tensor names as in
+transformers 5.23.0, models/apertus, models/bitnet, models/diffllama, models/helium, models/nanochat.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import FIELDS, NEUTRAL, UNBIASED, Body, attention, heads
 from weighbridge.config import Field, Sizes, variant
-from weighbridge.parts import embedding, gated_mlp, linear, plain_mlp, rms_norm
+from weighbridge.parts import attend, embedding, gated_mlp, linear, plain_mlp, rms_norm
 from weighbridge.tree import Node, Part, Tensor
 
 BEFORE = ("input_layernorm", "post_attention_layernorm")
@@ -45,6 +46,15 @@ def helium(c: Sizes) -> tuple[Node, ...]:
     return decoder(c, attended._replace(children=children), gated_mlp("mlp", c.hidden, c.mlp, bias=c.mlp_bias))
 
 
+def diffllama(c: Sizes) -> tuple[Node, ...]:
+    """Describe DiffLlama: four learned vectors weigh one attention against another; both halves of the values are attended in turn."""
+    learned = tuple(Tensor(f"lambda_{name}", (c.head_dim,), "gain") for name in ("q1", "k1", "q2", "k2"))
+    attended = attention(c, before=learned)
+    twice = attend(heads=c.heads, kv_heads=c.kv_heads, head_dim=c.head_dim, groups=2)
+    attended = attended._replace(children=(*attended.children[:-1], twice))
+    return decoder(c, attended, gated_mlp("mlp", c.hidden, c.mlp))
+
+
 def nanochat(c: Sizes) -> tuple[Node, ...]:
     """Describe nanochat: an MLP without a gate, and no parameters in the norms."""
     return decoder(c, attention(c), plain_mlp("mlp", c.hidden, c.mlp, ("fc1", "fc2")), ())
@@ -56,17 +66,19 @@ APERTUS = variant(
 )
 BITNET = variant(FIELDS, vocab=128256, hidden=2560, mlp=6912, layers=30, heads=20, kv_heads=5, **NO_MLP_BIAS)
 HELIUM = variant(FIELDS, vocab=48000, hidden=2560, mlp=7040, layers=24, heads=20, kv_heads=20, head_dim=128, out_bias=UNBIASED["out_bias"])
+DIFFLLAMA = variant(FIELDS, hidden=2048, mlp=8192, layers=16, **NO_MLP_BIAS)
 NANOCHAT = variant(FIELDS, vocab=50304, hidden=768, mlp=8192, layers=12, heads=6, **NO_MLP_BIAS)
 
 
 def family(name: str, having: str, body: Body, fields: tuple[Field, ...]) -> Family:
-    """Return the family of one of the four."""
-    return Family(name.lower(), fields, heads(name, body, having), name + "Model", NEUTRAL)
+    """Return the family of one of them."""
+    return Family(name.lower(), fields, heads(name, body, having, qa="transformer"), name + "Model", NEUTRAL | {"lambda_std_dev"})
 
 
 FAMILIES = {
     "apertus": family("Apertus", "lm token", apertus, APERTUS),
     "bitnet": family("BitNet", "lm", bitnet, BITNET),
+    "diffllama": family("DiffLlama", "lm sequence token qa", diffllama, DIFFLLAMA),
     "helium": family("Helium", "lm sequence token", helium, HELIUM),
     "nanochat": family("NanoChat", "lm", nanochat, NANOCHAT),
 }

@@ -10,9 +10,10 @@ from __future__ import annotations
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import FIELDS, NEUTRAL, UNBIASED, heads
 from weighbridge.blueprints.published import unfused
-from weighbridge.blueprints.sparse import EXPERT_MLP, EXPERTS, MIXTURE, SHARED, first_dense, mlp, told
+from weighbridge.blueprints.sparse import EXPERT_MLP, EXPERTS, MIXTURE, SHARED, first_dense, mlp, old_steps, told
 from weighbridge.config import Field, Sizes, fact, optional, size, switch, variant
 from weighbridge.parts import attend, embedding, linear, rms_norm, stack
+from weighbridge.sizes import Size
 from weighbridge.tree import Node, Part
 
 
@@ -26,8 +27,13 @@ def deepseek(c: Sizes) -> tuple[Node, ...]:
     return (embedding("embed_tokens", c.vocab, H), *stack("layers", c.kinds, c.layers, layer), rms_norm("norm", H))
 
 
-def latent_attention(c: Sizes) -> Part:
-    """Describe attention whose keys and values are kept compressed: the cache holds the latent and the rotary part once for all heads."""
+def latent_attention(c: Sizes, *after: Part, cached: Size = 0) -> Part:
+    """Describe attention whose keys and values are kept compressed: the cache holds the latent and the rotary part once for all heads.
+
+    Args:
+        after: Further parts, behind the output.
+        cached: What they keep for each token.
+    """
     H, A, width = c.hidden, c.heads, c.plain_dim + c.rope_dim
     if c.q_lora is None:
         queries: tuple[Part, ...] = (linear("q_proj", H, A * width, bias=False),)
@@ -43,7 +49,8 @@ def latent_attention(c: Sizes) -> Part:
         rms_norm("kv_a_layernorm", c.kv_lora),
         linear("kv_b_proj", c.kv_lora, A * (c.plain_dim + c.value_dim), bias=False),
         linear("o_proj", A * c.value_dim, H, bias=c.out_bias),
-        attend(heads=A, head_dim=width, value_dim=c.value_dim, cache=c.kv_lora + c.rope_dim),
+        *after,
+        attend(heads=A, head_dim=width, value_dim=c.value_dim, cache=c.kv_lora + c.rope_dim + cached),
     ), "latent_attention")  # fmt: skip
 
 
@@ -73,6 +80,14 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
         LATENT, *latent(q=1536, kv=512, plain=128, rope=64, value=128), *first_dense(3), vocab=129280, hidden=7168, mlp=18432,
         layers=61, heads=128, experts=EXPERTS._replace(default=256, aliases=("num_local_experts",)), active=8,
         **SPARSE | NO_MLP_BIAS | {"expert_mlp": EXPERT_MLP._replace(default=2048), "block": V3_BLOCK})),
+    "mistral4": ("Mistral4", "lm sequence token", variant(
+        LATENT, *latent(q=1024, kv=256, plain=64, rope=64, value=128), *first_dense(0), vocab=131072, mlp=12288, layers=36,
+        experts=EXPERTS._replace(default=128, aliases=("num_local_experts",)), active=4,
+        **SPARSE | NO_MLP_BIAS | {"expert_mlp": EXPERT_MLP._replace(default=2048)})),
+    "axk1": ("AXK1", "lm sequence token", variant(
+        LATENT, *latent(q=1536, kv=512, plain=128, rope=64, value=128), *old_steps(1), vocab=163840, hidden=7168, mlp=18432,
+        layers=61, heads=64, experts=EXPERTS._replace(default=192, aliases=("num_local_experts",)), active=8,
+        **SPARSE | NO_MLP_BIAS | {"expert_mlp": EXPERT_MLP._replace(default=2048), "block": V3_BLOCK + " post_norm"})),
     "glm4_moe_lite": ("Glm4MoeLite", "lm", variant(
         LATENT, *latent(q=768, kv=512, plain=192, rope=64, value=256),
         *told(lambda c: ["sparse" if index else "dense" for index in range(c.layers)]), vocab=154880, hidden=2048, mlp=10240,

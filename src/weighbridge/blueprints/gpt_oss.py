@@ -1,4 +1,4 @@
-"""gpt-oss: "gpt-oss-120b & gpt-oss-20b Model Card" (OpenAI, 2025).
+"""gpt-oss: "gpt-oss-120b & gpt-oss-20b Model Card" (OpenAI, 2025); and the same as a filter of private data.
 
 Source: arXiv 2508.10925; class and tensor names as in transformers 5.23.0, models/gpt_oss/modeling_gpt_oss.py. The published
 files hold the experts in four bits, as blocks and scales.
@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import FIELDS, NEUTRAL, UNBIASED, attention, heads
-from weighbridge.blueprints.windows import all_but_every, window
-from weighbridge.config import Sizes, size, variant
+from weighbridge.blueprints.windows import all_but_every, window, windowed
+from weighbridge.config import LABELS, Sizes, size, variant
 from weighbridge.parts import embedding, linear, rms_norm
 from weighbridge.tree import Node, Part, Tensor
 
@@ -47,4 +47,12 @@ FIELDS_OF_OSS = variant(
 )  # fmt: skip
 
 SKIPPED = NEUTRAL | {"experts_per_token", "initial_context_length", "swiglu_alpha", "swiglu_limit"}
-FAMILIES = {"gpt_oss": Family("gpt_oss", FIELDS_OF_OSS, heads("GptOss", gpt_oss, "lm sequence token"), "GptOssModel", SKIPPED)}
+FILTER = variant(
+    FIELDS_OF_OSS, vocab=200064, hidden=640, mlp=640, layers=8, heads=14, kv_heads=2, labels=LABELS._replace(default=33),
+    windowed=windowed(lambda c: int(c.layers)),
+)  # fmt: skip
+FILTERS = heads("OpenAIPrivacyFilter", gpt_oss, "token")
+FAMILIES = {
+    "openai_privacy_filter": Family("openai_privacy_filter", FILTER, FILTERS, "OpenAIPrivacyFilterModel", SKIPPED),
+    "gpt_oss": Family("gpt_oss", FIELDS_OF_OSS, heads("GptOss", gpt_oss, "lm sequence token"), "GptOssModel", SKIPPED),
+}

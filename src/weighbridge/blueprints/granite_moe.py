@@ -1,15 +1,19 @@
 """Granite 3 with experts (IBM, 2024): Llama with a sparse block after the norms, and in a variant an MLP shared by all tokens.
 
-Source: class and tensor names as in transformers 5.23.0, models/granitemoe/modeling_granitemoe.py and
-models/granitemoeshared/modeling_granitemoeshared.py.
+Source: class and tensor names as in transformers 5.23.0, models/granitemoe, models/granitemoeshared, models/granitemoe_swa and
+models/granitemoehybrid. Granite 4 puts Mamba-2 in place of attention in most layers.
 """
 
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import FIELDS, NEUTRAL, UNBIASED, attention, heads
-from weighbridge.config import Sizes, fact, size, variant
-from weighbridge.parts import embedding, fused_experts, linear, rms_norm
+from weighbridge.blueprints.llama import sinks
+from weighbridge.blueprints.mamba2 import BAMBA, mixer
+from weighbridge.blueprints.sparse import chosen
+from weighbridge.blueprints.windows import window, windowed
+from weighbridge.config import Field, Sizes, fact, size, variant
+from weighbridge.parts import embedding, fused_experts, linear, rms_norm, stack
 from weighbridge.tree import Node, Part, Row
 
 
@@ -17,13 +21,31 @@ def granite_moe(c: Sizes) -> tuple[Node, ...]:
     """Describe Llama whose MLP is a mixture of experts, under the name ``block_sparse_moe``."""
     H = c.hidden
     layer = Part("layers", (
-        attention(c),
+        attention(c, before=sinks(c)),
         rms_norm("input_layernorm", H),
         rms_norm("post_attention_layernorm", H),
-        Part("block_sparse_moe", (linear("router", H, c.experts, bias=False), fused_experts(c.experts, c.active, H, c.mlp)), "mixture"),
+        mixture(c),
         *(shared_mlp(c) if c.shared else ()),
     ), "layer", repeat=c.layers)  # fmt: skip
     return (embedding("embed_tokens", c.vocab, H), layer, rms_norm("norm", H))
+
+
+def granite_hybrid(c: Sizes) -> tuple[Node, ...]:
+    """Describe Granite 4: Mamba-2 or attention, then experts, if there are any, and an MLP that every token passes."""
+    H = c.hidden
+
+    def layer(kind: str) -> tuple[Node, ...]:
+        halves = (*((mixture(c),) if c.sparse else ()), *shared_mlp(c))
+        norms = (rms_norm("input_layernorm", H), rms_norm("post_attention_layernorm", H))
+        return (*norms, *halves, attention(c) if kind == "full_attention" else mixer(c, "mamba"))
+
+    return (embedding("embed_tokens", c.vocab, H), *stack("layers", c.kinds, c.layers, layer), rms_norm("norm", H))
+
+
+def mixture(c: Sizes) -> Part:
+    """Describe router and experts."""
+    router = linear("router", c.hidden, c.experts, bias=False)
+    return Part("block_sparse_moe", (router, fused_experts(c.experts, c.active, c.hidden, c.mlp)), "mixture")
 
 
 def shared_mlp(c: Sizes) -> tuple[Part, ...]:
@@ -41,9 +63,19 @@ GRANITE = variant(
     size("active", "num_experts_per_tok", 2, "k", "experts per token"),
     size("shared_inner", "shared_intermediate_size", 0, "S", "intermediate size of the shared MLP", minimum=0),
     fact("shared", lambda c: c.shared_inner > 0),
+    fact("sinks", False),
     mlp_bias=UNBIASED["mlp_bias"],
 )
 PLAIN = tuple(fact("shared_inner", 0) if field.word == "shared_inner" else field for field in GRANITE)
+SWA = variant(GRANITE, sinks=True, window=window(default=128), windowed=windowed(lambda c: int(c.layers) * 3 // 4))
+MAMBA = tuple(field for field in BAMBA if field.word in "state_heads groups state kernel expand chunk conv_bias bias".split())
+HYBRID = variant(
+    GRANITE, *MAMBA, fact("sparse", lambda c: c.experts > 0),
+    Field("told", "layer_types", lambda c: ["linear_attention"] * c.layers, "choice", aliases=("layers_block_type",)),
+    fact("kinds", lambda c: chosen(c, c.told, "layer_types", ("linear_attention", "full_attention"))),
+    experts=size("experts", "num_local_experts", 8, "E", "experts", minimum=0),
+    shared_inner=size("shared_inner", "shared_intermediate_size", 1024, "S", "intermediate size of the shared MLP", minimum=0),
+)  # fmt: skip
 
 
 def published(row: Row) -> Row:
@@ -64,4 +96,11 @@ FAMILIES = {
     "granitemoeshared": Family(
         "granitemoeshared", GRANITE, heads("GraniteMoeShared", granite_moe, "lm"), "GraniteMoeSharedModel", NEUTRAL, RENAMES
     ),
-}
+    "granitemoe_swa": Family(
+        "granitemoe_swa", SWA, heads("GraniteMoeSWA", granite_moe, "lm"), "GraniteMoeSWAModel", NEUTRAL | {"layer_rope_theta"}, RENAMES
+    ),
+    "granitemoehybrid": Family(
+        "granitemoehybrid", HYBRID, heads("GraniteMoeHybrid", granite_hybrid, "lm"), "GraniteMoeHybridModel",
+        NEUTRAL | {"mamba_d_head", "time_step_limit", "time_step_min", "time_step_max"}, RENAMES,
+    ),
+}  # fmt: skip

@@ -127,3 +127,7 @@ def _named(family: Family) -> Family:
 
 
 FAMILIES = {name: _named(family) if name in REMOTE else family for name, family in families(TYPES).items()}
+FAMILIES["emu3_text_model"] = Family(
+    "emu3_text_model", variant(LLAMA, vocab=184622, mlp=14336, kv_heads=8), heads("Emu3", llama, "lm", base="TextModel"), "Emu3TextModel",
+    NEUTRAL,
+)  # fmt: skip

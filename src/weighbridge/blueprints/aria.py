@@ -1,0 +1,48 @@
+"""The text tower of Aria: Llama with many small experts, and some that every token passes.
+
+Source: arXiv 2410.05993; class and tensor names as in transformers 5.23.0, models/aria/modeling_aria.py. The experts' matrices are
+stored as ``[inputs, outputs]``.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints import Family
+from weighbridge.blueprints.causal import FIELDS, NEUTRAL, attention, heads
+from weighbridge.config import Sizes, size, variant
+from weighbridge.parts import embedding, gated_mlp, linear, rms_norm
+from weighbridge.tree import Node, Part, Tensor
+
+
+def aria(c: Sizes) -> tuple[Node, ...]:
+    """Describe embeddings, layers of attention and experts, and a last norm."""
+    H = c.hidden
+    layer = Part("layers", (
+        attention(c),
+        Part("mlp", (
+            linear("router", H, c.experts, bias=False),
+            experts(c),
+            gated_mlp("shared_experts", H, c.shared_experts * c.mlp, bias=c.mlp_bias),
+        ), "mixture"),
+        rms_norm("input_layernorm", H),
+        rms_norm("post_attention_layernorm", H),
+    ), "layer", repeat=c.layers)  # fmt: skip
+    return (embedding("embed_tokens", c.vocab, H), layer, rms_norm("norm", H))
+
+
+def experts(c: Sizes) -> Part:
+    """Describe all experts in two tensors."""
+    E, H, I = c.experts, c.hidden, c.mlp
+    return Part("experts", (
+        Tensor("gate_up_proj", (E, H, 2 * I)), Tensor("down_proj", (E, I, H)),
+    ), "experts", experts=E, active=c.active)  # fmt: skip
+
+
+ARIA = variant(
+    FIELDS,
+    size("experts", "moe_num_experts", 8, "E", "experts"),
+    size("active", "moe_topk", 2, "k", "experts per token"),
+    size("shared_experts", "moe_num_shared_experts", 2, "N", "shared experts"),
+    mlp=4096,
+)
+CLASSES = heads("AriaText", aria, "lm")
+FAMILIES = {"aria_text": Family("aria_text", ARIA, CLASSES, "AriaTextModel", NEUTRAL)}

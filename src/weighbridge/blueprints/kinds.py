@@ -1,0 +1,95 @@
+"""Which layers are of which kind: the keys by which configs say it, and what is told where they do not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from weighbridge.config import Field, Sizes, fact, listed
+from weighbridge.errors import ConfigError
+from weighbridge.records import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def first_dense(default: int, key: str = "first_k_dense_replace") -> tuple[Field, Field]:
+    """Declare that the first few layers have an ordinary MLP."""
+    return (
+        Field("dense", key, default, "choice"),
+        fact("kinds", lambda c: ["dense" if index < c.dense else "sparse" for index in range(c.layers)]),
+    )
+
+
+def every_step() -> tuple[Field, ...]:
+    """Declare that every so many-th layer has experts, but for those named."""
+    return (
+        Field("step", "decoder_sparse_step", 1, "choice"),
+        listed("only_dense", "mlp_only_layers", []),
+        fact("kinds", lambda c: ["sparse" if _sparse(c, index) else "dense" for index in range(c.layers)]),
+    )
+
+
+def _sparse(c: Sizes, index: int) -> bool:
+    return index not in c.only_dense and c.experts > 0 and (index + 1) % c.step == 0
+
+
+def between() -> tuple[Field, ...]:
+    """Declare that every so many-th layer has experts, from a first to a last one."""
+    return (
+        Field("step", "moe_layer_interval", 1, "choice"),
+        Field("start", "moe_layer_start_index", 1, "choice"),
+        Field("end", "moe_layer_end_index", -1, "choice"),
+        fact("kinds", lambda c: ["sparse" if _between(c, index) else "dense" for index in range(c.layers)]),
+    )
+
+
+def _between(c: Sizes, index: int) -> bool:
+    end = c.layers - 1 if c.end == -1 else c.end
+    return bool((index + 1) % c.step == 0 and c.start <= index <= end)
+
+
+def told(rule: Callable[[Sizes], list[str]], key: str = "mlp_layer_types") -> tuple[Field, Field]:
+    """Declare that a list tells each layer's kind; where it is absent, *rule* does."""
+    return (Field("told", key, rule, "choice"), fact("kinds", lambda c: one_per_layer(c, c.told, key)))
+
+
+def old_steps(first: int) -> tuple[Field, ...]:
+    """Declare that a list tells each layer's kind; where it is absent, the older keys for the first dense layers and the period do."""
+
+    def rule(c: Sizes) -> list[str]:
+        return ["sparse" if index >= c.dense and index % c.step == 0 else "dense" for index in range(c.layers)]
+
+    return (
+        Field("dense", "first_k_dense_replace", first, "choice", silent=True),
+        Field("step", "moe_layer_freq", 1, "choice", silent=True),
+        *told(rule),
+    )
+
+
+def one_per_layer(c: Sizes, kinds: Any, key: str) -> list[str]:
+    """Check that a list names the kind of every layer.
+
+    Raises:
+        ConfigError: It is of another length than there are layers, or no list.
+    """
+    if not isinstance(kinds, (list, tuple)) or len(kinds) != c.layers:
+        found = f"{len(kinds)} entries" if isinstance(kinds, (list, tuple)) else f"{kinds!r:.60}"
+        raise ConfigError(f"expected the kind of each of {c.layers} layers, found {found}", key=key, value=kinds)
+    return list(kinds)
+
+
+def chosen(c: Sizes, kinds: Any, key: str, known: tuple[str, ...]) -> list[str]:
+    """Check that a list names the kind of every layer, and only kinds that are *known*.
+
+    Raises:
+        ConfigError: It is of another length than there are layers, or names a kind that nobody describes.
+    """
+    result = [LEGACY.get(kind, kind) if isinstance(kind, str) else kind for kind in one_per_layer(c, kinds, key)]
+    strange = next((kind for kind in result if kind not in known), None)
+    if strange is not None:
+        raise ConfigError(f"{strange!r:.40} is no kind of layer that is described; known: {', '.join(known)}", key=key, value=kinds)
+    return result
+
+
+LEGACY = {"mamba": "linear_attention", "attention": "full_attention"}
+"""Older names of the kinds of layers, which the reference library reads too."""
