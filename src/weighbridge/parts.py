@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from weighbridge.records import TYPE_CHECKING
 from weighbridge.sizes import Size, exact
-from weighbridge.tree import Every, Node, Op, Part, Span, Stream, Tensor
+from weighbridge.tree import Every, Filled, Node, Op, Part, Span, Stream, Tensor
 
 if TYPE_CHECKING:
     from typing import TypeVar
@@ -170,15 +170,17 @@ def fairseq_attention(
     ), "self_attention" if keys is None else "cross_attention")  # fmt: skip
 
 
-def depthwise(name: str, channels: Size, kernel: Size, *, bias: bool = True) -> Part:
+def depthwise(name: str, channels: Size, kernel: Size, *, bias: bool = True, filled: bool = True) -> Part:
     """Describe a causal convolution of each channel with itself, padded on both sides as the reference runs it.
+
+    Where a state is kept, fewer tokens than the kernel is wide are *filled* up first, to the width of that state.
 
     >>> depthwise("conv1d", 1536, 4).children[0].shape
     (1536, 1, 4)
     """
     weight = Tensor("weight", (channels, 1, kernel), "weight")
     children = (weight, Tensor("bias", (channels,), "bias")) if bias else (weight,)
-    return Part(name, children, "convolution", stream=Span("seq", add=kernel - 1))
+    return Part(name, children, "convolution", stream=Span(Filled("seq", kernel) if filled else "seq", add=kernel - 1))
 
 
 def conv1d(

@@ -49,6 +49,13 @@ class Least(NamedTuple):
     most: Size
 
 
+class Filled(NamedTuple):
+    """The tokens of another stream, filled up to *least* where there are fewer."""
+
+    of: Stream
+    least: Size
+
+
 class Within(NamedTuple):
     """The tokens of another stream, which can be told only up to *limit*; *what* says of what it is the limit."""
 
@@ -82,7 +89,7 @@ class Squares(NamedTuple):
     side: Size
 
 
-Stream: TypeAlias = "str | Size | Span | Once | Least | Within | Untold | Together | Times | Squares"
+Stream: TypeAlias = "str | Size | Span | Once | Least | Filled | Within | Untold | Together | Times | Squares"
 """The tokens that a part sees for each example: a named length (``seq``, ``encoder``, ``decoder``, ``one``;
 ``images`` and ``audios`` count what an example holds, ``rows`` and ``columns`` the patches of an image of any size),
 a size (197 image patches), a span of another stream, or several together."""

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from weighbridge.accounts.ledger import Entry, Rule, ledger
 from weighbridge.errors import UsageError
 from weighbridge.sizes import Size, product
-from weighbridge.tree import Least, Once, Op, Part, Span, Squares, Stream, Tensor, Times, Together, Untold, Within
+from weighbridge.tree import Filled, Least, Once, Op, Part, Span, Squares, Stream, Tensor, Times, Together, Untold, Within
 
 
 class Flops(NamedTuple):
@@ -77,8 +77,8 @@ def length(stream: Stream, lengths: Mapping[str, Size]) -> Size:
 
     >>> length(Span("seq", add=-3, over=2, plus=1), {"seq": 16})
     7
-    >>> length(Least("seq", 8), {"seq": 16})
-    8
+    >>> length(Least("seq", 8), {"seq": 16}), length(Filled("seq", 8), {"seq": 3})
+    (8, 8)
     """
     match stream:
         case str():
@@ -93,6 +93,9 @@ def length(stream: Stream, lengths: Mapping[str, Size]) -> Size:
             of = length(stream.of, lengths)
             # Among symbols the formula is that of inputs which stay below the limit.
             return min(of, stream.most) if isinstance(of, int) and isinstance(stream.most, int) else of
+        case Filled():
+            of = length(stream.of, lengths)
+            return max(of, stream.least) if isinstance(of, int) and isinstance(stream.least, int) else of
         case Within():
             of = length(stream.of, lengths)
             if isinstance(of, int) and isinstance(stream.limit, int) and of > stream.limit:

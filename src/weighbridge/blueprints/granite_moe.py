@@ -37,7 +37,7 @@ def granite_hybrid(c: Sizes) -> tuple[Node, ...]:
     def layer(kind: str) -> tuple[Node, ...]:
         halves = (*((mixture(c),) if c.sparse else ()), *shared_mlp(c))
         norms = (rms_norm("input_layernorm", H), rms_norm("post_attention_layernorm", H))
-        return (*norms, *halves, attention(c) if kind == "full_attention" else mixer(c, "mamba"))
+        return (*norms, *halves, attention(c) if kind == "full_attention" else mixer(c, "mamba", kept="full_attention" in c.kinds))
 
     return (embedding("embed_tokens", c.vocab, H), *stack("layers", c.kinds, c.layers, layer), rms_norm("norm", H))
 

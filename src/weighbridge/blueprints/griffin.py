@@ -25,7 +25,7 @@ def recurrence(c: Sizes) -> Part:
         Tensor("recurrent_gate_bias", (A, block), "bias"),
     ), "recurrence")  # fmt: skip
     inputs = (linear("linear_y", H, W), linear("linear_x", H, W), linear("linear_out", W, H))
-    return Part("temporal_block", (*inputs, depthwise("conv_1d", W, c.kernel), unit), "recurrence")
+    return Part("temporal_block", (*inputs, depthwise("conv_1d", W, c.kernel, filled=False), unit), "recurrence")
 
 
 def local_attention(c: Sizes) -> Part:

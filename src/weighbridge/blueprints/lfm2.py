@@ -23,7 +23,9 @@ from weighbridge.tree import Node, Part, Tensor
 def convolution(c: Sizes) -> Part:
     """Describe a gated convolution over a few tokens."""
     H = c.hidden
-    inner = depthwise("conv", H, c.kernel, bias=c.conv_bias)
+    # the reference keeps no state where no layer attends
+    kept = any(kind != "conv" for kind in c.mixers)
+    inner = depthwise("conv", H, c.kernel, bias=c.conv_bias, filled=kept)
     return Part("conv", (inner, linear("in_proj", H, 3 * H, bias=c.conv_bias), linear("out_proj", H, H, bias=c.conv_bias)), "convolution")
 
 

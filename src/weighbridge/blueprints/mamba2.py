@@ -16,15 +16,18 @@ from weighbridge.sizes import exact
 from weighbridge.tree import Node, Op, Part, Span, Tensor
 
 
-def mixer(c: Sizes, name: str) -> Part:
-    """Describe the state space with heads: one matrix in, a convolution over inputs, B and C, a gated norm, one matrix out."""
+def mixer(c: Sizes, name: str, *, kept: bool = True) -> Part:
+    """Describe the state space with heads: one matrix in, a convolution over inputs, B and C, a gated norm, one matrix out.
+
+    In a hybrid the reference has its state *kept* only where some layer attends.
+    """
     H, inner, A = c.hidden, c.expand * c.hidden, c.state_heads
     convolved = inner + 2 * c.groups * c.state
     return Part(name, (
         Tensor("dt_bias", (A,), "bias"),
         Tensor("A_log", (A,), "gain"),
         Tensor("D", (A,), "gain"),
-        depthwise("conv1d", convolved, c.kernel, bias=c.conv_bias),
+        depthwise("conv1d", convolved, c.kernel, bias=c.conv_bias, filled=kept),
         linear("in_proj", H, inner + convolved + A, bias=c.bias),
         rms_norm("norm", inner),
         linear("out_proj", inner, H, bias=c.bias),
@@ -55,7 +58,7 @@ def bamba(c: Sizes) -> tuple[Node, ...]:
     def layer(kind: str) -> tuple[Node, ...]:
         norms = (rms_norm("input_layernorm", H), rms_norm("pre_ff_layernorm", H))
         mlp = gated_mlp("feed_forward", H, c.mlp, bias=c.mlp_bias)
-        return (mlp, *norms, attention(c) if kind == "attention" else mixer(c, "mamba"))
+        return (mlp, *norms, attention(c) if kind == "attention" else mixer(c, "mamba", kept="attention" in c.kinds))
 
     return (embedding("embed_tokens", c.vocab, H), *stack("layers", c.kinds, c.layers, layer), rms_norm("final_layernorm", H))
 

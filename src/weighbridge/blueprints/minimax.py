@@ -11,7 +11,7 @@ from weighbridge.blueprints.sparse import chosen, sparse_mlp
 from weighbridge.blueprints.windows import window
 from weighbridge.config import Field, Sizes, fact, size, variant
 from weighbridge.parts import embedding, linear, matmul, rms_norm, stack
-from weighbridge.tree import Node, Part, Span, Tensor, Together
+from weighbridge.tree import Node, Part, Squares, Tensor
 
 
 def minimax(c: Sizes) -> tuple[Node, ...]:
@@ -28,8 +28,6 @@ def minimax(c: Sizes) -> tuple[Node, ...]:
 def lightning(c: Sizes) -> Part:
     """Describe linear attention by blocks: in full within a block, through a state from block to block; its decays are saved."""
     H, A, D, block = c.hidden, c.heads, c.head_dim, c.chunk
-    whole = Span("seq", over=block)
-    rest = Together(("seq", Span(whole, times=0 - block)))
     return Part("self_attn", (
         Tensor("slope_rate", (A, 1, 1), "buffer"),
         Tensor("query_decay", (A, block, 1), "buffer"),
@@ -39,7 +37,7 @@ def lightning(c: Sizes) -> Part:
         linear("qkv_proj", H, 3 * A * D, bias=False),
         linear("out_proj", A * D, H, bias=False),
         linear("output_gate", H, A * D, bias=False),
-        matmul("lightning", (2, A, whole, block, block, D), (2, A, rest, rest, D), (2, A, "seq", D, D)),
+        matmul("lightning", (2, A, Squares("seq", block), D), (2, A, "seq", D, D)),
     ), "linear_attention")  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from weighbridge.blueprints.causal import FIELDS, NEUTRAL, heads
 from weighbridge.blueprints.published import unfused
 from weighbridge.blueprints.sparse import EXPERT_MLP, MIXTURE, every_step, mlp, one_per_layer
 from weighbridge.config import Field, Sizes, fact, size, variant
-from weighbridge.parts import attend, embedding, linear, matmul, rms_norm, stack
+from weighbridge.parts import attend, depthwise, embedding, linear, matmul, rms_norm, stack
 from weighbridge.tree import Node, Part, Span, Tensor
 
 CHUNK = 64
@@ -54,7 +54,7 @@ def delta_rule(c: Sizes) -> Part:
     else:
         widths = (("qkv", 2 * keys + values), ("z", values), ("b", V), ("a", V))
         inputs = tuple(linear(f"in_proj_{name}", H, width, bias=False) for name, width in widths)
-    convolution = Part("conv1d", (Tensor("weight", (2 * keys + values, 1, c.kernel)),), "convolution", stream=Span("seq", add=c.kernel - 1))
+    convolution = depthwise("conv1d", 2 * keys + values, c.kernel, bias=False)
     norm, out = rms_norm("norm", c.value_dim), linear("out_proj", values, H, bias=False)
     rest = (*inputs, norm, out) if c.joined else (norm, out, *inputs)
     return Part("linear_attn", (
