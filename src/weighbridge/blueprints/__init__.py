@@ -170,6 +170,9 @@ DETECTORS: dict[str, str] = {
 
 TOGETHER: dict[str, str] = {
     "clip": "clip clip_text_model clip_vision_model metaclip_2 metaclip_2_text_model metaclip_2_vision_model",
+    "blip": "blip blip_text_model blip_vision_model",
+    "vilt": "vilt",
+    "clap": "clap clap_text_model clap_audio_model",
     "siglip": "siglip siglip_text_model siglip_vision_model siglip2 siglip2_text_model siglip2_vision_model",
 }
 """Text and images in two towers, or in one."""

@@ -50,19 +50,21 @@ def layer(c: Sizes) -> Part:
     return Part("layer", (attention(c), *crossed, *feed_forward(c)), "layer", repeat=c.layers)
 
 
-def attention(c: Sizes, name: str = "attention", *, keys: str | None = None) -> Part:
-    """Describe attention over the tokens themselves, or over an encoder's when *keys* names its stream."""
-    inner = (self_attention(c, keys=keys), closing(c.hidden, c.hidden))
-    return Part(name, inner, "cross_attention" if keys else "self_attention", given=keys)
+def attention(c: Sizes, name: str = "attention", *, keys: Stream | None = None, width: Size | None = None) -> Part:
+    """Describe attention over the tokens themselves, or over an encoder's of some *width* when *keys* is its stream."""
+    inner = (self_attention(c, keys=keys, width=width), closing(c.hidden, c.hidden))
+    given = keys if isinstance(keys, str) else None
+    return Part(name, inner, "self_attention" if keys is None else "cross_attention", given=given)
 
 
-def self_attention(c: Sizes, *extra: Node, keys: Stream | None = None) -> Part:
+def self_attention(c: Sizes, *extra: Node, keys: Stream | None = None, width: Size | None = None) -> Part:
     """Describe queries, keys and values, and the attention itself; *extra* is what a relative of BERT has beside them."""
     H = c.hidden
+    source = H if width is None else width
     return Part("self", (
         linear("query", H, H),
-        linear("key", H, H, stream=keys),
-        linear("value", H, H, stream=keys),
+        linear("key", source, H, stream=keys),
+        linear("value", source, H, stream=keys),
         *extra,
         attend(heads=c.heads, head_dim=c.head_dim, keys=keys),
     ), "attention")  # fmt: skip

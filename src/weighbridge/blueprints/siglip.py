@@ -7,6 +7,7 @@ models/siglip2/modeling_siglip2.py. SigLIP 2 takes images of any shape, cut into
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
+from weighbridge.blueprints.grids import CHANNELS
 from weighbridge.blueprints.towers import encoder, image_fields, stack_fields, text_embeddings, text_fields
 from weighbridge.config import LABELS, Field, Sizes, fact, nested, size, switch
 from weighbridge.parts import attend, conv2d, embedding, layer_norm, linear, matmul, plain_mlp
@@ -18,7 +19,7 @@ POOLED = switch("pooled", "vision_use_head", True)
 VISION = (*STACK, *image_fields(224, 16), POOLED, fact("cut", False))
 CUT = (
     *STACK,
-    size("channels", "num_channels", 3, "N", "image channels"),
+    CHANNELS,
     size("patch", "patch_size", 16, "P", "side of a patch"),
     size("patches", "num_patches", 256, "M", "patches of an image"),
     POOLED,

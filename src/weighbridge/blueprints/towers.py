@@ -6,6 +6,7 @@ CLIP hold the same two towers under the same names; what they do otherwise stand
 
 from __future__ import annotations
 
+from weighbridge.blueprints.grids import CHANNELS
 from weighbridge.config import Field, Sizes, derived, size
 from weighbridge.parts import conv2d, embedding, fairseq_attention, layer_norm, linear, matmul, plain_mlp
 from weighbridge.sizes import Size, exact
@@ -51,8 +52,8 @@ def image_fields(image: int, patch: int) -> tuple[Field, ...]:
     ['channels', 'image', 'patch', 'patches']
     """
     return (
-        size("channels", "num_channels", 3, "N", "image channels"),
-        size("image", "image_size", image, "G", "side of the image"),
+        CHANNELS,
+        size("image", "image_size", image, "R", "side of the image"),
         size("patch", "patch_size", patch, "P", "side of a patch"),
         PATCHES,
     )

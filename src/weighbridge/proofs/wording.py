@@ -38,6 +38,7 @@ SECTIONS: dict[str, Wording] = {
     "group": Wording(mark("Group of layers"), mark("Layers that share their parameters: stored once, run several times.")),
     "expert": Wording(mark("One expert"), mark("A feed-forward network of its own.")),
     "vision": Wording(mark("Vision tower"), mark("Turns an image into a sequence of vectors.")),
+    "audio": Wording(mark("Audio tower"), mark("Turns sound into a sequence of vectors.")),
     "text": Wording(mark("Text tower"), mark("Turns text into a sequence of vectors.")),
     "projector": Wording(mark("Projector"), mark("Maps the vectors of one tower to the width of another.")),
     "stage": Wording(mark("Stage"), mark("Layers that work at one resolution.")),
