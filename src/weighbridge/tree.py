@@ -160,8 +160,8 @@ class Part(NamedTuple):
     """A module: a name, what it is made of, and how often it is there.
 
     Attributes:
-        name: As in the checkpoint; a repeated part unrolls to ``name.0``, ``name.1`` and so on. The empty
-            name adds no level.
+        name: As in the checkpoint; a repeated part unrolls to ``name.0``, ``name.1`` and so on, or to ``name_0`` if
+            its name ends in an underscore. The empty name adds no level.
         children: Parts, tensors and operations in the order of the reference's ``named_parameters``.
         kind: What it is (``linear``, ``layer_norm``, ``attention``, ...), for sentences and titles.
         repeat: Copies stored; None is a single module without an index.
@@ -234,7 +234,16 @@ def flatten(node: Part, prefix: str = "") -> Iterator[Row]:
             copies = [(index, part) for part in run for index in indices(part)]
             copies.sort(key=lambda copy: copy[0])
             for index, part in copies:
-                yield from flatten(part, f"{prefix}{part.name}.{index}." if part.name else f"{prefix}{index}.")
+                yield from flatten(part, f"{prefix}{numbered(part.name, index)}.")
+
+
+def numbered(name: str, index: int) -> str:
+    """Return the name of one copy of a repeated part; a name that ends in an underscore is followed by its number at once.
+
+    >>> numbered("layer", 3), numbered("expert_", 3), numbered("", 3)
+    ('layer.3', 'expert_3', '3')
+    """
+    return f"{name}{index}" if not name or name.endswith("_") else f"{name}.{index}"
 
 
 def indices(part: Part) -> range | tuple[int, ...]:

@@ -128,6 +128,10 @@ ENCODERS: dict[str, str] = {
     "squeezebert": "squeezebert",
     "luke": "luke",
     "eurobert": "eurobert",
+    "roc_bert": "roc_bert",
+    "dpr": "dpr",
+    "bros": "bros",
+    "tapas": "tapas",
 }
 """BERT and the encoders after it."""
 
@@ -137,6 +141,13 @@ TRANSLATORS = {
     "bart": "bart mbart plbart pegasus m2m_100 blenderbot blenderbot-small",
     "marian": "marian",
     "led": "led",
+    "mvp": "mvp",
+    "pegasus_x": "pegasus_x",
+    "bigbird_pegasus": "bigbird_pegasus",
+    "fsmt": "fsmt",
+    "prophetnet": "prophetnet",
+    "nllb_moe": "nllb-moe",
+    "switch_transformers": "switch_transformers",
     "mamba": "mamba falcon_mamba jamba",
     "mamba2": "mamba2 bamba",
     "griffin": "recurrent_gemma",

@@ -18,9 +18,14 @@ from weighbridge.tree import Part, Tensor
 
 def generation(c: Sizes, style: Style) -> Part:
     """Describe the class that writes: a head on the decoder that is the shared table again."""
-    bias = (Tensor("final_logits_bias", (1, c.vocab), "buffer"),) if style.logits_bias else ()
+    return writing(c, backbone(c, style, "model."), style.logits_bias)
+
+
+def writing(c: Sizes, sides: tuple[Part, ...], logits_bias: bool = True) -> Part:
+    """Put the head that writes on both *sides*."""
+    bias = (Tensor("final_logits_bias", (1, c.vocab), "buffer"),) if logits_bias else ()
     head = linear("lm_head", c.hidden, c.vocab, bias=False, tied_to="model.shared.weight" if c.tied else None, stream="decoder")
-    return Part("", (*bias, Part("model", backbone(c, style, "model."), "backbone"), head), "model")
+    return Part("", (*bias, Part("model", sides, "backbone"), head), "model")
 
 
 def encoder(c: Sizes, style: Style) -> Part:
@@ -38,31 +43,31 @@ def wrapped(inner: Part) -> Part:
     return Part("", (inner._replace(name="decoder", kind="decoder"),), "model")
 
 
-def causal(c: Sizes, style: Style) -> Part:
-    """Describe the decoder alone with its head."""
-    inner = decoder(c, style)._replace(name="decoder", kind="decoder")
-    tied_to = "model.decoder.embed_tokens.weight" if c.tied else None
+def causal(c: Sizes, alone: Part, *, tied: bool = True) -> Part:
+    """Put its head on a decoder alone."""
+    inner = alone._replace(name="decoder", kind="decoder")
+    tied_to = "model.decoder.embed_tokens.weight" if c.tied and tied else None
     return Part("", (Part("model", (inner,), "backbone"), linear("lm_head", c.hidden, c.vocab, bias=False, tied_to=tied_to)), "model")
 
 
-def sequence_classification(c: Sizes, style: Style) -> Part:
-    """Describe two layers on the decoder's last token."""
+def sequence_classification(c: Sizes, sides: tuple[Part, ...]) -> Part:
+    """Put two layers on the decoder's last token."""
     head = Part("classification_head", (linear("dense", c.hidden, c.hidden), linear("out_proj", c.hidden, c.labels)), "head", stream="one")
-    return Part("", (Part("model", backbone(c, style, "model."), "backbone"), head), "model")
+    return Part("", (Part("model", sides, "backbone"), head), "model")
 
 
-def question_answering(c: Sizes, style: Style) -> Part:
-    """Describe start and end on the decoder's tokens: always two outputs, whatever the number of labels."""
+def question_answering(c: Sizes, sides: tuple[Part, ...]) -> Part:
+    """Put start and end on the decoder's tokens: always two outputs, whatever the number of labels."""
     head = linear("qa_outputs", c.hidden, 2, stream="decoder")
-    return Part("", (Part("model", backbone(c, style, "model."), "backbone"), head), "model")
+    return Part("", (Part("model", sides, "backbone"), head), "model")
 
 
 HEADS: Mapping[str, Callable[[Sizes, Style], Part]] = {
     "Model": lambda c, style: Part("", backbone(c, style), "model"),
     "ForConditionalGeneration": generation,
-    "ForCausalLM": causal,
-    "ForSequenceClassification": sequence_classification,
-    "ForQuestionAnswering": question_answering,
+    "ForCausalLM": lambda c, style: causal(c, decoder(c, style)),
+    "ForSequenceClassification": lambda c, style: sequence_classification(c, backbone(c, style, "model.")),
+    "ForQuestionAnswering": lambda c, style: question_answering(c, backbone(c, style, "model.")),
     "Encoder": encoder,
     "Decoder": decoder,
     "DecoderWrapper": lambda c, style: wrapped(decoder(c, style)),

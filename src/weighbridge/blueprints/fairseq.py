@@ -56,20 +56,22 @@ def fields(vocab: int, positions: int, hidden: int, mlp: int, layers: tuple[int,
     )
 
 
-def attention(c: Sizes, name: str, *, decoder: bool = False, keys: Stream | None = None, key_bias: bool = True) -> tuple[Part, Part]:
+def attention(
+    c: Sizes, name: str, *, decoder: bool = False, keys: Stream | None = None, bias: bool = True, key_bias: bool = True
+) -> tuple[Part, Part]:
     """Describe attention and the norm that belongs to it."""
     heads, head_dim = (c.decoder_heads, c.decoder_head_dim) if decoder else (c.heads, c.head_dim)
     given = "encoder" if isinstance(keys, str) and keys == "encoder" else None
     norm = layer_norm(f"{name}_layer_norm", c.hidden)._replace(given=given)
-    return fairseq_attention(name, c.hidden, heads, head_dim, keys=keys, key_bias=key_bias)._replace(given=given), norm
+    return fairseq_attention(name, c.hidden, heads, head_dim, keys=keys, bias=bias, key_bias=key_bias)._replace(given=given), norm
 
 
-def layer(c: Sizes, *, memory: Stream | None = None, key_bias: bool = True) -> Part:
+def layer(c: Sizes, *, memory: Stream | None = None, bias: bool = True, key_bias: bool = True) -> Part:
     """Describe a layer: the encoder's, or with *memory*, the stream it attends to, the decoder's."""
     H, mlp, layers = (c.hidden, c.mlp, c.layers) if memory is None else (c.hidden, c.decoder_mlp, c.decoder_layers)
-    crossed = attention(c, "encoder_attn", decoder=True, keys=memory, key_bias=key_bias) if memory is not None else ()
+    crossed = attention(c, "encoder_attn", decoder=True, keys=memory, bias=bias, key_bias=key_bias) if memory is not None else ()
     return Part("layers", (
-        *attention(c, "self_attn", decoder=memory is not None, key_bias=key_bias),
+        *attention(c, "self_attn", decoder=memory is not None, bias=bias, key_bias=key_bias),
         *crossed,
         linear("fc1", H, mlp),
         linear("fc2", mlp, H),
@@ -77,13 +79,18 @@ def layer(c: Sizes, *, memory: Stream | None = None, key_bias: bool = True) -> P
     ), "layer", repeat=layers)  # fmt: skip
 
 
+def positions(c: Sizes, style: Style) -> Part:
+    """Describe the table of positions, which may be a frozen one of sinusoids."""
+    table = Tensor("weight", (c.positions + style.offset, c.hidden), "embedding", frozen=style.positions == "fixed")
+    return Part("embed_positions", (table,), "embedding")
+
+
 def stack(c: Sizes, style: Style, vocab: Size, tied_to: str | None, *layers: Part) -> tuple[Node, ...]:
     """Describe one side: words, positions, layers, and the norms the style has."""
     H = c.hidden
-    table = Tensor("weight", (c.positions + style.offset, H), "embedding", frozen=style.positions == "fixed")
     return (
         embedding("embed_tokens", vocab, H, tied_to=tied_to),
-        *((Part("embed_positions", (table,), "embedding"),) if style.positions != "computed" else ()),
+        *((positions(c, style),) if style.positions != "computed" else ()),
         *layers,
         *((layer_norm("layernorm_embedding", H),) if style.embed_norm else ()),
         *((layer_norm("layer_norm", H),) if style.final_norm else ()),
