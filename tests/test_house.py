@@ -133,3 +133,10 @@ def test_every_command_has_help_with_an_example_and_stands_in_the_docs(command: 
     assert "example" in capsys.readouterr().out
     pages = "\n".join(page.read_text("utf-8") for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))])
     assert f"weigh {command}" in pages, f"weigh {command} stands in no page"
+
+
+def test_no_two_test_files_have_one_name() -> None:
+    """Pytest imports a test file by its bare name where no package holds it."""
+    names = [path.name for path in (ROOT / "tests").rglob("test_*.py") if not (path.parent / "__init__.py").exists()]
+    assert names
+    assert sorted(names) == sorted(set(names))
