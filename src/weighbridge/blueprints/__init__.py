@@ -170,6 +170,10 @@ IMAGES: dict[str, str] = {
     "yolos": "yolos",
     "sam_vision": "sam_vision_model sam_hq_vision_model",
     "sam": "sam sam_hq",
+    "vit_mae": "vit_mae pixio",
+    "video": "vivit videomae",
+    "timesformer": "timesformer",
+    "vjepa2": "vjepa2",
     "dino": "dinov2 dinov2_with_registers dinov3_vit",
 }
 """Vision transformers and convolutional networks."""

@@ -53,6 +53,12 @@ def projection(c: Sizes, name: str = "projection", *, bias: bool = True) -> Part
     return conv2d(name, c.channels, c.hidden, (c.patch_height, c.patch_width), positions=patches(c), bias=bias)
 
 
+def cubes(name: str, c: Sizes, kernel: tuple[Size, Size, Size], positions: Size) -> Part:
+    """Describe the convolution that maps each cube of a video, so many frames high and wide, to a vector."""
+    weight = Tensor("weight", (c.hidden, c.channels, *kernel), "weight")
+    return Part(name, (weight, Tensor("bias", (c.hidden,), "bias")), "convolution", stream=positions)
+
+
 def token(name: str, width: Size, number: Size = 1) -> Tensor:
     """Describe learned vectors that stand among the patches, such as ``cls_token``."""
     return Tensor(name, (1, number, width), "embedding")
