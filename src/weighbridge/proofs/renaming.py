@@ -76,7 +76,9 @@ class Naming(NamedTuple):
     conversions: tuple[Step, ...] = ()
 
 
-def naming(keys: Iterable[str], names: list[str], expected: Container[str], first_pieces: Iterable[str]) -> Naming:
+def naming(
+    keys: Iterable[str], names: list[str], expected: Container[str], first_pieces: Iterable[str], *, steps: tuple[Step, ...] = ()
+) -> Naming:
     """Choose the naming by which most of a sample of *names* are found in *expected*.
 
     Args:
@@ -84,11 +86,13 @@ def naming(keys: Iterable[str], names: list[str], expected: Container[str], firs
         names: The file's names.
         expected: The blueprint's names.
         first_pieces: The blueprint's names again, to take prefixes from.
+        steps: Renamings that the file's own format asks for, taken before the recorded ones.
     """
     renames, conversions = recorded(keys)
+    renames = (*steps, *renames)
     plain = Naming(renames=renames, conversions=conversions)
     sample = [tuple(dict.fromkeys(_spellings(name, plain))) for name in names[:: max(1, len(names) // 400)]]
-    strips, adds = prefixes(names[:: max(1, len(names) // 400)]), prefixes(first_pieces)
+    strips, adds = prefixes(spelling for spellings in sample for spelling in spellings), prefixes(first_pieces)
     best, most = plain, _score(sample, plain, expected)
     alone = [plain._replace(strip=strip) for strip in strips] + [plain._replace(add=add) for add in adds]
     both = [plain._replace(strip=strip, add=add) for strip in strips for add in adds]

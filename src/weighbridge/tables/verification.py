@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from weighbridge.proofs.verify import Finding, Verification
+from weighbridge.proofs.findings import Finding, Verification
 from weighbridge.report import Column, Report, Row, Table
 
 COLUMNS = (Column("tensor"), Column("elements", "integer"), Column("reason"))

@@ -7,24 +7,11 @@ from pathlib import Path
 
 import pytest
 
-import weighbridge
+from tests.unit.bert import CONFIG, bert
 from weighbridge.cli import main
 from weighbridge.model import Model
 from weighbridge.proofs.diff import diff
 from weighbridge.readers import Listing, Stored, as_model
-
-CONFIG = {
-    "model_type": "bert",
-    "vocab_size": 100,
-    "hidden_size": 8,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 2,
-    "intermediate_size": 16,
-}
-
-
-def bert(model_class: str = "BertModel", **overrides: object) -> Model:
-    return weighbridge.model({**CONFIG, **overrides}, model_class)
 
 
 def file(model: Model, prefix: str = "", dtype: str = "F32") -> Model:

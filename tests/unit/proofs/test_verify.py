@@ -9,25 +9,14 @@ import pytest
 
 import weighbridge
 import weighbridge.proofs.verify
+from tests.unit.bert import CONFIG, bert
 from weighbridge.cli import main
 from weighbridge.errors import SourceError, UsageError
 from weighbridge.model import Model
-from weighbridge.proofs.verify import Verification, verify
+from weighbridge.proofs.findings import Verification
+from weighbridge.proofs.verify import verify
 from weighbridge.readers import Listing, Stored
 from weighbridge.tree import Part, Tensor
-
-CONFIG = {
-    "model_type": "bert",
-    "vocab_size": 100,
-    "hidden_size": 8,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 2,
-    "intermediate_size": 16,
-}
-
-
-def bert(model_class: str = "BertModel", **overrides: object) -> Model:
-    return weighbridge.model({**CONFIG, **overrides}, model_class)
 
 
 def file(model: Model, names: str = "reference") -> list[Stored]:

@@ -13,20 +13,13 @@ from typing import Any
 import pytest
 
 import weighbridge
+from tests.unit.bert import CONFIG
 from weighbridge.cli import main
 from weighbridge.errors import ReadError, SourceError
 from weighbridge.readers import checkpoint_of, hub, remote
 from weighbridge.readers.remote import Access
 
 CORPUS = Path(__file__).parents[2] / "corpus"
-CONFIG = {
-    "model_type": "bert",
-    "vocab_size": 100,
-    "hidden_size": 8,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 2,
-    "intermediate_size": 16,
-}
 
 
 class Sparse:
