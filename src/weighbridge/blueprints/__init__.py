@@ -187,6 +187,10 @@ TOGETHER: dict[str, str] = {
     "clip": "clip clip_text_model clip_vision_model metaclip_2 metaclip_2_text_model metaclip_2_vision_model",
     "blip": "blip blip_text_model blip_vision_model",
     "vilt": "vilt",
+    "clip_kin": """chinese_clip chinese_clip_text_model chinese_clip_vision_model altclip altclip_text_model
+        altclip_vision_model""",
+    "clipseg": "clipseg clipseg_text_model clipseg_vision_model",
+    "owlvit": "owlvit owlvit_text_model owlvit_vision_model owlv2 owlv2_text_model owlv2_vision_model",
     "clap": "clap clap_text_model clap_audio_model",
     "siglip": "siglip siglip_text_model siglip_vision_model siglip2 siglip2_text_model siglip2_vision_model",
 }

@@ -13,9 +13,9 @@ from weighbridge.blueprints.blip import POOLED
 from weighbridge.blueprints.grids import alike, area, both, listing, number, numbers, ratio
 from weighbridge.blueprints.shifted import merging
 from weighbridge.blueprints.swin import layer
-from weighbridge.blueprints.towers import PROJECTED, similarity, stack_fields, text_fields
+from weighbridge.blueprints.towers import PROJECTED, roberta_embeddings, similarity, stack_fields, text_fields
 from weighbridge.config import Field, Sizes, altered, choice, fact, nested, sides, size, switch, told
-from weighbridge.parts import batch_norm, conv2d, embedding, layer_norm, linear
+from weighbridge.parts import batch_norm, conv2d, layer_norm, linear
 from weighbridge.sizes import Size
 from weighbridge.tree import Part, Tensor
 
@@ -57,16 +57,8 @@ def maps(c: Sizes) -> list[tuple[int, int]]:
 
 def text_parts(c: Sizes) -> tuple[Part, ...]:
     """Describe RoBERTa's embeddings, whose counters are saved, and its layers."""
-    H = c.hidden
-    embedded = Part("embeddings", (
-        Tensor("position_ids", (1, c.positions), "buffer"),
-        Tensor("token_type_ids", (1, c.positions), "buffer"),
-        embedding("word_embeddings", c.vocab, H),
-        embedding("token_type_embeddings", c.types, H),
-        layer_norm("LayerNorm", H),
-        embedding("position_embeddings", c.positions, H),
-    ), "embeddings")  # fmt: skip
-    return (embedded, Part("encoder", (text_layer(c),), "encoder"))
+    counters = (Tensor(name, (1, c.positions), "buffer") for name in ("position_ids", "token_type_ids"))
+    return (roberta_embeddings(c, *counters), Part("encoder", (text_layer(c),), "encoder"))
 
 
 def text(c: Sizes) -> Part:

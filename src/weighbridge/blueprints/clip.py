@@ -6,27 +6,21 @@ and models/metaclip_2/modeling_metaclip_2.py.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.towers import (
     PROJECTED,
-    SCALE,
+    contrastive,
     image_fields,
     projection,
-    similarity,
+    settled,
     stack_fields,
     text_fields,
     text_tower,
     vision_tower,
 )
-from weighbridge.config import LABELS, Sizes, nested
+from weighbridge.config import LABELS, Field, Sizes, nested
 from weighbridge.parts import linear
-from weighbridge.records import TYPE_CHECKING
 from weighbridge.tree import Part
-
-if TYPE_CHECKING:
-    from typing import Any
 
 TEXT = (*text_fields(49408, 77, *stack_fields(512, 2048, 8)), PROJECTED)
 VISION = (*stack_fields(768, 3072, 12), *image_fields(224, 32), PROJECTED)
@@ -55,14 +49,7 @@ def projected_vision(c: Sizes) -> Part:
 
 def clip(c: Sizes) -> Part:
     """Describe CLIPModel: both towers, a projection for each, and the temperature of their similarities."""
-    return Part("", (
-        SCALE,
-        text(c.text)._replace(name="text_model"),
-        vision(c.vision)._replace(name="vision_model"),
-        projection("visual_projection", c.vision.hidden, c.projected),
-        projection("text_projection", c.text.hidden, c.projected),
-        similarity(c.projected),
-    ), "model")  # fmt: skip
+    return contrastive(text(c.text), vision(c.vision), (c.text.hidden, c.vision.hidden), c.projected)
 
 
 def image_classification(c: Sizes) -> Part:
@@ -71,20 +58,7 @@ def image_classification(c: Sizes) -> Part:
     return Part("", (tower, linear("classifier", c.vision.hidden, c.labels, stream="one")), "model")
 
 
-def settled(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """Bring a config's older layout into the present one: ``text_config_dict`` takes the place of ``text_config``.
-
-    >>> settled({"text_config": {"hidden_size": 1}, "text_config_dict": {"hidden_size": 2}})
-    {'text_config': {'hidden_size': 2}}
-    """
-    result = {key: value for key, value in raw.items() if not key.endswith("_config_dict")}
-    for key in ("text_config", "vision_config"):
-        if raw.get(f"{key}_dict") is not None:
-            result[key] = raw[f"{key}_dict"]
-    return result
-
-
-def _families(prefix: str, name: str, text_fields: tuple[Any, ...] = TEXT) -> dict[str, Family]:
+def _families(prefix: str, name: str, text_fields: tuple[Field, ...] = TEXT) -> dict[str, Family]:
     """Return the three types that one structure is known by: both towers, and each by itself."""
     neutral = frozenset(("logit_scale_init_value",))
     both = (nested("text", "text_config", text_fields), *FIELDS[1:])

@@ -6,11 +6,17 @@ CLIP hold the same two towers under the same names; what they do otherwise stand
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from weighbridge.blueprints.grids import CHANNELS
 from weighbridge.config import Field, Sizes, derived, size
 from weighbridge.parts import conv2d, embedding, fairseq_attention, layer_norm, linear, matmul, plain_mlp
+from weighbridge.records import TYPE_CHECKING
 from weighbridge.sizes import Size, exact
 from weighbridge.tree import Node, Op, Part, Tensor
+
+if TYPE_CHECKING:
+    from typing import Any
 
 HEAD_DIM = derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_attention_heads")
 PATCHES = derived("patches", lambda c: (c.image // c.patch) * (c.image // c.patch), "image_size", "patch_size")
@@ -91,6 +97,18 @@ def vision_tower(c: Sizes, *, first_norm: str = "pre_layrnorm") -> tuple[Node, .
     )
 
 
+def roberta_embeddings(c: Sizes, *counters: Tensor) -> Part:
+    """Describe RoBERTa's tables, the positions behind the norm; *counters* are saved beside them by some."""
+    H = c.hidden
+    return Part("embeddings", (
+        *counters,
+        embedding("word_embeddings", c.vocab, H),
+        embedding("token_type_embeddings", c.types, H),
+        layer_norm("LayerNorm", H),
+        embedding("position_embeddings", c.positions, H),
+    ), "embeddings")  # fmt: skip
+
+
 def vision_embeddings(c: Sizes) -> Part:
     """Describe a class token, a map of each patch and a table of positions."""
     H = c.hidden
@@ -112,3 +130,28 @@ def similarity(width: Size) -> Op:
 
 
 SCALE = Tensor("logit_scale", (), "gain")
+
+
+def contrastive(text: Part, vision: Part, widths: tuple[Size, Size], shared: Size) -> Part:
+    """Describe both towers, a projection for each (of the *widths* of text and image), and the temperature of their similarities."""
+    return Part("", (
+        SCALE,
+        text._replace(name="text_model"),
+        vision._replace(name="vision_model"),
+        projection("visual_projection", widths[1], shared),
+        projection("text_projection", widths[0], shared),
+        similarity(shared),
+    ), "model")  # fmt: skip
+
+
+def settled(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """Bring a config's older layout into the present one: ``text_config_dict`` takes the place of ``text_config``.
+
+    >>> settled({"text_config": {"hidden_size": 1}, "text_config_dict": {"hidden_size": 2}})
+    {'text_config': {'hidden_size': 2}}
+    """
+    result = {key: value for key, value in raw.items() if not key.endswith("_config_dict")}
+    for key in ("text_config", "vision_config"):
+        if raw.get(f"{key}_dict") is not None:
+            result[key] = raw[f"{key}_dict"]
+    return result
