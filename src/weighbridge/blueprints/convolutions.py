@@ -28,7 +28,7 @@ def unit(
     >>> [part.name for part in unit("conv_stem", 3, 32, (112, 112), 3).children]
     ['convolution', 'normalization']
     """
-    stream: Stream = area(seen) if isinstance(seen, tuple) and len(seen) == 2 else seen  # type: ignore[arg-type, assignment]
+    stream: Stream = area(seen) if isinstance(seen, tuple) and len(seen) == 2 else seen  # type: ignore[arg-type]
     norm = (batch_norm("normalization", outs),) if normed else ()
     return Part(name, (conv2d("convolution", inputs, outs, kernel, groups=groups, bias=bias), *norm), "convolution", stream=stream)
 

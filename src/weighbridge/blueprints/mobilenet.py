@@ -59,7 +59,7 @@ def inverted(name: str, widths: tuple[int, int, int], before: Grid, after: Grid)
 
 def multiplied(c: Sizes, width: int) -> int:
     """Return a width times the config's multiplier, in steps."""
-    return divisible(int(round(width * c.times)), c.divisor, c.least)
+    return divisible(round(width * c.times), c.divisor, c.least)
 
 
 def second(c: Sizes) -> tuple[int, Grid, tuple[Part, ...]]:
@@ -74,7 +74,7 @@ def second(c: Sizes) -> tuple[int, Grid, tuple[Part, ...]]:
     for index, step in enumerate(STRIDES):
         step = 1 if stride == c.output_stride else step
         stride, after = stride * step, halved(grid, step)
-        inner = divisible(int(round(widths[index] * c.expansion)), c.divisor, c.least)
+        inner = divisible(round(widths[index] * c.expansion), c.divisor, c.least)
         layers.append(inverted(str(index), (widths[index], inner, widths[index + 1]), grid, after))
         grid = after
     last = 1280 if c.fine and c.times < 1.0 else multiplied(c, 1280)

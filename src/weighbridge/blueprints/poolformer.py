@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.convolutions import HEAD, group_norm
-from weighbridge.blueprints.grids import CHANNELS, alike, area, image, listing, number, numbers, ratio, scaled, strided
+from weighbridge.blueprints.grids import CHANNELS, Grid, alike, area, image, listing, number, numbers, ratio, scaled, strided
 from weighbridge.config import LABELS, Sizes, switch, told
 from weighbridge.parts import conv2d, linear
 from weighbridge.sizes import Size
@@ -50,7 +50,8 @@ def layer(c: Sizes, width: int, depth: int, places: Size) -> Part:
 
 def poolformer(c: Sizes) -> tuple[Size, Part]:
     """Describe the encoder: the places of its last map, and its parts, all patches before all layers."""
-    grid, places = c.image, 0
+    grid: Grid = c.image
+    places: Size = 0
     patches, blocks = [], []
     for index, width in enumerate(c.widths):
         grid = strided(grid, c.patches[index], c.strides[index], c.paddings[index])

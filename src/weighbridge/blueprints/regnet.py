@@ -39,7 +39,7 @@ FIELDS = (
 def layer(c: Sizes, inputs: int, width: int, grids: tuple[Grid, Grid], *, shortcut: bool) -> tuple[Node, ...]:
     """Describe a residual layer between two maps; a gate of its Y kind is a quarter as wide as what comes in."""
     before, after = grids
-    narrow = int(round(inputs / 4))
+    narrow = round(inputs / 4)
     gate = conv2d("0", width, narrow, 1), conv2d("2", narrow, width, 1)
     gated = (Part("2", (Part("attention", gate, "feed_forward"),), "gate", stream="one"),) if c.layer_type == "y" else ()
     path = (
