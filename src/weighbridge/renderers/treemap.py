@@ -121,7 +121,7 @@ def squarified(amounts: list[int], box: Box) -> list[Box]:
 def treemap(root: Tile, *, width: int = 960, height: int = 400, link: str = "", kind: str = "") -> str:
     """Draw a treemap; with *link*, each module leads to the address in which ``{}`` is its path; *kind* is one more class."""
     shapes = "".join(_rectangle(tile, box, link) for tile, box in placed(root, Box(0, 0, width, height)))
-    return f'<svg class="treemap{" " * bool(kind)}{kind}" {_opening(root, width, height)}>{shapes}</svg>'
+    return f'<svg class="treemap{" " * bool(kind)}{kind}" {_opening(root, width, height, link)}>{shapes}</svg>'
 
 
 def placed(tile: Tile, box: Box) -> Iterator[tuple[Tile, Box]]:
@@ -154,13 +154,13 @@ def sunburst(root: Tile, *, size: int = 420, rings: int = 4, link: str = "") -> 
     text = f"{root.amount:,}"
     points = min(15.0, size * HOLE * 1.4 / len(text))
     centre = f'<text x="{size / 2}" y="{size / 2}" class="centre" text-anchor="middle" dominant-baseline="central" font-size="{points:.1f}">{text}</text>'
-    return f'<svg class="sunburst" {_opening(root, size, size)}>{shapes}{centre}</svg>'
+    return f'<svg class="sunburst" {_opening(root, size, size, link)}>{shapes}{centre}</svg>'
 
 
-def _opening(root: Tile, width: int, height: int) -> str:
+def _opening(root: Tile, width: int, height: int, link: str) -> str:
     name = f"{root.label or 'model'}: {root.amount:,}"
     return (
-        f'viewBox="0 0 {width} {height}" role="img" aria-label="{escape(name)}" font-family="system-ui, sans-serif" font-size="11" '
+        f'viewBox="0 0 {width} {height}" role="{"group" if link else "img"}" aria-label="{escape(name)}" font-family="system-ui, sans-serif" font-size="11" '
         f'fill="#10151a" stroke-width="1" xmlns="http://www.w3.org/2000/svg"'
     )
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from html import escape
 
-from weighbridge.notation import MATHML, write
+from weighbridge.notation import MATHML, UNICODE, write
 from weighbridge.paper import Bars, Block, Equation, Heading, Item, Paper, Paragraph, Picture
 from weighbridge.renderers import folding, written
 from weighbridge.renderers.bars import bars
 from weighbridge.renderers.papers.text import colon, shortened
 from weighbridge.renderers.treemap import sunburst, tiles, treemap
 from weighbridge.report import Cell, Table
+
+PHONE = 36
+"""Letters of an equation that a phone is sure to hold in one line."""
 
 WIDTH = '<meta name="viewport" content="width=device-width, initial-scale=1">'
 STYLE = """:root{color-scheme:light dark}
@@ -66,7 +69,7 @@ def _block(block: Block) -> str:
             return f"<p><b>{escape(text)}</b> {code}</p>"
         case Equation():
             label = f'<span class="label">{escape(block.label)}</span>' if block.label else ""
-            return f'<div class="equation">{label}{chain_html(block)}</div>'
+            return f'<div class="equation"{_focusable(block)}>{label}{chain_html(block)}</div>'
         case Picture():
             return f'<div class="pictures">{treemap(tiles(block.root), width=680, height=360)}{sunburst(tiles(block.root), size=300)}</div>'
         case Bars():
@@ -75,12 +78,18 @@ def _block(block: Block) -> str:
             return folding.folding(block) if any(row.depth for row in block.rows) else _table(block)
 
 
+def _focusable(equation: Equation) -> str:
+    """Let the keyboard reach an equation that a narrow screen must scroll."""
+    length = sum(len(write(step, UNICODE)) + 3 for step in equation.steps) + len(equation.label)
+    return ' tabindex="0"' if length > PHONE else ""
+
+
 def _table(table: Table) -> str:
     kept = table.shown()
     head = "".join(f'<th class="{table.columns[i].kind}">{escape(table.columns[i].title)}</th>' for i in kept)
     rows = "".join("<tr>" + "".join(_cell(table.columns[i].kind, row.cells[i]) for i in kept) + "</tr>" for row in table.rows)
     caption = f"<caption>{escape(table.title)}</caption>" if table.title else ""
-    return f'<div class="table"><table>{caption}<tr>{head}</tr>{rows}</table></div>'
+    return f'<div class="table" tabindex="0"><table>{caption}<tr>{head}</tr>{rows}</table></div>'
 
 
 def _cell(kind: str, cell: Cell) -> str:

@@ -4,6 +4,7 @@
 let pending = 0;
 let timer = 0;
 let pushed = 0;
+let here = location.pathname + location.search;
 
 function address(form) {
   // Only what was changed goes into the address, so that a link says no more than it means.
@@ -63,6 +64,7 @@ async function show(url) {
   if (now - pushed > 1000) history.pushState(null, "", url);
   else history.replaceState(null, "", url);
   pushed = now;
+  here = url;
 }
 
 function changed(form, wait) {
@@ -100,7 +102,8 @@ document.addEventListener("submit", (event) => {
   }
 });
 
-window.addEventListener("popstate", () => location.reload());
+// A step to another place of the same page (#answer) comes as popstate as well.
+window.addEventListener("popstate", () => { if (location.pathname + location.search !== here) location.reload(); });
 
 function fold(table) {
   const rows = [...table.tBodies[0].rows];
