@@ -180,6 +180,10 @@ IMAGES: dict[str, str] = {
     "video": "vivit videomae",
     "timesformer": "timesformer",
     "vjepa2": "vjepa2",
+    "vitdet": "vitdet",
+    "mlcd": "mlcd mlcd_vision_model",
+    "vitpose": "vitpose_backbone vitpose",
+    "radio": "radio",
     "dino": "dinov2 dinov2_with_registers dinov3_vit",
 }
 """Vision transformers and convolutional networks."""

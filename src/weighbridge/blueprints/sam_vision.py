@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from weighbridge.blueprints import Family
-from weighbridge.blueprints.grids import CHANNELS, ratio, scaled
+from weighbridge.blueprints.grids import CHANNELS, Grid, area, ratio, scaled
 from weighbridge.blueprints.vision import HEADS, HIDDEN, LAYERS, NEUTRAL, QKV_BIAS, WHOLE_HEADS
 from weighbridge.config import Sizes, fact, listed, size, switch
 from weighbridge.parts import attend, conv2d, layer_norm, linear, matmul, stack
@@ -44,28 +44,35 @@ def side(c: Sizes) -> Size:
     return result
 
 
-def attention(c: Sizes, reach: Size, windows: Size) -> Part:
-    """Describe attention among *reach* by *reach* patches, with a learned table of distances for each axis.
+def attention(c: Sizes, name: str, reach: Grid, windows: Size = 1) -> Part:
+    """Describe attention among the patches of one window or map, with a learned table of distances for each axis.
 
     The image is padded to whole windows, and what is added is multiplied with as well.
     """
-    H, among = c.hidden, reach * reach
-    table = (2 * reach - 1, c.head_dim)
-    tables = (Tensor("rel_pos_h", table, "embedding"), Tensor("rel_pos_w", table, "embedding")) if c.relative else ()
-    along_one_axis = (windows, c.heads, among, reach, c.head_dim)
-    return Part("attn", (
-        *tables,
+    H, among = c.hidden, area(reach)
+    names = zip(("rel_pos_h", "rel_pos_w"), reach, strict=True)
+    tables = (Tensor(name, (2 * side - 1, c.head_dim), "embedding") for name, side in names)
+    along = ((windows, c.heads, among, side, c.head_dim) for side in reach)
+    return Part(name, (
+        *(tables if c.relative else ()),
         linear("qkv", H, 3 * H, bias=c.qkv_bias),
         linear("proj", H, H),
         attend(heads=c.heads, head_dim=c.head_dim, queries=among, keys=among, groups=windows),
-        *((matmul("distances", along_one_axis, along_one_axis),) if c.relative else ()),
+        *((matmul("distances", *along),) if c.relative else ()),
     ), "self_attention", stream=windows * among)  # fmt: skip
+
+
+def windowed(c: Sizes, name: str, over: Grid, *, window: bool) -> Part:
+    """Describe attention over a whole map, or in windows that cover it."""
+    if not window:
+        return attention(c, name, over)
+    rows, columns = ((side + c.window - 1) // c.window for side in over)
+    return attention(c, name, (c.window, c.window), rows * columns)
 
 
 def layer(c: Sizes, kind: str) -> tuple[Part, ...]:
     """Describe a layer that looks everywhere or in windows."""
-    across = (side(c) + c.window - 1) // c.window if kind == "window" else 1
-    attends = attention(c, c.window if kind == "window" else side(c), across * across)
+    attends = windowed(c, "attn", (side(c), side(c)), window=kind == "window")
     mlp = Part("mlp", (linear("lin1", c.hidden, c.mlp), linear("lin2", c.mlp, c.hidden)), "feed_forward")
     return layer_norm("layer_norm1", c.hidden), attends, layer_norm("layer_norm2", c.hidden), mlp
 
