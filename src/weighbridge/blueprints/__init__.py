@@ -136,7 +136,7 @@ ENCODERS: dict[str, str] = {
 """BERT and the encoders after it."""
 
 TRANSLATORS = {
-    "t5": "t5 mt5 umt5",
+    "t5": "t5 mt5 umt5 pop2piano",
     "longt5": "longt5",
     "bart": "bart mbart plbart pegasus m2m_100 blenderbot blenderbot-small",
     "marian": "marian",
@@ -153,7 +153,7 @@ TRANSLATORS = {
     "griffin": "recurrent_gemma",
     "rwkv": "rwkv",
     "lfm2": "lfm2 lfm2_moe lfm3",
-    "whisper": "whisper",
+    "whisper": "whisper qwen2_audio_encoder voxtral_encoder",
     "speech_to_text": "speech_to_text",
     "wav2vec2": "wav2vec2 hubert wavlm unispeech unispeech-sat data2vec-audio",
     "spectrogram": "audio-spectrogram-transformer",
@@ -213,7 +213,11 @@ SEEING: dict[str, str] = {
 }
 """Language models that see or hear, and models composed of two others."""
 
-OTHERS: dict[str, str] = {}
+OTHERS: dict[str, str] = {
+    "time_series": "time_series_transformer",
+    "informer": "informer",
+    "autoformer": "autoformer",
+}
 """Tables, time series and whatever else the reference library holds."""
 
 MODULES: dict[str, str] = {

@@ -6,7 +6,7 @@ Source: arXiv 1907.06616; names as in transformers 5.23.0, models/fsmt/modeling_
 from __future__ import annotations
 
 from weighbridge.blueprints import Family, fairseq
-from weighbridge.config import Sizes, size, variant
+from weighbridge.config import Sizes, size, switch
 from weighbridge.parts import embedding, linear
 from weighbridge.tree import Part
 
@@ -14,11 +14,9 @@ FIELDS = (
     size("vocab", "src_vocab_size", 42024, "V", "vocabulary size"),
     size("decoder_vocab", "tgt_vocab_size", 42024, "V_dec", "vocabulary size of the decoder"),
     size("padding", "pad_token_id", 1, "p", "index of the padding token", minimum=0),
-    *(
-        field
-        for field in variant(fairseq.fields(42024, 1024, 1024, 4096, (12, 12), 16), tied=False)
-        if field.word not in ("vocab", "labels")
-    ),
+    *(field for field in fairseq.fields(42024, 1024, 1024, 4096, (12, 12), 16) if field.word not in ("vocab", "labels", "tied")),
+    # Tied, the encoder takes the decoder's table, whose size may be another.
+    switch("joined", "tie_word_embeddings", False),
 )
 NEUTRAL = fairseq.NEUTRAL | {"langs"}
 
@@ -26,9 +24,9 @@ NEUTRAL = fairseq.NEUTRAL | {"langs"}
 def backbone(c: Sizes, prefix: str = "") -> tuple[Part, ...]:
     """Describe both sides; where they are tied, the encoder's table is the first of the three names."""
     H = c.hidden
-    words = f"{prefix}encoder.embed_tokens.weight" if c.tied else None
+    words = f"{prefix}encoder.embed_tokens.weight" if c.joined else None
     positions = embedding("embed_positions", c.positions + c.padding + 1, H)
-    encoder = (embedding("embed_tokens", c.decoder_vocab if c.tied else c.vocab, H), positions, fairseq.layer(c))
+    encoder = (embedding("embed_tokens", c.decoder_vocab if c.joined else c.vocab, H), positions, fairseq.layer(c))
     head = linear("output_projection", H, c.decoder_vocab, bias=False, tied_to=words)
     decoder = (embedding("embed_tokens", c.decoder_vocab, H, tied_to=words), positions, fairseq.layer(c, memory="seq"), head)
     return Part("encoder", encoder, "encoder"), Part("decoder", decoder, "decoder", stream="decoder")

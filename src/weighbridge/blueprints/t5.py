@@ -126,11 +126,23 @@ def classes(prefix: str, *, first: bool = True) -> Mapping[str, Blueprint]:
             f"{prefix}ForQuestionAnswering": question_answering}  # fmt: skip
 
 
+def piano(c: Sizes) -> Part:
+    """Describe Pop2PianoForConditionalGeneration: T5 on mel frames with the composer in front, and a head of its own."""
+    shared, reading, writing = backbone(c)
+    composer = Part("mel_conditioner", (embedding("embedding", c.composers, c.hidden),), "embeddings")
+    head = linear("lm_head", c.hidden, c.vocab, bias=False, stream="decoder")
+    return Part("", (shared, composer, reading, writing, head), "model")
+
+
 T5 = fields(32128, 2048, 6, 8, "relu")
 MT5 = fields(250112, 1024, 8, 6, "gated-gelu")
+
+PIANO = (*fields(2400, 2048, 6, 8, "gated-gelu"), size("composers", "composer_vocab_size", 21, "V_com", "composers"))
+POP2PIANO = {"Pop2PianoForConditionalGeneration": piano, "Pop2PianoStack": alone}
 
 FAMILIES = {
     "t5": Family("t5", T5, classes("T5"), "T5Model", NEUTRAL),
     "mt5": Family("mt5", MT5, classes("MT5"), "MT5Model", NEUTRAL),
+    "pop2piano": Family("pop2piano", PIANO, POP2PIANO, "Pop2PianoForConditionalGeneration", NEUTRAL),
     "umt5": Family("umt5", MT5, classes("UMT5", first=False), "UMT5Model", NEUTRAL),
 }

@@ -7,8 +7,9 @@ thirty seconds, twice as many frames as it has positions, so its arithmetic does
 from __future__ import annotations
 
 from weighbridge.blueprints import Family, fairseq
-from weighbridge.config import Sizes, size, switch, variant
+from weighbridge.config import Sizes, derived, size, switch, variant
 from weighbridge.parts import conv1d, embedding, layer_norm, linear
+from weighbridge.sizes import exact
 from weighbridge.tree import Part, Tensor
 
 FIELDS = variant(
@@ -89,4 +90,24 @@ CLASSES = {
     "WhisperDecoderWrapper": lambda c: Part("", (decoder(c, alone=True),), "model"),
 }
 
-FAMILIES = {"whisper": Family("whisper", FIELDS, CLASSES, "WhisperModel", NEUTRAL)}
+HEARS = (
+    size("hidden", "d_model", 1280, "H", "hidden size", "hidden_size"),
+    size("mlp", "encoder_ffn_dim", 5120, "I", "intermediate size of the encoder", "intermediate_size"),
+    size("layers", "encoder_layers", 32, "L", "encoder layers", "num_hidden_layers"),
+    size("heads", "encoder_attention_heads", 20, "A", "attention heads of the encoder", "num_attention_heads"),
+    derived("head_dim", lambda c: exact(c.hidden, c.heads), "d_model", "encoder_attention_heads"),
+    size("source", "max_source_positions", 1500, "F", "positions of the encoder"),
+    size("mels", "num_mel_bins", 128, "M", "mel bins"),
+)
+
+
+def hears(model_type: str, name: str) -> Family:
+    """Return Whisper's encoder as the ear of a language model."""
+    return Family(model_type, HEARS, {name: CLASSES["WhisperEncoder"]}, name, NEUTRAL | {"vocab_size"})
+
+
+FAMILIES = {
+    "whisper": Family("whisper", FIELDS, CLASSES, "WhisperModel", NEUTRAL),
+    "qwen2_audio_encoder": hears("qwen2_audio_encoder", "Qwen2AudioEncoder"),
+    "voxtral_encoder": hears("voxtral_encoder", "VoxtralEncoder"),
+}

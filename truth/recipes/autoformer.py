@@ -1,0 +1,7 @@
+"""Autoformer's random configs and inputs: those of all transformers over time series."""
+
+from __future__ import annotations
+
+from truth.recipes.time_series import draw, inputs
+
+__all__ = ["draw", "inputs"]
