@@ -7,9 +7,8 @@ from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.config import Sizes
-from weighbridge.proofs.alignment import Alignment
+from weighbridge.proofs.alignment import PLAIN, Alignment, Spelling
 from weighbridge.proofs.findings import Finding
-from weighbridge.proofs.renaming import Step
 from weighbridge.tree import Row
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ class Judge(NamedTuple):
     known: Described
     aligned: Alignment
     notes: Mapping[str, str]
-    steps: tuple[Step, ...] = ()
+    spelling: Spelling = PLAIN
 
     def group(
         self, targets: tuple[str, ...], sources: list[Row], matched: set[str], explained: list[Finding], unexplained: list[Finding]

@@ -105,7 +105,7 @@ def _other_classes(described: Model, actual: list[Row], judge: Judge) -> Iterato
             expected = {row.name: row for row in flatten(tree)}
         except (WeighbridgeError, AttributeError):
             continue
-        aligned = align(expected, actual, keys_of(known, name), judge.steps)
+        aligned = align(expected, actual, keys_of(known, name), judge.spelling)
         names = set()
         for targets, sources in aligned.groups:
             if len(targets) == len(sources) == 1 and same(expected[targets[0]], sources[0], judge.vocabularies()) is not None:

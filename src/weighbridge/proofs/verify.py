@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.errors import ReadError, SourceError, UsageError
-from weighbridge.proofs.alignment import aligned_in_any_spelling, steps_for
+from weighbridge.proofs.alignment import aligned_in_any_spelling, spelling_of
 from weighbridge.proofs.findings import Claim, Finding, Verification
 from weighbridge.proofs.judging import Judge, elements
 from weighbridge.proofs.leftovers import explain_rest
@@ -93,10 +93,10 @@ def verify(described: Model, listing: Listing, source: str = "") -> Verification
 
     if described.description is None:
         raise UsageError(f"{described.source}: verify needs a config to hold the file against")
-    actual, steps = rows(listing), steps_for(listing)
+    actual, spelling = rows(listing), spelling_of(listing)
     notes = {tensor.name: tensor.note for tensor in listing.tensors if tensor.note}
-    expected, aligned = aligned_in_any_spelling(described, actual, steps)
-    judge = Judge(expected, described.description, aligned, notes, steps)
+    expected, aligned = aligned_in_any_spelling(described, actual, spelling)
+    judge = Judge(expected, described.description, aligned, notes, spelling)
     explained: list[Finding] = []
     unexplained: list[Finding] = []
     matched: set[str] = set()

@@ -16,7 +16,7 @@ from typing import BinaryIO, NamedTuple
 
 from weighbridge.readers.cursor import Cursor
 from weighbridge.readers.listing import DEEPEST, LONGEST, LONGEST_PATH, MOST_TENSORS, Listing, Stored
-from weighbridge.readers.onnx_roles import Use, told
+from weighbridge.readers.onnx_roles import MODULES, Use, module_of, told
 from weighbridge.readers.protobuf import Budget, Field, fields, numbers, text, whole
 
 TYPES = {
@@ -34,15 +34,18 @@ ATTRIBUTE = frozenset((*range(1, 12), 13, 14, 15, 20, 21, 22, 23))
 TENSOR = frozenset((*range(1, 15), 16))
 FUNCTION = frozenset((1, *range(4, 15)))
 DEEPEST_GRAPH = 32
+NUMBERED = "onnx::"
+"""How names begin that torch's exporter made up."""
 
 
 class Node(NamedTuple):
-    """An operator: what it is, what it takes and gives, and its whole-number attributes."""
+    """An operator: what it is, what it takes and gives, its whole-number attributes, and its own name."""
 
     kind: str
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     numbers: dict[str, int]
+    name: str = ""
 
 
 class Scope:
@@ -60,12 +63,13 @@ class Scope:
 
 
 class _Walk(NamedTuple):
-    """The state of a reading: its place, how much may still be read, and where shared data lies."""
+    """The state of a reading: its place, how much may still be read, where shared data lies, and whose matrix a number is."""
 
     cursor: Cursor
     budget: Budget
     places: dict[tuple[str, int, int], str]
     files: set[str]
+    modules: dict[str, str]
 
 
 def sniff(head: bytes) -> bool:
@@ -84,7 +88,7 @@ def read(file: BinaryIO) -> Listing:
         ReadError: Not ONNX, damaged, or a node takes what nothing gives.
     """
     cursor = Cursor(file, 4096)
-    walk = _Walk(cursor, Budget(), {}, set())
+    walk = _Walk(cursor, Budget(), {}, set(), {})
     scopes: list[Scope] = []
     metadata: dict[str, object] = {}
     for field in fields(cursor, cursor.size, walk.budget, MODEL):
@@ -103,6 +107,8 @@ def read(file: BinaryIO) -> Listing:
     if not any(not scope.prefix for scope in scopes):
         cursor.fail("it holds no graph", cursor.size)
     tensors = _listed(walk, scopes)
+    if walk.modules:
+        metadata[MODULES] = walk.modules
     if walk.files:
         metadata["external_data"] = tuple(sorted(walk.files))
     return Listing("onnx", tuple(tensors), metadata, tuple(_notes(walk, tensors)))
@@ -131,12 +137,13 @@ def _listed(walk: _Walk, scopes: list[Scope]) -> list[Stored]:
             for position, name in enumerate(node.inputs):
                 owner = _owner(walk, scope, name, at) if name else None
                 if owner is not None and name in owner.tensors:
-                    uses.setdefault(owner.tensors[name].name, []).append(Use(node.kind, position, node.numbers))
+                    uses.setdefault(owner.tensors[name].name, []).append(Use(node.kind, position, node.numbers, node.name))
     if len(tensors) > MOST_TENSORS:
         walk.cursor.fail(f"more than {MOST_TENSORS:,} tensors")
     full = {tensor.name for tensor in tensors}
     if len(full) != len(tensors):
         walk.cursor.fail("two tensors of one name in one graph")
+    walk.modules.update((name, module) for name in full if name.startswith(NUMBERED) and (module := module_of(uses.get(name, []))))
     return [told(tensor, uses.get(tensor.name, []), full) for tensor in tensors]
 
 
@@ -210,12 +217,14 @@ def _node(walk: _Walk, field: Field, scope: Scope) -> None:
     whole(cursor, field, "node")
     inputs: list[str] = []
     outputs: list[str] = []
-    kind = ""
+    kind = name = ""
     attributes: list[Field] = []
     cursor.at = field.start
     for inner in fields(cursor, field.end, walk.budget, NODE):
         if inner.number in (1, 2):
             (inputs if inner.number == 1 else outputs).append(text(cursor, inner, "name"))
+        elif inner.number == 3:
+            name = text(cursor, inner, "name")
         elif inner.number == 4:
             kind = text(cursor, inner, "operator")
         elif inner.number == 5:
@@ -224,7 +233,7 @@ def _node(walk: _Walk, field: Field, scope: Scope) -> None:
     for attribute in attributes:
         _attribute(walk, attribute, scope, outputs[0] if outputs and kind == "Constant" else "", ints)
     scope.made.update(outputs)
-    scope.nodes.append((Node(kind, tuple(inputs), tuple(outputs), ints), field.start))
+    scope.nodes.append((Node(kind, tuple(inputs), tuple(outputs), ints, name), field.start))
 
 
 def _attribute(walk: _Walk, field: Field, scope: Scope, constant: str, ints: dict[str, int]) -> None:

@@ -11,6 +11,10 @@ from math import prod
 from pathlib import Path
 
 from weighbridge.readers.listing import Listing, Stored
+from weighbridge.readers.onnx_roles import MODULES, modules_in
+
+SIDES = "sides"
+"""Under this the metadata says how the names of each file begin, if several were put together."""
 
 _NAME = re.compile(r"(encoder|decoder)(_model)?\.onnx")
 
@@ -36,7 +40,13 @@ def together(encoder: Listing, decoder: Listing) -> Listing:
     tensors = [_under("encoder", tensor) for tensor in encoder.tensors] + [_under("decoder", tensor) for tensor in decoder.tensors]
     notes = dict.fromkeys((*encoder.notes, *decoder.notes))
     notes |= dict.fromkeys(_repeated(encoder, decoder))
-    return Listing("onnx", tuple(tensors), {**decoder.metadata, **encoder.metadata}, tuple(notes))
+    modules = {
+        f"{side}.{name}": f"{side}.{module}"
+        for side, listing in (("encoder", encoder), ("decoder", decoder))
+        for name, module in modules_in(listing).items()
+    }
+    metadata = {**decoder.metadata, **encoder.metadata, MODULES: modules, SIDES: ("encoder.", "decoder.")}
+    return Listing("onnx", tuple(tensors), metadata, tuple(notes))
 
 
 def _repeated(encoder: Listing, decoder: Listing) -> Iterator[str]:

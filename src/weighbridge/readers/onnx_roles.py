@@ -5,21 +5,25 @@ Source: onnx, docs/Operators.md; onnxruntime, docs/ContribOperators.md and pytho
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from math import prod
 from typing import NamedTuple
 
-from weighbridge.readers.listing import Stored
+from weighbridge.readers.listing import Listing, Stored
 from weighbridge.readers.roles import role_of
 
 
 class Use(NamedTuple):
-    """One place where a tensor is taken: the operator, which of its inputs, and its whole-number attributes."""
+    """One place where a tensor is taken: the operator, which of its inputs, its whole-number attributes, and its own name."""
 
     kind: str
     position: int
     numbers: dict[str, int]
+    node: str = ""
 
+
+MODULES = "modules"
+"""Under this the metadata says of which module a tensor with a made-up name is the matrix."""
 
 SCALE, ZERO, OTHER = "scale of packed weights", "zero of packed weights", "a constant of the graph"
 
@@ -125,3 +129,23 @@ def _floating(tensor: Stored, uses: list[Use]) -> Stored:
     if role == "embedding" and len(tensor.shape) < 2:
         role = None
     return tensor._replace(role=role, note="")
+
+
+def module_of(uses: Sequence[Use]) -> str:
+    """Return the module whose matrix a tensor is, by the name of the one operator that takes it, or the empty string.
+
+    torch's exporter puts a matrix that it transposed under a number (``onnx::MatMul_123``), and the module into the operator's name.
+
+    >>> module_of([Use("MatMul", 1, {}, "/encoder/layer.0/attention/self/query/MatMul")])
+    'encoder.layer.0.attention.self.query'
+    """
+    takes = {use.node for use in uses if "MatMul" in use.kind or "Gemm" in use.kind or use.kind == "DequantizeLinear"}
+    node = takes.pop() if len(takes) == 1 else ""
+    path = node.rpartition("/")[0]
+    return path.removeprefix("/").replace("/", ".") if path.startswith("/") else ""
+
+
+def modules_in(listing: Listing) -> dict[str, str]:
+    """Return the modules that a listing's metadata names, by tensor."""
+    found = listing.metadata.get(MODULES)
+    return found if isinstance(found, dict) else {}

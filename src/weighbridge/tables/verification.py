@@ -9,6 +9,7 @@ from typing import Any
 from weighbridge.proofs.findings import Finding, Verification
 from weighbridge.report import Column, Report, Row, Table
 
+_NUMBER = re.compile(r"(?:(?<=[._/])|^)\d+(?=[._/]|$)")
 COLUMNS = (Column("tensor"), Column("elements", "integer"), Column("reason"))
 
 
@@ -55,7 +56,7 @@ def _folded(findings: Sequence[Finding]) -> list[Row]:
     """Fold findings that differ only by the number of a layer or an expert."""
     groups: dict[tuple[str, str], list[int]] = {}
     for finding in findings:
-        key = (re.sub(r"(?<=\.)\d+(?=\.)", "*", f".{finding.name}")[1:], re.sub(r"(?<=\.)\d+(?=\.)", "*", finding.reason))
+        key = (_NUMBER.sub("*", finding.name), _NUMBER.sub("*", finding.reason))
         groups.setdefault(key, []).append(finding.elements)
     rows = []
     for (name, reason), amounts in groups.items():
