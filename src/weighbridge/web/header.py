@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import io
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from weighbridge.errors import ReadError, UsageError
+from weighbridge.errors import ReadError, UsageError, WeighbridgeError
 from weighbridge.model import Model
 
 
@@ -63,6 +63,12 @@ class Cut(io.RawIOBase):
         self._at = end
         return data
 
+    def readinto(self, buffer: Any, /) -> int:
+        """Read into a buffer, as h5py does."""
+        data = self.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
 
 class Weighed(NamedTuple):
     """A model, or the offset and length of the slice that is still wanted."""
@@ -113,7 +119,7 @@ def header_model(found: tuple[Slice, ...], size: int, name: str) -> Weighed:
     file = Cut(found, size)
     try:
         return Weighed(as_model(unpack(list_open(cast(BinaryIO, file), name), None), name or "dropped file"))
-    except ReadError:
-        if file.wanted is None:
-            raise
-        return Weighed(None, file.wanted)
+    except Exception as error:  # what other libraries make of a slice that is missing, or of noise, is theirs to choose
+        if file.wanted is not None:
+            return Weighed(None, file.wanted)
+        raise error if isinstance(error, WeighbridgeError) else ReadError("it is damaged") from error
