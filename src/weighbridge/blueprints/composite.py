@@ -45,6 +45,7 @@ def composed(
     optional: bool = False,
     absent: Mapping[str, Any] | None = None,
     more: tuple[Field, ...] = (),
+    neutral: str = "",
 ) -> Field:
     """Declare a sub-config that is a whole config of a model type, read by that type's own fields.
 
@@ -56,6 +57,7 @@ def composed(
         optional: An absent sub-config means that there is none (the word is None), and not the default type's defaults.
         absent: What the outer class puts into the sub-config where it is absent altogether.
         more: Fields that the outer class reads there, where the type itself has none of that key.
+        neutral: Keys that published files have there and that change nothing.
 
     >>> composed("text", "text_config", "gpt2 llama").default
     ['gpt2', 'llama']
@@ -71,7 +73,7 @@ def composed(
             hint = did_you_mean(str(stated), MODULES) or f"the default is {types[0]}; weigh models lists the types known"
             raise UnknownArchitecture(f"no blueprint for {stated!r:.60}", key=f"{path}.model_type", value=stated, hint=hint)
         known = family(stated)
-        return Inner(raw, _fields(stated, more), known.neutral, stated)
+        return Inner(raw, _fields(stated, more), known.neutral | frozenset(neutral.split()), stated)
 
     return Field(word, key, types, "nested", resolve=resolve)
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from weighbridge.blueprints import Blueprint
-from weighbridge.config import Field, Sizes, switch, told
+from weighbridge.config import Field, Sizes, choice, switch, told
 from weighbridge.parts import linear
 from weighbridge.records import TYPE_CHECKING
-from weighbridge.tree import Part
+from weighbridge.tree import Node, Part, Span, Stream, Untold
 
 if TYPE_CHECKING:
     from typing import Any
@@ -23,10 +23,10 @@ NEUTRAL = frozenset(
 """Keys that change no tensor: tokens that stand for images, and such."""
 
 
-def tied(default: bool = False) -> tuple[Field, ...]:
+def tied() -> tuple[Field, ...]:
     """Declare that the head shares the words of the text tower: the outer config says it, or the text's own."""
     return (
-        switch("outer_tied", "tie_word_embeddings", default),
+        switch("outer_tied", "tie_word_embeddings", False),
         told("tied", lambda c: c.outer_tied or c.text.tied),
     )
 
@@ -36,7 +36,20 @@ def seen(part: Part) -> Part:
     return part._replace(given="images", runs="images")
 
 
-def generation(body: Callable[[Sizes], tuple[Part, ...]], table: str = "language_model.embed_tokens") -> Blueprint:
+def picked(default: Any, *aliases: str) -> Field:
+    """Declare of how many of the tower's layers the states are handed on, side by side."""
+    return choice("picked", "vision_feature_layer", default, *aliases, read=lambda layers: 1 if isinstance(layers, int) else len(layers))
+
+
+def tokens(tower: Part, select: str = "full") -> Stream:
+    """Return the stream of a tower's states that is handed on: all of them, or without the first where *select* is ``default``."""
+    stream = Untold("the maps of this vision tower are no sequence of patches") if tower.stream is None else tower.stream
+    if select == "full" or isinstance(stream, Untold):
+        return stream
+    return Span(stream, add=-1) if isinstance(stream, (str, tuple)) else stream - 1
+
+
+def generation(body: Callable[[Sizes], tuple[Node, ...]], table: str = "language_model.embed_tokens") -> Blueprint:
     """Return the blueprint of a class that writes: the body under ``model``, and a head that may be the text's words again."""
 
     def blueprint(c: Sizes) -> Part:
@@ -47,7 +60,7 @@ def generation(body: Callable[[Sizes], tuple[Part, ...]], table: str = "language
     return blueprint
 
 
-def alone(body: Callable[[Sizes], tuple[Part, ...]]) -> Blueprint:
+def alone(body: Callable[[Sizes], tuple[Node, ...]]) -> Blueprint:
     """Return the blueprint of a class without a head."""
     return lambda c: Part("", body(c), "model")
 
