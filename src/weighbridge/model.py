@@ -214,7 +214,7 @@ class Model:
         >>> model("bert-base-uncased").flops(batch=1, seq=128).forward_matmul
         22348431360
         """
-        from weighbridge.accounts.flops import flops, streams
+        from weighbridge.accounts.flops import flops, named, streams
 
         lengths = streams(seq, decoder_seq, encoder_seq, images, patches, audios)
         for name, value in (("batch", batch), *lengths.items()):
@@ -224,8 +224,11 @@ class Model:
         for name, what in (("images", "sees no images"), ("audios", "hears nothing")):
             if name in lengths and all(part.given != name for _, part in walk(self.tree)):
                 raise UsageError(f"{name}: {self.class_name or 'this model'} {what} beside its text")
-        if patches is not None and images is None and any(part.given == "images" for _, part in walk(self.tree)):
-            raise UsageError("patches: of how many images? say how many images each example has")
+        if patches is not None and images is None:
+            if any(part.given == "images" for _, part in walk(self.tree)):
+                raise UsageError("patches: of how many images? say how many images each example has")
+            if not any("rows" in named(part) for _, part in walk(self.tree)):
+                raise UsageError(f"patches: {self.class_name} reads no images of any size")
         return flops(self.tree, lengths, batch)
 
     def named(self, source: str) -> Model:

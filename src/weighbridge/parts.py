@@ -198,7 +198,7 @@ def conv1d(
     """Describe a convolution over the stream *of*; it sees the positions that it puts out.
 
     >>> conv1d("conv", 512, 512, 3, stride=2).stream
-    Span(of='seq', add=-3, times=1, over=2, plus=1)
+    Span(of='seq', add=-3, times=1, over=2, plus=1, evenly=False)
     """
     weight = Tensor("weight", (outputs, inputs, kernel), "weight")
     children = (weight, Tensor("bias", (outputs,), "bias")) if bias else (weight,)

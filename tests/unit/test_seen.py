@@ -44,7 +44,7 @@ def test_an_image_of_any_size_is_told_by_its_rows_and_columns() -> None:
         ({"images": 1}, "images: BertModel sees no images beside its text"),
         ({"audios": 1}, "audios: BertModel hears nothing beside its text"),
         ({"patches": (0, 3)}, "rows: expected a whole number from 1 up, found 0"),
-        ({"patches": (2, 3)}, "patches: of how many images? say how many images each example has"),
+        ({"patches": (2, 3)}, "patches: BertModel reads no images of any size"),
     ],
 )
 def test_what_cannot_be_seen_is_refused(given: dict[str, Any], message: str) -> None:

@@ -7,7 +7,7 @@ a causal mask halves none of it, as the reference computes the whole square.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from weighbridge.accounts.ledger import Entry, Rule, ledger
@@ -148,6 +148,25 @@ def streams(
     given = {"encoder": encoder_seq, "images": images, "rows": rows, "columns": columns, "audios": audios}
     decoder = seq if decoder_seq is None else decoder_seq
     return {"seq": seq, "decoder": decoder, **{name: tokens for name, tokens in given.items() if tokens is not None}}
+
+
+def named(part: Part) -> set[str]:
+    """Return the names of the streams that a part or its own operations see.
+
+    >>> named(Part("", stream=Span("seq", over=2)))
+    {'seq'}
+    """
+    operations = [child for child in part.children if isinstance(child, Op)]
+    streams = [part.stream, *(stream for op in operations for stream in (op.queries, op.keys, op.groups, op.products))]
+    return {name for stream in streams for name in _names(stream)}
+
+
+def _names(stream: object) -> Iterator[str]:
+    if isinstance(stream, str):
+        yield stream
+    elif isinstance(stream, tuple):
+        for inner in stream:
+            yield from _names(inner)
 
 
 def _examples(stream: Stream, batch: Size) -> Size:

@@ -56,7 +56,7 @@ def composed(
         fixed: The outer class always takes the first type, whatever ``model_type`` the sub-config names.
         optional: An absent sub-config means that there is none (the word is None), and not the default type's defaults.
         absent: What the outer class puts into the sub-config where it is absent altogether.
-        more: Fields that the outer class reads there, where the type itself has none of that key.
+        more: Fields that the outer class reads there, beside the type's own.
         neutral: Keys that published files have there and that change nothing.
 
     >>> composed("text", "text_config", "gpt2 llama").default
@@ -82,9 +82,9 @@ def composed(
 def _fields(model_type: str, more: tuple[Field, ...]) -> tuple[Field, ...]:
     """Return a type's fields as a sub-config has them: arguments of its class are out of a config's reach."""
     fields = family(model_type).fields
-    keys = {field.key for field in fields if field.key}
+    words = {field.word for field in fields}
     own = (field._replace(key="") if field.kind == "switch" and field.silent else field for field in fields)
-    return (*own, *(field for field in more if field.key not in keys))
+    return (*own, *(field for field in more if field.word not in words))
 
 
 def submodel(c: Sizes, *endings: str) -> Part:
@@ -161,7 +161,7 @@ def redirected(stream: Stream | None, streams: Mapping[str, Stream]) -> Stream |
     """Return a stream with named ones replaced, however deep they stand.
 
     >>> redirected(Span("seq", add=1), {"seq": "decoder"})
-    Span(of='decoder', add=1, times=1, over=1, plus=0)
+    Span(of='decoder', add=1, times=1, over=1, plus=0, evenly=False)
     """
     match stream:
         case str():

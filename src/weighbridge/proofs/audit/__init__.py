@@ -31,7 +31,7 @@ def audit(data: bytes | str, *, name: str = "", model: Model | None = None) -> A
     """
     lines = read_lines(data.encode() if isinstance(data, str) else data, name)
     written = rendition.recognised(lines, model)
-    alone = model is None and written is None and rendition.titled(lines) is not None
+    alone = rendition.letters(lines) if model is None and written is None else None
     scene = understand(lines, model, written.model if written else None, alone=alone)
     checked = arithmetic.check(scene)
     held = {context: holdings(weighed) for context, weighed in scene.models.items()}

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from weighbridge.model import Model
 
 _TITLE = re.compile(r"([A-Z]\w{2,60}) +· +(\S[^:]{0,200}?)(?: +· +([\w.]+))?: *[\d,]+ +(\w+)")
-_SIZE = re.compile(r"[\s|]*[A-Za-z][\w']{0,3}[\s|]+([a-z][\w.]*_?\w*)[\s|].*?([\d,]+)[\s|;]*$")
+_SIZE = re.compile(r"[\s|]*([A-Za-z][\w']{0,3})[\s|]+([a-z][\w.]*_?\w*)[\s|].*?([\d,]+)[\s|;]*$")
 _DIGITS = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _FORMS = ("text", "markdown", "html", "latex")
 _ENDINGS = {"text": "txt", "markdown": "md", "html": "html", "latex": "tex"}
@@ -142,7 +142,7 @@ def _candidates(title: Title, lines: Sequence[Line]) -> Iterator[Model]:
                 break
             except WeighbridgeError:
                 continue
-    sizes = dict(_sizes(lines[title.place + 1 :]))
+    sizes = {key: value for _, key, value in _sizes(lines[title.place + 1 :])}
     for model_type in _types(title.class_name):
         try:
             yield model({"model_type": model_type}, title.class_name, sizes).named(title.source)
@@ -150,13 +150,23 @@ def _candidates(title: Title, lines: Sequence[Line]) -> Iterator[Model]:
             continue
 
 
-def _sizes(lines: Sequence[Line]) -> Iterator[tuple[str, Any]]:
-    """Yield the config keys of a table of symbols, each with its value."""
+def letters(lines: Sequence[Line]) -> dict[str, int] | None:
+    """Return what the letters of a derivation stand for, by its table of symbols; None if the text is none.
+
+    >>> letters([Line(1, "", "2 + 2 = 4", ())]) is None
+    True
+    """
+    title = titled(lines)
+    return None if title is None else {letter: value for letter, _, value in _sizes(lines[title.place + 1 :])}
+
+
+def _sizes(lines: Sequence[Line]) -> Iterator[tuple[str, str, int]]:
+    """Yield the letters of a table of symbols, each with its config key and its value."""
     started = False
     for line in lines[:80]:
         found = _SIZE.match(line.text)
         if found is not None:
-            yield found[1], int(found[2].replace(",", ""))
+            yield found[1], found[2], int(found[3].replace(",", ""))
         elif started and line.text.strip():
             return
         started = started or found is not None

@@ -71,14 +71,16 @@ class Scene(NamedTuple):
         return self.sizes.get(self.context(line, column), {})
 
 
-def understand(lines: Sequence[Line], model: Model | None = None, derived: Model | None = None, *, alone: bool = False) -> Scene:
+def understand(
+    lines: Sequence[Line], model: Model | None = None, derived: Model | None = None, *, alone: Mapping[str, int] | None = None
+) -> Scene:
     """Read a text as far as it needs to be understood before anything can be checked.
 
     Args:
         lines: The text.
         model: The model it is about, if that is known.
         derived: The model whose derivation it is, if it was recognised as one.
-        alone: Whether it is a derivation of a model that cannot be told, so that no other may be taken for it.
+        alone: What its letters stand for, if it is a derivation of a model that cannot be told; then no other is taken for it.
     """
     from weighbridge.model import model as weigh
 
@@ -87,7 +89,7 @@ def understand(lines: Sequence[Line], model: Model | None = None, derived: Model
     sizes = [size for statement in spoken for size in stated(statement, meant)]
     named = {index: found for index, line in enumerate(lines) if line.text and (found := mentions(line))}
     weighed = model or derived
-    main = _given(weighed, derived is not None) if weighed is not None else None if alone else _main(lines, named, sizes)
+    main = _given(weighed, derived is not None) if weighed is not None else None if alone is not None else _main(lines, named, sizes)
     if weighed is None and main is not None:
         try:
             weighed = weigh(dict(main.config)) if main.config is not None else weigh(main.name)
@@ -110,7 +112,7 @@ def understand(lines: Sequence[Line], model: Model | None = None, derived: Model
             models[""] = weigh(main.name, named_class)
     equations = [chain for statement in spoken for chain in chains(statement)]
     amounts: dict[str | None, dict[str, int]] = {name: _with_letters(words_of(found), meant) for name, found in models.items()}
-    amounts.setdefault("", _with_letters(_agreed(sizes), meant))
+    amounts.setdefault("", {**_with_letters(_agreed(sizes), meant), **(alone or {})})
     return Scene(lines, spoken, equations, meant, sizes, named, contexts, main, models, amounts)
 
 

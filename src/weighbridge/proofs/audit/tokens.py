@@ -100,7 +100,9 @@ def _is_separator(text: str, at: int) -> bool:
 
 
 def _is_shape(text: str, shape: re.Match[str], found: list[Token]) -> bool:
-    """Tell a shape from a number in parentheses, and from a bracketed formula."""
+    """Tell a shape from a number in parentheses, from a bracketed formula, and from the indices of layers: ``× 2 [1, 2]``."""
+    if len(found) > 1 and found[-1].kind == "num" and found[-2].kind == "op":
+        return False
     inside = shape.group().removeprefix("Size").removeprefix("size").strip("()[] ")
     if "," not in inside:
         return bool(found) and found[-1].text.lower() in ("size", "shape", "torch.size")
