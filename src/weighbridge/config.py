@@ -244,7 +244,8 @@ def bind(fields: tuple[Field, ...], raw: Mapping[str, Any], *, path: str = "", l
         if like is not None and kind not in ("size", "derived", "nested", "labels"):
             values[field.word] = like.__dict__[field.word]
             continue
-        value = raw.get(field.key)
+        # A fact has no key, and an empty key in a config is nobody's.
+        value = raw.get(field.key) if field.key else None
         if value is None and field.aliases and kind != "derived":
             value = _aliased(field, raw)
         if kind == "size":

@@ -31,7 +31,9 @@ def languages() -> tuple[str, ...]:
     >>> languages()
     ('en', 'zh')
     """
-    return ("en", *sorted(path.parent.parent.name for path in LOCALE.glob("*/LC_MESSAGES/weighbridge.mo")))
+    if not _LANGUAGES:
+        _LANGUAGES.extend(("en", *sorted(path.parent.parent.name for path in LOCALE.glob("*/LC_MESSAGES/weighbridge.mo"))))
+    return tuple(_LANGUAGES)
 
 
 def translator(language: str) -> Say:
@@ -58,3 +60,4 @@ def translator(language: str) -> Say:
 
 
 _CACHE: dict[str, Say] = {}
+_LANGUAGES: list[str] = []

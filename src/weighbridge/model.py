@@ -84,7 +84,8 @@ class Model:
         if self.description is None:
             return []
         known, raw, sizes = self.description
-        return [key for word, key in defaulted(known.fields, raw).items() if word in _read_words(known, self.class_name, sizes)]
+        read = _read_words(known, self.class_name, sizes)
+        return [key for word, key in defaulted(known.fields, raw).items() if word in read]
 
     @property
     def unknown(self) -> list[str]:

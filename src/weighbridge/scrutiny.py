@@ -80,7 +80,7 @@ def unknown(fields: tuple[Field, ...], raw: Mapping[str, Any], neutral: frozense
     >>> unknown((), {"hiden_size": 1, "use_cache": True}, frozenset())
     ['hiden_size']
     """
-    known = {key for field in fields for key in (field.key, *field.aliases)}
+    known = {key for field in fields for key in (field.key, *field.aliases)} - {""}
     strangers = [path + key for key in raw if key not in known and key not in NEUTRAL and key not in neutral]
     for field in fields:
         given = raw.get(field.key)

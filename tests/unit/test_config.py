@@ -131,3 +131,13 @@ def test_three_sides_are_refused() -> None:
     with pytest.raises(ConfigError) as caught:
         bind(IMAGE, {"image_size": [1, 2, 3]})
     assert str(caught.value) == "image_size: expected a whole number, or two: height and width"
+
+
+def test_an_empty_key_is_nobodys() -> None:
+    import weighbridge
+
+    plain, poisoned = weighbridge.count({"model_type": "swin"}), weighbridge.count({"model_type": "swin", "": "x"})
+    assert plain == poisoned
+    assert weighbridge.model({"model_type": "swin", "": "x"}).unknown == [""]
+    with pytest.raises(ConfigError, match="swin has no such field"):
+        weighbridge.model({"model_type": "swin"}, None, {"": "x"})

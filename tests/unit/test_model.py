@@ -206,6 +206,7 @@ def test_a_notebook_shows_the_table() -> None:
     assert "102,267,648" in text
     assert "word_embeddings" in text
     assert "<svg" in text
+    assert "<details" in text
 
 
 def test_a_formula_has_the_value_of_the_count_and_names_its_symbols() -> None:
