@@ -71,6 +71,17 @@ def numbers(word: str, key: str, default: tuple[int, ...], *aliases: str, minimu
     return Field(word, key, default, "listed", aliases=aliases, read=read)  # type: ignore[arg-type]
 
 
+def entries(word: str, key: str, default: list[Any], kind: type) -> Field:
+    """Declare a list of names or switches, one for each stage."""
+
+    def read(value: Any) -> tuple[Any, ...]:
+        if any(type(entry) is not kind for entry in value):
+            raise ConfigError(f"expected a list of {kind.__name__}, found {value!r:.60}", key=key, value=value)
+        return tuple(value)
+
+    return Field(word, key, default, "listed", read=read)
+
+
 def ratio(word: str, key: str, default: float) -> Field:
     """Declare a ratio of widths as numerator and denominator; one whose products the reference rounds is refused."""
 
