@@ -29,7 +29,7 @@ LEVELS = (
     ("report", "paper"),
     ("renderers",),
     ("tables",),
-    ("census", "web", "commands", "cli"),
+    ("census", "web", "commands", "cli", "__main__"),
 )
 """The architecture, lowest first: a module may import what is on its own level or below, at the top of the file."""
 
