@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from weighbridge.config import Field, Sizes, fact, listed
 from weighbridge.errors import ConfigError
@@ -89,6 +89,25 @@ def chosen(c: Sizes, kinds: Any, key: str, known: tuple[str, ...]) -> list[str]:
     if strange is not None:
         raise ConfigError(f"{strange!r:.40} is no kind of layer that is described; known: {', '.join(known)}", key=key, value=kinds)
     return result
+
+
+def by_number(c: Sizes, named: Mapping[str, tuple[str, Any]], path: str) -> list[Any]:
+    """Tell the kind of each layer where a config lists the numbers, from 1 up, of the layers of each kind.
+
+    Args:
+        named: By the key of a list: the kind, and the list.
+        path: Of the sub-config that holds the lists.
+
+    Raises:
+        ConfigError: A number that is none of a layer.
+    """
+    found: list[Any] = [None] * c.layers
+    for key, (kind, numbers) in named.items():
+        for number in numbers:
+            if type(number) is not int or not 1 <= number <= c.layers:
+                raise ConfigError(f"expected numbers of layers from 1 to {c.layers}", key=path + key, value=number)
+            found[number - 1] = kind
+    return found
 
 
 LEGACY = {"mamba": "linear_attention", "attention": "full_attention"}

@@ -12,16 +12,21 @@ from weighbridge.blueprints.causal import NEUTRAL as CAUSAL
 from weighbridge.blueprints.mamba import FIELDS_OF_MAMBA, NEUTRAL
 from weighbridge.config import Field, Sizes, fact, size, switch, variant
 from weighbridge.parts import depthwise, embedding, gated_mlp, linear, matmul, rms_norm, stack
-from weighbridge.sizes import exact
+from weighbridge.sizes import Size, exact
 from weighbridge.tree import Node, Op, Part, Span, Tensor
 
 
-def mixer(c: Sizes, name: str, *, kept: bool = True) -> Part:
+def mixer(c: Sizes, name: str, *, kept: bool = True, inner: Size | None = None, normed: bool = True, out_bias: bool | None = None) -> Part:
     """Describe the state space with heads: one matrix in, a convolution over inputs, B and C, a gated norm, one matrix out.
 
-    In a hybrid the reference has its state *kept* only where some layer attends.
+    Args:
+        kept: Whether its state is kept: in a hybrid, only where some layer attends.
+        inner: The inner width, if it is not a multiple of the hidden size.
+        normed: Whether it has the gated norm.
+        out_bias: Whether the last matrix has a bias, if it is not as the first.
     """
-    H, inner, A = c.hidden, c.expand * c.hidden, c.state_heads
+    H, A = c.hidden, c.state_heads
+    inner = c.expand * H if inner is None else inner
     convolved = inner + 2 * c.groups * c.state
     return Part(name, (
         Tensor("dt_bias", (A,), "bias"),
@@ -29,15 +34,15 @@ def mixer(c: Sizes, name: str, *, kept: bool = True) -> Part:
         Tensor("D", (A,), "gain"),
         depthwise("conv1d", convolved, c.kernel, bias=c.conv_bias, filled=kept),
         linear("in_proj", H, inner + convolved + A, bias=c.bias),
-        rms_norm("norm", inner),
-        linear("out_proj", inner, H, bias=c.bias),
-        scan(c),
+        *((rms_norm("norm", inner),) if normed else ()),
+        linear("out_proj", inner, H, bias=c.bias if out_bias is None else out_bias),
+        scan(c, inner),
     ), "state_space")  # fmt: skip
 
 
-def scan(c: Sizes) -> Op:
+def scan(c: Sizes, inner: Size) -> Op:
     """Describe the products of one scan: within each chunk, from chunk to its state, from state to state, and back."""
-    A, N, P, chunk = c.state_heads, c.state, exact(c.expand * c.hidden, c.state_heads), c.chunk
+    A, N, P, chunk = c.state_heads, c.state, exact(inner, c.state_heads), c.chunk
     chunks = Span("seq", add=chunk - 1, over=chunk)
     states = Span(chunks, plus=1)
     return matmul(
