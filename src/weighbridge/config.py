@@ -261,7 +261,7 @@ def bind(fields: tuple[Field, ...], raw: Mapping[str, Any], *, path: str = "", l
             value = _nested(field, raw, path, like)
         elif kind == "labels":
             value = _labels(field, value, raw, path)
-        else:
+        elif value is not None or not field.nullable or field.key not in raw:
             value = _concrete(field, value, result, path)
         values[field.word] = value
     return result

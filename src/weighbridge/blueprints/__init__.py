@@ -164,6 +164,9 @@ TRANSLATORS = {
     "whisper": "whisper qwen2_audio_encoder voxtral_encoder",
     "speech_to_text": "speech_to_text",
     "wav2vec2": "wav2vec2 hubert wavlm unispeech unispeech-sat data2vec-audio",
+    "conformer": "wav2vec2-conformer",
+    "wav2vec2_bert": "wav2vec2-bert",
+    "sew": "sew sew-d",
     "spectrogram": "audio-spectrogram-transformer",
 }
 

@@ -11,7 +11,7 @@ from weighbridge.config import Sizes, choice, size, switch, told
 from weighbridge.encoders import Worn, closing, dressed, encoder_of, feed_forward
 from weighbridge.parts import attend, embedding, layer_norm, linear, matmul
 from weighbridge.sizes import Size, exact
-from weighbridge.tree import Node, Once, Part, Tensor
+from weighbridge.tree import Node, Once, Part, Stream, Tensor
 
 
 def norms(value: object) -> bool:
@@ -39,26 +39,31 @@ def span(c: Sizes) -> Size:
 
 
 def deberta_v2(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
-    """Describe the encoder; the convolution works once, after the first layer."""
+    """Describe the encoder."""
+    return (embeddings(c), layers(c))
+
+
+def layers(c: Sizes, tokens: Stream = "seq") -> Part:
+    """Describe the layers over *tokens*, and what stands behind them; the convolution works once, after the first layer."""
     H = c.hidden
-    attention = Part("attention", (disentangled(c), closing(H, H)), "self_attention")
+    attention = Part("attention", (disentangled(c, tokens), closing(H, H)), "self_attention")
     layer = Part("layer", (attention, *feed_forward(c)), "layer", repeat=c.layers)
     table = (embedding("rel_embeddings", 2 * span(c), H),) if c.relative else ()
     norm = (layer_norm("LayerNorm", H)._replace(stream=Once(2 * span(c))),) if c.normed else ()
-    return (embeddings(c), encoder_of(layer, *table, *norm, *((convolution(c),) if c.convolved else ())))
+    return encoder_of(layer, *table, *norm, *((convolution(c),) if c.convolved else ()))
 
 
-def disentangled(c: Sizes) -> Part:
+def disentangled(c: Sizes, tokens: Stream) -> Part:
     """Describe attention, and its products with the embeddings of relative positions, which are mapped once for all examples."""
     H, A, d, positions = c.hidden, c.heads, c.head_dim, 2 * span(c)
     wide = A * d
     nodes: list[Node] = [linear("query_proj", H, wide), linear("key_proj", H, wide), linear("value_proj", H, wide)]
     if c.relative and c.shared:
-        nodes += [Part("", (matmul("map_positions", (2, positions, H, wide)),), "attention", stream=Once("seq"))]
+        nodes += [Part("", (matmul("map_positions", (2, positions, H, wide)),), "attention", stream=Once(tokens))]
     for kind, name in (("c2p", "pos_key_proj"), ("p2c", "pos_query_proj")):
         if c.relative and kind in c.kinds:
             nodes += [] if c.shared else [linear(name, H, wide, stream=Once(positions))]
-            nodes += [matmul(f"{kind}_scores", (A, "seq", positions, d))]
+            nodes += [matmul(f"{kind}_scores", (A, tokens, positions, d))]
     return Part("self", (*nodes, attend(heads=A, head_dim=d)), "attention")
 
 

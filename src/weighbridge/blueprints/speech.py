@@ -53,6 +53,7 @@ ADAPTED = (
     Field("out_layers", "num_adapter_layers", 3, "choice"),
     Field("out_kernel", "adapter_kernel_size", 3, "choice"),
     Field("out_stride", "adapter_stride", 2, "choice"),
+    fact("out_padding", 1),
     switch("extended", "add_adapter", False),
     fact("projected", lambda c: c.out != c.hidden),
 )
@@ -97,7 +98,7 @@ def convolutions(c: Sizes, stream: Stream) -> tuple[Part, ...]:
     """Describe the adapter's layers, each of which sees what the one before has left."""
     layers = []
     for index in range(c.out_layers):
-        inner = conv1d("conv", c.out, 2 * c.out, c.out_kernel, stride=c.out_stride, padding=1, of=stream)
+        inner = conv1d("conv", c.out, 2 * c.out, c.out_kernel, stride=c.out_stride, padding=c.out_padding, of=stream)
         stream = "seq" if inner.stream is None else inner.stream
         layers.append(Part("layers", (inner,), "convolution", repeat=1, at=(index,)))
     return tuple(layers)
@@ -107,7 +108,7 @@ def heard(c: Sizes) -> Stream:
     """Return the stream that comes out of the encoder, behind the adapter if there is one."""
     stream = frames(c)
     for _ in range(c.out_layers if c.extended else 0):
-        stream = Span(stream, 2 - c.out_kernel, 1, c.out_stride, 1)
+        stream = Span(stream, 2 * c.out_padding - c.out_kernel, 1, c.out_stride, 1)
     return stream
 
 

@@ -10,8 +10,20 @@ from collections.abc import Callable
 from weighbridge.blueprints import Blueprint
 from weighbridge.blueprints.speech import frames, heard
 from weighbridge.config import Sizes
+from weighbridge.errors import ConfigError
 from weighbridge.parts import linear
-from weighbridge.tree import Node, Part, Span, Tensor
+from weighbridge.tree import Node, Part, Span, Stream, Tensor
+
+
+def as_many(c: Sizes, values: list[int], key: str) -> list[int]:
+    """Return as many of *values* as there are layers.
+
+    Raises:
+        ConfigError: There are fewer.
+    """
+    if len(values) < len(c.tdnn_widths):
+        raise ConfigError(f"{len(values)} values for {len(c.tdnn_widths)} layers", key=key, value=values, hint="tdnn_dim says how many")
+    return values[: len(c.tdnn_widths)]
 
 
 def speaker(c: Sizes) -> tuple[Part, ...]:
@@ -19,7 +31,8 @@ def speaker(c: Sizes) -> tuple[Part, ...]:
     # A weighted sum is over the encoder's own states, which no adapter has shortened.
     entry = frames(c) if c.weighted else heard(c)
     widths, stream, layers = (c.tdnn_widths[0], *c.tdnn_widths), entry, []
-    for index, (kernel, dilation) in enumerate(zip(c.tdnn_kernels, c.tdnn_dilations, strict=True)):
+    kernels, dilations = as_many(c, c.tdnn_kernels, "tdnn_kernel"), as_many(c, c.tdnn_dilations, "tdnn_dilation")
+    for index, (kernel, dilation) in enumerate(zip(kernels, dilations, strict=True)):
         stream = Span(stream, -dilation * (kernel - 1))
         layers.append(
             Part("tdnn", (linear("kernel", widths[index] * kernel, widths[index + 1], stream=stream),), "tdnn", repeat=1, at=(index,))
@@ -34,7 +47,13 @@ def speaker(c: Sizes) -> tuple[Part, ...]:
 
 
 def headed(
-    name: str, prefix: str, body: Callable[[Sizes], tuple[Node, ...]], heads: str, **more: Callable[[Sizes], tuple[Node, ...]]
+    name: str,
+    prefix: str,
+    body: Callable[[Sizes], tuple[Node, ...]],
+    heads: str,
+    *,
+    summed: Callable[[Sizes], Stream] = heard,
+    pre_training: Callable[[Sizes], tuple[Node, ...]] | None = None,
 ) -> dict[str, Blueprint]:
     """Return the classes of one model type: the encoder alone, and under each of its heads.
 
@@ -43,7 +62,8 @@ def headed(
         prefix: The name under which a head holds the encoder.
         body: Describes the encoder.
         heads: Which there are: ``ctc``, ``sequence``, ``frame``, ``xvector``.
-        more: ``pre_training``, if there is such a class.
+        summed: The stream of the layers' states, of which a weighted sum is taken.
+        pre_training: Describes what follows the encoder there, if there is such a class.
     """
 
     def under(head: Callable[[Sizes], tuple[Node, ...]], weighted: bool) -> Blueprint:
@@ -56,10 +76,13 @@ def headed(
         return whole
 
     def ctc(c: Sizes) -> tuple[Part, ...]:
+        if c.vocab is None:
+            raise ConfigError("a head over a vocabulary needs its size", key="vocab_size", hint="set it")
         return (linear("lm_head", c.out if c.extended else c.hidden, c.vocab, stream=heard(c)),)
 
     def sequence(c: Sizes) -> tuple[Part, ...]:
-        return (linear("projector", c.hidden, c.projection, stream=heard(c)), linear("classifier", c.projection, c.labels, stream="one"))
+        states = summed(c) if c.weighted else heard(c)
+        return (linear("projector", c.hidden, c.projection, stream=states), linear("classifier", c.projection, c.labels, stream="one"))
 
     def frame(c: Sizes) -> tuple[Part, ...]:
         return (linear("classifier", c.hidden, c.labels, stream=heard(c)),)
@@ -67,6 +90,6 @@ def headed(
     table: dict[str, tuple[str, Callable[[Sizes], tuple[Node, ...]]]] = {"ctc": ("ForCTC", ctc), "sequence": ("ForSequenceClassification", sequence),
              "frame": ("ForAudioFrameClassification", frame), "xvector": ("ForXVector", speaker)}  # fmt: skip
     classes: dict[str, Blueprint] = {f"{name}Model": lambda c: Part("", body(c), "model")}
-    if "pre_training" in more:
-        classes[f"{name}ForPreTraining"] = under(more["pre_training"], False)
+    if pre_training is not None:
+        classes[f"{name}ForPreTraining"] = under(pre_training, False)
     return classes | {name + table[head][0]: under(table[head][1], head != "ctc") for head in heads.split()}

@@ -7,12 +7,12 @@ samples of the wave; the convolutions make frames of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
-from weighbridge.blueprints import Blueprint, Family
+from weighbridge.blueprints import Family
 from weighbridge.blueprints.speech import ADAPTED, FIELDS, NEUTRAL, QUANTIZED, SPEAKER, adapter, frames, heard, masked, quantizer
 from weighbridge.blueprints.speech_heads import headed
-from weighbridge.config import Sizes, fact, size, switch, variant
+from weighbridge.config import Field, Sizes, fact, size, switch, variant
 from weighbridge.parts import batch_norm, conv1d, embedding, fairseq_attention, layer_norm, linear
 from weighbridge.tree import Every, Node, Part, Span, Tensor
 
@@ -106,10 +106,12 @@ def sat_training(c: Sizes) -> tuple[Node, ...]:
     return (Tensor("label_embeddings_concat", (c.clusters, c.code), "embedding"), *(part._replace(given="targets") for part in heads))
 
 
-def kin(model_type: str, name: str, prefix: str, table: tuple, heads: str, **more: Callable[[Sizes], tuple[Node, ...]]) -> Family:  # type: ignore[type-arg]
+Training = Callable[[Sizes], tuple[Node, ...]]
+
+
+def kin(model_type: str, name: str, prefix: str, table: tuple[Field, ...], heads: str, pre_training: Training | None = None) -> Family:
     """Return one model type: its fields, which of the heads it has, and how it is pre-trained."""
-    classes: Mapping[str, Blueprint] = headed(name, prefix, backbone, heads, **more)
-    return Family(model_type, table, classes, f"{name}Model", NEUTRAL)
+    return Family(model_type, table, headed(name, prefix, backbone, heads, pre_training=pre_training), f"{name}Model", NEUTRAL)
 
 
 WAV2VEC2 = variant((*FIELDS, *ADAPTED, *SPEAKER, *QUANTIZED))
