@@ -35,12 +35,15 @@ def run(args: Namespace) -> int:
         raise UsageError(f"weigh serve needs the extra web: pip install 'weighbridge[web]' ({error})") from None
     import socket
 
-    listener = socket.socket(socket.AF_INET6 if ":" in args.host else socket.AF_INET)
+    # asyncio sends small answers at once only on sockets that say that they are TCP; else each waits 40 ms for an acknowledgement.
+    listener = socket.socket(socket.AF_INET6 if ":" in args.host else socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((args.host, args.port))
-    except OSError as error:
-        raise UsageError(f"cannot listen on {args.host} port {args.port}: {error.strerror}") from None
+        listener.listen(512)  # who comes as soon as the address is told waits, and is not turned away
+    except (OSError, OverflowError) as error:
+        listener.close()
+        raise UsageError(f"cannot listen on {args.host} port {args.port}: {getattr(error, 'strerror', None) or error}") from None
     host = f"[{args.host}]" if ":" in args.host else args.host
     address = f"http://{host}:{listener.getsockname()[1]}/"
     print(f"Weighbridge on {address} (Ctrl+C stops it)", flush=True)

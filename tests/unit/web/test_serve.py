@@ -1,0 +1,92 @@
+"""The server as a process: it tells its address when it can be reached, finishes what is under way, and says what it lacks."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("uvicorn", reason="the extra web is not installed")
+
+from weighbridge.cli import main
+
+ROOT = Path(__file__).parents[3]
+# A call that takes a second: what is under way when the server is told to stop.
+SLOW = """
+import sys, time
+from weighbridge.web import api
+count = api.CALLS[0]
+def slow(asked, given):
+    time.sleep(1)
+    return count.answer(asked, given)
+api.CALLS = (count._replace(answer=slow), *api.CALLS[1:])
+from weighbridge.cli import main
+sys.exit(main(["serve", "--port", "0", "--no-browser"]))
+"""
+
+
+@pytest.fixture
+def started() -> Iterator[tuple[subprocess.Popen[str], str]]:
+    with subprocess.Popen(
+        [sys.executable, "-c", SLOW], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT / "src"
+    ) as server:
+        assert server.stdout is not None
+        found = re.search(r"http://127\.0\.0\.1:\d+/", server.stdout.readline())
+        assert found
+        yield server, found[0]
+        server.kill()
+
+
+def test_a_stop_lets_what_is_under_way_finish(started: tuple[subprocess.Popen[str], str]) -> None:
+    server, base = started
+    answers: list[Any] = []
+
+    def ask() -> None:
+        with urllib.request.urlopen(f"{base}api/v1/count?source=bert-tiny", timeout=20) as answer:
+            answers.append(json.load(answer))
+
+    with urllib.request.urlopen(f"{base}health", timeout=20) as answer:
+        assert answer.read() == b"ok\n"
+    asking = threading.Thread(target=ask)
+    asking.start()
+    time.sleep(0.4)
+    server.send_signal(signal.SIGTERM)
+    asking.join(20)
+    assert answers[0]["parameters"]["unique"] == 4_385_920
+    assert server.wait(20) in (0, -signal.SIGTERM)
+    assert server.stderr is not None
+    assert "Traceback" not in server.stderr.read()
+    with pytest.raises(OSError, match="refused"):
+        urllib.request.urlopen(f"{base}health", timeout=5)
+
+
+def test_a_port_that_is_taken_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        assert main(["serve", "--no-browser", "--port", str(taken.getsockname()[1])]) == 2
+    assert "cannot listen on 127.0.0.1 port" in capsys.readouterr().err
+    assert main(["serve", "--no-browser", "--port", "99999"]) == 2
+    assert "port 99999" in capsys.readouterr().err
+
+
+def test_what_stands_in_deploy_names_options_that_exist(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["serve", "--help"]) == 0
+    known = set(re.findall(r"--[a-z-]+", capsys.readouterr().out))
+    service = (ROOT / "deploy" / "weighbridge.service").read_text()
+    line = next(line for line in service.splitlines() if line.startswith("ExecStart="))
+    container = next(line for line in (ROOT / "deploy" / "Containerfile").read_text().splitlines() if line.startswith("CMD"))
+    used = set(re.findall(r"--[a-z-]+", line + container))
+    assert used
+    assert used <= known
