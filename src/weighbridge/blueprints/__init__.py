@@ -212,6 +212,13 @@ TOGETHER: dict[str, str] = {
     "clip": "clip clip_text_model clip_vision_model metaclip_2 metaclip_2_text_model metaclip_2_vision_model",
     "blip": "blip blip_text_model blip_vision_model",
     "vilt": "vilt",
+    "flava": "flava flava_text_model flava_image_model flava_multimodal_model flava_image_codebook",
+    "aimv2": "aimv2 aimv2_text_model aimv2_vision_model",
+    "xclip": "xclip xclip_text_model xclip_vision_model",
+    "visual_bert": "visual_bert",
+    "lxmert": "lxmert",
+    "blip2": """blip-2 blip_2_qformer blip_2_vision_model instructblip instructblip_qformer instructblip_vision_model
+        instructblipvideo instructblipvideo_qformer instructblipvideo_vision_model""",
     "clip_kin": """chinese_clip chinese_clip_text_model chinese_clip_vision_model altclip altclip_text_model
         altclip_vision_model""",
     "clipseg": "clipseg clipseg_text_model clipseg_vision_model",

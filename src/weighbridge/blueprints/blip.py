@@ -10,7 +10,7 @@ from weighbridge.blueprints import Family
 from weighbridge.blueprints.bert import attention, embeddings, feed_forward, masked_lm_head, pooler
 from weighbridge.blueprints.composite import under
 from weighbridge.blueprints.towers import PATCHES, PROJECTED, SCALE, projection, similarity, stack_fields, text_fields
-from weighbridge.config import TIED, Field, Sizes, altered, nested, size, switch
+from weighbridge.config import TIED, Field, Sizes, altered, fact, nested, size, switch
 from weighbridge.parts import attend, conv2d, layer_norm, linear, plain_mlp
 from weighbridge.sizes import Size
 from weighbridge.tree import Part, Stream, Tensor
@@ -27,6 +27,7 @@ VISION = (
     size("image", "image_size", 384, "R", "side of the image"),
     size("patch", "patch_size", 16, "P", "side of a patch"),
     PATCHES,
+    fact("qkv_bias", True),
 )
 FIELDS = (
     nested("text", "text_config", TEXT),
@@ -56,7 +57,9 @@ def vision_layer(c: Sizes) -> Part:
     """Describe one layer, repeated."""
     H = c.hidden
     mixed = Part(
-        "self_attn", (linear("qkv", H, 3 * H), linear("projection", H, H), attend(heads=c.heads, head_dim=c.head_dim)), "self_attention"
+        "self_attn",
+        (linear("qkv", H, 3 * H, bias=c.qkv_bias), linear("projection", H, H), attend(heads=c.heads, head_dim=c.head_dim)),
+        "self_attention",
     )
     mlp = plain_mlp("mlp", H, c.mlp, ("fc1", "fc2"), bias=True)
     return Part("layers", (mixed, layer_norm("layer_norm1", H), mlp, layer_norm("layer_norm2", H)), "layer", repeat=c.layers)

@@ -151,7 +151,5 @@ def settled(raw: Mapping[str, Any]) -> dict[str, Any]:
     {'text_config': {'hidden_size': 2}}
     """
     result = {key: value for key, value in raw.items() if not key.endswith("_config_dict")}
-    for key in ("text_config", "vision_config"):
-        if raw.get(f"{key}_dict") is not None:
-            result[key] = raw[f"{key}_dict"]
-    return result
+    older = {key.removesuffix("_dict"): value for key, value in raw.items() if key.endswith("_config_dict") and value is not None}
+    return result | older
