@@ -62,11 +62,16 @@ def layer(c: Sizes) -> Part:
 
 
 def vision(c: Sizes) -> Part:
-    """Describe XCLIPVisionModel."""
+    """Describe the vision tower, run once for each frame."""
     H = c.hidden
     norms = layer_norm("post_layernorm", H)._replace(stream="one"), layer_norm("pre_layernorm", H)
     children = (vision_embeddings(c), Part("encoder", (layer(c),), "encoder"), *norms)
     return Part("", children, "vision", stream=c.patches + 1, runs=c.frames)
+
+
+def alone(c: Sizes) -> Part:
+    """Describe XCLIPVisionModel, for the frames of one video."""
+    return Part("", (vision(c),), "model")
 
 
 def integration(c: Sizes) -> Part:
@@ -115,5 +120,5 @@ NEUTRAL = frozenset(
 FAMILIES = {
     "xclip": Family("xclip", FIELDS, {"XCLIPModel": xclip}, "XCLIPModel", NEUTRAL, settle=settled),
     "xclip_text_model": Family("xclip_text_model", TEXT, {"XCLIPTextModel": text}, "XCLIPTextModel", NEUTRAL),
-    "xclip_vision_model": Family("xclip_vision_model", VISION, {"XCLIPVisionModel": vision}, "XCLIPVisionModel", NEUTRAL),
+    "xclip_vision_model": Family("xclip_vision_model", VISION, {"XCLIPVisionModel": alone}, "XCLIPVisionModel", NEUTRAL),
 }
