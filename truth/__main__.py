@@ -14,6 +14,7 @@ from typing import Any
 from truth import census as counting
 from truth import check as checking
 from truth import coverage as covering
+from truth import probe as probing
 from truth import record as recording
 from truth.check import Failure, Outcome
 from weighbridge.blueprints import MODULES, is_remote, model_type_of
@@ -34,6 +35,9 @@ def main(arguments: list[str] | None = None) -> int:
     check.add_argument("--flops", action=argparse.BooleanOptionalAction, default=True, help="compare forward passes too")
     check.add_argument("--jobs", type=int, default=1, help="processes")
     check.add_argument("--minutes", type=float, default=None, help="share this much time among the classes")
+    probe = commands.add_parser("probe", help="every key of a config changed one at a time, declared or not")
+    probe.add_argument("types", nargs="*", help="model types; all that have a blueprint if none is named")
+    probe.add_argument("--seed", default="probe")
     one = commands.add_parser("one", help="one class on one config, given as JSON")
     one.add_argument("class_name")
     one.add_argument("config", type=json.loads)
@@ -46,7 +50,9 @@ def main(arguments: list[str] | None = None) -> int:
     cover.add_argument("--jobs", type=int, default=1, help="processes")
     commands.add_parser("census", help="try to build every class of the reference library; writes truth/census.json (minutes)")
     options = parser.parse_args(arguments)
-    return {"check": _check, "one": _one, "record": _record, "coverage": _coverage, "census": _census}[options.command](options)
+    return {"check": _check, "one": _one, "record": _record, "coverage": _coverage, "census": _census, "probe": _probe}[options.command](
+        options
+    )
 
 
 def _check(options: argparse.Namespace) -> int:
@@ -104,6 +110,19 @@ def _one(options: argparse.Namespace) -> int:
     found, passes, unrun = checking.compared(model_type, options.class_name, {**raw, "model_type": model_type})
     print(found or f"agrees, {passes} passes compared" + (f", forward does not run ({unrun})" if unrun else ""))
     return 1 if found else 0
+
+
+def _probe(options: argparse.Namespace) -> int:
+    bad = 0
+    for name in options.types or LIVE:
+        found = list(probing.probe(name, options.seed))
+        differ = [one for one in found if one.verdict == "differs"]
+        refused = sorted({".".join(one.path) for one in found if one.verdict == "refused"})
+        print(f"{name:26} {len(found)} changes, {len(differ)} differ" + (f", refused: {' '.join(refused)}" if refused else ""), flush=True)
+        for one in differ:
+            print(f"    {one.class_name} {'.'.join(one.path)} = {one.value}: {one.detail}", flush=True)
+        bad += len(differ) + (not found)
+    return 1 if bad else 0
 
 
 def _record(options: argparse.Namespace) -> int:
