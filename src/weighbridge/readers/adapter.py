@@ -11,7 +11,7 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from weighbridge.errors import ReadError
+from weighbridge.errors import ConfigError, ReadError
 from weighbridge.readers.listing import Listing, Stored
 from weighbridge.readers.text import parse_object
 
@@ -19,6 +19,10 @@ CONFIG = "adapter_config.json"
 LARGEST = 1 << 24
 
 _PAIR = re.compile(r"(?P<module>.+)\.lora_(?P<side>A|B|embedding_A|embedding_B)(\.weight)?")
+_QUANTIFIED = re.compile(r"[*+{?]")
+MOST_JUDGED = 5_000
+"""Modules whose ranks are held against the config's patterns."""
+
 _OWN = re.compile(r"\.lora_(A|B|embedding_A|embedding_B|magnitude_vector)\b")
 
 
@@ -51,8 +55,12 @@ def _notes(listing: Listing, config: Mapping[str, Any]) -> Iterator[str]:
     kind = config.get("peft_type", "adapter")
     of = f" for {base:.80}" if isinstance(base, str) and base else ""
     yield f"an adapter ({kind!s:.40}){of}: what it adds is counted, the model below it is not in the file"
+    below = _below(base) if isinstance(base, str) else ""
+    if below:
+        yield below
     ranks = _ranks(listing)
-    wrong = [module for module, rank in ranks.items() if rank != expected_rank(module, config)]
+    due = {module: expected_rank(module, config) for module in list(ranks)[:MOST_JUDGED]}
+    wrong = [module for module, rank in due.items() if rank is not None and rank != ranks[module]]
     if wrong and isinstance(config.get("r"), int):
         module = wrong[0]
         yield f"{len(wrong):,} modules have another rank than the config says, the first is {module} with {ranks[module]:,}"
@@ -60,6 +68,21 @@ def _notes(listing: Listing, config: Mapping[str, Any]) -> Iterator[str]:
     if ranks and kept:
         count = sum(prod(tensor.shape) for tensor in kept if tensor.tied_to is None)
         yield f"{len(kept):,} tensors with {count:,} elements are whole modules saved with it (modules_to_save), the first is {kept[0].name}"
+
+
+def _below(base: str) -> str:
+    """Say how many parameters the model below has, if it is one of the presets; nothing is fetched for it."""
+    from weighbridge.model import model
+    from weighbridge.sources import preset
+
+    known = preset(base)
+    if known is None:
+        return ""
+    try:
+        described = model(known.config)
+    except ConfigError:
+        return ""
+    return f"the model below, {base}, has {described.count().unique:,} parameters as {described.class_name}"
 
 
 def _ranks(listing: Listing) -> dict[str, int]:
@@ -81,23 +104,28 @@ def _ranks(listing: Listing) -> dict[str, int]:
 
 
 def expected_rank(module: str, config: Mapping[str, Any]) -> object:
-    """Return the rank that a config gives a module: that of the first pattern its name ends with, else ``r``.
+    """Return the rank that a config gives a module: that of the first pattern its name ends with, else ``r``; None if a pattern is not judged.
 
     >>> expected_rank("base_model.model.layers.0.q_proj", {"r": 8, "rank_pattern": {"q_proj": 16}})
     16
     """
     patterns = config.get("rank_pattern")
     for key, rank in patterns.items() if isinstance(patterns, Mapping) else ():
-        if module == key or module.endswith(f".{key}") or _matches(rf"(.*\.)?({key})", module):
+        if module == key or module.endswith(f".{key}"):
+            return rank
+        matches = _matches(key, module)
+        if matches is None:
+            return None
+        if matches:
             return rank
     return config.get("r")
 
 
-def _matches(pattern: str, module: str) -> bool:
-    """Match as PEFT does, save for patterns that could run away."""
-    if len(pattern) > 200 or re.search(r"[*+}][^.]*[*+{]", pattern.removeprefix(r"(.*\.)?")):
-        return False
+def _matches(pattern: str, module: str) -> bool | None:
+    """Match as PEFT does; None for a pattern that could run away, or a name to run away on."""
+    if len(pattern) > 200 or len(module) > 200 or len(_QUANTIFIED.findall(pattern)) > 1 or re.search(r"\)[*+{?]|\\\d|\(\?", pattern):
+        return None
     try:
-        return re.fullmatch(pattern, module) is not None
+        return re.fullmatch(rf"(.*\.)?({pattern})", module) is not None
     except re.error:
-        return False
+        return None

@@ -40,6 +40,11 @@ def test_an_adapter_says_what_it_adapts(tmp_path: Path) -> None:
     )
 
 
+def test_the_model_below_is_counted_where_it_is_known(tmp_path: Path) -> None:
+    saved(tmp_path, PAIRS, CONFIG | {"base_model_name_or_path": "bert-base-uncased"})
+    assert read_listing(tmp_path).notes[1] == "the model below, bert-base-uncased, has 109,482,240 parameters as BertModel"
+
+
 def test_ranks_and_whole_modules_are_named(tmp_path: Path) -> None:
     saved(
         tmp_path,
@@ -65,5 +70,5 @@ def test_halves_that_do_not_fit_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_pattern_that_could_run_away_is_not_matched(tmp_path: Path) -> None:
-    saved(tmp_path, PAIRS, CONFIG | {"rank_pattern": {"((a+)+)+x": 3, "v_proj": 4, "[": 1}})
+    saved(tmp_path, PAIRS, CONFIG | {"rank_pattern": {"((a+)+)+x": 3, "(a|a)*b": 4, ".*.*.*.*c": 5, "v_proj": 4, "[": 1}})
     assert len(read_listing(tmp_path).notes) == 1
