@@ -9,11 +9,11 @@ from __future__ import annotations
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.backbones import Features, handed
 from weighbridge.blueprints.grids import CHANNELS, Grid, alike, area, image, listing, number, numbers, outputs, strided
-from weighbridge.config import LABELS, Sizes, choice, switch, told
+from weighbridge.config import LABELS, Sizes, choice, fact, switch, told, variant
 from weighbridge.errors import ConfigError
 from weighbridge.parts import batch_norm, conv2d, linear
 from weighbridge.sizes import Size
-from weighbridge.tree import Every, Node, Part
+from weighbridge.tree import Every, Node, Part, Untold
 
 
 def layer_kind(value: str) -> str:
@@ -34,8 +34,12 @@ FIELDS = (
     switch("squeezed", "downsample_in_bottleneck", False),
     image(silent=True),
     *outputs(lambda c: len(c.depths)),
+    fact("deep", False),
     LABELS,
 )
+
+DEEP = variant(FIELDS[:-1], deep=True)
+"""Of RT-DETR's own ResNet: a stem of three convolutions, and averages of four places beside a layer that halves the map."""
 
 
 def conv(name: str, inputs: Size, outs: Size, grid: Grid, kernel: int = 3) -> Part:
@@ -44,10 +48,10 @@ def conv(name: str, inputs: Size, outs: Size, grid: Grid, kernel: int = 3) -> Pa
     return Part(name, children, "convolution", stream=area(grid))
 
 
-def layer(c: Sizes, inputs: int, width: int, grids: tuple[Grid, Grid], *, shortcut: bool) -> tuple[Node, ...]:
+def layer(c: Sizes, inputs: int, width: int, grids: tuple[Grid, Grid], *, shortcut: Part | None) -> tuple[Node, ...]:
     """Describe a residual layer between two maps: two convolutions, or three around a narrow one."""
     before, after = grids
-    beside = (conv("shortcut", inputs, width, after, 1),) if shortcut else ()
+    beside = () if shortcut is None else (shortcut,)
     if c.layer_type == "basic":
         return *beside, Part("layer", (conv("0", inputs, width, after), conv("1", width, width, after)))
     narrow, first = width // 4, after if c.squeezed else before
@@ -55,13 +59,26 @@ def layer(c: Sizes, inputs: int, width: int, grids: tuple[Grid, Grid], *, shortc
     return *beside, Part("layer", path)
 
 
+def beside(c: Sizes, inputs: int, width: int, stride: int, after: Grid) -> Part | None:
+    """Describe what the input of a stage's first layer passes through, if anything."""
+    basic = c.layer_type == "basic"
+    if not c.deep:
+        return conv("shortcut", inputs, width, after, 1) if inputs != width or stride != 1 else None
+    if inputs != width if basic else stride == 2:
+        averaged = conv("1", inputs, width, after, 1)
+        if stride == 1:  # the average halves the map all the same
+            averaged = averaged._replace(stream=Untold("a layer keeps its map, and the path beside it halves it"))
+        return Part("shortcut", (averaged,), "convolution")
+    return conv("shortcut", inputs, width, after, 1) if basic or inputs != width else None
+
+
 def stage(c: Sizes, inputs: int, index: int, before: Grid) -> tuple[Grid, tuple[Node, ...]]:
     """Describe a stage, whose first layer halves the map; return the map that it puts out, too."""
     width, stride = c.widths[index], 2 if index or c.early else 1
     after = strided(before, 1, stride)
-    shortcut = inputs != width or stride != 1
-    first = Part("layers", layer(c, inputs, width, (before, after), shortcut=shortcut), "layer", repeat=1)
-    rest = Part("layers", layer(c, width, width, (after, after), shortcut=False), "layer", repeat=c.depths[index] - 1, at=Every(1))
+    opening = layer(c, inputs, width, (before, after), shortcut=beside(c, inputs, width, stride, after))
+    first = Part("layers", opening, "layer", repeat=1)
+    rest = Part("layers", layer(c, width, width, (after, after), shortcut=None), "layer", repeat=c.depths[index] - 1, at=Every(1))
     return after, (first, rest) if c.depths[index] > 1 else (first,)
 
 
@@ -73,7 +90,10 @@ def resnet(c: Sizes, picture: Grid) -> tuple[list[Grid], tuple[Part, ...]]:
     for index, width in enumerate(c.widths):
         grid, children = stage(c, inputs, index, maps[-1])
         maps, stages, inputs = [*maps, grid], [*stages, children], width
-    embedder = Part("embedder", (conv("embedder", c.channels, c.stem, halved, 7),), "embeddings")
+    half = c.stem // 2
+    several = conv("0", c.channels, half, halved), conv("1", half, half, halved), conv("2", half, c.stem, halved)
+    first = Part("embedder", several, "convolution") if c.deep else conv("embedder", c.channels, c.stem, halved, 7)
+    embedder = Part("embedder", (first,), "embeddings")
     return maps, (embedder, Part("encoder", (listing("stages", *stages),), "encoder"))
 
 
@@ -84,7 +104,7 @@ def features(c: Sizes, picture: Grid) -> Features:
 
 
 def base(c: Sizes) -> Part:
-    """Describe ResNetModel and ResNetBackbone."""
+    """Describe ResNetModel and the backbones."""
     return Part("", resnet(c, c.image)[1], "model")
 
 
@@ -96,4 +116,7 @@ def classification(c: Sizes) -> Part:
 
 CLASSES = {"ResNetModel": base, "ResNetForImageClassification": classification, "ResNetBackbone": base}
 
-FAMILIES = {"resnet": Family("resnet", FIELDS, CLASSES, "ResNetModel", frozenset(("stage_names",)))}
+FAMILIES = {
+    "resnet": Family("resnet", FIELDS, CLASSES, "ResNetModel", frozenset(("stage_names",))),
+    "rt_detr_resnet": Family("rt_detr_resnet", DEEP, {"RTDetrResNetBackbone": base}, "RTDetrResNetBackbone", frozenset(("stage_names",))),
+}
