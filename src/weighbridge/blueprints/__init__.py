@@ -204,6 +204,8 @@ IMAGES: dict[str, str] = {
     "mlcd": "mlcd mlcd_vision_model",
     "vitpose": "vitpose_backbone vitpose",
     "radio": "radio",
+    "dpt": "dpt",
+    "depth": "depth_anything prompt_depth_anything chmv2",
     "dino": "dinov2 dinov2_with_registers dinov3_vit",
 }
 """Vision transformers and convolutional networks."""
