@@ -239,6 +239,7 @@ SEEING: dict[str, str] = {
     "pairs": "encoder-decoder speech-encoder-decoder vision-encoder-decoder",
     "paligemma": "paligemma gemma3",
     "internvl": "internvl internvl_vision aya_vision cohere2_vision idefics3 idefics3_vision smolvlm smolvlm_vision",
+    "mllama": "mllama mllama_text_model mllama_vision_model",
     "llava": "llava vipllava llava_next llava_next_video video_llava llava_onevision",
     "qwen_vl": """qwen2_vl qwen2_vl_text qwen2_vl_vision qwen2_5_vl qwen2_5_vl_text qwen2_5_vl_vision qwen3_vl qwen3_vl_text
         qwen3_vl_vision""",

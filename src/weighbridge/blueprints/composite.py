@@ -154,7 +154,13 @@ def _child(node: Node, prefix: str, streams: Mapping[str, Stream]) -> Node:
 
 def _name(stream: Stream) -> str | None:
     """Return what a part needs to run whose stream became another: a stream of known length is always there."""
-    return stream if isinstance(stream, str) else None
+    match stream:
+        case Span() | Once() | Least() | Within():
+            return _name(stream.of)
+        case str():
+            return stream
+        case _:
+            return None
 
 
 def redirected(stream: Stream | None, streams: Mapping[str, Stream]) -> Stream | None:
