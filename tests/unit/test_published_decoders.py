@@ -16,6 +16,8 @@ EXACT = {
     "arXiv 2204.06745 (GPT-NeoX-20B), section 2": "gpt-neox-20b 20,554,567,680",
     "model card of stabilityai/stablelm-3b-4e1t": "stablelm-3b-4e1t 2,795,443,200",
     "README of baichuan-inc/Baichuan-13B": "baichuan-7b 7,000,559,616 baichuan-13b 13,264,901,120",
+    "arXiv 2404.05892 (Eagle), 13 D^2 L + 14 D L + 4 D + 2 D V": """
+        rwkv-5-world-1b5 1,577,754,624 rwkv-5-world-3b 3,062,999,040 rwkv-5-world-7b 7,518,044,160""",
     "transformers 5.23.0 on the meta device": """
         gpt2 124,439,808 llama-3-8b 8,030,261,248 llama-3.2-1b 1,235,814,400 mixtral-8x7b 46,702,792,704 qwen3-0.6b 596,049,920
         gemma-2-2b 2,614,341,888 deepseek-v3 671,026,404,352""",
@@ -45,6 +47,11 @@ ROUNDED = {
     "model cards of HuggingFaceTB, TinyLlama": "smollm2-135m 135M smollm2-1.7b 1.7B tinyllama-1.1b 1.1B",
     "model cards of IBM": "granite-3.0-2b-base 2.5B granite-3.0-1b-a400m-base 1.3B",
     "model cards of MosaicML, Baidu, ByteDance": "mpt-30b 29.96B ernie-4.5-0.3b 0.36B seed-oss-36b-base 36B",
+    "model cards of IBM, Granite 4.0": "granite-4.0-h-tiny 7B granite-4.0-h-small 32B granite-4.0-h-micro 3B",
+    "arXiv 2504.03624 (Nemotron-H), arXiv 2507.22448 (Falcon-H1)": "nemotron-h-8b 8.1B falcon-h1-0.5b 0.52B falcon-h1-7b 7.59B",
+    "arXiv 2501.08313 (MiniMax-01), arXiv 2404.07413 (JetMoE), table 2": "minimax-text-01 456B jetmoe-8b 8522M",
+    "model cards of Xiaomi, Z.ai, SK Telecom, Liquid AI": "mimo-v2-flash 309B glm-5 744B a.x-k1 519B lfm2-8b-a1b 8.3B",
+    "Chen et al. (2020), Image GPT, section 3.3": "imagegpt-medium 455M",
     "arXiv 2406.12793 (ChatGLM); OrionStarAI/Orion": "chatglm3-6b 6.2B glm-4-9b 9.4B orion-14b 14.5B internlm2-7b 7.7B",
 }
 """By source: preset and unique parameters, as printed."""
@@ -56,7 +63,8 @@ OTHER = [
     ("gemma-3-1b", "embedding", "302M"), ("gemma-3-1b", "non_embedding", "698M"), ("minicpm-2b", "non_embedding", "2.4B"),
     ("mixtral-8x7b", "active", "13B"), ("deepseek-v2", "active", "21B"), ("deepseek-moe-16b-base", "active", "2.8B"),
     ("olmoe-1b-7b", "active", "1.3B"), ("phi-3.5-moe-instruct", "active", "6.6B"), ("qwen3-235b-a22b", "active", "22B"),
-    ("qwen1.5-moe-a2.7b", "active", "2.7B"), ("qwen2-57b-a14b", "active", "14B"),
+    ("granite-4.0-h-small", "active", "9B"), ("mimo-v2-flash", "active", "15B"), ("a.x-k1", "active", "33B"),
+    ("imagegpt-small", "non_embedding", "76M"), ("qwen1.5-moe-a2.7b", "active", "2.7B"), ("qwen2-57b-a14b", "active", "14B"),
 ]  # fmt: skip
 """Embeddings apart, from tables 2 of arXiv 2403.08295 and 2408.00118 and table 1 of 2503.19786 (Gemma); active parameters, from the papers of each."""
 

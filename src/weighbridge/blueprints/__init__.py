@@ -100,6 +100,8 @@ REMOTE: dict[str, str] = {
     "qwen": "qwen",
     "chatglm": "chatglm",
     "deepseek_moe": "deepseek",
+    "phi_msft": "phi-msft",
+    "rwkv5": "rwkv5",
 }
 """Types that the reference library does not know, since their code stands beside their files: held to published totals."""
 

@@ -74,6 +74,7 @@ HYBRID = variant(
     Field("told", "layer_types", lambda c: ["linear_attention"] * c.layers, "choice", aliases=("layers_block_type",)),
     fact("kinds", lambda c: chosen(c, c.told, "layer_types", ("linear_attention", "full_attention"))),
     experts=size("experts", "num_local_experts", 8, "E", "experts", minimum=0),
+    active=size("active", "num_experts_per_tok", 2, "k", "experts per token", minimum=0),
     shared_inner=size("shared_inner", "shared_intermediate_size", 1024, "S", "intermediate size of the shared MLP", minimum=0),
 )  # fmt: skip
 

@@ -56,3 +56,26 @@ def test_nomic_configs_of_another_structure_are_refused(key: str, value: object,
     with pytest.raises(ConfigError) as refused:
         model(NOMIC, overrides={key: value})
     assert str(refused.value) == message
+
+
+@pytest.mark.parametrize(("hidden", "layers", "total"), [(2048, 24, 1_418_270_720), (2560, 32, 2_779_683_840)])
+def test_the_first_code_of_phi_has_as_many_parameters_as_the_second(hidden: int, layers: int, total: int) -> None:
+    first = {
+        "model_type": "phi-msft",
+        "n_embd": hidden,
+        "n_layer": layers,
+        "n_head": 32,
+        "n_head_kv": None,
+        "n_inner": None,
+        "vocab_size": 51200,
+    }
+    second = {
+        "model_type": "phi",
+        "hidden_size": hidden,
+        "num_hidden_layers": layers,
+        "num_attention_heads": 32,
+        "intermediate_size": 4 * hidden,
+        "vocab_size": 51200,
+    }
+    assert model(first).count().unique == model(second, "PhiForCausalLM").count().unique == total
+    assert model(first).flops(2, 7).forward_matmul == model(second, "PhiForCausalLM").flops(2, 7).forward_matmul
