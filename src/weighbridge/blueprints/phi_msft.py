@@ -60,7 +60,7 @@ FIELDS = (
     derived("head_dim", lambda c: exact(c.hidden, c.heads), "n_embd", "n_head"),
     Field("multiple", "pad_vocab_size_multiple", 64, "choice", silent=True),
     told("whole", _whole),
-    Field("tied", "tie_word_embeddings", False, "choice", read=_untied, silent=True),
+    Field("shared", "tie_word_embeddings", False, "choice", read=_untied, silent=True),
 )
 SKIPPED = NEUTRAL | {"activation_function", "flash_attn", "flash_rotary", "fused_dense", "n_positions"}
 CLASSES = {"PhiModel": lambda c: Part("", phi(c), "model"), "PhiForCausalLM": causal}
