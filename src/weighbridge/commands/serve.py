@@ -22,6 +22,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--no-browser", action="store_true", help="do not open the browser")
     parser.add_argument("--rate", type=int, default=0, metavar="N", help="requests a minute for each client (default: no limit)")
     parser.add_argument("--seconds", type=float, default=10.0, metavar="S", help="the longest an answer may take (default 10)")
+    parser.add_argument("--fetch", action="store_true", help="look ids such as org/name up on their hub (default: nothing is fetched)")
 
 
 def run(args: Namespace) -> int:
@@ -52,7 +53,10 @@ def run(args: Namespace) -> int:
 
         webbrowser.open(address)
     config = uvicorn.Config(
-        create(Limits(seconds=args.seconds, per_minute=args.rate)), log_level="warning", timeout_graceful_shutdown=5, server_header=False
+        create(Limits(seconds=args.seconds, per_minute=args.rate, fetches=args.fetch)),
+        log_level="warning",
+        timeout_graceful_shutdown=5,
+        server_header=False,
     )
     uvicorn.Server(config).run(sockets=[listener])
     return 0

@@ -58,6 +58,15 @@ def place(source: Path | str) -> Path:
     found = repository(source)
     if found is None or path.exists():
         return path
+    return at_hub(found, source)
+
+
+def at_hub(found: Repository, source: str) -> Path:
+    """Return where a hub's model is, whatever stands on this disk under its name: in the Hub's cache, or at the hub.
+
+    Raises:
+        SourceError: The hub cannot be asked, or does not have it.
+    """
     return _cached(found) or cast(Path, _listed(found, source))
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from weighbridge.errors import SourceError, UsageError, WeighbridgeError
+from weighbridge.web.query import FETCHES
 
 if TYPE_CHECKING:
     from starlette.responses import JSONResponse
@@ -36,12 +37,14 @@ class Limits(NamedTuple):
         header_bytes: The largest body that holds slices of a checkpoint's header.
         seconds: The longest an answer may take.
         per_minute: Requests of one client in a minute; 0 is no limit.
+        fetches: Whether a hub's id may be looked up on the hub.
     """
 
     body_bytes: int = 2_000_000
     header_bytes: int = 32_000_000
     seconds: float = 10.0
     per_minute: int = 0
+    fetches: bool = False
 
 
 def problem(status: int, title: str, detail: str) -> JSONResponse:
@@ -90,6 +93,7 @@ class Guard:
                 message["headers"] = [*message["headers"], *((n, v) for n, v in HEADERS if n not in names)]
             await send(message)
 
+        FETCHES.set(self.limits.fetches)
         refusal = self._refused(scope)
         if refusal is not None:
             await refusal(scope, receive, guarded)

@@ -62,7 +62,7 @@ def compare_page(request: Request, form: Form) -> Response:
     say = translator(asked.language)
     links = [asked.link("/model", source=name, class_name="", overrides=()) for name in names]
     groups = [(say(title), [m for m in found.measures if m.group == group]) for group, title in comparison.GROUPS.items()]
-    view = {"names": [*names, *[""] * (MOST_COMPARED - len(names))], "bars": views.bars(found, say), "links": links,
+    view = {"names": [*names, *[""] * min(MOST_COMPARED - len(names), 2)], "bars": views.bars(found, say), "links": links,
             "groups": groups, "untold": found.untold}  # fmt: skip
     return _page(request, "compare", asked, view)
 

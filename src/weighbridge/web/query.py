@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextvars import ContextVar
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -19,6 +20,9 @@ from weighbridge.model import Model, model
 from weighbridge.tree import Part
 
 DEFAULT = "bert-base-uncased"
+FETCHES: ContextVar[bool] = ContextVar("fetches", default=False)
+"""Whether the server may look a model up on a hub for a request; off unless it was started with ``--fetch``."""
+
 DEEPEST = 10_000
 """The most layers that are weighed for a request; ten times as deep as any model, and little enough to be listed."""
 
@@ -129,10 +133,22 @@ def _known(source: str) -> dict[str, Any]:
         return found.config
     if source in MODULES:
         return {"model_type": source}
+    if FETCHES.get() and ".." not in source and len(source) < 200:
+        fetched = _fetched(source)
+        if fetched is not None:
+            return fetched
     from weighbridge.config import did_you_mean
 
     hint = did_you_mean(source, [*MODULES, *(preset.name for preset in sources.presets())])
     raise SourceError(f"{source[:80]!r} is no preset and no model type; {hint or 'see the list of models'}", source=source)
+
+
+def _fetched(source: str) -> dict[str, Any] | None:
+    """Read the config of a hub's model; None if *source* is no hub's id. What stands on this disk under that name is not looked at."""
+    from weighbridge.readers import hub
+
+    found = hub.repository(source)
+    return None if found is None else sources.read_config(hub.at_hub(found, source) / "config.json")
 
 
 def _read(value: object) -> Any:

@@ -27,6 +27,7 @@ def where(found: Model, asked: Query) -> dict[str, Any]:
     return {
         "rows": tree_table(entry, all_tensors).rows,
         "crumbs": crumbs,
+        "amount": f"{entry.times} × {entry.each:,} = {entry.amount:,}" if entry.times != 1 else f"{entry.amount:,}",
         "pictures": [
             treemap(tile, width=680, height=330, link=link, kind="wide"),
             treemap(tile, width=360, height=300, link=link, kind="narrow"),

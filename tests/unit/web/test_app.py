@@ -237,6 +237,31 @@ def test_a_config_deeper_than_memory_is_refused(client: TestClient, source: str,
     assert client.post("/api/v1/tensors", json=experts).status_code in (200, 400, 422)
 
 
+def test_a_hub_is_asked_only_where_that_is_allowed(client: TestClient, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from weighbridge.readers import hub
+
+    (tmp_path / "config.json").write_text('{"model_type": "bert", "num_hidden_layers": 3}')
+    asked: list[str] = []
+
+    def at_hub(found: hub.Repository, source: str) -> Path:
+        asked.append(source)
+        return tmp_path
+
+    monkeypatch.setattr(hub, "at_hub", at_hub)
+    monkeypatch.chdir(tmp_path.parent)
+    here = f"{tmp_path.parent.name}/{tmp_path.name}"
+    assert client.get("/api/v1/count?source=org/name").status_code == 404
+    assert asked == []
+    with TestClient(create(Limits(fetches=True))) as fetching:
+        answer = fetching.get("/api/v1/count?source=org/name").json()
+        assert answer["parameters"]["unique"] == weighbridge.count({"model_type": "bert", "num_hidden_layers": 3}).unique
+        for source in ("http://127.0.0.1/x", "../x", "org/name@../../x", "/etc/passwd", "s3://b/k", "a/b/c"):
+            assert fetching.get("/api/v1/count", params={"source": source}).status_code == 404
+        assert asked == ["org/name"]
+        fetching.get("/api/v1/count", params={"source": here})
+        assert asked == ["org/name", here], "what stands on disk under that name is not looked at"
+
+
 def test_nothing_on_disk_is_read_for_a_request(client: TestClient, tmp_path: Path) -> None:
     secret = tmp_path / "config.json"
     secret.write_text('{"model_type": "bert", "num_hidden_layers": 77}')
