@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge.config import Sizes
-from weighbridge.proofs.renaming import naming, prefixes, resolve
+from weighbridge.proofs.renaming import Step, naming, prefixes, resolve
+from weighbridge.readers.gguf_models import steps_for_names
 from weighbridge.tree import Row
 
 if TYPE_CHECKING:
@@ -56,7 +58,7 @@ class Difference(NamedTuple):
 
 
 def diff(a: Model, b: Model) -> Difference:
-    """Compare two models of any kind; the second's names are brought to the first's where only a prefix differs.
+    """Compare two models of any kind; the second's names are brought to the first's where a prefix or a format's own names differ.
 
     >>> from weighbridge import model
     >>> found = diff(model("bert-base-uncased"), model("bert-base-chinese"))
@@ -64,7 +66,11 @@ def diff(a: Model, b: Model) -> Difference:
     ([('embeddings.word_embeddings.weight', (21128, 768))], ['vocab_size'])
     """
     first = {row.name: row for row in a.tensors()}
-    second, renamed = _in_names_of(first, b)
+    second = {row.name: row for row in b.tensors()}
+    if any(steps_for_names(first)) and not any(steps_for_names(second)):
+        first, renamed = _in_names_of(second, a)
+    else:
+        second, renamed = _in_names_of(first, b)
     both = [(first[name], row) for name, row in second.items() if name in first]
     reshaped = tuple(Change(one.name, one.shape, two.shape) for one, two in both if one.shape != two.shape)
     retyped = tuple(Change(one.name, one.dtype, two.dtype) for one, two in both if one.dtype and two.dtype and one.dtype != two.dtype)
@@ -87,11 +93,14 @@ def _in_names_of(first: dict[str, Row], b: Model) -> tuple[dict[str, Row], bool]
     if all(row.name in first for row in rows):
         return {row.name: row for row in rows}, False
     keys = [b.class_name, b.model_type or ""]
-    chosen = naming(keys, [row.name for row in rows], first, prefixes(first))
+    names = [row.name for row in rows]
+    steps = [tuple(Step(re.compile(pattern), (target,)) for pattern, target in pairs) for pairs in steps_for_names(names)]
+    namings = [naming(keys, names, first, prefixes(first), steps=own) for own in steps or [()]]
+    chosen = max(namings, key=lambda candidate: sum(1 for name in names if resolve(name, candidate, first)))
     found: dict[str, Row] = {}
     for row in rows:
-        names = resolve(row.name, chosen, first)
-        name = names[0] if len(names) == 1 and "experts" not in row.name else row.name
+        targets = resolve(row.name, chosen, first)
+        name = targets[0] if len(targets) == 1 and "experts" not in row.name else row.name
         found[row.name if name in found else name] = row
     return found, any(name != row.name for name, row in found.items())
 

@@ -31,6 +31,7 @@ BESIDE = re.compile(
 
 SHARD = re.compile(r"(?P<stem>.+)-(?P<number>\d{5})-of-(?P<of>\d{5})(?P<ending>\.[a-z0-9]+)")
 LARGEST_INDEX = 32_000_000
+MOST_SHARDS = 10_000
 
 
 class Candidate(NamedTuple):
@@ -126,6 +127,8 @@ def read_index(path: Path) -> Index:
     weight_map, metadata = raw.get("weight_map"), raw.get("metadata") or {}
     if not isinstance(weight_map, dict) or not all(isinstance(name, str) for name in weight_map.values()) or not isinstance(metadata, dict):
         raise ReadError("an index needs a weight_map from each tensor's name to a file", path=str(path))
+    if len(set(weight_map.values())) > MOST_SHARDS:
+        raise ReadError(f"an index of {len(set(weight_map.values())):,} shards; at most {MOST_SHARDS:,} are accepted", path=str(path))
     for name in set(weight_map.values()):
         if not name or name in (".", "..") or re.search(r"[/\\\0]", name):
             raise ReadError(f"the index names {shown(name)!r}, which is no file of this directory", path=str(path))

@@ -8,6 +8,7 @@ Source: ggml-org/llama.cpp, gguf-py/gguf/constants.py (keys, architectures), ggu
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from weighbridge.errors import ReadError
@@ -179,6 +180,18 @@ def steps_of(listing: Listing) -> tuple[tuple[str, str], ...]:
     ('(^|\\\\.)token_embd(?=\\\\.|$)', '\\\\1transformer.wte')
     """
     known = architecture_of(listing)
-    if known is None:
-        return ()
+    return () if known is None else _steps(known)
+
+
+def steps_for_names(names: Iterable[str]) -> Iterator[tuple[tuple[str, str], ...]]:
+    """Yield the renamings of every architecture, if *names* are those of a GGUF file, of which nothing else is known.
+
+    >>> len(list(steps_for_names(["blk.0.attn_q.weight"]))) == len(ARCHITECTURES)
+    True
+    """
+    if any(name.startswith("blk.") for name in names):
+        yield from map(_steps, ARCHITECTURES.values())
+
+
+def _steps(known: Architecture) -> tuple[tuple[str, str], ...]:
     return tuple((rf"(^|\.){piece.replace('.', chr(92) + '.')}(?=\.|$)", rf"\1{name}") for piece, name in known.names.items())

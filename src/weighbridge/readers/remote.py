@@ -30,6 +30,9 @@ LARGEST_TEXT = 64_000_000
 """JSON is read whole, so it may come whole."""
 
 MOST_FETCHED = 256_000_000
+MOST_AT_ONCE = 16_000_000
+"""Bytes of one request; a longer header comes in several, so that it is in memory once and not three times."""
+
 TRIES = 5
 AGAIN = frozenset((408, 429, 500, 502, 503, 504))
 """Answers after which it is worth trying again."""
@@ -193,7 +196,7 @@ class Ranged(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         """Fetch what is asked for, as far as the file goes."""
-        end = min(self.position + len(buffer), self.size)
+        end = min(self.position + min(len(buffer), MOST_AT_ONCE), self.size)
         if end <= self.position:
             return 0
         if end <= len(self._first):

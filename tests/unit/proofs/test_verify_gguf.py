@@ -11,9 +11,10 @@ import weighbridge
 from tests.unit.readers.real import packaged
 from weighbridge.errors import ReadError
 from weighbridge.model import Model
+from weighbridge.proofs.diff import diff
 from weighbridge.proofs.findings import Verification
 from weighbridge.proofs.verify import verified, verify
-from weighbridge.readers import Listing, Stored
+from weighbridge.readers import Listing, Stored, as_model
 from weighbridge.readers.gguf import Skipped
 from weighbridge.readers.gguf_models import ARCHITECTURES, config_of
 
@@ -132,6 +133,16 @@ def test_layers_that_differ_and_an_unknown_architecture() -> None:
         config_of(listing)
     with pytest.raises(ReadError, match=r"the architecture 'xverse' has no table of names; known: llama, .*Name a config beside the file"):
         config_of(Listing("gguf", (), {"general.architecture": "xverse"}))
+
+
+def test_a_gguf_file_beside_a_config() -> None:
+    model = weighbridge.model({"model_type": "llama", **DECODER}, "LlamaForCausalLM")
+    listing = Listing("gguf", tuple(named("llama", model)), metadata("llama", model))
+    file = as_model(listing, "file")
+    for found in (diff(model, file), diff(file, model)):
+        assert found.same
+        assert found.renamed
+        assert found.equal == len(listing.tensors)
 
 
 @pytest.mark.parametrize(

@@ -153,6 +153,14 @@ def test_a_long_header_comes_in_two_requests(server: Server) -> None:
     assert len([path for path, _, _ in server.seen if path == "/big.safetensors"]) <= 3
 
 
+def test_a_very_long_header_comes_in_pieces(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote, "MOST_AT_ONCE", 50_000)
+    server.files["/big.safetensors"] = file = Sparse({f"layers.{n}.some.long.name.weight": (8, 8) for n in range(3000)})
+    assert weighbridge.count(f"{server.url}/big.safetensors").unique == 3000 * 64
+    assert server.sent <= len(file.head) + 128 * 1024
+    assert len([path for path, _, _ in server.seen if path == "/big.safetensors"]) > len(file.head) // 50_000
+
+
 @pytest.mark.parametrize("name", ["state", "training", "module_legacy"])
 def test_torch_files(server: Server, name: str) -> None:
     path = CORPUS / "torch" / "valid" / f"{name}.pt"
