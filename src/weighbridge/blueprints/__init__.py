@@ -214,6 +214,7 @@ IMAGES: dict[str, str] = {
 
 DETECTORS: dict[str, str] = {
     "detr": "detr",
+    "rtdetr": "rt_detr rt_detr_v2",
 }
 """Detection and segmentation."""
 
