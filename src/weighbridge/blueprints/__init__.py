@@ -208,6 +208,10 @@ IMAGES: dict[str, str] = {
     "radio": "radio",
     "dpt": "dpt",
     "depth": "depth_anything prompt_depth_anything chmv2",
+    "seggpt": "seggpt",
+    "tips_vision": "tipsv2_vision_model",
+    "sapiens2": "sapiens2",
+    "videoprism": "videoprism_vision_model",
     "dino": "dinov2 dinov2_with_registers dinov3_vit",
 }
 """Vision transformers and convolutional networks."""

@@ -1,0 +1,28 @@
+"""The vision tower of TIPSv2: DINOv2's structure with one register token.
+
+Source: arXiv 2410.16512; names as in transformers 5.23.0, models/tipsv2/modeling_tipsv2.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints import Family
+from weighbridge.blueprints.dino import KEYS, REGISTERS, dinov2, dinov2_encoder
+from weighbridge.blueprints.grids import CHANNELS, ratio, scaled
+from weighbridge.blueprints.vision import HEAD_DIM, HEADS, HIDDEN, LAYERS, QKV_BIAS
+from weighbridge.config import derived, fact, sides, switch
+
+FIELDS = (
+    *(HIDDEN, LAYERS, HEADS, HEAD_DIM, CHANNELS, QKV_BIAS),
+    ratio("ratio", "mlp_ratio", 4),
+    derived("mlp", lambda c: scaled(c.hidden, c.ratio)),
+    *sides("image", "image_size", 448, "R", "side of the image"),
+    *sides("patch", "patch_size", 14, "P", "side of a patch"),
+    REGISTERS._replace(default=1),
+    switch("gated", "use_swiglu_ffn", False),
+    fact("masked", True),
+    fact("registered", True),
+)
+
+CLASSES = {"Tipsv2VisionEncoder": dinov2_encoder, "Tipsv2VisionModel": dinov2, "Tipsv2VisionBackbone": dinov2}
+
+FAMILIES = {"tipsv2_vision_model": Family("tipsv2_vision_model", FIELDS, CLASSES, "Tipsv2VisionModel", KEYS)}
