@@ -58,7 +58,7 @@ class _State:
         self.steps = 0
 
 
-def load(data: bytes, makers: Makers, persistent: Persistent, position: int = 0) -> tuple[Any, int]:
+def load(data: bytes, makers: Makers, persistent: Persistent, position: int = 0, *, most: int = MOST_STEPS) -> tuple[Any, int]:
     """Read one pickle, from *position*; returns what it holds and where it ends.
 
     Args:
@@ -66,9 +66,10 @@ def load(data: bytes, makers: Makers, persistent: Persistent, position: int = 0)
         makers: What to put in place of a call of each known global: a function of its arguments.
         persistent: Makes an object of a persistent id.
         position: Where the pickle begins.
+        most: Steps that it may take.
 
     Raises:
-        ReadError: It is damaged, asks for more than :data:`MOST_STEPS` steps, or a maker refuses its arguments.
+        ReadError: It is damaged, asks for more than *most* steps, or a maker refuses its arguments.
 
     >>> import pickle
     >>> load(pickle.dumps({"a": (1, 2.5)}), {}, lambda key: key)[0]
@@ -87,8 +88,8 @@ def load(data: bytes, makers: Makers, persistent: Persistent, position: int = 0)
             return state.stack[-1], state.position
         state.steps += 1
         operation = _OPERATIONS.get(code)
-        if operation is None or state.steps > MOST_STEPS:
-            what = f"the pickle has no operation {code:#04x}" if operation is None else f"the pickle takes more than {MOST_STEPS:,} steps"
+        if operation is None or state.steps > most:
+            what = f"the pickle has no operation {code:#04x}" if operation is None else f"the pickle takes more than {most:,} steps"
             raise ReadError(what, offset=at)
         try:
             operation(state)

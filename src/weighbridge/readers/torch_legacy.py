@@ -14,6 +14,12 @@ from weighbridge.readers.text import shown
 from weighbridge.readers.torch_names import listing_of
 from weighbridge.readers.torch_zip import BYTES, LARGEST_PICKLE, MAKERS, storage_of
 
+FEW_STEPS = 10_000
+"""What the magic number, the version and the description of the machine may take to read."""
+
+MOST_KEYS = 300_000
+"""The same for the list of storages."""
+
 
 def read_legacy(file: BinaryIO) -> Listing:
     """List the tensors of a file that torch wrote before 1.6, and hold the storages behind against the pickle.
@@ -38,9 +44,9 @@ def read_legacy(file: BinaryIO) -> Listing:
 
     position = 0
     for _ in range(3):
-        _, position = load(data, {}, storage_of, position)
+        _, position = load(data, {}, storage_of, position, most=FEW_STEPS)
     found, position = load(data, MAKERS, persistent, position)
-    keys, position = load(data, {}, storage_of, position)
+    keys, position = load(data, {}, storage_of, position, most=MOST_KEYS)
     if not isinstance(keys, list) or not all(isinstance(key, str) for key in keys) or sorted(keys) != sorted(whole):
         raise ReadError("the file's list of storages is not that of its tensors", offset=position)
     for key in keys:

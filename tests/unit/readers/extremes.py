@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from weighbridge.readers.tensorflow import MAGIC, _masked, crc32c
+from weighbridge.readers.torch_zip import MAGIC as MAGIC_NUMBER
 
 SECONDS = 2.0
 BYTES = 200_000_000
@@ -86,6 +87,11 @@ PICKLES: dict[str, Callable[[], bytes]] = {
     "itself, twice, and so on": lambda: b"]q\x00" + b"".join(b"]q%c(h%ch%ce" % (n + 1, n, n) for n in range(60)),
     "a million values": lambda: b"(" + b"X\x05\x00\x00\x00abcdeK\x01" * 700_000 + b"d",
 }
+
+
+def legacy(path: Path) -> None:
+    """Write a file of before 1.6 whose description of the machine is a million lists."""
+    path.write_bytes(b"\x80\x02" + MAGIC_NUMBER + b"\x80\x02M\xe9\x03." + b"\x80\x02" + b"]" * 1_400_000 + b"." + b"\x80\x02}." * 2)
 
 
 def code_bomb(path: Path) -> None:
@@ -233,6 +239,7 @@ CASES: dict[str, tuple[str, Callable[[Path], None]]] = {
     "safetensors: in an archive, a long text": (".zip", zipped),
     "index: 2,500,000 names": (".safetensors.index.json", index),
     **{f"torch: {name}": (".pt", lambda path, make=make: torch(path, make(), **{"data/0": bytes(4)})) for name, make in PICKLES.items()},  # type: ignore[misc]
+    "torch: before 1.6, a million lists": (".pt", legacy),
     "torch: half a gigabyte of code": (".pt", code_bomb),
     "npz: 30,000 arrays": (".npz", npz),
     "GGUF: 100,000 tensors": (".gguf", written(lambda: gguf(tensors=100_000))),
