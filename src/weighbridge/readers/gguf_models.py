@@ -48,6 +48,7 @@ NORMED = {
     "ffn_norm": "pre_feedforward_layernorm",
     "post_ffw_norm": "post_feedforward_layernorm",
 }
+AFTER = {"post_attention_norm": "post_attention_layernorm", "post_ffw_norm": "post_feedforward_layernorm"}
 BERT = {
     "token_embd": "embeddings.word_embeddings", "position_embd": "embeddings.position_embeddings", "token_types": "embeddings.token_type_embeddings",
     "token_embd_norm": "embeddings.LayerNorm", "blk": "encoder.layer", "attn_q": "attention.self.query", "attn_k": "attention.self.key",
@@ -63,6 +64,11 @@ GPT2 = {
     "token_embd": "transformer.wte", "position_embd": "transformer.wpe", "output_norm": "transformer.ln_f", "output": "lm_head",
     "blk": "transformer.h", "attn_norm": "ln_1", "attn_qkv": "attn.c_attn", "attn_output": "attn.c_proj", "ffn_norm": "ln_2",
     "ffn_up": "mlp.c_fc", "ffn_down": "mlp.c_proj",
+}  # fmt: skip
+NEOX = {
+    "token_embd": "gpt_neox.embed_in", "output_norm": "gpt_neox.final_layer_norm", "output": "embed_out", "blk": "gpt_neox.layers",
+    "attn_norm": "input_layernorm", "ffn_norm": "post_attention_layernorm", "attn_qkv": "attention.query_key_value",
+    "attn_output": "attention.dense", "ffn_up": "mlp.dense_h_to_4h", "ffn_down": "mlp.dense_4h_to_h",
 }  # fmt: skip
 
 
@@ -88,9 +94,10 @@ class Architecture(NamedTuple):
 
 
 ATTENTION_BIAS = (("attention_bias", "attn_q.bias"),)
+ATTENTION_AND_MLP_BIAS = (*ATTENTION_BIAS, ("mlp_bias", "ffn_up.bias"))
 SPARSE_FIELDS = {**FIELDS, **GROUPED, **EXPERTS}
 ARCHITECTURES = {
-    "llama": Architecture("llama", "LlamaForCausalLM", biased=(*ATTENTION_BIAS, ("mlp_bias", "ffn_up.bias"))),
+    "llama": Architecture("llama", "LlamaForCausalLM", biased=ATTENTION_AND_MLP_BIAS),
     "mixtral": Architecture("mixtral", "MixtralForCausalLM", {**LLAMA, **SPARSE}, {**SPARSE_FIELDS, "expert_count": "num_local_experts"}),
     "qwen2": Architecture("qwen2", "Qwen2ForCausalLM"),
     "qwen3": Architecture("qwen3", "Qwen3ForCausalLM", biased=ATTENTION_BIAS),
@@ -100,8 +107,26 @@ ARCHITECTURES = {
     "gemma2": Architecture("gemma2", "Gemma2ForCausalLM", {**LLAMA, **NORMED}),
     "gemma3": Architecture("gemma3_text", "Gemma3ForCausalLM", {**LLAMA, **NORMED}),
     "phi3": Architecture("phi3", "Phi3ForCausalLM", {**LLAMA, "attn_qkv": "self_attn.qkv_proj", "ffn_up": "mlp.gate_up_proj"}),
-    "granite": Architecture("granite", "GraniteForCausalLM", biased=(*ATTENTION_BIAS, ("mlp_bias", "ffn_up.bias"))),
+    "granite": Architecture("granite", "GraniteForCausalLM", biased=ATTENTION_AND_MLP_BIAS),
     "smollm3": Architecture("smollm3", "SmolLM3ForCausalLM", biased=ATTENTION_BIAS),
+    "olmo": Architecture("olmo", "OlmoForCausalLM", biased=ATTENTION_BIAS),
+    "olmo2": Architecture("olmo2", "Olmo2ForCausalLM", {**LLAMA, **AFTER}, biased=ATTENTION_BIAS),
+    "exaone4": Architecture("exaone4", "Exaone4ForCausalLM", {**LLAMA, **AFTER}),
+    "command-r": Architecture("cohere", "CohereForCausalLM", biased=(*ATTENTION_BIAS, ("use_qk_norm", "attn_q_norm.weight"))),
+    "cohere2": Architecture("cohere2", "Cohere2ForCausalLM", biased=ATTENTION_BIAS),
+    "ernie4_5": Architecture("ernie4_5", "Ernie4_5ForCausalLM", biased=(("use_bias", "attn_q.bias"),)),
+    "nemotron": Architecture("nemotron", "NemotronForCausalLM", biased=ATTENTION_AND_MLP_BIAS),
+    "arcee": Architecture("arcee", "ArceeForCausalLM", biased=ATTENTION_AND_MLP_BIAS),
+    "hunyuan-dense": Architecture(
+        "hunyuan_v1_dense", "HunYuanDenseV1ForCausalLM",
+        {**LLAMA, "attn_q_norm": "self_attn.query_layernorm", "attn_k_norm": "self_attn.key_layernorm"}, biased=ATTENTION_BIAS),
+    "starcoder2": Architecture(
+        "starcoder2", "Starcoder2ForCausalLM", {**LLAMA, "ffn_up": "mlp.c_fc", "ffn_down": "mlp.c_proj"}, biased=(("use_bias", "attn_q.bias"),)),
+    "stablelm": Architecture("stablelm", "StableLmForCausalLM", biased=(("use_qkv_bias", "attn_q.bias"),)),
+    "phi2": Architecture(
+        "phi", "PhiForCausalLM",
+        {**LLAMA, "output_norm": "model.final_layernorm", "attn_output": "self_attn.dense", "ffn_up": "mlp.fc1", "ffn_down": "mlp.fc2"}),
+    "gptneox": Architecture("gpt_neox", "GPTNeoXForCausalLM", NEOX, FIELDS, biased=(("attention_bias", "attn_qkv.bias"),)),
     "gpt2": Architecture(
         "gpt2", "GPT2LMHeadModel", GPT2,
         {"embedding_length": "n_embd", "block_count": "n_layer", "feed_forward_length": "n_inner", "attention.head_count": "n_head",
