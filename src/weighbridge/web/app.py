@@ -27,6 +27,7 @@ def create(limits: Limits | None = None) -> Starlette:
     """
     from starlette.applications import Starlette
     from starlette.middleware import Middleware
+    from starlette.middleware.gzip import GZipMiddleware
     from starlette.routing import Mount, Route
     from starlette.staticfiles import StaticFiles
 
@@ -48,8 +49,9 @@ def create(limits: Limits | None = None) -> Starlette:
         Route("/metrics", _metrics(counted)),
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
+    middleware = [Middleware(Guard, limits=limits), Middleware(GZipMiddleware, minimum_size=2000, compresslevel=4)]
     handlers: Any = {WeighbridgeError: _refused, TooLargeError: _too_large, 404: pages.missing, 405: _wrong_method}
-    return Starlette(routes=routes, middleware=[Middleware(Guard, limits=limits)], exception_handlers=handlers)
+    return Starlette(routes=routes, middleware=middleware, exception_handlers=handlers)
 
 
 def _endpoint(call: Call, limits: Limits, counted: dict[str, int]) -> Callable[[Request], Any]:

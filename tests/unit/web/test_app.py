@@ -140,6 +140,16 @@ def test_every_answer_carries_the_policy_and_no_cors(client: TestClient) -> None
         assert "access-control-allow-origin" not in headers
 
 
+def test_a_page_is_light(client: TestClient) -> None:
+    weight = 0
+    for address in ("/model?source=efficientnet", "/static/style.css", "/static/app.js", "/static/icon.svg"):
+        answer = client.get(address, headers={"accept-encoding": "gzip"})
+        assert answer.status_code == 200
+        weight += int(answer.headers["content-length"])
+    assert weight < 100_000
+    assert client.get("/", headers={"accept-encoding": "identity"}).headers.get("content-encoding") is None
+
+
 def test_pages_name_no_other_host(client: TestClient) -> None:
     import re
 
