@@ -65,12 +65,13 @@ def probed(values: dict[str, Any]) -> dict[str, Any]:
 
 @cache
 def configs(model_type: str) -> tuple[dict[str, Any], ...]:
-    """Return the default config, unless the reference has no default that builds, and random ones that our side accepts."""
+    """Return the default config, unless the reference has no default that builds, and random ones that our side accepts for all classes."""
     found: list[dict[str, Any]] = []
     for index in range(-1, 20 * DRAWS):
         raw = {"model_type": model_type} if index < 0 else draw(f"laws {index}", model_type, 1.0 if index < 10 else 0.5)
         try:
-            model(raw)
+            for name in family(model_type).classes:
+                model(raw, name)
         except ConfigError:
             continue
         found.append(raw)

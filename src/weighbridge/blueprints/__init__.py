@@ -137,7 +137,9 @@ ENCODERS: dict[str, str] = {
     "splinter": "splinter",
     "squeezebert": "squeezebert",
     "luke": "luke",
-    "eurobert": "eurobert",
+    "eurobert": "eurobert ultrabert",
+    "esmc": "esmc",
+    "gte": "gte",
     "roc_bert": "roc_bert",
     "dpr": "dpr",
     "bros": "bros",
@@ -169,6 +171,7 @@ TRANSLATORS = {
     "conformer": "wav2vec2-conformer",
     "wav2vec2_bert": "wav2vec2-bert",
     "sew": "sew sew-d",
+    "moonshine": "moonshine",
     "spectrogram": "audio-spectrogram-transformer",
 }
 
@@ -256,6 +259,7 @@ SEEING: dict[str, str] = {
 OTHERS: dict[str, str] = {
     "time_series": "time_series_transformer",
     "informer": "informer",
+    "patchtst": "patchtst",
     "autoformer": "autoformer",
 }
 """Tables, time series and whatever else the reference library holds."""

@@ -1,4 +1,4 @@
-"""EuroBERT: Llama's layers as an encoder that sees both sides (Boizard et al., 2025).
+"""EuroBERT and UltraBERT: Llama's layers as an encoder that sees both sides (Boizard et al., 2025).
 
 Source: arXiv 2503.05500; class and tensor names as in transformers 5.23.0, models/eurobert/modeling_eurobert.py.
 """
@@ -6,8 +6,8 @@ Source: arXiv 2503.05500; class and tensor names as in transformers 5.23.0, mode
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.config import LABELS, Sizes, choice, size, switch
-from weighbridge.encoders import POOLED, Worn, dressed, labels_of_each
+from weighbridge.config import LABELS, Sizes, choice, size, switch, variant
+from weighbridge.encoders import POOLED, Worn, dressed, labels_of_each, labels_of_one, two_ends
 from weighbridge.parts import attend, embedding, linear, rms_norm
 from weighbridge.sizes import exact
 from weighbridge.tree import Part
@@ -64,4 +64,26 @@ HEADS = {
 }
 CLASSES = dressed("EuroBert", "model", eurobert, HEADS, words="embed_tokens.weight")
 
-FAMILIES = {"eurobert": Family("eurobert", FIELDS, CLASSES, "EuroBertModel", neutral=NEUTRAL)}
+
+def narrow_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
+    """Describe UltraBERT's vocabulary head: down to a narrow layer, up again, and to the vocabulary."""
+    down, up = linear("linear1", c.hidden, c.narrow, bias=False), linear("linear2", c.narrow, c.hidden, bias=False)
+    return (Part("head", (down, up, linear("decoder", c.hidden, c.vocab, bias=False, tied_to=words)), "lm_head"),)
+
+
+ULTRA = (
+    *variant(tuple(field for field in FIELDS if field.word != "pooling"), vocab=32000, hidden=4096, mlp=11008, layers=32, heads=32),
+    size("narrow", "prediction_head_size", 768, "P", "width of the vocabulary head"),
+)
+ULTRA_HEADS = {
+    "ForMaskedLM": Worn(narrow_lm),
+    "ForSequenceClassification": Worn(labels_of_one),
+    "ForTokenClassification": Worn(labels_of_each),
+    "ForQuestionAnswering": Worn(two_ends),
+}
+ULTRA_CLASSES = dressed("Ultrabert", "model", eurobert, ULTRA_HEADS, words="embed_tokens.weight")
+
+FAMILIES = {
+    "eurobert": Family("eurobert", FIELDS, CLASSES, "EuroBertModel", neutral=NEUTRAL),
+    "ultrabert": Family("ultrabert", ULTRA, ULTRA_CLASSES, "UltrabertModel", neutral=NEUTRAL | {"sliding_window", "layer_types"}),
+}
