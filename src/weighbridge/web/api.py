@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from weighbridge.errors import UsageError
 from weighbridge.messages import mark
-from weighbridge.web.query import Query, check_names, query, whole
+from weighbridge.web.query import Query, check_names, query
 
 Parameters = Mapping[str, Any]
 
@@ -82,9 +82,7 @@ def _audit(asked: Query, given: Parameters) -> Any:
 def _flops(asked: Query, given: Parameters) -> Any:
     from weighbridge.tables import arithmetic
 
-    counts = {key: whole(given, key) if given.get(key) else None for key in ("decoder_seq", "encoder_seq", "images", "audios")}
-    patches = arithmetic.patches(str(given["patches"])) if given.get("patches") else None
-    return arithmetic.as_json(asked.model(), arithmetic.Pass(asked.batch, asked.seq, patches=patches, **counts))
+    return arithmetic.as_json(asked.model(), asked.given())
 
 
 def _models(asked: Query, given: Parameters) -> Any:

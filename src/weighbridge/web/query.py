@@ -17,7 +17,11 @@ from weighbridge.blueprints import MODULES
 from weighbridge.errors import SourceError, UsageError
 from weighbridge.messages import languages
 from weighbridge.model import Model, model
+from weighbridge.tables.arithmetic import Pass, patches
 from weighbridge.tree import Part
+
+PUT_IN = ("batch", "seq", "decoder_seq", "encoder_seq", "images", "audios")
+"""Whole numbers that say what is put in, for the arithmetic."""
 
 DEFAULT = "bert-base-uncased"
 FETCHES: ContextVar[bool] = ContextVar("fetches", default=False)
@@ -44,6 +48,7 @@ class Query(NamedTuple):
         language: Of the words.
         module: The module in view, as a dotted path; empty for the whole.
         batch, seq: For the arithmetic.
+        decoder_seq, encoder_seq, images, audios, patches: For it as well; 0, or the empty string, where nothing is said.
         compared: The models side by side on the page that compares.
     """
 
@@ -55,6 +60,11 @@ class Query(NamedTuple):
     module: str = ""
     batch: int = 1
     seq: int = 128
+    decoder_seq: int = 0
+    encoder_seq: int = 0
+    images: int = 0
+    audios: int = 0
+    patches: str = ""
     compared: tuple[str, ...] = ()
 
     def model(self) -> Model:
@@ -66,6 +76,12 @@ class Query(NamedTuple):
         found.source = "config" if self.config else self.source
         return found
 
+    def given(self) -> Pass:
+        """Return what is put in, for the arithmetic."""
+        grid = patches(self.patches) if self.patches else None
+        longer = (self.decoder_seq or None, self.encoder_seq or None)
+        return Pass(self.batch, self.seq, *longer, self.images or None, grid, self.audios or None)
+
     def link(self, page: str, **changes: Any) -> str:
         """Return the address of *page* that asks the same, but for *changes*."""
         asked = self._replace(**changes)
@@ -74,9 +90,9 @@ class Query(NamedTuple):
             asked = asked._replace(class_name="", module="", overrides=())
             pairs = [("with", name) for name in asked.compared]
         plain = Query()
-        for key, name in (("class", "class_name"), ("lang", "language"), ("module", "module"), ("batch", "batch"), ("seq", "seq")):
+        for name in ("class_name", "language", "module", *PUT_IN, "patches"):
             if getattr(asked, name) != getattr(plain, name):
-                pairs.append((key, getattr(asked, name)))
+                pairs.append(({"class_name": "class", "language": "lang"}.get(name, name), getattr(asked, name)))
         pairs += [(f"set.{key}", _written(value)) for key, value in asked.overrides]
         return f"{page}?{urlencode(pairs)}"
 
@@ -101,8 +117,13 @@ def query(parameters: Mapping[str, str]) -> Query:
         overrides=overrides,
         language=language,
         module=parameters.get("module") or "",
+        patches=parameters.get("patches") or "",
         batch=whole(parameters, "batch", 1),
         seq=whole(parameters, "seq", 128),
+        decoder_seq=whole(parameters, "decoder_seq", 0),
+        encoder_seq=whole(parameters, "encoder_seq", 0),
+        images=whole(parameters, "images", 0),
+        audios=whole(parameters, "audios", 0),
     )
 
 
@@ -166,18 +187,18 @@ def _written(value: object) -> str:
 
 
 def whole(parameters: Mapping[str, Any], key: str, default: int = 1) -> int:
-    """Read a whole number from 1 up.
+    """Read a whole number from 1 up; 0 only where that is the default, and means that nothing is said.
 
     Raises:
         UsageError: It is none.
 
-    >>> whole({"seq": "512"}, "seq")
-    512
+    >>> whole({"seq": "512"}, "seq"), whole({"images": "0"}, "images", 0)
+    (512, 0)
     """
     value = parameters.get(key)
     if value is None or value == "":
         return default
     text = str(value)
-    if isinstance(value, bool) or not text.isascii() or not text.isdecimal() or not 1 <= len(text) <= 9 or int(text) < 1:
+    if isinstance(value, bool) or not text.isascii() or not text.isdecimal() or not 1 <= len(text) <= 9 or int(text) < min(default, 1):
         raise UsageError(f"{key}: expected a whole number from 1 to 999,999,999, found {text[:40]!r}")
     return int(text)

@@ -13,6 +13,7 @@ from weighbridge.proofs.audit.claims import Audit, Claim
 from weighbridge.proofs.compare import Comparison
 from weighbridge.renderers.treemap import joined, named, sunburst, tiles, treemap
 from weighbridge.tables.rows import all_tensors, tree_table
+from weighbridge.tree import walk
 from weighbridge.web.query import Query
 
 
@@ -64,11 +65,14 @@ def why(found: Model, asked: Query) -> dict[str, Any]:
 
 
 def arithmetic(found: Model, asked: Query) -> dict[str, Any]:
-    """Return the FLOPs of one pass, or why they cannot be told; the rest of the page stands either way."""
+    """Return the FLOPs of one pass, or why they cannot be told, and what can be put in; the rest of the page stands either way."""
+    optional = {part.given for _, part in walk(found.tree)}
+    takes: dict[str, int] = {"batch": asked.batch, "seq": asked.seq}
+    takes |= {name: getattr(asked, name) for name in ("images", "audios") if name in optional}
     try:
-        return {"flops": found.flops(asked.batch, asked.seq), "untold": ""}
+        return {"takes": takes, "flops": found.flops(*asked.given()), "untold": ""}
     except UsageError as error:
-        return {"flops": None, "untold": str(error)}
+        return {"takes": takes, "flops": None, "untold": str(error)}
 
 
 def bars(found: Comparison, say: Say) -> list[dict[str, Any]]:

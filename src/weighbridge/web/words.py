@@ -52,6 +52,8 @@ WORDS = {
     "arithmetic": mark("Arithmetic of one pass"),
     "batch": mark("examples"),
     "seq": mark("tokens per example"),
+    "images": mark("images per example"),
+    "audios": mark("clips of sound per example"),
     "forward": mark("forward, products of matrices"),
     "backward": mark("backward, products of matrices"),
     "flops_unit": mark("FLOPs; a multiply-add is two"),

@@ -83,17 +83,25 @@ COMMANDS: tuple[tuple[str, list[str], dict[str, str]], ...] = (
     ("reconcile", ["reconcile", "4.4M", "bert-tiny"], {"number": "4.4M"}),
     ("flops", ["flops", "bert-tiny", "--batch", "2", "--seq", "64"], {"batch": "2", "seq": "64"}),
     ("flops", ["flops", "bert-tiny", "--decoder-seq", "9"], {"decoder_seq": "9"}),
+    ("flops", ["flops", "{llava}", "--images", "2"], {"images": "2", "source": "llava"}),
 )
 
 
 @pytest.mark.parametrize(("name", "words", "parameters"), COMMANDS, ids=lambda value: value if isinstance(value, str) else None)
 def test_a_call_answers_with_the_commands_json(
-    client: TestClient, capsys: pytest.CaptureFixture[str], name: str, words: list[str], parameters: dict[str, str]
+    client: TestClient, capsys: pytest.CaptureFixture[str], tmp_path: Path, name: str, words: list[str], parameters: dict[str, str]
 ) -> None:
     from weighbridge.cli import main
 
-    assert main([*words, "--json"]) == 0
-    assert client.get(f"/api/v1/{name}", params={"source": "bert-tiny", **parameters}).json() == json.loads(capsys.readouterr().out)
+    config = tmp_path / "config.json"
+    config.write_text('{"model_type": "llava"}')
+    assert main([str(config) if word == "{llava}" else word for word in words] + ["--json"]) == 0
+    expected = json.loads(capsys.readouterr().out)
+    if "source" in parameters:
+        expected["source"] = parameters["source"]
+    assert client.get(f"/api/v1/{name}", params={"source": "bert-tiny", **parameters}).json() == expected
+    if name == "flops" and "decoder_seq" not in parameters:
+        assert f"{expected['forward_matmul']:,}" in client.get("/model", params={"source": "bert-tiny", **parameters}).text
 
 
 def test_an_audit_is_the_commands(client: TestClient, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
