@@ -29,5 +29,11 @@ def inputs(model: Any, lengths: Any) -> dict[str, Any]:
     """Make pictures, or states for the encoder or the decoder alone."""
     torch = import_module("torch")
     if type(model).__name__.endswith(("Encoder", "Decoder")):
-        return {"inputs_embeds": torch.zeros(lengths.batch, lengths.seq, model.config.d_model)}
+        made = {"inputs_embeds": torch.zeros(lengths.batch, lengths.seq, model.config.d_model)}
+        told = "object_queries_position_embeddings"  # from which Conditional DETR tells its points
+        taken: tuple[str, ...] = (
+            ("object_queries", "query_position_embeddings") if type(model).__name__.startswith("TableTransformer") else ()
+        )
+        taken = (told,) if type(model).__name__ == "ConditionalDetrDecoder" else taken
+        return made | dict.fromkeys(taken if type(model).__name__.endswith("Decoder") else taken[:1], made["inputs_embeds"])
     return images.pictures(model, lengths)

@@ -221,6 +221,8 @@ IMAGES: dict[str, str] = {
 
 DETECTORS: dict[str, str] = {
     "detr": "detr",
+    "table_transformer": "table-transformer",
+    "conditional_detr": "conditional_detr",
     "rtdetr": "rt_detr rt_detr_v2",
 }
 """Detection and segmentation."""

@@ -10,7 +10,7 @@ from weighbridge.blueprints.backbones import Features, backbone, features, given
 from weighbridge.blueprints.grids import CHANNELS, area, image, listing
 from weighbridge.config import LABELS, Sizes, choice, size, switch, told
 from weighbridge.errors import ConfigError
-from weighbridge.parts import attend, conv2d, embedding, layer_norm, linear, plain_mlp
+from weighbridge.parts import attend, conv2d, embedding, layer_norm, linear, matmul, plain_mlp
 from weighbridge.sizes import Size, exact
 from weighbridge.tree import Part, Stream, Tensor
 
@@ -129,6 +129,12 @@ def block(name: str, inputs: Size, outs: Size) -> Part:
 
 def masks(c: Sizes, seen: Features) -> Part:
     """Describe the head that draws a mask of every query on ever larger maps, each joined by the backbone's."""
+    if len(seen.maps) < 3:
+        raise ConfigError(
+            f"a head of masks needs three maps, and the backbone hands on {len(seen.maps)}", key="backbone_config.out_features"
+        )
+    if not c.masks:
+        raise ConfigError("the norms of the head of masks do not divide by 8", key="d_model", hint="a multiple of 128, with 8 heads")
     H, wide = c.hidden, c.hidden + c.encoder_heads
     last, large = area(seen.maps[-1]) * c.queries, list(zip(seen.maps, seen.widths, strict=True))[2::-1]
     stages = tuple(
@@ -141,3 +147,11 @@ def masks(c: Sizes, seen: Features) -> Part:
     first = (block("conv1", wide, wide)._replace(stream=last), block("conv2", wide, H // 2)._replace(stream=last))
     final = conv2d("output_conv", H // 16, 1, 3, positions=area(seen.maps[0]) * c.queries)
     return Part("mask_head", (*first, listing("fpn_stages", *stages), final), "head")
+
+
+def map_attention(c: Sizes, seen: Features) -> Part:
+    """Describe how much each query attends to each place, which is not multiplied with values."""
+    places = area(seen.maps[-1])
+    scores = matmul("scores", (c.encoder_heads, c.queries, places, exact(c.hidden, c.encoder_heads)))
+    parts = linear("q_proj", c.hidden, c.hidden, stream=c.queries), linear("k_proj", c.hidden, c.hidden, stream=places), scores
+    return Part("bbox_attention", parts, "attention")

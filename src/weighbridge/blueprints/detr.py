@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.backbones import Features
-from weighbridge.blueprints.detections import FIELDS, SKIPPED, decoder, encoder, looked_through, masks, perceptron, positions
+from weighbridge.blueprints.detections import FIELDS, SKIPPED, decoder, encoder, looked_through, map_attention, masks, perceptron, positions
 from weighbridge.blueprints.grids import area
 from weighbridge.config import Sizes
-from weighbridge.errors import ConfigError
-from weighbridge.parts import conv2d, embedding, linear, matmul
-from weighbridge.sizes import exact
+from weighbridge.parts import conv2d, embedding, linear
 from weighbridge.tree import Part
 
 
@@ -42,17 +40,7 @@ def detection(c: Sizes, seen: Features) -> tuple[Part, ...]:
 def segmentation(c: Sizes) -> Part:
     """Describe DetrForSegmentation: detection, the head of masks, and attention that is not multiplied with values."""
     seen = looked_through(c)
-    if len(seen.maps) < 3:
-        raise ConfigError(
-            f"a head of masks needs three maps, and the backbone hands on {len(seen.maps)}", key="backbone_config.out_features"
-        )
-    if not c.masks:
-        raise ConfigError("the norms of the head of masks do not divide by 8", key="d_model", hint="a multiple of 128, with 8 heads")
-    places = area(seen.maps[-1])
-    scores = matmul("scores", (c.encoder_heads, c.queries, places, exact(c.hidden, c.encoder_heads)))
-    parts = linear("q_proj", c.hidden, c.hidden, stream=c.queries), linear("k_proj", c.hidden, c.hidden, stream=places), scores
-    attended = Part("bbox_attention", parts, "attention")
-    return Part("", (Part("detr", detection(c, seen), "backbone"), masks(c, seen), attended), "model")
+    return Part("", (Part("detr", detection(c, seen), "backbone"), masks(c, seen), map_attention(c, seen)), "model")
 
 
 CLASSES = {
