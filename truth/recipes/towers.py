@@ -18,7 +18,7 @@ def inputs(model: Any, lengths: Any) -> dict[str, Any]:
     torch = import_module("torch")
     taken = inspect.signature(model.forward).parameters
     config = model.config
-    vision, text = getattr(config, "vision_config", config), getattr(config, "text_config", config)
+    vision, text = getattr(config, "vision_config", getattr(config, "backbone_config", config)), getattr(config, "text_config", config)
     made: dict[str, Any] = {}
     if "input_ids" in taken:
         positions = getattr(text, "max_position_embeddings", lengths.seq)
@@ -26,5 +26,7 @@ def inputs(model: Any, lengths: Any) -> dict[str, Any]:
             raise RefusedError(f"{lengths.seq} tokens, but a table of {positions} positions")
         made["input_ids"] = torch.full((lengths.batch, lengths.seq), 3, dtype=torch.long)
     if "pixel_values" in taken:
-        made["pixel_values"] = torch.zeros(lengths.batch, getattr(vision, "num_channels", 3), vision.image_size, vision.image_size)
+        side = vision.image_size
+        height, width = side if isinstance(side, (list, tuple)) else (side, side)
+        made["pixel_values"] = torch.zeros(lengths.batch, getattr(vision, "num_channels", 3), height, width)
     return made
