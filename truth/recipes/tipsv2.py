@@ -5,8 +5,9 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from truth.forward import plain
-from truth.recipes import towers
+from truth.recipes.towers import inputs
+
+__all__ = ["draw", "inputs"]
 
 
 def draw(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
@@ -26,8 +27,3 @@ def draw(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
         raw["neck_hidden_sizes"] = [rng.randint(3, 12) for _ in range(stages)]
         raw["reassemble_factors"] = sorted(rng.choices((4, 2, 1, 0.5), k=stages), reverse=True)
     return raw
-
-
-def inputs(model: Any, lengths: Any) -> dict[str, Any]:
-    """Make a text and an image, an image alone, or vectors for the layers alone."""
-    return plain(model, lengths) if type(model).__name__ == "Tipsv2VisionEncoder" else towers.inputs(model, lengths)
