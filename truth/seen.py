@@ -41,7 +41,7 @@ def inputs(model: Any, lengths: Any, image: dict[str, Any] | None = None) -> dic
         return made
     image = image or {"pixel_values": pixels(model, lengths.batch * lengths.images)}
     found = model.get_image_features(**image)
-    found = getattr(found, "pooler_output", found)
+    found = next((part for name in ("pooler_output", "last_hidden_state") if (part := getattr(found, name, None)) is not None), found)
     features = found if isinstance(found, torch.Tensor) else torch.cat([part.reshape(-1, part.shape[-1]) for part in found])
     each, rest = divmod(features.numel() // features.shape[-1], lengths.batch)
     if rest or each > lengths.seq:

@@ -19,9 +19,9 @@ def draw(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
     vision, text = raw.get("vision_config"), raw.get("text_config")
     if vision is not None and text is not None:
         out = "hidden_size" if raw["model_type"] == "qwen2_vl" else "out_hidden_size"
-        vision[out] = text.get("hidden_size", 4096)
+        vision[out] = text.setdefault("hidden_size", 16 * text.get("num_attention_heads", 8))
     raw |= {"image_token_id": 5, "video_token_id": 6, "vision_start_token_id": 7, "vision_end_token_id": 8}
-    if text is not None and raw["model_type"] != "qwen3_vl" and rng.random() < 0.3:  # as older configs have it
+    if text is not None and raw["model_type"] in ("qwen2_vl", "qwen2_5_vl") and rng.random() < 0.3:  # as older configs have it
         del raw["text_config"]
         text.pop("model_type", None)
         raw = {**text, **raw}
@@ -35,15 +35,18 @@ def _tower(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
     if raw["model_type"] == "qwen2_5_vl_vision":
         raw["window_size"] = raw["patch_size"] * raw["spatial_merge_size"] * rng.randint(1, 3)
         raw["fullatt_block_indexes"] = sorted(rng.sample(range(layers + 1), rng.randint(0, layers)))
-    if "deepstack_visual_indexes" in raw or (rng.random() < 0.8 and raw["model_type"] == "qwen3_vl_vision"):
-        raw["deepstack_visual_indexes"] = sorted(rng.sample(range(layers + 2), rng.randint(0, layers)))
+    if raw["model_type"].startswith("qwen3"):
         raw["num_position_embeddings"] = rng.choice((9, 16, 25))
+    if "deepstack_visual_indexes" in raw or (rng.random() < 0.8 and raw["model_type"] in ("qwen3_vl_vision", "qwen3_vl_moe_vision")):
+        raw["deepstack_visual_indexes"] = sorted(rng.sample(range(layers + 2), rng.randint(0, layers)))
     return raw
 
 
 def _text(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
     heads = raw.get("num_attention_heads", 64)
-    width = raw.get("head_dim", 128) if raw["model_type"] == "qwen3_vl_text" else raw.get("hidden_size", 8192) // heads
+    width = (
+        raw.get("head_dim", 128) if raw["model_type"] == "qwen3_vl_text" else raw.get("head_dim") or raw.get("hidden_size", 8192) // heads
+    )
     half = width // 2
     first = rng.randint(1, max(1, half // 2))
     raw["rope_parameters"] = {

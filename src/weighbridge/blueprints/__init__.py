@@ -254,8 +254,12 @@ SEEING: dict[str, str] = {
     "pairs": "encoder-decoder speech-encoder-decoder vision-encoder-decoder",
     "paligemma": "paligemma gemma3",
     "internvl": "internvl internvl_vision aya_vision cohere2_vision idefics3 idefics3_vision smolvlm smolvlm_vision",
+    "pixtral": "pixtral mistral3",
+    "aligned": "deepseek_vl lfm2_vl",
+    "llama4_vision": "llama4 llama4_vision_model",
     "mllama": "mllama mllama_text_model mllama_vision_model",
     "llava": "llava vipllava llava_next llava_next_video video_llava llava_onevision",
+    "qwen_vl_moe": "qwen3_vl_moe qwen3_vl_moe_text qwen3_vl_moe_vision qwen3_5 qwen3_5_vision qwen3_5_moe qwen3_5_moe_vision",
     "qwen_vl": """qwen2_vl qwen2_vl_text qwen2_vl_vision qwen2_5_vl qwen2_5_vl_text qwen2_5_vl_vision qwen3_vl qwen3_vl_text
         qwen3_vl_vision""",
 }
