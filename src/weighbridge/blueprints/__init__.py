@@ -215,6 +215,8 @@ IMAGES: dict[str, str] = {
     "tips_vision": "tipsv2_vision_model",
     "sapiens2": "sapiens2",
     "videoprism": "videoprism_vision_model",
+    "sam2_vision": "sam2_hiera_det_model sam2_vision_model",
+    "sam2": "sam2",
     "dino": "dinov2 dinov2_with_registers dinov3_vit",
 }
 """Vision transformers and convolutional networks."""

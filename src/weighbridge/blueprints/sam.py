@@ -35,14 +35,14 @@ DECODER = (
 WIDTH = size("vision_width", "vit_dim", 768, "V", "width of the image encoder")
 
 
-def attention(name: str, c: Sizes, narrower: Size, queries: Size, keys: Size) -> Part:
+def attention(name: str, c: Sizes, narrower: Size, queries: Size, keys: Size, *, last: str = "out_proj") -> Part:
     """Describe attention of one set of vectors to another, in a narrower space."""
     inner = c.hidden // narrower
     return Part(name, (
         linear("q_proj", c.hidden, inner, stream=queries),
         linear("k_proj", c.hidden, inner, stream=keys),
         linear("v_proj", c.hidden, inner, stream=keys),
-        linear("out_proj", inner, c.hidden, stream=queries),
+        linear(last, inner, c.hidden, stream=queries),
         attend(heads=c.heads, head_dim=exact(inner, c.heads), queries=queries, keys=keys),
     ), "cross_attention")  # fmt: skip
 
@@ -114,16 +114,21 @@ def fine(c: Sizes, places: Size, *, compressed: bool) -> tuple[Node, ...]:
     )
 
 
-def prompts(c: Sizes, frequencies: Size, tied_to: str | None) -> Part:
-    """Describe the prompt encoder: a vector for each kind of point, and convolutions over a mask that is put in."""
+def mask_embedding(c: Sizes) -> Part:
+    """Describe the convolutions over a mask that is put in."""
     H, M = c.hidden, c.mask_channels
-    masks = (
+    return Part("mask_embed", (
         conv2d("conv1", 1, M // 4, 2), conv2d("conv2", M // 4, M, 2), conv2d("conv3", M, H, 1),
         layer_norm("layer_norm1", M // 4), layer_norm("layer_norm2", M // 4 * 4),
-    )  # fmt: skip
+    ), "embeddings", given="masks")  # fmt: skip
+
+
+def prompts(c: Sizes, frequencies: Size, tied_to: str | None) -> Part:
+    """Describe the prompt encoder: a vector for each kind of point, and what reads a mask."""
+    H = c.hidden
     return Part("prompt_encoder", (
         positions("shared_embedding", frequencies, None, tied_to),
-        Part("mask_embed", masks, "embeddings", given="masks"),
+        mask_embedding(c),
         embedding("no_mask_embed", 1, H),
         embedding("point_embed", 1, H)._replace(repeat=c.points),
         embedding("not_a_point_embed", 1, H),

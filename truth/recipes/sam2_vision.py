@@ -1,0 +1,53 @@
+"""Random configs and inputs of Segment Anything 2's image encoder: stages, windows that need not fill a map, pooling."""
+
+from __future__ import annotations
+
+import random
+from importlib import import_module
+from typing import Any
+
+
+def hiera(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
+    """Draw stages; where one pools, its windows are whole poolings."""
+    number = rng.choice((2, 3, 3, 4))
+    depths = [rng.randint(1, 3) for _ in range(number)]
+    heads = [rng.choice((1, 2, 4)) for _ in range(number)]
+    widths = [heads[0] * rng.randint(2, 5)]
+    for more in heads[1:]:
+        widths.append(more * (widths[-1] // more + rng.randint(1, 4)))
+    starts = {sum(depths[:stage]) for stage in range(number)}
+    return raw | {
+        "hidden_size": widths[0],
+        "image_size": [8 * rng.randint(2, 5), 8 * rng.randint(2, 5)],
+        "patch_kernel_size": [3, 3], "patch_stride": [2, 2], "patch_padding": [1, 1],
+        "num_query_pool_stages": rng.randint(0, number - 1),
+        "blocks_per_stage": depths, "embed_dim_per_stage": widths, "num_attention_heads_per_stage": heads,
+        "window_size_per_stage": [rng.choice((2, 4)) for _ in range(number)],
+        "global_attention_blocks": [index for index in range(sum(depths)) if index not in starts and rng.random() < 0.4],
+        "window_positional_embedding_background_size": [rng.randint(2, 5), rng.randint(2, 5)],
+        "mlp_ratio": rng.choice((1.0, 2.5, 4.0)),
+    }  # fmt: skip
+
+
+def draw(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
+    """Draw Hiera, alone or with a neck over all of its stages."""
+    if raw["model_type"] == "sam2_hiera_det_model":
+        return hiera(rng, raw)
+    inner = hiera(rng, raw.get("backbone_config", {})) | {"model_type": "sam2_hiera_det_model", "num_query_pool_stages": 9}
+    inner["window_size_per_stage"] = [4] * len(inner["blocks_per_stage"])
+    return raw | {
+        "backbone_config": inner,
+        "backbone_channel_list": inner["embed_dim_per_stage"][::-1],
+        "fpn_hidden_size": 4 * rng.randint(1, 5),
+        "fpn_top_down_levels": [],
+        "fpn_kernel_size": rng.choice((1, 1, 3)),
+        "fpn_padding": rng.choice((0, 1)),
+        "fpn_stride": rng.choice((1, 1, 2)),
+        "num_feature_levels": 2,
+    }
+
+
+def inputs(model: Any, lengths: Any) -> dict[str, Any]:
+    """Make images of the encoder's own size."""
+    inner = getattr(model.config, "backbone_config", None) or model.config
+    return {"pixel_values": import_module("torch").zeros(lengths.batch, inner.num_channels, *inner.image_size)}
