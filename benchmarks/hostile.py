@@ -59,7 +59,9 @@ async def answered(app: Any, attack: Attack) -> tuple[int, str]:
     told = [{"type": "http.request", "body": attack.body, "more_body": False}]
 
     async def receive() -> dict[str, Any]:
-        return told.pop(0) if told else {"type": "http.disconnect"}
+        if not told:
+            await asyncio.Event().wait()  # the client stays and listens
+        return told.pop(0)
 
     async def send(message: dict[str, Any]) -> None:
         sent.append(message)
