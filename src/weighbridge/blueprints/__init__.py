@@ -150,6 +150,7 @@ ENCODERS: dict[str, str] = {
 TRANSLATORS = {
     "t5": "t5 mt5 umt5 pop2piano",
     "longt5": "longt5",
+    "t5gemma": "t5gemma",
     "bart": "bart mbart plbart pegasus m2m_100 blenderbot blenderbot-small",
     "marian": "marian",
     "led": "led",
@@ -271,6 +272,7 @@ OTHERS: dict[str, str] = {
     "time_series": "time_series_transformer",
     "informer": "informer",
     "patchtst": "patchtst",
+    "patchtsmixer": "patchtsmixer",
     "autoformer": "autoformer",
 }
 """Tables, time series and whatever else the reference library holds."""
