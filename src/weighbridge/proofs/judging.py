@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from weighbridge.config import Sizes
 from weighbridge.proofs.alignment import PLAIN, Alignment, Spelling
 from weighbridge.proofs.findings import Finding
+from weighbridge.readers.packing import PACKED
 from weighbridge.tree import Row
 
 if TYPE_CHECKING:
@@ -53,6 +54,8 @@ class Judge(NamedTuple):
         """Judge one tensor of the file that has the name of one of the class."""
         count = elements(row)
         reason = same(wanted, row, self.vocabularies())
+        if reason is None and self._is_flat(row) and count == elements(wanted):
+            reason = "packed weights, of which the file tells the count and not the shape"
         if wanted.role == "buffer":
             explained.append(Finding(row.name, "a buffer: saved, not learned", 0 if row.tied_to else count))
         elif reason is None:
@@ -63,6 +66,10 @@ class Judge(NamedTuple):
         else:
             matched.add(wanted.name)
             self._tie(wanted, row, reason, explained)
+
+    def _is_flat(self, row: Row) -> bool:
+        """Tell whether these are packed weights that have lost their shape, as bitsandbytes and HQQ write them."""
+        return len(row.shape) == 1 and self.notes.get(row.name, "").startswith(PACKED)
 
     def _tie(self, wanted: Row, row: Row, reason: str, explained: list[Finding]) -> None:
         """Explain what two names for one storage do to the count, on either side."""
@@ -97,7 +104,7 @@ def same(wanted: Row, row: Row, vocabularies: set[int]) -> str | None:
     """Return why the two shapes are the same tensor (the empty string if they are equal), or None if they are not."""
     if wanted.shape == row.shape:
         return ""
-    if len(row.shape) == 2 and wanted.shape == row.shape[::-1]:
+    if len(row.shape) >= 2 and wanted.shape == (*row.shape[:-2], *row.shape[:-3:-1]):
         return "transposed in the file"
     if _significant(wanted) == _significant(row) and elements(wanted) == elements(row):
         return f"written as {_shape(row)} in the file"
