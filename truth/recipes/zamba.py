@@ -13,6 +13,7 @@ def draw(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
     raw |= {"hidden_size": 6 * rng.choice((2, 4, 8)), "num_attention_heads": rng.choice((2, 4))}
     raw["num_key_value_heads"] = rng.choice((1, raw["num_attention_heads"]))
     raw.pop("attention_head_dim", None)
+    raw.pop("attention_hidden_size", None)
     if rng.random() < 0.6:
         raw["layers_block_type"] = [rng.choice(("mamba", "hybrid", "linear_attention")) for _ in range(layers)]
     else:

@@ -13,5 +13,7 @@ def draw(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
     raw |= {"hidden_size": 8 * rng.choice((2, 4, 6)), "num_attention_heads": rng.choice((2, 4))}
     raw["num_key_value_heads"] = raw["num_attention_heads"]
     raw["layers_block_type"] = [rng.choice(("mamba", "hybrid", "hybrid")) for _ in range(layers)]
+    raw.pop("attention_head_dim", None)
+    raw.pop("attention_hidden_size", None)
     raw["num_mem_blocks"] = rng.randint(1, 3)
     return raw

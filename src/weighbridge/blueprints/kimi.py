@@ -129,9 +129,10 @@ KIMI = variant(
 BAILING = variant(
     fields(
         2, Field("mixers_told", "layer_types", _every, "choice"), Field("period", "layer_group_size", 6, "choice"),
-        size("linear_dim", "head_dim", 128, "D", "width of a head in linear attention"),
-        size("kernel", "short_conv_kernel_size", 4, "Y", "width of the convolution"),
-        derived("linear_heads", lambda c: c.heads, "num_attention_heads"), fact("gated", True), kv=512,
+        size("flat_dim", "head_dim", 128, "D", "width of a head"), size("flat_kernel", "short_conv_kernel_size", 4, "Z", "width of the convolution"),
+        size("linear_dim", "linear_head_dim", lambda c: c.flat_dim, "X", "width of a head in linear attention"),
+        size("kernel", "linear_conv_kernel_dim", lambda c: c.flat_kernel, "Y", "width of the convolution"),
+        size("linear_heads", "linear_num_heads", lambda c: c.heads, "F", "heads in linear attention"), fact("gated", True), kv=512,
         vocab=157184, hidden=2560, mlp=6144, layers=42, expert_mlp=EXPERT_MLP._replace(default=768),
         experts=size("experts", "num_local_experts", 512, "E", "routed experts", "num_experts", "n_routed_experts"),
     ),

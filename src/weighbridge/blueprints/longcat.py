@@ -10,7 +10,8 @@ from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import NEUTRAL, heads
 from weighbridge.blueprints.deepseek import LATENT, NO_MLP_BIAS, latent, latent_attention
 from weighbridge.blueprints.sparse import EXPERTS
-from weighbridge.config import Sizes, size, switch, variant
+from weighbridge.config import Sizes, size, switch, told, variant
+from weighbridge.errors import ConfigError
 from weighbridge.parts import embedding, gated_mlp, linear, rms_norm
 from weighbridge.sizes import Size
 from weighbridge.tree import Node, Part, Tensor, Untold
@@ -48,11 +49,19 @@ def chosen(matrix: Tensor, experts: Size, active: Size) -> Part:
     return Part("", (matrix,), "experts", experts=experts, active=active)
 
 
+def _joined(c: Sizes) -> bool:
+    if c.qk_dim != c.plain_dim + c.rope_dim:
+        raise ConfigError(f"the two parts of a head are {c.plain_dim} and {c.rope_dim} wide", key="qk_head_dim", value=c.qk_dim)
+    return True
+
+
 LONGCAT = variant(
     (
         *(field for field in LATENT if field.word not in ("shared_experts", "shared_mlp", "block")),
         *latent(q=1536, kv=512, plain=128, rope=64, value=128),
     ),
+    size("qk_dim", "qk_head_dim", lambda c: c.plain_dim + c.rope_dim, "Y", "width of a head"),
+    told("joined", _joined),
     size("idle", "zero_expert_num", 256, "Z", "experts that do nothing", minimum=0),
     vocab=131072, hidden=6144, heads=64, layers=size("layers", "num_layers", 28, "L", "layers"),
     mlp=size("mlp", "ffn_hidden_size", 12288, "I", "intermediate size", "intermediate_size"),
@@ -61,5 +70,5 @@ LONGCAT = variant(
     q_lora=size("q_lora", "q_lora_rank", 1536, "Q", "rank of the queries"), router_bias=switch("router_bias", "router_bias", False), **NO_MLP_BIAS,
 )  # fmt: skip
 
-SKIPPED = NEUTRAL | {"head_dim", "num_hidden_layers", "num_key_value_heads", "qk_head_dim"}
+SKIPPED = NEUTRAL | {"head_dim", "num_hidden_layers", "num_key_value_heads"}
 FAMILIES = {"longcat_flash": Family("longcat_flash", LONGCAT, heads("LongcatFlash", longcat, "lm"), "LongcatFlashModel", SKIPPED)}

@@ -41,7 +41,7 @@ def zamba(c: Sizes, prefix: str) -> tuple[Node, ...]:
     shared = Part("shared_transf", (
         attention(c, "self_attn"),
         gated_mlp("feed_forward", H, c.mlp),
-        rms_norm("input_layernorm", 2 * H),
+        rms_norm("input_layernorm", c.wide),
         rms_norm("pre_ff_layernorm", H),
     ), "layer")  # fmt: skip
 
@@ -58,9 +58,9 @@ def attention(c: Sizes, name: str, *more: Part) -> Part:
     """Describe attention whose input is twice as wide as its output."""
     H, A, K, D = c.hidden, c.heads, c.kv_heads, c.head_dim
     return Part(name, (
-        linear("q_proj", 2 * H, A * D, bias=False),
-        linear("k_proj", 2 * H, K * D, bias=False),
-        linear("v_proj", 2 * H, K * D, bias=False),
+        linear("q_proj", c.wide, A * D, bias=False),
+        linear("k_proj", c.wide, K * D, bias=False),
+        linear("v_proj", c.wide, K * D, bias=False),
         linear("o_proj", A * D, H, bias=False),
         *more,
         attend(heads=A, kv_heads=K, head_dim=D),
@@ -73,6 +73,7 @@ def _kinds(c: Sizes) -> list[str]:
 
 
 COMMON = (
+    size("wide", "attention_hidden_size", lambda c: 2 * c.hidden, "W", "width of what attention reads"),
     LABELS,
     TIED,
     fact("mixers", lambda c: chosen(c, c.told, "layers_block_type", ("linear_attention", "hybrid"))),
@@ -84,7 +85,7 @@ ZAMBA = (
     size("layers", "num_hidden_layers", 76, "L", "layers"),
     size("heads", "num_attention_heads", 16, "A", "attention heads"),
     size("kv_heads", "num_key_value_heads", 16, "K", "key-value heads"),
-    size("head_dim", "attention_head_dim", lambda c: 2 * c.hidden // c.heads, "D", "width of a head"),
+    size("head_dim", "attention_head_dim", lambda c: 2 * c.hidden // c.heads, "D", "width of a head", "head_dim"),
     size("state_heads", "n_mamba_heads", 2, "M", "heads of the state space"),
     size("state", "mamba_d_state", 16, "N", "state of a channel"),
     size("kernel", "mamba_d_conv", 4, "Z", "width of the convolution"),
@@ -98,7 +99,7 @@ ZAMBA = (
     *COMMON,
 )
 SKIPPED = NEUTRAL | frozenset(
-    """attention_hidden_size hidden_mamba_act num_logits_to_keep time_step_floor time_step_max time_step_min use_associative_scan
+    """hidden_mamba_act num_logits_to_keep time_step_floor time_step_max time_step_min use_associative_scan
     use_long_context use_mamba_kernels use_mem_eff_path use_mem_rope""".split()
 )
 FAMILIES = {"zamba": Family("zamba", ZAMBA, classes("Zamba", zamba), "ZambaModel", SKIPPED)}

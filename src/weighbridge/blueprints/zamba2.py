@@ -9,7 +9,7 @@ from weighbridge.blueprints import Family
 from weighbridge.blueprints.mamba2 import mixer
 from weighbridge.blueprints.returning import body, classes, owners, tied
 from weighbridge.blueprints.zamba import COMMON, SKIPPED, attention
-from weighbridge.config import Field, Sizes, derived, fact, size, switch
+from weighbridge.config import Field, Sizes, fact, size, switch
 from weighbridge.parts import linear, rms_norm
 from weighbridge.sizes import Size
 from weighbridge.tree import Node, Part
@@ -43,12 +43,12 @@ def transformer(c: Sizes, place: int, served: list[int]) -> Part:
         ranks = tuple(Part(str(other), made, "adapter", runs=1 if other == place else 0) for other in served)
         return Part(f"{name}_adapter_list", ranks, "adapter")
 
-    more = [adapters(f"linear_{name}", 2 * H, 2 * H) for name in "qkv"] if c.adapted else []
+    more = [adapters(f"linear_{name}", c.wide, c.wide) for name in "qkv"] if c.adapted else []
     joined = (linear("gate_up_proj", H, 2 * I, bias=c.bias), linear("down_proj", I, H, bias=c.bias))
     return Part("shared_transformer", (
         attention(c, "self_attn", *more),
         Part("feed_forward", (*joined, adapters("gate_up_proj", H, 2 * I)), "feed_forward"),
-        rms_norm("input_layernorm", 2 * H),
+        rms_norm("input_layernorm", c.wide),
         rms_norm("pre_ff_layernorm", H),
     ), "layer")  # fmt: skip
 
@@ -65,7 +65,7 @@ ZAMBA2 = (
     size("layers", "num_hidden_layers", 54, "L", "layers"),
     size("heads", "num_attention_heads", 32, "A", "attention heads"),
     size("kv_heads", "num_key_value_heads", lambda c: c.heads, "K", "key-value heads"),
-    derived("head_dim", lambda c: 2 * c.hidden // c.heads, "hidden_size", "num_attention_heads"),
+    size("head_dim", "attention_head_dim", lambda c: 2 * c.hidden // c.heads, "D", "width of a head", "head_dim"),
     size("state_heads", "n_mamba_heads", 8, "M", "heads of the state space"),
     size("groups", "mamba_ngroups", 1, "G", "groups of heads that share B and C"),
     size("state", "mamba_d_state", 64, "N", "state of a channel"),
