@@ -186,6 +186,7 @@ IMAGES: dict[str, str] = {
     "swin": "swin donut-swin maskformer-swin",
     "swinv2": "swinv2",
     "segformer": "segformer",
+    "lcnet": "pp_lcnet pp_lcnet_v3",
     "hgnet": "hgnet_v2",
     "textnet": "textnet",
     "swiftformer": "swiftformer",
@@ -230,6 +231,7 @@ IMAGES: dict[str, str] = {
 
 DETECTORS: dict[str, str] = {
     "detr": "detr",
+    "deformable_detr": "deformable_detr",
     "table_transformer": "table-transformer",
     "conditional_detr": "conditional_detr",
     "rtdetr": "rt_detr rt_detr_v2",

@@ -56,8 +56,12 @@ def fits_masks(hidden: int, heads: int) -> bool:
     return (hidden + heads) % 8 == 0 and all(width and width % min(8, width) == 0 for width in widths)
 
 
-def looked_through(c: Sizes) -> Features:
-    """Describe the backbone, batch norms made constants; where the config has none, it is a ResNet of timm's or the library's."""
+def looked_through(c: Sizes, outputs: tuple[int, ...] = (1, 2, 3, 4)) -> Features:
+    """Describe the backbone, batch norms made constants; where the config has none, it is a ResNet of timm's or the library's.
+
+    Args:
+        outputs: The maps that timm's hands on.
+    """
     inner = c.backbone
     if inner is None and c.backbone_kwargs:
         raise ConfigError(
@@ -65,7 +69,7 @@ def looked_through(c: Sizes) -> Features:
         )
     if inner is None and c.timm:
         stated = {"backbone": c.backbone_name, "output_stride": 16 if c.dilated else None, "num_channels": c.channels}
-        inner = given("timm_backbone", stated)
+        inner = given("timm_backbone", {**stated, "out_indices": outputs})
     elif inner is None:
         inner = given("resnet", {"out_features": ["stage4"]})
     found = features(inner, c.image)

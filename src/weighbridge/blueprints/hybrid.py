@@ -67,11 +67,13 @@ def hybrid(c: Sizes, maps: Sequence[Grid]) -> tuple[Part, ...]:
     )
 
 
-def deformable(c: Sizes, heads: Size, levels: Size, points: Size, memory: Stream, *, scale: bool = False) -> Part:
+def deformable(
+    c: Sizes, heads: Size, levels: Size, points: Size, memory: Stream, *, scale: bool = False, name: str = "encoder_attn"
+) -> Part:
     """Describe attention to a few points around each query: where they are and how much they count is told by linear maps."""
     H = c.hidden
     scales = (Tensor("n_points_scale", (levels * points,), "buffer"),) if scale else ()
-    return Part("encoder_attn", (
+    return Part(name, (
         *scales,
         linear("sampling_offsets", H, heads * levels * points * 2),
         linear("attention_weights", H, heads * levels * points),
