@@ -178,6 +178,7 @@ TRANSLATORS = {
     "conformer": "wav2vec2-conformer",
     "wav2vec2_bert": "wav2vec2-bert",
     "sew": "sew sew-d",
+    "speecht5": "speecht5",
     "moonshine": "moonshine",
     "spectrogram": "audio-spectrogram-transformer",
 }
