@@ -226,6 +226,7 @@ IMAGES: dict[str, str] = {
     "videoprism": "videoprism_vision_model",
     "sam2_vision": "sam2_hiera_det_model sam2_vision_model",
     "sam2": "sam2",
+    "levit": "levit",
     "dino": "dinov2 dinov2_with_registers dinov3_vit",
 }
 """Vision transformers and convolutional networks."""

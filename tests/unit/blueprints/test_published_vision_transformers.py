@@ -10,7 +10,7 @@ from weighbridge.sources import preset
 TOTALS = """vit-base-patch16-224 vit-base-patch16-384 vit-large-patch16-224 vit-large-patch16-384 deit-tiny-patch16-224 deit-small-patch16-224
     deit-base-patch16-224 deit-tiny-distilled-patch16-224 deit-small-distilled-patch16-224 deit-base-distilled-patch16-224
     beit-base-patch16-224 beit-large-patch16-224 dinov2-base dinov3-vits16 dinov3-vits16plus dinov3-vitb16 dinov3-vith16plus
-    dinov3-vit7b16 yolos-tiny yolos-small yolos-base sam-vit-base sam-vit-large sam-vit-huge""".split()
+    dinov3-vit7b16 depth-anything-small-hf depth-anything-base-hf depth-anything-large-hf yolos-tiny yolos-small yolos-base sam-vit-base sam-vit-large sam-vit-huge""".split()
 """Presets whose published total is that of the class they name, rounded or cut off at its last digit."""
 
 EXACT = {
@@ -30,6 +30,10 @@ EXACT = {
     "dinov2-large": 304_368_640,
     "dinov2-giant": 1_136_480_768,
     "dinov3-vit7b16": 6_716_035_072,
+    "levit-128": 9_213_936,
+    "levit-256": 18_893_876,
+    "levit-384": 39_128_836,
+    "vit-mae-base": 111_907_840,
 }
 """As the original classes and timm's results tables count them."""
 
