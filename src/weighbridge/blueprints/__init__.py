@@ -245,6 +245,8 @@ TOGETHER: dict[str, str] = {
     "clip": "clip clip_text_model clip_vision_model metaclip_2 metaclip_2_text_model metaclip_2_vision_model",
     "blip": "blip blip_text_model blip_vision_model",
     "vilt": "vilt",
+    "git": "git git_vision_model",
+    "groupvit": "groupvit groupvit_text_model groupvit_vision_model",
     "layoutlmv3": "layoutlmv3",
     "dual_encoder": "vision-text-dual-encoder",
     "mgp_str": "mgp-str",
