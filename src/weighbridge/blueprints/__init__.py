@@ -151,6 +151,7 @@ ENCODERS: dict[str, str] = {
     "dpr": "dpr",
     "bros": "bros",
     "tapas": "tapas",
+    "canine": "canine",
 }
 """BERT and the encoders after it."""
 
