@@ -210,13 +210,17 @@ class Model:
             audios: Clips of sound per example, of a language model that hears.
 
         Raises:
-            UsageError: A number that cannot be meant, or images for a model that sees none beside its text.
+            UsageError: A number that cannot be meant, images for a model that sees none beside its text, or a model
+                that was not made from a config.
 
         >>> model("bert-base-uncased").flops(batch=1, seq=128).forward_matmul
         22348431360
         """
         from weighbridge.accounts.flops import flops, named, streams
 
+        if self.description is None:
+            # Tensors alone do not say what attends to what, how often a part runs, or how many tokens it sees.
+            raise UsageError(f"{self.source}: the arithmetic needs a config; this has only tensors")
         lengths = streams(seq, decoder_seq, encoder_seq, images, patches, audios)
         for name, value in (("batch", batch), *lengths.items()):
             if type(value) is not int or value < 1:

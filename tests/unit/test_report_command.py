@@ -153,3 +153,18 @@ def test_data_frames_hold_the_tensors() -> None:
     assert list(frame["name"]) == [row.name for row in rows] == other["name"].to_list()
     assert frame[frame["tied_to"].isna()]["count"].sum() == model.count().unique
     assert other["shape"].to_list() == [list(row.shape) for row in rows]
+
+
+def test_a_file_of_tensors_tells_no_arithmetic(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    header = json.dumps({"layer.0.weight": {"dtype": "F32", "shape": [8, 8], "data_offsets": [0, 256]}}).encode()
+    file = tmp_path / "model.safetensors"
+    file.write_bytes(len(header).to_bytes(8, "little") + header + bytes(256))
+    assert main(["flops", str(file)]) == 2
+    assert "the arithmetic needs a config" in capsys.readouterr().err
+    assert main(["report", str(file), "-o", str(tmp_path / "r.html")]) == 0
+    assert "the arithmetic needs a config" in (tmp_path / "r.html").read_text("utf-8")
+    capsys.readouterr()
+    assert main(["compare", str(file), "bert-tiny", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {measure["key"]: measure["values"][0] for measure in found["measures"]}["forward_matmul"] is None
+    assert "the arithmetic needs a config" in found["untold"][0]
