@@ -276,6 +276,8 @@ SEEING: dict[str, str] = {
     "internvl": "internvl internvl_vision aya_vision cohere2_vision idefics3 idefics3_vision smolvlm smolvlm_vision",
     "pixtral": "pixtral mistral3",
     "aligned": "deepseek_vl lfm2_vl",
+    "hearing": "qwen2_audio qwen2_audio_encoder voxtral voxtral_encoder audioflamingo3 audioflamingo3_encoder",
+    "glm4v": "glm4v glm4v_text glm4v_vision glm4v_moe glm4v_moe_text glm4v_moe_vision",
     "llama4_vision": "llama4 llama4_vision_model",
     "mllama": "mllama mllama_text_model mllama_vision_model",
     "llava": "llava vipllava llava_next llava_next_video video_llava llava_onevision",
