@@ -229,6 +229,7 @@ IMAGES: dict[str, str] = {
     "sam2_vision": "sam2_hiera_det_model sam2_vision_model",
     "sam2": "sam2",
     "levit": "levit",
+    "hiera": "hiera",
     "dino": "dinov2 dinov2_with_registers dinov3_vit",
 }
 """Vision transformers and convolutional networks."""
