@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 OLD = (("LayerNorm.gamma", "LayerNorm.weight"), ("LayerNorm.beta", "LayerNorm.bias"), (".gamma", ".weight"), (".beta", ".bias"),
+       (".kernel", ".weight"), (".scale", ".weight"), (".embedding", ".weight"), (".embeddings", ".weight"),
        (".weight_g", ".parametrizations.weight.original0"), (".weight_v", ".parametrizations.weight.original1"))  # fmt: skip
-"""Endings of names in files older than the reference's present classes."""
+"""Endings of names in files older than the reference's present classes, and in those of Flax and Keras."""
 
 _SPLITS = tuple(
     (rf"\.{fused}\.(weight|bias)$", tuple(rf".{part}.\1" for part in parts))

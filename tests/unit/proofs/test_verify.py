@@ -107,6 +107,27 @@ def test_gamma_and_beta() -> None:
     assert held(model, tensors).matched == len(tensors)
 
 
+@pytest.mark.parametrize(("prefix", "table"), [("", "embedding"), ("bert.tf_bert_model.bert.", "embeddings"), ("bert.", "weight")])
+def test_the_endings_of_flax_and_keras(prefix: str, table: str) -> None:
+    model = bert()
+    tensors = []
+    for row in model.tensors():
+        parent, _, last = row.name.rpartition(".")
+        shape = ints(row.shape)
+        if row.role == "embedding":
+            last = table
+        elif last == "weight" and len(shape) == 2:
+            last, shape = "kernel", shape[::-1]
+        elif last == "weight":
+            last = "scale" if table == "embedding" else "gamma"
+        elif row.role == "shift" and table != "embedding":
+            last = "beta"
+        tensors.append(stored(f"{prefix}{parent}.{last}", *shape))
+    found = held(model, tensors)
+    assert found.holds
+    assert found.matched == len(tensors)
+
+
 def test_the_names_of_googles_release() -> None:
     model = bert("BertForPreTraining")
     found = held(model, file(model, "tensorflow"))
