@@ -11,7 +11,7 @@ from weighbridge.blueprints import Blueprint, Family, family
 from weighbridge.blueprints.bert import closing
 from weighbridge.blueprints.blip import NEVER, vision
 from weighbridge.blueprints.composite import CAUSAL, composed, submodel, under
-from weighbridge.blueprints.grids import number
+from weighbridge.blueprints.staged import number
 from weighbridge.blueprints.towers import PATCHES, stack_fields, text_fields
 from weighbridge.config import Field, Sizes, altered, fact, nested, size, switch, told
 from weighbridge.parts import attend, embedding, layer_norm, linear, matmul, stack

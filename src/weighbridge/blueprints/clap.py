@@ -10,8 +10,9 @@ from weighbridge.blueprints import Family
 from weighbridge.blueprints.bert import layer as text_layer
 from weighbridge.blueprints.bert import pooler
 from weighbridge.blueprints.blip import POOLED
-from weighbridge.blueprints.grids import alike, area, both, listing, number, numbers, ratio
+from weighbridge.blueprints.grids import area, both, listing
 from weighbridge.blueprints.shifted import merging
+from weighbridge.blueprints.staged import alike, number, numbers, ratio
 from weighbridge.blueprints.swin import layer
 from weighbridge.blueprints.towers import PROJECTED, roberta_embeddings, similarity, stack_fields, text_fields
 from weighbridge.config import Field, Sizes, altered, choice, fact, nested, sides, size, switch, told

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.clip import clip, text, vision
-from weighbridge.blueprints.grids import number, numbers
+from weighbridge.blueprints.staged import number, numbers
 from weighbridge.blueprints.towers import PROJECTED, encoder, image_fields, settled, stack_fields, text_fields
 from weighbridge.config import Sizes, altered, nested, size, switch
 from weighbridge.parts import conv2d, linear

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.backbones import Features
-from weighbridge.blueprints.detections import FIELDS, SKIPPED, encoder, looked_through, map_attention, masks, perceptron, positions
+from weighbridge.blueprints.detections import FIELDS, SKIPPED, encoder, looked_through, perceptron, positions
 from weighbridge.blueprints.grids import area
+from weighbridge.blueprints.masks import map_attention, masks
 from weighbridge.config import Sizes, variant
 from weighbridge.parts import attend, conv2d, embedding, layer_norm, linear, plain_mlp
 from weighbridge.sizes import exact

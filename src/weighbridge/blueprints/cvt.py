@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.convolutions import HEAD
-from weighbridge.blueprints.grids import CHANNELS, Grid, alike, area, entries, image, listing, numbers, strided
+from weighbridge.blueprints.grids import CHANNELS, Grid, area, image, listing, strided
+from weighbridge.blueprints.staged import alike, entries, numbers
 from weighbridge.config import LABELS, Field, Sizes, told
 from weighbridge.errors import ConfigError
 from weighbridge.parts import attend, batch_norm, conv2d, layer_norm, linear

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from weighbridge.blueprints.grids import Grid, area, numbers, strided
+from weighbridge.blueprints.grids import Grid, area, strided
+from weighbridge.blueprints.staged import numbers
 from weighbridge.config import Field, Sizes, listed, size
 from weighbridge.errors import ConfigError
 from weighbridge.parts import batch_norm, conv2d, linear

@@ -9,7 +9,8 @@ from __future__ import annotations
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.composite import composed, submodel, under
 from weighbridge.blueprints.dense import convolutions, doubling, fields, fusing, maps, matching, reassembling
-from weighbridge.blueprints.grids import Grid, area, number
+from weighbridge.blueprints.grids import Grid, area
+from weighbridge.blueprints.staged import number
 from weighbridge.blueprints.vision import NEUTRAL, grid
 from weighbridge.config import Sizes, choice, fact, size
 from weighbridge.errors import ConfigError

@@ -7,12 +7,12 @@ Source: arXiv 2005.12872; names as in transformers 5.23.0, models/detr/modeling_
 from __future__ import annotations
 
 from weighbridge.blueprints.backbones import Features, backbone, features, given, settled
-from weighbridge.blueprints.grids import CHANNELS, area, image, listing
+from weighbridge.blueprints.grids import CHANNELS, image
 from weighbridge.config import LABELS, Sizes, choice, size, switch, told
 from weighbridge.errors import ConfigError
-from weighbridge.parts import attend, conv2d, embedding, layer_norm, linear, matmul, plain_mlp
+from weighbridge.parts import attend, embedding, layer_norm, linear, plain_mlp
 from weighbridge.sizes import Size, exact
-from weighbridge.tree import Part, Stream, Tensor
+from weighbridge.tree import Part, Stream
 
 
 def sine(value: object) -> bool:
@@ -123,39 +123,3 @@ def perceptron(name: str, *widths: Size) -> Part:
     """Describe linear maps one after another, from the first of *widths* to the last."""
     maps = (linear(str(index), widths[index], widths[index + 1]) for index in range(len(widths) - 1))
     return Part(name, (Part("layers", tuple(maps), "feed_forward"),), "head")
-
-
-def block(name: str, inputs: Size, outs: Size) -> Part:
-    """Describe a convolution over 3 by 3 places and a norm of groups."""
-    norm = Part("norm", (Tensor("weight", (outs,), "gain"), Tensor("bias", (outs,), "shift")), "group_norm")
-    return Part(name, (conv2d("conv", inputs, outs, 3), norm), "convolution")
-
-
-def masks(c: Sizes, seen: Features) -> Part:
-    """Describe the head that draws a mask of every query on ever larger maps, each joined by the backbone's."""
-    if len(seen.maps) < 3:
-        raise ConfigError(
-            f"a head of masks needs three maps, and the backbone hands on {len(seen.maps)}", key="backbone_config.out_features"
-        )
-    if not c.masks:
-        raise ConfigError("the norms of the head of masks do not divide by 8", key="d_model", hint="a multiple of 128, with 8 heads")
-    H, wide = c.hidden, c.hidden + c.encoder_heads
-    last, large = area(seen.maps[-1]) * c.queries, list(zip(seen.maps, seen.widths, strict=True))[2::-1]
-    stages = tuple(
-        (
-            conv2d("fpn_adapter", width, H // 2**power, 1, positions=area(grid) * c.queries),
-            block("refine", H // 2**power, H // 2 ** (power + 1))._replace(stream=area(grid) * c.queries),
-        )
-        for power, (grid, width) in enumerate(large, 1)
-    )
-    first = (block("conv1", wide, wide)._replace(stream=last), block("conv2", wide, H // 2)._replace(stream=last))
-    final = conv2d("output_conv", H // 16, 1, 3, positions=area(seen.maps[0]) * c.queries)
-    return Part("mask_head", (*first, listing("fpn_stages", *stages), final), "head")
-
-
-def map_attention(c: Sizes, seen: Features) -> Part:
-    """Describe how much each query attends to each place, which is not multiplied with values."""
-    places = area(seen.maps[-1])
-    scores = matmul("scores", (c.encoder_heads, c.queries, places, exact(c.hidden, c.encoder_heads)))
-    parts = linear("q_proj", c.hidden, c.hidden, stream=c.queries), linear("k_proj", c.hidden, c.hidden, stream=places), scores
-    return Part("bbox_attention", parts, "attention")

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.backbones import Features, handed
-from weighbridge.blueprints.grids import CHANNELS, Grid, alike, area, image, listing, numbers, outputs, strided
+from weighbridge.blueprints.grids import CHANNELS, Grid, area, image, listing, strided
+from weighbridge.blueprints.staged import alike, numbers, outputs
 from weighbridge.config import Sizes, told
 from weighbridge.parts import conv2d, layer_norm, linear
 from weighbridge.tree import Part, Tensor

@@ -9,7 +9,8 @@ from weighbridge.blueprints import Family
 from weighbridge.blueprints.composite import composed, submodel, under
 from weighbridge.blueprints.dense import convolutions, doubling, fields, fusing, maps, reassembling
 from weighbridge.blueprints.depth import last
-from weighbridge.blueprints.grids import CHANNELS, Grid, area, number
+from weighbridge.blueprints.grids import CHANNELS, Grid, area
+from weighbridge.blueprints.staged import number
 from weighbridge.blueprints.vision import (
     HEADS,
     HIDDEN,

@@ -9,7 +9,8 @@ from math import ceil
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.convolutions import HEAD, divisible, real
-from weighbridge.blueprints.grids import CHANNELS, Grid, alike, area, image, number, numbers
+from weighbridge.blueprints.grids import CHANNELS, Grid, area, image
+from weighbridge.blueprints.staged import alike, number, numbers
 from weighbridge.config import LABELS, Field, Sizes, told
 from weighbridge.parts import batch_norm, conv2d, linear
 from weighbridge.tree import Part, Stream, Untold

@@ -8,7 +8,8 @@ from __future__ import annotations
 from weighbridge.blueprints import Blueprint, Family
 from weighbridge.blueprints.bert import SHARED, embeddings
 from weighbridge.blueprints.blip import NEVER
-from weighbridge.blueprints.grids import CHANNELS, number
+from weighbridge.blueprints.grids import CHANNELS
+from weighbridge.blueprints.staged import number
 from weighbridge.blueprints.towers import SCALE, settled
 from weighbridge.blueprints.vision import (
     HEADS,

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.convolutions import HEAD, halved
-from weighbridge.blueprints.grids import CHANNELS, Grid, alike, area, both, image, listing, number, numbers, ratio, scaled, strided
+from weighbridge.blueprints.grids import CHANNELS, Grid, area, both, image, listing, strided
+from weighbridge.blueprints.staged import alike, number, numbers, ratio, scaled
 from weighbridge.config import LABELS, Sizes, size, switch, told
 from weighbridge.errors import ConfigError
 from weighbridge.parts import conv2d, layer_norm, linear

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.convolutions import HEAD
-from weighbridge.blueprints.grids import area, image, listing, number, numbers
+from weighbridge.blueprints.grids import area, image, listing
 from weighbridge.blueprints.pyramid import SHARED, attention, layer, overlapped, overlapping, seeing, stages_of
+from weighbridge.blueprints.staged import number, numbers
 from weighbridge.config import Sizes, choice, fact, told
 from weighbridge.parts import batch_norm, conv2d, layer_norm
 from weighbridge.tree import Part, Stream, Untold

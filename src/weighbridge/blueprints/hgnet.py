@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.backbones import Features, handed
-from weighbridge.blueprints.grids import CHANNELS, Grid, alike, area, entries, image, listing, number, numbers, outputs, pair, strided
+from weighbridge.blueprints.grids import CHANNELS, Grid, area, image, listing, pair, strided
+from weighbridge.blueprints.staged import alike, entries, number, numbers, outputs
 from weighbridge.config import LABELS, Field, Sizes, switch, told
 from weighbridge.errors import ConfigError
 from weighbridge.parts import batch_norm, conv2d, linear

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 
 from weighbridge.blueprints.backbones import Features
 from weighbridge.blueprints.detections import attention
-from weighbridge.blueprints.grids import Grid, area, listing, scaled
+from weighbridge.blueprints.grids import Grid, area, listing
+from weighbridge.blueprints.staged import scaled
 from weighbridge.config import Sizes
 from weighbridge.parts import batch_norm, conv2d, layer_norm, linear, plain_mlp
 from weighbridge.sizes import Size

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.convolutions import divisible, real, unit
-from weighbridge.blueprints.grids import Grid, area, image, number, outputs, pair, strided
+from weighbridge.blueprints.grids import Grid, area, image, pair, strided
+from weighbridge.blueprints.staged import number, outputs
 from weighbridge.config import LABELS, Field, Sizes, fact, size
 from weighbridge.errors import ConfigError
 from weighbridge.parts import batch_norm, conv2d, linear

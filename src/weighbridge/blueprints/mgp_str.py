@@ -6,7 +6,8 @@ Source: arXiv 2209.03592, section 3; names as in transformers 5.23.0, models/mgp
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.blueprints.grids import CHANNELS, ratio, scaled
+from weighbridge.blueprints.grids import CHANNELS
+from weighbridge.blueprints.staged import ratio, scaled
 from weighbridge.blueprints.vision import HEADS, HIDDEN, LAYERS, QKV_BIAS, WHOLE_HEADS, patches, projection, token
 from weighbridge.config import Sizes, sides, size, switch
 from weighbridge.parts import attend, conv2d, layer_norm, linear, matmul, plain_mlp

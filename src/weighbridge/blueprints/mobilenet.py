@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.convolutions import HEAD, divisible, halved, real, unit
-from weighbridge.blueprints.grids import CHANNELS, Grid, image, number
+from weighbridge.blueprints.grids import CHANNELS, Grid, image
+from weighbridge.blueprints.staged import number
 from weighbridge.config import LABELS, Sizes, switch
 from weighbridge.parts import linear
 from weighbridge.tree import Node, Part

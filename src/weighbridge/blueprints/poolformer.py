@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.convolutions import HEAD, group_norm
-from weighbridge.blueprints.grids import CHANNELS, Grid, alike, area, image, listing, number, numbers, ratio, scaled, strided
+from weighbridge.blueprints.grids import CHANNELS, Grid, area, image, listing, strided
+from weighbridge.blueprints.staged import alike, number, numbers, ratio, scaled
 from weighbridge.config import LABELS, Sizes, switch, told
 from weighbridge.parts import conv2d, linear
 from weighbridge.sizes import Size

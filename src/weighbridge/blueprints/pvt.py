@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.convolutions import HEAD
-from weighbridge.blueprints.grids import area, image, listing, numbers, strided
+from weighbridge.blueprints.grids import area, image, listing, strided
 from weighbridge.blueprints.pyramid import SHARED, attention, layer, overlapped, overlapping, queries, reduction, seeing, stages_of
+from weighbridge.blueprints.staged import numbers
 from weighbridge.config import LABELS, Sizes, fact, size, switch, told
 from weighbridge.parts import conv2d, layer_norm, linear
 from weighbridge.sizes import Size

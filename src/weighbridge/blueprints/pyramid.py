@@ -6,7 +6,8 @@ models/pvt_v2/modeling_pvt_v2.py and models/glpn/modeling_glpn.py.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.grids import CHANNELS, Grid, alike, area, number, numbers, strided
+from weighbridge.blueprints.grids import CHANNELS, Grid, area, strided
+from weighbridge.blueprints.staged import alike, number, numbers
 from weighbridge.config import Sizes
 from weighbridge.parts import attend, conv2d, layer_norm, linear
 from weighbridge.sizes import Size, exact

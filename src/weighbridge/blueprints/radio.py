@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.dino import dinov2_encoder, dinov2_layers
-from weighbridge.blueprints.grids import CHANNELS, ratio, scaled
+from weighbridge.blueprints.grids import CHANNELS
+from weighbridge.blueprints.staged import ratio, scaled
 from weighbridge.blueprints.vision import HEAD_DIM, NEUTRAL, QKV_BIAS
 from weighbridge.config import Sizes, derived, listed, optional, size, switch
 from weighbridge.parts import linear

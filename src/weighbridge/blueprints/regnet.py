@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.convolutions import HEAD, halved, unit
-from weighbridge.blueprints.grids import CHANNELS, Grid, alike, image, listing, number, numbers
+from weighbridge.blueprints.grids import CHANNELS, Grid, image, listing
+from weighbridge.blueprints.staged import alike, number, numbers
 from weighbridge.config import LABELS, Sizes, choice, switch, told
 from weighbridge.errors import ConfigError
 from weighbridge.parts import conv2d, linear

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.backbones import Features, handed
-from weighbridge.blueprints.grids import CHANNELS, Grid, alike, area, image, listing, number, numbers, outputs, strided
+from weighbridge.blueprints.grids import CHANNELS, Grid, area, image, listing, strided
+from weighbridge.blueprints.staged import alike, number, numbers, outputs
 from weighbridge.config import LABELS, Sizes, choice, fact, switch, told, variant
 from weighbridge.errors import ConfigError
 from weighbridge.parts import batch_norm, conv2d, linear

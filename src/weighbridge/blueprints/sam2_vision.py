@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.composite import composed, submodel, under
-from weighbridge.blueprints.grids import CHANNELS, Grid, alike, area, both, number, numbers, ratio, scaled, strided
+from weighbridge.blueprints.grids import CHANNELS, Grid, area, both, strided
+from weighbridge.blueprints.staged import alike, number, numbers, ratio, scaled
 from weighbridge.blueprints.vision import NEUTRAL
 from weighbridge.config import Sizes, listed, size, told
 from weighbridge.parts import attend, conv2d, layer_norm, linear, matmul, stack

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from weighbridge.blueprints import Family
-from weighbridge.blueprints.grids import CHANNELS, Grid, area, ratio, scaled
+from weighbridge.blueprints.grids import CHANNELS, Grid, area
+from weighbridge.blueprints.staged import ratio, scaled
 from weighbridge.blueprints.vision import HEADS, HIDDEN, LAYERS, NEUTRAL, QKV_BIAS, WHOLE_HEADS
 from weighbridge.config import Sizes, fact, listed, size, switch
 from weighbridge.parts import attend, conv2d, layer_norm, linear, matmul, stack

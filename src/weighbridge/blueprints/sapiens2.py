@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.dino import KEYS, REGISTERS, scale, tokens
-from weighbridge.blueprints.grids import CHANNELS, number
+from weighbridge.blueprints.grids import CHANNELS
 from weighbridge.blueprints.kinds import one_per_layer
+from weighbridge.blueprints.staged import number
 from weighbridge.blueprints.vision import IMAGE, PATCH, WHOLE_HEADS, projection, token
 from weighbridge.config import Sizes, choice, fact, size, switch
 from weighbridge.parts import attend, gated_mlp, linear, plain_mlp, rms_norm, stack

@@ -7,7 +7,8 @@ image: ``image_size`` may be set beside its fields, and is 224 by default.
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.blueprints.grids import CHANNELS, Grid, alike, area, image, listing, number, numbers, strided
+from weighbridge.blueprints.grids import CHANNELS, Grid, area, image, listing, strided
+from weighbridge.blueprints.staged import alike, number, numbers
 from weighbridge.config import LABELS, Sizes, size, switch, told
 from weighbridge.parts import attend, batch_norm, conv2d, layer_norm, linear
 from weighbridge.tree import Node, Part, Stream, Untold

@@ -7,8 +7,9 @@ each other up to the layer of ``merge_index``, where they are added.
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.blueprints.grids import CHANNELS, area, number
+from weighbridge.blueprints.grids import CHANNELS, area
 from weighbridge.blueprints.sam_vision import attention
+from weighbridge.blueprints.staged import number
 from weighbridge.blueprints.vision import HEADS, LAYERS, NEUTRAL, QKV_BIAS, SQUARE_PATCH, WHOLE_HEADS, grid, patches
 from weighbridge.config import Sizes, fact, listed, sides, size, switch
 from weighbridge.parts import conv2d, layer_norm, linear, stack

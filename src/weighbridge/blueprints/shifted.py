@@ -5,7 +5,8 @@ Source: arXiv 2103.14030; names as in transformers 5.23.0, models/swin/modeling_
 
 from __future__ import annotations
 
-from weighbridge.blueprints.grids import CHANNELS, Grid, alike, area, both, image, number, numbers, outputs, ratio
+from weighbridge.blueprints.grids import CHANNELS, Grid, area, both, image
+from weighbridge.blueprints.staged import alike, number, numbers, outputs, ratio
 from weighbridge.config import LABELS, Sizes, fact, size, switch, told
 from weighbridge.parts import conv2d, layer_norm, linear
 from weighbridge.sizes import Size

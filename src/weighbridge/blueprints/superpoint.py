@@ -7,7 +7,8 @@ no image: ``image_size`` may be set beside its fields; by default it is 480 by 6
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.blueprints.grids import area, image, listing, number, numbers, strided
+from weighbridge.blueprints.grids import area, image, listing, strided
+from weighbridge.blueprints.staged import number, numbers
 from weighbridge.config import Sizes, size, told
 from weighbridge.errors import ConfigError
 from weighbridge.parts import conv2d

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.convolutions import HEAD, halved
-from weighbridge.blueprints.grids import CHANNELS, alike, area, both, entries, image, number, numbers, strided
+from weighbridge.blueprints.grids import CHANNELS, area, both, image, strided
+from weighbridge.blueprints.staged import alike, entries, number, numbers
 from weighbridge.config import LABELS, Sizes, switch, told
 from weighbridge.parts import batch_norm, conv2d, linear
 from weighbridge.sizes import Size

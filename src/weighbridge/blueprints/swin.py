@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.backbones import Features, handed
-from weighbridge.blueprints.grids import Grid, area, listing, scaled
+from weighbridge.blueprints.grids import Grid, area, listing
 from weighbridge.blueprints.shifted import FIELDS, SKIPPED, embeddings, handed_maps, maps, merging, norms, pixels
+from weighbridge.blueprints.staged import scaled
 from weighbridge.config import Field, Sizes, altered, fact, variant
 from weighbridge.parts import attend, layer_norm, linear
 from weighbridge.sizes import Size, exact

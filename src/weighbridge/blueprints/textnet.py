@@ -6,7 +6,8 @@ Source: arXiv 2111.02394; names as in transformers 5.23.0, models/textnet/modeli
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.blueprints.grids import Grid, alike, area, image, listing, number, numbers, outputs, strided
+from weighbridge.blueprints.grids import Grid, area, image, listing, strided
+from weighbridge.blueprints.staged import alike, number, numbers, outputs
 from weighbridge.config import LABELS, Field, Sizes, told
 from weighbridge.errors import ConfigError
 from weighbridge.parts import batch_norm, conv2d, linear

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.dino import KEYS, REGISTERS, dinov2, dinov2_encoder
-from weighbridge.blueprints.grids import CHANNELS, ratio, scaled
+from weighbridge.blueprints.grids import CHANNELS
+from weighbridge.blueprints.staged import ratio, scaled
 from weighbridge.blueprints.vision import HEAD_DIM, HEADS, HIDDEN, LAYERS, QKV_BIAS
 from weighbridge.config import derived, fact, sides, switch
 

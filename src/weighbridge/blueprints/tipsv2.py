@@ -10,7 +10,8 @@ from weighbridge.blueprints import Family
 from weighbridge.blueprints.clipseg import upsampling
 from weighbridge.blueprints.composite import composed, submodel, under
 from weighbridge.blueprints.dino import dinov2
-from weighbridge.blueprints.grids import Grid, area, listing, numbers, strided
+from weighbridge.blueprints.grids import Grid, area, listing, strided
+from weighbridge.blueprints.staged import numbers
 from weighbridge.blueprints.tips_vision import FIELDS
 from weighbridge.blueprints.towers import encoder, similarity, stack_fields, text_fields
 from weighbridge.blueprints.vision import NEUTRAL

@@ -5,7 +5,8 @@ Source: Unified Perceptual Parsing, arXiv 1807.10221; names as in transformers 5
 
 from __future__ import annotations
 
-from weighbridge.blueprints.grids import Grid, area, number, numbers
+from weighbridge.blueprints.grids import Grid, area
+from weighbridge.blueprints.staged import number, numbers
 from weighbridge.config import Sizes, size, switch
 from weighbridge.parts import batch_norm, conv2d
 from weighbridge.sizes import Size

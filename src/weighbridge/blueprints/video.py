@@ -7,7 +7,8 @@ models/{vivit,videomae}/modeling_*.py.
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.blueprints.grids import CHANNELS, numbers
+from weighbridge.blueprints.grids import CHANNELS
+from weighbridge.blueprints.staged import numbers
 from weighbridge.blueprints.vision import (
     FIELDS,
     HEADS,

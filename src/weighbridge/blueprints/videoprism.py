@@ -6,7 +6,8 @@ Source: arXiv 2402.13217; names as in transformers 5.23.0, models/videoprism/mod
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.blueprints.grids import CHANNELS, area, numbers
+from weighbridge.blueprints.grids import CHANNELS, area
+from weighbridge.blueprints.staged import numbers
 from weighbridge.blueprints.vision import HEAD_DIM, HEADS, HIDDEN, MLP, NEUTRAL, QKV_BIAS, classifier, cubes, feed_forward, token
 from weighbridge.config import LABELS, Sizes, sides, size
 from weighbridge.errors import ConfigError

@@ -9,7 +9,8 @@ from __future__ import annotations
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.composite import composed, submodel, under
 from weighbridge.blueprints.dino import RATIO, WIDENED
-from weighbridge.blueprints.grids import CHANNELS, Grid, area, number
+from weighbridge.blueprints.grids import CHANNELS, Grid, area
+from weighbridge.blueprints.staged import number
 from weighbridge.blueprints.vision import HEADS, HIDDEN, LAYERS, NEUTRAL, QKV_BIAS, WHOLE_HEADS, grid, patches, split_attention, token
 from weighbridge.config import LABELS, Sizes, sides, size, switch
 from weighbridge.parts import batch_norm, conv2d, layer_norm, linear

@@ -7,7 +7,7 @@ without masks: the predictor sees every cube as context and again as target.
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.blueprints.grids import number, ratio, scaled
+from weighbridge.blueprints.staged import number, ratio, scaled
 from weighbridge.blueprints.vision import NEUTRAL, QKV_BIAS, cubes, token
 from weighbridge.config import LABELS, Sizes, derived, size, told
 from weighbridge.parts import attend, layer_norm, linear

@@ -1,0 +1,107 @@
+"""What stages share: fields that are concrete lists, one entry for each stage, and which stages a backbone hands on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from weighbridge.config import Field, Sizes, choice, told
+from weighbridge.errors import ConfigError
+from weighbridge.records import TYPE_CHECKING
+from weighbridge.sizes import Size
+
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def number(word: str, key: str, default: int | None, *, minimum: int = 1) -> Field:
+    """Declare a whole number that is concrete, because it is compared with others."""
+
+    def read(value: Any) -> int | None:
+        if value is None and default is None:
+            return None
+        if type(value) is not int or value < minimum:
+            raise ConfigError(f"expected a whole number from {minimum} up, found {value!r:.60}", key=key, value=value)
+        return value
+
+    return choice(word, key, default, read=read)
+
+
+def numbers(word: str, key: str, default: tuple[int, ...], *aliases: str, minimum: int = 1) -> Field:
+    """Declare a list of whole numbers, one for each stage."""
+
+    def read(value: Any) -> tuple[int, ...]:
+        wrong = [entry for entry in value if type(entry) is not int or entry < minimum]
+        if wrong or not value:
+            raise ConfigError(f"expected a list of whole numbers from {minimum} up, found {value!r:.60}", key=key, value=value)
+        return tuple(value)
+
+    return Field(word, key, default, "listed", aliases=aliases, read=read)  # type: ignore[arg-type]
+
+
+def entries(word: str, key: str, default: list[Any], kind: type) -> Field:
+    """Declare a list of names or switches, one for each stage."""
+
+    def read(value: Any) -> tuple[Any, ...]:
+        if any(type(entry) is not kind for entry in value):
+            raise ConfigError(f"expected a list of {kind.__name__}, found {value!r:.60}", key=key, value=value)
+        return tuple(value)
+
+    return Field(word, key, default, "listed", read=read)
+
+
+def ratio(word: str, key: str, default: float) -> Field:
+    """Declare a ratio of widths as numerator and denominator; one whose products the reference rounds is refused."""
+
+    def read(value: Any) -> tuple[int, int]:
+        if type(value) not in (int, float) or not 0 < value < 2**20:
+            raise ConfigError(f"expected a ratio, found {value!r:.60}", key=key, value=value)
+        above, below = value.as_integer_ratio()
+        if below > 2**20:
+            hint = "a ratio of few binary digits, such as 4.0 or 2.75"
+            raise ConfigError(f"{value}: the products with widths are rounded, and not described", key=key, value=value, hint=hint)
+        return above, below
+
+    return choice(word, key, default, read=read)
+
+
+def scaled(width: Size, by: tuple[int, int]) -> Size:
+    """Multiply a width by a ratio and drop the fraction, as ``int(ratio * width)`` does.
+
+    >>> scaled(96, (4, 1)), scaled(7, (5, 2))
+    (384, 17)
+    """
+    return width * by[0] // by[1]
+
+
+def alike(**lists: tuple[Any, ...]) -> int:
+    """Return how many entries lists of stages have, which must be equally many.
+
+    >>> alike(depths=(2, 2), hidden_sizes=(32, 64))
+    2
+    """
+    (first, length), *others = ((key, len(entries)) for key, entries in lists.items())
+    for key, other in others:
+        if other != length:
+            raise ConfigError(f"{other} entries, but {first} has {length}", key=key, value=lists[key], hint="one for each stage")
+    return length
+
+
+def outputs(stages: Callable[[Sizes], int]) -> tuple[Field, ...]:
+    """Declare which stages a backbone hands on, by names or by indices: the stem is 0, and by default it is the last."""
+    names, indices = choice("out_features", "out_features", None), choice("out_indices", "out_indices", None)
+    return names._replace(silent=True), indices._replace(silent=True), told("outputs", lambda c: _outputs(c, stages(c)))
+
+
+def _outputs(c: Sizes, stages: int) -> tuple[int, ...]:
+    known = ["stem", *(f"stage{index + 1}" for index in range(stages))]
+    if c.out_features is None and c.out_indices is None:
+        return (stages,)
+    key, given = ("out_features", c.out_features) if c.out_features is not None else ("out_indices", c.out_indices)
+    try:
+        found = [known.index(entry) if key == "out_features" else range(stages + 1)[entry] for entry in given]
+    except (ValueError, IndexError, TypeError):
+        raise ConfigError(f"expected some of {', '.join(known)}, or their indices, found {given!r:.60}", key=key, value=given) from None
+    both = c.out_features is not None and c.out_indices is not None
+    if found != sorted(set(found)) or (both and [known[index] for index in c.out_indices] != list(c.out_features)):
+        raise ConfigError(f"stages out of order or twice, or names and indices that differ: {given!r:.60}", key=key, value=given)
+    return tuple(found)
