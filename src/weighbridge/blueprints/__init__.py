@@ -87,6 +87,7 @@ DECODERS: dict[str, str] = {
     "axk2": "axk2",
     "cpmant": "cpmant",
     "hrm": "hrm_text",
+    "step": "step3p5",
     "moshi": "moshi csm_depth_decoder_model",
     "muse": "muse_spark_text",
     "longcat": "longcat_flash",

@@ -94,7 +94,8 @@ def reuse(c: Sizes) -> list[bool]:
     return [index >= first for index in range(c.layers)]
 
 
-def _alike(value: object) -> object:
+def alike(value: object) -> object:
+    """Refuse a list of sizes for each layer."""
     if value is not None:
         raise ConfigError("layers that each have their own sizes are not described", key="per_layer_config", value=value)
     return value
@@ -114,7 +115,7 @@ UNIFIED = variant(
     switch("equal", "attention_k_eq_v", False),
     switch("doubled", "use_double_wide_mlp", False),
     size("shared_layers", "num_kv_shared_layers", 0, "Z", "layers that reuse keys", minimum=0),
-    Field("alike", "per_layer_config", None, "choice", read=_alike, silent=True),
+    Field("alike", "per_layer_config", None, "choice", read=alike, silent=True),
     Field("told", "layer_types", _kinds, "choice"),
     fact("mixers", _mixers),
     fact("reusing", reuse),
