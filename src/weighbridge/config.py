@@ -199,6 +199,27 @@ def told(word: str, rule: Callable[[Sizes], Any]) -> Field:
     return Field(word, "", concrete, "choice", silent=True)
 
 
+def echo(key: str, rule: Callable[[Sizes], Any]) -> tuple[Field, Field]:
+    """Declare a key that only repeats what the fields above tell, as the reference writes it into its files.
+
+    The reference takes such a key as it is written; one that says something else means a model that no
+    field describes, and is refused.
+
+    >>> fields = (size("hidden", "hidden_size", 768, "H", ""), *echo("true_hidden_size", lambda c: c.hidden))
+    >>> bind(fields, {"true_hidden_size": 128})
+    Traceback (most recent call last):
+    weighbridge.errors.ConfigError: true_hidden_size: 128, but the other fields make it 768
+    """
+
+    def agrees(c: Sizes) -> bool:
+        said, own = getattr(c, f"said_{key}"), rule(c)
+        if said is not None and said != own:
+            raise ConfigError(f"{said!r:.40}, but the other fields make it {own!r:.40}", key=key, value=said)
+        return True
+
+    return Field(f"said_{key}", key, None, "choice", silent=True), told(f"agreed_{key}", agrees)
+
+
 def nested(word: str, key: str, fields: tuple[Field, ...]) -> Field:
     """Declare a sub-config, such as ``text_config``, with its own fields."""
     return Field(word, key, None, "nested", fields=fields)

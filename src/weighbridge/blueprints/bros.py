@@ -6,7 +6,7 @@ Source: arXiv 2108.04539; class and tensor names as in transformers 5.23.0, mode
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.config import Sizes, fact, size, variant
+from weighbridge.config import Sizes, echo, fact, size, variant
 from weighbridge.encoders import (
     DECODER,
     POOLED,
@@ -30,8 +30,11 @@ FIELDS = (
     size("relations", "n_relations", 1, "R", "kinds of relations"),
     *DECODER,
     POOLED,
+    *echo("dim_bbox_sinusoid_emb_2d", lambda c: c.hidden // 4),
+    *echo("dim_bbox_sinusoid_emb_1d", lambda c: c.hidden // 4 // c.box),
+    *echo("dim_bbox_projection", lambda c: c.hidden // c.heads),
 )
-NEUTRAL = frozenset("bbox_scale classifier_dropout_prob dim_bbox_sinusoid_emb_2d dim_bbox_sinusoid_emb_1d dim_bbox_projection".split())
+NEUTRAL = frozenset("bbox_scale classifier_dropout_prob".split())
 
 
 def attention(c: Sizes, name: str, keys: str | None = None) -> Part:

@@ -71,7 +71,7 @@ STEP, ONLY_DENSE, KINDS = every_step()
 FLINT = steps(
     MIXTRAL, (STEP, ONLY_DENSE._replace(default=[0, 1]), KINDS), vocab=150144, hidden=2048, mlp=6144, layers=49, kv_heads=4, head_dim=128,
     qk_norm="head", experts=only(256), active=6, expert_mlp=inner(512), shared_mlp=shared(1024), block="experts gate shared_expert",
-    window=window(default=513), windowed=windowed(_flint_windows), **UNBIASED,
+    window=window(default=513), windowed=windowed(_flint_windows), mlp_bias=UNBIASED["mlp_bias"],
 )  # fmt: skip
 
 FAMILIES = (

@@ -6,7 +6,7 @@ Source: arXiv 2004.02984; class and tensor names as in transformers 5.23.0, mode
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.config import Sizes, choice, size, switch, told
+from weighbridge.config import Sizes, choice, echo, size, switch, told
 from weighbridge.encoders import BERT_TASKS, POOLED, Worn, bert_fields, dressed, encoder_of, next_sentence, vocabulary
 from weighbridge.parts import attend, embedding, layer_norm, linear
 from weighbridge.sizes import Size, exact
@@ -25,6 +25,7 @@ FIELDS = (
     choice("norm", "normalization_type", "no_norm"),
     switch("activated", "classifier_activation", True),
     POOLED,
+    *echo("true_hidden_size", lambda c: c.inner if c.bottleneck else c.hidden),
 )
 
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from weighbridge.blueprints import Blueprint, Family
-from weighbridge.config import LABELS, Field, Sizes, choice, fact, size, switch
+from weighbridge.config import LABELS, Field, Sizes, choice, echo, fact, size, switch
 from weighbridge.parts import attend, embedding, linear, rms_norm
 from weighbridge.sizes import Size
 from weighbridge.tree import Every, Node, Part, Stream
 
 NEUTRAL = frozenset(
-    """relative_attention_max_distance dropout_rate dense_act_fn is_gated_act scalable_attention scale_decoder_outputs tie_word_embeddings
+    """relative_attention_max_distance dropout_rate dense_act_fn scalable_attention scale_decoder_outputs tie_word_embeddings
     tie_encoder_decoder n_positions output_past task_specific_params""".split()
 )
 
@@ -34,6 +34,7 @@ def fields(vocab: int, mlp: int, layers: int, heads: int, activation: str) -> tu
         size("buckets", "relative_attention_num_buckets", 32, "B", "buckets of relative distance"),
         LABELS,
         choice("gated", "feed_forward_proj", activation, read=lambda name: name.startswith("gated")),
+        *echo("is_gated_act", lambda c: c.gated),
         switch("decoder", "is_decoder", False),
         fact("long", None),
     )
