@@ -94,7 +94,7 @@ def _others(value: object) -> tuple[Any, ...]:
     if isinstance(value, bool):
         return (not value,)
     if isinstance(value, int):
-        return (value + 1, 2 * value)
+        return (value + 1, 2 * value, None)
     if value is None:
         return (True, 8)
     return ()
