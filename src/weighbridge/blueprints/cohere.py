@@ -10,7 +10,7 @@ from weighbridge.blueprints.causal import FIELDS, HEAD_DIM, NEUTRAL, UNBIASED, a
 from weighbridge.blueprints.published import unfused
 from weighbridge.blueprints.sparse import MIXTURE, SHARED, sparse_mlp, told
 from weighbridge.blueprints.windows import all_but_every, window, windowed
-from weighbridge.config import Field, Sizes, fact, size, switch, variant
+from weighbridge.config import Field, Sizes, echo, fact, size, switch, variant
 from weighbridge.parts import embedding, gated_mlp, layer_norm, rms_norm, stack
 from weighbridge.sizes import Size
 from weighbridge.tree import Node, Part, Tensor
@@ -37,7 +37,14 @@ COHERE = variant(
     FIELDS, switch("normed", "use_qk_norm", False), vocab=256000, hidden=8192, mlp=22528, layers=40, heads=64, tied=True,
     mlp_bias=UNBIASED["mlp_bias"],
 )  # fmt: skip
-COHERE2 = variant(COHERE, head_dim=HEAD_DIM, normed=fact("normed", False), window=window(), windowed=all_but_every(4))
+COHERE2 = variant(
+    COHERE,
+    *echo("head_dim", lambda c: c.head_dim),
+    head_dim=HEAD_DIM,
+    normed=fact("normed", False),
+    window=window(),
+    windowed=all_but_every(4),
+)
 
 
 def cohere_moe(c: Sizes) -> tuple[Node, ...]:
@@ -77,7 +84,7 @@ MOE = variant(
 
 FAMILIES = {
     "cohere": Family("cohere", COHERE, heads("Cohere", cohere, "lm"), "CohereModel", NEUTRAL),
-    "cohere2": Family("cohere2", COHERE2, heads("Cohere2", cohere, "lm"), "Cohere2Model", NEUTRAL | {"head_dim", "sliding_window_pattern"}),
+    "cohere2": Family("cohere2", COHERE2, heads("Cohere2", cohere, "lm"), "Cohere2Model", NEUTRAL | {"sliding_window_pattern"}),
     "cohere2_moe": Family(
         "cohere2_moe", MOE, heads("Cohere2Moe", cohere_moe, "lm"), "Cohere2MoeModel",
         NEUTRAL | {"shared_expert_combination_strategy", "expert_selection_fn"}, {"checkpoint": unfused}),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import FIELDS, NEUTRAL, heads, per_head
-from weighbridge.config import Field, Sizes, fact, size, switch, variant
+from weighbridge.config import Field, Sizes, echo, fact, size, switch, variant
 from weighbridge.parts import attend, depthwise, embedding, gated_mlp, linear, rms_norm, stack
 from weighbridge.tree import Node, Part, Tensor
 
@@ -63,6 +63,7 @@ TABLE = variant(
     size("kernel", "conv1d_width", 4, "Z", "width of the convolution"),
     Field("pattern", "block_types", lambda c: ["recurrent", "recurrent", "attention"], "listed", aliases=("_block_types",)),
     fact("kinds", _kinds),
+    *echo("head_dim", lambda c: c.head_dim),
     vocab=256000, hidden=2560, mlp=7680, layers=26, heads=10, tied=True, qkv_bias=switch("qkv_bias", "attention_bias", False),
     head_dim=fact("head_dim", None)._replace(kind="derived", default=per_head, aliases=("hidden_size", "num_attention_heads")),
 )  # fmt: skip
@@ -70,5 +71,5 @@ TABLE = variant(
 FAMILIES = {
     "recurrent_gemma": Family(
         "recurrent_gemma", TABLE, heads("RecurrentGemma", griffin, "lm"), "RecurrentGemmaModel",
-        NEUTRAL | {"logits_soft_cap", "w_init_variance_scale", "final_w_init_variance_scale", "head_dim", "rms_norm_eps"}),
+        NEUTRAL | {"logits_soft_cap", "w_init_variance_scale", "final_w_init_variance_scale", "rms_norm_eps"}),
 }  # fmt: skip

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import FIELDS, HEAD_DIM, UNBIASED, attention, heads
-from weighbridge.config import TIED, Field, Sizes, fact, size, switch, variant
+from weighbridge.config import TIED, Field, Sizes, echo, fact, size, switch, variant
 from weighbridge.parts import depthwise, embedding, fused_experts, gated_mlp, linear, matmul, rms_norm, stack
 from weighbridge.sizes import Size
 from weighbridge.tree import Node, Part, Tensor
 
 NEUTRAL = frozenset(
     """time_step_scale time_step_min time_step_max time_step_floor time_step_init_scheme time_step_limit residual_in_fp32
-    rescale_prenorm_residual use_mambapy use_associative_scan use_falcon_mambapy mixer_rms_eps intermediate_size fused_add_norm
+    rescale_prenorm_residual use_mambapy use_associative_scan use_falcon_mambapy mixer_rms_eps fused_add_norm
     ssm_cfg rms_norm d_inner d_model n_layer pad_vocab_size_multiple layer_types""".split()
 )
 
@@ -69,6 +69,7 @@ FIELDS_OF_MAMBA = (
     size("state", "state_size", 16, "N", "state of a channel"),
     size("layers", "num_hidden_layers", 32, "L", "layers", "n_layer"),
     size("expand", "expand", 2, "E", "inner width over hidden size"),
+    *echo("intermediate_size", lambda c: c.expand * c.hidden),
     size("kernel", "conv_kernel", 4, "K", "width of the convolution"),
     size("rank", "time_step_rank", per_sixteen, "R", "rank of the time step"),
     switch("bias", "use_bias", False),

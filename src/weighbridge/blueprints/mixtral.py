@@ -61,6 +61,11 @@ def dense_first(c: Sizes) -> list[str]:
     return ["sparse" if index else "dense" for index in range(c.layers)]
 
 
+def first_ones(c: Sizes) -> list[str]:
+    """Tell the kinds of layers where a number says how many of the first have an ordinary MLP."""
+    return ["dense" if index < c.first else "sparse" for index in range(c.layers)]
+
+
 def steps(fields: tuple[Field, ...], kinds: tuple[Field, ...], **changes: object) -> tuple[Field, ...]:
     """Return a variant whose kinds of layers are told by further fields."""
     *told_by, last = kinds
@@ -100,7 +105,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
         MIXTRAL, vocab=196608, layers=48, heads=64, kv_heads=8, head_dim=128, out_bias=UNBIASED["out_bias"], experts=EXPERTS._replace(default=128), active=8,
         expert_mlp=inner(1280), shared_experts=SHARED, block=GLM_GATE, **NO_MLP_BIAS)),
     "exaone_moe": ("ExaoneMoe", "lm", steps(
-        MIXTRAL, first_dense(1), vocab=102400, mlp=16384, kv_heads=32, qk_norm="head", experts=only(64), active=8, expert_mlp=inner(1024),
+        MIXTRAL, (Field("first", "first_k_dense_replace", 1, "choice"), *told(first_ones)), vocab=102400, mlp=16384, kv_heads=32, qk_norm="head", experts=only(64), active=8, expert_mlp=inner(1024),
         shared_experts=SHARED._replace(key="num_shared_experts"), block=GLM_GATE,
         window=window(), windowed=all_but_every(4), **UNBIASED)),
     "hy_v3": ("HYV3", "lm", steps(

@@ -7,7 +7,7 @@ takes only so many tokens of an example; beyond that, who is left out depends on
 from __future__ import annotations
 
 from weighbridge.blueprints import Family, t5
-from weighbridge.config import Sizes, fact, size, switch, told, variant
+from weighbridge.config import TIED, Sizes, derived, echo, fact, optional, size, switch, told, variant
 from weighbridge.parts import embedding, linear, rms_norm
 from weighbridge.parts import stack as stacked
 from weighbridge.sizes import Size
@@ -26,15 +26,19 @@ FIELDS = variant(
     size("capacity", "expert_capacity", 64, "M", "tokens of an example that an expert takes"),
     size("sparse", "num_sparse_encoder_layers", 3, "L_moe", "encoder layers with experts", minimum=0),
     size("decoder_sparse", "num_sparse_decoder_layers", 3, "L_moe_dec", "decoder layers with experts", minimum=0),
+    derived("decoder_layers", lambda c: c.layers if c.decoder_said is None else c.decoder_said, "num_decoder_layers"),
     told("kinds", lambda c: kinds(c.layers, c.sparse)),
     told("decoder_kinds", lambda c: kinds(c.decoder_layers, c.decoder_sparse)),
+    *echo("encoder_sparse_step", lambda c: c.layers // c.sparse if c.sparse else c.layers),
+    *echo("decoder_sparse_step", lambda c: c.decoder_layers // c.decoder_sparse if c.decoder_sparse else c.decoder_layers),
+    TIED,
     switch("router_bias", "router_bias", False),
     hidden=size("hidden", "d_model", 768, "H", "hidden size", "hidden_size"),
-    decoder_layers=12,
+    decoder_layers=optional("decoder_said", "num_decoder_layers", 12, "L_dec", "decoder layers"),
     gated=fact("gated", False),
 )
 NEUTRAL = t5.NEUTRAL | set(
-    """router_dtype router_ignore_padding_tokens router_z_loss_coef add_router_probs encoder_sparse_step decoder_sparse_step
+    """router_dtype router_ignore_padding_tokens router_z_loss_coef add_router_probs
     add_cross_attention""".split()
 )
 
@@ -71,6 +75,11 @@ def words(c: Sizes, tied_to: str | None = None) -> Part:
     return embedding("embed_tokens", c.vocab, c.hidden, tied_to=tied_to)
 
 
+def shared(c: Sizes) -> str | None:
+    """Return what the tables and the head share, if the config ties them."""
+    return "shared.weight" if c.tied else None
+
+
 def alone(c: Sizes) -> tuple[Node, ...]:
     """Describe one stack by itself: an encoder, or a decoder if the config says so."""
     return stack(c, c.decoder_layers, c.decoder_kinds, memory="encoder") if c.decoder else stack(c, c.layers, c.kinds)
@@ -82,20 +91,20 @@ def backbone(c: Sizes) -> tuple[Part, ...]:
     writing = stack(c, c.decoder_layers, c.decoder_kinds, memory="seq", tokens="decoder")
     return (
         embedding("shared", c.vocab, c.hidden),
-        Part("encoder", (words(c, "shared.weight"), *reading), "encoder"),
-        Part("decoder", (words(c, "shared.weight"), *writing), "decoder", stream="decoder"),
+        Part("encoder", (words(c, shared(c)), *reading), "encoder"),
+        Part("decoder", (words(c, shared(c)), *writing), "decoder", stream="decoder"),
     )
 
 
 def generation(c: Sizes) -> Part:
     """Describe SwitchTransformersForConditionalGeneration."""
-    head = linear("lm_head", c.hidden, c.vocab, bias=False, tied_to="shared.weight", stream="decoder")
+    head = linear("lm_head", c.hidden, c.vocab, bias=False, tied_to=shared(c), stream="decoder")
     return Part("", (*backbone(c), head), "model")
 
 
 def encoder(c: Sizes) -> Part:
     """Describe SwitchTransformersEncoderModel."""
-    inner = Part("encoder", (words(c, "shared.weight"), *alone(c)), "encoder")
+    inner = Part("encoder", (words(c, shared(c)), *alone(c)), "encoder")
     return Part("", (embedding("shared", c.vocab, c.hidden), inner), "model")
 
 
