@@ -9,13 +9,13 @@ from collections.abc import Callable
 
 from weighbridge.blueprints import Blueprint, Family, fairseq
 from weighbridge.blueprints.sparse import required
-from weighbridge.config import Field, Sizes, choice, derived, listed, size, told, variant
+from weighbridge.config import Field, Sizes, choice, derived, echo, listed, size, told, variant
 from weighbridge.errors import ConfigError
 from weighbridge.parts import embedding, layer_norm, linear
 from weighbridge.sizes import Size
 from weighbridge.tree import Node, Part, Stream, Tensor
 
-NEUTRAL = fairseq.NEUTRAL | set("loss scaling num_parallel_samples feature_size sampling_factor".split())
+NEUTRAL = fairseq.NEUTRAL | set("loss scaling num_parallel_samples sampling_factor".split())
 DISTRIBUTIONS = {"student_t": 3, "normal": 2, "negative_binomial": 2}
 
 
@@ -57,6 +57,7 @@ FIELDS = (
         if field.word not in ("vocab", "positions", "labels", "tied")
     ),
     derived("features", features),
+    *echo("feature_size", features),
 )
 
 
