@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 EXAMPLE = """example:
   weigh verify ./bert-base-uncased
   weigh verify model.safetensors config.json --json
+  weigh verify model.gguf
   weigh verify pytorch_model.bin bert-base-uncased --class BertForPreTraining
 
 exit codes: 0 every element is accounted for, 1 it is not (or a claim of the file is false), 2 bad input
@@ -22,7 +23,10 @@ def configure(parser: ArgumentParser) -> None:
     """Name the options."""
     shared.source_options(parser)
     parser.add_argument(
-        "config", nargs="?", metavar="CONFIG", help="what the file should be: a config or a preset (default: the config beside it)"
+        "config",
+        nargs="?",
+        metavar="CONFIG",
+        help="what the file should be: a config or a preset (default: a GGUF file's own metadata, else the config beside it)",
     )
     shared.output_options(parser)
 
