@@ -13,7 +13,7 @@ def draw(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
     depths = images.stages(rng, 1, 4)
     heads = [rng.choice((1, 2)) * 2**index for index in range(len(depths))]
     patch, window = rng.randint(2, 4), rng.randint(1, 5)
-    sides = [patch * window * 2 ** (len(depths) - 1) * rng.randint(1, 2) - rng.choice((0, 0, 1, 3)) for _ in range(2)]
+    sides = [max(1, patch * window * 2 ** (len(depths) - 1) * rng.randint(1, 2) - rng.choice((0, 0, 1, 3))) for _ in range(2)]
     raw |= {"depths": depths, "num_heads": heads, "embed_dim": 4 * rng.randint(1, 6), "window_size": window, "patch_size": patch}
     raw |= {
         "image_size": rng.choice((sides[0], sides)),
