@@ -21,6 +21,14 @@ EXACT = [
     ("swin-tiny-patch4-window7-224", 28_288_354, TORCHVISION),
     ("swin-small-patch4-window7-224", 49_606_258, TORCHVISION),
     ("swin-base-patch4-window7-224", 87_768_224, TORCHVISION),
+    ("efficientnet-b0", 5_288_548, TORCHVISION),
+    ("efficientnet-b1", 7_794_184, TORCHVISION),
+    ("efficientnet-b2", 9_109_994, TORCHVISION),
+    ("efficientnet-b3", 12_233_232, TORCHVISION),
+    ("efficientnet-b4", 19_341_616, TORCHVISION),
+    ("efficientnet-b5", 30_389_784, TORCHVISION),
+    ("efficientnet-b6", 43_040_704, TORCHVISION),
+    ("efficientnet-b7", 66_347_960, TORCHVISION),
 ]
 
 ROUNDED = [
@@ -36,6 +44,14 @@ ROUNDED = [
     ("segformer-b4-finetuned-ade-512-512", "64.1", "arXiv 2105.15203, table 1"),
     ("segformer-b5-finetuned-ade-640-640", "84.7", "arXiv 2105.15203, table 1"),
     ("swin-large-patch4-window7-224", "197", "arXiv 2103.14030, table 1"),
+    ("regnet-y-040", "20.6", "facebookresearch/pycls, MODEL_ZOO.md"),
+    ("mobilevit-small", "5.6", "arXiv 2110.02178, table 1"),
+    ("mobilevit-x-small", "2.3", "arXiv 2110.02178, table 1"),
+    ("mobilevit-xx-small", "1.3", "arXiv 2110.02178, table 1"),
+    ("pvt-v2-b2", "25.4", "arXiv 2106.13797, table 1"),
+    ("pvt-v2-b3", "45.2", "arXiv 2106.13797, table 1"),
+    ("pvt-v2-b4", "62.6", "arXiv 2106.13797, table 1"),
+    ("pvt-v2-b5", "82.0", "arXiv 2106.13797, table 1"),
 ]
 
 
@@ -49,6 +65,11 @@ def test_rounded_figures(name: str, published: str, source: str) -> None:
     total = model(name).count().unique
     assert isinstance(total, int)
     assert f"{total / 10**6:.{len(published.partition('.')[2])}f}" == published, source
+
+
+def test_mobilenet_v2_has_a_class_more_than_torchvisions() -> None:
+    """The published one tells 1,001 classes apart, torchvision's (3,504,872) a thousand."""
+    assert model("mobilenet-v2-1.0-224").count().unique == 3_504_872 + 1281
 
 
 def test_detr_is_what_its_release_prints() -> None:
