@@ -31,7 +31,7 @@ from weighbridge.blueprints.vision import (
 from weighbridge.config import LABELS, Sizes, size, switch
 from weighbridge.errors import ConfigError
 from weighbridge.parts import layer_norm, linear
-from weighbridge.sizes import Size
+from weighbridge.sizes import Size, exact
 from weighbridge.tree import Part, Stream, Untold
 
 VIVIT = (
@@ -96,7 +96,7 @@ def videomae(c: Sizes, name: str = "", *, seen: Stream | None = None) -> Part:
 def videomae_pre_training(c: Sizes) -> Part:
     """Describe VideoMAEForPreTraining: a narrower transformer draws the pixels of the cubes that are masked."""
     E, masked = c.decoder_hidden, Untold("the caller says which cubes of a video are masked")
-    inner = Sizes(hidden=E, mlp=c.decoder_mlp, layers=c.decoder_layers, heads=c.decoder_heads, head_dim=E // c.decoder_heads)
+    inner = Sizes(hidden=E, mlp=c.decoder_mlp, layers=c.decoder_layers, heads=c.decoder_heads, head_dim=exact(E, c.decoder_heads))
     layers = split_layer(inner, attends=split_attention(inner, (c.qv_bias, False, c.qv_bias)))._replace(name="decoder_layers")
     head = linear("head", E, c.channels * c.tubelet * c.patch_height * c.patch_width, stream=masked)
     return Part("", (

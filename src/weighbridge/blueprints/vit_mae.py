@@ -21,7 +21,7 @@ from weighbridge.blueprints.vision import (
 )
 from weighbridge.config import Sizes, choice, derived, sides, size
 from weighbridge.parts import layer_norm, linear
-from weighbridge.sizes import Size
+from weighbridge.sizes import Size, exact
 from weighbridge.tree import Part, Stream, Tensor, Untold
 
 
@@ -44,7 +44,7 @@ MAE = (
     size("decoder_mlp", "decoder_intermediate_size", 2048, "J", "intermediate size of the decoder"),
     size("decoder_layers", "decoder_num_hidden_layers", 8, "K", "layers of the decoder"),
     size("decoder_heads", "decoder_num_attention_heads", 16, "B", "attention heads of the decoder"),
-    size("decoder_head_dim", "head_dim", lambda c: c.decoder_hidden // c.decoder_heads, "G", "width of a head"),
+    size("decoder_head_dim", "head_dim", lambda c: exact(c.decoder_hidden, c.decoder_heads), "G", "width of a head"),
     choice("kept", "mask_ratio", 0.75, read=kept),
 )
 PIXIO = (
