@@ -38,10 +38,16 @@ def chinese_clip(c: Sizes) -> Part:
     return contrastive(chinese_text(c.text, pooled=False), vision(c.vision), (c.text.hidden, c.vision.hidden), c.projected)
 
 
+def roberta(c: Sizes, *, pooled: bool | None = None) -> Part:
+    """Describe AltRobertaModel: RoBERTa, with a pooler unless that is left out."""
+    ending = (pooler(c),) if (c.pooled if pooled is None else pooled) else ()
+    return Part("", (roberta_embeddings(c), Part("encoder", (layer(c)._replace(name="layers"),), "encoder"), *ending), "backbone")
+
+
 def alt_text(c: Sizes) -> Part:
     """Describe AltCLIPTextModel: every token is mapped to the width of CLIP's text, after a norm."""
-    roberta = Part("roberta", (roberta_embeddings(c), Part("encoder", (layer(c)._replace(name="layers"),), "encoder")), "backbone")
-    return Part("", (roberta, linear("transformation", c.hidden, c.projected), layer_norm("pre_LN", c.hidden)), "text")
+    inner = roberta(c, pooled=False)._replace(name="roberta")
+    return Part("", (inner, linear("transformation", c.hidden, c.projected), layer_norm("pre_LN", c.hidden)), "text")
 
 
 def altclip(c: Sizes) -> Part:
@@ -57,14 +63,15 @@ def _families(
     both = (nested("text", "text_config", fields), nested("vision", "vision_config", VISION), projected)
     model, text = f"{name}Model", f"{name}TextModel"
     neutral = frozenset(("logit_scale_init_value", "direct_kd", "projection_dim"))
+    texts = {text: blueprints[1], **({"AltRobertaModel": roberta} if prefix == "altclip" else {})}
     return {
         prefix: Family(prefix, both, {model: blueprints[0]}, model, neutral, settle=settled),
-        f"{prefix}_text_model": Family(f"{prefix}_text_model", (*fields, *more), {text: blueprints[1]}, text, neutral),
+        f"{prefix}_text_model": Family(f"{prefix}_text_model", (*fields, *more), texts, text, neutral),
         f"{prefix}_vision_model": Family(f"{prefix}_vision_model", VISION, {f"{name}VisionModel": vision}, f"{name}VisionModel"),
     }
 
 
 FAMILIES = {
     **_families("chinese_clip", "ChineseCLIP", CHINESE, (chinese_clip, chinese_text), POOLED),
-    **_families("altclip", "AltCLIP", ALT, (altclip, alt_text)),
+    **_families("altclip", "AltCLIP", ALT, (altclip, alt_text), POOLED),
 }

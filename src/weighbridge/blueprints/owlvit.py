@@ -17,13 +17,18 @@ TEXT = text_fields(49408, 16, *stack_fields(512, 2048, 8))
 
 
 def vision_parts(c: Sizes) -> Part:
-    """Describe the image tower, whose first norm is spelt right."""
+    """Describe OwlViTVisionTransformer, whose first norm is spelt right."""
     return Part("", vision_tower(c, first_norm="pre_layernorm"), "vision", stream=c.patches + 1)
+
+
+def text_parts(c: Sizes) -> Part:
+    """Describe OwlViTTextTransformer, as CLIP's."""
+    return Part("", text_tower(c), "text")
 
 
 def text(c: Sizes) -> Part:
     """Describe OwlViTTextModel."""
-    return Part("", (Part("text_model", text_tower(c), "text"),), "model")
+    return Part("", (text_parts(c)._replace(name="text_model"),), "model")
 
 
 def vision(c: Sizes) -> Part:
@@ -33,7 +38,7 @@ def vision(c: Sizes) -> Part:
 
 def owlvit(c: Sizes) -> Part:
     """Describe OwlViTModel."""
-    return contrastive(Part("", text_tower(c.text), "text"), vision_parts(c.vision), (c.text.hidden, c.vision.hidden), c.projected)
+    return contrastive(text_parts(c.text), vision_parts(c.vision), (c.text.hidden, c.vision.hidden), c.projected)
 
 
 def detection(c: Sizes) -> Part:
@@ -64,8 +69,16 @@ def _families(prefix: str, name: str, patch: int) -> dict[str, Family]:
     classes = {f"{name}Model": owlvit, f"{name}ForObjectDetection": detection}
     return {
         prefix: Family(prefix, fields, classes, f"{name}Model", neutral),
-        f"{prefix}_text_model": Family(f"{prefix}_text_model", TEXT, {f"{name}TextModel": text}, f"{name}TextModel", neutral),
-        f"{prefix}_vision_model": Family(f"{prefix}_vision_model", images, {f"{name}VisionModel": vision}, f"{name}VisionModel", neutral),
+        f"{prefix}_text_model": Family(
+            f"{prefix}_text_model", TEXT, {f"{name}TextModel": text, f"{name}TextTransformer": text_parts}, f"{name}TextModel", neutral
+        ),
+        f"{prefix}_vision_model": Family(
+            f"{prefix}_vision_model",
+            images,
+            {f"{name}VisionModel": vision, f"{name}VisionTransformer": vision_parts},
+            f"{name}VisionModel",
+            neutral,
+        ),
     }
 
 
