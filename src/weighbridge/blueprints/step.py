@@ -27,7 +27,7 @@ def step(c: Sizes) -> tuple[Node, ...]:
 
     def layer(kinds: tuple[str, str]) -> tuple[Node, ...]:
         limited = kinds[0] == "sliding_attention"
-        own = Sizes(**{**vars(c), "heads": c.limited_heads, "window": c.sight}) if limited else c
+        own = Sizes(**{**vars(c), "heads": c.limited_heads, "window": c.sight, "even": False}) if limited else c
         gate = linear("g_proj", H, own.heads if c.by_head else own.heads * c.head_dim, bias=False)
         return (attention(own, gate), mlp(c, kinds[1]), rms_norm("input_layernorm", H), rms_norm("post_attention_layernorm", H))
 
