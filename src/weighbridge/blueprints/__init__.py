@@ -292,6 +292,8 @@ SEEING: dict[str, str] = {
 OTHERS: dict[str, str] = {
     "time_series": "time_series_transformer",
     "informer": "informer",
+    "timesfm": "timesfm",
+    "timesfm2_5": "timesfm2_5",
     "patchtst": "patchtst",
     "patchtsmixer": "patchtsmixer",
     "autoformer": "autoformer",
