@@ -54,6 +54,7 @@ class Field(NamedTuple):
         read: Turns the raw value into the one the blueprint sees (for switches told by a size); for a size, picks
             its own out of a list of height and width.
         fields: For ``nested``, the fields of the sub-config.
+        null: What an explicit null means, told from the fields above, where it is not the default.
         resolve: For ``nested`` whose type the sub-config states: what finds its fields, from its value and key path.
         silent: Not reported as defaulted when absent (an argument of the class, not of the config).
         nullable: Whether an explicit null means that there is none, and only an absent key the default.
@@ -72,6 +73,7 @@ class Field(NamedTuple):
     silent: bool = False
     nullable: bool = False
     resolve: Callable[[Any, str], Inner | None] | None = None
+    null: Callable[[Sizes], Any] | None = None
 
 
 class Inner(NamedTuple):
@@ -271,7 +273,10 @@ def bind(fields: tuple[Field, ...], raw: Mapping[str, Any], *, path: str = "", l
             value = _aliased(field, raw)
         if kind == "size":
             if value is None:
-                value = None if field.nullable and field.key in raw else _defaulted(field, result, path)
+                if field.key in raw and (field.nullable or field.null is not None):
+                    value = None if field.null is None else field.null(result)
+                else:
+                    value = _defaulted(field, result, path)
             elif type(value) is str and value == "auto" and callable(field.default):
                 value = field.default(result)
             elif type(value) is not int or not field.minimum <= value <= LARGEST:

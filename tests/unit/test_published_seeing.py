@@ -72,3 +72,8 @@ def test_images_cost_what_their_tower_and_their_tokens_cost() -> None:
         resized.flops(seq=300, images=1, patches=(16, 24)).forward_matmul
         == resized.flops(seq=300, images=1, patches=(24, 16)).forward_matmul
     )
+
+
+def test_a_null_of_key_value_heads_means_as_many_as_heads() -> None:
+    raw = {"model_type": "qwen2_vl_text", "num_hidden_layers": 1}
+    assert model({**raw, "num_key_value_heads": None}).count() == model({**raw, "num_key_value_heads": 64}).count() != model(raw).count()

@@ -44,7 +44,7 @@ FIELDS = (
     size("mlp", "intermediate_size", 11008, "I", "intermediate size"),
     size("layers", "num_hidden_layers", 32, "L", "layers"),
     size("heads", "num_attention_heads", 32, "A", "attention heads"),
-    size("kv_heads", "num_key_value_heads", lambda c: c.heads, "K", "key-value heads"),
+    size("kv_heads", "num_key_value_heads", lambda c: c.heads, "K", "key-value heads")._replace(null=lambda c: c.heads),
     EVEN,
     size("head_dim", "head_dim", per_head, "D", "width of a head"),
     LABELS,
