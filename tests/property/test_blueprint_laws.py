@@ -235,3 +235,12 @@ def test_the_probe_law_catches_a_blueprint_that_looks() -> None:
     with pytest.raises(AssertionError, match="asks what a size is"):
         cheat(Sizes(hidden=Probe()))
     assert tally(cheat(Sizes(hidden=9))).unique == 9
+
+
+@pytest.mark.parametrize("model_type", sorted(MODULES))
+def test_a_letter_stands_for_one_key(model_type: str) -> None:
+    """Two sizes of one letter would be one in every formula; the height and the width of one key may share it."""
+    keys: dict[str, str] = {}
+    for field in family(model_type).fields:
+        if field.letter:
+            assert keys.setdefault(field.letter, field.key) == field.key, f"{field.letter} is {keys[field.letter]} and {field.key}"

@@ -30,7 +30,7 @@ def backbone(rng: random.Random, inner: dict[str, Any], number: int) -> None:
 
 def draw(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
     """Draw a backbone and maps that fit."""
-    number, inner = rng.randint(2, 4), raw["backbone_config"]
+    number, inner = rng.randint(2, 4), raw.setdefault("backbone_config", {})
     backbone(rng, inner, number)
     raw |= {"patch_size": inner["patch_size"], **pyramid(rng, number)}
     inner.setdefault("hidden_size", 24)

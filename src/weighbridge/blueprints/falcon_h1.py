@@ -94,7 +94,7 @@ NEMOTRON = variant(
     size("groups", "n_groups", 8, "G", "groups of heads that share B and C", "mamba_n_groups"),
     size("state", "ssm_state_size", 128, "N", "state of a channel"),
     size("kernel", "conv_kernel", 4, "Z", "width of the convolution", "mamba_d_conv"),
-    size("chunk", "chunk_size", 128, "C", "tokens in a chunk", "mamba_chunk_size"),
+    size("chunk", "chunk_size", 128, "Q", "tokens in a chunk", "mamba_chunk_size"),
     switch("conv_bias", "use_conv_bias", True, "mamba_conv_bias"),
     switch("bias", "use_bias", False),
     size("experts", "n_routed_experts", 8, "E", "routed experts", "num_local_experts"),

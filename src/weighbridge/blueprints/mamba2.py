@@ -72,7 +72,7 @@ MAMBA2 = (
     *(field for field in variant(FIELDS_OF_MAMBA, vocab=32768, hidden=4096, state=128, layers=64, tied=False) if field.word != "rank"),
     size("state_heads", "num_heads", 128, "A", "heads"),
     size("groups", "n_groups", 8, "G", "groups of heads that share B and C"),
-    size("chunk", "chunk_size", 256, "C", "tokens in a chunk"),
+    size("chunk", "chunk_size", 256, "Q", "tokens in a chunk"),
 )
 
 BAMBA = variant(
@@ -83,7 +83,7 @@ BAMBA = variant(
     size("state", "mamba_d_state", 256, "N", "state of a channel"),
     size("kernel", "mamba_d_conv", 4, "Z", "width of the convolution"),
     size("expand", "mamba_expand", 2, "X", "inner width over hidden size"),
-    size("chunk", "mamba_chunk_size", 256, "C", "tokens in a chunk"),
+    size("chunk", "mamba_chunk_size", 256, "Q", "tokens in a chunk"),
     switch("conv_bias", "mamba_conv_bias", True),
     switch("bias", "mamba_proj_bias", False),
     fact("kinds", lambda c: ["attention" if index in c.attended else "mamba" for index in range(c.layers)]),

@@ -71,7 +71,7 @@ ZAMBA2 = (
     size("state", "mamba_d_state", 64, "N", "state of a channel"),
     size("kernel", "mamba_d_conv", 4, "Z", "width of the convolution"),
     size("expand", "mamba_expand", 2, "X", "inner width over hidden size"),
-    size("chunk", "chunk_size", 256, "C", "tokens in a chunk"),
+    size("chunk", "chunk_size", 256, "Q", "tokens in a chunk"),
     size("adapter_rank", "adapter_rank", 128, "R", "rank of an adapter"),
     Field("blocks", "num_mem_blocks", 1, "choice"),
     fact("conv_bias", True),

@@ -100,7 +100,8 @@ def flops_formula(model: Model, lengths: tuple[str, ...] = ("seq",)) -> Formula:
 
 def _formula(book: Entry, table: dict[str, Symbol], values: dict[str, int]) -> Formula:
     total = closed(book)
-    used = set().union(*map(letters, total.polynomial().symbols()))
+    # A letter that cancels out, as in H / N * N, still stands in the formula as it is written.
+    used = letters(total.expression()).union(*map(letters, total.polynomial().symbols()))
     modules = tuple(ModuleFormula(path, closed(entry), _integer(evaluate(entry.each, values))) for path, entry in entries(book) if path)
     kept = tuple(symbol for letter, symbol in table.items() if letter in used)
     return Formula(total, modules, kept, {symbol.letter: values[symbol.letter] for symbol in kept})
