@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from weighbridge.messages import mark, translator
 from weighbridge.proofs.components import Atom, Parts, parts
 from weighbridge.proofs.conventions import TABLES, trees
+from weighbridge.tree import Part, walk
 
 if TYPE_CHECKING:
     from weighbridge.model import Model
@@ -117,6 +118,8 @@ def counts(model: Model, lang: str = "en") -> tuple[Count, ...]:
     for key, amount, words in counted:
         if isinstance(amount, int) and amount != own.unique:
             rows.append(row(key, "part", rows[0].class_name, words[0], amount, words[1], words[2]))
+    for name, amount in _towers(model):
+        rows.append(row("tower", "part", rows[0].class_name, name, amount, *TOWER))
     rows += [row("published", "published", "", PUBLISHED[0], None, PUBLISHED[1], source, written) for written, source in _published(model)]
     return tuple(rows)
 
@@ -131,6 +134,12 @@ ACTIVE = (
     mark("unique parameters that work on one token: of the experts, only those chosen"),
     mark("“active parameters” of Mixtral (arXiv 2401.04088) and DeepSeek-V3 (arXiv 2412.19437)"),
 )
+TOWER = (
+    mark("unique parameters of this part of a model that sees, hears or reads in several"),
+    mark("model cards that tell the language model, the vision tower and the projector apart"),
+)
+SENSES = frozenset(("vision", "audio"))
+"""Kinds of parts whose presence makes a model one of several towers."""
 PUBLISHED = (mark("published"), mark("the figure its authors give"))
 
 
@@ -143,6 +152,21 @@ def _class_words(name: str, index: int) -> tuple[str, str]:
 
 def _classes(model: Model) -> Iterator[tuple[int, str, Parts]]:
     yield from ((index, name, parts(tree)) for index, (name, tree) in enumerate(trees(model)))
+
+
+def _towers(model: Model) -> Iterator[tuple[str, int]]:
+    """Yield the parts of a model of several towers, each with what it holds of its own: towers, projections, the language model."""
+    from weighbridge.accounts.ledger import ledger
+    from weighbridge.accounts.parameters import PARAMETERS
+
+    for path, part in walk(model.tree):
+        inner = [child for child in part.children if isinstance(child, Part)]
+        if any(child.kind in SENSES for child in inner):
+            for child in inner:
+                amount = ledger(child, PARAMETERS).amount
+                if isinstance(amount, int) and amount:
+                    yield f"{path}.{child.name}" if path else child.name, amount
+            return
 
 
 def _published(model: Model) -> Iterator[tuple[str, str]]:

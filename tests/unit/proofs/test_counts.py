@@ -56,3 +56,9 @@ def test_every_key_has_its_place_among_the_counting_rules() -> None:
     anchors = {word for line in page.splitlines() if line.startswith("### ") for word in line.removeprefix("### ").split(", ")}
     assert {custom.key for custom in CUSTOMS} - anchors == set()
     assert {omission.key for omission in OMISSIONS} - anchors == set()
+
+
+def test_the_towers_of_a_model_that_sees_make_up_the_whole() -> None:
+    rows = {row.name: row.value for row in model("clip-vit-base-patch32").counts() if row.key == "tower"}
+    assert rows == {"text_model": 63_165_952, "vision_model": 87_456_000, "visual_projection": 393_216, "text_projection": 262_144}
+    assert not [row for row in model("bert-base-uncased").counts() if row.key == "tower"]
