@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family, bart, fairseq
 from weighbridge.config import Sizes, size, switch, told, variant
-from weighbridge.parts import attend, embedding, layer_norm, linear, stack
-from weighbridge.tree import Node, Part, Span, Stream, Together
+from weighbridge.parts import attend, embedding, layer_norm, linear, matmul, stack
+from weighbridge.tree import Node, Op, Part, Span, Stream, Together
 
 FIELDS = variant(
     tuple(field for field in fairseq.fields(96103, 16384, 1024, 4096, (16, 16), 16) if field.word not in ("positions", "labels")),
     size("globals", "num_global_tokens", 32, "G", "global tokens"),
     size("block", "block_size", 512, "B", "tokens in a block"),
     switch("stagger", "stagger_local_blocks", True),
+    told("lone", lambda c: c.globals == 1),
     told("staggered", lambda c: [c.stagger and index % 2 == 1 for index in range(c.layers)]),
 )
 NEUTRAL = fairseq.NEUTRAL | {"max_position_embeddings"}
@@ -25,10 +26,15 @@ STYLE = fairseq.Style("computed", final_norm=True, logits_bias=False)
 def attention(c: Sizes, local: Stream) -> Part:
     """Describe attention: tokens see their block and the global tokens, which see everything."""
     every, blocks = Together((local, c.globals)), Span(local, over=c.block)
+    # The weight of a single global token scales its value; that is no product of matrices.
+    seen: tuple[Op, ...] = (attend(heads=c.heads, head_dim=c.head_dim, queries=c.block, keys=c.globals + c.block, groups=blocks),)
+    if c.lone:
+        within = attend(heads=c.heads, head_dim=c.head_dim, queries=c.block, keys=c.block, groups=blocks)
+        seen = (within, matmul("beyond", (c.heads, blocks, c.block, c.globals, c.head_dim)))
     return Part("self_attn", (
         *(linear(f"{name}_proj", c.hidden, c.hidden, bias=False, stream=every) for name in ("k", "v", "q", "out")),
         attend(heads=c.heads, head_dim=c.head_dim, queries=c.globals, keys=every),
-        attend(heads=c.heads, head_dim=c.head_dim, queries=c.block, keys=c.globals + c.block, groups=blocks),
+        *seen,
     ), "self_attention")  # fmt: skip
 
 
