@@ -80,4 +80,4 @@ def _column(table: Table, index: int) -> str:
     if table.columns[index].kind in ("integer", "share"):
         return "r"
     longest = max((len(str(row.cells[index])) for row in table.rows), default=0)
-    return r">{\raggedright}p{0.3\linewidth}" if longest > WIDEST else "l"
+    return r">{\raggedright\arraybackslash}p{0.3\linewidth}" if longest > WIDEST else "l"
