@@ -77,6 +77,8 @@ def write(found: dict[str, Any]) -> None:
 
 def page(found: dict[str, Any]) -> str:
     """Write the page of the docs: the figures, then every type."""
+    begun = found["types_begun"] - found["types_exact"]
+    some_more = f"; of {begun} more types some do" if begun else ""
     share = 1000 * found["classes_exact"] // found["classes"] / 10
     rows = sorted(found["by_type"].items())
     some = [f"| {name} | {exact} | {total} |" for name, (exact, total) in rows if exact]
@@ -86,7 +88,7 @@ def page(found: dict[str, Any]) -> str:
         "",
         f"Of the {found['classes']:,} classes of {found['types']} model types that {found['library']} can build,",
         f"Weighbridge agrees with {found['classes_exact']:,} ({share:.1f} %) tensor for tensor: names, shapes, order, ties and buffers, on",
-        f"{found['configs']}. All classes of {found['types_exact']} types agree; of {found['types_begun'] - found['types_exact'] or 'no'} more types some do.",
+        f"{found['configs']}. All classes of {found['types_exact']} types agree{some_more}.",
         "",
         "A class counts if the library builds it on the meta device, from its default config or with one of a few overrides where a",
         "field has no default; inner classes such as `BartEncoder`, which no config names, are among them. `truth/census.json` lists",
