@@ -10,7 +10,7 @@ from truth.listing import Line, Listing, of_rows
 from weighbridge.accounts.closed import closed
 from weighbridge.accounts.ledger import ledger
 from weighbridge.accounts.parameters import PARAMETERS, tally
-from weighbridge.config import LARGEST, bind, symbols
+from weighbridge.binding import LARGEST, bind, symbols
 from weighbridge.errors import UsageError, WeighbridgeError
 from weighbridge.formula import Expression, Symbol, evaluate
 from weighbridge.model import Model

@@ -11,8 +11,9 @@ from math import lcm
 from typing import Any
 
 from truth.recipes import recipe
+from weighbridge.binding import within
 from weighbridge.blueprints import MODULES, Family, family
-from weighbridge.config import Field, within
+from weighbridge.config import Field
 
 HEAD_DIMS = (4, 8, 12, 16)
 

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, final
 
 from weighbridge.accounts.parameters import Tally, tally
+from weighbridge.binding import LARGEST, bind
 from weighbridge.blueprints import family
-from weighbridge.config import LARGEST, Sizes, bind
+from weighbridge.config import Sizes
 from weighbridge.errors import ConfigError, UnknownArchitecture
 from weighbridge.sizes import Quantity, Size
 

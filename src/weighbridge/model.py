@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 
 from weighbridge.accounts.parameters import Tally, tally
-from weighbridge.blueprints import Family, family, is_remote, model_type_of
-from weighbridge.config import Sizes, bind, did_you_mean, merged, symbols
-from weighbridge.errors import ConfigError, ReadError, SourceError, UnknownArchitecture, UsageError
+from weighbridge.binding import bind, symbols
+from weighbridge.blueprints import Family
+from weighbridge.config import Sizes
+from weighbridge.errors import SourceError, UsageError
 from weighbridge.records import TYPE_CHECKING, NamedTuple
-from weighbridge.scrutiny import conflicts, defaulted, refuse_parametric_activations, unknown
+from weighbridge.scrutiny import defaulted, unknown
 from weighbridge.tree import Part, Row, flatten, walk
 
 if TYPE_CHECKING:
-    from pathlib import Path
     from typing import Any
 
     from weighbridge.accounts.flops import Flops
@@ -303,10 +302,12 @@ def model(
     >>> model({"model_type": "bert", "num_hidden_layers": 24}).count().unique
     194536704
     """
+    from weighbridge import opening
+
     if via is not None:
-        return _via(source, model_class, overrides, via, trust_remote_code)
+        return opening.via(source, model_class, overrides, via, trust_remote_code)
     if isinstance(source, Mapping):
-        return _from_config(dict(source), "config", model_class, overrides)
+        return opening.from_config(dict(source), "config", model_class, overrides)
     if hasattr(source, "named_parameters"):
         from weighbridge.readers.module import read_module
 
@@ -317,11 +318,11 @@ def model(
 
     text = str(source)
     if text == "-":
-        return _from_config(sources.standard_input(), "standard input", model_class, overrides)
+        return opening.from_config(sources.standard_input(), "standard input", model_class, overrides)
     found = sources.preset(text)
     if found is not None:
-        return _from_config(found.config, text, model_class, overrides)
-    return _from_path(text, model_class, overrides)
+        return opening.from_config(found.config, text, model_class, overrides)
+    return opening.from_path(text, model_class, overrides)
 
 
 def count(source: object, model_class: str | None = None, overrides: Mapping[str, Any] | None = None) -> Tally:
@@ -331,117 +332,6 @@ def count(source: object, model_class: str | None = None, overrides: Mapping[str
     109482240
     """
     return model(source, model_class, overrides).count()
-
-
-def _via(source: object, model_class: str | None, overrides: Mapping[str, Any] | None, via: str, trust: bool) -> Model:
-    if via != "transformers":
-        raise UsageError(f"--via {via}: only transformers can stand in for a blueprint")
-    from weighbridge import sources
-    from weighbridge.readers.reference import read_reference
-
-    raw, name = (dict(source), "config") if isinstance(source, Mapping) else sources.raw_config(str(source))
-    return read_reference(merged(raw, overrides), name, model_class, trust_remote_code=trust)
-
-
-def _from_path(text: str, model_class: str | None, overrides: Mapping[str, Any] | None) -> Model:
-    from weighbridge import sources
-
-    # A config on this disk is what people weigh most: nothing of files, hubs or addresses is loaded for it.
-    if text.endswith(".json") and not text.endswith(".index.json") and os.path.isfile(text):
-        return _from_config(sources.read_config(text), text, model_class, overrides)
-    from pathlib import Path
-
-    from weighbridge.readers import place
-
-    path = Path(text) if os.path.exists(text) else place(text)
-    if path.is_dir():
-        config = path / "config.json"
-        for name in ("config.json", "bert_config.json"):
-            if (path / name).is_file():
-                config = path / name
-        if config.is_file():
-            return _from_directory(path, config, model_class, overrides)
-    elif not path.is_file():
-        raise sources.not_found(text)
-    elif path.suffix == ".json" and not path.name.endswith(".index.json"):
-        return _from_config(sources.read_config(path), text, model_class, overrides)
-    from weighbridge.readers import read_checkpoint
-
-    if model_class or overrides:
-        raise UsageError(f"{text}: --class and --set are for configs; a file holds what it holds")
-    return read_checkpoint(path)
-
-
-def _from_directory(path: Path, config: Path, model_class: str | None, overrides: Mapping[str, Any] | None) -> Model:
-    """Weigh a directory's config; where no blueprint describes it, the weights beside it are still exact."""
-    from weighbridge import sources
-
-    try:
-        return _from_config(sources.read_config(config), str(path), model_class, overrides)
-    except UnknownArchitecture as error:
-        from weighbridge.readers import read_checkpoint
-
-        if model_class or overrides:
-            raise
-        try:
-            weights = read_checkpoint(path)
-        except ReadError:
-            raise error from None
-        weights.notes = (f"{config.name}: {error}; the weights beside it were counted", *weights.notes)
-        return weights
-
-
-def _from_config(raw: dict[str, Any], source: str, model_class: str | None, overrides: Mapping[str, Any] | None) -> Model:
-    notes: tuple[str, ...] = ()
-    stated = raw
-    if overrides:
-        raw = merged(raw, overrides)
-    model_type = raw.get("model_type")
-    if not isinstance(model_type, str):
-        from weighbridge import sources
-
-        model_type = (model_class and model_type_of(model_class)) or sources.model_type(raw)
-        notes = (f"the config states no model type; its keys are those of {model_type}",)
-    known = family(model_type)
-    if known.settle is not None:
-        raw = merged(known.settle(stated), overrides)
-    if is_remote(model_type):
-        notes = (*notes, f"the code of {model_type} stands beside its files; its tensors are described as there, not held to a live class")
-    if overrides:
-        _check_overrides(known, raw, overrides)
-    class_name = _class(known, raw, model_class)
-    if class_name in known.remote:
-        notes = (*notes, f"the code of {class_name} stands beside its files; its tensors are described as there, not held to a live class")
-    conflicts(known.fields, raw)
-    refuse_parametric_activations(known.fields, raw)
-    sizes = bind(known.fields, raw)
-    tree = known.classes[class_name](sizes)
-    return Model(source, "config", tree, class_name=class_name, notes=notes, description=Described(known, raw, sizes))
-
-
-def _class(known: Family, raw: Mapping[str, Any], model_class: str | None) -> str:
-    if model_class is None:
-        stated = raw.get("architectures")
-        if not stated:
-            return known.base
-        from weighbridge.sources import architectures
-
-        model_class = architectures(raw)[0]
-    if model_class in known.classes:
-        return model_class
-    hint = did_you_mean(model_class, known.classes) or f"known: {', '.join(known.classes)}"
-    raise UnknownArchitecture(
-        f"no class {model_class!r} of model type {known.model_type!r}", key="architectures", value=model_class, hint=hint
-    )
-
-
-def _check_overrides(known: Family, raw: Mapping[str, Any], overrides: Mapping[str, Any]) -> None:
-    """Refuse an override that would silently do nothing."""
-    strangers = unknown(known.fields, raw, known.neutral)
-    for key in overrides:
-        if key in strangers:
-            keys = [name for field in known.fields for name in (field.key, *field.aliases) if name]
-            raise ConfigError(f"{known.model_type} has no such field", key=key, hint=did_you_mean(key, keys) or f"known: {', '.join(keys)}")
 
 
 def _read_words(known: Family, class_name: str, sizes: Sizes) -> set[str]:

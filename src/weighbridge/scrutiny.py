@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from weighbridge.config import Field, within
+from weighbridge.binding import within
+from weighbridge.config import Field
 from weighbridge.errors import ConfigError
 from weighbridge.records import TYPE_CHECKING
 

@@ -23,38 +23,39 @@ def written(**overrides: object) -> str:
     return f"{weighbridge.count('bert-base-uncased', None, overrides).unique:,}"
 
 
-def wait_for_total(page: Page, figure: str) -> None:
+def assert_total(page: Page, figure: str) -> None:
+    """Hold the page to a total, which it may take a while to show; Playwright raises if it does not."""
     page.wait_for_function("figure => document.querySelector('#total .big').textContent === figure", arg=figure)
 
 
 def test_a_size_is_changed_and_the_numbers_are_the_librarys(opened: Opened) -> None:
     with opened(BERT) as (page, _):
-        wait_for_total(page, written())
+        assert_total(page, written())
         page.fill("#f-num_hidden_layers", "7")
-        wait_for_total(page, written(num_hidden_layers=7))
+        assert_total(page, written(num_hidden_layers=7))
         assert "7 layers" in page.inner_text("#answer .headline")
         assert page.input_value('[data-for="f-num_hidden_layers"]') == "7"
         slider = page.locator('[data-for="f-vocab_size"]')
         slider.focus()
         slider.press("ArrowRight")
-        wait_for_total(page, written(num_hidden_layers=7, vocab_size=30523))
+        assert_total(page, written(num_hidden_layers=7, vocab_size=30523))
         page.locator("label.switch", has_text="add_pooling_layer").click()
-        wait_for_total(page, written(num_hidden_layers=7, vocab_size=30523, add_pooling_layer=False))
+        assert_total(page, written(num_hidden_layers=7, vocab_size=30523, add_pooling_layer=False))
         page.select_option("#class", "BertForMaskedLM")
         overrides = {"num_hidden_layers": 7, "vocab_size": 30523, "add_pooling_layer": False}
-        wait_for_total(page, f"{weighbridge.count('bert-base-uncased', 'BertForMaskedLM', overrides).unique:,}")
+        assert_total(page, f"{weighbridge.count('bert-base-uncased', 'BertForMaskedLM', overrides).unique:,}")
 
 
 def test_a_link_reproduces_what_is_seen(opened: Opened) -> None:
     with opened(BERT) as (page, _):
         page.fill("#f-num_hidden_layers", "5")
-        wait_for_total(page, written(num_hidden_layers=5))
+        assert_total(page, written(num_hidden_layers=5))
         page.wait_for_function("location.search.includes('num_hidden_layers=5')")
         address, seen = page.url, page.inner_text("#answer")
     assert "set.num_hidden_layers=5" in address
     assert "hidden_size" not in address, "only what was changed stands in the address"
     with opened(address) as (page, _):
-        wait_for_total(page, written(num_hidden_layers=5))
+        assert_total(page, written(num_hidden_layers=5))
         assert page.inner_text("#answer") == seen
 
 
@@ -62,11 +63,11 @@ def test_the_back_button(opened: Opened) -> None:
     with opened(BERT) as (page, _):
         page.wait_for_timeout(1100)
         page.fill("#f-num_hidden_layers", "5")
-        wait_for_total(page, written(num_hidden_layers=5))
+        assert_total(page, written(num_hidden_layers=5))
         page.go_back()
-        wait_for_total(page, written())
+        assert_total(page, written())
         page.go_forward()
-        wait_for_total(page, written(num_hidden_layers=5))
+        assert_total(page, written(num_hidden_layers=5))
 
 
 def test_what_cannot_be_weighed_is_said_and_nothing_jumps(opened: Opened) -> None:
@@ -77,7 +78,7 @@ def test_what_cannot_be_weighed_is_said_and_nothing_jumps(opened: Opened) -> Non
         assert "hidden_size" in page.inner_text("#refused")
         assert page.locator("#answer h2").first.bounding_box() == before
         page.fill("#f-hidden_size", "780")
-        wait_for_total(page, written(hidden_size=780))
+        assert_total(page, written(hidden_size=780))
         assert page.locator("#refused").is_hidden()
 
 
@@ -128,7 +129,7 @@ def test_a_config_is_dropped(opened: Opened) -> None:
     with opened(f"{BERT}&lang=zh") as (page, _):
         drop(page, "config.json", json.dumps(config))
         page.wait_for_url("**config=**")
-        wait_for_total(page, f"{weighbridge.count(config).unique:,}")
+        assert_total(page, f"{weighbridge.count(config).unique:,}")
         assert page.get_attribute("html", "lang") == "zh-Hans"
 
 
@@ -146,7 +147,7 @@ def test_of_a_checkpoint_only_the_header_is_sent(opened: Opened, tmp_path: Path)
         file.truncate(8 + len(text) + at)
     with opened(BERT, expected=("409",)) as (page, seen):
         page.set_input_files("#file", path)
-        wait_for_total(page, f"{400 * 64 * 1024:,}")
+        assert_total(page, f"{400 * 64 * 1024:,}")
         assert "model.safetensors" in page.inner_text("#dropped")
         assert sum(seen.posted) <= len(text) + 2 * 4096, f"{sum(seen.posted):,} bytes of {path.stat().st_size:,} were sent"
 

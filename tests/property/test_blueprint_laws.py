@@ -19,8 +19,9 @@ from truth import compare
 from truth.draw import draw
 from weighbridge import model
 from weighbridge.accounts.parameters import tally
+from weighbridge.binding import bind, symbols
 from weighbridge.blueprints import MODULES, family
-from weighbridge.config import Sizes, bind, symbols
+from weighbridge.config import Sizes
 from weighbridge.errors import ConfigError
 from weighbridge.formula import Symbol, evaluate
 from weighbridge.model import Model

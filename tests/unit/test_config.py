@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 import weighbridge
-from weighbridge.config import LABELS, TIED, Field, bind, choice, listed, merged, nested, sides, size, switch, symbols
+from weighbridge.binding import bind, merged, symbols
+from weighbridge.config import LABELS, TIED, Field, choice, listed, nested, sides, size, switch
 from weighbridge.errors import ConfigError
 from weighbridge.scrutiny import conflicts, defaulted, unknown
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from weighbridge import model
-from weighbridge.config import bind, size, told
+from weighbridge.binding import bind
+from weighbridge.config import size, told
 from weighbridge.errors import ConfigError, UsageError
 from weighbridge.formula import Symbol
 

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from weighbridge.errors import ConfigError
-from weighbridge.formula import Polynomial, Symbol, evaluate, polynomial, times, total
+from weighbridge.formula import Symbol, evaluate, times, total
+from weighbridge.polynomials import Polynomial, polynomial
 from weighbridge.sizes import Size, exact, round_up
 
 LETTERS = {letter: Symbol(letter, order=number) for number, letter in enumerate("VHLA")}

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from weighbridge.errors import ConfigError
-from weighbridge.formula import Symbol, evaluate, polynomial
+from weighbridge.formula import Symbol, evaluate
+from weighbridge.polynomials import polynomial
 from weighbridge.sizes import exact, product, round_up
 
 

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import random
 from importlib import import_module
 from typing import Any
 
+from truth.recipes.timesfm import draw
 
-def draw(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
-    """Let the patches fill what is looked back at."""
-    raw["patch_length"] = rng.choice((1, 1, 4, 7))
-    raw["context_length"] = raw["patch_length"] * rng.randint(2, 6)
-    if rng.random() < 0.6:
-        raw["quantiles"] = [0.1, 0.5, 0.9][: rng.randint(1, 3)]
-    return raw
+__all__ = ["draw", "inputs"]
 
 
 def inputs(model: Any, lengths: Any) -> dict[str, Any]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from weighbridge.accounts.ledger import Entry
-from weighbridge.formula import Expression, Number, Polynomial, as_expression, polynomial, times, total
+from weighbridge.formula import Expression, Number, as_expression, times, total
+from weighbridge.polynomials import Polynomial, polynomial
 
 
 class Closed(NamedTuple):

@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from functools import partial
 from importlib import import_module
 
+from weighbridge.binding import bind
 from weighbridge.blueprints import MODULES, family, timm
 from weighbridge.blueprints.grids import Grid
-from weighbridge.config import Field, Inner, Sizes, bind
+from weighbridge.config import Field, Inner, Sizes
 from weighbridge.errors import UnknownArchitecture
 from weighbridge.records import TYPE_CHECKING, NamedTuple
 from weighbridge.sizes import Size

@@ -93,7 +93,7 @@ def submodel(c: Sizes, *endings: str) -> Part:
     Raises:
         ConfigError: The type has no such class.
 
-    >>> from weighbridge.config import bind
+    >>> from weighbridge.binding import bind
     >>> [part.name for part in submodel(bind((composed("text", "text_config", "bert"),), {}).text).children]
     ['embeddings', 'encoder', 'pooler']
     """

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.backbones import Features
-from weighbridge.blueprints.detections import FIELDS, SKIPPED, encoder, looked_through, perceptron, positions
-from weighbridge.blueprints.grids import area
+from weighbridge.blueprints.detections import FIELDS, SKIPPED, encoder, looked_through, perceptron
+from weighbridge.blueprints.detr import detr
 from weighbridge.blueprints.masks import map_attention, masks
 from weighbridge.config import Sizes, variant
-from weighbridge.parts import attend, conv2d, embedding, layer_norm, linear, plain_mlp
+from weighbridge.parts import attend, layer_norm, linear, plain_mlp
 from weighbridge.sizes import exact
 from weighbridge.tree import Every, Part, Stream
 
@@ -60,16 +60,8 @@ def decoder(c: Sizes, keys: Stream) -> tuple[Part, ...]:
 
 
 def model(c: Sizes, seen: Features) -> tuple[Part, ...]:
-    """Describe backbone, positions, queries, encoder and decoder."""
-    places = area(seen.maps[-1])
-    return (
-        Part("backbone", (Part("model", seen.parts, "backbone"),), "vision"),
-        *positions(c),
-        embedding("query_position_embeddings", c.queries, c.hidden),
-        conv2d("input_projection", seen.widths[-1], c.hidden, 1, positions=places),
-        Part("encoder", encoder(c), "encoder", stream=places),
-        Part("decoder", decoder(c, places), "decoder", stream=c.queries),
-    )
+    """Describe DETR with this decoder."""
+    return detr(c, seen, decoder)
 
 
 def detection(c: Sizes, seen: Features) -> tuple[Part, ...]:

@@ -5,6 +5,8 @@ Source: arXiv 2005.12872; names as in transformers 5.23.0, models/detr/modeling_
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.backbones import Features
 from weighbridge.blueprints.detections import FIELDS, SKIPPED, decoder, encoder, looked_through, perceptron, positions
@@ -12,11 +14,11 @@ from weighbridge.blueprints.grids import area
 from weighbridge.blueprints.masks import map_attention, masks
 from weighbridge.config import Sizes
 from weighbridge.parts import conv2d, embedding, linear
-from weighbridge.tree import Part
+from weighbridge.tree import Node, Part, Stream
 
 
-def detr(c: Sizes, seen: Features) -> tuple[Part, ...]:
-    """Describe backbone, positions, queries, encoder and decoder."""
+def detr(c: Sizes, seen: Features, decode: Callable[[Sizes, Stream], tuple[Node, ...]] = decoder) -> tuple[Part, ...]:
+    """Describe backbone, positions, queries, encoder and decoder; *decode* describes the decoder's inside."""
     places = area(seen.maps[-1])
     return (
         Part("backbone", (Part("model", seen.parts, "backbone"),), "vision"),
@@ -24,7 +26,7 @@ def detr(c: Sizes, seen: Features) -> tuple[Part, ...]:
         embedding("query_position_embeddings", c.queries, c.hidden),
         conv2d("input_projection", seen.widths[-1], c.hidden, 1, positions=places),
         Part("encoder", encoder(c), "encoder", stream=places),
-        Part("decoder", decoder(c, places), "decoder", stream=c.queries),
+        Part("decoder", decode(c, places), "decoder", stream=c.queries),
     )
 
 

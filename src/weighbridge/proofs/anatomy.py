@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from weighbridge.formula import Expression, Number, Product, Symbol, polynomial, times, total
+from weighbridge.formula import Expression, Number, Product, Symbol, times, total
+from weighbridge.polynomials import polynomial
 from weighbridge.proofs.wording import topic_of_name
 from weighbridge.sizes import Size, product
 from weighbridge.tree import Part, Tensor

@@ -13,7 +13,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.accounts.parameters import count
-from weighbridge.config import bind
+from weighbridge.binding import bind
 from weighbridge.errors import WeighbridgeError
 from weighbridge.messages import Say, mark
 from weighbridge.proofs.components import Atom, Parts, parts

@@ -13,8 +13,9 @@ from weighbridge.accounts.closed import Closed, closed
 from weighbridge.accounts.ledger import Entry
 from weighbridge.accounts.ledger import Line as Amount
 from weighbridge.errors import UsageError
-from weighbridge.formula import Expression, Symbol, as_expression, evaluate, letters, polynomial
+from weighbridge.formula import Expression, Symbol, as_expression, evaluate, letters
 from weighbridge.messages import Say, translator
+from weighbridge.polynomials import polynomial
 from weighbridge.proofs.anatomy import STRUCTURAL, TRANSPARENT, Leaf, Pair, find, joined, owned, pair, scaled
 from weighbridge.proofs.insight import Insight, insight
 from weighbridge.proofs.wording import line_wording, role_name, section_wording

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from weighbridge.accounts.closed import Closed
 from weighbridge.errors import ConfigError
-from weighbridge.formula import Atom, Expression, Monomial, Number, Polynomial, Product, Symbol, evaluate, polynomial, total
+from weighbridge.formula import Expression, Number, Product, Symbol, evaluate, total
+from weighbridge.polynomials import Atom, Monomial, Polynomial, polynomial
 
 STEPS = (("layers", 1), ("vocab", 1), ("hidden", 64))
 """What is changed to see its cost: our word for the size, and by how much."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from weighbridge.config import Inner, Sizes, bind, merged, within
+from weighbridge.binding import bind, merged, within
+from weighbridge.config import Inner, Sizes
 from weighbridge.errors import WeighbridgeError
 from weighbridge.messages import Say
 from weighbridge.model import Described, Model

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 import weighbridge
+from weighbridge.binding import bind, symbols
 from weighbridge.blueprints.composite import composed, redirected, submodel, under
-from weighbridge.config import Sizes, altered, bind, fact, symbols
+from weighbridge.config import Sizes, altered, fact
 from weighbridge.errors import ConfigError
 from weighbridge.formula import Symbol
 from weighbridge.parts import attend, linear

@@ -8,8 +8,8 @@ from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.errors import WeighbridgeError
-from weighbridge.formula import Polynomial, polynomial
 from weighbridge.messages import mark
+from weighbridge.polynomials import Polynomial, polynomial
 from weighbridge.proofs.anatomy import HEADS, Leaf, leaves, pair
 from weighbridge.proofs.audit.claims import Left, Reason, Said, said
 from weighbridge.proofs.audit.terms import plain, symbol

@@ -8,8 +8,8 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import NamedTuple
 
-from weighbridge.formula import Atom, Polynomial
 from weighbridge.messages import mark
+from weighbridge.polynomials import Atom, Polynomial
 from weighbridge.proofs.audit.claims import Claim, Reason, Said, said
 from weighbridge.proofs.audit.components import TITLES
 from weighbridge.proofs.audit.equations import Chain

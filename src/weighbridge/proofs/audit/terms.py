@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple, TypeAlias
 
-from weighbridge.formula import Atom, Coefficient, Monomial, Polynomial, Symbol
+from weighbridge.formula import Symbol
+from weighbridge.polynomials import Atom, Coefficient, Monomial, Polynomial
 from weighbridge.proofs.audit.tokens import Token
 from weighbridge.proofs.audit.words import SYMBOLS
 
