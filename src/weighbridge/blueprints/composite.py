@@ -23,11 +23,12 @@ from collections.abc import Mapping
 from functools import cache
 
 from weighbridge.blueprints import MODULES, family
+from weighbridge.blueprints.grafting import moved
 from weighbridge.config import Field, Inner, Sizes, did_you_mean
 from weighbridge.errors import ConfigError, UnknownArchitecture
 from weighbridge.records import TYPE_CHECKING
 from weighbridge.sizes import Size
-from weighbridge.tree import Least, Node, Once, Part, Span, Squares, Stream, Tensor, Times, Together, Within
+from weighbridge.tree import Part, Stream
 
 if TYPE_CHECKING:
     from typing import Any
@@ -127,56 +128,6 @@ def under(
     >>> under("decoder", inner, streams={"seq": "decoder"}).children[1].children[0].tied_to
     'decoder.a.weight'
     """
-    moved = _moved(tree, name + "." if name else "", streams or {})
-    stream = moved.stream if moved.stream is not None else (streams or {}).get("seq")
-    return moved._replace(name=name, given=given or moved.given, runs=runs, stream=stream)
-
-
-def _moved(part: Part, prefix: str, streams: Mapping[str, Stream]) -> Part:
-    children = tuple(_child(child, prefix, streams) for child in part.children)
-    if all(new is old for new, old in zip(children, part.children, strict=True)) and not streams:
-        return part
-    given = part.given if part.given is None or part.given not in streams else _name(streams[part.given])
-    return part._replace(children=children, stream=redirected(part.stream, streams), given=given)
-
-
-def _child(node: Node, prefix: str, streams: Mapping[str, Stream]) -> Node:
-    if isinstance(node, Part):
-        return _moved(node, prefix, streams)
-    if isinstance(node, Tensor):
-        return node if node.tied_to is None else node._replace(tied_to=prefix + node.tied_to)
-    if not streams:
-        return node
-    products = tuple(tuple(redirected(factor, streams) for factor in factors) for factors in node.products)
-    queries, keys = redirected(node.queries, streams), redirected(node.keys, streams)
-    return node._replace(queries=queries, keys=keys, groups=redirected(node.groups, streams), products=products)  # type: ignore[arg-type]
-
-
-def _name(stream: Stream) -> str | None:
-    """Return what a part needs to run whose stream became another: a stream of known length is always there."""
-    match stream:
-        case Span() | Once() | Least() | Within():
-            return _name(stream.of)
-        case str():
-            return stream
-        case _:
-            return None
-
-
-def redirected(stream: Stream | None, streams: Mapping[str, Stream]) -> Stream | None:
-    """Return a stream with named ones replaced, however deep they stand.
-
-    >>> redirected(Span("seq", add=1), {"seq": "decoder"})
-    Span(of='decoder', add=1, times=1, over=1, plus=0, evenly=False)
-    """
-    match stream:
-        case str():
-            return streams.get(stream, stream)
-        case Span() | Once() | Least() | Within() | Squares():
-            return stream._replace(of=redirected(stream.of, streams))  # type: ignore[arg-type]
-        case Together():
-            return Together(tuple(redirected(inner, streams) for inner in stream.streams))  # type: ignore[misc]
-        case Times():
-            return Times(tuple(redirected(inner, streams) for inner in stream.streams))  # type: ignore[misc]
-        case _:
-            return stream
+    inner = moved(tree, name + "." if name else "", streams or {})
+    stream = inner.stream if inner.stream is not None else (streams or {}).get("seq")
+    return inner._replace(name=name, given=given or inner.given, runs=runs, stream=stream)

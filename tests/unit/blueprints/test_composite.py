@@ -6,13 +6,13 @@ import pytest
 
 import weighbridge
 from weighbridge.binding import bind, symbols
-from weighbridge.blueprints.composite import composed, redirected, submodel, under
+from weighbridge.blueprints.composite import composed, submodel, under
 from weighbridge.config import Sizes, altered, fact
 from weighbridge.errors import ConfigError
 from weighbridge.formula import Symbol
 from weighbridge.parts import attend, linear
 from weighbridge.scrutiny import conflicts, defaulted, unknown
-from weighbridge.tree import Least, Once, Part, Span, Together, Within, flatten
+from weighbridge.tree import Part, flatten
 
 FIELDS = (composed("text", "text_config", "gpt2 bert", absent={"n_layer": 3}),)
 OPTIONAL = (composed("text", "text_config", "gpt2", optional=True),)
@@ -94,9 +94,6 @@ def test_streams_become_those_of_the_outer_model() -> None:
     assert under("decoder", Part("", (crossed,)), streams={"encoder": "seq"}).children[0] == inner._replace(
         given="seq", children=(linear("key", 2, 2, stream="seq"), attend(heads=1, head_dim=2, keys="seq"))
     )
-    streams = {"seq": "decoder"}
-    assert redirected(Together((Once("seq"), Least("seq", 3))), streams) == Together((Once("decoder"), Least("decoder", 3)))
-    assert redirected(Within(Span("seq", 1), 4, "limit"), streams) == Within(Span("decoder", 1), 4, "limit")
 
 
 def test_two_models_in_one_are_counted_like_two_models() -> None:
