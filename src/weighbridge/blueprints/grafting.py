@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from weighbridge.tree import Least, Node, Once, Part, Span, Squares, Stream, Tensor, Times, Together, Within
+from weighbridge.tree import Filled, Least, Node, Once, Part, Span, Squares, Stream, Tensor, Times, Together, Within
 
 
 def moved(part: Part, prefix: str, streams: Mapping[str, Stream]) -> Part:
@@ -41,7 +41,7 @@ def _child(node: Node, prefix: str, streams: Mapping[str, Stream]) -> Node:
 def _name(stream: Stream) -> str | None:
     """Return what a part needs to run whose stream became another: a stream of known length is always there."""
     match stream:
-        case Span() | Once() | Least() | Within():
+        case Span() | Once() | Least() | Filled() | Within() | Squares():
             return _name(stream.of)
         case str():
             return stream
@@ -58,7 +58,7 @@ def redirected(stream: Stream | None, streams: Mapping[str, Stream]) -> Stream |
     match stream:
         case str():
             return streams.get(stream, stream)
-        case Span() | Once() | Least() | Within() | Squares():
+        case Span() | Once() | Least() | Filled() | Within() | Squares():
             return stream._replace(of=redirected(stream.of, streams))  # type: ignore[arg-type]
         case Together():
             return Together(tuple(redirected(inner, streams) for inner in stream.streams))  # type: ignore[misc]
