@@ -32,6 +32,7 @@ class Notation(NamedTuple):
     row: str = "{}"
     separator: str = ""
     stacked_quotient: bool = False
+    indexed: str = ""
 
 
 TEXT = Notation("text")
@@ -39,12 +40,14 @@ UNICODE = Notation(
     "unicode", minus=" − ", negative="−{}", multiply=" × ", power="{}{}", quotient="{} / {}", floor="⌊{} / {}⌋", separator=","
 )
 LATEX = Notation("latex", multiply=r" \times ", group=r"\left({}\right)", power="{}^{{{}}}", quotient=r"\frac{{{}}}{{{}}}",
-                 floor=r"\left\lfloor\frac{{{}}}{{{}}}\right\rfloor", separator="{,}", stacked_quotient=True)  # fmt: skip
+                 floor=r"\left\lfloor\frac{{{}}}{{{}}}\right\rfloor", separator="{,}", stacked_quotient=True,
+                 indexed=r"{}_{{\mathrm{{{}}}}}")  # fmt: skip
 MATHML = Notation("mathml", plus="<mo>+</mo>", minus="<mo>−</mo>", negative="<mo>−</mo>{}", multiply="<mo>×</mo>",
                   group="<mrow><mo>(</mo>{}<mo>)</mo></mrow>", power="<msup>{}<mn>{}</mn></msup>",
                   quotient="<mfrac><mrow>{}</mrow><mrow>{}</mrow></mfrac>",
                   floor="<mrow><mo>⌊</mo><mfrac><mrow>{}</mrow><mrow>{}</mrow></mfrac><mo>⌋</mo></mrow>",
-                  number="<mn>{}</mn>", symbol="<mi>{}</mi>", row="<mrow>{}</mrow>", separator=",", stacked_quotient=True)  # fmt: skip
+                  number="<mn>{}</mn>", symbol="<mi>{}</mi>", row="<mrow>{}</mrow>", separator=",", stacked_quotient=True,
+                  indexed="<msub>{}<mtext>{}</mtext></msub>")  # fmt: skip
 
 
 def write(expression: Expression, notation: Notation = TEXT, values: Mapping[str, int] | None = None) -> str:
@@ -62,7 +65,7 @@ def write(expression: Expression, notation: Notation = TEXT, values: Mapping[str
         case Symbol():
             if values is not None and expression.letter in values:
                 return _number(values[expression.letter], notation)
-            return notation.symbol.format(_letter(expression.letter, notation))
+            return _letter(expression.letter, notation)
         case Sum():
             return "".join(_signed(term, index, notation, values) for index, term in enumerate(expression.terms))
         case Product():
@@ -82,6 +85,8 @@ def mathml(expression: Expression, values: Mapping[str, int] | None = None) -> s
 
     >>> mathml(Symbol("H") + 1)
     '<math><mrow><mi>H</mi><mo>+</mo><mn>1</mn></mrow></math>'
+    >>> mathml(Symbol("H_text") * Symbol("H_text"))
+    '<math><mrow><msup><msub><mi>H</mi><mtext>text</mtext></msub><mn>2</mn></msup></mrow></math>'
     """
     return f"<math><mrow>{write(expression, MATHML, values)}</mrow></math>"
 
@@ -111,9 +116,9 @@ def as_json(expression: Expression) -> object:
 
 def _letter(letter: str, notation: Notation) -> str:
     head, _, index = letter.partition("_")
-    if not index or notation.name not in ("latex", "mathml"):
-        return letter
-    return f"{head}_{{\\mathrm{{{index}}}}}" if notation.name == "latex" else f"{head}</mi><mtext>{index}</mtext><mi>"
+    if not index or not notation.indexed:
+        return notation.symbol.format(letter)
+    return notation.indexed.format(notation.symbol.format(head), index)
 
 
 def _number(value: int, notation: Notation) -> str:

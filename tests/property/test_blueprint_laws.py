@@ -3,6 +3,7 @@
 - No blueprint asks what a size is: it runs with sizes that can be added, subtracted, multiplied and divided, and nothing else.
 - Ints and symbols agree: the symbolic tree, with its numbers put in, is the tree of ints, node for node.
 - The closed formula gives the count; the count is the sum of its roles and of the listing.
+- What a config leaves out and what nobody knows of it can be told of every class.
 - Names are unique; a tie names an earlier tensor of the same shape that owns its storage.
 - One more layer adds exactly that layer. A tie subtracts exactly its tensors.
 """
@@ -116,6 +117,12 @@ def test_the_count_is_the_sum_of_its_roles_and_of_the_listing(model_type: str) -
         assert counts.unique == sum_of([row.count for row in own if row.role != "buffer"])
         assert counts.buffers == sum_of([row.count for row in own if row.role == "buffer"])
         assert counts.duplicated - counts.unique == sum_of([row.count for row in rows if row.tied_to and row.role != "buffer"])
+
+
+@pytest.mark.parametrize("model_type", TYPES)
+def test_what_a_config_leaves_out_is_told(model_type: str) -> None:
+    for weighed in models(model_type):
+        assert not set(weighed.defaulted) & set(weighed.unknown)
 
 
 @pytest.mark.parametrize("model_type", TYPES)

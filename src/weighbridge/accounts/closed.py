@@ -32,17 +32,25 @@ class Closed(NamedTuple):
 
 def closed(entry: Entry) -> Closed:
     """Collect the ledger of a symbolic tree into its closed formula."""
+    return all_closed(entry)[0]
+
+
+def all_closed(entry: Entry) -> list[Closed]:
+    """Collect a ledger into the closed formula of each entry, in the order of :func:`~weighbridge.accounts.ledger.entries`."""
     constant = Polynomial({})
     repeats: dict[Polynomial, tuple[Expression, Closed]] = {}
     for line in entry.lines:
         constant = constant + polynomial(line.amount)
+    below: list[Closed] = []
     for child in entry.children:
-        constant = _join(child, constant, repeats)
-    return Closed(constant, tuple(repeats.values()))
+        inside = all_closed(child)
+        constant = _join(child, inside[0], constant, repeats)
+        below += inside
+    return [Closed(constant, tuple(repeats.values())), *below]
 
 
-def _join(child: Entry, constant: Polynomial, repeats: dict[Polynomial, tuple[Expression, Closed]]) -> Polynomial:
-    inner, count = closed(child), as_expression(child.times)
+def _join(child: Entry, inner: Closed, constant: Polynomial, repeats: dict[Polynomial, tuple[Expression, Closed]]) -> Polynomial:
+    count = as_expression(child.times)
     if child.part.experts is not None and polynomial(child.amount) != polynomial(count) * inner.polynomial():
         return constant + polynomial(child.amount)
     if isinstance(count, Number):

@@ -13,7 +13,7 @@ from weighbridge.blueprints.kinds import first_dense, one_per_layer, told
 from weighbridge.blueprints.mixtral import MIXTRAL, families, inner, only, steps
 from weighbridge.blueprints.sparse import SHARED, mlp
 from weighbridge.blueprints.windows import window, windowed
-from weighbridge.config import Field, Sizes, fact, size
+from weighbridge.config import Field, Sizes, altered, fact, size
 from weighbridge.errors import ConfigError
 from weighbridge.parts import embedding, fused_experts, gated_mlp, linear, rms_norm, stack
 from weighbridge.tree import Node, Part, Tensor
@@ -60,7 +60,7 @@ def laguna(c: Sizes) -> tuple[Node, ...]:
     H = c.hidden
 
     def layer(kinds: tuple[str, int | None]) -> tuple[Node, ...]:
-        own = c if kinds[1] is None else Sizes(**{**vars(c), "heads": kinds[1], "even": False})
+        own = c if kinds[1] is None else altered(c, heads=kinds[1], even=False)
         gate = linear("g_proj", H, own.heads if c.by_head else own.heads * c.head_dim, bias=False)
         halves = (attention(own, gate), mixed(c) if kinds[0] == "sparse" else gated_mlp("mlp", H, c.mlp))
         return (*halves, rms_norm("input_layernorm", H), rms_norm("post_attention_layernorm", H))

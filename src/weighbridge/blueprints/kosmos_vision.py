@@ -60,7 +60,7 @@ def projection(c: Sizes, states: Size) -> Part:
 
 
 def _whole(c: Sizes, *endings: str) -> Part:
-    tower = spread(c.vision) if "positions" in vars(c.vision) else clipped(c.vision)
+    tower = spread(c.vision) if hasattr(c.vision, "positions") else clipped(c.vision)
     states = tower.stream
     assert states is not None and not isinstance(states, (str, tuple))
     parts = (

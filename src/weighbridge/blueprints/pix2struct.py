@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.composite import under
-from weighbridge.config import Sizes, nested, size, switch
+from weighbridge.config import Sizes, altered, nested, size, switch
 from weighbridge.parts import attend, embedding, linear, rms_norm
 from weighbridge.tree import Every, Part, Stream
 
@@ -94,7 +94,7 @@ def text(c: Sizes, keys: Stream = "encoder") -> Part:
 
 def pix2struct(c: Sizes) -> Part:
     """Describe Pix2StructForConditionalGeneration; whether the head is tied is told outside the text's own config."""
-    words = Sizes(**{**vars(c.text), "tied": c.tied})
+    words = altered(c.text, tied=c.tied)
     decoder = under("decoder", text(words), streams={"seq": "decoder", "encoder": c.vision.positions})
     return Part("", (vision(c.vision)._replace(name="encoder"), decoder), "model")
 

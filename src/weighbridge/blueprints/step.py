@@ -11,7 +11,7 @@ from weighbridge.blueprints.causal import FIELDS, NEUTRAL, attention
 from weighbridge.blueprints.gemma4 import alike
 from weighbridge.blueprints.kinds import chosen
 from weighbridge.blueprints.sparse import EXPERT_MLP, EXPERTS, MIXTURE, mlp
-from weighbridge.config import Field, Sizes, derived, fact, nested, optional, size, variant
+from weighbridge.config import Field, Sizes, altered, derived, fact, nested, optional, size, variant
 from weighbridge.errors import ConfigError
 from weighbridge.parts import embedding, linear, rms_norm, stack
 from weighbridge.records import TYPE_CHECKING
@@ -27,7 +27,7 @@ def step(c: Sizes) -> tuple[Node, ...]:
 
     def layer(kinds: tuple[str, str]) -> tuple[Node, ...]:
         limited = kinds[0] == "sliding_attention"
-        own = Sizes(**{**vars(c), "heads": c.limited_heads, "window": c.sight, "even": False}) if limited else c
+        own = altered(c, heads=c.limited_heads, window=c.sight, even=False) if limited else c
         gate = linear("g_proj", H, own.heads if c.by_head else own.heads * c.head_dim, bias=False)
         return (attention(own, gate), mlp(c, kinds[1]), rms_norm("input_layernorm", H), rms_norm("post_attention_layernorm", H))
 

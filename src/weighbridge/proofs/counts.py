@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from weighbridge.accounts.parameters import count
 from weighbridge.messages import mark, translator
 from weighbridge.proofs.components import Atom, Parts, parts
 from weighbridge.proofs.conventions import TABLES, trees
@@ -107,16 +108,17 @@ def counts(model: Model, lang: str = "en") -> tuple[Count, ...]:
     def row(key: str, group: str, class_name: str, name: str, value: int | None, definition: str, source: str, written: str = "") -> Count:
         return Count(key, group, class_name, say(name), value, written, say(definition), say(source))
 
-    rows = [row("unique", "class", name, name, taken.unique, *_class_words(name, index)) for index, name, taken in _classes(model)]
+    rows = [row("unique", "class", name, name, value, *_class_words(name, index)) for index, name, value in _classes(model)]
     own = parts(model.tree)
+    unique = own.unique
     for custom in CUSTOMS:
         value = custom.count(own)
-        if value not in (own.unique, 0):
+        if value not in (unique, 0):
             rows.append(row(custom.key, custom.group, rows[0].class_name, custom.name, value, custom.definition, custom.source))
     tally = model.count()
     counted = (("trainable", tally.trainable, TRAINABLE), ("active", tally.active, ACTIVE))
     for key, amount, words in counted:
-        if isinstance(amount, int) and amount != own.unique:
+        if isinstance(amount, int) and amount != unique:
             rows.append(row(key, "part", rows[0].class_name, words[0], amount, words[1], words[2]))
     for name, amount in _towers(model):
         rows.append(row("tower", "part", rows[0].class_name, name, amount, *TOWER))
@@ -150,8 +152,11 @@ def _class_words(name: str, index: int) -> tuple[str, str]:
     return mark("unique parameters of this class for the same config"), source
 
 
-def _classes(model: Model) -> Iterator[tuple[int, str, Parts]]:
-    yield from ((index, name, parts(tree)) for index, (name, tree) in enumerate(trees(model)))
+def _classes(model: Model) -> Iterator[tuple[int, str, int]]:
+    for index, (name, tree) in enumerate(trees(model)):
+        value = count(tree)
+        assert isinstance(value, int)
+        yield index, name, value
 
 
 def _towers(model: Model) -> Iterator[tuple[str, int]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from weighbridge.accounts.closed import Closed, closed
+from weighbridge.accounts.closed import Closed, all_closed
 from weighbridge.accounts.flops import flops
 from weighbridge.accounts.ledger import Entry, entries, ledger
 from weighbridge.accounts.parameters import PARAMETERS
@@ -99,10 +99,14 @@ def flops_formula(model: Model, lengths: tuple[str, ...] = ("seq",)) -> Formula:
 
 
 def _formula(book: Entry, table: dict[str, Symbol], values: dict[str, int]) -> Formula:
-    total = closed(book)
+    total, *inner = all_closed(book)
     # A letter that cancels out, as in H / N * N, still stands in the formula as it is written.
     used = letters(total.expression()).union(*map(letters, total.polynomial().symbols()))
-    modules = tuple(ModuleFormula(path, closed(entry), _integer(evaluate(entry.each, values))) for path, entry in entries(book) if path)
+    modules = tuple(
+        ModuleFormula(path, formula, _integer(evaluate(entry.each, values)))
+        for (path, entry), formula in zip(entries(book), (total, *inner), strict=True)
+        if path
+    )
     kept = tuple(symbol for letter, symbol in table.items() if letter in used)
     return Formula(total, modules, kept, {symbol.letter: values[symbol.letter] for symbol in kept})
 
