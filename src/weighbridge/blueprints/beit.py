@@ -1,16 +1,16 @@
-"""BEiT and data2vec for images: vision transformers with relative positions and a learned scale behind each block.
+"""BEiT: a vision transformer with relative positions and a learned scale behind each block.
 
-Source: arXiv 2106.08254 (BEiT), 2202.03555 (data2vec); names as in transformers 5.23.0, models/beit/modeling_beit.py
-and models/data2vec/modeling_data2vec_vision.py.
+Source: arXiv 2106.08254; names as in transformers 5.23.0, models/beit/modeling_beit.py. data2vec for images is the same
+structure under older names, and made of the parts that stand here.
 """
 
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.convnext import above_zero
-from weighbridge.blueprints.grids import CHANNELS, Grid
+from weighbridge.blueprints.grids import CHANNELS
 from weighbridge.blueprints.uper import FIELDS as MAPS
-from weighbridge.blueprints.uper import auxiliary_head, doubled, enlarging, uper_head
+from weighbridge.blueprints.uper import doubled, enlarging, segmenting
 from weighbridge.blueprints.vision import (
     HEAD_DIM,
     HEADS,
@@ -20,25 +20,21 @@ from weighbridge.blueprints.vision import (
     MLP,
     NEUTRAL,
     PATCH,
-    WHOLE_HEADS,
     attention,
     classifier,
     feed_forward,
     grid,
     patches,
     projection,
-    split_attention,
-    split_layer,
     token,
 )
-from weighbridge.config import LABELS, Field, Sizes, choice, fact, size, switch
-from weighbridge.errors import ConfigError
+from weighbridge.config import LABELS, Field, Sizes, choice, size, switch
 from weighbridge.parts import batch_norm, layer_norm, linear
-from weighbridge.tree import Node, Part, Tensor
+from weighbridge.tree import Part, Tensor
 
 
 def fields(head_dim: Field, *, pooled: bool, indices: list[int] | None) -> tuple[Field, ...]:
-    """Return the fields of both families, which differ in three of them."""
+    """Return the fields of BEiT and of data2vec, which differ in three of them."""
     return (
         size("vocab", "vocab_size", 8192, "V", "vocabulary size"),
         *(HIDDEN, MLP, LAYERS, HEADS, head_dim, *IMAGE, *PATCH, CHANNELS, LABELS),
@@ -85,8 +81,8 @@ def last_norm(c: Sizes, *, pooled: bool) -> tuple[Part, ...]:
     return (Part("pooler", (norm,), "pooler", stream="one"),) if pooled else ()
 
 
-def beit_encoder(c: Sizes, *, pooled: bool) -> tuple[Node, ...]:
-    """Describe BeitModel; keys have no bias."""
+def backbone(c: Sizes, *, pooled: bool = False, name: str = "beit") -> Part:
+    """Describe the encoder, alone or as the heads hold it; keys have no bias."""
     H = c.hidden
     shared = (positions(c, "shared_position_bias"),) if c.shared else ()
     layer = Part("layers", (
@@ -97,90 +93,50 @@ def beit_encoder(c: Sizes, *, pooled: bool) -> tuple[Node, ...]:
         feed_forward(c),
         *((positions(c, "relative_position_bias"),) if c.relative else ()),
     ), "layer", repeat=c.layers)  # fmt: skip
-    return (embeddings(c), *shared, layer, *last_norm(c, pooled=pooled))
-
-
-def data2vec_encoder(c: Sizes, *, pooled: bool) -> tuple[Node, ...]:
-    """Describe Data2VecVisionModel: the same structure with the older names."""
-    bias = (positions(c, "relative_position_bias"),)
-    attends = split_attention(c, (True, False, True), *(bias if c.relative else ()))
-    layers = split_layer(c, *scales(c), attends=attends)
-    return (embeddings(c), Part("encoder", (*(bias if c.shared else ()), layers), "encoder"), *last_norm(c, pooled=pooled))
-
-
-def backbone(c: Sizes, *, pooled: bool, name: str = "") -> Part:
-    """Describe the encoder of either family, alone or as the heads hold it."""
-    children = (beit_encoder if c.beit else data2vec_encoder)(c, pooled=pooled)
+    children = (embeddings(c), *shared, layer, *last_norm(c, pooled=pooled))
     return Part(name, children, "backbone" if name else "model", stream=patches(c) + 1)
 
 
-def alone(c: Sizes) -> Part:
-    """Describe BeitModel and Data2VecVisionModel."""
-    return backbone(c, pooled=c.pooled)
+def beit(c: Sizes) -> Part:
+    """Describe BeitModel."""
+    return backbone(c, pooled=c.pooled, name="")
 
 
 def masked_image_modeling(c: Sizes) -> Part:
     """Describe BeitForMaskedImageModeling: a score for every visual word at every patch."""
     head = linear("lm_head", c.hidden, c.vocab, stream=patches(c))
-    return Part("", (backbone(c, pooled=False, name="beit"), layer_norm("layernorm", c.hidden), head), "model")
+    return Part("", (backbone(c), layer_norm("layernorm", c.hidden), head), "model")
 
 
 def classification(c: Sizes) -> Part:
-    """Describe image classification: one output per label on the mean of the patches, or on the class token."""
-    return Part("", (backbone(c, pooled=True, name=c.name), classifier(c)), "model")
+    """Describe BeitForImageClassification: one output per label on the mean of the patches, or on the class token."""
+    return Part("", (backbone(c, pooled=True), classifier(c)), "model")
 
 
-def pyramid(c: Sizes, at: Grid) -> tuple[Part, ...]:
+def pyramid(c: Sizes) -> Part:
     """Describe what makes maps of two and four times the height and width; the other two maps need no tensors."""
-    H = c.hidden
-    if c.beit:
-        up = Part(
-            "fpn1", (enlarging("conv_transpose1", H, at), batch_norm("normalization", H), enlarging("conv_transpose2", H, doubled(at)))
-        )
-        return (Part("fpn", (up, enlarging("fpn2", H, at)), "neck"),)
-    up = Part("fpn1", (enlarging("0", H, at), batch_norm("1", H), enlarging("3", H, doubled(at))))
-    return up, Part("fpn2", (enlarging("0", H, at),))
+    H, at = c.hidden, grid(c)
+    up = enlarging("conv_transpose1", H, at), batch_norm("normalization", H), enlarging("conv_transpose2", H, doubled(at))
+    return Part("fpn", (Part("fpn1", up), enlarging("fpn2", H, at)), "neck")
 
 
 def segmentation(c: Sizes) -> Part:
-    """Describe semantic segmentation on the outputs of four layers."""
-    if c.indices is not None and len(c.indices) != 4:
-        raise ConfigError("segmentation needs four layers", key="out_indices", value=c.indices, hint="such as [3, 5, 7, 11]")
-    at = grid(c)
-    auxiliary = (auxiliary_head(c, at),) if c.auxiliary else ()
-    return Part("", (backbone(c, pooled=False, name=c.name), *pyramid(c, at), uper_head(c, at), *auxiliary), "model")
+    """Describe BeitForSemanticSegmentation."""
+    return segmenting(c, grid(c), backbone(c), pyramid(c))
 
 
-def beit_backbone(c: Sizes) -> Part:
+def with_maps(c: Sizes) -> Part:
     """Describe BeitBackbone: the encoder, with the pyramid of four maps if the config says so."""
-    return Part("", (backbone(c, pooled=False, name="beit"), *(pyramid(c, grid(c)) if c.fpn else ())), "model")
+    return Part("", (backbone(c), *((pyramid(c),) if c.fpn else ())), "model")
 
 
 KEYS = NEUTRAL | {"auxiliary_loss_weight", "semantic_loss_ignore_index", "reshape_hidden_states"}
-
-FAMILIES = {
-    "beit": Family(
-        "beit",
-        (*fields(HEAD_DIM, pooled=True, indices=None), switch("fpn", "add_fpn", False), fact("beit", True), fact("name", "beit")),
-        {
-            "BeitModel": alone,
-            "BeitForMaskedImageModeling": masked_image_modeling,
-            "BeitForImageClassification": classification,
-            "BeitForSemanticSegmentation": segmentation,
-            "BeitBackbone": beit_backbone,
-        },
-        "BeitModel",
-        KEYS,
-    ),
-    "data2vec-vision": Family(
-        "data2vec-vision",
-        (*fields(WHOLE_HEADS, pooled=False, indices=[3, 5, 7, 11]), fact("beit", False), fact("name", "data2vec_vision")),
-        {
-            "Data2VecVisionModel": alone,
-            "Data2VecVisionForImageClassification": classification,
-            "Data2VecVisionForSemanticSegmentation": segmentation,
-        },
-        "Data2VecVisionModel",
-        KEYS,
-    ),
+CLASSES = {
+    "BeitModel": beit,
+    "BeitForMaskedImageModeling": masked_image_modeling,
+    "BeitForImageClassification": classification,
+    "BeitForSemanticSegmentation": segmentation,
+    "BeitBackbone": with_maps,
 }
+FIELDS = (*fields(HEAD_DIM, pooled=True, indices=None), switch("fpn", "add_fpn", False))
+FAMILIES = {"beit": Family("beit", FIELDS, CLASSES, "BeitModel", KEYS)}

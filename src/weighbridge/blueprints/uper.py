@@ -8,6 +8,7 @@ from __future__ import annotations
 from weighbridge.blueprints.grids import Grid, area
 from weighbridge.blueprints.staged import number, numbers
 from weighbridge.config import Sizes, size, switch
+from weighbridge.errors import ConfigError
 from weighbridge.parts import batch_norm, conv2d
 from weighbridge.sizes import Size
 from weighbridge.tree import Part, Tensor
@@ -68,3 +69,15 @@ def auxiliary_head(c: Sizes, grid: Grid) -> Part:
         *joined,
         conv2d("classifier", width, c.labels, 1, positions=area(grid)),
     ), "head")  # fmt: skip
+
+
+def segmenting(c: Sizes, grid: Grid, backbone: Part, *pyramid: Part) -> Part:
+    """Describe semantic segmentation on the outputs of four layers: what makes a *pyramid* of maps of them, then both networks.
+
+    Raises:
+        ConfigError: The config names other than four layers.
+    """
+    if c.indices is not None and len(c.indices) != 4:
+        raise ConfigError("segmentation needs four layers", key="out_indices", value=c.indices, hint="such as [3, 5, 7, 11]")
+    auxiliary = (auxiliary_head(c, grid),) if c.auxiliary else ()
+    return Part("", (backbone, *pyramid, uper_head(c, grid), *auxiliary), "model")
