@@ -276,7 +276,9 @@ TOGETHER: dict[str, str] = {
 SEEING: dict[str, str] = {
     "pairs": "encoder-decoder speech-encoder-decoder vision-encoder-decoder",
     "paligemma": "paligemma gemma3",
-    "internvl": "internvl internvl_vision aya_vision cohere2_vision idefics3 idefics3_vision smolvlm smolvlm_vision",
+    "internvl": "internvl internvl_vision",
+    "cohere_vision": "aya_vision cohere2_vision",
+    "idefics": "idefics3 idefics3_vision smolvlm smolvlm_vision",
     "pixtral": "pixtral mistral3",
     "aligned": "deepseek_vl lfm2_vl",
     "hearing": "qwen2_audio qwen2_audio_encoder voxtral voxtral_encoder audioflamingo3 audioflamingo3_encoder",

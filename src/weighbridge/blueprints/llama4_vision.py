@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.composite import CAUSAL, composed, submodel, under
-from weighbridge.blueprints.internvl import squares
-from weighbridge.blueprints.seeing import NEUTRAL, seen
+from weighbridge.blueprints.seeing import NEUTRAL, seen, squares
 from weighbridge.blueprints.towers import image_fields, stack_fields
 from weighbridge.config import Sizes, choice, size
 from weighbridge.parts import attend, layer_norm, linear, plain_mlp

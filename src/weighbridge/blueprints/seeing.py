@@ -11,6 +11,7 @@ from weighbridge.blueprints import Blueprint
 from weighbridge.config import Field, Sizes, choice, switch, told
 from weighbridge.parts import linear
 from weighbridge.records import TYPE_CHECKING
+from weighbridge.sizes import Size
 from weighbridge.tree import Node, Part, Span, Stream, Untold
 
 if TYPE_CHECKING:
@@ -47,6 +48,11 @@ def tokens(tower: Part, select: str = "full") -> Stream:
     if select == "full" or isinstance(stream, Untold):
         return stream
     return Span(stream, add=-1) if isinstance(stream, (str, tuple)) else stream - 1
+
+
+def squares(stream: Stream, side: Size) -> Stream:
+    """Return the stream of squares of patches; what cannot be cut into squares does not run."""
+    return stream if isinstance(stream, Untold) else Span(stream, over=side * side, evenly=True)
 
 
 def generation(body: Callable[[Sizes], tuple[Node, ...]], table: str = "language_model.embed_tokens") -> Blueprint:
