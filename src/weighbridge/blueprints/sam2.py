@@ -9,8 +9,10 @@ from __future__ import annotations
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.composite import composed, submodel, under
 from weighbridge.blueprints.grids import Grid, area
-from weighbridge.blueprints.sam import DECODER, PROMPTS, attention, mask_embedding, perceptron, upscaling
+from weighbridge.blueprints.sam import PROMPTS, mask_embedding
 from weighbridge.blueprints.sam2_vision import NEITHER, fused
+from weighbridge.blueprints.sam_decoder import FIELDS as DECODER
+from weighbridge.blueprints.sam_decoder import attention, perceptron, upscaling
 from weighbridge.config import Sizes, nested, size, variant
 from weighbridge.errors import ConfigError
 from weighbridge.parts import conv2d, embedding, layer_norm, matmul

@@ -1,0 +1,103 @@
+"""The mask decoder of Segment Anything: output tokens and the image look at each other, and each token draws a mask.
+
+Source: arXiv 2304.02643, section 3, and 2306.01567 (HQ); names as in transformers 5.23.0, models/sam/modeling_sam.py and
+models/sam_hq/modeling_sam_hq.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.config import Sizes, size
+from weighbridge.parts import attend, conv2d, embedding, layer_norm, linear, matmul
+from weighbridge.sizes import Size, exact
+from weighbridge.tree import Node, Part, Tensor
+
+FIELDS = (
+    size("hidden", "hidden_size", 256, "H", "hidden size"),
+    size("mlp", "mlp_dim", 2048, "I", "intermediate size"),
+    size("layers", "num_hidden_layers", 2, "L", "layers"),
+    size("heads", "num_attention_heads", 8, "A", "attention heads"),
+    size("rate", "attention_downsample_rate", 2, "D", "how often narrower the last attention is"),
+    size("masks", "num_multimask_outputs", 3, "M", "masks to choose from"),
+    size("score_depth", "iou_head_depth", 3, "S", "depth of the head of scores", minimum=2),
+    size("score_width", "iou_head_hidden_dim", 256, "U", "width of the head of scores"),
+)
+WIDTH = size("vision_width", "vit_dim", 768, "V", "width of the image encoder")
+
+
+def attention(name: str, c: Sizes, narrower: Size, queries: Size, keys: Size, *, last: str = "out_proj") -> Part:
+    """Describe attention of one set of vectors to another, in a narrower space."""
+    inner = c.hidden // narrower
+    return Part(name, (
+        linear("q_proj", c.hidden, inner, stream=queries),
+        linear("k_proj", c.hidden, inner, stream=keys),
+        linear("v_proj", c.hidden, inner, stream=keys),
+        linear(last, inner, c.hidden, stream=queries),
+        attend(heads=c.heads, head_dim=exact(inner, c.heads), queries=queries, keys=keys),
+    ), "cross_attention")  # fmt: skip
+
+
+def layer(c: Sizes, tokens: Size, places: Size) -> Part:
+    """Describe a layer in which the output tokens look at themselves and the image, and the image at them."""
+    H = c.hidden
+    return Part("layers", (
+        attention("self_attn", c, 1, tokens, tokens),
+        layer_norm("layer_norm1", H),
+        attention("cross_attn_token_to_image", c, 2, tokens, places),
+        layer_norm("layer_norm2", H),
+        Part("mlp", (linear("lin1", H, c.mlp), linear("lin2", c.mlp, H)), "feed_forward", stream=tokens),
+        layer_norm("layer_norm3", H),
+        layer_norm("layer_norm4", H),
+        attention("cross_attn_image_to_token", c, 2, places, tokens),
+    ), "layer", repeat=c.layers)  # fmt: skip
+
+
+def perceptron(name: str, inputs: Size, inner: Size, outputs: Size, *, depth: Size = 3, repeat: Size | None = None) -> Part:
+    """Describe linear maps in a row, on one token."""
+    ends = linear("proj_in", inputs, inner), linear("proj_out", inner, outputs)
+    middle = linear("layers", inner, inner)._replace(repeat=depth - 2)
+    return Part(name, (*ends, middle), "feed_forward", stream="one", repeat=repeat)
+
+
+def enlarging(name: str, inputs: Size, outputs: Size, places: Size) -> Part:
+    """Describe a transposed convolution that makes four places of each; it multiplies at every place of its input."""
+    return Part(name, (Tensor("weight", (inputs, outputs, 2, 2)), Tensor("bias", (outputs,), "bias")), "convolution", stream=places)
+
+
+def upscaling(names: tuple[str, str, str], inputs: Size, width: Size, last: Size, places: Size) -> tuple[Part, ...]:
+    """Describe two transposed convolutions with a norm between, in the order in which the class makes them."""
+    return enlarging(names[0], inputs, width, places), layer_norm(names[1], width), enlarging(names[2], width, last, 4 * places)
+
+
+def decoder(c: Sizes, places: Size, *, compressed: bool) -> Part:
+    """Describe the mask decoder: one token for the scores, one for each mask, and for HQ one more."""
+    H, masks = c.hidden, c.masks + 1
+    quarter, eighth = H // 4, H // 8
+    tokens = masks + (2 if c.hq else 1)
+    first, norm, second = upscaling(("upscale_conv1", "upscale_layer_norm", "upscale_conv2"), H, quarter, eighth, places)
+    last = attention("final_attn_token_to_image", c, c.rate, tokens, places), layer_norm("layer_norm_final_attn", H)
+    return Part("mask_decoder", (
+        embedding("iou_token", 1, H),
+        embedding("mask_tokens", masks, H),
+        Part("transformer", (layer(c, tokens, places), *last), "decoder"),
+        first, second, norm,
+        perceptron("output_hypernetworks_mlps", H, H, eighth, repeat=masks),
+        perceptron("iou_prediction_head", H, c.score_width, masks, depth=c.score_depth),
+        *(fine(c, places, compressed=compressed) if c.hq else ()),
+        matmul("masks", (tokens - 1, eighth, 16 * places)),
+    ), "decoder")  # fmt: skip
+
+
+def fine(c: Sizes, places: Size, *, compressed: bool) -> tuple[Node, ...]:
+    """Describe what HQ adds: a token, and the features of the first layer that looks everywhere, if one does."""
+    H, quarter, eighth = c.hidden, c.hidden // 4, c.hidden // 8
+    given = None if compressed else "compressed"
+    early = upscaling(("compress_vit_conv1", "compress_vit_norm", "compress_vit_conv2"), c.vision_width, H, eighth, places)
+    return (
+        embedding("hq_token", 1, H),
+        perceptron("hq_mask_mlp", H, H, eighth),
+        *(part._replace(given=given) for part in early),
+        *upscaling(("encoder_conv1", "encoder_norm", "encoder_conv2"), H, quarter, eighth, places),
+        conv2d("mask_conv1", eighth, quarter, 3, positions=16 * places),
+        layer_norm("mask_norm", quarter),
+        conv2d("mask_conv2", quarter, eighth, 3, positions=16 * places),
+    )
