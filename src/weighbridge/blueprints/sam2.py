@@ -12,10 +12,10 @@ from weighbridge.blueprints.grids import Grid, area
 from weighbridge.blueprints.sam import PROMPTS, mask_embedding
 from weighbridge.blueprints.sam2_vision import NEITHER, fused
 from weighbridge.blueprints.sam_decoder import FIELDS as DECODER
-from weighbridge.blueprints.sam_decoder import attention, perceptron, upscaling
+from weighbridge.blueprints.sam_decoder import drawing, looking, perceptron
 from weighbridge.config import Sizes, nested, size, variant
 from weighbridge.errors import ConfigError
-from weighbridge.parts import conv2d, embedding, layer_norm, matmul
+from weighbridge.parts import conv2d, embedding, matmul
 from weighbridge.sizes import Size
 from weighbridge.tree import Once, Part, Tensor
 
@@ -37,37 +37,14 @@ def positions(name: str, c: Sizes, points: Size, *, once: bool) -> Part:
     return Part(name, children, "embedding", stream=Once("one") if once else "one")
 
 
-def layer(c: Sizes, tokens: Size, places: Size) -> Part:
-    """Describe a layer in which the output tokens look at themselves and the image, and the image at them."""
-    H = c.hidden
-    return Part("layers", (
-        attention("self_attn", c, 1, tokens, tokens, last="o_proj"),
-        layer_norm("layer_norm1", H),
-        attention("cross_attn_token_to_image", c, c.rate, tokens, places, last="o_proj"),
-        layer_norm("layer_norm2", H),
-        perceptron("mlp", H, c.mlp, H, depth=c.layers)._replace(stream=tokens),
-        layer_norm("layer_norm3", H),
-        layer_norm("layer_norm4", H),
-        attention("cross_attn_image_to_token", c, c.rate, places, tokens, last="o_proj"),
-    ), "layer", repeat=c.layers)  # fmt: skip
-
-
 def decoder(c: Sizes, maps: list[Grid], places: Size) -> Part:
-    """Describe the mask decoder: tokens for the object, the scores and each mask; the two largest maps are added in."""
-    H, masks = c.hidden, c.masks + 1
-    quarter, eighth = H // 4, H // 8
-    tokens = masks + 2 + POINTS
-    first, norm, second = upscaling(("upscale_conv1", "upscale_layer_norm", "upscale_conv2"), H, quarter, eighth, places)
-    last = attention("final_attn_token_to_image", c, c.rate, tokens, places, last="o_proj"), layer_norm("layer_norm_final_attn", H)
+    """Describe the mask decoder: one token more, for the object; the two largest maps are added in."""
+    H, masks, eighth = c.hidden, c.masks + 1, c.hidden // 8
+    mlp = perceptron("mlp", H, c.mlp, H, depth=c.layers)
     return Part("mask_decoder", (
-        embedding("iou_token", 1, H),
-        embedding("mask_tokens", masks, H),
-        Part("transformer", (layer(c, tokens, places), *last), "decoder"),
-        first, second, norm,
-        perceptron("output_hypernetworks_mlps", H, H, eighth, repeat=masks),
-        perceptron("iou_prediction_head", H, c.score_width, masks, depth=c.score_depth),
+        *drawing(c, looking(c, masks + 2 + POINTS, places, mlp, rate=c.rate, last="o_proj"), places),
         conv2d("conv_s0", H, eighth, 1, positions=area(maps[0])),
-        conv2d("conv_s1", H, quarter, 1, positions=area(maps[1])),
+        conv2d("conv_s1", H, H // 4, 1, positions=area(maps[1])),
         embedding("obj_score_token", 1, H),
         perceptron("pred_obj_score_head", H, H, 1),
         matmul("masks", (masks, eighth, 16 * places)),

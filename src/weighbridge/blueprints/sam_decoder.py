@@ -36,19 +36,25 @@ def attention(name: str, c: Sizes, narrower: Size, queries: Size, keys: Size, *,
     ), "cross_attention")  # fmt: skip
 
 
-def layer(c: Sizes, tokens: Size, places: Size) -> Part:
-    """Describe a layer in which the output tokens look at themselves and the image, and the image at them."""
+def looking(c: Sizes, tokens: Size, places: Size, mlp: Part, *, rate: Size = 2, last: str = "out_proj") -> Part:
+    """Describe layers in which the output tokens look at themselves and the image, and the image at them, then a last look at it."""
     H = c.hidden
-    return Part("layers", (
-        attention("self_attn", c, 1, tokens, tokens),
+
+    def attends(name: str, narrower: Size, queries: Size, keys: Size) -> Part:
+        return attention(name, c, narrower, queries, keys, last=last)
+
+    layer = Part("layers", (
+        attends("self_attn", 1, tokens, tokens),
         layer_norm("layer_norm1", H),
-        attention("cross_attn_token_to_image", c, 2, tokens, places),
+        attends("cross_attn_token_to_image", rate, tokens, places),
         layer_norm("layer_norm2", H),
-        Part("mlp", (linear("lin1", H, c.mlp), linear("lin2", c.mlp, H)), "feed_forward", stream=tokens),
+        mlp._replace(stream=tokens),
         layer_norm("layer_norm3", H),
         layer_norm("layer_norm4", H),
-        attention("cross_attn_image_to_token", c, 2, places, tokens),
+        attends("cross_attn_image_to_token", rate, places, tokens),
     ), "layer", repeat=c.layers)  # fmt: skip
+    final = attends("final_attn_token_to_image", c.rate, tokens, places), layer_norm("layer_norm_final_attn", H)
+    return Part("transformer", (layer, *final), "decoder")
 
 
 def perceptron(name: str, inputs: Size, inner: Size, outputs: Size, *, depth: Size = 3, repeat: Size | None = None) -> Part:
@@ -68,22 +74,28 @@ def upscaling(names: tuple[str, str, str], inputs: Size, width: Size, last: Size
     return enlarging(names[0], inputs, width, places), layer_norm(names[1], width), enlarging(names[2], width, last, 4 * places)
 
 
-def decoder(c: Sizes, places: Size, *, compressed: bool) -> Part:
-    """Describe the mask decoder: one token for the scores, one for each mask, and for HQ one more."""
-    H, masks = c.hidden, c.masks + 1
-    quarter, eighth = H // 4, H // 8
-    tokens = masks + (2 if c.hq else 1)
-    first, norm, second = upscaling(("upscale_conv1", "upscale_layer_norm", "upscale_conv2"), H, quarter, eighth, places)
-    last = attention("final_attn_token_to_image", c, c.rate, tokens, places), layer_norm("layer_norm_final_attn", H)
-    return Part("mask_decoder", (
+def drawing(c: Sizes, transformer: Part, places: Size) -> tuple[Part, ...]:
+    """Describe tokens for the scores and for each mask, what they pass through, and what draws the masks and scores them."""
+    H, masks, eighth = c.hidden, c.masks + 1, c.hidden // 8
+    first, norm, second = upscaling(("upscale_conv1", "upscale_layer_norm", "upscale_conv2"), H, H // 4, eighth, places)
+    return (
         embedding("iou_token", 1, H),
         embedding("mask_tokens", masks, H),
-        Part("transformer", (layer(c, tokens, places), *last), "decoder"),
+        transformer,
         first, second, norm,
         perceptron("output_hypernetworks_mlps", H, H, eighth, repeat=masks),
         perceptron("iou_prediction_head", H, c.score_width, masks, depth=c.score_depth),
+    )  # fmt: skip
+
+
+def decoder(c: Sizes, places: Size, *, compressed: bool) -> Part:
+    """Describe the mask decoder of SamModel and SamHQModel: the latter has one token more."""
+    tokens = c.masks + (3 if c.hq else 2)
+    mlp = Part("mlp", (linear("lin1", c.hidden, c.mlp), linear("lin2", c.mlp, c.hidden)), "feed_forward")
+    return Part("mask_decoder", (
+        *drawing(c, looking(c, tokens, places, mlp), places),
         *(fine(c, places, compressed=compressed) if c.hq else ()),
-        matmul("masks", (tokens - 1, eighth, 16 * places)),
+        matmul("masks", (tokens - 1, c.hidden // 8, 16 * places)),
     ), "decoder")  # fmt: skip
 
 
