@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.clip import clip, text, vision
+from weighbridge.blueprints.grids import transposed
 from weighbridge.blueprints.staged import number, numbers
 from weighbridge.blueprints.towers import PROJECTED, encoder, image_fields, settled, stack_fields, text_fields
 from weighbridge.config import Sizes, altered, nested, size, switch
 from weighbridge.parts import conv2d, linear
-from weighbridge.sizes import Size, exact
-from weighbridge.tree import Op, Part, Stream, Tensor
+from weighbridge.sizes import exact
+from weighbridge.tree import Op, Part, Stream
 
 TEXT = text_fields(49408, 77, *stack_fields(512, 2048, 8))
 VISION = (*stack_fields(768, 3072, 12), *image_fields(224, 32))
@@ -49,19 +50,13 @@ def drawing(c: Sizes) -> tuple[Part, ...]:
     """Describe how patches become pixels again: by one transposed convolution, or by three finer steps."""
     name, B, patches = "transposed_convolution", c.reduced, c.vision.patches
     if not c.finer:
-        return (upsampling(name, B, 1, c.vision.patch, patches),)
+        return (transposed(name, B, 1, c.vision.patch, patches),)
     step = c.vision.patch // 4
     return (Part(name, (
         conv2d("0", B, B, 3, positions=patches),
-        upsampling("2", B, B // 2, step, patches),
-        upsampling("4", B // 2, 1, step, patches * step * step),
+        transposed("2", B, B // 2, step, patches),
+        transposed("4", B // 2, 1, step, patches * step * step),
     )),)  # fmt: skip
-
-
-def upsampling(name: str, inputs: Size, outputs: Size, kernel: Size, positions: Size) -> Part:
-    """Describe a transposed convolution, which sees the places that it takes in."""
-    return Part(name, (Tensor("weight", (inputs, outputs, kernel, kernel), "weight"), Tensor("bias", (outputs,), "bias")), "convolution",
-                stream=positions)  # fmt: skip
 
 
 def segmentation(c: Sizes) -> Part:

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from weighbridge.blueprints.grids import Grid, area, strided
+from weighbridge.blueprints.grids import Grid, area, strided, transposed
 from weighbridge.blueprints.staged import numbers
 from weighbridge.config import Field, Sizes, listed, size
 from weighbridge.errors import ConfigError
 from weighbridge.parts import batch_norm, conv2d, linear
 from weighbridge.records import TYPE_CHECKING
 from weighbridge.sizes import Size
-from weighbridge.tree import Part, Tensor
+from weighbridge.tree import Part
 
 if TYPE_CHECKING:
     from typing import Any
@@ -58,8 +58,7 @@ def reassembled(hidden: Size, width: Size, factor: int, at: Grid) -> tuple[Part,
         return (projection,)
     if factor < 0:
         return projection, conv2d("resize", width, width, 3, positions=area(resized(at, factor)))
-    tensors = Tensor("weight", (width, width, factor, factor), "weight"), Tensor("bias", (width,), "bias")
-    return projection, Part("resize", tensors, "convolution", stream=area(at))
+    return projection, transposed("resize", width, width, factor, area(at))
 
 
 def reassembling(c: Sizes, hidden: Size, at: Grid, *, readout: bool = False) -> Part:

@@ -11,7 +11,7 @@ from weighbridge.config import Field, choice, size
 from weighbridge.errors import ConfigError
 from weighbridge.records import TYPE_CHECKING
 from weighbridge.sizes import Size
-from weighbridge.tree import Node, Part
+from weighbridge.tree import Node, Part, Tensor
 
 if TYPE_CHECKING:
     from typing import Any, TypeAlias
@@ -64,6 +64,16 @@ def strided(grid: Grid, kernel: Size, stride: Size, padding: Size = 0) -> Grid:
     return height, width
 
 
+def transposed(name: str, inputs: Size, outputs: Size, kernel: Size, places: Size, *, bias: bool = True) -> Part:
+    """Describe a transposed convolution, which makes a map larger; it multiplies at all *places* of the map that it takes in.
+
+    >>> transposed("resize", 96, 48, 2, 196).children[0].shape
+    (96, 48, 2, 2)
+    """
+    weight = Tensor("weight", (inputs, outputs, kernel, kernel), "weight")
+    return Part(name, (weight, Tensor("bias", (outputs,), "bias")) if bias else (weight,), "convolution", stream=places)
+
+
 def listing(name: str, *parts: tuple[Node, ...], kind: str = "stage") -> Part:
     """Describe a list of unlike parts, each under its index."""
     return Part(name, tuple(Part(str(index), children, kind) for index, children in enumerate(parts)))
@@ -71,6 +81,6 @@ def listing(name: str, *parts: tuple[Node, ...], kind: str = "stage") -> Part:
 
 __all__ = [
     "CHANNELS", "Grid", "alike", "area", "both", "entries", "image", "listing", "number", "numbers", "outputs", "pair", "ratio", "scaled",
-    "strided",
+    "strided", "transposed",
 ]  # fmt: skip
 """What stands here, and the lists of stages that go with it."""

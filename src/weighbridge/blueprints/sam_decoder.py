@@ -6,10 +6,11 @@ models/sam_hq/modeling_sam_hq.py.
 
 from __future__ import annotations
 
+from weighbridge.blueprints.grids import transposed
 from weighbridge.config import Sizes, size
 from weighbridge.parts import attend, conv2d, embedding, layer_norm, linear, matmul
 from weighbridge.sizes import Size, exact
-from weighbridge.tree import Node, Part, Tensor
+from weighbridge.tree import Node, Part
 
 FIELDS = (
     size("hidden", "hidden_size", 256, "H", "hidden size"),
@@ -64,14 +65,10 @@ def perceptron(name: str, inputs: Size, inner: Size, outputs: Size, *, depth: Si
     return Part(name, (*ends, middle), "feed_forward", stream="one", repeat=repeat)
 
 
-def enlarging(name: str, inputs: Size, outputs: Size, places: Size) -> Part:
-    """Describe a transposed convolution that makes four places of each; it multiplies at every place of its input."""
-    return Part(name, (Tensor("weight", (inputs, outputs, 2, 2)), Tensor("bias", (outputs,), "bias")), "convolution", stream=places)
-
-
 def upscaling(names: tuple[str, str, str], inputs: Size, width: Size, last: Size, places: Size) -> tuple[Part, ...]:
-    """Describe two transposed convolutions with a norm between, in the order in which the class makes them."""
-    return enlarging(names[0], inputs, width, places), layer_norm(names[1], width), enlarging(names[2], width, last, 4 * places)
+    """Describe two transposed convolutions with a norm between, each of which makes four places of one."""
+    first, second = transposed(names[0], inputs, width, 2, places), transposed(names[2], width, last, 2, 4 * places)
+    return first, layer_norm(names[1], width), second
 
 
 def drawing(c: Sizes, transformer: Part, places: Size) -> tuple[Part, ...]:

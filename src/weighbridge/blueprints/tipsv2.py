@@ -7,10 +7,9 @@ models/tipsv2_dpt/modeling_tipsv2_dpt.py.
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.blueprints.clipseg import upsampling
 from weighbridge.blueprints.composite import composed, submodel, under
 from weighbridge.blueprints.dino import dinov2
-from weighbridge.blueprints.grids import Grid, area, listing, strided
+from weighbridge.blueprints.grids import Grid, area, listing, strided, transposed
 from weighbridge.blueprints.staged import numbers
 from weighbridge.blueprints.tips_vision import FIELDS
 from weighbridge.blueprints.towers import encoder, similarity, stack_fields, text_fields
@@ -76,7 +75,7 @@ def reassembled(hidden: Size, width: int, factor: float, patches: Grid) -> tuple
     projection = conv2d("projection", hidden, width, 1, positions=area(patches))
     if factor > 1:
         times = int(factor)
-        return (projection, upsampling("resize", width, width, times, area(patches))), (patches[0] * times, patches[1] * times)
+        return (projection, transposed("resize", width, width, times, area(patches))), (patches[0] * times, patches[1] * times)
     if factor == 1:
         return (projection,), patches
     grid = strided(patches, 3, int(1 / factor), 1)

@@ -5,13 +5,13 @@ Source: Unified Perceptual Parsing, arXiv 1807.10221; names as in transformers 5
 
 from __future__ import annotations
 
-from weighbridge.blueprints.grids import Grid, area
+from weighbridge.blueprints.grids import Grid, area, transposed
 from weighbridge.blueprints.staged import number, numbers
 from weighbridge.config import Sizes, size, switch
 from weighbridge.errors import ConfigError
 from weighbridge.parts import batch_norm, conv2d
 from weighbridge.sizes import Size
-from weighbridge.tree import Part, Tensor
+from weighbridge.tree import Part
 
 FIELDS = (
     numbers("scales", "pool_scales", (1, 2, 3, 6)),
@@ -23,9 +23,8 @@ FIELDS = (
 
 
 def enlarging(name: str, width: Size, grid: Grid) -> Part:
-    """Describe a transposed convolution that makes four places of each; it multiplies at every place of its input."""
-    tensors = Tensor("weight", (width, width, 2, 2), "weight"), Tensor("bias", (width,), "bias")
-    return Part(name, tensors, "convolution", stream=area(grid))
+    """Describe a transposed convolution that makes four places of each."""
+    return transposed(name, width, width, 2, area(grid))
 
 
 def doubled(grid: Grid) -> Grid:

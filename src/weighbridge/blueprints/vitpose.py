@@ -9,13 +9,12 @@ from __future__ import annotations
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.composite import composed, submodel, under
 from weighbridge.blueprints.dino import RATIO, WIDENED
-from weighbridge.blueprints.grids import CHANNELS, Grid, area
+from weighbridge.blueprints.grids import CHANNELS, Grid, area, transposed
 from weighbridge.blueprints.staged import number
 from weighbridge.blueprints.vision import HEADS, HIDDEN, LAYERS, NEUTRAL, QKV_BIAS, WHOLE_HEADS, grid, patches, split_attention, token
 from weighbridge.config import LABELS, Sizes, sides, size, switch
 from weighbridge.parts import batch_norm, conv2d, layer_norm, linear
-from weighbridge.sizes import Size
-from weighbridge.tree import Part, Tensor
+from weighbridge.tree import Part
 
 BACKBONE = (
     *(HIDDEN, RATIO, WIDENED, LAYERS, HEADS, WHOLE_HEADS, CHANNELS, QKV_BIAS),
@@ -61,19 +60,14 @@ def backbone(c: Sizes) -> Part:
     return Part("", children, "model", stream=area(padded(c)))
 
 
-def widening(name: str, inputs: Size, outputs: Size, places: Size) -> Part:
-    """Describe a transposed convolution with overlap; it multiplies at every place of its input."""
-    return Part(name, (Tensor("weight", (inputs, outputs, 4, 4), "weight"),), "convolution", stream=places)
-
-
 def pose(c: Sizes) -> Part:
     """Describe VitPoseForPoseEstimation: one map per point of the body."""
     inner = c.backbone
     H, places = inner.hidden, area(grid(inner))
     simple = (conv2d("conv", H, c.labels, 3, positions=places * c.scale * c.scale),)
     classic = (
-        widening("deconv1", H, 256, places), batch_norm("batchnorm1", 256),
-        widening("deconv2", 256, 256, 4 * places), batch_norm("batchnorm2", 256),
+        transposed("deconv1", H, 256, 4, places, bias=False), batch_norm("batchnorm1", 256),
+        transposed("deconv2", 256, 256, 4, 4 * places, bias=False), batch_norm("batchnorm2", 256),
         conv2d("conv", 256, c.labels, 1, positions=16 * places),
     )  # fmt: skip
     head = Part("head", simple if c.simple else classic, "head")
