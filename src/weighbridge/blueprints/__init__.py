@@ -232,7 +232,8 @@ IMAGES: dict[str, str] = {
     "sam2": "sam2",
     "levit": "levit",
     "hiera": "hiera",
-    "dino": "dinov2 dinov2_with_registers dinov3_vit",
+    "dino": "dinov2 dinov2_with_registers",
+    "dinov3": "dinov3_vit",
 }
 """Vision transformers and convolutional networks."""
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from weighbridge.blueprints import Blueprint, Family
 from weighbridge.blueprints.bert import POOLED, embeddings, layer, pooler
 from weighbridge.blueprints.clip import VISION, vision
-from weighbridge.blueprints.towers import PROJECTED, contrastive, roberta_embeddings, settled, stack_fields, text_fields
+from weighbridge.blueprints.roberta import roberta_embeddings
+from weighbridge.blueprints.towers import PROJECTED, contrastive, settled, stack_fields, text_fields
 from weighbridge.config import Field, Sizes, fact, nested, size
 from weighbridge.parts import layer_norm, linear
 from weighbridge.tree import Part

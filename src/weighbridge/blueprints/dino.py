@@ -1,7 +1,7 @@
-"""DINOv2, DINOv2 with registers and DINOv3: self-supervised vision transformers with a learned scale behind each block.
+"""DINOv2, without and with registers: a self-supervised vision transformer with a learned scale behind each block.
 
-Source: arXiv 2304.07193, 2309.16588 (registers), 2508.10104 (DINOv3); names as in transformers 5.23.0,
-models/{dinov2,dinov2_with_registers,dinov3_vit}/modeling_*.py.
+Source: arXiv 2304.07193 and 2309.16588 (registers); names as in transformers 5.23.0,
+models/{dinov2,dinov2_with_registers}/modeling_*.py.
 """
 
 from __future__ import annotations
@@ -14,19 +14,16 @@ from weighbridge.blueprints.vision import (
     HIDDEN,
     IMAGE,
     LAYERS,
-    MLP,
     NEUTRAL,
-    PATCH,
     QKV_BIAS,
-    WHOLE_HEADS,
     attention,
     feed_forward,
     patches,
     projection,
     token,
 )
-from weighbridge.config import LABELS, Field, Sizes, derived, fact, sides, size, switch, variant
-from weighbridge.parts import gated_mlp, layer_norm, linear, plain_mlp
+from weighbridge.config import LABELS, Field, Sizes, derived, fact, sides, size, switch
+from weighbridge.parts import gated_mlp, layer_norm, linear
 from weighbridge.sizes import Size
 from weighbridge.tree import Part, Tensor
 
@@ -34,23 +31,9 @@ REGISTERS = size("registers", "num_register_tokens", 4, "G", "register tokens", 
 MASKED = switch("masked", "use_mask_token", True)
 RATIO = size("ratio", "mlp_ratio", 4, "F", "how often wider the feed-forward network is")
 WIDENED = derived("mlp", lambda c: c.hidden * c.ratio, "mlp_ratio")
-SECOND = (HIDDEN, RATIO, WIDENED, LAYERS, HEADS, HEAD_DIM, *IMAGE, CHANNELS, LABELS, QKV_BIAS, switch("gated", "use_swiglu_ffn", False))
-THIRD = (
-    variant((HIDDEN,), hidden=384)[0],
-    variant((MLP,), mlp=1536)[0],
-    LAYERS,
-    variant((HEADS,), heads=6)[0],
-    WHOLE_HEADS,
-    *IMAGE,
-    *PATCH,
-    CHANNELS,
-    variant((REGISTERS,), registers=0)[0],
-    switch("gated", "use_gated_mlp", False),
-    switch("query_bias", "query_bias", True),
-    switch("key_bias", "key_bias", False),
-    switch("value_bias", "value_bias", True),
-    switch("output_bias", "proj_bias", True),
-    switch("mlp_bias", "mlp_bias", True),
+FIELDS = (HIDDEN, RATIO, WIDENED, LAYERS, HEADS, HEAD_DIM, *IMAGE, CHANNELS, LABELS, QKV_BIAS, switch("gated", "use_swiglu_ffn", False))
+KEYS = NEUTRAL | frozenset(
+    "apply_layernorm layerscale_value pos_embed_jitter pos_embed_rescale pos_embed_shift reshape_hidden_states return_class_token".split()
 )
 
 
@@ -105,49 +88,16 @@ def dinov2_encoder(c: Sizes) -> Part:
     return Part("", (dinov2_layers(c),), "encoder", stream="seq")
 
 
-def dinov3_layers(c: Sizes) -> Part:
-    """Describe the layers of DINOv3, with rotary positions and, in the largest, a gate."""
-    biases = c.key_bias, c.value_bias, c.query_bias, c.output_bias
-    attends = attention(c, ("k_proj", "v_proj", "q_proj", "o_proj"), biases=biases)
-    mlp = (gated_mlp if c.gated else plain_mlp)("mlp", c.hidden, c.mlp, bias=c.mlp_bias)
-    return layers(c, attends, mlp)
-
-
-def dinov3(c: Sizes) -> Part:
-    """Describe DINOv3ViTModel and DINOv3ViTBackbone: no table of positions."""
-    H = c.hidden
-    learned = token("cls_token", H), token("mask_token", H), token("register_tokens", H, c.registers)
-    embeddings = Part("embeddings", (*learned, projection(c, "patch_embeddings")), "embeddings")
-    model = Part("model", (dinov3_layers(c),), "encoder")
-    return Part("", (embeddings, model, layer_norm("norm", H)), "model", stream=tokens(c))
-
-
-def dinov3_encoder(c: Sizes) -> Part:
-    """Describe DINOv3ViTEncoder: only the layers, over as many vectors as one gives it."""
-    return Part("", (dinov3_layers(c),), "encoder", stream="seq")
-
-
 def family(model_type: str, prefix: str, patch: int, *more: Field) -> Family:
     """Return a family of DINOv2."""
     classes = {"Encoder": dinov2_encoder, "Model": dinov2, "ForImageClassification": dinov2_classification, "Backbone": dinov2}
-    fields = (*SECOND, *sides("patch", "patch_size", patch, "P", "side of a patch"), fact("name", model_type), *more)
+    fields = (*FIELDS, *sides("patch", "patch_size", patch, "P", "side of a patch"), fact("name", model_type), *more)
     return Family(model_type, fields, {f"{prefix}{ending}": blueprint for ending, blueprint in classes.items()}, f"{prefix}Model", KEYS)
 
-
-KEYS = NEUTRAL | frozenset(
-    "apply_layernorm layerscale_value pos_embed_jitter pos_embed_rescale pos_embed_shift reshape_hidden_states return_class_token".split()
-)
 
 FAMILIES = {
     "dinov2": family("dinov2", "Dinov2", 14, MASKED, fact("registers", 0), fact("registered", False)),
     "dinov2_with_registers": family(
         "dinov2_with_registers", "Dinov2WithRegisters", 16, REGISTERS, fact("masked", True), fact("registered", True)
-    ),
-    "dinov3_vit": Family(
-        "dinov3_vit",
-        THIRD,
-        {"DINOv3ViTEncoder": dinov3_encoder, "DINOv3ViTModel": dinov3, "DINOv3ViTBackbone": dinov3},
-        "DINOv3ViTModel",
-        KEYS,
     ),
 }

@@ -9,7 +9,8 @@ from __future__ import annotations
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.bert import attention, feed_forward
 from weighbridge.blueprints.grids import CHANNELS
-from weighbridge.blueprints.towers import roberta_embeddings, stack_fields, text_fields
+from weighbridge.blueprints.roberta import roberta_embeddings
+from weighbridge.blueprints.towers import stack_fields, text_fields
 from weighbridge.blueprints.vision import token
 from weighbridge.config import LABELS, Sizes, derived, size, switch, told
 from weighbridge.parts import conv2d, embedding, layer_norm, linear

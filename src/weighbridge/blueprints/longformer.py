@@ -9,10 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 from weighbridge.blueprints import Family
+from weighbridge.blueprints.roberta import roberta_embeddings
 from weighbridge.config import Sizes, choice
 from weighbridge.encoders import POOLED, ROBERTA_HEADS, Encoder, bert_fields, closing, dressed, encoder_of, feed_forward, pooler
 from weighbridge.errors import ConfigError
-from weighbridge.parts import attend, embedding, layer_norm, linear, matmul
+from weighbridge.parts import attend, linear, matmul
 from weighbridge.tree import Node, Part, Span, Stream
 
 
@@ -36,16 +37,9 @@ def longformer(whole: Stream | None) -> Encoder:
     """Return the encoder whose class lets the tokens of stream *whole* see everything, or none."""
 
     def encoder(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
-        H = c.hidden
-        embeddings = Part("embeddings", (
-            embedding("word_embeddings", c.vocab, H),
-            embedding("token_type_embeddings", c.types, H),
-            layer_norm("LayerNorm", H),
-            embedding("position_embeddings", c.positions, H),
-        ), "embeddings")  # fmt: skip
         padded = Span(Span("seq", add=max(c.windows) - 1, over=max(c.windows)), times=max(c.windows))
         inside = encoder_of(layers(c, padded, whole)[0], *layers(c, padded, whole)[1:])._replace(stream=padded)
-        return (embeddings, inside, *((pooler(c),) if pooled else ()))
+        return (roberta_embeddings(c), inside, *((pooler(c),) if pooled else ()))
 
     return encoder
 

@@ -7,6 +7,7 @@ tensor names as in transformers 5.23.0, models/{roberta_prelayernorm,xlm_roberta
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
+from weighbridge.blueprints.roberta import roberta_embeddings
 from weighbridge.config import Sizes
 from weighbridge.encoders import (
     BERT_HEADS,
@@ -26,18 +27,12 @@ from weighbridge.tree import Part
 def roberta_prelayernorm(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe RoBERTa-PreLayerNorm: each block begins with its norm, and one follows the last layer."""
     H = c.hidden
-    embeddings = Part("embeddings", (
-        embedding("word_embeddings", c.vocab, H),
-        embedding("token_type_embeddings", c.types, H),
-        layer_norm("LayerNorm", H),
-        embedding("position_embeddings", c.positions, H),
-    ), "embeddings")  # fmt: skip
     layer = Part("layer", (
         *attentions(c, after="LayerNorm"),
         Part("intermediate", (layer_norm("LayerNorm", H), linear("dense", H, c.mlp)), "feed_forward"),
         Part("output", (linear("dense", c.mlp, H),), "feed_forward"),
     ), "layer", repeat=c.layers)  # fmt: skip
-    return (embeddings, encoder_of(layer), layer_norm("LayerNorm", H), *((pooler(c),) if pooled else ()))
+    return (roberta_embeddings(c), encoder_of(layer), layer_norm("LayerNorm", H), *((pooler(c),) if pooled else ()))
 
 
 def xlm_roberta_xl(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:

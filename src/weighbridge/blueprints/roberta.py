@@ -11,19 +11,24 @@ from weighbridge.blueprints import Family
 from weighbridge.config import Sizes
 from weighbridge.encoders import DECODER, POOLED, ROBERTA_HEADS, bert_fields, bert_layer, dressed, encoder_of, pooler
 from weighbridge.parts import embedding, layer_norm
-from weighbridge.tree import Part
+from weighbridge.tree import Part, Tensor
 
 
-def roberta(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
-    """Describe the encoder: BERT's, with the positions behind the norm in the order of names."""
+def roberta_embeddings(c: Sizes, *counters: Tensor, words: str | None = None) -> Part:
+    """Describe the tables, the positions behind the norm in the order of names; *counters* are saved beside them by some."""
     H = c.hidden
-    embeddings = Part("embeddings", (
+    return Part("embeddings", (
+        *counters,
         embedding("word_embeddings", c.vocab, H, tied_to=words),
         embedding("token_type_embeddings", c.types, H),
         layer_norm("LayerNorm", H),
         embedding("position_embeddings", c.positions, H),
     ), "embeddings")  # fmt: skip
-    return (embeddings, encoder_of(bert_layer(c)), *((pooler(c),) if pooled else ()))
+
+
+def roberta(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+    """Describe the encoder: BERT's, behind tables in RoBERTa's order."""
+    return (roberta_embeddings(c, words=words), encoder_of(bert_layer(c)), *((pooler(c),) if pooled else ()))
 
 
 def kin(model_type: str, name: str, backbone: str, *, vocab: int = 30522, first: bool = False) -> Family:

@@ -97,18 +97,6 @@ def vision_tower(c: Sizes, *, first_norm: str = "pre_layrnorm") -> tuple[Node, .
     )
 
 
-def roberta_embeddings(c: Sizes, *counters: Tensor) -> Part:
-    """Describe RoBERTa's tables, the positions behind the norm; *counters* are saved beside them by some."""
-    H = c.hidden
-    return Part("embeddings", (
-        *counters,
-        embedding("word_embeddings", c.vocab, H),
-        embedding("token_type_embeddings", c.types, H),
-        layer_norm("LayerNorm", H),
-        embedding("position_embeddings", c.positions, H),
-    ), "embeddings")  # fmt: skip
-
-
 def vision_embeddings(c: Sizes) -> Part:
     """Describe a class token, a map of each patch and a table of positions."""
     H = c.hidden
