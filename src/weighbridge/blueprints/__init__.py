@@ -189,6 +189,7 @@ TRANSLATORS = {
 IMAGES: dict[str, str] = {
     "swin": "swin donut-swin maskformer-swin",
     "swinv2": "swinv2",
+    "swin2sr": "swin2sr",
     "segformer": "segformer",
     "lcnet": "pp_lcnet pp_lcnet_v3",
     "hgnet": "hgnet_v2",
@@ -243,6 +244,11 @@ DETECTORS: dict[str, str] = {
     "table_transformer": "table-transformer",
     "conditional_detr": "conditional_detr",
     "rtdetr": "rt_detr rt_detr_v2",
+    "maskformer": "maskformer",
+    "mask2former": "mask2former",
+    "oneformer": "oneformer",
+    "upernet": "upernet",
+    "grounding_dino": "grounding-dino mm-grounding-dino",
 }
 """Detection and segmentation."""
 

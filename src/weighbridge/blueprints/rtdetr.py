@@ -16,7 +16,7 @@ from weighbridge.blueprints.rtdetr_fields import FIELDS, SECOND, SKIPPED
 from weighbridge.config import Field, Sizes
 from weighbridge.parts import batch_norm, conv2d, embedding, layer_norm, linear, plain_mlp
 from weighbridge.sizes import Size
-from weighbridge.tree import Part, Stream, Tensor, Untold
+from weighbridge.tree import Node, Part, Stream, Tensor, Untold
 
 
 def looked_through(c: Sizes) -> Features:
@@ -70,12 +70,14 @@ def heads(c: Sizes, *, tied: bool = False) -> tuple[Part, ...]:
 
 def owned(part: Part, prefix: str) -> Part:
     """Return a part whose tensors are those of the same names behind *prefix*."""
-    children = []
+    children: list[Node] = []
     for child in part.children:
         if isinstance(child, Tensor):
             children.append(child._replace(tied_to=prefix + child.name))
         elif isinstance(child, Part):
-            children.append(owned(child, f"{prefix}{child.name}."))  # type: ignore[arg-type]
+            children.append(owned(child, f"{prefix}{child.name}."))
+        else:
+            children.append(child)
     return part._replace(children=tuple(children))
 
 
