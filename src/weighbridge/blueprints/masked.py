@@ -28,7 +28,7 @@ def joined(c: Sizes) -> int:
     stride: int = min(c.strides[-LEVELS:])
     if stride & (stride - 1) or c.common & (c.common - 1) or stride < c.common:
         raise ConfigError(f"a stride of {stride} is not halved to {c.common}", key="common_stride", value=c.common, hint="powers of two")
-    return (stride // c.common).bit_length() - 1
+    return int(stride // c.common).bit_length() - 1
 
 
 def fits(key: str) -> Callable[[Sizes], bool]:
@@ -79,14 +79,14 @@ def pixels(c: Sizes, seen: Features) -> tuple[Part, Stream]:
         found.append(Part(f"adapter_{index}", (conv2d("0", width, F, 1, bias=False), group_norm("1", F)), "neck", stream=area(grid)))
         found.append(Part(f"layer_{index}", (conv2d("0", F, F, 3, bias=False), group_norm("1", F)), "neck", stream=area(grid)))
     largest: Stream = area(larger[0][0]) if larger else streams[-1]
-    parts = (
+    parts: tuple[Node, ...] = (
         Tensor("level_embed", (LEVELS, F), "embedding"),
         listing("input_projections", *inputs, kind="projection"),
         encoder(c, total if len(seen.maps) >= LEVELS else memory),
         conv2d("mask_projection", F, c.mask, 1, positions=largest),
         *found,
     )
-    levels = Part("encoder", seen.parts, "vision"), Part("decoder", parts, "decoder")
+    levels: tuple[Node, ...] = (Part("encoder", seen.parts, "vision"), Part("decoder", parts, "decoder"))
     return Part("pixel_level_module", levels, "vision"), largest
 
 
