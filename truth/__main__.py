@@ -35,9 +35,11 @@ def main(arguments: list[str] | None = None) -> int:
     check.add_argument("--flops", action=argparse.BooleanOptionalAction, default=True, help="compare forward passes too")
     check.add_argument("--jobs", type=int, default=1, help="processes")
     check.add_argument("--minutes", type=float, default=None, help="share this much time among the classes")
-    probe = commands.add_parser("probe", help="every key of a config changed one at a time, declared or not")
+    probe = commands.add_parser("probe", help="every key of a config changed, declared or not, alone and in pairs")
     probe.add_argument("types", nargs="*", help="model types; all that have a blueprint if none is named")
     probe.add_argument("--seed", default="probe")
+    probe.add_argument("--seconds", type=float, default=20, help="time for each type")
+    probe.add_argument("--refusals", action="store_true", help="show what was refused too")
     one = commands.add_parser("one", help="one class on one config, given as JSON")
     one.add_argument("class_name")
     one.add_argument("config", type=json.loads)
@@ -115,13 +117,16 @@ def _one(options: argparse.Namespace) -> int:
 def _probe(options: argparse.Namespace) -> int:
     bad = 0
     for name in options.types or LIVE:
-        found = list(probing.probe(name, options.seed))
-        differ = [one for one in found if one.verdict == "differs"]
-        refused = sorted({".".join(one.path) for one in found if one.verdict == "refused"})
-        print(f"{name:26} {len(found)} changes, {len(differ)} differ" + (f", refused: {' '.join(refused)}" if refused else ""), flush=True)
-        for one in differ:
-            print(f"    {one.class_name} {'.'.join(one.path)} = {one.value}: {one.detail}", flush=True)
-        bad += len(differ) + (not found)
+        found = list(probing.probe(name, options.seed, options.seconds))
+        wrong = [one for one in found if one.wrong]
+        refused = {one.detail: one for one in found if one.verdict == "refused"}
+        print(f"{name:26} {len(found)} changes, {len(wrong)} wrong, {len(refused)} kinds of refusals", flush=True)
+        for one in wrong:
+            print(f"    {one.class_name} {'; '.join(map(str, one.changes))}: {one.verdict}: {one.detail}", flush=True)
+            print(f"        python -m truth one {one.class_name} '{json.dumps(one.raw)}'", flush=True)
+        if options.refusals:
+            print("".join(f"    refused {one.class_name} {'; '.join(map(str, one.changes))}: {why}\n" for why, one in refused.items()))
+        bad += len(wrong) + (not found)
     return 1 if bad else 0
 
 

@@ -1,112 +1,126 @@
-"""Every key of a config, changed one at a time: what changes tensors there must change ours the same way, or be refused.
+"""Every key of a config, changed alone and in pairs: what changes tensors there must change ours the same way, or be refused.
 
 Random configs vary the fields that a blueprint declares; this looks at all the others too, the keys called neutral among them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import random
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import monotonic
 from typing import Any, NamedTuple
 
 from truth import compare, live
+from truth.changes import Change, changed, changes
 from truth.check import TOUCHES, classes
 from truth.draw import draw
 from truth.live import RefusedError
 from weighbridge import model
+from weighbridge.blueprints import family
 from weighbridge.errors import WeighbridgeError
 
-IDLE = frozenset(
-    """_name_or_path architectures chunk_size_feed_forward dtype id2label label2id model_type problem_type return_dict
-    torch_dtype transformers_version use_cache""".split()
-)
-"""Keys of every config that say nothing of its tensors, or that are not to be set by hand."""
+PATIENCE = 20
+"""Seconds after which a live class that is still being built counts as refused."""
 
 
 class Probed(NamedTuple):
-    """What one changed key came to.
+    """What one changed config came to.
 
     Attributes:
-        path, value: The key, and what it was set to.
-        verdict: ``agrees``, ``differs``, or ``refused`` by us where the live class builds.
+        class_name, raw: The class, and the whole config.
+        changes: The keys changed, and what they were set to.
+        verdict: ``agrees``, ``differs``, ``refused`` by us where the live class builds, or ``crashed``, which is a bug as well.
         detail: The difference, or our reason.
     """
 
     class_name: str
     raw: dict[str, Any]
-    path: tuple[str, ...]
-    value: object
+    changes: tuple[Change, ...]
     verdict: str
     detail: str
 
+    @property
+    def wrong(self) -> bool:
+        """Whether it is neither equal nor refused."""
+        return self.verdict in ("differs", "crashed")
 
-def probe(model_type: str, seed: str) -> Iterator[Probed]:
-    """Change every key of one small config of a type, in its base class and the one with the most to hold.
+
+def probe(model_type: str, seed: str, seconds: float) -> Iterator[Probed]:
+    """Change the keys of small configs of a type, each alone and then in pairs, until the time is up.
 
     Yields:
         One outcome for each change that the live class accepts.
     """
+    rng = random.Random(f"{seed} {model_type}")
     names = classes(model_type)
-    for class_name in dict.fromkeys((names[0], names[-1])):
-        raw = _small(model_type, class_name, seed)
-        if raw is None:
-            continue
-        whole = live.config_class(model_type)(**{key: value for key, value in raw.items() if key != "model_type"}).to_dict()
-        for path, value in _changes(whole):
-            changed = _set(raw, path, value)
-            try:
-                theirs = live.build(model_type, class_name, changed)
-            except RefusedError:
-                continue
-            try:
-                found = compare.tensors(model(changed, class_name), live.listing(theirs))
-            except WeighbridgeError as error:
-                yield Probed(class_name, changed, path, value, "refused", str(error))
-                continue
-            yield Probed(class_name, changed, path, value, "differs" if found else "agrees", str(found or ""))
+    bases = _bases(model_type, names[0], seed)
+    if not bases:
+        return
+    stated = [key for field in family(model_type).fields for key in (field.key, *field.aliases)]
+    config = live.config_class(model_type)(**{key: value for key, value in bases[0].items() if key != "model_type"})
+    single = list(changes(config, bases[0], stated))
+    rng.shuffle(single)
+    started = monotonic()
+    for todo in _rounds(rng, single):
+        if monotonic() - started > seconds:
+            return
+        found = _tried(model_type, rng.choice((names[0], names[-1], rng.choice(names))), rng.choice(bases), todo)
+        if found is not None:
+            yield found
 
 
-def _small(model_type: str, class_name: str, seed: str) -> dict[str, Any] | None:
-    """Draw a config that both sides build and agree on."""
+def _rounds(rng: random.Random, single: list[Change]) -> Iterator[tuple[Change, ...]]:
+    """Yield every change once, then pairs of them without end."""
+    yield from ((change,) for change in single)
+    while single:
+        first, second = rng.choice(single), rng.choice(single)
+        if first.path != second.path:
+            yield first, second
+
+
+def _tried(model_type: str, class_name: str, raw: dict[str, Any], todo: tuple[Change, ...]) -> Probed | None:
+    for change in todo:
+        raw = changed(raw, change)
+    try:
+        with _hurried():
+            theirs = live.listing(live.build(model_type, class_name, raw))
+    except (RefusedError, TimeoutError):
+        return None
+    try:
+        found = compare.tensors(model(raw, class_name), theirs)
+    except WeighbridgeError as error:
+        return Probed(class_name, raw, todo, "refused", str(error))
+    except Exception as error:  # whatever it is, it should have been a refusal
+        return Probed(class_name, raw, todo, "crashed", f"{type(error).__name__}: {error}")
+    return Probed(class_name, raw, todo, "differs" if found else "agrees", str(found or ""))
+
+
+def _bases(model_type: str, class_name: str, seed: str) -> list[dict[str, Any]]:
+    """Draw a few configs that both sides build and agree on."""
+    found: list[dict[str, Any]] = []
     for index, touch in enumerate((*TOUCHES, *TOUCHES)):
         raw = draw(f"{seed}/{index}", model_type, touch)
-        try:
-            if compare.tensors(model(raw, class_name), live.listing(live.build(model_type, class_name, raw))) is None:
-                return raw
-        except (RefusedError, WeighbridgeError):
-            continue
-    return None
+        started = monotonic()
+        outcome = _tried(model_type, class_name, raw, ())
+        slow = monotonic() - started > 0.5
+        if outcome is not None and outcome.verdict == "agrees" and (not slow or not found):
+            found.append(raw)
+        if len(found) == 4:
+            break
+    return found
 
 
-def _changes(whole: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Yield every key with the values to try."""
-    for key, value in whole.items():
-        path = (*above, key)
-        if key in IDLE or key.startswith(("_", "output_")) or key.endswith(("token_id", "token_ids", "token_index")):
-            continue
-        if isinstance(value, Mapping):
-            if key.endswith("config") or key in ("encoder", "decoder"):
-                yield from _changes(value, path)
-        else:
-            yield from ((path, other) for other in _others(value))
+@contextmanager
+def _hurried() -> Iterator[None]:
+    def stop(number: int, frame: object) -> None:
+        raise TimeoutError
 
-
-def _others(value: object) -> tuple[Any, ...]:
-    if isinstance(value, bool):
-        return (not value,)
-    if isinstance(value, int):
-        return (value + 1, 2 * value, None)
-    if value is None:
-        return (True, 8)
-    return ()
-
-
-def _set(raw: Mapping[str, Any], path: tuple[str, ...], value: object) -> dict[str, Any]:
-    """Return *raw* with one key set, sub-configs made where they are absent.
-
-    >>> _set({"a": 1}, ("b", "c"), 2)
-    {'a': 1, 'b': {'c': 2}}
-    """
-    if len(path) == 1:
-        return {**raw, path[0]: value}
-    inner = raw.get(path[0])
-    return {**raw, path[0]: _set(inner if isinstance(inner, Mapping) else {}, path[1:], value)}
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(PATIENCE)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
