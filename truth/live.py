@@ -7,6 +7,7 @@ import logging
 import warnings
 from collections.abc import Mapping
 from contextlib import nullcontext
+from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
@@ -78,6 +79,7 @@ def live_class(model_type: str, class_name: str) -> Any:
     raise RefusedError(f"{model_type} has no class {class_name!r}")
 
 
+@cache
 def modules(model_type: str) -> list[Any]:
     """Return the modules in which a model type's classes may stand."""
     package = import_module(config_class(model_type).__module__.rpartition(".")[0])
