@@ -64,6 +64,8 @@ def bind(fields: tuple[Field, ...], raw: Mapping[str, Any], *, path: str = "", l
             value = _nested(field, raw, path, like)
         elif kind == "labels":
             value = _labels(field, value, raw, path)
+        elif value is None and nulled(field, raw):
+            value = False
         elif value is not None or not field.nullable or field.key not in raw:
             value = _concrete(field, value, result, path)
         values[field.word] = value
@@ -120,6 +122,18 @@ def within(field: Field, raw: Mapping[str, Any], path: str = "") -> Inner | None
     if field.resolve is not None:
         return field.resolve(value, path + field.key)
     return Inner({} if value is None else value, field.fields)
+
+
+def nulled(field: Field, raw: Mapping[str, Any]) -> bool:
+    """Say whether a switch that is on by default is put off by an explicit null, which the reference takes for false.
+
+    >>> from weighbridge.config import switch
+    >>> nulled(switch("biased", "bias", True), {"bias": None}), nulled(switch("biased", "bias", True), {})
+    (True, False)
+    """
+    if field.kind != "switch" or field.default is not True or field.nullable:
+        return False
+    return any(key in raw for key in (field.key, *field.aliases) if key)
 
 
 def merged(raw: Mapping[str, Any], overrides: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from weighbridge.binding import within
+from weighbridge.binding import nulled, within
 from weighbridge.config import Field
 from weighbridge.errors import ConfigError
 from weighbridge.records import TYPE_CHECKING
@@ -42,7 +42,7 @@ def defaulted(fields: tuple[Field, ...], raw: Mapping[str, Any], path: str = "",
     """
     missing: dict[str, str] = {}
     for field in fields:
-        present = any(raw.get(key) is not None for key in (field.key, *field.aliases)) or (field.nullable and field.key in raw)
+        present = any(raw.get(key) is not None for key in (field.key, *field.aliases)) or (field.nullable and field.key in raw) or nulled(field, raw)
         if field.kind == "nested":
             inner = within(field, raw, path)
             if inner is not None:

@@ -46,7 +46,7 @@ FIELDS = (
     size("heads", "num_attention_heads", 32, "A", "attention heads"),
     size("kv_heads", "num_key_value_heads", lambda c: c.heads, "K", "key-value heads")._replace(null=lambda c: c.heads),
     EVEN,
-    size("head_dim", "head_dim", per_head, "D", "width of a head"),
+    size("head_dim", "head_dim", per_head, "D", "width of a head")._replace(null=per_head),
     LABELS,
     TIED._replace(default=False),
     switch("qkv_bias", "attention_bias", False),

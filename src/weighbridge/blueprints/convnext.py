@@ -28,7 +28,7 @@ FIELDS = (
     size("patch", "patch_size", 4, "P", "side of a patch"),
     numbers("widths", "hidden_sizes", (96, 192, 384, 768)),
     numbers("depths", "depths", (3, 3, 9, 3)),
-    number("stage_count", "num_stages", 4),
+    number("stage_count", "num_stages", 4, "num_hidden_layers"),
     told("stages", lambda c: alike(depths=c.depths, hidden_sizes=c.widths, num_stages=(0,) * c.stage_count)),
     image(),
     *outputs(lambda c: len(c.depths)),

@@ -54,13 +54,13 @@ def latent_attention(c: Sizes, *after: Part, cached: Size = 0) -> Part:
     ), "latent_attention")  # fmt: skip
 
 
-def latent(*, q: int, kv: int, plain: int, rope: int, value: object) -> tuple[Field, ...]:
-    """Declare the widths of latent attention."""
+def latent(*aliases: str, q: int, kv: int, plain: int, rope: int, value: object) -> tuple[Field, ...]:
+    """Declare the widths of latent attention; *aliases* are other keys of the width with rotary positions."""
     return (
         optional("q_lora", "q_lora_rank", q, "Q", "rank of the queries"),
         size("kv_lora", "kv_lora_rank", kv, "R", "rank of keys and values"),
         size("plain_dim", "qk_nope_head_dim", plain, "P", "width of a head without rotary positions"),
-        size("rope_dim", "qk_rope_head_dim", rope, "O", "width of a head with rotary positions"),
+        size("rope_dim", "qk_rope_head_dim", rope, "O", "width of a head with rotary positions", *aliases),
         size("value_dim", "v_head_dim", value, "U", "width of a value head"),  # type: ignore[arg-type]
     )
 
@@ -89,7 +89,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
         layers=61, heads=64, experts=EXPERTS._replace(default=192, aliases=("num_local_experts",)), active=8,
         **SPARSE | NO_MLP_BIAS | {"expert_mlp": EXPERT_MLP._replace(default=2048), "block": V3_BLOCK + " post_norm"})),
     "glm4_moe_lite": ("Glm4MoeLite", "lm", variant(
-        LATENT, *latent(q=768, kv=512, plain=192, rope=64, value=256),
+        LATENT, *latent("head_dim", q=768, kv=512, plain=192, rope=64, value=256),
         *told(lambda c: ["sparse" if index else "dense" for index in range(c.layers)]), vocab=154880, hidden=2048, mlp=10240,
         layers=47, heads=20, experts=EXPERTS._replace(aliases=("num_local_experts",)), active=4,
         **SPARSE | NO_MLP_BIAS | {"expert_mlp": EXPERT_MLP._replace(default=1536), "block": V3_BLOCK})),

@@ -35,7 +35,7 @@ def no_vocabulary(c: Sizes) -> NoReturn:
 FIELDS = (
     size("vocab", "vocab_size", no_vocabulary, "V", "vocabulary size"),
     *(field for field in bert_fields(positions=1026, types=None) if field.word != "vocab"),
-    choice("place", "position_embedding_type", "absolute"),
+    choice("place", "position_embedding_type", "absolute")._replace(nullable=True),
     switch("normed", "emb_layer_norm_before", False),
     *DECODER,
     POOLED,

@@ -12,7 +12,7 @@ from weighbridge.tree import Part
 
 FIELDS = (
     size("vocab", "src_vocab_size", 42024, "V", "vocabulary size"),
-    size("decoder_vocab", "tgt_vocab_size", 42024, "V_dec", "vocabulary size of the decoder"),
+    size("decoder_vocab", "tgt_vocab_size", 42024, "V_dec", "vocabulary size of the decoder", "vocab_size"),
     size("padding", "pad_token_id", 1, "p", "index of the padding token", minimum=0),
     *(field for field in fairseq.fields(42024, 1024, 1024, 4096, (12, 12), 16) if field.word not in ("vocab", "labels", "tied")),
     # Tied, the encoder takes the decoder's table, whose size may be another.

@@ -27,7 +27,7 @@ FIELDS = (
     size("patch", "patch_length", 1, "P", "steps in a patch"),
     size("stride", "patch_stride", 1, "E", "steps from patch to patch"),
     derived("patches", lambda c: (c.back - c.patch) // c.stride + 1, "context_length", "patch_length"),
-    size("hidden", "d_model", 128, "H", "hidden size"),
+    size("hidden", "d_model", 128, "H", "hidden size", "hidden_size"),
     size("mlp", "ffn_dim", 512, "I", "intermediate size"),
     size("layers", "num_hidden_layers", 3, "L", "layers"),
     size("heads", "num_attention_heads", 4, "A", "attention heads"),

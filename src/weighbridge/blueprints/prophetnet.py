@@ -18,7 +18,7 @@ FIELDS = (
     size("hidden", "hidden_size", 1024, "H", "hidden size"),
     size("mlp", "encoder_ffn_dim", 4096, "I", "intermediate size of the encoder"),
     size("layers", "num_encoder_layers", 12, "L", "encoder layers"),
-    size("heads", "num_encoder_attention_heads", 16, "A", "attention heads of the encoder"),
+    size("heads", "num_encoder_attention_heads", 16, "A", "attention heads of the encoder", "num_attention_heads"),
     size("decoder_mlp", "decoder_ffn_dim", 4096, "I_dec", "intermediate size of the decoder"),
     size("decoder_layers", "num_decoder_layers", 12, "L_dec", "decoder layers"),
     size("decoder_heads", "num_decoder_attention_heads", 16, "A_dec", "attention heads of the decoder"),

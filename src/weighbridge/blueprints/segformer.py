@@ -15,7 +15,7 @@ from weighbridge.tree import Node, Part, Stream, Untold
 
 FIELDS = (
     CHANNELS,
-    number("stage_count", "num_encoder_blocks", 4),
+    number("stage_count", "num_encoder_blocks", 4, "num_hidden_layers"),
     numbers("depths", "depths", (2, 2, 2, 2)),
     numbers("reductions", "sr_ratios", (8, 4, 2, 1)),
     numbers("widths", "hidden_sizes", (32, 64, 160, 256)),

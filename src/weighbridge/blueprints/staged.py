@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def number(word: str, key: str, default: int | None, *, minimum: int = 1) -> Field:
+def number(word: str, key: str, default: int | None, *aliases: str, minimum: int = 1) -> Field:
     """Declare a whole number that is concrete, because it is compared with others."""
 
     def read(value: Any) -> int | None:
@@ -23,7 +23,7 @@ def number(word: str, key: str, default: int | None, *, minimum: int = 1) -> Fie
             raise ConfigError(f"expected a whole number from {minimum} up, found {value!r:.60}", key=key, value=value)
         return value
 
-    return choice(word, key, default, read=read)
+    return choice(word, key, default, *aliases, read=read)
 
 
 def numbers(word: str, key: str, default: tuple[int, ...], *aliases: str, minimum: int = 1) -> Field:

@@ -13,6 +13,7 @@ from weighbridge.blueprints.vision import (
     HIDDEN,
     LAYERS,
     MLP,
+    POOLED,
     QKV_BIAS,
     WHOLE_HEADS,
     patches,
@@ -35,6 +36,7 @@ FIELDS = (
     *sides("patch", "patch_size", 32, "P", "side of a patch"),
     CHANNELS, QKV_BIAS, LABELS,
     choice("most", "max_image_length", -1),
+    POOLED,
 )  # fmt: skip
 
 
@@ -58,7 +60,7 @@ def stream(c: Sizes) -> Stream:
 
 def vilt(c: Sizes) -> Part:
     """Describe ViltModel."""
-    return Part("", encoder(c, pooled=True), "model", stream=stream(c))
+    return Part("", encoder(c, pooled=c.pooled), "model", stream=stream(c))
 
 
 def backbone(c: Sizes, *, pooled: bool = True) -> Part:

@@ -7,7 +7,7 @@ says how many regions there are, and the reference runs without them: the arithm
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.blueprints.bert import SHARED, embeddings, layer, masked_lm_head, next_sentence, pooler
+from weighbridge.blueprints.bert import POOLED, SHARED, embeddings, layer, masked_lm_head, next_sentence, pooler
 from weighbridge.config import Sizes, fact, size, switch
 from weighbridge.parts import embedding, linear
 from weighbridge.tree import Node, Part, Untold
@@ -17,12 +17,13 @@ FIELDS = (
     size("region", "visual_embedding_dim", 512, "R", "width of a region's features"),
     switch("bypass", "bypass_transformer", False),
     fact("crossed", False),
+    POOLED,
 )
 REGIONS = "regions of an image"
 """A stream that is not given: what waits for it is stored, and runs beside an image only."""
 
 
-def encoder(c: Sizes) -> tuple[Part, ...]:
+def encoder(c: Sizes, *, pooled: bool = True) -> tuple[Part, ...]:
     """Describe BERT with tables and a map for regions and, where these pass the layers by, a layer that joins them."""
     tables = embeddings(c)
     regions = (
@@ -31,12 +32,13 @@ def encoder(c: Sizes) -> tuple[Part, ...]:
         linear("visual_projection", c.region, c.hidden)._replace(given=REGIONS),
     )
     joining = (layer(c)._replace(name="additional_layer", repeat=None, given=REGIONS),) if c.bypass else ()
-    return (tables._replace(children=(*tables.children, *regions)), Part("encoder", (layer(c),), "encoder"), pooler(c), *joining)
+    last = (*((pooler(c),) if pooled else ()), *joining)
+    return (tables._replace(children=(*tables.children, *regions)), Part("encoder", (layer(c),), "encoder"), *last)
 
 
 def visual_bert(c: Sizes) -> Part:
     """Describe VisualBertModel."""
-    return Part("", encoder(c), "model")
+    return Part("", encoder(c, pooled=c.pooled), "model")
 
 
 def _on_top(c: Sizes, *head: Node) -> Part:

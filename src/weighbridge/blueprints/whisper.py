@@ -94,7 +94,7 @@ HEARS = (
     size("hidden", "d_model", 1280, "H", "hidden size", "hidden_size"),
     size("mlp", "encoder_ffn_dim", 5120, "I", "intermediate size of the encoder", "intermediate_size"),
     size("layers", "encoder_layers", 32, "L", "encoder layers", "num_hidden_layers"),
-    size("heads", "encoder_attention_heads", 20, "A", "attention heads of the encoder", "num_attention_heads"),
+    size("heads", "encoder_attention_heads", 20, "A", "attention heads of the encoder", "num_attention_heads", "num_key_value_heads"),
     derived("head_dim", lambda c: exact(c.hidden, c.heads), "d_model", "encoder_attention_heads"),
     size("source", "max_source_positions", 1500, "F", "positions of the encoder"),
     size("mels", "num_mel_bins", 128, "M", "mel bins"),

@@ -1,0 +1,35 @@
+"""An explicit null is what the reference takes it for, and older names of a key are read like the key."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from weighbridge import count
+from weighbridge.binding import bind
+from weighbridge.config import TIED
+from weighbridge.scrutiny import defaulted
+
+
+def test_a_null_switch_is_off_whatever_its_default() -> None:
+    assert bind((TIED,), {}).tied
+    assert not bind((TIED,), {"tie_word_embeddings": None}).tied
+    assert defaulted((TIED,), {"tie_word_embeddings": None}) == {}
+
+
+@pytest.mark.parametrize(
+    ("null", "said"),
+    [
+        ({"model_type": "bert", "add_pooling_layer": None}, {"model_type": "bert", "add_pooling_layer": False}),
+        ({"model_type": "falcon", "multi_query": None}, {"model_type": "falcon", "multi_query": False}),
+        ({"model_type": "ernie4_5", "head_dim": None}, {"model_type": "ernie4_5", "head_dim": 64}),
+        ({"model_type": "internlm3", "head_dim": None}, {"model_type": "internlm3", "head_dim": 4096 // 32}),
+        ({"model_type": "convnext", "num_hidden_layers": 4}, {"model_type": "convnext", "num_stages": 4}),
+        ({"model_type": "patchtst", "hidden_size": 64}, {"model_type": "patchtst", "d_model": 64}),
+        ({"model_type": "fsmt", "vocab_size": 64}, {"model_type": "fsmt", "tgt_vocab_size": 64}),
+        ({"model_type": "glm4_moe_lite", "head_dim": 32}, {"model_type": "glm4_moe_lite", "qk_rope_head_dim": 32}),
+    ],
+)
+def test_nulls_and_older_names_are_read_as_the_reference_does(null: dict[str, Any], said: dict[str, Any]) -> None:
+    assert count(null) == count(said)
