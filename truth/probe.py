@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from time import monotonic
 from typing import Any, NamedTuple
@@ -22,7 +22,7 @@ from weighbridge import model
 from weighbridge.blueprints import family
 from weighbridge.errors import WeighbridgeError
 
-PATIENCE = 20
+PATIENCE = 40
 """Seconds after which a live class that is still being built counts as refused."""
 
 
@@ -101,6 +101,8 @@ def _tried(model_type: str, class_name: str, raw: dict[str, Any], todo: tuple[Ch
 def _bases(model_type: str, class_name: str, seed: str) -> list[dict[str, Any]]:
     """Draw a few configs that both sides build and agree on."""
     found: list[dict[str, Any]] = []
+    with suppress(RefusedError):  # what is imported on first use takes its time
+        live.build(model_type, class_name, draw(seed, model_type, TOUCHES[-1]))
     for index, touch in enumerate((*TOUCHES, *TOUCHES)):
         raw = draw(f"{seed}/{index}", model_type, touch)
         started = monotonic()
