@@ -49,7 +49,7 @@ def changes(config: Any, raw: Mapping[str, Any], stated: Iterable[str] = (), abo
     whole = {**dict.fromkeys([*LEGACY, *translated(config, text), *stated]), **raw, **config.to_dict()}
     for key, value in whole.items():
         inner = getattr(config, key, None) if isinstance(value, Mapping) else None
-        if key in IDLE or not key or key.startswith("_") and key not in raw:
+        if key in IDLE or not key or (key.startswith("_") and key not in raw):
             continue
         if key in raw:
             yield Change((*above, key), ABSENT)

@@ -42,7 +42,11 @@ def defaulted(fields: tuple[Field, ...], raw: Mapping[str, Any], path: str = "",
     """
     missing: dict[str, str] = {}
     for field in fields:
-        present = any(raw.get(key) is not None for key in (field.key, *field.aliases)) or (field.nullable and field.key in raw) or nulled(field, raw)
+        present = (
+            any(raw.get(key) is not None for key in (field.key, *field.aliases))
+            or (field.nullable and field.key in raw)
+            or nulled(field, raw)
+        )
         if field.kind == "nested":
             inner = within(field, raw, path)
             if inner is not None:
