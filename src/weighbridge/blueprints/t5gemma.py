@@ -22,7 +22,9 @@ SIDE = (
     size("head_dim", "head_dim", 256, "D", "width of a head"),
     switch("attention_bias", "attention_bias", False),
 )
-FIELDS = (nested("encoder", "encoder", SIDE), nested("decoder", "decoder", SIDE), LABELS, TIED, switch("both", "is_encoder_decoder", True))
+# To the classes with one side or two, a null says nothing: they take the config's own default.
+BOTH = switch("both", "is_encoder_decoder", lambda c: True)
+FIELDS = (nested("encoder", "encoder", SIDE), nested("decoder", "decoder", SIDE), LABELS, TIED, BOTH)
 NEUTRAL = frozenset(
     """vocab_size dropout_rate classifier_dropout_rate hidden_activation max_position_embeddings query_pre_attn_scalar sliding_window
     layer_types final_logit_softcapping attn_logit_softcapping is_decoder""".split()
