@@ -1,4 +1,4 @@
-"""What a visitor waits for: first paint, weight and live updates of the pages, in a real Chromium.
+"""What a visitor waits for: first paint and weight of the pages, in a real Chromium.
 
 python -m benchmarks.paint          (needs the extras web and browser, and Chromium: scripts/browser)
 """
@@ -16,17 +16,6 @@ PAGES = ("model?source=bert-base-uncased", "model?source=deepseek_v3", "compare"
 TIMES = 7
 PAINT = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? 0"
 WEIGHT = "performance.getEntriesByType('navigation').concat(performance.getEntriesByType('resource')).reduce((sum, e) => sum + e.transferSize, 0)"
-UPDATE = """
-async layers => {
-    const field = document.querySelector('#f-num_hidden_layers'), total = document.querySelector('#total');
-    const done = new Promise(resolve => new MutationObserver(resolve).observe(total, {childList: true, subtree: true}));
-    const start = performance.now();
-    field.value = String(layers);
-    field.dispatchEvent(new InputEvent('input', {bubbles: true}));
-    await done;
-    return performance.now() - start;
-}
-"""
 
 
 def main() -> int:
@@ -39,10 +28,6 @@ def main() -> int:
             visits = [visit(browser, base + name) for _ in range(TIMES)]
             paint = statistics.median(paint for paint, _ in visits)
             print(f"{name:40} first paint {paint:4.0f} ms, {visits[0][1] / 1000:.1f} kB")
-        page = browser.new_page()
-        page.goto(base + PAGES[0])
-        delays = [page.evaluate(UPDATE, layers) for layers in range(13, 13 + 3 * TIMES)]
-        print(f"{'from a key to the new total':40} median {statistics.median(delays):.0f} ms, slowest {max(delays):.0f} ms")
         browser.close()
     return 0
 

@@ -28,12 +28,19 @@ def assert_total(page: Page, figure: str) -> None:
     page.wait_for_function("figure => document.querySelector('#total .big').textContent === figure", arg=figure)
 
 
+def settle(page: Page) -> None:
+    """Wait until everything that hangs on the last change has come."""
+    page.wait_for_selector('#answer[aria-busy="false"]')
+
+
 def test_a_size_is_changed_and_the_numbers_are_the_librarys(opened: Opened) -> None:
     with opened(BERT) as (page, _):
         assert_total(page, written())
         page.fill("#f-num_hidden_layers", "7")
         assert_total(page, written(num_hidden_layers=7))
         assert "7 layers" in page.inner_text("#answer .headline")
+        settle(page)
+        assert page.locator("table.counts").first.locator(".number").first.inner_text() == written(num_hidden_layers=7)
         assert page.input_value('[data-for="f-num_hidden_layers"]') == "7"
         slider = page.locator('[data-for="f-vocab_size"]')
         slider.focus()
@@ -51,6 +58,7 @@ def test_a_link_reproduces_what_is_seen(opened: Opened) -> None:
         page.fill("#f-num_hidden_layers", "5")
         assert_total(page, written(num_hidden_layers=5))
         page.wait_for_function("location.search.includes('num_hidden_layers=5')")
+        settle(page)
         address, seen = page.url, page.inner_text("#answer")
     assert "set.num_hidden_layers=5" in address
     assert "hidden_size" not in address, "only what was changed stands in the address"
@@ -111,6 +119,39 @@ def test_the_keyboard_skips_to_the_answer(opened: Opened) -> None:
         assert page.evaluate("document.activeElement.className") == "skip"
         page.keyboard.press("Enter")
         assert page.evaluate("document.activeElement.id") == "answer"
+
+
+def test_a_model_is_searched_by_keyboard(opened: Opened) -> None:
+    with opened(BERT, expected=("404",)) as (page, _):
+        field = page.locator("#source")
+        field.click()
+        assert page.locator(".names [role=option]").count() > 500
+        field.fill("qwen3 0.6")
+        page.wait_for_selector(".names [aria-selected]")
+        assert page.inner_text(".names [aria-selected]").split() == ["qwen3-0.6b", "Qwen/Qwen3-0.6B"]
+        assert_nothing_serious(page)
+        field.press("ArrowDown")
+        field.press("ArrowUp")
+        field.press("Enter")
+        page.wait_for_url("**source=qwen3-0.6b")
+        assert_total(page, f"{weighbridge.count('qwen3-0.6b').unique:,}")
+        page.locator("#source").fill("no-such-model")
+        page.locator("#source").press("Enter")
+        page.wait_for_selector("#refused:not([hidden])")
+        assert "no-such-model" in page.inner_text("#refused")
+        assert_total(page, f"{weighbridge.count('qwen3-0.6b').unique:,}")
+
+
+def test_what_was_folded_stays_folded(opened: Opened) -> None:
+    with opened(BERT) as (page, _):
+        rows = page.locator("table.tree tbody tr:visible").count()
+        page.locator("table.tree .fold").first.click()
+        assert page.locator("table.tree tbody tr:visible").count() == rows - 4
+        page.fill("#f-num_hidden_layers", "1")
+        assert_total(page, written(num_hidden_layers=1))
+        page.fill("#f-num_hidden_layers", "7")
+        assert_total(page, written(num_hidden_layers=7))
+        assert page.locator("table.tree tbody tr:visible").count() == rows - 4
 
 
 def drop(page: Page, name: str, text: str) -> None:
@@ -174,6 +215,7 @@ def test_the_main_path_works_without_scripts(opened: Opened) -> None:
 def test_models_are_compared(opened: Opened) -> None:
     with opened("/compare") as (page, _):
         page.locator('input[name="with"]').nth(1).fill("gpt2")
+        page.locator('input[name="with"]').nth(1).press("Enter")
         page.locator("form.compared button").click()
         page.wait_for_url("**with=gpt2**")
         text = page.inner_text("#answer")

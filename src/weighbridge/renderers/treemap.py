@@ -19,6 +19,9 @@ PALETTE = ("#9cc4ee", "#f3d08b", "#a5d8b3", "#d9b8e4", "#efb0a4", "#c5ccd4")
 FADE = (1.0, 1.0, 0.86, 0.74, 0.64, 0.56)
 """How opaque a shape is, by depth."""
 
+LEAST = 2.0
+"""What is narrower than this, in units of the picture, nobody sees: it is left to the shape around it."""
+
 HOLE = 0.34
 """The empty centre of a sunburst, where the total stands: its part of the radius."""
 
@@ -133,7 +136,8 @@ def placed(tile: Tile, box: Box) -> Iterator[tuple[Tile, Box]]:
         edge = 2 * bool(head)
         inner = Box(box.x + edge, box.y + head, box.width - 2 * edge, box.height - head - edge)
         for child, place in zip(tile.children, squarified([child.amount for child in tile.children], inner), strict=True):
-            yield from placed(child, place)
+            if place.width >= LEAST and place.height >= LEAST:
+                yield from placed(child, place)
     else:
         yield tile, box
 
@@ -201,7 +205,7 @@ def _rectangle(tile: Tile, box: Box, link: str) -> str:
     text = shortened(tile.label, box.width)
     label = f'<text x="{box.x + 4:.1f}" y="{box.y + 12:.1f}">{escape(text)}</text>' if text and box.height > 14 else ""
     size = f'x="{box.x:.1f}" y="{box.y:.1f}" width="{max(box.width, 0):.1f}" height="{max(box.height, 0):.1f}"'
-    return _linked(f"<rect {_paint(tile)} {size}><title>{escape(tile.words)}</title></rect>{label}", tile, link)
+    return _linked(f"<rect {_paint(tile)} {size}>", "</rect>", tile, link, label)
 
 
 def _slices(tile: Tile, start: float, sweep: float, radius: float, rings: int, link: str) -> Iterator[str]:
@@ -210,10 +214,9 @@ def _slices(tile: Tile, start: float, sweep: float, radius: float, rings: int, l
     for child in tile.children:
         angle = sweep * child.amount / (sum(inner.amount for inner in tile.children) or 1)
         level = child.depth
-        if level <= rings and angle > 0.003:
+        if level <= rings and angle > 0.01:
             path = _arc(radius, hole + thick * (level - 1), hole + thick * level - 1, start, angle)
-            shape = f'<path {_paint(child)} d="{path}"><title>{escape(child.words)}</title></path>'
-            yield _linked(shape, child, link)
+            yield _linked(f'<path {_paint(child)} d="{path}">', "</path>", child, link)
             yield from _slices(child, start, angle, radius, rings, link)
         start += angle
 
@@ -231,12 +234,14 @@ def _arc(centre: float, inner: float, outer: float, start: float, sweep: float) 
     )
 
 
-def _linked(shape: str, tile: Tile, link: str) -> str:
+def _linked(opening: str, closing: str, tile: Tile, link: str, label: str = "") -> str:
+    """Name a shape, by its link where it has one."""
+    title = f"<title>{escape(tile.words)}</title>"
     if not link:
-        return shape
+        return f"{opening}{title}{closing}{label}"
     from urllib.parse import quote
 
-    return f'<a href="{escape(link.replace("{}", quote(tile.path)))}" aria-label="{escape(tile.words)}">{shape}</a>'
+    return f'<a href="{escape(link.replace("{}", quote(tile.path)))}">{title}{opening}{closing}{label}</a>'
 
 
 def _whole(value: object) -> int:

@@ -41,6 +41,7 @@ def create(limits: Limits | None = None) -> Starlette:
             Route(f"/{name}", _page(page, limits), methods=["GET", "POST"] if name == "audit" else ["GET"])
             for name, page in pages.PAGES.items()
         ),
+        *(Route(f"/part/{name}", _page(part, limits)) for name, part in pages.PARTS.items()),
         Route("/dropped", dropped.page(limits), methods=["POST"]),
         *(Route(f"/api/v1/{call.name}", _endpoint(call, limits, counted), methods=["GET", "POST"]) for call in CALLS),
         Route("/api/v1/header", dropped.call(limits), methods=["POST"]),

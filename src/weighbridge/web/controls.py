@@ -45,6 +45,33 @@ def controls(found: Model, say: Say) -> list[Control]:
     return [control._replace(step=_step(description, class_name, control)) if control.kind == "size" else control for control in listed]
 
 
+class Group(NamedTuple):
+    """The fields of one part of the config.
+
+    Attributes:
+        path: The part's key path; empty for the config itself.
+        sizes, switches: Its fields.
+    """
+
+    path: str
+    sizes: tuple[Control, ...]
+    switches: tuple[Control, ...]
+
+
+def grouped(listed: list[Control]) -> list[Group]:
+    """Put fields of the same part of a config together, in the order of their first.
+
+    >>> [group.path for group in grouped([Control("text.hidden", "", "", "size", 8), Control("tied", "", "", "switch", True)])]
+    ['text', '']
+    """
+    parts = dict.fromkeys(control.key.rpartition(".")[0] for control in listed)
+
+    def those(path: str, kind: str) -> tuple[Control, ...]:
+        return tuple(control for control in listed if control.kind == kind and control.key.rpartition(".")[0] == path)
+
+    return [Group(path, those(path, "size"), those(path, "switch")) for path in parts]
+
+
 def _fields(config: Inner, sizes: Sizes, say: Say, path: str) -> Iterator[Control]:
     for field in config.fields:
         value = getattr(sizes, field.word)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -11,7 +11,7 @@ from weighbridge import sources
 from weighbridge.blueprints import MODULES
 from weighbridge.messages import languages, translator
 from weighbridge.web import views
-from weighbridge.web.controls import controls
+from weighbridge.web.controls import controls, grouped
 from weighbridge.web.query import DEFAULT, Query, query
 from weighbridge.web.words import WORDS
 
@@ -42,11 +42,31 @@ def model_page(request: Request, form: Form) -> Response:
 
 def shown(request: Request, asked: Query, found: Model) -> Response:
     """Show a model that has been weighed."""
+    view = {"groups": grouped(controls(found, translator(asked.language))), "classes": _classes(found), **_why(found, asked)}
+    return _page(request, "model", asked, {**_where(found, asked), **view})
+
+
+def where_part(request: Request, form: Form) -> Response:
+    """Answer what a change of a size moves first: the total, the table and the pictures; the rest of the page stays."""
+    asked = query(request.query_params)
+    return _page(request, "part_where", asked, _where(asked.model(), asked))
+
+
+def why_part(request: Request, form: Form) -> Response:
+    """Answer what is shown below: formula, counts, arithmetic."""
+    asked = query(request.query_params)
+    return _page(request, "part_why", asked, _why(asked.model(), asked))
+
+
+def _where(found: Model, asked: Query) -> dict[str, Any]:
     from weighbridge.tables.counting import headline
 
-    view = {"found": found, "tally": found.count(), "headline": headline(found), "controls": controls(found, translator(asked.language)),
-            "classes": _classes(found), **views.where(found, asked), **views.why(found, asked), **views.arithmetic(found, asked)}  # fmt: skip
-    return _page(request, "model", asked, view)
+    told = {"tally": found.count(), "headline": headline(found), "defaulted": found.defaulted, "unknown": found.unknown}
+    return {**told, **views.where(found, asked)}
+
+
+def _why(found: Model, asked: Query) -> dict[str, Any]:
+    return {**views.why(found, asked), **views.arithmetic(found, asked)}
 
 
 def compare_page(request: Request, form: Form) -> Response:
@@ -109,6 +129,9 @@ def api_page(request: Request, form: Form) -> Response:
 PAGES = {"model": model_page, "compare": compare_page, "explain": explain_page, "audit": audit_page, "api": api_page}
 """From the first piece of an address to its page."""
 
+PARTS = {"where": where_part, "why": why_part}
+"""The parts of the Model page that a change of a size renews."""
+
 
 def failed(request: Request, status: int, detail: str) -> Response:
     """Show what was wrong with a question, in place of its answer, with the form still there."""
@@ -132,8 +155,8 @@ def _page(request: Request, name: str, asked: Query, view: dict[str, Any], statu
 
     say = translator(asked.language)
     common = {
-        "asked": asked, "page": name, "tabs": TABS, "w": {key: say(sentence) for key, sentence in WORDS.items()}, "say": say,
-        "other": "en" if asked.language == "zh" else "zh", "path": f"/{name}" if name in PAGES else "/model", "presets": _names(),
+        "asked": asked, "page": name.replace("part_where", "model"), "tabs": TABS, "w": _words(asked.language), "say": say,
+        "other": "en" if asked.language == "zh" else "zh", "path": f"/{name}" if name in PAGES else "/model", "known": _names(),
     }  # fmt: skip
     html = _environment().get_template(f"{name}.html").render(**common, **view)
     return HTMLResponse(html, status)
@@ -144,13 +167,15 @@ def _environment() -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
-        loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
+        loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, auto_reload=False
+    )  # fmt: skip
     environment.filters["n"] = lambda number: f"{number:,}"
     environment.filters["breakable"] = _breakable
+    environment.filters["lettered"] = _lettered
     return environment
 
 
+@lru_cache(4096)
 def _breakable(name: str) -> Markup:
     """Let a long name be broken where its words meet."""
     from markupsafe import Markup, escape
@@ -158,9 +183,25 @@ def _breakable(name: str) -> Markup:
     return Markup(str(escape(name)).replace("_", "_<wbr>").replace(".", ".<wbr>"))
 
 
+def _lettered(letter: str) -> Markup:
+    """Set what stands behind a letter's underscore as its index."""
+    from markupsafe import Markup
+
+    head, _, index = letter.partition("_")
+    return Markup("{}<sub>{}</sub>").format(head, index) if index else Markup("{}").format(head)
+
+
 @cache
-def _names() -> list[str]:
-    return [*(preset.name for preset in sources.presets()), *MODULES]
+def _words(language: str) -> dict[str, str]:
+    say = translator(language)
+    return {key: say(sentence) for key, sentence in WORDS.items()}
+
+
+@cache
+def _names() -> tuple[tuple[str, str], ...]:
+    """Return what can be named, each with its id on the Hub, if it is a preset that has one, or that it is a model type."""
+    presets = tuple((preset.name, preset.hub or "") for preset in sources.presets())
+    return (*presets, *((name, "*") for name in MODULES))
 
 
 def _classes(found: Model) -> list[str]:

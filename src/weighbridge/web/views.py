@@ -12,9 +12,13 @@ from weighbridge.model import Model
 from weighbridge.proofs.audit.claims import Audit, Claim
 from weighbridge.proofs.compare import Comparison
 from weighbridge.renderers.treemap import joined, named, sunburst, tiles, treemap
+from weighbridge.report import Row
 from weighbridge.tables.rows import all_tensors, tree_table
 from weighbridge.tree import walk
 from weighbridge.web.query import Query
+
+MOST_ROWS = 120
+"""Beyond so many rows, the table leaves the deepest levels to a zoom into the module."""
 
 
 def where(found: Model, asked: Query) -> dict[str, Any]:
@@ -25,8 +29,11 @@ def where(found: Model, asked: Query) -> dict[str, Any]:
     tile = tiles(entry, path)
     # A dropped file is not in the address, so no link leads into it.
     link = asked.link("/model", module="MODULE").replace("MODULE", "{}") if found.kind == "config" else ""
+    rows = tree_table(entry, all_tensors).rows
+    kept = _shallow(rows)
     return {
-        "rows": tree_table(entry, all_tensors).rows,
+        "rows": kept,
+        "left_out": len(rows) - len(kept),
         "crumbs": crumbs,
         "amount": f"{entry.times} × {entry.each:,} = {entry.amount:,}" if entry.times != 1 else f"{entry.amount:,}",
         "pictures": [
@@ -35,6 +42,14 @@ def where(found: Model, asked: Query) -> dict[str, Any]:
             sunburst(tile, size=400, link=link),
         ],
     }
+
+
+def _shallow(rows: tuple[Row, ...]) -> tuple[Row, ...]:
+    """Return the rows of as many levels as stay within :data:`MOST_ROWS`, two at least."""
+    level = max((row.depth for row in rows), default=0)
+    while level > 1 and sum(row.depth <= level for row in rows) > MOST_ROWS:
+        level -= 1
+    return tuple(row for row in rows if row.depth <= level)
 
 
 def _trail(book: Entry, path: str) -> list[tuple[str, Entry]]:

@@ -12,6 +12,8 @@ WORDS = {
     "explain": mark("Explain"),
     "api": mark("API"),
     "source": mark("Preset or model type"),
+    "a_preset": mark("preset"),
+    "a_type": mark("model type"),
     "class": mark("Class"),
     "default_class": mark("default"),
     "sizes": mark("Sizes"),
@@ -66,6 +68,7 @@ WORDS = {
     "copy": mark("Copy"),
     "failed": mark("That cannot be weighed"),
     "missing": mark("There is no such page"),
+    "left_out": mark("{rows} rows of deeper levels are not shown; a module in the picture leads inside."),
     "inside_repeat": mark("Inside a repeated part counts are of one copy."),
 }
 """By the name under which the templates know them."""

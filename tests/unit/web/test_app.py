@@ -47,6 +47,26 @@ def test_a_model_whose_arithmetic_nobody_can_tell_still_has_its_page(client: Tes
     assert f"{weighbridge.count({'model_type': 'mra'}).unique:,}" in page.text
 
 
+def test_the_parts_of_a_page_are_those_of_the_whole(client: TestClient) -> None:
+    asked = "source=bert-base-uncased&set.num_hidden_layers=7&lang=zh"
+    page = client.get(f"/model?{asked}").text
+    for name in ("where", "why"):
+        part = client.get(f"/part/{name}?{asked}").text
+        assert part[part.index(f'<div id="{name}"') :] in page
+    assert 'id="total"' in client.get(f"/part/where?{asked}").text
+    assert "<fieldset" not in client.get(f"/part/where?{asked}").text
+    assert client.get("/part/where?source=no-such-model").status_code == 404
+
+
+def test_a_table_of_very_many_rows_shows_the_upper_ones_and_says_so(client: TestClient) -> None:
+    page = client.get("/model?source=efficientnet-b7").text
+    assert page.count("<tr data-depth") < 121
+    assert "rows of deeper levels are not shown" in page
+    inside = client.get("/model?source=efficientnet-b7&module=efficientnet.encoder.blocks.52").text
+    assert "rows of deeper levels" not in inside
+    assert inside.count("<tr data-depth") > 5
+
+
 def test_a_link_reproduces_its_view() -> None:
     asked = query(
         {"source": "bert-tiny", "class": "BertForMaskedLM", "set.hidden_size": "256", "set.hidden_act": "gelu", "lang": "zh", "seq": "7"}
