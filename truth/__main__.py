@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
+from time import monotonic
 from typing import Any
 
 from truth import census as counting
@@ -34,7 +35,9 @@ def main(arguments: list[str] | None = None) -> int:
     check.add_argument("--seed", default=None, help="what random configs are drawn from; printed, and random by default")
     check.add_argument("--flops", action=argparse.BooleanOptionalAction, default=True, help="compare forward passes too")
     check.add_argument("--jobs", type=int, default=1, help="processes")
-    check.add_argument("--minutes", type=float, default=None, help="share this much time among the classes")
+    check.add_argument(
+        "--minutes", type=float, default=None, help="share this much time among the classes; one whose turn comes late gets one config"
+    )
     probe = commands.add_parser("probe", help="every key of a config changed, declared or not, alone and in pairs")
     probe.add_argument("types", nargs="*", help="model types; all that have a blueprint if none is named")
     probe.add_argument("--seed", default="probe")
@@ -68,8 +71,11 @@ def _check(options: argparse.Namespace) -> int:
         print("nothing to check", file=sys.stderr)
         return 2
     print(f"seed {seed}, {options.n} random configs per class, {len(work)} classes", flush=True)
-    seconds = options.minutes * 60 * options.jobs / len(work) if options.minutes else None
-    todo = [partial(checking.check, *item, n=options.n, seed=seed, flops=options.flops, seconds=seconds) for item in work]
+    start, share = monotonic(), options.minutes * 60 / len(work) if options.minutes else None
+    todo = [
+        partial(checking.check, *item, n=options.n, seed=seed, flops=options.flops, due=None if share is None else start + share * turn)
+        for turn, item in enumerate(work, 1)
+    ]
     outcomes = [_shown(outcome) for outcome in _run(todo, options.jobs)]
     bad = [outcome for outcome in outcomes if outcome.failure or not outcome.configs]
     total = sum(outcome.configs for outcome in outcomes)

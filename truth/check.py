@@ -59,29 +59,32 @@ class Outcome(NamedTuple):
     seconds: float
 
 
-def check(model_type: str, class_name: str, *, n: int, seed: str, flops: bool = True, seconds: float | None = None) -> Outcome:
+def check(model_type: str, class_name: str, *, n: int, seed: str, flops: bool = True, due: float | None = None) -> Outcome:
     """Hold one class to the live one on its default config and *n* random ones.
+
+    A class whose turn comes late is held to one random config, without its forward passes, so that all get their turn in time.
 
     Args:
         n: Random configs.
         seed: What they are drawn from.
         flops: Whether forward passes are compared too, on every second config.
-        seconds: Stop drawing after this long.
+        due: When it is to be done, by the monotonic clock.
     """
     started = monotonic()
+    late = due is not None and started > due
     configs = passes = 0
     refused: list[str] = []
     unbuilt = unrun = ""
-    for index, (raw, theirs) in enumerate(_configs(model_type, class_name, n, seed)):
+    for index, (raw, theirs) in enumerate(_configs(model_type, class_name, n, seed, default=not late)):
         if isinstance(theirs, RefusedError):
-            if index:
+            if index or late:
                 refused.append(str(theirs))
             else:
                 unbuilt = str(theirs)
             continue
-        if configs > 1 and seconds is not None and monotonic() - started > seconds:
+        if configs > (0 if late else 1) and due is not None and monotonic() > due:
             break
-        found, ran, reason = held(class_name, raw, theirs, flops=flops and (configs % 2 == 0 or n < 5))
+        found, ran, reason = held(class_name, raw, theirs, flops=flops and not late and (configs % 2 == 0 or n < 5))
         configs, passes, unrun = configs + 1, passes + ran, unrun or reason
         if found:
             failure = _shrunk(model_type, class_name, raw, found)
@@ -89,17 +92,21 @@ def check(model_type: str, class_name: str, *, n: int, seed: str, flops: bool = 
     return Outcome(model_type, class_name, configs, passes, tuple(refused), unbuilt, unrun, None, monotonic() - started)
 
 
-def _configs(model_type: str, class_name: str, n: int, seed: str) -> Iterator[tuple[dict[str, Any], Any]]:
-    """Yield the default and *n* random configs, each with its live model; a refusal stands in its place."""
-    default = {"model_type": model_type}
-    yield default, _tried(model_type, class_name, default)
+def _configs(model_type: str, class_name: str, n: int, seed: str, *, default: bool = True) -> Iterator[tuple[dict[str, Any], Any]]:
+    """Yield the default, if it is asked for or nothing else builds, and *n* random configs, each with its live model; a refusal stands in its place."""
+    plain = {"model_type": model_type}
+    if default:
+        yield plain, _tried(model_type, class_name, plain)
     for index in range(n):
         for attempt, touch in enumerate(TOUCHES):
             raw = draw(f"{seed}/{index}/{attempt}", model_type, touch)
             theirs = _tried(model_type, class_name, raw)
             yield raw, theirs
             if not isinstance(theirs, RefusedError):
+                default = True
                 break
+    if not default:
+        yield plain, _tried(model_type, class_name, plain)
 
 
 def _tried(model_type: str, class_name: str, raw: dict[str, Any]) -> Any:

@@ -84,7 +84,7 @@ class Model:
             return []
         known, raw, sizes = self.description
         read = _read_words(known, self.class_name, sizes)
-        return [key for word, key in defaulted(known.fields, raw).items() if word in read]
+        return list(dict.fromkeys(key for word, key in defaulted(known.fields, raw).items() if word in read))
 
     @property
     def unknown(self) -> list[str]:

@@ -11,7 +11,7 @@ from weighbridge.config import did_you_mean
 from weighbridge.errors import ConfigError, ReadError, UnknownArchitecture, UsageError
 from weighbridge.model import Described, Model
 from weighbridge.records import TYPE_CHECKING
-from weighbridge.scrutiny import conflicts, refuse_parametric_activations, unknown
+from weighbridge.scrutiny import conflicts, refuse_undescribed, unknown
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -101,7 +101,7 @@ def from_config(raw: dict[str, Any], source: str, model_class: str | None, overr
     if class_name in known.remote:
         notes = (*notes, f"the code of {class_name} stands beside its files; its tensors are described as there, not held to a live class")
     conflicts(known.fields, raw)
-    refuse_parametric_activations(known.fields, raw)
+    refuse_undescribed(known.fields, raw)
     sizes = bind(known.fields, raw)
     tree = known.classes[class_name](sizes)
     return Model(source, "config", tree, class_name=class_name, notes=notes, description=Described(known, raw, sizes))

@@ -50,7 +50,7 @@ def defaulted(fields: tuple[Field, ...], raw: Mapping[str, Any], path: str = "",
         if field.kind == "nested":
             inner = within(field, raw, path)
             if inner is not None:
-                missing |= defaulted(inner.fields, raw.get(field.key) or {}, f"{path}{field.key}.", f"{words}{field.word}.")
+                missing |= defaulted(inner.fields, inner.raw if raw.get(field.key) else {}, f"{path}{field.key}.", f"{words}{field.word}.")
         elif field.kind == "labels":
             if not present and raw.get("id2label") is None:
                 missing[words + field.word] = path + field.key
@@ -63,20 +63,23 @@ ACTIVATIONS_WITH_PARAMETERS = frozenset(("prelu", "xielu"))
 """Activation functions of the reference library that hold parameters of their own (transformers 5.23.0, activations.py)."""
 
 
-def refuse_parametric_activations(fields: tuple[Field, ...], raw: Mapping[str, Any], path: str = "") -> None:
-    """Refuse an activation that has parameters where no field of the family describes them.
+def refuse_undescribed(fields: tuple[Field, ...], raw: Mapping[str, Any], path: str = "") -> None:
+    """Refuse what changes the tensors of any model where no field of the family describes it.
 
     Raises:
-        ConfigError: Such as ``hidden_act`` prelu in BERT.
+        ConfigError: An activation with parameters, such as ``hidden_act`` prelu in BERT, or ``per_layer_config``, by
+            which every layer of a model may have sizes of its own.
     """
     for key, value in raw.items():
+        if key == "per_layer_config" and value and all(key != field.key for field in fields):
+            raise ConfigError("layers that each have sizes of their own are not described for this type", key=path + key, value=value)
         if isinstance(value, str) and value in ACTIVATIONS_WITH_PARAMETERS:
             if value == "xielu" and any(key in (field.key, *field.aliases) for field in fields):
                 continue
             raise ConfigError(f"{value} has parameters of its own, which no blueprint of this type describes", key=path + key, value=value)
         if type(value) is dict and path.count(".") < 4:
             inner = next((within(field, raw, path) for field in fields if field.key == key and field.kind == "nested"), None)
-            refuse_parametric_activations(inner.fields if inner else (), value, f"{path}{key}.")
+            refuse_undescribed(inner.fields if inner else (), value, f"{path}{key}.")
 
 
 def unknown(fields: tuple[Field, ...], raw: Mapping[str, Any], neutral: frozenset[str], path: str = "") -> list[str]:
@@ -91,7 +94,7 @@ def unknown(fields: tuple[Field, ...], raw: Mapping[str, Any], neutral: frozense
         given = raw.get(field.key)
         if field.kind == "nested" and isinstance(given, Mapping):
             inner = within(field, raw, path)
-            strangers += unknown(inner.fields, given, neutral | inner.neutral, f"{path}{field.key}.") if inner else []
+            strangers += unknown(inner.fields, inner.raw, neutral | inner.neutral, f"{path}{field.key}.") if inner else []
     return strangers
 
 

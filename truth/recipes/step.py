@@ -28,4 +28,9 @@ def draw(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
         raw["num_sliding_attention_heads"] = kv_heads * rng.randint(1, 3)
     elif choice < 0.7:
         raw["attention_other_setting"] = {"num_attention_heads": kv_heads * rng.randint(1, 3)}
+    if "layer_types" in raw and rng.random() < 0.4:
+        # As the reference saves it: the heads of layers that see a window stand layer by layer.
+        sizes = {"num_attention_heads": kv_heads * rng.randint(1, 3)}
+        limited = [index for index, kind in enumerate(raw["layer_types"][:layers]) if kind == "sliding_attention"]
+        raw["per_layer_config"] = {str(index): sizes for index in limited}
     return raw

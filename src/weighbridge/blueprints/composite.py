@@ -74,6 +74,7 @@ def composed(
             hint = did_you_mean(str(stated), MODULES) or f"the default is {types[0]}; weigh models lists the types known"
             raise UnknownArchitecture(f"no blueprint for {stated!r:.60}", key=f"{path}.model_type", value=stated, hint=hint)
         known = family(stated)
+        raw = raw if known.settle is None else known.settle(raw)
         return Inner(raw, _fields(stated, more), known.neutral | frozenset(neutral.split()), stated)
 
     return Field(word, key, types, "nested", resolve=resolve)

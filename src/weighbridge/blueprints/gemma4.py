@@ -7,12 +7,11 @@ models/gemma4_unified/modeling_gemma4_unified.py. The last layer attends in full
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.blueprints.causal import FIELDS, NEUTRAL, UNBIASED, heads
+from weighbridge.blueprints.causal import heads
 from weighbridge.blueprints.gemma import SANDWICH
-from weighbridge.blueprints.kinds import chosen
+from weighbridge.blueprints.gemma4_fields import PLAIN, SKIPPED, TEXT, settled
 from weighbridge.blueprints.published import unfused
-from weighbridge.config import Field, Sizes, fact, optional, size, switch, variant
-from weighbridge.errors import ConfigError
+from weighbridge.config import Sizes
 from weighbridge.parts import attend, embedding, fused_experts, gated_mlp, linear, rms_norm, stack
 from weighbridge.tree import Node, Part, Tensor
 
@@ -74,73 +73,12 @@ def experts(c: Sizes) -> tuple[Part, ...]:
     return (router, fused_experts(E, c.active, H, c.expert_mlp), *(rms_norm(name, H) for name in norms))
 
 
-def _kinds(c: Sizes) -> list[str]:
-    return ["sliding_attention" if (index + 1) % 6 else "full_attention" for index in range(c.layers)]
-
-
-def _mixers(c: Sizes) -> list[str]:
-    return [*chosen(c, c.told, "layer_types", ("sliding_attention", "full_attention"))[:-1], "full_attention"]
-
-
-def reuse(c: Sizes) -> list[bool]:
-    """Tell for each layer whether it takes the keys and values of an earlier one of its kind.
-
-    Raises:
-        ConfigError: There is no earlier one of some kind.
-    """
-    first = c.layers - c.shared_layers
-    if first < 1 or set(c.mixers) != set(c.mixers[:first]):
-        raise ConfigError("a layer reuses the keys of a kind of layer that none makes", key="num_kv_shared_layers", value=c.shared_layers)
-    return [index >= first for index in range(c.layers)]
-
-
-def alike(value: object) -> object:
-    """Refuse a list of sizes for each layer."""
-    if value is not None:
-        raise ConfigError("layers that each have their own sizes are not described", key="per_layer_config", value=value)
-    return value
-
-
-def _stated(c: Sizes) -> bool:
-    for word, key in (("experts", "num_experts"), ("active", "top_k_experts"), ("expert_mlp", "moe_intermediate_size")):
-        if c.sparse and getattr(c, word) is None:
-            raise ConfigError("the config asks for experts and does not say it", key=key)
-    return True
-
-
-UNIFIED = variant(
-    FIELDS,
-    size("full_dim", "global_head_dim", 512, "Y", "width of a head where attention is in full"),
-    optional("full_kv", "num_global_key_value_heads", None, "G", "key-value heads where attention is in full"),
-    switch("equal", "attention_k_eq_v", False),
-    switch("doubled", "use_double_wide_mlp", False),
-    size("shared_layers", "num_kv_shared_layers", 0, "Z", "layers that reuse keys", minimum=0),
-    Field("alike", "per_layer_config", None, "choice", read=alike, silent=True),
-    Field("told", "layer_types", _kinds, "choice"),
-    fact("mixers", _mixers),
-    fact("reusing", reuse),
-    vocab=262144, hidden=2304, mlp=9216, layers=30, heads=8, kv_heads=4, head_dim=256, tied=True, mlp_bias=UNBIASED["mlp_bias"],
-    window=optional("window", "sliding_window", 1024, "W", "attention window"),
-)  # fmt: skip
-TEXT = variant(
-    UNIFIED,
-    size("table", "hidden_size_per_layer_input", 256, "T", "width of a layer's table", minimum=0),
-    size("table_rows", "vocab_size_per_layer_input", 262144, "U", "rows of a layer's table"),
-    fact("tabled", lambda c: c.table > 0),
-    switch("sparse", "enable_moe_block", False),
-    optional("experts", "num_experts", None, "E", "experts"),
-    optional("active", "top_k_experts", None, "k", "experts per token"),
-    optional("expert_mlp", "moe_intermediate_size", None, "M", "intermediate size of an expert"),
-    fact("stated", _stated),
-    window=optional("window", "sliding_window", 512, "W", "attention window"),
-)  # fmt: skip
-PLAIN = variant(UNIFIED, fact("table", 0), fact("table_rows", 0), fact("tabled", False), fact("sparse", False))
-
-SKIPPED = NEUTRAL | {"use_bidirectional_attention"}
 RENAMES = {"checkpoint": unfused}
 FAMILIES = {
     "gemma4_text": Family(
-        "gemma4_text", TEXT, heads("Gemma4", gemma4, "lm", base="TextModel"), "Gemma4TextModel", SKIPPED, RENAMES),
+        "gemma4_text", TEXT, heads("Gemma4", gemma4, "lm", base="TextModel"), "Gemma4TextModel", SKIPPED, RENAMES,
+        settle=settled),
     "gemma4_unified_text": Family(
-        "gemma4_unified_text", PLAIN, heads("Gemma4Unified", gemma4, "lm", base="TextModel"), "Gemma4UnifiedTextModel", SKIPPED),
+        "gemma4_unified_text", PLAIN, heads("Gemma4Unified", gemma4, "lm", base="TextModel"), "Gemma4UnifiedTextModel", SKIPPED,
+        settle=settled),
 }  # fmt: skip

@@ -110,5 +110,32 @@ def by_number(c: Sizes, named: Mapping[str, tuple[str, Any]], path: str) -> list
     return found
 
 
+def of_kinds(c: Sizes, told: Any, own: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Tell what ``per_layer_config`` gives to the layers of each kind: sizes by the numbers of layers, as the reference saves them.
+
+    Args:
+        told: The sizes by the number of a layer, from 0 up, which the reference writes with leading zeros.
+        own: By the key of each size that may be told so: what it is where it is not.
+
+    Raises:
+        ConfigError: A size that *own* lacks, a number that is none of a layer, or two layers of a kind that differ.
+    """
+    key = "per_layer_config"
+    if not isinstance(told, Mapping) or not all(isinstance(sizes, Mapping) for sizes in told.values()):
+        raise ConfigError("expected sizes by the numbers of layers", key=key, value=told)
+    unlike: list[dict[str, Any]] = [{} for _ in range(c.layers)]
+    for number, sizes in told.items():
+        if not str(number).isdecimal() or int(number) >= c.layers:
+            raise ConfigError(f"expected numbers of layers from 0 to {c.layers - 1}", key=key, value=number)
+        strange = next((size for size in sizes if size not in own), None)
+        if strange is not None:
+            raise ConfigError(f"{strange} by layer is not described for this type", key=f"{key}.{number}", value=sizes)
+        unlike[int(number)] = {size: value for size, value in sizes.items() if value != own[size]}
+    found = {kind: unlike[index] for index, kind in enumerate(c.mixers)}
+    if any(found[kind] != sizes for kind, sizes in zip(c.mixers, unlike, strict=True)):
+        raise ConfigError("layers of one kind whose sizes differ are not described", key=key, value=told)
+    return {kind: {**own, **sizes} for kind, sizes in found.items()}
+
+
 LEGACY = {"mamba": "linear_attention", "attention": "full_attention"}
 """Older names of the kinds of layers, which the reference library reads too."""

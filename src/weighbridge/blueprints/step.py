@@ -6,10 +6,10 @@ lists of layers go on with those that predict further tokens; the class leaves t
 
 from __future__ import annotations
 
+from weighbridge.binding import bind
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import FIELDS, NEUTRAL, attention
-from weighbridge.blueprints.gemma4 import alike
-from weighbridge.blueprints.kinds import chosen
+from weighbridge.blueprints.kinds import chosen, of_kinds
 from weighbridge.blueprints.sparse import EXPERT_MLP, EXPERTS, MIXTURE, mlp
 from weighbridge.config import Field, Sizes, altered, derived, fact, nested, optional, size, variant
 from weighbridge.errors import ConfigError
@@ -18,6 +18,7 @@ from weighbridge.records import TYPE_CHECKING
 from weighbridge.tree import Node, Part
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
 
@@ -76,7 +77,6 @@ STEP = variant(
     Field("mixers_told", "layer_types", None, "choice"), Field("kinds_told", "mlp_layer_types", None, "choice"),
     Field("enumerated", "moe_layers_enum", None, "choice", silent=True), fact("mixers", _mixers), fact("kinds", _kinds),
     Field("by_head", "gating", True, "choice", read=lambda value: value is True or value == "per-head", silent=True),
-    Field("alike", "per_layer_config", None, "choice", read=alike, silent=True),
     vocab=128815, mlp=11264, layers=45, heads=64, head_dim=128, qk_norm="head",
     kv_heads=size("kv_heads", "num_key_value_heads", 8, "K", "key-value heads", "num_attention_groups"),
     experts=EXPERTS._replace(default=288, aliases=("moe_num_experts", "num_local_experts")),
@@ -88,5 +88,25 @@ SKIPPED = NEUTRAL | frozenset(
     """moe_router_scaling_factor mtp_layer_types mtp_mlp_layer_types partial_rotary_factors query_pre_attn_scalar swiglu_limits
     swiglu_limits_shared tie_word_embeddings""".split()
 )
+
+
+def settled(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """Read the heads that a saved config gives layer by layer, which the reference takes before those of all layers that see a window.
+
+    >>> layer = {"00": {"num_attention_heads": 96}}
+    >>> settled({"num_hidden_layers": 1, "layer_types": ["sliding_attention"], "per_layer_config": layer})["num_sliding_attention_heads"]
+    96
+    """
+    rest = {key: value for key, value in raw.items() if key != "per_layer_config"}
+    if raw.get("per_layer_config") is None:
+        return rest
+    c = bind(STEP, rest)
+    own = {"num_attention_heads": c.heads}
+    kinds = of_kinds(c, raw["per_layer_config"], own)
+    if kinds.get("full_attention", own) != own:
+        raise ConfigError("heads of their own in full attention are not described", key="per_layer_config", value=raw["per_layer_config"])
+    return {**rest, "num_sliding_attention_heads": kinds.get("sliding_attention", own)["num_attention_heads"]}
+
+
 CLASSES = {"Step3p7TextModel": lambda c: Part("", step(c), "model")}
-FAMILIES = {"step3p5": Family("step3p5", STEP, CLASSES, "Step3p7TextModel", SKIPPED)}
+FAMILIES = {"step3p5": Family("step3p5", STEP, CLASSES, "Step3p7TextModel", SKIPPED, settle=settled)}
