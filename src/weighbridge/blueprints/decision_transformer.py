@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import NEUTRAL
-from weighbridge.blueprints.gpt2 import GPT2_FIELDS, SKIPPED, attention, dense, gpt2
+from weighbridge.blueprints.gpt2 import GPT2_FIELDS, SKIPPED, gpt2
 from weighbridge.config import Sizes, size, variant
 from weighbridge.parts import embedding, layer_norm, linear, rms_norm
 from weighbridge.tree import Node, Part, Span
@@ -16,16 +16,7 @@ from weighbridge.tree import Node, Part, Span
 
 def imagegpt(c: Sizes) -> tuple[Node, ...]:
     """Describe GPT-2 with norms that scale and do not shift."""
-    H = c.hidden
-    crossed = (attention(c, "crossattention", keys="encoder"), rms_norm("ln_cross_attn", H)) if c.cross else ()
-    layer = Part("h", (
-        rms_norm("ln_1", H),
-        attention(c, "attn"),
-        rms_norm("ln_2", H),
-        *crossed,
-        Part("mlp", (dense(c, "c_fc", H, c.mlp), dense(c, "c_proj", c.mlp, H)), "feed_forward"),
-    ), "layer", repeat=c.layers)  # fmt: skip
-    return (embedding("wte", c.vocab, H), embedding("wpe", c.positions, H), layer, rms_norm("ln_f", H))
+    return gpt2(c, rms_norm)
 
 
 def pixels(c: Sizes) -> Part:

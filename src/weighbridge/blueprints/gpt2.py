@@ -6,6 +6,8 @@ models/gpt_bigcode/modeling_gpt_bigcode.py. GPT-2's linear layers are stored as 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import NEUTRAL, heads
 from weighbridge.config import LABELS, TIED, Sizes, derived, fact, size, switch, variant
@@ -31,18 +33,18 @@ FIELDS = (
 )
 
 
-def gpt2(c: Sizes) -> tuple[Node, ...]:
-    """Describe token and position embeddings, layers with a norm before each half, and a last norm."""
+def gpt2(c: Sizes, norm: Callable[[str, Size], Part] = layer_norm) -> tuple[Node, ...]:
+    """Describe token and position embeddings, layers with a *norm* before each half, and a last one."""
     H = c.hidden
-    crossed = (attention(c, "crossattention", keys="encoder"), layer_norm("ln_cross_attn", H)) if c.cross else ()
+    crossed = (attention(c, "crossattention", keys="encoder"), norm("ln_cross_attn", H)) if c.cross else ()
     layer = Part("h", (
-        layer_norm("ln_1", H),
+        norm("ln_1", H),
         attention(c, "attn"),
-        layer_norm("ln_2", H),
+        norm("ln_2", H),
         *crossed,
         Part("mlp", (dense(c, "c_fc", H, c.mlp), dense(c, "c_proj", c.mlp, H)), "feed_forward"),
     ), "layer", repeat=c.layers)  # fmt: skip
-    return (embedding("wte", c.vocab, H), embedding("wpe", c.positions, H), layer, layer_norm("ln_f", H))
+    return (embedding("wte", c.vocab, H), embedding("wpe", c.positions, H), layer, norm("ln_f", H))
 
 
 def attention(c: Sizes, name: str, *, keys: str | None = None) -> Part:

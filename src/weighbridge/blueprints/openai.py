@@ -8,26 +8,13 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import NEUTRAL, heads
+from weighbridge.blueprints.gpt2 import FIELDS as GPT2
 from weighbridge.blueprints.gpt2 import dense
-from weighbridge.config import LABELS, TIED, Sizes, derived, fact, size, switch
+from weighbridge.config import Sizes, variant
 from weighbridge.parts import attend, embedding, layer_norm, linear
-from weighbridge.sizes import exact
 from weighbridge.tree import Node, Part
 
-FIELDS = (
-    size("vocab", "vocab_size", 40478, "V", "vocabulary size"),
-    size("positions", "n_positions", 512, "S", "positions", "max_position_embeddings"),
-    size("hidden", "n_embd", 768, "H", "hidden size", "hidden_size"),
-    size("layers", "n_layer", 12, "L", "layers", "num_hidden_layers"),
-    size("heads", "n_head", 12, "A", "attention heads", "num_attention_heads"),
-    derived("head_dim", lambda c: exact(c.hidden, c.heads), "n_embd", "n_head"),
-    LABELS,
-    TIED,
-    switch("summarised", "summary_use_proj", True),
-    switch("to_labels", "summary_proj_to_labels", True),
-    fact("transposed", True),
-    fact("head_bias", False),
-)
+FIELDS = tuple(field for field in variant(GPT2, vocab=40478, positions=512) if field.word not in ("mlp", "cross"))
 
 
 def openai(c: Sizes) -> tuple[Node, ...]:
