@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.backbones import Features
-from weighbridge.blueprints.detections import FIELDS, SKIPPED, encoder, looked_through, perceptron
+from weighbridge.blueprints.detections import FIELDS, SKIPPED, detecting, encoder, looked_through, perceptron
 from weighbridge.blueprints.detr import detr
 from weighbridge.blueprints.masks import map_attention, masks
 from weighbridge.config import Sizes, variant
@@ -66,9 +66,7 @@ def model(c: Sizes, seen: Features) -> tuple[Part, ...]:
 
 def detection(c: Sizes, seen: Features) -> tuple[Part, ...]:
     """Describe the model and what it tells of each query: its label and its box."""
-    H = c.hidden
-    box = perceptron("bbox_predictor", H, H, H, 4)._replace(stream=c.queries)
-    return Part("model", model(c, seen), "backbone"), linear("class_labels_classifier", H, c.labels, stream=c.queries), box
+    return detecting(c, model(c, seen), c.labels)
 
 
 def segmentation(c: Sizes) -> Part:

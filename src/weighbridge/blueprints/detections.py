@@ -119,6 +119,15 @@ def positions(c: Sizes) -> tuple[Part, ...]:
     return () if c.sine else (Part("position_embedding", tables, "embeddings"),)
 
 
+def detecting(c: Sizes, inner: tuple[Part, ...], labels: Size) -> tuple[Part, ...]:
+    """Describe the model and what it tells of each query: one of so many *labels*, and its box."""
+    return (
+        Part("model", inner, "backbone"),
+        linear("class_labels_classifier", c.hidden, labels, stream=c.queries),
+        perceptron("bbox_predictor", c.hidden, c.hidden, c.hidden, 4)._replace(stream=c.queries),
+    )
+
+
 def perceptron(name: str, *widths: Size) -> Part:
     """Describe linear maps one after another, from the first of *widths* to the last."""
     maps = (linear(str(index), widths[index], widths[index + 1]) for index in range(len(widths) - 1))

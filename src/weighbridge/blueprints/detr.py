@@ -9,11 +9,11 @@ from collections.abc import Callable
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.backbones import Features
-from weighbridge.blueprints.detections import FIELDS, SKIPPED, decoder, encoder, looked_through, perceptron, positions
+from weighbridge.blueprints.detections import FIELDS, SKIPPED, decoder, detecting, encoder, looked_through, positions
 from weighbridge.blueprints.grids import area
 from weighbridge.blueprints.masks import map_attention, masks
 from weighbridge.config import Sizes
-from weighbridge.parts import conv2d, embedding, linear
+from weighbridge.parts import conv2d, embedding
 from weighbridge.tree import Node, Part, Stream
 
 
@@ -32,12 +32,7 @@ def detr(c: Sizes, seen: Features, decode: Callable[[Sizes, Stream], tuple[Node,
 
 def detection(c: Sizes, seen: Features) -> tuple[Part, ...]:
     """Describe the model and what it tells of each query: its label, or that it is nothing, and its box."""
-    H = c.hidden
-    return (
-        Part("model", detr(c, seen), "backbone"),
-        linear("class_labels_classifier", H, c.labels + 1, stream=c.queries),
-        perceptron("bbox_predictor", H, H, H, 4)._replace(stream=c.queries),
-    )
+    return detecting(c, detr(c, seen), c.labels + 1)
 
 
 def segmentation(c: Sizes) -> Part:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.backbones import Features
-from weighbridge.blueprints.detections import FIELDS, SKIPPED, looked_through, perceptron, positions
+from weighbridge.blueprints.detections import FIELDS, SKIPPED, detecting, looked_through, positions
 from weighbridge.blueprints.grids import area
 from weighbridge.config import Sizes
 from weighbridge.parts import conv2d, embedding, fairseq_attention, layer_norm, linear
@@ -62,12 +62,7 @@ def model(c: Sizes, seen: Features) -> tuple[Part, ...]:
 
 def detection(c: Sizes) -> Part:
     """Describe TableTransformerForObjectDetection: of each query its label, or that it is nothing, and its box."""
-    H = c.hidden
-    return Part("", (
-        Part("model", model(c, looked_through(c)), "backbone"),
-        linear("class_labels_classifier", H, c.labels + 1, stream=c.queries),
-        perceptron("bbox_predictor", H, H, H, 4)._replace(stream=c.queries),
-    ), "model")  # fmt: skip
+    return Part("", detecting(c, model(c, looked_through(c)), c.labels + 1), "model")
 
 
 CLASSES = {
