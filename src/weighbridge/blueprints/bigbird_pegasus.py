@@ -42,16 +42,21 @@ def encoder(c: Sizes, tied_to: str | None = None) -> tuple[Node, ...]:
     return (*tables, layer, layer_norm("layernorm_embedding", H))
 
 
-def decoder(c: Sizes, memory: Stream = "encoder", tied_to: str | None = None) -> Part:
-    """Describe the decoder."""
-    return Part("", fairseq.stack(c, STYLE, c.vocab, tied_to, fairseq.layer(c, memory=memory, bias=c.biased)), "model")
+def writing(c: Sizes, memory: Stream, tied_to: str | None = None) -> tuple[Node, ...]:
+    """Describe what is inside the decoder."""
+    return fairseq.stack(c, STYLE, c.vocab, tied_to, fairseq.layer(c, memory=memory, bias=c.biased))
+
+
+def decoder(c: Sizes) -> Part:
+    """Describe the decoder alone."""
+    return Part("", writing(c, "encoder"), "model")
 
 
 def backbone(c: Sizes, prefix: str = "") -> tuple[Part, ...]:
     """Describe the shared table and both sides."""
-    tied_to = f"{prefix}shared.weight" if c.tied else None
-    writing = decoder(c, "seq", tied_to)._replace(name="decoder", kind="decoder", stream="decoder")
-    return embedding("shared", c.vocab, c.hidden), Part("encoder", encoder(c, tied_to), "encoder"), writing
+    shared, tied_to = fairseq.words(c, prefix)
+    inside = writing(c, "seq", tied_to)
+    return shared, Part("encoder", encoder(c, tied_to), "encoder"), Part("decoder", inside, "decoder", stream="decoder")
 
 
 CLASSES = {

@@ -7,10 +7,10 @@ Source: arXiv 1912.11370; names as in transformers 5.23.0, models/bit/modeling_b
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.blueprints.convolutions import HEAD, divisible, group_norm, halved
-from weighbridge.blueprints.grids import CHANNELS, Grid, area, image, listing, strided
-from weighbridge.blueprints.staged import alike, number, numbers, outputs
-from weighbridge.config import LABELS, Sizes, choice, switch, told
+from weighbridge.blueprints.convolutions import HEAD, RESIDUAL, divisible, group_norm, halved
+from weighbridge.blueprints.grids import Grid, area, image, listing, strided
+from weighbridge.blueprints.staged import number, outputs
+from weighbridge.config import LABELS, Sizes, choice, switch
 from weighbridge.errors import ConfigError
 from weighbridge.parts import conv2d, linear
 from weighbridge.tree import Every, Node, Part, Stream, Untold
@@ -32,11 +32,7 @@ def padding(value: object) -> str:
 
 
 FIELDS = (
-    CHANNELS,
-    number("stem", "embedding_size", 64),
-    numbers("widths", "hidden_sizes", (256, 512, 1024, 2048)),
-    numbers("depths", "depths", (3, 4, 6, 3)),
-    told("stages", lambda c: alike(depths=c.depths, hidden_sizes=c.widths)),
+    *RESIDUAL,
     choice("before", "layer_type", "preactivation", read=before_each),
     choice("padding", "global_padding", None, read=padding),
     switch("dynamic", "embedding_dynamic_padding", False),

@@ -1,12 +1,13 @@
-"""What convolutional networks for small devices share: a convolution with its norm, widths in steps, maps halved and rounded up.
+"""What convolutional networks share: stages, a convolution with its norm, widths in steps, maps halved and rounded up.
 
 Source: names as in transformers 5.23.0, models/mobilenet_v2/modeling_mobilenet_v2.py and others that took them over.
 """
 
 from __future__ import annotations
 
-from weighbridge.blueprints.grids import Grid, area
-from weighbridge.config import Field, choice
+from weighbridge.blueprints.grids import CHANNELS, Grid, area
+from weighbridge.blueprints.staged import alike, number, numbers
+from weighbridge.config import Field, choice, told
 from weighbridge.errors import ConfigError
 from weighbridge.parts import batch_norm, conv2d
 from weighbridge.records import TYPE_CHECKING
@@ -15,6 +16,15 @@ from weighbridge.tree import Part, Stream, Tensor
 
 if TYPE_CHECKING:
     from typing import Any
+
+RESIDUAL = (
+    CHANNELS,
+    number("stem", "embedding_size", 64),
+    numbers("widths", "hidden_sizes", (256, 512, 1024, 2048)),
+    numbers("depths", "depths", (3, 4, 6, 3)),
+    told("stages", lambda c: alike(depths=c.depths, hidden_sizes=c.widths)),
+)
+"""The fields of a residual network, with the defaults of ResNet-50: its stem, and the widths and depths of its stages."""
 
 HEAD = frozenset("add_pooling_layer classifier_dropout_prob drop_path_rate semantic_loss_ignore_index stage_names".split())
 """Keys that change no tensor of such a network."""

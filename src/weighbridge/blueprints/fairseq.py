@@ -97,11 +97,16 @@ def stack(c: Sizes, style: Style, vocab: Size, tied_to: str | None, *layers: Par
     )
 
 
+def words(c: Sizes, prefix: str) -> tuple[Part, str | None]:
+    """Describe the shared table, and return the name that both sides are tied to; untied, each side keeps a table of its own."""
+    return embedding("shared", c.vocab, c.hidden), f"{prefix}shared.weight" if c.tied else None
+
+
 def backbone(c: Sizes, style: Style, prefix: str = "") -> tuple[Part, ...]:
-    """Describe the shared table, the encoder and the decoder; untied, each side keeps a table of its own."""
-    tied_to = f"{prefix}shared.weight" if c.tied else None
+    """Describe the shared table, the encoder and the decoder."""
+    shared, tied_to = words(c, prefix)
     return (
-        embedding("shared", c.vocab, c.hidden),
+        shared,
         Part("encoder", stack(c, style, c.vocab, tied_to, layer(c)), "encoder"),
         Part("decoder", stack(c, style, c.vocab, tied_to, layer(c, memory="seq")), "decoder", stream="decoder"),
     )

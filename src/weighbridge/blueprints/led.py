@@ -52,9 +52,8 @@ def encoder(c: Sizes, tied_to: str | None) -> Part:
 
 def backbone(c: Sizes, prefix: str = "") -> tuple[Part, ...]:
     """Describe the shared table, the encoder and BART's decoder."""
-    tied_to = f"{prefix}shared.weight" if c.tied else None
-    writing = Part("decoder", decoder(c, tied_to, "seq"), "decoder", stream="decoder")
-    return embedding("shared", c.vocab, c.hidden), encoder(c, tied_to), writing
+    shared, tied_to = fairseq.words(c, prefix)
+    return shared, encoder(c, tied_to), Part("decoder", decoder(c, tied_to, "seq"), "decoder", stream="decoder")
 
 
 def decoder(c: Sizes, tied_to: str | None, memory: Stream) -> tuple[Part, ...]:

@@ -6,19 +6,14 @@ Source: arXiv 2306.09364; names as in transformers 5.23.0, models/patchtsmixer/m
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.blueprints.patchtst import known, projection
-from weighbridge.blueprints.time_series import values
-from weighbridge.config import Field, Sizes, choice, derived, size, switch, told
+from weighbridge.blueprints.patchtst import LOSS, PATCHES, POSITIONS, projection
+from weighbridge.config import Field, Sizes, choice, size, switch, variant
 from weighbridge.parts import attend, batch_norm, fairseq_attention, layer_norm, linear
 from weighbridge.sizes import Size, exact
 from weighbridge.tree import Node, Part, Stream, Tensor
 
 FIELDS = (
-    size("channels", "num_input_channels", 1, "C", "channels"),
-    size("back", "context_length", 32, "B", "steps back"),
-    size("patch", "patch_length", 8, "P", "steps in a patch"),
-    size("stride", "patch_stride", 8, "E", "steps from patch to patch"),
-    derived("patches", lambda c: (c.back - c.patch) // c.stride + 1, "context_length", "patch_length"),
+    *variant(PATCHES, patch=8, stride=8),
     size("hidden", "d_model", 8, "H", "hidden size", "hidden_size"),
     size("factor", "expansion_factor", 2, "X", "factor of the intermediate size"),
     size("layers", "num_layers", 3, "L", "layers", "num_hidden_layers"),
@@ -28,16 +23,12 @@ FIELDS = (
     switch("gated", "gated_attn", True),
     switch("attentive", "self_attn", False),
     switch("placed", "use_positional_encoding", False),
-    choice(
-        "positions", "positional_encoding_type", "sincos", read=lambda name: known("positional_encoding_type", name, ("sincos", "random"))
-    ),
+    POSITIONS,
     choice("mode", "mode", "common_channel"),
     choice("batch_normed", "norm_mlp", "LayerNorm", read=lambda name: "batch" in name.lower()),
     Field("scaling", "scaling", "std", "choice", nullable=True),
     Field("aggregation", "head_aggregation", "max_pool", "choice", nullable=True),
-    choice("loss", "loss", "mse"),
-    choice("distribution", "distribution_output", "student_t"),
-    told("values", lambda c: 0 if c.loss == "mse" else values(c.distribution)),
+    *LOSS,
 )
 NEUTRAL = frozenset(
     """num_parallel_samples dropout init_std norm_eps mask_type random_mask_ratio num_forecast_mask_patches mask_value masked_loss

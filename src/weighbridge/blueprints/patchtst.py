@@ -21,12 +21,28 @@ def known(key: str, value: str, names: tuple[str, ...]) -> str:
     return value
 
 
-FIELDS = (
+def named(word: str, key: str, default: str, *names: str) -> Field:
+    """Declare one of these *names*."""
+    return choice(word, key, default, read=lambda name: known(key, name, names))
+
+
+PATCHES = (
     size("channels", "num_input_channels", 1, "C", "channels"),
     size("back", "context_length", 32, "B", "steps back"),
     size("patch", "patch_length", 1, "P", "steps in a patch"),
     size("stride", "patch_stride", 1, "E", "steps from patch to patch"),
     derived("patches", lambda c: (c.back - c.patch) // c.stride + 1, "context_length", "patch_length"),
+)
+"""How a series is cut into patches."""
+POSITIONS = named("positions", "positional_encoding_type", "sincos", "sincos", "random")
+LOSS = (
+    choice("loss", "loss", "mse"),
+    choice("distribution", "distribution_output", "student_t"),
+    told("values", lambda c: 0 if c.loss == "mse" else values(c.distribution)),
+)
+"""What is predicted of each step: a value, or the values that a distribution is told by."""
+FIELDS = (
+    *PATCHES,
     size("hidden", "d_model", 128, "H", "hidden size", "hidden_size"),
     size("mlp", "ffn_dim", 512, "I", "intermediate size"),
     size("layers", "num_hidden_layers", 3, "L", "layers"),
@@ -39,14 +55,10 @@ FIELDS = (
     switch("across", "channel_attention", False),
     switch("biased", "bias", True),
     switch("marked", "use_cls_token", False),
-    choice("norm", "norm_type", "batchnorm", read=lambda name: known("norm_type", name, ("batchnorm", "layernorm"))),
-    choice(
-        "positions", "positional_encoding_type", "sincos", read=lambda name: known("positional_encoding_type", name, ("sincos", "random"))
-    ),
+    named("norm", "norm_type", "batchnorm", "batchnorm", "layernorm"),
+    POSITIONS,
     Field("pooling", "pooling_type", "mean", "choice", nullable=True),
-    choice("loss", "loss", "mse"),
-    choice("distribution", "distribution_output", "student_t"),
-    told("values", lambda c: 0 if c.loss == "mse" else values(c.distribution)),
+    *LOSS,
 )
 NEUTRAL = frozenset(
     """norm_eps positional_dropout path_dropout ff_dropout activation_function pre_norm init_std scaling do_mask_input mask_type

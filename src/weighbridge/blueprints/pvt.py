@@ -11,7 +11,7 @@ from weighbridge.blueprints.convolutions import HEAD
 from weighbridge.blueprints.grids import area, image, listing, strided
 from weighbridge.blueprints.pyramid import SHARED, attention, layer, overlapped, overlapping, queries, reduction, seeing, stages_of
 from weighbridge.blueprints.staged import numbers
-from weighbridge.config import LABELS, Sizes, fact, size, switch, told
+from weighbridge.config import LABELS, Sizes, fact, size, switch, told, variant
 from weighbridge.parts import conv2d, layer_norm, linear
 from weighbridge.sizes import Size
 from weighbridge.tree import Part, Stream, Tensor, Untold
@@ -30,18 +30,14 @@ PVT = (
     size("labels", "num_labels", 1000, "C", "number of labels"),  # whatever id2label says
 )
 
-PVT2 = (
-    *SHARED,
-    image(),
-    numbers("reductions", "sr_ratios", (8, 4, 2, 1)),
-    numbers("widths", "hidden_sizes", (32, 64, 160, 256)),
-    numbers("patches", "patch_sizes", (7, 3, 3, 3)),
-    numbers("ratios", "mlp_ratios", (8, 8, 4, 4)),
-    switch("qkv_bias", "qkv_bias", True),
-    switch("pooled", "linear_attention", False),
-    told("stages", lambda c: stages_of(c)),
-    fact("convolved", True),
-    LABELS,
+PVT2 = variant(
+    PVT,
+    reductions=numbers("reductions", "sr_ratios", (8, 4, 2, 1)),
+    widths=(32, 64, 160, 256),
+    patches=(7, 3, 3, 3),
+    pooled=switch("pooled", "linear_attention", False),
+    convolved=True,
+    labels=LABELS,
 )
 
 POOLED = 7

@@ -7,10 +7,10 @@ Source: arXiv 2003.13678; names as in transformers 5.23.0, models/regnet/modelin
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.blueprints.convolutions import HEAD, halved, unit
-from weighbridge.blueprints.grids import CHANNELS, Grid, image, listing
-from weighbridge.blueprints.staged import alike, number, numbers
-from weighbridge.config import LABELS, Sizes, choice, switch, told
+from weighbridge.blueprints.convolutions import HEAD, RESIDUAL, halved, unit
+from weighbridge.blueprints.grids import Grid, image, listing
+from weighbridge.blueprints.staged import number
+from weighbridge.config import LABELS, Sizes, choice, switch, variant
 from weighbridge.errors import ConfigError
 from weighbridge.parts import conv2d, linear
 from weighbridge.tree import Every, Node, Part
@@ -24,11 +24,7 @@ def kind(value: str) -> str:
 
 
 FIELDS = (
-    CHANNELS,
-    number("stem", "embedding_size", 32),
-    numbers("widths", "hidden_sizes", (128, 192, 512, 1088)),
-    numbers("depths", "depths", (2, 6, 12, 2)),
-    told("stages", lambda c: alike(depths=c.depths, hidden_sizes=c.widths)),
+    *variant(RESIDUAL, stem=32, widths=(128, 192, 512, 1088), depths=(2, 6, 12, 2)),
     number("group", "groups_width", 64),
     choice("layer_type", "layer_type", "y", read=kind),
     switch("early", "downsample_in_first_stage", True),

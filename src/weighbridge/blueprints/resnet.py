@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.backbones import Features, handed
-from weighbridge.blueprints.grids import CHANNELS, Grid, area, image, listing, strided
-from weighbridge.blueprints.staged import alike, number, numbers, outputs
-from weighbridge.config import LABELS, Sizes, choice, fact, switch, told, variant
+from weighbridge.blueprints.convolutions import RESIDUAL
+from weighbridge.blueprints.grids import Grid, area, image, listing, strided
+from weighbridge.blueprints.staged import outputs
+from weighbridge.config import LABELS, Sizes, choice, fact, switch, variant
 from weighbridge.errors import ConfigError
 from weighbridge.parts import batch_norm, conv2d, linear
 from weighbridge.sizes import Size
@@ -25,11 +26,7 @@ def layer_kind(value: str) -> str:
 
 
 FIELDS = (
-    CHANNELS,
-    number("stem", "embedding_size", 64),
-    numbers("widths", "hidden_sizes", (256, 512, 1024, 2048)),
-    numbers("depths", "depths", (3, 4, 6, 3)),
-    told("stages", lambda c: alike(depths=c.depths, hidden_sizes=c.widths)),
+    *RESIDUAL,
     choice("layer_type", "layer_type", "bottleneck", read=layer_kind),
     switch("early", "downsample_in_first_stage", False),
     switch("squeezed", "downsample_in_bottleneck", False),

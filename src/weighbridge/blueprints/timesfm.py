@@ -12,17 +12,24 @@ from weighbridge.parts import attend, embedding, layer_norm, linear, rms_norm
 from weighbridge.sizes import Size, exact
 from weighbridge.tree import Node, Part, Span, Stream, Tensor
 
-FIELDS = (
+STEPS = (
     size("patch", "patch_length", 32, "P", "steps in a patch"),
     size("back", "context_length", 512, "B", "steps back"),
     size("ahead", "horizon_length", 128, "F", "steps ahead"),
-    size("frequencies", "freq_size", 3, "Q", "frequencies"),
+)
+STACK = (
     size("layers", "num_hidden_layers", 50, "L", "layers"),
     size("hidden", "hidden_size", 1280, "H", "hidden size"),
     size("mlp", "intermediate_size", 1280, "I", "intermediate size"),
     size("head_dim", "head_dim", 80, "D", "width of a head"),
     size("heads", "num_attention_heads", 16, "A", "attention heads"),
-    listed("quantiles", "quantiles", lambda c: [0.1 * step for step in range(1, 10)]),
+)
+QUANTILES = listed("quantiles", "quantiles", lambda c: [0.1 * step for step in range(1, 10)])
+FIELDS = (
+    *STEPS,
+    size("frequencies", "freq_size", 3, "Q", "frequencies"),
+    *STACK,
+    QUANTILES,
     switch("placed", "use_positional_embedding", False),
 )
 NEUTRAL = frozenset("tolerance pad_val min_timescale max_timescale".split())

@@ -7,24 +7,18 @@ as far as the config says; the decoder alone reads ``seq`` steps.
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.blueprints.timesfm import residual
-from weighbridge.config import Sizes, listed, size, switch
+from weighbridge.blueprints.timesfm import QUANTILES, STACK, STEPS, residual
+from weighbridge.config import Sizes, size, switch, variant
 from weighbridge.parts import attend, linear, rms_norm
 from weighbridge.sizes import exact
 from weighbridge.tree import Part, Span, Stream, Tensor
 
 FIELDS = (
-    size("patch", "patch_length", 32, "P", "steps in a patch"),
-    size("back", "context_length", 16384, "B", "steps back"),
-    size("ahead", "horizon_length", 128, "F", "steps ahead"),
+    *variant(STEPS, back=16384),
     size("spread", "output_quantile_len", 1024, "Q", "steps ahead of the quantiles"),
-    size("layers", "num_hidden_layers", 20, "L", "layers"),
-    size("hidden", "hidden_size", 1280, "H", "hidden size"),
-    size("mlp", "intermediate_size", 1280, "I", "intermediate size"),
-    size("head_dim", "head_dim", 80, "D", "width of a head"),
-    size("heads", "num_attention_heads", 16, "A", "attention heads"),
+    *variant(STACK, layers=20),
     size("kv_heads", "num_key_value_heads", 16, "K", "heads of keys and values"),
-    listed("quantiles", "quantiles", lambda c: [0.1 * step for step in range(1, 10)]),
+    QUANTILES,
     switch("attention_bias", "attention_bias", False),
     switch("biased", "use_bias", False),
     switch("flipped", "force_flip_invariance", True),
