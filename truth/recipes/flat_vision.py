@@ -16,7 +16,11 @@ def draw(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
     name = raw["model_type"]
     if name == "paddleocr_vl_text":
         half = raw.get("head_dim", 128) // 2
-        raw["rope_parameters"] = {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [half - 2 * (half // 4), half // 4, half // 4]}
+        raw["rope_parameters"] = {
+            "rope_type": "default",
+            "rope_theta": 10000.0,
+            "mrope_section": [half - 2 * (half // 4), half // 4, half // 4],
+        }
         return raw
     if name.endswith("_vision"):
         return raw | ({"spatial_merge_size": rng.choice((1, 2, 3))} if name == "paddleocr_vl_vision" else {})

@@ -9,7 +9,6 @@ from typing import Any
 from truth import images, seen
 from truth.forward import Pass, plain
 
-
 SIDE = 224
 """Places along a side of an image, which no config states."""
 

@@ -23,4 +23,6 @@ def _sections(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
     half = (raw.get("head_dim") or raw["hidden_size"] // raw["num_attention_heads"]) // 2
     first = rng.randint(1, max(1, half // 2))
     sections = [half - 2 * (first // 2), first // 2, first // 2]
-    return raw | {"rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": sections, "partial_rotary_factor": 1.0}}
+    return raw | {
+        "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": sections, "partial_rotary_factor": 1.0}
+    }

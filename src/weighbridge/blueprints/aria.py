@@ -52,6 +52,7 @@ ARIA = variant(
     mlp=4096,
 )
 
+
 def projector(c: Sizes, tower: Part) -> Part:
     """Describe learned queries, as many as an image of so many patches wants, their attention to the patches, and an MLP."""
     V, H, A = c.vision.hidden, c.text.hidden, c.vision.heads

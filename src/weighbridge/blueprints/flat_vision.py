@@ -110,8 +110,6 @@ FAMILIES = {
     "video_llama_3": kin("video_llama_3", "VideoLlama3", VIDEO, video_llama),
     "video_llama_3_vision": Family("video_llama_3_vision", VIDEO_VISION, {"VideoLlama3VisionModel": vision}, "VideoLlama3VisionModel"),
     "paddleocr_vl": kin("paddleocr_vl", "PaddleOCRVL", PADDLE, paddle)._replace(settle=settled),
-    "paddleocr_vl_text": Family(
-        "paddleocr_vl_text", PADDLE_TEXT, heads("PaddleOCRText", llama, ""), "PaddleOCRTextModel", TEXT_NEUTRAL
-    ),
+    "paddleocr_vl_text": Family("paddleocr_vl_text", PADDLE_TEXT, heads("PaddleOCRText", llama, ""), "PaddleOCRTextModel", TEXT_NEUTRAL),
     "paddleocr_vl_vision": Family("paddleocr_vl_vision", PADDLE_VISION, TOWERS, "PaddleOCRVisionModel"),
 }

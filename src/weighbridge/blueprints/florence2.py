@@ -55,12 +55,12 @@ def vision(c: Sizes) -> Part:
     known = grids(c)
     widths = (c.channels, *c.widths)
     stems = []
-    for index, grid in enumerate(known[:c.stages]):
+    for index, grid in enumerate(known[: c.stages]):
         early, places = c.early[index], area(known[index - 1] if index else c.image)
         norm = layer_norm("norm", widths[index] if early else widths[index + 1])._replace(stream=places if early else None)
         stems.append((conv2d("conv", widths[index], widths[index + 1], c.patches[index], positions=area(grid)), norm))
     inner = []
-    for index, grid in enumerate(known[:c.stages]):
+    for index, grid in enumerate(known[: c.stages]):
         inside = block(c, "spatial_block", index, windowed(c, index, grid)), block(c, "channel_block", index, across(c, index, area(grid)))
         inner.append(Part(str(index), (Part("", inside, "block", repeat=c.depths[index]),), "stage", stream=area(grid)))
     convs = listing("convs", *stems)

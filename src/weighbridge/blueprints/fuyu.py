@@ -15,7 +15,7 @@ from weighbridge.blueprints.seeing import NEUTRAL, alone, generation, seen
 from weighbridge.config import Sizes, size, switch
 from weighbridge.parts import linear
 from weighbridge.records import TYPE_CHECKING
-from weighbridge.tree import Node, Part
+from weighbridge.tree import Node
 
 if TYPE_CHECKING:
     from typing import Any

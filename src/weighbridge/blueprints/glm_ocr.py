@@ -58,7 +58,5 @@ CLASSES = {"GlmOcrModel": alone(body), "GlmOcrForConditionalGeneration": generat
 FAMILIES = {
     "glm_ocr": Family("glm_ocr", BOTH, CLASSES, "GlmOcrModel", SEEN | MARKS),
     "glm_ocr_text": Family("glm_ocr_text", TEXT, heads("GlmOcrText", glm, ""), "GlmOcrTextModel", NEUTRAL),
-    "glm_ocr_vision": Family(
-        "glm_ocr_vision", VISION, {"GlmOcrVisionModel": vision}, "GlmOcrVisionModel", frozenset(("image_size",))
-    ),
+    "glm_ocr_vision": Family("glm_ocr_vision", VISION, {"GlmOcrVisionModel": vision}, "GlmOcrVisionModel", frozenset(("image_size",))),
 }

@@ -78,7 +78,5 @@ def _family() -> Family:
 FAMILIES = {
     "idefics2": _family(),
     "idefics2_vision": Family("idefics2_vision", VISION, {"Idefics2VisionTransformer": idefics3_vision}, "Idefics2VisionTransformer"),
-    "idefics2_perceiver": Family(
-        "idefics2_perceiver", PERCEIVER, {"Idefics2PerceiverResampler": perceiver}, "Idefics2PerceiverResampler"
-    ),
+    "idefics2_perceiver": Family("idefics2_perceiver", PERCEIVER, {"Idefics2PerceiverResampler": perceiver}, "Idefics2PerceiverResampler"),
 }
