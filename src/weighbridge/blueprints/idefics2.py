@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.composite import composed, submodel, under
-from weighbridge.blueprints.internvl import SIGHT, idefics3_vision
+from weighbridge.blueprints.idefics import VISION as SIGHT
+from weighbridge.blueprints.idefics import vision as siglip_without_query
 from weighbridge.blueprints.llava import kin
 from weighbridge.blueprints.seeing import seen, tokens
 from weighbridge.config import Sizes, altered, size, switch, variant
@@ -77,6 +78,6 @@ def _family() -> Family:
 
 FAMILIES = {
     "idefics2": _family(),
-    "idefics2_vision": Family("idefics2_vision", VISION, {"Idefics2VisionTransformer": idefics3_vision}, "Idefics2VisionTransformer"),
+    "idefics2_vision": Family("idefics2_vision", VISION, {"Idefics2VisionTransformer": siglip_without_query}, "Idefics2VisionTransformer"),
     "idefics2_perceiver": Family("idefics2_perceiver", PERCEIVER, {"Idefics2PerceiverResampler": perceiver}, "Idefics2PerceiverResampler"),
 }

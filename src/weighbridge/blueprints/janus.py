@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.composite import composed, submodel, under
-from weighbridge.blueprints.internvl import idefics3_vision
+from weighbridge.blueprints.idefics import vision as plain_vision
 from weighbridge.blueprints.llava import kin
 from weighbridge.blueprints.seeing import seen, tokens
 from weighbridge.blueprints.staged import number, numbers, ratio, scaled
@@ -57,7 +57,7 @@ DRAWING = "drawing"
 
 def vision(c: Sizes) -> Part:
     """Describe the tower: as Idefics 3's, but for the attention's names and norms."""
-    H, tree = c.hidden, idefics3_vision(Sizes(**{**vars(c), "mlp": scaled(c.hidden, c.ratio)}))
+    H, tree = c.hidden, plain_vision(Sizes(**{**vars(c), "mlp": scaled(c.hidden, c.ratio)}))
     attention = Part("self_attn", (
         *(linear(f"{name}_proj", H, H, bias=c.qkv_bias) for name in "qkv"),
         linear("projection_layer", H, H),

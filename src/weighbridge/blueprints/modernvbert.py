@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Blueprint, Family
 from weighbridge.blueprints.composite import composed, submodel, under
-from weighbridge.blueprints.internvl import squares
 from weighbridge.blueprints.modernbert import transform
-from weighbridge.blueprints.seeing import NEUTRAL, alone, seen, tokens
+from weighbridge.blueprints.seeing import NEUTRAL, alone, seen, squares, tokens
 from weighbridge.config import LABELS, Sizes, size, switch
 from weighbridge.parts import linear
 from weighbridge.tree import Node, Part, Stream
