@@ -13,7 +13,7 @@ from weighbridge.blueprints.seeing import seen, tokens
 from weighbridge.blueprints.staged import number, numbers, ratio, scaled
 from weighbridge.blueprints.towers import HEAD_DIM, image_fields
 from weighbridge.blueprints.vqgan import decoder, encoder
-from weighbridge.config import Sizes, size, switch
+from weighbridge.config import Sizes, altered, size, switch
 from weighbridge.parts import attend, conv2d, embedding, layer_norm, linear, matmul, plain_mlp
 from weighbridge.sizes import Size
 from weighbridge.tree import Node, Part
@@ -57,7 +57,7 @@ DRAWING = "drawing"
 
 def vision(c: Sizes) -> Part:
     """Describe the tower: as Idefics 3's, but for the attention's names and norms."""
-    H, tree = c.hidden, plain_vision(Sizes(**{**vars(c), "mlp": scaled(c.hidden, c.ratio)}))
+    H, tree = c.hidden, plain_vision(altered(c, mlp=scaled(c.hidden, c.ratio)))
     attention = Part("self_attn", (
         *(linear(f"{name}_proj", H, H, bias=c.qkv_bias) for name in "qkv"),
         linear("projection_layer", H, H),
