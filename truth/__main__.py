@@ -17,6 +17,7 @@ from truth import check as checking
 from truth import coverage as covering
 from truth import probe as probing
 from truth import record as recording
+from truth import saved as saving
 from truth.check import Failure, Outcome
 from weighbridge.blueprints import MODULES, is_remote, model_type_of
 
@@ -54,7 +55,13 @@ def main(arguments: list[str] | None = None) -> int:
     cover.add_argument("--seed", default="coverage")
     cover.add_argument("--jobs", type=int, default=1, help="processes")
     commands.add_parser("census", help="try to build every class of the reference library; writes truth/census.json (minutes)")
+    names = commands.add_parser("names", help="--names checkpoint and verify against files that live classes save")
+    names.add_argument("types", nargs="*", help="model types; all that have a blueprint if none is named")
+    names.add_argument("--n", type=int, default=1, help="random configs per class; 0 takes the default config")
+    names.add_argument("--seed", default="saved")
     options = parser.parse_args(arguments)
+    if options.command == "names":
+        return saving.compared(options.types or LIVE, options.n, options.seed)
     return {"check": _check, "one": _one, "record": _record, "coverage": _coverage, "census": _census, "probe": _probe}[options.command](
         options
     )

@@ -1,75 +1,124 @@
-"""Hold ``verify`` to the files that the reference library would save: ``python -m truth.saved [TYPES] [--n N]``.
+"""Hold ``--names checkpoint`` and ``verify`` to files that the reference library saves: ``python -m truth names [TYPES] [--n N]``.
 
-For random configs of every class the live model's state dict is taken, ties left out and names and fusions turned back to those of
-published files (``revert_weight_conversion``). Verified against the blueprint of the same config, every element must be matched or explained.
+A small live model of every class is saved with ``save_pretrained``, and the header of the file is read with our reader: the names and
+shapes are to be those of ``Model.tensors("checkpoint")``. One that was not loaded is saved without the prefixes that
+towers have in published files; a file with them is to load without a tensor too many or too few, and to be saved with them again.
+Verified against the blueprint of the same config, every element of these files, and of one with the library's own
+names, must be matched or explained.
 """
 
 from __future__ import annotations
 
-import argparse
-import sys
 from collections.abc import Iterator
 from importlib import import_module
-from typing import Any
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, TypeAlias
 
 import weighbridge
+from truth import live
 from truth.check import _configs, classes
+from truth.forward import SMALL
 from truth.live import RefusedError
-from weighbridge.blueprints import MODULES, is_remote
 from weighbridge.errors import WeighbridgeError
+from weighbridge.model import Model
+from weighbridge.proofs.saving import saved
 from weighbridge.proofs.verify import verify
-from weighbridge.readers import Listing, Stored
+from weighbridge.readers import Listing, Stored, read_listing
 from weighbridge.readers.module import DTYPES
 
-
-def saved(model: Any) -> tuple[Listing, Listing]:
-    """Return the tensors that the reference saves of a live model: under published names, and under its own."""
-    state = dict(model.state_dict())
-    for name in getattr(model, "all_tied_weights_keys", None) or {}:
-        state.pop(name, None)
-    published = import_module("transformers.core_model_loading").revert_weight_conversion(model, dict(state))
-    return _listing(published), _listing(state)
+Named: TypeAlias = frozenset[tuple[str, tuple[Any, ...]]]
+"""Names and shapes."""
 
 
-def _listing(state: dict[str, Any]) -> Listing:
+def written(model_type: str, class_name: str, raw: dict[str, Any], model: Any, described: Model) -> tuple[Listing, str | None]:
+    """Return the tensors of the file that the library writes, and what it says to one with the prefixes of towers, if there are any.
+
+    Of a large model, those that it would write.
+    """
+    if sum(tensor.numel() for tensor in model.parameters()) > SMALL:
+        return listing(import_module("transformers.core_model_loading").revert_weight_conversion(model, untied(model))), None
+    real = live.build(model_type, class_name, raw, "cpu")
+    with TemporaryDirectory() as folder:
+        real.save_pretrained(folder)
+        found = read_listing(Path(folder))
+        return found, reloaded(type(real), Path(folder), described) if named(described) != named(described, towers=False) else None
+
+
+def reloaded(cls: Any, folder: Path, described: Model) -> str | None:
+    """Say what the library lacks, or finds too much, in a file with our names, and which others it gives it when it saves it again."""
+    torch = import_module("torch")
+    ours = {name: torch.zeros(shape) for name, shape in named(described)}
+    import_module("safetensors.torch").save_file(ours, folder / "model.safetensors", {"format": "pt"})
+    model, found = cls.from_pretrained(folder, output_loading_info=True)
+    wrong = {kind: sorted(names)[:3] for kind, names in found.items() if names}
+    if wrong:
+        return f"does not load: {wrong}"
+    model.save_pretrained(folder)
+    again = names(read_listing(folder))
+    return None if again == named(described) else f"saved again: {sorted(again ^ named(described))[:3]}"
+
+
+def untied(model: Any) -> dict[str, Any]:
+    """Return a model's state dict as it is saved, under the library's own names."""
+    state = {name: tensor for name, tensor in model.state_dict().items() if name not in (model._keys_to_ignore_on_save or ())}
+    kept: dict[str, Any] = import_module("transformers.modeling_utils").remove_tied_weights_from_state_dict(state, model)
+    return kept
+
+
+def listing(state: dict[str, Any]) -> Listing:
+    """Return a state dict as a file's tensors."""
     return Listing(
         "saved", tuple(Stored(name, DTYPES.get(str(value.dtype)[6:], ""), tuple(value.shape), 0) for name, value in state.items())
     )
 
 
+def pretended(described: Model) -> Listing:
+    """Return a file with our names."""
+    return Listing("saved", tuple(Stored(name, "F32", shape, 0) for name, shape in sorted(named(described))))
+
+
+def named(described: Model, towers: bool = True) -> Named:
+    """Return our names and shapes of what a file has, with or without the prefixes that towers have in published files."""
+    assert described.description
+    rows = saved(described.tensors(), described.description, described.class_name, towers)
+    return frozenset((row.name, row.shape) for row in rows if row.tied_to is None)
+
+
+def names(one: Listing) -> Named:
+    """Return the names and shapes of a file's tensors."""
+    return frozenset((tensor.name, tensor.shape) for tensor in one.tensors)
+
+
 def failures(model_type: str, class_name: str, n: int, seed: str) -> Iterator[str | None]:
-    """Yield, for each config and each set of names, what verify could not explain, or None."""
-    for index, (raw, live) in enumerate(_configs(model_type, class_name, n, seed)):
-        if isinstance(live, RefusedError) or index == 0:
+    """Yield, for each config and each set of names, what does not agree, or None."""
+    for index, (raw, model) in enumerate(_configs(model_type, class_name, n, seed)):
+        if isinstance(model, RefusedError) or (index == 0 and n):
             continue
         try:
             described = weighbridge.model({**raw, "model_type": model_type}, class_name)
-            files = saved(live)
-        except (WeighbridgeError, RuntimeError, ValueError, KeyError) as error:
-            yield f"{class_name}: {error} for {raw}"
+            file, wrong = written(model_type, class_name, raw, model, described)
+            files = {"file": file, "own names": listing(untied(model)), "published": pretended(described)}
+        except (WeighbridgeError, RuntimeError, ValueError, KeyError, NotImplementedError) as error:
+            yield f"{class_name}: {type(error).__name__}: {' '.join(str(error).split())[:300]} for {raw}"
             continue
-        for listing in files:
-            found = verify(described, listing)
-            yield None if found.holds else f"{class_name}: residual {found.residual:,}, {found.unexplained[:3]} for {raw}"
+        ours, theirs = named(described, towers=False), names(file)
+        only = f"only ours {sorted(ours - theirs)[:3]}, only in the file {sorted(theirs - ours)[:3]}"
+        yield None if ours == theirs else f"{class_name}: names: {only} for {raw}"
+        yield wrong and f"{class_name}: {wrong} for {raw}"
+        for title, one in {names(one): (title, one) for title, one in files.items()}.values():
+            found = verify(described, one)
+            yield None if found.holds else f"{class_name}: {title}: residual {found.residual:,}, {found.unexplained[:3]} for {raw}"
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Check every class; the exit code is 1 if anything is unexplained."""
-    parser = argparse.ArgumentParser("python -m truth.saved", description="verify against the files that the reference library would save")
-    parser.add_argument("types", nargs="*", help="model types; all that have a blueprint if none is named")
-    parser.add_argument("--n", type=int, default=1, help="random configs per class")
-    parser.add_argument("--seed", default="saved")
-    options = parser.parse_args(arguments)
+def compared(types: list[str], n: int, seed: str) -> int:
+    """Check every class of some types; the exit code is 1 if anything is unexplained."""
     held = failed = 0
-    for model_type in options.types or [name for name in MODULES if not is_remote(name)]:
+    for model_type in types:
         for class_name in classes(model_type):
-            for failure in failures(model_type, class_name, options.n, options.seed):
+            for failure in failures(model_type, class_name, n, seed):
                 held, failed = held + (failure is None), failed + (failure is not None)
                 if failure:
-                    print(failure[:600])
-    print(f"{held:,} files verified, {failed:,} not")
+                    print(failure[:900], flush=True)
+    print(f"{held:,} comparisons agree, {failed:,} do not")
     return 1 if failed or not held else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -106,7 +106,8 @@ class Model:
         """List every tensor in the reference's order, ties named.
 
         Args:
-            names: ``reference``, or another set of names the family knows, such as ``tensorflow``.
+            names: ``reference``; ``checkpoint``, as the reference library saves them; or another set that the
+                family knows, such as ``tensorflow``.
 
         Raises:
             UsageError: The family does not know that set of names.
@@ -118,8 +119,13 @@ class Model:
         if names == "reference":
             return rows
         renames = self.description.family.renames if self.description else {}
+        if names == "checkpoint" and self.description:
+            from weighbridge.proofs.saving import saved
+
+            return saved(rows, self.description, self.class_name)
         if names not in renames:
-            raise UsageError(f"no names {names!r} for this model; known: {', '.join(['reference', *renames])}")
+            known = ["reference", *(["checkpoint"] if self.description else []), *renames]
+            raise UsageError(f"no names {names!r} for this model; known: {', '.join(known)}")
         renamed = (renames[names](row) for row in rows)
         return [row for found in renamed for row in ((found,) if isinstance(found, Row) else found)]
 

@@ -10,7 +10,6 @@ from weighbridge.blueprints.causal import heads
 from weighbridge.blueprints.deepseek import LATENT, NO_MLP_BIAS, SKIPPED, SPARSE, V3_BLOCK, latent
 from weighbridge.blueprints.indexed import indexer
 from weighbridge.blueprints.kinds import old_steps
-from weighbridge.blueprints.published import unfused
 from weighbridge.blueprints.sparse import EXPERT_MLP, EXPERTS, mlp
 from weighbridge.config import Sizes, size, variant
 from weighbridge.parts import attend, embedding, linear, plain_mlp, rms_norm, stack
@@ -61,4 +60,4 @@ AXK2 = variant(
 )  # fmt: skip
 
 CLASSES = heads("AXK2", axk2, "lm sequence token")
-FAMILIES = {"axk2": Family("axk2", AXK2, CLASSES, "AXK2Model", SKIPPED | {"index_topk"}, {"checkpoint": unfused})}
+FAMILIES = {"axk2": Family("axk2", AXK2, CLASSES, "AXK2Model", SKIPPED | {"index_topk"})}

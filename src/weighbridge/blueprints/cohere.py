@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import FIELDS, HEAD_DIM, NEUTRAL, UNBIASED, attention, heads
-from weighbridge.blueprints.published import unfused
 from weighbridge.blueprints.sparse import MIXTURE, SHARED, sparse_mlp, told
 from weighbridge.blueprints.windows import all_but_every, window, windowed
 from weighbridge.config import Field, Sizes, echo, fact, size, switch, variant
@@ -87,5 +86,5 @@ FAMILIES = {
     "cohere2": Family("cohere2", COHERE2, heads("Cohere2", cohere, "lm"), "Cohere2Model", NEUTRAL | {"sliding_window_pattern"}),
     "cohere2_moe": Family(
         "cohere2_moe", MOE, heads("Cohere2Moe", cohere_moe, "lm"), "Cohere2MoeModel",
-        NEUTRAL | {"shared_expert_combination_strategy", "expert_selection_fn"}, {"checkpoint": unfused}),
+        NEUTRAL | {"shared_expert_combination_strategy", "expert_selection_fn"}),
 }  # fmt: skip

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import FIELDS, NEUTRAL, UNBIASED, heads
-from weighbridge.blueprints.published import unfused
 from weighbridge.blueprints.sparse import EXPERT_MLP, EXPERTS, MIXTURE, SHARED, first_dense, mlp, old_steps, told
 from weighbridge.config import Field, Sizes, fact, optional, size, switch, variant
 from weighbridge.parts import attend, embedding, linear, rms_norm, stack
@@ -108,6 +107,6 @@ SKIPPED = NEUTRAL | frozenset(
 )
 
 FAMILIES = {
-    model_type: Family(model_type, fields, heads(name, deepseek, having), name + "Model", SKIPPED, {"checkpoint": unfused})
+    model_type: Family(model_type, fields, heads(name, deepseek, having), name + "Model", SKIPPED)
     for model_type, (name, having, fields) in TYPES.items()
 }

@@ -10,7 +10,6 @@ from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import heads
 from weighbridge.blueprints.gemma import SANDWICH
 from weighbridge.blueprints.gemma4_fields import PLAIN, SKIPPED, TEXT, settled
-from weighbridge.blueprints.published import unfused
 from weighbridge.config import Sizes
 from weighbridge.parts import attend, embedding, fused_experts, gated_mlp, linear, rms_norm, stack
 from weighbridge.tree import Node, Part, Tensor
@@ -73,10 +72,9 @@ def experts(c: Sizes) -> tuple[Part, ...]:
     return (router, fused_experts(E, c.active, H, c.expert_mlp), *(rms_norm(name, H) for name in norms))
 
 
-RENAMES = {"checkpoint": unfused}
 FAMILIES = {
     "gemma4_text": Family(
-        "gemma4_text", TEXT, heads("Gemma4", gemma4, "lm", base="TextModel"), "Gemma4TextModel", SKIPPED, RENAMES,
+        "gemma4_text", TEXT, heads("Gemma4", gemma4, "lm", base="TextModel"), "Gemma4TextModel", SKIPPED,
         settle=settled),
     "gemma4_unified_text": Family(
         "gemma4_unified_text", PLAIN, heads("Gemma4Unified", gemma4, "lm", base="TextModel"), "Gemma4UnifiedTextModel", SKIPPED,

@@ -14,7 +14,7 @@ from weighbridge.blueprints.sparse import chosen
 from weighbridge.blueprints.windows import window, windowed
 from weighbridge.config import Field, Sizes, fact, size, variant
 from weighbridge.parts import embedding, fused_experts, linear, rms_norm, stack
-from weighbridge.tree import Node, Part, Row
+from weighbridge.tree import Node, Part
 
 
 def granite_moe(c: Sizes) -> tuple[Node, ...]:
@@ -79,29 +79,16 @@ HYBRID = variant(
 )  # fmt: skip
 
 
-def published(row: Row) -> Row:
-    """Translate a tensor to the names of the published files.
-
-    >>> published(Row("layers.0.block_sparse_moe.router.weight", (8, 16), "weight", None, None, False)).name
-    'layers.0.block_sparse_moe.router.layer.weight'
-    """
-    name = row.name.replace(".router.weight", ".router.layer.weight")
-    name = name.replace(".experts.gate_up_proj", ".input_linear.weight").replace(".experts.down_proj", ".output_linear.weight")
-    return row._replace(name=name)
-
-
-RENAMES = {"checkpoint": published}
-
 FAMILIES = {
-    "granitemoe": Family("granitemoe", PLAIN, heads("GraniteMoe", granite_moe, "lm"), "GraniteMoeModel", NEUTRAL, RENAMES),
+    "granitemoe": Family("granitemoe", PLAIN, heads("GraniteMoe", granite_moe, "lm"), "GraniteMoeModel", NEUTRAL),
     "granitemoeshared": Family(
-        "granitemoeshared", GRANITE, heads("GraniteMoeShared", granite_moe, "lm"), "GraniteMoeSharedModel", NEUTRAL, RENAMES
+        "granitemoeshared", GRANITE, heads("GraniteMoeShared", granite_moe, "lm"), "GraniteMoeSharedModel", NEUTRAL
     ),
     "granitemoe_swa": Family(
-        "granitemoe_swa", SWA, heads("GraniteMoeSWA", granite_moe, "lm"), "GraniteMoeSWAModel", NEUTRAL | {"layer_rope_theta"}, RENAMES
+        "granitemoe_swa", SWA, heads("GraniteMoeSWA", granite_moe, "lm"), "GraniteMoeSWAModel", NEUTRAL | {"layer_rope_theta"}
     ),
     "granitemoehybrid": Family(
         "granitemoehybrid", HYBRID, heads("GraniteMoeHybrid", granite_hybrid, "lm"), "GraniteMoeHybridModel",
-        NEUTRAL | {"mamba_d_head", "time_step_limit", "time_step_min", "time_step_max"}, RENAMES,
+        NEUTRAL | {"mamba_d_head", "time_step_limit", "time_step_min", "time_step_max"},
     ),
 }  # fmt: skip

@@ -10,7 +10,6 @@ from __future__ import annotations
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import heads
 from weighbridge.blueprints.deepseek import LATENT, NO_MLP_BIAS, SKIPPED, SPARSE, V3_BLOCK, latent, latent_attention
-from weighbridge.blueprints.published import unfused
 from weighbridge.blueprints.sparse import EXPERT_MLP, EXPERTS, chosen, mlp, told
 from weighbridge.config import Field, Sizes, fact, size, variant
 from weighbridge.errors import ConfigError
@@ -89,8 +88,7 @@ DSA = fields(
 )  # fmt: skip
 
 NEUTRAL = SKIPPED | {"index_topk", "mlp_bias"}
-RENAMES = {"checkpoint": unfused}
 FAMILIES = {
-    "deepseek_v32": Family("deepseek_v32", V32, heads("DeepseekV32", indexed, "lm"), "DeepseekV32Model", NEUTRAL, RENAMES),
-    "glm_moe_dsa": Family("glm_moe_dsa", DSA, heads("GlmMoeDsa", indexed, "lm"), "GlmMoeDsaModel", NEUTRAL, RENAMES),
+    "deepseek_v32": Family("deepseek_v32", V32, heads("DeepseekV32", indexed, "lm"), "DeepseekV32Model", NEUTRAL),
+    "glm_moe_dsa": Family("glm_moe_dsa", DSA, heads("GlmMoeDsa", indexed, "lm"), "GlmMoeDsaModel", NEUTRAL),
 }

@@ -10,7 +10,6 @@ from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import heads
 from weighbridge.blueprints.deepseek import LATENT, NO_MLP_BIAS, SKIPPED, V3_BLOCK, latent, latent_attention
 from weighbridge.blueprints.kinds import by_number, chosen, told
-from weighbridge.blueprints.published import unfused
 from weighbridge.blueprints.qwen3_next import CHUNK
 from weighbridge.blueprints.sparse import EXPERT_MLP, mlp
 from weighbridge.config import Field, Sizes, derived, fact, nested, optional, size, variant
@@ -143,8 +142,7 @@ MORE = SKIPPED | frozenset(
     """kda_lower_bound kda_safe_gate model_max_length moe_renormalize tie_word_embeddings mtp_loss_scaling_factor num_expert_group
     moe_router_activation_func use_grouped_topk""".split()
 )
-RENAMES = {"checkpoint": unfused}
 FAMILIES = {
-    "kimi_linear": Family("kimi_linear", KIMI, heads("KimiLinear", kimi, "lm"), "KimiLinearModel", MORE, RENAMES),
-    "bailing_hybrid": Family("bailing_hybrid", BAILING, heads("BailingHybrid", kimi, "lm"), "BailingHybridModel", MORE, RENAMES),
+    "kimi_linear": Family("kimi_linear", KIMI, heads("KimiLinear", kimi, "lm"), "KimiLinearModel", MORE),
+    "bailing_hybrid": Family("bailing_hybrid", BAILING, heads("BailingHybrid", kimi, "lm"), "BailingHybridModel", MORE),
 }

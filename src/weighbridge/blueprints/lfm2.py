@@ -7,11 +7,8 @@ The MLP is two thirds of the stated width, rounded up to a multiple, unless ``bl
 
 from __future__ import annotations
 
-from functools import partial
-
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import FIELDS, NEUTRAL, attention, heads
-from weighbridge.blueprints.published import W1_W3_W2, unfused
 from weighbridge.blueprints.sparse import EXPERT_MLP, MIXTURE, chosen, first_dense, required, sparse_mlp
 from weighbridge.config import Field, Sizes, choice, fact, size, switch, variant
 from weighbridge.errors import ConfigError
@@ -125,8 +122,7 @@ THIRD = variant(
 FAMILIES = {
     "lfm3": Family("lfm3", THIRD, heads("Lfm3", lfm3, "lm"), "Lfm3Model", NEUTRAL | {"norm_eps"}),
     "lfm2_moe": Family(
-        "lfm2_moe", MOE, heads("Lfm2Moe", lfm2, "lm"), "Lfm2MoeModel", NEUTRAL | {"norm_eps"},
-        {"checkpoint": partial(unfused, names=W1_W3_W2)}),
+        "lfm2_moe", MOE, heads("Lfm2Moe", lfm2, "lm"), "Lfm2MoeModel", NEUTRAL | {"norm_eps"}),
     "lfm2": Family(
         "lfm2", TABLE, heads("Lfm2", lfm2, "lm"), "Lfm2Model",
         NEUTRAL | {"norm_eps", "theta", "block_dim", "block_mlp_init_scale", "block_norm_eps", "block_out_init_scale", "block_use_swiglu",

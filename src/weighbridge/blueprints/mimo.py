@@ -9,7 +9,6 @@ from __future__ import annotations
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import FIELDS, NEUTRAL, UNBIASED, heads
 from weighbridge.blueprints.kinds import chosen, told
-from weighbridge.blueprints.published import unfused
 from weighbridge.blueprints.sparse import EXPERT_MLP, EXPERTS, MIXTURE, mlp
 from weighbridge.config import Field, Sizes, fact, optional, size, variant
 from weighbridge.parts import attend, embedding, linear, rms_norm, stack
@@ -58,6 +57,4 @@ MIMO = variant(
 )  # fmt: skip
 
 SKIPPED = NEUTRAL | {"attention_value_scale", "sliding_window_size"}
-FAMILIES = {
-    "mimo_v2_flash": Family("mimo_v2_flash", MIMO, heads("MiMoV2Flash", mimo, "lm"), "MiMoV2FlashModel", SKIPPED, {"checkpoint": unfused})
-}
+FAMILIES = {"mimo_v2_flash": Family("mimo_v2_flash", MIMO, heads("MiMoV2Flash", mimo, "lm"), "MiMoV2FlashModel", SKIPPED)}

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import FIELDS, NEUTRAL, UNBIASED, Body, attention, heads
-from weighbridge.blueprints.published import MIXTURES, unfused
 from weighbridge.blueprints.sparse import (  # fmt: skip
     EXPERT_MLP,
     EXPERTS,
@@ -133,8 +132,7 @@ def families(types: Mapping[str, tuple[str, str, tuple[Field, ...]]], body: Body
     made = {}
     for model_type, (name, having, fields) in types.items():
         classes = heads(name, body, having, qa="transformer" if model_type in UNDER_TRANSFORMER else "")
-        renames = {"checkpoint": MIXTURES.get(model_type, unfused)}
-        made[model_type] = Family(model_type, fields, classes, name + "Model", NEUTRAL, renames)
+        made[model_type] = Family(model_type, fields, classes, name + "Model", NEUTRAL)
     return made
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import FIELDS, NEUTRAL, heads
-from weighbridge.blueprints.published import unfused
 from weighbridge.blueprints.sparse import EXPERT_MLP, MIXTURE, every_step, mlp, one_per_layer
 from weighbridge.config import Field, Sizes, fact, size, variant
 from weighbridge.parts import attend, depthwise, embedding, linear, matmul, rms_norm, stack
@@ -113,12 +112,11 @@ MOE = variant(
 
 TEXT = heads("Qwen3_5", qwen3_next, "lm", base="TextModel")
 CLASSIFIERS = {name.replace("5For", "5TextFor"): made for name, made in heads("Qwen3_5", qwen3_next, "sequence").items() if "For" in name}
-RENAMES = {"checkpoint": unfused}
 
 FAMILIES = {
     "qwen3_next": Family(
-        "qwen3_next", NEXT, heads("Qwen3Next", qwen3_next, qa="transformer"), "Qwen3NextModel", NEUTRAL, RENAMES),
+        "qwen3_next", NEXT, heads("Qwen3Next", qwen3_next, qa="transformer"), "Qwen3NextModel", NEUTRAL),
     "qwen3_5_text": Family("qwen3_5_text", DENSE, TEXT | CLASSIFIERS, "Qwen3_5TextModel", NEUTRAL),
     "qwen3_5_moe_text": Family(
-        "qwen3_5_moe_text", MOE, heads("Qwen3_5Moe", qwen3_next, "lm", base="TextModel"), "Qwen3_5MoeTextModel", NEUTRAL, RENAMES),
+        "qwen3_5_moe_text", MOE, heads("Qwen3_5Moe", qwen3_next, "lm", base="TextModel"), "Qwen3_5MoeTextModel", NEUTRAL),
 }  # fmt: skip

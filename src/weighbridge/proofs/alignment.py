@@ -65,12 +65,12 @@ def aligned_in_any_spelling(described: Model, actual: list[Row], spelling: Spell
     known = described.description
     assert known is not None
     best: tuple[dict[str, Row], Alignment] | None = None
-    for names in ("reference", *known.family.renames):
+    for names in ("reference", "checkpoint", *known.family.renames):
         expected = {row.name: row for row in sorted(described.tensors(names), key=lambda row: row.tied_to is None)}
         aligned = align(expected, actual, keys_of(known, described.class_name), spelling)
         if best is None or len(aligned.extra) < len(best[1].extra):
             best = expected, aligned
-        if 10 * len(aligned.extra) < len(actual):
+        if not aligned.extra:
             break
     assert best is not None
     return best
