@@ -78,17 +78,30 @@ def plain_mlp(name: str, hidden: Size, inner: Size, names: tuple[str, str] = ("u
     return Part(name, (linear(names[0], hidden, inner, bias=bias), linear(names[1], inner, hidden, bias=bias)), "feed_forward")
 
 
-def fused_experts(experts: Size, active: Size | None, hidden: Size, inner: Size, *, name: str = "experts") -> Part:
+def split_mlp(hidden: Size, inner: Size) -> tuple[Part, Part]:
+    """Describe two linear layers in modules of their own, as older classes hold them: ``intermediate.dense`` and ``output.dense``.
+
+    >>> [part.name for part in split_mlp(768, 3072)]
+    ['intermediate', 'output']
+    """
+    up, down = linear("dense", hidden, inner), linear("dense", inner, hidden)
+    return Part("intermediate", (up,), "feed_forward"), Part("output", (down,), "feed_forward")
+
+
+def fused_experts(
+    experts: Size, active: Size | None, hidden: Size, inner: Size, *, name: str = "experts", inputs_first: bool = False
+) -> Part:
     """Describe experts with a gated MLP each, all of them in two tensors; *active* of them work on a token.
 
-    Without *active*, as in a config that does not say it, all of them do.
+    Without *active*, as in a config that does not say it, all of them do. With *inputs_first*, each matrix is ``[inputs, outputs]``.
 
     >>> [tensor.shape for tensor in fused_experts(8, 2, 4096, 14336).children]
     [(8, 28672, 4096), (8, 4096, 14336)]
     """
+    up, down = (2 * inner, hidden), (hidden, inner)
     return Part(name, (
-        Tensor("gate_up_proj", (experts, 2 * inner, hidden), "weight"),
-        Tensor("down_proj", (experts, hidden, inner), "weight"),
+        Tensor("gate_up_proj", (experts, *(up[::-1] if inputs_first else up)), "weight"),
+        Tensor("down_proj", (experts, *(down[::-1] if inputs_first else down)), "weight"),
     ), "experts", experts=None if active is None else experts, active=active)  # fmt: skip
 
 

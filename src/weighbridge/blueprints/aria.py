@@ -9,8 +9,8 @@ from __future__ import annotations
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import FIELDS, NEUTRAL, attention, heads
 from weighbridge.config import Sizes, size, variant
-from weighbridge.parts import embedding, gated_mlp, linear, rms_norm
-from weighbridge.tree import Node, Part, Tensor
+from weighbridge.parts import embedding, fused_experts, gated_mlp, linear, rms_norm
+from weighbridge.tree import Node, Part
 
 
 def aria(c: Sizes) -> tuple[Node, ...]:
@@ -20,21 +20,13 @@ def aria(c: Sizes) -> tuple[Node, ...]:
         attention(c),
         Part("mlp", (
             linear("router", H, c.experts, bias=False),
-            experts(c),
+            fused_experts(c.experts, c.active, H, c.mlp, inputs_first=True),
             gated_mlp("shared_experts", H, c.shared_experts * c.mlp, bias=c.mlp_bias),
         ), "mixture"),
         rms_norm("input_layernorm", H),
         rms_norm("post_attention_layernorm", H),
     ), "layer", repeat=c.layers)  # fmt: skip
     return (embedding("embed_tokens", c.vocab, H), layer, rms_norm("norm", H))
-
-
-def experts(c: Sizes) -> Part:
-    """Describe all experts in two tensors."""
-    E, H, I = c.experts, c.hidden, c.mlp
-    return Part("experts", (
-        Tensor("gate_up_proj", (E, H, 2 * I)), Tensor("down_proj", (E, I, H)),
-    ), "experts", experts=E, active=c.active)  # fmt: skip
 
 
 ARIA = variant(

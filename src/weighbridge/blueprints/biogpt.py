@@ -9,7 +9,7 @@ from __future__ import annotations
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import NEUTRAL, heads
 from weighbridge.config import LABELS, TIED, Sizes, derived, fact, size, switch
-from weighbridge.parts import attend, embedding, layer_norm, linear
+from weighbridge.parts import embedding, fairseq_attention, layer_norm, linear
 from weighbridge.sizes import exact
 from weighbridge.tree import Node, Part
 
@@ -52,14 +52,7 @@ def layers(c: Sizes, *crossed: Node) -> Part:
 
 def attention(c: Sizes, name: str, *, keys: str | None = None) -> Part:
     """Describe attention over the tokens themselves, or over an encoder's states."""
-    H = c.hidden
-    return Part(name, (
-        linear("k_proj", H, H, stream=keys),
-        linear("v_proj", H, H, stream=keys),
-        linear("q_proj", H, H),
-        linear("out_proj", H, H),
-        attend(heads=c.heads, head_dim=c.head_dim, keys=keys),
-    ), "cross_attention" if keys else "self_attention", given=keys)  # fmt: skip
+    return fairseq_attention(name, c.hidden, c.heads, c.head_dim, keys=keys)._replace(given=keys)
 
 
 def biogpt(c: Sizes) -> tuple[Node, ...]:

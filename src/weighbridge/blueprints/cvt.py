@@ -12,7 +12,7 @@ from weighbridge.blueprints.grids import CHANNELS, Grid, area, image, listing, s
 from weighbridge.blueprints.staged import alike, entries, numbers
 from weighbridge.config import LABELS, Field, Sizes, told
 from weighbridge.errors import ConfigError
-from weighbridge.parts import attend, batch_norm, conv2d, layer_norm, linear
+from weighbridge.parts import attend, batch_norm, conv2d, layer_norm, linear, split_mlp
 from weighbridge.sizes import exact
 from weighbridge.tree import Part, Stream, Tensor, Untold
 
@@ -87,8 +87,7 @@ def cvt(c: Sizes) -> Part:
         inner = int(width * c.ratios[index])
         layer = Part("layers", (
             attention(c, index, grid),
-            Part("intermediate", (linear("dense", width, inner),), "feed_forward"),
-            Part("output", (linear("dense", inner, width),), "feed_forward"),
+            *split_mlp(width, inner),
             layer_norm("layernorm_before", width),
             layer_norm("layernorm_after", width),
         ), "layer", repeat=c.depths[index], stream=area(grid) + (1 if c.tokens[index] else 0))  # fmt: skip

@@ -23,7 +23,7 @@ from weighbridge.encoders import (
 )
 from weighbridge.encoders import norm_first_attentions as attentions
 from weighbridge.errors import ConfigError
-from weighbridge.parts import embedding, layer_norm, linear
+from weighbridge.parts import embedding, layer_norm, linear, split_mlp
 from weighbridge.tree import Part, Tensor
 
 
@@ -53,8 +53,7 @@ def esm(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]
     ), "embeddings")  # fmt: skip
     layer = Part("layer", (
         *attentions(c, after="LayerNorm"),
-        Part("intermediate", (linear("dense", H, c.mlp),), "feed_forward"),
-        Part("output", (linear("dense", c.mlp, H),), "feed_forward"),
+        *split_mlp(H, c.mlp),
         layer_norm("LayerNorm", H),
     ), "layer", repeat=c.layers)  # fmt: skip
     # It runs only when contacts are asked for, never in a forward pass.

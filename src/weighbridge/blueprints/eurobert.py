@@ -8,7 +8,7 @@ from __future__ import annotations
 from weighbridge.blueprints import Family
 from weighbridge.config import LABELS, Sizes, choice, size, switch, variant
 from weighbridge.encoders import POOLED, Worn, dressed, labels_of_each, labels_of_one, two_ends
-from weighbridge.parts import attend, embedding, linear, rms_norm
+from weighbridge.parts import attend, embedding, gated_mlp, linear, rms_norm
 from weighbridge.sizes import exact
 from weighbridge.tree import Part
 
@@ -30,20 +30,25 @@ FIELDS = (
 NEUTRAL = frozenset({"clf_pooling", "mask_token", "mask_token_id", "max_position_embeddings"})
 
 
-def eurobert(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
-    """Describe embeddings, layers and the last norm."""
-    H, I, bias = c.hidden, c.mlp, c.attention_bias
-    wide, narrow = c.heads * c.head_dim, c.kv_heads * c.head_dim
-    attention = Part("self_attn", (
+def attention(c: Sizes, *norms: Part) -> Part:
+    """Describe attention of groups of heads, and the *norms* that queries and keys have in a relative."""
+    H, wide, narrow, bias = c.hidden, c.heads * c.head_dim, c.kv_heads * c.head_dim, c.attention_bias
+    return Part("self_attn", (
         linear("q_proj", H, wide, bias=bias),
         linear("k_proj", H, narrow, bias=bias),
         linear("v_proj", H, narrow, bias=bias),
         linear("o_proj", wide, H, bias=bias),
+        *norms,
         attend(heads=c.heads, kv_heads=c.kv_heads, head_dim=c.head_dim),
     ), "self_attention")  # fmt: skip
-    gated = (*(linear(name, H, I, bias=c.mlp_bias) for name in ("gate_proj", "up_proj")), linear("down_proj", I, H, bias=c.mlp_bias))
-    layer = (attention, Part("mlp", gated, "feed_forward"), rms_norm("input_layernorm", H), rms_norm("post_attention_layernorm", H))
-    return (embedding("embed_tokens", c.vocab, H), Part("layers", layer, "layer", repeat=c.layers), rms_norm("norm", H))
+
+
+def eurobert(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+    """Describe embeddings, layers and the last norm."""
+    H = c.hidden
+    norms = rms_norm("input_layernorm", H), rms_norm("post_attention_layernorm", H)
+    layer = Part("layers", (attention(c), gated_mlp("mlp", H, c.mlp, bias=c.mlp_bias), *norms), "layer", repeat=c.layers)
+    return (embedding("embed_tokens", c.vocab, H), layer, rms_norm("norm", H))
 
 
 def masked_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:

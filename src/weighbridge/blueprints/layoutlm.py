@@ -14,6 +14,7 @@ from weighbridge.encoders import (
     ROBERTA_HEADS,
     Worn,
     attention,
+    bert_embeddings,
     bert_fields,
     bert_lm,
     closing,
@@ -36,14 +37,8 @@ def places(c: Sizes, width: Size) -> tuple[Part, ...]:
 
 def layoutlm(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe the encoder: BERT's, with places added to the embeddings."""
-    H = c.hidden
-    embeddings = Part("embeddings", (
-        embedding("word_embeddings", c.vocab, H),
-        embedding("position_embeddings", c.positions, H),
-        *places(c, H),
-        embedding("token_type_embeddings", c.types, H),
-        layer_norm("LayerNorm", H),
-    ), "embeddings")  # fmt: skip
+    tokens, positions, *others = bert_embeddings(c).children
+    embeddings = Part("embeddings", (tokens, positions, *places(c, c.hidden), *others), "embeddings")
     layer = Part("layer", (attention(c), *feed_forward(c)), "layer", repeat=c.layers)
     return (embeddings, encoder_of(layer), pooler(c))
 
@@ -51,19 +46,13 @@ def layoutlm(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part,
 def lilt(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe the encoder: RoBERTa's, and beside it a narrower one for the layout."""
     H, narrow = c.hidden, c.hidden // c.shrink
-    embeddings = Part("embeddings", (
-        embedding("word_embeddings", c.vocab, H),
-        embedding("position_embeddings", c.positions, H),
-        embedding("token_type_embeddings", c.types, H),
-        layer_norm("LayerNorm", H),
-    ), "embeddings")  # fmt: skip
     layout = Part("layout_embeddings", (
         *places(c, H // 6),
         embedding("box_position_embeddings", c.positions, narrow),
         linear("box_linear_embeddings", H, narrow),
         layer_norm("LayerNorm", narrow),
     ), "embeddings")  # fmt: skip
-    return (embeddings, layout, encoder_of(lilt_layer(c, narrow)), *((pooler(c),) if pooled else ()))
+    return (bert_embeddings(c), layout, encoder_of(lilt_layer(c, narrow)), *((pooler(c),) if pooled else ()))
 
 
 def lilt_layer(c: Sizes, narrow: Size) -> Part:

@@ -9,8 +9,8 @@ from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import FIELDS, NEUTRAL, UNBIASED, attention, heads
 from weighbridge.blueprints.windows import window, windowed
 from weighbridge.config import Field, Sizes, fact, size, variant
-from weighbridge.parts import embedding, gated_mlp, linear, matmul, rms_norm, stack
-from weighbridge.tree import Node, Part, Tensor
+from weighbridge.parts import embedding, fused_experts, gated_mlp, linear, matmul, rms_norm, stack
+from weighbridge.tree import Node, Part
 
 
 def llama4(c: Sizes) -> tuple[Node, ...]:
@@ -27,9 +27,8 @@ def llama4(c: Sizes) -> tuple[Node, ...]:
 def mixture(c: Sizes) -> Part:
     """Describe experts, router and shared expert; the reference runs every expert on every token, and weighs most with zero."""
     E, H, I = c.experts, c.hidden, c.mlp
-    fused = (Tensor("gate_up_proj", (E, H, 2 * I)), Tensor("down_proj", (E, I, H)))
     return Part("feed_forward", (
-        Part("experts", fused, "experts", experts=E, active=c.active),
+        fused_experts(E, c.active, H, I, inputs_first=True),
         linear("router", H, E, bias=False),
         gated_mlp("shared_expert", H, I),
         matmul("idle_experts", (3, E - c.active, "seq", H, I)),

@@ -79,6 +79,17 @@ FIELDS_OF_MAMBA = (
 )
 
 
+MIXER = (
+    size("state", "mamba_d_state", 16, "N", "state of a channel"),
+    size("kernel", "mamba_d_conv", 4, "Z", "width of the convolution"),
+    size("expand", "mamba_expand", 2, "X", "inner width over hidden size"),
+    size("rank", "mamba_dt_rank", per_sixteen, "R", "rank of the time step"),
+    switch("conv_bias", "mamba_conv_bias", True),
+    switch("bias", "mamba_proj_bias", False),
+)
+"""What a model has of Mamba beside attention, as Jamba and Zamba name it."""
+
+
 def _kinds(c: Sizes) -> list[tuple[str, str]]:
     return [("attention" if index % c.attention_period == c.attention_offset else "mamba",
              "sparse" if index % c.expert_period == c.expert_offset and c.experts > 1 else "dense")
@@ -93,12 +104,7 @@ JAMBA = variant(
     Field("expert_offset", "expert_layer_offset", 1, "choice"),
     Field("attention_period", "attn_layer_period", 8, "choice"),
     Field("attention_offset", "attn_layer_offset", 4, "choice"),
-    size("state", "mamba_d_state", 16, "N", "state of a channel"),
-    size("kernel", "mamba_d_conv", 4, "Z", "width of the convolution"),
-    size("expand", "mamba_expand", 2, "X", "inner width over hidden size"),
-    size("rank", "mamba_dt_rank", per_sixteen, "R", "rank of the time step"),
-    switch("conv_bias", "mamba_conv_bias", True),
-    switch("bias", "mamba_proj_bias", False),
+    *MIXER,
     fact("kinds", _kinds),
     vocab=65536, hidden=4096, mlp=14336, kv_heads=8, head_dim=HEAD_DIM, **UNBIASED,
 )  # fmt: skip

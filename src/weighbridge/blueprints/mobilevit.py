@@ -12,7 +12,7 @@ from weighbridge.blueprints.grids import Grid, area
 from weighbridge.blueprints.mobilenet import classified, inverted
 from weighbridge.blueprints.mobilevit_fields import FIRST, SECOND
 from weighbridge.config import Field, Sizes
-from weighbridge.parts import attend, layer_norm, linear
+from weighbridge.parts import attend, layer_norm, linear, split_mlp
 from weighbridge.tree import Part
 
 
@@ -25,8 +25,7 @@ def transformer(c: Sizes, index: int, grid: Grid) -> tuple[Part, ...]:
     attention = Part("attention", (*queries, scores), "self_attention"), Part("output", (linear("dense", width, width),), "self_attention")
     layer = Part("layer", (
         Part("attention", attention, "self_attention"),
-        Part("intermediate", (linear("dense", width, inner),), "feed_forward"),
-        Part("output", (linear("dense", inner, width),), "feed_forward"),
+        *split_mlp(width, inner),
         layer_norm("layernorm_before", width),
         layer_norm("layernorm_after", width),
     ), "layer", repeat=c.depths[index])  # fmt: skip

@@ -20,7 +20,7 @@ from weighbridge.encoders import (
     pooler,
 )
 from weighbridge.encoders import norm_first_attentions as attentions
-from weighbridge.parts import embedding, layer_norm, linear
+from weighbridge.parts import embedding, layer_norm, linear, split_mlp
 from weighbridge.tree import Part
 
 
@@ -45,8 +45,7 @@ def xlm_roberta_xl(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple
     ), "embeddings")  # fmt: skip
     layer = Part("layer", (
         *attentions(c, after="self_attn_layer_norm"),
-        Part("intermediate", (linear("dense", H, c.mlp),), "feed_forward"),
-        Part("output", (linear("dense", c.mlp, H),), "feed_forward"),
+        *split_mlp(H, c.mlp),
         layer_norm("LayerNorm", H),
     ), "layer", repeat=c.layers)  # fmt: skip
     return (embeddings, encoder_of(layer, layer_norm("LayerNorm", H)), *((pooler(c),) if pooled else ()))
@@ -63,8 +62,7 @@ def megatron_bert(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[
     layer = Part("layer", (
         *attentions(c, before="ln"),
         layer_norm("ln", H),
-        Part("intermediate", (linear("dense", H, c.mlp),), "feed_forward"),
-        Part("output", (linear("dense", c.mlp, H),), "feed_forward"),
+        *split_mlp(H, c.mlp),
     ), "layer", repeat=c.layers)  # fmt: skip
     return (embeddings, encoder_of(layer, layer_norm("ln", H)), *((pooler(c),) if pooled else ()))
 

@@ -5,10 +5,12 @@ Source: arXiv 2305.13048; names as in transformers 5.23.0, models/rwkv/modeling_
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from weighbridge.blueprints import Family
 from weighbridge.config import TIED, Sizes, size
 from weighbridge.parts import embedding, layer_norm, linear
-from weighbridge.tree import Every, Part, Tensor
+from weighbridge.tree import Every, Node, Part, Tensor
 
 
 def mixes(c: Sizes, *names: str) -> tuple[Tensor, ...]:
@@ -28,13 +30,18 @@ def block(c: Sizes, *before: Part) -> tuple[Part, ...]:
         linear("receptance", H, W, bias=False),
         linear("output", W, H, bias=False),
     ), "time_mixing")  # fmt: skip
-    channels = Part("feed_forward", (
+    return (*before, layer_norm("ln1", H), layer_norm("ln2", H), time, channel_mixing(c))
+
+
+def channel_mixing(c: Sizes) -> Part:
+    """Describe the MLP, gated by the receptance."""
+    H = c.hidden
+    return Part("feed_forward", (
         *mixes(c, "key", "receptance"),
         linear("key", H, c.mlp, bias=False),
         linear("receptance", H, H, bias=False),
         linear("value", c.mlp, H, bias=False),
     ), "feed_forward")  # fmt: skip
-    return (*before, layer_norm("ln1", H), layer_norm("ln2", H), time, channels)
 
 
 def backbone(c: Sizes) -> tuple[Part, ...]:
@@ -49,10 +56,10 @@ def rwkv(c: Sizes) -> Part:
     return Part("", backbone(c), "model")
 
 
-def causal(c: Sizes) -> Part:
+def causal(c: Sizes, body: Callable[[Sizes], tuple[Node, ...]] = backbone) -> Part:
     """Describe RwkvForCausalLM: a head that is tied only if the config says so."""
     head = linear("head", c.hidden, c.vocab, bias=False, tied_to="rwkv.embeddings.weight" if c.tied else None)
-    return Part("", (Part("rwkv", backbone(c), "backbone"), head), "model")
+    return Part("", (Part("rwkv", body(c), "backbone"), head), "model")
 
 
 FIELDS = (

@@ -6,7 +6,7 @@ Source: arXiv 2404.05892, sections 4 and 5; modeling_rwkv5.py of RWKV/rwkv-5-wor
 
 from __future__ import annotations
 
-from weighbridge.blueprints import Family
+from weighbridge.blueprints import Family, rwkv
 from weighbridge.blueprints.causal import NEUTRAL
 from weighbridge.config import TIED, Sizes, derived, fact, size
 from weighbridge.parts import embedding, layer_norm, linear, matmul, stack
@@ -20,7 +20,7 @@ def rwkv5(c: Sizes) -> tuple[Node, ...]:
 
     def layer(first: bool) -> tuple[Node, ...]:
         before = (layer_norm("pre_ln", H),) if first else ()
-        return (*before, layer_norm("ln1", H), layer_norm("ln2", H), time_mixing(c), channel_mixing(c))
+        return (*before, layer_norm("ln1", H), layer_norm("ln2", H), time_mixing(c), rwkv.channel_mixing(c))
 
     kinds = [True, *[False] * (c.depth - 1)]
     return (embedding("embeddings", c.vocab, H), *stack("blocks", kinds, c.layers, layer), layer_norm("ln_out", H))
@@ -32,7 +32,7 @@ def time_mixing(c: Sizes) -> Part:
     return Part("attention", (
         Tensor("time_decay", (A, D), "gain"),
         Tensor("time_faaaa", (A, D), "gain"),
-        *(Tensor(f"time_mix_{name}", (1, 1, H), "gain") for name in ("gate", "key", "value", "receptance")),
+        *rwkv.mixes(c, "gate", "key", "value", "receptance"),
         *(linear(name, H, wide, bias=False) for name in ("key", "value", "receptance", "gate")),
         linear("output", wide, H, bias=False),
         layer_norm("ln_x", wide)._replace(kind="group_norm"),
@@ -40,21 +40,9 @@ def time_mixing(c: Sizes) -> Part:
     ), "recurrence")  # fmt: skip
 
 
-def channel_mixing(c: Sizes) -> Part:
-    """Describe the MLP, gated by the receptance."""
-    H = c.hidden
-    return Part("feed_forward", (
-        *(Tensor(f"time_mix_{name}", (1, 1, H), "gain") for name in ("key", "receptance")),
-        linear("key", H, c.mlp, bias=False),
-        linear("receptance", H, H, bias=False),
-        linear("value", c.mlp, H, bias=False),
-    ), "feed_forward")  # fmt: skip
-
-
 def causal(c: Sizes) -> Part:
     """Describe Rwkv5ForCausalLM."""
-    head = linear("head", c.hidden, c.vocab, bias=False, tied_to="rwkv.embeddings.weight" if c.tied else None)
-    return Part("", (Part("rwkv", rwkv5(c), "backbone"), head), "model")
+    return rwkv.causal(c, rwkv5)
 
 
 FIELDS = (

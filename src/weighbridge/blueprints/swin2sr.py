@@ -9,7 +9,7 @@ from weighbridge.blueprints import Family
 from weighbridge.blueprints.grids import area, listing, scaled
 from weighbridge.blueprints.swin2sr_fields import FIELDS
 from weighbridge.config import Sizes
-from weighbridge.parts import attend, conv2d, layer_norm, linear
+from weighbridge.parts import attend, conv2d, layer_norm, linear, split_mlp
 from weighbridge.sizes import Size, exact
 from weighbridge.tree import Node, Once, Part, Stream, Tensor, Untold
 
@@ -46,8 +46,7 @@ def stage(c: Sizes, depth: int, heads: int) -> tuple[Node, ...]:
     layer = Part("layers", (
         attention(c, heads),
         layer_norm("layernorm_before", H),
-        Part("intermediate", (linear("dense", H, inner),), "feed_forward"),
-        Part("output", (linear("dense", inner, H),), "feed_forward"),
+        *split_mlp(H, inner),
         layer_norm("layernorm_after", H),
     ), "layer", repeat=depth)  # fmt: skip
     narrow = conv2d("0", H, H // 4, 3), conv2d("2", H // 4, H // 4, 1), conv2d("4", H // 4, H, 3)

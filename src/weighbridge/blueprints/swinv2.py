@@ -12,7 +12,7 @@ from weighbridge.blueprints.shifted import FIELDS, SKIPPED, embeddings, handed_m
 from weighbridge.blueprints.staged import scaled
 from weighbridge.config import Sizes, altered, variant
 from weighbridge.errors import ConfigError
-from weighbridge.parts import attend, layer_norm, linear
+from weighbridge.parts import attend, layer_norm, linear, split_mlp
 from weighbridge.sizes import exact
 from weighbridge.tree import Node, Once, Part, Tensor
 
@@ -52,8 +52,7 @@ def layer(c: Sizes, index: int, grid: tuple[int, int]) -> Part:
     return Part("blocks", (
         attention(c, index, grid),
         layer_norm("layernorm_before", width),
-        Part("intermediate", (linear("dense", width, inner),), "feed_forward"),
-        Part("output", (linear("dense", inner, width),), "feed_forward"),
+        *split_mlp(width, inner),
         layer_norm("layernorm_after", width),
     ), "layer", repeat=c.depths[index], stream=area(grid))  # fmt: skip
 

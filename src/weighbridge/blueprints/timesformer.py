@@ -23,7 +23,7 @@ from weighbridge.blueprints.vision import (
 )
 from weighbridge.config import LABELS, Sizes, choice, size
 from weighbridge.errors import ConfigError
-from weighbridge.parts import attend, conv2d, layer_norm, linear
+from weighbridge.parts import attend, conv2d, layer_norm, linear, split_mlp
 from weighbridge.sizes import Size
 from weighbridge.tree import Part
 
@@ -64,8 +64,7 @@ def layer(c: Sizes) -> Part:
     )
     return Part("layer", (
         space,
-        Part("intermediate", (linear("dense", H, c.mlp),), "feed_forward"),
-        Part("output", (linear("dense", c.mlp, H),), "feed_forward"),
+        *split_mlp(H, c.mlp),
         layer_norm("layernorm_before", H),
         layer_norm("layernorm_after", H),
         *(time if divided else ()),

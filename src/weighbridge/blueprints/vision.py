@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.grids import CHANNELS, Grid, area
 from weighbridge.config import LABELS, Sizes, derived, sides, size, switch
-from weighbridge.parts import attend, conv2d, layer_norm, linear
+from weighbridge.parts import attend, conv2d, layer_norm, linear, split_mlp
 from weighbridge.sizes import Size, exact
 from weighbridge.tree import Part, Tensor
 
@@ -108,8 +108,7 @@ def split_layer(c: Sizes, *own: Tensor, attends: Part | None = None) -> Part:
     return Part("layer", (
         *own,
         attends or split_attention(c),
-        Part("intermediate", (linear("dense", c.hidden, c.mlp),), "feed_forward"),
-        Part("output", (linear("dense", c.mlp, c.hidden),), "feed_forward"),
+        *split_mlp(c.hidden, c.mlp),
         layer_norm("layernorm_before", c.hidden),
         layer_norm("layernorm_after", c.hidden),
     ), "layer", repeat=c.layers)  # fmt: skip

@@ -9,9 +9,9 @@ from __future__ import annotations
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import NEUTRAL
 from weighbridge.blueprints.kinds import chosen
-from weighbridge.blueprints.mamba import per_sixteen
+from weighbridge.blueprints.mamba import MIXER
 from weighbridge.blueprints.returning import body, classes, owners, tied
-from weighbridge.config import LABELS, TIED, Field, Sizes, fact, size, switch
+from weighbridge.config import LABELS, TIED, Field, Sizes, fact, size
 from weighbridge.parts import attend, depthwise, gated_mlp, linear, matmul, rms_norm
 from weighbridge.sizes import exact
 from weighbridge.tree import Node, Part, Tensor
@@ -87,12 +87,7 @@ ZAMBA = (
     size("kv_heads", "num_key_value_heads", 16, "K", "key-value heads"),
     size("head_dim", "attention_head_dim", lambda c: 2 * c.hidden // c.heads, "D", "width of a head", "head_dim"),
     size("state_heads", "n_mamba_heads", 2, "M", "heads of the state space"),
-    size("state", "mamba_d_state", 16, "N", "state of a channel"),
-    size("kernel", "mamba_d_conv", 4, "Z", "width of the convolution"),
-    size("expand", "mamba_expand", 2, "X", "inner width over hidden size"),
-    size("rank", "mamba_dt_rank", per_sixteen, "R", "rank of the time step"),
-    switch("conv_bias", "mamba_conv_bias", True),
-    switch("bias", "mamba_proj_bias", False),
+    *MIXER,
     Field("period", "attn_layer_period", 6, "choice"),
     Field("offset", "attn_layer_offset", 4, "choice"),
     Field("told", "layers_block_type", _kinds, "choice", aliases=("layer_types",)),
