@@ -86,7 +86,7 @@ def mathml(expression: Expression, values: Mapping[str, int] | None = None) -> s
     >>> mathml(Symbol("H") + 1)
     '<math><mrow><mi>H</mi><mo>+</mo><mn>1</mn></mrow></math>'
     >>> mathml(Symbol("H_text") * Symbol("H_text"))
-    '<math><mrow><msup><msub><mi>H</mi><mtext>text</mtext></msub><mn>2</mn></msup></mrow></math>'
+    '<math><mrow><msubsup><mi>H</mi><mtext>text</mtext><mn>2</mn></msubsup></mrow></math>'
     """
     return f"<math><mrow>{write(expression, MATHML, values)}</mrow></math>"
 
@@ -121,6 +121,13 @@ def _letter(letter: str, notation: Notation) -> str:
     return notation.indexed.format(notation.symbol.format(head), index)
 
 
+def _raised(inner: str, exponent: str, notation: Notation) -> str:
+    if notation.name == "mathml" and inner.startswith("<msub>"):
+        # An index and an exponent of one letter stand one above the other.
+        return inner.replace("msub>", "msubsup>").replace("</mtext>", f"</mtext><mn>{exponent}</mn>")
+    return notation.power.format(inner, exponent)
+
+
 def _number(value: int, notation: Notation) -> str:
     digits = f"{value:,}".replace(",", notation.separator)
     return notation.number.format(digits) if value >= 0 else notation.group.format(notation.number.format(digits))
@@ -146,7 +153,7 @@ def _product(expression: Product, notation: Notation, values: Mapping[str, int] 
             inner = notation.group.format(inner)
         if power > 1:
             exponent = str(power).translate(SUPERSCRIPTS) if notation.name == "unicode" else str(power)
-            inner = notation.power.format(inner, exponent)
+            inner = _raised(inner, exponent, notation)
         pieces.append(inner)
     return notation.multiply.join(pieces)
 

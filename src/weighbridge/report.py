@@ -28,7 +28,7 @@ Cell: TypeAlias = "str | int | Share | None"
 class Column(NamedTuple):
     """One column: its title and its kind.
 
-    ``text``, ``integer`` and ``share`` are shown everywhere; a ``bar`` (a share, drawn) on a terminal
+    ``text``, ``letter`` (a symbol), ``integer`` and ``share`` are shown everywhere; a ``bar`` (a share, drawn) on a terminal
     alone; a ``path``, which indentation shows elsewhere, in CSV alone.
     """
 

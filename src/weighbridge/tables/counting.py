@@ -9,7 +9,7 @@ from weighbridge.sizes import Size
 from weighbridge.tree import Tensor, indices
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from weighbridge.model import Model
@@ -95,13 +95,13 @@ def notebook(model: Model) -> str:
     return f'<div class="weighbridge"><style>{STYLE}</style>{body}{"".join(f"<p>{escape(note)}</p>" for note in shown.notes)}</div>'
 
 
-def headline(model: Model) -> str:
+def headline(model: Model, say: Callable[[str], str] = str) -> str:
     """Return class, source and main sizes in one line."""
     pieces = [model.class_name, model.source]
     if model.description is not None:
         sizes = vars(model.description.sizes)
-        known = [("layers", "{} layers"), ("hidden", "hidden {}"), ("heads", "{} heads")]
-        pieces.append(", ".join(form.format(sizes[word]) for word, form in known if isinstance(sizes.get(word), int)))
+        known = [("layers", say("{} layers")), ("hidden", say("hidden {}")), ("heads", say("{} heads"))]
+        pieces.append(say(", ").join(form.format(sizes[word]) for word, form in known if isinstance(sizes.get(word), int)))
     return " · ".join(piece for piece in pieces if piece)
 
 

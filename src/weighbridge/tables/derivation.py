@@ -88,7 +88,7 @@ def _insight_json(insight: Insight) -> dict[str, Any]:
 def _symbols(derivation: Derivation, say: Say) -> Iterator[Block]:
     if not derivation.symbols:
         return
-    columns = (Column(say("symbol")), Column(say("config key")), Column(say("meaning")), Column(say("value"), "integer"))
+    columns = (Column(say("symbol"), "letter"), Column(say("config key")), Column(say("meaning")), Column(say("value"), "integer"))
     rows = (Row((symbol.letter, symbol.key, meaning, derivation.values[symbol.letter])) for symbol, meaning in derivation.symbols)
     yield Heading(1, "", say("Symbols"))
     yield Table(columns, tuple(rows))

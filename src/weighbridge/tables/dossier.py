@@ -44,7 +44,7 @@ def paper(model: Model, lang: str = "en", given: arithmetic.Pass | None = None, 
         *_counts(model, say), *_where(model, say), *_why(model, lang, say), *_conventions(model, lang, say),
         *_arithmetic(model, given or arithmetic.Pass(), say), *(_listing(model, say) if tensors else ()),
     )  # fmt: skip
-    return Paper(counting.headline(model), say("{total} parameters").format(total=f"{model.count().unique:,}"), lang, blocks)
+    return Paper(counting.headline(model, say), say("{total} parameters").format(total=f"{model.count().unique:,}"), lang, blocks)
 
 
 def compared(found: Comparison, lang: str = "en") -> Paper:

@@ -49,7 +49,7 @@ def paper(model: Model, given: Pass, lang: str = "en") -> Paper:
         Paragraph(1, ", ".join(f"{letter} = {values[letter]:,}" for letter in (batch, *_letters(lengths)))),
         *_Author(say, values).inside(lettered, book, "", "", 1),
     )
-    return Paper(headline(model), f"{book.amount:,} FLOPs", lang, blocks)
+    return Paper(headline(model, say), f"{book.amount:,} FLOPs", lang, blocks)
 
 
 def _letters(lengths: dict[str, int]) -> list[str]:

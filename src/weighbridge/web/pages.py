@@ -61,7 +61,12 @@ def why_part(request: Request, form: Form) -> Response:
 def _where(found: Model, asked: Query) -> dict[str, Any]:
     from weighbridge.tables.counting import headline
 
-    told = {"tally": found.count(), "headline": headline(found), "defaulted": found.defaulted, "unknown": found.unknown}
+    told = {
+        "tally": found.count(),
+        "headline": headline(found, translator(asked.language)),
+        "defaulted": found.defaulted,
+        "unknown": found.unknown,
+    }
     return {**told, **views.where(found, asked)}
 
 

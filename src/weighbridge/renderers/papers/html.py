@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from html import escape
 
-from weighbridge.notation import MATHML, UNICODE, write
+from weighbridge.formula import Symbol
+from weighbridge.notation import MATHML, UNICODE, mathml, write
 from weighbridge.paper import Bars, Block, Equation, Heading, Item, Paper, Paragraph, Picture
 from weighbridge.renderers import folding, written
 from weighbridge.renderers.bars import bars
@@ -93,4 +94,6 @@ def _table(table: Table) -> str:
 
 
 def _cell(kind: str, cell: Cell) -> str:
+    if kind == "letter":
+        return f'<td class="letter">{mathml(Symbol(str(cell)))}</td>'
     return f'<td class="{kind}">{escape(written(cell))}</td>'

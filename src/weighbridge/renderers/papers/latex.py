@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from weighbridge.formula import Symbol
 from weighbridge.notation import LATEX, write
 from weighbridge.paper import Equation, Heading, Item, Paper, Paragraph, Words
 from weighbridge.renderers import written
 from weighbridge.renderers.papers.text import colon, shortened
-from weighbridge.report import Table
+from weighbridge.report import Cell, Table
 
 HEAD = r"""\documentclass[11pt]{%s}
 \usepackage{amsmath}
@@ -68,11 +69,15 @@ def _block(block: Words) -> str:
 def _table(table: Table) -> str:
     kept = table.shown()
     head = [[escaped(table.columns[i].title) for i in kept]] if table.headed else []
-    rows = [[r"\quad " * row.depth * (i == 0) + escaped(written(row.cells[i])) for i in kept] for row in table.rows]
+    rows = [[r"\quad " * row.depth * (i == 0) + _cell(table.columns[i].kind, row.cells[i]) for i in kept] for row in table.rows]
     body = " \\\\\n".join(" & ".join(row) for row in [*head, *rows])
     title = rf"\textbf{{{escaped(table.title)}}}\par" + "\n" if table.title else ""
     columns = "".join(_column(table, i) for i in kept)
     return f"{title}{{\\small\\begin{{longtable}}{{{columns}}}\n{body}\n\\end{{longtable}}}}"
+
+
+def _cell(kind: str, cell: Cell) -> str:
+    return f"${write(Symbol(str(cell)), LATEX)}$" if kind == "letter" else escaped(written(cell))
 
 
 def _column(table: Table, index: int) -> str:
