@@ -40,6 +40,7 @@ class ReadError(WeighbridgeError, ValueError):
     """A file that is damaged, truncated, or not what it says it is.
 
     Attributes:
+        message: What is wrong, without where.
         path: The file, as it was named.
         offset: The byte at which reading failed, if one can be named.
     """
@@ -48,6 +49,7 @@ class ReadError(WeighbridgeError, ValueError):
         where = f"{path}: " if path else ""
         at = f" (at byte {offset:,})" if offset is not None else ""
         super().__init__(f"{where}{message}{at}")
+        self.message = message
         self.path = path
         self.offset = offset
 
@@ -56,6 +58,7 @@ class ConfigError(WeighbridgeError, ValueError):
     """A config whose value cannot be right, named by its key path.
 
     Attributes:
+        message: What is wrong, without key and hint.
         key: The key path, such as ``text_config.num_attention_heads``.
         value: The value in hand, or None.
         hint: What to do about it.
@@ -65,6 +68,7 @@ class ConfigError(WeighbridgeError, ValueError):
         where = f"{key}: " if key else ""
         remedy = f" ({hint})" if hint else ""
         super().__init__(f"{where}{message}{remedy}")
+        self.message = message
         self.key = key
         self.value = value
         self.hint = hint

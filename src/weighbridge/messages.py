@@ -54,10 +54,22 @@ def translator(language: str) -> Say:
 
         with (LOCALE / language / "LC_MESSAGES" / "weighbridge.mo").open("rb") as file:
             catalogue = GNUTranslations(file)
+        _SENTENCES[language] = tuple(sentence for sentence in catalogue._catalog if isinstance(sentence, str) and sentence)  # type: ignore[attr-defined]
         # The empty string is the key of the catalogue's own header.
         _CACHE[language] = lambda sentence: catalogue.gettext(sentence) if sentence else ""
     return _CACHE[language]
 
 
+def catalogued(language: str) -> tuple[str, ...]:
+    """Return the English sentences that a catalogue translates.
+
+    >>> "Embeddings" in catalogued("zh")
+    True
+    """
+    translator(language)
+    return _SENTENCES.get(language, ())
+
+
 _CACHE: dict[str, Say] = {}
+_SENTENCES: dict[str, tuple[str, ...]] = {}
 _LANGUAGES: list[str] = []

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from weighbridge.errors import WeighbridgeError
 from weighbridge.web.api import CALLS, Call, answer
 from weighbridge.web.guard import Guard, Limits, TooLargeError, in_time, problem, status_of
+from weighbridge.web.refusals import told
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -63,6 +64,7 @@ def _endpoint(call: Call, limits: Limits, counted: dict[str, int]) -> Callable[[
         given = await _given(request)
         if not isinstance(given, dict):
             return given
+        request.state.language = given.get("lang")
         found = await in_time(lambda: json.dumps(answer(call, given), ensure_ascii=False), limits)
         if found is None:
             return problem(503, "It took too long", _late(limits))
@@ -77,7 +79,7 @@ def _page(page: Callable[[Request, Mapping[str, Any]], Response], limits: Limits
 
         form = await request.form(max_files=1, max_fields=20) if request.method == "POST" else {}
         found = await in_time(lambda: page(request, form), limits)
-        return found if found is not None else pages.failed(request, 503, _late(limits))
+        return found if found is not None else pages.failed(request, 503, told(_late(limits), pages.language(request)))
 
     return endpoint
 
@@ -111,8 +113,16 @@ async def _refused(request: Request, error: WeighbridgeError) -> Response:
 
     status = status_of(error)
     if request.url.path.startswith("/api/"):
-        return problem(status, type(error).__name__, str(error))
-    return pages.failed(request, status, str(error))
+        return problem(status, type(error).__name__, told(error, _language(request)))
+    return pages.failed(request, status, told(error, pages.language(request)))
+
+
+def _language(request: Request) -> str:
+    """Return the language that a call asked for, in its address or its body; English where it asked for none there is."""
+    from weighbridge.messages import languages
+
+    asked = getattr(request.state, "language", None) or request.query_params.get("lang")
+    return asked if asked in languages() else "en"
 
 
 async def _too_large(request: Request, error: Exception) -> Response:

@@ -13,6 +13,7 @@ from weighbridge.messages import languages, translator
 from weighbridge.web import views
 from weighbridge.web.controls import controls, grouped
 from weighbridge.web.query import DEFAULT, Query, query
+from weighbridge.web.refusals import told
 from weighbridge.web.words import WORDS
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def compare_page(request: Request, form: Form) -> Response:
     links = [asked.link("/model", source=name, class_name="", overrides=()) for name in names]
     groups = [(say(title), [m for m in found.measures if m.group == group]) for group, title in comparison.GROUPS.items()]
     view = {"names": [*names, *[""] * min(MOST_COMPARED - len(names), 2)], "bars": views.bars(found, say), "links": links,
-            "groups": groups, "untold": found.untold}  # fmt: skip
+            "groups": groups, "untold": [told(why, asked.language) for why in found.untold]}  # fmt: skip
     return _page(request, "compare", asked, view)
 
 
@@ -140,8 +141,7 @@ PARTS = {"where": where_part, "why": why_part}
 
 def failed(request: Request, status: int, detail: str) -> Response:
     """Show what was wrong with a question, in place of its answer, with the form still there."""
-    language = request.query_params.get("lang", "en")
-    asked = Query(language=language if language in languages() else "en")
+    asked = Query(language=language(request))
     return _page(request, "failed", asked, {"detail": detail, "given": request.query_params.get("source", DEFAULT)[:200]}, status)
 
 
@@ -151,8 +151,13 @@ async def missing(request: Request, error: Exception) -> Response:
 
     if request.url.path.startswith("/api/"):
         return problem(404, "Not found", "there is no such call; see /api/v1/openapi.json")
-    language = request.query_params.get("lang", "en")
-    return failed(request, 404, translator(language if language in languages() else "en")(WORDS["missing"]))
+    return failed(request, 404, translator(language(request))(WORDS["missing"]))
+
+
+def language(request: Request) -> str:
+    """Return the language an address asks for; English where it asks for none that there is."""
+    asked = request.query_params.get("lang", "en")
+    return asked if asked in languages() else "en"
 
 
 def _page(request: Request, name: str, asked: Query, view: dict[str, Any], status: int = 200) -> Response:

@@ -160,7 +160,7 @@ def _known(source: str) -> dict[str, Any]:
             return fetched
     from weighbridge.config import did_you_mean
 
-    hint = did_you_mean(source, [*MODULES, *(preset.name for preset in sources.presets())])
+    hint = did_you_mean(source, dict.fromkeys((*MODULES, *(preset.name for preset in sources.presets()))))
     raise SourceError(f"{source[:80]!r} is no preset and no model type; {hint or 'see the list of models'}", source=source)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weighbridge.accounts.flops import named as lengths
 from weighbridge.accounts.ledger import Entry, ledger
 from weighbridge.accounts.parameters import PARAMETERS
 from weighbridge.errors import UsageError
@@ -16,6 +17,7 @@ from weighbridge.report import Row
 from weighbridge.tables.rows import all_tensors, tree_table
 from weighbridge.tree import walk
 from weighbridge.web.query import Query
+from weighbridge.web.refusals import told
 
 MOST_ROWS = 120
 """Beyond so many rows, the table leaves the deepest levels to a zoom into the module."""
@@ -82,12 +84,13 @@ def why(found: Model, asked: Query) -> dict[str, Any]:
 def arithmetic(found: Model, asked: Query) -> dict[str, Any]:
     """Return the FLOPs of one pass, or why they cannot be told, and what can be put in; the rest of the page stands either way."""
     optional = {part.given for _, part in walk(found.tree)}
-    takes: dict[str, int] = {"batch": asked.batch, "seq": asked.seq}
+    takes: dict[str, int | str] = {"batch": asked.batch, "seq": asked.seq}
     takes |= {name: getattr(asked, name) for name in ("images", "audios") if name in optional}
+    takes |= {"patches": asked.patches} if any("rows" in lengths(part) for _, part in walk(found.tree)) else {}
     try:
         return {"takes": takes, "flops": found.flops(*asked.given()), "untold": ""}
     except UsageError as error:
-        return {"takes": takes, "flops": None, "untold": str(error)}
+        return {"takes": takes, "flops": None, "untold": told(error, asked.language)}
 
 
 def bars(found: Comparison, say: Say) -> list[dict[str, Any]]:
