@@ -117,10 +117,10 @@ def same(wanted: Row, row: Row, vocabularies: set[int]) -> str | None:
 
 
 def _fits(row: Row, wanted: list[Row]) -> bool:
-    """Tell whether a tensor can be a piece of others, or others pieces of it: all but one length are theirs."""
+    """Tell whether a tensor can be a piece of others, or others pieces of it: all but one length are theirs, or one where heads lie apart."""
     lengths = [set(_significant(other)) for other in wanted]
     own = _significant(row)
-    return sum(1 for length in own if not any(length in known for known in lengths)) <= 1 or len(own) < 2
+    return sum(1 for length in own if not any(length in known for known in lengths)) <= (2 if len(own) == 3 else 1) or len(own) < 2
 
 
 def _significant(row: Row) -> tuple[int, ...]:

@@ -16,7 +16,7 @@ from weighbridge.tree import Part, Row, flatten
 if TYPE_CHECKING:
     from weighbridge.model import Model
 
-_LAYER = re.compile(r"(?:^|\.)layers\.(\d{1,9})\.")
+_LAYER = re.compile(r"(?:^|\.)(?:layers|blk)\.(\d{1,9})\.")
 
 
 def explain_rest(

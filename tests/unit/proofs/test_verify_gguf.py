@@ -16,7 +16,8 @@ from weighbridge.proofs.findings import Verification
 from weighbridge.proofs.verify import verified, verify
 from weighbridge.readers import Listing, Stored, as_model
 from weighbridge.readers.gguf import Skipped
-from weighbridge.readers.gguf_models import ARCHITECTURES, config_of
+from weighbridge.readers.gguf_architectures import ARCHITECTURES
+from weighbridge.readers.gguf_models import config_of
 
 DECODER: dict[str, object] = {
     "vocab_size": 96,
@@ -28,6 +29,22 @@ DECODER: dict[str, object] = {
     "head_dim": 6,
 }
 PLAIN: dict[str, object] = {"vocab_size": 96, "hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 2, "num_attention_heads": 4}
+FALCON: dict[str, object] = {"vocab_size": 96, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4, "ffn_hidden_size": 40}
+ROUTED: dict[str, object] = {"n_routed_experts": 4, "n_shared_experts": 2, "moe_intermediate_size": 8, "first_k_dense_replace": 1}
+LATENT: dict[str, object] = {"kv_lora_rank": 9, "qk_nope_head_dim": 5, "qk_rope_head_dim": 2, "v_head_dim": 3}
+KEYS: dict[str, dict[str, object]] = {
+    "falcon": {"attention.head_count_kv": 1},
+    "starcoder": {"attention.head_count_kv": 1},
+    "mamba": {"ssm.inner_size": 48},
+    "deepseek2": {"attention.key_length": 7, "attention.value_length": 3, "rope.dimension_count": 2},
+    "deepseek2 of version 3": {
+        "attention.key_length": 11, "attention.value_length": 9, "attention.key_length_mla": 7, "attention.value_length_mla": 3,
+        "rope.dimension_count": 2, "expert_gating_func": 2, "attention.q_lora_rank": 7,
+    },
+}  # fmt: skip
+"""What the converter writes beside what is one key of the config."""
+
+FAMILIES = {"mixtral": "llama", "llama with biases": "llama", "falcon with two norms": "falcon", "deepseek2 of version 3": "deepseek2"}
 CASES: dict[str, dict[str, object]] = {
     "llama": DECODER,
     "llama with biases": {**DECODER, "attention_bias": True, "mlp_bias": True, "tie_word_embeddings": True},
@@ -48,16 +65,45 @@ CASES: dict[str, dict[str, object]] = {
     "gpt2": {"vocab_size": 96, "n_embd": 16, "n_layer": 2, "n_head": 4, "n_inner": 24, "n_positions": 32},
     "bert": {**PLAIN, "max_position_embeddings": 32},
     "nomic-bert": {**PLAIN, "max_position_embeddings": 32},
+    "falcon": {**FALCON, "bias": False},
+    "falcon with two norms": {**FALCON, "num_kv_heads": 2, "new_decoder_architecture": True, "multi_query": False, "bias": True},
+    "bloom": {"vocab_size": 96, "hidden_size": 16, "n_layer": 2, "n_head": 4},
+    "mpt": {"vocab_size": 96, "d_model": 16, "n_layers": 2, "n_heads": 4},
+    "starcoder": {"vocab_size": 96, "n_embd": 16, "n_layer": 2, "n_head": 4, "n_inner": 24, "n_positions": 32},
+    "glm4": {**DECODER, "pad_token_id": 0, "attention_bias": True},
+    "seed_oss": {**DECODER, "attention_bias": True, "attention_out_bias": False},
+    "mistral3": DECODER,
+    "jais2": {**DECODER, "attention_bias": True, "mlp_bias": True},
+    "mamba": {
+        "vocab_size": 96,
+        "hidden_size": 16,
+        "num_hidden_layers": 2,
+        "expand": 3,
+        "state_size": 5,
+        "conv_kernel": 3,
+        "time_step_rank": 2,
+    },
+    "olmoe": {**PLAIN, "num_key_value_heads": 2, "num_experts": 4},
+    "granitemoe": {**PLAIN, "num_key_value_heads": 2, "num_local_experts": 4},
+    "phimoe": {**PLAIN, "num_key_value_heads": 2, "num_local_experts": 4, "lm_head_bias": True, "attention_bias": True},
+    "minimax-m2": {**DECODER, "num_local_experts": 4},
+    "hunyuan-moe": {**DECODER, "num_experts": 4, "moe_topk": 1},
+    "gpt-oss": {**DECODER, "num_local_experts": 4},
+    "dots1": {**DECODER, **ROUTED},
+    "glm4moe": {**DECODER, **ROUTED, "use_qk_norm": True},
+    "deepseek2": {**PLAIN, **ROUTED, **LATENT, "q_lora_rank": None},
+    "deepseek2 of version 3": {**PLAIN, **ROUTED, **LATENT, "q_lora_rank": 7},
 }
 
 
 def metadata(name: str, model: Model) -> dict[str, object]:
     """Return what llama.cpp's converter writes for a model."""
-    architecture = {"mixtral": "llama", "llama with biases": "llama"}.get(name, name)
+    architecture = FAMILIES.get(name, name)
     fields = {**CASES[name]}
     known = ARCHITECTURES[name.removesuffix(" with biases")]
     found: dict[str, object] = {"general.architecture": architecture, "tokenizer.ggml.tokens": Skipped("text", 96)}
-    return found | {f"{architecture}.{key}": fields[field] for key, field in known.fields.items() if field in fields}
+    found |= {f"{architecture}.{key}": fields[field] for key, field in known.fields.items() if fields.get(field) is not None}
+    return found | {f"{architecture}.{key}": value for key, value in KEYS.get(name, {}).items()}
 
 
 def published(name: str) -> str:
@@ -74,33 +120,57 @@ def published(name: str) -> str:
 def named(name: str, model: Model) -> Iterator[Stored]:
     """Yield the tensors of the file that llama.cpp's converter makes of a model."""
     gguf = pytest.importorskip("gguf")
-    architecture = {"mixtral": "llama", "llama with biases": "llama"}.get(name, name)
+    architecture = FAMILIES.get(name, name)
     number = next(key for key, value in gguf.MODEL_ARCH_NAMES.items() if value == architecture)
     names = gguf.get_tensor_name_map(number, 2)
     for row in model.tensors():
         shape = tuple(size for size in row.shape if isinstance(size, int))
-        found = names.get_name(published(row.name) if name == "nomic-bert" else row.name, try_suffixes=(".weight", ".bias"))
         if row.tied_to is not None or row.role == "buffer" or (name == "nomic-bert" and re.search(r"\.[kv]_proj", row.name)):
             continue
         if name == "nomic-bert" and "q_proj" in row.name:
             shape = (3 * shape[0], *shape[1:])
-        if row.name.endswith("experts.gate_up_proj"):
-            layer = re.sub(r".*layers\.(\d+)\..*", r"blk.\1", row.name)
-            half = (shape[0], shape[1] // 2, shape[2])
-            yield from (Stored(f"{layer}.ffn_{part}_exps.weight", "Q4_K", half, 0) for part in ("gate", "up"))
+        if ".experts." in row.name:
+            yield from experts(row.name, shape, "gpt-oss" in name)
             continue
-        if row.name.endswith("experts.down_proj"):
-            found = re.sub(r".*layers\.(\d+)\..*", r"blk.\1.ffn_down_exps.weight", row.name)
+        found = names.get_name(as_the_converter_knows_it(name, row.name), try_suffixes=(".weight", ".bias"))
         assert found is not None, row.name
-        if name == "gpt2" and len(shape) == 2 and "c_" in row.name:
+        if name in ("gpt2", "starcoder") and len(shape) == 2 and "c_" in row.name:
             shape = shape[::-1]
-        yield Stored(found, "F16", shape, 0)
+        if found.endswith("attn_kv_b.weight") and "version 3" in name:
+            yield Stored(found.replace("kv_b", "k_b"), "F16", (4, 9, 5), 0)
+            yield Stored(found.replace("kv_b", "v_b"), "F16", (4, 3, 9), 0)
+            continue
+        yield Stored(found, "F16", tuple(size for size in shape if size != 1) if "conv1d" in found else shape, 0)
+
+
+def experts(name: str, shape: tuple[int, ...], transposed: bool) -> Iterator[Stored]:
+    """Yield the arrays of a layer's experts: one for each of three matrices, and for each of three biases."""
+    layer, ending = re.sub(r".*layers\.(\d+)\..*", r"blk.\1", name), "bias" if name.endswith("_bias") else "weight"
+    if transposed and len(shape) == 3:
+        shape = (shape[0], shape[2], shape[1])
+    if "gate_up_proj" in name:
+        half = (shape[0], shape[1] // 2, *shape[2:])
+        yield from (Stored(f"{layer}.ffn_{part}_exps.{ending}", "Q4_K", half, 0) for part in ("gate", "up"))
+    else:
+        yield Stored(f"{layer}.ffn_down_exps.{ending}", "Q4_K", shape, 0)
+
+
+def as_the_converter_knows_it(name: str, tensor: str) -> str:
+    """Return the name that a tensor had in the files which the converter reads, where the library's table of names has that alone."""
+    if name == "nomic-bert":
+        return published(tensor)
+    if name == "bloom":
+        return tensor.removeprefix("transformer.")
+    if tensor.endswith(".sinks"):
+        return f"{tensor}.weight"
+    return tensor.replace("block_sparse_moe.router.weight", "block_sparse_moe.router.layer.weight")
 
 
 def held(name: str) -> Verification:
     known = ARCHITECTURES[name.removesuffix(" with biases")]
     fields = {"model_type": known.model_type, "add_pooling_layer": False} if "bert" in name else {"model_type": known.model_type}
     model = weighbridge.model({**fields, **CASES[name]}, known.class_name)
+    assert model.model_type == known.model_type
     listing = Listing("gguf", tuple(named(name, model)), metadata(name, model))
     described = weighbridge.model(config_of(listing))
     assert described.count().unique == model.count().unique
@@ -136,6 +206,20 @@ def test_layers_that_differ_and_an_unknown_architecture() -> None:
         config_of(listing)
     with pytest.raises(ReadError, match=r"the architecture 'xverse' has no table of names; known: llama, .*Name a config beside the file"):
         config_of(Listing("gguf", (), {"general.architecture": "xverse"}))
+
+
+def test_layers_that_predict_further_tokens_are_told_apart() -> None:
+    model = weighbridge.model({"model_type": "glm4_moe", **CASES["glm4moe"]}, "Glm4MoeForCausalLM")
+    further = (Stored("blk.2.nextn.eh_proj.weight", "F16", (16, 32), 0), Stored("blk.2.attn_output.weight", "F16", (16, 24), 0))
+    stated = {**metadata("glm4moe", model), "glm4moe.block_count": 3, "glm4moe.nextn_predict_layers": 1}
+    listing = Listing("gguf", (*named("glm4moe", model), *further), stated)
+    found = verify(weighbridge.model(config_of(listing)), listing)
+    reason = "a multi-token-prediction layer, which the class leaves out"
+    assert [(finding.name, finding.reason, finding.elements) for finding in found.explained if finding.elements] == [
+        ("blk.2.nextn.eh_proj.weight", reason, 512),
+        ("blk.2.attn_output.weight", reason, 384),
+    ]
+    assert found.holds
 
 
 def test_a_gguf_file_beside_a_config() -> None:
