@@ -125,8 +125,9 @@ def _falcon(stated: Mapping[str, Any], names: Container[str]) -> dict[str, Any]:
 
 def _expanded(stated: Mapping[str, Any], names: Container[str]) -> dict[str, Any]:
     inner, hidden = stated.get("ssm.inner_size"), stated.get("embedding_length")
-    whole = isinstance(inner, int) and isinstance(hidden, int) and hidden > 0 and inner % hidden == 0
-    return {"expand": inner // hidden} if whole else {}
+    if not isinstance(inner, int) or not isinstance(hidden, int) or hidden <= 0 or inner % hidden:
+        return {}
+    return {"expand": inner // hidden}
 
 
 def _one_key(stated: Mapping[str, Any], names: Container[str]) -> dict[str, Any]:
