@@ -8,10 +8,12 @@ mutation would get past them. What breaks the rule is written to ``.fuzz/READER/
 
 from __future__ import annotations
 
+import gc
 import json
 import sys
 import time
 import traceback
+import zipfile
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from io import BytesIO
@@ -22,10 +24,13 @@ from typing import Any
 
 import atheris
 
+from benchmarks.folders import FOLDERS
+from benchmarks.held import Held, bytes_of, folder_of, scandir
+
 with atheris.instrument_imports(include=["weighbridge.readers"]):
     from weighbridge import readers
     from weighbridge.errors import ReadError
-    from weighbridge.readers import archive, packing, pickles, safetensors, tensorflow, text, torch_names, torch_zip
+    from weighbridge.readers import archive, packing, pickles, tensorflow, torch_names, torch_zip, zarr
     from weighbridge.readers.listing import Listing, Stored
 
     modules = {entry.module: import_module(f"weighbridge.readers.{entry.module}") for entry in readers.FORMATS}
@@ -33,8 +38,9 @@ with atheris.instrument_imports(include=["weighbridge.readers"]):
 ROOT = Path(__file__).parents[1]
 CORPUS = ROOT / "tests" / "corpus"
 SECONDS = 2.0
-LONGEST = 65_536
-"""Bytes of an input: an HDF5 file has thousands before its first variable."""
+MEGABYTES = 200
+LONGEST = 4_096
+"""Bytes of an input: what asks for much by its length is the matter of ``benchmarks.bounds``."""
 
 
 class _Any:
@@ -57,6 +63,13 @@ def without_checksums() -> None:
     tensorflow._masked = lambda value: _Any()  # type: ignore[assignment,return-value]
 
 
+def in_memory() -> None:
+    """Let the reader of directories that walks them itself walk those that are held in memory."""
+    shim: Any = SimpleNamespace(scandir=scandir)
+    zarr.os = shim
+    zarr.Path = Held  # type: ignore[assignment,misc]
+
+
 def by(module: str) -> Callable[[bytes], Listing]:
     return lambda data: modules[module].read(BytesIO(data))
 
@@ -66,53 +79,83 @@ def pickled(data: bytes) -> Listing:
     return torch_names.listing_of(found, {})
 
 
-def indexed(data: bytes) -> Listing:
-    text.parse_object(text.shortened(data, "the index"), "the index")
-    return safetensors.parse(data, int.from_bytes(data[-2:], "little"))
+def folder(data: bytes) -> Listing:
+    """Read the files that an input describes as a directory, with the config that may lie in it."""
+    place: Any = folder_of(data)
+    return packing.unpack(readers.read_listing(place), packing.config_beside(place))
+
+
+def zarr_folder(data: bytes) -> Listing:
+    place: Any = folder_of(data)
+    return zarr.list_zarr(place)
 
 
 READERS: dict[str, Callable[[bytes], Listing]] = {
     **{name: by(name) for name in ("safetensors", "gguf", "onnx", "flax", "tensorflow", "npz", "torch_zip", "zipped", "keras")},
     "pickle": pickled,
-    "json": indexed,
+    "directory": folder,
+    "adapter": folder,
+    "zarr": zarr_folder,
 }
 
 
 def seeds(reader: str) -> Iterator[bytes]:
-    """Yield the files that the reader's tests begin with."""
-    if reader in ("safetensors", "json", "zipped"):
-        for path in sorted((CORPUS / "safetensors").rglob("*.safetensors")):
-            data = path.read_bytes()
-            yield data if reader == "safetensors" else data[8:] if reader == "json" else _zip({"model.safetensors": data})
-    elif reader in ("torch_zip", "pickle"):
-        for path in sorted((CORPUS / "torch" / "valid").glob("*.pt")):
-            whole = path.read_bytes()
-            if reader == "torch_zip":
-                yield whole
-            elif whole[:2] == b"PK":
-                yield next(data for name, data in _unzip(whole).items() if name.endswith("/data.pkl"))
-    elif reader == "keras":
-        tests = import_module("tests.unit.readers.test_keras")
-        yield tests.written(tests.LEGACY)
-    else:
-        yield import_module(f"tests.unit.readers.test_{reader}").SMALL
+    """Yield the small files among those that the reader's tests begin with."""
+    match reader:
+        case "safetensors" | "zipped":
+            for data in _small("safetensors", "*.safetensors"):
+                yield data if reader == "safetensors" else _zip({"model.safetensors": data})
+        case "torch_zip":
+            for data in _small("torch", "*.pt"):
+                yield _zip(_lean(data), zipfile.ZIP_STORED) if data[:2] == b"PK" else data
+        case "pickle":
+            yield from (_lean(data)["archive/data.pkl"] for data in _small("torch", "*.pt") if data[:2] == b"PK")
+        case "keras":
+            yield from _hdf5()
+        case "flax":
+            tests = import_module("tests.unit.readers.test_flax")
+            yield tests.pack(
+                {"params": {"a": {"kernel": tests.array(3, 4), "bias": tests.array(4)}}, "opt_state": [tests.array(2)], "n": 7}
+            )
+        case "directory" | "adapter" | "zarr":
+            yield from map(bytes_of, FOLDERS[reader])
+        case _:
+            yield import_module(f"tests.unit.readers.test_{reader}").SMALL
 
 
-def _zip(members: dict[str, bytes]) -> bytes:
-    import zipfile
+def _small(folder: str, pattern: str) -> Iterator[bytes]:
+    found = [data for path in sorted((CORPUS / folder).rglob(pattern)) if len(data := path.read_bytes()) <= LONGEST]
+    assert found, folder
+    yield from found
 
+
+def _lean(data: bytes) -> dict[str, bytes]:
+    """Return the members of a torch file under one folder's name, without those that say nothing of tensors."""
+    with zipfile.ZipFile(BytesIO(data)) as opened:
+        members = {name.partition("/")[2]: opened.read(name) for name in opened.namelist()}
+    return {f"archive/{name}": held for name, held in members.items() if not name.startswith(".")}
+
+
+def _hdf5() -> Iterator[bytes]:
+    """Yield files of one and of a few variables; those of the tests are larger."""
+    import h5py
+
+    arrays: list[dict[str, Any]] = [{"kernel": [[1.0, 2.0]]}, {"a/vars/0": [1.0], "optimizer/0": 3}]
+    for held in arrays:
+        file = BytesIO()
+        with h5py.File(file, "w") as opened:
+            for name, values in held.items():
+                opened[name] = values
+        yield file.getvalue()
+        yield _zip({"model.weights.h5": file.getvalue()})
+
+
+def _zip(members: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
     file = BytesIO()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as opened:
+    with zipfile.ZipFile(file, "w", method) as opened:
         for name, data in members.items():
             opened.writestr(name, data)
     return file.getvalue()
-
-
-def _unzip(data: bytes) -> dict[str, bytes]:
-    import zipfile
-
-    with zipfile.ZipFile(BytesIO(data)) as opened:
-        return {name: opened.read(name) for name in opened.namelist()}
 
 
 def check(listing: Listing) -> None:
@@ -136,14 +179,18 @@ def check(listing: Listing) -> None:
 
 
 class Tally:
-    """What a run has seen; written down every ten thousand inputs."""
+    """What the runs of a reader have seen, all together; written down every ten thousand inputs."""
 
-    def __init__(self, reader: str, folder: Path) -> None:
-        self.reader, self.folder = reader, folder
-        self.begun = time.time()
-        self.read = self.refused = 0
-        self.slowest = 0.0
-        self.findings: dict[str, str] = {}
+    def __init__(self, reader: str, folder: Path, runs: int) -> None:
+        self.reader, self.folder, self.runs = reader, folder, runs
+        path = folder / "figures.json"
+        earlier = json.loads(path.read_text()) if path.exists() else {}
+        self.begun = time.process_time() - earlier.get("seconds", 0)
+        self.read, self.refused = earlier.get("read", 0), earlier.get("refused", 0)
+        self.before = self.read + self.refused
+        self.slowest: float = earlier.get("slowest_seconds", 0.0)
+        self.megabytes: int = earlier.get("megabytes", 0)
+        self.findings: dict[str, str] = earlier.get("findings", {})
 
     def found(self, what: str, data: bytes) -> None:
         """Keep an input that breaks the rule, the first of its kind."""
@@ -153,55 +200,56 @@ class Tally:
             (self.folder / "findings" / name).write_bytes(data)
             print(f"finding {name}: {what}", flush=True)
 
+    def count(self, read: bool, seconds: float, data: bytes) -> None:
+        """Count one input."""
+        self.read += read
+        self.refused += not read
+        if seconds > self.slowest:
+            self.slowest = seconds
+            if seconds > SECONDS:
+                self.found(f"takes more than {SECONDS:.0f} s", data)
+        inputs = self.read + self.refused
+        if not inputs % 10_000 or inputs == self.before + self.runs:
+            self.write()
+
     def write(self) -> None:
         """Write the figures down."""
         held = Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0]
+        self.megabytes = max(self.megabytes, int(held) // 1000)
         figures = {"reader": self.reader, "inputs": self.read + self.refused, "read": self.read, "refused": self.refused,
-                   "slowest_seconds": round(self.slowest, 3), "megabytes": int(held) // 1000, "seconds": round(time.time() - self.begun),
+                   "slowest_seconds": round(self.slowest, 3), "megabytes": self.megabytes, "seconds": round(time.process_time() - self.begun),
                    "findings": self.findings}  # fmt: skip
         (self.folder / "figures.json").write_text(json.dumps(figures, indent=1) + "\n")
 
 
 def main() -> None:
     """Fuzz one reader: ``python -m benchmarks.fuzz READER [RUNS]``."""
-    reader, runs = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else "100000"
+    reader, runs = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 100_000
     act, folder = READERS[reader], ROOT / ".fuzz" / reader
     (folder / "inputs").mkdir(parents=True, exist_ok=True)
     (folder / "findings").mkdir(exist_ok=True)
     for number, data in enumerate(seeds(reader)):
         (folder / "inputs" / f"seed-{number:03}").write_bytes(data)
     without_checksums()
-    tally = Tally(reader, folder)
+    in_memory()
+    tally = Tally(reader, folder, runs)
 
     def one(data: bytes) -> None:
         begun = time.process_time()
+        read = True
         try:
             check(act(data))
-            tally.read += 1
         except ReadError:
-            tally.refused += 1
+            read = False
         except BaseException as error:  # whatever it is, it should not have come out
-            tally.read += 1
             place = traceback.extract_tb(error.__traceback__)[-1]
             tally.found(f"{type(error).__name__} {Path(place.filename).name}:{place.lineno} {error!s:.100}", data)
-        taken = time.process_time() - begun
-        tally.slowest = max(tally.slowest, taken)
-        if taken > SECONDS:
-            tally.found(f"takes more than {SECONDS:.0f} s", data)
-        if not (tally.read + tally.refused) % 10_000:
-            tally.write()
+        tally.count(read, time.process_time() - begun, data)
 
-    arguments = [
-        sys.argv[0],
-        str(folder / "inputs"),
-        f"-runs={runs}",
-        f"-max_len={LONGEST}",
-        "-timeout=60",
-        "-rss_limit_mb=2000",
-        "-print_final_stats=0",
-    ]
+    arguments = [sys.argv[0], str(folder / "inputs"), f"-runs={runs}", f"-max_len={LONGEST}", "-timeout=60", f"-rss_limit_mb={MEGABYTES}",
+                 "-print_final_stats=0", "-verbosity=1"]  # fmt: skip
     atheris.Setup(arguments, one)
-    tally.write()
+    gc.freeze()
     atheris.Fuzz()
 
 

@@ -6,8 +6,8 @@ equal numbered layers once, with a ``repeat``, so that a checkpoint has the same
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
 
 from weighbridge.errors import ReadError
 from weighbridge.tree import Every, Node, Part, Row, Tensor
@@ -15,13 +15,12 @@ from weighbridge.tree import Every, Node, Part, Row, Tensor
 DEEPEST = 64
 """A name of more pieces is kept in one piece: modules are never nested that deep."""
 
-
-class _Branch(NamedTuple):
-    tensors: dict[str, Tensor]
-    branches: dict[str, _Branch]
+MOST_MODULES = 400_000
+"""Names that tell of more modules are kept in one piece: no model comes near, and each would take its memory."""
 
 
-_Seen = dict[tuple[object, ...], Node]
+_Seen = dict[object, Node]
+"""Nodes by what makes them equal; the keys of parts name their children by identity, which the values keep."""
 
 
 def fold(rows: Iterable[Row], rank: Callable[[str], int] | None = None) -> Part:
@@ -42,19 +41,42 @@ def fold(rows: Iterable[Row], rank: Callable[[str], int] | None = None) -> Part:
     >>> fold(rows).children[0]._replace(children=())
     Part(name='layer', children=(), kind='linear', repeat=3, runs=None, at=None, experts=None, active=None, stream=None, given=None)
     """
-    root = _Branch({}, {})
+    rows = list(rows)
+    if sum(row.name.count(".") for row in rows) > MOST_MODULES and _modules(rows) > MOST_MODULES:
+        return Part("", tuple(_tensor(row.name, row, None) for row in _once_each(rows)), "model")
+    collecting = gc.isenabled()
+    gc.disable()  # all that is made here is kept, and looking through it again and again takes as long as making it
+    try:
+        return Part("", _grown(rows, 0, rank, None), "model")
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _modules(rows: list[Row]) -> int:
+    """Return how many modules the names tell of, but no more than is needed to know that they are too many."""
+    count, parent = 0, ""
+    for name in sorted((row.name for row in rows if _is_path(row.name)), key=lambda name: name.replace(".", "\0")):
+        while not name.startswith(parent):
+            parent = parent[: parent.rfind(".", 0, -1) + 1]
+        count += name.count(".", len(parent))
+        if count > MOST_MODULES:
+            break
+        parent = name[: name.rfind(".") + 1]
+    return count
+
+
+def _once_each(rows: list[Row]) -> list[Row]:
+    seen: set[str] = set()
     for row in rows:
-        _plant(root, row)
-    return Part("", _grown(root, rank, {}), "model")
+        if row.name in seen:
+            raise _twice(row)
+        seen.add(row.name)
+    return rows
 
 
-def _plant(branch: _Branch, row: Row) -> None:
-    *path, last = pieces(row.name)
-    for piece in path:
-        branch = branch.branches.setdefault(piece, _Branch({}, {}))
-    if last in branch.tensors:
-        raise ReadError(f"the name {row.name!r:.200} stands twice")
-    branch.tensors[last] = Tensor(last, row.shape, row.role, row.tied_to, row.dtype, row.frozen)
+def _twice(row: Row) -> ReadError:
+    return ReadError(f"the name {row.name!r:.200} stands twice")
 
 
 def pieces(name: str) -> list[str]:
@@ -63,26 +85,99 @@ def pieces(name: str) -> list[str]:
     >>> pieces("encoder.layer.0.weight"), pieces("a..b")
     (['encoder', 'layer', '0', 'weight'], ['a..b'])
     """
-    found = name.split(".")
-    return found if len(found) <= DEEPEST and all(found) else [name]
+    return name.split(".") if _is_path(name) else [name]
 
 
-def _grown(branch: _Branch, rank: Callable[[str], int] | None, seen: _Seen) -> tuple[Node, ...]:
-    """Turn a branch into the children of a part."""
-    children: list[Node] = [_once(tensor, tensor, seen) for tensor in branch.tensors.values()]
-    items = list(branch.branches.items())
+def _is_path(name: str) -> bool:
+    return name.count(".") < DEEPEST and ".." not in name and name[:1] not in ("", ".") and name[-1] != "."
+
+
+def _grown(rows: list[Row], start: int, rank: Callable[[str], int] | None, seen: _Seen | None) -> tuple[Node, ...]:
+    """Turn the rows of one module, whose names are alike before *start*, into the children of a part.
+
+    What is numbered shares *seen*, so that equal subtrees are one object; what no number stands before needs none.
+    """
+    if start and (path := _shared(rows, start)):
+        return _within(path, _grown(rows, start + sum(map(len, path)) + len(path), rank, seen), seen)
+    own, inner = _divided(rows, start)
+    children: list[Node] = [_tensor(name, row, seen) for name, row in own.items()]
+    items = list(inner.items())
     if rank is not None:
         items.sort(key=lambda item: rank(item[0]))
-    numbered: list[tuple[int, Part]] = []
-    for piece, inner in items:
-        grown = _grown(inner, rank, seen)
+    numbered: dict[tuple[int, ...], tuple[tuple[Node, ...], list[int]]] = {}
+    among: _Seen = {} if seen is None else seen
+    for piece, below in items:
+        after = start + len(piece) + 1
         if is_index(piece):
-            numbered.append((int(piece), _part("", grown, seen)))
-        elif not inner.tensors and all(isinstance(child, Part) and not child.name for child in grown):
-            children += [_part(piece, child.children, seen, child) for child in grown if isinstance(child, Part)]
+            grown = _grown(below, after, rank, among) if len(below) > 1 else _chain(below[0], after, among)
+            numbered.setdefault(tuple(map(id, grown)), (grown, []))[1].append(int(piece))
         else:
-            children.append(_part(piece, grown, seen))
-    return (*children, *_repeats(numbered, seen))
+            grown = _grown(below, after, rank, seen) if len(below) > 1 else _chain(below[0], after, seen)
+            children += _named(piece, grown, seen)
+    groups = sorted(numbered.values(), key=lambda group: min(group[1]))
+    return (*children, *(_numbered(inside, numbers, seen) for inside, numbers in groups))
+
+
+def _chain(row: Row, start: int, seen: _Seen | None) -> tuple[Node, ...]:
+    """Do what :func:`_grown` does for a module that only one tensor is in, without looking for others."""
+    *path, last = row.name[start:].split(".")
+    return _within(path, (_tensor(last, row, seen),), seen)
+
+
+def _within(path: list[str], grown: tuple[Node, ...], seen: _Seen | None) -> tuple[Node, ...]:
+    """Put nodes into modules, each of which holds nothing but the next."""
+    for piece in reversed(path):
+        grown = (_numbered(grown, [int(piece)], seen),) if is_index(piece) else tuple(_named(piece, grown, seen))
+    return grown
+
+
+def _shared(rows: list[Row], start: int) -> list[str]:
+    """Return the modules, one in the other, that all of some rows of one module lie in."""
+    first, last = rows[0].name, rows[-1].name
+    end = start
+    while (dot := first.find(".", end)) >= 0 and last.startswith(first[end : dot + 1], end):
+        piece = first[end : dot + 1]
+        if not all(row.name.startswith(piece, end) for row in rows):
+            break
+        end = dot + 1
+    return first[start : end - 1].split(".") if end > start else []
+
+
+def _named(piece: str, grown: tuple[Node, ...], seen: _Seen | None) -> list[Part]:
+    """Return the module of this name; numbered ones and nothing else in it take the name themselves."""
+    if any(child.name or not isinstance(child, Part) for child in grown):
+        return [_part(piece, grown, seen)]
+    return [_part(piece, child.children, seen, child) for child in grown if isinstance(child, Part)]
+
+
+def _numbered(children: tuple[Node, ...], numbers: list[int], seen: _Seen | None) -> Part:
+    """Return one part for numbered modules that are equal: what is in each, and their numbers."""
+    return _part("", children, seen, Part("", (), "block", len(numbers), None, _at(sorted(numbers))))
+
+
+def _divided(rows: list[Row], start: int) -> tuple[dict[str, Row], dict[str, list[Row]]]:
+    """Tell a module's own tensors, by the last piece of their names, from the rows of the modules in it."""
+    own: dict[str, Row] = {}
+    inner: dict[str, list[Row]] = {}
+    for row in rows:
+        name = row.name
+        dot = name.find(".", start) if start or _is_path(name) else -1
+        if dot >= 0:
+            inner.setdefault(name[start:dot], []).append(row)
+        elif name[start:] in own:
+            raise _twice(row)
+        else:
+            own[name[start:]] = row
+    return own, inner
+
+
+def _tensor(name: str, row: Row, seen: _Seen | None) -> Tensor:
+    tensor = Tensor(name, row.shape, row.role, row.tied_to, row.dtype, row.frozen)
+    if seen is None:
+        return tensor
+    found = seen.setdefault(tensor, tensor)
+    assert isinstance(found, Tensor)
+    return found
 
 
 def is_index(piece: str) -> bool:
@@ -94,14 +189,6 @@ def is_index(piece: str) -> bool:
     return piece.isascii() and piece.isdigit() and len(piece) < 10 and (piece[0] != "0" or piece == "0")
 
 
-def _repeats(numbered: list[tuple[int, Part]], seen: _Seen) -> list[Node]:
-    """Group numbered modules that are equal; *seen* has made equal ones identical."""
-    groups: dict[int, tuple[Part, list[int]]] = {}
-    for index, part in sorted(numbered, key=lambda item: item[0]):
-        groups.setdefault(id(part), (part, []))[1].append(index)
-    return [_part("", part.children, seen, part._replace(repeat=len(at), at=_at(at))) for part, at in groups.values()]
-
-
 def _at(indices: list[int]) -> Every | tuple[int, ...] | None:
     step = indices[1] - indices[0] if len(indices) > 1 else 1
     if indices != list(range(indices[0], indices[0] + step * len(indices), step)):
@@ -109,21 +196,18 @@ def _at(indices: list[int]) -> Every | tuple[int, ...] | None:
     return None if (indices[0], step) == (0, 1) else Every(indices[0], step)
 
 
-def _part(name: str, children: tuple[Node, ...], seen: _Seen, like: Part | None = None) -> Part:
+def _part(name: str, children: tuple[Node, ...], seen: _Seen | None, like: Part | None = None) -> Part:
+    """Make a part, repeated as *like* is; of equal ones among those *seen*, the first."""
     repeat, at = (like.repeat, like.at) if like is not None else (None, None)
     kind = kind_of(name, children)
     if kind == "block" and like is not None:
         kind = like.kind
-    part = Part(name, children, kind, repeat, at=at)
-    key = (name, repeat, at, *map(id, children))
-    found = _once(key, part, seen)
+    part = Part(name, children, kind, repeat, None, at)
+    if seen is None:
+        return part
+    found = seen.setdefault(f"{repeat} {at} {[*map(id, children)]} {name}", part)
     assert isinstance(found, Part)
     return found
-
-
-def _once(key: tuple[object, ...], node: Node, seen: _Seen) -> Node:
-    """Return the node that was made first for this key, so that equal subtrees are one object."""
-    return seen.setdefault(key, node)
 
 
 def kind_of(name: str, children: tuple[Node, ...]) -> str:
@@ -132,10 +216,12 @@ def kind_of(name: str, children: tuple[Node, ...]) -> str:
     >>> kind_of("dense", (Tensor("weight", (4, 4)), Tensor("bias", (4,), "bias")))
     'linear'
     """
-    own = {child.name: child for child in children if isinstance(child, Tensor)}
+    own = {child.name: child for child in children if type(child) is Tensor}
+    if not own:
+        return _kind_by_name(name.lower())
     weight = own.get("weight")
     if weight is None:
-        return _kind_by_name(name.lower()) if not own else "block"
+        return "block"
     if weight.role == "embedding":
         return "embedding"
     if weight.role == "gain":

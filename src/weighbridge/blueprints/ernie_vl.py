@@ -1,4 +1,4 @@
-"""The text tower of ERNIE 4.5 VL: experts for text, others for what is seen, and some that every token passes.
+"""ERNIE 4.5 VL: experts for text, others for what is seen, some that every token passes, and a tower over images of any size.
 
 Source: Baidu, ERNIE 4.5 (2025), section 2; class and tensor names as in transformers 5.23.0,
 models/ernie4_5_vl_moe/modeling_ernie4_5_vl_moe.py. The experts for images run where there are images.
@@ -6,14 +6,21 @@ models/ernie4_5_vl_moe/modeling_ernie4_5_vl_moe.py. The experts for images run w
 
 from __future__ import annotations
 
-from weighbridge.blueprints import Family
+from weighbridge.blueprints import Blueprint, Family
 from weighbridge.blueprints.causal import FIELDS, NEUTRAL, attention
+from weighbridge.blueprints.composite import composed, submodel, under
+from weighbridge.blueprints.glm4v import MARKS
 from weighbridge.blueprints.kinds import told
+from weighbridge.blueprints.qwen_vision import FIELDS as FIELDS_OF_TOWERS
+from weighbridge.blueprints.qwen_vision import attention as attended
+from weighbridge.blueprints.qwen_vision import tower
+from weighbridge.blueprints.seeing import NEUTRAL as SEEN
+from weighbridge.blueprints.seeing import alone, generation, seen
 from weighbridge.config import Sizes, fact, listed, size, switch, variant
 from weighbridge.errors import ConfigError
-from weighbridge.parts import embedding, fused_experts, gated_mlp, rms_norm, stack
+from weighbridge.parts import embedding, fused_experts, gated_mlp, layer_norm, linear, plain_mlp, rms_norm, stack
 from weighbridge.sizes import Size
-from weighbridge.tree import Node, Part, Tensor
+from weighbridge.tree import Node, Part, Tensor, Untold
 
 
 def ernie(c: Sizes) -> tuple[Node, ...]:
@@ -61,5 +68,63 @@ ERNIE = variant(
     **{word: switch(word, "use_bias", False) for word in ("qkv_bias", "out_bias", "mlp_bias")},
 )  # fmt: skip
 
-CLASSES = {name: lambda c: Part("", ernie(c), "model") for name in ("Ernie4_5_VLMoeTextModel", "Ernie4_5_VL_MoeTextModel")}
-FAMILIES = {"ernie4_5_vl_moe_text": Family("ernie4_5_vl_moe_text", ERNIE, CLASSES, "Ernie4_5_VLMoeTextModel", NEUTRAL | {"moe_norm_min"})}
+VISION = variant(
+    FIELDS_OF_TOWERS, size("gap", "temporal_merge_size", 2, "U", "frames merged to one"),
+    hidden=1280, mlp=5120, layers=32, patch_side=14, out=fact("out", None), frames=fact("frames", 1), positions=fact("positions", None),
+    deep=fact("deep", ()), deep_runs=fact("deep_runs", 0),
+)  # fmt: skip
+BOTH = (
+    composed("vision", "vision_config", "ernie4_5_vl_moe_vision", fixed=True),
+    composed("text", "text_config", "ernie4_5_vl_moe_text", fixed=True),
+    switch("tied", "tie_word_embeddings", True),
+)
+APART = Untold("tokens of images and of text go to experts of different widths, and which token is which no length tells")
+
+
+def vision(c: Sizes) -> Part:
+    """Describe the tower: a linear layer on each patch, layers, a norm."""
+    H = c.hidden
+    mlp = plain_mlp("mlp", H, c.mlp, ("fc1", "fc2"), bias=True)
+    return tower(
+        Part("patch_embed", (linear("proj", c.channels * c.patch_side * c.patch_side, H, bias=False),), "embeddings"),
+        Part("blocks", (layer_norm("norm1", H), layer_norm("norm2", H), attended(c), mlp), "layer", repeat=c.layers),
+        layer_norm("ln", H),
+    )
+
+
+def resampler(c: Sizes) -> Part:
+    """Describe two networks that merge squares of patches and pairs of frames, and the map to the text."""
+    wide = c.vision.hidden * c.vision.merge * c.vision.merge
+    merging = (("spatial_linear", wide), ("temporal_linear", wide * c.vision.gap))
+    return Part("resampler_model", (
+        *(
+            Part(name, (linear("fc1", inputs, wide), linear("fc2", wide, wide), layer_norm("ln", wide)), "feed_forward")
+            for name, inputs in merging
+        ),
+        linear("mlp", wide, c.text.hidden),
+        rms_norm("after_norm", c.text.hidden),
+    ), "projector", stream=APART)  # fmt: skip
+
+
+def ernie_vl(c: Sizes) -> tuple[Node, ...]:
+    """Describe the text, the tower, and what joins them."""
+    return (
+        under("language_model", submodel(c.text)),
+        under("vision_tower", submodel(c.vision), given="images", runs="images"),
+        seen(resampler(c)),
+    )
+
+
+def twice(name: str, blueprint: Blueprint) -> dict[str, Blueprint]:
+    """Return a class under its name and the older one, which the library still has."""
+    return {f"Ernie4_5_VLMoe{name}": blueprint, f"Ernie4_5_VL_Moe{name}": blueprint}
+
+
+WHOLE = twice("Model", alone(ernie_vl)) | twice("ForConditionalGeneration", generation(ernie_vl))
+TEXTS = twice("TextModel", lambda c: Part("", ernie(c), "model"))
+TOWERS = twice("VisionTransformerPretrainedModel", vision)
+FAMILIES = {
+    "ernie4_5_vl_moe": Family("ernie4_5_vl_moe", BOTH, WHOLE, "Ernie4_5_VLMoeModel", SEEN | MARKS),
+    "ernie4_5_vl_moe_text": Family("ernie4_5_vl_moe_text", ERNIE, TEXTS, "Ernie4_5_VLMoeTextModel", NEUTRAL | {"moe_norm_min"}),
+    "ernie4_5_vl_moe_vision": Family("ernie4_5_vl_moe_vision", VISION, TOWERS, "Ernie4_5_VLMoeVisionTransformerPretrainedModel"),
+}

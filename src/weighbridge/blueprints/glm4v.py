@@ -1,4 +1,4 @@
-"""GLM-4.1V and GLM-4.5V: GLM's language models with a tower that reads images of any size.
+"""GLM-4.1V, GLM-4.5V and GLM-4.6V: GLM's language models with a tower that reads images of any size.
 
 Source: arXiv 2507.01006; names as in transformers 5.23.0, models/glm4v/modeling_glm4v.py and models/glm4v_moe/modeling_glm4v_moe.py.
 """
@@ -33,6 +33,9 @@ SPARSE = steps(
 )  # fmt: skip
 
 
+MARKS = frozenset(f"{kind}_{side}_token_id" for kind in ("image", "video") for side in ("start", "end"))
+
+
 def vision(c: Sizes) -> Part:
     """Describe the tower: learned positions, gated layers, a convolution that merges squares of patches, and a gated merger."""
     H, out = c.hidden, c.out
@@ -60,16 +63,22 @@ def kin(name: str, prefix: str, text: tuple[Field, ...], texts: dict[str, Bluepr
         *tied(),
     )
     classes = {f"{prefix}Model": alone(body), f"{prefix}ForConditionalGeneration": generation(body)}
-    marks = frozenset(f"{kind}_{side}_token_id" for kind in ("image", "video") for side in ("start", "end"))
     eyes = f"{prefix}VisionModel"
     return {
-        name: Family(name, fields, classes, f"{prefix}Model", SEEN | marks),
+        name: Family(name, fields, classes, f"{prefix}Model", SEEN | MARKS),
         f"{name}_text": Family(f"{name}_text", text, texts, f"{prefix}TextModel", NEUTRAL),
         f"{name}_vision": Family(f"{name}_vision", (*VISION, POSITIONS), {eyes: vision}, eyes, frozenset(("attention_dropout",))),
     }
 
 
+BOTH = (
+    composed("vision", "vision_config", "glm4v_vision glm4v_moe_vision"),
+    composed("text", "text_config", "glm4v_text glm4v_moe_text"),
+    switch("tied", "tie_word_embeddings", False),
+)
+BOTH_CLASSES = {"Glm46VModel": alone(body), "Glm46VForConditionalGeneration": generation(body)}
 FAMILIES = {
+    "glm46v": Family("glm46v", BOTH, BOTH_CLASSES, "Glm46VModel", SEEN | MARKS),
     **kin("glm4v", "Glm4v", TEXT, heads("Glm4vText", glm, "")),
     **kin("glm4v_moe", "Glm4vMoe", SPARSE, heads("Glm4vMoeText", mixtral, "")),
 }

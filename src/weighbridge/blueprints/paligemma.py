@@ -1,4 +1,4 @@
-"""PaliGemma and Gemma 3: Gemma with SigLIP's tower, joined by one matrix.
+"""PaliGemma, Gemma 3 and ShieldGemma 2: Gemma with SigLIP's tower, joined by one matrix.
 
 Source: arXiv 2407.07726 (PaliGemma), 2503.19786 (Gemma 3); names as in transformers 5.23.0,
 models/paligemma/modeling_paligemma.py and models/gemma3/modeling_gemma3.py.
@@ -7,9 +7,9 @@ models/paligemma/modeling_paligemma.py and models/gemma3/modeling_gemma3.py.
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.blueprints.composite import composed
+from weighbridge.blueprints.composite import composed, under
 from weighbridge.blueprints.llava import body, kin
-from weighbridge.blueprints.seeing import tokens
+from weighbridge.blueprints.seeing import NEUTRAL, generation, tied, tokens
 from weighbridge.config import LABELS, Field, Sizes, size, switch, told
 from weighbridge.parts import linear, rms_norm
 from weighbridge.tree import Node, Part, Stream, Tensor, Untold
@@ -36,6 +36,9 @@ GEMMA3 = (
     switch("tied", "tie_word_embeddings", True),
     LABELS,
 )
+
+
+SHIELD = (composed("text", "text_config", "gemma3_text"), *GEMMA3[1:4], *tied())
 
 
 def soft(c: Sizes) -> int | None:
@@ -67,12 +70,19 @@ def classification(c: Sizes) -> Part:
     return Part("", (Part("model", gemma3(c), "backbone"), linear("score", c.text.hidden, c.labels, bias=False)), "model")
 
 
+def shield(c: Sizes) -> Part:
+    """Describe ShieldGemma2ForImageClassification: Gemma 3 whole, of whose words two are read."""
+    return Part("", (under("model", generation(gemma3)(c)),), "model")
+
+
 def _gemma3() -> Family:
     family = kin("gemma3", "Gemma3", GEMMA3, gemma3)
     return family._replace(classes={**family.classes, "Gemma3ForSequenceClassification": classification})
 
 
+SHIELD_CLASSES = {"ShieldGemma2ForImageClassification": shield, "Gemma3ForConditionalGeneration": generation(gemma3)}
 FAMILIES = {
     "paligemma": kin("paligemma", "PaliGemma", PALIGEMMA, lambda c: body(c, paligemma_projector), "hidden_size vocab_size"),
     "gemma3": _gemma3(),
+    "shieldgemma2": Family("shieldgemma2", SHIELD, SHIELD_CLASSES, "ShieldGemma2ForImageClassification", NEUTRAL),
 }

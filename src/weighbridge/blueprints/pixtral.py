@@ -1,4 +1,4 @@
-"""Pixtral's tower, and Mistral 3 that sees through it: images of any size, all of a batch in one sequence.
+"""Pixtral's tower, and Mistral 3 and LightOnOCR that see through it: images of any size, all of a batch in one sequence.
 
 Source: arXiv 2410.07073 (Pixtral); names as in transformers 5.23.0, models/pixtral/modeling_pixtral.py and
 models/mistral3/modeling_mistral3.py.
@@ -15,6 +15,7 @@ from weighbridge.blueprints.seeing import picked, seen
 from weighbridge.blueprints.towers import stack_fields
 from weighbridge.config import Sizes, size, switch
 from weighbridge.parts import attend, conv2d, gated_mlp, linear, rms_norm
+from weighbridge.sizes import Size
 from weighbridge.tree import Node, Part, Span, Times
 
 FIELDS = (*stack_fields(1024, 4096, 16, 24), CHANNELS, size("patch", "patch_size", 16, "P", "side of a patch"))
@@ -49,22 +50,47 @@ def pixtral(c: Sizes) -> Part:
 
 def mistral3(c: Sizes) -> tuple[Node, ...]:
     """Describe the tower, a merger of squares of patches with two linear layers behind it, and the text."""
-    wide, H = c.vision.hidden, c.text.hidden
-    merged = Times(tuple(Span(axis, over=c.merge) for axis in ("rows", "columns")))
-    projector = Part("multi_modal_projector", (
-        rms_norm("norm", wide),
-        Part("patch_merger", (linear("merging_layer", wide * c.merge * c.merge, wide, bias=False, stream=merged),), "projector"),
-        linear("linear_1", wide * c.picked, H, bias=c.bias, stream=merged),
-        linear("linear_2", H, H, bias=c.bias, stream=merged),
-    ), "projector", stream=PATCHES)  # fmt: skip
     return (
         under("vision_tower", submodel(c.vision), streams={"batch": Times(("batch", "images"))}, given="images", runs="images"),
-        seen(projector),
+        seen(merger("multi_modal_projector", c, outputs=c.vision.hidden * c.picked, bias=c.bias)),
         under("language_model", submodel(c.text)),
     )
 
 
+def lighton(c: Sizes) -> tuple[Node, ...]:
+    """Describe LightOnOCR: the same under other names."""
+    return (
+        under("vision_encoder", submodel(c.vision), streams={"batch": Times(("batch", "images"))}, given="images", runs="images"),
+        seen(merger("vision_projection", c, outputs=c.vision.hidden, bias=False)),
+        under("language_model", submodel(c.text)),
+    )
+
+
+def merger(name: str, c: Sizes, *, outputs: Size, bias: bool) -> Part:
+    """Describe a norm, one linear layer that merges squares of patches, and two more."""
+    wide, H = c.vision.hidden, c.text.hidden
+    merged = Times(tuple(Span(axis, over=c.merge) for axis in ("rows", "columns")))
+    return Part(name, (
+        rms_norm("norm", wide),
+        Part("patch_merger", (linear("merging_layer", wide * c.merge * c.merge, wide, bias=False, stream=merged),), "projector"),
+        linear("linear_1", outputs, H, bias=bias, stream=merged),
+        linear("linear_2", H, H, bias=bias, stream=merged),
+    ), "projector", stream=PATCHES)  # fmt: skip
+
+
+QWEN = {
+    "hidden_size": 1024, "intermediate_size": 3072, "num_hidden_layers": 28, "num_attention_heads": 16, "num_key_value_heads": 8,
+    "head_dim": 128, "vocab_size": 151936,
+}  # fmt: skip
+LIGHTON = (
+    composed("vision", "vision_config", "pixtral", absent=TOWER),
+    composed("text", "text_config", "qwen3 mistral llama", absent=QWEN),
+    MISTRAL3[3],
+    switch("tied", "tie_word_embeddings", True),
+)
+
 FAMILIES = {
     "pixtral": Family("pixtral", FIELDS, {"PixtralVisionModel": pixtral}, "PixtralVisionModel", frozenset(("head_dim", "image_size"))),
+    "lighton_ocr": kin("lighton_ocr", "LightOnOcr", LIGHTON, lighton),
     "mistral3": kin("mistral3", "Mistral3", MISTRAL3, mistral3),
 }

@@ -76,7 +76,7 @@ def segmenting(c: Sizes, grid: Grid, backbone: Part, *pyramid: Part) -> Part:
     Raises:
         ConfigError: The config names other than four layers.
     """
-    if c.indices is not None and len(c.indices) != 4:
+    if c.indices is None or len(c.indices) != 4:
         raise ConfigError("segmentation needs four layers", key="out_indices", value=c.indices, hint="such as [3, 5, 7, 11]")
     auxiliary = (auxiliary_head(c, grid),) if c.auxiliary else ()
     return Part("", (backbone, *pyramid, uper_head(c, grid), *auxiliary), "model")

@@ -9,6 +9,7 @@ import pytest
 
 import weighbridge
 import weighbridge.proofs.verify
+from tests.unit import safetensors_file
 from tests.unit.bert import CONFIG, bert
 from weighbridge.cli import main
 from weighbridge.errors import SourceError, UsageError
@@ -278,17 +279,7 @@ def test_layers_for_multi_token_prediction() -> None:
 
 
 def write(path: Path, tensors: list[Stored]) -> None:
-    entries, end = {}, 0
-    for tensor in tensors:
-        size = 4
-        for length in tensor.shape:
-            size *= length
-        entries[tensor.name] = {"dtype": "F32", "shape": tensor.shape, "data_offsets": [end, end + size]}
-        end += size
-    header = json.dumps(entries).encode()
-    with open(path, "wb") as handle:
-        handle.write(len(header).to_bytes(8, "little") + header)
-        handle.truncate(8 + len(header) + end)
+    safetensors_file.write(path, {tensor.name: tensor.shape for tensor in tensors})
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 import json
-from math import prod
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.unit.safetensors_file import whole
 from weighbridge.errors import ReadError
 from weighbridge.readers import checkpoint_of, read_listing
 
@@ -21,13 +21,7 @@ PAIRS: dict[str, tuple[int, ...]] = {
 
 
 def saved(folder: Path, tensors: dict[str, tuple[int, ...]], config: Any = CONFIG) -> Path:
-    header: dict[str, Any] = {}
-    end = 0
-    for name, shape in tensors.items():
-        header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [end, end + 4 * prod(shape)]}
-        end += 4 * prod(shape)
-    text = json.dumps(header).encode()
-    (folder / "adapter_model.safetensors").write_bytes(len(text).to_bytes(8, "little") + text + bytes(end))
+    (folder / "adapter_model.safetensors").write_bytes(whole(tensors))
     (folder / "adapter_config.json").write_text(config if isinstance(config, str) else json.dumps(config))
     return folder
 

@@ -9,24 +9,14 @@ from pathlib import Path
 import pytest
 
 import weighbridge
+from tests.unit import safetensors_file
 from weighbridge.errors import ReadError
 from weighbridge.readers import checkpoint_of, read_listing
 
 
 def write(path: Path, **shapes: tuple[int, ...]) -> int:
     """Write a sparse safetensors file of bytes; returns how many bytes its tensors have."""
-    entries, end = {}, 0
-    for name, shape in shapes.items():
-        size = 1
-        for length in shape:
-            size *= length
-        entries[name] = {"dtype": "F8_E4M3", "shape": shape, "data_offsets": [end, end + size]}
-        end += size
-    header = json.dumps(entries).encode()
-    with open(path, "wb") as file:
-        file.write(len(header).to_bytes(8, "little") + header)
-        file.truncate(8 + len(header) + end)
-    return end
+    return safetensors_file.write(path, shapes, "F8_E4M3", 1)
 
 
 def index(folder: Path, total_size: object = None, **weight_map: str) -> None:

@@ -14,6 +14,7 @@ import pytest
 
 import weighbridge
 from tests.unit.bert import CONFIG
+from tests.unit.safetensors_file import whole
 from weighbridge.cli import main
 from weighbridge.errors import ReadError, SourceError
 from weighbridge.readers import checkpoint_of, objects
@@ -102,20 +103,8 @@ def bert_shapes() -> dict[str, tuple[int, ...]]:
     return {row.name: tuple(size for size in row.shape if isinstance(size, int)) for row in weighbridge.model(CONFIG).tensors()}
 
 
-def file(shapes: dict[str, tuple[int, ...]]) -> bytes:
-    entries, end = {}, 0
-    for name, shape in shapes.items():
-        size = 4
-        for length in shape:
-            size *= length
-        entries[name] = {"dtype": "F32", "shape": shape, "data_offsets": [end, end + size]}
-        end += size
-    header = json.dumps(entries).encode()
-    return len(header).to_bytes(8, "little") + header + bytes(end)
-
-
 def test_only_the_header_travels(s3: Store) -> None:
-    data = file({f"layers.{n}.weight": (100, 1000) for n in range(20)})
+    data = whole({f"layers.{n}.weight": (100, 1000) for n in range(20)})
     s3.put("big/model.safetensors", data)
     s3.forget()
     assert weighbridge.count("s3://models/big/model.safetensors").unique == 2_000_000
@@ -126,7 +115,7 @@ def test_only_the_header_travels(s3: Store) -> None:
 
 
 def test_a_long_header_comes_in_two_requests(s3: Store) -> None:
-    data = file({f"layers.{n}.some.long.name.weight": (8, 8) for n in range(3000)})
+    data = whole({f"layers.{n}.some.long.name.weight": (8, 8) for n in range(3000)})
     s3.put("long.safetensors", data)
     s3.forget()
     assert weighbridge.count("s3://models/long.safetensors").unique == 3000 * 64
@@ -137,8 +126,8 @@ def test_a_long_header_comes_in_two_requests(s3: Store) -> None:
 @pytest.mark.parametrize("slash", ["", "/"])
 def test_a_folder_is_its_config_and_its_weights(s3: Store, slash: str, capsys: pytest.CaptureFixture[str]) -> None:
     s3.put("a%20folder/tiny/config.json", json.dumps(CONFIG).encode())
-    s3.put("a%20folder/tiny/model.safetensors", file(bert_shapes()))
-    s3.put("a%20folder/tiny/below/other.safetensors", file({"w": (3,)}))
+    s3.put("a%20folder/tiny/model.safetensors", whole(bert_shapes()))
+    s3.put("a%20folder/tiny/below/other.safetensors", whole({"w": (3,)}))
     source = f"s3://models/a folder/tiny{slash}"
     model = weighbridge.model(source)
     assert (model.kind, model.source, model.count().unique) == ("config", source, weighbridge.count(CONFIG).unique)
@@ -149,7 +138,7 @@ def test_a_folder_is_its_config_and_its_weights(s3: Store, slash: str, capsys: p
 
 def test_shards_by_index(s3: Store) -> None:
     for n in (1, 2, 3):
-        s3.put(f"sharded/model-{n:05}-of-00003.safetensors", file({f"w{n}": (n, 1000)}))
+        s3.put(f"sharded/model-{n:05}-of-00003.safetensors", whole({f"w{n}": (n, 1000)}))
     weight_map = {f"w{n}": f"model-{n:05}-of-00003.safetensors" for n in (1, 2, 3)}
     s3.put("sharded/model.safetensors.index.json", json.dumps({"metadata": {"total_size": 24_000}, "weight_map": weight_map}).encode())
     model = checkpoint_of("s3://models/sharded")
@@ -191,7 +180,7 @@ def test_refusals(s3: Store, code: int, message: str) -> None:
 def test_without_credentials_nothing_is_signed(s3: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
     monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
-    s3.put("open.safetensors", file({"w": (3,)}))
+    s3.put("open.safetensors", whole({"w": (3,)}))
     s3.forget()
     assert weighbridge.count("s3://models/open.safetensors").unique == 3
     assert s3.signed == {False}
@@ -202,13 +191,13 @@ def test_without_credentials_nothing_is_signed(s3: Store, monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("code", [429, 500, 503])
 def test_passing_troubles_are_tried_again(s3: Store, code: int) -> None:
-    s3.put("again.safetensors", file({"w": (3,)}))
+    s3.put("again.safetensors", whole({"w": (3,)}))
     s3.answers = [code, code]
     assert weighbridge.count("s3://models/again.safetensors").unique == 3
 
 
 def test_a_dropped_connection_is_resumed(s3: Store) -> None:
-    data = file({f"layers.{n}.some.long.name.weight": (8, 8) for n in range(3000)})
+    data = whole({f"layers.{n}.some.long.name.weight": (8, 8) for n in range(3000)})
     s3.put("dropped.safetensors", data)
     s3.drops = 3
     assert weighbridge.count("s3://models/dropped.safetensors").unique == 3000 * 64
@@ -269,7 +258,7 @@ def ranged(files: dict[str, bytes]) -> Any:
 )
 def test_the_other_services(source: str, path: str, variables: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     store = Store()
-    data = file({f"layers.{n}.weight": (100, 1000) for n in range(20)})
+    data = whole({f"layers.{n}.weight": (100, 1000) for n in range(20)})
     server = serving.make_server("127.0.0.1", 0, watched(store, ranged({path: data})), threaded=True, request_handler=quiet())
     thread = threading.Thread(target=server.serve_forever)
     thread.start()

@@ -14,6 +14,7 @@ import pytest
 
 import weighbridge
 from tests.unit.bert import CONFIG
+from tests.unit.safetensors_file import head
 from weighbridge.cli import main
 from weighbridge.errors import ReadError, SourceError
 from weighbridge.readers import checkpoint_of, hub, remote
@@ -26,16 +27,8 @@ class Sparse:
     """A safetensors file as long as one likes, of which only the header is kept."""
 
     def __init__(self, shapes: dict[str, tuple[int, ...]]) -> None:
-        entries, end = {}, 0
-        for name, shape in shapes.items():
-            size = 4
-            for length in shape:
-                size *= length
-            entries[name] = {"dtype": "F32", "shape": shape, "data_offsets": [end, end + size]}
-            end += size
-        header = json.dumps(entries).encode()
-        self.head = len(header).to_bytes(8, "little") + header
-        self.size = len(self.head) + end
+        self.head, data = head(shapes)
+        self.size = len(self.head) + data
 
     def part(self, begin: int, end: int) -> bytes:
         return (
