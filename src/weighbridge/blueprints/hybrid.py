@@ -5,7 +5,7 @@ Source: arXiv 2304.08069; names as in transformers 5.23.0, models/rt_detr/modeli
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from weighbridge.blueprints.backbones import Features
 from weighbridge.blueprints.detections import attention
@@ -48,8 +48,20 @@ def fitting(maps: Sequence[Grid], index: int) -> Stream:
     return area(maps[index]) if (height, width) == (2 * lower, 2 * less) else Untold("a map is not twice as high and wide as the next one")
 
 
-def hybrid(c: Sizes, maps: Sequence[Grid]) -> tuple[Part, ...]:
-    """Describe the encoder over maps, the largest first."""
+def lowered(c: Sizes, name: str, places: Stream) -> Part:
+    """Describe how a map is halved: one convolution."""
+    return conv(name, c.encoder_hidden, c.encoder_hidden, places, 3)
+
+
+def hybrid(
+    c: Sizes,
+    maps: Sequence[Grid],
+    *,
+    layer: Callable[[Sizes], Part] = encoder_layer,
+    join: Callable[[Sizes, Stream], tuple[Part, ...]] = joined,
+    down: Callable[[Sizes, str, Stream], Part] = lowered,
+) -> tuple[Part, ...]:
+    """Describe the encoder over maps, the largest first; later ones have another *layer*, *join* maps or halve them another way."""
     H, levels = c.encoder_hidden, range(len(c.in_widths) - 1)
     if len(maps) != len(c.in_widths):
         untold: Stream = Untold(f"{len(c.in_widths)} maps are expected, and the backbone hands on {len(maps)}")
@@ -57,14 +69,15 @@ def hybrid(c: Sizes, maps: Sequence[Grid]) -> tuple[Part, ...]:
         attended: list[Stream] = [untold for _ in c.projected]
     else:
         upper, below = [fitting(maps, index) for index in levels], [area(maps[index + 1]) for index in levels]
-        attended = [area(maps[index]) for index in c.projected]
-    aifi = ((encoder_layer(c)._replace(stream=places),) for places in attended)
+        beyond = Untold("encode_proj_layers names a map that is not there")
+        attended = [area(maps[index]) if index < len(maps) else beyond for index in c.projected]
+    aifi = ((layer(c)._replace(stream=places),) for places in attended)
     return (
         listing("aifi", *aifi, kind="encoder"),
         Part("lateral_convs", tuple(conv(str(i), H, H, places) for i, places in enumerate(below[::-1])), "convolution"),
-        listing("fpn_blocks", *(joined(c, places) for places in upper[::-1])),
-        Part("downsample_convs", tuple(conv(str(i), H, H, places, 3) for i, places in enumerate(below)), "convolution"),
-        listing("pan_blocks", *(joined(c, places) for places in below)),
+        listing("fpn_blocks", *(join(c, places) for places in upper[::-1])),
+        Part("downsample_convs", tuple(down(c, str(i), places) for i, places in enumerate(below)), "convolution"),
+        listing("pan_blocks", *(join(c, places) for places in below)),
     )
 
 
