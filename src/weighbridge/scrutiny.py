@@ -79,7 +79,7 @@ def refuse_undescribed(fields: tuple[Field, ...], raw: Mapping[str, Any], path: 
             raise ConfigError(f"{value} has parameters of its own, which no blueprint of this type describes", key=path + key, value=value)
         if type(value) is dict and path.count(".") < 4:
             inner = next((within(field, raw, path) for field in fields if field.key == key and field.kind == "nested"), None)
-            refuse_undescribed(inner.fields if inner else (), value, f"{path}{key}.")
+            refuse_undescribed(inner.fields if inner else (), inner.raw if inner else value, f"{path}{key}.")
 
 
 def unknown(fields: tuple[Field, ...], raw: Mapping[str, Any], neutral: frozenset[str], path: str = "") -> list[str]:

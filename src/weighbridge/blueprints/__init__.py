@@ -275,6 +275,7 @@ TOGETHER: dict[str, str] = {
     "xclip": "xclip xclip_text_model xclip_vision_model",
     "visual_bert": "visual_bert",
     "lxmert": "lxmert",
+    "align": "align align_text_model align_vision_model",
     "blip2": """blip-2 blip_2_qformer blip_2_vision_model instructblip instructblip_qformer instructblip_vision_model
         instructblipvideo instructblipvideo_qformer instructblipvideo_vision_model""",
     "clip_kin": """chinese_clip chinese_clip_text_model chinese_clip_vision_model altclip altclip_text_model
@@ -295,6 +296,9 @@ SEEING: dict[str, str] = {
     "pixtral": "pixtral mistral3 lighton_ocr",
     "aligned": "deepseek_vl lfm2_vl",
     "florence2": "florence2 florence_vision",
+    "lfm3_vl": "lfm3_vl lfm3_vl_vision",
+    "gemma4_vl": "gemma4 gemma4_unified",
+    "gemma4_towers": "gemma4_vision gemma4_audio",
     "idefics2": "idefics2 idefics2_vision idefics2_perceiver",
     "janus": "janus janus_vision_model janus_vqgan",
     "ovis2": "ovis2 ovis2_vision",
