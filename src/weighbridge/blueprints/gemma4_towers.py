@@ -11,9 +11,18 @@ from weighbridge.blueprints.qwen_vision import PATCHES
 from weighbridge.blueprints.staged import numbers
 from weighbridge.blueprints.towers import HEAD_DIM
 from weighbridge.config import Sizes, size, switch, told
+from weighbridge.errors import ConfigError
 from weighbridge.parts import attend, layer_norm, linear, matmul, rms_norm
 from weighbridge.sizes import Size
 from weighbridge.tree import Once, Part, Span, Stream, Tensor, Times
+
+
+def pair_of(convs: tuple[int, ...]) -> tuple[int, ...]:
+    """Take the channels of the two convolutions over sound; what a list has beyond them is not read."""
+    if len(convs) < 2:
+        raise ConfigError("expected the channels of two convolutions", key="subsampling_conv_channels", value=convs)
+    return convs[:2]
+
 
 VISION = (
     size("hidden", "hidden_size", 768, "H", "hidden size"),
@@ -36,6 +45,7 @@ AUDIO = (
     size("heads", "num_attention_heads", 8, "A", "attention heads"),
     HEAD_DIM,
     numbers("convs", "subsampling_conv_channels", (128, 32)),
+    told("pair", lambda c: pair_of(c.convs)),
     size("kernel", "conv_kernel_size", 5, "R", "width of the convolution"),
     size("chunk", "attention_chunk_size", 12, "B", "queries in a block"),
     size("past", "attention_context_left", 13, "X", "keys before a query, itself among them"),
@@ -79,7 +89,7 @@ def vision(c: Sizes) -> Part:
 
 def audio(c: Sizes) -> Part:
     """Describe the conformer: two convolutions that halve time and pitch, layers that look at blocks, a last linear layer."""
-    H, (first, second) = c.hidden, c.convs
+    H, (first, second) = c.hidden, c.pair
     once: Stream = Span("seq", add=-1, over=2, plus=1)
     twice: Stream = Span(once, add=-1, over=2, plus=1)
 
@@ -123,8 +133,7 @@ def blockwise(c: Sizes, frames: Stream) -> Part:
     """Describe attention of blocks of queries to the keys around them; blocks are filled up, and distances have keys of their own."""
     H, reach = c.hidden, c.chunk + c.past - 1 + c.future
     blocks = Span(frames, add=c.chunk - 1, over=c.chunk)
-    distances = reach // 2 + 1
-    inner = c.heads * c.head_dim
+    distances, inner = reach // 2 + 1, c.heads * c.head_dim
     return Part("self_attn", (
         Tensor("per_dim_scale", (c.head_dim,), "gain"),
         *(clipped(f"{name}_proj", H, inner, c) for name in "qkv"),
