@@ -296,6 +296,7 @@ SEEING: dict[str, str] = {
     "pixtral": "pixtral mistral3 lighton_ocr",
     "aligned": "deepseek_vl lfm2_vl",
     "florence2": "florence2 florence_vision",
+    "hunyuan_vl": "hunyuan_vl hunyuan_vl_text hunyuan_vl_vision",
     "lfm3_vl": "lfm3_vl lfm3_vl_vision",
     "gemma4_vl": "gemma4 gemma4_unified",
     "gemma4_towers": "gemma4_vision gemma4_audio",

@@ -131,8 +131,7 @@ def convolved(c: Sizes) -> Part:
 
 def blockwise(c: Sizes, frames: Stream) -> Part:
     """Describe attention of blocks of queries to the keys around them; blocks are filled up, and distances have keys of their own."""
-    H, reach = c.hidden, c.chunk + c.past - 1 + c.future
-    blocks = Span(frames, add=c.chunk - 1, over=c.chunk)
+    H, reach, blocks = c.hidden, c.chunk + c.past - 1 + c.future, Span(frames, add=c.chunk - 1, over=c.chunk)
     distances, inner = reach // 2 + 1, c.heads * c.head_dim
     return Part("self_attn", (
         Tensor("per_dim_scale", (c.head_dim,), "gain"),
