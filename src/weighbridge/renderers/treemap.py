@@ -61,8 +61,11 @@ class Box(NamedTuple):
     height: float
 
 
-def tiles(entry: Entry, path: str = "", *, within: int = 1, depth: int = 0, tone: int = 0) -> Tile:
-    """Turn a ledger into tiles, largest first; what holds nothing is left out."""
+def tiles(entry: Entry, path: str = "", *, within: int = 1, depth: int = 0, tone: int | None = None) -> Tile:
+    """Turn a ledger into tiles, largest first; what holds nothing is left out.
+
+    The branches get their tones where the tree first parts: what holds nearly all of the whole is no branch.
+    """
     assert isinstance(entry.amount, int)
     kept = [(name, child) for name, child in named(entry) if child.amount]
     kept.sort(key=lambda pair: -_whole(pair[1].amount))
@@ -73,12 +76,24 @@ def tiles(entry: Entry, path: str = "", *, within: int = 1, depth: int = 0, tone
             joined(path, name),
             within=within * copies,
             depth=depth + 1,
-            tone=index if depth == 0 else tone,
+            tone=tone if tone is not None else None if _shell(child, entry) else _tone(index, kept, entry),
         )
         for index, (name, child) in enumerate(kept)
     )
     label = entry.name + (f" × {copies}" if copies != 1 else "")
-    return Tile(path, label, entry.amount, within, depth, tone, inside)
+    return Tile(path, label, entry.amount, within, depth, tone or 0, inside)
+
+
+SHELL = 0.9
+"""A part that holds more of the part around it than this is a shell around the branches, no branch."""
+
+
+def _shell(child: Entry, around: Entry) -> bool:
+    return len(child.children) > 1 and child.part.repeat is None and _whole(child.amount) > SHELL * _whole(around.each)
+
+
+def _tone(index: int, kept: list[tuple[str, Entry]], around: Entry) -> int:
+    return index if not _shell(kept[0][1], around) else len(PALETTE) - 1
 
 
 def named(entry: Entry) -> list[tuple[str, Entry]]:

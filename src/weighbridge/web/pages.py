@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cache, lru_cache
 from pathlib import Path
@@ -179,7 +180,7 @@ def _environment() -> Environment:
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, auto_reload=False
     )  # fmt: skip
-    environment.filters["n"] = lambda number: f"{number:,}"
+    environment.filters["n"] = lambda number: f"{number:,}".replace("-", "−")
     environment.filters["breakable"] = _breakable
     environment.filters["lettered"] = _lettered
     return environment
@@ -190,7 +191,7 @@ def _breakable(name: str) -> Markup:
     """Let a long name be broken where its words meet."""
     from markupsafe import Markup, escape
 
-    return Markup(str(escape(name)).replace("_", "_<wbr>").replace(".", ".<wbr>"))
+    return Markup(re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[._])", "<wbr>", str(escape(name))))
 
 
 def _lettered(letter: str) -> Markup:

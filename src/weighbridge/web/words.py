@@ -22,7 +22,7 @@ WORDS = {
     "drop": mark("Or drop a config.json or a checkpoint here; only its header is read"),
     "weigh": mark("Weigh"),
     "reset": mark("Reset"),
-    "parameters": mark("parameters"),
+    "parameters": mark("unique parameters"),
     "skip": mark("Skip to the answer"),
     "pages": mark("Pages"),
     "custom_of": mark("Custom of: {source}"),
