@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from weighbridge.errors import UsageError
 from weighbridge.messages import mark
-from weighbridge.web.query import Query, check_names, query
+from weighbridge.web.query import MOST_COMPARED, Query, check_names, query
 
 Parameters = Mapping[str, Any]
 
@@ -79,6 +79,17 @@ def _audit(asked: Query, given: Parameters) -> Any:
     return {"file": name, **auditing.as_json(found, translator(asked.language))}
 
 
+def _compare(asked: Query, given: Parameters) -> Any:
+    from weighbridge.proofs.compare import compare
+    from weighbridge.tables import comparison
+
+    names = [name.strip() for name in _text(given, "models").split(",") if name.strip()]
+    if not 2 <= len(names) <= MOST_COMPARED:
+        raise UsageError(f"models: expected two to {MOST_COMPARED} names with commas between them")
+    models = [asked._replace(source=name, config="", overrides=()).model() for name in names]
+    return comparison.as_json(compare(models, asked.batch, asked.seq))
+
+
 def _flops(asked: Query, given: Parameters) -> Any:
     from weighbridge.tables import arithmetic
 
@@ -117,6 +128,7 @@ CALLS = (
          needs=(("number", "such as 108808704, 110M or 1.1亿"),)),
     Call("audit", mark("Every numeric claim of a text, checked"), _audit,
          needs=(("text", "the article"),), takes=(("name", "its file's name"),)),
+    Call("compare", mark("Models side by side"), _compare, needs=(("models", "two to six names, with commas between them"),)),
     Call("flops", mark("Arithmetic of a forward and a backward pass"), _flops,
          takes=(("decoder_seq", "tokens of the decoder, where there are both"),
                 ("encoder_seq", "length of the states that a decoder's cross-attention looks at"),

@@ -13,7 +13,7 @@ from weighbridge.blueprints import MODULES
 from weighbridge.messages import languages, translator
 from weighbridge.web import views
 from weighbridge.web.controls import controls, grouped
-from weighbridge.web.query import DEFAULT, Query, query
+from weighbridge.web.query import DEFAULT, MOST_COMPARED, Query, query
 from weighbridge.web.refusals import told
 from weighbridge.web.words import WORDS
 
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 Form: TypeAlias = Mapping[str, Any]
 TEMPLATES = Path(__file__).parent / "templates"
 TABS = ("model", "compare", "explain", "audit", "api")
-MOST_COMPARED = 6
 
 
 def home(request: Request, form: Form) -> Response:

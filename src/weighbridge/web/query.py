@@ -33,6 +33,9 @@ DEEPEST = 10_000
 MOST_NAMES = 1_000_000
 """The most tensors whose names are written out for a request."""
 
+MOST_COMPARED = 6
+"""The most models side by side."""
+
 STACKS = ("layer", "depth", "block", "stage")
 """What keys are called that say how often something is stacked."""
 

@@ -84,9 +84,18 @@ def test_a_pasted_config_is_weighed(client: TestClient) -> None:
     assert answer.json()["parameters"]["unique"] == 194_536_704
 
 
+def test_an_error_is_said_in_the_language_that_was_asked_for(client: TestClient) -> None:
+    got = client.get("/api/v1/count?source=no-such-model&lang=zh")
+    posted = client.post("/api/v1/count", json={"source": "no-such-model", "lang": "zh"})
+    assert got.status_code == posted.status_code == 404
+    assert got.json()["detail"] == posted.json()["detail"] == "'no-such-model' 既不是预设，也不是模型类型；请查看模型列表"
+    assert client.get("/api/v1/count?source=no-such-model").json()["detail"].endswith("see the list of models")
+    assert client.get("/api/v1/compare?models=gpt2&lang=zh").json()["detail"] == "models：应为以逗号分隔的二至 6 个名称"
+
+
 @pytest.mark.parametrize("call", CALLS, ids=lambda call: call.name)
 def test_every_call_answers_by_get_and_post(client: TestClient, call: Any) -> None:
-    given = {"source": "bert-tiny", "number": "4385920", "text": "30522 × 768 = 23,449,856"}
+    given = {"source": "bert-tiny", "models": "bert-tiny,gpt2", "number": "4385920", "text": "30522 × 768 = 23,449,856"}
     kept = {key: value for key, value in given.items() if key == "source" or key in {name for name, _ in call.needs}}
     got, posted = client.get(f"/api/v1/{call.name}", params=kept), client.post(f"/api/v1/{call.name}", json=kept)
     assert got.status_code == posted.status_code == 200
@@ -101,6 +110,7 @@ COMMANDS: tuple[tuple[str, list[str], dict[str, str]], ...] = (
     ("explain", ["explain", "bert-tiny", "--lang", "zh"], {"lang": "zh"}),
     ("counts", ["counts", "bert-tiny", "--lang", "zh"], {"lang": "zh"}),
     ("reconcile", ["reconcile", "4.4M", "bert-tiny"], {"number": "4.4M"}),
+    ("compare", ["compare", "bert-tiny", "gpt2", "qwen3-0.6b", "--seq", "64"], {"models": "bert-tiny, gpt2, qwen3-0.6b", "seq": "64"}),
     ("flops", ["flops", "bert-tiny", "--batch", "2", "--seq", "64"], {"batch": "2", "seq": "64"}),
     ("flops", ["flops", "bert-tiny", "--decoder-seq", "9"], {"decoder_seq": "9"}),
     ("flops", ["flops", "{llava}", "--images", "2"], {"images": "2", "source": "llava"}),
