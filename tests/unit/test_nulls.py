@@ -9,6 +9,7 @@ import pytest
 from weighbridge import count
 from weighbridge.binding import bind
 from weighbridge.config import TIED
+from weighbridge.errors import ConfigError
 from weighbridge.scrutiny import defaulted
 
 
@@ -33,3 +34,10 @@ def test_a_null_switch_is_off_whatever_its_default() -> None:
 )
 def test_nulls_and_older_names_are_read_as_the_reference_does(null: dict[str, Any], said: dict[str, Any]) -> None:
     assert count(null) == count(said)
+
+
+def test_layers_with_sizes_of_their_own_are_refused() -> None:
+    said = {"0": {"intermediate_size": 24}}
+    with pytest.raises(ConfigError, match=r"^text_config.per_layer_config: layers that each have sizes of their own are not described for this type$"):
+        count({"model_type": "llava", "text_config": {"model_type": "llama", "per_layer_config": said}})
+    assert count({"model_type": "llama", "per_layer_config": {}}) == count({"model_type": "llama"})
