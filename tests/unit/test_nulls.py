@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from weighbridge import count
+from weighbridge import count, model
 from weighbridge.binding import bind
 from weighbridge.config import TIED
 from weighbridge.errors import ConfigError
@@ -34,6 +34,20 @@ def test_a_null_switch_is_off_whatever_its_default() -> None:
 )
 def test_nulls_and_older_names_are_read_as_the_reference_does(null: dict[str, Any], said: dict[str, Any]) -> None:
     assert count(null) == count(said)
+
+
+@pytest.mark.parametrize(
+    ("model_type", "key", "tensor", "width"),
+    [
+        ("jamba", "head_dim", "layers.4.self_attn.q_proj.weight", 32 * 48),
+        ("jina_embeddings_v3", "head_dim", "layers.0.self_attn.q_proj.weight", 16 * 48),
+        ("moonshine", "head_dim", "decoder.layers.0.encoder_attn.q_proj.weight", 8 * 48),
+        ("sew-d", "attention_head_size", "encoder.encoder.layer.0.attention.self.query_proj.weight", 12 * 48),
+    ],
+)
+def test_a_width_of_heads_that_no_config_class_names_is_read(model_type: str, key: str, tensor: str, width: int) -> None:
+    rows = {row.name: row.shape for row in model({"model_type": model_type, key: 48}).tensors()}
+    assert rows[tensor][0] == width
 
 
 def test_layers_with_sizes_of_their_own_are_refused() -> None:

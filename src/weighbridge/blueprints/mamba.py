@@ -8,7 +8,7 @@ product of each state with C, which is what the reference spends on it.
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.blueprints.causal import FIELDS, HEAD_DIM, UNBIASED, attention, heads
+from weighbridge.blueprints.causal import FIELDS, UNBIASED, attention, heads
 from weighbridge.config import TIED, Field, Sizes, echo, fact, size, switch, variant
 from weighbridge.parts import depthwise, embedding, fused_experts, gated_mlp, linear, matmul, rms_norm, stack
 from weighbridge.sizes import Size
@@ -106,7 +106,7 @@ JAMBA = variant(
     Field("attention_offset", "attn_layer_offset", 4, "choice"),
     *MIXER,
     fact("kinds", _kinds),
-    vocab=65536, hidden=4096, mlp=14336, kv_heads=8, head_dim=HEAD_DIM, **UNBIASED,
+    vocab=65536, hidden=4096, mlp=14336, kv_heads=8, **UNBIASED,
 )  # fmt: skip
 JAMBA_NEUTRAL = NEUTRAL | {"max_position_embeddings", "use_mamba_kernels", "num_logits_to_keep", "mamba_inner_layernorms", "sliding_window"}
 

@@ -22,6 +22,7 @@ FIELDS = (
     size("kv_heads", "encoder_num_key_value_heads", lambda c: c.heads, "K", "heads of keys and values in the encoder"),
     size("decoder_kv_heads", "decoder_num_key_value_heads", lambda c: c.decoder_heads, "K_dec", "heads of keys and values in the decoder",
          "num_key_value_heads"),
+    optional("head_dim", "head_dim", None, "D", "width of a head"),
     optional("multiple", "pad_head_dim_to_multiple_of", None, "P", "multiple to which a head is padded"),
     TIED,
     switch("attention_bias", "attention_bias", False),
@@ -31,7 +32,8 @@ NEUTRAL = frozenset("encoder_hidden_act decoder_hidden_act max_position_embeddin
 
 def attention(c: Sizes, name: str, heads: Size, kv_heads: Size, keys: Stream | None = None) -> Part:
     """Describe attention; heads may be padded for the product, and the output has no bias."""
-    H, D, bias = c.hidden, c.hidden // heads, c.attention_bias
+    H, bias = c.hidden, c.attention_bias
+    D = c.hidden // heads if c.head_dim is None else c.head_dim
     padded = D if c.multiple is None else round_up(D, c.multiple)
     given = "encoder" if isinstance(keys, str) and keys == "encoder" else None
     return Part(name, (

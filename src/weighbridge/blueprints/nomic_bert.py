@@ -103,19 +103,24 @@ PUBLISHED = (
 )  # fmt: skip
 HEADS = {"ForMaskedLM": Worn(masked_lm), **{name: BERT_TASKS[name] for name in ("ForSequenceClassification", "ForTokenClassification")}}
 JINA_HEADS = {name: head for name, head in ROBERTA_HEADS.items() if name not in ("ForCausalLM", "ForMultipleChoice")}
+HEAD_DIM = size("head_dim", "head_dim", lambda c: exact(c.hidden, c.heads), "D", "width of a head")
 NOMIC = tuple(
     field._replace(aliases=(GPT2[field.key],)) if field.key in GPT2 else field
     for field in bert_fields(vocab=30528)
     if field.word not in ("positions", "head_dim")
 )
-JINA = tuple(field for field in bert_fields(vocab=250002, types=1, hidden=1024, mlp=4096, layers=24, heads=16) if field.word != "positions")
+JINA = tuple(
+    HEAD_DIM if field.word == "head_dim" else field
+    for field in bert_fields(vocab=250002, types=1, hidden=1024, mlp=4096, layers=24, heads=16)
+    if field.word != "positions"
+)
 
 FAMILIES = {
     "nomic_bert": Family(
         "nomic_bert",
         (
             *NOMIC,
-            size("head_dim", "head_dim", lambda c: exact(c.hidden, c.heads), "D", "width of a head"),
+            HEAD_DIM,
             switch("pooled", "add_pooling_layer", False, silent=True),
             *PUBLISHED,
         ),

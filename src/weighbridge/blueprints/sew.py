@@ -29,7 +29,7 @@ SEW = (
     told("projected", lambda c: c.widths[-1] != c.hidden),
 )
 SEWD = (
-    *SEW,
+    *variant(SEW, head_dim=next(field for field in deberta_v2.FIELDS if field.word == "head_dim")),
     *variant(
         tuple(field._replace(letter=field.letter and f"{field.letter}_rel") for field in deberta_v2.FIELDS if field.word in RELATIVE),
         buckets=256,
