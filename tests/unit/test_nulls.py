@@ -52,6 +52,8 @@ def test_a_width_of_heads_that_no_config_class_names_is_read(model_type: str, ke
 
 def test_layers_with_sizes_of_their_own_are_refused() -> None:
     said = {"0": {"intermediate_size": 24}}
-    with pytest.raises(ConfigError, match=r"^text_config.per_layer_config: layers that each have sizes of their own are not described for this type$"):
+    with pytest.raises(
+        ConfigError, match=r"^text_config.per_layer_config: layers that each have sizes of their own are not described for this type$"
+    ):
         count({"model_type": "llava", "text_config": {"model_type": "llama", "per_layer_config": said}})
     assert count({"model_type": "llama", "per_layer_config": {}}) == count({"model_type": "llama"})
