@@ -26,6 +26,8 @@ def test_a_null_switch_is_off_whatever_its_default() -> None:
         ({"model_type": "falcon", "multi_query": None}, {"model_type": "falcon", "multi_query": False}),
         ({"model_type": "ernie4_5", "head_dim": None}, {"model_type": "ernie4_5", "head_dim": 64}),
         ({"model_type": "internlm3", "head_dim": None}, {"model_type": "internlm3", "head_dim": 4096 // 32}),
+        ({"model_type": "gemma4_text", "per_layer_config": None}, {"model_type": "gemma4_text", "per_layer_config": {}}),
+        ({"model_type": "step3p5", "per_layer_config": None}, {"model_type": "step3p5", "per_layer_config": {}}),
         ({"model_type": "convnext", "num_hidden_layers": 4}, {"model_type": "convnext", "num_stages": 4}),
         ({"model_type": "patchtst", "hidden_size": 64}, {"model_type": "patchtst", "d_model": 64}),
         ({"model_type": "fsmt", "vocab_size": 64}, {"model_type": "fsmt", "tgt_vocab_size": 64}),

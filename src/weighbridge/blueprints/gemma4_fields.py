@@ -45,12 +45,12 @@ def settled(raw: Mapping[str, Any]) -> dict[str, Any]:
     weighbridge.errors.ConfigError: per_layer_config: layers of one kind whose sizes differ are not described
     """
     rest = {key: value for key, value in raw.items() if key != "per_layer_config"}
-    if raw.get("per_layer_config") is None:
+    if "per_layer_config" not in raw:
         return rest
     c = bind(UNIFIED, rest)
     own = {"head_dim": c.head_dim, "num_key_value_heads": c.kv_heads}
-    kinds = of_kinds(c, raw["per_layer_config"], own)
-    full, limited = kinds["full_attention"], kinds.get("sliding_attention", own)
+    kinds = of_kinds(c, raw["per_layer_config"] or {}, own)  # even a null is said: then all layers are alike
+    full, limited = kinds.get("full_attention", own), kinds.get("sliding_attention", own)
     shared = full["num_key_value_heads"]
     if limited != own or (shared != c.kv_heads and not c.equal):
         raise ConfigError("these sizes of layers are not described", key="per_layer_config", value=raw["per_layer_config"])

@@ -98,11 +98,11 @@ def settled(raw: Mapping[str, Any]) -> dict[str, Any]:
     96
     """
     rest = {key: value for key, value in raw.items() if key != "per_layer_config"}
-    if raw.get("per_layer_config") is None:
+    if "per_layer_config" not in raw:
         return rest
     c = bind(STEP, rest)
     own = {"num_attention_heads": c.heads}
-    kinds = of_kinds(c, raw["per_layer_config"], own)
+    kinds = of_kinds(c, raw["per_layer_config"] or {}, own)  # even a null is said: then all layers are alike
     if kinds.get("full_attention", own) != own:
         raise ConfigError("heads of their own in full attention are not described", key="per_layer_config", value=raw["per_layer_config"])
     return {**rest, "num_sliding_attention_heads": kinds.get("sliding_attention", own)["num_attention_heads"]}
