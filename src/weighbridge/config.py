@@ -216,11 +216,12 @@ def echo(key: str, rule: Callable[[Sizes], Any]) -> tuple[Field, Field]:
 
     def agrees(c: Sizes) -> bool:
         said, own = getattr(c, f"said_{key}"), rule(c)
-        if said is not None and said != own:
+        # A null is as good as nothing, but for a switch, which it puts off.
+        if said != own and said != "" and (said is not None or own is True):
             raise ConfigError(f"{said!r:.40}, but the other fields make it {own!r:.40}", key=key, value=said)
         return True
 
-    return Field(f"said_{key}", key, None, "choice", silent=True), told(f"agreed_{key}", agrees)
+    return Field(f"said_{key}", key, "", "choice", silent=True, nullable=True), told(f"agreed_{key}", agrees)
 
 
 def nested(word: str, key: str, fields: tuple[Field, ...]) -> Field:

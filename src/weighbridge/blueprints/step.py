@@ -76,7 +76,7 @@ STEP = variant(
     Field("further", "num_nextn_predict_layers", 0, "choice", silent=True, aliases=("num_mtp_layers",)),
     Field("mixers_told", "layer_types", None, "choice"), Field("kinds_told", "mlp_layer_types", None, "choice"),
     Field("enumerated", "moe_layers_enum", None, "choice", silent=True), fact("mixers", _mixers), fact("kinds", _kinds),
-    Field("by_head", "gating", True, "choice", read=lambda value: value is True or value == "per-head", silent=True),
+    Field("by_head", "gating", True, "choice", read=lambda value: value is True or value == "per-head", silent=True, nullable=True),
     vocab=128815, mlp=11264, layers=45, heads=64, head_dim=128, qk_norm="head",
     kv_heads=size("kv_heads", "num_key_value_heads", 8, "K", "key-value heads", "num_attention_groups"),
     experts=EXPERTS._replace(default=288, aliases=("moe_num_experts", "num_local_experts")),
