@@ -250,6 +250,11 @@ DETECTORS: dict[str, str] = {
     "lw_detr": "lw_detr",
     "rf_detr_dinov2": "rf_detr_dinov2",
     "rf_detr": "rf_detr",
+    "superglue": "superglue",
+    "lightglue": "lightglue",
+    "sam3_vit": "sam3_vit_model sam3_vision_model",
+    "sam3_detr": """sam3_detr_encoder sam3_detr_decoder sam3_mask_decoder sam3_lite_text_detr_encoder
+        sam3_lite_text_detr_decoder sam3_lite_text_mask_decoder""",
     "maskformer": "maskformer",
     "mask2former": "mask2former",
     "oneformer": "oneformer",
