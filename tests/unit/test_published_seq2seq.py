@@ -36,6 +36,8 @@ ROUNDED = [
     ("rwkv-4-7b-pile", "7.393", 10**9, "arXiv 2305.13048, table 2"),
     ("rwkv-4-14b-pile", "1.415", 10**10, "arXiv 2305.13048, table 2"),
     ("whisper-large-v3-turbo", "809", 10**6, "openai/whisper, README.md"),
+    ("seamless-m4t-v2-large", "2.3", 10**9, "facebookresearch/seamless_communication, README.md"),
+    ("dia-1.6b", "1.6", 10**9, "nari-labs/Dia-1.6B, README.md"),
     ("distil-large-v3", "756", 10**6, "huggingface/distil-whisper, README.md"),
     ("wav2vec2-xls-r-300m", "317", 10**6, "arXiv 2111.09296, table 2"),
     ("ast-finetuned-audioset", "87", 10**6, "arXiv 2104.01778, section 2"),

@@ -98,6 +98,10 @@ DECODERS: dict[str, str] = {
     "zamba": "zamba",
     "zamba2": "zamba2",
     "doge": "doge",
+    "voxtral_text": "voxtral_realtime_text",
+    "xlstm": "xlstm",
+    "zaya": "zaya",
+    "blt": "blt blt_local_encoder blt_local_decoder blt_global_transformer blt_patcher",
     "olmo": "olmo olmo2 olmo3 exaone4",
 }
 """The causal language models: module, and the model types it describes."""
@@ -153,6 +157,8 @@ ENCODERS: dict[str, str] = {
     "bros": "bros",
     "tapas": "tapas",
     "canine": "canine",
+    "ibert": "ibert",
+    "reformer": "reformer",
 }
 """BERT and the encoders after it."""
 
@@ -184,6 +190,15 @@ TRANSLATORS = {
     "speecht5": "speecht5",
     "moonshine": "moonshine",
     "spectrogram": "audio-spectrogram-transformer",
+    "seamless": "seamless_m4t seamless_m4t_v2",
+    "parakeet": """parakeet_encoder parakeet_ctc parakeet_rnnt parakeet_tdt lasr_encoder lasr_ctc nemotron_asr_streaming_encoder
+        nemotron_asr_streaming nemotron3_5_asr""",
+    "granite_speech5": "granite_speech5_encoder granite_speech5_ctc",
+    "seanet": "encodec",
+    "moonshine_streaming": "moonshine_streaming moonshine_streaming_encoder",
+    "dia": "dia dia_encoder dia_decoder",
+    "mimi": "mimi mimi_encoder mimi_decoder",
+    "hifigan": "speecht5_hifigan fastspeech2_conformer_hifigan",
 }
 
 IMAGES: dict[str, str] = {
@@ -293,6 +308,7 @@ TOGETHER: dict[str, str] = {
 """Text and images in two towers, or in one."""
 
 SEEING: dict[str, str] = {
+    "rag": "rag",
     "pairs": "encoder-decoder speech-encoder-decoder vision-encoder-decoder",
     "paligemma": "paligemma gemma3 shieldgemma2",
     "internvl": "internvl internvl_vision",
@@ -319,6 +335,15 @@ SEEING: dict[str, str] = {
     "exaone_vl": "exaone4_5 exaone4_5_vision",
     "fuyu": "fuyu",
     "hearing": "qwen2_audio qwen2_audio_encoder voxtral voxtral_encoder audioflamingo3 audioflamingo3_encoder",
+    "granite_speech": "granite_speech granite_speech_encoder granite_speech_plus granite_speech_plus_encoder",
+    "listening": "glmasr glmasr_encoder voxtral_realtime voxtral_realtime_encoder qwen3_asr qwen3_asr_encoder musicflamingo",
+    "omni": """qwen2_5_omni qwen2_5_omni_thinker qwen2_5_omni_talker qwen2_5_omni_text qwen2_5_omni_audio_encoder
+        qwen2_5_omni_vision_encoder""",
+    "omni_moe": """qwen3_omni_moe_thinker qwen3_omni_moe_text qwen3_omni_moe_audio_encoder qwen3_omni_moe_vision_encoder
+        qwen3_omni_moe_talker_code_predictor""",
+    "omni_waves": "qwen2_5_omni_dit qwen2_5_omni_bigvgan qwen2_5_omni_token2wav",
+    "music": "musicgen musicgen_melody",
+    "voices": "csm kyutai_speech_to_text",
     "glm4v": "glm46v glm4v glm4v_text glm4v_vision glm4v_moe glm4v_moe_text glm4v_moe_vision",
     "llama4_vision": "llama4 llama4_vision_model",
     "mllama": "mllama mllama_text_model mllama_vision_model",

@@ -1,0 +1,113 @@
+"""Fast conformers: attention and a convolution in every layer, over mel frames that convolutions have thinned out.
+
+Source: arXiv 2305.05084; names as in transformers 5.23.0, models/parakeet/modeling_parakeet.py, models/nemotron_asr_streaming and
+models/lasr. ``seq`` counts mel frames.
+"""
+
+from __future__ import annotations
+
+from weighbridge.config import Sizes
+from weighbridge.parts import attend, batch_norm, conv1d, conv2d, layer_norm, linear, matmul
+from weighbridge.sizes import Size
+from weighbridge.tree import Node, Part, Span, Stream, Tensor, Times
+
+
+def thinner(c: Sizes, of: Stream, times: int = 1) -> Stream:
+    """Return what convolutions leave of frames or of mel bins; a causal one is padded before, and behind by its stride."""
+    padded = c.stride - 2 if c.causal else (c.thin_kernel - 1) // 2 * 2 - c.thin_kernel
+    return of if times == 0 else thinner(c, Span(of, padded, 1, c.stride, 1), times - 1)
+
+
+def frames(c: Sizes) -> Stream:
+    """Return the stream that the encoder puts out."""
+    if c.rotary:
+        return Span(Span("seq", 0 - c.thin_kernel, 1, c.stride, 1), 0 - c.thin_kernel, 1, c.stride, 1)
+    return thinner(c, "seq", max(c.thinned, 1))
+
+
+def left(c: Sizes) -> Size:
+    """Return how many mel bins the last map is told to have."""
+    mels: Size = c.mels
+    for _ in range(c.thinned):
+        mels = (mels + c.stride - 2) // c.stride + 1 if c.causal else mels
+    return mels if c.causal else mels // _power(c.stride, c.thinned)
+
+
+def _power(base: Size, exponent: int) -> Size:
+    result: Size = 1
+    for _ in range(exponent):
+        result = result * base
+    return result
+
+
+def thinning(c: Sizes) -> Part:
+    """Describe the convolutions over frames and mel bins: one, then pairs of a depthwise and a pointwise one."""
+    C, K = c.channels, c.thin_kernel
+
+    def place(index: int) -> Stream:
+        return Times((thinner(c, "seq", index + 1), thinner(c, c.mels, index + 1)))
+
+    convs: list[Part] = []
+    for index in range(1, c.thinned):
+        names = ("depthwise_conv", "pointwise_conv") if c.causal else (f"layers.{3 * index - 1}", f"layers.{3 * index}")
+        pair = (conv2d(names[0], C, C, K, groups=C, positions=place(index)), conv2d(names[1], C, C, 1, positions=place(index)))
+        convs += [Part("layers", pair, "convolution", repeat=1, at=(index - 1,))] if c.causal else pair
+    first = conv2d("conv_in" if c.causal else "layers.0", 1, C, K, positions=place(0))
+    return Part("subsampling", (first, *convs, linear("linear", C * left(c), c.hidden, stream=frames(c))), "convolutions")
+
+
+def shortening(c: Sizes) -> Part:
+    """Describe LASR's two convolutions over frames, between two maps."""
+    first = conv1d("conv_0", c.hidden, c.hidden, c.thin_kernel, stride=c.stride)
+    second = conv1d("conv_1", c.hidden, c.channels, c.thin_kernel, stride=c.stride, of=first.stream or "seq")
+    return Part("subsampler", (
+        linear("dense_0", c.mels, c.hidden), first, second, linear("dense_1", c.channels, c.hidden, stream=frames(c)),
+    ), "convolutions")  # fmt: skip
+
+
+def attention(c: Sizes) -> Part:
+    """Describe attention, to which relative positions add."""
+    H, A, K, D, tokens = c.hidden, c.heads, c.kv_heads, c.head_dim, frames(c)
+    around = Span(tokens, times=2, plus=-1)
+    maps = [
+        linear("q_proj", H, A * D, bias=c.bias),
+        *(linear(f"{name}_proj", H, K * D, bias=c.bias) for name in "kv"),
+        linear("o_proj", A * D, H, bias=c.bias),
+    ]
+    biases = () if c.rotary else (Tensor("bias_u", (A, D), "bias"), Tensor("bias_v", (A, D), "bias"))
+    seen: tuple[Node, ...] = () if c.rotary else (
+        linear("relative_k_proj", H, A * D, bias=False, stream=around), matmul("positions", (A, tokens, around, D)),
+    )  # fmt: skip
+    return Part("self_attn", (*biases, *maps, *seen, attend(heads=A, kv_heads=K, head_dim=D)), "self_attention")
+
+
+def layer(c: Sizes) -> tuple[Part, ...]:
+    """Describe a layer: attention and a convolution between two halves of a feed-forward step."""
+    H = c.hidden
+
+    def convolved(name: str, *shape: Size) -> Part:
+        weight = Tensor("weight", shape, "weight")
+        return Part(name, (weight, Tensor("bias", shape[:1], "bias")) if c.conv_bias else (weight,), "convolution")
+
+    def mlp(name: str) -> Part:
+        return Part(name, (linear("linear1", H, c.mlp, bias=c.bias), linear("linear2", c.mlp, H, bias=c.bias)), "feed_forward")
+
+    norm = layer_norm("norm", H) if c.causal else batch_norm("norm", H)
+    conv = (
+        convolved("pointwise_conv1", 2 * H, H, 1),
+        convolved("depthwise_conv", H, 1, c.kernel),
+        norm,
+        convolved("pointwise_conv2", H, H, 1),
+    )
+    norms = ("norm_feed_forward1", "norm_self_att", "norm_conv", "norm_feed_forward2", "norm_out")
+    return (
+        mlp("feed_forward1"), attention(c), Part("conv", conv, "convolutions"), mlp("feed_forward2"),
+        *(layer_norm(name, H, bias=not c.rotary) for name in norms),
+    )  # fmt: skip
+
+
+def encoder(c: Sizes) -> Part:
+    """Describe the encoder."""
+    layers = Part("layers", layer(c), "layer", repeat=c.layers, stream=frames(c))
+    last = (layer_norm("out_norm", c.hidden, bias=False)._replace(stream=frames(c)),) if c.rotary else ()
+    return Part("", (shortening(c) if c.rotary else thinning(c), layers, *last), "model")
