@@ -1,7 +1,7 @@
 """Object stores: ``s3://``, ``gs://`` and ``az://``, read by ranges as any other address is.
 
 obstore does the talking; it comes with ``pip install weighbridge[stores]``. Credentials and endpoints are taken from the environment
-variables that each service's own tools use. Where none are set the store is asked without a signature, since most published models are
+variables that each service's own tools use, and for S3 from its profiles too. Where none are set the store is asked without a signature, since most published models are
 open; if it refuses, the machine's own identity (its instance role) is tried.
 
 Source: apache/arrow-rs-object-store, src/aws/builder.rs, src/gcp/builder.rs, src/azure/builder.rs (the variables); Google Cloud Storage
@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote, unquote
 
 from weighbridge.errors import ReadError, SourceError
+from weighbridge.readers.profiles import Profile, profile
 from weighbridge.readers.remote import TRIES, Access, RemotePath, refusal
 
 Answer = TypeVar("Answer")
@@ -56,7 +57,7 @@ SERVICES = {
         ),
         ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"),
         "endpoint",
-        "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+        "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE,",
     ),
     "gs": Service(
         "GCSStore",
@@ -111,7 +112,10 @@ def place(source: str) -> RemotePath:
         raise SourceError(f"{source}: expected {source.partition(':')[0]}://BUCKET/PATH, a file or a folder", source=source)
     service, key = SERVICES[match["scheme"]], match["key"] or ""
     root = f"{match['scheme']}://{match['bucket']}/"
-    bucket = Bucket(root, service, _stores(source, service, match["bucket"]))
+    signed = any(os.environ.get(name) for name in service.credentials)
+    own = profile(source) if match["scheme"] == "s3" else Profile("", {}, "", "")
+    signer = "the credentials in the environment" if signed else f"the profile {own.name}" if own.keys else ""
+    bucket = Bucket(root, service, _stores(source, service, match["bucket"], own if not signed else own._replace(keys={})), signer)
     access = Access(where=service.set, get=bucket.get)
     folder, slash, name = key.rpartition("/")
     file = RemotePath(root + quote(folder + slash), name, access, shown=source)
@@ -131,11 +135,13 @@ class Bucket(NamedTuple):
         root: Its address.
         service: Its kind.
         stores: How to reach it, one way after the other if the first is refused.
+        signer: Whose signature requests bear, in words; the empty string if they bear none.
     """
 
     root: str
     service: Service
     stores: tuple[Any, ...]
+    signer: str = ""
 
     def get(self, url: str, begin: int, end: int) -> tuple[bytes, int]:
         """Fetch the bytes of an object from *begin* to before *end*, and its size."""
@@ -181,8 +187,8 @@ class Bucket(NamedTuple):
     def _refusal(self, url: str, error: Exception) -> ReadError:
         code = _status(error)
         if code in (401, 403):
-            signed = any(os.environ.get(name) for name in self.service.credentials)
-            what = "the credentials in the environment do not open it" if signed else f"set {self.service.set} to what may read it"
+            verb = "do" if "credentials" in self.signer else "does"
+            what = f"{self.signer} {verb} not open it" if self.signer else f"set {self.service.set} to what may read it"
             return ReadError(f"private or not there (HTTP {code}): {what}", path=url)
         if code is not None:
             return refusal(url, code, Access())
@@ -209,13 +215,13 @@ def _size_beyond(store: Any, key: str, error: Exception) -> int | None:
     return size if isinstance(size, int) else None
 
 
-def _stores(source: str, service: Service, bucket: str) -> tuple[Any, ...]:
+def _stores(source: str, service: Service, bucket: str, own: Profile) -> tuple[Any, ...]:
     """Return the ways to reach a bucket: signed, or open first and then by the machine's own identity."""
     try:
         kind = getattr(import_module("obstore.store"), service.store)
     except ImportError:
         raise SourceError(f"{source}: object stores need obstore: pip install weighbridge[stores]", source=source) from None
-    endpoint = next((value for name in service.endpoints if (value := os.environ.get(name))), "")
+    endpoint = next((value for name in service.endpoints if (value := os.environ.get(name))), own.endpoint)
     if endpoint and "://" not in endpoint:
         endpoint = f"http://{endpoint}"
     options: dict[str, Any] = {
@@ -229,7 +235,10 @@ def _stores(source: str, service: Service, bucket: str) -> tuple[Any, ...]:
     }
     if endpoint:
         options[service.endpoint] = endpoint
-    signed = any(os.environ.get(name) for name in service.credentials)
+    options |= own.keys
+    if own.region and not os.environ.get("AWS_REGION") and not os.environ.get("AWS_DEFAULT_REGION"):
+        options["region"] = own.region
+    signed = bool(own.keys) or any(os.environ.get(name) for name in service.credentials)
     ways: list[dict[str, Any]] = [{}] if signed else [{"skip_signature": True}]
     if not signed and not endpoint and os.environ.get("AWS_EC2_METADATA_DISABLED", "").lower() != "true":
         ways.append({"retry_config": {"max_retries": 1, "retry_timeout": timedelta(seconds=10)}})

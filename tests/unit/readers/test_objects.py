@@ -36,6 +36,7 @@ class Store:
         self.answers: list[int] = []
         self.drops = 0
         self.signed: set[bool] = set()
+        self.signatures: list[str] = []
 
     def put(self, key: str, data: bytes) -> None:
         headers = {"Content-Type": "application/octet-stream", "x-amz-acl": "public-read-write"}
@@ -43,7 +44,7 @@ class Store:
         urllib.request.urlopen(request, timeout=20).close()
 
     def forget(self) -> None:
-        self.seen, self.sent, self.signed = [], 0, set()
+        self.seen, self.sent, self.signed, self.signatures = [], 0, set(), []
 
 
 def watched(store: Store, application: Any) -> Any:
@@ -52,6 +53,7 @@ def watched(store: Store, application: Any) -> Any:
     def answer(environ: dict[str, Any], start: Any) -> Any:
         store.seen.append((environ["PATH_INFO"], environ.get("HTTP_RANGE")))
         store.signed.add("HTTP_AUTHORIZATION" in environ)
+        store.signatures.append(environ.get("HTTP_AUTHORIZATION", ""))
         if store.answers and environ["REQUEST_METHOD"] == "GET":
             start(f"{store.answers.pop(0)} refused", [("Content-Length", "0")])
             return [b""]
@@ -91,6 +93,10 @@ def environment(monkeypatch: pytest.MonkeyPatch, s3: Store) -> None:
     for service in objects.SERVICES.values():
         for name in (*service.credentials, *service.endpoints):
             monkeypatch.delenv(name, raising=False)
+    for name, value in (("AWS_CONFIG_FILE", "/nowhere/config"), ("AWS_SHARED_CREDENTIALS_FILE", "/nowhere/credentials")):
+        monkeypatch.setenv(name, value)
+    for name in ("AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_DEFAULT_REGION", "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "id")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
     monkeypatch.setenv("AWS_REGION", "us-east-1")
@@ -185,8 +191,80 @@ def test_without_credentials_nothing_is_signed(s3: Store, monkeypatch: pytest.Mo
     assert weighbridge.count("s3://models/open.safetensors").unique == 3
     assert s3.signed == {False}
     s3.answers = [403]
-    with pytest.raises(ReadError, match=r"HTTP 403\): set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY to what may read it"):
+    with pytest.raises(
+        ReadError, match=r"HTTP 403\): set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, to what may read it"
+    ):
         weighbridge.count("s3://models/open.safetensors")
+
+
+def profiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, config: str, credentials: str = "", name: str = "work") -> None:
+    """Write AWS's two files, and leave nothing but the profile's name in the environment."""
+    for variable, text in (("AWS_CONFIG_FILE", config), ("AWS_SHARED_CREDENTIALS_FILE", credentials)):
+        (tmp_path / variable).write_text(text)
+        monkeypatch.setenv(variable, str(tmp_path / variable))
+    for variable in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION", "AWS_ENDPOINT_URL"):
+        monkeypatch.delenv(variable)
+    monkeypatch.setenv("AWS_PROFILE", name)
+
+
+SECRETS = "[default]\naws_access_key_id = wrong\n[work]\naws_access_key_id = AKIAWORK\naws_secret_access_key = secret\n"
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        "[profile work]\nregion = eu-west-1\nendpoint_url = {url}\n",
+        '[profile "work"]\nregion = eu-west-1\nservices = here\nendpoint_url = http://127.0.0.1:9\n[services here]\ns3 =\n  endpoint_url = {url}\n',
+    ],
+)
+def test_a_profile(s3: Store, config: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    s3.put("profile.safetensors", file({"w": (3,)}))
+    profiles(tmp_path, monkeypatch, config.format(url=s3.url), SECRETS)
+    s3.forget()
+    assert weighbridge.count("s3://models/profile.safetensors").unique == 3
+    assert s3.signed == {True}
+    assert any("AKIAWORK" in signature and "/eu-west-1/s3/" in signature for signature in s3.signatures)
+    s3.answers = [403]
+    with pytest.raises(ReadError, match=r"private or not there \(HTTP 403\): the profile work does not open it"):
+        weighbridge.count("s3://models/profile.safetensors")
+
+
+def test_variables_go_before_profiles(s3: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    s3.put("profile.safetensors", file({"w": (3,)}))
+    profiles(tmp_path, monkeypatch, "[profile work]\nregion = eu-west-1\nendpoint_url = http://127.0.0.1:9\n", SECRETS)
+    for name, value in (("ACCESS_KEY_ID", "AKIAOWN"), ("SECRET_ACCESS_KEY", "x"), ("REGION", "us-west-2"), ("ENDPOINT_URL", s3.url)):
+        monkeypatch.setenv(f"AWS_{name}", value)
+    s3.forget()
+    assert weighbridge.count("s3://models/profile.safetensors").unique == 3
+    assert all("AKIAOWN" in signature and "/us-west-2/s3/" in signature for signature in s3.signatures)
+
+
+def test_the_default_profile_needs_no_name(s3: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    s3.put("profile.safetensors", file({"w": (3,)}))
+    profiles(
+        tmp_path, monkeypatch, f"[default]\nendpoint_url = {s3.url}\naws_access_key_id = AKIADEFAULT\naws_secret_access_key = x\n", name=""
+    )
+    s3.forget()
+    assert weighbridge.count("s3://models/profile.safetensors").unique == 3
+    assert all("AKIADEFAULT" in signature for signature in s3.signatures)
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        ("", r"AWS_PROFILE names 'work', which is neither in ~/\.aws/config nor in ~/\.aws/credentials"),
+        (
+            "[profile work]\nsso_session = s\n",
+            r"has its keys from elsewhere; .*aws configure export-credentials --profile work --format env",
+        ),
+        ("[profile work\nregion=x\n", r"AWS_CONFIG_FILE is damaged: File contains no section headers"),
+        ("[a]\n[a]\n", r"AWS_CONFIG_FILE is damaged: While reading from .* section 'a' already exists"),
+    ],
+)
+def test_a_profile_that_does_not_serve(config: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    profiles(tmp_path, monkeypatch, config)
+    with pytest.raises(SourceError, match=rf"s3://models/x\.safetensors: .*{message}"):
+        weighbridge.count("s3://models/x.safetensors")
 
 
 @pytest.mark.parametrize("code", [429, 500, 503])
