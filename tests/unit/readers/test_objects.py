@@ -241,9 +241,8 @@ def test_variables_go_before_profiles(s3: Store, tmp_path: Path, monkeypatch: py
 
 def test_the_default_profile_needs_no_name(s3: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     s3.put("profile.safetensors", file({"w": (3,)}))
-    profiles(
-        tmp_path, monkeypatch, f"[default]\nendpoint_url = {s3.url}\naws_access_key_id = AKIADEFAULT\naws_secret_access_key = x\n", name=""
-    )
+    keys = "aws_access_key_id = AKIADEFAULT\naws_secret_access_key = x\n"
+    profiles(tmp_path, monkeypatch, f"[default]\nendpoint_url = {s3.url}\n{keys}", name="")
     s3.forget()
     assert weighbridge.count("s3://models/profile.safetensors").unique == 3
     assert all("AKIADEFAULT" in signature for signature in s3.signatures)
