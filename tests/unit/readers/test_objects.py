@@ -218,7 +218,7 @@ SECRETS = "[default]\naws_access_key_id = wrong\n[work]\naws_access_key_id = AKI
     ],
 )
 def test_a_profile(s3: Store, config: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    s3.put("profile.safetensors", file({"w": (3,)}))
+    s3.put("profile.safetensors", whole({"w": (3,)}))
     profiles(tmp_path, monkeypatch, config.format(url=s3.url), SECRETS)
     s3.forget()
     assert weighbridge.count("s3://models/profile.safetensors").unique == 3
@@ -230,7 +230,7 @@ def test_a_profile(s3: Store, config: str, tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_variables_go_before_profiles(s3: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    s3.put("profile.safetensors", file({"w": (3,)}))
+    s3.put("profile.safetensors", whole({"w": (3,)}))
     profiles(tmp_path, monkeypatch, "[profile work]\nregion = eu-west-1\nendpoint_url = http://127.0.0.1:9\n", SECRETS)
     for name, value in (("ACCESS_KEY_ID", "AKIAOWN"), ("SECRET_ACCESS_KEY", "x"), ("REGION", "us-west-2"), ("ENDPOINT_URL", s3.url)):
         monkeypatch.setenv(f"AWS_{name}", value)
@@ -240,7 +240,7 @@ def test_variables_go_before_profiles(s3: Store, tmp_path: Path, monkeypatch: py
 
 
 def test_the_default_profile_needs_no_name(s3: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    s3.put("profile.safetensors", file({"w": (3,)}))
+    s3.put("profile.safetensors", whole({"w": (3,)}))
     keys = "aws_access_key_id = AKIADEFAULT\naws_secret_access_key = x\n"
     profiles(tmp_path, monkeypatch, f"[default]\nendpoint_url = {s3.url}\n{keys}", name="")
     s3.forget()
