@@ -97,6 +97,8 @@ def _in_names_of(first: dict[str, Row], b: Model) -> tuple[dict[str, Row], bool]
     steps = [tuple(Step(re.compile(pattern), (target,)) for pattern, target in pairs) for pairs in steps_for_names(names)]
     namings = [naming(keys, names, first, prefixes(first), steps=own) for own in steps or [()]]
     chosen = max(namings, key=lambda candidate: sum(1 for name in names if resolve(name, candidate, first)))
+    if len(names) > 1 and sum(1 for name in names if resolve(name, chosen, first)) < 2:
+        return {row.name: row for row in rows}, False  # one name that fits by a prefix of its own is chance
     found: dict[str, Row] = {}
     for row in rows:
         targets = resolve(row.name, chosen, first)

@@ -156,7 +156,7 @@ def _list_indexed(folder: Path, candidate: Candidate) -> Listing:
             f"{len(absent)} tensors are not in the shards the index gives them: {shown(name)} in {index.weight_map[name]}", path=str(where)
         )
     merged = _merged(listings, kept)
-    notes = [*_stray_notes(strays), *unequal_claims(index.metadata, merged)]
+    notes = [*_unnamed_notes(folder, index.shards), *_stray_notes(strays), *unequal_claims(index.metadata, merged)]
     return merged._replace(metadata={**merged.metadata, **index.metadata}, notes=(*merged.notes, *notes))
 
 
@@ -169,6 +169,21 @@ def unequal_claims(metadata: Mapping[str, object], listing: Listing) -> list[str
             stated = f"{stated:,}" if isinstance(stated, int | float) else f"{stated!r:.40}"
             notes.append(f"the index claims a {key} of {stated}; the shards hold {found:,} {unit}")
     return notes
+
+
+def _unnamed_notes(folder: Path, shards: tuple[str, ...]) -> list[str]:
+    """Say which shards lie beside those of an index without being named by it: what is left of another save."""
+    if not isinstance(folder, Path):
+        return []
+    stems = {match["stem"] for name in shards if (match := SHARD.fullmatch(name))}
+    names = sorted(path.name for path in folder.iterdir() if path.name not in shards)
+    unnamed = [name for name in names if (match := SHARD.fullmatch(name)) and match["stem"] in stems and name.endswith(_endings())]
+    listed = ", ".join(map(shown, unnamed[:3]))
+    return (
+        [f"{len(unnamed)} shards lie beside those of the index, which does not name them, and were not counted: {listed}"]
+        if unnamed
+        else []
+    )
 
 
 def _stray_notes(strays: list[Stored]) -> list[str]:

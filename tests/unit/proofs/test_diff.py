@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+import weighbridge
+from tests.unit import safetensors_file
 from tests.unit.bert import CONFIG, bert
 from weighbridge.cli import main
 from weighbridge.model import Model
@@ -43,6 +45,12 @@ def test_a_prefix_is_no_difference() -> None:
     found = diff(bert(), file(bert(), "bert."))
     assert found.same
     assert found.renamed
+
+
+def test_one_tensor_that_could_have_any_prefix_is_not_renamed(tmp_path: Path) -> None:
+    safetensors_file.write(tmp_path / "model.safetensors", {"a.weight": (3, 4)})
+    found = diff(weighbridge.model(tmp_path), weighbridge.model(CONFIG))
+    assert ([row.name for row in found.gone], found.reshaped, found.renamed) == (["a.weight"], (), False)
 
 
 def test_types_ties_and_roles() -> None:

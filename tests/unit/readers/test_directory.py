@@ -110,6 +110,16 @@ def test_twins_and_stale_files_are_named_and_not_summed(tmp_path: Path) -> None:
     )
 
 
+def test_a_shard_that_the_index_does_not_name_is_told(tmp_path: Path) -> None:
+    two_shards(tmp_path)
+    index(tmp_path, a="model-00001-of-00002.safetensors")
+    listing = read_listing(tmp_path)
+    assert [tensor.name for tensor in listing.tensors] == ["a"]
+    assert listing.notes == (
+        "1 shards lie beside those of the index, which does not name them, and were not counted: model-00002-of-00002.safetensors",
+    )
+
+
 def test_nothing_and_too_much(tmp_path: Path) -> None:
     assert refusal(tmp_path) == "the directory holds no weights"
     (tmp_path / "unet").mkdir()
