@@ -24,6 +24,7 @@ class Pass(NamedTuple):
         images: Images per example, of a language model that sees, if any.
         patches: Rows and columns of each image's patches, where a model reads images of any size.
         audios: Clips of sound per example, of a language model that hears, if any.
+        question: Tokens of each example that see the whole text, if any.
     """
 
     batch: int = 1
@@ -33,6 +34,7 @@ class Pass(NamedTuple):
     images: int | None = None
     patches: tuple[int, int] | None = None
     audios: int | None = None
+    question: int | None = None
 
 
 PASSES = (Pass(1, 16), Pass(2, 7, 5), Pass(3, 12, 9, 11))

@@ -118,11 +118,11 @@ class Record:
         own = self.known(name) is not None or self.known(entry["type"]) is not None
         return own or any(key or self.matters(inner) for key, inner, _ in entry["inside"].values())
 
-    def steps(self, models: dict[str, Any]) -> dict[str, Any]:
-        """Return the steps back for every class and type that we describe, or that is in one of *models*."""
+    def steps(self, models: dict[str, Any], types: set[str]) -> dict[str, Any]:
+        """Return the steps back for every class of *types*, or that is in one of *models*."""
         table: dict[str, Any] = {}
         seen: dict[str, str] = {}
-        described = {name for model_type in MODULES for name in (model_type, *family(model_type).classes)}
+        described = {name for model_type in types for name in (model_type, *family(model_type).classes)}
         inner = {name for entry in models.values() for _, *names in entry.get("inside", {}).values() for name in names}
         for key in sorted(described | models.keys() | inner | {entry["as"] for entry in models.values() if "as" in entry}):
             steps = self.known(key)
@@ -162,13 +162,14 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("types", nargs="*", help="model types to put into the table anew; by default it is written from scratch")
     types = parser.parse_args(arguments).types
     found = Record()
-    for model_type in types or MODULES:
-        if not is_remote(model_type):
-            record(found, model_type)
-    write(found, json.loads(TARGET.read_text("utf-8"))["models"] if types else {})
+    before: dict[str, Any] = json.loads(TARGET.read_text("utf-8")) if types else {"types": [], "models": {}}
+    taken = [model_type for model_type in types or MODULES if not is_remote(model_type)]
+    for model_type in taken:
+        record(found, model_type)
+    write(found, before["models"], sorted({*before["types"], *taken}))
 
 
-def write(found: Record, before: dict[str, Any]) -> None:
+def write(found: Record, before: dict[str, Any], types: list[str]) -> None:
     """Write what matters of it, a class a line."""
     models = before | {
         name: {key: value for key, value in entry.items() if value and key != "type"}
@@ -176,9 +177,9 @@ def write(found: Record, before: dict[str, Any]) -> None:
         if found.matters(name) or any(entry.get(key) for key in ("kept", "unsaved", "as"))
     }
     head = {"source": f"transformers {versions()['transformers']}, conversion_mapping.py", "command": "python -m truth.published"}
-    tables = {"models": models, "steps": found.steps(models)}
+    tables = {"models": models, "steps": found.steps(models, set(types))}
     text = ",\n".join(f'"{title}": {{\n{_lines(table)}\n}}' for title, table in tables.items())
-    TARGET.write_text(f'{{"about": {json.dumps(head)},\n{text}}}\n', "utf-8")
+    TARGET.write_text(f'{{"about": {json.dumps(head)},\n"types": {json.dumps(types)},\n{text}}}\n', "utf-8")
 
 
 def _lines(table: dict[str, Any]) -> str:

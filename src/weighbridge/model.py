@@ -201,6 +201,7 @@ class Model:
         images: int | None = None,
         patches: tuple[int, int] | None = None,
         audios: int | None = None,
+        question: int | None = None,
     ) -> Flops:
         """Count the arithmetic of one pass.
 
@@ -213,6 +214,7 @@ class Model:
                 image cut into crops counts as many. *seq* counts the tokens that images take up in the text.
             patches: Rows and columns of patches of each image, where a model reads images of any size.
             audios: Clips of sound per example, of a language model that hears.
+            question: Tokens of each example that see the whole text, of a class that answers questions so (Longformer).
 
         Raises:
             UsageError: A number that cannot be meant, images for a model that sees none beside its text, or a model
@@ -226,7 +228,7 @@ class Model:
         if self.description is None:
             # Tensors alone do not say what attends to what, how often a part runs, or how many tokens it sees.
             raise UsageError(f"{self.source}: the arithmetic needs a config; this has only tensors")
-        lengths = streams(seq, decoder_seq, encoder_seq, images, patches, audios)
+        lengths = streams(seq, decoder_seq, encoder_seq, images, patches, audios, question)
         for name, value in (("batch", batch), *lengths.items()):
             if type(value) is not int or value < 1:
                 name = {"decoder": "decoder_seq", "encoder": "encoder_seq"}.get(name, name)
@@ -234,6 +236,9 @@ class Model:
         for name, what in (("images", "sees no images"), ("audios", "hears nothing")):
             if name in lengths and all(part.given != name for _, part in walk(self.tree)):
                 raise UsageError(f"{name}: {self.class_name or 'this model'} {what} beside its text")
+        if question is not None and (question > seq or not any("question" in named(part) for _, part in walk(self.tree))):
+            why = f"is longer than the text of {seq:,} tokens" if question > seq else f"sees no more than other tokens in {self.class_name}"
+            raise UsageError(f"question: it {why}")
         if patches is not None and images is None:
             if any(part.given == "images" for _, part in walk(self.tree)):
                 raise UsageError("patches: of how many images? say how many images each example has")

@@ -91,7 +91,8 @@ class Squares(NamedTuple):
 
 Stream: TypeAlias = "str | Size | Span | Once | Least | Filled | Within | Untold | Together | Times | Squares"
 """The tokens that a part sees for each example: a named length (``seq``, ``encoder``, ``decoder``, ``one``;
-``images`` and ``audios`` count what an example holds, ``rows`` and ``columns`` the patches of an image of any size),
+``images`` and ``audios`` count what an example holds, ``rows`` and ``columns`` the patches of an image of any size,
+``question`` the tokens that see all others),
 a size (197 image patches), a span of another stream, or several together."""
 
 

@@ -118,7 +118,9 @@ def length(stream: Stream, lengths: Mapping[str, Size]) -> Size:
             return stream
 
 
-HOW = dict.fromkeys(("rows", "columns"), ": it reads images of any size, so say into how many patches each is cut, such as patches 16x24")
+HOW = dict.fromkeys(
+    ("rows", "columns"), ": it reads images of any size, so say into how many patches each is cut, such as patches 16x24"
+) | {"question": ": the tokens of a question see the whole text, so say how many they are, such as question 12"}
 """How to give a stream's length, where that is not plain."""
 
 
@@ -138,6 +140,7 @@ def streams(
     images: int | None = None,
     patches: tuple[int, int] | None = None,
     audios: int | None = None,
+    question: int | None = None,
 ) -> dict[str, int]:
     """Return the lengths of the named streams that a pass is given; a stream that is left out does not run.
 
@@ -145,7 +148,7 @@ def streams(
     {'seq': 16, 'decoder': 16, 'images': 1, 'rows': 4, 'columns': 6}
     """
     rows, columns = patches or (None, None)
-    given = {"encoder": encoder_seq, "images": images, "rows": rows, "columns": columns, "audios": audios}
+    given = {"encoder": encoder_seq, "images": images, "rows": rows, "columns": columns, "audios": audios, "question": question}
     decoder = seq if decoder_seq is None else decoder_seq
     return {"seq": seq, "decoder": decoder, **{name: tokens for name, tokens in given.items() if tokens is not None}}
 

@@ -28,6 +28,7 @@ def configure(parser: ArgumentParser) -> None:
         "--patches", metavar="RxC", help="patches of each image, where a model reads any size: rows x columns, such as 16x24"
     )
     parser.add_argument("--audios", type=int, metavar="N", help="clips of sound per example, of a language model that hears")
+    parser.add_argument("--question", type=int, metavar="N", help="tokens of each example that see the whole text (Longformer's questions)")
     parser.add_argument("--explain", action="store_true", help="derive it: formula, substitution, number, module by module")
     parser.add_argument("--lang", default="en", metavar="LANG", help="language of the derivation: en (default) or zh")
     shared.output_options(parser)
@@ -39,7 +40,7 @@ def run(args: Namespace) -> int:
 
     model = shared.weighed(args)
     patches = arithmetic.patches(args.patches) if args.patches else None
-    given = arithmetic.Pass(args.batch, args.seq, args.decoder_seq, args.encoder_seq, args.images, patches, args.audios)
+    given = arithmetic.Pass(args.batch, args.seq, args.decoder_seq, args.encoder_seq, args.images, patches, args.audios, args.question)
     if args.explain:
         from weighbridge.renderers.papers import render
         from weighbridge.tables import effort

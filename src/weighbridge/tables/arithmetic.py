@@ -22,6 +22,7 @@ class Pass(NamedTuple):
     images: int | None = None
     patches: tuple[int, int] | None = None
     audios: int | None = None
+    question: int | None = None
 
 
 def as_json(model: Model, given: Pass) -> dict[str, Any]:
@@ -63,7 +64,8 @@ def _seen(given: Pass) -> str:
     """
     of = f" of {given.patches[0]} × {given.patches[1]} patches each" if given.patches else ""
     images = f", {given.images} image{'s' if given.images != 1 else ''}{of}" if given.images else ""
-    return images + (f", {given.audios} clip{'s' if given.audios != 1 else ''} of sound" if given.audios else "")
+    sound = f", {given.audios} clip{'s' if given.audios != 1 else ''} of sound" if given.audios else ""
+    return images + sound + (f", {given.question} of them a question's" if given.question else "")
 
 
 def patches(text: str) -> tuple[int, int]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from weighbridge.model import Model
     from weighbridge.tables.arithmetic import Pass
 
-LENGTHS = {"seq": "n", "decoder": "m", "encoder": "e", "images": "i", "rows": "r", "columns": "c", "audios": "a"}
+LENGTHS = {"seq": "n", "decoder": "m", "encoder": "e", "images": "i", "rows": "r", "columns": "c", "audios": "a", "question": "q"}
 """From a stream to the letter of its length."""
 
 PRODUCT = mark(
