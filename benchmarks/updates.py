@@ -3,7 +3,8 @@
     python -m benchmarks.updates [MODELS ... | all]      (needs the extras web and browser, and Chromium: scripts/browser)
 
 Each size of a model is changed in turn. Told are, in ms: from the key to the new total, table and pictures, laid out; from the
-key to the formula, the counts and the arithmetic as well; and what of the processor the server took for one change.
+key to the formula, the counts and the arithmetic as well; and the processor time of one change on both sides, which hardly
+depends on what else the machine does.
 """
 
 from __future__ import annotations
@@ -58,26 +59,28 @@ def main() -> int:
         page = browser.new_page()
         print(f"load of the machine {os.getloadavg()[0]:.1f}")
         for name in names:
-            first, every, busy = change(page, f"{base}model?source={name}", process)
+            first, every, (here, there) = change(page, f"{base}model?source={name}", process)
             firsts += first
             alls += every
             if first:
-                print(f"{name:40} total {told(first)}   all {told(every)}   server {busy:4.0f} ms")
+                print(f"{name:40} total {told(first)}   all {told(every)}   processor: server {here:3.0f} ms, page {there:3.0f} ms")
         browser.close()
     print(f"{'of all':40} total {told(firsts)}   all {told(alls)}   load {os.getloadavg()[0]:.1f}")
     return 0
 
 
-def change(page: Any, address: str, process: int) -> tuple[list[float], list[float], float]:
-    """Change the sizes of one model, and return the delays and the server's processor time for one change."""
+def change(page: Any, address: str, process: int) -> tuple[list[float], list[float], tuple[float, float]]:
+    """Change the sizes of one model, and return the delays and the processor time of one change, the server's and the page's."""
     page.goto(address)
     fields = page.eval_on_selector_all(".size input[type=number]", "all => all.map(field => field.id)")[:MOST]
     if not fields:
-        return [], [], 0
+        return [], [], (0, 0)
     page.evaluate(CHANGE, fields[0])
-    before = processor(process)
+    session = page.context.new_cdp_session(page)
+    session.send("Performance.enable")
+    before = processor(process), renderer(session)
     found = [page.evaluate(CHANGE, field) for field in fields]
-    spent = (processor(process) - before) / len(fields)
+    spent = (processor(process) - before[0]) / len(fields), (renderer(session) - before[1]) / len(fields)
     return [first for first, _ in found if first is not None], [every for first, every in found if first is not None], spent
 
 
@@ -90,6 +93,11 @@ def processor(process: int) -> float:
     """Return the processor time of a process in ms (Linux)."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return 1000 * (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def renderer(session: Any) -> float:
+    """Return the processor time of the page's process in ms."""
+    return 1000 * next(entry["value"] for entry in session.send("Performance.getMetrics")["metrics"] if entry["name"] == "ProcessTime")
 
 
 if __name__ == "__main__":
