@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
+from weighbridge.errors import UsageError
 from weighbridge.proofs.renaming import Naming, Step, naming, prefixes, resolve
 from weighbridge.readers import gguf_models
 from weighbridge.readers.onnx_pair import SIDES
@@ -66,7 +67,11 @@ def aligned_in_any_spelling(described: Model, actual: list[Row], spelling: Spell
     assert known is not None
     best: tuple[dict[str, Row], Alignment] | None = None
     for names in ("reference", "checkpoint", *known.family.renames):
-        expected = {row.name: row for row in sorted(described.tensors(names), key=lambda row: row.tied_to is None)}
+        try:
+            rows = described.tensors(names)
+        except UsageError:  # nobody has recorded how the files of this type name their tensors
+            continue
+        expected = {row.name: row for row in sorted(rows, key=lambda row: row.tied_to is None)}
         aligned = align(expected, actual, keys_of(known, described.class_name), spelling)
         if best is None or len(aligned.extra) < len(best[1].extra):
             best = expected, aligned

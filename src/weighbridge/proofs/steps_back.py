@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge.binding import within
-from weighbridge.blueprints import family
+from weighbridge.blueprints import MODULES, family, is_remote
 from weighbridge.blueprints.composite import CAUSAL
+from weighbridge.errors import UsageError
 
 if TYPE_CHECKING:
     from weighbridge.config import Field
@@ -93,6 +94,8 @@ def models(known: Described, class_name: str) -> Iterator[Inside]:
 
 
 def _models(outer: Inside, fields: tuple[Field, ...], raw: Mapping[str, Any]) -> Iterator[Inside]:
+    if outer.model_type in MODULES and not is_remote(outer.model_type) and outer.model_type not in _types():
+        raise UsageError(f"how the files of {outer.model_type} name their tensors is not recorded; the reference's own names are known")
     yield outer
     for path, (key, class_name, model_type) in entry(outer.class_name).get("inside", {}).items():
         place = f"{outer.path}.{path}" if outer.path else path
@@ -145,6 +148,11 @@ def _within(path: str, outer: Iterable[str]) -> bool:
 def _table() -> dict[str, Any]:
     found: dict[str, Any] = json.loads((Path(__file__).parent / "published.json").read_text("utf-8"))
     return found
+
+
+@cache
+def _types() -> frozenset[str]:
+    return frozenset(_table()["types"])
 
 
 @cache

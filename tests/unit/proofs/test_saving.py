@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 import weighbridge
+from weighbridge.errors import UsageError
+from weighbridge.proofs import steps_back
 from weighbridge.proofs.verify import verify
 from weighbridge.readers import Listing, Stored
 
@@ -70,3 +72,9 @@ def test_tables_that_are_not_saved_are_left_out() -> None:
 def test_a_remote_class_has_the_names_of_its_own_files() -> None:
     model = weighbridge.model("baichuan-7b")
     assert model.tensors("checkpoint") == model.tensors()
+
+
+def test_a_type_whose_files_are_not_recorded_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(steps_back, "_types", lambda: frozenset({"llava"}))
+    with pytest.raises(UsageError, match="files of clip_vision_model"):
+        weighbridge.model({"model_type": "llava"}, "LlavaForConditionalGeneration").tensors("checkpoint")
