@@ -67,3 +67,10 @@ def test_layers_with_sizes_of_their_own_are_refused() -> None:
     ):
         count({"model_type": "llava", "text_config": {"model_type": "llama", "per_layer_config": said}})
     assert count({"model_type": "llama", "per_layer_config": {}}) == count({"model_type": "llama"})
+
+
+def test_a_neck_has_as_many_widths_as_its_backbone_has_stages() -> None:
+    stages = {"blocks_per_stage": [1, 2, 3], "embed_dim_per_stage": [8, 16, 32], "num_attention_heads_per_stage": [1, 2, 4]}
+    backbone = {"model_type": "sam2_hiera_det_model", "window_size_per_stage": [8, 4, 14], **stages}
+    with pytest.raises(ConfigError, match="4 widths, and the backbone has 3 stages"):
+        count({"model_type": "sam2_vision_model", "backbone_config": backbone, "backbone_channel_list": None})

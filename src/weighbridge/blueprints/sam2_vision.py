@@ -13,12 +13,14 @@ from weighbridge.blueprints.sam2_hiera import hiera, stages
 from weighbridge.blueprints.staged import number, numbers
 from weighbridge.blueprints.vision import NEUTRAL
 from weighbridge.config import Sizes, size
+from weighbridge.errors import ConfigError
 from weighbridge.parts import conv2d
 from weighbridge.tree import Part
 
+INPUTS = "backbone_channel_list"
 FIELDS = (
     composed("backbone", "backbone_config", "sam2_hiera_det_model"),
-    numbers("inputs", "backbone_channel_list", (768, 384, 192, 96)),
+    numbers("inputs", INPUTS, (768, 384, 192, 96)),
     size("fused", "fpn_hidden_size", 256, "F", "channels of the fused maps"),
     number("kernel", "fpn_kernel_size", 1),
     number("stride", "fpn_stride", 1),
@@ -33,11 +35,16 @@ def fused(c: Sizes) -> list[Grid]:
 
 
 def vision(c: Sizes) -> Part:
-    """Describe Sam2VisionModel: a convolution for each stage, the last stage first."""
-    maps = reversed(fused(c))
-    convs = (
-        conv2d(str(i), width, c.fused, c.kernel, positions=area(at)) for i, (width, at) in enumerate(zip(c.inputs, maps, strict=False))
-    )
+    """Describe Sam2VisionModel: a convolution for each stage, the last stage first.
+
+    Raises:
+        ConfigError: The list of the neck's widths is of another length than there are stages.
+    """
+    maps = fused(c)[::-1]
+    if len(c.inputs) != len(maps):
+        hint = f"one width for each of {len(maps)} stages, the last stage first"
+        raise ConfigError(f"{len(c.inputs)} widths, and the backbone has {len(maps)} stages", key=INPUTS, value=c.inputs, hint=hint)
+    convs = (conv2d(str(i), width, c.fused, c.kernel, positions=area(at)) for i, (width, at) in enumerate(zip(c.inputs, maps, strict=True)))
     return Part("", (under("backbone", submodel(c.backbone)), Part("neck", (Part("convs", tuple(convs)),), "neck")), "model")
 
 
