@@ -96,10 +96,11 @@ def kept(model_type: str, class_name: str, patterns: list[str]) -> bool:
 
 
 class Record:
-    """What was found so far: models by class."""
+    """What was found so far: models by class, and which of them were asked for and not only met inside others."""
 
     def __init__(self) -> None:
         self.models: dict[str, dict[str, Any]] = {}
+        self.asked: set[str] = set()
         self.known = import_module("transformers.conversion_mapping").get_checkpoint_conversion_mapping
 
     def add(self, model: Any) -> None:
@@ -134,6 +135,12 @@ class Record:
         return table
 
 
+def patterns_of(cls: Any) -> list[str]:
+    """Return the patterns of a class's tied names; where only a model can tell them, any name may be one."""
+    told = cls._tied_weights_keys
+    return [".*"] if isinstance(told, property) else list(told or ())
+
+
 def record(found: Record, model_type: str) -> None:
     """Take down the classes of a type; where nothing in it is ever renamed, those alone that leave something out."""
     known = family(model_type)
@@ -142,13 +149,14 @@ def record(found: Record, model_type: str) -> None:
     for name in sorted(classes(model_type), key=lambda name: name != known.base):
         cls = live_class(model_type, name)
         unsaved = list(cls._keys_to_ignore_on_save or ())
-        tied = [*(cls._tied_weights_keys or ()), *(f"{cls.base_model_prefix}.{key}" for key in base._tied_weights_keys or ())]
+        tied = [*patterns_of(cls), *(f"{cls.base_model_prefix}.{key}" for key in patterns_of(base))]
         if not (renamed or name == known.base or unsaved or kept(model_type, name, tied)):
             continue
         live = next((live for _, live in _configs(model_type, name, 3, "published") if not isinstance(live, RefusedError)), None)
         if live is None:
             continue
         found.add(live)
+        found.asked.add(name)
         renamed = renamed or found.matters(name)
         patterns: list[str] = import_module("transformers.modeling_utils")._get_tied_weight_keys(live)
         found.models[name] |= {"kept": patterns if kept(model_type, name, patterns) else [], "unsaved": unsaved}
@@ -174,7 +182,7 @@ def write(found: Record, before: dict[str, Any], types: list[str]) -> None:
     models = before | {
         name: {key: value for key, value in entry.items() if value and key != "type"}
         for name, entry in found.models.items()
-        if found.matters(name) or any(entry.get(key) for key in ("kept", "unsaved", "as"))
+        if (found.matters(name) or any(entry.get(key) for key in ("kept", "unsaved", "as"))) and (name in found.asked or name not in before)
     }
     head = {"source": f"transformers {versions()['transformers']}, conversion_mapping.py", "command": "python -m truth.published"}
     tables = {"models": models, "steps": found.steps(models, set(types))}

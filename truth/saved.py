@@ -34,11 +34,15 @@ Named: TypeAlias = frozenset[tuple[str, tuple[Any, ...]]]
 def written(model_type: str, class_name: str, raw: dict[str, Any], model: Any, described: Model) -> tuple[Listing, str | None]:
     """Return the tensors of the file that the library writes, and what it says to one with the prefixes of towers, if there are any.
 
-    Of a large model, those that it would write.
+    Of a large model, and of one that builds without values alone, those that it would write.
     """
-    if sum(tensor.numel() for tensor in model.parameters()) > SMALL:
+    small = sum(tensor.numel() for tensor in model.parameters()) <= SMALL
+    try:
+        real = live.build(model_type, class_name, raw, "cpu") if small else None
+    except RefusedError:
+        real = None
+    if real is None:
         return listing(import_module("transformers.core_model_loading").revert_weight_conversion(model, untied(model))), None
-    real = live.build(model_type, class_name, raw, "cpu")
     with TemporaryDirectory() as folder:
         real.save_pretrained(folder)
         found = read_listing(Path(folder))
