@@ -134,7 +134,8 @@ CALLS = (
                 ("encoder_seq", "length of the states that a decoder's cross-attention looks at"),
                 ("images", "images per example (each crop counts), of a language model that sees"),
                 ("patches", "patches of each image, where a model reads any size: rows x columns, such as 16x24"),
-                ("audios", "clips of sound per example, of a language model that hears"))),
+                ("audios", "clips of sound per example, of a language model that hears"),
+                ("question", "tokens of each example that see the whole text, of a class that answers questions so"))),
     Call("models", mark("The presets and architectures known"), _models, takes=(("filter", "only names that contain it"),)),
 )  # fmt: skip
 

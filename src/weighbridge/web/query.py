@@ -20,7 +20,7 @@ from weighbridge.model import Model, model
 from weighbridge.tables.arithmetic import Pass, patches
 from weighbridge.tree import Part
 
-PUT_IN = ("batch", "seq", "decoder_seq", "encoder_seq", "images", "audios")
+PUT_IN = ("batch", "seq", "decoder_seq", "encoder_seq", "images", "audios", "question")
 """Whole numbers that say what is put in, for the arithmetic."""
 
 DEFAULT = "bert-base-uncased"
@@ -51,7 +51,7 @@ class Query(NamedTuple):
         language: Of the words.
         module: The module in view, as a dotted path; empty for the whole.
         batch, seq: For the arithmetic.
-        decoder_seq, encoder_seq, images, audios, patches: For it as well; 0, or the empty string, where nothing is said.
+        decoder_seq, encoder_seq, images, audios, question, patches: For it as well; 0, or the empty string, where nothing is said.
         compared: The models side by side on the page that compares.
     """
 
@@ -67,6 +67,7 @@ class Query(NamedTuple):
     encoder_seq: int = 0
     images: int = 0
     audios: int = 0
+    question: int = 0
     patches: str = ""
     compared: tuple[str, ...] = ()
 
@@ -83,7 +84,7 @@ class Query(NamedTuple):
         """Return what is put in, for the arithmetic."""
         grid = patches(self.patches) if self.patches else None
         longer = (self.decoder_seq or None, self.encoder_seq or None)
-        return Pass(self.batch, self.seq, *longer, self.images or None, grid, self.audios or None)
+        return Pass(self.batch, self.seq, *longer, self.images or None, grid, self.audios or None, self.question or None)
 
     def link(self, page: str, **changes: Any) -> str:
         """Return the address of *page* that asks the same, but for *changes*."""
@@ -127,6 +128,7 @@ def query(parameters: Mapping[str, str]) -> Query:
         encoder_seq=whole(parameters, "encoder_seq", 0),
         images=whole(parameters, "images", 0),
         audios=whole(parameters, "audios", 0),
+        question=whole(parameters, "question", 0),
     )
 
 

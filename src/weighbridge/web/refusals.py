@@ -31,6 +31,7 @@ FRAGMENTS = (
     mark("sees no images"),
     mark("hears nothing"),
     mark(": it reads images of any size, so say into how many patches each is cut, such as patches 16x24"),
+    mark(": the tokens of a question see the whole text, so say how many they are, such as question 12"),
     mark("tokens that an expert takes"),
     mark("at byte {0}"),
     mark("no answer within {0} seconds"),

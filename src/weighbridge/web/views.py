@@ -86,6 +86,7 @@ def arithmetic(found: Model, asked: Query) -> dict[str, Any]:
     optional = {part.given for _, part in walk(found.tree)}
     takes: dict[str, int | str] = {"batch": asked.batch, "seq": asked.seq}
     takes |= {name: getattr(asked, name) for name in ("images", "audios") if name in optional}
+    takes |= {"question": asked.question} if any("question" in lengths(part) for _, part in walk(found.tree)) else {}
     takes |= {"patches": asked.patches} if any("rows" in lengths(part) for _, part in walk(found.tree)) else {}
     try:
         return {"takes": takes, "flops": found.flops(*asked.given()), "untold": ""}

@@ -56,6 +56,7 @@ WORDS = {
     "seq": mark("tokens per example"),
     "images": mark("images per example"),
     "audios": mark("clips of sound per example"),
+    "question": mark("tokens that see the whole text"),
     "patches": mark("patches of each image, rows x columns"),
     "forward": mark("forward, products of matrices"),
     "backward": mark("backward, products of matrices"),

@@ -114,6 +114,11 @@ COMMANDS: tuple[tuple[str, list[str], dict[str, str]], ...] = (
     ("flops", ["flops", "bert-tiny", "--batch", "2", "--seq", "64"], {"batch": "2", "seq": "64"}),
     ("flops", ["flops", "bert-tiny", "--decoder-seq", "9"], {"decoder_seq": "9"}),
     ("flops", ["flops", "{llava}", "--images", "2"], {"images": "2", "source": "llava"}),
+    (
+        "flops",
+        ["flops", "{longformer}", "--seq", "512", "--question", "9", "--class", "LongformerForQuestionAnswering"],
+        {"source": "longformer", "class": "LongformerForQuestionAnswering", "seq": "512", "question": "9"},
+    ),
 )
 
 
@@ -124,8 +129,8 @@ def test_a_call_answers_with_the_commands_json(
     from weighbridge.cli import main
 
     config = tmp_path / "config.json"
-    config.write_text('{"model_type": "llava"}')
-    assert main([str(config) if word == "{llava}" else word for word in words] + ["--json"]) == 0
+    config.write_text(json.dumps({"model_type": words[1].strip("{}")}))
+    assert main([str(config) if word.startswith("{") else word for word in words] + ["--json"]) == 0
     expected = json.loads(capsys.readouterr().out)
     if "source" in parameters:
         expected["source"] = parameters["source"]

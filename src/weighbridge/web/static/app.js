@@ -19,7 +19,7 @@ function address(form) {
     if (value === "" || (given === value && !before.has(name))) continue;
     pairs.append(name, value);
   }
-  for (const key of ["batch", "seq", "images", "audios", "patches", "module"]) if (before.has(key) && !said.has(key)) pairs.set(key, before.get(key));
+  for (const key of ["batch", "seq", "images", "audios", "question", "patches", "module"]) if (before.has(key) && !said.has(key)) pairs.set(key, before.get(key));
   return `${form.getAttribute("action")}?${pairs}`;
 }
 
