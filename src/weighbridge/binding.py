@@ -64,7 +64,7 @@ def bind(fields: tuple[Field, ...], raw: Mapping[str, Any], *, path: str = "", l
             value = _nested(field, raw, path, like)
         elif kind == "labels":
             value = _labels(field, value, raw, path)
-        elif value is None and nulled(field, raw):
+        elif value is None and field.default is True and nulled(field, raw):
             value = False
         elif value is not None or not field.nullable or field.key not in raw:
             value = _concrete(field, value, result, path)

@@ -151,7 +151,7 @@ def test_names_of_the_first_release() -> None:
     assert "cls/predictions/transform/dense/kernel" in names
     assert "cls/seq_relationship/output_weights" in names
     assert "cls/predictions/output_bias" in names
-    with pytest.raises(UsageError, match="known: reference, tensorflow"):
+    with pytest.raises(UsageError, match="known: reference, checkpoint, tensorflow"):
         model.tensors("nonsense")
 
 
