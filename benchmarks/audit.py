@@ -13,7 +13,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
-from weighbridge.proofs.audit import audit  # noqa: E402
+from weighbridge.auditing import audit  # noqa: E402
 
 CORPUS = ROOT / "tests" / "corpus" / "audit"
 

@@ -16,7 +16,7 @@ from tests.unit.readers.extremes import BYTES, CASES, SECONDS
 READ = """
 import re, sys, time
 from pathlib import Path
-from weighbridge.errors import ReadError
+from weighbridge.core.errors import ReadError
 from weighbridge.readers import read_listing
 begun = time.process_time()
 try:

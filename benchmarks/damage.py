@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import NamedTuple
 
 from tests.unit.readers.hostile import mutations, read_bytes
-from weighbridge.errors import ReadError
+from weighbridge.core.errors import ReadError
 
 READERS = ("gguf", "onnx", "tensorflow", "flax", "npz")
 

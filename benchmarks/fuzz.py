@@ -29,7 +29,7 @@ from benchmarks.held import Held, bytes_of, folder_of, scandir
 
 with atheris.instrument_imports(include=["weighbridge.readers"]):
     from weighbridge import readers
-    from weighbridge.errors import ReadError
+    from weighbridge.core.errors import ReadError
     from weighbridge.readers import archive, packing, pickles, tensorflow, torch_names, torch_zip, zarr
     from weighbridge.readers.listing import Listing, Stored
 

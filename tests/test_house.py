@@ -15,21 +15,14 @@ from weighbridge.cli import COMMANDS
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "weighbridge"
 LEVELS = (
-    ("errors", "records"),
-    ("sizes",),
-    ("formula", "polynomials", "notation", "messages"),
-    ("tree", "fold"),
-    ("parts", "config"),
-    ("binding", "scrutiny"),
-    ("blueprints", "encoders", "readers"),
+    ("core",),
+    ("config",),
+    ("blueprints", "readers"),
     ("sources",),
-    ("accounts",),
-    ("model", "opening"),
-    ("proofs", "columns"),
-    ("report", "paper"),
-    ("renderers",),
-    ("tables",),
-    ("census", "web", "commands", "cli", "__main__"),
+    ("accounts", "model", "opening"),
+    ("explain", "conventions", "verification", "auditing", "columns"),
+    ("documents",),
+    ("web", "commands", "cli", "__main__"),
 )
 """The architecture, lowest first: a module may import what is on its own level or below, at the top of the file."""
 
@@ -86,9 +79,9 @@ def test_a_blueprint_is_read_at_a_glance(path: Path) -> None:
 
 def test_an_upward_import_is_found(tmp_path: Path) -> None:
     path = tmp_path / "sizes.py"
-    path.write_text("from weighbridge.tree import Part\n")
-    assert top_level_imports(path) == {"tree"}
-    assert level("tree") > level("sizes")
+    path.write_text("from weighbridge.documents.report import Table\n")
+    assert top_level_imports(path) == {"documents"}
+    assert level("documents") > level("core")
 
 
 def modules_after(code: str) -> set[str]:

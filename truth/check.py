@@ -14,7 +14,7 @@ from truth.draw import draw
 from truth.live import RefusedError
 from weighbridge import model
 from weighbridge.blueprints import family
-from weighbridge.errors import UsageError, WeighbridgeError
+from weighbridge.core.errors import UsageError, WeighbridgeError
 
 TOUCHES = (1.0, 1.0, 0.8, 0.6, 0.6, 0.4, 0.3, 0.2, 0.15, 0.1)
 """How much of a config a draw changes, from try to try: a refused draw is followed by a tamer one."""

@@ -10,9 +10,9 @@ from truth.listing import Line, Listing, of_rows
 from weighbridge.accounts.closed import closed
 from weighbridge.accounts.ledger import ledger
 from weighbridge.accounts.parameters import PARAMETERS, tally
-from weighbridge.binding import LARGEST, bind, symbols
-from weighbridge.errors import UsageError, WeighbridgeError
-from weighbridge.formula import Expression, Symbol, evaluate
+from weighbridge.config.bind import LARGEST, bind, symbols
+from weighbridge.core.errors import UsageError, WeighbridgeError
+from weighbridge.core.formula import Expression, Symbol, evaluate
 from weighbridge.model import Model
 
 

@@ -1,7 +1,7 @@
 """Record how the reference library renames, merges and splits the tensors of published checkpoints.
 
 Run in the environment with transformers: ``python truth/conversions.py``. It writes
-``src/weighbridge/proofs/conversions.json``: for each model type or class the steps that its loader takes, each with
+``src/weighbridge/verification/conversions.json``: for each model type or class the steps that its loader takes, each with
 the patterns it looks for and what it puts in their place; several replacements mean that one tensor becomes several.
 """
 
@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-TARGET = Path(__file__).parents[1] / "src" / "weighbridge" / "proofs" / "conversions.json"
+TARGET = Path(__file__).parents[1] / "src" / "weighbridge" / "verification" / "conversions.json"
 
 
 def pattern(source: str) -> str:

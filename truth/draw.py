@@ -11,9 +11,9 @@ from math import lcm
 from typing import Any
 
 from truth.recipes import recipe
-from weighbridge.binding import within
 from weighbridge.blueprints import MODULES, Family, family
-from weighbridge.config import Field
+from weighbridge.config.bind import within
+from weighbridge.config.fields import Field
 
 HEAD_DIMS = (4, 8, 12, 16)
 

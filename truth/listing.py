@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from math import prod
 from typing import NamedTuple
 
-from weighbridge.tree import Row
+from weighbridge.core.tree import Row
 
 
 class Line(NamedTuple):

@@ -20,7 +20,7 @@ from truth.draw import draw
 from truth.live import RefusedError
 from weighbridge import model
 from weighbridge.blueprints import family
-from weighbridge.errors import WeighbridgeError
+from weighbridge.core.errors import WeighbridgeError
 
 PATIENCE = 40
 """Seconds after which a live class that is still being built counts as refused."""

@@ -1,7 +1,7 @@
 """Record how the reference library names what it saves: ``python -m truth.published``.
 
 While it saves, the library turns the names and fusions of memory back to those of published files, module
-by module. ``src/weighbridge/proofs/published.json`` gets, for each class that we describe, the models inside it, the steps back of
+by module. ``src/weighbridge/verification/published.json`` gets, for each class that we describe, the models inside it, the steps back of
 each, which name of tied tensors is kept where that is not the first, and what is not saved.
 """
 
@@ -19,9 +19,9 @@ import weighbridge
 from truth.check import _configs, classes
 from truth.live import RefusedError, live_class, versions
 from weighbridge.blueprints import MODULES, family, is_remote
-from weighbridge.errors import WeighbridgeError
+from weighbridge.core.errors import WeighbridgeError
 
-TARGET = Path(__file__).parents[1] / "src" / "weighbridge" / "proofs" / "published.json"
+TARGET = Path(__file__).parents[1] / "src" / "weighbridge" / "verification" / "published.json"
 SILENT = {"PermuteForRope", "Interleave"}
 """Operations on numbers that leave every name and shape as it is."""
 

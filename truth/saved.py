@@ -20,12 +20,12 @@ from truth import live
 from truth.check import _configs, classes
 from truth.forward import SMALL
 from truth.live import RefusedError
-from weighbridge.errors import WeighbridgeError
+from weighbridge.core.errors import WeighbridgeError
 from weighbridge.model import Model
-from weighbridge.proofs.saving import saved
-from weighbridge.proofs.verify import verify
 from weighbridge.readers import Listing, Stored, read_listing
 from weighbridge.readers.module import DTYPES
+from weighbridge.verification.checkpoint_names import saved
+from weighbridge.verification.verify import verify
 
 Named: TypeAlias = frozenset[tuple[str, tuple[Any, ...]]]
 """Names and shapes."""

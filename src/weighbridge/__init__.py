@@ -5,7 +5,7 @@
 109482240
 """
 
-from weighbridge.errors import ConfigError, ReadError, SourceError, UnknownArchitecture, UsageError, WeighbridgeError
+from weighbridge.core.errors import ConfigError, ReadError, SourceError, UnknownArchitecture, UsageError, WeighbridgeError
 from weighbridge.model import Model, count, model
 
 __version__ = "0.1.0"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-from weighbridge.errors import WeighbridgeError
-from weighbridge.records import TYPE_CHECKING
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import WeighbridgeError
 
 if TYPE_CHECKING:
     from argparse import HelpFormatter

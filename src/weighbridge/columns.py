@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, final
 
 from weighbridge.accounts.parameters import Tally, tally
-from weighbridge.binding import LARGEST, bind
 from weighbridge.blueprints import family
-from weighbridge.config import Sizes
-from weighbridge.errors import ConfigError, UnknownArchitecture
-from weighbridge.sizes import Quantity, Size
+from weighbridge.config.bind import LARGEST, bind
+from weighbridge.config.fields import Sizes
+from weighbridge.core.errors import ConfigError, UnknownArchitecture
+from weighbridge.core.sizes import Quantity, Size
 
 if TYPE_CHECKING:
     import numpy as np

@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from weighbridge.accounts.parameters import Tally, tally
-from weighbridge.binding import bind, symbols
 from weighbridge.blueprints import Family
-from weighbridge.config import Sizes
-from weighbridge.errors import SourceError, UsageError
-from weighbridge.records import TYPE_CHECKING, NamedTuple
-from weighbridge.scrutiny import defaulted, unknown
-from weighbridge.tree import Part, Row, flatten, walk
+from weighbridge.config.bind import bind, symbols
+from weighbridge.config.check import defaulted, unknown
+from weighbridge.config.fields import Sizes
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
+from weighbridge.core.errors import SourceError, UsageError
+from weighbridge.core.tree import Part, Row, flatten, walk
 
 if TYPE_CHECKING:
     from typing import Any
 
     from weighbridge.accounts.flops import Flops
-    from weighbridge.formula import Symbol
-    from weighbridge.proofs.counts import Count
-    from weighbridge.proofs.derive import Derivation
-    from weighbridge.proofs.formulas import Formula
-    from weighbridge.proofs.reconcile import Reconciliation
+    from weighbridge.conventions.counts import Count
+    from weighbridge.conventions.reconcile import Reconciliation
+    from weighbridge.core.formula import Symbol
+    from weighbridge.explain.derive import Derivation
+    from weighbridge.explain.formulas import Formula
 
 
 class Described(NamedTuple):
@@ -120,7 +120,7 @@ class Model:
             return rows
         renames = self.description.family.renames if self.description else {}
         if names == "checkpoint" and self.description:
-            from weighbridge.proofs.saving import saved
+            from weighbridge.verification.checkpoint_names import saved
 
             return saved(rows, self.description, self.class_name)
         if names not in renames:
@@ -149,7 +149,7 @@ class Model:
         >>> str(model("bert-base-uncased").formula())
         'V*H + S*H + T*H + H^2 + 3*H + L*(4*H^2 + 2*H*I + 9*H + I)'
         """
-        from weighbridge.proofs.formulas import parameter_formula
+        from weighbridge.explain.formulas import parameter_formula
 
         return parameter_formula(self)
 
@@ -164,7 +164,7 @@ class Model:
         >>> model("bert-base-chinese").explain("zh").total
         102267648
         """
-        from weighbridge.proofs.derive import derive
+        from weighbridge.explain.derive import derive
 
         return derive(self, lang, module=module, depth=depth)
 
@@ -174,7 +174,7 @@ class Model:
         >>> [row.value for row in model("bert-base-uncased").counts() if row.key == "scaling-law"]
         [84934656]
         """
-        from weighbridge.proofs.counts import counts
+        from weighbridge.conventions.counts import counts
 
         return counts(self, lang)
 
@@ -188,7 +188,7 @@ class Model:
         >>> model("bert-base-uncased").reconcile(108808704).matches[0].convention
         'BertModel without linear biases and pooler'
         """
-        from weighbridge.proofs.reconcile import reconcile
+        from weighbridge.conventions.reconcile import reconcile
 
         return reconcile(self, number, lang)
 
@@ -258,13 +258,13 @@ class Model:
 
     def to_pandas(self) -> Any:
         """Return the tensors as a pandas DataFrame (extra ``frames``)."""
-        from weighbridge.tables.frames import pandas_frame
+        from weighbridge.documents.tables.frames import pandas_frame
 
         return pandas_frame(self)
 
     def to_polars(self) -> Any:
         """Return the tensors as a polars DataFrame (extra ``frames``)."""
-        from weighbridge.tables.frames import polars_frame
+        from weighbridge.documents.tables.frames import polars_frame
 
         return polars_frame(self)
 
@@ -272,14 +272,14 @@ class Model:
         """Draw the treemap as a matplotlib figure (extra ``charts``)."""
         from weighbridge.accounts.ledger import ledger
         from weighbridge.accounts.parameters import PARAMETERS
-        from weighbridge.paper import Picture
-        from weighbridge.renderers.chart import figure
+        from weighbridge.documents.paper import Picture
+        from weighbridge.documents.renderers.chart import figure
 
         return figure(Picture(ledger(self.tree, PARAMETERS)))
 
     def _repr_html_(self) -> str:
         """Show the counting table, which folds, with its treemap in a notebook."""
-        from weighbridge.tables.counting import notebook
+        from weighbridge.documents.tables.counting import notebook
 
         return notebook(self)
 
@@ -363,7 +363,7 @@ def _watched(sizes: Sizes, read: set[str], path: str) -> Sizes:
 
 
 def _letters(bound: Sizes, sizes: Sizes) -> tuple[dict[str, Symbol], dict[str, int]]:
-    from weighbridge.formula import Symbol
+    from weighbridge.core.formula import Symbol
 
     table: dict[str, Symbol] = {}
     values: dict[str, int] = {}

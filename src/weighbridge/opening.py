@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from weighbridge.binding import bind, merged
 from weighbridge.blueprints import Family, family, is_remote, model_type_of
-from weighbridge.config import did_you_mean
-from weighbridge.errors import ConfigError, ReadError, UnknownArchitecture, UsageError
+from weighbridge.config.bind import bind, merged
+from weighbridge.config.check import conflicts, refuse_undescribed, unknown
+from weighbridge.config.fields import did_you_mean
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import ConfigError, ReadError, UnknownArchitecture, UsageError
 from weighbridge.model import Described, Model
-from weighbridge.records import TYPE_CHECKING
-from weighbridge.scrutiny import conflicts, refuse_undescribed, unknown
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,9 +10,9 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 
-from weighbridge.config import did_you_mean
-from weighbridge.errors import ConfigError, ReadError, SourceError
-from weighbridge.records import TYPE_CHECKING, NamedTuple
+from weighbridge.config.fields import did_you_mean
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
+from weighbridge.core.errors import ConfigError, ReadError, SourceError
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import weighbridge
-from weighbridge.renderers import FORMATS, render
-from weighbridge.tables import arithmetic, counting, listing
+from weighbridge.documents.renderers import FORMATS, render
+from weighbridge.documents.tables import arithmetic, counting, listing
 
 FOLDER = Path(__file__).parent
 REPORTS = {

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from truth.record import FOLDER, read
 from weighbridge import model
+from weighbridge.auditing import Audit, audit
+from weighbridge.auditing.claims import KINDS, VERDICTS
 from weighbridge.blueprints import MODULES, is_remote
-from weighbridge.errors import ConfigError, ReadError
-from weighbridge.proofs.audit import Audit, audit
-from weighbridge.proofs.audit.claims import KINDS, VERDICTS
-from weighbridge.renderers.papers import render
-from weighbridge.tables import derivation
+from weighbridge.core.errors import ConfigError, ReadError
+from weighbridge.documents.renderers.papers import render
+from weighbridge.documents.tables import derivation
 
 ENDINGS = {"text": "txt", "markdown": "md", "latex": "tex", "html": "html"}
 CORPUS = sorted((Path(__file__).parents[1] / "corpus" / "audit").glob("*.md"))

@@ -20,14 +20,14 @@ from truth import compare
 from truth.draw import draw
 from weighbridge import model
 from weighbridge.accounts.parameters import tally
-from weighbridge.binding import bind, symbols
 from weighbridge.blueprints import MODULES, family
-from weighbridge.config import Sizes
-from weighbridge.errors import ConfigError
-from weighbridge.formula import Symbol, evaluate
+from weighbridge.config.bind import bind, symbols
+from weighbridge.config.fields import Sizes
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.formula import Symbol, evaluate
+from weighbridge.core.sizes import Quantity, Size, product
+from weighbridge.core.tree import Op, Part, Tensor
 from weighbridge.model import Model
-from weighbridge.sizes import Quantity, Size, product
-from weighbridge.tree import Op, Part, Tensor
 
 TYPES = sorted(MODULES)
 assert TYPES, "no blueprint to hold to the laws"

@@ -5,9 +5,9 @@ from hypothesis import strategies as st
 
 from weighbridge import Model, model
 from weighbridge.blueprints.bert import CLASSES
-from weighbridge.formula import evaluate
-from weighbridge.proofs.derive import Line, Section
-from weighbridge.proofs.steps import chain
+from weighbridge.core.formula import evaluate
+from weighbridge.explain.derive import Line, Section
+from weighbridge.explain.evaluation_steps import chain
 
 DECODERS: list[dict[str, bool]] = [{}, {"is_decoder": True}, {"is_decoder": True, "add_cross_attention": True}]
 

@@ -8,10 +8,10 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from weighbridge import fold as folding
-from weighbridge.fold import fold, is_index, kind_of, pieces
+from weighbridge.core import fold as folding
+from weighbridge.core.fold import fold, is_index, kind_of, pieces
+from weighbridge.core.tree import Every, Node, Part, Row, Tensor
 from weighbridge.readers.roles import rank
-from weighbridge.tree import Every, Node, Part, Row, Tensor
 
 PIECES = st.sampled_from(["0", "1", "2", "3", "10", "01", "", "layer", "h", "attn", "norm", "w", "weight", "bias", "é", "embed"])
 NAMES = st.lists(PIECES, min_size=1, max_size=7).map(".".join)

@@ -9,7 +9,7 @@ from math import prod
 
 import pytest
 
-from weighbridge.errors import ReadError
+from weighbridge.core.errors import ReadError
 from weighbridge.readers import as_model, list_open
 from weighbridge.readers.safetensors import BITS
 

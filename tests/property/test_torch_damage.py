@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from weighbridge.errors import ReadError
+from weighbridge.core.errors import ReadError
 from weighbridge.readers import as_model, list_open
 from weighbridge.readers.torch_zip import BYTES
 

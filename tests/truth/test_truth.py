@@ -11,7 +11,7 @@ from truth import compare
 from truth.record import FOLDER, Case, read
 from weighbridge import model
 from weighbridge.blueprints import MODULES, family
-from weighbridge.errors import UsageError
+from weighbridge.core.errors import UsageError
 
 FILES = sorted(FOLDER.glob("*.json"))
 assert FILES, "no truth to hold anything to"

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import weighbridge
 from weighbridge.columns import LIMIT, column, count
-from weighbridge.errors import ConfigError, UnknownArchitecture
+from weighbridge.core.errors import ConfigError, UnknownArchitecture
 
 
 @given(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from weighbridge import model
-from weighbridge.errors import UsageError
+from weighbridge.core.errors import UsageError
 
 TINY = {"model_type": "longformer", "hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 8,
         "attention_window": 4}  # fmt: skip

@@ -11,10 +11,10 @@ import pytest
 
 import weighbridge
 from weighbridge.cli import main
-from weighbridge.errors import UsageError
-from weighbridge.paper import Paper
-from weighbridge.renderers import files
-from weighbridge.renderers.treemap import placed, tiles
+from weighbridge.core.errors import UsageError
+from weighbridge.documents.paper import Paper
+from weighbridge.documents.renderers import files
+from weighbridge.documents.renderers.treemap import placed, tiles
 
 TOTAL = f"{weighbridge.count('bert-base-chinese').unique:,}"
 
@@ -56,7 +56,7 @@ def test_a_picture_is_xml_and_its_areas_are_the_amounts(tmp_path: Path) -> None:
     assert "encoder.layer.attention: 12 × 2,363,904" in titles
     from weighbridge.accounts.ledger import ledger
     from weighbridge.accounts.parameters import PARAMETERS
-    from weighbridge.renderers.treemap import Box
+    from weighbridge.documents.renderers.treemap import Box
 
     root = tiles(ledger(weighbridge.model("bert-base-uncased").tree, PARAMETERS))
     areas = {tile.path: box.width * box.height for tile, box in placed(root, Box(0, 0, 900, 400)) if tile.depth == 1}

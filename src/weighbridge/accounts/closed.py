@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from weighbridge.accounts.ledger import Entry
-from weighbridge.formula import Expression, Number, as_expression, times, total
-from weighbridge.polynomials import Polynomial, polynomial
+from weighbridge.core.formula import Expression, Number, as_expression, times, total
+from weighbridge.core.polynomials import Polynomial, polynomial
 
 
 class Closed(NamedTuple):

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from weighbridge.accounts.ledger import Entry, Rule, ledger
-from weighbridge.errors import UsageError
-from weighbridge.sizes import Size, product
-from weighbridge.tree import Filled, Least, Once, Op, Part, Span, Squares, Stream, Tensor, Times, Together, Untold, Within
+from weighbridge.core.errors import UsageError
+from weighbridge.core.sizes import Size, product
+from weighbridge.core.tree import Filled, Least, Once, Op, Part, Span, Squares, Stream, Tensor, Times, Together, Untold, Within
 
 
 class Flops(NamedTuple):
@@ -45,7 +45,7 @@ def flops(tree: Part, lengths: Mapping[str, Size], batch: Size = 1) -> Flops:
     Raises:
         UsageError: The tree sees a stream whose length is not given.
 
-    >>> from weighbridge.parts import linear
+    >>> from weighbridge.core.parts import linear
     >>> flops(Part("", (linear("dense", 768, 768),)), {"seq": 128}).forward_matmul
     150994944
     """

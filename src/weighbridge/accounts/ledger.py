@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from weighbridge.records import NamedTuple
-from weighbridge.sizes import Size, exact
-from weighbridge.tree import Op, Part, Stream, Tensor
+from weighbridge.core._namedtuple import NamedTuple
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Op, Part, Stream, Tensor
 
 
 class Rule(NamedTuple):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from weighbridge.accounts.ledger import Rule
-from weighbridge.records import NamedTuple
-from weighbridge.sizes import Size, exact, product
-from weighbridge.tree import Op, Part, Stream, Tensor
+from weighbridge.core._namedtuple import NamedTuple
+from weighbridge.core.sizes import Size, exact, product
+from weighbridge.core.tree import Op, Part, Stream, Tensor
 
 
 class Tally(NamedTuple):

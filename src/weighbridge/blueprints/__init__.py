@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from weighbridge.config import Field, Sizes, did_you_mean
-from weighbridge.errors import UnknownArchitecture
-from weighbridge.records import TYPE_CHECKING, NamedTuple
-from weighbridge.tree import Part, Row
+from weighbridge.config.fields import Field, Sizes, did_you_mean
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
+from weighbridge.core.errors import UnknownArchitecture
+from weighbridge.core.tree import Part, Row
 
 if TYPE_CHECKING:
     from typing import Any, TypeAlias

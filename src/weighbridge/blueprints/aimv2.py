@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.towers import PROJECTED, SCALE, image_fields, projection, similarity, stack_fields, text_embeddings, text_fields
-from weighbridge.config import Sizes, nested, switch
-from weighbridge.parts import attend, conv2d, embedding, fairseq_attention, gated_mlp, linear, matmul, rms_norm
-from weighbridge.tree import Part, Tensor, Untold
+from weighbridge.config.fields import Sizes, nested, switch
+from weighbridge.core.parts import attend, conv2d, embedding, fairseq_attention, gated_mlp, linear, matmul, rms_norm
+from weighbridge.core.tree import Part, Tensor, Untold
 
 BIASES = (switch("qkv_bias", "qkv_bias", False), switch("mlp_bias", "mlp_bias", False))
 TEXT = (*text_fields(49408, 77, *stack_fields(768, 2048, 6)), *BIASES)

@@ -6,10 +6,10 @@ Source: arXiv 1909.11942; class and tensor names as in transformers 5.23.0, mode
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.config import Sizes, size
-from weighbridge.encoders import BERT_TASKS, POOLED, Worn, bert_embeddings, bert_fields, dressed, vocabulary
-from weighbridge.parts import attend, layer_norm, linear
-from weighbridge.tree import Part, Tensor
+from weighbridge.blueprints.modules.bert_family import BERT_TASKS, POOLED, Worn, bert_embeddings, bert_fields, dressed, vocabulary
+from weighbridge.config.fields import Sizes, size
+from weighbridge.core.parts import attend, layer_norm, linear
+from weighbridge.core.tree import Part, Tensor
 
 FIELDS = (
     *bert_fields(vocab=30000, hidden=4096, mlp=16384, heads=64),

@@ -9,9 +9,9 @@ from weighbridge.blueprints import Family
 from weighbridge.blueprints.bert import POOLED, SHARED, embeddings, layer, pooler
 from weighbridge.blueprints.composite import composed, submodel, under
 from weighbridge.blueprints.efficientnet import FIELDS, SKIPPED, efficientnet, width_of
-from weighbridge.config import Sizes, fact, size, told
-from weighbridge.parts import linear, matmul
-from weighbridge.tree import Part, Stream, Tensor, Untold
+from weighbridge.config.fields import Sizes, fact, size, told
+from weighbridge.core.parts import linear, matmul
+from weighbridge.core.tree import Part, Stream, Tensor, Untold
 
 TEXT = (*(field for field in SHARED if field.word not in ("labels", "tied")), fact("crossed", False), POOLED)
 VISION = tuple(field for field in FIELDS if field.word != "labels")

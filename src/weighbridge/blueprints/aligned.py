@@ -9,9 +9,9 @@ from __future__ import annotations
 from weighbridge.blueprints.composite import composed, submodel, under
 from weighbridge.blueprints.llava import body, kin
 from weighbridge.blueprints.seeing import seen, tokens
-from weighbridge.config import Sizes, size, switch
-from weighbridge.parts import layer_norm, linear
-from weighbridge.tree import Node, Part, Untold
+from weighbridge.config.fields import Sizes, size, switch
+from weighbridge.core.parts import layer_norm, linear
+from weighbridge.core.tree import Node, Part, Untold
 
 TIED = switch("tied", "tie_word_embeddings", True)
 DEEPSEEK = (composed("vision", "vision_config", "siglip_vision_model"), composed("text", "text_config", "llama"), TIED)

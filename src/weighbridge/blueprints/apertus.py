@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import FIELDS, NEUTRAL, UNBIASED, Body, attention, heads
-from weighbridge.config import Field, Sizes, variant
-from weighbridge.parts import attend, embedding, gated_mlp, linear, plain_mlp, rms_norm
-from weighbridge.tree import Node, Part, Tensor
+from weighbridge.config.fields import Field, Sizes, variant
+from weighbridge.core.parts import attend, embedding, gated_mlp, linear, plain_mlp, rms_norm
+from weighbridge.core.tree import Node, Part, Tensor
 
 BEFORE = ("input_layernorm", "post_attention_layernorm")
 

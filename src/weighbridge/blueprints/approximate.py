@@ -7,8 +7,7 @@ models/{nystromformer,yoso,mra}/modeling_*.py. Position tables have two rows mor
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.config import Field, Sizes, choice, size, switch, told
-from weighbridge.encoders import (
+from weighbridge.blueprints.modules.bert_family import (
     BERT_TASKS,
     POOLED,
     ROBERTA_HEADS,
@@ -22,9 +21,10 @@ from weighbridge.encoders import (
     feed_forward,
     two_ends,
 )
-from weighbridge.parts import attend, embedding, layer_norm, linear, matmul
-from weighbridge.sizes import Size
-from weighbridge.tree import Node, Part, Tensor, Untold
+from weighbridge.config.fields import Field, Sizes, choice, size, switch, told
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, matmul
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part, Tensor, Untold
 
 NYSTROM = (
     *bert_fields(vocab=30000, positions=510),

@@ -13,11 +13,11 @@ from weighbridge.blueprints.causal import FIELDS, NEUTRAL, attention, heads
 from weighbridge.blueprints.composite import composed, submodel
 from weighbridge.blueprints.llava import body, kin
 from weighbridge.blueprints.seeing import tokens
-from weighbridge.config import Sizes, choice, size, switch, told, variant
-from weighbridge.errors import ConfigError
-from weighbridge.parts import attend, embedding, fused_experts, gated_mlp, layer_norm, linear, matmul, rms_norm
-from weighbridge.sizes import exact
-from weighbridge.tree import Node, Part, Span, Stream, Tensor, Untold
+from weighbridge.config.fields import Sizes, choice, size, switch, told, variant
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import attend, embedding, fused_experts, gated_mlp, layer_norm, linear, matmul, rms_norm
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Node, Part, Span, Stream, Tensor, Untold
 
 
 def aria(c: Sizes) -> tuple[Node, ...]:

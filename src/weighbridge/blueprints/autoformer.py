@@ -7,9 +7,9 @@ Fourier transforms, which are no products of matrices.
 from __future__ import annotations
 
 from weighbridge.blueprints import Family, fairseq, time_series
-from weighbridge.config import Sizes, size
-from weighbridge.parts import linear
-from weighbridge.tree import Node, Op, Part, Stream, Tensor
+from weighbridge.config.fields import Sizes, size
+from weighbridge.core.parts import linear
+from weighbridge.core.tree import Node, Op, Part, Stream, Tensor
 
 FIELDS = (*time_series.FIELDS, size("start", "label_length", 10, "J", "known steps before those ahead"))
 NEUTRAL = time_series.NEUTRAL | {"moving_average", "autocorrelation_factor"}

@@ -11,9 +11,9 @@ from weighbridge.blueprints.deepseek import LATENT, NO_MLP_BIAS, SKIPPED, SPARSE
 from weighbridge.blueprints.indexed import indexer
 from weighbridge.blueprints.kinds import old_steps
 from weighbridge.blueprints.sparse import EXPERT_MLP, EXPERTS, mlp
-from weighbridge.config import Sizes, size, variant
-from weighbridge.parts import attend, embedding, linear, plain_mlp, rms_norm, stack
-from weighbridge.tree import Node, Part
+from weighbridge.config.fields import Sizes, size, variant
+from weighbridge.core.parts import attend, embedding, linear, plain_mlp, rms_norm, stack
+from weighbridge.core.tree import Node, Part
 
 
 def axk2(c: Sizes) -> tuple[Node, ...]:

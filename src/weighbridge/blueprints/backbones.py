@@ -10,14 +10,14 @@ from collections.abc import Mapping
 from functools import partial
 from importlib import import_module
 
-from weighbridge.binding import bind
 from weighbridge.blueprints import MODULES, family, timm
 from weighbridge.blueprints.grids import Grid
-from weighbridge.config import Field, Inner, Sizes
-from weighbridge.errors import UnknownArchitecture
-from weighbridge.records import TYPE_CHECKING, NamedTuple
-from weighbridge.sizes import Size
-from weighbridge.tree import Node, Part, Tensor
+from weighbridge.config.bind import bind
+from weighbridge.config.fields import Field, Inner, Sizes
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
+from weighbridge.core.errors import UnknownArchitecture
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part, Tensor
 
 if TYPE_CHECKING:
     from typing import Any

@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping
 
 from weighbridge.blueprints import Blueprint, Family
 from weighbridge.blueprints.fairseq import NEUTRAL, Style, backbone, fields, layer, stack
-from weighbridge.config import Field, Sizes
-from weighbridge.parts import linear
-from weighbridge.sizes import Size
-from weighbridge.tree import Part, Tensor
+from weighbridge.config.fields import Field, Sizes
+from weighbridge.core.parts import linear
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part, Tensor
 
 
 def generation(c: Sizes, style: Style) -> Part:

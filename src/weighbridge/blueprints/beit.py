@@ -28,9 +28,9 @@ from weighbridge.blueprints.vision import (
     projection,
     token,
 )
-from weighbridge.config import LABELS, Field, Sizes, choice, size, switch
-from weighbridge.parts import batch_norm, layer_norm, linear
-from weighbridge.tree import Part, Tensor
+from weighbridge.config.fields import LABELS, Field, Sizes, choice, size, switch
+from weighbridge.core.parts import batch_norm, layer_norm, linear
+from weighbridge.core.tree import Part, Tensor
 
 
 def fields(head_dim: Field, *, pooled: bool, indices: list[int] | None) -> tuple[Field, ...]:

@@ -7,10 +7,10 @@ models/bert/modeling_bert.py. BERT's relatives are made of the same parts; what 
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.config import DECODER, LABELS, TIED, Sizes, derived, size, switch
-from weighbridge.parts import attend, embedding, layer_norm, linear
-from weighbridge.sizes import Size, exact
-from weighbridge.tree import Node, Part, Row, Stream, Tensor
+from weighbridge.config.fields import DECODER, LABELS, TIED, Sizes, derived, size, switch
+from weighbridge.core.parts import attend, embedding, layer_norm, linear
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Node, Part, Row, Stream, Tensor
 
 SHARED = (
     size("vocab", "vocab_size", 30522, "V", "vocabulary size"),

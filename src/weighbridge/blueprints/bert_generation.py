@@ -6,9 +6,19 @@ Source: arXiv 1907.12461; class and tensor names as in transformers 5.23.0, mode
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.config import Sizes
-from weighbridge.encoders import DECODER, POOLED, Worn, bert_embeddings, bert_fields, bert_layer, dressed, encoder_of, vocabulary
-from weighbridge.tree import Part, Tensor
+from weighbridge.blueprints.modules.bert_family import (
+    DECODER,
+    POOLED,
+    Worn,
+    bert_embeddings,
+    bert_fields,
+    bert_layer,
+    dressed,
+    encoder_of,
+    vocabulary,
+)
+from weighbridge.config.fields import Sizes
+from weighbridge.core.tree import Part, Tensor
 
 
 def bert_generation(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:

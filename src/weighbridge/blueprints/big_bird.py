@@ -8,8 +8,7 @@ are attended to in full.
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.config import Sizes, choice, size, switch
-from weighbridge.encoders import (
+from weighbridge.blueprints.modules.bert_family import (
     BERT_HEADS,
     BERT_TASKS,
     DECODER,
@@ -23,8 +22,9 @@ from weighbridge.encoders import (
     encoder_of,
     feed_forward,
 )
-from weighbridge.parts import attend, linear
-from weighbridge.tree import Part, Stream, Untold, Within
+from weighbridge.config.fields import Sizes, choice, size, switch
+from weighbridge.core.parts import attend, linear
+from weighbridge.core.tree import Part, Stream, Untold, Within
 
 FIELDS = (
     *bert_fields(vocab=50358, positions=4096),

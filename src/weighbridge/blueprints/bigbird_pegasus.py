@@ -7,9 +7,9 @@ are not longer than a few blocks are attended to in full; the rest is not descri
 from __future__ import annotations
 
 from weighbridge.blueprints import Family, bart, fairseq
-from weighbridge.config import Sizes, choice, size, switch, variant
-from weighbridge.parts import attend, embedding, layer_norm, linear
-from weighbridge.tree import Node, Part, Stream, Within
+from weighbridge.config.fields import Sizes, choice, size, switch, variant
+from weighbridge.core.parts import attend, embedding, layer_norm, linear
+from weighbridge.core.tree import Node, Part, Stream, Within
 
 FIELDS = variant(
     fairseq.fields(96103, 4096, 1024, 4096, (16, 16), 16),

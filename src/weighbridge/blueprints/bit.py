@@ -10,10 +10,10 @@ from weighbridge.blueprints import Family
 from weighbridge.blueprints.convolutions import HEAD, RESIDUAL, divisible, group_norm, halved
 from weighbridge.blueprints.grids import Grid, area, image, listing, strided
 from weighbridge.blueprints.staged import number, outputs
-from weighbridge.config import LABELS, Sizes, choice, switch
-from weighbridge.errors import ConfigError
-from weighbridge.parts import conv2d, linear
-from weighbridge.tree import Every, Node, Part, Stream, Untold
+from weighbridge.config.fields import LABELS, Sizes, choice, switch
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import conv2d, linear
+from weighbridge.core.tree import Every, Node, Part, Stream, Untold
 
 
 def before_each(value: str) -> bool:

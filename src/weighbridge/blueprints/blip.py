@@ -10,10 +10,10 @@ from weighbridge.blueprints import Family
 from weighbridge.blueprints.bert import attention, embeddings, feed_forward, masked_lm_head, pooler
 from weighbridge.blueprints.composite import under
 from weighbridge.blueprints.towers import PATCHES, PROJECTED, SCALE, projection, similarity, stack_fields, text_fields
-from weighbridge.config import TIED, Field, Sizes, altered, fact, nested, size, switch
-from weighbridge.parts import attend, conv2d, layer_norm, linear, plain_mlp
-from weighbridge.sizes import Size
-from weighbridge.tree import Part, Stream, Tensor
+from weighbridge.config.fields import TIED, Field, Sizes, altered, fact, nested, size, switch
+from weighbridge.core.parts import attend, conv2d, layer_norm, linear, plain_mlp
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part, Stream, Tensor
 
 POOLED = switch("pooled", "add_pooling_layer", True, silent=True)
 TEXT: tuple[Field, ...] = (

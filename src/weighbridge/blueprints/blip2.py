@@ -12,10 +12,10 @@ from weighbridge.blueprints.blip import NEVER, vision
 from weighbridge.blueprints.composite import CAUSAL, composed, submodel, under
 from weighbridge.blueprints.qformer import INSTRUCTED, QUERIES, TEXTED, alone, embeddings, qformer
 from weighbridge.blueprints.towers import PATCHES, stack_fields
-from weighbridge.config import Field, Sizes, altered, nested, size, switch
-from weighbridge.parts import linear, matmul
-from weighbridge.sizes import Size
-from weighbridge.tree import Part, Tensor
+from weighbridge.config.fields import Field, Sizes, altered, nested, size, switch
+from weighbridge.core.parts import linear, matmul
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part, Tensor
 
 VISION = (
     *stack_fields(1408, 6144, 16, 39),

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import NEUTRAL, Body, heads
-from weighbridge.config import LABELS, TIED, Field, Sizes, derived, fact, size, switch
-from weighbridge.parts import attend, embedding, layer_norm, linear, plain_mlp
-from weighbridge.sizes import Size, exact
-from weighbridge.tree import Node, Part
+from weighbridge.config.fields import LABELS, TIED, Field, Sizes, derived, fact, size, switch
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, plain_mlp
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Node, Part
 
 NAMES = ("dense_h_to_4h", "dense_4h_to_h")
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Blueprint, Family
 from weighbridge.blueprints.blt_fields import DECODER, ENCODER, FIELDS, GLOBAL, PATCHER
-from weighbridge.config import Field, Sizes
-from weighbridge.parts import attend, embedding, gated_mlp, linear, rms_norm
-from weighbridge.sizes import Size
-from weighbridge.tree import Node, Part, Stream, Tensor, Untold
+from weighbridge.config.fields import Field, Sizes
+from weighbridge.core.parts import attend, embedding, gated_mlp, linear, rms_norm
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part, Stream, Tensor, Untold
 
 PATCHES = Untold("bytes are as many to a patch as the patcher finds")
 

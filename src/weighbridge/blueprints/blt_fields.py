@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from weighbridge.blueprints.composite import composed
-from weighbridge.config import Field, listed, size, switch, told
+from weighbridge.config.fields import Field, listed, size, switch, told
 
 
 def fields(hidden: int, layers: int, heads: int, mlp: int | None) -> tuple[Field, ...]:

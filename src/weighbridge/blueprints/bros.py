@@ -6,8 +6,7 @@ Source: arXiv 2108.04539; class and tensor names as in transformers 5.23.0, mode
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.config import Sizes, echo, fact, size, variant
-from weighbridge.encoders import (
+from weighbridge.blueprints.modules.bert_family import (
     DECODER,
     POOLED,
     Worn,
@@ -21,8 +20,9 @@ from weighbridge.encoders import (
     pooler,
     self_attention,
 )
-from weighbridge.parts import linear, matmul
-from weighbridge.tree import Part, Span, Tensor
+from weighbridge.config.fields import Sizes, echo, fact, size, variant
+from weighbridge.core.parts import linear, matmul
+from weighbridge.core.tree import Part, Span, Tensor
 
 FIELDS = (
     *variant(bert_fields(), tied=fact("tied", False)),

@@ -7,11 +7,11 @@ the first layer sees blocks of them, the deep ones a molecule for every few.
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.config import Sizes, fact, size, variant
-from weighbridge.encoders import BERT_TASKS, POOLED, Worn, bert_fields, bert_layer, dressed, pooler
-from weighbridge.parts import attend, embedding, layer_norm
-from weighbridge.sizes import Size, exact
-from weighbridge.tree import Op, Part, Span, Stream, Tensor, Together
+from weighbridge.blueprints.modules.bert_family import BERT_TASKS, POOLED, Worn, bert_fields, bert_layer, dressed, pooler
+from weighbridge.config.fields import Sizes, fact, size, variant
+from weighbridge.core.parts import attend, embedding, layer_norm
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Op, Part, Span, Stream, Tensor, Together
 
 FIELDS = (
     *(field for field in variant(bert_fields(types=16), tied=fact("tied", False)) if field.word not in ("vocab", "positions")),

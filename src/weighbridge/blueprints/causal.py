@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from weighbridge.blueprints import Blueprint
-from weighbridge.config import LABELS, TIED, Sizes, derived, fact, size, switch
-from weighbridge.parts import attend, linear, rms_norm
-from weighbridge.records import TYPE_CHECKING
-from weighbridge.sizes import Size, exact
-from weighbridge.tree import Node, Part
+from weighbridge.config.fields import LABELS, TIED, Sizes, derived, fact, size, switch
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.parts import attend, linear, rms_norm
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Node, Part
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -61,7 +61,7 @@ FIELDS = (
     fact("windowed", None),
 )
 
-"""Llama's fields; a family says with :func:`~weighbridge.config.variant` what it has otherwise."""
+"""Llama's fields; a family says with :func:`~weighbridge.config.fields.variant` what it has otherwise."""
 
 UNBIASED = {"qkv_bias": fact("qkv_bias", False), "out_bias": fact("out_bias", False), "mlp_bias": fact("mlp_bias", False)}
 """For a family that cannot have biases."""

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import NEUTRAL
-from weighbridge.config import Field, Sizes, size, switch
-from weighbridge.errors import ConfigError
-from weighbridge.parts import attend, embedding, linear, rms_norm
-from weighbridge.tree import Node, Part
+from weighbridge.config.fields import Field, Sizes, size, switch
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import attend, embedding, linear, rms_norm
+from weighbridge.core.tree import Node, Part
 
 
 def _refused(width: object) -> object:

@@ -13,10 +13,10 @@ from weighbridge.blueprints.clap_audio import FIELDS as AUDIO
 from weighbridge.blueprints.clap_audio import audio
 from weighbridge.blueprints.roberta import roberta_embeddings
 from weighbridge.blueprints.towers import PROJECTED, similarity, stack_fields, text_fields
-from weighbridge.config import Sizes, fact, nested, size
-from weighbridge.parts import linear
-from weighbridge.sizes import Size
-from weighbridge.tree import Part, Tensor
+from weighbridge.config.fields import Sizes, fact, nested, size
+from weighbridge.core.parts import linear
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part, Tensor
 
 TEXT = (
     *text_fields(50265, 514, *stack_fields(768, 3072, 12)),

@@ -11,9 +11,9 @@ from weighbridge.blueprints.shifted import merging
 from weighbridge.blueprints.staged import alike, number, numbers, ratio
 from weighbridge.blueprints.swin import layer
 from weighbridge.blueprints.towers import PROJECTED
-from weighbridge.config import Field, Sizes, altered, choice, sides, size, switch, told
-from weighbridge.parts import batch_norm, conv2d, layer_norm
-from weighbridge.tree import Part
+from weighbridge.config.fields import Field, Sizes, altered, choice, sides, size, switch, told
+from weighbridge.core.parts import batch_norm, conv2d, layer_norm
+from weighbridge.core.tree import Part
 
 FIELDS: tuple[Field, ...] = (
     size("width", "patch_embeds_hidden_size", 96, "B", "width of the first stage"),

@@ -18,9 +18,9 @@ from weighbridge.blueprints.towers import (
     text_tower,
     vision_tower,
 )
-from weighbridge.config import LABELS, Field, Sizes, nested
-from weighbridge.parts import linear
-from weighbridge.tree import Part
+from weighbridge.config.fields import LABELS, Field, Sizes, nested
+from weighbridge.core.parts import linear
+from weighbridge.core.tree import Part
 
 TEXT = (*text_fields(49408, 77, *stack_fields(512, 2048, 8)), PROJECTED)
 VISION = (*stack_fields(768, 3072, 12), *image_fields(224, 32), PROJECTED)

@@ -11,9 +11,9 @@ from weighbridge.blueprints.bert import POOLED, embeddings, layer, pooler
 from weighbridge.blueprints.clip import VISION, vision
 from weighbridge.blueprints.roberta import roberta_embeddings
 from weighbridge.blueprints.towers import PROJECTED, contrastive, settled, stack_fields, text_fields
-from weighbridge.config import Field, Sizes, fact, nested, size
-from weighbridge.parts import layer_norm, linear
-from weighbridge.tree import Part
+from weighbridge.config.fields import Field, Sizes, fact, nested, size
+from weighbridge.core.parts import layer_norm, linear
+from weighbridge.core.tree import Part
 
 CHINESE = (
     *text_fields(30522, 512, *stack_fields(768, 3072, 12)),

@@ -10,10 +10,10 @@ from weighbridge.blueprints.clip import clip, text, vision
 from weighbridge.blueprints.grids import transposed
 from weighbridge.blueprints.staged import number, numbers
 from weighbridge.blueprints.towers import PROJECTED, encoder, image_fields, settled, stack_fields, text_fields
-from weighbridge.config import Sizes, altered, nested, size, switch
-from weighbridge.parts import conv2d, linear
-from weighbridge.sizes import exact
-from weighbridge.tree import Op, Part, Stream
+from weighbridge.config.fields import Sizes, altered, nested, size, switch
+from weighbridge.core.parts import conv2d, linear
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Op, Part, Stream
 
 TEXT = text_fields(49408, 77, *stack_fields(512, 2048, 8))
 VISION = (*stack_fields(768, 3072, 12), *image_fields(224, 32))

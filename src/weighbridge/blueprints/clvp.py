@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.gpt2 import dense
-from weighbridge.config import Sizes, derived, fact, size, switch
-from weighbridge.parts import attend, embedding, layer_norm, linear
-from weighbridge.sizes import exact
-from weighbridge.tree import Node, Part
+from weighbridge.config.fields import Sizes, derived, fact, size, switch
+from weighbridge.core.parts import attend, embedding, layer_norm, linear
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Node, Part
 
 
 def clvp(c: Sizes) -> tuple[Node, ...]:

@@ -9,10 +9,10 @@ from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import FIELDS, HEAD_DIM, NEUTRAL, UNBIASED, attention, heads
 from weighbridge.blueprints.sparse import MIXTURE, SHARED, sparse_mlp, told
 from weighbridge.blueprints.windows import all_but_every, window, windowed
-from weighbridge.config import Field, Sizes, echo, fact, size, switch, variant
-from weighbridge.parts import embedding, gated_mlp, layer_norm, rms_norm, stack
-from weighbridge.sizes import Size
-from weighbridge.tree import Node, Part, Tensor
+from weighbridge.config.fields import Field, Sizes, echo, fact, size, switch, variant
+from weighbridge.core.parts import embedding, gated_mlp, layer_norm, rms_norm, stack
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part, Tensor
 
 
 def cohere(c: Sizes) -> tuple[Node, ...]:

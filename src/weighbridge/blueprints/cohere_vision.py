@@ -9,9 +9,9 @@ from __future__ import annotations
 from weighbridge.blueprints.composite import composed
 from weighbridge.blueprints.llava import body, kin
 from weighbridge.blueprints.seeing import squares, tokens
-from weighbridge.config import Field, Sizes, choice, fact, size, switch
-from weighbridge.parts import layer_norm, linear
-from weighbridge.tree import Node, Part
+from weighbridge.config.fields import Field, Sizes, choice, fact, size, switch
+from weighbridge.core.parts import layer_norm, linear
+from weighbridge.core.tree import Node, Part
 
 FACTOR = size("factor", "downsample_factor", 2, "F", "patches merged along an axis")
 

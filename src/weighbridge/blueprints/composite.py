@@ -24,11 +24,11 @@ from functools import cache
 
 from weighbridge.blueprints import MODULES, family
 from weighbridge.blueprints.grafting import moved
-from weighbridge.config import Field, Inner, Sizes, did_you_mean
-from weighbridge.errors import ConfigError, UnknownArchitecture
-from weighbridge.records import TYPE_CHECKING
-from weighbridge.sizes import Size
-from weighbridge.tree import Part, Stream
+from weighbridge.config.fields import Field, Inner, Sizes, did_you_mean
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import ConfigError, UnknownArchitecture
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part, Stream
 
 if TYPE_CHECKING:
     from typing import Any
@@ -95,7 +95,7 @@ def submodel(c: Sizes, *endings: str) -> Part:
     Raises:
         ConfigError: The type has no such class.
 
-    >>> from weighbridge.binding import bind
+    >>> from weighbridge.config.bind import bind
     >>> [part.name for part in submodel(bind((composed("text", "text_config", "bert"),), {}).text).children]
     ['embeddings', 'encoder', 'pooler']
     """
@@ -124,7 +124,7 @@ def under(
         streams: What its named streams are here, such as ``{"seq": "decoder", "encoder": 197}``.
         given, runs: As of any part: what it needs to run, and how often it does.
 
-    >>> from weighbridge.parts import linear
+    >>> from weighbridge.core.parts import linear
     >>> inner = Part("", (linear("a", 2, 2), linear("b", 2, 2, tied_to="a.weight")))
     >>> under("decoder", inner, streams={"seq": "decoder"}).children[1].children[0].tied_to
     'decoder.a.weight'

@@ -10,10 +10,10 @@ from weighbridge.blueprints.backbones import Features
 from weighbridge.blueprints.detections import FIELDS, SKIPPED, detecting, encoder, looked_through, perceptron
 from weighbridge.blueprints.detr import detr
 from weighbridge.blueprints.masks import map_attention, masks
-from weighbridge.config import Sizes, variant
-from weighbridge.parts import attend, layer_norm, linear, plain_mlp
-from weighbridge.sizes import exact
-from weighbridge.tree import Every, Part, Stream
+from weighbridge.config.fields import Sizes, variant
+from weighbridge.core.parts import attend, layer_norm, linear, plain_mlp
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Every, Part, Stream
 
 
 def attention(c: Sizes) -> Part:

@@ -10,10 +10,10 @@ from weighbridge.blueprints import Family
 from weighbridge.blueprints.speech import ADAPTED, FIELDS, NEUTRAL, QUANTIZED, SPEAKER, adapter, frames, masked
 from weighbridge.blueprints.speech_heads import headed
 from weighbridge.blueprints.wav2vec2 import features, positions, pre_training
-from weighbridge.config import Field, Sizes, size, variant
-from weighbridge.parts import attend, batch_norm, embedding, layer_norm, linear, matmul
-from weighbridge.sizes import Size
-from weighbridge.tree import Node, Once, Part, Span, Stream, Tensor
+from weighbridge.config.fields import Field, Sizes, size, variant
+from weighbridge.core.parts import attend, batch_norm, embedding, layer_norm, linear, matmul
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Once, Part, Span, Stream, Tensor
 
 CONVOLVED = size("kernel", "conv_depthwise_kernel_size", 31, "K_dep", "width of the depthwise convolution")
 SKIPPED = frozenset("rotary_embedding_base max_source_positions conformer_conv_dropout".split())

@@ -6,8 +6,7 @@ Source: arXiv 2008.02496; class and tensor names as in transformers 5.23.0, mode
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.config import Sizes, size, switch, told
-from weighbridge.encoders import (
+from weighbridge.blueprints.modules.bert_family import (
     BERT_TASKS,
     DECODER,
     POOLED,
@@ -22,9 +21,10 @@ from weighbridge.encoders import (
     summary,
     vocabulary,
 )
-from weighbridge.parts import attend, layer_norm, linear, matmul
-from weighbridge.sizes import Size, exact
-from weighbridge.tree import Part, Tensor
+from weighbridge.config.fields import Sizes, size, switch, told
+from weighbridge.core.parts import attend, layer_norm, linear, matmul
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Part, Tensor
 
 FIELDS = (
     *(field for field in bert_fields() if field.word != "head_dim"),

@@ -10,10 +10,10 @@ from weighbridge.blueprints import Family
 from weighbridge.blueprints.backbones import Features, handed
 from weighbridge.blueprints.grids import CHANNELS, Grid, area, image, listing, strided
 from weighbridge.blueprints.staged import alike, number, numbers, outputs
-from weighbridge.config import LABELS, Field, Sizes, choice, fact, size, told, variant
-from weighbridge.errors import ConfigError
-from weighbridge.parts import conv2d, layer_norm, linear
-from weighbridge.tree import Part, Tensor
+from weighbridge.config.fields import LABELS, Field, Sizes, choice, fact, size, told, variant
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import conv2d, layer_norm, linear
+from weighbridge.core.tree import Part, Tensor
 
 
 def above_zero(value: object) -> bool:

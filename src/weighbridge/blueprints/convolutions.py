@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from weighbridge.blueprints.grids import CHANNELS, Grid, area
 from weighbridge.blueprints.staged import alike, number, numbers
-from weighbridge.config import Field, choice, told
-from weighbridge.errors import ConfigError
-from weighbridge.parts import batch_norm, conv2d
-from weighbridge.records import TYPE_CHECKING
-from weighbridge.sizes import Size
-from weighbridge.tree import Part, Stream, Tensor
+from weighbridge.config.fields import Field, choice, told
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import batch_norm, conv2d
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part, Stream, Tensor
 
 if TYPE_CHECKING:
     from typing import Any

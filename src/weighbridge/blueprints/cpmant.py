@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import NEUTRAL
-from weighbridge.config import Sizes, size
-from weighbridge.parts import attend, embedding, linear, rms_norm
-from weighbridge.tree import Node, Part, Span, Tensor
+from weighbridge.config.fields import Sizes, size
+from weighbridge.core.parts import attend, embedding, linear, rms_norm
+from weighbridge.core.tree import Node, Part, Span, Tensor
 
 
 def cpmant(c: Sizes) -> tuple[Node, ...]:

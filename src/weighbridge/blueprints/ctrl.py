@@ -7,10 +7,10 @@ and no tensor.
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.config import LABELS, TIED, Sizes, derived, size
-from weighbridge.parts import attend, embedding, layer_norm, linear
-from weighbridge.sizes import exact
-from weighbridge.tree import Node, Part
+from weighbridge.config.fields import LABELS, TIED, Sizes, derived, size
+from weighbridge.core.parts import attend, embedding, layer_norm, linear
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Node, Part
 
 
 def ctrl(c: Sizes) -> tuple[Node, ...]:

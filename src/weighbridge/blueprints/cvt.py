@@ -10,11 +10,11 @@ from weighbridge.blueprints import Family
 from weighbridge.blueprints.convolutions import HEAD
 from weighbridge.blueprints.grids import CHANNELS, Grid, area, image, listing, strided
 from weighbridge.blueprints.staged import alike, entries, numbers
-from weighbridge.config import LABELS, Field, Sizes, told
-from weighbridge.errors import ConfigError
-from weighbridge.parts import attend, batch_norm, conv2d, layer_norm, linear, split_mlp
-from weighbridge.sizes import exact
-from weighbridge.tree import Part, Stream, Tensor, Untold
+from weighbridge.config.fields import LABELS, Field, Sizes, told
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import attend, batch_norm, conv2d, layer_norm, linear, split_mlp
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Part, Stream, Tensor, Untold
 
 FIELDS = (
     CHANNELS,

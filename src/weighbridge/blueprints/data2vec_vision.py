@@ -9,9 +9,9 @@ from weighbridge.blueprints import Family
 from weighbridge.blueprints.beit import KEYS, embeddings, fields, last_norm, positions, scales
 from weighbridge.blueprints.uper import doubled, enlarging, segmenting
 from weighbridge.blueprints.vision import WHOLE_HEADS, classifier, grid, patches, split_attention, split_layer
-from weighbridge.config import Sizes
-from weighbridge.parts import batch_norm
-from weighbridge.tree import Part
+from weighbridge.config.fields import Sizes
+from weighbridge.core.parts import batch_norm
+from weighbridge.core.tree import Part
 
 
 def backbone(c: Sizes, *, pooled: bool = False, name: str = "data2vec_vision") -> Part:

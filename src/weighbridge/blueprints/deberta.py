@@ -8,11 +8,21 @@ from __future__ import annotations
 from typing import Any
 
 from weighbridge.blueprints import Family
-from weighbridge.config import Field, Sizes, choice, size, switch, told
-from weighbridge.encoders import BERT_TASKS, POOLED, Worn, bert_fields, closing, dressed, encoder_of, feed_forward, vocabulary
-from weighbridge.parts import attend, embedding, layer_norm, linear, matmul
-from weighbridge.sizes import Size
-from weighbridge.tree import Least, Node, Once, Part, Span, Tensor
+from weighbridge.blueprints.modules.bert_family import (
+    BERT_TASKS,
+    POOLED,
+    Worn,
+    bert_fields,
+    closing,
+    dressed,
+    encoder_of,
+    feed_forward,
+    vocabulary,
+)
+from weighbridge.config.fields import Field, Sizes, choice, size, switch, told
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, matmul
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Least, Node, Once, Part, Span, Tensor
 
 
 def fields(**defaults: Any) -> tuple[Field, ...]:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.deberta import HEADS, NEUTRAL, embeddings, fields, multiple_choice, reach
-from weighbridge.config import Sizes, choice, size, switch, told
-from weighbridge.encoders import Worn, closing, dressed, encoder_of, feed_forward
-from weighbridge.parts import attend, embedding, layer_norm, linear, matmul
-from weighbridge.sizes import Size, exact
-from weighbridge.tree import Node, Once, Part, Stream, Tensor
+from weighbridge.blueprints.modules.bert_family import Worn, closing, dressed, encoder_of, feed_forward
+from weighbridge.config.fields import Sizes, choice, size, switch, told
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, matmul
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Node, Once, Part, Stream, Tensor
 
 
 def norms(value: object) -> bool:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import NEUTRAL
 from weighbridge.blueprints.gpt2 import GPT2_FIELDS, SKIPPED, gpt2
-from weighbridge.config import Sizes, size, variant
-from weighbridge.parts import embedding, layer_norm, linear, rms_norm
-from weighbridge.tree import Node, Part, Span
+from weighbridge.config.fields import Sizes, size, variant
+from weighbridge.core.parts import embedding, layer_norm, linear, rms_norm
+from weighbridge.core.tree import Node, Part, Span
 
 
 def imagegpt(c: Sizes) -> tuple[Node, ...]:

@@ -10,10 +10,10 @@ from __future__ import annotations
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import FIELDS, NEUTRAL, UNBIASED, heads
 from weighbridge.blueprints.sparse import EXPERT_MLP, EXPERTS, MIXTURE, SHARED, first_dense, mlp, old_steps, told
-from weighbridge.config import Field, Sizes, fact, optional, size, switch, variant
-from weighbridge.parts import attend, embedding, linear, rms_norm, stack
-from weighbridge.sizes import Size
-from weighbridge.tree import Node, Part
+from weighbridge.config.fields import Field, Sizes, fact, optional, size, switch, variant
+from weighbridge.core.parts import attend, embedding, linear, rms_norm, stack
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part
 
 
 def deepseek(c: Sizes) -> tuple[Node, ...]:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import FIELDS, HEAD_DIM, NEUTRAL, UNBIASED, attention, heads
-from weighbridge.config import Field, Sizes, fact, size, variant
-from weighbridge.parts import embedding, gated_mlp, linear, rms_norm, stack
-from weighbridge.tree import Node, Part
+from weighbridge.config.fields import Field, Sizes, fact, size, variant
+from weighbridge.core.parts import embedding, gated_mlp, linear, rms_norm, stack
+from weighbridge.core.tree import Node, Part
 
 
 def deepseek_moe(c: Sizes) -> tuple[Node, ...]:

@@ -13,11 +13,11 @@ from weighbridge.blueprints.detections import SKIPPED, attention, looked_through
 from weighbridge.blueprints.grids import area
 from weighbridge.blueprints.hybrid import deformable
 from weighbridge.blueprints.rtdetr import owned
-from weighbridge.config import Sizes
-from weighbridge.errors import ConfigError
-from weighbridge.parts import conv2d, embedding, layer_norm, linear, plain_mlp
-from weighbridge.sizes import Size
-from weighbridge.tree import Node, Part, Stream, Tensor, Untold
+from weighbridge.config.fields import Sizes
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import conv2d, embedding, layer_norm, linear, plain_mlp
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part, Stream, Tensor, Untold
 
 
 def layer(c: Sizes, parts: tuple[Node, ...], inner: Size) -> tuple[Node, ...]:

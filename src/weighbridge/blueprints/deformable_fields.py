@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from weighbridge.blueprints.detections import FIELDS
 from weighbridge.blueprints.staged import number
-from weighbridge.config import TIED, Sizes, size, switch, told, variant
-from weighbridge.errors import ConfigError
+from weighbridge.config.fields import TIED, Sizes, size, switch, told, variant
+from weighbridge.core.errors import ConfigError
 
 TABLE = variant(
     FIELDS,

@@ -10,12 +10,12 @@ from itertools import pairwise
 
 from weighbridge.blueprints.grids import Grid, area, strided, transposed
 from weighbridge.blueprints.staged import numbers
-from weighbridge.config import Field, Sizes, listed, size
-from weighbridge.errors import ConfigError
-from weighbridge.parts import batch_norm, conv2d, linear
-from weighbridge.records import TYPE_CHECKING
-from weighbridge.sizes import Size
-from weighbridge.tree import Part
+from weighbridge.config.fields import Field, Sizes, listed, size
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import batch_norm, conv2d, linear
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part
 
 if TYPE_CHECKING:
     from typing import Any

@@ -12,11 +12,11 @@ from weighbridge.blueprints.dense import convolutions, doubling, fields, fusing,
 from weighbridge.blueprints.grids import Grid, area
 from weighbridge.blueprints.staged import number
 from weighbridge.blueprints.vision import NEUTRAL, grid
-from weighbridge.config import Sizes, choice, fact, size
-from weighbridge.errors import ConfigError
-from weighbridge.parts import conv2d, matmul
-from weighbridge.sizes import Size
-from weighbridge.tree import Part
+from weighbridge.config.fields import Sizes, choice, fact, size
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import conv2d, matmul
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part
 
 SMALL = {"image_size": 518, "hidden_size": 384, "num_attention_heads": 6, "out_indices": [9, 10, 11, 12], "reshape_hidden_states": False}
 LARGE = {

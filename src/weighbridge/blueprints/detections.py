@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from weighbridge.blueprints.backbones import Features, backbone, features, given, settled
 from weighbridge.blueprints.grids import CHANNELS, image
-from weighbridge.config import LABELS, Sizes, choice, size, switch, told
-from weighbridge.errors import ConfigError
-from weighbridge.parts import attend, embedding, layer_norm, linear, plain_mlp
-from weighbridge.sizes import Size, exact
-from weighbridge.tree import Part, Stream
+from weighbridge.config.fields import LABELS, Sizes, choice, size, switch, told
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, plain_mlp
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Part, Stream
 
 
 def sine(value: object) -> bool:

@@ -12,9 +12,9 @@ from weighbridge.blueprints.backbones import Features
 from weighbridge.blueprints.detections import FIELDS, SKIPPED, decoder, detecting, encoder, looked_through, positions
 from weighbridge.blueprints.grids import area
 from weighbridge.blueprints.masks import map_attention, masks
-from weighbridge.config import Sizes
-from weighbridge.parts import conv2d, embedding
-from weighbridge.tree import Node, Part, Stream
+from weighbridge.config.fields import Sizes
+from weighbridge.core.parts import conv2d, embedding
+from weighbridge.core.tree import Node, Part, Stream
 
 
 def detr(c: Sizes, seen: Features, decode: Callable[[Sizes, Stream], tuple[Node, ...]] = decoder) -> tuple[Part, ...]:

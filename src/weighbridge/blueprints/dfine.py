@@ -12,10 +12,10 @@ from weighbridge.blueprints.detections import attention, perceptron
 from weighbridge.blueprints.dfine_encoder import encoder, inputs, sources
 from weighbridge.blueprints.dfine_fields import FIELDS, LATER, SKIPPED
 from weighbridge.blueprints.rtdetr import owned
-from weighbridge.config import Field, Sizes, altered
-from weighbridge.parts import embedding, gated_mlp, layer_norm, linear, rms_norm
-from weighbridge.sizes import Size
-from weighbridge.tree import Node, Part, Stream, Tensor, Untold
+from weighbridge.config.fields import Field, Sizes, altered
+from weighbridge.core.parts import embedding, gated_mlp, layer_norm, linear, rms_norm
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part, Stream, Tensor, Untold
 
 
 def looking(c: Sizes) -> Part:

@@ -13,11 +13,11 @@ from weighbridge.blueprints.detections import perceptron
 from weighbridge.blueprints.grids import Grid, area
 from weighbridge.blueprints.hybrid import conv, encoder_layer, hybrid, projected
 from weighbridge.blueprints.rtdetr import looked_through
-from weighbridge.config import Sizes, altered
-from weighbridge.errors import ConfigError
-from weighbridge.parts import batch_norm, conv2d
-from weighbridge.sizes import Size
-from weighbridge.tree import Part, Stream, Untold
+from weighbridge.config.fields import Sizes, altered
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import batch_norm, conv2d
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part, Stream, Untold
 
 
 def layer(c: Sizes) -> Part:

@@ -10,9 +10,9 @@ from weighbridge.blueprints.convolutions import real
 from weighbridge.blueprints.rtdetr_fields import FIELDS as BEFORE
 from weighbridge.blueprints.rtdetr_fields import SKIPPED as NEUTRAL
 from weighbridge.blueprints.staged import number
-from weighbridge.config import TIED, Sizes, choice, fact, size, switch, told, variant
-from weighbridge.errors import ConfigError
-from weighbridge.records import TYPE_CHECKING
+from weighbridge.config.fields import TIED, Sizes, choice, fact, size, switch, told, variant
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import ConfigError
 
 if TYPE_CHECKING:
     from typing import Any

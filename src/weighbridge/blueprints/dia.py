@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.composite import composed
-from weighbridge.config import Field, Sizes, listed, size, told
-from weighbridge.errors import ConfigError
-from weighbridge.parts import attend, embedding, linear, rms_norm
-from weighbridge.sizes import Size
-from weighbridge.tree import Node, Part, Stream
+from weighbridge.config.fields import Field, Sizes, listed, size, told
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import attend, embedding, linear, rms_norm
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part, Stream
 
 
 def fields(vocab: int, hidden: int, mlp: int, layers: int, kv_heads: int) -> tuple[Field, ...]:

@@ -22,10 +22,10 @@ from weighbridge.blueprints.vision import (
     projection,
     token,
 )
-from weighbridge.config import LABELS, Field, Sizes, derived, fact, sides, size, switch
-from weighbridge.parts import gated_mlp, layer_norm, linear
-from weighbridge.sizes import Size
-from weighbridge.tree import Part, Tensor
+from weighbridge.config.fields import LABELS, Field, Sizes, derived, fact, sides, size, switch
+from weighbridge.core.parts import gated_mlp, layer_norm, linear
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part, Tensor
 
 REGISTERS = size("registers", "num_register_tokens", 4, "G", "register tokens", minimum=0)
 MASKED = switch("masked", "use_mask_token", True)

@@ -9,9 +9,9 @@ from weighbridge.blueprints import Family
 from weighbridge.blueprints.dino import KEYS, REGISTERS, layers, tokens
 from weighbridge.blueprints.grids import CHANNELS
 from weighbridge.blueprints.vision import HEADS, HIDDEN, IMAGE, LAYERS, MLP, PATCH, WHOLE_HEADS, attention, projection, token
-from weighbridge.config import Sizes, switch, variant
-from weighbridge.parts import gated_mlp, layer_norm, plain_mlp
-from weighbridge.tree import Part
+from weighbridge.config.fields import Sizes, switch, variant
+from weighbridge.core.parts import gated_mlp, layer_norm, plain_mlp
+from weighbridge.core.tree import Part
 
 FIELDS = (
     *variant((HIDDEN, MLP, LAYERS, HEADS, WHOLE_HEADS), hidden=384, mlp=1536, heads=6),

@@ -9,9 +9,9 @@ from weighbridge.blueprints import Family
 from weighbridge.blueprints.backbones import Features, handed
 from weighbridge.blueprints.grids import CHANNELS, Grid, area, image, listing, strided
 from weighbridge.blueprints.staged import alike, numbers, outputs
-from weighbridge.config import Sizes, told
-from weighbridge.parts import conv2d, layer_norm, linear
-from weighbridge.tree import Part, Tensor
+from weighbridge.config.fields import Sizes, told
+from weighbridge.core.parts import conv2d, layer_norm, linear
+from weighbridge.core.tree import Part, Tensor
 
 FIELDS = (
     CHANNELS,

@@ -6,11 +6,11 @@ Source: arXiv 1910.01108; class and tensor names as in transformers 5.23.0, mode
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.config import LABELS, TIED, Sizes, derived, size
-from weighbridge.encoders import POOLED, Worn, bert_embeddings, dressed, labels_of_each, span_ends, vocabulary
-from weighbridge.parts import attend, layer_norm, linear
-from weighbridge.sizes import exact
-from weighbridge.tree import Part
+from weighbridge.blueprints.modules.bert_family import POOLED, Worn, bert_embeddings, dressed, labels_of_each, span_ends, vocabulary
+from weighbridge.config.fields import LABELS, TIED, Sizes, derived, size
+from weighbridge.core.parts import attend, layer_norm, linear
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Part
 
 FIELDS = (
     size("vocab", "vocab_size", 30522, "V", "vocabulary size"),

@@ -10,9 +10,9 @@ from math import isqrt
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import FIELDS, NEUTRAL, heads
-from weighbridge.config import Sizes, size, switch, told, variant
-from weighbridge.parts import attend, embedding, gated_mlp, linear, matmul, rms_norm
-from weighbridge.tree import Node, Part, Tensor
+from weighbridge.config.fields import Sizes, size, switch, told, variant
+from weighbridge.core.parts import attend, embedding, gated_mlp, linear, matmul, rms_norm
+from weighbridge.core.tree import Node, Part, Tensor
 
 
 def doge(c: Sizes) -> tuple[Node, ...]:

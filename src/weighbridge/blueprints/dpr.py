@@ -6,10 +6,10 @@ Source: arXiv 2004.04906; class and tensor names as in transformers 5.23.0, mode
 from __future__ import annotations
 
 from weighbridge.blueprints import Family, bert
-from weighbridge.config import Sizes, size, told
-from weighbridge.encoders import DECODER, bert_fields
-from weighbridge.parts import linear
-from weighbridge.tree import Part
+from weighbridge.blueprints.modules.bert_family import DECODER, bert_fields
+from weighbridge.config.fields import Sizes, size, told
+from weighbridge.core.parts import linear
+from weighbridge.core.tree import Part
 
 FIELDS = (
     *(field for field in bert_fields() if field.word not in ("tied", "labels")),

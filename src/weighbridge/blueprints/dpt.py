@@ -27,12 +27,12 @@ from weighbridge.blueprints.vision import (
     split_layer,
     token,
 )
-from weighbridge.config import LABELS, Sizes, choice, sides, size, switch
-from weighbridge.errors import ConfigError
-from weighbridge.parts import batch_norm, conv2d, layer_norm, linear
-from weighbridge.records import TYPE_CHECKING
-from weighbridge.sizes import Size
-from weighbridge.tree import Part
+from weighbridge.config.fields import LABELS, Sizes, choice, sides, size, switch
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import batch_norm, conv2d, layer_norm, linear
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part
 
 if TYPE_CHECKING:
     from typing import Any

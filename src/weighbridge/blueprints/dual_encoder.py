@@ -9,8 +9,8 @@ from __future__ import annotations
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.composite import composed, submodel, under
 from weighbridge.blueprints.towers import PROJECTED, SCALE, projection, similarity
-from weighbridge.config import Sizes
-from weighbridge.tree import Part
+from weighbridge.config.fields import Sizes
+from weighbridge.core.tree import Part
 
 FIELDS = (
     composed("vision", "vision_config", "vit clip_vision_model deit"),

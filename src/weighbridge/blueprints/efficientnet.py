@@ -11,9 +11,9 @@ from weighbridge.blueprints import Family
 from weighbridge.blueprints.convolutions import HEAD, divisible, real
 from weighbridge.blueprints.grids import CHANNELS, Grid, area, image
 from weighbridge.blueprints.staged import alike, number, numbers
-from weighbridge.config import LABELS, Field, Sizes, told
-from weighbridge.parts import batch_norm, conv2d, linear
-from weighbridge.tree import Part, Stream, Untold
+from weighbridge.config.fields import LABELS, Field, Sizes, told
+from weighbridge.core.parts import batch_norm, conv2d, linear
+from weighbridge.core.tree import Part, Stream, Untold
 
 FIELDS = (
     CHANNELS,

@@ -6,8 +6,7 @@ Source: arXiv 2003.10555; class and tensor names as in transformers 5.23.0, mode
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.config import Sizes, size, switch, told
-from weighbridge.encoders import (
+from weighbridge.blueprints.modules.bert_family import (
     DECODER,
     POOLED,
     Worn,
@@ -23,8 +22,9 @@ from weighbridge.encoders import (
     summary,
     vocabulary,
 )
-from weighbridge.parts import layer_norm, linear
-from weighbridge.tree import Part
+from weighbridge.config.fields import Sizes, size, switch, told
+from weighbridge.core.parts import layer_norm, linear
+from weighbridge.core.tree import Part
 
 FIELDS = (
     *bert_fields(hidden=256, mlp=1024, heads=4),

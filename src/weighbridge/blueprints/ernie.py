@@ -6,10 +6,20 @@ Source: arXiv 1904.09223, 1907.12412; class and tensor names as in transformers 
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.config import Sizes, size, switch
-from weighbridge.encoders import BERT_HEADS, DECODER, POOLED, bert_embeddings, bert_fields, bert_layer, dressed, encoder_of, pooler
-from weighbridge.parts import embedding
-from weighbridge.tree import Part
+from weighbridge.blueprints.modules.bert_family import (
+    BERT_HEADS,
+    DECODER,
+    POOLED,
+    bert_embeddings,
+    bert_fields,
+    bert_layer,
+    dressed,
+    encoder_of,
+    pooler,
+)
+from weighbridge.config.fields import Sizes, size, switch
+from weighbridge.core.parts import embedding
+from weighbridge.core.tree import Part
 
 FIELDS = (
     *bert_fields(),

@@ -16,11 +16,11 @@ from weighbridge.blueprints.qwen_vision import attention as attended
 from weighbridge.blueprints.qwen_vision import tower
 from weighbridge.blueprints.seeing import NEUTRAL as SEEN
 from weighbridge.blueprints.seeing import alone, generation, seen
-from weighbridge.config import Sizes, fact, listed, size, switch, variant
-from weighbridge.errors import ConfigError
-from weighbridge.parts import embedding, fused_experts, gated_mlp, layer_norm, linear, plain_mlp, rms_norm, stack
-from weighbridge.sizes import Size
-from weighbridge.tree import Node, Part, Tensor, Untold
+from weighbridge.config.fields import Sizes, fact, listed, size, switch, variant
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import embedding, fused_experts, gated_mlp, layer_norm, linear, plain_mlp, rms_norm, stack
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part, Tensor, Untold
 
 
 def ernie(c: Sizes) -> tuple[Node, ...]:

@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import NoReturn
 
 from weighbridge.blueprints import Family
-from weighbridge.config import Sizes, choice, size, switch
-from weighbridge.encoders import (
+from weighbridge.blueprints.modules.bert_family import (
     BERT_TASKS,
     DECODER,
     POOLED,
@@ -21,10 +20,11 @@ from weighbridge.encoders import (
     encoder_of,
     pooler,
 )
-from weighbridge.encoders import norm_first_attentions as attentions
-from weighbridge.errors import ConfigError
-from weighbridge.parts import embedding, layer_norm, linear, split_mlp
-from weighbridge.tree import Part, Tensor
+from weighbridge.blueprints.modules.bert_family import norm_first_attentions as attentions
+from weighbridge.config.fields import Sizes, choice, size, switch
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import embedding, layer_norm, linear, split_mlp
+from weighbridge.core.tree import Part, Tensor
 
 
 def no_vocabulary(c: Sizes) -> NoReturn:

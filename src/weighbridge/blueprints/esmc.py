@@ -8,10 +8,10 @@ from __future__ import annotations
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.eurobert import FIELDS as EUROBERT
 from weighbridge.blueprints.eurobert import attention
-from weighbridge.config import Sizes, fact, variant
-from weighbridge.encoders import Worn, dressed, labels_of_first
-from weighbridge.parts import embedding, gated_mlp, layer_norm, linear
-from weighbridge.tree import Part
+from weighbridge.blueprints.modules.bert_family import Worn, dressed, labels_of_first
+from weighbridge.config.fields import Sizes, fact, variant
+from weighbridge.core.parts import embedding, gated_mlp, layer_norm, linear
+from weighbridge.core.tree import Part
 
 NEVER = {"tied": fact("tied", False), "pooled": fact("pooled", False)}
 FIELDS = tuple(

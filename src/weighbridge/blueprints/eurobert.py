@@ -6,11 +6,11 @@ Source: arXiv 2503.05500; class and tensor names as in transformers 5.23.0, mode
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.config import LABELS, Sizes, choice, size, switch, variant
-from weighbridge.encoders import POOLED, Worn, dressed, labels_of_each, labels_of_one, two_ends
-from weighbridge.parts import attend, embedding, gated_mlp, linear, rms_norm
-from weighbridge.sizes import exact
-from weighbridge.tree import Part
+from weighbridge.blueprints.modules.bert_family import POOLED, Worn, dressed, labels_of_each, labels_of_one, two_ends
+from weighbridge.config.fields import LABELS, Sizes, choice, size, switch, variant
+from weighbridge.core.parts import attend, embedding, gated_mlp, linear, rms_norm
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Part
 
 FIELDS = (
     size("vocab", "vocab_size", 128256, "V", "vocabulary size"),

@@ -12,10 +12,10 @@ from weighbridge.blueprints.composite import composed
 from weighbridge.blueprints.qwen_vision import QWEN2_5, attention, patches, squared, tower
 from weighbridge.blueprints.qwen_vl import body
 from weighbridge.blueprints.seeing import NEUTRAL, alone, generation
-from weighbridge.config import Sizes, size, switch, variant
-from weighbridge.parts import gated_mlp, linear, rms_norm, stack
-from weighbridge.records import TYPE_CHECKING
-from weighbridge.tree import Node, Part
+from weighbridge.config.fields import Sizes, size, switch, variant
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.parts import gated_mlp, linear, rms_norm, stack
+from weighbridge.core.tree import Node, Part
 
 if TYPE_CHECKING:
     from typing import Any

@@ -6,11 +6,11 @@ Source: arXiv 1706.03762, 1910.13461; names as in transformers 5.23.0, models/ba
 
 from __future__ import annotations
 
-from weighbridge.config import LABELS, TIED, Field, Sizes, derived, size
-from weighbridge.parts import embedding, fairseq_attention, layer_norm, linear
-from weighbridge.records import NamedTuple
-from weighbridge.sizes import Size, exact
-from weighbridge.tree import Node, Part, Stream, Tensor
+from weighbridge.config.fields import LABELS, TIED, Field, Sizes, derived, size
+from weighbridge.core._namedtuple import NamedTuple
+from weighbridge.core.parts import embedding, fairseq_attention, layer_norm, linear
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Node, Part, Stream, Tensor
 
 NEUTRAL = frozenset(
     """activation_function init_std scale_embedding is_decoder normalize_before normalize_embedding add_bias_logits

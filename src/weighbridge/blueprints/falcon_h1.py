@@ -11,11 +11,11 @@ from weighbridge.blueprints.causal import FIELDS, NEUTRAL, attention, heads
 from weighbridge.blueprints.kinds import chosen
 from weighbridge.blueprints.mamba2 import BAMBA, mixer
 from weighbridge.blueprints.sparse import correction
-from weighbridge.config import Field, Sizes, fact, optional, size, switch, variant
-from weighbridge.errors import ConfigError
-from weighbridge.parts import embedding, gated_mlp, linear, plain_mlp, rms_norm, stack
-from weighbridge.sizes import Size
-from weighbridge.tree import Node, Part, Tensor
+from weighbridge.config.fields import Field, Sizes, fact, optional, size, switch, variant
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import embedding, gated_mlp, linear, plain_mlp, rms_norm, stack
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part, Tensor
 
 
 def falcon(c: Sizes) -> tuple[Node, ...]:

@@ -6,10 +6,10 @@ models/lasr. ``seq`` counts mel frames.
 
 from __future__ import annotations
 
-from weighbridge.config import Sizes
-from weighbridge.parts import attend, batch_norm, conv1d, conv2d, layer_norm, linear, matmul
-from weighbridge.sizes import Size
-from weighbridge.tree import Node, Part, Span, Stream, Tensor, Times
+from weighbridge.config.fields import Sizes
+from weighbridge.core.parts import attend, batch_norm, conv1d, conv2d, layer_norm, linear, matmul
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part, Span, Stream, Tensor, Times
 
 
 def thinner(c: Sizes, of: Stream, times: int = 1) -> Stream:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from math import log2
 
-from weighbridge.config import Field, fact, size, switch, variant
-from weighbridge.errors import ConfigError
-from weighbridge.records import TYPE_CHECKING
+from weighbridge.config.fields import Field, fact, size, switch, variant
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import ConfigError
 
 if TYPE_CHECKING:
     from typing import Any

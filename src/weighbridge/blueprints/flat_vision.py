@@ -18,10 +18,10 @@ from weighbridge.blueprints.llava import kin
 from weighbridge.blueprints.qwen_vision import PATCHES, merged
 from weighbridge.blueprints.seeing import seen, tied
 from weighbridge.blueprints.towers import encoder, image_fields, stack_fields
-from weighbridge.config import Sizes, size, switch, told, variant
-from weighbridge.parts import conv2d, embedding, layer_norm, linear
-from weighbridge.records import TYPE_CHECKING
-from weighbridge.tree import Node, Part, Untold
+from weighbridge.config.fields import Sizes, size, switch, told, variant
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.parts import conv2d, embedding, layer_norm, linear
+from weighbridge.core.tree import Node, Part, Untold
 
 if TYPE_CHECKING:
     from typing import Any

@@ -28,10 +28,10 @@ from weighbridge.blueprints.vision import (
     split_layer,
     token,
 )
-from weighbridge.config import TIED, Field, Sizes, nested, size, switch, variant
-from weighbridge.parts import layer_norm, linear
-from weighbridge.sizes import Size
-from weighbridge.tree import Node, Part, Tensor, Together, Untold
+from weighbridge.config.fields import TIED, Field, Sizes, nested, size, switch, variant
+from weighbridge.core.parts import layer_norm, linear
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part, Tensor, Together, Untold
 
 STACK = (HIDDEN, MLP, LAYERS, HEADS, WHOLE_HEADS, QKV_BIAS)
 TEXT = (*SHARED[:3], *STACK)

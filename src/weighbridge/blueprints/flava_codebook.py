@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from weighbridge.blueprints.grids import CHANNELS
 from weighbridge.blueprints.staged import number
-from weighbridge.config import Sizes, size, switch
-from weighbridge.parts import conv2d
-from weighbridge.sizes import Size
-from weighbridge.tree import Part, Tensor
+from weighbridge.config.fields import Sizes, size, switch
+from weighbridge.core.parts import conv2d
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part, Tensor
 
 FIELDS = (
     CHANNELS._replace(key="input_channels"),

@@ -11,10 +11,10 @@ from weighbridge.blueprints.composite import composed, submodel, under
 from weighbridge.blueprints.grids import Grid, area, image, listing, strided
 from weighbridge.blueprints.seeing import NEUTRAL, alone, seen
 from weighbridge.blueprints.staged import alike, entries, numbers, ratio, scaled
-from weighbridge.config import Sizes, size, switch, told
-from weighbridge.parts import attend, conv2d, embedding, layer_norm, linear, matmul, plain_mlp
-from weighbridge.sizes import Size, exact
-from weighbridge.tree import Node, Part, Tensor
+from weighbridge.config.fields import Sizes, size, switch, told
+from weighbridge.core.parts import attend, conv2d, embedding, layer_norm, linear, matmul, plain_mlp
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Node, Part, Tensor
 
 VISION = (
     size("channels", "in_channels", 3, "N", "image channels"),

@@ -6,11 +6,21 @@ Source: arXiv 2105.03824; class and tensor names as in transformers 5.23.0, mode
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.config import Sizes, choice
-from weighbridge.encoders import BERT_HEADS, POOLED, Worn, bert_embeddings, bert_fields, dressed, encoder_of, feed_forward, pooler
-from weighbridge.errors import ConfigError
-from weighbridge.parts import layer_norm, linear
-from weighbridge.tree import Part
+from weighbridge.blueprints.modules.bert_family import (
+    BERT_HEADS,
+    POOLED,
+    Worn,
+    bert_embeddings,
+    bert_fields,
+    dressed,
+    encoder_of,
+    feed_forward,
+    pooler,
+)
+from weighbridge.config.fields import Sizes, choice
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import layer_norm, linear
+from weighbridge.core.tree import Part
 
 
 def fast(value: object) -> bool:

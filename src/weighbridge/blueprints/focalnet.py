@@ -9,11 +9,11 @@ from weighbridge.blueprints import Family
 from weighbridge.blueprints.convolutions import HEAD, halved
 from weighbridge.blueprints.grids import CHANNELS, Grid, area, both, image, listing, strided
 from weighbridge.blueprints.staged import alike, number, numbers, ratio, scaled
-from weighbridge.config import LABELS, Sizes, size, switch, told
-from weighbridge.errors import ConfigError
-from weighbridge.parts import conv2d, layer_norm, linear
-from weighbridge.sizes import Size
-from weighbridge.tree import Part, Stream, Tensor, Untold
+from weighbridge.config.fields import LABELS, Sizes, size, switch, told
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import conv2d, layer_norm, linear
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part, Stream, Tensor, Untold
 
 FIELDS = (
     CHANNELS,

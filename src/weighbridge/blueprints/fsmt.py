@@ -6,9 +6,9 @@ Source: arXiv 1907.06616; names as in transformers 5.23.0, models/fsmt/modeling_
 from __future__ import annotations
 
 from weighbridge.blueprints import Family, fairseq
-from weighbridge.config import Sizes, size, switch
-from weighbridge.parts import embedding, linear
-from weighbridge.tree import Part
+from weighbridge.config.fields import Sizes, size, switch
+from weighbridge.core.parts import embedding, linear
+from weighbridge.core.tree import Part
 
 FIELDS = (
     size("vocab", "src_vocab_size", 42024, "V", "vocabulary size"),

@@ -6,10 +6,10 @@ Source: arXiv 2006.03236; class and tensor names as in transformers 5.23.0, mode
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.config import LABELS, TIED, Sizes, choice, listed, size, switch
-from weighbridge.encoders import POOLED, Worn, dressed, labels_of_each, span_ends, vocabulary
-from weighbridge.parts import attend, embedding, layer_norm, linear, matmul
-from weighbridge.tree import Every, Node, Once, Part, Span, Stream, Tensor, Together
+from weighbridge.blueprints.modules.bert_family import POOLED, Worn, dressed, labels_of_each, span_ends, vocabulary
+from weighbridge.config.fields import LABELS, TIED, Sizes, choice, listed, size, switch
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, matmul
+from weighbridge.core.tree import Every, Node, Once, Part, Span, Stream, Tensor, Together
 
 FIELDS = (
     size("vocab", "vocab_size", 30522, "V", "vocabulary size"),

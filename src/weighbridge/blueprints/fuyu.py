@@ -12,10 +12,10 @@ from weighbridge.blueprints.composite import composed, submodel, under
 from weighbridge.blueprints.grids import CHANNELS
 from weighbridge.blueprints.qwen_vision import PATCHES
 from weighbridge.blueprints.seeing import NEUTRAL, alone, generation, seen
-from weighbridge.config import Sizes, size, switch
-from weighbridge.parts import linear
-from weighbridge.records import TYPE_CHECKING
-from weighbridge.tree import Node
+from weighbridge.config.fields import Sizes, size, switch
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.parts import linear
+from weighbridge.core.tree import Node
 
 if TYPE_CHECKING:
     from typing import Any

@@ -13,10 +13,10 @@ from weighbridge.blueprints.kinds import first_dense, one_per_layer, told
 from weighbridge.blueprints.mixtral import MIXTRAL, families, inner, only, steps
 from weighbridge.blueprints.sparse import SHARED, mlp
 from weighbridge.blueprints.windows import window, windowed
-from weighbridge.config import Field, Sizes, altered, fact, size
-from weighbridge.errors import ConfigError
-from weighbridge.parts import embedding, fused_experts, gated_mlp, linear, rms_norm, stack
-from weighbridge.tree import Node, Part, Tensor
+from weighbridge.config.fields import Field, Sizes, altered, fact, size
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import embedding, fused_experts, gated_mlp, linear, rms_norm, stack
+from weighbridge.core.tree import Node, Part, Tensor
 
 NORMS = ("input_layernorm", "post_attention_layernorm", "pre_mlp_layernorm", "post_mlp_layernorm")
 

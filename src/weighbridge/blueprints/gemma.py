@@ -10,7 +10,7 @@ from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import NEUTRAL, UNBIASED, heads
 from weighbridge.blueprints.llama import LLAMA, families, llama
 from weighbridge.blueprints.windows import all_but_every, window
-from weighbridge.config import Field, variant
+from weighbridge.config.fields import Field, variant
 
 SANDWICH = ("input_layernorm", "post_attention_layernorm", "pre_feedforward_layernorm", "post_feedforward_layernorm")
 """Four norms a layer: before and after attention, before and after the MLP."""

@@ -10,10 +10,10 @@ from weighbridge.blueprints.causal import FIELDS, NEUTRAL, heads
 from weighbridge.blueprints.gemma import SANDWICH
 from weighbridge.blueprints.gemma4_fields import reuse
 from weighbridge.blueprints.kinds import chosen
-from weighbridge.config import Field, Sizes, fact, optional, size, variant
-from weighbridge.errors import ConfigError
-from weighbridge.parts import attend, embedding, gated_mlp, linear, matmul, rms_norm, stack
-from weighbridge.tree import Node, Part, Tensor
+from weighbridge.config.fields import Field, Sizes, fact, optional, size, variant
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import attend, embedding, gated_mlp, linear, matmul, rms_norm, stack
+from weighbridge.core.tree import Node, Part, Tensor
 
 
 def gemma3n(c: Sizes) -> tuple[Node, ...]:

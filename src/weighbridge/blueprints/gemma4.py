@@ -10,9 +10,9 @@ from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import heads
 from weighbridge.blueprints.gemma import SANDWICH
 from weighbridge.blueprints.gemma4_fields import PLAIN, SKIPPED, TEXT, settled
-from weighbridge.config import Sizes
-from weighbridge.parts import attend, embedding, fused_experts, gated_mlp, linear, rms_norm, stack
-from weighbridge.tree import Node, Part, Tensor
+from weighbridge.config.fields import Sizes
+from weighbridge.core.parts import attend, embedding, fused_experts, gated_mlp, linear, rms_norm, stack
+from weighbridge.core.tree import Node, Part, Tensor
 
 
 def gemma4(c: Sizes) -> tuple[Node, ...]:

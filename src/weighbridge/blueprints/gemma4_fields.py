@@ -5,12 +5,12 @@ Source: transformers 5.23.0, models/gemma4/configuration_gemma4.py and configura
 
 from __future__ import annotations
 
-from weighbridge.binding import bind
 from weighbridge.blueprints.causal import FIELDS, NEUTRAL, UNBIASED
 from weighbridge.blueprints.kinds import chosen, of_kinds
-from weighbridge.config import Field, Sizes, fact, optional, size, switch, variant
-from weighbridge.errors import ConfigError
-from weighbridge.records import TYPE_CHECKING
+from weighbridge.config.bind import bind
+from weighbridge.config.fields import Field, Sizes, fact, optional, size, switch, variant
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,7 +42,7 @@ def settled(raw: Mapping[str, Any]) -> dict[str, Any]:
 
     >>> settled({"per_layer_config": {"29": {"head_dim": 64}, "5": {"head_dim": 64}}, "num_hidden_layers": 30})["global_head_dim"]
     Traceback (most recent call last):
-    weighbridge.errors.ConfigError: per_layer_config: layers of one kind whose sizes differ are not described
+    weighbridge.core.errors.ConfigError: per_layer_config: layers of one kind whose sizes differ are not described
     """
     rest = {key: value for key, value in raw.items() if key != "per_layer_config"}
     if "per_layer_config" not in raw:

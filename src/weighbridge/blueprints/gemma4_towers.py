@@ -10,11 +10,11 @@ from weighbridge.blueprints.gemma import SANDWICH
 from weighbridge.blueprints.qwen_vision import PATCHES
 from weighbridge.blueprints.staged import numbers
 from weighbridge.blueprints.towers import HEAD_DIM
-from weighbridge.config import Sizes, size, switch, told
-from weighbridge.errors import ConfigError
-from weighbridge.parts import attend, layer_norm, linear, matmul, rms_norm
-from weighbridge.sizes import Size
-from weighbridge.tree import Once, Part, Span, Stream, Tensor, Times
+from weighbridge.config.fields import Sizes, size, switch, told
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import attend, layer_norm, linear, matmul, rms_norm
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Once, Part, Span, Stream, Tensor, Times
 
 
 def pair_of(convs: tuple[int, ...]) -> tuple[int, ...]:

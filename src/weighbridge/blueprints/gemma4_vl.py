@@ -14,10 +14,10 @@ from weighbridge.blueprints.gemma4_towers import pooled
 from weighbridge.blueprints.hearing import heard
 from weighbridge.blueprints.qwen_vision import PATCHES
 from weighbridge.blueprints.seeing import NEUTRAL, alone, generation, seen
-from weighbridge.config import Field, Sizes, choice, nested, size, switch
-from weighbridge.parts import layer_norm, linear
-from weighbridge.sizes import Size
-from weighbridge.tree import Node, Part, Tensor, Untold
+from weighbridge.config.fields import Field, Sizes, choice, nested, size, switch
+from weighbridge.core.parts import layer_norm, linear
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part, Tensor, Untold
 
 CLIP = Untold("clips are as long as their mask says")
 

@@ -10,9 +10,9 @@ from weighbridge.blueprints import Family
 from weighbridge.blueprints.bert import embeddings, layer
 from weighbridge.blueprints.grids import number
 from weighbridge.blueprints.towers import image_fields, stack_fields, text_fields, vision_tower
-from weighbridge.config import Sizes, fact, nested
-from weighbridge.parts import layer_norm, linear
-from weighbridge.tree import Part, Tensor, Together
+from weighbridge.config.fields import Sizes, fact, nested
+from weighbridge.core.parts import layer_norm, linear
+from weighbridge.core.tree import Part, Tensor, Together
 
 VISION = (*stack_fields(768, 3072, 12), *image_fields(224, 16))
 FIELDS = (

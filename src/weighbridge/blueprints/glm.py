@@ -9,9 +9,9 @@ from __future__ import annotations
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import FIELDS, NEUTRAL, UNBIASED, attention, heads
 from weighbridge.blueprints.phi import fused_mlp
-from weighbridge.config import Sizes, fact, variant
-from weighbridge.parts import embedding, rms_norm
-from weighbridge.tree import Node, Part
+from weighbridge.config.fields import Sizes, fact, variant
+from weighbridge.core.parts import embedding, rms_norm
+from weighbridge.core.tree import Node, Part
 
 
 def glm(c: Sizes) -> tuple[Node, ...]:

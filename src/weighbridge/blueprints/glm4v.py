@@ -15,9 +15,9 @@ from weighbridge.blueprints.qwen_vl import body
 from weighbridge.blueprints.seeing import NEUTRAL as SEEN
 from weighbridge.blueprints.seeing import alone, generation, tied
 from weighbridge.blueprints.sparse import EXPERTS, SHARED, first_dense
-from weighbridge.config import Field, Sizes, derived, fact, size, switch, variant
-from weighbridge.parts import conv2d, embedding, gated_mlp, layer_norm, linear, rms_norm
-from weighbridge.tree import Part
+from weighbridge.config.fields import Field, Sizes, derived, fact, size, switch, variant
+from weighbridge.core.parts import conv2d, embedding, gated_mlp, layer_norm, linear, rms_norm
+from weighbridge.core.tree import Part
 
 VISION = variant(
     FIELDS,

@@ -14,9 +14,9 @@ from weighbridge.blueprints.qwen_vision import FIELDS, attention, merged, patche
 from weighbridge.blueprints.qwen_vl import body
 from weighbridge.blueprints.seeing import NEUTRAL as SEEN
 from weighbridge.blueprints.seeing import alone, generation, tied
-from weighbridge.config import Sizes, fact, switch, variant
-from weighbridge.parts import conv2d, gated_mlp, layer_norm, linear, rms_norm
-from weighbridge.tree import Part
+from weighbridge.config.fields import Sizes, fact, switch, variant
+from weighbridge.core.parts import conv2d, gated_mlp, layer_norm, linear, rms_norm
+from weighbridge.core.tree import Part
 
 VISION = variant(
     FIELDS,

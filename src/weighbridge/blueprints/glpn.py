@@ -11,9 +11,9 @@ from weighbridge.blueprints.convolutions import HEAD
 from weighbridge.blueprints.grids import area, image, listing
 from weighbridge.blueprints.pyramid import SHARED, attention, layer, overlapped, overlapping, seeing, stages_of
 from weighbridge.blueprints.staged import number, numbers
-from weighbridge.config import Sizes, choice, fact, told
-from weighbridge.parts import batch_norm, conv2d, layer_norm
-from weighbridge.tree import Part, Stream, Untold
+from weighbridge.config.fields import Sizes, choice, fact, told
+from weighbridge.core.parts import batch_norm, conv2d, layer_norm
+from weighbridge.core.tree import Part, Stream, Untold
 
 GLPN = (
     *SHARED,

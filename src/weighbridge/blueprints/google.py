@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from weighbridge.tree import Row
+from weighbridge.core.tree import Row
 
 
 def renamed(row: Row) -> Row:

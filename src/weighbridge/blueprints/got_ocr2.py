@@ -11,10 +11,10 @@ from weighbridge.blueprints.llava import body, kin
 from weighbridge.blueprints.sam_vision import FIELDS, encoder
 from weighbridge.blueprints.sam_vision import side as sam_side
 from weighbridge.blueprints.seeing import NEUTRAL, generation
-from weighbridge.config import Sizes, size, switch
-from weighbridge.parts import conv2d, linear
-from weighbridge.sizes import Size
-from weighbridge.tree import Node, Part
+from weighbridge.config.fields import Sizes, size, switch
+from weighbridge.core.parts import conv2d, linear
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part
 
 VISION = (
     *(field for field in FIELDS if field.word not in ("ratio", "mlp", "frequencies")),

@@ -10,10 +10,10 @@ from collections.abc import Callable
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import NEUTRAL, heads
-from weighbridge.config import LABELS, TIED, Sizes, derived, fact, size, switch, variant
-from weighbridge.parts import attend, embedding, layer_norm, linear
-from weighbridge.sizes import Size, exact
-from weighbridge.tree import Node, Part, Stream, Tensor
+from weighbridge.config.fields import LABELS, TIED, Sizes, derived, fact, size, switch, variant
+from weighbridge.core.parts import attend, embedding, layer_norm, linear
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Node, Part, Stream, Tensor
 
 FIELDS = (
     size("vocab", "vocab_size", 50257, "V", "vocabulary size"),

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import NEUTRAL, heads
-from weighbridge.config import LABELS, TIED, Field, Sizes, derived, fact, size, variant
-from weighbridge.parts import attend, embedding, layer_norm, linear, plain_mlp
-from weighbridge.records import TYPE_CHECKING
-from weighbridge.sizes import exact
-from weighbridge.tree import Node, Part
+from weighbridge.config.fields import LABELS, TIED, Field, Sizes, derived, fact, size, variant
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, plain_mlp
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Node, Part
 
 if TYPE_CHECKING:
     from typing import Any

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import NEUTRAL, heads
-from weighbridge.config import LABELS, TIED, Sizes, derived, fact, size, switch
-from weighbridge.parts import attend, embedding, layer_norm, linear, plain_mlp
-from weighbridge.sizes import exact
-from weighbridge.tree import Every, Node, Part, Tensor
+from weighbridge.config.fields import LABELS, TIED, Sizes, derived, fact, size, switch
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, plain_mlp
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Every, Node, Part, Tensor
 
 NAMES = ("dense_h_to_4h", "dense_4h_to_h")
 

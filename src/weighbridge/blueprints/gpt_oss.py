@@ -9,9 +9,9 @@ from __future__ import annotations
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import FIELDS, NEUTRAL, UNBIASED, attention, heads
 from weighbridge.blueprints.windows import all_but_every, window, windowed
-from weighbridge.config import LABELS, Sizes, size, variant
-from weighbridge.parts import embedding, linear, rms_norm
-from weighbridge.tree import Node, Part, Tensor
+from weighbridge.config.fields import LABELS, Sizes, size, variant
+from weighbridge.core.parts import embedding, linear, rms_norm
+from weighbridge.core.tree import Node, Part, Tensor
 
 
 def gpt_oss(c: Sizes) -> tuple[Node, ...]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from weighbridge.tree import Filled, Least, Node, Once, Part, Span, Squares, Stream, Tensor, Times, Together, Within
+from weighbridge.core.tree import Filled, Least, Node, Once, Part, Span, Squares, Stream, Tensor, Times, Together, Within
 
 
 def moved(part: Part, prefix: str, streams: Mapping[str, Stream]) -> Part:
@@ -15,7 +15,7 @@ def moved(part: Part, prefix: str, streams: Mapping[str, Stream]) -> Part:
 
     What nothing changes in is returned as it was, so that a large tree without ties is not built again.
 
-    >>> from weighbridge.parts import linear
+    >>> from weighbridge.core.parts import linear
     >>> moved(Part("", (linear("head", 2, 2, tied_to="words.weight"),)), "text.", {}).children[0].children[0].tied_to
     'text.words.weight'
     """

@@ -12,9 +12,9 @@ from weighbridge.blueprints.llama import sinks
 from weighbridge.blueprints.mamba2 import BAMBA, mixer
 from weighbridge.blueprints.sparse import chosen
 from weighbridge.blueprints.windows import window, windowed
-from weighbridge.config import Field, Sizes, fact, size, variant
-from weighbridge.parts import embedding, fused_experts, linear, rms_norm, stack
-from weighbridge.tree import Node, Part
+from weighbridge.config.fields import Field, Sizes, fact, size, variant
+from weighbridge.core.parts import embedding, fused_experts, linear, rms_norm, stack
+from weighbridge.core.tree import Node, Part
 
 
 def granite_moe(c: Sizes) -> tuple[Node, ...]:

@@ -10,9 +10,9 @@ from weighbridge.blueprints import Family
 from weighbridge.blueprints.composite import composed, submodel, under
 from weighbridge.blueprints.hifigan import same
 from weighbridge.blueprints.seeing import NEUTRAL, alone, generation
-from weighbridge.config import Sizes, size, switch, told
-from weighbridge.parts import attend, batch_norm, embedding, layer_norm, linear, matmul
-from weighbridge.tree import Node, Part, Span, Stream, Tensor, Untold
+from weighbridge.config.fields import Sizes, size, switch, told
+from weighbridge.core.parts import attend, batch_norm, embedding, layer_norm, linear, matmul
+from weighbridge.core.tree import Node, Part, Span, Stream, Tensor, Untold
 
 ASKED = Untold("the Q-Former begins with the same queries for all blocks, and not for each")
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.composite import composed, submodel, under
 from weighbridge.blueprints.granite_speech import SHARED, SKIPPED, attending, filled, halfway
-from weighbridge.config import Field, Sizes, fact, size, switch, told
-from weighbridge.errors import ConfigError
-from weighbridge.parts import batch_norm, conv1d, embedding, layer_norm, linear, stack
-from weighbridge.tree import Node, Part, Span, Stream, Tensor
+from weighbridge.config.fields import Field, Sizes, fact, size, switch, told
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import batch_norm, conv1d, embedding, layer_norm, linear, stack
+from weighbridge.core.tree import Node, Part, Span, Stream, Tensor
 
 FIFTH = (
     size("mels", "num_mel_bins", 80, "M", "mel bins"),

@@ -7,11 +7,11 @@ whether a map is smaller than a window may be asked of ints only.
 from __future__ import annotations
 
 from weighbridge.blueprints.staged import alike, entries, number, numbers, outputs, ratio, scaled
-from weighbridge.config import Field, choice, size
-from weighbridge.errors import ConfigError
-from weighbridge.records import TYPE_CHECKING
-from weighbridge.sizes import Size
-from weighbridge.tree import Node, Part, Tensor
+from weighbridge.config.fields import Field, choice, size
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part, Tensor
 
 if TYPE_CHECKING:
     from typing import Any, TypeAlias

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import FIELDS, NEUTRAL, heads, per_head
-from weighbridge.config import Field, Sizes, echo, fact, size, switch, variant
-from weighbridge.parts import attend, depthwise, embedding, gated_mlp, linear, rms_norm, stack
-from weighbridge.tree import Node, Part, Tensor
+from weighbridge.config.fields import Field, Sizes, echo, fact, size, switch, variant
+from weighbridge.core.parts import attend, depthwise, embedding, gated_mlp, linear, rms_norm, stack
+from weighbridge.core.tree import Node, Part, Tensor
 
 
 def recurrence(c: Sizes) -> Part:

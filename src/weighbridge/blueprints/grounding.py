@@ -6,10 +6,10 @@ Source: arXiv 2303.05499; names as in transformers 5.23.0, models/grounding_dino
 from __future__ import annotations
 
 from weighbridge.blueprints.hybrid import deformable
-from weighbridge.config import Sizes
-from weighbridge.parts import attend, layer_norm, linear, matmul
-from weighbridge.sizes import Size, exact
-from weighbridge.tree import Part, Stream, Tensor
+from weighbridge.config.fields import Sizes
+from weighbridge.core.parts import attend, layer_norm, linear, matmul
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Part, Stream, Tensor
 
 
 def attention(name: str, hidden: Size, heads: Size, keys: Stream | None = None) -> Part:

@@ -14,9 +14,9 @@ from weighbridge.blueprints.grounding import attention, encoder, pair
 from weighbridge.blueprints.grounding_fields import FIELDS, NEUTRAL, SECOND
 from weighbridge.blueprints.hybrid import deformable
 from weighbridge.blueprints.rtdetr import owned
-from weighbridge.config import Field, Sizes, altered
-from weighbridge.parts import embedding, layer_norm, linear, matmul
-from weighbridge.tree import Node, Part, Stream, Tensor, Untold, Within
+from weighbridge.config.fields import Field, Sizes, altered
+from weighbridge.core.parts import embedding, layer_norm, linear, matmul
+from weighbridge.core.tree import Node, Part, Stream, Tensor, Untold, Within
 
 
 def decoder(c: Sizes, memory: Stream, text: Stream) -> tuple[Part, ...]:

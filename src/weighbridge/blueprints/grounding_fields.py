@@ -10,7 +10,7 @@ from weighbridge.blueprints.composite import composed
 from weighbridge.blueprints.deformable_fields import TABLE
 from weighbridge.blueprints.detections import SKIPPED
 from weighbridge.blueprints.staged import number
-from weighbridge.config import fact, size, switch, told, variant
+from weighbridge.config.fields import fact, size, switch, told, variant
 
 GONE = "backbone_name backbone_kwargs timm dilated staged proposals refined fits channels".split()
 

@@ -9,10 +9,10 @@ from weighbridge.blueprints import Family
 from weighbridge.blueprints.groupvit_vision import FIELDS as VISION
 from weighbridge.blueprints.groupvit_vision import vision
 from weighbridge.blueprints.towers import SCALE, settled, similarity, stack_fields, text_fields, text_tower
-from weighbridge.config import Sizes, nested, size
-from weighbridge.parts import batch_norm, linear
-from weighbridge.sizes import Size
-from weighbridge.tree import Part
+from weighbridge.config.fields import Sizes, nested, size
+from weighbridge.core.parts import batch_norm, linear
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part
 
 TEXT = text_fields(49408, 77, *stack_fields(256, 1024, 4))
 FIELDS = (

@@ -8,12 +8,12 @@ from __future__ import annotations
 from weighbridge.blueprints.grids import CHANNELS, alike, listing, numbers, scaled
 from weighbridge.blueprints.towers import encoder, stack_fields
 from weighbridge.blueprints.vision import patches, projection, token
-from weighbridge.config import Sizes, choice, sides, told
-from weighbridge.errors import ConfigError
-from weighbridge.parts import attend, fairseq_attention, layer_norm, linear, plain_mlp
-from weighbridge.records import TYPE_CHECKING
-from weighbridge.sizes import Size
-from weighbridge.tree import Node, Part, Tensor
+from weighbridge.config.fields import Sizes, choice, sides, told
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import attend, fairseq_attention, layer_norm, linear, plain_mlp
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part, Tensor
 
 if TYPE_CHECKING:
     from typing import Any

@@ -6,12 +6,12 @@ Source: arXiv 2407.19669; names as in transformers 5.23.0, models/gte/modeling_g
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
+from weighbridge.blueprints.modules.bert_family import BERT_TASKS, Worn, bert_fields, dressed, vocabulary
 from weighbridge.blueprints.nomic_bert import NEUTRAL, body
-from weighbridge.config import Sizes, size, switch, told
-from weighbridge.encoders import BERT_TASKS, Worn, bert_fields, dressed, vocabulary
-from weighbridge.parts import layer_norm, linear
-from weighbridge.sizes import exact
-from weighbridge.tree import Part
+from weighbridge.config.fields import Sizes, size, switch, told
+from weighbridge.core.parts import layer_norm, linear
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Part
 
 FIELDS = (
     *(f for f in bert_fields(vocab=250048) if f.word not in ("positions", "types", "head_dim")),

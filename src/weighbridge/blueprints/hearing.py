@@ -11,11 +11,11 @@ from collections.abc import Callable, Mapping
 from weighbridge.blueprints import Family, whisper
 from weighbridge.blueprints.composite import composed, submodel, under
 from weighbridge.blueprints.seeing import NEUTRAL, alone, generation
-from weighbridge.config import Field, Sizes, derived, fact, size, switch
-from weighbridge.parts import linear
-from weighbridge.records import TYPE_CHECKING
-from weighbridge.sizes import exact
-from weighbridge.tree import Node, Part, Span, Stream, Untold
+from weighbridge.config.fields import Field, Sizes, derived, fact, size, switch
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.parts import linear
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Node, Part, Span, Stream, Untold
 
 if TYPE_CHECKING:
     from typing import Any

@@ -10,11 +10,11 @@ from weighbridge.blueprints import Family
 from weighbridge.blueprints.backbones import Features, handed
 from weighbridge.blueprints.grids import CHANNELS, Grid, area, image, listing, pair, strided
 from weighbridge.blueprints.staged import alike, entries, number, numbers, outputs
-from weighbridge.config import LABELS, Field, Sizes, switch, told
-from weighbridge.errors import ConfigError
-from weighbridge.parts import batch_norm, conv2d, linear
-from weighbridge.sizes import Size
-from weighbridge.tree import Part, Stream, Tensor, Untold
+from weighbridge.config.fields import LABELS, Field, Sizes, switch, told
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import batch_norm, conv2d, linear
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part, Stream, Tensor, Untold
 
 
 def strides(word: str, key: str, default: tuple[int, ...]) -> Field:

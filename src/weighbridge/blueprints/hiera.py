@@ -9,10 +9,10 @@ from __future__ import annotations
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.grids import CHANNELS, alike, both, number, numbers, outputs, ratio, scaled
 from weighbridge.blueprints.vision import NEUTRAL
-from weighbridge.config import LABELS, Sizes, listed, switch, told
-from weighbridge.parts import attend, conv2d, layer_norm, linear, stack
-from weighbridge.records import NamedTuple
-from weighbridge.tree import Node, Part, Tensor
+from weighbridge.config.fields import LABELS, Sizes, listed, switch, told
+from weighbridge.core._namedtuple import NamedTuple
+from weighbridge.core.parts import attend, conv2d, layer_norm, linear, stack
+from weighbridge.core.tree import Node, Part, Tensor
 
 FIELDS = (
     number("embed", "embed_dim", 96),

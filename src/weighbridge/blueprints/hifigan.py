@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.staged import numbers
-from weighbridge.config import Field, Sizes, listed, size
-from weighbridge.errors import ConfigError
-from weighbridge.parts import conv1d
-from weighbridge.records import TYPE_CHECKING
-from weighbridge.sizes import Size
-from weighbridge.tree import Part, Span, Stream, Tensor
+from weighbridge.config.fields import Field, Sizes, listed, size
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import conv1d
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part, Span, Stream, Tensor
 
 if TYPE_CHECKING:
     from typing import Any

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import FIELDS, NEUTRAL, attention, heads
-from weighbridge.config import Sizes, derived, size, variant
-from weighbridge.parts import embedding, gated_mlp, linear
-from weighbridge.sizes import Size
-from weighbridge.tree import Node, Part, Tensor
+from weighbridge.config.fields import Sizes, derived, size, variant
+from weighbridge.core.parts import embedding, gated_mlp, linear
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part, Tensor
 
 
 def hrm(c: Sizes) -> tuple[Node, ...]:

@@ -9,10 +9,10 @@ from __future__ import annotations
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import FIELDS, HEAD_DIM, NEUTRAL, UNBIASED, attention, heads
 from weighbridge.blueprints.llama import LLAMA, llama
-from weighbridge.config import Field, Sizes, derived, switch, variant
-from weighbridge.errors import ConfigError
-from weighbridge.parts import attend, embedding, gated_mlp, layer_norm, linear, rms_norm
-from weighbridge.tree import Node, Part
+from weighbridge.config.fields import Field, Sizes, derived, switch, variant
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import attend, embedding, gated_mlp, layer_norm, linear, rms_norm
+from weighbridge.core.tree import Node, Part
 
 
 def orion(c: Sizes) -> tuple[Node, ...]:

@@ -15,10 +15,10 @@ from weighbridge.blueprints.llama import LLAMA, NO_MLP_BIAS, llama
 from weighbridge.blueprints.llava import kin
 from weighbridge.blueprints.qwen_vision import PATCHES
 from weighbridge.blueprints.towers import stack_fields
-from weighbridge.config import Sizes, altered, size, switch, told, variant
-from weighbridge.parts import attend, conv2d, embedding, layer_norm, linear, plain_mlp, rms_norm
-from weighbridge.records import TYPE_CHECKING
-from weighbridge.tree import Node, Part, Span, Tensor, Times
+from weighbridge.config.fields import Sizes, altered, size, switch, told, variant
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.parts import attend, conv2d, embedding, layer_norm, linear, plain_mlp, rms_norm
+from weighbridge.core.tree import Node, Part, Span, Tensor, Times
 
 if TYPE_CHECKING:
     from typing import Any

@@ -11,10 +11,10 @@ from weighbridge.blueprints.backbones import Features
 from weighbridge.blueprints.detections import attention
 from weighbridge.blueprints.grids import Grid, area, listing
 from weighbridge.blueprints.staged import scaled
-from weighbridge.config import Sizes
-from weighbridge.parts import batch_norm, conv2d, layer_norm, linear, plain_mlp
-from weighbridge.sizes import Size
-from weighbridge.tree import Part, Stream, Tensor, Untold
+from weighbridge.config.fields import Sizes
+from weighbridge.core.parts import batch_norm, conv2d, layer_norm, linear, plain_mlp
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part, Stream, Tensor, Untold
 
 
 def conv(name: str, inputs: Size, outs: Size, places: Stream | None = None, kernel: int = 1) -> Part:

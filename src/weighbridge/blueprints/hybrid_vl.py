@@ -8,10 +8,10 @@ from __future__ import annotations
 from weighbridge.blueprints.composite import composed, submodel, under
 from weighbridge.blueprints.llava import kin
 from weighbridge.blueprints.seeing import seen, tokens
-from weighbridge.config import Sizes, switch
-from weighbridge.parts import conv2d, layer_norm, linear
-from weighbridge.sizes import Size
-from weighbridge.tree import Node, Part, Tensor
+from weighbridge.config.fields import Sizes, switch
+from weighbridge.core.parts import conv2d, layer_norm, linear
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part, Tensor
 
 FIELDS = (
     composed("vision", "vision_config", "siglip_vision_model"),

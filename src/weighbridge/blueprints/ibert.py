@@ -7,11 +7,11 @@ the scales and the ranges of what flows are buffers.
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.config import Sizes
-from weighbridge.encoders import POOLED, ROBERTA_HEADS, bert_fields, dressed, encoder_of, pooler
-from weighbridge.parts import attend, layer_norm, linear
-from weighbridge.sizes import Size
-from weighbridge.tree import Part, Tensor
+from weighbridge.blueprints.modules.bert_family import POOLED, ROBERTA_HEADS, bert_fields, dressed, encoder_of, pooler
+from weighbridge.config.fields import Sizes
+from weighbridge.core.parts import attend, layer_norm, linear
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part, Tensor
 
 
 def rounded(name: str, inputs: Size, outputs: Size) -> Part:

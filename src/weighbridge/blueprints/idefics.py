@@ -10,9 +10,9 @@ from weighbridge.blueprints import Family
 from weighbridge.blueprints.composite import composed, submodel, under
 from weighbridge.blueprints.seeing import NEUTRAL, alone, generation, seen, squares, tokens
 from weighbridge.blueprints.towers import encoder, image_fields, stack_fields
-from weighbridge.config import Sizes, size, switch
-from weighbridge.parts import conv2d, embedding, layer_norm, linear
-from weighbridge.tree import Node, Part
+from weighbridge.config.fields import Sizes, size, switch
+from weighbridge.core.parts import conv2d, embedding, layer_norm, linear
+from weighbridge.core.tree import Node, Part
 
 VISION = (*stack_fields(1152, 3072, 16), *image_fields(224, 32))
 

@@ -11,9 +11,9 @@ from weighbridge.blueprints.idefics import VISION as SIGHT
 from weighbridge.blueprints.idefics import vision as siglip_without_query
 from weighbridge.blueprints.llava import kin
 from weighbridge.blueprints.seeing import seen, tokens
-from weighbridge.config import Sizes, altered, size, switch, variant
-from weighbridge.parts import attend, gated_mlp, linear, rms_norm
-from weighbridge.tree import Node, Part, Stream, Tensor, Together
+from weighbridge.config.fields import Sizes, altered, size, switch, variant
+from weighbridge.core.parts import attend, gated_mlp, linear, rms_norm
+from weighbridge.core.tree import Node, Part, Stream, Tensor, Together
 
 VISION = variant(SIGHT, hidden=768, heads=12)
 PERCEIVER = (

@@ -11,11 +11,11 @@ from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import heads
 from weighbridge.blueprints.deepseek import LATENT, NO_MLP_BIAS, SKIPPED, SPARSE, V3_BLOCK, latent, latent_attention
 from weighbridge.blueprints.sparse import EXPERT_MLP, EXPERTS, chosen, mlp, told
-from weighbridge.config import Field, Sizes, fact, size, variant
-from weighbridge.errors import ConfigError
-from weighbridge.parts import embedding, layer_norm, linear, matmul, rms_norm, stack
-from weighbridge.records import TYPE_CHECKING
-from weighbridge.tree import Node, Part
+from weighbridge.config.fields import Field, Sizes, fact, size, variant
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import embedding, layer_norm, linear, matmul, rms_norm, stack
+from weighbridge.core.tree import Node, Part
 
 if TYPE_CHECKING:
     from typing import Any

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family, fairseq
 from weighbridge.blueprints.time_series import FIELDS, NEUTRAL, classes, side
-from weighbridge.config import Sizes, choice, switch, told
-from weighbridge.parts import attend, batch_norm, conv1d, stack
-from weighbridge.tree import Node, Part, Span, Stream, Untold
+from weighbridge.config.fields import Sizes, choice, switch, told
+from weighbridge.core.parts import attend, batch_norm, conv1d, stack
+from weighbridge.core.tree import Node, Part, Span, Stream, Untold
 
 INFORMER = (
     *FIELDS,

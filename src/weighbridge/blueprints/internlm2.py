@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import FIELDS, HEAD_DIM, NEUTRAL, UNBIASED
-from weighbridge.config import Sizes, switch, variant
-from weighbridge.parts import attend, embedding, linear, rms_norm
-from weighbridge.tree import Node, Part
+from weighbridge.config.fields import Sizes, switch, variant
+from weighbridge.core.parts import attend, embedding, linear, rms_norm
+from weighbridge.core.tree import Node, Part
 
 
 def internlm2(c: Sizes) -> tuple[Node, ...]:

@@ -13,9 +13,9 @@ from weighbridge.blueprints.llava import body, kin
 from weighbridge.blueprints.seeing import squares, tokens
 from weighbridge.blueprints.towers import stack_fields
 from weighbridge.blueprints.vision import WHOLE_HEADS, patches
-from weighbridge.config import Sizes, choice, sides, switch
-from weighbridge.parts import attend, layer_norm, linear, plain_mlp, rms_norm
-from weighbridge.tree import Part, Tensor
+from weighbridge.config.fields import Sizes, choice, sides, switch
+from weighbridge.core.parts import attend, layer_norm, linear, plain_mlp, rms_norm
+from weighbridge.core.tree import Part, Tensor
 
 VISION = (
     *stack_fields(1024, 4096, 16, 24)[:-1],

@@ -13,10 +13,10 @@ from weighbridge.blueprints.seeing import seen, tokens
 from weighbridge.blueprints.staged import number, numbers, ratio, scaled
 from weighbridge.blueprints.towers import HEAD_DIM, image_fields
 from weighbridge.blueprints.vqgan import decoder, encoder
-from weighbridge.config import Sizes, altered, size, switch
-from weighbridge.parts import attend, conv2d, embedding, layer_norm, linear, matmul, plain_mlp
-from weighbridge.sizes import Size
-from weighbridge.tree import Node, Part
+from weighbridge.config.fields import Sizes, altered, size, switch
+from weighbridge.core.parts import attend, conv2d, embedding, layer_norm, linear, matmul, plain_mlp
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part
 
 VISION = (
     size("hidden", "hidden_size", 1024, "H", "hidden size"),

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import NEUTRAL, heads
-from weighbridge.config import LABELS, TIED, Sizes, fact, size
-from weighbridge.parts import attend, embedding, linear, rms_norm
-from weighbridge.sizes import Size
-from weighbridge.tree import Node, Part, Tensor
+from weighbridge.config.fields import LABELS, TIED, Sizes, fact, size
+from weighbridge.core.parts import attend, embedding, linear, rms_norm
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part, Tensor
 
 
 def jetmoe(c: Sizes) -> tuple[Node, ...]:

@@ -12,11 +12,11 @@ from weighbridge.blueprints.deepseek import LATENT, NO_MLP_BIAS, SKIPPED, V3_BLO
 from weighbridge.blueprints.kinds import by_number, chosen, told
 from weighbridge.blueprints.qwen3_next import CHUNK
 from weighbridge.blueprints.sparse import EXPERT_MLP, mlp
-from weighbridge.config import Field, Sizes, derived, fact, nested, optional, size, variant
-from weighbridge.parts import depthwise, embedding, linear, matmul, rms_norm, stack
-from weighbridge.records import TYPE_CHECKING
-from weighbridge.sizes import Size
-from weighbridge.tree import Node, Op, Part, Span, Tensor
+from weighbridge.config.fields import Field, Sizes, derived, fact, nested, optional, size, variant
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.parts import depthwise, embedding, linear, matmul, rms_norm, stack
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Op, Part, Span, Tensor
 
 if TYPE_CHECKING:
     from typing import Any

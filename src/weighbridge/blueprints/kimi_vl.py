@@ -13,10 +13,10 @@ from weighbridge.blueprints.llava import kin
 from weighbridge.blueprints.qwen_vision import PATCHES
 from weighbridge.blueprints.seeing import seen
 from weighbridge.blueprints.towers import stack_fields
-from weighbridge.config import Sizes, sides, size, switch
-from weighbridge.parts import attend, conv2d, layer_norm, linear, plain_mlp
-from weighbridge.records import TYPE_CHECKING
-from weighbridge.tree import Node, Part, Span, Tensor, Times
+from weighbridge.config.fields import Sizes, sides, size, switch
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.parts import attend, conv2d, layer_norm, linear, plain_mlp
+from weighbridge.core.tree import Node, Part, Span, Tensor, Times
 
 if TYPE_CHECKING:
     from typing import Any

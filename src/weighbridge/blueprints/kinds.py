@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from weighbridge.config import Field, Sizes, fact, listed
-from weighbridge.errors import ConfigError
-from weighbridge.records import TYPE_CHECKING
+from weighbridge.config.fields import Field, Sizes, fact, listed
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import ConfigError
 
 if TYPE_CHECKING:
     from typing import Any

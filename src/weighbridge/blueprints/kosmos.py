@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Blueprint, Family
 from weighbridge.blueprints.causal import Body
-from weighbridge.config import TIED, Field, Sizes, derived, fact, size, switch
-from weighbridge.parts import embedding, fairseq_attention, layer_norm, linear
-from weighbridge.sizes import exact
-from weighbridge.tree import Node, Part
+from weighbridge.config.fields import TIED, Field, Sizes, derived, fact, size, switch
+from weighbridge.core.parts import embedding, fairseq_attention, layer_norm, linear
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Node, Part
 
 
 def kosmos(c: Sizes) -> tuple[Node, ...]:

@@ -11,10 +11,10 @@ from weighbridge.blueprints.composite import CAUSAL, composed, submodel, under
 from weighbridge.blueprints.pix2struct import VISION as FLATTENED
 from weighbridge.blueprints.pix2struct import flattened
 from weighbridge.blueprints.towers import image_fields, stack_fields, vision_tower
-from weighbridge.config import TIED, Field, Sizes, altered, fact, nested, size
-from weighbridge.parts import fairseq_attention, linear
-from weighbridge.sizes import Size
-from weighbridge.tree import Part, Tensor
+from weighbridge.config.fields import TIED, Field, Sizes, altered, fact, nested, size
+from weighbridge.core.parts import fairseq_attention, linear
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part, Tensor
 
 CLIPPED = (*stack_fields(1024, 4096, 16, 24), *image_fields(224, 14))
 SPREAD = (

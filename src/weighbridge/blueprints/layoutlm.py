@@ -7,8 +7,7 @@ models/layoutlm/modeling_layoutlm.py and models/lilt/modeling_lilt.py.
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.config import Sizes, size
-from weighbridge.encoders import (
+from weighbridge.blueprints.modules.bert_family import (
     BERT_TASKS,
     POOLED,
     ROBERTA_HEADS,
@@ -23,9 +22,10 @@ from weighbridge.encoders import (
     feed_forward,
     pooler,
 )
-from weighbridge.parts import attend, embedding, layer_norm, linear
-from weighbridge.sizes import Size
-from weighbridge.tree import Part
+from weighbridge.config.fields import Sizes, size
+from weighbridge.core.parts import attend, embedding, layer_norm, linear
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part
 
 PLACES = size("places", "max_2d_position_embeddings", 1024, "P", "coordinates on a page")
 

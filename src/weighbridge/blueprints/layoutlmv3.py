@@ -12,9 +12,9 @@ from weighbridge.blueprints.grids import CHANNELS
 from weighbridge.blueprints.roberta import roberta_embeddings
 from weighbridge.blueprints.towers import stack_fields, text_fields
 from weighbridge.blueprints.vision import token
-from weighbridge.config import LABELS, Sizes, derived, size, switch, told
-from weighbridge.parts import conv2d, embedding, layer_norm, linear
-from weighbridge.tree import Node, Part, Stream, Tensor, Together
+from weighbridge.config.fields import LABELS, Sizes, derived, size, switch, told
+from weighbridge.core.parts import conv2d, embedding, layer_norm, linear
+from weighbridge.core.tree import Node, Part, Stream, Tensor, Together
 
 FIELDS = (
     *text_fields(50265, 512, *stack_fields(768, 3072, 12)),

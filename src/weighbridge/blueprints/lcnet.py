@@ -11,11 +11,11 @@ from weighbridge.blueprints import Family
 from weighbridge.blueprints.convolutions import divisible, real, unit
 from weighbridge.blueprints.grids import Grid, area, image, pair, strided
 from weighbridge.blueprints.staged import number, outputs
-from weighbridge.config import LABELS, Field, Sizes, fact, size
-from weighbridge.errors import ConfigError
-from weighbridge.parts import batch_norm, conv2d, linear
-from weighbridge.records import TYPE_CHECKING
-from weighbridge.tree import Node, Part, Tensor
+from weighbridge.config.fields import LABELS, Field, Sizes, fact, size
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import batch_norm, conv2d, linear
+from weighbridge.core.tree import Node, Part, Tensor
 
 if TYPE_CHECKING:
     from typing import Any

@@ -9,9 +9,9 @@ from __future__ import annotations
 from weighbridge.blueprints import Family, bart, fairseq
 from weighbridge.blueprints.longformer import windowed, windows
 from weighbridge.blueprints.sparse import one_per_layer
-from weighbridge.config import Sizes, choice, fact, size, variant
-from weighbridge.parts import embedding, layer_norm, linear, stack
-from weighbridge.tree import Node, Part, Span, Stream, Tensor
+from weighbridge.config.fields import Sizes, choice, fact, size, variant
+from weighbridge.core.parts import embedding, layer_norm, linear, stack
+from weighbridge.core.tree import Node, Part, Span, Stream, Tensor
 
 FIELDS = variant(
     tuple(field for field in bart.BART if field.word != "positions"),

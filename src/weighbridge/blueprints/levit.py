@@ -8,11 +8,11 @@ from __future__ import annotations
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.grids import CHANNELS, alike, area, numbers, strided
 from weighbridge.blueprints.vision import NEUTRAL
-from weighbridge.config import LABELS, Sizes, size, told
-from weighbridge.errors import ConfigError
-from weighbridge.parts import attend, batch_norm, conv2d, linear
-from weighbridge.sizes import Size
-from weighbridge.tree import Part, Stream, Tensor
+from weighbridge.config.fields import LABELS, Sizes, size, told
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import attend, batch_norm, conv2d, linear
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part, Stream, Tensor
 
 
 def three(c: Sizes) -> int:

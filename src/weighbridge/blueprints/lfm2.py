@@ -10,11 +10,11 @@ from __future__ import annotations
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import FIELDS, NEUTRAL, attention, heads
 from weighbridge.blueprints.sparse import EXPERT_MLP, MIXTURE, chosen, first_dense, required, sparse_mlp
-from weighbridge.config import Field, Sizes, choice, fact, size, switch, variant
-from weighbridge.errors import ConfigError
-from weighbridge.parts import depthwise, embedding, linear, rms_norm, stack
-from weighbridge.sizes import Size, round_up
-from weighbridge.tree import Node, Part, Tensor
+from weighbridge.config.fields import Field, Sizes, choice, fact, size, switch, variant
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import depthwise, embedding, linear, rms_norm, stack
+from weighbridge.core.sizes import Size, round_up
+from weighbridge.core.tree import Node, Part, Tensor
 
 
 def convolution(c: Sizes) -> Part:

@@ -12,9 +12,9 @@ from weighbridge.blueprints.llava import kin
 from weighbridge.blueprints.qwen_vision import PATCHES, merged
 from weighbridge.blueprints.seeing import seen
 from weighbridge.blueprints.towers import stack_fields
-from weighbridge.config import Field, Sizes, fact, size, switch, told
-from weighbridge.parts import attend, conv2d, layer_norm, linear, rms_norm, stack
-from weighbridge.tree import Node, Part, Stream, Untold
+from weighbridge.config.fields import Field, Sizes, fact, size, switch, told
+from weighbridge.core.parts import attend, conv2d, layer_norm, linear, rms_norm, stack
+from weighbridge.core.tree import Node, Part, Stream, Untold
 
 VISION = (
     *stack_fields(1024, 2560, 16, 14),

@@ -8,10 +8,10 @@ from __future__ import annotations
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.composite import composed, submodel, under
 from weighbridge.blueprints.superglue import FOUND
-from weighbridge.config import Sizes, size, switch, told
-from weighbridge.parts import attend, layer_norm, linear
-from weighbridge.sizes import exact
-from weighbridge.tree import Part
+from weighbridge.config.fields import Sizes, size, switch, told
+from weighbridge.core.parts import attend, layer_norm, linear
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Part
 
 FIELDS = (
     size("hidden", "descriptor_dim", 256, "H", "hidden size"),

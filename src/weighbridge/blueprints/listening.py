@@ -12,11 +12,11 @@ from weighbridge.blueprints import Family, hearing
 from weighbridge.blueprints.composite import composed, submodel, under
 from weighbridge.blueprints.listening_encoders import GLM, QWEN, VOXTRAL, glm, qwen, voxtral
 from weighbridge.blueprints.seeing import NEUTRAL, alone, generation
-from weighbridge.config import LABELS, Field, Sizes, fact, size, switch
-from weighbridge.parts import linear
-from weighbridge.records import TYPE_CHECKING
-from weighbridge.sizes import Size
-from weighbridge.tree import Node, Part, Untold
+from weighbridge.config.fields import LABELS, Field, Sizes, fact, size, switch
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.parts import linear
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part, Untold
 
 if TYPE_CHECKING:
     from typing import Any

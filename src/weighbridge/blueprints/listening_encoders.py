@@ -7,10 +7,10 @@ mel frames.
 from __future__ import annotations
 
 from weighbridge.blueprints.hifigan import same
-from weighbridge.config import Field, Sizes, size
-from weighbridge.parts import attend, conv1d, conv2d, fairseq_attention, layer_norm, linear, rms_norm
-from weighbridge.sizes import Size, exact
-from weighbridge.tree import Part, Span, Stream, Untold
+from weighbridge.config.fields import Field, Sizes, size
+from weighbridge.core.parts import attend, conv1d, conv2d, fairseq_attention, layer_norm, linear, rms_norm
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Part, Span, Stream, Untold
 
 CUT = Untold("frames are cut into windows as long as their mask says")
 

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import FIELDS, NEUTRAL, UNBIASED, Body, attention, heads
 from weighbridge.blueprints.windows import window, windowed
-from weighbridge.config import Field, Sizes, fact, switch, variant
-from weighbridge.parts import embedding, gated_mlp, plain_mlp, rms_norm
-from weighbridge.tree import Node, Part, Tensor
+from weighbridge.config.fields import Field, Sizes, fact, switch, variant
+from weighbridge.core.parts import embedding, gated_mlp, plain_mlp, rms_norm
+from weighbridge.core.tree import Node, Part, Tensor
 
 
 def llama(c: Sizes) -> tuple[Node, ...]:

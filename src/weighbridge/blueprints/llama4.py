@@ -8,9 +8,9 @@ from __future__ import annotations
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import FIELDS, NEUTRAL, UNBIASED, attention, heads
 from weighbridge.blueprints.windows import window, windowed
-from weighbridge.config import Field, Sizes, fact, size, variant
-from weighbridge.parts import embedding, fused_experts, gated_mlp, linear, matmul, rms_norm, stack
-from weighbridge.tree import Node, Part
+from weighbridge.config.fields import Field, Sizes, fact, size, variant
+from weighbridge.core.parts import embedding, fused_experts, gated_mlp, linear, matmul, rms_norm, stack
+from weighbridge.core.tree import Node, Part
 
 
 def llama4(c: Sizes) -> tuple[Node, ...]:

@@ -9,9 +9,9 @@ from weighbridge.blueprints import Family
 from weighbridge.blueprints.composite import CAUSAL, composed, submodel, under
 from weighbridge.blueprints.seeing import NEUTRAL, seen, squares
 from weighbridge.blueprints.towers import image_fields, stack_fields
-from weighbridge.config import Sizes, choice, size
-from weighbridge.parts import attend, layer_norm, linear, plain_mlp
-from weighbridge.tree import Part, Tensor
+from weighbridge.config.fields import Sizes, choice, size
+from weighbridge.core.parts import attend, layer_norm, linear, plain_mlp
+from weighbridge.core.tree import Part, Tensor
 
 VISION = (
     *stack_fields(768, 5632, 16, 34),

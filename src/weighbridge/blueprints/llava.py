@@ -11,9 +11,9 @@ from collections.abc import Callable
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.composite import composed, submodel, under
 from weighbridge.blueprints.seeing import NEUTRAL, alone, generation, picked, seen, tied, tokens
-from weighbridge.config import Field, Sizes, choice, size, switch
-from weighbridge.parts import conv2d, layer_norm, linear
-from weighbridge.tree import Node, Part, Tensor
+from weighbridge.config.fields import Field, Sizes, choice, size, switch
+from weighbridge.core.parts import conv2d, layer_norm, linear
+from weighbridge.core.tree import Node, Part, Tensor
 
 CLIP = {
     "hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 24, "num_attention_heads": 16, "patch_size": 14, "image_size": 336,

@@ -10,11 +10,11 @@ from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import NEUTRAL, heads
 from weighbridge.blueprints.deepseek import LATENT, NO_MLP_BIAS, latent, latent_attention
 from weighbridge.blueprints.sparse import EXPERTS
-from weighbridge.config import Sizes, size, switch, told, variant
-from weighbridge.errors import ConfigError
-from weighbridge.parts import embedding, gated_mlp, linear, rms_norm
-from weighbridge.sizes import Size
-from weighbridge.tree import Node, Part, Tensor, Untold
+from weighbridge.config.fields import Sizes, size, switch, told, variant
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import embedding, gated_mlp, linear, rms_norm
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part, Tensor, Untold
 
 
 def longcat(c: Sizes) -> tuple[Node, ...]:

@@ -9,12 +9,22 @@ from __future__ import annotations
 from typing import Any
 
 from weighbridge.blueprints import Family
+from weighbridge.blueprints.modules.bert_family import (
+    POOLED,
+    ROBERTA_HEADS,
+    Encoder,
+    bert_fields,
+    closing,
+    dressed,
+    encoder_of,
+    feed_forward,
+    pooler,
+)
 from weighbridge.blueprints.roberta import roberta_embeddings
-from weighbridge.config import Sizes, choice
-from weighbridge.encoders import POOLED, ROBERTA_HEADS, Encoder, bert_fields, closing, dressed, encoder_of, feed_forward, pooler
-from weighbridge.errors import ConfigError
-from weighbridge.parts import attend, linear, matmul
-from weighbridge.tree import Node, Part, Span, Stream
+from weighbridge.config.fields import Sizes, choice
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import attend, linear, matmul
+from weighbridge.core.tree import Node, Part, Span, Stream
 
 
 def windows(value: Any) -> tuple[int, ...]:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.t5 import NEUTRAL, T5, attention, classes
-from weighbridge.config import Sizes, choice, fact, size, variant
-from weighbridge.parts import attend, embedding, matmul, rms_norm
-from weighbridge.tree import Op, Part, Span, Together
+from weighbridge.config.fields import Sizes, choice, fact, size, variant
+from weighbridge.core.parts import attend, embedding, matmul, rms_norm
+from weighbridge.core.tree import Op, Part, Span, Together
 
 
 def long_attention(c: Sizes, bias: bool) -> Part:

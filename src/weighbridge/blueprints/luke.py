@@ -7,12 +7,22 @@ entities in the input, what is theirs does not run.
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.config import Sizes, size, switch, told
-from weighbridge.encoders import BERT_TASKS, POOLED, Worn, bert_fields, closing, dressed, encoder_of, feed_forward, pooler
-from weighbridge.encoders import bert_embeddings as word_embeddings
-from weighbridge.encoders import roberta_lm as word_predictions
-from weighbridge.parts import attend, embedding, layer_norm, linear
-from weighbridge.tree import Node, Part, Tensor
+from weighbridge.blueprints.modules.bert_family import (
+    BERT_TASKS,
+    POOLED,
+    Worn,
+    bert_fields,
+    closing,
+    dressed,
+    encoder_of,
+    feed_forward,
+    pooler,
+)
+from weighbridge.blueprints.modules.bert_family import bert_embeddings as word_embeddings
+from weighbridge.blueprints.modules.bert_family import roberta_lm as word_predictions
+from weighbridge.config.fields import Sizes, size, switch, told
+from weighbridge.core.parts import attend, embedding, layer_norm, linear
+from weighbridge.core.tree import Node, Part, Tensor
 
 FIELDS = (
     *bert_fields(vocab=50267),

@@ -16,10 +16,10 @@ from weighbridge.blueprints.hybrid import conv, deformable
 from weighbridge.blueprints.lw_detr_fields import FIELDS
 from weighbridge.blueprints.lw_detr_vit import features
 from weighbridge.blueprints.uper import doubled
-from weighbridge.config import Sizes
-from weighbridge.parts import attend, embedding, layer_norm, linear, plain_mlp
-from weighbridge.sizes import Size
-from weighbridge.tree import Node, Part, Stream, Tensor, Together, Untold
+from weighbridge.config.fields import Sizes
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, plain_mlp
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part, Stream, Tensor, Together, Untold
 
 
 def sampling(c: Sizes, scale: float, index: int, seen: Features) -> Part:

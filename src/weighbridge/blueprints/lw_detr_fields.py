@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from weighbridge.blueprints.composite import composed
 from weighbridge.blueprints.grids import number, ratio
-from weighbridge.config import LABELS, echo, listed, size, switch, told
-from weighbridge.errors import ConfigError
-from weighbridge.records import TYPE_CHECKING
+from weighbridge.config.fields import LABELS, echo, listed, size, switch, told
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import ConfigError
 
 if TYPE_CHECKING:
     from typing import Any

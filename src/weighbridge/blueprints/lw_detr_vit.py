@@ -10,11 +10,11 @@ from math import isqrt
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.backbones import Features, handed
 from weighbridge.blueprints.grids import CHANNELS, Grid, area, both, number, numbers, outputs, ratio, scaled
-from weighbridge.config import Sizes, size, switch, told
-from weighbridge.errors import ConfigError
-from weighbridge.parts import attend, conv2d, layer_norm, linear, plain_mlp, stack
-from weighbridge.sizes import Size
-from weighbridge.tree import Node, Part, Stream, Tensor, Untold
+from weighbridge.config.fields import Sizes, size, switch, told
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import attend, conv2d, layer_norm, linear, plain_mlp, stack
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part, Stream, Tensor, Untold
 
 
 def side(c: Sizes) -> int:

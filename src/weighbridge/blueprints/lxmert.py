@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.bert import closing, embeddings, feed_forward, pooler
-from weighbridge.config import TIED, Sizes, derived, size, switch
-from weighbridge.parts import attend, layer_norm, linear
-from weighbridge.sizes import Size, exact
-from weighbridge.tree import Part, Tensor, Untold
+from weighbridge.config.fields import TIED, Sizes, derived, size, switch
+from weighbridge.core.parts import attend, layer_norm, linear
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Part, Tensor, Untold
 
 FIELDS = (
     size("vocab", "vocab_size", 30522, "V", "vocabulary size"),

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import FIELDS, UNBIASED, attention, heads
-from weighbridge.config import TIED, Field, Sizes, echo, fact, size, switch, variant
-from weighbridge.parts import depthwise, embedding, fused_experts, gated_mlp, linear, matmul, rms_norm, stack
-from weighbridge.sizes import Size
-from weighbridge.tree import Node, Part, Tensor
+from weighbridge.config.fields import TIED, Field, Sizes, echo, fact, size, switch, variant
+from weighbridge.core.parts import depthwise, embedding, fused_experts, gated_mlp, linear, matmul, rms_norm, stack
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part, Tensor
 
 NEUTRAL = frozenset(
     """time_step_scale time_step_min time_step_max time_step_floor time_step_init_scheme time_step_limit residual_in_fp32

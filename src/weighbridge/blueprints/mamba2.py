@@ -10,10 +10,10 @@ from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import FIELDS, attention, heads
 from weighbridge.blueprints.causal import NEUTRAL as CAUSAL
 from weighbridge.blueprints.mamba import FIELDS_OF_MAMBA, NEUTRAL
-from weighbridge.config import Field, Sizes, fact, size, switch, variant
-from weighbridge.parts import depthwise, embedding, gated_mlp, linear, matmul, rms_norm, stack
-from weighbridge.sizes import Size, exact
-from weighbridge.tree import Node, Op, Part, Span, Tensor
+from weighbridge.config.fields import Field, Sizes, fact, size, switch, variant
+from weighbridge.core.parts import depthwise, embedding, gated_mlp, linear, matmul, rms_norm, stack
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Node, Op, Part, Span, Tensor
 
 
 def mixer(c: Sizes, name: str, *, kept: bool = True, inner: Size | None = None, normed: bool = True, out_bias: bool | None = None) -> Part:

@@ -7,9 +7,9 @@ The sinusoids are frozen parameters, so they count.
 from __future__ import annotations
 
 from weighbridge.blueprints import Family, bart, fairseq
-from weighbridge.config import Sizes, size, switch
-from weighbridge.parts import embedding, linear
-from weighbridge.tree import Part, Tensor
+from weighbridge.config.fields import Sizes, size, switch
+from weighbridge.core.parts import embedding, linear
+from weighbridge.core.tree import Part, Tensor
 
 FIELDS = (
     *fairseq.fields(58101, 1024, 1024, 4096, (12, 12), 16),

@@ -6,10 +6,10 @@ Source: arXiv 2110.08518; class and tensor names as in transformers 5.23.0, mode
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.config import Sizes, size
-from weighbridge.encoders import BERT_TASKS, POOLED, attention, bert_fields, dressed, encoder_of, feed_forward, pooler
-from weighbridge.parts import embedding, layer_norm, linear
-from weighbridge.tree import Part
+from weighbridge.blueprints.modules.bert_family import BERT_TASKS, POOLED, attention, bert_fields, dressed, encoder_of, feed_forward, pooler
+from weighbridge.config.fields import Sizes, size
+from weighbridge.core.parts import embedding, layer_norm, linear
+from weighbridge.core.tree import Part
 
 FIELDS = (
     *bert_fields(),

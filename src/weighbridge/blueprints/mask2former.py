@@ -10,10 +10,10 @@ from weighbridge.blueprints import Family
 from weighbridge.blueprints.backbones import backbone
 from weighbridge.blueprints.grids import image, number, numbers
 from weighbridge.blueprints.masked import SWIN, drawing, fits, head, joined, looked_through, packed, pixels, places, turns
-from weighbridge.config import Sizes, size, switch, told
-from weighbridge.parts import conv2d, embedding, fairseq_attention, layer_norm, linear
-from weighbridge.sizes import exact
-from weighbridge.tree import Node, Part, Stream
+from weighbridge.config.fields import Sizes, size, switch, told
+from weighbridge.core.parts import conv2d, embedding, fairseq_attention, layer_norm, linear
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Node, Part, Stream
 
 FIELDS = (
     size("feature", "feature_size", 256, "F", "channels of the maps"),

@@ -11,11 +11,11 @@ from weighbridge.blueprints.backbones import Features, features
 from weighbridge.blueprints.convolutions import group_norm
 from weighbridge.blueprints.grids import area, listing
 from weighbridge.blueprints.hybrid import deformable
-from weighbridge.config import Sizes, altered
-from weighbridge.errors import ConfigError
-from weighbridge.parts import attend, conv2d, layer_norm, linear, matmul
-from weighbridge.sizes import Size, exact
-from weighbridge.tree import Every, Node, Part, Stream, Tensor, Untold
+from weighbridge.config.fields import Sizes, altered
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import attend, conv2d, layer_norm, linear, matmul
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Every, Node, Part, Stream, Tensor, Untold
 
 LEVELS = 3
 """The maps that are looked at, whatever the backbone hands on."""

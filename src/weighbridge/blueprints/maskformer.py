@@ -12,11 +12,11 @@ from weighbridge.blueprints.composite import composed
 from weighbridge.blueprints.convolutions import group_norm
 from weighbridge.blueprints.detections import decoder
 from weighbridge.blueprints.grids import Grid, area, image
-from weighbridge.config import Sizes, altered, size, told
-from weighbridge.errors import ConfigError
-from weighbridge.parts import conv2d, embedding
-from weighbridge.sizes import Size
-from weighbridge.tree import Part, Stream, Untold
+from weighbridge.config.fields import Sizes, altered, size, told
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import conv2d, embedding
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part, Stream, Untold
 
 STAGES = ["stage1", "stage2", "stage3", "stage4"]
 SWIN = {

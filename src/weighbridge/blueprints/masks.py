@@ -8,11 +8,11 @@ from __future__ import annotations
 from weighbridge.blueprints.backbones import Features
 from weighbridge.blueprints.convolutions import group_norm
 from weighbridge.blueprints.grids import area, listing
-from weighbridge.config import Sizes
-from weighbridge.errors import ConfigError
-from weighbridge.parts import conv2d, linear, matmul
-from weighbridge.sizes import Size, exact
-from weighbridge.tree import Part
+from weighbridge.config.fields import Sizes
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import conv2d, linear, matmul
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Part
 
 
 def block(name: str, inputs: Size, outs: Size) -> Part:

@@ -9,9 +9,9 @@ from weighbridge.blueprints import Family
 from weighbridge.blueprints.grids import CHANNELS
 from weighbridge.blueprints.staged import ratio, scaled
 from weighbridge.blueprints.vision import HEADS, HIDDEN, LAYERS, QKV_BIAS, WHOLE_HEADS, patches, projection, token
-from weighbridge.config import Sizes, sides, size, switch
-from weighbridge.parts import attend, conv2d, layer_norm, linear, matmul, plain_mlp
-from weighbridge.tree import Part, Tensor
+from weighbridge.config.fields import Sizes, sides, size, switch
+from weighbridge.core.parts import attend, conv2d, layer_norm, linear, matmul, plain_mlp
+from weighbridge.core.tree import Part, Tensor
 
 FIELDS = (
     HIDDEN, LAYERS, HEADS, WHOLE_HEADS, CHANNELS, QKV_BIAS,

@@ -10,12 +10,12 @@ from math import ceil, prod
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.seanet import FILLED, QUIET, book, bringing, convolution, thinning
 from weighbridge.blueprints.seanet_fields import powers, shared
-from weighbridge.config import Field, Sizes, fact, size, switch, told
-from weighbridge.errors import ConfigError
-from weighbridge.parts import attend, layer_norm, linear
-from weighbridge.records import TYPE_CHECKING
-from weighbridge.sizes import Size
-from weighbridge.tree import Node, Part, Tensor
+from weighbridge.config.fields import Field, Sizes, fact, size, switch, told
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import attend, layer_norm, linear
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part, Tensor
 
 if TYPE_CHECKING:
     from typing import Any

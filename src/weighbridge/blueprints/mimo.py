@@ -10,9 +10,9 @@ from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import FIELDS, NEUTRAL, UNBIASED, heads
 from weighbridge.blueprints.kinds import chosen, told
 from weighbridge.blueprints.sparse import EXPERT_MLP, EXPERTS, MIXTURE, mlp
-from weighbridge.config import Field, Sizes, fact, optional, size, variant
-from weighbridge.parts import attend, embedding, linear, rms_norm, stack
-from weighbridge.tree import Node, Part, Tensor
+from weighbridge.config.fields import Field, Sizes, fact, optional, size, variant
+from weighbridge.core.parts import attend, embedding, linear, rms_norm, stack
+from weighbridge.core.tree import Node, Part, Tensor
 
 
 def mimo(c: Sizes) -> tuple[Node, ...]:

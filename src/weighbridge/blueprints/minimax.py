@@ -9,9 +9,9 @@ from weighbridge.blueprints.causal import UNBIASED, attention
 from weighbridge.blueprints.mixtral import MIXTRAL, families
 from weighbridge.blueprints.sparse import chosen, sparse_mlp
 from weighbridge.blueprints.windows import window
-from weighbridge.config import Field, Sizes, fact, size, variant
-from weighbridge.parts import embedding, linear, matmul, rms_norm, stack
-from weighbridge.tree import Node, Part, Squares, Tensor
+from weighbridge.config.fields import Field, Sizes, fact, size, variant
+from weighbridge.core.parts import embedding, linear, matmul, rms_norm, stack
+from weighbridge.core.tree import Node, Part, Squares, Tensor
 
 
 def minimax(c: Sizes) -> tuple[Node, ...]:

@@ -10,22 +10,11 @@ from collections.abc import Mapping
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import FIELDS, NEUTRAL, UNBIASED, Body, attention, heads
-from weighbridge.blueprints.sparse import (  # fmt: skip
-    EXPERT_MLP,
-    EXPERTS,
-    MIXTURE,
-    SHARED,
-    between,
-    every_step,
-    first_dense,
-    mlp,
-    required,
-    told,
-)
+from weighbridge.blueprints.sparse import EXPERT_MLP, EXPERTS, MIXTURE, SHARED, between, every_step, first_dense, mlp, required, told
 from weighbridge.blueprints.windows import all_but_every, window
-from weighbridge.config import Field, Sizes, fact, size, switch, variant
-from weighbridge.parts import embedding, layer_norm, rms_norm, stack
-from weighbridge.tree import Node
+from weighbridge.config.fields import Field, Sizes, fact, size, switch, variant
+from weighbridge.core.parts import embedding, layer_norm, rms_norm, stack
+from weighbridge.core.tree import Node
 
 
 def mixtral(c: Sizes) -> tuple[Node, ...]:

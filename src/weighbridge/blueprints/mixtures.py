@@ -9,9 +9,9 @@ from weighbridge.blueprints.causal import UNBIASED, attention
 from weighbridge.blueprints.mixtral import MIXTRAL, families, inner, only, steps
 from weighbridge.blueprints.sparse import every_step, mlp, sparse_mlp
 from weighbridge.blueprints.windows import all_but_every, window, windowed
-from weighbridge.config import Field, Sizes, size, variant
-from weighbridge.parts import embedding, fused_experts, gated_mlp, linear, rms_norm, stack
-from weighbridge.tree import Node, Part, Tensor
+from weighbridge.config.fields import Field, Sizes, size, variant
+from weighbridge.core.parts import embedding, fused_experts, gated_mlp, linear, rms_norm, stack
+from weighbridge.core.tree import Node, Part, Tensor
 
 
 def hunyuan(c: Sizes) -> tuple[Node, ...]:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.grids import CHANNELS
 from weighbridge.blueprints.vision import NEUTRAL, WHOLE_HEADS, feed_forward
-from weighbridge.config import Sizes, size
-from weighbridge.parts import conv2d, fairseq_attention, layer_norm
-from weighbridge.tree import Part, Tensor
+from weighbridge.config.fields import Sizes, size
+from weighbridge.core.parts import conv2d, fairseq_attention, layer_norm
+from weighbridge.core.tree import Part, Tensor
 
 FIELDS = (
     size("hidden", "hidden_size", 1664, "H", "hidden size"),

@@ -12,10 +12,10 @@ from weighbridge.blueprints.llama import LLAMA
 from weighbridge.blueprints.seeing import NEUTRAL as SEEN
 from weighbridge.blueprints.seeing import seen
 from weighbridge.blueprints.towers import image_fields, stack_fields
-from weighbridge.config import Field, Sizes, fact, listed, size, told, variant
-from weighbridge.parts import attend, conv2d, embedding, gated_mlp, layer_norm, linear, matmul, plain_mlp, rms_norm, stack
-from weighbridge.sizes import Size, round_up
-from weighbridge.tree import Node, Part, Span, Tensor
+from weighbridge.config.fields import Field, Sizes, fact, listed, size, told, variant
+from weighbridge.core.parts import attend, conv2d, embedding, gated_mlp, layer_norm, linear, matmul, plain_mlp, rms_norm, stack
+from weighbridge.core.sizes import Size, round_up
+from weighbridge.core.tree import Node, Part, Span, Tensor
 
 RATIOS = [[1, 1], [1, 2], [1, 3], [1, 4], [2, 1], [2, 2], [3, 1], [4, 1]]
 VISION = (

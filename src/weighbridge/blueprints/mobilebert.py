@@ -6,11 +6,11 @@ Source: arXiv 2004.02984; class and tensor names as in transformers 5.23.0, mode
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.config import Sizes, choice, echo, size, switch, told
-from weighbridge.encoders import BERT_TASKS, POOLED, Worn, bert_fields, dressed, encoder_of, next_sentence, vocabulary
-from weighbridge.parts import attend, embedding, layer_norm, linear
-from weighbridge.sizes import Size, exact
-from weighbridge.tree import Part, Tensor
+from weighbridge.blueprints.modules.bert_family import BERT_TASKS, POOLED, Worn, bert_fields, dressed, encoder_of, next_sentence, vocabulary
+from weighbridge.config.fields import Sizes, choice, echo, size, switch, told
+from weighbridge.core.parts import attend, embedding, layer_norm, linear
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Part, Tensor
 
 FIELDS = (
     *(field for field in bert_fields(hidden=512, mlp=512, layers=24, heads=4) if field.word != "head_dim"),

@@ -10,9 +10,9 @@ from weighbridge.blueprints import Family
 from weighbridge.blueprints.convolutions import HEAD, divisible, halved, real, unit
 from weighbridge.blueprints.grids import CHANNELS, Grid, image
 from weighbridge.blueprints.staged import number
-from weighbridge.config import LABELS, Sizes, switch
-from weighbridge.parts import linear
-from weighbridge.tree import Node, Part
+from weighbridge.config.fields import LABELS, Sizes, switch
+from weighbridge.core.parts import linear
+from weighbridge.core.tree import Node, Part
 
 FIRST = (CHANNELS, image(), real("times", "depth_multiplier", 1.0), number("least", "min_depth", 8), LABELS)
 

@@ -11,9 +11,9 @@ from weighbridge.blueprints.convolutions import HEAD, divisible, group_norm, hal
 from weighbridge.blueprints.grids import Grid, area
 from weighbridge.blueprints.mobilenet import classified, inverted
 from weighbridge.blueprints.mobilevit_fields import FIRST, SECOND
-from weighbridge.config import Field, Sizes
-from weighbridge.parts import attend, layer_norm, linear, split_mlp
-from weighbridge.tree import Part
+from weighbridge.config.fields import Field, Sizes
+from weighbridge.core.parts import attend, layer_norm, linear, split_mlp
+from weighbridge.core.tree import Part
 
 
 def transformer(c: Sizes, index: int, grid: Grid) -> tuple[Part, ...]:

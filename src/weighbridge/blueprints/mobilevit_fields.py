@@ -8,8 +8,8 @@ from __future__ import annotations
 from weighbridge.blueprints.convolutions import divisible, real
 from weighbridge.blueprints.grids import CHANNELS, image
 from weighbridge.blueprints.staged import number, numbers
-from weighbridge.config import LABELS, Sizes, fact, size, switch, told
-from weighbridge.errors import ConfigError
+from weighbridge.config.fields import LABELS, Sizes, fact, size, switch, told
+from weighbridge.core.errors import ConfigError
 
 SHARED = (
     CHANNELS,

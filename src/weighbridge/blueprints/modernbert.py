@@ -7,10 +7,10 @@ models/modernbert/modeling_modernbert.py and models/modernbert_decoder/modeling_
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.config import LABELS, TIED, Field, Sizes, size, switch
-from weighbridge.encoders import HEAD_DIM, POOLED, Worn, dressed
-from weighbridge.parts import attend, embedding, layer_norm, linear
-from weighbridge.tree import Every, Part, Stream
+from weighbridge.blueprints.modules.bert_family import HEAD_DIM, POOLED, Worn, dressed
+from weighbridge.config.fields import LABELS, TIED, Field, Sizes, size, switch
+from weighbridge.core.parts import attend, embedding, layer_norm, linear
+from weighbridge.core.tree import Every, Part, Stream
 
 FIELDS: tuple[Field, ...] = (
     size("vocab", "vocab_size", 50368, "V", "vocabulary size"),

@@ -9,9 +9,9 @@ from weighbridge.blueprints import Blueprint, Family
 from weighbridge.blueprints.composite import composed, submodel, under
 from weighbridge.blueprints.modernbert import transform
 from weighbridge.blueprints.seeing import NEUTRAL, alone, seen, squares, tokens
-from weighbridge.config import LABELS, Sizes, size, switch
-from weighbridge.parts import linear
-from weighbridge.tree import Node, Part, Stream
+from weighbridge.config.fields import LABELS, Sizes, size, switch
+from weighbridge.core.parts import linear
+from weighbridge.core.tree import Node, Part, Stream
 
 FIELDS = (
     composed("vision", "vision_config", "siglip_vision_model"),

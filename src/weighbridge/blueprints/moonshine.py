@@ -6,10 +6,10 @@ Source: arXiv 2410.15608; names as in transformers 5.23.0, models/moonshine/mode
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.config import TIED, Sizes, optional, size, switch
-from weighbridge.parts import attend, conv1d, embedding, layer_norm, linear
-from weighbridge.sizes import Size, round_up
-from weighbridge.tree import Part, Span, Stream
+from weighbridge.config.fields import TIED, Sizes, optional, size, switch
+from weighbridge.core.parts import attend, conv1d, embedding, layer_norm, linear
+from weighbridge.core.sizes import Size, round_up
+from weighbridge.core.tree import Part, Span, Stream
 
 FIELDS = (
     size("vocab", "vocab_size", 32768, "V", "vocabulary size"),

@@ -9,10 +9,10 @@ from __future__ import annotations
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.composite import composed, submodel, under
 from weighbridge.blueprints.hifigan import same
-from weighbridge.config import Field, Sizes, fact, optional, size, switch, told
-from weighbridge.parts import attend, embedding, layer_norm, linear
-from weighbridge.sizes import Size, round_up
-from weighbridge.tree import Node, Part, Span, Stream, Tensor
+from weighbridge.config.fields import Field, Sizes, fact, optional, size, switch, told
+from weighbridge.core.parts import attend, embedding, layer_norm, linear
+from weighbridge.core.sizes import Size, round_up
+from weighbridge.core.tree import Node, Part, Span, Stream, Tensor
 
 SIDE = (
     size("hidden", "hidden_size", 320, "H", "hidden size"),

@@ -10,10 +10,10 @@ from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import FIELDS, NEUTRAL
 from weighbridge.blueprints.llama import LLAMA, llama
 from weighbridge.blueprints.windows import window
-from weighbridge.config import Sizes, size, variant
-from weighbridge.parts import attend, embedding, linear, rms_norm
-from weighbridge.sizes import Size
-from weighbridge.tree import Node, Part, Span, Tensor
+from weighbridge.config.fields import Sizes, size, variant
+from weighbridge.core.parts import attend, embedding, linear, rms_norm
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part, Span, Tensor
 
 
 def moshi(c: Sizes) -> tuple[Node, ...]:

@@ -10,9 +10,9 @@ from weighbridge.blueprints.causal import FIELDS, NEUTRAL, UNBIASED, attention
 from weighbridge.blueprints.kinds import told
 from weighbridge.blueprints.sparse import EXPERT_MLP, correction
 from weighbridge.blueprints.windows import window, windowed
-from weighbridge.config import Sizes, size, variant
-from weighbridge.parts import embedding, fused_experts, gated_mlp, linear, rms_norm, stack
-from weighbridge.tree import Node, Part, Tensor
+from weighbridge.config.fields import Sizes, size, variant
+from weighbridge.core.parts import embedding, fused_experts, gated_mlp, linear, rms_norm, stack
+from weighbridge.core.tree import Node, Part, Tensor
 
 
 def muse(c: Sizes) -> tuple[Node, ...]:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Blueprint, Family
 from weighbridge.blueprints.composite import composed, submodel, under
-from weighbridge.config import Field, Sizes, choice, size, told
-from weighbridge.errors import ConfigError
-from weighbridge.parts import linear
-from weighbridge.tree import Part, Stream, Untold
+from weighbridge.config.fields import Field, Sizes, choice, size, told
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import linear
+from weighbridge.core.tree import Part, Stream, Untold
 
 MELODY = Untold("text and melody stand in front of the codes, as long as the melody is said to be")
 

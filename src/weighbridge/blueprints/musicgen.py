@@ -7,10 +7,10 @@ models/musicgen_melody/modeling_musicgen_melody.py. The first attends to the tex
 from __future__ import annotations
 
 from weighbridge.blueprints import Blueprint, Family
-from weighbridge.config import Sizes, derived, fact, size
-from weighbridge.parts import embedding, fairseq_attention, layer_norm, linear
-from weighbridge.sizes import exact
-from weighbridge.tree import Node, Part
+from weighbridge.config.fields import Sizes, derived, fact, size
+from weighbridge.core.parts import embedding, fairseq_attention, layer_norm, linear
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Node, Part
 
 
 def musicgen(c: Sizes) -> tuple[Node, ...]:

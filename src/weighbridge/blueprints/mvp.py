@@ -6,10 +6,10 @@ Source: arXiv 2206.12131; names as in transformers 5.23.0, models/mvp/modeling_m
 from __future__ import annotations
 
 from weighbridge.blueprints import Family, bart, fairseq
-from weighbridge.config import Sizes, size, switch, variant
-from weighbridge.parts import attend, embedding, linear
-from weighbridge.sizes import Size
-from weighbridge.tree import Node, Once, Part, Stream, Together
+from weighbridge.config.fields import Sizes, size, switch, variant
+from weighbridge.core.parts import attend, embedding, linear
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Once, Part, Stream, Together
 
 FIELDS = variant(
     fairseq.fields(50267, 1024, 1024, 4096, (12, 12), 16),

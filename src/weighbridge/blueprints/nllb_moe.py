@@ -7,10 +7,10 @@ token. The reference takes the mask of its choice for indices, and so runs as ma
 from __future__ import annotations
 
 from weighbridge.blueprints import Family, bart, fairseq
-from weighbridge.config import Sizes, size, switch, told, variant
-from weighbridge.parts import embedding, layer_norm, linear, matmul, stack
-from weighbridge.sizes import Size
-from weighbridge.tree import Node, Part, Stream
+from weighbridge.config.fields import Sizes, size, switch, told, variant
+from weighbridge.core.parts import embedding, layer_norm, linear, matmul, stack
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part, Stream
 
 CHOSEN = 2
 FIELDS = variant(

@@ -8,12 +8,12 @@ of Nomic's have GPT-2's keys: those of the same structure are read, others (expe
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.config import Field, Sizes, size, switch, told
-from weighbridge.encoders import BERT_TASKS, POOLED, ROBERTA_HEADS, Worn, bert_fields, dressed, pooler, vocabulary
-from weighbridge.errors import ConfigError
-from weighbridge.parts import attend, embedding, layer_norm, linear
-from weighbridge.sizes import exact
-from weighbridge.tree import Part, Tensor
+from weighbridge.blueprints.modules.bert_family import BERT_TASKS, POOLED, ROBERTA_HEADS, Worn, bert_fields, dressed, pooler, vocabulary
+from weighbridge.config.fields import Field, Sizes, size, switch, told
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import attend, embedding, layer_norm, linear
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Part, Tensor
 
 NEUTRAL = frozenset({"max_position_embeddings"})
 GPT2 = {"hidden_size": "n_embd", "num_hidden_layers": "n_layer", "num_attention_heads": "n_head", "intermediate_size": "n_inner"}

@@ -9,9 +9,9 @@ from __future__ import annotations
 from weighbridge.blueprints.causal import UNBIASED, attention
 from weighbridge.blueprints.llama import LLAMA, families
 from weighbridge.blueprints.windows import all_but_every, window
-from weighbridge.config import Field, Sizes, variant
-from weighbridge.parts import embedding, gated_mlp
-from weighbridge.tree import Node, Part
+from weighbridge.config.fields import Field, Sizes, variant
+from weighbridge.core.parts import embedding, gated_mlp
+from weighbridge.core.tree import Node, Part
 
 AFTER = ("post_attention_layernorm", "post_feedforward_layernorm")
 NO_MLP_BIAS = {"mlp_bias": UNBIASED["mlp_bias"]}

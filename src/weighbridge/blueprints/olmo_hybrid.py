@@ -10,9 +10,9 @@ from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import FIELDS, NEUTRAL, UNBIASED, attention, heads
 from weighbridge.blueprints.kinds import chosen
 from weighbridge.blueprints.qwen3_next import chunked
-from weighbridge.config import Field, Sizes, fact, size, variant
-from weighbridge.parts import depthwise, embedding, gated_mlp, linear, rms_norm, stack
-from weighbridge.tree import Node, Part, Tensor
+from weighbridge.config.fields import Field, Sizes, fact, size, variant
+from weighbridge.core.parts import depthwise, embedding, gated_mlp, linear, rms_norm, stack
+from weighbridge.core.tree import Node, Part, Tensor
 
 
 def olmo_hybrid(c: Sizes) -> tuple[Node, ...]:

@@ -14,10 +14,10 @@ from weighbridge.blueprints.listening_encoders import CUT, FAIRSEQ, fields
 from weighbridge.blueprints.llama import LLAMA, QWEN, llama
 from weighbridge.blueprints.qwen_vision import QWEN2_5, patches, squared, tower
 from weighbridge.blueprints.seeing import NEUTRAL, alone, generation
-from weighbridge.config import Sizes, fact, size, switch, variant
-from weighbridge.parts import conv1d, embedding, fairseq_attention, gated_mlp, layer_norm, linear, rms_norm, stack
-from weighbridge.sizes import exact
-from weighbridge.tree import Node, Part
+from weighbridge.config.fields import Sizes, fact, size, switch, variant
+from weighbridge.core.parts import conv1d, embedding, fairseq_attention, gated_mlp, layer_norm, linear, rms_norm, stack
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Node, Part
 
 AUDIO = (*fields(128, 1280, 5120, 32, 20, *FAIRSEQ), size("out", "output_dim", 3584, "O", "width of what is handed on"))
 TEXT = variant(

@@ -19,9 +19,9 @@ from weighbridge.blueprints.qwen_vision import attention, merged, patches, tower
 from weighbridge.blueprints.qwen_vl_moe import TEXT as EXPERTS
 from weighbridge.blueprints.seeing import alone, generation
 from weighbridge.blueprints.windows import window, windowed
-from weighbridge.config import Sizes, size, switch, variant
-from weighbridge.parts import embedding, layer_norm, linear, plain_mlp
-from weighbridge.tree import Node, Part
+from weighbridge.config.fields import Sizes, size, switch, variant
+from weighbridge.core.parts import embedding, layer_norm, linear, plain_mlp
+from weighbridge.core.tree import Node, Part
 
 AUDIO = variant(LISTENING, hidden=1280, mlp=5120, layers=32, heads=20)
 TEXT = variant(

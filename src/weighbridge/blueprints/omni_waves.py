@@ -10,11 +10,11 @@ from weighbridge.blueprints import Family
 from weighbridge.blueprints.composite import composed, submodel, under
 from weighbridge.blueprints.hifigan import fields, same
 from weighbridge.blueprints.staged import numbers
-from weighbridge.config import Field, Sizes, size, told, variant
-from weighbridge.errors import ConfigError
-from weighbridge.parts import embedding, linear
-from weighbridge.sizes import Size
-from weighbridge.tree import Part, Tensor, Untold
+from weighbridge.config.fields import Field, Sizes, size, told, variant
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import embedding, linear
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part, Tensor, Untold
 
 SOLVED = Untold("the steps of the solver are told in generation, and filters without weights run between convolutions")
 TIMES = 256

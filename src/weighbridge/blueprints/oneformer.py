@@ -10,11 +10,11 @@ from weighbridge.blueprints import Family
 from weighbridge.blueprints.backbones import backbone
 from weighbridge.blueprints.grids import image, number, numbers
 from weighbridge.blueprints.masked import SWIN, drawing, fits, head, joined, looked_through, packed, pixels, places, turns
-from weighbridge.config import LABELS, Sizes, size, switch, told
-from weighbridge.errors import ConfigError
-from weighbridge.parts import attend, conv2d, embedding, fairseq_attention, layer_norm, linear, matmul, plain_mlp
-from weighbridge.sizes import exact
-from weighbridge.tree import Node, Part, Stream, Tensor, Untold
+from weighbridge.config.fields import LABELS, Sizes, size, switch, told
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import attend, conv2d, embedding, fairseq_attention, layer_norm, linear, matmul, plain_mlp
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Node, Part, Stream, Tensor, Untold
 
 
 def text_heads(c: Sizes) -> int:

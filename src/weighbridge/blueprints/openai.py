@@ -10,9 +10,9 @@ from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import NEUTRAL, heads
 from weighbridge.blueprints.gpt2 import FIELDS as GPT2
 from weighbridge.blueprints.gpt2 import dense
-from weighbridge.config import Sizes, variant
-from weighbridge.parts import attend, embedding, layer_norm, linear
-from weighbridge.tree import Node, Part
+from weighbridge.config.fields import Sizes, variant
+from weighbridge.core.parts import attend, embedding, layer_norm, linear
+from weighbridge.core.tree import Node, Part
 
 FIELDS = tuple(field for field in variant(GPT2, vocab=40478, positions=512) if field.word not in ("mlp", "cross"))
 

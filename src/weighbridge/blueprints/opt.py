@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import NEUTRAL
-from weighbridge.config import LABELS, TIED, Sizes, derived, fact, size, switch
-from weighbridge.parts import attend, embedding, layer_norm, linear
-from weighbridge.sizes import exact
-from weighbridge.tree import Part
+from weighbridge.config.fields import LABELS, TIED, Sizes, derived, fact, size, switch
+from weighbridge.core.parts import attend, embedding, layer_norm, linear
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Part
 
 FIELDS = (
     size("vocab", "vocab_size", 50272, "V", "vocabulary size"),

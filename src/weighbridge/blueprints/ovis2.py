@@ -9,10 +9,10 @@ from weighbridge.blueprints import Family
 from weighbridge.blueprints.composite import composed, submodel, under
 from weighbridge.blueprints.seeing import NEUTRAL, alone, seen
 from weighbridge.blueprints.towers import image_fields, stack_fields
-from weighbridge.config import Sizes, size, switch
-from weighbridge.parts import conv2d, embedding, fairseq_attention, gated_mlp, layer_norm, linear, matmul, rms_norm
-from weighbridge.sizes import Size
-from weighbridge.tree import Node, Part
+from weighbridge.config.fields import Sizes, size, switch
+from weighbridge.core.parts import conv2d, embedding, fairseq_attention, gated_mlp, layer_norm, linear, matmul, rms_norm
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part
 
 VISION = (
     *stack_fields(1024, 2816, 8, 24),

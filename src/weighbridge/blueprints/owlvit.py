@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.towers import PROJECTED, contrastive, image_fields, stack_fields, text_fields, text_tower, vision_tower
-from weighbridge.config import Sizes, fact, nested
-from weighbridge.parts import layer_norm, linear, matmul
-from weighbridge.sizes import Size
-from weighbridge.tree import Part
+from weighbridge.config.fields import Sizes, fact, nested
+from weighbridge.core.parts import layer_norm, linear, matmul
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part
 
 TEXT = text_fields(49408, 16, *stack_fields(512, 2048, 8))
 

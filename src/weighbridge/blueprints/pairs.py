@@ -10,11 +10,11 @@ from weighbridge.blueprints import Family, speech
 from weighbridge.blueprints.composite import CAUSAL, composed, submodel, under
 from weighbridge.blueprints.grids import area
 from weighbridge.blueprints.shifted import maps
-from weighbridge.config import Field, Sizes, choice, derived, told
-from weighbridge.errors import ConfigError
-from weighbridge.parts import linear
-from weighbridge.sizes import Size
-from weighbridge.tree import Part, Stream, Untold
+from weighbridge.config.fields import Field, Sizes, choice, derived, told
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import linear
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part, Stream, Untold
 
 HALVING = ("swin", "donut-swin", "swinv2")
 """Encoders whose maps halve from stage to stage, while the width doubles."""

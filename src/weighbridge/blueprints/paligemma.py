@@ -10,9 +10,9 @@ from weighbridge.blueprints import Family
 from weighbridge.blueprints.composite import composed, under
 from weighbridge.blueprints.llava import body, kin
 from weighbridge.blueprints.seeing import NEUTRAL, generation, tied, tokens
-from weighbridge.config import LABELS, Field, Sizes, size, switch, told
-from weighbridge.parts import linear, rms_norm
-from weighbridge.tree import Node, Part, Stream, Tensor, Untold
+from weighbridge.config.fields import LABELS, Field, Sizes, size, switch, told
+from weighbridge.core.parts import linear, rms_norm
+from weighbridge.core.tree import Node, Part, Stream, Tensor, Untold
 
 SIGLIP = {
     "hidden_size": 1152, "intermediate_size": 4096, "num_hidden_layers": 27, "num_attention_heads": 16, "patch_size": 14, "image_size": 224,

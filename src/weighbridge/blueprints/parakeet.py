@@ -11,9 +11,9 @@ from weighbridge.blueprints.composite import composed, submodel, under
 from weighbridge.blueprints.fast_conformer import encoder, frames
 from weighbridge.blueprints.fast_conformer_fields import ENCODER, LASR, STREAMING
 from weighbridge.blueprints.recurrent import lstm
-from weighbridge.config import Field, Sizes, fact, listed, size
-from weighbridge.parts import embedding, linear
-from weighbridge.tree import Part, Tensor, Untold
+from weighbridge.config.fields import Field, Sizes, fact, listed, size
+from weighbridge.core.parts import embedding, linear
+from weighbridge.core.tree import Part, Tensor, Untold
 
 GREEDY = Untold("one token after another is written, as many to a frame as the model finds")
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.patchtst import LOSS, PATCHES, POSITIONS, projection
-from weighbridge.config import Field, Sizes, choice, size, switch, variant
-from weighbridge.parts import attend, batch_norm, fairseq_attention, layer_norm, linear
-from weighbridge.sizes import Size, exact
-from weighbridge.tree import Node, Part, Stream, Tensor
+from weighbridge.config.fields import Field, Sizes, choice, size, switch, variant
+from weighbridge.core.parts import attend, batch_norm, fairseq_attention, layer_norm, linear
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Node, Part, Stream, Tensor
 
 FIELDS = (
     *variant(PATCHES, patch=8, stride=8),

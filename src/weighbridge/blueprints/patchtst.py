@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.time_series import values
-from weighbridge.config import Field, Sizes, choice, derived, size, switch, told
-from weighbridge.errors import ConfigError
-from weighbridge.parts import attend, batch_norm, fairseq_attention, layer_norm, linear
-from weighbridge.sizes import Size, exact
-from weighbridge.tree import Node, Part, Tensor
+from weighbridge.config.fields import Field, Sizes, choice, derived, size, switch, told
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import attend, batch_norm, fairseq_attention, layer_norm, linear
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Node, Part, Tensor
 
 
 def known(key: str, value: str, names: tuple[str, ...]) -> str:

@@ -7,9 +7,9 @@ whole blocks; every second layer shifts them by half a block, which makes one mo
 from __future__ import annotations
 
 from weighbridge.blueprints import Family, bart, fairseq
-from weighbridge.config import Sizes, size, switch, told, variant
-from weighbridge.parts import attend, embedding, layer_norm, linear, matmul, stack
-from weighbridge.tree import Node, Op, Part, Span, Stream, Together
+from weighbridge.config.fields import Sizes, size, switch, told, variant
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, matmul, stack
+from weighbridge.core.tree import Node, Op, Part, Span, Stream, Together
 
 FIELDS = variant(
     tuple(field for field in fairseq.fields(96103, 16384, 1024, 4096, (16, 16), 16) if field.word not in ("positions", "labels")),

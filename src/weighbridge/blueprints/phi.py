@@ -9,9 +9,9 @@ from __future__ import annotations
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import FIELDS, NEUTRAL, UNBIASED, attention, heads, per_head
 from weighbridge.blueprints.windows import window
-from weighbridge.config import Sizes, fact, switch, variant
-from weighbridge.parts import attend, embedding, layer_norm, linear, plain_mlp, rms_norm
-from weighbridge.tree import Node, Part
+from weighbridge.config.fields import Sizes, fact, switch, variant
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, plain_mlp, rms_norm
+from weighbridge.core.tree import Node, Part
 
 
 def phi(c: Sizes) -> tuple[Node, ...]:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import NEUTRAL
-from weighbridge.config import Field, Sizes, derived, size, told
-from weighbridge.errors import ConfigError
-from weighbridge.parts import attend, embedding, layer_norm, linear, plain_mlp
-from weighbridge.sizes import exact
-from weighbridge.tree import Node, Part
+from weighbridge.config.fields import Field, Sizes, derived, size, told
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, plain_mlp
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Node, Part
 
 
 def phi(c: Sizes) -> tuple[Node, ...]:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.composite import under
-from weighbridge.config import Sizes, altered, nested, size, switch
-from weighbridge.parts import attend, embedding, linear, rms_norm
-from weighbridge.tree import Every, Part, Stream
+from weighbridge.config.fields import Sizes, altered, nested, size, switch
+from weighbridge.core.parts import attend, embedding, linear, rms_norm
+from weighbridge.core.tree import Every, Part, Stream
 
 KEY = size("head_dim", "d_kv", 64, "D", "width of a head")
 UNTIED = switch("tied", "tie_word_embeddings", False)

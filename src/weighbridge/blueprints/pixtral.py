@@ -13,10 +13,10 @@ from weighbridge.blueprints.llava import kin
 from weighbridge.blueprints.qwen_vision import PATCHES
 from weighbridge.blueprints.seeing import picked, seen
 from weighbridge.blueprints.towers import stack_fields
-from weighbridge.config import Sizes, size, switch
-from weighbridge.parts import attend, conv2d, gated_mlp, linear, rms_norm
-from weighbridge.sizes import Size
-from weighbridge.tree import Node, Part, Span, Times
+from weighbridge.config.fields import Sizes, size, switch
+from weighbridge.core.parts import attend, conv2d, gated_mlp, linear, rms_norm
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part, Span, Times
 
 FIELDS = (*stack_fields(1024, 4096, 16, 24), CHANNELS, size("patch", "patch_size", 16, "P", "side of a patch"))
 TOWER = {"hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 24, "num_attention_heads": 16, "patch_size": 14}

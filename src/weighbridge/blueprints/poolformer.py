@@ -10,10 +10,10 @@ from weighbridge.blueprints import Family
 from weighbridge.blueprints.convolutions import HEAD, group_norm
 from weighbridge.blueprints.grids import CHANNELS, Grid, area, image, listing, strided
 from weighbridge.blueprints.staged import alike, number, numbers, ratio, scaled
-from weighbridge.config import LABELS, Sizes, switch, told
-from weighbridge.parts import conv2d, linear
-from weighbridge.sizes import Size
-from weighbridge.tree import Part, Tensor
+from weighbridge.config.fields import LABELS, Sizes, switch, told
+from weighbridge.core.parts import conv2d, linear
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part, Tensor
 
 FIELDS = (
     CHANNELS,

@@ -19,10 +19,10 @@ from weighbridge.blueprints.rtdetr import decoder, looked_through, owned, source
 from weighbridge.blueprints.rtdetr_fields import FIELDS as BEFORE
 from weighbridge.blueprints.rtdetr_fields import SKIPPED
 from weighbridge.blueprints.uper import doubled
-from weighbridge.config import TIED, Sizes, altered, size, switch, told, variant
-from weighbridge.errors import ConfigError
-from weighbridge.parts import conv2d, embedding, layer_norm, linear, matmul
-from weighbridge.tree import Part, Stream, Untold
+from weighbridge.config.fields import TIED, Sizes, altered, size, switch, told, variant
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import conv2d, embedding, layer_norm, linear, matmul
+from weighbridge.core.tree import Part, Stream, Untold
 
 STAGES = ["stage1", "stage2", "stage3", "stage4"]
 

@@ -7,21 +7,12 @@ tensor names as in transformers 5.23.0, models/{roberta_prelayernorm,xlm_roberta
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
+from weighbridge.blueprints.modules.bert_family import BERT_HEADS, DECODER, POOLED, ROBERTA_HEADS, bert_fields, dressed, encoder_of, pooler
+from weighbridge.blueprints.modules.bert_family import norm_first_attentions as attentions
 from weighbridge.blueprints.roberta import roberta_embeddings
-from weighbridge.config import Sizes
-from weighbridge.encoders import (
-    BERT_HEADS,
-    DECODER,
-    POOLED,
-    ROBERTA_HEADS,
-    bert_fields,
-    dressed,
-    encoder_of,
-    pooler,
-)
-from weighbridge.encoders import norm_first_attentions as attentions
-from weighbridge.parts import embedding, layer_norm, linear, split_mlp
-from weighbridge.tree import Part
+from weighbridge.config.fields import Sizes
+from weighbridge.core.parts import embedding, layer_norm, linear, split_mlp
+from weighbridge.core.tree import Part
 
 
 def roberta_prelayernorm(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:

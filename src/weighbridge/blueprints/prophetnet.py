@@ -7,10 +7,10 @@ tokens once, and once more for every word it looks ahead.
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.config import TIED, Sizes, derived, size, switch
-from weighbridge.parts import attend, embedding, layer_norm, linear
-from weighbridge.sizes import Size, exact
-from weighbridge.tree import Node, Part, Span, Stream, Tensor
+from weighbridge.config.fields import TIED, Sizes, derived, size, switch
+from weighbridge.core.parts import attend, embedding, layer_norm, linear
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Node, Part, Span, Stream, Tensor
 
 FIELDS = (
     size("vocab", "vocab_size", 30522, "V", "vocabulary size"),

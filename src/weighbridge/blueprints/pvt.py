@@ -11,10 +11,10 @@ from weighbridge.blueprints.convolutions import HEAD
 from weighbridge.blueprints.grids import area, image, listing, strided
 from weighbridge.blueprints.pyramid import SHARED, attention, layer, overlapped, overlapping, queries, reduction, seeing, stages_of
 from weighbridge.blueprints.staged import numbers
-from weighbridge.config import LABELS, Sizes, fact, size, switch, told, variant
-from weighbridge.parts import conv2d, layer_norm, linear
-from weighbridge.sizes import Size
-from weighbridge.tree import Part, Stream, Tensor, Untold
+from weighbridge.config.fields import LABELS, Sizes, fact, size, switch, told, variant
+from weighbridge.core.parts import conv2d, layer_norm, linear
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part, Stream, Tensor, Untold
 
 PVT = (
     *SHARED,

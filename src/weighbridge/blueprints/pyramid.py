@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from weighbridge.blueprints.grids import CHANNELS, Grid, area, strided
 from weighbridge.blueprints.staged import alike, number, numbers
-from weighbridge.config import Sizes
-from weighbridge.parts import attend, conv2d, layer_norm, linear
-from weighbridge.sizes import Size, exact
-from weighbridge.tree import Node, Part, Stream, Untold
+from weighbridge.config.fields import Sizes
+from weighbridge.core.parts import attend, conv2d, layer_norm, linear
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Node, Part, Stream, Untold
 
 SHARED = (
     CHANNELS,

@@ -10,10 +10,10 @@ from weighbridge.blueprints.bert import closing
 from weighbridge.blueprints.blip import NEVER
 from weighbridge.blueprints.staged import number
 from weighbridge.blueprints.towers import stack_fields, text_fields
-from weighbridge.config import Field, Sizes, fact, size, switch, told
-from weighbridge.parts import attend, embedding, layer_norm, linear, stack
-from weighbridge.sizes import Size
-from weighbridge.tree import Node, Op, Part, Stream, Together
+from weighbridge.config.fields import Field, Sizes, fact, size, switch, told
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, stack
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Op, Part, Stream, Together
 
 QUERIES: tuple[Field, ...] = (
     *text_fields(30522, 512, *stack_fields(768, 3072, 12)),

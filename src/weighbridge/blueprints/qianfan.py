@@ -11,8 +11,8 @@ from weighbridge.blueprints.internvl import FIELDS, projector
 from weighbridge.blueprints.internvl import VISION as BEIT
 from weighbridge.blueprints.internvl import vision as nested_vision
 from weighbridge.blueprints.llava import body, kin
-from weighbridge.config import Sizes, switch, variant
-from weighbridge.tree import Part
+from weighbridge.config.fields import Sizes, switch, variant
+from weighbridge.core.tree import Part
 
 VISION = variant(BEIT, qkv_bias=True)
 BOTH = (

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import NEUTRAL, heads
-from weighbridge.config import LABELS, TIED, Sizes, fact, size, switch
-from weighbridge.parts import attend, embedding, linear, rms_norm
-from weighbridge.sizes import exact
-from weighbridge.tree import Node, Part
+from weighbridge.config.fields import LABELS, TIED, Sizes, fact, size, switch
+from weighbridge.core.parts import attend, embedding, linear, rms_norm
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Node, Part
 
 FIELDS = (
     size("vocab", "vocab_size", 151936, "V", "vocabulary size"),

@@ -9,9 +9,9 @@ from __future__ import annotations
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import FIELDS, NEUTRAL, heads
 from weighbridge.blueprints.sparse import EXPERT_MLP, MIXTURE, every_step, mlp, one_per_layer
-from weighbridge.config import Field, Sizes, fact, size, variant
-from weighbridge.parts import attend, depthwise, embedding, linear, matmul, rms_norm, stack
-from weighbridge.tree import Node, Part, Span, Tensor
+from weighbridge.config.fields import Field, Sizes, fact, size, variant
+from weighbridge.core.parts import attend, depthwise, embedding, linear, matmul, rms_norm, stack
+from weighbridge.core.tree import Node, Part, Span, Tensor
 
 CHUNK = 64
 """Tokens that the reference takes together in the delta rule; it pads the last chunk."""

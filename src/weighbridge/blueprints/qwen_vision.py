@@ -6,10 +6,10 @@ models/qwen2_vl/modeling_qwen2_vl.py, models/qwen2_5_vl and models/qwen3_vl. One
 
 from __future__ import annotations
 
-from weighbridge.config import Sizes, derived, fact, listed, size, told, variant
-from weighbridge.parts import attend, embedding, gated_mlp, layer_norm, linear, matmul, plain_mlp, rms_norm, stack
-from weighbridge.sizes import exact
-from weighbridge.tree import Node, Part, Span, Squares, Stream, Tensor, Times
+from weighbridge.config.fields import Sizes, derived, fact, listed, size, told, variant
+from weighbridge.core.parts import attend, embedding, gated_mlp, layer_norm, linear, matmul, plain_mlp, rms_norm, stack
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Node, Part, Span, Squares, Stream, Tensor, Times
 
 PATCHES: Stream = Times(("rows", "columns"))
 """The patches of an image of any size."""

@@ -12,8 +12,8 @@ from weighbridge.blueprints.composite import composed, submodel, under
 from weighbridge.blueprints.llama import LLAMA, NO_MLP_BIAS, QWEN, llama
 from weighbridge.blueprints.seeing import NEUTRAL as SEEN
 from weighbridge.blueprints.seeing import alone, flat, generation, tied
-from weighbridge.config import Field, Sizes, fact, switch, variant
-from weighbridge.tree import Part
+from weighbridge.config.fields import Field, Sizes, fact, switch, variant
+from weighbridge.core.tree import Part
 
 TEXT = variant(
     LLAMA, vocab=152064, hidden=8192, mlp=29568, layers=80, heads=64, kv_heads=8, head_dim=HEAD_DIM,

@@ -15,9 +15,9 @@ from weighbridge.blueprints.qwen_vl import body
 from weighbridge.blueprints.seeing import NEUTRAL as SEEN
 from weighbridge.blueprints.seeing import alone, generation
 from weighbridge.blueprints.sparse import every_step
-from weighbridge.config import LABELS, Field, Sizes, fact, size, switch, variant
-from weighbridge.parts import linear
-from weighbridge.tree import Part
+from weighbridge.config.fields import LABELS, Field, Sizes, fact, size, switch, variant
+from weighbridge.core.parts import linear
+from weighbridge.core.tree import Part
 
 SHALLOW = variant(FIELDS, deep=fact("deep", ()), deep_runs=fact("deep_runs", 0))
 TEXT = steps(

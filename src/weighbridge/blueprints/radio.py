@@ -10,9 +10,9 @@ from weighbridge.blueprints.dino import dinov2_encoder, dinov2_layers
 from weighbridge.blueprints.grids import CHANNELS
 from weighbridge.blueprints.staged import ratio, scaled
 from weighbridge.blueprints.vision import HEAD_DIM, NEUTRAL, QKV_BIAS
-from weighbridge.config import Sizes, derived, listed, optional, size, switch
-from weighbridge.parts import linear
-from weighbridge.tree import Part, Tensor
+from weighbridge.config.fields import Sizes, derived, listed, optional, size, switch
+from weighbridge.core.parts import linear
+from weighbridge.core.tree import Part, Tensor
 
 FIELDS = (
     size("hidden", "hidden_size", 1280, "H", "hidden size"),

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.composite import composed, submodel, under
-from weighbridge.config import Sizes
-from weighbridge.tree import Part, Untold
+from weighbridge.config.fields import Sizes
+from weighbridge.core.tree import Part, Untold
 
 FOUND = Untold("the generator reads documents that are found outside of the model")
 

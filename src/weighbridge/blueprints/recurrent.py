@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from weighbridge.sizes import Size
-from weighbridge.tree import Part, Tensor
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part, Tensor
 
 
 def lstm(name: str, width: Size, depth: int) -> Part:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Blueprint, Family
 from weighbridge.blueprints.staged import numbers
-from weighbridge.config import LABELS, Sizes, echo, listed, size, switch, told
-from weighbridge.errors import ConfigError
-from weighbridge.parts import attend, embedding, layer_norm, linear, stack
-from weighbridge.records import TYPE_CHECKING
-from weighbridge.tree import Node, Part, Tensor, Untold
+from weighbridge.config.fields import LABELS, Sizes, echo, listed, size, switch, told
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, stack
+from weighbridge.core.tree import Node, Part, Tensor, Untold
 
 if TYPE_CHECKING:
     from typing import Any

@@ -10,10 +10,10 @@ from weighbridge.blueprints import Family
 from weighbridge.blueprints.convolutions import HEAD, RESIDUAL, halved, unit
 from weighbridge.blueprints.grids import Grid, image, listing
 from weighbridge.blueprints.staged import number
-from weighbridge.config import LABELS, Sizes, choice, switch, variant
-from weighbridge.errors import ConfigError
-from weighbridge.parts import conv2d, linear
-from weighbridge.tree import Every, Node, Part
+from weighbridge.config.fields import LABELS, Sizes, choice, switch, variant
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import conv2d, linear
+from weighbridge.core.tree import Every, Node, Part
 
 
 def kind(value: str) -> str:

@@ -6,10 +6,20 @@ Source: arXiv 2010.12821; class and tensor names as in transformers 5.23.0, mode
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.config import Sizes, size
-from weighbridge.encoders import BERT_TASKS, DECODER, POOLED, Worn, bert_embeddings, bert_fields, bert_layer, dressed, pooler
-from weighbridge.parts import layer_norm, linear
-from weighbridge.tree import Part
+from weighbridge.blueprints.modules.bert_family import (
+    BERT_TASKS,
+    DECODER,
+    POOLED,
+    Worn,
+    bert_embeddings,
+    bert_fields,
+    bert_layer,
+    dressed,
+    pooler,
+)
+from weighbridge.config.fields import Sizes, size
+from weighbridge.core.parts import layer_norm, linear
+from weighbridge.core.tree import Part
 
 FIELDS = (
     *bert_fields(vocab=250300, hidden=1152, mlp=4608, layers=32, heads=18, tied=False),

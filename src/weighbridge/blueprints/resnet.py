@@ -11,11 +11,11 @@ from weighbridge.blueprints.backbones import Features, handed
 from weighbridge.blueprints.convolutions import RESIDUAL
 from weighbridge.blueprints.grids import Grid, area, image, listing, strided
 from weighbridge.blueprints.staged import outputs
-from weighbridge.config import LABELS, Sizes, choice, fact, switch, variant
-from weighbridge.errors import ConfigError
-from weighbridge.parts import batch_norm, conv2d, linear
-from weighbridge.sizes import Size
-from weighbridge.tree import Every, Node, Part, Untold
+from weighbridge.config.fields import LABELS, Sizes, choice, fact, switch, variant
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import batch_norm, conv2d, linear
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Every, Node, Part, Untold
 
 
 def layer_kind(value: str) -> str:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.composite import composed, submodel, under
 from weighbridge.blueprints.seeing import NEUTRAL
-from weighbridge.config import Sizes, size
-from weighbridge.parts import linear
-from weighbridge.tree import Part
+from weighbridge.config.fields import Sizes, size
+from weighbridge.core.parts import linear
+from weighbridge.core.tree import Part
 
 
 def retrieval(c: Sizes) -> Part:

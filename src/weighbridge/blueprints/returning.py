@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from weighbridge.blueprints import Blueprint
-from weighbridge.config import Sizes
-from weighbridge.parts import embedding, linear, rms_norm, stack
-from weighbridge.records import TYPE_CHECKING
-from weighbridge.tree import Node, Part, Tensor
+from weighbridge.config.fields import Sizes
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.parts import embedding, linear, rms_norm, stack
+from weighbridge.core.tree import Node, Part, Tensor
 
 if TYPE_CHECKING:
     from typing import TypeVar

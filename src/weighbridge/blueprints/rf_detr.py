@@ -11,10 +11,10 @@ from weighbridge.blueprints.grids import Grid, area, number, scaled
 from weighbridge.blueprints.lw_detr import NEUTRAL, c2f, decoder, detection, detr
 from weighbridge.blueprints.lw_detr_fields import FIELDS as BEFORE
 from weighbridge.blueprints.rf_detr_dinov2 import features
-from weighbridge.config import Sizes, size, variant
-from weighbridge.parts import conv2d, layer_norm, linear, matmul, plain_mlp
-from weighbridge.sizes import Size
-from weighbridge.tree import Part, Stream, Tensor, Untold
+from weighbridge.config.fields import Sizes, size, variant
+from weighbridge.core.parts import conv2d, layer_norm, linear, matmul, plain_mlp
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part, Stream, Tensor, Untold
 
 DINOV2 = {
     "num_attention_heads": 6,

@@ -10,10 +10,10 @@ from weighbridge.blueprints.backbones import Features, handed
 from weighbridge.blueprints.dino import scale
 from weighbridge.blueprints.grids import CHANNELS, Grid, area, both, image, number, outputs
 from weighbridge.blueprints.vision import token
-from weighbridge.config import Sizes, size, switch
-from weighbridge.parts import attend, conv2d, gated_mlp, layer_norm, linear, plain_mlp, stack
-from weighbridge.sizes import Size
-from weighbridge.tree import Node, Part, Stream, Tensor, Untold
+from weighbridge.config.fields import Sizes, size, switch
+from weighbridge.core.parts import attend, conv2d, gated_mlp, layer_norm, linear, plain_mlp, stack
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part, Stream, Tensor, Untold
 
 FIELDS = (
     CHANNELS,

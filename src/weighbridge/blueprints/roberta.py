@@ -8,10 +8,10 @@ after the padding index, which is why published configs say 514 for 512.
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.config import Sizes
-from weighbridge.encoders import DECODER, POOLED, ROBERTA_HEADS, bert_fields, bert_layer, dressed, encoder_of, pooler
-from weighbridge.parts import embedding, layer_norm
-from weighbridge.tree import Part, Tensor
+from weighbridge.blueprints.modules.bert_family import DECODER, POOLED, ROBERTA_HEADS, bert_fields, bert_layer, dressed, encoder_of, pooler
+from weighbridge.config.fields import Sizes
+from weighbridge.core.parts import embedding, layer_norm
+from weighbridge.core.tree import Part, Tensor
 
 
 def roberta_embeddings(c: Sizes, *counters: Tensor, words: str | None = None) -> Part:

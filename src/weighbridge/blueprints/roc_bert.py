@@ -6,8 +6,7 @@ Source: ACL 2022, "RoCBert"; class and tensor names as in transformers 5.23.0, m
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.config import Sizes, derived, size, switch
-from weighbridge.encoders import (
+from weighbridge.blueprints.modules.bert_family import (
     BERT_HEADS,
     DECODER,
     POOLED,
@@ -20,8 +19,9 @@ from weighbridge.encoders import (
     encoder_of,
     pooler,
 )
-from weighbridge.parts import embedding, linear
-from weighbridge.tree import Part
+from weighbridge.config.fields import Sizes, derived, size, switch
+from weighbridge.core.parts import embedding, linear
+from weighbridge.core.tree import Part
 
 FIELDS = (
     *bert_fields(),

@@ -6,8 +6,7 @@ Source: arXiv 2104.09864; class and tensor names as in transformers 5.23.0, mode
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.config import Sizes, size, switch, told
-from weighbridge.encoders import (
+from weighbridge.blueprints.modules.bert_family import (
     BERT_TASKS,
     DECODER,
     POOLED,
@@ -21,8 +20,9 @@ from weighbridge.encoders import (
     two_ends,
     vocabulary,
 )
-from weighbridge.parts import embedding, layer_norm, linear
-from weighbridge.tree import Part, Tensor
+from weighbridge.config.fields import Sizes, size, switch, told
+from weighbridge.core.parts import embedding, layer_norm, linear
+from weighbridge.core.tree import Part, Tensor
 
 FIELDS = (
     *bert_fields(vocab=50000, positions=1536),

@@ -13,10 +13,10 @@ from weighbridge.blueprints.detections import attention, perceptron
 from weighbridge.blueprints.grids import Grid, area
 from weighbridge.blueprints.hybrid import deformable, hybrid, places, projected
 from weighbridge.blueprints.rtdetr_fields import FIELDS, SECOND, SKIPPED
-from weighbridge.config import Field, Sizes
-from weighbridge.parts import batch_norm, conv2d, embedding, layer_norm, linear, plain_mlp
-from weighbridge.sizes import Size
-from weighbridge.tree import Node, Part, Stream, Tensor, Untold
+from weighbridge.config.fields import Field, Sizes
+from weighbridge.core.parts import batch_norm, conv2d, embedding, layer_norm, linear, plain_mlp
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part, Stream, Tensor, Untold
 
 
 def looked_through(c: Sizes) -> Features:

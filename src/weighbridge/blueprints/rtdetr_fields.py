@@ -9,7 +9,7 @@ from __future__ import annotations
 from weighbridge.blueprints.backbones import backbone
 from weighbridge.blueprints.grids import image
 from weighbridge.blueprints.staged import number, numbers, ratio, scaled
-from weighbridge.config import LABELS, TIED, fact, size, switch, told, variant
+from weighbridge.config.fields import LABELS, TIED, fact, size, switch, told, variant
 
 FIELDS = (
     size("hidden", "d_model", 256, "H", "hidden size", "hidden_size"),

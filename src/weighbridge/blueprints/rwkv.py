@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from weighbridge.blueprints import Family
-from weighbridge.config import TIED, Sizes, size
-from weighbridge.parts import embedding, layer_norm, linear
-from weighbridge.tree import Every, Node, Part, Tensor
+from weighbridge.config.fields import TIED, Sizes, size
+from weighbridge.core.parts import embedding, layer_norm, linear
+from weighbridge.core.tree import Every, Node, Part, Tensor
 
 
 def mixes(c: Sizes, *names: str) -> tuple[Tensor, ...]:

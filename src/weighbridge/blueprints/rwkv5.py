@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family, rwkv
 from weighbridge.blueprints.causal import NEUTRAL
-from weighbridge.config import TIED, Sizes, derived, fact, size
-from weighbridge.parts import embedding, layer_norm, linear, matmul, stack
-from weighbridge.sizes import exact
-from weighbridge.tree import Node, Part, Tensor
+from weighbridge.config.fields import TIED, Sizes, derived, fact, size
+from weighbridge.core.parts import embedding, layer_norm, linear, matmul, stack
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Node, Part, Tensor
 
 
 def rwkv5(c: Sizes) -> tuple[Node, ...]:

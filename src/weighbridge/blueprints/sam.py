@@ -12,10 +12,10 @@ from weighbridge.blueprints.sam_decoder import WIDTH, decoder
 from weighbridge.blueprints.sam_vision import FIELDS as VISION
 from weighbridge.blueprints.sam_vision import encoder, side
 from weighbridge.blueprints.vision import NEUTRAL
-from weighbridge.config import TIED, Sizes, fact, nested, size
-from weighbridge.parts import conv2d, embedding, layer_norm
-from weighbridge.sizes import Size
-from weighbridge.tree import Once, Part, Stream, Tensor
+from weighbridge.config.fields import TIED, Sizes, fact, nested, size
+from weighbridge.core.parts import conv2d, embedding, layer_norm
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Once, Part, Stream, Tensor
 
 PROMPTS = (
     size("hidden", "hidden_size", 256, "H", "hidden size"),

@@ -13,11 +13,11 @@ from weighbridge.blueprints.sam import PROMPTS, mask_embedding
 from weighbridge.blueprints.sam2_vision import NEITHER, fused
 from weighbridge.blueprints.sam_decoder import FIELDS as DECODER
 from weighbridge.blueprints.sam_decoder import drawing, looking, perceptron
-from weighbridge.config import Sizes, nested, size, variant
-from weighbridge.errors import ConfigError
-from weighbridge.parts import conv2d, embedding, matmul
-from weighbridge.sizes import Size
-from weighbridge.tree import Once, Part, Tensor
+from weighbridge.config.fields import Sizes, nested, size, variant
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import conv2d, embedding, matmul
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Once, Part, Tensor
 
 # The feed-forward networks of the decoder are as deep as the decoder has layers.
 LAYERS = size("layers", "num_hidden_layers", 2, "L", "layers", minimum=2)

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from weighbridge.blueprints.grids import CHANNELS, Grid, area, both
 from weighbridge.blueprints.staged import alike, number, numbers, ratio, scaled
-from weighbridge.config import Sizes, listed, size, told
-from weighbridge.parts import attend, conv2d, layer_norm, linear, matmul, stack
-from weighbridge.records import NamedTuple
-from weighbridge.tree import Node, Part, Tensor, Untold
+from weighbridge.config.fields import Sizes, listed, size, told
+from weighbridge.core._namedtuple import NamedTuple
+from weighbridge.core.parts import attend, conv2d, layer_norm, linear, matmul, stack
+from weighbridge.core.tree import Node, Part, Tensor, Untold
 
 FIELDS = (
     size("hidden", "hidden_size", 96, "H", "hidden size"),

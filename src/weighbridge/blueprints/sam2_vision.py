@@ -12,10 +12,10 @@ from weighbridge.blueprints.sam2_hiera import FIELDS as HIERA
 from weighbridge.blueprints.sam2_hiera import hiera, stages
 from weighbridge.blueprints.staged import number, numbers
 from weighbridge.blueprints.vision import NEUTRAL
-from weighbridge.config import Sizes, size
-from weighbridge.errors import ConfigError
-from weighbridge.parts import conv2d
-from weighbridge.tree import Part
+from weighbridge.config.fields import Sizes, size
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import conv2d
+from weighbridge.core.tree import Part
 
 INPUTS = "backbone_channel_list"
 FIELDS = (

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Blueprint, Family
 from weighbridge.blueprints.convolutions import group_norm
-from weighbridge.config import Field, Sizes, size, told
-from weighbridge.errors import ConfigError
-from weighbridge.parts import attend, conv2d, embedding, layer_norm, linear, plain_mlp
-from weighbridge.sizes import Size, exact
-from weighbridge.tree import Part, Stream, Untold
+from weighbridge.config.fields import Field, Sizes, size, told
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import attend, conv2d, embedding, layer_norm, linear, plain_mlp
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Part, Stream, Untold
 
 HIDDEN = size("hidden", "hidden_size", 256, "H", "hidden size")
 HEADS = size("heads", "num_attention_heads", 8, "A", "attention heads")

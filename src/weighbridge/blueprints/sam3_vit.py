@@ -8,12 +8,12 @@ from __future__ import annotations
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.composite import composed, submodel, under
 from weighbridge.blueprints.grids import CHANNELS, Grid, area, both, image, listing, number, numbers
-from weighbridge.config import Sizes, listed, size, told
-from weighbridge.errors import ConfigError
-from weighbridge.parts import attend, conv2d, layer_norm, linear, plain_mlp, stack
-from weighbridge.records import TYPE_CHECKING
-from weighbridge.sizes import exact
-from weighbridge.tree import Node, Part, Stream, Tensor, Untold
+from weighbridge.config.fields import Sizes, listed, size, told
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import attend, conv2d, layer_norm, linear, plain_mlp, stack
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Node, Part, Stream, Tensor, Untold
 
 if TYPE_CHECKING:
     from typing import Any

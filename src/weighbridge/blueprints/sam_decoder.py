@@ -7,10 +7,10 @@ models/sam_hq/modeling_sam_hq.py.
 from __future__ import annotations
 
 from weighbridge.blueprints.grids import transposed
-from weighbridge.config import Sizes, size
-from weighbridge.parts import attend, conv2d, embedding, layer_norm, linear, matmul
-from weighbridge.sizes import Size, exact
-from weighbridge.tree import Node, Part
+from weighbridge.config.fields import Sizes, size
+from weighbridge.core.parts import attend, conv2d, embedding, layer_norm, linear, matmul
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Node, Part
 
 FIELDS = (
     size("hidden", "hidden_size", 256, "H", "hidden size"),

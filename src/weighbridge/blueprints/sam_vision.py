@@ -12,10 +12,10 @@ from weighbridge.blueprints import Family
 from weighbridge.blueprints.grids import CHANNELS, Grid, area
 from weighbridge.blueprints.staged import ratio, scaled
 from weighbridge.blueprints.vision import HEADS, HIDDEN, LAYERS, NEUTRAL, QKV_BIAS, WHOLE_HEADS
-from weighbridge.config import Sizes, fact, listed, size, switch
-from weighbridge.parts import attend, conv2d, layer_norm, linear, matmul, stack
-from weighbridge.sizes import Size
-from weighbridge.tree import Part, Tensor
+from weighbridge.config.fields import Sizes, fact, listed, size, switch
+from weighbridge.core.parts import attend, conv2d, layer_norm, linear, matmul, stack
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part, Tensor
 
 
 def kinds(c: Sizes) -> list[str]:

@@ -11,10 +11,10 @@ from weighbridge.blueprints.grids import CHANNELS
 from weighbridge.blueprints.kinds import one_per_layer
 from weighbridge.blueprints.staged import number
 from weighbridge.blueprints.vision import IMAGE, PATCH, WHOLE_HEADS, projection, token
-from weighbridge.config import Sizes, choice, fact, size, switch
-from weighbridge.parts import attend, gated_mlp, linear, plain_mlp, rms_norm, stack
-from weighbridge.sizes import Size
-from weighbridge.tree import Node, Part
+from weighbridge.config.fields import Sizes, choice, fact, size, switch
+from weighbridge.core.parts import attend, gated_mlp, linear, plain_mlp, rms_norm, stack
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part
 
 
 def kinds(c: Sizes) -> list[int]:

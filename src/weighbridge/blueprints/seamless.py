@@ -10,9 +10,9 @@ from __future__ import annotations
 from weighbridge.blueprints import Blueprint, Family
 from weighbridge.blueprints.conformer import kind
 from weighbridge.blueprints.seamless_parts import FIELDS, heard, hearing, reader, unit_writer, vocoder, writer
-from weighbridge.config import Sizes, altered, fact, size
-from weighbridge.parts import embedding, linear
-from weighbridge.tree import Part, Stream, Untold
+from weighbridge.config.fields import Sizes, altered, fact, size
+from weighbridge.core.parts import embedding, linear
+from weighbridge.core.tree import Part, Stream, Untold
 
 UNITS = Untold("units are as many as characters last")
 

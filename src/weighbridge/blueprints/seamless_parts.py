@@ -9,10 +9,10 @@ from __future__ import annotations
 from weighbridge.blueprints import conformer, wav2vec2_bert
 from weighbridge.blueprints.hifigan import fields as enlarging
 from weighbridge.blueprints.hifigan import generator, same
-from weighbridge.config import TIED, Field, Sizes, altered, fact, size, switch
-from weighbridge.parts import batch_norm, conv1d, embedding, fairseq_attention, layer_norm, linear
-from weighbridge.sizes import Size, exact
-from weighbridge.tree import Node, Part, Stream, Tensor, Untold
+from weighbridge.config.fields import TIED, Field, Sizes, altered, fact, size, switch
+from weighbridge.core.parts import batch_norm, conv1d, embedding, fairseq_attention, layer_norm, linear
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Node, Part, Stream, Tensor, Untold
 
 
 def stacks(prefix: str, word: str, layers: int, mark: str, what: str) -> tuple[Field, ...]:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.recurrent import lstm
 from weighbridge.blueprints.seanet_fields import ENCODEC
-from weighbridge.config import Sizes
-from weighbridge.sizes import Size
-from weighbridge.tree import Node, Part, Tensor, Untold
+from weighbridge.config.fields import Sizes
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part, Tensor, Untold
 
 FILLED = Untold("waves are filled up to whole frames, and codes are found by their distance")
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from math import ceil, prod
 
 from weighbridge.blueprints.staged import numbers
-from weighbridge.config import Field, Sizes, choice, size, switch, told
-from weighbridge.errors import ConfigError
-from weighbridge.records import TYPE_CHECKING
+from weighbridge.config.fields import Field, Sizes, choice, size, switch, told
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import ConfigError
 
 if TYPE_CHECKING:
     from typing import Any

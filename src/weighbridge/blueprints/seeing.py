@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from weighbridge.blueprints import Blueprint
-from weighbridge.config import Field, Sizes, choice, switch, told
-from weighbridge.parts import linear
-from weighbridge.records import TYPE_CHECKING
-from weighbridge.sizes import Size
-from weighbridge.tree import Node, Part, Span, Stream, Untold
+from weighbridge.config.fields import Field, Sizes, choice, switch, told
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.parts import linear
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part, Span, Stream, Untold
 
 if TYPE_CHECKING:
     from typing import Any

@@ -9,9 +9,9 @@ from __future__ import annotations
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.grids import CHANNELS, Grid, area, image, listing, strided
 from weighbridge.blueprints.staged import alike, number, numbers
-from weighbridge.config import LABELS, Sizes, size, switch, told
-from weighbridge.parts import attend, batch_norm, conv2d, layer_norm, linear
-from weighbridge.tree import Node, Part, Stream, Untold
+from weighbridge.config.fields import LABELS, Sizes, size, switch, told
+from weighbridge.core.parts import attend, batch_norm, conv2d, layer_norm, linear
+from weighbridge.core.tree import Node, Part, Stream, Untold
 
 FIELDS = (
     CHANNELS,

@@ -11,9 +11,9 @@ from weighbridge.blueprints.grids import CHANNELS, area
 from weighbridge.blueprints.sam_vision import attention
 from weighbridge.blueprints.staged import number
 from weighbridge.blueprints.vision import HEADS, LAYERS, NEUTRAL, QKV_BIAS, SQUARE_PATCH, WHOLE_HEADS, grid, patches
-from weighbridge.config import Sizes, fact, listed, sides, size, switch
-from weighbridge.parts import conv2d, layer_norm, linear, stack
-from weighbridge.tree import Node, Part, Tensor
+from weighbridge.config.fields import Sizes, fact, listed, sides, size, switch
+from weighbridge.core.parts import conv2d, layer_norm, linear, stack
+from weighbridge.core.tree import Node, Part, Tensor
 
 FIELDS = (
     size("hidden", "hidden_size", 1024, "H", "hidden size"),

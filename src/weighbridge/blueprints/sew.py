@@ -9,9 +9,9 @@ from weighbridge.blueprints import Family, deberta, deberta_v2
 from weighbridge.blueprints.speech import FIELDS, NEUTRAL, frames, masked
 from weighbridge.blueprints.speech_heads import headed
 from weighbridge.blueprints.wav2vec2 import features, layer, positions
-from weighbridge.config import Sizes, choice, fact, listed, size, told, variant
-from weighbridge.parts import layer_norm, linear
-from weighbridge.tree import Node, Part, Span, Stream
+from weighbridge.config.fields import Sizes, choice, fact, listed, size, told, variant
+from weighbridge.core.parts import layer_norm, linear
+from weighbridge.core.tree import Node, Part, Span, Stream
 
 WIDTHS = [64, 128, 128, 128, 128, 256, 256, 256, 256, 512, 512, 512, 512]
 RELATIVE = "positions reach reaching relative kinds buckets bucketed shared normed kernel convolved conv_groups".split()

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from weighbridge.blueprints.grids import CHANNELS, Grid, area, both, image
 from weighbridge.blueprints.staged import alike, number, numbers, outputs, ratio
-from weighbridge.config import LABELS, Sizes, fact, size, switch, told
-from weighbridge.parts import conv2d, layer_norm, linear
-from weighbridge.sizes import Size
-from weighbridge.tree import Part, Tensor, Untold
+from weighbridge.config.fields import LABELS, Sizes, fact, size, switch, told
+from weighbridge.core.parts import conv2d, layer_norm, linear
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part, Tensor, Untold
 
 FIELDS = (
     CHANNELS,

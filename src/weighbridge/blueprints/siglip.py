@@ -9,9 +9,9 @@ from __future__ import annotations
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.grids import CHANNELS
 from weighbridge.blueprints.towers import encoder, image_fields, stack_fields, text_embeddings, text_fields
-from weighbridge.config import LABELS, Field, Sizes, fact, nested, size, switch
-from weighbridge.parts import attend, conv2d, embedding, layer_norm, linear, matmul, plain_mlp
-from weighbridge.tree import Part, Stream, Tensor, Untold
+from weighbridge.config.fields import LABELS, Field, Sizes, fact, nested, size, switch
+from weighbridge.core.parts import attend, conv2d, embedding, layer_norm, linear, matmul, plain_mlp
+from weighbridge.core.tree import Part, Stream, Tensor, Untold
 
 STACK = stack_fields(768, 3072, 12)
 TEXT = (*text_fields(32000, 64, *STACK), size("projected", "projection_size", lambda c: c.hidden, "E", "width of the shared space"))

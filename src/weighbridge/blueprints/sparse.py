@@ -15,10 +15,10 @@ from weighbridge.blueprints.kinds import first_dense as first_dense
 from weighbridge.blueprints.kinds import old_steps as old_steps
 from weighbridge.blueprints.kinds import one_per_layer as one_per_layer
 from weighbridge.blueprints.kinds import told as told
-from weighbridge.config import Field, Sizes, derived, fact, size
-from weighbridge.errors import ConfigError
-from weighbridge.parts import fused_experts, gated_mlp, linear, rms_norm
-from weighbridge.tree import Node, Part, Tensor
+from weighbridge.config.fields import Field, Sizes, derived, fact, size
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import fused_experts, gated_mlp, linear, rms_norm
+from weighbridge.core.tree import Node, Part, Tensor
 
 MIXTURE = (
     size("experts", "num_local_experts", 8, "E", "experts", "num_experts"),

@@ -7,10 +7,10 @@ models/audio_spectrogram_transformer/modeling_audio_spectrogram_transformer.py. 
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.config import LABELS, Sizes, derived, size, switch
-from weighbridge.parts import attend, layer_norm, linear
-from weighbridge.sizes import Size
-from weighbridge.tree import Part, Tensor
+from weighbridge.config.fields import LABELS, Sizes, derived, size, switch
+from weighbridge.core.parts import attend, layer_norm, linear
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part, Tensor
 
 FIELDS = (
     size("hidden", "hidden_size", 768, "H", "hidden size"),

@@ -5,10 +5,10 @@ Source: names as in transformers 5.23.0, models/wav2vec2/modeling_wav2vec2.py.
 
 from __future__ import annotations
 
-from weighbridge.config import LABELS, Field, Sizes, choice, derived, fact, listed, size, switch
-from weighbridge.parts import conv1d, layer_norm, linear
-from weighbridge.sizes import Size, exact
-from weighbridge.tree import Part, Span, Stream, Tensor
+from weighbridge.config.fields import LABELS, Field, Sizes, choice, derived, fact, listed, size, switch
+from weighbridge.core.parts import conv1d, layer_norm, linear
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Part, Span, Stream, Tensor
 
 NEUTRAL = frozenset(
     """apply_spec_augment codevector_dim contrastive_logits_temperature ctc_loss_reduction ctc_zero_infinity diversity_loss_weight

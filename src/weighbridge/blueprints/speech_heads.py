@@ -9,10 +9,10 @@ from collections.abc import Callable
 
 from weighbridge.blueprints import Blueprint
 from weighbridge.blueprints.speech import frames, heard
-from weighbridge.config import Sizes
-from weighbridge.errors import ConfigError
-from weighbridge.parts import linear
-from weighbridge.tree import Node, Part, Span, Stream, Tensor
+from weighbridge.config.fields import Sizes
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import linear
+from weighbridge.core.tree import Node, Part, Span, Stream, Tensor
 
 
 def as_many(c: Sizes, values: list[int], key: str) -> list[int]:

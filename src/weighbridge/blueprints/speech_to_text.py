@@ -7,9 +7,9 @@ computed; ``seq`` counts frames.
 from __future__ import annotations
 
 from weighbridge.blueprints import Family, fairseq
-from weighbridge.config import Sizes, listed, size, variant
-from weighbridge.parts import conv1d, embedding, layer_norm, linear
-from weighbridge.tree import Part, Stream
+from weighbridge.config.fields import Sizes, listed, size, variant
+from weighbridge.core.parts import conv1d, embedding, layer_norm, linear
+from weighbridge.core.tree import Part, Stream
 
 FIELDS = variant(
     tuple(field for field in fairseq.fields(10000, 1024, 256, 2048, (12, 6), 4) if field.word not in ("positions", "labels")),

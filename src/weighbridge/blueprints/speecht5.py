@@ -10,9 +10,9 @@ from collections.abc import Callable
 from weighbridge.blueprints import Blueprint, Family
 from weighbridge.blueprints.speech import frames
 from weighbridge.blueprints.speecht5_nets import FIELDS, SKIPPED, decoder, encoder, hears, reads, repeats, spoken, writes
-from weighbridge.config import Sizes
-from weighbridge.parts import linear
-from weighbridge.tree import Node, Part, Stream
+from weighbridge.config.fields import Sizes
+from weighbridge.core.parts import linear
+from weighbridge.core.tree import Node, Part, Stream
 
 Net = Callable[[Sizes], tuple[Node, ...]]
 

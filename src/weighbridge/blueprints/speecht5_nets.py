@@ -9,10 +9,10 @@ from __future__ import annotations
 from weighbridge.blueprints.speech import FIELDS as HEARING
 from weighbridge.blueprints.speech import NEUTRAL, frames, masked
 from weighbridge.blueprints.wav2vec2 import features, positions
-from weighbridge.config import TIED, Field, Sizes, derived, size
-from weighbridge.parts import batch_norm, conv1d, embedding, fairseq_attention, layer_norm, linear, matmul
-from weighbridge.sizes import Size, exact
-from weighbridge.tree import Every, Node, Part, Span, Stream, Tensor
+from weighbridge.config.fields import TIED, Field, Sizes, derived, size
+from weighbridge.core.parts import batch_norm, conv1d, embedding, fairseq_attention, layer_norm, linear, matmul
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Every, Node, Part, Span, Stream, Tensor
 
 KEPT = "widths kernels strides position_kernel position_groups conv_bias norm time_mask feature_mask batch_norm projection_norm stacked".split()
 FIELDS = (

@@ -6,10 +6,19 @@ Source: arXiv 2101.00438; class and tensor names as in transformers 5.23.0, mode
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.config import Sizes
-from weighbridge.encoders import POOLED, Worn, attention, bert_embeddings, bert_fields, dressed, encoder_of, feed_forward
-from weighbridge.parts import layer_norm, linear, matmul
-from weighbridge.tree import Part, Stream
+from weighbridge.blueprints.modules.bert_family import (
+    POOLED,
+    Worn,
+    attention,
+    bert_embeddings,
+    bert_fields,
+    dressed,
+    encoder_of,
+    feed_forward,
+)
+from weighbridge.config.fields import Sizes
+from weighbridge.core.parts import layer_norm, linear, matmul
+from weighbridge.core.tree import Part, Stream
 
 
 def splinter(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:

@@ -6,11 +6,11 @@ Source: arXiv 2006.11316; class and tensor names as in transformers 5.23.0, mode
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.config import Sizes, size
-from weighbridge.encoders import BERT_TASKS, POOLED, Worn, bert_embeddings, bert_fields, bert_lm, dressed, pooler
-from weighbridge.parts import attend, layer_norm
-from weighbridge.sizes import Size, exact
-from weighbridge.tree import Part, Tensor
+from weighbridge.blueprints.modules.bert_family import BERT_TASKS, POOLED, Worn, bert_embeddings, bert_fields, bert_lm, dressed, pooler
+from weighbridge.config.fields import Sizes, size
+from weighbridge.core.parts import attend, layer_norm
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Part, Tensor
 
 GROUPS = (("q", 4), ("k", 4), ("v", 4), ("post_attention", 1), ("intermediate", 4), ("output", 4))
 FIELDS = (

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import FIELDS, HEAD_DIM, NEUTRAL, UNBIASED, attention, heads
-from weighbridge.config import Sizes, switch, variant
-from weighbridge.parts import attend, embedding, gated_mlp, layer_norm, linear, plain_mlp
-from weighbridge.sizes import Size
-from weighbridge.tree import Node, Part
+from weighbridge.config.fields import Sizes, switch, variant
+from weighbridge.core.parts import attend, embedding, gated_mlp, layer_norm, linear, plain_mlp
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part
 
 
 def stablelm(c: Sizes) -> tuple[Node, ...]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from weighbridge.config import Field, Sizes, choice, told
-from weighbridge.errors import ConfigError
-from weighbridge.records import TYPE_CHECKING
-from weighbridge.sizes import Size
+from weighbridge.config.fields import Field, Sizes, choice, told
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.sizes import Size
 
 if TYPE_CHECKING:
     from typing import Any

@@ -9,9 +9,9 @@ from __future__ import annotations
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import FIELDS, NEUTRAL, attention, heads
 from weighbridge.blueprints.windows import window
-from weighbridge.config import Field, Sizes, fact, switch, variant
-from weighbridge.parts import embedding, layer_norm, plain_mlp
-from weighbridge.tree import Node, Part
+from weighbridge.config.fields import Field, Sizes, fact, switch, variant
+from weighbridge.core.parts import embedding, layer_norm, plain_mlp
+from weighbridge.core.tree import Node, Part
 
 
 def starcoder2(c: Sizes) -> tuple[Node, ...]:

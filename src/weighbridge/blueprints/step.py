@@ -6,16 +6,16 @@ lists of layers go on with those that predict further tokens; the class leaves t
 
 from __future__ import annotations
 
-from weighbridge.binding import bind
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import FIELDS, NEUTRAL, attention
 from weighbridge.blueprints.kinds import chosen, of_kinds
 from weighbridge.blueprints.sparse import EXPERT_MLP, EXPERTS, MIXTURE, mlp
-from weighbridge.config import Field, Sizes, altered, derived, fact, nested, optional, size, variant
-from weighbridge.errors import ConfigError
-from weighbridge.parts import embedding, linear, rms_norm, stack
-from weighbridge.records import TYPE_CHECKING
-from weighbridge.tree import Node, Part
+from weighbridge.config.bind import bind
+from weighbridge.config.fields import Field, Sizes, altered, derived, fact, nested, optional, size, variant
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import embedding, linear, rms_norm, stack
+from weighbridge.core.tree import Node, Part
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

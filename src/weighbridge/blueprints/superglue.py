@@ -10,12 +10,12 @@ from itertools import pairwise
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.composite import composed, submodel, under
 from weighbridge.blueprints.staged import numbers
-from weighbridge.config import Sizes, listed, size
-from weighbridge.errors import ConfigError
-from weighbridge.parts import attend, batch_norm, linear
-from weighbridge.records import TYPE_CHECKING
-from weighbridge.sizes import Size, exact
-from weighbridge.tree import Node, Part, Tensor, Untold
+from weighbridge.config.fields import Sizes, listed, size
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import attend, batch_norm, linear
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Node, Part, Tensor, Untold
 
 if TYPE_CHECKING:
     from typing import Any

@@ -9,10 +9,10 @@ from __future__ import annotations
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.grids import area, image, listing, strided
 from weighbridge.blueprints.staged import number, numbers
-from weighbridge.config import Sizes, size, told
-from weighbridge.errors import ConfigError
-from weighbridge.parts import conv2d
-from weighbridge.tree import Part, Stream, Untold
+from weighbridge.config.fields import Sizes, size, told
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import conv2d
+from weighbridge.core.tree import Part, Stream, Untold
 
 FIELDS = (
     numbers("widths", "encoder_hidden_sizes", (64, 64, 128, 128)),

@@ -9,10 +9,10 @@ from weighbridge.blueprints import Family
 from weighbridge.blueprints.convolutions import HEAD, halved
 from weighbridge.blueprints.grids import CHANNELS, area, both, image, strided
 from weighbridge.blueprints.staged import alike, entries, number, numbers
-from weighbridge.config import LABELS, Sizes, switch, told
-from weighbridge.parts import batch_norm, conv2d, linear
-from weighbridge.sizes import Size
-from weighbridge.tree import Node, Part, Tensor
+from weighbridge.config.fields import LABELS, Sizes, switch, told
+from weighbridge.core.parts import batch_norm, conv2d, linear
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part, Tensor
 
 FIELDS = (
     CHANNELS,

@@ -11,10 +11,10 @@ from weighbridge.blueprints.backbones import Features, handed
 from weighbridge.blueprints.grids import Grid, area, listing
 from weighbridge.blueprints.shifted import FIELDS, SKIPPED, embeddings, handed_maps, maps, merging, norms, pixels
 from weighbridge.blueprints.staged import scaled
-from weighbridge.config import Field, Sizes, altered, fact, variant
-from weighbridge.parts import attend, layer_norm, linear
-from weighbridge.sizes import Size, exact
-from weighbridge.tree import Node, Part, Stream, Tensor, Untold
+from weighbridge.config.fields import Field, Sizes, altered, fact, variant
+from weighbridge.core.parts import attend, layer_norm, linear
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Node, Part, Stream, Tensor, Untold
 
 
 def windows(c: Sizes, grid: tuple[int, int], whole: bool) -> tuple[Stream, Stream, int]:

@@ -8,10 +8,10 @@ from __future__ import annotations
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.grids import area, listing, scaled
 from weighbridge.blueprints.swin2sr_fields import FIELDS
-from weighbridge.config import Sizes
-from weighbridge.parts import attend, conv2d, layer_norm, linear, split_mlp
-from weighbridge.sizes import Size, exact
-from weighbridge.tree import Node, Once, Part, Stream, Tensor, Untold
+from weighbridge.config.fields import Sizes
+from weighbridge.core.parts import attend, conv2d, layer_norm, linear, split_mlp
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Node, Once, Part, Stream, Tensor, Untold
 
 WIDTH = 64
 """Channels while an image is made larger."""

@@ -6,9 +6,9 @@ Source: names as in transformers 5.23.0, models/swin2sr/configuration_swin2sr.py
 from __future__ import annotations
 
 from weighbridge.blueprints.grids import CHANNELS, alike, both, image, number, numbers, ratio
-from weighbridge.config import Sizes, choice, size, switch, told
-from weighbridge.errors import ConfigError
-from weighbridge.records import TYPE_CHECKING
+from weighbridge.config.fields import Sizes, choice, size, switch, told
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import ConfigError
 
 if TYPE_CHECKING:
     from typing import Any

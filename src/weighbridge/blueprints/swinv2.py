@@ -10,11 +10,11 @@ from weighbridge.blueprints.backbones import Features, handed
 from weighbridge.blueprints.grids import Grid, area, listing
 from weighbridge.blueprints.shifted import FIELDS, SKIPPED, embeddings, handed_maps, maps, merging, pixels
 from weighbridge.blueprints.staged import scaled
-from weighbridge.config import Sizes, altered, variant
-from weighbridge.errors import ConfigError
-from weighbridge.parts import attend, layer_norm, linear, split_mlp
-from weighbridge.sizes import exact
-from weighbridge.tree import Node, Once, Part, Tensor
+from weighbridge.config.fields import Sizes, altered, variant
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import attend, layer_norm, linear, split_mlp
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Node, Once, Part, Tensor
 
 SWINV2 = variant(FIELDS, extra_position=True)
 COORDINATES = 512

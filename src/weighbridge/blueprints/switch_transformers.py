@@ -7,11 +7,11 @@ takes only so many tokens of an example; beyond that, who is left out depends on
 from __future__ import annotations
 
 from weighbridge.blueprints import Family, t5
-from weighbridge.config import TIED, Sizes, derived, echo, fact, optional, size, switch, told, variant
-from weighbridge.parts import embedding, linear, rms_norm
-from weighbridge.parts import stack as stacked
-from weighbridge.sizes import Size
-from weighbridge.tree import Node, Part, Stream, Within
+from weighbridge.config.fields import TIED, Sizes, derived, echo, fact, optional, size, switch, told, variant
+from weighbridge.core.parts import embedding, linear, rms_norm
+from weighbridge.core.parts import stack as stacked
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part, Stream, Within
 
 
 def kinds(layers: int, sparse: int) -> list[tuple[bool, bool]]:

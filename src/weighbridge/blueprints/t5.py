@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from weighbridge.blueprints import Blueprint, Family
-from weighbridge.config import LABELS, Field, Sizes, choice, echo, fact, size, switch
-from weighbridge.parts import attend, embedding, linear, rms_norm
-from weighbridge.sizes import Size
-from weighbridge.tree import Every, Node, Part, Stream
+from weighbridge.config.fields import LABELS, Field, Sizes, choice, echo, fact, size, switch
+from weighbridge.core.parts import attend, embedding, linear, rms_norm
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Every, Node, Part, Stream
 
 NEUTRAL = frozenset(
     """relative_attention_max_distance dropout_rate dense_act_fn scalable_attention scale_decoder_outputs tie_word_embeddings

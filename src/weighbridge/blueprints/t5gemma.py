@@ -6,11 +6,11 @@ Source: arXiv 2504.06225; names as in transformers 5.23.0, models/t5gemma/modeli
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.config import LABELS, TIED, Sizes, nested, size, switch
-from weighbridge.errors import ConfigError
-from weighbridge.parts import attend, embedding, gated_mlp, linear, rms_norm
-from weighbridge.sizes import Size
-from weighbridge.tree import Part, Stream
+from weighbridge.config.fields import LABELS, TIED, Sizes, nested, size, switch
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import attend, embedding, gated_mlp, linear, rms_norm
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part, Stream
 
 SIDE = (
     size("vocab", "vocab_size", 256000, "V", "vocabulary size"),

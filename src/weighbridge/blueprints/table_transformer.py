@@ -9,10 +9,10 @@ from weighbridge.blueprints import Family
 from weighbridge.blueprints.backbones import Features
 from weighbridge.blueprints.detections import FIELDS, SKIPPED, detecting, looked_through, positions
 from weighbridge.blueprints.grids import area
-from weighbridge.config import Sizes
-from weighbridge.parts import conv2d, embedding, fairseq_attention, layer_norm, linear
-from weighbridge.sizes import Size, exact
-from weighbridge.tree import Part, Stream
+from weighbridge.config.fields import Sizes
+from weighbridge.core.parts import conv2d, embedding, fairseq_attention, layer_norm, linear
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Part, Stream
 
 
 def attention(c: Sizes, name: str, heads: Size, keys: Stream | None = None) -> Part:

@@ -6,8 +6,7 @@ Source: arXiv 2004.02349; class and tensor names as in transformers 5.23.0, mode
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.config import Sizes, listed, size, switch, told
-from weighbridge.encoders import (
+from weighbridge.blueprints.modules.bert_family import (
     DECODER,
     POOLED,
     Worn,
@@ -20,8 +19,9 @@ from weighbridge.encoders import (
     labels_of_one,
     pooler,
 )
-from weighbridge.parts import embedding, linear
-from weighbridge.tree import Part, Tensor
+from weighbridge.config.fields import Sizes, listed, size, switch, told
+from weighbridge.core.parts import embedding, linear
+from weighbridge.core.tree import Part, Tensor
 
 FIELDS = (
     *bert_fields(positions=1024, types=None),

@@ -8,11 +8,11 @@ from __future__ import annotations
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.grids import Grid, area, image, listing, strided
 from weighbridge.blueprints.staged import alike, number, numbers, outputs
-from weighbridge.config import LABELS, Field, Sizes, told
-from weighbridge.errors import ConfigError
-from weighbridge.parts import batch_norm, conv2d, linear
-from weighbridge.records import TYPE_CHECKING
-from weighbridge.tree import Node, Part
+from weighbridge.config.fields import LABELS, Field, Sizes, told
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import batch_norm, conv2d, linear
+from weighbridge.core.tree import Node, Part
 
 if TYPE_CHECKING:
     from typing import Any

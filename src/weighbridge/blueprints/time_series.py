@@ -9,11 +9,11 @@ from collections.abc import Callable
 
 from weighbridge.blueprints import Blueprint, Family, fairseq
 from weighbridge.blueprints.sparse import required
-from weighbridge.config import Field, Sizes, choice, derived, echo, listed, size, told, variant
-from weighbridge.errors import ConfigError
-from weighbridge.parts import embedding, layer_norm, linear
-from weighbridge.sizes import Size
-from weighbridge.tree import Node, Part, Stream, Tensor
+from weighbridge.config.fields import Field, Sizes, choice, derived, echo, listed, size, told, variant
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import embedding, layer_norm, linear
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part, Stream, Tensor
 
 NEUTRAL = fairseq.NEUTRAL | set("loss scaling num_parallel_samples sampling_factor".split())
 DISTRIBUTIONS = {"student_t": 3, "normal": 2, "negative_binomial": 2}

@@ -7,10 +7,10 @@ the config says; the decoder alone reads ``seq`` steps.
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.config import Sizes, listed, size, switch
-from weighbridge.parts import attend, embedding, layer_norm, linear, rms_norm
-from weighbridge.sizes import Size, exact
-from weighbridge.tree import Node, Part, Span, Stream, Tensor
+from weighbridge.config.fields import Sizes, listed, size, switch
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, rms_norm
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Node, Part, Span, Stream, Tensor
 
 STEPS = (
     size("patch", "patch_length", 32, "P", "steps in a patch"),

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.timesfm import QUANTILES, STACK, STEPS, residual
-from weighbridge.config import Sizes, size, switch, variant
-from weighbridge.parts import attend, linear, rms_norm
-from weighbridge.sizes import exact
-from weighbridge.tree import Part, Span, Stream, Tensor
+from weighbridge.config.fields import Sizes, size, switch, variant
+from weighbridge.core.parts import attend, linear, rms_norm
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Part, Span, Stream, Tensor
 
 FIELDS = (
     *variant(STEPS, back=16384),

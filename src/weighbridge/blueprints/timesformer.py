@@ -7,25 +7,12 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.grids import CHANNELS, area
-from weighbridge.blueprints.vision import (
-    HEADS,
-    HIDDEN,
-    IMAGE,
-    LAYERS,
-    MLP,
-    NEUTRAL,
-    PATCH,
-    QKV_BIAS,
-    WHOLE_HEADS,
-    grid,
-    patches,
-    token,
-)
-from weighbridge.config import LABELS, Sizes, choice, size
-from weighbridge.errors import ConfigError
-from weighbridge.parts import attend, conv2d, layer_norm, linear, split_mlp
-from weighbridge.sizes import Size
-from weighbridge.tree import Part
+from weighbridge.blueprints.vision import HEADS, HIDDEN, IMAGE, LAYERS, MLP, NEUTRAL, PATCH, QKV_BIAS, WHOLE_HEADS, grid, patches, token
+from weighbridge.config.fields import LABELS, Sizes, choice, size
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import attend, conv2d, layer_norm, linear, split_mlp
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part
 
 
 def known(kind: object) -> object:

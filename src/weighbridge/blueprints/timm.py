@@ -6,10 +6,10 @@ Source: timm 1.0, timm/models/resnet.py, behind transformers 5.23.0, models/timm
 from __future__ import annotations
 
 from weighbridge.blueprints.grids import CHANNELS, Grid, area, strided
-from weighbridge.config import Sizes, choice
-from weighbridge.errors import ConfigError
-from weighbridge.parts import batch_norm, conv2d
-from weighbridge.tree import Every, Node, Part
+from weighbridge.config.fields import Sizes, choice
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import batch_norm, conv2d
+from weighbridge.core.tree import Every, Node, Part
 
 DEPTHS = {
     "resnet18": (2, 2, 2, 2),

@@ -10,7 +10,7 @@ from weighbridge.blueprints.dino import KEYS, REGISTERS, dinov2, dinov2_encoder
 from weighbridge.blueprints.grids import CHANNELS
 from weighbridge.blueprints.staged import ratio, scaled
 from weighbridge.blueprints.vision import HEAD_DIM, HEADS, HIDDEN, LAYERS, QKV_BIAS
-from weighbridge.config import derived, fact, sides, switch
+from weighbridge.config.fields import derived, fact, sides, switch
 
 FIELDS = (
     *(HIDDEN, LAYERS, HEADS, HEAD_DIM, CHANNELS, QKV_BIAS),

@@ -14,11 +14,11 @@ from weighbridge.blueprints.staged import numbers
 from weighbridge.blueprints.tips_vision import FIELDS
 from weighbridge.blueprints.towers import encoder, similarity, stack_fields, text_fields
 from weighbridge.blueprints.vision import NEUTRAL
-from weighbridge.config import LABELS, Sizes, choice, nested, size, told
-from weighbridge.errors import ConfigError
-from weighbridge.parts import conv2d, embedding, layer_norm, linear, matmul
-from weighbridge.sizes import Size
-from weighbridge.tree import Part, Tensor
+from weighbridge.config.fields import LABELS, Sizes, choice, nested, size, told
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import conv2d, embedding, layer_norm, linear, matmul
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part, Tensor
 
 TEXT = text_fields(32000, 64, *stack_fields(768, 3072, 12))
 DPT = (

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from weighbridge.blueprints.grids import CHANNELS
-from weighbridge.config import Field, Sizes, derived, size
-from weighbridge.parts import conv2d, embedding, fairseq_attention, layer_norm, linear, matmul, plain_mlp
-from weighbridge.records import TYPE_CHECKING
-from weighbridge.sizes import Size, exact
-from weighbridge.tree import Node, Op, Part, Tensor
+from weighbridge.config.fields import Field, Sizes, derived, size
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.parts import conv2d, embedding, fairseq_attention, layer_norm, linear, matmul, plain_mlp
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Node, Op, Part, Tensor
 
 if TYPE_CHECKING:
     from typing import Any

@@ -6,10 +6,10 @@ Source: arXiv 2109.10282; class and tensor names as in transformers 5.23.0, mode
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.config import TIED, Sizes, derived, size, switch
-from weighbridge.parts import attend, embedding, fairseq_attention, layer_norm, linear
-from weighbridge.sizes import exact
-from weighbridge.tree import Node, Part
+from weighbridge.config.fields import TIED, Sizes, derived, size, switch
+from weighbridge.core.parts import attend, embedding, fairseq_attention, layer_norm, linear
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Node, Part
 
 
 def decoder(c: Sizes, *, crossed: bool) -> Part:

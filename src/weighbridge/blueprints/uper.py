@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from weighbridge.blueprints.grids import Grid, area, transposed
 from weighbridge.blueprints.staged import number, numbers
-from weighbridge.config import Sizes, size, switch
-from weighbridge.errors import ConfigError
-from weighbridge.parts import batch_norm, conv2d
-from weighbridge.sizes import Size
-from weighbridge.tree import Part
+from weighbridge.config.fields import Sizes, size, switch
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import batch_norm, conv2d
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part
 
 FIELDS = (
     numbers("scales", "pool_scales", (1, 2, 3, 6)),

@@ -9,11 +9,11 @@ from __future__ import annotations
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.backbones import Features, backbone, features
 from weighbridge.blueprints.grids import Grid, area, image, number, numbers
-from weighbridge.config import LABELS, Sizes, size, switch, told
-from weighbridge.errors import ConfigError
-from weighbridge.parts import batch_norm, conv2d
-from weighbridge.sizes import Size
-from weighbridge.tree import Part, Stream, Untold
+from weighbridge.config.fields import LABELS, Sizes, size, switch, told
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import batch_norm, conv2d
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part, Stream, Untold
 
 STAGES = ["stage1", "stage2", "stage3", "stage4"]
 AUXILIARY = 2

@@ -28,11 +28,11 @@ from weighbridge.blueprints.vision import (
     split_layer,
     token,
 )
-from weighbridge.config import LABELS, Sizes, size, switch
-from weighbridge.errors import ConfigError
-from weighbridge.parts import layer_norm, linear
-from weighbridge.sizes import Size, exact
-from weighbridge.tree import Part, Stream, Untold
+from weighbridge.config.fields import LABELS, Sizes, size, switch
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import layer_norm, linear
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Part, Stream, Untold
 
 VIVIT = (
     *(field for field in FIELDS if field.key != "patch_size"),

@@ -9,11 +9,11 @@ from weighbridge.blueprints import Family
 from weighbridge.blueprints.grids import CHANNELS, area
 from weighbridge.blueprints.staged import numbers
 from weighbridge.blueprints.vision import HEAD_DIM, HEADS, HIDDEN, MLP, NEUTRAL, QKV_BIAS, classifier, cubes, feed_forward, token
-from weighbridge.config import LABELS, Sizes, sides, size
-from weighbridge.errors import ConfigError
-from weighbridge.parts import attend, layer_norm, linear
-from weighbridge.sizes import Size
-from weighbridge.tree import Part, Tensor
+from weighbridge.config.fields import LABELS, Sizes, sides, size
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import attend, layer_norm, linear
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part, Tensor
 
 FIELDS = (
     *(HIDDEN, MLP, HEADS, HEAD_DIM, CHANNELS, QKV_BIAS, LABELS),

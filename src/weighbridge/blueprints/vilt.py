@@ -22,9 +22,9 @@ from weighbridge.blueprints.vision import (
     split_layer,
     token,
 )
-from weighbridge.config import LABELS, Sizes, choice, sides, size
-from weighbridge.parts import embedding, layer_norm, linear
-from weighbridge.tree import Least, Part, Stream, Tensor, Together
+from weighbridge.config.fields import LABELS, Sizes, choice, sides, size
+from weighbridge.core.parts import embedding, layer_norm, linear
+from weighbridge.core.tree import Least, Part, Stream, Tensor, Together
 
 FIELDS = (
     size("vocab", "vocab_size", 30522, "V", "vocabulary size"),

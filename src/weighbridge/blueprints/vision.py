@@ -7,10 +7,10 @@ where others differ as in models/yolos/modeling_yolos.py.
 from __future__ import annotations
 
 from weighbridge.blueprints.grids import CHANNELS, Grid, area
-from weighbridge.config import LABELS, Sizes, derived, sides, size, switch
-from weighbridge.parts import attend, conv2d, layer_norm, linear, split_mlp
-from weighbridge.sizes import Size, exact
-from weighbridge.tree import Part, Tensor
+from weighbridge.config.fields import LABELS, Sizes, derived, sides, size, switch
+from weighbridge.core.parts import attend, conv2d, layer_norm, linear, split_mlp
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Part, Tensor
 
 HIDDEN = size("hidden", "hidden_size", 768, "H", "hidden size")
 MLP = size("mlp", "intermediate_size", 3072, "I", "intermediate size")

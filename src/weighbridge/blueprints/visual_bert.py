@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.bert import POOLED, SHARED, embeddings, layer, masked_lm_head, next_sentence, pooler
-from weighbridge.config import Sizes, fact, size, switch
-from weighbridge.parts import embedding, linear
-from weighbridge.tree import Node, Part, Untold
+from weighbridge.config.fields import Sizes, fact, size, switch
+from weighbridge.core.parts import embedding, linear
+from weighbridge.core.tree import Node, Part, Untold
 
 FIELDS = (
     *SHARED,

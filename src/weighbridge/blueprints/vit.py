@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Blueprint, Family
 from weighbridge.blueprints.vision import FIELDS, NEUTRAL, POOLED, classifier, layer, patches, projection, token
-from weighbridge.config import Field, Sizes, fact, size, switch
-from weighbridge.parts import conv2d, layer_norm, linear
-from weighbridge.tree import Part, Tensor
+from weighbridge.config.fields import Field, Sizes, fact, size, switch
+from weighbridge.core.parts import conv2d, layer_norm, linear
+from weighbridge.core.tree import Part, Tensor
 
 POOLING = (
     size("pooled_width", "pooler_output_size", lambda c: c.hidden, "O", "width of the pooled output"),

@@ -8,21 +8,11 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.grids import CHANNELS
-from weighbridge.blueprints.vision import (
-    FIELDS,
-    HEAD_DIM,
-    NEUTRAL,
-    QKV_BIAS,
-    SQUARE_PATCH,
-    layer,
-    patches,
-    projection,
-    token,
-)
-from weighbridge.config import Sizes, choice, derived, sides, size
-from weighbridge.parts import layer_norm, linear
-from weighbridge.sizes import Size, exact
-from weighbridge.tree import Part, Stream, Tensor, Untold
+from weighbridge.blueprints.vision import FIELDS, HEAD_DIM, NEUTRAL, QKV_BIAS, SQUARE_PATCH, layer, patches, projection, token
+from weighbridge.config.fields import Sizes, choice, derived, sides, size
+from weighbridge.core.parts import layer_norm, linear
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Part, Stream, Tensor, Untold
 
 
 def kept(mask_ratio: object) -> tuple[int, int] | None:

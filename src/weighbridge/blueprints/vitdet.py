@@ -24,9 +24,9 @@ from weighbridge.blueprints.vision import (
     projection,
     token,
 )
-from weighbridge.config import Sizes, fact, listed, sides, size, switch
-from weighbridge.parts import conv2d, layer_norm, stack
-from weighbridge.tree import Node, Part
+from weighbridge.config.fields import Sizes, fact, listed, sides, size, switch
+from weighbridge.core.parts import conv2d, layer_norm, stack
+from weighbridge.core.tree import Node, Part
 
 
 def kinds(c: Sizes) -> list[tuple[bool, bool]]:

@@ -12,9 +12,9 @@ from weighbridge.blueprints.dino import RATIO, WIDENED
 from weighbridge.blueprints.grids import CHANNELS, Grid, area, transposed
 from weighbridge.blueprints.staged import number
 from weighbridge.blueprints.vision import HEADS, HIDDEN, LAYERS, NEUTRAL, QKV_BIAS, WHOLE_HEADS, grid, patches, split_attention, token
-from weighbridge.config import LABELS, Sizes, sides, size, switch
-from weighbridge.parts import batch_norm, conv2d, layer_norm, linear
-from weighbridge.tree import Part
+from weighbridge.config.fields import LABELS, Sizes, sides, size, switch
+from weighbridge.core.parts import batch_norm, conv2d, layer_norm, linear
+from weighbridge.core.tree import Part
 
 BACKBONE = (
     *(HIDDEN, RATIO, WIDENED, LAYERS, HEADS, WHOLE_HEADS, CHANNELS, QKV_BIAS),

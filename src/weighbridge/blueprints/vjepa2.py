@@ -9,10 +9,10 @@ from __future__ import annotations
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.staged import number, ratio, scaled
 from weighbridge.blueprints.vision import NEUTRAL, QKV_BIAS, cubes, token
-from weighbridge.config import LABELS, Sizes, derived, size, told
-from weighbridge.parts import attend, layer_norm, linear
-from weighbridge.sizes import Size, exact
-from weighbridge.tree import Node, Part, Tensor
+from weighbridge.config.fields import LABELS, Sizes, derived, size, told
+from weighbridge.core.parts import attend, layer_norm, linear
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Node, Part, Tensor
 
 FIELDS = (
     size("hidden", "hidden_size", 1024, "H", "hidden size"),

@@ -11,10 +11,10 @@ from weighbridge.blueprints.causal import NEUTRAL
 from weighbridge.blueprints.composite import composed, submodel, under
 from weighbridge.blueprints.llama import LLAMA, llama
 from weighbridge.blueprints.moshi import MOSHI, moshi
-from weighbridge.config import Sizes, size, switch, variant
-from weighbridge.parts import embedding, linear
-from weighbridge.sizes import Size
-from weighbridge.tree import Node, Part
+from weighbridge.config.fields import Sizes, size, switch, variant
+from weighbridge.core.parts import embedding, linear
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part
 
 CODEC = composed("codec", "codec_config", "mimi")
 CSM = (

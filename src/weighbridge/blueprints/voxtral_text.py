@@ -9,9 +9,9 @@ from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import FIELDS as CAUSAL
 from weighbridge.blueprints.causal import NEUTRAL, UNBIASED, attention
 from weighbridge.blueprints.windows import window
-from weighbridge.config import Sizes, variant
-from weighbridge.parts import embedding, gated_mlp, linear, rms_norm
-from weighbridge.tree import Node, Once, Part
+from weighbridge.config.fields import Sizes, variant
+from weighbridge.core.parts import embedding, gated_mlp, linear, rms_norm
+from weighbridge.core.tree import Node, Once, Part
 
 FIELDS = variant(
     tuple(field for field in CAUSAL if field.word not in ("labels",)), mlp=14336, kv_heads=8, window=window(), **UNBIASED

@@ -6,10 +6,10 @@ Source: arXiv 2012.09841 (VQGAN), section 3.1; names as in transformers 5.23.0, 
 from __future__ import annotations
 
 from weighbridge.blueprints.convolutions import group_norm
-from weighbridge.config import Sizes
-from weighbridge.parts import attend, conv2d
-from weighbridge.sizes import Size
-from weighbridge.tree import Part
+from weighbridge.config.fields import Sizes
+from weighbridge.core.parts import attend, conv2d
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part
 
 
 def resnet(name: str, c: Sizes, before: int, after: int) -> Part:

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.speech import ADAPTED, FIELDS, NEUTRAL, QUANTIZED, SPEAKER, adapter, frames, heard, masked, quantizer
 from weighbridge.blueprints.speech_heads import headed
-from weighbridge.config import Field, Sizes, fact, size, switch, variant
-from weighbridge.parts import batch_norm, conv1d, embedding, fairseq_attention, layer_norm, linear
-from weighbridge.tree import Every, Node, Part, Span, Tensor
+from weighbridge.config.fields import Field, Sizes, fact, size, switch, variant
+from weighbridge.core.parts import batch_norm, conv1d, embedding, fairseq_attention, layer_norm, linear
+from weighbridge.core.tree import Every, Node, Part, Span, Tensor
 
 
 def features(c: Sizes) -> Part:

@@ -9,9 +9,9 @@ from weighbridge.blueprints import Family
 from weighbridge.blueprints.conformer import SKIPPED, attention, feed_forward, kind, layer, table
 from weighbridge.blueprints.speech import NEUTRAL, masked
 from weighbridge.blueprints.speech_heads import headed
-from weighbridge.config import Sizes, fact, size, switch, variant
-from weighbridge.parts import conv1d, layer_norm, linear
-from weighbridge.tree import Node, Part, Span, Stream
+from weighbridge.config.fields import Sizes, fact, size, switch, variant
+from weighbridge.core.parts import conv1d, layer_norm, linear
+from weighbridge.core.tree import Node, Part, Span, Stream
 
 LISTS = ("widths", "kernels", "strides", "position_kernel", "position_groups", "conv_bias", "norm", "codes", "groups", "code", "contrast")
 FIELDS = variant(

@@ -7,10 +7,10 @@ thirty seconds, twice as many frames as it has positions, so its arithmetic does
 from __future__ import annotations
 
 from weighbridge.blueprints import Family, fairseq
-from weighbridge.config import Sizes, derived, size, switch, variant
-from weighbridge.parts import conv1d, embedding, layer_norm, linear
-from weighbridge.sizes import exact
-from weighbridge.tree import Part, Tensor
+from weighbridge.config.fields import Sizes, derived, size, switch, variant
+from weighbridge.core.parts import conv1d, embedding, layer_norm, linear
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Part, Tensor
 
 FIELDS = variant(
     tuple(field for field in fairseq.fields(51865, 448, 384, 1536, (4, 4), 6) if field.word != "positions"),

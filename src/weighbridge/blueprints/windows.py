@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from weighbridge.config import Field, Sizes, optional
-from weighbridge.records import TYPE_CHECKING
+from weighbridge.config.fields import Field, Sizes, optional
+from weighbridge.core._namedtuple import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import Any

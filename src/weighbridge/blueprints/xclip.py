@@ -20,10 +20,10 @@ from weighbridge.blueprints.towers import (
     text_fields,
     vision_embeddings,
 )  # fmt: skip
-from weighbridge.config import Sizes, altered, derived, nested, size
-from weighbridge.parts import attend, fairseq_attention, layer_norm, linear, plain_mlp
-from weighbridge.sizes import exact
-from weighbridge.tree import Part, Tensor
+from weighbridge.config.fields import Sizes, altered, derived, nested, size
+from weighbridge.core.parts import attend, fairseq_attention, layer_norm, linear, plain_mlp
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Part, Tensor
 
 TEXT = text_fields(49408, 77, *stack_fields(512, 2048, 8))
 VISION = (

@@ -7,12 +7,12 @@ and models/flaubert/modeling_flaubert.py. The feed-forward size is always four t
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.config import LABELS, TIED, Sizes, choice, derived, size, switch, told
-from weighbridge.encoders import POOLED, STARTS, Worn, beams, dressed, labels_of_each, span_ends, summary, vocabulary
-from weighbridge.errors import ConfigError
-from weighbridge.parts import attend, embedding, layer_norm, linear
-from weighbridge.sizes import exact
-from weighbridge.tree import Node, Part
+from weighbridge.blueprints.modules.bert_family import POOLED, STARTS, Worn, beams, dressed, labels_of_each, span_ends, summary, vocabulary
+from weighbridge.config.fields import LABELS, TIED, Sizes, choice, derived, size, switch, told
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import attend, embedding, layer_norm, linear
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Node, Part
 
 
 def plain(value: object) -> bool:

@@ -6,11 +6,11 @@ Source: arXiv 1906.08237; class and tensor names as in transformers 5.23.0, mode
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.config import LABELS, TIED, Sizes, choice, size, switch
-from weighbridge.encoders import POOLED, STARTS, Worn, beams, dressed, labels_of_each, span_ends, summary, vocabulary
-from weighbridge.parts import attend, embedding, layer_norm, linear, matmul
-from weighbridge.sizes import exact
-from weighbridge.tree import Part, Span, Tensor
+from weighbridge.blueprints.modules.bert_family import POOLED, STARTS, Worn, beams, dressed, labels_of_each, span_ends, summary, vocabulary
+from weighbridge.config.fields import LABELS, TIED, Sizes, choice, size, switch
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, matmul
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Part, Span, Tensor
 
 FIELDS = (
     size("vocab", "vocab_size", 32000, "V", "vocabulary size", "n_token"),

@@ -6,12 +6,12 @@ Source: arXiv 2405.04517, 2503.13427; names as in transformers 5.23.0, models/xl
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.config import Field, Sizes, choice, derived, size, switch, told
-from weighbridge.errors import ConfigError
-from weighbridge.parts import embedding, layer_norm, linear, matmul, rms_norm
-from weighbridge.records import TYPE_CHECKING
-from weighbridge.sizes import Size
-from weighbridge.tree import Node, Part, Untold
+from weighbridge.config.fields import Field, Sizes, choice, derived, size, switch, told
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import embedding, layer_norm, linear, matmul, rms_norm
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part, Untold
 
 if TYPE_CHECKING:
     from typing import Any

@@ -6,11 +6,11 @@ Source: arXiv 2205.06266; class and tensor names as in transformers 5.23.0, mode
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
+from weighbridge.blueprints.modules.bert_family import DECODER, POOLED, ROBERTA_HEADS, attention, bert_fields, closing, dressed, encoder_of
 from weighbridge.blueprints.roberta import roberta
-from weighbridge.config import Sizes, listed, size, switch
-from weighbridge.encoders import DECODER, POOLED, ROBERTA_HEADS, attention, bert_fields, closing, dressed, encoder_of
-from weighbridge.parts import layer_norm, linear
-from weighbridge.tree import Part
+from weighbridge.config.fields import Sizes, listed, size, switch
+from weighbridge.core.parts import layer_norm, linear
+from weighbridge.core.tree import Part
 
 FIELDS = (
     *bert_fields(),

@@ -23,10 +23,10 @@ from weighbridge.blueprints.vision import (
     split_layer,
     token,
 )
-from weighbridge.config import LABELS, Sizes, sides, size, switch
-from weighbridge.parts import layer_norm, linear
-from weighbridge.sizes import Size
-from weighbridge.tree import Part, Tensor
+from weighbridge.config.fields import LABELS, Sizes, sides, size, switch
+from weighbridge.core.parts import layer_norm, linear
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part, Tensor
 
 FIELDS = (
     *(HIDDEN, MLP, LAYERS, HEADS, WHOLE_HEADS, CHANNELS, LABELS, QKV_BIAS, POOLED),

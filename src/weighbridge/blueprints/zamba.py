@@ -11,10 +11,10 @@ from weighbridge.blueprints.causal import NEUTRAL
 from weighbridge.blueprints.kinds import chosen
 from weighbridge.blueprints.mamba import MIXER
 from weighbridge.blueprints.returning import body, classes, owners, tied
-from weighbridge.config import LABELS, TIED, Field, Sizes, fact, size
-from weighbridge.parts import attend, depthwise, gated_mlp, linear, matmul, rms_norm
-from weighbridge.sizes import exact
-from weighbridge.tree import Node, Part, Tensor
+from weighbridge.config.fields import LABELS, TIED, Field, Sizes, fact, size
+from weighbridge.core.parts import attend, depthwise, gated_mlp, linear, matmul, rms_norm
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Node, Part, Tensor
 
 
 def mixer(c: Sizes) -> Part:

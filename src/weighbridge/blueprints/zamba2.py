@@ -9,10 +9,10 @@ from weighbridge.blueprints import Family
 from weighbridge.blueprints.mamba2 import mixer
 from weighbridge.blueprints.returning import body, classes, owners, tied
 from weighbridge.blueprints.zamba import COMMON, SKIPPED, attention
-from weighbridge.config import Field, Sizes, fact, size, switch
-from weighbridge.parts import linear, rms_norm
-from weighbridge.sizes import Size
-from weighbridge.tree import Node, Part
+from weighbridge.config.fields import Field, Sizes, fact, size, switch
+from weighbridge.core.parts import linear, rms_norm
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part
 
 
 def zamba2(c: Sizes, prefix: str) -> tuple[Node, ...]:

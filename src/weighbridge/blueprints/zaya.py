@@ -9,9 +9,9 @@ from __future__ import annotations
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import NEUTRAL, heads
 from weighbridge.blueprints.windows import window
-from weighbridge.config import LABELS, TIED, Field, Sizes, size, switch
-from weighbridge.parts import attend, embedding, fused_experts, linear, rms_norm
-from weighbridge.tree import Every, Node, Part, Span, Tensor
+from weighbridge.config.fields import LABELS, TIED, Field, Sizes, size, switch
+from weighbridge.core.parts import attend, embedding, fused_experts, linear, rms_norm
+from weighbridge.core.tree import Every, Node, Part, Span, Tensor
 
 FIELDS = (
     size("vocab", "vocab_size", 262272, "V", "vocabulary size"),

@@ -33,10 +33,10 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Audit each file; 1 if any claim is wrong."""
-    from weighbridge.messages import translator
+    from weighbridge.auditing import audit
+    from weighbridge.core.messages import translator
+    from weighbridge.documents.tables import auditing
     from weighbridge.model import model
-    from weighbridge.proofs.audit import audit
-    from weighbridge.tables import auditing
 
     say = translator(args.lang)
     against = model(args.model) if args.model else None
@@ -60,7 +60,7 @@ def run(args: Namespace) -> int:
 
 
 def _read(name: str) -> bytes:
-    from weighbridge.errors import ReadError
+    from weighbridge.core.errors import ReadError
 
     if name == "-":
         return sys.stdin.buffer.read()

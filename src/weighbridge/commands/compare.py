@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from weighbridge.commands import shared
-from weighbridge.errors import UsageError
+from weighbridge.core.errors import UsageError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -29,10 +29,10 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Compare the sources."""
+    from weighbridge.accounts.compare import compare
+    from weighbridge.documents.renderers import files
+    from weighbridge.documents.tables import comparison, dossier
     from weighbridge.model import model
-    from weighbridge.proofs.compare import compare
-    from weighbridge.renderers import files
-    from weighbridge.tables import comparison, dossier
 
     if args.output:
         files.check(args.output)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from weighbridge.commands import shared
-from weighbridge.records import TYPE_CHECKING
+from weighbridge.core._namedtuple import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
@@ -23,7 +23,7 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Count, and show the tree."""
-    from weighbridge.tables import counting
+    from weighbridge.documents.tables import counting
 
     model = shared.weighed(args)
     if args.json:

@@ -30,8 +30,8 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Compare two sources."""
-    from weighbridge.proofs.diff import diff
-    from weighbridge.tables import difference
+    from weighbridge.documents.tables import difference
+    from weighbridge.verification.diff import diff
 
     found = diff(_read(args.a, args), _read(args.b, args))
     if args.json:

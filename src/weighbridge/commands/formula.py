@@ -28,7 +28,7 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Show the closed formula."""
-    from weighbridge.tables import formulae
+    from weighbridge.documents.tables import formulae
 
     model = shared.weighed(args)
     if args.json or args.format == "json":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from weighbridge.errors import UsageError
+from weighbridge.core.errors import UsageError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import sys
 
-from weighbridge.errors import UsageError
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import UsageError
 from weighbridge.model import Model, model
-from weighbridge.records import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from typing import Any
 
-    from weighbridge.paper import Paper
-    from weighbridge.report import Report
+    from weighbridge.documents.paper import Paper
+    from weighbridge.documents.report import Report
 
 
 def source_options(parser: ArgumentParser) -> None:
@@ -51,11 +51,11 @@ def file_option(parser: ArgumentParser) -> None:
 def deliver(paper: Paper, args: Namespace) -> None:
     """Write a text to the file that ``-o`` names, or print it."""
     if args.output:
-        from weighbridge.renderers import files
+        from weighbridge.documents.renderers import files
 
         print(f"{args.output}: {files.write(paper, args.output):,} bytes")
         return
-    from weighbridge.renderers.papers import render
+    from weighbridge.documents.renderers.papers import render
 
     print(render(paper), end="")
 
@@ -95,7 +95,7 @@ def print_json(answer: object) -> None:
 
 def show(report: Report, args: Namespace) -> None:
     """Print a report in the form that was asked for: drawn on a terminal, plain in a pipe."""
-    from weighbridge.renderers import render
+    from weighbridge.documents.renderers import render
 
     form = getattr(args, "form", None)
     if form is None and sys.stdout.isatty():

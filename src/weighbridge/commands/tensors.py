@@ -26,7 +26,7 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """List every tensor."""
-    from weighbridge.tables import listing
+    from weighbridge.documents.tables import listing
 
     model = shared.weighed(args)
     if args.json:

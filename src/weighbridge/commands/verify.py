@@ -33,8 +33,8 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Hold the file against the config."""
-    from weighbridge.proofs.verify import verified
-    from weighbridge.tables import verification
+    from weighbridge.documents.tables import verification
+    from weighbridge.verification.verify import verified
 
     found = verified(args.source, args.config, args.model_class, shared.overrides(args.overrides))
     if args.json:

@@ -6,12 +6,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
-from weighbridge.errors import ReadError
-from weighbridge.fold import fold
+from weighbridge.core.errors import ReadError
+from weighbridge.core.fold import fold
+from weighbridge.core.tree import Row
 from weighbridge.readers.listing import Listing, Reader, Stored
 from weighbridge.readers.packing import config_beside, unpack
 from weighbridge.readers.roles import norms, rank, role_of
-from weighbridge.tree import Row
 
 if TYPE_CHECKING:
     from weighbridge.model import Model

@@ -11,7 +11,7 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from weighbridge.errors import ConfigError, ReadError
+from weighbridge.core.errors import ConfigError, ReadError
 from weighbridge.readers.listing import Listing, Stored
 from weighbridge.readers.text import parse_object
 

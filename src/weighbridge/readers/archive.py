@@ -11,7 +11,7 @@ import struct
 import zlib
 from typing import BinaryIO, NamedTuple
 
-from weighbridge.errors import ReadError
+from weighbridge.core.errors import ReadError
 from weighbridge.readers.text import shown
 
 LARGEST_DIRECTORY = 64_000_000

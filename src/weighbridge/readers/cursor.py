@@ -9,7 +9,7 @@ from __future__ import annotations
 from struct import Struct
 from typing import BinaryIO, NoReturn, final
 
-from weighbridge.errors import ReadError
+from weighbridge.core.errors import ReadError
 
 CHUNK = 1 << 16
 """Bytes fetched at a time; over a network this is what a header costs beyond its own length."""

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from weighbridge.errors import ReadError
+from weighbridge.core.errors import ReadError
 from weighbridge.readers.gguf import whole
 from weighbridge.readers.listing import PART, Listing, Stored
 from weighbridge.readers.text import parse_object, shown

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from struct import Struct
 from typing import Any, BinaryIO, NamedTuple
 
-from weighbridge.errors import ReadError
+from weighbridge.core.errors import ReadError
 from weighbridge.readers.cursor import Cursor
 from weighbridge.readers.listing import LONGEST, MOST_TENSORS, PART, Listing, Stored
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from weighbridge.errors import ReadError
+from weighbridge.core.errors import ReadError
 from weighbridge.readers.gguf import Skipped
 from weighbridge.readers.gguf_architectures import ARCHITECTURES, VARIANTS, Architecture
 from weighbridge.readers.listing import Listing

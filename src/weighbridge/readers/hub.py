@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 from urllib.parse import quote, urlsplit
 
-from weighbridge.errors import ReadError, SourceError
+from weighbridge.core.errors import ReadError, SourceError
 from weighbridge.readers import objects
 from weighbridge.readers.remote import Access, RemotePath, fetch
 

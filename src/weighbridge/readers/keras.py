@@ -13,7 +13,7 @@ import re
 from math import prod
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from weighbridge.errors import ReadError
+from weighbridge.core.errors import ReadError
 from weighbridge.readers.archive import content, members, place
 from weighbridge.readers.listing import LONGEST_PATH, Listing, Stored
 from weighbridge.readers.variables import OPTIMISER_NOTE, STATISTICS_NOTE, TABLE_NOTE, dotted, role_of_variable

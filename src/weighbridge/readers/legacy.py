@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import BinaryIO, NoReturn
 
-from weighbridge.errors import ReadError
+from weighbridge.core.errors import ReadError
 
 _CONVERT = "convert it to GGUF (llama.cpp's convert_llama_ggml_to_gguf.py did that until 2024), or take the model it was made from"
 _UNPACK = "unpack it and name what is inside"

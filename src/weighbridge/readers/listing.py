@@ -7,7 +7,7 @@ A format is a module of this package with two functions:
     It never raises, and it answers yes only to what no other format begins with.
 ``read(file) -> Listing``
     List the tensors of *file*, an open binary file that can seek. It reads headers only, raises
-    :class:`~weighbridge.errors.ReadError` (with a byte offset where there is one, without a path: that is
+    :class:`~weighbridge.core.errors.ReadError` (with a byte offset where there is one, without a path: that is
     added by the caller) on any damage and nothing else, and does not trust a length before it has compared
     it with the size of the file.
 

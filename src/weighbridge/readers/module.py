@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from weighbridge.errors import ReadError
-from weighbridge.fold import fold
+from weighbridge.core.errors import ReadError
+from weighbridge.core.fold import fold
+from weighbridge.core.tree import Row
 from weighbridge.readers.roles import norms, role_of
-from weighbridge.tree import Row
 
 if TYPE_CHECKING:
     from weighbridge.model import Model

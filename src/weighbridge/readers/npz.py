@@ -11,7 +11,7 @@ import zlib
 from math import prod
 from typing import BinaryIO
 
-from weighbridge.errors import ReadError
+from weighbridge.core.errors import ReadError
 from weighbridge.readers.archive import Member, members, place
 from weighbridge.readers.listing import DEEPEST, LONGEST, Listing, Stored
 from weighbridge.readers.variables import OPTIMISER_NOTE, TABLE_NOTE, dotted, role_of_variable

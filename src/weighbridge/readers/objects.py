@@ -18,7 +18,7 @@ from importlib import import_module
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote, unquote
 
-from weighbridge.errors import ReadError, SourceError
+from weighbridge.core.errors import ReadError, SourceError
 from weighbridge.readers.profiles import Profile, profile
 from weighbridge.readers.remote import TRIES, Access, RemotePath, refusal
 

@@ -14,7 +14,7 @@ from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from weighbridge.errors import ReadError
+from weighbridge.core.errors import ReadError
 from weighbridge.readers.listing import Listing, Stored
 from weighbridge.readers.roles import role_of
 from weighbridge.readers.schemes import KINDS, SCHEMES, Arrays, Matrix, Settings, Unclear, bitsandbytes4, blocks, is_low

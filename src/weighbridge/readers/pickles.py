@@ -13,7 +13,7 @@ import struct
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
-from weighbridge.errors import ReadError
+from weighbridge.core.errors import ReadError
 
 MOST_STEPS = 1_500_000
 """A pickle of more operations is refused: about 30,000 tensors, and a second or two."""

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from configparser import Error, RawConfigParser
 from typing import NamedTuple
 
-from weighbridge.errors import SourceError
+from weighbridge.core.errors import SourceError
 
 FILES = (("AWS_CONFIG_FILE", "~/.aws/config"), ("AWS_SHARED_CREDENTIALS_FILE", "~/.aws/credentials"))
 KEYS = {"aws_access_key_id": "access_key_id", "aws_secret_access_key": "secret_access_key", "aws_session_token": "session_token"}

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from weighbridge.errors import ConfigError, UnknownArchitecture, UsageError
+from weighbridge.core.errors import ConfigError, UnknownArchitecture, UsageError
 from weighbridge.readers.module import read_module
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
-from weighbridge.errors import ReadError, SourceError
+from weighbridge.core.errors import ReadError, SourceError
 
 AHEAD = 32 * 1024
 """Bytes fetched at least: a small header comes with the first request."""

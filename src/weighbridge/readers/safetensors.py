@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any, BinaryIO, NamedTuple
 
-from weighbridge.errors import ReadError
+from weighbridge.core.errors import ReadError
 from weighbridge.readers.listing import DEEPEST, LONGEST, MOST_TENSORS, Listing, Stored
 from weighbridge.readers.text import parse_object, shortened, shown
 

@@ -18,7 +18,7 @@ from math import prod
 from struct import unpack_from
 from typing import BinaryIO, NamedTuple
 
-from weighbridge.errors import ReadError
+from weighbridge.core.errors import ReadError
 from weighbridge.readers.cursor import Cursor
 from weighbridge.readers.listing import DEEPEST, LONGEST, LONGEST_PATH, Listing, Stored
 from weighbridge.readers.protobuf import Budget, Field, fields

@@ -8,7 +8,7 @@ from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
-from weighbridge.errors import ReadError
+from weighbridge.core.errors import ReadError
 
 MOST_VALUES = 400_000
 LONGEST_NAME = 1 << 16

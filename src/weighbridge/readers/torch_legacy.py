@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import BinaryIO
 
-from weighbridge.errors import ReadError
+from weighbridge.core.errors import ReadError
 from weighbridge.readers.listing import Listing
 from weighbridge.readers.pickles import load
 from weighbridge.readers.text import shown

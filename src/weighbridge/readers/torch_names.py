@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from math import prod
 from typing import Any, NamedTuple
 
-from weighbridge.errors import ReadError
+from weighbridge.core.errors import ReadError
 from weighbridge.readers.listing import LONGEST_PATH, MOST_TENSORS, Listing, Stored
 from weighbridge.readers.pickles import Global, Stub
 from weighbridge.readers.text import shown

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from math import prod
 from typing import BinaryIO, NamedTuple
 
-from weighbridge.errors import ReadError
+from weighbridge.core.errors import ReadError
 from weighbridge.readers import archive
 from weighbridge.readers.listing import DEEPEST, LONGEST, Listing
 from weighbridge.readers.pickles import Global, Makers, load

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from math import prod
 from pathlib import Path
 
-from weighbridge.errors import ReadError
+from weighbridge.core.errors import ReadError
 from weighbridge.readers.listing import DEEPEST, LONGEST, Listing, Stored
 from weighbridge.readers.text import parse_object
 from weighbridge.readers.variables import OPTIMISER_NOTE, STATISTICS_NOTE, TABLE_NOTE, dotted, role_of_variable

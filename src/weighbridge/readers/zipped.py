@@ -6,7 +6,7 @@ import io
 import zlib
 from typing import Any, BinaryIO, cast
 
-from weighbridge.errors import ReadError
+from weighbridge.core.errors import ReadError
 from weighbridge.readers import archive, safetensors, torch_zip
 from weighbridge.readers.listing import Listing
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from weighbridge.errors import UsageError
-from weighbridge.messages import mark
+from weighbridge.core.errors import UsageError
+from weighbridge.core.messages import mark
 from weighbridge.web.query import MOST_COMPARED, Query, check_names, query
 
 Parameters = Mapping[str, Any]
@@ -31,13 +31,13 @@ class Call(NamedTuple):
 
 
 def _count(asked: Query, given: Parameters) -> Any:
-    from weighbridge.tables import counting
+    from weighbridge.documents.tables import counting
 
     return counting.as_json(asked.model())
 
 
 def _tensors(asked: Query, given: Parameters) -> Any:
-    from weighbridge.tables import listing
+    from weighbridge.documents.tables import listing
 
     found = asked.model()
     check_names(found.tree)
@@ -45,33 +45,33 @@ def _tensors(asked: Query, given: Parameters) -> Any:
 
 
 def _formula(asked: Query, given: Parameters) -> Any:
-    from weighbridge.tables import formulae
+    from weighbridge.documents.tables import formulae
 
     return formulae.as_json(asked.model(), of_flops=_flag(given, "flops"), lang=asked.language)
 
 
 def _explain(asked: Query, given: Parameters) -> Any:
-    from weighbridge.tables import derivation
+    from weighbridge.documents.tables import derivation
 
     return derivation.as_json(asked.model().explain(asked.language, asked.module))
 
 
 def _counts(asked: Query, given: Parameters) -> Any:
-    from weighbridge.tables import conventions
+    from weighbridge.documents.tables import conventions
 
     return conventions.as_json(asked.model(), asked.language)
 
 
 def _reconcile(asked: Query, given: Parameters) -> Any:
-    from weighbridge.tables import reconciliation
+    from weighbridge.documents.tables import reconciliation
 
     return reconciliation.as_json(asked.model().reconcile(_text(given, "number"), asked.language))
 
 
 def _audit(asked: Query, given: Parameters) -> Any:
-    from weighbridge.messages import translator
-    from weighbridge.proofs.audit import audit
-    from weighbridge.tables import auditing
+    from weighbridge.auditing import audit
+    from weighbridge.core.messages import translator
+    from weighbridge.documents.tables import auditing
 
     named = given.get("source") or given.get("config")
     name = str(given.get("name") or "")
@@ -80,8 +80,8 @@ def _audit(asked: Query, given: Parameters) -> Any:
 
 
 def _compare(asked: Query, given: Parameters) -> Any:
-    from weighbridge.proofs.compare import compare
-    from weighbridge.tables import comparison
+    from weighbridge.accounts.compare import compare
+    from weighbridge.documents.tables import comparison
 
     names = [name.strip() for name in _text(given, "models").split(",") if name.strip()]
     if not 2 <= len(names) <= MOST_COMPARED:
@@ -91,13 +91,13 @@ def _compare(asked: Query, given: Parameters) -> Any:
 
 
 def _flops(asked: Query, given: Parameters) -> Any:
-    from weighbridge.tables import arithmetic
+    from weighbridge.documents.tables import arithmetic
 
     return arithmetic.as_json(asked.model(), asked.given())
 
 
 def _models(asked: Query, given: Parameters) -> Any:
-    from weighbridge.tables import known
+    from weighbridge.documents.tables import known
 
     return known.as_json(str(given.get("filter") or ""))
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from weighbridge.errors import WeighbridgeError
+from weighbridge.core.errors import WeighbridgeError
 from weighbridge.web.api import CALLS, Call, answer
 from weighbridge.web.guard import Guard, Limits, TooLargeError, in_time, problem, status_of
 from weighbridge.web.refusals import told
@@ -119,7 +119,7 @@ async def _refused(request: Request, error: WeighbridgeError) -> Response:
 
 def _language(request: Request) -> str:
     """Return the language that a call asked for, in its address or its body; English where it asked for none there is."""
-    from weighbridge.messages import languages
+    from weighbridge.core.messages import languages
 
     asked = getattr(request.state, "language", None) or request.query_params.get("lang")
     return asked if asked in languages() else "en"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from weighbridge.binding import bind, merged, within
-from weighbridge.config import Inner, Sizes
-from weighbridge.errors import WeighbridgeError
-from weighbridge.messages import Say
+from weighbridge.config.bind import bind, merged, within
+from weighbridge.config.fields import Inner, Sizes
+from weighbridge.core.errors import WeighbridgeError
+from weighbridge.core.messages import Say
 from weighbridge.model import Described, Model
 
 TRIES = 8

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from weighbridge.errors import UsageError
+from weighbridge.core.errors import UsageError
 from weighbridge.web.guard import Limits, in_time, problem
 from weighbridge.web.header import Weighed, header_model, slices
 from weighbridge.web.query import query
@@ -33,7 +33,7 @@ def call(limits: Limits) -> Callable[[Request], Any]:
 def _counted(request: Request, model: Model) -> Response:
     from starlette.responses import JSONResponse
 
-    from weighbridge.tables import counting
+    from weighbridge.documents.tables import counting
 
     return JSONResponse(counting.as_json(model))
 

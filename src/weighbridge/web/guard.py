@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from weighbridge.errors import SourceError, UsageError, WeighbridgeError
+from weighbridge.core.errors import SourceError, UsageError, WeighbridgeError
 from weighbridge.web.query import FETCHES
 
 if TYPE_CHECKING:

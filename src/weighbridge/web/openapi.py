@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from weighbridge.messages import languages
+from weighbridge.core.messages import languages
 from weighbridge.web.api import CALLS, Call
 
 MODEL = (

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from weighbridge import sources
 from weighbridge.blueprints import MODULES
-from weighbridge.messages import languages, translator
+from weighbridge.core.messages import languages, translator
 from weighbridge.web import views
 from weighbridge.web.controls import controls, grouped
 from weighbridge.web.query import DEFAULT, MOST_COMPARED, Query, query
@@ -60,7 +60,7 @@ def why_part(request: Request, form: Form) -> Response:
 
 
 def _where(found: Model, asked: Query) -> dict[str, Any]:
-    from weighbridge.tables.counting import headline
+    from weighbridge.documents.tables.counting import headline
 
     told = {
         "tally": found.count(),
@@ -77,8 +77,8 @@ def _why(found: Model, asked: Query) -> dict[str, Any]:
 
 def compare_page(request: Request, form: Form) -> Response:
     """Show two to six models side by side."""
-    from weighbridge.proofs.compare import compare
-    from weighbridge.tables import comparison
+    from weighbridge.accounts.compare import compare
+    from weighbridge.documents.tables import comparison
 
     asked = query(request.query_params)
     names = [name for name in request.query_params.getlist("with") if name][:MOST_COMPARED] or [DEFAULT, "bert-large-uncased"]
@@ -95,8 +95,8 @@ def compare_page(request: Request, form: Form) -> Response:
 
 def explain_page(request: Request, form: Form) -> Response:
     """Show the derivation, ready to print, with its LaTeX and Markdown to copy."""
-    from weighbridge.renderers.papers import html, render
-    from weighbridge.tables import derivation
+    from weighbridge.documents.renderers.papers import html, render
+    from weighbridge.documents.tables import derivation
 
     asked = query(request.query_params)
     found = asked.model()
@@ -111,8 +111,8 @@ def audit_page(request: Request, form: Form) -> Response:
     text = str(form.get("text") or "")
     view: dict[str, Any] = {"text": text, "audited": None}
     if text.strip():
-        from weighbridge.proofs.audit import audit
-        from weighbridge.tables import auditing
+        from weighbridge.auditing import audit
+        from weighbridge.documents.tables import auditing
 
         say = translator(asked.language)
         found = audit(text)

@@ -14,11 +14,11 @@ from urllib.parse import urlencode
 
 from weighbridge import sources
 from weighbridge.blueprints import MODULES
-from weighbridge.errors import SourceError, UsageError
-from weighbridge.messages import languages
+from weighbridge.core.errors import SourceError, UsageError
+from weighbridge.core.messages import languages
+from weighbridge.core.tree import Part
+from weighbridge.documents.tables.arithmetic import Pass, patches
 from weighbridge.model import Model, model
-from weighbridge.tables.arithmetic import Pass, patches
-from weighbridge.tree import Part
 
 PUT_IN = ("batch", "seq", "decoder_seq", "encoder_seq", "images", "audios", "question")
 """Whole numbers that say what is put in, for the arithmetic."""
@@ -163,7 +163,7 @@ def _known(source: str) -> dict[str, Any]:
         fetched = _fetched(source)
         if fetched is not None:
             return fetched
-    from weighbridge.config import did_you_mean
+    from weighbridge.config.fields import did_you_mean
 
     hint = did_you_mean(source, dict.fromkeys((*MODULES, *(preset.name for preset in sources.presets()))))
     raise SourceError(f"{source[:80]!r} is no preset and no model type; {hint or 'see the list of models'}", source=source)

@@ -10,8 +10,8 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-from weighbridge.errors import ConfigError, ReadError, WeighbridgeError
-from weighbridge.messages import catalogued, mark, translator
+from weighbridge.core.errors import ConfigError, ReadError, WeighbridgeError
+from weighbridge.core.messages import catalogued, mark, translator
 
 FRAGMENTS = (
     mark(" and "),
@@ -52,7 +52,7 @@ class Pattern(NamedTuple):
 def told(error: WeighbridgeError | str, language: str) -> str:
     """Say what an error says in *language*; what nobody has translated stays English.
 
-    >>> from weighbridge.errors import UsageError
+    >>> from weighbridge.core.errors import UsageError
     >>> told(UsageError("seq: expected a whole number from 1 up, found 0"), "zh")
     'seq：应为不小于 1 的整数，现为 0'
     """

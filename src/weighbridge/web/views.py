@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
+from weighbridge.accounts.compare import Comparison
 from weighbridge.accounts.flops import named as lengths
 from weighbridge.accounts.ledger import Entry, ledger
 from weighbridge.accounts.parameters import PARAMETERS
-from weighbridge.errors import UsageError
-from weighbridge.messages import Say, translator
+from weighbridge.auditing.claims import Audit, Claim
+from weighbridge.core.errors import UsageError
+from weighbridge.core.messages import Say, translator
+from weighbridge.core.tree import walk
+from weighbridge.documents.renderers.treemap import joined, named, sunburst, tiles, treemap
+from weighbridge.documents.report import Row
+from weighbridge.documents.tables.rows import all_tensors, tree_table
 from weighbridge.model import Model
-from weighbridge.proofs.audit.claims import Audit, Claim
-from weighbridge.proofs.compare import Comparison
-from weighbridge.renderers.treemap import joined, named, sunburst, tiles, treemap
-from weighbridge.report import Row
-from weighbridge.tables.rows import all_tensors, tree_table
-from weighbridge.tree import walk
 from weighbridge.web.query import Query
 from weighbridge.web.refusals import told
 
@@ -69,8 +69,8 @@ def _trail(book: Entry, path: str) -> list[tuple[str, Entry]]:
 
 def why(found: Model, asked: Query) -> dict[str, Any]:
     """Return the closed formula with its symbols, and all legitimate counts, group by group."""
-    from weighbridge.proofs.counts import counts
-    from weighbridge.tables.conventions import GROUPS
+    from weighbridge.conventions.counts import counts
+    from weighbridge.documents.tables.conventions import GROUPS
 
     if found.description is None:
         return {"formula": None, "count_groups": ()}
@@ -96,7 +96,7 @@ def arithmetic(found: Model, asked: Query) -> dict[str, Any]:
 
 def bars(found: Comparison, say: Say) -> list[dict[str, Any]]:
     """Return a bar for each model: its embeddings and all else, as percentages of the largest model."""
-    from weighbridge.tables.comparison import titles
+    from weighbridge.documents.tables.comparison import titles
 
     measures = {measure.key: [value or 0 for value in measure.values] for measure in found.measures}
     most = max(measures["unique"]) or 1
@@ -110,7 +110,7 @@ def bars(found: Comparison, say: Say) -> list[dict[str, Any]]:
 
 def marked(audit: Audit, say: Say) -> list[dict[str, Any]]:
     """Return the lines of an article: pieces of text, each with the verdict on it and the reason, and the remarks beside it."""
-    from weighbridge.tables.auditing import remark
+    from weighbridge.documents.tables.auditing import remark
 
     by_line: dict[int, list[Claim]] = {}
     for claim in audit.claims:
@@ -124,7 +124,7 @@ def marked(audit: Audit, say: Say) -> list[dict[str, Any]]:
 
 
 def _pieces(raw: str, claims: list[Claim], say: Say) -> list[tuple[str, str, str]]:
-    from weighbridge.tables.auditing import remark
+    from weighbridge.documents.tables.auditing import remark
 
     pieces, at = [], 0
     for claim in sorted((claim for claim in claims if claim.end <= len(raw)), key=lambda claim: claim.end):

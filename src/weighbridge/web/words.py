@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weighbridge.messages import mark
+from weighbridge.core.messages import mark
 
 WORDS = {
     "tagline": mark("Weigh a transformer without loading it"),

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 import weighbridge
-from weighbridge.binding import bind, symbols
 from weighbridge.blueprints.composite import composed, submodel, under
-from weighbridge.config import Sizes, altered, fact
-from weighbridge.errors import ConfigError
-from weighbridge.formula import Symbol
-from weighbridge.parts import attend, linear
-from weighbridge.scrutiny import conflicts, defaulted, unknown
-from weighbridge.tree import Part, flatten
+from weighbridge.config.bind import bind, symbols
+from weighbridge.config.check import conflicts, defaulted, unknown
+from weighbridge.config.fields import Sizes, altered, fact
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.formula import Symbol
+from weighbridge.core.parts import attend, linear
+from weighbridge.core.tree import Part, flatten
 
 FIELDS = (composed("text", "text_config", "gpt2 bert", absent={"n_layer": 3}),)
 OPTIONAL = (composed("text", "text_config", "gpt2", optional=True),)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from weighbridge.blueprints.grafting import moved, redirected
-from weighbridge.parts import depthwise
-from weighbridge.tree import Filled, Least, Once, Part, Span, Squares, Stream, Times, Together, Within
+from weighbridge.core.parts import depthwise
+from weighbridge.core.tree import Filled, Least, Once, Part, Span, Squares, Stream, Times, Together, Within
 
 STREAMS: dict[str, Stream] = {"seq": "decoder", "encoder": 197}
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import weighbridge
-from weighbridge.errors import ConfigError
+from weighbridge.core.errors import ConfigError
 
 GEMMA: dict[str, Any] = {
     "model_type": "gemma4_text", "num_hidden_layers": 3, "layer_types": ["full_attention", "sliding_attention", "full_attention"],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from weighbridge import model
-from weighbridge.errors import ConfigError
+from weighbridge.core.errors import ConfigError
 
 NOMIC = {
     "model_type": "nomic_bert",

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 import pytest
 
-from weighbridge.errors import ReadError
+from weighbridge.core.errors import ReadError
 
 Read = Callable[[BinaryIO], Any]
 EXTREMES = (b"\xff", b"\x00", b"\x7f", b"\x80", b"\xff" * 4, b"\xff" * 8, b"\xff" * 7 + b"\x7f", b"\x00\x00\x00\x80", b"\x00" * 8)

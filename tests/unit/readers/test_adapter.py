@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.unit.safetensors_file import whole
-from weighbridge.errors import ReadError
+from weighbridge.core.errors import ReadError
 from weighbridge.readers import checkpoint_of, read_listing
 
 CONFIG = {"peft_type": "LORA", "base_model_name_or_path": "org/base", "r": 8, "rank_pattern": {"v_proj": 4}}

@@ -10,7 +10,7 @@ import pytest
 
 import weighbridge
 from tests.unit import safetensors_file
-from weighbridge.errors import ReadError
+from weighbridge.core.errors import ReadError
 from weighbridge.readers import checkpoint_of, read_listing
 
 

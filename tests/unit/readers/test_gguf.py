@@ -9,7 +9,7 @@ import pytest
 
 from tests.unit.readers.hostile import assert_refused, assert_robust, read_bytes
 from tests.unit.readers.real import packaged
-from weighbridge.errors import ReadError
+from weighbridge.core.errors import ReadError
 from weighbridge.readers import gguf, read_listing
 from weighbridge.readers.listing import Listing, Stored
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.unit.readers.hostile import read_bytes
-from weighbridge.errors import ReadError
+from weighbridge.core.errors import ReadError
 from weighbridge.readers import checkpoint_of, keras
 
 h5py = pytest.importorskip("h5py")

@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from weighbridge.errors import ReadError
+from weighbridge.core.errors import ReadError
 from weighbridge.readers import FORMATS, legacy, list_open
 
 

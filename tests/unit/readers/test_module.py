@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import weighbridge
-from weighbridge.errors import ReadError
+from weighbridge.core.errors import ReadError
 
 
 class Array:

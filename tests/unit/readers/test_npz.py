@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.unit.readers.hostile import assert_robust, read_bytes
-from weighbridge.errors import ReadError
+from weighbridge.core.errors import ReadError
 from weighbridge.readers import list_open, npz
 from weighbridge.readers.listing import Listing
 

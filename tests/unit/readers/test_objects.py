@@ -16,7 +16,7 @@ import weighbridge
 from tests.unit.bert import CONFIG
 from tests.unit.safetensors_file import whole
 from weighbridge.cli import main
-from weighbridge.errors import ReadError, SourceError
+from weighbridge.core.errors import ReadError, SourceError
 from weighbridge.readers import checkpoint_of, objects
 
 pytest.importorskip("obstore")

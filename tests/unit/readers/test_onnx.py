@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.readers.hostile import assert_refused, assert_robust, read_bytes
 from tests.unit.readers.real import packaged
-from weighbridge.errors import ReadError
+from weighbridge.core.errors import ReadError
 from weighbridge.readers import checkpoint_of, onnx
 from weighbridge.readers.listing import Listing
 

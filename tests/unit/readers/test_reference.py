@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import weighbridge
-from weighbridge.errors import ConfigError, UnknownArchitecture, UsageError
+from weighbridge.core.errors import ConfigError, UnknownArchitecture, UsageError
 
 INSTALLED = all(importlib.util.find_spec(name) for name in ("torch", "transformers"))
 needs_reference = pytest.mark.skipif(not INSTALLED, reason="torch and transformers are not installed; scripts/truth --check has them")

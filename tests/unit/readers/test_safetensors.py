@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from weighbridge.errors import ReadError
+from weighbridge.core.errors import ReadError
+from weighbridge.core.tree import flatten
 from weighbridge.readers import read_checkpoint, read_listing, safetensors
 from weighbridge.readers.listing import MOST_TENSORS
-from weighbridge.tree import flatten
 
 CORPUS = Path(__file__).parents[2] / "corpus" / "safetensors"
 VALID = sorted((CORPUS / "valid").glob("*.safetensors"))

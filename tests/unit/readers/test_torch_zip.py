@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 import weighbridge
-import weighbridge.tree
-from weighbridge.errors import ReadError
+import weighbridge.core.tree
+from weighbridge.core.errors import ReadError
 from weighbridge.readers import list_open, read_checkpoint, read_listing
 from weighbridge.readers.listing import Listing
 from weighbridge.readers.torch_zip import DTYPES, sniff
@@ -64,7 +64,7 @@ def test_the_optimizers_state_is_told_apart() -> None:
 def test_layers_fold_in_the_order_of_the_file() -> None:
     model = read_checkpoint(CORPUS / "valid" / "state.pt")
     assert [row.name for row in model.tensors()][-4:-1] == ["norm.running_mean", "norm.running_var", "norm.num_batches_tracked"]
-    assert [part.repeat for part in model.tree.children if isinstance(part, weighbridge.tree.Part) and part.name == "layers"] == [3]
+    assert [part.repeat for part in model.tree.children if isinstance(part, weighbridge.core.tree.Part) and part.name == "layers"] == [3]
 
 
 def zipped(data: bytes, **storages: bytes) -> bytes:

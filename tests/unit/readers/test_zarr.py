@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from weighbridge.errors import ReadError
+from weighbridge.core.errors import ReadError
 from weighbridge.readers import checkpoint_of, read_listing
 
 

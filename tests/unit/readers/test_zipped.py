@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from weighbridge.errors import ReadError
+from weighbridge.core.errors import ReadError
 from weighbridge.readers import list_open
 
 FILE = Path(__file__).parents[2] / "corpus" / "safetensors" / "valid" / "metadata.safetensors"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from weighbridge.errors import ReadError, UsageError
+from weighbridge.core.errors import ReadError, UsageError
 from weighbridge.readers import checkpoint_of
 from weighbridge.web.header import Slice, header_model, slices
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import weighbridge
-from weighbridge.errors import ReadError, UsageError, WeighbridgeError
+from weighbridge.core.errors import ReadError, UsageError, WeighbridgeError
 from weighbridge.web.query import query
 from weighbridge.web.refusals import told
 

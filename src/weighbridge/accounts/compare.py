@@ -1,0 +1,119 @@
+"""Several models side by side, measure by measure, with the differences to the first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from weighbridge.config.fields import Field
+from weighbridge.core.errors import UsageError
+from weighbridge.core.messages import mark
+from weighbridge.model import Model
+
+COUNTS = {
+    "unique": mark("unique parameters"), "trainable": mark("trainable"), "active": mark("active per token"),
+    "embedding": mark("in embeddings"), "non_embedding": mark("outside embeddings"), "weight": mark("in matrices"),
+    "bias": mark("in biases"), "gain": mark("in gains"), "shift": mark("in shifts"), "buffers": mark("saved buffers, not parameters"),
+}  # fmt: skip
+ALWAYS = ("unique", "embedding", "non_embedding")
+"""Counts that are shown even where all of them are equal, or all zero."""
+
+
+class Measure(NamedTuple):
+    """One line of a comparison.
+
+    Attributes:
+        key: A name of ``parameters`` in the JSON of a count, our word for a size, or ``forward_matmul``.
+        group: ``parameters``, ``sizes`` or ``arithmetic``.
+        title: What it is, in English, to be translated.
+        values: One for each model; None where a model has none or it cannot be told.
+    """
+
+    key: str
+    group: str
+    title: str
+    values: tuple[int | None, ...]
+
+    @property
+    def differences(self) -> tuple[int | None, ...]:
+        """Each value less the first."""
+        first = self.values[0]
+        return tuple(None if value is None or first is None else value - first for value in self.values)
+
+
+class Comparison(NamedTuple):
+    """Models and what was measured of them.
+
+    Attributes:
+        models: In the order given.
+        measures: Parameters first, then sizes, then the arithmetic.
+        untold: Why the arithmetic of a model cannot be told, if so.
+    """
+
+    models: tuple[Model, ...]
+    measures: tuple[Measure, ...]
+    untold: tuple[str, ...] = ()
+
+
+def compare(models: Sequence[Model], batch: int = 1, seq: int = 128) -> Comparison:
+    """Put models side by side.
+
+    Args:
+        models: At least one.
+        batch, seq: Examples and tokens per example, for the arithmetic.
+
+    >>> from weighbridge import model
+    >>> found = compare([model("bert-base-uncased"), model("bert-large-uncased")])
+    >>> found.measures[0].differences
+    (0, 225659648)
+    """
+    if not models:
+        raise UsageError("nothing to compare")
+    told = [_forward(model, batch, seq) for model in models]
+    forward = Measure("forward_matmul", "arithmetic", mark("forward FLOPs"), tuple(value for value, _ in told))
+    rows = (*_parameters(models), *_sizes(models), *((forward,) if any(value is not None for value, _ in told) else ()))
+    return Comparison(tuple(models), rows, tuple(dict.fromkeys(why for _, why in told if why)))
+
+
+def _parameters(models: Sequence[Model]) -> Iterator[Measure]:
+    tallies = [model.count() for model in models]
+    for key, title in COUNTS.items():
+        values = tuple(_whole(getattr(tally, key)) for tally in tallies)
+        plain = key in ("trainable", "active") and all(value == tally.unique for value, tally in zip(values, tallies, strict=True))
+        if key in ALWAYS or (any(values) and not plain):
+            yield Measure(key, "parameters", title, values)
+
+
+def _sizes(models: Sequence[Model]) -> Iterator[Measure]:
+    """Yield the sizes that at least one of the models states, in the order of the first that does."""
+    titles: dict[str, str] = {}
+    for model in models:
+        for field in _fields(model):
+            titles.setdefault(field.word, field.meaning)
+    for word, title in titles.items():
+        values = tuple(_size(model, word) for model in models)
+        if any(value is not None for value in values):
+            yield Measure(word, "sizes", title, values)
+
+
+def _fields(model: Model) -> tuple[Field, ...]:
+    if model.description is None:
+        return ()
+    return tuple(field for field in model.description.family.fields if field.kind == "size" and field.meaning)
+
+
+def _size(model: Model, word: str) -> int | None:
+    value = vars(model.description.sizes).get(word) if model.description else None
+    return value if type(value) is int else None
+
+
+def _forward(model: Model, batch: int, seq: int) -> tuple[int | None, str]:
+    try:
+        return _whole(model.flops(batch, seq).forward_matmul), ""
+    except UsageError as error:  # a few architectures do not tell their arithmetic, and no file's header does
+        return None, str(error)
+
+
+def _whole(value: object) -> int:
+    assert isinstance(value, int)
+    return value

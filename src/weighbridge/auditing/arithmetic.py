@@ -1,0 +1,283 @@
+"""Check every written equation exactly, and tell a slip from results that only carry it on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import product
+from typing import NamedTuple, TypeAlias
+
+from weighbridge.auditing.claims import Claim, Reason, said
+from weighbridge.auditing.equations import Chain, Side
+from weighbridge.auditing.figures import Fit, fit, printed, scales, whole
+from weighbridge.auditing.scene import Scene, claim
+from weighbridge.auditing.terms import Binary, Negative, Term, names, numbers, value
+from weighbridge.auditing.tokens import Token
+from weighbridge.core.messages import mark
+
+_HEDGES = frozenset("约 about approximately roughly nearly around 大约 近 接近 约为 大概 ~ ≈ some 差不多".split())
+
+
+class Slip(NamedTuple):
+    """A printed number that is wrong, and what it should be with every earlier slip mended."""
+
+    mended: Fraction
+    line: int
+
+
+class Checked(NamedTuple):
+    """The claims of all equations, the numbers that are wrong or carry a slip on, and all printed results."""
+
+    claims: tuple[Claim, ...]
+    slips: Mapping[Fraction, Slip]
+    results: frozenset[Fraction]
+
+
+def check(scene: Scene) -> Checked:
+    """Check the equations of a text.
+
+    Returns:
+        One claim for each printed result; the slips by the number that was printed.
+    """
+    slips: dict[Fraction, Slip] = {}
+    judged = [_Judged(scene, chain) for chain in scene.chains]
+    found = [list(one.claims({})) for one in judged]
+    for _ in range(6):
+        before = slips
+        slips = _slips(found)
+        changed = {number for number in slips.keys() | before.keys() if slips.get(number) != before.get(number)}
+        if not changed:
+            break
+        for index, one in enumerate(judged):
+            if not one.numbers.isdisjoint(changed):
+                found[index] = list(one.claims(slips))
+    ends = (side.term for chain in scene.chains for side in chain.sides[1:])
+    results = frozenset(term.value for term in ends if isinstance(term, Token) and term.value is not None)
+    return Checked(tuple(claim for one in found for claim, _ in one), slips, results)
+
+
+_Finding: TypeAlias = tuple[Claim, tuple[Fraction, Slip] | None]
+
+
+def _slips(found: Sequence[Sequence[_Finding]]) -> dict[Fraction, Slip]:
+    """Return the wrong numbers that other equations may take up: large ones that are nowhere right."""
+    slips = {slip[0]: slip[1] for one in found for _, slip in one if slip is not None and slip[0] >= 1000}
+    right = {c.value for one in found for c, slip in one if slip is None and c.verdict == "exact"}
+    return {number: slip for number, slip in slips.items() if number not in right}
+
+
+class _Judged:
+    """One chain under judgement."""
+
+    def __init__(self, scene: Scene, chain: Chain) -> None:
+        self.scene, self.chain = scene, chain
+        self.slips: Mapping[Fraction, Slip] = {}
+        self.numbers = {number for side in chain.sides for token in numbers(side.term) if (number := printed(token)) is not None}
+        first = chain.tokens[chain.sides[0].start]
+        self.sizes = scene.sizes_at(first.line, first.start)
+        self.values = [value(side.term, printed, self.sizes) for side in chain.sides]
+        if self._is_elsewhere():
+            self.values = [None if names(side.term) else v for side, v in zip(chain.sides, self.values, strict=True)]
+
+    def claims(self, slips: Mapping[Fraction, Slip]) -> Iterator[_Finding]:
+        """Yield each printed result's claim, with the slip it makes or carries on, in the light of known slips."""
+        self.slips = slips
+        sides, values = self.chain.sides, self.values
+        if len(sides) < 2 or sum(v is not None for v in values) < 2 or self._is_definition():
+            return
+        base = self._base()
+        true = values[base]
+        if true is None:
+            return
+        mended = value(sides[base].term, self._mended, self.sizes)
+        mended = true if mended is None else mended
+        wrong: list[Fraction] = []
+        for index, side in enumerate(sides):
+            if index == base or values[index] is None:
+                continue
+            found = self._side(index, side, (true, mended), wrong)
+            if found is not None:
+                yield found
+
+    def _side(
+        self, index: int, side: Side, truth: tuple[Fraction, Fraction], wrong: list[Fraction]
+    ) -> tuple[Claim, tuple[Fraction, Slip] | None] | None:
+        true, mended = truth
+        value = self.values[index]
+        assert value is not None
+        agreed = self._fit(index, true)
+        if agreed is not None and mended != true:
+            line = self._source()
+            reason = said(mark("carries on the slip of line {line}"), line=line) if line else said(mark("carries on an earlier slip"))
+            return self._claim(side, "carried", value, mended, reason), (value, Slip(mended, line))
+        if agreed is not None:
+            return self._claim(side, agreed.verdict, value if agreed.meant is None else agreed.meant, true, agreed.reason), None
+        if mended != true and self._fit(index, mended) is not None:
+            reason = said(mark("right, though the numbers before it make {number}"), number=true)
+            return self._claim(side, "note", value, mended, reason), None
+        if any(self._fit(index, other) is not None for other in wrong):
+            line = self._line(side)
+            return self._claim(side, "carried", value, mended, said(mark("carries on the slip before it"))), (value, Slip(mended, line))
+        if self._is_rough(index, true):
+            return None
+        if self._otherwise(index, true):
+            return self._claim(side, "exact", value, value, said(mark("as the formula is meant"))), None
+        wrong.append(value)
+        return self._claim(side, "wrong", value, true, _too_much(value, true, mended)), (value, Slip(mended, self._line(side)))
+
+    def _claim(self, side: Side, verdict: str, value: Fraction, true: Fraction, reason: Reason) -> Claim:
+        tokens, sides = self.chain.tokens, self.chain.sides
+        kind = "symbolic" if any(names(other.term) for other in sides) else "arithmetic"
+        first = tokens[sides[0].start]
+        if first.line != tokens[side.start].line:
+            first = tokens[side.start]
+        facts = {"value": whole(value), "expected": whole(true), "difference": whole(value - true), "reason": reason}
+        return claim(self.scene.lines, first, tokens[side.end - 1], kind, verdict, **facts)
+
+    def _line(self, side: Side) -> int:
+        return self.scene.lines[self.chain.tokens[side.start].line].number
+
+    def _mended(self, token: Token) -> Fraction | None:
+        number = printed(token)
+        if number is not None and number in self.slips and number >= 1000:
+            return self.slips[number].mended
+        return number
+
+    def _source(self) -> int:
+        """Return the line of the first slip among the numbers of this chain."""
+        for side in self.chain.sides:
+            for token in numbers(side.term):
+                number = printed(token)
+                if number is not None and number in self.slips:
+                    return self.slips[number].line
+        return 0
+
+    def _base(self) -> int:
+        """Return the side that the others are held against: the first formula, unless all other formulas agree against it."""
+        formulas = [i for i, side in enumerate(self.chain.sides) if not isinstance(side.term, Token) and self.values[i] is not None]
+        if not formulas:
+            known = [i for i, v in enumerate(self.values) if v is not None]
+            return max(known, key=lambda i: (_precision(self.chain.sides[i].term), -i))
+        first = formulas[0]
+        others = {v for i, v in enumerate(self.values) if v is not None and i != first}
+        if len(formulas) > 1 and len(others) == 1 and self.values[first] not in others and not self._is_of_sizes(first):
+            return formulas[1]
+        return first
+
+    def _is_of_sizes(self, index: int) -> bool:
+        """Tell whether a side holds nothing but sizes of the model and small numbers."""
+        known = set(self.sizes.values())
+        return all(t.value is not None and (t.value <= 24 or t.value in known) for t in numbers(self.chain.sides[index].term))
+
+    def _fit(self, index: int, true: Fraction) -> Fit | None:
+        side = self.chain.sides[index]
+        said = self.values[index]
+        if said == true and (not isinstance(side.term, Token) or not side.term.unit):
+            return Fit("exact")
+        if not isinstance(side.term, Token) or side.term.kind != "num":
+            return None
+        return fit(side.term, true, loose=self._is_loose(side))
+
+    def _is_loose(self, side: Side) -> bool:
+        tokens = self.chain.tokens
+        before = tokens[side.start - 1] if side.start else None
+        return before is not None and (before.text == "≈" or before.text in _HEDGES)
+
+    def _is_definition(self) -> bool:
+        """Tell whether the first side is a lone name or the sides are two lone numbers far apart: no equation to check."""
+        sides = self.chain.sides
+        first = sides[0].term
+        if isinstance(first, Token) and first.kind == "name":
+            return True
+        if all(isinstance(side.term, Token) for side in sides):
+            counted = any(isinstance(s.term, Token) and s.term.unit for s in sides[1:])
+            a, b = self.values[0], self.values[1]
+            big = a is not None and a >= 10_000
+            near = a is not None and b is not None and b != 0 and Fraction(9, 10) < a / b < Fraction(10, 9)
+            return not (near or (counted and big))
+        return False
+
+    def _is_elsewhere(self) -> bool:
+        """Tell whether a formula in letters is put to the sizes of a model that is not the one at hand."""
+        known = set(self.sizes.values())
+        for side, other in zip(self.chain.sides, self.chain.sides[1:], strict=False):
+            if names(side.term) and not names(other.term):
+                used = {
+                    int(t.value) for t in numbers(other.term) if t.value is not None and 24 <= t.value < 10**6 and t.value.denominator == 1
+                }
+                own = {int(t.value) for t in numbers(side.term) if t.value is not None and t.value.denominator == 1}
+                if used and not isinstance(other.term, Token) and not used & (known | own):
+                    return True
+        return False
+
+    def _is_rough(self, index: int, true: Fraction) -> bool:
+        """Tell whether the inputs are rounded themselves and the result is as near as they allow."""
+        for side in self.chain.sides:
+            rounded = [t for t in numbers(side.term) if t.unit or t.places]
+            if rounded and not isinstance(side.term, Token):
+                said = self.values[index]
+                assert said is not None
+                for choice in (0, -1):
+                    steps = sum(scales(t)[choice] / 10**t.places for t in rounded)
+                    again = value(side.term, lambda t, c=choice: None if t.value is None else t.value * scales(t)[c], self.sizes)  # type: ignore[misc]
+                    last = self.chain.sides[index].term
+                    if again is None or not isinstance(last, Token) or last.value is None:
+                        continue
+                    mine = last.value * scales(last)[choice]
+                    margin = max(steps, abs(again) / 200)
+                    if abs(mine - again) <= margin + scales(last)[choice] / 10**last.places / 2:
+                        return True
+        return False
+
+    def _otherwise(self, index: int, true: Fraction) -> bool:
+        """Tell whether the equation holds with squares that lost their raising (``7682``), or without the item's number."""
+        for place, side in enumerate(self.chain.sides):
+            if isinstance(side.term, Token) or place > index:
+                continue
+            said = true if place == index else self.values[index]
+            candidates = [t for t in numbers(side.term) if t.places == 0 and not t.unit and len(t.text) in (3, 4, 5) and t.text[-1] in "23"]
+            for chosen in product((False, True), repeat=min(3, len(candidates))):
+                raised = {t for t, choose in zip(candidates, chosen, strict=False) if choose}
+                if raised and value(_raised(side.term, raised), printed, self.sizes) == said:
+                    return True
+            listed = _without_item(self.chain.tokens, side.start)
+            if listed is not None and value(side.term, listed, self.sizes) == said:
+                return True
+        return False
+
+
+def _too_much(value: Fraction, true: Fraction, mended: Fraction) -> Reason:
+    if value > true:
+        reason = said(mark("{right} is right: {number} too many"), right=true, number=value - true)
+    else:
+        reason = said(mark("{right} is right: {number} too few"), right=true, number=true - value)
+    if mended != true:
+        reason += said(mark("with the earlier slips mended it is {number}"), number=mended)
+    return reason
+
+
+def _raised(term: Term, tokens: set[Token]) -> Term:
+    """Read the last digit of each of *tokens* as an exponent."""
+    if isinstance(term, Token):
+        if term not in tokens:
+            return term
+        body, power = term.text[:-1], term.text[-1]
+        base = term._replace(text=body, value=Fraction(body.replace(",", "") or 0))
+        return Binary("^", base, term._replace(text=power, value=Fraction(power)))
+    if isinstance(term, Negative):
+        return Negative(_raised(term.term, tokens))
+    return Binary(term.operation, _raised(term.left, tokens), _raised(term.right, tokens))
+
+
+def _without_item(tokens: Sequence[Token], start: int) -> Callable[[Token], Fraction | None] | None:
+    """Return how to read numbers if the first, such as ``2.768``, begins with an item's number ``2.``."""
+    first = tokens[start]
+    if first.kind != "num" or not first.places or first.start > 6:
+        return None
+    _, _, rest = first.text.partition(".")
+    return lambda token: Fraction(rest) if token is first else printed(token)
+
+
+def _precision(term: Term) -> tuple[bool, int]:
+    assert isinstance(term, Token)
+    return (not term.unit and not term.places, len(term.text))

@@ -1,0 +1,141 @@
+"""What an audit finds: claims with their verdicts, and the summary of a whole text."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import NamedTuple, TypeAlias
+
+from weighbridge.core.messages import Say
+
+KINDS = ("arithmetic", "symbolic", "component", "configuration", "total", "share")
+VERDICTS = ("exact", "convention", "rounded", "wrong", "carried", "note")
+"""``exact``; right in another ``convention``, which the reason names; fairly ``rounded``; ``wrong``; right in itself
+but ``carried`` on from an earlier slip; and a ``note``, worth knowing and no fault."""
+
+
+class Said(NamedTuple):
+    """A sentence in English with what stands in its braces, so that it can be said in any language."""
+
+    sentence: str
+    values: tuple[tuple[str, object], ...] = ()
+
+
+Reason: TypeAlias = tuple[Said, ...]
+"""Sentences that together give the reason of a verdict."""
+
+
+def said(sentence: str, **values: object) -> Reason:
+    """Make a reason of one sentence.
+
+    >>> spoken(said("{right} is right", right=1000), str)
+    '1,000 is right'
+    """
+    return (Said(sentence, tuple(values.items())),)
+
+
+def spoken(reason: Reason, say: Say) -> str:
+    """Say a reason in a language."""
+    return "; ".join(say(part.sentence).format(**{key: _spoken(value, say) for key, value in part.values}) for part in reason)
+
+
+def _spoken(value: object, say: Say) -> str:
+    if isinstance(value, Said):
+        return spoken((value,), say)
+    if isinstance(value, tuple):
+        return ", ".join(_spoken(item, say) for item in value)
+    return shown(value)
+
+
+def shown(number: object) -> str:
+    """Write a number for a sentence: thousands separated, a fraction as such.
+
+    >>> shown(Fraction(7, 2)), shown(Fraction(2_362_368))
+    ('7/2', '2,362,368')
+    """
+    if isinstance(number, Fraction) and number.denominator > 1:
+        return f"{number.numerator:,}/{number.denominator:,}" if number.denominator < 1000 else f"{float(number):.6g}"
+    return f"{int(number):,}" if isinstance(number, (int, Fraction)) else str(number)
+
+
+class Claim(NamedTuple):
+    """One numeric claim of a text.
+
+    Attributes:
+        line: Its line in the file, from 1.
+        start, end: Its columns in that line, from 0.
+        text: The words of the text.
+        kind: One of :data:`KINDS`.
+        verdict: One of :data:`VERDICTS`.
+        value: What the text says: a number, or a formula as text.
+        expected: What it should be, if something is to be said about that.
+        difference: *value* minus *expected*.
+        reason: Why, as sentences to be said with :func:`spoken`.
+    """
+
+    line: int
+    start: int
+    end: int
+    text: str
+    kind: str
+    verdict: str
+    value: int | Fraction | str | None = None
+    expected: int | Fraction | str | None = None
+    difference: int | Fraction | str | None = None
+    reason: Reason = ()
+
+
+class Left(NamedTuple):
+    """What a way of counting leaves out, and how much that is (negative: what it counts beyond the model)."""
+
+    what: Said
+    count: int  # type: ignore[assignment]
+
+
+class Line(NamedTuple):
+    """One line of a text, as written and as it is read.
+
+    Attributes:
+        number: Its number in the file, from 1.
+        raw: As written.
+        text: With typesetting undone: one sign for each operation, no TeX, no doubled formulas.
+        at: For each character of *text*, its column in *raw*.
+        heading: Its level if it is a heading, else 0.
+    """
+
+    number: int
+    raw: str
+    text: str
+    at: tuple[int, ...]
+    heading: int = 0
+
+
+class Audit(NamedTuple):
+    """The outcome of an audit.
+
+    Attributes:
+        claims: In the order of the text.
+        model: The model that the claims are held against, in words, or the empty string.
+        assumed: Why that model, if it was not given.
+        corrected: The total by the text's own method with its slips mended, if it states one.
+        reference: The model's own count of the class in *model*.
+        left_out: What that method leaves out, down to the last parameter.
+        lines: The text itself.
+    """
+
+    claims: tuple[Claim, ...]
+    model: str
+    assumed: Reason
+    corrected: int | None
+    reference: int | None
+    left_out: tuple[Left, ...]
+    lines: tuple[Line, ...]
+
+    @property
+    def wrong(self) -> tuple[Claim, ...]:
+        """The slips, each once."""
+        return tuple(claim for claim in self.claims if claim.verdict == "wrong")
+
+    @property
+    def summary(self) -> dict[str, int]:
+        """How many claims there are of each verdict."""
+        return {"claims": len(self.claims), **{v: sum(c.verdict == v for c in self.claims) for v in VERDICTS}}

@@ -1,0 +1,117 @@
+"""Hold the sizes that a text states against those its own formulas use, and against the model."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from weighbridge.auditing.claims import Claim, Said, said
+from weighbridge.auditing.scene import Scene, claim, words_of
+from weighbridge.auditing.stated import Stated
+from weighbridge.auditing.terms import numbers
+from weighbridge.auditing.tokens import Token
+from weighbridge.core.messages import mark
+
+NAMES = {
+    "vocab": mark("vocabulary size"), "hidden": mark("hidden size"), "layers": mark("layers"), "heads": mark("attention heads"),
+    "mlp": mark("intermediate size"), "positions": mark("positions"), "types": mark("token types"), "head_dim": mark("width of a head"),
+}  # fmt: skip
+
+
+class _Judged(NamedTuple):
+    token: Token
+    said: int
+    right: int | None
+
+
+def check(scene: Scene, *, firm: bool = True) -> Iterator[Claim]:
+    """Check every size that is plainly stated.
+
+    Args:
+        scene: The text.
+        firm: Whether the model is sure enough to call a size wrong.
+    """
+    used = _used(scene)
+    firmly = Counter((size.word, size.value) for size in scene.stated if size.firm and size.label.line != -1)
+    seen: set[tuple[int, int]] = set()
+    for size in scene.stated:
+        place = (size.token.line, size.token.start)
+        model = scene.model_at(size.label.line, size.label.start)
+        if place in seen or model is None:
+            continue
+        seen.add(place)
+        own = words_of(model)
+        for judged in _judged(size, own):
+            exact = judged.right is None
+            if exact:
+                yield _claim(scene, size, judged.token, "exact", judged.said, judged.said, ())
+            elif firm and _is_wrong(scene, size, judged, used, firmly):
+                assert judged.right is not None
+                reason = said(mark("{what} is {right}"), what=Said(NAMES[size.word]), right=judged.right)
+                if judged.right in used:
+                    reason += said(mark("the text itself computes with {right}"), right=judged.right)
+                yield _claim(scene, size, judged.token, "wrong", judged.said, judged.right, reason)
+
+
+def _judged(size: Stated, own: dict[str, int]) -> Iterator[_Judged]:
+    """Yield each number of a statement: what is said, and what is right if it is not that."""
+    if size.word not in own:
+        return
+    if size.listed:
+        widths = {own.get("mlp"), own.get("hidden")} if size.word in ("mlp", "hidden") else {own[size.word]}
+        listed = (size.token, *size.listed)
+        missing = [own[word] for word in (size.word, "mlp", "hidden") if word in own and own[word] not in {_value(t) for t in listed}]
+        for token in listed:
+            number = _value(token)
+            if number in widths:
+                yield _Judged(token, number, None)
+            elif missing and len(listed) <= 3 and token is size.token:
+                yield _Judged(token, number, missing[0])
+        return
+    yield _Judged(size.token, size.value, None if size.value == own[size.word] else own[size.word])
+
+
+def _value(token: Token) -> int:
+    return int(token.value or 0)
+
+
+def _is_wrong(scene: Scene, size: Stated, judged: _Judged, used: set[int], firmly: Counter[tuple[str, int]]) -> bool:
+    if size.word in ("positions", "types") and judged.right not in used:
+        return False
+    if not size.firm:
+        return False
+    if judged.said in used and judged.right not in used:
+        return False
+    if judged.said in _other_sizes(scene, size):
+        return False
+    model = scene.model_at(size.label.line, size.label.start)
+    own = words_of(model) if model is not None else {}
+    agreed = sum(firmly[word, value] for word, value in own.items() if word != size.word)
+    return agreed >= 2 or judged.right in used or bool(scene.main and scene.main.named)
+
+
+def _other_sizes(scene: Scene, size: Stated) -> set[int]:
+    """Return the model's sizes that have no letter here, such as key-value heads: a label may well mean one of them."""
+    model = scene.model_at(size.label.line, size.label.start)
+    if model is None or model.description is None:
+        return set()
+    values = vars(model.description.sizes)
+    return {value for word, value in values.items() if word not in NAMES and type(value) is int}
+
+
+def _used(scene: Scene) -> set[int]:
+    """Return the numbers that the text's formulas compute with."""
+    found: set[int] = set()
+    for chain in scene.chains:
+        for side in chain.sides:
+            if not isinstance(side.term, Token):
+                found |= {int(t.value) for t in numbers(side.term) if t.value is not None and t.value.denominator == 1}
+    return found
+
+
+def _claim(scene: Scene, size: Stated, token: Token, verdict: str, value: int, right: int, reason: object) -> Claim:
+    first = size.label if size.label.line == token.line and size.label.start < token.start else token
+    last = token if token.end > size.label.end or token.line != size.label.line else size.label
+    facts = {"value": value, "expected": right, "difference": value - right, "reason": reason}
+    return claim(scene.lines, first, last, "configuration", verdict, **facts)

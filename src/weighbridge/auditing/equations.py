@@ -1,0 +1,183 @@
+"""Find the equations in a text: chains of formulas joined by equals signs, with the words in front of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from weighbridge.auditing.claims import Line
+from weighbridge.auditing.terms import Term, is_lone, parse
+from weighbridge.auditing.tokens import Token, tokens
+
+_LONGEST, _MOST = 40_000, 3_000
+"""Characters and tokens of a line that are read; what goes on longer was not written by a person."""
+_FARTHEST = 120
+"""Tokens that the left side of an equation may begin before its sign."""
+
+
+class Side(NamedTuple):
+    """One side of an equation: its term, and where its tokens stand in the statement."""
+
+    term: Term
+    start: int
+    end: int
+
+
+class Chain(NamedTuple):
+    """Sides that are said to be equal.
+
+    Attributes:
+        tokens: The statement it stands in.
+        sides: One or more; a single one where only words stand before the sign.
+        start: Index of the first token of the chain; what is before it in the statement are its words.
+        labelled: Whether only words stand before the first sign.
+    """
+
+    tokens: Sequence[Token]
+    sides: tuple[Side, ...]
+    start: int
+    labelled: bool
+    end: int
+
+
+def statements(lines: Sequence[Line]) -> list[list[Token]]:
+    """Split every line into tokens; a line that begins with an equals sign goes on with the one before it.
+
+    >>> from weighbridge.auditing.reading import read_lines
+    >>> [len(s) for s in statements(read_lines(b"2 + 3"  b"\\n= 5"))]
+    [5]
+    """
+    found: list[list[Token]] = []
+    last_line = -9
+    for index, line in enumerate(lines):
+        here = tokens(line.text[:_LONGEST], index)[:_MOST] if line.text else []
+        if not here:
+            continue
+        if found and index - last_line <= 2 and _goes_on(found[-1], here) and len(found[-1]) < 400:
+            if found[-1][-1].text in (";", "&"):
+                found[-1].pop()
+            found[-1].extend(here)
+        else:
+            found.append(here)
+        last_line = index
+    return found
+
+
+def _goes_on(before: Sequence[Token], here: Sequence[Token]) -> bool:
+    last, first = before[-1], here[0]
+    if last.text in (";", "&") and len(before) > 1:
+        last = before[-2]
+    if first.text == "&" and len(here) > 1:
+        first = here[1]
+    if first.kind == "rel":
+        return last.kind in ("num", "name", ")")
+    opens = first.kind in ("num", "name", "(")
+    return opens and last.kind in ("op", "rel") and len(before) > 1 and before[-2].kind in ("num", "name", ")", "word")
+
+
+def chains(statement: Sequence[Token]) -> Iterator[Chain]:
+    """Yield the equations of one statement, in their order."""
+    signs = [index for index, token in enumerate(statement) if token.kind == "rel"]
+    floor, position = 0, 0
+    while position < len(signs):
+        sign = signs[position]
+        left = _left(statement, floor, sign)
+        sides = [left] if left else []
+        while True:
+            nearest = signs[position + 1] if position + 1 < len(signs) else len(statement)
+            right = _right(statement, signs[position] + 1, nearest)
+            if right is None:
+                break
+            sides.append(right)
+            if right.end != nearest or nearest == len(statement):
+                break
+            position += 1
+        position += 1
+        end = sides[-1].end if sides else sign + 1
+        if sides:
+            start = sides[0].start if left else sign
+            yield Chain(statement, tuple(sides), start, left is None and _is_label(statement, floor, sign), end)
+        floor = max(end, sign + 1)
+
+
+def _is_label(statement: Sequence[Token], floor: int, sign: int) -> bool:
+    return sign > floor and statement[sign - 1].kind in ("word", "name", "num", ")")
+
+
+def _left(statement: Sequence[Token], floor: int, sign: int) -> Side | None:
+    """Find the longest formula that ends right before the sign."""
+    start = sign
+    while start > max(floor, sign - _FARTHEST) and _is_piece(statement, start - 1):
+        start -= 1
+    for begin in range(start, sign):
+        before = statement[begin - 1] if begin > floor else None
+        if before is not None and begin > start and before.kind == "op" and not _is_bullet(statement, begin - 1):
+            continue
+        if statement[begin].kind == "op":
+            continue
+        parsed = parse(statement, begin, sign)
+        if parsed is not None and parsed.end == sign and not parsed.dangling:
+            if _is_name_of_it(statement, parsed.term, begin, floor):
+                return None
+            if begin > floor and statement[begin - 1].kind == "op" and not _is_bullet(statement, begin - 1):
+                return None
+            return Side(parsed.term, begin, sign)
+    return None
+
+
+def _is_piece(statement: Sequence[Token], at: int) -> bool:
+    return statement[at].kind in ("num", "name", "op", "(", ")")
+
+
+def _is_bullet(statement: Sequence[Token], at: int) -> bool:
+    """Tell whether a minus or star only introduces an item, or is a dash between words."""
+    token = statement[at]
+    if token.text not in "-*+" or token.kind != "op":
+        return False
+    first = at == 0 or statement[at - 1].line != token.line
+    after = at + 1 < len(statement) and statement[at + 1].spaced
+    dash = token.text == "-" and at > 0 and token.spaced and statement[at - 1].kind in ("word", ")") and after
+    return after and (first or dash)
+
+
+def _is_name_of_it(statement: Sequence[Token], term: Term, begin: int, floor: int) -> bool:
+    """Tell whether a single name or small number is only the end of the words before the sign."""
+    if not is_lone(term) or not isinstance(term, Token):
+        return False
+    before = statement[begin - 1] if begin > floor else None
+    if before is None or before.line != statement[begin].line:
+        return False
+    worded = before.kind in ("word", "name") or (before.kind == ")" and term.kind == "name")
+    if term.kind == "name":
+        return worded
+    return worded and term.value is not None and term.value < 1000 and not term.unit
+
+
+def _right(statement: Sequence[Token], start: int, limit: int) -> Side | None:
+    parsed = parse(statement, start, limit)
+    if parsed is None or (parsed.dangling and not _is_dash(statement, parsed.end, limit)):
+        return None
+    end = parsed.end
+    following = statement[end] if end < len(statement) else None
+    if following is not None and end < limit and following.line == statement[end - 1].line:
+        glued = following.start == statement[end - 1].end
+        if glued and (following.kind == "num" or (following.text == "," and _digit_after(statement, end))):
+            return None
+        if following.kind == "op" and not _is_dash(statement, end, limit):
+            return None
+        if following.kind == "(" and glued and isinstance(parsed.term, Token) and parsed.term.kind == "name":
+            return None
+        if following.kind in ("word", "name") and glued and statement[end - 1].kind == "name" and following.text.isascii():
+            return None
+    return Side(parsed.term, start, end)
+
+
+def _is_dash(statement: Sequence[Token], at: int, limit: int) -> bool:
+    """Tell whether a minus is a dash before words."""
+    if at >= limit or statement[at].text != "-" or at + 1 >= limit:
+        return at < limit and statement[at].kind == "op" and statement[at].text == "*" and at + 1 == limit
+    return statement[at].spaced and statement[at + 1].spaced and statement[at + 1].kind == "word"
+
+
+def _digit_after(statement: Sequence[Token], at: int) -> bool:
+    return at + 1 < len(statement) and statement[at + 1].kind == "num" and statement[at + 1].start == statement[at].end

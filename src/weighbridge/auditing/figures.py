@@ -1,0 +1,114 @@
+"""What a printed figure says, and whether it says what it should: exactly, rounded, or in units of 2^20."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import NamedTuple
+
+from weighbridge.auditing.claims import Reason, said
+from weighbridge.auditing.tokens import Token
+from weighbridge.auditing.words import BYTES, UNITS
+from weighbridge.core.messages import mark
+
+
+class Fit(NamedTuple):
+    """How a figure agrees with an exact number: a verdict, the reason for it, and the number it then means."""
+
+    verdict: str
+    reason: Reason = ()
+    meant: Fraction | None = None
+
+
+def scales(token: Token) -> tuple[Fraction, ...]:
+    """Return what the figure's unit may multiply it by, the likeliest first."""
+    if token.unit == "%":
+        return (Fraction(1, 100),)
+    return tuple(Fraction(scale) for scale in UNITS.get(token.unit, (1,)))
+
+
+def printed(token: Token) -> Fraction | None:
+    """Return the number as printed, in the likeliest meaning of its unit."""
+    if not token.unit or token.value is None:
+        return token.value
+    return token.value * scales(token)[0]
+
+
+def fit(token: Token, true: Fraction, *, loose: bool = False) -> Fit | None:
+    """Tell how a printed figure agrees with the *true* number; None if it does not.
+
+    Args:
+        token: The figure.
+        true: What it should say.
+        loose: Whether it is said to be approximate, so that one digit will do.
+
+    >>> from weighbridge.auditing.tokens import tokens
+    >>> fit(tokens("22.7 M", 0)[0], Fraction(23_835_648)).verdict
+    'rounded'
+    """
+    if token.value is None:
+        return None
+    for check in (_exact, _rounded, _rounded_zeros, _cut):
+        for scale in scales(token):
+            found = check(token, true, scale, loose)
+            if found is not None:
+                return found
+    if token.unit in BYTES:
+        for size in (4, 2, 8, 1):
+            for scale in scales(token):
+                if _exact(token, true * size, scale, loose) or _rounded(token, true * size, scale, loose):
+                    return Fit("convention", said(mark("{size} bytes for each parameter"), size=size), true)
+    return None
+
+
+def _exact(token: Token, true: Fraction, scale: Fraction, loose: bool) -> Fit | None:
+    if token.value is None or token.value * scale != true:
+        return None
+    return Fit("convention", _unit(scale), true) if _is_binary(scale) else Fit("exact", (), true)
+
+
+def _rounded(token: Token, true: Fraction, scale: Fraction, loose: bool) -> Fit | None:
+    if token.value is None or not (token.unit or token.places or true.denominator > 1):
+        return None
+    step = scale / 10**token.places
+    if abs(token.value * scale - true) * 2 > step or not token.value:
+        return None
+    return Fit("rounded", said(mark("rounded")) + _unit(scale), token.value * scale)
+
+
+def _rounded_zeros(token: Token, true: Fraction, scale: Fraction, loose: bool) -> Fit | None:
+    """Take the zeros at the end as not significant, down to two digits; down to one where it is said to be rough."""
+    if token.value is None or token.places or token.value.denominator != 1 or not (token.unit or loose):
+        return None
+    digits = str(int(token.value))
+    zeros = len(digits) - len(digits.rstrip("0"))
+    least = 1 if loose else 2
+    for dropped in range(1, min(zeros, len(digits) - least) + 1):
+        if abs(token.value * scale - true) * 2 <= scale * 10**dropped:
+            kept = len(digits) - dropped
+            reason = said(mark("rounded to one digit")) if kept == 1 else said(mark("rounded to {digits} digits"), digits=kept)
+            return Fit("rounded", reason + _unit(scale), token.value * scale)
+    return None
+
+
+def _cut(token: Token, true: Fraction, scale: Fraction, loose: bool) -> Fit | None:
+    if token.value is None or not (token.unit or token.places):
+        return None
+    step = scale / 10**token.places
+    if 0 < true - token.value * scale < step:
+        return Fit("note", said(mark("cut off, not rounded")), token.value * scale)
+    return None
+
+
+def _is_binary(scale: Fraction) -> bool:
+    return scale >= 1024 and scale.numerator & (scale.numerator - 1) == 0
+
+
+def _unit(scale: Fraction) -> Reason:
+    if not _is_binary(scale):
+        return ()
+    return said(mark("in units of 2^{power}"), power=scale.numerator.bit_length() - 1)
+
+
+def whole(number: Fraction | None) -> int | Fraction | None:
+    """Return an int where the number is one."""
+    return int(number) if number is not None and number.denominator == 1 else number

@@ -1,0 +1,344 @@
+"""What each component of a model holds, in every convention that people count it by: as numbers and as formulas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import combinations
+from typing import TYPE_CHECKING, NamedTuple
+
+from weighbridge.auditing.claims import Left, Reason, Said, said
+from weighbridge.auditing.terms import plain, symbol
+from weighbridge.core.errors import WeighbridgeError
+from weighbridge.core.messages import mark
+from weighbridge.core.polynomials import Polynomial, polynomial
+from weighbridge.core.sizes import product
+from weighbridge.explain.semantic_tree import HEADS, Leaf, leaves, pair
+
+if TYPE_CHECKING:
+    from weighbridge.model import Model
+
+_QUERY = frozenset("query q_proj q q_lin wq query_proj linear_q".split())
+_KEY = frozenset("key k_proj k k_lin wk key_proj linear_k".split())
+_VALUE = frozenset("value v_proj v v_lin wv value_proj linear_v".split())
+_DOWN = frozenset("output down_proj fc2 c_proj wo lin2 dense_4h_to_h fc_out w2".split())
+_TYPES = ("token_type", "segment", "type_embed")
+_POSITIONS = ("position", "wpe", "embed_positions")
+
+
+class Cell(NamedTuple):
+    """One tensor of a component: in one layer, and how often there are such layers."""
+
+    place: str
+    bias: bool
+    number: int
+    formula: Polynomial
+    copies: int
+    all_copies: Polynomial
+    layered: bool
+
+
+class Holding(NamedTuple):
+    """What a component holds in one convention."""
+
+    number: Fraction
+    formula: Polynomial
+    convention: Reason
+    exact: bool
+
+
+class Holdings(NamedTuple):
+    """A model's components and the counts of its classes.
+
+    Attributes:
+        cells: Its tensors, by component.
+        components: What each component holds, in every convention.
+        classes: The count of every class of its family.
+        class_name, reference: The class that is held against the text, and its count.
+        explained: Counts that were explained before, by :func:`left_out`.
+        simple: Whether its layers are one stack of attention and feed-forward, so that each component is one thing.
+        recognised: Formulas that were found to be a component's before, in which convention.
+        active: The parameters that work on one token.
+    """
+
+    cells: tuple[Cell, ...]
+    components: dict[str, list[Holding]]
+    classes: dict[str, int]
+    class_name: str
+    reference: int
+    explained: dict[int, tuple[Left, ...] | None]
+    simple: bool
+    recognised: dict[tuple[str, Polynomial], Holding | None]
+    active: int
+
+
+def holdings(model: Model) -> Holdings:
+    """Take a model apart into what texts speak of.
+
+    >>> from weighbridge import model
+    >>> [h.number for h in holdings(model("bert-base-uncased")).components["pooler"]]
+    [Fraction(590592, 1), Fraction(589824, 1)]
+    """
+    root, _, values = pair(model)
+    cells = tuple(_cells(leaves(root)))
+    components = {name: _distinct(found) for name, found in _components(cells, values)}
+    tally = model.count()
+    reference, active = int(tally.unique), int(tally.active)  # type: ignore[arg-type]
+    return Holdings(cells, components, _classes(model), model.class_name or model.kind, reference, {}, _is_simple(cells), {}, active)
+
+
+def _is_simple(cells: tuple[Cell, ...]) -> bool:
+    layered = [cell for cell in cells if cell.layered]
+    once = [(cell.place, cell.bias) for cell in layered if cell.place != "layer_norm"]
+    plain = {*_ATTENTION, *_FEED, "layer_norm"}
+    return len({cell.copies for cell in layered}) == 1 and len(set(once)) == len(once) and {cell.place for cell in layered} <= plain
+
+
+def is_one_thing(held: Holdings, name: str) -> bool:
+    """Tell whether a component is one thing in this model, so that a number which is none of its counts is wrong.
+
+    The attention of a model with experts is; that of an encoder with a decoder may be any of three.
+    """
+    places = _SINGLE.get(name)
+    if held.simple or places is None:
+        return held.simple
+    found = [cell for cell in held.cells if cell.place in places]
+    plain = {cell.place for cell in held.cells if cell.layered} <= {*_ATTENTION, *_FEED, "layer_norm"}
+    alone = len({(cell.place, cell.bias) for cell in found}) == len(found) and len({cell.copies for cell in found}) == 1
+    return alone and (plain or not set(places) & set(_FEED))
+
+
+def _cells(found: list[Leaf]) -> Iterator[Cell]:
+    for leaf in found:
+        place = _place(leaf)
+        copies = plain(polynomial(product(p.symbolic.repeat for p in (*leaf.around, leaf.pair) if p.symbolic.repeat is not None)))
+        for ours, theirs in leaf.pair.tensors():
+            if ours.tied_to is None:
+                bias = ours.role == "bias" or (ours.role == "shift" and leaf.topic != "norm")
+                number = int(product(ours.shape))  # type: ignore[arg-type]
+                yield Cell(place, bias, number, plain(polynomial(product(theirs.shape))), int(leaf.copies), copies, leaf.in_layer)  # type: ignore[arg-type]
+
+
+def _place(leaf: Leaf) -> str:
+    name, kinds = leaf.path.rpartition(".")[2], {p.part.kind for p in (*leaf.around, leaf.pair)}
+    topic, path = leaf.topic, leaf.path
+    if kinds & HEADS or topic == "head":
+        return "head"
+    if topic == "norm":
+        return "layer_norm" if leaf.in_layer else "embedding_norm" if "embeddings" in kinds else "final_norm"
+    if topic == "embedding":
+        last = path.lower()
+        return "type" if any(t in last for t in _TYPES) else "position" if any(p in last for p in _POSITIONS) else "word"
+    if topic == "attention":
+        return (
+            "query"
+            if name in _QUERY
+            else "key"
+            if name in _KEY
+            else "value"
+            if name in _VALUE
+            else "out"
+            if "dense" in name or "o" in name
+            else "attention"
+        )
+    if topic == "feed_forward":
+        parts = path.split(".")
+        return "down" if name in _DOWN or (name == "dense" and "output" in parts) else "gate" if "gate" in name else "up"
+    return topic
+
+
+_FEED = ("up", "gate", "down", "feed_forward")
+_ATTENTION = ("query", "key", "value", "out", "attention")
+_TABLES = ("word", "position", "type")
+_SINGLE: dict[str, tuple[str, ...]] = {
+    **{name: (name,) for name in ("word", "position", "type", "pooler", "query", "key", "value", "out", "up", "down", "gate")},
+    "qkv": ("query", "key", "value"),
+    "attention": _ATTENTION,
+    "ffn": _FEED,
+}
+_BARE = mark("without biases")
+_LAYERS = mark("in all {layers} layers")
+
+
+class _Sum(NamedTuple):
+    """A part of a model: which places, with biases or without, in one layer or in all."""
+
+    number: int
+    formula: Polynomial
+
+
+def _sum(cells: tuple[Cell, ...], places: tuple[str, ...], *, biases: bool = True, every: bool = False) -> _Sum:
+    number, formula = 0, Polynomial({})
+    for cell in cells:
+        if cell.place in places and (biases or not cell.bias):
+            number += cell.number * (cell.copies if every else 1)
+            formula = formula + (cell.formula * cell.all_copies if every else cell.formula)
+    return _Sum(number, formula)
+
+
+def _components(cells: tuple[Cell, ...], values: dict[str, int]) -> Iterator[tuple[str, list[Holding]]]:
+    layers = max((cell.copies for cell in cells), default=1)
+    for name in ("word", "position", "type", "pooler", "head", "final_norm", "embedding_norm"):
+        yield name, _plain(cells, (name,))
+    yield "tables", _plain(cells, _TABLES)
+    yield "embeddings", [*_plain(cells, (*_TABLES, "embedding_norm")), _holding(_sum(cells, _TABLES), said(mark("without its norm")))]
+    for name, places in (
+        ("query", ("query",)),
+        ("key", ("key",)),
+        ("value", ("value",)),
+        ("out", ("out",)),
+        ("qkv", ("query", "key", "value")),
+    ):
+        yield name, _scoped(cells, places, layers)
+    for name, places in (("up", ("up",)), ("down", ("down",)), ("gate", ("gate",))):
+        yield name, _scoped(cells, places, layers)
+    yield "ffn", [*_scoped(cells, _FEED, layers), *_with_norm(cells, _FEED, layers)]
+    yield "attention", list(_attention(cells, layers, values))
+    yield "norm", list(_norms(cells, layers))
+    yield "layer", list(_layer(cells, layers))
+    yield "encoder", [h for h in _layer(cells, layers) if h.number >= _sum(cells, ("up",), every=True).number]
+
+
+def _plain(cells: tuple[Cell, ...], places: tuple[str, ...]) -> list[Holding]:
+    return [_holding(_sum(cells, places)), _holding(_sum(cells, places, biases=False), said(_BARE))]
+
+
+def _scoped(cells: tuple[Cell, ...], places: tuple[str, ...], layers: int, reason: Reason = ()) -> list[Holding]:
+    """In one layer and in all, with biases and without."""
+    found = []
+    for every in (False, True):
+        scope = said(_LAYERS, layers=layers) if every else ()
+        found.append(_holding(_sum(cells, places, every=every), reason + scope, exact=not reason))
+        found.append(_holding(_sum(cells, places, biases=False, every=every), reason + said(_BARE) + scope))
+    return found
+
+
+def _with_norm(cells: tuple[Cell, ...], places: tuple[str, ...], layers: int) -> list[Holding]:
+    """With the one norm that stands beside it in the layer."""
+    norms = [cell for cell in cells if cell.place == "layer_norm"]
+    half = len(norms) // 2
+    with_norm = tuple(cell for cell in cells if cell.place in places) + tuple(norms[:half])
+    found = []
+    for every in (False, True):
+        scope = said(_LAYERS, layers=layers) if every else ()
+        found.append(_holding(_sum(with_norm, (*places, "layer_norm"), every=every), said(mark("with its norm")) + scope, exact=True))
+    return found
+
+
+def _attention(cells: tuple[Cell, ...], layers: int, values: dict[str, int]) -> Iterator[Holding]:
+    yield from _scoped(cells, _ATTENTION, layers)
+    yield from _with_norm(cells, _ATTENTION, layers)
+    projections = ("query", "key", "value")
+    yield from _scoped(cells, projections, layers, said(mark("without the output projection")))
+    heads = values.get("A")
+    if heads:
+        for biases in (True, False):
+            whole = _sum(cells, projections, biases=biases)
+            one = whole.formula.over(Polynomial({((symbol("A"), 1),): 1}))
+            each = Polynomial({(): Fraction(1, heads)}) * whole.formula if one is None else one
+            bare = () if biases else said(_BARE)
+            yield Holding(Fraction(whole.number, heads), each, said(mark("for each head")) + bare, False)
+
+
+def _norms(cells: tuple[Cell, ...], layers: int) -> Iterator[Holding]:
+    norms = tuple(cell for cell in cells if cell.place == "layer_norm")
+    outside = tuple(cell for cell in cells if cell.place in ("embedding_norm", "final_norm"))
+    pairs = (norms[:2], norms, tuple(cell for cell in outside))
+    for found in pairs:
+        yield _holding(_sum(found, ("layer_norm", "embedding_norm", "final_norm")), exact=True)
+    yield _holding(_sum(norms, ("layer_norm",), every=True), said(_LAYERS, layers=layers), exact=True)
+    yield _holding(_sum(norms[:2], ("layer_norm",), every=True), said(_LAYERS, layers=layers), exact=True)
+    everything = _sum(norms + outside, ("layer_norm", "embedding_norm", "final_norm"), every=True)
+    yield _holding(everything, said(mark("all norms of the model")), exact=True)
+    yield _holding(_sum(norms[:1], ("layer_norm",)), said(mark("gains only")))
+
+
+def _layer(cells: tuple[Cell, ...], layers: int) -> Iterator[Holding]:
+    layered = tuple(cell for cell in cells if cell.layered)
+    places = tuple({cell.place for cell in layered})
+    matrices = tuple(place for place in places if place != "layer_norm")
+    for every in (False, True):
+        scope = said(_LAYERS, layers=layers) if every else ()
+        yield _holding(_sum(layered, places, every=every), scope, exact=True)
+        yield _holding(_sum(layered, places, biases=False, every=every), said(mark("without linear biases")) + scope)
+        yield _holding(_sum(layered, matrices, biases=False, every=every), said(mark("matrices only")) + scope)
+        yield _holding(_sum(layered, matrices, every=every), said(mark("without norms")) + scope)
+
+
+def _holding(found: _Sum, convention: Reason = (), *, exact: bool | None = None) -> Holding:
+    return Holding(Fraction(found.number), found.formula, convention, not convention if exact is None else exact)
+
+
+def _distinct(found: list[Holding]) -> list[Holding]:
+    """Keep the first convention for each number; exact ones come first."""
+    kept: dict[Fraction, Holding] = {}
+    for holding in sorted(found, key=lambda h: (not h.exact, len(h.convention))):
+        if holding.number:
+            kept.setdefault(holding.number, holding)
+    return list(kept.values())
+
+
+def _classes(model: Model) -> dict[str, int]:
+    """Return the unique parameters of every class of the model's family with the same config."""
+    from weighbridge.model import model as weigh
+
+    if model.description is None:
+        return {}
+    found: dict[str, int] = {}
+    for name in model.description.family.classes:
+        try:
+            found[name] = int(weigh(model.description.raw, name).count().unique)  # type: ignore[arg-type]
+        except (WeighbridgeError, AssertionError, TypeError):
+            continue
+    return found
+
+
+_FEATURES: tuple[tuple[str, tuple[str, ...], bool], ...] = (
+    (mark("the pooler"), ("pooler",), False),
+    (mark("the linear biases"), (), True),
+    (mark("the embedding norm"), ("embedding_norm",), False),
+    (mark("the layers' norms"), ("layer_norm",), False),
+    (mark("the final norm"), ("final_norm",), False),
+    (mark("the token type table"), ("type",), False),
+    (mark("the position table"), ("position",), False),
+    (mark("the word embeddings"), ("word",), False),
+    (mark("the attention's output projection"), ("out",), False),
+    (mark("the head"), ("head",), False),
+)
+"""What people leave out: places, or every linear bias."""
+
+
+def left_out(held: Holdings, number: int, most: int = 4) -> tuple[Left, ...] | None:
+    """Explain a count to the last parameter by what it leaves out of the whole; None if no few things explain it.
+
+    >>> from weighbridge import model
+    >>> [left.count for left in left_out(holdings(model("bert-base-uncased")), 108_808_704)]
+    [590592, 82944]
+    """
+    if number not in held.explained:
+        held.explained[number] = _left_out(held, number, most)
+    return held.explained[number]
+
+
+def _left_out(held: Holdings, number: int, most: int) -> tuple[Left, ...] | None:
+    rest = held.reference - number
+    if rest == 0:
+        return ()
+    if rest < 0:
+        return None
+    features = [feature for feature in _FEATURES if any(_holds(feature, cell) for cell in held.cells)]
+    owned = [{i for i, cell in enumerate(held.cells) if _holds(feature, cell)} for feature in features]
+    for size in range(1, most + 1):
+        for chosen in combinations(zip(features, owned, strict=True), size):
+            parts, taken = [], set[int]()
+            for feature, cells in chosen:
+                own = cells - taken
+                parts.append(Left(Said(feature[0]), sum(held.cells[i].number * held.cells[i].copies for i in own)))
+                taken |= own
+            if sum(part.count for part in parts) == rest and all(part.count for part in parts):
+                return tuple(parts)
+    return None
+
+
+def _holds(feature: tuple[str, tuple[str, ...], bool], cell: Cell) -> bool:
+    return cell.bias if feature[2] else cell.place in feature[1]

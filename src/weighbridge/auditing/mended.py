@@ -1,0 +1,33 @@
+"""The text's own method with its slips mended, and what that method leaves out of the model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+from weighbridge.auditing.arithmetic import Checked
+from weighbridge.auditing.claims import Left
+from weighbridge.auditing.components import Offer
+from weighbridge.auditing.holdings import Holdings, left_out
+from weighbridge.auditing.scene import Scene
+
+
+def mended(scene: Scene, checked: Checked, held: Mapping[str, Holdings], found: Sequence[Offer]) -> tuple[int | None, tuple[Left, ...]]:
+    """Return the total that the text's method gives without its slips, and what it leaves out.
+
+    The total is the last number computed as one; a text that computes none has the largest result near the model's count.
+    """
+    own = held.get("")
+    if own is None or scene.main is None or not scene.main.firm:
+        return None, ()
+    own_text = [offer for offer in found if scene.context(offer.first.line, offer.first.start) == ""]
+    plain = [o for o in own_text if o.number.denominator == 1 and not (o.figure is not None and o.figure.unit and not o.computed)]
+    near = [o for o in plain if own.reference * 3 < o.number * 4 and o.number * 3 < own.reference * 4]
+    totals = [o for o in near if (o.subject == "total" or o.whole) and o.computed] or [o for o in near if o.computed]
+    totals = totals or [o for o in near if o.subject == "total"]
+    if not totals:
+        return None, ()
+    number = totals[-1].number
+    slip = checked.slips.get(number)
+    total = int(Fraction(slip.mended) if slip is not None else number)
+    return total, left_out(own, total) or ()

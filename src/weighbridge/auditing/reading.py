@@ -1,0 +1,233 @@
+"""From the bytes of a file to the lines of a text: Markdown, HTML, plain text, a notebook; UTF-8, UTF-16, GBK."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+from html.parser import HTMLParser
+from typing import NamedTuple
+
+from weighbridge.auditing.claims import Line
+from weighbridge.auditing.typeset import plain
+from weighbridge.core.errors import ReadError
+
+LARGEST = 64 * 2**20
+"""Bytes; an article is smaller."""
+
+
+class Written(NamedTuple):
+    """A line as a reader sees it: its number in the file, its text, and its level if it is a heading."""
+
+    number: int
+    text: str
+    heading: int = 0
+
+
+def read_lines(data: bytes, name: str = "") -> tuple[Line, ...]:
+    """Read a text in whatever form it has, and undo its typesetting.
+
+    Args:
+        data: The bytes of the file.
+        name: Its name; an ending such as ``.html`` or ``.ipynb`` says what it is.
+
+    Raises:
+        ReadError: It is no text, or a notebook that is no JSON.
+
+    >>> [line.text for line in read_lines("４×７６８＝３,０７２".encode("gbk"))]
+    ['4×768=3,072']
+    """
+    if len(data) > LARGEST:
+        raise ReadError(f"{len(data):,} bytes are no article; at most {LARGEST:,} are read", path=name)
+    text = decode(data, name)
+    ending = name.lower().rpartition(".")[2]
+    head = text.lstrip()[:200].lower()
+    if ending == "ipynb" or (head.startswith("{") and '"cells"' in text and '"nbformat"' in text):
+        written = notebook(text, name)
+    elif ending in ("html", "htm", "xhtml") or head.startswith(("<!doctype html", "<html")):
+        written = html(text)
+    else:
+        written = [Written(number, line, _level(line)) for number, line in enumerate(_split(text), 1)]
+    return tuple(Line(w.number, w.text, *plain(w.text), w.heading) for w in written)
+
+
+def decode(data: bytes, name: str = "") -> str:
+    """Decode UTF-8, UTF-16 with its mark, or GBK (as GB 18030), whichever these bytes are.
+
+    >>> decode("参数".encode("utf-16")), decode("参数".encode("gbk"))
+    ('参数', '参数')
+    """
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        encodings = ("utf-16",)
+    elif b"\0" in data:
+        raise ReadError("this is no text", path=name, offset=data.index(b"\0"))
+    else:
+        encodings = ("utf-8-sig", "gb18030")  # type: ignore[assignment]
+    for encoding in encodings:
+        try:
+            return data.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+    raise ReadError("this is no text in UTF-8, UTF-16 or GBK", path=name)
+
+
+def notebook(text: str, name: str = "") -> list[Written]:
+    """Return the lines of a notebook's cells and printed outputs, numbered as in the file.
+
+    >>> notebook('{"cells": [{"cell_type": "markdown", "source": ["# a\\\\n", "b"]}]}')
+    [Written(number=1, text='# a', heading=1), Written(number=1, text='b', heading=0)]
+    """
+    try:
+        cells = json.loads(text)["cells"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise ReadError("this is no notebook: expected JSON with cells", path=name) from None
+    found: list[Written] = []
+    place, number = 0, 1
+    for cell in cells if isinstance(cells, list) else []:
+        if not isinstance(cell, dict):
+            continue
+        prose = cell.get("cell_type") == "markdown"
+        for line in _sources(cell):
+            spelled = json.dumps(line, ensure_ascii=False)[1:-1]
+            at = text.find(spelled, place) if spelled else place
+            at = at if at >= 0 else text.find(json.dumps(line)[1:-1], place)
+            if at > place:
+                number, place = number + text.count("\n", place, at), at
+            found.append(Written(number, line, _level(line) if prose else 0))
+    return found
+
+
+def html(text: str) -> list[Written]:
+    """Return the lines that a page shows, numbered as in the file; scripts and styles show nothing.
+
+    >>> html("<h2>Embedding</h2><p>768<sup>2</sup> = 589,824</p>")
+    [Written(number=1, text='Embedding', heading=2), Written(number=1, text='768^{2} = 589,824', heading=0)]
+    """
+    page = _Page()
+    page.feed(text)
+    page.close()
+    page.broken()
+    return page.written
+
+
+_BLOCKS = frozenset(
+    """address article aside blockquote body br button dd div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 head header
+    hr html li main nav ol option p pre section select summary table tbody tfoot thead title tr ul""".split()
+)
+_SILENT = frozenset(("script", "style", "template", "noscript", "annotation", "annotation-xml", "svg"))
+_BLANKS = re.compile(r"[ \t\r\n\f]+")
+_INLINE = frozenset(("span", "small", "b", "strong", "em", "i", "code", "label", "a"))
+
+
+class _Page(HTMLParser):
+    """Collects what a page shows, line by line."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.written: list[Written] = []
+        self.pieces: list[str] = []
+        self.number = 1
+        self.silent = 0
+        self.level = 0
+        self.preformatted = 0
+        self.math: list[tuple[str, int]] = []
+        self.crossed = False
+        self.drawn = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.crossed = tag in _INLINE
+        if tag == "span" and (self.drawn or ("class", "katex-html") in attrs):
+            self.drawn += 1
+        if tag in _SILENT:
+            self.silent += 1
+        elif tag in _BLOCKS:
+            self.broken()
+            self.level = int(tag[1]) if len(tag) == 2 and tag[1].isdigit() else self.level
+            self.preformatted += tag == "pre"
+        elif tag in ("td", "th"):
+            self.pieces.append(" | ")
+        elif tag == "sup":
+            self.pieces.append("^{")
+        elif tag in ("msup", "mfrac"):
+            self.math.append((tag, len(self.pieces)))
+
+    def handle_endtag(self, tag: str) -> None:
+        self.crossed = tag in _INLINE
+        if tag == "span" and self.drawn:
+            self.drawn -= 1
+        if tag in _SILENT:
+            self.silent = max(0, self.silent - 1)
+        elif tag in _BLOCKS:
+            self.broken()
+            self.level = 0
+            self.preformatted -= tag == "pre"
+        elif tag == "sup":
+            self.pieces.append("}")
+        elif tag in ("msup", "mfrac") and self.math:
+            self._drawn(tag)
+
+    def handle_data(self, data: str) -> None:
+        if self.silent or self.drawn:
+            return
+        if self.preformatted > 0 and "\n" in data:
+            for piece in data.split("\n")[:-1]:
+                self._add(piece)
+                self.broken()
+                self.number += 1
+            data = data.rpartition("\n")[2]
+        self._add(data)
+
+    def _add(self, data: str) -> None:
+        if not self.pieces and not data.strip():
+            return
+        if not self.pieces:
+            self.number = self.getpos()[0]
+        elif self.crossed and data[:1].isdigit() and self.pieces[-1][-1:].isalnum():
+            self.pieces.append(" ")
+        self.crossed = False
+        self.pieces.append(data if self.preformatted > 0 else _BLANKS.sub(" ", data).strip(" ") if data.strip() else " ")
+        if not self.preformatted > 0 and data.strip():
+            before, after = data[0] in " \t\r\n\f", data[-1] in " \t\r\n\f"
+            self.pieces[-1] = f"{' ' * before}{self.pieces[-1]}{' ' * after}"
+
+    def _drawn(self, tag: str) -> None:
+        """Write a MathML power or fraction the way TeX does; its two parts are its last two children."""
+        _, start = self.math.pop()
+        inner = [piece for piece in self.pieces[start:] if piece.strip()]
+        if len(inner) == 2:
+            self.pieces[start:] = [f"{inner[0]}^{{{inner[1]}}}" if tag == "msup" else f"(({inner[0]})/({inner[1]}))"]
+        elif inner and tag == "msup":
+            self.pieces[start:] = ["".join(inner[:-1]), f"^{{{inner[-1]}}}"]
+
+    def broken(self) -> None:
+        """End the line."""
+        line = "".join(self.pieces).strip()
+        if line:
+            self.written.append(Written(self.number, line, self.level))
+        self.pieces = []
+
+
+def _sources(cell: dict[str, object]) -> list[str]:
+    """Return the source lines of a cell, and those it printed."""
+    sources = [cell.get("source")]
+    outputs = cell.get("outputs")
+    for output in outputs if isinstance(outputs, list) else []:
+        if isinstance(output, dict):
+            inner = output.get("data")
+            sources += [output.get("text"), inner.get("text/plain") if isinstance(inner, dict) else None]
+    lines: list[str] = []
+    for source in sources:
+        if isinstance(source, list):
+            source = "".join(piece for piece in source if isinstance(piece, str))
+        if isinstance(source, str):
+            lines += source.split("\n")
+    return lines
+
+
+def _split(text: str) -> list[str]:
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
+def _level(line: str) -> int:
+    hashes = len(line) - len(line.lstrip("#"))
+    return hashes if 0 < hashes < 7 and line[hashes : hashes + 1] == " " else 0

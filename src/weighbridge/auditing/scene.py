@@ -1,0 +1,216 @@
+"""What every check of a text needs to know: its statements, its letters, its model, and what a size is in each line."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from weighbridge.auditing.assumed import Assumed, Mention, assume, mentions
+from weighbridge.auditing.claims import Claim, Line, said
+from weighbridge.auditing.equations import Chain, chains, statements
+from weighbridge.auditing.stated import Stated, meanings, stated
+from weighbridge.auditing.tokens import Token
+from weighbridge.auditing.words import LETTERS
+from weighbridge.core.errors import WeighbridgeError
+from weighbridge.core.messages import mark
+
+if TYPE_CHECKING:
+    from weighbridge.model import Model
+
+
+class Scene(NamedTuple):
+    """A text, understood.
+
+    Attributes:
+        lines: Its lines.
+        statements: Their tokens.
+        chains: Its equations.
+        meant: What single letters mean, as our words.
+        stated: The sizes it states.
+        mentions: By index of line, the models named there.
+        contexts: By index of line, the model that the line is about; the empty string is the main model, None
+            is one that cannot be told.
+        main: The main model, or None.
+        models: The models of all contexts.
+        sizes: By context, what names and letters amount to.
+    """
+
+    lines: Sequence[Line]
+    statements: Sequence[Sequence[Token]]
+    chains: Sequence[Chain]
+    meant: Mapping[str, str]
+    stated: Sequence[Stated]
+    mentions: Mapping[int, Sequence[Mention]]
+    contexts: Sequence[str | None]
+    main: Assumed | None
+    models: Mapping[str, Model]
+    sizes: Mapping[str | None, dict[str, int]]
+
+    def context(self, line: int, column: int) -> str | None:
+        """Return the model that a place of the text is about."""
+        name = self.contexts[line]
+        named = self.mentions.get(line, ())
+        for mention in named:
+            if mention.column <= column:
+                name = mention.name
+        if named and named[0].column > column and not set(self.lines[line].text[column : named[0].column]) & _BREAKS:
+            name = named[0].name
+        if name is not None and self.main is not None and name == self.main.name:
+            return ""
+        return name
+
+    def model_at(self, line: int, column: int) -> Model | None:
+        """Return the model that a place of the text is about, if it can be told."""
+        name = self.context(line, column)
+        return None if name is None else self.models.get(name)
+
+    def sizes_at(self, line: int, column: int) -> dict[str, int]:
+        """Return what names and letters amount to at a place."""
+        return self.sizes.get(self.context(line, column), {})
+
+
+def understand(
+    lines: Sequence[Line], model: Model | None = None, derived: Model | None = None, *, alone: Mapping[str, int] | None = None
+) -> Scene:
+    """Read a text as far as it needs to be understood before anything can be checked.
+
+    Args:
+        lines: The text.
+        model: The model it is about, if that is known.
+        derived: The model whose derivation it is, if it was recognised as one.
+        alone: What its letters stand for, if it is a derivation of a model that cannot be told; then no other is taken for it.
+    """
+    from weighbridge.model import model as weigh
+
+    spoken = statements(lines)
+    meant = meanings(spoken)
+    sizes = [size for statement in spoken for size in stated(statement, meant)]
+    named = {index: found for index, line in enumerate(lines) if line.text and (found := mentions(line))}
+    weighed = model or derived
+    main = _given(weighed, derived is not None) if weighed is not None else None if alone is not None else _main(lines, named, sizes)
+    if weighed is None and main is not None:
+        try:
+            weighed = weigh(dict(main.config)) if main.config is not None else weigh(main.name)
+        except WeighbridgeError:
+            main = None  # sizes that fit no model: the text is held against itself alone
+    named = _resolved(lines, named, main)
+    contexts = _contexts(lines, named, main)
+    models: dict[str, Model] = {}
+    wanted = {name for name in contexts if name} | {m.name for found in named.values() for m in found if m.name}
+    for name in wanted:
+        try:
+            models[name] = weigh(name)
+        except WeighbridgeError:
+            continue
+    if weighed is not None:
+        models[""] = weighed
+    if model is None and derived is None and weighed is not None and main is not None and main.config is None:
+        named_class = _stated_class(lines, weighed)
+        if named_class is not None and named_class != weighed.class_name:
+            models[""] = weigh(main.name, named_class)
+    equations = [chain for statement in spoken for chain in chains(statement)]
+    amounts: dict[str | None, dict[str, int]] = {name: _with_letters(words_of(found), meant) for name, found in models.items()}
+    amounts.setdefault("", {**_with_letters(_agreed(sizes), meant), **(alone or {})})
+    return Scene(lines, spoken, equations, meant, sizes, named, contexts, main, models, amounts)
+
+
+def _with_letters(sizes: dict[str, int], meant: Mapping[str, str]) -> dict[str, int]:
+    return {**sizes, **{letter: sizes[word] for letter, word in meant.items() if word in sizes}}
+
+
+def words_of(model: Model) -> dict[str, int]:
+    """Return a model's sizes by our words.
+
+    >>> from weighbridge import model
+    >>> words_of(model("bert-base-uncased"))["mlp"]
+    3072
+    """
+    if model.description is None:
+        return {}
+    values = vars(model.description.sizes)
+    sizes = {word: values[word] for word in (*LETTERS.values(), "head_dim") if isinstance(values.get(word), int)}
+    return {word: value for word, value in sizes.items() if not isinstance(value, bool)}
+
+
+def claim(lines: Sequence[Line], first: Token, last: Token, kind: str, verdict: str, **facts: object) -> Claim:
+    """Make a claim about the words from one token to another."""
+    line = lines[first.line]
+    end = last.end if last.line == first.line else len(line.text)
+    begin = line.at[first.start] if first.start < len(line.at) else 0
+    finish = line.at[end - 1] + 1 if 0 < end <= len(line.at) else len(line.raw)
+    text = " ".join(line.text[first.start : end].split())
+    return Claim(line.number, begin, max(finish, begin), text, kind, verdict, **facts)  # type: ignore[arg-type]
+
+
+_BERT = re.compile(r"(?<![a-z])bert(?=model|for|config|base|large|[^a-z]|$)")
+_BREAKS = frozenset(",;:.，；。：、|()")
+_CLASS = re.compile(r"[A-Z]\w{2,40}")
+
+
+def _stated_class(lines: Sequence[Line], model: Model) -> str | None:
+    """Return the class that the text's first lines name, if the model's family has it."""
+    if model.description is None:
+        return None
+    first = [line.text for line in lines if line.text.strip()][:4]
+    found = {name for text in first for name in _CLASS.findall(text) if name in model.description.family.classes}
+    return found.pop() if len(found) == 1 else None
+
+
+def _given(model: Model, derived: bool) -> Assumed:
+    why = said(mark("the text is its derivation")) if derived else said(mark("given"))
+    return Assumed(model.source, None, why, named=True)
+
+
+def _main(lines: Sequence[Line], named: Mapping[int, Sequence[Mention]], sizes: Sequence[Stated]) -> Assumed | None:
+    counts: Counter[str] = Counter()
+    for found in named.values():
+        counts.update(mention.name for mention in found if mention.name)
+    own = [size for size in sizes if not _other(named.get(size.token.line, ()), size.token.start)]
+    bert = any(_BERT.search(line.text.lower()) for line in lines)
+    first = next((mention for _, found in sorted(named.items()) for mention in found), None)
+    if first is not None and first.name is None and not counts:
+        return None
+    order = [name for name, _ in counts.most_common()]
+    return assume(order, _agreed(own), bert=bert)
+
+
+def _resolved(lines: Sequence[Line], named: dict[int, list[Mention]], main: Assumed | None) -> dict[int, list[Mention]]:
+    """Take a family's bare name, such as ``Mixtral``, for the model of that family that the text is about."""
+    if main is None or not main.named:
+        return named
+    bare = re.compile(re.escape(main.name.partition("-")[0]) + r"(?!\w|\W{0,2}v?\d|\W(?:base|large|small|medium|xl|xxl|mini|tiny)\b)")
+    return {
+        index: [m if m.name or not bare.match(lines[index].text.lower(), m.column) else m._replace(name=main.name) for m in found]
+        for index, found in named.items()
+    }
+
+
+def _other(found: Sequence[Mention], column: int) -> bool:
+    """Tell whether what stands here is said of a large sister, or of a model that cannot be told."""
+    before = [mention for mention in found if mention.column <= column]
+    return bool(before) and (before[-1].name is None or "large" in before[-1].name)
+
+
+def _agreed(sizes: Sequence[Stated]) -> dict[str, int]:
+    """Return the size that is stated most often for each word; firm statements count more, the first wins."""
+    votes: dict[str, Counter[int]] = {}
+    for size in sizes:
+        votes.setdefault(size.word, Counter())[size.value] += 10 if size.firm else 1
+    return {word: counter.most_common(1)[0][0] for word, counter in votes.items()}
+
+
+def _contexts(lines: Sequence[Line], named: Mapping[int, Sequence[Mention]], main: Assumed | None) -> list[str | None]:
+    """Return for each line the model its headings name; the main model where they name none."""
+    contexts: list[str | None] = []
+    stack: list[tuple[int, str | None]] = [(0, "")]
+    for index, line in enumerate(lines):
+        if line.heading:
+            while stack[-1][0] >= line.heading:
+                stack.pop()
+            found = named.get(index, ())
+            name = found[-1].name if found else stack[-1][1]
+            stack.append((line.heading, "" if main is not None and name == main.name else name))
+        contexts.append(stack[-1][1])
+    return contexts

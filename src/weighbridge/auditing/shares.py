@@ -1,0 +1,157 @@
+"""Check shares of the total, such as ``the embeddings are about 20% of all parameters``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+
+from weighbridge.auditing.claims import Claim, said
+from weighbridge.auditing.components import TITLES, Offer
+from weighbridge.auditing.figures import Fit, fit
+from weighbridge.auditing.holdings import Holding, Holdings
+from weighbridge.auditing.scene import Scene, claim
+from weighbridge.auditing.subjects import subject
+from weighbridge.auditing.tokens import Token
+from weighbridge.core.messages import mark
+
+_OF_THE_WHOLE = re.compile(r"占|explains|of (?:the |all )?(?:total|parameters|whole|model|params|bert)|share|account|总量|总参数|of all")
+_LEADING = re.compile(r"leading term|主导项|首项|主项")
+_OTHERWISE = re.compile(
+    r"准确率|accuracy|f1|loss|dropout|faster|speed|提升|提高|下降|mask|概率|probability|score|learning rate|时间|time|per layer|每层|a layer|one layer|单层"
+)
+
+
+def check(scene: Scene, held: Mapping[str, Holdings], found: Sequence[Offer], *, firm: bool = True) -> Iterator[Claim]:
+    """Hold every share that is said of a component against the text's own numbers and against the model."""
+    if not firm:
+        return
+    totals = [offer.number for offer in found if offer.subject == "total" and offer.computed and offer.number > 10**6]
+    for statement in scene.statements:
+        start = 0
+        for index, token in enumerate(statement):
+            if token.line != statement[start].line:
+                start = index
+            if token.kind == "num" and token.unit == "%":
+                own = held.get(scene.context(token.line, token.start) or "")
+                judged = (
+                    None
+                    if own is None
+                    else _beside(scene, statement, index, own, totals) or _of_words(scene, statement, start, index, own, totals)
+                )
+                if judged is not None:
+                    yield judged
+                start = index + 1 if index + 1 < len(statement) else index
+
+
+def _beside(scene: Scene, statement: Sequence[Token], index: int, own: Holdings, totals: Sequence[Fraction]) -> Claim | None:
+    """Check a share that stands beside the number it is the share of: ``2,362,368 · 25.9%``."""
+    token = statement[index]
+    if index < 2 or statement[index - 1].text not in ("·", "(", "|", ","):
+        return None
+    before = statement[index - 2]
+    if before.kind != "num" or before.unit or before.places or before.value is None or before.line != token.line or before.value < 100:
+        return None
+    layers = max(cell.copies for cell in own.cells)
+    wholes = (
+        Fraction(own.reference),
+        *totals,
+        *(h.number for name in ("layer", "encoder") for h in own.components.get(name, ()) if h.exact),
+    )
+    truths = [before.value * times / whole for whole in wholes for times in (1, layers) if whole and before.value * times <= whole]
+    fits = sorted((found for true in truths if (found := _near(token, true)) is not None), key=lambda found: found.verdict == "note")
+    known = any(before.value == h.number for holdings in own.components.values() for h in holdings)
+    facts = _facts(token, before.value / own.reference)
+    if fits:
+        return claim(scene.lines, before, token, "share", fits[0].verdict, **facts, reason=fits[0].reason)
+    if not known or statement[index - 1].text == ",":
+        return None
+    every = {h.number for h in own.components.get("layer", ())} | {h.number for h in own.components.get("encoder", ())}
+    inside = before.value not in every and any(h.number == before.value and h.formula == p.formula for h, p in _layered(own))
+    right = before.value * (layers if inside else 1) / own.reference
+    reason = said(
+        mark("{number} of {whole} is {share} %"),
+        number=before.value * (layers if inside else 1),
+        whole=own.reference,
+        share=f"{float(right * 100):.1f}",
+    )
+    return claim(scene.lines, before, token, "share", "wrong", **_facts(token, right), reason=reason)
+
+
+def _near(token: Token, true: Fraction) -> Fit | None:
+    """Tell whether a share is rounded to the nearest, or else to a neighbour, as shares are that must add up to 100."""
+    assert token.value is not None
+    away = abs(token.value - true * 100) * 10**token.places
+    if away == 0:
+        return Fit("exact")
+    if away * 2 <= 1:
+        return Fit("rounded", said(mark("rounded")))
+    return Fit("note", said(mark("not to the nearest, as shares that add up to 100"))) if away < 1 else None
+
+
+def _layered(own: Holdings) -> list[tuple[Holding, Holding]]:
+    """Return what stands in each layer, paired with itself."""
+    return [(h, h) for name in ("attention", "ffn", "norm") for h in own.components.get(name, ()) if not h.convention]
+
+
+def _of_words(scene: Scene, statement: Sequence[Token], start: int, index: int, own: Holdings, totals: Sequence[Fraction]) -> Claim | None:
+    """Check a share of a component that is named in words."""
+    token = statement[index]
+    line = scene.lines[token.line].text
+    clause = re.split(r"[。;；|]", line[statement[start].start : token.start])[-1]
+    tail = re.split(r"[。;；,，|]", line[token.end :])[0]
+    last = re.split(r"[,，]", clause)[-1]
+    if not _OF_THE_WHOLE.search(f"{clause} {tail}".lower()) or _OTHERWISE.search(line.lower()):
+        return None
+    if _LEADING.search(clause.lower()):
+        return _leading(scene, token, own)
+    name, clear = _subject(last)
+    if name is None:
+        name, clear = _subject(clause)
+    if name in (None, "total") or not own.components.get(str(name)):
+        return None
+    holdings = [h for h in own.components[str(name)] if h.number * 200 > own.reference] or own.components[str(name)]
+    truths = [h.number / total for total in (Fraction(own.reference), *totals) for h in holdings]
+    loose = bool(re.search(r"约|about|approx|roughly|nearly|around|~|≈|大概|左右|almost", f"{clause} {tail[:6]}"))
+    fits = [found for true in truths if (found := fit(token, true, loose=loose)) is not None and found.verdict != "note"]
+    right = holdings[0].number / own.reference
+    if fits:
+        return claim(scene.lines, token, token, "share", fits[0].verdict, **_facts(token, right), reason=fits[0].reason)
+    if not clear:
+        return None
+    reason = said(mark("of {name}, {what} is {share} %"), name=own.class_name, what=_title(str(name)), share=f"{float(right * 100):.1f}")
+    return claim(scene.lines, token, token, "share", "wrong", **_facts(token, right), reason=reason)
+
+
+def _subject(words: str) -> tuple[str | None, bool]:
+    """Return the component that words speak of, the whole it is a share of left aside."""
+    return subject(re.sub("参数总量|总参数量|总量|总参数|总参数的|total", "", words.lower()))
+
+
+def _leading(scene: Scene, token: Token, own: Holdings) -> Claim | None:
+    """Check the share of a leading term, which the equation before it computes."""
+    before = [
+        chain
+        for chain in scene.chains
+        if chain.tokens[chain.end - 1].line <= token.line and chain.tokens[chain.end - 1].line >= token.line - 6
+    ]
+    term = before[-1].sides[-1].term if before else None
+    if not isinstance(term, Token) or term.value is None:
+        return None
+    right = term.value / own.reference
+    found = fit(token, right)
+    if found is not None and found.verdict in ("exact", "rounded"):
+        return claim(scene.lines, token, token, "share", found.verdict, **_facts(token, right), reason=found.reason)
+    reason = said(mark("{number} of {whole} is {share} %"), number=term.value, whole=own.reference, share=f"{float(right * 100):.1f}")
+    return claim(scene.lines, token, token, "share", "wrong", **_facts(token, right), reason=reason)
+
+
+def _facts(token: Token, right: Fraction) -> dict[str, object]:
+    rounded = round(right * 100, 1)
+    return {"value": token.value, "expected": rounded, "difference": (token.value or Fraction(0)) - rounded}
+
+
+def _title(name: str) -> object:
+    from weighbridge.auditing.claims import Said
+
+    return Said(TITLES.get(name, name))

@@ -1,0 +1,210 @@
+"""What a text states about sizes: ``Hidden size (H): 768``, ``12-layer, 768-hidden``, and what its letters mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from weighbridge.auditing.tokens import Token
+from weighbridge.auditing.words import LETTERS, POSSIBLE, SIZES, SYMBOLS
+
+
+class Stated(NamedTuple):
+    """One size that a text states.
+
+    Attributes:
+        word: Our word for the size.
+        value: The number.
+        token: The number's token.
+        label: The token that names the size.
+        firm: Whether it is a plain statement (``hidden size: 768``) and not a passing one (``12 layers``).
+        last: Index after the last token, in its statement.
+        listed: Further numbers of the same list (``widths: 3072, 768``).
+    """
+
+    word: str
+    value: int
+    token: Token
+    label: Token
+    firm: bool
+    last: int
+    listed: tuple[Token, ...] = ()
+
+
+_LINKS = frozenset("是 为 is of are = : 等于 分别是 分别为 | to equals 为: 是: was | 取 设为 设置为 即".split()) | {'"', "'"}
+_MEANS = frozenset("is 为 是 = : 表示 denotes 代表 for 指 the stands means a be 即 — – -".split())
+_HYPHENED = {"layer": "layers", "layers": "layers", "hidden": "hidden", "heads": "heads", "head": "heads"}
+_COUNTED = {"layers": "layers", "heads": "heads", "层": "layers", "个头": "heads"}
+_STACKS = frozenset(("encoder", "layer", "layers", "编码器", "encoder.layer"))
+_WIDTHS = ("神经元个数", "神经元数", "neurons", "units")
+
+
+def meanings(statements: Sequence[Sequence[Token]]) -> dict[str, str]:
+    """Return what each single letter means in a text; a letter with two meanings has none.
+
+    >>> from weighbridge.auditing.tokens import tokens
+    >>> meanings([tokens("序列最大长度为N", 0)])["N"]
+    'positions'
+    """
+    found: dict[str, set[str]] = {}
+    for statement in statements:
+        for letter, word in _definitions(statement):
+            found.setdefault(letter, set()).add(word)
+    meant = dict(LETTERS)
+    for letter, words in found.items():
+        if len(words) == 1:
+            meant[letter] = min(words)
+        else:
+            meant.pop(letter, None)
+    for letter, word in LETTERS.items():
+        if meant.get(letter) == word and letter not in found and word in {w for known, w in meant.items() if known in found}:
+            meant.pop(letter)
+    return meant
+
+
+def _definitions(statement: Sequence[Token]) -> Iterator[tuple[str, str]]:
+    for index, token in enumerate(statement):
+        if token.kind != "name" or token.text not in SYMBOLS:
+            continue
+        for letter in (_after(statement, index), _before(statement, index)):
+            if letter is not None:
+                yield letter.text, token.text
+
+
+def _after(statement: Sequence[Token], index: int) -> Token | None:
+    """Find the letter in ``hidden size (H)``, ``hidden size H`` or ``词汇表大小为V``."""
+    for step in range(1, 4):
+        at = index + step
+        if at >= len(statement) or statement[at].line != statement[index].line:
+            return None
+        token = statement[at]
+        if _is_letter(token):
+            following = statement[at + 1] if at + 1 < len(statement) else None
+            free = following is None or following.kind not in ("op", "num") or following.text == "-"
+            return token if free else None
+        if token.kind != "(" and token.text not in _MEANS and token.text != ",":
+            return None
+    return None
+
+
+def _before(statement: Sequence[Token], index: int) -> Token | None:
+    """Find the letter in ``H is the hidden size``, ``H(隐藏层大小)`` or ``H = hidden size``."""
+    for step in range(1, 5):
+        at = index - step
+        if at < 0 or statement[at].line != statement[index].line:
+            return None
+        token = statement[at]
+        if _is_letter(token):
+            free = step > 1 and (at == 0 or statement[at - 1].kind not in ("op", "num"))
+            return token if free else None
+        if token.kind != "(" and token.text not in _MEANS:
+            return None
+    return None
+
+
+def _is_letter(token: Token) -> bool:
+    return token.kind == "name" and len(token.text) == 1 and token.text in POSSIBLE
+
+
+def stated(statement: Sequence[Token], meant: Mapping[str, str]) -> Iterator[Stated]:
+    """Yield the sizes that a statement states.
+
+    >>> from weighbridge.auditing.tokens import tokens
+    >>> [(s.word, s.value) for s in stated(tokens("BERT-Base: 12-layer, 768-hidden, vocab size = 30522", 0), LETTERS)]
+    [('layers', 12), ('hidden', 768), ('vocab', 30522)]
+    """
+    for index, token in enumerate(statement):
+        if token.kind == "name" and (token.text in SYMBOLS or token.text in meant):
+            found = _labelled(statement, index, token, token.text if token.text in SYMBOLS else meant[token.text])
+        elif token.kind == "word" and token.text.lower() in _STACKS:
+            found = _stacked(statement, index, token)
+        elif token.kind == "num":
+            found = _counted(statement, index, token)
+        elif token.kind == "word" and any(width in token.text for width in _WIDTHS):
+            found = _labelled(statement, index, token, "mlp")
+            found = found if found and found.listed else None
+        else:
+            continue
+        if found is not None:
+            yield found
+
+
+def _labelled(statement: Sequence[Token], index: int, label: Token, word: str) -> Stated | None:
+    before = statement[index - 1] if index else None
+    if before is not None and before.kind in ("op", "rel") and before.line == label.line:
+        bullet = before.text in "-*+" and before.end < label.start and (index == 1 or statement[index - 2].line != label.line)
+        if not bullet:
+            return None
+    at, linked = index + 1, False
+    depth = 0
+    while at < len(statement) and at - index < 12 and (statement[at].line == label.line or statement[at].kind == "num"):
+        token = statement[at]
+        if depth == 0 and token.kind == "num":
+            break
+        if token.kind in "()":
+            depth += 1 if token.kind == "(" else -1
+        elif (depth > 0 and token.kind == "num") or (depth <= 0 and token.text not in _LINKS and token.text.lower() not in SIZES):
+            return None
+        linked = linked or (depth <= 0 and token.text in _LINKS)
+        at += 1
+    if at >= len(statement) or statement[at].kind != "num" or at - index >= 12:
+        return None
+    number = statement[at]
+    last = at + 1 >= len(statement) or statement[at + 1].line != number.line or statement[at + 1].text == ";"
+    linked = linked or (last and number.line == label.line and number.start - statement[at - 1].end > 1)
+    if not linked and (len(label.text) == 1 or depth < 0):
+        return None
+    if number.unit or number.places or number.value is None or not _ends(statement, at):
+        return None
+    return Stated(word, int(number.value), number, label, linked, at + 1, _list(statement, at + 1))
+
+
+def _list(statement: Sequence[Token], at: int) -> tuple[Token, ...]:
+    found: list[Token] = []
+    while at + 1 < len(statement) and statement[at].text in (",", "、", "，") and statement[at + 1].kind == "num":
+        if not _ends(statement, at + 1) or statement[at + 1].unit or statement[at + 1].places:
+            break
+        found.append(statement[at + 1])
+        at += 2
+    return tuple(found)
+
+
+def _ends(statement: Sequence[Token], at: int) -> bool:
+    """Tell whether a number stands alone and is not the beginning of a formula."""
+    if at + 1 >= len(statement):
+        return True
+    following = statement[at + 1]
+    if following.kind == "op" and following.line == statement[at].line:
+        return following.text == "*" and following.end != following.start + 2 and at + 2 >= len(statement)
+    return not (following.kind == "rel" and following.line == statement[at].line)
+
+
+def _stacked(statement: Sequence[Token], index: int, label: Token) -> Stated | None:
+    """Read ``Encoder × 12``."""
+    if index + 2 >= len(statement) or statement[index + 1].text != "*" or statement[index + 2].kind != "num":
+        return None
+    sign, number = statement[index + 1], statement[index + 2]
+    ends = index + 3 >= len(statement) or statement[index + 3].kind not in ("op", "rel")
+    if number.value is None or number.unit or number.places or sign.end == sign.start or not sign.spaced or not ends:
+        return None
+    return Stated("layers", int(number.value), number, label, True, index + 3)
+
+
+def _counted(statement: Sequence[Token], index: int, number: Token) -> Stated | None:
+    """Read ``12-layer`` and ``12 layers``."""
+    if number.value is None or number.unit or number.places or index + 1 >= len(statement):
+        return None
+    following = statement[index + 1]
+    if following.text == "-" and following.start == number.end and index + 2 < len(statement):
+        named = statement[index + 2]
+        word = _HYPHENED.get(named.text.lower())
+        if word and named.start == following.end and not (index and statement[index - 1].kind == "op"):
+            return Stated(word, int(number.value), number, named, False, index + 3)
+        return None
+    word = _COUNTED.get(following.text.lower()) if following.line == number.line else None
+    summed = following.text.startswith(("层合计", "层总计", "层共")) and following.line == number.line
+    if summed or (following.text == "layers" and index and statement[index - 1].text.lower() == "all"):
+        return Stated("layers", int(number.value), number, following, True, index + 2)
+    if word and not (index and statement[index - 1].kind == "op"):
+        return Stated(word, int(number.value), number, following, False, index + 2)
+    return None

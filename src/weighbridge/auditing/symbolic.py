@@ -1,0 +1,293 @@
+"""Check formulas in letters: against each other where they are said to be the same, and against the model's."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import pairwise
+from typing import NamedTuple
+
+from weighbridge.auditing.claims import Claim, Reason, Said, said
+from weighbridge.auditing.components import TITLES
+from weighbridge.auditing.equations import Chain
+from weighbridge.auditing.holdings import Holding, Holdings
+from weighbridge.auditing.scene import Scene, claim
+from weighbridge.auditing.sections import sections
+from weighbridge.auditing.subjects import mentioned, speaks_of_parameters, subject
+from weighbridge.auditing.terms import Term, names, parse, polynomial, symbol
+from weighbridge.auditing.tokens import Token
+from weighbridge.auditing.words import LETTERS, SYMBOLS
+from weighbridge.core.messages import mark
+from weighbridge.core.polynomials import Atom, Polynomial
+
+_SAME = re.compile(
+    r"^[\s,，、。;(]*(?:这?可以?)?(?:简化为|化简为|简写为|写成|合并为|整理为|即为|即|也就是|等于|等价于|"
+    r"(?:,? ?(?:which|this|that|it))? ?(?:can be )?(?:simplif(?:ies|ied) to|reduces to|is equal to|equals|which is|i\.e\.|that is|or simply|"
+    r"is the same as|amounts to|is just|comes to))[\s:,，]*$",
+    re.IGNORECASE,
+)
+_MEAN = re.compile(r"均值(?:和|与|、)方差|mean and (?:the )?variance|means and variances|均值、方差", re.IGNORECASE)
+
+
+class Formula(NamedTuple):
+    """A formula in letters, where it stands, and what it expands to."""
+
+    term: Term
+    start: int
+    end: int
+    expanded: Polynomial
+
+
+def check(scene: Scene, held: Mapping[str, Holdings]) -> Iterator[Claim]:
+    """Check every formula in letters of a text."""
+    about = sections(scene.lines)
+    chained: dict[int, list[Chain]] = {}
+    for chain in scene.chains:
+        chained.setdefault(id(chain.tokens), []).append(chain)
+    projected = False
+    for statement in scene.statements:
+        yield from _mean_and_variance(scene, statement, about)
+        found = list(formulas(statement, scene.meant))
+        equal = _joined(scene, statement, found, chained.get(id(statement), []))
+        broken: set[int] = set()
+        for left, right in equal:
+            if left.expanded == right.expanded:
+                yield _same(scene, statement, left, right, "exact", ())
+            elif _is_comparable(scene, statement, left, right):
+                broken.add(right.start)
+                reason = said(mark("it is {right}"), right=str(left.expanded))
+                yield _same(scene, statement, left, right, "wrong", reason)
+        firsts = {id(left) for left, _ in equal} | {id(f) for f in found} - {id(right) for _, right in equal}
+        for formula in found:
+            if id(formula) not in firsts or formula.start in broken or id(formula) in {id(right) for _, right in equal}:
+                continue
+            last = next((right for left, right in equal if left is formula and right.start not in broken), formula)
+            judged = _component(scene, statement, formula, last, about, held)
+            if judged is not None:
+                yield judged
+                if judged.reason and judged.reason[0].sentence == _WITHOUT_OUT and not projected:
+                    projected = True
+                    yield _left_out(scene, statement, formula, held[""])
+
+
+_WITHOUT_OUT = "without the output projection"
+
+
+def formulas(statement: Sequence[Token], meant: Mapping[str, str]) -> Iterator[Formula]:
+    """Yield the formulas of a statement that have letters and operations in them.
+
+    >>> from weighbridge.auditing.tokens import tokens
+    >>> [str(f.expanded) for f in formulas(tokens("2 * (4H * H + H),即8H^2 + 2H", 0), LETTERS)]
+    ['8*H^2 + 2*H', '8*H^2 + 2*H']
+    """
+    index = 0
+    while index < len(statement):
+        token = statement[index]
+        free = index == 0 or statement[index - 1].kind != "op" or (statement[index - 1].text in "*-" and _opens(statement, index - 1))
+        if token.kind in ("num", "name", "(") and free:
+            parsed = parse(statement, index, len(statement))
+            if parsed is not None:
+                whole = not parsed.dangling and not isinstance(parsed.term, Token)
+                if whole and names(parsed.term) and all(n in SYMBOLS or n in meant for n in names(parsed.term)):
+                    expanded = polynomial(parsed.term, meant)
+                    if expanded is not None:
+                        yield Formula(parsed.term, index, parsed.end, expanded)
+                if not isinstance(parsed.term, Token) or token.kind != "(":
+                    index = max(parsed.end, index + 1)
+                    continue
+        index += 1
+
+
+def _opens(statement: Sequence[Token], at: int) -> bool:
+    """Tell whether a star or dash only introduces an item."""
+    return at == 0 or (statement[at - 1].kind in ("word", "sep", ")") and statement[at].spaced)
+
+
+def _joined(scene: Scene, statement: Sequence[Token], found: Sequence[Formula], chains: Sequence[Chain]) -> list[tuple[Formula, Formula]]:
+    """Pair up formulas that are said to be the same."""
+    pairs: list[tuple[Formula, Formula]] = []
+    for left, right in pairwise(found):
+        a, b = statement[left.end - 1], statement[right.start]
+        if a.line != b.line or _is_defined(statement, left):
+            continue
+        between = scene.lines[a.line].text[a.end : b.start]
+        equals = between.strip() in ("=", "==", "≈") and any(c.start <= left.start and right.end <= c.end for c in chains)
+        if equals or (len(between) < 60 and _SAME.match(between)):
+            first = pairs[-1][0] if pairs and pairs[-1][1] is left and pairs[-1][0].expanded == left.expanded else left
+            pairs.append((first, right))
+    return pairs
+
+
+def _is_defined(statement: Sequence[Token], formula: Formula) -> bool:
+    """Tell whether a formula only says what a letter is: ``I = 4H``."""
+    at = formula.start
+    return at >= 2 and statement[at - 1].kind == "rel" and statement[at - 2].kind == "name" and (at < 3 or statement[at - 3].kind != "op")
+
+
+def _is_comparable(scene: Scene, statement: Sequence[Token], left: Formula, right: Formula) -> bool:
+    """Tell whether two formulas must be equal as they stand: the same letters, or letters without known values."""
+    a, b = left.expanded.symbols(), right.expanded.symbols()
+    if a == b or (b and b < a) or (a and a < b):
+        token = statement[left.start]
+        sizes = scene.sizes_at(token.line, token.start)
+        values = [_valued(f.expanded, sizes) for f in (left, right)]
+        return None in values or values[0] != values[1]
+    return False
+
+
+def _valued(formula: Polynomial, sizes: Mapping[str, int]) -> Fraction | None:
+    total = Fraction(0)
+    for monomial, coefficient in formula.terms.items():
+        term = Fraction(coefficient)
+        for atom, power in monomial:
+            size = sizes.get(LETTERS.get(atom.letter, atom.letter))
+            if not size:
+                return None
+            term *= Fraction(size) ** power
+        total += term
+    return total
+
+
+def _same(scene: Scene, statement: Sequence[Token], left: Formula, right: Formula, verdict: str, reason: Reason) -> Claim:
+    first, last = statement[left.start], statement[right.end - 1]
+    facts = {"value": str(right.expanded), "expected": str(left.expanded), "reason": reason}
+    if verdict == "wrong":
+        facts["difference"] = str(right.expanded + Polynomial({(): -1}) * left.expanded)
+    return claim(scene.lines, first, last, "symbolic", verdict, **facts)
+
+
+def _component(
+    scene: Scene, statement: Sequence[Token], formula: Formula, last: Formula, about: Sequence[str | None], held: Mapping[str, Holdings]
+) -> Claim | None:
+    token = statement[formula.start]
+    context = scene.context(token.line, token.start)
+    own = held.get(context) if context is not None else None
+    if own is None:
+        return None
+    line = scene.lines[token.line].text
+    before = re.split(r"[。;；|]", line[: token.start])[-1]
+    name, firm = _named(before, about[token.line])
+    if name is None or name not in own.components or not own.components[name]:
+        return None
+    sizes = scene.sizes_at(token.line, token.start)
+    holding = _found(own, name, formula.expanded, sizes)
+    if holding is not None:
+        verdict = "exact" if holding.exact else "convention"
+        return _held(scene, statement, formula, last, verdict, holding, holding.convention)
+    if not firm or not own.simple or not any(atom.letter == "H" for atom in formula.expanded.symbols()):
+        return None
+    if _is_inside(formula.expanded, own, sizes):
+        return None
+    right = own.components[name][0]
+    shown = _in_terms_of(right.formula, formula.expanded, sizes)
+    reason = said(mark("{what} holds {right}"), what=Said(TITLES.get(name, name)), right=str(shown))
+    return _held(scene, statement, formula, last, "wrong", right._replace(formula=shown), reason)
+
+
+def _found(own: Holdings, name: str, formula: Polynomial, sizes: Mapping[str, int]) -> Holding | None:
+    """Return the convention in which a component is what a formula says; remembered, as texts repeat their formulas."""
+    key = (name, formula)
+    if key not in own.recognised:
+        amount = _valued(formula, sizes)
+        near = (h for h in own.components[name] if amount is None or amount == h.number)
+        own.recognised[key] = next((h for h in near if _agrees(formula, h.formula, sizes)), None)
+    return own.recognised[key]
+
+
+def _is_inside(formula: Polynomial, own: Holdings, sizes: Mapping[str, int]) -> bool:
+    """Tell whether a formula is another component's, or a single tensor's."""
+    amount = _valued(formula, sizes)
+    return any(_agrees(formula, cell.formula, sizes) for cell in own.cells) or any(
+        _agrees(formula, h.formula, sizes)
+        for name, found in own.components.items()
+        for h in found
+        if name not in ("norm",) and (amount is None or amount == h.number)
+    )
+
+
+def _named(before: str, section: str | None) -> tuple[str | None, bool]:
+    clause = re.split(r"[,，](?!\d{3})", before)
+    for label in (clause[-1], before):
+        if mentioned(label):
+            name, clear = subject(label)
+            if name == "total" and section not in (None, "total"):
+                return section, False
+            last = mentioned(label)[-1]
+            near = label[last.end :].strip()
+            said_of = speaks_of_parameters(near) or near.strip("() *层") in (":", "=", "")
+            return name, clear and said_of and name != "total" and name != "norm"
+    return section, False
+
+
+_GIVEN: set[Atom] = {symbol(letter) for letter in "IVSTLA"}
+"""Letters that may be replaced by their values, or by 4H, on one side of a comparison."""
+
+
+def _agrees(written: Polynomial, own: Polynomial, sizes: Mapping[str, int]) -> bool:
+    """Compare two formulas; a letter that only one of them has is replaced by its value, and I by 4H where that holds."""
+    if written == own:
+        return True
+    theirs, ours = written.symbols(), own.symbols()
+    if theirs == ours or not theirs <= ours | _GIVEN or not ours <= theirs | _GIVEN:
+        return False
+    return _in_terms_of(own, written, sizes) == _in_terms_of(written, own, sizes)
+
+
+def _in_terms_of(formula: Polynomial, other: Polynomial, sizes: Mapping[str, int]) -> Polynomial:
+    letters = {atom.letter for atom in other.symbols()}
+    if all(atom.letter in letters for atom in formula.symbols()):
+        return formula
+    wide = sizes.get("mlp") == 4 * sizes.get("hidden", -1)
+    result = Polynomial({})
+    for monomial, coefficient in formula.terms.items():
+        kept = Polynomial({(): coefficient})
+        for atom, power in monomial:
+            replaced: Polynomial | None = None
+            if atom.letter == "I" and "I" not in letters and wide and power > 0:
+                replaced = Polynomial({((symbol("H"), 1),): 4})
+            elif atom.letter not in letters and atom.letter in "TSLVA" and power > 0:
+                size = sizes.get(LETTERS.get(atom.letter, ""))
+                replaced = Polynomial({(): size}) if size is not None else None
+            if replaced is None:
+                kept = kept * Polynomial({((symbol(atom.letter), power),): 1})
+            else:
+                for _ in range(power):
+                    kept = kept * replaced
+        result = result + kept
+    return result
+
+
+def _held(
+    scene: Scene, statement: Sequence[Token], formula: Formula, last: Formula, verdict: str, holding: Holding, reason: Reason
+) -> Claim:
+    facts: dict[str, object] = {"value": str(last.expanded), "expected": str(holding.formula), "reason": reason}
+    if verdict == "wrong":
+        facts["difference"] = str(last.expanded + Polynomial({(): -1}) * holding.formula)
+    return claim(scene.lines, statement[formula.start], statement[last.end - 1], "symbolic", verdict, **facts)
+
+
+def _left_out(scene: Scene, statement: Sequence[Token], formula: Formula, own: Holdings) -> Claim:
+    out = own.components["out"][0].formula
+    reason = said(mark("the output projection is left out: {right} with its bias"), right=str(out))
+    first, last = statement[formula.start], statement[formula.end - 1]
+    return claim(
+        scene.lines, first, last, "component", "note", value=str(formula.expanded), expected=str(formula.expanded + out), reason=reason
+    )
+
+
+def _mean_and_variance(scene: Scene, statement: Sequence[Token], about: Sequence[str | None]) -> Iterator[Claim]:
+    """Note where a text takes a norm's statistics for its parameters."""
+    for index in sorted({token.line for token in statement}):
+        text = scene.lines[index].text
+        match = _MEAN.search(text) if "方差" in text or "variance" in text.lower() else None
+        if match is None or not re.search(r"可学习|可训练|参数|learn|trainable|parameter", text, re.IGNORECASE):
+            continue
+        if (
+            "norm" in {m.subject for m in mentioned(text)}
+            and re.search(r"gain|shift|gamma|beta|γ|β|缩放|平移|scale", text, re.IGNORECASE) is None
+        ):
+            token = next(t for t in statement if t.line == index and t.end > match.start())
+            place = token._replace(start=match.start(), end=match.end())
+            reason = said(mark("a norm learns a gain and a shift; mean and variance are computed from its input"))
+            yield claim(scene.lines, place, place, "component", "note", reason=reason)

@@ -1,0 +1,78 @@
+"""Check lines that print a tensor: its name, its shape and how many elements it has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from math import prod
+from typing import TYPE_CHECKING
+
+from weighbridge.auditing.claims import Claim, said
+from weighbridge.auditing.figures import whole
+from weighbridge.auditing.scene import Scene, claim
+from weighbridge.auditing.tokens import Token
+from weighbridge.core.messages import mark
+
+if TYPE_CHECKING:
+    from weighbridge.model import Model
+
+_BETWEEN = re.compile(
+    r"参数个数为|参数量|参数个数|参数|个数|元素|为|有|共|params?|parameters?|num|numel|number|counts?|elements?|of|total|size|is|has|with|true|false|torch|float\d*"
+)
+
+
+def check(scene: Scene) -> Iterator[Claim]:
+    """Check every shape that a count follows, against the shape and against the model's tensor of that name."""
+    shapes = {name: _shapes(model) for name, model in scene.models.items()}
+    for statement in scene.statements:
+        places = [index for index, token in enumerate(statement) if token.kind == "shape"]
+        if len(places) != 1:
+            continue
+        found = _checked(scene, statement, places[0], shapes)
+        if found is not None:
+            yield found
+
+
+def _shapes(model: Model) -> dict[str, tuple[int, ...]]:
+    return {_stem(row.name): tuple(int(size) for size in row.shape) for row in model.tensors()}  # type: ignore[arg-type]
+
+
+def _stem(name: str) -> str:
+    return name.removeprefix("bert.").removeprefix("model.").replace("gamma", "weight").replace("beta", "bias").lower()
+
+
+def _checked(scene: Scene, statement: Sequence[Token], place: int, shapes: Mapping[str, Mapping[str, tuple[int, ...]]]) -> Claim | None:
+    shape = statement[place]
+    sizes = tuple(int(number) for number in re.findall(r"\d{1,15}", shape.text))
+    counts = [
+        token
+        for token in statement[place + 1 :]
+        if token.kind == "num" and token.line == shape.line and not token.unit and not token.places
+    ]
+    if not counts or not sizes or any(t.kind == "rel" or (t.kind == "op" and t.text != "-") for t in statement[place + 1 :]):
+        return None
+    count = counts[0]
+    between = scene.lines[shape.line].text[shape.end : count.start].lower()
+    if re.sub(r"[\W_]", "", _BETWEEN.sub("", between)):
+        return None
+    said_number, true = count.value, Fraction(prod(sizes))
+    assert said_number is not None
+    name = next((t.text for t in statement[:place] if t.kind == "word" and "." in t.text and not t.text.lower().endswith("size")), "")
+    context = scene.context(shape.line, shape.start)
+    known = shapes.get(context or "", {}).get(_stem(name)) if context is not None else None
+    first = next((t for t in statement if t.text == name), shape)
+    if said_number != true:
+        reason = said(mark("a tensor of that shape has {right}"), right=true)
+        return _claim(scene, first, count, "wrong", said_number, true, reason)
+    if known is not None and known != sizes and known != sizes[::-1]:
+        written = "[" + ", ".join(map(str, known)) + "]"
+        return _claim(
+            scene, first, count, "wrong", said_number, Fraction(prod(known)), said(mark("in the model its shape is {shape}"), shape=written)
+        )
+    return _claim(scene, first, count, "exact", said_number, true, ())
+
+
+def _claim(scene: Scene, first: Token, last: Token, verdict: str, value: Fraction, true: Fraction, reason: object) -> Claim:
+    facts = {"value": whole(value), "expected": whole(true), "difference": whole(value - true), "reason": reason}
+    return claim(scene.lines, first, last, "component", verdict, **facts)

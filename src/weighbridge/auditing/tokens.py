@@ -1,0 +1,250 @@
+"""From a line to tokens: numbers with their units, names of sizes, signs; whatever else is a word, and no formula."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from typing import NamedTuple
+
+from weighbridge.auditing.words import LOOSE, MEASURES, NOUNS, POSSIBLE, SIZES, UNITS, size_at
+
+
+class Token(NamedTuple):
+    """One piece of a line.
+
+    Attributes:
+        kind: ``num``, ``name`` (of a size), ``op``, ``(``, ``)``, ``rel`` (an equals sign), ``shape``, ``sep`` or ``word``.
+        text: As read; for a name our word or the letter, for an operation its sign, for ``rel`` ``=`` or ``≈``.
+        line: Index of its line.
+        start, end: Its columns in the text as read.
+        value: Of a number, without its unit.
+        unit: Of a number, a key of ``UNITS`` or ``%``, or the empty string.
+        places: Of a number, the digits after the decimal point.
+        spaced: Whether a space stands before it.
+    """
+
+    kind: str
+    text: str
+    line: int
+    start: int
+    end: int
+    value: Fraction | None = None
+    unit: str = ""
+    places: int = 0
+    spaced: bool = False
+
+
+_NUMBER = re.compile(
+    r"\d{1,3}(?:,\d{3})+(?!,?\d)(?:\.\d{1,20}(?!\d))?"
+    r"|\d{1,3}(?:_\d{3})+(?![\d_])|\d{1,3}(?:'\d{3})+(?!\d)|\d{1,3}(?: \d{3}){2,}(?! ?\d)|\d{1,3}(?:\.\d{3}){2,}(?![\d.])"
+    r"|\d{1,60}(?!\d)(?:\.\d{1,20}(?![\d]))?"
+)
+_POWER = re.compile(r"[eE]([+-]?\d{1,2})(?![A-Za-z0-9_.])")
+_ADDRESS = re.compile(r"(?:https?|ftp)://[!-~]{1,2000}|www\.[!-~]{1,2000}")
+_WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+_SHAPE = re.compile(r"(?:[Ss]ize)?[(]?\[\s*\d+(?:\s*[,x×]\s*\d+)*,?\s*\][)]?|(?<![\w)])\(\d+, ?\d+,?\)")
+_OPERATIONS = {"×": "*", "·": "*", "*": "*", "+": "+", "-": "-", "/": "/", "^": "^"}
+_TWO = frozenset(("!=", "<=", ">=", "+=", "-=", "*=", "/=", "=>", "->", ":=", "=~", "<-", "--"))
+
+
+def tokens(text: str, line: int) -> list[Token]:
+    """Split one line as read; every character that is no space belongs to a token.
+
+    >>> [(t.kind, t.text) for t in tokens("4 × (H^2 + H) = 2,362,368", 0)][-3:]
+    [(')', ')'), ('rel', '='), ('num', '2,362,368')]
+    """
+    found: list[Token] = []
+    position, length = 0, len(text)
+    while position < length:
+        character = text[position]
+        if character == " ":
+            position += 1
+            continue
+        token = _token(text, position, line, found)
+        spaced = position > 0 and text[position - 1] == " "
+        found.append(token._replace(spaced=True) if spaced else token)
+        position = token.end
+    return [token for token in found if token.kind != "noun"]
+
+
+def _token(text: str, at: int, line: int, found: list[Token]) -> Token:
+    character = text[at]
+    if character.isdigit() and character.isascii():
+        return _number(text, at, line, found)
+    if character.isascii() and character.isalpha():
+        return _named(text, at, line, found)
+    if character in "([":
+        shape = _SHAPE.match(text, at) if text[at + 1 : at + 2] in tuple(" [0123456789") else None
+        if shape and _is_shape(text, shape, found):
+            return Token("shape", shape.group(), line, at, shape.end())
+        return Token("(", character, line, at, at + 1)
+    if character in ")]":
+        return Token(")", character, line, at, at + 1)
+    if text[at : at + 2] in _TWO:
+        return Token("sep", text[at : at + 2], line, at, at + 2)
+    if character in "=≈":
+        return Token("rel", character, line, at, at + 1 + (text[at : at + 2] == "=="))
+    if character == "·" and _is_separator(text, at):
+        return Token("sep", character, line, at, at + 1)
+    if character in _OPERATIONS:
+        return Token("op", _OPERATIONS[character], line, at, at + 1)
+    if "\u4e00" <= character <= "\u9fff":
+        return _chinese(text, at, line, found)
+    return Token("sep", character, line, at, at + 1)
+
+
+def _is_separator(text: str, at: int) -> bool:
+    """Tell whether a dot stands between a number and its share: ``2,362,368 · 25.9%``."""
+    number = _NUMBER.match(text, at + 2) if text[at - 1 : at] == text[at + 1 : at + 2] == " " else None
+    return number is not None and text[number.end() : number.end() + 1] == "%"
+
+
+def _is_shape(text: str, shape: re.Match[str], found: list[Token]) -> bool:
+    """Tell a shape from a number in parentheses, from a bracketed formula, and from the indices of layers: ``× 2 [1, 2]``."""
+    if len(found) > 1 and found[-1].kind == "num" and found[-2].kind == "op":
+        return False
+    inside = shape.group().removeprefix("Size").removeprefix("size").strip("()[] ")
+    if "," not in inside:
+        return bool(found) and found[-1].text.lower() in ("size", "shape", "torch.size")
+    groups = [group.strip() for group in inside.strip(",").split(",")]
+    return "[" in shape.group() or not (len(groups) > 2 or (" " not in inside and found and found[-1].kind == "rel"))
+
+
+def _number(text: str, at: int, line: int, found: list[Token]) -> Token:
+    match = _NUMBER.match(text, at)
+    if match is None:
+        end = at
+        while end < len(text) and text[end].isdigit():
+            end += 1
+        return Token("word", text[at:end], line, at, end)
+    written = match.group()
+    dotted = written.count(".") > 1
+    digits = "".join(c for c in written if c.isdigit() or (c == "." and not dotted))
+    places = len(digits.partition(".")[2])
+    value, end = Fraction(digits if places else int(digits.rstrip("."))), match.end()
+    power = _POWER.match(text, end)
+    if power:
+        value, end = value * Fraction(10) ** int(power.group(1)), power.end()
+        places = max(0, places - int(power.group(1)))
+    token = Token("num", text[at:end], line, at, end, value, "", places)
+    if text[end : end + 1] == "." and text[end + 1 : end + 2].isdigit():
+        while end < len(text) and (text[end].isdigit() or text[end] == "."):
+            end += 1
+        return Token("word", text[at:end], line, at, end)
+    return _with_unit(text, token)
+
+
+def _with_unit(text: str, token: Token) -> Token:
+    end = token.end
+    gap = end + (text[end : end + 1] == " ")
+    if text[gap : gap + 1] in ("%",):
+        return token._replace(unit="%", end=gap + 1, text=text[token.start : gap + 1])
+    for length in (2, 1):
+        if text[gap : gap + length] in UNITS and not text[gap].isascii() and len(text[gap : gap + length]) == length:
+            return token._replace(unit=text[gap : gap + length], end=gap + length, text=text[token.start : gap + length])
+    word = _WORD.match(text, gap)
+    if word is None:
+        return token
+    letters, after = word.group(), word.end()
+    if letters.lower() in UNITS and (gap > end or letters not in POSSIBLE) and (len(letters) > 1 or gap == end or letters in "KMBG"):
+        return token._replace(unit=letters.lower(), end=after, text=text[token.start : after])
+    if gap > end or letters[0] in "xX" or all(letter in POSSIBLE for letter in letters.rstrip("0123456789")):
+        return token
+    if size_at(text, gap):
+        return token
+    return Token("word", text[token.start : after], token.line, token.start, after)
+
+
+def _named(text: str, at: int, line: int, found: list[Token]) -> Token:
+    address = _ADDRESS.match(text, at) if text[at] in "hfw" else None
+    if address:
+        return Token("sep", address.group(), line, at, address.end())
+    if text[at] in "xX" and _is_product(text, at, found):
+        return Token("op", "*", line, at, at + 1)
+    size = size_at(text, at)
+    word = _WORD.match(text, at)
+    assert word is not None
+    end = word.end()
+    if found and found[-1].kind == "num" and word.group().lower() in NOUNS and _then_sign(text, end):
+        return Token("noun", word.group(), line, at, end)
+    if size is not None and size.end >= end and (size.phrase not in LOOSE or _beside_sign(text, at, size.end, found)):
+        return Token("name", size.word, line, at, size.end)
+    letters = word.group()
+    if len(letters) == 1 and letters in POSSIBLE:
+        return Token("name", letters, line, at, end)
+    if (
+        letters[0] in POSSIBLE
+        and len(letters) <= 4
+        and all(letter in "HVLAISTN" for letter in letters)
+        and _in_formula(text, at, end, found)
+    ):
+        return Token("name", letters[0], line, at, at + 1)
+    if text[end : end + 1] in (".", "-") and text[end + 1 : end + 2].isalnum() and text[end + 1 : end + 2].isascii():
+        end = _compound(text, end)
+    return Token("word", text[at:end], line, at, end)
+
+
+def _compound(text: str, end: int) -> int:
+    """Read on through a dotted or hyphenated name, such as ``bert-base-chinese`` or ``torch.nn``."""
+    while end < len(text) and text[end].isascii() and (text[end].isalnum() or text[end] in "_.-"):
+        end += 1
+    while text[end - 1] in ".-":
+        end -= 1
+    return end
+
+
+def _is_product(text: str, at: int, found: list[Token]) -> bool:
+    """Tell whether the letter x stands between two operands."""
+    if not found or found[-1].kind not in ("num", "name", ")"):
+        return False
+    after = at + 1
+    while text[after : after + 1] == " ":
+        after += 1
+    following = text[after : after + 1]
+    if following.isdigit() or following == "(":
+        return True
+    return after > at + 1 and following.isascii() and following.isalpha() and (following in POSSIBLE or size_at(text, after) is not None)
+
+
+def _in_formula(text: str, at: int, end: int, found: list[Token]) -> bool:
+    """Tell whether letters that run together are a product: a number or a sign must stand beside them."""
+    before = found[-1] if found else None
+    after = text[end : end + 2].strip()[:1]
+    glued = before is not None and before.end == at and before.kind in ("num", "name", "(")
+    return (
+        glued
+        or after == "^"
+        or (before is not None and before.kind == "op" and before.text in "*+" and after in ("", "+", "*", "×", "=", ")", ","))
+    )
+
+
+def _then_sign(text: str, end: int) -> bool:
+    return text[end : end + 2].strip()[:1] in tuple("×*·)+=≈")
+
+
+def _beside_sign(text: str, start: int, end: int, found: list[Token]) -> bool:
+    if found and found[-1].kind in ("op",) and found[-1].text != "-":
+        return True
+    return text[end : end + 2].strip()[:1] in tuple("×*·+=^:")
+
+
+def _chinese(text: str, at: int, line: int, found: list[Token]) -> Token:
+    size = _size_in_chinese(text, at)
+    if found and found[-1].kind == "num" and text[at] in MEASURES and _then_sign(text, at + 1):
+        return Token("noun", text[at], line, at, at + 1)
+    if size is not None:
+        return Token("name", size[0], line, at, size[1])
+    end = at + 1
+    while end < len(text) and "\u4e00" <= text[end] <= "\u9fff" and _size_in_chinese(text, end) is None:
+        end += 1
+    return Token("word", text[at:end], line, at, end)
+
+
+_FIRST = frozenset(phrase[0] for phrase in SIZES)
+
+
+def _size_in_chinese(text: str, at: int) -> tuple[str, int] | None:
+    if text[at] not in _FIRST:
+        return None
+    size = size_at(text, at)
+    return (size.word, size.end) if size and size.phrase not in LOOSE else None

@@ -1,0 +1,266 @@
+"""Undo the typesetting of one line: TeX, full-width signs, superscripts, emphasis; every character keeps its column."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from weighbridge.auditing.copies import SIGNS, doubled
+
+_SUPERSCRIPTS = {"⁰": "0", "¹": "1", "²": "2", "³": "3", "⁴": "4", "⁵": "5", "⁶": "6", "⁷": "7", "⁸": "8", "⁹": "9", "⁻": "-"}
+_SIGNS = {
+    "✕": "×", "⨯": "×", "╳": "×", "⋅": "·", "∙": "·", "∗": "*", "−": "-", "﹣": "-", "÷": "/", "∕": "/", "⁄": "/", "≃": "≈", "≅": "≈", "∼": "≈", "～": "≈", "≒": "≈",
+    "〜": "≈", "~": "≈", "【": "[", "】": "]", "〔": "(", "〕": ")", "“": '"', "”": '"', "．": ".", "\t": " ", "\u3000": " ", "`": " ", "$": " ", "\r": " ",
+}  # fmt: skip
+_NOTHING = frozenset("\u200b\u200c\u200d\ufeff\u2060\u2061\u2062\u2063\u00ad")
+_THIN = frozenset("\u00a0\u2009\u202f\u2007\u2008")
+_CONTENT = frozenset(
+    """text textbf textit textrm texttt mathrm mathbf mathit mathtt mathsf mathcal operatorname mbox hbox boxed underline overline bm
+    displaystyle textstyle underbrace overbrace left right big Big bigg Bigg bigl bigr Bigl Bigr label tag color""".split()
+)
+_KEPT = {"sim": "≈", "simeq": "≈", "approx": "≈", "div": "/", "times": "×", "cdot": "·"}
+_DEEPEST = 24
+_PUNCTUATION = frozenset(":：,，。;；!?、") | {""}
+"""A star beside one of these is emphasis and no product."""
+
+
+class _Writer:
+    """Collects characters and their columns."""
+
+    def __init__(self, raw: str, dropped: list[tuple[int, int]]) -> None:
+        self.raw = raw
+        self.text: list[str] = []
+        self.at: list[int] = []
+        self.skip = dict(dropped)
+
+    def put(self, text: str, column: int) -> None:
+        self.text.extend(text)
+        self.at.extend([column] * len(text))
+
+
+@lru_cache(maxsize=1024)  # pages repeat their lines: table rules, headings, formulas pasted again
+def plain(raw: str) -> tuple[str, tuple[int, ...]]:
+    """Return the line as it is read, and for each character its column in *raw*.
+
+    >>> plain(r"$4 \\times \\text{hidden_size}^2$")[0]
+    ' 4 × hidden_size^2 '
+    >>> plain("４×７６８² ＝ 2，359，296")[0]
+    '4×768^2 = 2,359,296'
+    >>> plain(r"\\frac{H}{2}")[0]
+    '((H)/(2))'
+    """
+    if raw.isascii() and not any(sign in raw for sign in "\\^*`$~<{&"):
+        copies = doubled(raw) if "=" in raw or "," in raw else []
+        if not copies:
+            return raw.replace("\t", " ").replace("\r", " "), tuple(range(len(raw)))
+    else:
+        copies = doubled(raw)
+    writer = _Writer(raw, copies)
+    _convert(writer, 0, len(raw), 0)
+    return "".join(writer.text), tuple(writer.at)
+
+
+def _convert(writer: _Writer, start: int, end: int, depth: int) -> None:
+    raw, position = writer.raw, start
+    while position < end:
+        character = raw[position]
+        if position in writer.skip and writer.skip[position] <= end:
+            writer.put(" ", position)
+            position = writer.skip[position]
+        elif character == "\\":
+            position = _command(writer, position, end, depth)
+        elif character == "^" and raw[position + 1 : position + 2] == "{":
+            position = _raised(writer, position, end, depth)
+        elif character in _SUPERSCRIPTS:
+            position = _superscript(writer, position, end)
+        elif character == "<":
+            position = _tag(writer, position, end)
+        elif character == "&":
+            position = _entity(writer, position, end)
+        elif character == "*":
+            position = _star(writer, position)
+        elif character in "{}":
+            if raw[position : position + 3] == "{,}":
+                writer.put(",", position)
+                position += 2
+            position += 1
+        elif character in _THIN:
+            writer.put("," if _between_groups(raw, position) else " ", position)
+            position += 1
+        elif character == "，":
+            writer.put("," if _between_groups(raw, position) and _many_groups(raw, position) else "，", position)
+            position += 1
+        else:
+            if character not in _NOTHING:
+                writer.put(_sign(character), position)
+            position += 1
+
+
+def _sign(character: str) -> str:
+    if character in _SIGNS:
+        return _SIGNS[character]
+    code = ord(character)
+    return chr(code - 0xFEE0) if 0xFF01 <= code <= 0xFF5E else character
+
+
+def _command(writer: _Writer, position: int, end: int, depth: int) -> int:
+    """Read a TeX command; return where reading goes on."""
+    raw, after = writer.raw, position + 1
+    while after < end and raw[after].isascii() and raw[after].isalpha():
+        after += 1
+    name = raw[position + 1 : after]
+    if not name:
+        return _escaped(writer, position, end)
+    if name in ("frac", "dfrac", "tfrac", "cfrac") and depth < _DEEPEST:
+        return _fraction(writer, position, after, end, depth)
+    if name in ("begin", "end"):
+        writer.put(" ", position)
+        return _group(raw, after, end)[1]
+    if name in _KEPT or name in SIGNS:
+        writer.put(f"{_KEPT.get(name, SIGNS.get(name, ' '))}", position)
+    elif name in ("quad", "qquad"):
+        writer.put("  ", position)
+    elif name in ("label", "tag", "color"):
+        return _group(raw, after, end)[1]
+    elif name not in _CONTENT:
+        writer.put(f"\\{name}", position)
+    elif name in ("underbrace", "overbrace"):
+        inside, closing = _group(raw, after, end)
+        if depth < _DEEPEST:
+            _convert(writer, after + 1, inside, depth + 1)
+        if raw[closing : closing + 2] in ("_{", "^{"):
+            closing = _group(raw, closing + 1, end)[1]
+        writer.put(" ", closing - 1)
+        return closing
+    return after
+
+
+def _escaped(writer: _Writer, position: int, end: int) -> int:
+    """Read a backslash and the sign after it."""
+    raw = writer.raw
+    following = raw[position + 1 : position + 2]
+    if following in (",", ";", "!", ":", " "):
+        between = following == "," and _between_groups(raw, position, 2)
+        writer.put("," if between else "" if following == "!" else " ", position)
+    elif following == "\\":
+        writer.put(";", position)
+    elif following and following in "_%#$&{}*~":
+        writer.put(following if following not in "{}$" else " ", position)
+    elif following and following in "()[]":
+        writer.put(" ", position)
+    else:
+        writer.put("\\", position)
+        return position + 1
+    return min(end, position + 2)
+
+
+def _fraction(writer: _Writer, position: int, after: int, end: int, depth: int) -> int:
+    above, middle = _group(writer.raw, after, end)
+    below, closing = _group(writer.raw, middle, end)
+    writer.put("((", position)
+    _convert(writer, min(after + 1, above), above, depth + 1)
+    writer.put(")/(", above)
+    _convert(writer, min(middle + 1, below), below, depth + 1)
+    writer.put("))", below)
+    return max(closing, after)
+
+
+def _group(raw: str, position: int, end: int) -> tuple[int, int]:
+    """Return where the braces that open at *position* close, and what comes after; without braces, one character."""
+    while position < end and raw[position] == " ":
+        position += 1
+    if raw[position : position + 1] != "{":
+        return position, position
+    depth = 0
+    for place in range(position, min(end, position + 2000)):
+        depth += (raw[place] == "{") - (raw[place] == "}")
+        if not depth:
+            return place, place + 1
+    return position, position + 1
+
+
+def _raised(writer: _Writer, position: int, end: int, depth: int) -> int:
+    inside, closing = _group(writer.raw, position + 1, end)
+    writer.put("^(", position)
+    if depth < _DEEPEST:
+        _convert(writer, position + 2, inside, depth + 1)
+    writer.put(")", inside)
+    return max(closing, position + 2)
+
+
+def _superscript(writer: _Writer, position: int, end: int) -> int:
+    writer.put("^", position)
+    while position < end and writer.raw[position] in _SUPERSCRIPTS:
+        writer.put(_SUPERSCRIPTS[writer.raw[position]], position)
+        position += 1
+    return position
+
+
+def _tag(writer: _Writer, position: int, end: int) -> int:
+    """Leave out an HTML tag inside Markdown; ``<sup>`` raises what follows."""
+    raw = writer.raw
+    following = raw[position + 1 : position + 2]
+    closing = raw.find(">", position, min(end, position + 500))
+    if closing < 0 or not (following.isalpha() or following in ("/", "!")):
+        writer.put("<", position)
+        return position + 1
+    name = raw[position + 1 : closing].strip().lower()
+    writer.put("^(" if name == "sup" else ")" if name == "/sup" else " ", position)
+    return closing + 1
+
+
+def _entity(writer: _Writer, position: int, end: int) -> int:
+    from html import unescape
+
+    raw = writer.raw
+    closing = raw.find(";", position, min(end, position + 12))
+    if closing > position + 1 and raw[position + 1].isalnum() | (raw[position + 1] == "#"):
+        meant = unescape(raw[position : closing + 1])
+        if len(meant) == 1:
+            thin = "," if _between_groups(raw, position, closing + 1 - position) else " "
+            writer.put("" if meant in _NOTHING else thin if meant in _THIN else _sign(meant), position)
+            return closing + 1
+    writer.put(" ", position)
+    return position + 1
+
+
+def _star(writer: _Writer, position: int) -> int:
+    """Tell emphasis from a product and from a power."""
+    raw = writer.raw
+    after = position
+    while raw[after : after + 1] == "*":
+        after += 1
+    count, before, following = after - position, raw[position - 1 : position], raw[after : after + 1]
+    if (count == 2 and _is_operand(before, ")]") and _is_operand(following, "(") and (before.isascii() and following.isascii())) or (
+        count == 2 and before == following == " "
+    ):
+        writer.put("^", position)
+    elif (
+        count == 1
+        and raw[max(0, position - 8) : position].rstrip()[-1:] not in _PUNCTUATION
+        and raw[after : after + 4].lstrip()[:1] not in _PUNCTUATION
+    ):
+        writer.put("*", position)
+    return after
+
+
+def _is_operand(character: str, others: str) -> bool:
+    return bool(character) and (character.isalnum() or character in others)
+
+
+def _between_groups(raw: str, position: int, width: int = 1) -> bool:
+    """Tell whether the sign at *position* stands between a number's groups of three digits."""
+    before, after = raw[max(0, position - 3) : position], raw[position + width : position + width + 4]
+    return before[-1:].isdigit() and len(after) >= 3 and after[:3].isdigit() and not after[3:4].isdigit()
+
+
+def _many_groups(raw: str, position: int) -> bool:
+    """Tell whether a full-width comma is one of several in a number, or follows an operation sign."""
+    start = position
+    while start > 0 and (raw[start - 1].isdigit() or raw[start - 1] in "，,") and position - start < 40:
+        start -= 1
+    end = position
+    while end < len(raw) and (raw[end].isdigit() or raw[end] in "，,") and end - position < 40:
+        end += 1
+    groups = raw[start:end].replace(",", "，").strip("，").split("，")
+    regular = 1 <= len(groups[0]) <= 3 and all(len(group) == 3 for group in groups[1:])
+    return regular and (len(groups) > 2 or raw[:start].rstrip()[-1:] in tuple("=＝+＋×*≈"))

@@ -1,0 +1,1 @@
+"""Parts that many architectures share."""

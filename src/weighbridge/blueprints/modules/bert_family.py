@@ -1,0 +1,220 @@
+"""The shared vocabulary of BERT's relatives: its parts, what several of them add, and the heads that backbones wear.
+
+Their blueprints are made of these where they are BERT's; where they differ, the difference stands in
+the blueprint. :func:`dressed` puts each head of a family on its backbone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, Protocol
+
+from weighbridge.blueprints import bert
+from weighbridge.blueprints.bert import POOLED, attention, closing, feed_forward, masked_lm_head, pooler, self_attention
+from weighbridge.blueprints.bert import embeddings as bert_embeddings
+from weighbridge.blueprints.bert import layer as bert_layer
+from weighbridge.config.fields import DECODER, Field, Sizes, size, variant
+from weighbridge.core.parts import layer_norm, linear, matmul
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part, Span, Tensor
+
+__all__ = [
+    "DECODER", "POOLED", "attention", "bert_embeddings", "bert_layer", "closing", "feed_forward", "masked_lm_head", "pooler", "self_attention",
+]  # fmt: skip
+"""What comes from BERT itself."""
+
+HEAD_DIM = bert.SHARED[7]
+STARTS = size("starts", "start_n_top", 5, "K", "starts of an answer that are followed")
+
+
+def bert_fields(*, tied: bool = True, **defaults: int | None) -> tuple[Field, ...]:
+    """Declare the fields that BERT's relatives share, with the *defaults* of one of them; one whose default is None is not there.
+
+    >>> [field.letter for field in bert_fields(types=None)][:4]
+    ['V', 'S', 'H', 'I']
+    """
+    table = variant(bert.SHARED, tied=tied, **defaults)
+    return tuple(field for field in table if defaults.get(field.word, field) is not None)
+
+
+def encoder_of(layer: Part, *after: Part) -> Part:
+    """Describe the stack of layers, and what follows it inside ``encoder``."""
+    return Part("encoder", (layer, *after), "encoder")
+
+
+def norm_first_attentions(c: Sizes, *, before: str | None = None, after: str | None = None) -> tuple[Part, ...]:
+    """Describe self-attention and, if the config asks for it, cross-attention, with the norm's name *before* or *after*."""
+
+    def one(name: str, keys: str | None) -> Part:
+        first = (layer_norm(before, c.hidden),) if before else ()
+        last = (layer_norm(after, c.hidden),) if after else ()
+        output = Part("output", (linear("dense", c.hidden, c.hidden),), "attention")
+        kind = "cross_attention" if keys else "self_attention"
+        return Part(name, (*first, self_attention(c, keys=keys), output, *last), kind, given=keys)
+
+    return (one("attention", None), *((one("crossattention", "encoder"),) if c.crossed else ()))
+
+
+def vocabulary(c: Sizes, name: str, width: Size, *, words: str | None, bias: str | None = None, owner: bool = False) -> Part:
+    """Describe the map from *width* back to the vocabulary.
+
+    Args:
+        words: The full name of the embedding whose storage its weight is.
+        bias: The full name of the vector whose storage its bias is.
+        owner: Whether it stands before the backbone, so that the embedding's storage has its name. It
+            is a table that is looked up all the same, and counts as one.
+    """
+    shift = Tensor("bias", (c.vocab,), "bias", bias)
+    if owner:
+        return Part(name, (Tensor("weight", (c.vocab, width), "embedding"), shift, matmul("project", ("seq", width, c.vocab))), "linear")
+    return Part(name, (Tensor("weight", (c.vocab, width), "weight", words), shift), "linear")
+
+
+class Head(Protocol):
+    """What a class puts on its backbone, given the full name of the tied word embeddings, or None."""
+
+    def __call__(self, c: Sizes, words: str | None) -> tuple[Part, ...]: ...
+
+
+class Worn(NamedTuple):
+    """One class of a family: its head, and whether its backbone keeps the pooler."""
+
+    head: Head
+    pooled: bool = False
+
+
+class Encoder(Protocol):
+    """What is inside a backbone; *words* is whose storage the word embeddings are, if a head owns them."""
+
+    def __call__(self, c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]: ...
+
+
+def bert_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
+    """Describe BERT's vocabulary head: a transform, then the word embeddings again with a bias of their own."""
+    return (Part("cls", (masked_lm_head(c, words),), "head"),)
+
+
+def next_sentence(c: Sizes, words: str | None) -> tuple[Part, ...]:
+    """Describe next-sentence prediction: always two outputs."""
+    return (Part("cls", (bert.next_sentence(c),), "head"),)
+
+
+def pre_training(c: Sizes, words: str | None) -> tuple[Part, ...]:
+    """Describe the vocabulary head and next-sentence prediction."""
+    return (Part("cls", (masked_lm_head(c, words), bert.next_sentence(c)), "head"),)
+
+
+def roberta_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
+    """Describe RoBERTa's vocabulary head."""
+    H = c.hidden
+    decoder = vocabulary(c, "decoder", H, words=words, bias="lm_head.bias" if c.tied else None, owner=words == OWN)
+    return (Part("lm_head", (Tensor("bias", (c.vocab,), "bias"), linear("dense", H, H), layer_norm("layer_norm", H), decoder), "lm_head"),)
+
+
+def labels_of_one(c: Sizes, words: str | None) -> tuple[Part, ...]:
+    """Describe one output per label on the pooled token."""
+    return (linear("classifier", c.hidden, c.labels, stream="one"),)
+
+
+def labels_of_first(c: Sizes, words: str | None) -> tuple[Part, ...]:
+    """Describe a classifier of two linear maps on the first token, in place of a pooler."""
+    return (Part("classifier", (linear("dense", c.hidden, c.hidden), linear("out_proj", c.hidden, c.labels)), "head", stream="one"),)
+
+
+def labels_of_each(c: Sizes, words: str | None) -> tuple[Part, ...]:
+    """Describe one output per label on every token."""
+    return (linear("classifier", c.hidden, c.labels),)
+
+
+def choice_of_one(c: Sizes, words: str | None) -> tuple[Part, ...]:
+    """Describe multiple choice: always one output, whatever the number of labels."""
+    return (linear("classifier", c.hidden, 1, stream="one"),)
+
+
+def span_ends(c: Sizes, words: str | None) -> tuple[Part, ...]:
+    """Describe question answering: start and end, or as many outputs as the config has labels."""
+    return (linear("qa_outputs", c.hidden, c.labels),)
+
+
+def two_ends(c: Sizes, words: str | None) -> tuple[Part, ...]:
+    """Describe question answering where it is always start and end."""
+    return (linear("qa_outputs", c.hidden, 2),)
+
+
+def beams(c: Sizes, words: str | None) -> tuple[Part, ...]:
+    """Describe question answering by beams: likely starts, an end for each of them, and whether there is an answer at all."""
+    H = c.hidden
+    paired = (linear("dense_0", 2 * H, H), layer_norm("LayerNorm", H), linear("dense_1", H, 1))
+    answered = (matmul("start", ("seq", H)), linear("dense_0", 2 * H, H), linear("dense_1", H, 1, bias=False))
+    return (
+        Part("start_logits", (linear("dense", H, 1),), "head"),
+        Part("end_logits", paired, "head", stream=Span("seq", times=c.starts)),
+        Part("answer_class", answered, "head", stream="one"),
+    )
+
+
+def summary(c: Sizes) -> tuple[Part, ...]:
+    """Describe the map of a sequence's summary, if there is one: to the hidden size or to the labels."""
+    width = c.labels if c.to_labels else c.hidden
+    return (Part("sequence_summary", (linear("summary", c.hidden, width),), "pooler", stream="one"),) if c.summarised else ()
+
+
+BERT_TASKS = {
+    "ForSequenceClassification": Worn(labels_of_one, True),
+    "ForMultipleChoice": Worn(choice_of_one, True),
+    "ForTokenClassification": Worn(labels_of_each),
+    "ForQuestionAnswering": Worn(span_ends),
+}
+"""The classes for tasks of BERT's kind, by what follows the family's name."""
+
+BERT_HEADS = {
+    "ForPreTraining": Worn(pre_training, True),
+    "ForCausalLM": Worn(bert_lm),
+    "ForMaskedLM": Worn(bert_lm),
+    "ForNextSentencePrediction": Worn(next_sentence, True),
+    **BERT_TASKS,
+}
+"""All classes of BERT's kind."""
+
+ROBERTA_HEADS = {
+    "ForCausalLM": Worn(roberta_lm),
+    "ForMaskedLM": Worn(roberta_lm),
+    "ForSequenceClassification": Worn(labels_of_first),
+    "ForMultipleChoice": Worn(choice_of_one, True),
+    "ForTokenClassification": Worn(labels_of_each),
+    "ForQuestionAnswering": Worn(span_ends),
+}
+"""The classes of RoBERTa's kind."""
+
+OWN = "lm_head.decoder.weight"
+"""The word embeddings' storage, in families whose head is built before the backbone."""
+
+
+def dressed(
+    family: str, backbone: str, encoder: Encoder, heads: Mapping[str, Worn], *, words: str = "embeddings.word_embeddings.weight",
+    first: bool = False, bare: str = "Model",
+) -> dict[str, Callable[[Sizes], Part]]:  # fmt: skip
+    """Return a family's classes: the bare model, and each head on the backbone.
+
+    Args:
+        family: How the names of its classes begin.
+        backbone: The name under which heads hold the model.
+        words: The name of the word embeddings inside the backbone.
+        first: Whether heads are built before the backbone, and so own what is tied.
+        bare: What follows the family's name in that of the class without a head.
+    """
+
+    def alone(c: Sizes) -> Part:
+        return Part("", encoder(c, pooled=c.pooled), "model")
+
+    def wearing(worn: Worn) -> Callable[[Sizes], Part]:
+        def blueprint(c: Sizes) -> Part:
+            owner = (OWN if first else f"{backbone}.{words}") if c.tied else None
+            head = worn.head(c, owner)
+            tied = OWN if first and c.tied and head[0].name == "lm_head" else None
+            body = Part(backbone, encoder(c, pooled=worn.pooled, words=tied), "backbone")
+            return Part("", (*head, body) if first else (body, *head), "model")
+
+        return blueprint
+
+    return {family + bare: alone, **{family + name: wearing(worn) for name, worn in heads.items()}}

@@ -1,0 +1,1 @@
+"""What a config says: fields declared once, read by key path, checked."""

@@ -1,0 +1,238 @@
+"""From a raw config to the sizes and switches a blueprint reads, with key paths in every error.
+
+:func:`bind` turns a raw mapping into :class:`~weighbridge.config.fields.Sizes` by a family's table of fields;
+:func:`symbols` puts symbols in place of its sizes, so that it can be bound once more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from weighbridge.config.fields import Field, Inner, Sizes
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.sizes import Quantity
+
+if TYPE_CHECKING:
+    from typing import Any
+
+LARGEST = 10**15
+"""No size of any model comes near this; what is larger is a slip or an attack."""
+
+
+def bind(fields: tuple[Field, ...], raw: Mapping[str, Any], *, path: str = "", like: Sizes | None = None) -> Sizes:
+    """Read *fields* out of *raw* into the sizes and switches a blueprint asks for.
+
+    Args:
+        fields: A family's table.
+        raw: The config. Values of sizes may also be symbols or columns.
+        path: Key path of *raw* inside the whole config, for messages.
+        like: Sizes bound before, whose switches, choices and lists are taken as they are; the
+            way to bind symbols or columns in place of ints.
+
+    Raises:
+        ConfigError: A value of the wrong type, an impossible size, or two keys of one field that disagree.
+
+    >>> from weighbridge.config.fields import size
+    >>> bind((size("hidden", "hidden_size", 768, "H", "hidden size"),), {"hidden_size": 384}).hidden
+    384
+    """
+    result = Sizes()
+    values = result.__dict__
+    for field in fields:
+        kind = field.kind
+        if like is not None and kind not in ("size", "derived", "nested", "labels"):
+            values[field.word] = like.__dict__[field.word]
+            continue
+        # A fact has no key, and an empty key in a config is nobody's.
+        value = raw.get(field.key) if field.key else None
+        if value is None and field.aliases and kind != "derived":
+            value = _aliased(field, raw)
+        if kind == "size":
+            if value is None:
+                if field.key in raw and (field.nullable or field.null is not None):
+                    value = None if field.null is None else field.null(result)
+                else:
+                    value = _defaulted(field, result, path)
+            elif type(value) is str and value == "auto" and callable(field.default):
+                value = field.default(result)
+            elif type(value) is not int or not field.minimum <= value <= LARGEST:
+                value = _checked_size(field, value, path)
+        elif kind == "derived":
+            value = _defaulted(field, result, path)
+        elif kind == "nested":
+            value = _nested(field, raw, path, like)
+        elif kind == "labels":
+            value = _labels(field, value, raw, path)
+        elif value is None and field.default is True and nulled(field, raw):
+            value = False
+        elif value is not None or not field.nullable or field.key not in raw:
+            value = _concrete(field, value, result, path)
+        values[field.word] = value
+    return result
+
+
+def symbols(
+    fields: tuple[Field, ...], raw: Mapping[str, Any], sizes: Sizes, *, suffix: str = "", start: int = 0, path: str = ""
+) -> dict[str, Any]:
+    """Return *raw* with a symbol in place of every size that is given or has a constant default.
+
+    Sizes that follow from others stay away, so that binding derives them again, as formulas.
+
+    Args:
+        sizes: *raw*, already bound to ints: an optional size that is None there stays None.
+        suffix, start, path: Of a sub-config: what its letters end in, where its order begins, its key path.
+    """
+    from weighbridge.core.formula import Symbol
+
+    replaced: dict[str, Any] = {}
+    for order, field in enumerate(fields, start):
+        given = raw.get(field.key)
+        if given is None:
+            given = _aliased(field, raw)
+        if field.kind == "nested":
+            inner = within(field, raw)
+            if inner is not None:
+                tag, where = f"{suffix}_{field.key.removesuffix('_config')}", f"{path}{field.key}."
+                within_it, first = getattr(sizes, field.word), start + 100 * (order + 1)
+                lettered = symbols(inner.fields, inner.raw, within_it, suffix=tag, start=first, path=where)
+                replaced[field.key] = {**inner.raw, **({"model_type": inner.model_type} if inner.model_type else {}), **lettered}
+        elif field.kind not in ("size", "labels") or getattr(sizes, field.word) is None:
+            continue
+        elif isinstance(given, (list, tuple)):
+            continue  # a height and a width, which stay numbers
+        elif (given is not None and given != "auto") or not callable(field.default):
+            replaced[field.key] = Symbol(field.letter + suffix, word=field.word, key=path + field.key, meaning=field.meaning, order=order)
+    return replaced
+
+
+def within(field: Field, raw: Mapping[str, Any], path: str = "") -> Inner | None:
+    """Find how the sub-config of a ``nested`` field is to be read; None is one that may be absent, and is.
+
+    Raises:
+        ConfigError: It is no mapping, or of a model type that no blueprint describes.
+
+    >>> from weighbridge.config.fields import nested
+    >>> within(nested("text", "text_config", ()), {"text_config": {"hidden_size": 8}}).raw
+    {'hidden_size': 8}
+    """
+    value = raw.get(field.key)
+    if value is not None and not isinstance(value, Mapping):
+        raise ConfigError(f"expected a mapping, found {type(value).__name__}", key=path + field.key, value=value)
+    if field.resolve is not None:
+        return field.resolve(value, path + field.key)
+    return Inner({} if value is None else value, field.fields)
+
+
+def nulled(field: Field, raw: Mapping[str, Any]) -> bool:
+    """Say whether a switch that is on by default is put off by an explicit null, which the reference takes for false.
+
+    >>> from weighbridge.config.fields import switch
+    >>> nulled(switch("biased", "bias", True), {"bias": None}), nulled(switch("biased", "bias", True), {})
+    (True, False)
+    """
+    if field.kind != "switch" or field.default is not True or field.nullable:
+        return False
+    return any(key in raw for key in (field.key, *field.aliases) if key)
+
+
+def merged(raw: Mapping[str, Any], overrides: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return *raw* with *overrides* put in, where a dotted key reaches into a sub-config.
+
+    >>> merged({"text_config": {"hidden_size": 1}}, {"text_config.hidden_size": 2})
+    {'text_config': {'hidden_size': 2}}
+    """
+    result = dict(raw)
+    for key, value in (overrides or {}).items():
+        target = result
+        *parents, last = key.split(".")
+        for parent in parents:
+            inner = target.get(parent)
+            target[parent] = dict(inner) if isinstance(inner, Mapping) else {}
+            target = target[parent]
+        target[last] = value
+    return result
+
+
+def _aliased(field: Field, raw: Mapping[str, Any]) -> Any:
+    for alias in field.aliases:
+        if raw.get(alias) is not None:
+            return raw[alias]
+    return None
+
+
+def _defaulted(field: Field, so_far: Sizes, path: str) -> Any:
+    default = field.default
+    if not callable(default):
+        return default
+    try:
+        return default(so_far)
+    except ConfigError as error:
+        if error.key:
+            raise
+        keys = " and ".join(path + key for key in (field.aliases if field.kind == "derived" else (field.key,)) if key)
+        raise ConfigError(f"{error}, so {field.word} is no whole number", key=keys, value=error.value, hint="mend either") from None
+
+
+def _checked_size(field: Field, value: Any, path: str) -> Any:
+    if isinstance(value, Quantity):
+        return value
+    key = path + field.key
+    if field.read is not None and isinstance(value, (list, tuple)):
+        if len(value) != 2:
+            raise ConfigError("expected a whole number, or two: height and width", key=key, value=value)
+        value = field.read(value)
+    if isinstance(value, float) and value.is_integer() and abs(value) <= LARGEST:
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int):
+        kind = "a bool" if isinstance(value, bool) else f"{type(value).__name__} {value!r:.60}"
+        raise ConfigError(f"expected a whole number, found {kind}", key=key, value=value, hint=f"the class default is {_shown(field)}")
+    if value < field.minimum:
+        raise ConfigError(
+            f"{value} is not possible, the smallest is {field.minimum}", key=key, value=value, hint=f"the class default is {_shown(field)}"
+        )
+    if value > LARGEST:
+        raise ConfigError(
+            f"a number of {value.bit_length()} bits is no size of any model",
+            key=key,
+            value=value,
+            hint=f"the largest accepted is {LARGEST:,}",
+        )
+    return value
+
+
+def _shown(field: Field) -> object:
+    return "derived from other fields" if callable(field.default) else field.default
+
+
+def _labels(field: Field, value: Any, raw: Mapping[str, Any], path: str) -> Any:
+    if value is not None:
+        return _checked_size(field, value, path)
+    names = raw.get("id2label")
+    if names is None:
+        return field.default
+    if not isinstance(names, (Mapping, list)) or not names:
+        raise ConfigError("expected a mapping from index to label", key=path + "id2label", value=names)
+    return len(names)
+
+
+def _nested(field: Field, raw: Mapping[str, Any], path: str, like: Sizes | None) -> Sizes | None:
+    inner = within(field, raw, path)
+    if inner is None:
+        return None
+    bound = bind(inner.fields, inner.raw, path=f"{path}{field.key}.", like=None if like is None else getattr(like, field.word))
+    if inner.model_type:
+        bound.__dict__["model_type"] = inner.model_type
+    return bound
+
+
+def _concrete(field: Field, value: Any, so_far: Sizes, path: str) -> Any:
+    if value is None:
+        value = _defaulted(field, so_far, path)
+    elif field.kind == "switch" and type(value) is not bool:
+        if value in (0, 1) and isinstance(value, int):
+            return bool(value)
+        raise ConfigError(f"expected true or false, found {value!r:.60}", key=path + field.key, value=value)
+    elif field.kind == "listed" and not isinstance(value, (list, tuple)):
+        raise ConfigError(f"expected a list, found {type(value).__name__}", key=path + field.key, value=value)
+    return field.read(value) if field.read is not None else value

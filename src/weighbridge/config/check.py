@@ -1,0 +1,117 @@
+"""What a config says beside its sizes: fields left out, keys nobody knows, keys that disagree, what must be refused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from weighbridge.config.bind import nulled, within
+from weighbridge.config.fields import Field
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import ConfigError
+
+if TYPE_CHECKING:
+    from typing import Any
+
+NEUTRAL = frozenset(
+    """_attn_implementation _commit_hash _name_or_path activation_dropout adapters architectures attention_dropout
+    attention_probs_dropout_prob attn_dropout attn_implementation attn_pdrop auto_map bad_words_ids
+    begin_suppress_tokens bos_token_id chunk_size_feed_forward classifier_dropout cross_attention_hidden_size
+    decoder_layerdrop decoder_start_token_id directionality diversity_penalty do_sample dropout dtype early_stopping
+    embd_pdrop encoder_layerdrop encoder_no_repeat_ngram_size eos_token_id exponential_decay_length_penalty
+    finetuning_task forced_bos_token_id forced_eos_token_id gradient_checkpointing hidden_act hidden_dropout
+    hidden_dropout_prob id2label initializer_factor initializer_range is_encoder_decoder label2id layer_norm_eps
+    layer_norm_epsilon layerdrop length_penalty max_length min_length model_type no_repeat_ngram_size num_beam_groups
+    num_beams num_return_sequences output_attentions output_hidden_states output_past output_router_logits output_scores
+    pad_token_id pooler_fc_size pooler_num_attention_heads pooler_num_fc_layers pooler_size_per_head pooler_type
+    position_embedding_type prefix pretraining_tp problem_type pruned_heads quantization_config remove_invalid_values
+    repetition_penalty resid_pdrop return_dict return_dict_in_generate rms_norm_eps rope_parameters rope_scaling
+    rope_theta router_aux_loss_coef router_jitter_noise sep_token_id suppress_tokens task_specific_params temperature
+    tf_legacy_loss tie_encoder_decoder tokenizer_class top_k top_p torch_dtype torchscript transformers_version
+    typical_p use_bfloat16 use_cache xla_device""".split()
+)
+"""Keys that no blueprint needs: they change behaviour, not tensors. A key that is neither here nor in
+a family's fields is reported as unknown."""
+
+
+def defaulted(fields: tuple[Field, ...], raw: Mapping[str, Any], path: str = "", words: str = "") -> dict[str, str]:
+    """Return, for each field that *raw* leaves out, our word's path and the key path.
+
+    >>> from weighbridge.config.fields import size
+    >>> defaulted((size("hidden", "hidden_size", 768, "H", ""),), {"hidden_size": None})
+    {'hidden': 'hidden_size'}
+    """
+    missing: dict[str, str] = {}
+    for field in fields:
+        present = (
+            any(raw.get(key) is not None for key in (field.key, *field.aliases))
+            or (field.nullable and field.key in raw)
+            or nulled(field, raw)
+        )
+        if field.kind == "nested":
+            inner = within(field, raw, path)
+            if inner is not None:
+                missing |= defaulted(inner.fields, inner.raw if raw.get(field.key) else {}, f"{path}{field.key}.", f"{words}{field.word}.")
+        elif field.kind == "labels":
+            if not present and raw.get("id2label") is None:
+                missing[words + field.word] = path + field.key
+        elif field.kind != "derived" and not field.silent and not present:
+            missing[words + field.word] = path + field.key
+    return missing
+
+
+ACTIVATIONS_WITH_PARAMETERS = frozenset(("prelu", "xielu"))
+"""Activation functions of the reference library that hold parameters of their own (transformers 5.23.0, activations.py)."""
+
+
+def refuse_undescribed(fields: tuple[Field, ...], raw: Mapping[str, Any], path: str = "") -> None:
+    """Refuse what changes the tensors of any model where no field of the family describes it.
+
+    Raises:
+        ConfigError: An activation with parameters, such as ``hidden_act`` prelu in BERT, or ``per_layer_config``, by
+            which every layer of a model may have sizes of its own.
+    """
+    for key, value in raw.items():
+        if key == "per_layer_config" and value and all(key != field.key for field in fields):
+            raise ConfigError("layers that each have sizes of their own are not described for this type", key=path + key, value=value)
+        if isinstance(value, str) and value in ACTIVATIONS_WITH_PARAMETERS:
+            if value == "xielu" and any(key in (field.key, *field.aliases) for field in fields):
+                continue
+            raise ConfigError(f"{value} has parameters of its own, which no blueprint of this type describes", key=path + key, value=value)
+        if type(value) is dict and path.count(".") < 4:
+            inner = next((within(field, raw, path) for field in fields if field.key == key and field.kind == "nested"), None)
+            refuse_undescribed(inner.fields if inner else (), inner.raw if inner else value, f"{path}{key}.")
+
+
+def unknown(fields: tuple[Field, ...], raw: Mapping[str, Any], neutral: frozenset[str], path: str = "") -> list[str]:
+    """Return the key paths that neither *fields* nor the neutral keys name.
+
+    >>> unknown((), {"hiden_size": 1, "use_cache": True}, frozenset())
+    ['hiden_size']
+    """
+    known = {key for field in fields for key in (field.key, *field.aliases)} - {""}
+    strangers = [path + key for key in raw if key not in known and key not in NEUTRAL and key not in neutral]
+    for field in fields:
+        given = raw.get(field.key)
+        if field.kind == "nested" and isinstance(given, Mapping):
+            inner = within(field, raw, path)
+            strangers += unknown(inner.fields, inner.raw, neutral | inner.neutral, f"{path}{field.key}.") if inner else []
+    return strangers
+
+
+def conflicts(fields: tuple[Field, ...], raw: Mapping[str, Any], path: str = "") -> None:
+    """Refuse a config in which two keys of one field disagree, since either could be meant.
+
+    Raises:
+        ConfigError: Such as ``n_embd`` 768 beside ``hidden_size`` 1024.
+    """
+    for field in fields:
+        if field.kind == "nested":
+            inner = within(field, raw, path)
+            if inner is not None:
+                conflicts(inner.fields, inner.raw, f"{path}{field.key}.")
+        elif field.kind != "derived" and field.aliases:
+            given = [(key, raw[key]) for key in (field.key, *field.aliases) if raw.get(key) is not None]
+            for key, value in given[1:]:
+                if value != given[0][1]:
+                    said = f"{value!r:.40} but {path}{given[0][0]} is {given[0][1]!r:.40}"
+                    raise ConfigError(f"{said}, and both name the same field", key=path + key, value=value, hint="keep one")

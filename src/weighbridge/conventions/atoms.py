@@ -1,0 +1,132 @@
+"""A model as counting conventions see it: how many parameters of which role stand in which component."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from weighbridge.core.tree import Part, Tensor, indices
+from weighbridge.explain.semantic_tree import HEADS, NORMS, Leaf, Pair, joined, leaves
+from weighbridge.explain.wording import role_name
+
+EMBEDDINGS = {"Word embeddings": "word", "Position embeddings": "position", "Token type embeddings": "type"}
+"""From what a table is called to its component."""
+
+
+class Atom(NamedTuple):
+    """The parameters of one role in one module.
+
+    Attributes:
+        component: ``word``, ``position``, ``type``, ``embedding`` (another table), ``embedding_norm``, ``layer_norm``,
+            ``norm`` (outside layers), ``attention``, ``cross_attention``, ``feed_forward``, ``experts``, ``mixer``,
+            ``convolution``, ``pooler``, ``head:PATH`` or ``other``.
+        role: As in the tree.
+        path: The module, repeats folded.
+        layer: The path and first index of the outermost repeated part it stands in, or the empty string.
+        each: Elements in one copy of that part (or in all, outside layers).
+        copies: Copies of that part.
+        rows: Rows of the table, for a position table, else 0.
+    """
+
+    component: str
+    role: str
+    path: str
+    layer: str
+    each: int
+    copies: int
+    rows: int = 0
+
+    @property
+    def total(self) -> int:
+        """Elements in all copies."""
+        return self.each * self.copies
+
+
+class Parts(NamedTuple):
+    """A tree in atoms: what it owns, and what shares another's storage."""
+
+    atoms: tuple[Atom, ...]
+    tied: tuple[Atom, ...]
+    buffers: int
+
+    @property
+    def unique(self) -> int:
+        """Each tied tensor once."""
+        return sum(atom.total for atom in self.atoms)
+
+
+def parts(tree: Part) -> Parts:
+    """Take a tree of ints apart.
+
+    >>> from weighbridge import model
+    >>> parts(model("bert-base-uncased").tree).unique
+    109482240
+    """
+    found = [(atom, tensor.tied_to is not None) for leaf in leaves(Pair(tree, tree)) for atom, tensor in _atoms(leaf)]
+    owned = tuple(atom for atom, tied in found if not tied)
+    return Parts(owned, tuple(atom for atom, tied in found if tied), _buffers(tree))
+
+
+def _atoms(leaf: Leaf) -> list[tuple[Atom, Tensor]]:
+    layer, copies, inner = _layer(leaf)
+    component = _component(leaf, bool(layer))
+    found = []
+    for tensor, _ in leaf.pair.tensors():
+        size = inner
+        for length in tensor.shape:
+            size = size * _int(length)
+        rows = _int(tensor.shape[0]) if component == "position" and len(tensor.shape) == 2 else 0
+        found.append((Atom(component, tensor.role, leaf.path, layer, size, copies, rows), tensor))
+    return found
+
+
+def _layer(leaf: Leaf) -> tuple[str, int, int]:
+    """Return the outermost repeated part, its copies, and the copies of the module inside one of them."""
+    path, copies, inner, layer = "", 1, 1, ""
+    for pair in (*leaf.around, leaf.pair):
+        path = joined(path, pair.part.name)
+        repeat = pair.part.repeat
+        if repeat is None:
+            continue
+        if layer:
+            inner *= _int(repeat)
+        else:
+            # Layers of two kinds (dense and with experts) share a path; where the first copy stands tells them apart.
+            layer, copies = f"{path}.{next(iter(indices(pair.part)), 0)}", _int(repeat)
+    return layer, copies, inner
+
+
+def _component(leaf: Leaf, in_layer: bool) -> str:
+    part, kinds = leaf.pair.part, {pair.part.kind for pair in leaf.around}
+    topic = "attention" if leaf.topic == "latent_attention" else leaf.topic
+    if kinds & HEADS or topic == "head":
+        return "head:" + _head(leaf)
+    if part.kind in NORMS:
+        return "layer_norm" if in_layer else "embedding_norm" if "embeddings" in kinds else "norm"
+    if topic == "embedding":
+        return EMBEDDINGS.get(role_name("embedding", leaf.path), "embedding")
+    return topic
+
+
+def _head(leaf: Leaf) -> str:
+    """Name the head a module belongs to: ``cls.predictions``, ``classifier``."""
+    pieces = leaf.path.split(".")
+    outer = leaf.around[1].part if len(leaf.around) > 1 else leaf.pair.part
+    return ".".join(pieces[:2]) if outer.kind == "head" and len(pieces) > 1 else pieces[0]
+
+
+def _buffers(part: Part) -> int:
+    total = 0
+    for node in part.children:
+        if isinstance(node, Part):
+            total += _buffers(node)
+        elif isinstance(node, Tensor) and node.role == "buffer":
+            size = 1
+            for length in node.shape:
+                size *= _int(length)
+            total += size
+    return total * (1 if part.repeat is None else _int(part.repeat))
+
+
+def _int(size: object) -> int:
+    assert isinstance(size, int)
+    return size

@@ -1,0 +1,182 @@
+"""All legitimate counts of one model side by side, each with its definition and where that custom is found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from weighbridge.accounts.parameters import count
+from weighbridge.conventions.atoms import Atom, Parts, parts
+from weighbridge.conventions.rules import TABLES, trees
+from weighbridge.core.messages import mark, translator
+from weighbridge.core.tree import Part, walk
+
+if TYPE_CHECKING:
+    from weighbridge.model import Model
+
+
+class Count(NamedTuple):
+    """One legitimate count.
+
+    Attributes:
+        key: Its anchor in docs/counting-rules.md.
+        group: ``class``, ``storage``, ``left out``, ``part``, ``law`` or ``published``.
+        class_name: The class it is of.
+        name: What it is called.
+        value: The number; None where only a rounded figure was published.
+        written: The number as its authors wrote it, for a published figure.
+        definition: What is counted.
+        source: In which paper, tool or README the custom is found.
+    """
+
+    key: str
+    group: str
+    class_name: str
+    name: str
+    value: int | None
+    written: str
+    definition: str
+    source: str
+
+
+class Custom(NamedTuple):
+    """A way of counting that holds for any model."""
+
+    key: str
+    group: str
+    name: str
+    definition: str
+    source: str
+    count: Callable[[Parts], int]
+
+
+def _of(keep: Callable[[Atom], bool]) -> Callable[[Parts], int]:
+    return lambda taken: sum(atom.total for atom in taken.atoms if keep(atom))
+
+
+def _one_layer(taken: Parts) -> int:
+    """Count one copy of the layers, if they are all alike."""
+    layers = {atom.layer for atom in taken.atoms if atom.layer}
+    return sum(atom.each for atom in taken.atoms if atom.layer) if len(layers) == 1 else 0
+
+
+CUSTOMS = (
+    Custom("stored", "storage", mark("stored"), mark("unique parameters and saved buffers: what the tensors of a file add up to"),
+           mark("the header of a safetensors file written by save_pretrained; the parameter count that the Hugging Face Hub shows"), lambda taken: taken.unique + taken.buffers),
+    Custom("ties", "storage", mark("ties counted twice"), mark("every name counted as if it had storage of its own"),
+           mark("named_parameters(remove_duplicate=False) of PyTorch; summaries that walk module by module"), lambda taken: taken.unique + sum(atom.total for atom in taken.tied)),
+    Custom("embeddings", "left out", mark("without embeddings"), mark("all looked-up tables left out: words, positions, token types"),
+           mark("num_parameters(exclude_embeddings=True) of transformers; Kaplan et al. 2020 (arXiv 2001.08361), section 2.1"), _of(lambda atom: atom.component not in TABLES)),
+    Custom("word-embeddings", "left out", mark("without word embeddings"), mark("the vocabulary table left out, position and type tables kept"),
+           mark("“non-embedding” figures in model cards, such as those of Qwen2.5 and Qwen3"), _of(lambda atom: atom.component != "word")),
+    Custom("position-embeddings", "left out", mark("without position embeddings"), mark("the position table left out, the vocabulary kept, as the head uses it"),
+           mark("get_num_params(non_embedding=True) in model.py of nanoGPT"), _of(lambda atom: atom.component != "position")),
+    Custom("biases", "left out", mark("without biases"), mark("the addends of linear maps left out, norms kept"),
+           mark("hand calculations that write 4H² for attention and 8H² for the feed-forward network, and add the norms"), _of(lambda atom: atom.role != "bias")),
+    Custom("norms", "left out", mark("without norms"), mark("gains and shifts of all norms left out, biases kept"),
+           mark("hand calculations that call the norms negligible"), _of(lambda atom: atom.role not in ("gain", "shift"))),
+    Custom("matrices", "left out", mark("matrices only"), mark("weights of linear maps and tables; neither biases nor norms"),
+           mark("most back-of-the-envelope formulas, such as 12LH² + VH"), _of(lambda atom: atom.role in ("weight", "embedding"))),
+    Custom("pooler", "left out", mark("without pooler"), mark("the linear map on the first token left out"),
+           mark("add_pooling_layer=False in transformers, which its masked-language-model classes use"), _of(lambda atom: atom.component != "pooler")),
+    Custom("head", "left out", mark("backbone only"), mark("everything but the output heads"),
+           mark("the base_model of a class in transformers"), _of(lambda atom: not atom.component.startswith("head:"))),
+    Custom("layers", "part", mark("all layers"), mark("what stands in the repeated layers, with biases and norms"),
+           mark("hand calculations that multiply one layer by the number of layers"), _of(lambda atom: bool(atom.layer))),
+    Custom("one-layer", "part", mark("one layer"), mark("one of the repeated layers, with biases and norms"),
+           mark("hand calculations; what one more layer costs"), _one_layer),
+    Custom("scaling-law", "law", mark("scaling-law N"), mark("matrices of the layers alone: no embeddings, biases, norms or head; 12LH² where I = 4H"),
+           mark("Kaplan et al. 2020 (arXiv 2001.08361), equation 2.1: N ≈ 2 d_model n_layer (2 d_attn + d_ff)"), _of(lambda atom: bool(atom.layer) and atom.role == "weight")),
+    Custom("layers-and-tables", "law", mark("layers, words and positions"), mark("all layers with biases and norms, and the word and position tables; no token types, no norm outside the layers, no pooler"),
+           mark("Narayanan et al. 2021 (arXiv 2104.04473), equation 2: P = 12lh²(1 + 13/(12h) + (V + s)/(12lh))"), _of(lambda atom: bool(atom.layer) or atom.component in ("word", "position"))),
+)  # fmt: skip
+
+
+def counts(model: Model, lang: str = "en") -> tuple[Count, ...]:
+    """List the legitimate counts of *model*; what does not differ from the plain count of its class is left out.
+
+    Args:
+        model: Any model; one from a config is counted in every class of its family too.
+        lang: The language of names, definitions and sources.
+
+    >>> from weighbridge import model
+    >>> {row.key: row.value for row in counts(model("bert-base-uncased")) if row.group == "left out"}["biases"]
+    109398528
+    """
+    say = translator(lang)
+
+    def row(key: str, group: str, class_name: str, name: str, value: int | None, definition: str, source: str, written: str = "") -> Count:
+        return Count(key, group, class_name, say(name), value, written, say(definition), say(source))
+
+    rows = [row("unique", "class", name, name, value, *_class_words(name, index)) for index, name, value in _classes(model)]
+    own = parts(model.tree)
+    unique = own.unique
+    for custom in CUSTOMS:
+        value = custom.count(own)
+        if value not in (unique, 0):
+            rows.append(row(custom.key, custom.group, rows[0].class_name, custom.name, value, custom.definition, custom.source))
+    tally = model.count()
+    counted = (("trainable", tally.trainable, TRAINABLE), ("active", tally.active, ACTIVE))
+    for key, amount, words in counted:
+        if isinstance(amount, int) and amount != unique:
+            rows.append(row(key, "part", rows[0].class_name, words[0], amount, words[1], words[2]))
+    for name, amount in _towers(model):
+        rows.append(row("tower", "part", rows[0].class_name, name, amount, *TOWER))
+    rows += [row("published", "published", "", PUBLISHED[0], None, PUBLISHED[1], source, written) for written, source in _published(model)]
+    return tuple(rows)
+
+
+TRAINABLE = (
+    mark("trainable"),
+    mark("unique parameters that are not frozen"),
+    mark("num_parameters(only_trainable=True) of transformers"),
+)
+ACTIVE = (
+    mark("active"),
+    mark("unique parameters that work on one token: of the experts, only those chosen"),
+    mark("“active parameters” of Mixtral (arXiv 2401.04088) and DeepSeek-V3 (arXiv 2412.19437)"),
+)
+TOWER = (
+    mark("unique parameters of this part of a model that sees, hears or reads in several"),
+    mark("model cards that tell the language model, the vision tower and the projector apart"),
+)
+SENSES = frozenset(("vision", "audio"))
+"""Kinds of parts whose presence makes a model one of several towers."""
+PUBLISHED = (mark("published"), mark("the figure its authors give"))
+
+
+def _class_words(name: str, index: int) -> tuple[str, str]:
+    source = mark("sum(p.numel() for p in model.parameters()) in PyTorch; num_parameters() in transformers")
+    if index == 0:
+        return mark("unique parameters of the class that is weighed, tied tensors once"), source
+    return mark("unique parameters of this class for the same config"), source
+
+
+def _classes(model: Model) -> Iterator[tuple[int, str, int]]:
+    for index, (name, tree) in enumerate(trees(model)):
+        value = count(tree)
+        assert isinstance(value, int)
+        yield index, name, value
+
+
+def _towers(model: Model) -> Iterator[tuple[str, int]]:
+    """Yield the parts of a model of several towers, each with what it holds of its own: towers, projections, the language model."""
+    from weighbridge.accounts.ledger import ledger
+    from weighbridge.accounts.parameters import PARAMETERS
+
+    for path, part in walk(model.tree):
+        inner = [child for child in part.children if isinstance(child, Part)]
+        if any(child.kind in SENSES for child in inner):
+            for child in inner:
+                amount = ledger(child, PARAMETERS).amount
+                if isinstance(amount, int) and amount:
+                    yield f"{path}.{child.name}" if path else child.name, amount
+            return
+
+
+def _published(model: Model) -> Iterator[tuple[str, str]]:
+    from weighbridge.sources import preset
+
+    found = preset(model.source)
+    if found is not None and found.published:
+        yield found.published, found.source

@@ -1,0 +1,261 @@
+"""Which way of counting gives a number; if none does, the nearest, and what the difference looks like."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from weighbridge.conventions.rounding import Reading, readings
+from weighbridge.conventions.rules import LABELS, Convention, Conventions, Piece, conventions, grown
+from weighbridge.core.messages import Say, translator
+
+if TYPE_CHECKING:
+    from weighbridge.model import Model
+
+LIMIT = 8
+"""How many matches are shown."""
+PLAIN = 1
+"""A rounded number is held only against conventions of this cost: a wider net would catch any number."""
+
+
+class Match(NamedTuple):
+    """A convention that gives the number.
+
+    Attributes:
+        class_name: The class it counts.
+        convention: The convention in words.
+        keys: Anchors in docs/counting-rules.md of what it leaves out.
+        value: What it gives exactly.
+        how: ``exact``, ``rounded``, ``truncated`` or ``coarse`` (zeros at the end taken for rounding).
+        unit: What a unit letter stands for, such as 2^20.
+        class_count: The unique parameters of the class.
+        leaves_out: What it leaves out of them; *class_count* less these, plus *adds*, is *value*.
+        adds: What it counts beyond them.
+        from_reference: The difference to the model's own count, part by part; it adds up exactly.
+        cost: How far-fetched it is; the simplest is 0.
+    """
+
+    class_name: str
+    convention: str
+    keys: tuple[str, ...]
+    value: int
+    how: str
+    unit: int
+    class_count: int
+    leaves_out: tuple[Piece, ...]
+    adds: tuple[Piece, ...]
+    from_reference: tuple[Piece, ...]
+    cost: int
+
+
+class Nearest(NamedTuple):
+    """The convention that comes nearest to a number that none gives.
+
+    Attributes:
+        match: The convention.
+        residual: The number less what the convention gives.
+        hints: What the difference looks like, in words; facts, not verdicts.
+    """
+
+    match: Match
+    residual: int
+    hints: tuple[str, ...]
+
+
+class Reconciliation(NamedTuple):
+    """The answer: matches, simplest first; or the nearest.
+
+    Attributes:
+        number: As it was asked.
+        reference: The model's own unique count.
+        class_name: Its class.
+    """
+
+    number: str
+    class_name: str
+    reference: int
+    matches: tuple[Match, ...]
+    nearest: Nearest | None
+
+
+def reconcile(model: Model, number: str | int, lang: str = "en") -> Reconciliation:
+    """Find the conventions in which *model* has *number* parameters.
+
+    Args:
+        model: Any model; the classes of its family are tried too if it comes from a config.
+        number: An int, or text such as ``109,482,240``, ``110M``, ``1.1亿``; M may be 10^6 or 2^20.
+        lang: The language of the words.
+
+    Raises:
+        UsageError: *number* is no number.
+
+    >>> from weighbridge import model
+    >>> reconcile(model("bert-base-uncased"), 110104890).matches[0].convention
+    'BertForPreTraining without cls.seq_relationship'
+    """
+    say = translator(lang)
+    table = conventions(model)
+    meanings = readings(str(number))
+    found: dict[tuple[str, int], tuple[int, int, Match]] = {}
+    for reading in meanings:
+        for made in _inside(table, reading):
+            match = _match(made, reading, table, say)
+            key = (match.convention, match.value)
+            rank = (match.cost, made.order, match)
+            if key not in found or rank[:2] < found[key][:2]:
+                found[key] = rank
+    matches = tuple(match for *_, match in sorted(found.values(), key=lambda item: (item[0], item[1], len(item[2].keys))))[:LIMIT]
+    own = sum(table.reference.values())
+    nearest = None if matches else _nearest(model, table, meanings, say)
+    return Reconciliation(str(number), model.class_name or model.kind, own, matches, nearest)
+
+
+def _inside(table: Conventions, reading: Reading) -> Iterator[Convention]:
+    if reading.how == "exact":
+        yield from table.by_value.get(reading.low, ())
+        return
+    first, last = bisect_left(table.values, reading.low), bisect_right(table.values, reading.high)
+    for value in table.values[first:last]:
+        yield from (made for made in table.by_value[value] if made.cost <= PLAIN)
+
+
+def _match(made: Convention, reading: Reading, table: Conventions, say: Say) -> Match:
+    own = made.labels()
+    difference = Counter(table.reference)
+    difference.subtract(own)
+    away = tuple(Piece(say(LABELS.get(label, label)), amount) for label, amount in difference.items() if amount)
+    return Match(
+        made.class_name, made.text(say), made.keys, made.value, reading.how, reading.unit, made.view.class_count,
+        _said(made.left_out, say), _said(made.added, say), away, made.cost + reading.cost,
+    )  # fmt: skip
+
+
+def _said(pieces: tuple[Piece, ...], say: Say) -> tuple[Piece, ...]:
+    return tuple(Piece(say(piece.what), piece.amount) for piece in pieces)
+
+
+def _nearest(model: Model, table: Conventions, meanings: list[Reading], say: Say) -> Nearest | None:
+    reading = meanings[0]
+    number = round(reading.value)
+    plain = [value for value in table.values if table.by_value[value][0].cost <= PLAIN]
+    if not plain:
+        return None
+    value = min(plain, key=lambda known: (abs(known - number), known))
+    match = _match(table.by_value[value][0], reading._replace(how="nearest"), table, say)
+    hints = list(_hints(model, table, number, value, say)) if reading.how == "exact" else []
+    return Nearest(match, number - value, (*_other_models(model, meanings, say), *hints))
+
+
+def _hints(model: Model, table: Conventions, number: int, nearest: int, say: Say) -> Iterator[str]:
+    yield from _slips(table, number, say)
+    yield from _other_sizes(model, number, say)
+    yield from _shape(model, number - sum(table.reference.values()), model.class_name or model.kind, say)
+    if nearest != sum(table.reference.values()):
+        yield from _shape(model, number - nearest, table.by_value[nearest][0].text(say), say)
+
+
+def _slips(table: Conventions, number: int, say: Say) -> Iterator[str]:
+    """Yield what a slip of the pen would explain: a power of ten, a digit, two digits exchanged."""
+    for power in (1, 2, 3):
+        for value in (number * 10**power, number // 10**power if number % 10**power == 0 else 0):
+            if value in table.by_value and table.by_value[value][0].cost <= 2:
+                text = table.by_value[value][0].text(say)
+                yield say("{value} ({text}) is the same number with the point moved by {power}").format(
+                    value=f"{value:,}", text=text, power=power
+                )
+    digits = str(number)
+    for value in table.values:
+        made = table.by_value[value][0]
+        if made.cost > 2 or len(other := str(value)) != len(digits):
+            continue
+        wrong = [place for place in range(len(digits)) if digits[place] != other[place]]
+        if len(wrong) == 1:
+            yield say("one digit differs from {value} ({text})").format(value=f"{value:,}", text=made.text(say))
+        elif len(wrong) == 2 and digits[wrong[0]] == other[wrong[1]] and digits[wrong[1]] == other[wrong[0]]:
+            yield say("two digits are exchanged in {value} ({text})").format(value=f"{value:,}", text=made.text(say))
+
+
+def _other_sizes(model: Model, number: int, say: Say) -> Iterator[str]:
+    """Yield which other vocabulary, number of layers or of positions the number would fit."""
+    if model.description is None:
+        return
+    sizes, own = model.description.sizes, grown(model, "vocab", 0) or 0
+    for word, plausible in (("vocab", _known_vocabularies()), ("layers", {}), ("positions", {})):
+        more = grown(model, word, 1)
+        slope = (more or own) - own
+        value = getattr(sizes, word, None)
+        if slope <= 0 or not isinstance(value, int) or (number - own) % slope:
+            continue
+        other = value + (number - own) // slope
+        if grown(model, word, other - value) != number:
+            continue
+        key = next(field.key for field in model.description.family.fields if field.word == word)
+        if word == "vocab" and other in plausible:
+            yield say("{name} gives it with {key} {value}, the vocabulary of {known}").format(
+                name=model.class_name, key=key, value=f"{other:,}", known=plausible[other]
+            )
+        elif (word == "layers" and 0 < other <= 200) or (
+            word == "positions" and other > 0 and (other & (other - 1) == 0 or other % 512 == 0)
+        ):
+            yield say("{name} gives it with {key} {value}").format(name=model.class_name, key=key, value=f"{other:,}")
+
+
+def _other_models(model: Model, meanings: list[Reading], say: Say) -> Iterator[str]:
+    """Yield published models of the same type and class that have the number."""
+    from weighbridge.model import model as weighed
+    from weighbridge.sources import presets
+
+    seen: set[int] = set()
+    for preset in presets():
+        if preset.config.get("model_type") != model.model_type or len(seen) == 3:
+            continue
+        amount = weighed(preset.config, model.class_name).count().unique
+        if isinstance(amount, int) and amount not in seen and any(reading.low <= amount <= reading.high for reading in meanings):
+            seen.add(amount)
+            yield say("{name} of {known} has {value}").format(name=model.class_name, known=preset.name, value=f"{amount:,}")
+
+
+def _known_vocabularies() -> dict[int, str]:
+    from weighbridge.sources import presets
+
+    known: dict[int, str] = {}
+    for preset in presets():
+        size = preset.config.get("vocab_size")
+        if isinstance(size, int):
+            known.setdefault(size, preset.name)
+    return known
+
+
+def _shape(model: Model, residual: int, name: str, say: Say) -> Iterator[str]:
+    """Yield what kind of number the difference to a convention is."""
+    digits = str(abs(residual))
+    if len(digits) > 1 and set(digits[1:]) == {"0"}:
+        yield say("the difference to {name} is {value}: one digit is off by {digit}").format(
+            name=name, value=f"{residual:+,}", digit=digits[0]
+        )
+    sizes = vars(model.description.sizes) if model.description else {}
+    hidden, mlp = sizes.get("hidden"), sizes.get("mlp")
+    if not isinstance(hidden, int) or residual == 0:
+        return
+    letters = {"H²": hidden * hidden, "H × I": hidden * mlp if isinstance(mlp, int) else 0, "H": hidden}
+    for letter, size in letters.items():
+        if size > 1 and residual % size == 0:
+            times = say("the difference to {name} is {value}, {times} × {letter}")
+            yield times.format(name=name, value=f"{residual:+,}", times=f"{abs(residual) // size:,}", letter=letter)
+            return
+
+
+def explained(match: Match, say: Say) -> str:
+    """Write how a match comes to its value: the class's count, less what is left out, plus what is added.
+
+    >>> from weighbridge import model
+    >>> from weighbridge.core.messages import mark
+    >>> explained(reconcile(model("bert-base-uncased"), 108808704).matches[0], mark)
+    '109,482,240 − 83,712 (linear biases) − 589,824 (pooler) = 108,808,704'
+    """
+    steps = [f"{match.class_count:,}"]
+    steps += [f"− {piece.amount:,} ({piece.what})" for piece in match.leaves_out]
+    steps += [f"+ {piece.amount:,} ({piece.what})" for piece in match.adds]
+    return " ".join(steps) + (f" = {match.value:,}" if len(steps) > 1 else "")

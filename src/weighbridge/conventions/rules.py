@@ -1,0 +1,379 @@
+"""Every number that a counting convention gives for a model: class, what is left out, which ties, which part.
+
+A convention is a class of the reference library, perhaps only a part of it, less a few things that people
+leave out. All of them up to a small size are worked out once for a model and looked up after that.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import combinations
+from typing import TYPE_CHECKING, NamedTuple
+
+from weighbridge.accounts.parameters import count
+from weighbridge.config.bind import bind
+from weighbridge.conventions.atoms import Atom, Parts, parts
+from weighbridge.core.errors import WeighbridgeError
+from weighbridge.core.messages import Say, mark
+from weighbridge.core.sizes import round_up
+from weighbridge.core.tree import Part
+
+if TYPE_CHECKING:
+    from weighbridge.model import Model
+
+TABLES = ("word", "position", "type", "embedding")
+KEPT = 5
+"""How many conventions that give the same number are kept."""
+
+
+class Omission(NamedTuple):
+    """Something people leave out: its anchor in docs/counting-rules.md, its name, what it covers."""
+
+    key: str
+    what: str
+    covers: Callable[[Atom], bool]
+    cost: int = 1
+
+
+OFFSET = Omission("position-offset", mark("two spare rows of the position table"), lambda atom: False)
+"""Covers a part of one table (see ``_spare``); it goes before norms of the same size."""
+OMISSIONS = (
+    OFFSET,
+    Omission("biases", mark("linear biases"), lambda atom: atom.role == "bias"),
+    Omission("norms", mark("norms"), lambda atom: atom.role in ("gain", "shift")),
+    Omission("embedding-norm", mark("embedding norm"), lambda atom: atom.component == "embedding_norm"),
+    Omission("pooler", mark("pooler"), lambda atom: atom.component == "pooler"),
+    Omission("embeddings", mark("embedding tables"), lambda atom: atom.component in TABLES),
+    Omission("word-embeddings", mark("word embeddings"), lambda atom: atom.component == "word"),
+    Omission("position-embeddings", mark("position embeddings"), lambda atom: atom.component == "position"),
+    Omission("type-embeddings", mark("token type embeddings"), lambda atom: atom.component == "type"),
+    Omission("layer-norms", mark("norms of the layers"), lambda atom: atom.component == "layer_norm", 2),
+    Omission("final-norm", mark("norm outside the layers"), lambda atom: atom.component == "norm", 2),
+    Omission("shifts", mark("norm shifts"), lambda atom: atom.role == "shift", 2),
+    Omission("attention-biases", mark("attention biases"), lambda a: a.role == "bias" and a.component == "attention", 2),
+    Omission("feed-forward-biases", mark("feed-forward biases"), lambda a: a.role == "bias" and a.component == "feed_forward", 2),
+    Omission("cross-attention", mark("cross-attention"), lambda atom: atom.component == "cross_attention", 2),
+)  # fmt: skip
+LABELS = {
+    "embeddings": mark("embeddings"), "layers": mark("layers"), "pooler": mark("pooler"), "head": mark("output head"),
+    "other": mark("other modules"),
+}  # fmt: skip
+"""The coarse parts of a model, which a difference between two classes is told in."""
+SCOPES = {
+    "layers": mark("the layers"), "layer": mark("one layer"), "embeddings": mark("the embeddings"),
+    "attention": mark("the attention of all layers"), "attention-one": mark("the attention of one layer"),
+    "feed_forward": mark("the feed-forward networks of all layers"), "feed_forward-one": mark("the feed-forward network of one layer"),
+    "layer_norm-one": mark("the norms of one layer"), "layer_norm": mark("the norms of all layers"),
+    "pooler": mark("the pooler"), "tables": mark("the embedding tables"), "word": mark("the word embeddings"),
+}  # fmt: skip
+
+
+class Piece(NamedTuple):
+    """Something left out or added, and how many parameters it is."""
+
+    what: str
+    amount: int
+
+
+class Cell(NamedTuple):
+    """Parameters that the same omissions cover."""
+
+    covered: int
+    label: str
+    amount: int
+    tied: bool = False
+
+
+class View(NamedTuple):
+    """What a convention starts from: a class, or a part of one.
+
+    Attributes:
+        class_name: The class.
+        class_count: Its unique parameters.
+        scope: A key of :data:`SCOPES`, a module's path, or the empty string for the whole class.
+        cells: What it holds.
+        outside: What of the class it does not hold.
+        added: What it counts beyond the class's unique parameters.
+        omissions: What can be left out of it.
+        cost: How far-fetched it is.
+        depth: How many things may be left out of it at once.
+    """
+
+    class_name: str
+    class_count: int
+    scope: str
+    cells: tuple[Cell, ...]
+    outside: tuple[Piece, ...]
+    added: tuple[Piece, ...]
+    omissions: tuple[Omission, ...]
+    cost: int
+    depth: int
+
+
+class Convention(NamedTuple):
+    """One way of counting and the number it gives; the cheaper, the simpler."""
+
+    cost: int
+    order: int
+    omitted: tuple[int, ...]
+    view: View
+    value: int
+
+    @property
+    def class_name(self) -> str:
+        """The class it counts."""
+        return self.view.class_name
+
+    @property
+    def left_out(self) -> tuple[Piece, ...]:
+        """What it leaves out of the class's unique parameters, each parameter once."""
+        pieces = list(self.view.outside)
+        done = 0
+        for index in self.omitted:
+            bit = 1 << index
+            lost = sum(cell.amount for cell in self.view.cells if cell.covered & bit and not cell.covered & done and not cell.tied)
+            done |= bit
+            pieces += [Piece(self.view.omissions[index].what, lost)] if lost else []
+        return tuple(pieces)
+
+    @property
+    def added(self) -> tuple[Piece, ...]:
+        """What it counts beyond the class's unique parameters."""
+        done = sum(1 << index for index in self.omitted)
+        twice = sum(cell.amount for cell in self.view.cells if cell.tied and not cell.covered & done)
+        return (*self.view.added, *((Piece(mark("tied tensors, counted under every name"), twice),) if twice else ()))
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The anchors of what it leaves out in docs/counting-rules.md."""
+        return tuple(self.view.omissions[index].key for index in self.omitted)
+
+    def labels(self) -> Counter[str]:
+        """What it counts, by the coarse parts of a model."""
+        done = sum(1 << index for index in self.omitted)
+        found: Counter[str] = Counter()
+        for cell in self.view.cells:
+            if not cell.covered & done:
+                found[cell.label] += cell.amount
+        for piece in self.view.added:
+            found[piece.what] += piece.amount
+        return found
+
+    def text(self, say: Say) -> str:
+        """Write the convention as one phrase."""
+        scope, name = self.view.scope, self.class_name
+        whole = say("{scope} of {name}").format(scope=say(SCOPES.get(scope, scope)), name=name) if scope else name
+        left = [say(self.view.omissions[index].what) for index in self.omitted]
+        if left:
+            whole = say("{whole} without {left}").format(whole=whole, left=listed(left, say))
+        if self.added:
+            whole = say("{whole}, with {added}").format(whole=whole, added=listed([say(piece.what) for piece in self.added], say))
+        return whole
+
+
+class Conventions(NamedTuple):
+    """All conventions of one model: by the number they give, and the numbers in order."""
+
+    by_value: Mapping[int, tuple[Convention, ...]]
+    values: tuple[int, ...]
+    reference: Counter[str]
+
+
+def convention(model: Model, number: int) -> Convention | None:
+    """Return the simplest convention that gives exactly *number* for *model*, or None; quick once a model is known.
+
+    >>> from weighbridge import model
+    >>> found = convention(model("bert-base-uncased"), 108808704)
+    >>> found.text(mark), [tuple(piece) for piece in found.left_out]
+    ('BertModel without linear biases and pooler', [('linear biases', 83712), ('pooler', 589824)])
+    """
+    found = conventions(model).by_value.get(number)
+    return found[0] if found else None
+
+
+@lru_cache(maxsize=16)
+def conventions(model: Model) -> Conventions:
+    """Work out every convention of *model*, simplest first for each number."""
+    found: dict[int, list[Convention]] = {}
+    for order, view in enumerate(_views(model)):
+        for made in _enumerated(view, order):
+            found.setdefault(made.value, []).append(made)
+    kept = {value: tuple(sorted(made, key=lambda c: (c[0], c[1], len(c[2]), c[2]))[:KEPT]) for value, made in found.items() if value > 0}
+    plain: Counter[str] = Counter()
+    for atom in parts(model.tree).atoms:
+        plain[_label(atom)] += atom.total
+    return Conventions(kept, tuple(sorted(kept)), plain)
+
+
+def listed(words: Sequence[str], say: Say) -> str:
+    """Join words as a list is written.
+
+    >>> listed(["biases", "norms", "pooler"], mark)
+    'biases, norms and pooler'
+    """
+    if len(words) < 2:
+        return "".join(words)
+    return say("{first} and {last}").format(first=say(", ").join(words[:-1]), last=words[-1])
+
+
+def trees(model: Model) -> Iterator[tuple[str, Part]]:
+    """Yield the model's own class and tree, then the other classes of its family for the same config."""
+    yield model.class_name or model.source, model.tree
+    if model.description is None:
+        return
+    known, _, sizes = model.description
+    for name, blueprint in known.classes.items():
+        if name != model.class_name:
+            try:
+                yield name, blueprint(sizes)
+            except (WeighbridgeError, AttributeError, TypeError):
+                continue  # a class that this config cannot build is no convention of it
+
+
+def grown(model: Model, word: str, by: int) -> int | None:
+    """Return the unique parameters of the model with one size larger, or None if it has no such size."""
+    if model.description is None:
+        return None
+    known, raw, sizes = model.description
+    field = next((field for field in known.fields if field.word == word and field.kind == "size"), None)
+    value = getattr(sizes, word, None)
+    if field is None or not isinstance(value, int) or value + by < field.minimum:
+        return None
+    clean = {key: entry for key, entry in raw.items() if key not in field.aliases}
+    try:
+        amount = count(known.classes[model.class_name](bind(known.fields, {**clean, field.key: value + by})))
+    except WeighbridgeError:
+        return None
+    assert isinstance(amount, int)
+    return amount
+
+
+def _views(model: Model) -> Iterator[View]:
+    seen: set[tuple[Cell, ...]] = set()
+    for index, (name, tree) in enumerate(trees(model)):
+        taken = parts(tree)
+        omissions = (*OMISSIONS, *_head_omissions(taken))
+        view = _view(name, taken.unique, "", taken.atoms, omissions, index)
+        if view.cells in seen:
+            continue
+        seen.add(view.cells)
+        yield view
+        if taken.tied:
+            tied = (*view.cells, *(cell._replace(tied=True) for cell in _cells(taken.tied, omissions)))
+            yield view._replace(cells=tied, cost=view.cost + 1, depth=2)
+        if taken.buffers:
+            yield view._replace(added=(Piece(mark("saved buffers"), taken.buffers),), cost=view.cost + 1, depth=1)
+        if index == 0:
+            yield from _padded(model, view)
+            yield from _scoped(view, taken, omissions)
+
+
+def _view(name: str, unique: int, scope: str, atoms: Sequence[Atom], omissions: tuple[Omission, ...], index: int) -> View:
+    cells = _cells(atoms, omissions)
+    return View(name, unique, scope, cells, (), (), omissions, 1 if index else 0, 3 if index else 4)
+
+
+def _cells(atoms: Sequence[Atom], omissions: tuple[Omission, ...]) -> tuple[Cell, ...]:
+    """Gather atoms that the same omissions cover."""
+    found: Counter[tuple[int, str]] = Counter()
+    for atom in atoms:
+        covered = sum(1 << index for index, omission in enumerate(omissions) if omission.covers(atom))
+        spare = _spare(atom)
+        if spare:
+            found[covered | 1 << omissions.index(OFFSET), _label(atom)] += spare
+        found[covered, _label(atom)] += atom.total - spare
+    return tuple(Cell(covered, label, amount) for (covered, label), amount in found.items())
+
+
+def _spare(atom: Atom) -> int:
+    """Return the two rows that RoBERTa and its like keep beyond a power of two of positions."""
+    rows = atom.rows
+    return 2 * atom.total // rows if rows > 4 and (rows - 2) & (rows - 3) == 0 else 0
+
+
+def _head_omissions(taken: Parts) -> Iterator[Omission]:
+    for head in dict.fromkeys(atom.component for atom in taken.atoms if atom.component.startswith("head:")):
+        yield Omission("head", head.removeprefix("head:"), lambda atom, head=head: atom.component == head)  # type: ignore[misc]
+
+
+def _scoped(whole: View, taken: Parts, omissions: tuple[Omission, ...]) -> Iterator[View]:
+    """Yield parts of the class that people count by themselves."""
+    tables = [atom for atom in taken.atoms if atom.component in TABLES]
+    inside = [atom for atom in taken.atoms if atom.layer]
+    chosen: list[tuple[str, list[Atom]]] = [
+        ("layers", inside),
+        ("embeddings", [atom for atom in taken.atoms if _label(atom) == "embeddings"]),
+        ("tables", tables),
+        ("word", [atom for atom in tables if atom.component == "word"]),
+        ("pooler", [atom for atom in taken.atoms if atom.component == "pooler"]),
+    ]
+    for topic in ("attention", "feed_forward", "layer_norm"):
+        mine = [atom for atom in inside if atom.component == topic]
+        chosen += [(topic, mine), *((f"{topic}-one", one) for one in _single(mine))]
+    chosen += [("layer", one) for one in _single(inside)]
+    for scope, atoms in chosen:
+        if atoms:
+            view = _view(whole.class_name, whole.class_count, scope, atoms, omissions, 0)
+            yield view._replace(outside=_outside(whole, view), cost=1, depth=2)
+
+
+def _single(atoms: Sequence[Atom]) -> Iterator[list[Atom]]:
+    """Yield one copy of each kind of layer."""
+    for layer in dict.fromkeys(atom.layer for atom in atoms):
+        yield [atom._replace(copies=1) for atom in atoms if atom.layer == layer]
+
+
+def _outside(whole: View, view: View) -> tuple[Piece, ...]:
+    left: Counter[str] = Counter()
+    for cell in whole.cells:
+        left[cell.label] += cell.amount
+    for cell in view.cells:
+        left[cell.label] -= cell.amount
+    return tuple(Piece(LABELS.get(label, label), amount) for label, amount in left.items() if amount)
+
+
+def _padded(model: Model, view: View) -> Iterator[View]:
+    """Yield the class with its vocabulary padded to a multiple, as training code does for speed."""
+    vocab = getattr(model.description.sizes, "vocab", None) if model.description else None
+    if not isinstance(vocab, int):
+        return
+    for multiple in (8, 64, 128):
+        target = round_up(vocab, multiple)
+        assert isinstance(target, int)
+        more = grown(model, "vocab", target - vocab) if target != vocab else None
+        if more is not None and more > view.class_count:
+            piece = Piece(f"vocab_size {target:,}", more - view.class_count)
+            yield view._replace(added=(piece,), cost=2, depth=1)
+
+
+def _enumerated(view: View, order: int) -> Iterator[Convention]:
+    covers = [sum(1 << n for n, cell in enumerate(view.cells) if cell.covered >> index & 1) for index in range(len(view.omissions))]
+    usable = [index for index, cells in enumerate(covers) if cells]
+    counts = [cell.amount for cell in view.cells]
+    plus = sum(piece.amount for piece in view.added)
+    sums: dict[int, int] = {}
+    seen: set[int] = set()
+    for size in range(view.depth + 1):
+        for omitted in combinations(usable, size):
+            gone = 0
+            for index in omitted:
+                gone |= covers[index]
+            if gone in seen:
+                continue
+            seen.add(gone)
+            if gone not in sums:
+                sums[gone] = sum(amount for n, amount in enumerate(counts) if not gone >> n & 1)
+            cost = view.cost + sum(view.omissions[index].cost for index in omitted)
+            yield Convention(cost, order, omitted, view, sums[gone] + plus)
+
+
+def _label(atom: Atom) -> str:
+    if atom.layer:
+        return "layers"
+    if atom.component in (*TABLES, "embedding_norm"):
+        return "embeddings"
+    if atom.component.startswith("head:"):
+        return atom.component.removeprefix("head:")
+    return atom.component if atom.component == "pooler" else "other"

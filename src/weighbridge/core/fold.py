@@ -1,0 +1,241 @@
+"""From full names to the tree: the inverse of :func:`~weighbridge.core.tree.flatten`.
+
+A file or a live module names every tensor in full; folding finds the modules in the names and stores
+equal numbered layers once, with a ``repeat``, so that a checkpoint has the same tree as a blueprint.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterable
+
+from weighbridge.core.errors import ReadError
+from weighbridge.core.tree import Every, Node, Part, Row, Tensor
+
+DEEPEST = 64
+"""A name of more pieces is kept in one piece: modules are never nested that deep."""
+
+MOST_MODULES = 400_000
+"""Names that tell of more modules are kept in one piece: no model comes near, and each would take its memory."""
+
+
+_Seen = dict[object, Node]
+"""Nodes by what makes them equal; the keys of parts name their children by identity, which the values keep."""
+
+
+def fold(rows: Iterable[Row], rank: Callable[[str], int] | None = None) -> Part:
+    """Fold tensors with full names into a tree; numbered modules that are equal become one with a repeat.
+
+    Args:
+        rows: Tensors with unique full names.
+        rank: Sorts the modules of one parent; those of equal rank, and all if it is None, keep their order.
+
+    Returns:
+        A tree whose :func:`~weighbridge.core.tree.flatten` gives the same rows: each module's own tensors first,
+        numbered modules in the order of their numbers.
+
+    Raises:
+        ReadError: A name stands twice.
+
+    >>> rows = [Row(f"layer.{n}.weight", (4, 4), "weight", None, None, False) for n in range(3)]
+    >>> fold(rows).children[0]._replace(children=())
+    Part(name='layer', children=(), kind='linear', repeat=3, runs=None, at=None, experts=None, active=None, stream=None, given=None)
+    """
+    rows = list(rows)
+    if sum(row.name.count(".") for row in rows) > MOST_MODULES and _modules(rows) > MOST_MODULES:
+        return Part("", tuple(_tensor(row.name, row, None) for row in _once_each(rows)), "model")
+    collecting = gc.isenabled()
+    gc.disable()  # all that is made here is kept, and looking through it again and again takes as long as making it
+    try:
+        return Part("", _grown(rows, 0, rank, None), "model")
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _modules(rows: list[Row]) -> int:
+    """Return how many modules the names tell of, but no more than is needed to know that they are too many."""
+    count, parent = 0, ""
+    for name in sorted((row.name for row in rows if _is_path(row.name)), key=lambda name: name.replace(".", "\0")):
+        while not name.startswith(parent):
+            parent = parent[: parent.rfind(".", 0, -1) + 1]
+        count += name.count(".", len(parent))
+        if count > MOST_MODULES:
+            break
+        parent = name[: name.rfind(".") + 1]
+    return count
+
+
+def _once_each(rows: list[Row]) -> list[Row]:
+    seen: set[str] = set()
+    for row in rows:
+        if row.name in seen:
+            raise _twice(row)
+        seen.add(row.name)
+    return rows
+
+
+def _twice(row: Row) -> ReadError:
+    return ReadError(f"the name {row.name!r:.200} stands twice")
+
+
+def pieces(name: str) -> list[str]:
+    """Split a full name at its dots; a name with an empty piece is kept whole, since it names no module.
+
+    >>> pieces("encoder.layer.0.weight"), pieces("a..b")
+    (['encoder', 'layer', '0', 'weight'], ['a..b'])
+    """
+    return name.split(".") if _is_path(name) else [name]
+
+
+def _is_path(name: str) -> bool:
+    return name.count(".") < DEEPEST and ".." not in name and name[:1] not in ("", ".") and name[-1] != "."
+
+
+def _grown(rows: list[Row], start: int, rank: Callable[[str], int] | None, seen: _Seen | None) -> tuple[Node, ...]:
+    """Turn the rows of one module, whose names are alike before *start*, into the children of a part.
+
+    What is numbered shares *seen*, so that equal subtrees are one object; what no number stands before needs none.
+    """
+    if start and (path := _shared(rows, start)):
+        return _within(path, _grown(rows, start + sum(map(len, path)) + len(path), rank, seen), seen)
+    own, inner = _divided(rows, start)
+    children: list[Node] = [_tensor(name, row, seen) for name, row in own.items()]
+    items = list(inner.items())
+    if rank is not None:
+        items.sort(key=lambda item: rank(item[0]))
+    numbered: dict[tuple[int, ...], tuple[tuple[Node, ...], list[int]]] = {}
+    among: _Seen = {} if seen is None else seen
+    for piece, below in items:
+        after = start + len(piece) + 1
+        if is_index(piece):
+            grown = _grown(below, after, rank, among) if len(below) > 1 else _chain(below[0], after, among)
+            numbered.setdefault(tuple(map(id, grown)), (grown, []))[1].append(int(piece))
+        else:
+            grown = _grown(below, after, rank, seen) if len(below) > 1 else _chain(below[0], after, seen)
+            children += _named(piece, grown, seen)
+    groups = sorted(numbered.values(), key=lambda group: min(group[1]))
+    return (*children, *(_numbered(inside, numbers, seen) for inside, numbers in groups))
+
+
+def _chain(row: Row, start: int, seen: _Seen | None) -> tuple[Node, ...]:
+    """Do what :func:`_grown` does for a module that only one tensor is in, without looking for others."""
+    *path, last = row.name[start:].split(".")
+    return _within(path, (_tensor(last, row, seen),), seen)
+
+
+def _within(path: list[str], grown: tuple[Node, ...], seen: _Seen | None) -> tuple[Node, ...]:
+    """Put nodes into modules, each of which holds nothing but the next."""
+    for piece in reversed(path):
+        grown = (_numbered(grown, [int(piece)], seen),) if is_index(piece) else tuple(_named(piece, grown, seen))
+    return grown
+
+
+def _shared(rows: list[Row], start: int) -> list[str]:
+    """Return the modules, one in the other, that all of some rows of one module lie in."""
+    first, last = rows[0].name, rows[-1].name
+    end = start
+    while (dot := first.find(".", end)) >= 0 and last.startswith(first[end : dot + 1], end):
+        piece = first[end : dot + 1]
+        if not all(row.name.startswith(piece, end) for row in rows):
+            break
+        end = dot + 1
+    return first[start : end - 1].split(".") if end > start else []
+
+
+def _named(piece: str, grown: tuple[Node, ...], seen: _Seen | None) -> list[Part]:
+    """Return the module of this name; numbered ones and nothing else in it take the name themselves."""
+    if any(child.name or not isinstance(child, Part) for child in grown):
+        return [_part(piece, grown, seen)]
+    return [_part(piece, child.children, seen, child) for child in grown if isinstance(child, Part)]
+
+
+def _numbered(children: tuple[Node, ...], numbers: list[int], seen: _Seen | None) -> Part:
+    """Return one part for numbered modules that are equal: what is in each, and their numbers."""
+    return _part("", children, seen, Part("", (), "block", len(numbers), None, _at(sorted(numbers))))
+
+
+def _divided(rows: list[Row], start: int) -> tuple[dict[str, Row], dict[str, list[Row]]]:
+    """Tell a module's own tensors, by the last piece of their names, from the rows of the modules in it."""
+    own: dict[str, Row] = {}
+    inner: dict[str, list[Row]] = {}
+    for row in rows:
+        name = row.name
+        dot = name.find(".", start) if start or _is_path(name) else -1
+        if dot >= 0:
+            inner.setdefault(name[start:dot], []).append(row)
+        elif name[start:] in own:
+            raise _twice(row)
+        else:
+            own[name[start:]] = row
+    return own, inner
+
+
+def _tensor(name: str, row: Row, seen: _Seen | None) -> Tensor:
+    tensor = Tensor(name, row.shape, row.role, row.tied_to, row.dtype, row.frozen)
+    if seen is None:
+        return tensor
+    found = seen.setdefault(tensor, tensor)
+    assert isinstance(found, Tensor)
+    return found
+
+
+def is_index(piece: str) -> bool:
+    """Tell whether a piece of a name is the number of a module.
+
+    >>> is_index("11"), is_index("01"), is_index("layer")
+    (True, False, False)
+    """
+    return piece.isascii() and piece.isdigit() and len(piece) < 10 and (piece[0] != "0" or piece == "0")
+
+
+def _at(indices: list[int]) -> Every | tuple[int, ...] | None:
+    step = indices[1] - indices[0] if len(indices) > 1 else 1
+    if indices != list(range(indices[0], indices[0] + step * len(indices), step)):
+        return tuple(indices)
+    return None if (indices[0], step) == (0, 1) else Every(indices[0], step)
+
+
+def _part(name: str, children: tuple[Node, ...], seen: _Seen | None, like: Part | None = None) -> Part:
+    """Make a part, repeated as *like* is; of equal ones among those *seen*, the first."""
+    repeat, at = (like.repeat, like.at) if like is not None else (None, None)
+    kind = kind_of(name, children)
+    if kind == "block" and like is not None:
+        kind = like.kind
+    part = Part(name, children, kind, repeat, None, at)
+    if seen is None:
+        return part
+    found = seen.setdefault(f"{repeat} {at} {[*map(id, children)]} {name}", part)
+    assert isinstance(found, Part)
+    return found
+
+
+def kind_of(name: str, children: tuple[Node, ...]) -> str:
+    """Tell what a module is by its name and its own tensors, or ``block`` where they leave it open.
+
+    >>> kind_of("dense", (Tensor("weight", (4, 4)), Tensor("bias", (4,), "bias")))
+    'linear'
+    """
+    own = {child.name: child for child in children if type(child) is Tensor}
+    if not own:
+        return _kind_by_name(name.lower())
+    weight = own.get("weight")
+    if weight is None:
+        return "block"
+    if weight.role == "embedding":
+        return "embedding"
+    if weight.role == "gain":
+        if "running_mean" in own:
+            return "batch_norm"
+        return "layer_norm" if "bias" in own else "rms_norm" if "norm" in name.lower() or name.startswith("ln") else "block"
+    return {2: "linear", 3: "convolution", 4: "convolution", 5: "convolution"}.get(len(weight.shape), "block")
+
+
+def _kind_by_name(name: str) -> str:
+    if "crossattention" in name or "cross_attn" in name or "encoder_attn" in name or "encdecattention" in name:
+        return "cross_attention"
+    if "attn" in name or "attention" in name:
+        return "self_attention"
+    if name in ("mlp", "ffn", "feed_forward", "intermediate"):
+        return "feed_forward"
+    return name if name in ("embeddings", "encoder", "decoder", "pooler") else "layer" if not name else "block"

@@ -1,0 +1,102 @@
+"""A size is an int, a symbol or a column; whatever is written here serves all three.
+
+Blueprints add, subtract, multiply and exactly divide sizes, and round them up. Nothing else:
+no comparison, no ``range``, no ``int()``. That is what lets one function give a count, a
+formula and a million counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import ConfigError
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+
+class Quantity:
+    """What a size that is not an int can do. Symbols and columns are the two kinds.
+
+    Every operation returns a quantity again; comparing, hashing by value and truth are left
+    out on purpose, since a blueprint must never ask what a size is.
+    """
+
+    __slots__ = ()
+
+    def __add__(self, other: Size) -> Quantity:
+        raise NotImplementedError
+
+    def __radd__(self, other: Size) -> Quantity:
+        raise NotImplementedError
+
+    def __sub__(self, other: Size) -> Quantity:
+        raise NotImplementedError
+
+    def __rsub__(self, other: Size) -> Quantity:
+        raise NotImplementedError
+
+    def __mul__(self, other: Size) -> Quantity:
+        raise NotImplementedError
+
+    def __rmul__(self, other: Size) -> Quantity:
+        raise NotImplementedError
+
+    def __floordiv__(self, other: Size) -> Quantity:
+        raise NotImplementedError
+
+    def __rfloordiv__(self, other: Size) -> Quantity:
+        raise NotImplementedError
+
+    def divided_exactly(self, other: Size) -> Quantity:
+        """Divide without remainder; what has a remainder is an error."""
+        raise NotImplementedError
+
+    def dividing_exactly(self, other: Size) -> Quantity:
+        """Divide *other*, an int, by this quantity without remainder."""
+        raise NotImplementedError
+
+
+Size: TypeAlias = int | Quantity
+
+
+def product(sizes: Iterable[Size]) -> Size:
+    """Multiply sizes; the empty product is 1, since a scalar tensor has one element.
+
+    >>> product((3, 4)), product(())
+    (12, 1)
+    """
+    total: Size = 1
+    for size in sizes:
+        total = total * size
+    return total
+
+
+def exact(numerator: Size, denominator: Size) -> Size:
+    """Divide exactly: a remainder is an error, never dropped.
+
+    Raises:
+        ConfigError: Ints that do not divide, or a column in which some do not.
+
+    >>> exact(768, 12)
+    64
+    """
+    if type(numerator) is int and type(denominator) is int:
+        quotient, remainder = divmod(numerator, denominator)
+        if remainder:
+            raise ConfigError(f"{numerator:,} does not divide exactly by {denominator:,}", value=numerator)
+        return quotient
+    if isinstance(numerator, Quantity):
+        return numerator.divided_exactly(denominator)
+    assert isinstance(denominator, Quantity)
+    return denominator.dividing_exactly(numerator)
+
+
+def round_up(size: Size, multiple: Size) -> Size:
+    """Round up to the next multiple.
+
+    >>> round_up(30522, 64), round_up(64, 64)
+    (30528, 64)
+    """
+    return (size + multiple - 1) // multiple * multiple

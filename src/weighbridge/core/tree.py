@@ -1,0 +1,279 @@
+"""The one currency: a model is a tree of parts, tensors and operations.
+
+Blueprints and readers make it; every account (counts, formulas, memory, FLOPs, derivations)
+is a walk over it. Repeated layers are stored once with a ``repeat``, so the cost of a walk does
+not grow with depth; names are unrolled on demand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
+from weighbridge.core.sizes import Size
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+ROLES = ("weight", "bias", "gain", "shift", "embedding", "buffer")
+"""What a tensor is: a matrix that is multiplied with (``weight``), an addend (``bias``), a norm's
+scale (``gain``) and offset (``shift``), a table that is looked up or a learned vector that is put
+in as a token (``embedding``), or state that is saved but not learned (``buffer``)."""
+
+
+class Span(NamedTuple):
+    """A number of tokens made from another: ``(of + add) * times // over + plus``.
+
+    A convolution of kernel k, stride s and padding p over n frames gives
+    ``Span(n, add=2 * p - k, over=s, plus=1)``. Where the division must be *evenly*, a remainder is refused.
+    """
+
+    of: Stream
+    add: Size = 0
+    times: Size = 1
+    over: Size = 1
+    plus: Size = 0
+    evenly: bool = False
+
+
+class Once(NamedTuple):
+    """A stream that does not grow with the batch, such as the relative positions of DeBERTa."""
+
+    of: Stream
+
+
+class Least(NamedTuple):
+    """The tokens of another stream, but never more than *most*."""
+
+    of: Stream
+    most: Size
+
+
+class Filled(NamedTuple):
+    """The tokens of another stream, filled up to *least* where there are fewer."""
+
+    of: Stream
+    least: Size
+
+
+class Within(NamedTuple):
+    """The tokens of another stream, which can be told only up to *limit*; *what* says of what it is the limit."""
+
+    of: Stream
+    limit: Size
+    what: str
+
+
+class Untold(NamedTuple):
+    """A number of tokens that no config tells, and *why*; asking for the arithmetic behind it is refused."""
+
+    why: str
+
+
+class Together(NamedTuple):
+    """Streams whose lengths add up, such as image patches in front of text."""
+
+    streams: tuple[Stream, ...]
+
+
+class Times(NamedTuple):
+    """Streams whose lengths are multiplied, such as the rows and columns of an image's patches."""
+
+    streams: tuple[Stream, ...]
+
+
+class Squares(NamedTuple):
+    """The sum of the squares of the pieces into which a stream is cut: *side* each, and what is left."""
+
+    of: Stream
+    side: Size
+
+
+Stream: TypeAlias = "str | Size | Span | Once | Least | Filled | Within | Untold | Together | Times | Squares"
+"""The tokens that a part sees for each example: a named length (``seq``, ``encoder``, ``decoder``, ``one``;
+``images`` and ``audios`` count what an example holds, ``rows`` and ``columns`` the patches of an image of any size,
+``question`` the tokens that see all others),
+a size (197 image patches), a span of another stream, or several together."""
+
+
+class Tensor(NamedTuple):
+    """One stored array.
+
+    Attributes:
+        name: The last piece of its name, such as ``weight``.
+        shape: Its sizes; the empty shape is a scalar, which has one element.
+        role: One of :data:`ROLES`.
+        tied_to: The full name of the tensor whose storage this is, or None if it owns its own.
+        dtype: The element type, if the source tells.
+        frozen: Whether the reference marks it as not trainable (it is still a parameter).
+    """
+
+    name: str
+    shape: tuple[Size, ...]
+    role: str = "weight"
+    tied_to: str | None = None
+    dtype: str | None = None
+    frozen: bool = False
+
+
+class Op(NamedTuple):
+    """Arithmetic without parameters: attention, or any other product of matrices.
+
+    ``attend`` multiplies queries with keys, and the scores with values: per example
+    ``groups * heads * queries * keys * (head_dim + value_dim)`` multiply-adds. ``matmul`` lists its
+    products of sizes and streams itself, in *products*.
+
+    Attributes:
+        kind: ``attend`` or ``matmul``.
+        heads, kv_heads: Query heads, and the heads that keys and values are kept for.
+        head_dim, value_dim: Width of a query or key, and of a value, per head.
+        queries, keys: Streams; None is the stream of the part it stands in.
+        window: How many keys a query can see at most, if the architecture limits it (it bounds the cache).
+        windowed: In how many copies of its part it does; None is all of them.
+        groups: How many independent such products there are per example (windows of an image, say).
+        cache: Elements kept per token of context; None is ``kv_heads * (head_dim + value_dim)``.
+        products: For ``matmul``, the factors of each product of multiply-adds per example.
+    """
+
+    name: str
+    kind: str = "attend"
+    heads: Size = 1
+    kv_heads: Size = 1
+    head_dim: Size = 1
+    value_dim: Size = 1
+    queries: Stream | None = None
+    keys: Stream | None = None
+    window: Size | None = None
+    groups: Stream = 1
+    cache: Size | None = None
+    products: tuple[tuple[Stream, ...], ...] = ()
+    windowed: Size | None = None
+
+
+class Every(NamedTuple):
+    """Layer indices ``start, start + step, ...``: where the copies of a repeated part stand."""
+
+    start: Size = 0
+    step: Size = 1
+
+
+class Part(NamedTuple):
+    """A module: a name, what it is made of, and how often it is there.
+
+    Attributes:
+        name: As in the checkpoint; a repeated part unrolls to ``name.0``, ``name.1`` and so on, or to ``name_0`` if
+            its name ends in an underscore. The empty name adds no level.
+        children: Parts, tensors and operations in the order of the reference's ``named_parameters``.
+        kind: What it is (``linear``, ``layer_norm``, ``attention``, ...), for sentences and titles.
+        repeat: Copies stored; None is a single module without an index.
+        runs: Times executed, if that is not the number of copies (ALBERT stores one layer and runs twelve), or the
+            name of what it runs once for, such as ``images``.
+        at: Indices of the copies: None is 0, 1, 2, ...; an :class:`Every`; or a tuple of ints.
+        experts, active: Of the *experts* held here, *active* work on a token.
+        stream: The tokens it sees; None is what its parent sees.
+        given: The stream without which it does not run (a cross-attention without an encoder).
+    """
+
+    name: str
+    children: tuple[Node, ...] = ()
+    kind: str = "block"
+    repeat: Size | None = None
+    runs: Size | str | None = None
+    at: Every | tuple[int, ...] | None = None
+    experts: Size | None = None
+    active: Size | None = None
+    stream: Stream | None = None
+    given: str | None = None
+
+
+Node: TypeAlias = Part | Tensor | Op
+
+
+class Row(NamedTuple):
+    """One tensor with its full name, as :func:`flatten` yields it."""
+
+    name: str
+    shape: tuple[Size, ...]
+    role: str
+    tied_to: str | None
+    dtype: str | None
+    frozen: bool
+
+    @property
+    def count(self) -> Size:  # type: ignore[override]
+        """Elements, whether or not they are another tensor's storage."""
+        from weighbridge.core.sizes import product
+
+        return product(self.shape)
+
+
+def flatten(node: Part, prefix: str = "") -> Iterator[Row]:
+    """Yield every tensor with its full name, repeats unrolled, in ``named_parameters`` order.
+
+    Sizes that say how often a part repeats must be ints; shapes may be symbols or columns.
+    Neighbouring repeats of the same name are merged by their indices, so layers of several kinds
+    come out in the order of their numbers.
+
+    >>> [row.name for row in flatten(Part("", (Part("layer", (Tensor("w", (2,)),), repeat=2),)))]
+    ['layer.0.w', 'layer.1.w']
+    """
+    children = node.children
+    position = 0
+    while position < len(children):
+        child = children[position]
+        position += 1
+        if isinstance(child, Tensor):
+            yield Row(prefix + child.name, child.shape, child.role, child.tied_to, child.dtype, child.frozen)
+        elif isinstance(child, Part):
+            if child.repeat is None:
+                yield from flatten(child, f"{prefix}{child.name}." if child.name else prefix)
+                continue
+            run = [child]
+            while position < len(children) and _continues(children[position], child):
+                run.append(children[position])  # type: ignore[arg-type]
+                position += 1
+            copies = [(index, part) for part in run for index in indices(part)]
+            copies.sort(key=lambda copy: copy[0])
+            for index, part in copies:
+                yield from flatten(part, f"{prefix}{numbered(part.name, index)}.")
+
+
+def numbered(name: str, index: int) -> str:
+    """Return the name of one copy of a repeated part; a name that ends in an underscore is followed by its number at once.
+
+    >>> numbered("layer", 3), numbered("expert_", 3), numbered("", 3)
+    ('layer.3', 'expert_3', '3')
+    """
+    return f"{name}{index}" if not name or name.endswith("_") else f"{name}.{index}"
+
+
+def indices(part: Part) -> range | tuple[int, ...]:
+    """Return the indices at which the copies of a repeated part stand.
+
+    >>> list(indices(Part("layers", repeat=2, at=Every(3, 4))))
+    [3, 7]
+    """
+    repeat, at = part.repeat, part.at
+    assert isinstance(repeat, int), "names can be unrolled only when repeats are ints"
+    if at is None:
+        return range(repeat)
+    if isinstance(at, Every):
+        assert isinstance(at.start, int) and isinstance(at.step, int)
+        return range(at.start, at.start + repeat * at.step, at.step)
+    return at
+
+
+def walk(node: Part, path: str = "") -> Iterator[tuple[str, Part]]:
+    """Yield every part with its dotted path, parents first, repeats folded.
+
+    >>> [path for path, _ in walk(Part("", (Part("encoder", (Part("layer", repeat=2),)),)))]
+    ['', 'encoder', 'encoder.layer']
+    """
+    yield path, node
+    for child in node.children:
+        if isinstance(child, Part):
+            yield from walk(child, f"{path}.{child.name}" if path and child.name else path or child.name)
+
+
+def _continues(node: Node, first: Part) -> bool:
+    return isinstance(node, Part) and node.repeat is not None and node.name == first.name

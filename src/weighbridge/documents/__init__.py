@@ -1,0 +1,1 @@
+"""What is shown: documents, the tables in them, and the renderers that write them."""

@@ -1,0 +1,63 @@
+"""Treemap and bars as a matplotlib figure, from the same layout as the SVG."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from weighbridge.core.errors import UsageError
+from weighbridge.documents.paper import Bars, Picture
+from weighbridge.documents.renderers.bars import PALETTE as STRIPES
+from weighbridge.documents.renderers.bars import stripes
+from weighbridge.documents.renderers.treemap import FADE, PALETTE, Box, placed, shortened, tiles
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+POINTS = 80
+"""Units of the picture in an inch."""
+
+
+def figure(block: Picture | Bars) -> Figure:
+    """Draw a picture; nothing global of matplotlib is touched, and no window is opened.
+
+    Raises:
+        UsageError: Matplotlib is not installed.
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise UsageError("a picture needs the extra charts: pip install 'weighbridge[charts]'") from None
+    width, height = (960, 420) if isinstance(block, Picture) else (960, 60 + 40 * len(block.rows))
+    drawn = Figure(figsize=(width / POINTS, height / POINTS))
+    axes = drawn.add_axes((0, 0, 1, 1))
+    axes.set_xlim(0, width)
+    axes.set_ylim(height, 0)
+    axes.set_axis_off()
+    _treemap(axes, block, Box(4, 4, width - 8, height - 8)) if isinstance(block, Picture) else _bars(axes, block, width)
+    return drawn
+
+
+def _treemap(axes: Any, block: Picture, box: Box) -> None:
+    from matplotlib.patches import Rectangle
+
+    for tile, place in placed(tiles(block.root), box):
+        colour, fade = PALETTE[tile.tone % len(PALETTE)], FADE[min(tile.depth, len(FADE) - 1)]
+        size = max(place.width, 0), max(place.height, 0)
+        axes.add_patch(Rectangle((place.x, place.y), *size, facecolor=colour, alpha=fade, edgecolor="white", linewidth=0.8))
+        text = shortened(tile.label, place.width)
+        if text and place.height > 14:
+            axes.text(place.x + 4, place.y + 3, text, fontsize=8, va="top", color="#10151a", parse_math=False)
+
+
+def _bars(axes: Any, block: Bars, width: int) -> None:
+    room = width - 400
+    for index, ((label, amounts), pieces) in enumerate(zip(block.rows, stripes(block), strict=True)):
+        middle = 30 + 40 * index
+        axes.text(10, middle, label[-34:], fontsize=9, va="center", parse_math=False)
+        for start, end, kind in pieces:
+            axes.barh(middle, room * (end - start), left=240 + room * start, height=20, color=STRIPES[kind % len(STRIPES)])
+        axes.text(width - 10, middle, f"{sum(amounts):,}", fontsize=9, va="center", ha="right")
+    middle = 30 + 40 * len(block.rows)
+    for kind, words in enumerate(block.legend):
+        axes.barh(middle, 12, left=240 + 170 * kind, height=12, color=STRIPES[kind % len(STRIPES)])
+        axes.text(260 + 170 * kind, middle, words, fontsize=9, va="center")

@@ -1,0 +1,32 @@
+"""Comma-separated values: the tables alone, numbers without separators, one header row each."""
+
+from __future__ import annotations
+
+from weighbridge.documents.report import Cell, Report, Share
+
+
+def render(report: Report, *, width: int = 100) -> str:
+    """Write the tables of *report*; an empty line stands between two.
+
+    >>> from weighbridge.documents.report import Column, Row, Table
+    >>> table = Table((Column("module"), Column("count", "integer")), (Row(("pooler", 590592)),))
+    >>> print(render(Report("BertModel", tables=(table,))), end="")
+    module,count
+    pooler,590592
+    """
+    import csv
+    from io import StringIO
+
+    out = StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    for number, table in enumerate(report.tables):
+        kept = table.shown("path")
+        if number:
+            out.write("\n")
+        writer.writerow([table.columns[i].title for i in kept])
+        writer.writerows([_plain(row.cells[i]) for i in kept] for row in table.rows)
+    return out.getvalue()
+
+
+def _plain(cell: Cell) -> object:
+    return str(cell).removesuffix("%") if isinstance(cell, Share) else cell

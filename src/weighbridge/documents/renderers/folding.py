@@ -1,0 +1,56 @@
+"""A table that folds, for pages and notebooks: nested ``<details>``, so that it needs no script."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from weighbridge.documents.renderers import written
+from weighbridge.documents.report import Row, Share, Table
+
+STYLE = """.fold{font-variant-numeric:tabular-nums;overflow-x:auto}
+.fold .row{display:grid;grid-template-columns:minmax(13em,1fr) minmax(0,15em) 9em 4em 7em;gap:0 1em;padding:.1em 0;align-items:baseline;min-width:34em}
+.fold summary{list-style:none;cursor:pointer}.fold summary::-webkit-details-marker{display:none}
+.fold .row>:first-child::before{content:"";display:inline-block;width:1.1em;opacity:.6}
+.fold summary>.row>:first-child::before{content:"\\25b8"}.fold details[open]>summary>.row>:first-child::before{content:"\\25be"}
+.fold .head{border-bottom:1px solid #8886}.fold .head span{opacity:.7;font-size:.85em}.fold .strong{font-weight:600}.fold .shape{opacity:.75;font-weight:400}
+.fold .row>:nth-child(n+3){text-align:right}.fold .bar{height:.5em;background:none;text-align:left!important}
+.fold .bar i{display:block;height:100%;background:#1763b6}
+@media(max-width:40em){.fold .row{grid-template-columns:minmax(0,1fr) 7.5em 4em;min-width:0}.fold .shape,.fold .bar{display:none}}"""
+"""What the table looks like; numbers stand flush right, whatever their depth."""
+
+
+def folding(table: Table) -> str:
+    """Draw the rows of a tree: module, shape, amount, share and bar; rows under another fold into it.
+
+    >>> from weighbridge.documents.report import Column
+    >>> columns = tuple(Column(name) for name in ("module", "shape", "amount", "share", ""))
+    >>> "<details" in folding(Table(columns, (Row(("a", "", 3, None, None)), Row(("b", "3", 3, None, None), 1))))
+    True
+    """
+    module, shape, *others = (escape(column.title) for column in table.columns[:4])
+    titles = f'<span>{module}</span><span class="shape">{shape}</span>' + "".join(f"<span>{title}</span>" for title in others)
+    return f'<div class="fold"><div class="row head">{titles}<span class="bar"></span></div>{_rows(table.rows)}</div>'
+
+
+def _rows(rows: Sequence[Row]) -> str:
+    """Draw rows of one depth, each with the deeper ones that follow it inside."""
+    out, at = "", 0
+    while at < len(rows):
+        end = at + 1
+        while end < len(rows) and rows[end].depth > rows[at].depth:
+            end += 1
+        line = _line(rows[at])
+        inside = rows[at + 1 : end]
+        out += f"<details open><summary>{line}</summary>{_rows(inside)}</details>" if inside else line
+        at = end
+    return out
+
+
+def _line(row: Row) -> str:
+    name, shape, amount, share, bar = row.cells[:5]
+    width = f'<i style="width:{bar.per_mille / 10}%"></i>' if isinstance(bar, Share) else ""
+    return (
+        f'<div class="row{" strong" * row.strong}"><span style="padding-left:{1.1 * row.depth:.1f}em">{escape(written(name))}</span>'
+        f'<span class="shape">{escape(written(shape))}</span><span>{written(amount)}</span><span>{written(share)}</span><span class="bar">{width}</span></div>'
+    )

@@ -1,0 +1,88 @@
+"""A text with formulas as a whole LaTeX document; Chinese is set by ctex, so compile it with XeLaTeX or LuaLaTeX."""
+
+from __future__ import annotations
+
+from weighbridge.core.formula import Symbol
+from weighbridge.core.notation import LATEX, write
+from weighbridge.documents.paper import Equation, Heading, Item, Paper, Paragraph, Words
+from weighbridge.documents.renderers import written
+from weighbridge.documents.renderers.papers.text import colon, shortened
+from weighbridge.documents.report import Cell, Table
+
+HEAD = r"""\documentclass[11pt]{%s}
+\usepackage{amsmath}
+\usepackage{array,longtable}
+\usepackage[margin=20mm]{geometry}
+\setlength{\LTleft}{0pt}
+\setlength{\parindent}{0pt}
+\setlength{\parskip}{4pt}
+\begin{document}
+"""
+WIDEST = 34
+"""Letters of a cell that a line of a table can hold."""
+
+LEVELS = ("section*", "subsection*", "subsubsection*", "paragraph*")
+SPECIAL = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "%": r"\%", "#": r"\#", "_": r"\_",
+    "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "×": r"$\times$", "ᵀ": r"$^{T}$", "γ": r"$\gamma$", "β": r"$\beta$",
+    "·": r"$\cdot$", "²": "$^2$", "−": "$-$",
+}  # fmt: skip
+
+
+def render(paper: Paper) -> str:
+    """Write *paper* as a LaTeX document."""
+    head = HEAD % ("ctexart" if paper.language == "zh" else "article")
+    title = rf"{{\Large\bfseries {escaped(paper.title)}{colon(paper)}{escaped(paper.figure)}\par}}"
+    return "\n".join([head + title, *map(_block, paper.worded), r"\end{document}"]) + "\n"
+
+
+def escaped(text: str) -> str:
+    """Write text so that LaTeX prints it as it is.
+
+    >>> escaped("token_type 50%")
+    'token\\\\_type 50\\\\%'
+    """
+    return "".join(SPECIAL.get(character, character) for character in text)
+
+
+def _block(block: Words) -> str:
+    match block:
+        case Heading():
+            level = LEVELS[min(block.level, len(LEVELS)) - 1]
+            figure = rf"\hfill {escaped(block.figure)}" if block.figure else ""
+            return rf"\{level}{{{escaped(f'{block.number} {block.title}'.strip())}{figure}}}"
+        case Paragraph():
+            return escaped(block.text) + r"\par"
+        case Item():
+            code = ", ".join(rf"\texttt{{{escaped(name)}}}" for name in shortened(block.code))
+            text = " ".join(piece for piece in (block.number, block.title) if piece)
+            return rf"{{\raggedright \textbf{{{escaped(text)}}} {code}\par}}"
+        case Equation():
+            first, *rest = (write(step, LATEX) for step in block.steps)
+            label = rf"\text{{{escaped(block.label)}}}" if block.label else ""
+            body = first + "".join(r" \\" + f"\n  &= {step}" for step in rest)
+            return "{\\small\\begin{align*}\n  " + label + "& " + body + "\n\\end{align*}}"
+        case _:
+            return _table(block)
+
+
+def _table(table: Table) -> str:
+    kept = table.shown()
+    head = [[escaped(table.columns[i].title) for i in kept]] if table.headed else []
+    rows = [[r"\quad " * row.depth * (i == 0) + _cell(table.columns[i].kind, row.cells[i]) for i in kept] for row in table.rows]
+    body = " \\\\\n".join(" & ".join(row) for row in [*head, *rows])
+    title = rf"\textbf{{{escaped(table.title)}}}\par" + "\n" if table.title else ""
+    columns = "".join(_column(table, i) for i in kept)
+    return f"{title}{{\\small\\begin{{longtable}}{{{columns}}}\n{body}\n\\end{{longtable}}}}"
+
+
+def _cell(kind: str, cell: Cell) -> str:
+    return f"${write(Symbol(str(cell)), LATEX)}$" if kind == "letter" else escaped(written(cell))
+
+
+def _column(table: Table, index: int) -> str:
+    """Return how a column is set: numbers flush right, long texts broken into lines."""
+    if table.columns[index].kind in ("integer", "share"):
+        return "r"
+    longest = max((len(str(row.cells[index])) for row in table.rows), default=0)
+    return r">{\raggedright\arraybackslash}p{0.3\linewidth}" if longest > WIDEST else "l"

@@ -1,0 +1,264 @@
+"""Treemap and sunburst of a ledger as SVG: areas and angles are the amounts, nothing else.
+
+Colours stand in attributes, so that a picture needs no style beside it; a page's style may overrule them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+from math import cos, pi, sin
+from typing import NamedTuple
+
+from weighbridge.accounts.ledger import Entry
+from weighbridge.core.tree import indices
+
+PALETTE = ("#9cc4ee", "#f3d08b", "#a5d8b3", "#d9b8e4", "#efb0a4", "#c5ccd4")
+"""The tones of the branches, the largest first: of one lightness, so that no branch shouts."""
+
+FADE = (1.0, 1.0, 0.86, 0.74, 0.64, 0.56)
+"""How opaque a shape is, by depth."""
+
+LEAST = 2.0
+"""What is narrower than this, in units of the picture, nobody sees: it is left to the shape around it."""
+
+HOLE = 0.34
+"""The empty centre of a sunburst, where the total stands: its part of the radius."""
+
+
+class Tile(NamedTuple):
+    """One module in the picture.
+
+    Attributes:
+        path: Its dotted path.
+        label: Its name, and how often it is repeated.
+        amount: Of all its copies within one copy of the part around it.
+        within: How many copies there are of the parts around it.
+        depth, tone: How deep it stands, and the tone of its branch (0 is the largest).
+        children: What is inside, largest first.
+    """
+
+    path: str
+    label: str
+    amount: int
+    within: int
+    depth: int
+    tone: int
+    children: tuple[Tile, ...]
+
+    @property
+    def words(self) -> str:
+        """What the tile says of itself: path and amount, in all copies around it."""
+        return f"{self.path}: {f'{self.within:,} × ' if self.within != 1 else ''}{self.amount:,}"
+
+
+class Box(NamedTuple):
+    """A rectangle, in units of the picture."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+def tiles(entry: Entry, path: str = "", *, within: int = 1, depth: int = 0, tone: int | None = None) -> Tile:
+    """Turn a ledger into tiles, largest first; what holds nothing is left out.
+
+    The branches get their tones where the tree first parts: what holds nearly all of the whole is no branch.
+    """
+    assert isinstance(entry.amount, int)
+    kept = [(name, child) for name, child in named(entry) if child.amount]
+    kept.sort(key=lambda pair: -_whole(pair[1].amount))
+    copies = _whole(entry.times)
+    inside = tuple(
+        tiles(
+            child,
+            joined(path, name),
+            within=within * copies,
+            depth=depth + 1,
+            tone=tone if tone is not None else None if _shell(child, entry) else _tone(index, kept, entry),
+        )
+        for index, (name, child) in enumerate(kept)
+    )
+    label = entry.name + (f" × {copies}" if copies != 1 else "")
+    return Tile(path, label, entry.amount, within, depth, tone or 0, inside)
+
+
+SHELL = 0.9
+"""A part that holds more of the part around it than this is a shell around the branches, no branch."""
+
+
+def _shell(child: Entry, around: Entry) -> bool:
+    return len(child.children) > 1 and child.part.repeat is None and _whole(child.amount) > SHELL * _whole(around.each)
+
+
+def _tone(index: int, kept: list[tuple[str, Entry]], around: Entry) -> int:
+    return index if not _shell(kept[0][1], around) else len(PALETTE) - 1
+
+
+def named(entry: Entry) -> list[tuple[str, Entry]]:
+    """Return the parts inside with a name for each that no other has: runs of unlike layers share theirs, so the first index is added."""
+    names = [child.name for child in entry.children]
+    return [
+        (name if names.count(name) == 1 or child.part.repeat is None else f"{name}[{next(iter(indices(child.part)), 0)}]", child)
+        for name, child in zip(names, entry.children, strict=True)
+    ]
+
+
+def joined(path: str, name: str) -> str:
+    """Put a name behind a dotted path; either may be empty.
+
+    >>> joined("encoder", "layer"), joined("", "pooler"), joined("encoder", "")
+    ('encoder.layer', 'pooler', 'encoder')
+    """
+    return f"{path}.{name}" if path and name else path or name
+
+
+def squarified(amounts: list[int], box: Box) -> list[Box]:
+    """Lay out *amounts*, largest first, as rectangles near to squares that fill *box*.
+
+    Source: Bruls, Huizing, van Wijk, "Squarified Treemaps" (2000).
+
+    >>> [round(b.width * b.height) for b in squarified([6, 3, 3], Box(0, 0, 4, 3))]
+    [6, 3, 3]
+    """
+    scale = box.width * box.height / (sum(amounts) or 1)
+    areas = [amount * scale for amount in amounts]
+    boxes: list[Box] = []
+    while areas:
+        side = min(box.width, box.height) or 1e-9
+        row = 1
+        while row < len(areas) and _worst(areas[: row + 1], side) <= _worst(areas[:row], side):
+            row += 1
+        strip, areas = areas[:row], areas[row:]
+        found, box = _strip(strip, box)
+        boxes += found
+    return boxes
+
+
+def treemap(root: Tile, *, width: int = 960, height: int = 400, link: str = "", kind: str = "") -> str:
+    """Draw a treemap; with *link*, each module leads to the address in which ``{}`` is its path; *kind* is one more class."""
+    shapes = "".join(_rectangle(tile, box, link) for tile, box in placed(root, Box(0, 0, width, height)))
+    return f'<svg class="treemap{" " * bool(kind)}{kind}" {_opening(root, width, height, link)}>{shapes}</svg>'
+
+
+def placed(tile: Tile, box: Box) -> Iterator[tuple[Tile, Box]]:
+    """Yield the rectangles of a treemap, those around others first."""
+    if tile.children and box.width > 40 and box.height > 34:
+        head = 16 if tile.depth else 0
+        if tile.depth:
+            yield tile, box
+        edge = 2 * bool(head)
+        inner = Box(box.x + edge, box.y + head, box.width - 2 * edge, box.height - head - edge)
+        for child, place in zip(tile.children, squarified([child.amount for child in tile.children], inner), strict=True):
+            if place.width >= LEAST and place.height >= LEAST:
+                yield from placed(child, place)
+    else:
+        yield tile, box
+
+
+def shortened(label: str, width: float) -> str:
+    """Cut a label so that it stays within *width*; the empty string if too little of it would be left.
+
+    >>> shortened("intermediate", 60), shortened("intermediate", 20)
+    ('interm…', '')
+    """
+    room = int((width - 8) / 6.6)
+    return label if len(label) <= room else label[: room - 1] + "…" if room > 3 else ""
+
+
+def sunburst(root: Tile, *, size: int = 420, rings: int = 4, link: str = "") -> str:
+    """Draw a sunburst: the centre is the whole, each ring one level down."""
+    shapes = "".join(_slices(root, 0.0, 2 * pi, size / 2, rings, link))
+    text = f"{root.amount:,}"
+    points = min(15.0, size * HOLE * 1.4 / len(text))
+    centre = f'<text x="{size / 2}" y="{size / 2}" class="centre" text-anchor="middle" dominant-baseline="central" font-size="{points:.1f}">{text}</text>'
+    return f'<svg class="sunburst" {_opening(root, size, size, link)}>{shapes}{centre}</svg>'
+
+
+def _opening(root: Tile, width: int, height: int, link: str) -> str:
+    name = f"{root.label or 'model'}: {root.amount:,}"
+    return (
+        f'viewBox="0 0 {width} {height}" role="{"group" if link else "img"}" aria-label="{escape(name)}" font-family="system-ui, sans-serif" font-size="11" '
+        f'fill="#10151a" stroke-width="1" xmlns="http://www.w3.org/2000/svg"'
+    )
+
+
+def _paint(tile: Tile) -> str:
+    tone, depth = tile.tone % len(PALETTE), min(tile.depth, len(FADE) - 1)
+    return f'class="tone{tone}" fill="{PALETTE[tone]}" fill-opacity="{FADE[depth]}" stroke="#fff"'
+
+
+def _worst(row: list[float], side: float) -> float:
+    whole = sum(row)
+    if not whole or not min(row):
+        return float("inf")
+    return max(side * side * max(row) / whole**2, whole**2 / (side * side * min(row)))
+
+
+def _strip(row: list[float], box: Box) -> tuple[list[Box], Box]:
+    """Place one row along the shorter side, and return what is left of the box."""
+    whole = sum(row)
+    if box.width >= box.height:
+        thick = whole / (box.height or 1e-9)
+        tops = _running([area / (thick or 1e-9) for area in row], box.y)
+        return [Box(box.x, top, thick, size) for top, size in tops], Box(box.x + thick, box.y, max(box.width - thick, 0), box.height)
+    thick = whole / (box.width or 1e-9)
+    lefts = _running([area / (thick or 1e-9) for area in row], box.x)
+    return [Box(left, box.y, size, thick) for left, size in lefts], Box(box.x, box.y + thick, box.width, max(box.height - thick, 0))
+
+
+def _running(sizes: list[float], start: float) -> list[tuple[float, float]]:
+    places = []
+    for size in sizes:
+        places.append((start, size))
+        start += size
+    return places
+
+
+def _rectangle(tile: Tile, box: Box, link: str) -> str:
+    text = shortened(tile.label, box.width)
+    label = f'<text x="{box.x + 4:.1f}" y="{box.y + 12:.1f}">{escape(text)}</text>' if text and box.height > 14 else ""
+    size = f'x="{box.x:.1f}" y="{box.y:.1f}" width="{max(box.width, 0):.1f}" height="{max(box.height, 0):.1f}"'
+    return _linked(f"<rect {_paint(tile)} {size}>", "</rect>", tile, link, label)
+
+
+def _slices(tile: Tile, start: float, sweep: float, radius: float, rings: int, link: str) -> Iterator[str]:
+    hole = radius * HOLE
+    thick = (radius - hole) / rings
+    for child in tile.children:
+        angle = sweep * child.amount / (sum(inner.amount for inner in tile.children) or 1)
+        level = child.depth
+        if level <= rings and angle > 0.01:
+            path = _arc(radius, hole + thick * (level - 1), hole + thick * level - 1, start, angle)
+            yield _linked(f'<path {_paint(child)} d="{path}">', "</path>", child, link)
+            yield from _slices(child, start, angle, radius, rings, link)
+        start += angle
+
+
+def _arc(centre: float, inner: float, outer: float, start: float, sweep: float) -> str:
+    sweep = min(sweep, 2 * pi - 1e-4)
+    end, large = start + sweep, int(sweep > pi)
+
+    def at(radius: float, angle: float) -> str:
+        return f"{centre + radius * sin(angle):.2f} {centre - radius * cos(angle):.2f}"
+
+    return (
+        f"M{at(outer, start)}A{outer:.2f} {outer:.2f} 0 {large} 1 {at(outer, end)}"
+        f"L{at(inner, end)}A{inner:.2f} {inner:.2f} 0 {large} 0 {at(inner, start)}Z"
+    )
+
+
+def _linked(opening: str, closing: str, tile: Tile, link: str, label: str = "") -> str:
+    """Name a shape, by its link where it has one."""
+    title = f"<title>{escape(tile.words)}</title>"
+    if not link:
+        return f"{opening}{title}{closing}{label}"
+    from urllib.parse import quote
+
+    return f'<a href="{escape(link.replace("{}", quote(tile.path)))}">{title}{opening}{closing}{label}</a>'
+
+
+def _whole(value: object) -> int:
+    assert isinstance(value, int)
+    return value

@@ -1,0 +1,146 @@
+"""What an audit shows: annotated lines, a summary, JSON, Markdown, and the text itself marked up."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from html import escape
+from itertools import groupby
+from unicodedata import east_asian_width
+
+from weighbridge.auditing.claims import Audit, Claim, shown, spoken
+from weighbridge.core.messages import Say, mark
+
+LABELS = {
+    "exact": mark("exact"), "convention": mark("another convention"), "rounded": mark("fair"), "wrong": mark("wrong"),
+    "carried": mark("carried on"), "note": mark("note"),
+}  # fmt: skip
+_COLOURS = {"exact": "#e6f4ea", "convention": "#e8f0fe", "rounded": "#eef7e6", "wrong": "#fce8e6", "carried": "#fef3e0", "note": "#f3f0fa"}
+
+
+def as_json(audit: Audit, say: Say) -> dict[str, object]:
+    """Return an audit as JSON can hold it; a fraction is a number with a decimal point."""
+    return {
+        "model": audit.model or None,
+        "assumed": spoken(audit.assumed, say),
+        "summary": audit.summary,
+        "corrected": audit.corrected,
+        "reference": audit.reference,
+        "left_out": [{"what": spoken((left.what,), say), "count": left.count} for left in audit.left_out],
+        "claims": [_claim(claim, say) for claim in audit.claims],
+    }
+
+
+def _claim(claim: Claim, say: Say) -> dict[str, object]:
+    return {
+        "line": claim.line, "column": claim.start + 1, "text": claim.text, "kind": claim.kind, "verdict": claim.verdict,
+        "value": _number(claim.value), "expected": _number(claim.expected), "difference": _number(claim.difference),
+        "reason": spoken(claim.reason, say),
+    }  # fmt: skip
+
+
+def _number(number: object) -> object:
+    return float(number) if isinstance(number, Fraction) else number
+
+
+def as_text(audit: Audit, say: Say, *, every: bool = False) -> str:
+    """Write one line for each claim that is not simply exact (or for *every* one), and the summary."""
+    claims = [claim for claim in audit.claims if every or claim.verdict != "exact"]
+    rows = [(f"{say(mark('line'))} {claim.line}", _short(claim.text, 46), remark(claim, say)) for claim in claims]
+    first, second = (max((_width(row[i]) for row in rows), default=0) for i in (0, 1))
+    body = "".join(f"{_padded(a, first)}  {_padded(b, second)}  {c}\n" for a, b, c in rows)
+    return f"{body}{chr(10) if body else ''}{closing(audit, say)}"
+
+
+def remark(claim: Claim, say: Say) -> str:
+    """Return the verdict on a claim with its reason."""
+    reason = spoken(claim.reason, say)
+    return f"{say(LABELS[claim.verdict])}: {reason}" if reason else say(LABELS[claim.verdict])
+
+
+def closing(audit: Audit, say: Say) -> str:
+    """Return the summary: the model, how many slips, and the text's own method mended."""
+    lines = []
+    if audit.model:
+        lines.append(say(mark("Model: {name} ({why})")).format(name=audit.model, why=spoken(audit.assumed, say)))
+    slips = len(audit.wrong)
+    counted = say(mark("Slips: {slips}; claims checked: {claims}.")).format(slips=slips, claims=len(audit.claims))
+    lines.append(counted)
+    if audit.corrected is not None:
+        method = mark("Mended, its own method gives {number}.") if slips else mark("Its own method gives {number}.")
+        lines.append(say(method).format(number=shown(audit.corrected)))
+        if audit.reference is not None and audit.left_out:
+            parts = ", ".join(f"{spoken((left.what,), say)} {shown(left.count)}" for left in audit.left_out)
+            left = mark("That method leaves out, of {reference}: {parts} ({total} in all).")
+            total = shown(sum(left.count for left in audit.left_out))
+            lines.append(say(left).format(reference=shown(audit.reference), parts=parts, total=total))
+        elif audit.reference == audit.corrected:
+            lines.append(say(mark("That is the exact count: nothing is left out.")))
+    return "\n".join(lines) + "\n"
+
+
+def as_markdown(audit: Audit, say: Say, *, every: bool = False) -> str:
+    """Write a table of the claims, and the summary."""
+    titles = [say(mark("line")), say(mark("text")), say(mark("verdict"))]
+    rows = ["| " + " | ".join(titles) + " |", "|---:|---|---|"]
+    for claim in audit.claims:
+        if every or claim.verdict != "exact":
+            text = claim.text.replace("`", "'").replace("|", "\\|")
+            rows.append(f"| {claim.line} | `{text}` | {remark(claim, say)} |".replace("\n", " "))
+    table = "\n".join(rows) + "\n\n" if len(rows) > 2 else ""
+    return table + "".join(f"{line}\n\n" for line in closing(audit, say).splitlines()).rstrip("\n") + "\n"
+
+
+def as_html(audit: Audit, say: Say, title: str) -> str:
+    """Write the text itself as a page, with every claim marked up and its verdict beside it."""
+    by_line = {
+        line: sorted(found, key=lambda c: c.end) for line, found in groupby(sorted(audit.claims, key=lambda c: c.line), lambda c: c.line)
+    }
+    shown_lines: set[int] = set()
+    body = ""
+    for line in audit.lines:
+        own = [claim for claim in by_line.get(line.number, []) if claim.end <= len(line.raw)] if line.number not in shown_lines else []
+        shown_lines.add(line.number)
+        body += f'<div data-line="{line.number}">{_marked(line.raw, own, say)}</div>\n'
+    style = "".join(f".{verdict}{{background:{colour}}}" for verdict, colour in _COLOURS.items())
+    summary = "".join(f"<p>{escape(text)}</p>" for text in closing(audit, say).splitlines())
+    return (
+        f'<!doctype html>\n<html><head><meta charset="utf-8"><title>{escape(title)}</title><style>'
+        "body{font:16px/1.6 system-ui,sans-serif;max-width:60em;margin:2em auto;padding:0 1em}h1{font-size:1.4em}"
+        ".text>div{position:relative;white-space:pre-wrap;overflow-wrap:anywhere;min-height:.8em;padding-left:3em}"
+        ".text>div::before{content:attr(data-line);position:absolute;left:0;width:2.2em;text-align:right;color:#999;font-size:.8em;"
+        "line-height:2}.text>div:empty::before{content:none}"
+        f"mark{{padding:0 .15em;border-radius:.2em}}mark.wrong{{outline:2px solid #c5221f}}small{{color:#555;margin-left:.4em}}{style}"
+        f'</style></head><body><h1>{escape(title)}</h1>{summary}<div class="text">\n{body}</div></body></html>\n'
+    )
+
+
+def _marked(raw: str, claims: list[Claim], say: Say) -> str:
+    out, position = "", 0
+    for claim in claims:
+        start = max(claim.start, position)
+        words = remark(claim, say)
+        out += escape(raw[position:start])
+        if claim.end > start:
+            out += f'<mark class="{claim.verdict}" title="{escape(words)}">{escape(raw[start : claim.end])}</mark>'
+        if claim.verdict != "exact":
+            out += f"<small>[{escape(words)}]</small>"
+        position = max(position, claim.end)
+    return out + escape(raw[position:])
+
+
+def _short(text: str, width: int) -> str:
+    """Keep the end of a long claim, where its result stands."""
+    if _width(text) <= width:
+        return text
+    kept = text
+    while _width(kept) > width - 2:
+        kept = kept[1:]
+    return f"… {kept}"
+
+
+def _width(text: str) -> int:
+    return sum(2 if east_asian_width(character) in "WF" else 1 for character in text)
+
+
+def _padded(text: str, width: int) -> str:
+    return text + " " * (width - _width(text))

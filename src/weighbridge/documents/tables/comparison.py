@@ -1,0 +1,70 @@
+"""A comparison as a report, and as JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from weighbridge.accounts.compare import Comparison
+from weighbridge.core.messages import mark, translator
+from weighbridge.documents.report import Column, Report, Row, Table
+
+if TYPE_CHECKING:
+    from weighbridge.model import Model
+
+GROUPS = {"parameters": mark("Parameters"), "sizes": mark("Sizes"), "arithmetic": mark("Arithmetic of one pass")}
+
+
+def report(found: Comparison, lang: str = "en") -> Report:
+    """Lay a comparison out: a column for each model, and the differences to the first.
+
+    >>> from weighbridge import model
+    >>> from weighbridge.accounts.compare import compare
+    >>> report(compare([model("bert-base-uncased"), model("bert-large-uncased")])).tables[0].rows[0].cells
+    ('unique parameters', 109482240, 335141888, 225659648)
+    """
+    say = translator(lang)
+    names = titles(found.models)
+    tables: list[Table] = []
+    for group, title in GROUPS.items():
+        kept = [measure for measure in found.measures if measure.group == group]
+        if kept and len(names) == 2:
+            rows = [Row((say(m.title), *m.values, *m.differences[1:])) for m in kept]
+            tables.append(_table(say(title), [say("measure"), *names, say("difference")], rows))
+        elif kept:
+            tables.append(_table(say(title), [say("measure"), *names], [Row((say(m.title), *m.values)) for m in kept]))
+    if len(names) > 2:
+        title = say("Differences to {first}").format(first=names[0])
+        rows = [Row((say(m.title), *m.differences[1:])) for m in found.measures if any(m.differences)]
+        tables.append(_table(title, [say("measure"), *names[1:]], rows))
+    return Report(say("{models} models side by side").format(models=len(names)), "", tuple(tables), found.untold)
+
+
+def _table(title: str, titles: list[str], rows: list[Row]) -> Table:
+    columns = [Column(name, "integer" if index else "text") for index, name in enumerate(titles)]
+    return Table(tuple(columns), tuple(rows), title)
+
+
+def as_json(found: Comparison) -> dict[str, Any]:
+    """Return a comparison as plain data."""
+    return {
+        "models": [
+            {"source": model.source, "kind": model.kind, "model_type": model.model_type, "class": model.class_name or None}
+            for model in found.models
+        ],
+        "measures": [
+            {"key": measure.key, "group": measure.group, "values": list(measure.values), "differences": list(measure.differences)}
+            for measure in found.measures
+        ],
+        "untold": list(found.untold),
+    }  # fmt: skip
+
+
+def titles(models: tuple[Model, ...]) -> list[str]:
+    """Name each model by its source; by its class as well where two have the same source.
+
+    >>> from weighbridge import model
+    >>> titles((model("bert-tiny"), model("bert-tiny", "BertForMaskedLM")))
+    ['bert-tiny (BertModel)', 'bert-tiny (BertForMaskedLM)']
+    """
+    sources = [model.source for model in models]
+    return [f"{model.source} ({model.class_name})" if sources.count(model.source) > 1 else model.source for model in models]

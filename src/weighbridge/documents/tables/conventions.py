@@ -1,0 +1,52 @@
+"""The table of all counts as a report, and as JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from weighbridge.conventions.counts import Count, counts
+from weighbridge.core.messages import mark, translator
+from weighbridge.documents.report import Column, Report, Row, Table
+
+if TYPE_CHECKING:
+    from weighbridge.model import Model
+
+GROUPS = {
+    "class": mark("by class"),
+    "storage": mark("by storage"),
+    "left out": mark("with something left out"),
+    "part": mark("of a part"),
+    "law": mark("for scaling laws and estimates"),
+    "published": mark("as published"),
+}
+
+
+def report(model: Model, lang: str = "en") -> Report:
+    """Lay the counts of a model out, group by group.
+
+    >>> from weighbridge import model
+    >>> report(model("bert-base-uncased")).figure
+    '109,482,240 parameters'
+    """
+    say = translator(lang)
+    rows = counts(model, lang)
+    columns = tuple(Column(say(title), kind) for title, kind in COLUMNS)
+    tables = [Table(columns, tuple(_row(row) for row in rows if row.group == group), say(title)) for group, title in GROUPS.items()]
+    figure = say("{total} parameters").format(total=f"{rows[0].value:,}")
+    return Report(f"{rows[0].class_name} · {model.source}", figure, tuple(table for table in tables if table.rows))
+
+
+COLUMNS = ((mark("count"), "text"), (mark("value"), "integer"), (mark("definition"), "text"), (mark("custom of"), "text"))
+
+
+def as_json(model: Model, lang: str = "en") -> list[dict[str, Any]]:
+    """Return the counts of a model as plain data."""
+    return [
+        {"key": row.key, "group": row.group, "class": row.class_name, "name": row.name, "value": row.value,
+         "published": row.written or None, "definition": row.definition, "source": row.source}
+        for row in counts(model, lang)
+    ]  # fmt: skip
+
+
+def _row(row: Count) -> Row:
+    return Row((row.name, row.value if row.value is not None else row.written, row.definition, row.source))

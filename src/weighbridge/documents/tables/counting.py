@@ -1,0 +1,143 @@
+"""The count of a model as a report and as JSON: total, tree, shares, notes."""
+
+from __future__ import annotations
+
+from weighbridge.accounts.ledger import Entry, ledger
+from weighbridge.accounts.parameters import PARAMETERS
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Tensor, indices
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    from weighbridge.documents.report import Report
+    from weighbridge.model import Model
+
+
+def as_json(model: Model) -> dict[str, Any]:
+    """Return the answer of ``weigh count --json``; docs/json.md is its schema.
+
+    >>> from weighbridge import model
+    >>> as_json(model("bert-base-uncased"))["parameters"]["unique"]
+    109482240
+    """
+    tally = model.count()
+    kept = ("unique", "stored", "trainable", "active", "embedding", "non_embedding", "duplicated", "weight", "bias", "gain", "shift")
+    return {
+        "source": model.source,
+        "kind": model.kind,
+        "model_type": model.model_type,
+        "class": model.class_name or None,
+        "parameters": {name: getattr(tally, name) for name in kept},
+        "buffers": tally.buffers,
+        "defaulted": model.defaulted,
+        "unknown": model.unknown,
+        "notes": list(model.notes),
+        "tree": _node(ledger(model.tree, PARAMETERS)),
+    }
+
+
+def _node(entry: Entry) -> dict[str, Any]:
+    part = entry.part
+    node: dict[str, Any] = {"name": part.name, "kind": part.kind, "parameters": entry.amount}
+    if part.repeat is not None:
+        node |= {"repeat": part.repeat, "each": entry.each}
+        if part.at is not None:
+            node["at"] = list(indices(part))
+    if part.runs is not None and not isinstance(part.runs, str):
+        node["runs"] = part.runs
+    if part.experts is not None:
+        node |= {"experts": part.experts, "active": part.active}
+    tensors = [line.node for line in entry.lines if isinstance(line.node, Tensor)]
+    if tensors:
+        node["tensors"] = [_tensor(tensor, line.amount) for line in entry.lines if isinstance(tensor := line.node, Tensor)]
+    if entry.children:
+        node["children"] = [_node(child) for child in entry.children]
+    return node
+
+
+def _tensor(tensor: Tensor, amount: Size) -> dict[str, Any]:
+    from weighbridge.core.sizes import product
+
+    return {
+        "name": tensor.name,
+        "shape": list(tensor.shape),
+        "count": product(tensor.shape),
+        "role": tensor.role,
+        "tied_to": tensor.tied_to,
+    }
+
+
+def report(model: Model, *, depth: int | None = None) -> Report:
+    """Return the report of ``weigh count``: the rows of each level add up to the row above them.
+
+    Inside a repeated part counts are of one copy, and shares are left out.
+    """
+    from weighbridge.documents.report import Report
+    from weighbridge.documents.tables.rows import all_tensors, tree_table
+
+    book = ledger(model.tree, PARAMETERS)
+    return Report(headline(model), f"{book.amount:,} parameters", (tree_table(book, all_tensors, depth),), tuple(notes(model)))
+
+
+def notebook(model: Model) -> str:
+    """Return a fragment of HTML: the total, the treemap, the table that folds, the notes."""
+    from html import escape
+
+    from weighbridge.documents.renderers.folding import STYLE, folding
+    from weighbridge.documents.renderers.treemap import tiles, treemap
+
+    shown = report(model)
+    picture = treemap(tiles(ledger(model.tree, PARAMETERS)), height=240)
+    body = f"<p><strong>{escape(shown.headline)}</strong> {escape(shown.figure)}</p>{picture}{''.join(map(folding, shown.tables))}"
+    return f'<div class="weighbridge"><style>{STYLE}</style>{body}{"".join(f"<p>{escape(note)}</p>" for note in shown.notes)}</div>'
+
+
+def headline(model: Model, say: Callable[[str], str] = str) -> str:
+    """Return class, source and main sizes in one line."""
+    pieces = [model.class_name, model.source]
+    if model.description is not None:
+        sizes = vars(model.description.sizes)
+        known = [("layers", say("{} layers")), ("hidden", say("hidden {}")), ("heads", say("{} heads"))]
+        pieces.append(say(", ").join(form.format(sizes[word]) for word, form in known if isinstance(sizes.get(word), int)))
+    return " · ".join(piece for piece in pieces if piece)
+
+
+def notes(model: Model) -> Iterator[str]:
+    """Yield what one should know about a count: convention, buffers, defaults, unknown fields."""
+    tally = model.count()
+    if tally.buffers:
+        yield f"{tally.buffers:,} buffer elements are saved with it and are not parameters."
+    if tally.duplicated != tally.unique:
+        yield f"Tied tensors are counted once; counted under every name they are {tally.duplicated:,}."
+    if tally.active != tally.unique:
+        yield f"Active per token, with the chosen experts only: {tally.active:,}."
+    if tally.trainable != tally.unique:
+        yield f"Trainable: {tally.trainable:,}; the others are frozen."
+    if model.stored is not None and model.stored != tally.stored:
+        yield f"Elements stored in the file: {model.stored:,}."
+    yield from model.notes
+    if model.defaulted:
+        yield f"Taken from the class defaults: {', '.join(model.defaulted)}."
+    if model.unknown:
+        yield f"Unknown fields, not taken into account: {', '.join(model.unknown)}."
+    siblings = list(_siblings(model))
+    if siblings:
+        yield f"This is {model.class_name}. {', '.join(siblings)}: weigh counts {model.source}"
+
+
+def _siblings(model: Model) -> Iterator[str]:
+    """Yield up to two other classes of the same config whose counts differ."""
+    if model.description is None:
+        return
+    from weighbridge.accounts.parameters import count
+
+    known, _, sizes = model.description
+    seen = {model.count().unique}
+    for name, blueprint in known.classes.items():
+        other = count(blueprint(sizes))
+        if other not in seen and len(seen) < 3:
+            seen.add(other)
+            yield f"{name} has {other:,}"

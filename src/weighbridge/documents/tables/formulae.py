@@ -1,0 +1,94 @@
+"""A closed formula as a report, as JSON, and bare in one notation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from weighbridge.core.errors import UsageError
+from weighbridge.core.messages import mark, translator
+from weighbridge.core.notation import LATEX, TEXT, UNICODE, write
+from weighbridge.documents.report import Column, Report, Row, Table
+from weighbridge.explain.formulas import Formula, flops_formula, parameter_formula
+from weighbridge.explain.sensitivity import Insight, insight
+
+if TYPE_CHECKING:
+    from weighbridge.model import Model
+
+HEADLINES = (mark("closed formula of its parameters"), mark("closed formula of its forward FLOPs"))
+
+
+def formula(model: Model, *, of_flops: bool = False) -> Formula:
+    """Return the closed formula of the parameters, or of the matrix arithmetic of a forward pass."""
+    return flops_formula(model) if of_flops else parameter_formula(model)
+
+
+def report(model: Model, *, of_flops: bool = False, lang: str = "en") -> Report:
+    """Lay a closed formula out: the total, its symbols, and each module's own.
+
+    >>> from weighbridge import model
+    >>> report(model("bert-base-uncased")).tables[0].rows[0].cells[1]
+    'V × H + S × H + T × H + H² + 3 × H + L × (4 × H² + 2 × H × I + 9 × H + I)'
+    """
+    say = translator(lang)
+    found = formula(model, of_flops=of_flops)
+    whole = [Row((say("closed"), found.unicode))]
+    told = _insight(found)
+    if told and told.relations:
+        relations = say(", ").join(f"{symbol.letter} = {write(multiple, UNICODE)}" for symbol, multiple in told.relations)
+        whole.append(Row((say("collected, as {relations}").format(relations=relations), write(told.collected, UNICODE))))
+    symbols = [Row((symbol.letter, symbol.key, say(symbol.meaning), found.values[symbol.letter])) for symbol in found.symbols]
+    modules = [
+        Row((part.path, write(part.closed.expression(), UNICODE), part.value), part.path.count(".")) for part in found.modules if part.value
+    ]
+    tables = (
+        Table((Column(say("form")), Column(say("formula"))), tuple(whole)),
+        Table((Column(say("symbol")), Column(say("config key")), Column(say("meaning")), Column(say("value"), "integer")), tuple(symbols)),
+        Table((Column(say("module")), Column(say("formula of one copy")), Column(say("value"), "integer")), tuple(modules)),
+    )
+    head = f"{model.class_name} · {model.source}: {say(HEADLINES[of_flops])}"
+    return Report(head, f"{found.value:,}", tables)
+
+
+def as_json(model: Model, *, of_flops: bool = False, lang: str = "en") -> dict[str, Any]:
+    """Return a closed formula as plain data."""
+    say = translator(lang)
+    found = formula(model, of_flops=of_flops)
+    told = _insight(found)
+    return {
+        "source": model.source, "class": model.class_name, "of": "forward_matmul" if of_flops else "unique",
+        "value": found.value, "text": found.text, "latex": found.latex, "mathml": found.mathml, "tree": found.json,
+        "collected": write(told.collected, TEXT) if told else None,
+        "relations": [f"{symbol.letter} = {write(multiple, TEXT)}" for symbol, multiple in told.relations] if told else [],
+        "symbols": [{"letter": s.letter, "key": s.key, "meaning": say(s.meaning), "value": found.values[s.letter]} for s in found.symbols],
+        "modules": [
+            {"path": part.path, "text": write(part.closed.expression(), TEXT), "latex": write(part.closed.expression(), LATEX),
+             "value": part.value}
+            for part in found.modules
+        ],
+    }  # fmt: skip
+
+
+def bare(model: Model, notation: str, *, of_flops: bool = False) -> str:
+    """Write the closed formula alone.
+
+    Args:
+        notation: ``latex``, ``mathml`` or ``sympy``.
+
+    Raises:
+        UsageError: SymPy is asked for and not installed.
+
+    >>> from weighbridge import model
+    >>> bare(model("bert-base-uncased"), "latex")[:32]
+    'V \\\\times H + S \\\\times H + T \\\\tim'
+    """
+    found = formula(model, of_flops=of_flops)
+    if notation != "sympy":
+        return found.latex if notation == "latex" else found.mathml
+    try:
+        return str(found.sympy())
+    except ImportError:
+        raise UsageError("--format sympy needs SymPy: pip install 'weighbridge[formula]'") from None
+
+
+def _insight(found: Formula) -> Insight | None:
+    return insight(found.closed, {symbol.letter: symbol for symbol in found.symbols}, found.values)

@@ -1,0 +1,44 @@
+"""The tensors of a model as a report and as JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from weighbridge.documents.report import Report
+    from weighbridge.model import Model
+
+
+def as_json(model: Model, names: str = "reference") -> list[dict[str, Any]]:
+    """Return the answer of ``weigh tensors --json``.
+
+    >>> from weighbridge import model
+    >>> as_json(model("bert-base-uncased"))[0]
+    {'name': 'embeddings.word_embeddings.weight', 'shape': [30522, 768], 'count': 23440896, 'role': 'embedding', 'tied_to': None}
+    """
+    answer = []
+    for row in model.tensors(names):
+        entry = {"name": row.name, "shape": list(row.shape), "count": row.count, "role": row.role, "tied_to": row.tied_to}
+        if row.dtype is not None:
+            entry["dtype"] = row.dtype
+        answer.append(entry)
+    return answer
+
+
+def report(model: Model, names: str = "reference") -> Report:
+    """Return the report of ``weigh tensors``: one row a tensor, in the reference's order."""
+    from weighbridge.documents.report import Column, Report, Row, Table
+    from weighbridge.documents.tables.counting import headline
+
+    rows = []
+    for row in model.tensors(names):
+        shape = f"[{', '.join(map(str, row.shape))}]"
+        count = row.count
+        assert isinstance(count, int)
+        rows.append(Row((row.name, shape, count, row.role, f"= {row.tied_to}" if row.tied_to else "")))
+    columns = (Column("name"), Column("shape"), Column("count", "integer"), Column("role"), Column("tied to"))
+    tally = model.count()
+    notes = [f"{len(rows)} tensors, {tally.duplicated:,} elements by name, {tally.unique:,} unique parameters."]
+    if tally.buffers:
+        notes.append(f"{tally.buffers:,} elements are buffers and no parameters.")
+    return Report(headline(model), f"{tally.unique:,} parameters", (Table(columns, tuple(rows)),), tuple(notes))

@@ -1,0 +1,79 @@
+"""A reconciliation as a report, and as JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weighbridge.conventions.reconcile import Match, Reconciliation, explained
+from weighbridge.conventions.rules import Piece
+from weighbridge.core.messages import Say, mark, translator
+from weighbridge.documents.report import Column, Report, Row, Table
+
+HOW = {
+    "exact": mark("exact"),
+    "rounded": mark("rounded"),
+    "truncated": mark("cut off, not rounded"),
+    "coarse": mark("rounded, with zeros at the end"),
+    "nearest": mark("nearest"),
+}
+
+
+def report(answer: Reconciliation, lang: str = "en") -> Report:
+    """Lay a reconciliation out: the conventions, how each comes to its number, and how it differs from the model.
+
+    >>> from weighbridge import model
+    >>> from weighbridge.conventions.reconcile import reconcile
+    >>> report(reconcile(model("bert-base-uncased"), 108808704)).tables[0].rows[0].cells[0]
+    'BertModel without linear biases and pooler'
+    """
+    say = translator(lang)
+    head = say("{number} against {name}").format(number=_grouped(answer.number), name=answer.class_name)
+    figure = say("{name} has {value}").format(name=answer.class_name, value=f"{answer.reference:,}")
+    columns = (Column(say("convention")), Column(say("value"), "integer"), Column(say("fit")), Column(say("how it comes about")))
+    matches = answer.matches or ((answer.nearest.match,) if answer.nearest else ())
+    table = Table(columns, tuple(Row(_cells(match, say)) for match in matches))
+    return Report(head, figure, (table,) if matches else (), tuple(_notes(answer, say)))
+
+
+def as_json(answer: Reconciliation) -> dict[str, Any]:
+    """Return a reconciliation as plain data."""
+    return {
+        "number": answer.number,
+        "class": answer.class_name,
+        "reference": answer.reference,
+        "matches": [_match_json(match) for match in answer.matches],
+        "nearest": {
+            **_match_json(answer.nearest.match), "residual": answer.nearest.residual, "hints": list(answer.nearest.hints),
+        } if answer.nearest else None,
+    }  # fmt: skip
+
+
+def _match_json(match: Match) -> dict[str, Any]:
+    return {
+        "class": match.class_name, "convention": match.convention, "rules": list(match.keys), "value": match.value,
+        "fit": match.how, "unit": match.unit, "class_count": match.class_count, "leaves_out": _pieces(match.leaves_out),
+        "adds": _pieces(match.adds), "from_reference": _pieces(match.from_reference), "cost": match.cost,
+    }  # fmt: skip
+
+
+def _pieces(pieces: tuple[Piece, ...]) -> list[dict[str, Any]]:
+    return [{"what": piece.what, "count": piece.amount} for piece in pieces]
+
+
+def _grouped(number: str) -> str:
+    return f"{int(number):,}" if number.isascii() and number.isdigit() and len(number) < 40 else number
+
+
+def _cells(match: Match, say: Say) -> tuple[str, int, str, str]:
+    unit = say(", in units of 2^{power}").format(power=match.unit.bit_length() - 1) if match.unit % 1000 else ""
+    how = explained(match, say)
+    return match.convention, match.value, say(HOW[match.how]) + (unit if match.unit > 1 else ""), how if "=" in how else ""
+
+
+def _notes(answer: Reconciliation, say: Say) -> list[str]:
+    if answer.nearest is None:
+        return []
+    residual = answer.nearest.residual
+    sign = "+" if residual > 0 else "−"
+    first = say("No convention gives this number; the nearest is off by {difference}.").format(difference=f"{sign}{abs(residual):,}")
+    return [first, *(f"- {hint}" for hint in answer.nearest.hints)]

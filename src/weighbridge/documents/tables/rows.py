@@ -1,0 +1,157 @@
+"""Rows of a ledger: single children joined, alike neighbours grouped, repeats folded.
+
+The rows of one level add up to the row above them; inside a repeated part amounts are of one copy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+
+from weighbridge.accounts.ledger import Entry, Line
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Op, Tensor, indices
+from weighbridge.documents.report import Column, Row, Share, Table, shares
+
+
+def rows(entry: Entry, shown: Callable[[Entry], list[Line]], share: Share | None = None, path: tuple[str, ...] = ()) -> Iterator[Row]:
+    """Yield the rows under *entry*.
+
+    Args:
+        shown: The lines of a part that are worth a row of their own (or a place in its shape).
+        share: The share of *entry* in the whole; None inside a repeated part.
+        path: The names of the rows above.
+    """
+    lines = shown(entry)
+    groups = list(_groups(entry.children, shown))
+    amounts = [_int(line.amount) for line in lines] + [sum(_int(child.amount) for child in group) for group in groups]
+    split = shares(amounts, _int(entry.each), share.per_mille) if share is not None else [None] * len(amounts)
+    for line, amount, part in zip(lines, amounts, split, strict=False):
+        text = shapes([line.node]) if isinstance(line.node, Tensor) else ""
+        yield _row(line.node.name, text, amount, part, path)
+    for group, part, amount in zip(groups, split[len(lines) :], amounts[len(lines) :], strict=True):
+        yield from _group(group, amount, shown, part, path)
+
+
+def _row(name: str, shape: str, amount: int, share: Share | None, path: tuple[str, ...]) -> Row:
+    return Row((name, shape, amount, share, share, ".".join((*path, name))), len(path), strong=not path)
+
+
+def _group(
+    group: tuple[Entry, ...], amount: int, shown: Callable[[Entry], list[Line]], share: Share | None, path: tuple[str, ...]
+) -> Iterator[Row]:
+    names, entry = [], group[0]
+    for member in group:
+        name, entry = _joined(member)
+        names.append(name)
+    shape = ""
+    if not entry.children:
+        shape = (f"{len(group)} × " if len(group) > 1 else "") + shapes(_tensors(shown(entry)))
+    if entry.times != 1:
+        shape = f"{entry.times} × {entry.each:,}"
+    name = ", ".join(names)
+    yield _row(name, shape, amount, share, path)
+    if any(holds(child, shown) for child in entry.children) or (entry.times != 1 and shown(entry)):
+        yield from rows(entry, shown, share if entry.times == 1 else None, (*path, name))
+
+
+def _joined(entry: Entry) -> tuple[str, Entry]:
+    """Follow single children down, so that ``pooler`` holding only ``dense`` is one row."""
+    name = _name(entry)
+    while entry.times == 1 and len(entry.children) == 1 and not entry.lines:
+        entry = entry.children[0]
+        name = f"{name}.{_name(entry)}" if name else _name(entry)
+    return name, entry
+
+
+def _name(entry: Entry) -> str:
+    part = entry.part
+    if part.repeat is None:
+        return part.name if entry.times == 1 else f"{part.name} × {entry.times}"
+    where = f" ({_span(list(indices(part)))})" if part.at is not None and part.repeat else ""
+    return f"{part.name} × {entry.times}{where}"
+
+
+def _span(at: list[int]) -> str:
+    if len(at) > 2 and len({b - a for a, b in pairwise(at)}) == 1:
+        return f"{at[0]}-{at[-1]}" if at[1] - at[0] == 1 else f"{at[0]}, {at[1]}, ... {at[-1]}"
+    return ", ".join(map(str, at)) if len(at) <= 6 else f"{at[0]}, {at[1]}, ... {at[-1]}"
+
+
+def _groups(children: tuple[Entry, ...], shown: Callable[[Entry], list[Line]]) -> Iterator[tuple[Entry, ...]]:
+    """Group neighbouring single modules with the same lines; parts without any stay away."""
+    run: list[Entry] = []
+    for entry in children:
+        if not holds(entry, shown):
+            continue
+        if run and _alike(run[0], entry, shown):
+            run.append(entry)
+            continue
+        if run:
+            yield tuple(run)
+        run = [entry]
+    if run:
+        yield tuple(run)
+
+
+def _alike(a: Entry, b: Entry, shown: Callable[[Entry], list[Line]]) -> bool:
+    plain = not a.children and not b.children and a.part.repeat is None and b.part.repeat is None
+    return plain and a.part.kind == b.part.kind and shown(a) == shown(b)
+
+
+def holds(entry: Entry, shown: Callable[[Entry], list[Line]]) -> bool:
+    """Tell whether anything under *entry* is shown."""
+    return bool(shown(entry)) or any(holds(child, shown) for child in entry.children)
+
+
+def _tensors(lines: list[Line]) -> list[Tensor]:
+    return [line.node for line in lines if isinstance(line.node, Tensor)]
+
+
+def all_tensors(entry: Entry) -> list[Line]:
+    """Show every tensor: for counts, where a tied tensor is a row of zero."""
+    return [line for line in entry.lines if not isinstance(line.node, Op)]
+
+
+def all_that_costs(entry: Entry) -> list[Line]:
+    """Show what is not zero: for arithmetic, where a look-up has no row."""
+    return [line for line in entry.lines if line.amount]
+
+
+def shapes(tensors: list[Tensor]) -> str:
+    """Write the shapes of one module's tensors: ``[768, 768] + 768``, ``2 × 768``; say what is not counted.
+
+    >>> shapes([Tensor("weight", (2, 3)), Tensor("bias", (2,), "bias")])
+    '[2, 3] + 2'
+    """
+    pieces: list[tuple[str, int]] = []
+    for tensor in tensors:
+        text = str(tensor.shape[0]) if len(tensor.shape) == 1 else f"[{', '.join(map(str, tensor.shape))}]"
+        text += " tied" if tensor.tied_to is not None else " buffer" if tensor.role == "buffer" else ""
+        if pieces and pieces[-1][0] == text:
+            pieces[-1] = (text, pieces[-1][1] + 1)
+        else:
+            pieces.append((text, 1))
+    return " + ".join(text if times == 1 else f"{times} × {text}" for text, times in pieces)
+
+
+def _int(value: Size) -> int:
+    assert isinstance(value, int)
+    return value
+
+
+TREE = (
+    Column("module"),
+    Column("shape"),
+    Column("amount", "integer"),
+    Column("share %", "share"),
+    Column("", "bar"),
+    Column("path", "path"),
+)
+"""The columns of these rows."""
+
+
+def tree_table(entry: Entry, shown: Callable[[Entry], list[Line]], depth: int | None = None) -> Table:
+    """Return the rows under *entry*, no deeper than *depth* levels, as a table."""
+    kept = tuple(row for row in rows(entry, shown, Share(1000)) if depth is None or row.depth < depth)
+    return Table(TREE, kept, headed=False)

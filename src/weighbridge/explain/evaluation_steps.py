@@ -1,0 +1,78 @@
+"""From a formula to its value, one step at a time: what a derivation writes between the equals signs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from weighbridge.core.formula import Expression, Floor, Number, Product, Quotient, Sum, Symbol, evaluate
+
+
+def chain(formula: Expression, values: Mapping[str, int]) -> tuple[Expression, ...]:
+    """Return the formula, the formula with its numbers, each step of the arithmetic, and the value.
+
+    >>> H = Symbol("H")
+    >>> [str(step) for step in chain(4 * (H * H + H), {"H": 768})]
+    ['4*(H^2 + H)', '4*(768^2 + 768)', '4*(589824 + 768)', '4*590592', '2362368']
+    """
+    numbers = {letter: Number(value) for letter, value in values.items()}
+    steps = [formula]
+    step = substituted(formula, numbers)
+    if str(step) != str(formula):
+        steps.append(step)
+    while not isinstance(step, Number):
+        step = reduced(step)
+        steps.append(step)
+    return tuple(steps)
+
+
+def substituted(expression: Expression, numbers: Mapping[str, Number]) -> Expression:
+    """Put numbers in place of the letters and work nothing out; one letter is one number object, so powers stay powers."""
+    match expression:
+        case Symbol():
+            return numbers[expression.letter]
+        case Sum():
+            return Sum(tuple(substituted(term, numbers) for term in expression.terms))
+        case Product():
+            return Product(tuple(substituted(factor, numbers) for factor in expression.factors))
+        case Quotient():
+            return Quotient(substituted(expression.numerator, numbers), substituted(expression.denominator, numbers))
+        case Floor():
+            return Floor(substituted(expression.numerator, numbers), substituted(expression.denominator, numbers))
+        case _:
+            return expression
+
+
+def reduced(expression: Expression) -> Expression:
+    """Work out whatever has only numbers in it, and nothing else: one line of a hand calculation."""
+    if isinstance(expression, Number):
+        return expression
+    inner = _operands(expression)
+    if all(isinstance(operand, Number) for operand in inner):
+        return Number(_whole(evaluate(expression, {})))
+    match expression:
+        case Sum():
+            return Sum(tuple(reduced(term) for term in inner))
+        case Product():
+            return Product(tuple(reduced(factor) for factor in inner))
+        case Quotient():
+            return Quotient(reduced(expression.numerator), reduced(expression.denominator))
+        case _:
+            assert isinstance(expression, Floor)
+            return Floor(reduced(expression.numerator), reduced(expression.denominator))
+
+
+def _operands(expression: Expression) -> tuple[Expression, ...]:
+    match expression:
+        case Sum():
+            return expression.terms
+        case Product():
+            return expression.factors
+        case Quotient() | Floor():
+            return (expression.numerator, expression.denominator)
+        case _:
+            raise TypeError(f"{expression!r} has no number for its letters")
+
+
+def _whole(value: object) -> int:
+    assert isinstance(value, int)
+    return value

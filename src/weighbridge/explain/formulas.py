@@ -1,0 +1,116 @@
+"""Closed formulas of a model's counts, with the symbols they are written in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from weighbridge.accounts.closed import Closed, all_closed
+from weighbridge.accounts.flops import flops
+from weighbridge.accounts.ledger import Entry, entries, ledger
+from weighbridge.accounts.parameters import PARAMETERS
+from weighbridge.core.formula import Symbol, evaluate, letters
+from weighbridge.core.messages import mark
+from weighbridge.core.notation import LATEX, TEXT, UNICODE, as_json, mathml, write
+from weighbridge.core.sizes import Size
+
+if TYPE_CHECKING:
+    from weighbridge.model import Model
+
+
+class ModuleFormula(NamedTuple):
+    """The closed formula of one module: all its copies, and one of them."""
+
+    path: str
+    closed: Closed
+    value: int
+
+
+class Formula(NamedTuple):
+    """A closed formula: the total, one for each module, and the symbols with their values.
+
+    >>> from weighbridge import model
+    >>> model("bert-base-uncased").formula().value
+    109482240
+    """
+
+    closed: Closed
+    modules: tuple[ModuleFormula, ...]
+    symbols: tuple[Symbol, ...]
+    values: dict[str, int]
+
+    @property
+    def value(self) -> int:
+        """The formula with its numbers put in."""
+        return _integer(evaluate(self.closed.expression(), self.values))
+
+    @property
+    def text(self) -> str:
+        """Plain text, such as ``V*H + 3*H``."""
+        return write(self.closed.expression(), TEXT)
+
+    @property
+    def unicode(self) -> str:
+        """Text with superscripts and multiplication signs."""
+        return write(self.closed.expression(), UNICODE)
+
+    @property
+    def latex(self) -> str:
+        """LaTeX, without delimiters."""
+        return write(self.closed.expression(), LATEX)
+
+    @property
+    def mathml(self) -> str:
+        """A ``<math>`` element."""
+        return mathml(self.closed.expression())
+
+    @property
+    def json(self) -> object:
+        """Nested lists: ``[operator, operand, ...]``."""
+        return as_json(self.closed.expression())
+
+    def sympy(self) -> Any:
+        """Return a SymPy expression; SymPy must be installed."""
+        from sympy import Symbol as SympySymbol
+        from sympy import sympify
+
+        names = {symbol.letter: SympySymbol(symbol.letter, integer=True, positive=True) for symbol in self.symbols}
+        return sympify(self.text.replace("^", "**"), locals=names)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def parameter_formula(model: Model) -> Formula:
+    """Return the closed formula of the unique parameters of *model*."""
+    tree, table, values = model.symbolic()
+    return _formula(ledger(tree, PARAMETERS), table, values)
+
+
+def flops_formula(model: Model, lengths: tuple[str, ...] = ("seq",)) -> Formula:
+    """Return the closed formula of the forward matrix arithmetic, in batch B and tokens n."""
+    tree, table, values = model.symbolic()
+    # A family's own letters come first: T5's B counts buckets, so its batch is b.
+    seq = Symbol("n", word="seq", key="seq", meaning=mark("tokens per example"), order=-1)
+    batch = Symbol("b" if "B" in table else "B", word="batch", key="batch", meaning=mark("examples"), order=-2)
+    decoder = Symbol("m", word="decoder", key="decoder_seq", meaning=mark("decoder tokens per example"), order=-1)
+    known: dict[str, Size] = {"seq": seq, "decoder": decoder}
+    table = {**table, "n": seq, "m": decoder, batch.letter: batch}
+    return _formula(flops(tree, known, batch).ledger, table, {**values, "n": 128, "m": 128, batch.letter: 1})
+
+
+def _formula(book: Entry, table: dict[str, Symbol], values: dict[str, int]) -> Formula:
+    total, *inner = all_closed(book)
+    # A letter that cancels out, as in H / N * N, still stands in the formula as it is written.
+    used = letters(total.expression()).union(*map(letters, total.polynomial().symbols()))
+    modules = tuple(
+        ModuleFormula(path, formula, _integer(evaluate(entry.each, values)))
+        for (path, entry), formula in zip(entries(book), (total, *inner), strict=True)
+        if path
+    )
+    kept = tuple(symbol for letter, symbol in table.items() if letter in used)
+    return Formula(total, modules, kept, {symbol.letter: values[symbol.letter] for symbol in kept})
+
+
+def _integer(value: Size) -> int:
+    assert isinstance(value, int)
+    return value

@@ -1,0 +1,192 @@
+"""A model taken apart for a reader: its modules with their tensors, in ints and in symbols side by side.
+
+The tree says what is where; this says what it is for (attention, feed-forward, norm, head), which is
+what derivations are divided by and what counting conventions leave out.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from weighbridge.core.formula import Expression, Number, Product, Symbol, times, total
+from weighbridge.core.polynomials import polynomial
+from weighbridge.core.sizes import Size, product
+from weighbridge.core.tree import Part, Tensor
+from weighbridge.explain.wording import topic_of_name
+
+if TYPE_CHECKING:
+    from weighbridge.model import Model
+
+TOPICS = {
+    "attention": "attention", "self_attention": "attention", "cross_attention": "cross_attention",
+    "latent_attention": "latent_attention", "linear_attention": "mixer", "ssm": "mixer", "mamba": "mixer", "mixer": "mixer",
+    "recurrent": "mixer", "recurrence": "mixer", "fourier": "mixer", "convolution": "convolution", "conv_module": "convolution",
+    "feed_forward": "feed_forward", "mlp": "feed_forward", "experts": "experts", "expert": "experts", "mixture": "experts",
+    "moe": "experts", "router": "experts", "projector": "projector",
+}  # fmt: skip
+"""From the kind of a part to what it is for; kinds not named here take it from the parts around them."""
+STRUCTURAL = frozenset(TOPICS.values())
+NORMS = frozenset({"layer_norm", "rms_norm", "group_norm", "batch_norm", "instance_norm", "norm", "scale", "layer_scale"})
+TRANSPARENT = frozenset({"model", "backbone"})
+HEADS = frozenset({"head", "lm_head", "classifier"})
+HEAD_NAMES = frozenset(
+    """lm_head generator_lm_head classifier pre_classifier qa_outputs score embed_out output_projection seq_relationship vocab_transform
+    vocab_projector""".split()
+)
+"""Linear maps that are a head by themselves, known by their names."""
+PROJECTIONS = frozenset({"visual_projection", "text_projection", "audio_projection"})
+"""Linear maps from a tower into a space that others share."""
+
+
+class Pair(NamedTuple):
+    """A part in ints, and the same part in symbols."""
+
+    part: Part
+    symbolic: Part
+
+    def children(self) -> list[Pair]:
+        """Pair up the parts inside."""
+        ours = (node for node in self.part.children if isinstance(node, Part))
+        theirs = (node for node in self.symbolic.children if isinstance(node, Part))
+        return [Pair(a, b) for a, b in zip(ours, theirs, strict=True)]
+
+    def tensors(self) -> list[tuple[Tensor, Tensor]]:
+        """Pair up the tensors of its own, buffers left out."""
+        ours = (node for node in self.part.children if isinstance(node, Tensor))
+        theirs = (node for node in self.symbolic.children if isinstance(node, Tensor))
+        return [(a, b) for a, b in zip(ours, theirs, strict=True) if a.role != "buffer"]
+
+    @property
+    def repeated(self) -> bool:
+        """Whether it stands for several copies (one copy of a fixed number is none)."""
+        return self.part.repeat is not None and (self.part.repeat != 1 or isinstance(self.symbolic.repeat, Symbol))
+
+
+class Leaf(NamedTuple):
+    """A part that owns tensors, with the parts around it.
+
+    Attributes:
+        path: Its dotted path from where the walk began; repeats are folded.
+        pair: The part itself.
+        around: The parts it stands in, outermost first.
+    """
+
+    path: str
+    pair: Pair
+    around: tuple[Pair, ...]
+
+    @property
+    def topic(self) -> str:
+        """What it is for: a topic of :data:`TOPICS`, or ``norm``, ``embedding``, ``pooler``, ``head``, ``other``."""
+        found = topic(self.pair.part, tuple(pair.part for pair in self.around))
+        return topic_of_name(self.pair.part.name) or found if found == "other" and self.in_layer else found
+
+    @property
+    def copies(self) -> Size:
+        """How many copies of it are stored, counting the repeats around it."""
+        return product(pair.part.repeat for pair in (*self.around, self.pair) if pair.part.repeat is not None)
+
+    @property
+    def in_layer(self) -> bool:
+        """Whether it stands in a repeated part."""
+        return any(pair.repeated for pair in (*self.around, self.pair))
+
+
+def topic(part: Part, around: tuple[Part, ...]) -> str:
+    """Tell what a part is for from its own kind and the parts it stands in, outermost first.
+
+    >>> topic(Part("dense", kind="linear"), (Part("layer", kind="layer"), Part("attention", kind="self_attention")))
+    'attention'
+    """
+    if part.kind in NORMS:
+        return "norm"
+    kinds = [outer.kind for outer in (*around, part)]
+    topics = [TOPICS[kind] for kind in kinds if kind in TOPICS]
+    if "experts" in topics:
+        return "experts"
+    if topics:
+        return topics[0]
+    if any(kind in HEADS for kind in kinds) or part.name in HEAD_NAMES:
+        return "head"
+    if "pooler" in kinds or part.name == "pooler":
+        return "pooler"
+    if "embeddings" in kinds or part.kind == "embedding":
+        return "embedding"
+    return "projector" if part.name in PROJECTIONS else "other"
+
+
+def pair(model: Model) -> tuple[Pair, dict[str, Symbol], dict[str, int]]:
+    """Return a model's trees side by side, its symbols and their values; a checkpoint has only numbers."""
+    if model.description is None:
+        return Pair(model.tree, model.tree), {}, {}
+    tree, table, values = model.symbolic()
+    return Pair(model.tree, tree), table, values
+
+
+def leaves(root: Pair, path: str = "", around: tuple[Pair, ...] = ()) -> list[Leaf]:
+    """List every part that owns tensors, in the reference's order."""
+    found = [Leaf(path, root, around)] if root.tensors() else []
+    for child in root.children():
+        found += leaves(child, joined(path, child.part.name), (*around, root))
+    return found
+
+
+def joined(path: str, name: str) -> str:
+    """Put a dotted path together; the empty name adds nothing.
+
+    >>> joined("encoder", "layer"), joined("", "encoder")
+    ('encoder.layer', 'encoder')
+    """
+    return f"{path}.{name}" if path and name else path or name
+
+
+def find(root: Pair, path: str) -> Pair | None:
+    """Return the part at a dotted path, or None.
+
+    An index is passed over, as all copies are alike; so may be the name of a part that only wraps others (``bert``).
+    """
+    if not path:
+        return root
+    for child in root.children():
+        name = child.part.name
+        if not name or path == name or path.startswith(name + "."):
+            rest = path if not name else path[len(name) + 1 :]
+            first, _, behind = rest.partition(".")
+            found = find(child, behind if first.isdigit() and child.part.repeat is not None else rest)
+            if found is not None:
+                return found
+    wrapped = (found for child in root.children() if child.part.kind in TRANSPARENT and (found := find(child, path)))
+    return next(wrapped, None)
+
+
+def elements(shape: tuple[Size, ...]) -> Expression:
+    """Write a shape as a product, kept as it is: ``768 × 768`` stays two factors.
+
+    >>> str(elements((3, 4)))
+    '3*4'
+    """
+    if len(shape) > 1 and all(isinstance(size, int) for size in shape):
+        return Product(tuple(Number(size) for size in shape if isinstance(size, int)))
+    return times(shape)
+
+
+def owned(tensors: list[tuple[Tensor, Tensor]]) -> Expression:
+    """Write what the tensors hold that are no other's storage, equal terms collected."""
+    counts: dict[object, tuple[Expression, int]] = {}
+    for ours, theirs in tensors:
+        if ours.tied_to is None:
+            term = elements(theirs.shape)
+            key = polynomial(term)
+            counts[key] = (term, counts.get(key, (term, 0))[1] + 1)
+    return total(term if many == 1 else scaled(many, term) for term, many in counts.values())
+
+
+def scaled(many: Size, term: Expression) -> Expression:
+    """Write ``n × term`` without multiplying it out; once is the term itself.
+
+    >>> str(scaled(4, Symbol("H") * Symbol("H") + Symbol("H")))
+    '4*(H^2 + H)'
+    """
+    if isinstance(many, int) and many == 1:
+        return term
+    return Product((many if isinstance(many, Expression) else Number(int(str(many))), term))

@@ -1,1 +1,0 @@
-"""Why a number is what it is, and whether it is true."""

@@ -1,0 +1,127 @@
+"""A blueprint's tensors and a file's, brought together by name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
+
+from weighbridge.core.errors import UsageError
+from weighbridge.core.tree import Row
+from weighbridge.readers import gguf_models
+from weighbridge.readers.onnx_pair import SIDES
+from weighbridge.readers.onnx_roles import modules_in
+from weighbridge.verification.renaming import Naming, Step, naming, prefixes, resolve
+
+if TYPE_CHECKING:
+    from weighbridge.model import Described, Model
+    from weighbridge.readers import Listing
+
+
+class Alignment(NamedTuple):
+    """The blueprint's tensors and the file's, brought together by name.
+
+    Attributes:
+        groups: The blueprint's names and the file's rows that make them up: one to one, or merged, or split.
+        extra: Rows of the file that have no place.
+        missing: Rows of the blueprint that the file has not.
+    """
+
+    groups: tuple[tuple[tuple[str, ...], list[Row]], ...]
+    extra: tuple[Row, ...]
+    missing: tuple[Row, ...]
+
+
+class Spelling(NamedTuple):
+    """How the format of a file spells names.
+
+    Attributes:
+        steps: Renamings: GGUF has names of its own for every architecture.
+        instead: Names in place of those that an exporter made up.
+        shapes: Whether a name that says nothing may be found by a shape that only one tensor has.
+        sides: How the names of each file begin, if several that name their tensors apart were put together.
+    """
+
+    steps: tuple[Step, ...] = ()
+    instead: Mapping[str, str] = MappingProxyType({})
+    shapes: bool = False
+    sides: tuple[str, ...] = ("",)
+
+
+PLAIN = Spelling()
+
+
+def spelling_of(listing: Listing) -> Spelling:
+    """Return how a file spells its names, by its format."""
+    if listing.format == "onnx":
+        instead = {name: f"{module}.weight" for name, module in modules_in(listing).items()}
+        sides = listing.metadata.get(SIDES)
+        return Spelling((Step(re.compile(r"()_quantized$"), ("",)),), instead, True, sides if isinstance(sides, tuple) else ("",))
+    return Spelling(tuple(Step(re.compile(pattern), (target,)) for pattern, target in gguf_models.steps_of(listing)))
+
+
+def aligned_in_any_spelling(described: Model, actual: list[Row], spelling: Spelling) -> tuple[dict[str, Row], Alignment]:
+    """Align by the reference's names, or by another set that the family knows, if the file is written in that."""
+    known = described.description
+    assert known is not None
+    best: tuple[dict[str, Row], Alignment] | None = None
+    for names in ("reference", "checkpoint", *known.family.renames):
+        try:
+            rows = described.tensors(names)
+        except UsageError:  # nobody has recorded how the files of this type name their tensors
+            continue
+        expected = {row.name: row for row in sorted(rows, key=lambda row: row.tied_to is None)}
+        aligned = align(expected, actual, keys_of(known, described.class_name), spelling)
+        if best is None or len(aligned.extra) < len(best[1].extra):
+            best = expected, aligned
+        if not aligned.extra:
+            break
+    assert best is not None
+    return best
+
+
+def align(expected: Mapping[str, Row], actual: list[Row], keys: Iterable[str], spelling: Spelling = PLAIN) -> Alignment:
+    """Bring the blueprint's tensors and the file's together by their names."""
+    groups: dict[tuple[str, ...], list[Row]] = {}
+    extra = []
+    for side in spelling.sides:
+        own = [row for row in actual if row.name.startswith(side)]
+        spelled = {row.name: spelling.instead.get(row.name, row.name).removeprefix(side) for row in own}
+        names = [spelled[row.name] for row in own if row.role != "buffer"]
+        chosen: Naming = naming(keys, names, expected, prefixes(expected), steps=spelling.steps)
+        for row in own:
+            targets = resolve(spelled[row.name], chosen, expected)
+            if targets and not (
+                row.role == "buffer" and (len(targets) > 1 or row.name not in expected) and expected[targets[0]].shape != row.shape
+            ):
+                groups.setdefault(targets, []).append(row)
+            else:
+                extra.append(row)
+    covered = {name for targets in groups for name in targets}
+    missing = tuple(row for row in expected.values() if row.name not in covered)
+    if not spelling.shapes:
+        return Alignment(tuple(groups.items()), tuple(extra), missing)
+    found = _by_shape(extra, missing)
+    groups |= {(name,): [row] for name, row in found.items()}
+    taken = {row.name for row in found.values()}
+    return Alignment(
+        tuple(groups.items()), tuple(row for row in extra if row.name not in taken), tuple(row for row in missing if row.name not in found)
+    )
+
+
+def _by_shape(extra: Iterable[Row], missing: Iterable[Row]) -> dict[str, Row]:
+    """Return the rows of the file, by the blueprint's names, that have a shape which only one tensor on either side has left."""
+    left: dict[tuple[object, ...], list[Row]] = {}
+    due: dict[tuple[object, ...], list[Row]] = {}
+    for rows, places in ((extra, left), (missing, due)):
+        for row in rows:
+            if row.role != "buffer" and row.tied_to is None and len(row.shape) > 1:
+                places.setdefault(tuple(sorted(row.shape, key=str)), []).append(row)
+    return {due[shape][0].name: rows[0] for shape, rows in left.items() if len(rows) == 1 and len(due.get(shape, ())) == 1}
+
+
+def keys_of(known: Described, class_name: str) -> list[str]:
+    """Return the model types and classes whose recorded renamings apply."""
+    inner = [value["model_type"] for value in known.raw.values() if isinstance(value, dict) and isinstance(value.get("model_type"), str)]
+    return [class_name, known.family.base, known.family.model_type, *inner]

@@ -1,0 +1,132 @@
+"""What differs between two models, tensor by tensor, and the config fields behind it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from weighbridge.config.fields import Sizes
+from weighbridge.core.tree import Row
+from weighbridge.readers.gguf_models import steps_for_names
+from weighbridge.verification.renaming import Step, naming, prefixes, resolve
+
+if TYPE_CHECKING:
+    from weighbridge.model import Model
+
+
+class Change(NamedTuple):
+    """One tensor or field that is not the same: its name, what it is in the first, what it is in the second."""
+
+    name: str
+    a: Any
+    b: Any
+
+
+class Difference(NamedTuple):
+    """Two models side by side.
+
+    Attributes:
+        a, b: What they were made from, in words.
+        unique_a, unique_b: Their unique parameters.
+        equal: Tensors that are the same in both.
+        added, gone: Tensors that only the second, or only the first has.
+        reshaped, retyped, retied, recast: Tensors of another shape, element type (where both tell), storage
+            or role (a buffer on one side, a parameter on the other).
+        renamed: Whether the second's names were brought to the first's (a prefix, old endings).
+        fields: Config fields that differ, where both were made from configs.
+    """
+
+    a: str
+    b: str
+    unique_a: int
+    unique_b: int
+    equal: int
+    added: tuple[Row, ...]
+    gone: tuple[Row, ...]
+    reshaped: tuple[Change, ...]
+    retyped: tuple[Change, ...]
+    retied: tuple[Change, ...]
+    recast: tuple[Change, ...]
+    renamed: bool
+    fields: tuple[Change, ...]
+
+    @property
+    def same(self) -> bool:
+        """Whether every tensor is the same."""
+        return not (self.added or self.gone or self.reshaped or self.retyped or self.retied or self.recast)
+
+
+def diff(a: Model, b: Model) -> Difference:
+    """Compare two models of any kind; the second's names are brought to the first's where a prefix or a format's own names differ.
+
+    >>> from weighbridge import model
+    >>> found = diff(model("bert-base-uncased"), model("bert-base-chinese"))
+    >>> [(change.name, change.b) for change in found.reshaped], [change.name for change in found.fields]
+    ([('embeddings.word_embeddings.weight', (21128, 768))], ['vocab_size'])
+    """
+    first = {row.name: row for row in a.tensors()}
+    second = {row.name: row for row in b.tensors()}
+    if any(steps_for_names(first)) and not any(steps_for_names(second)):
+        first, renamed = _in_names_of(second, a)
+    else:
+        second, renamed = _in_names_of(first, b)
+    both = [(first[name], row) for name, row in second.items() if name in first]
+    reshaped = tuple(Change(one.name, one.shape, two.shape) for one, two in both if one.shape != two.shape)
+    retyped = tuple(Change(one.name, one.dtype, two.dtype) for one, two in both if one.dtype and two.dtype and one.dtype != two.dtype)
+    retied = tuple(Change(one.name, one.tied_to, two.tied_to) for one, two in both if (one.tied_to is None) != (two.tied_to is None))
+    recast = tuple(Change(one.name, one.role, two.role) for one, two in both if (one.role == "buffer") != (two.role == "buffer"))
+    changed = {change.name for change in (*reshaped, *retyped, *retied, *recast)}
+    unique_a, unique_b = a.count().unique, b.count().unique
+    assert isinstance(unique_a, int)
+    assert isinstance(unique_b, int)
+    return Difference(
+        a.source, b.source, unique_a, unique_b, len(both) - len(changed),
+        tuple(row for name, row in second.items() if name not in first), tuple(row for name, row in first.items() if name not in second),
+        reshaped, retyped, retied, recast, renamed, tuple(_fields(a, b)),
+    )  # fmt: skip
+
+
+def _in_names_of(first: dict[str, Row], b: Model) -> tuple[dict[str, Row], bool]:
+    """Return the second model's rows by the first's names, where one name becomes one."""
+    rows = b.tensors()
+    if all(row.name in first for row in rows):
+        return {row.name: row for row in rows}, False
+    keys = [b.class_name, b.model_type or ""]
+    names = [row.name for row in rows]
+    steps = [tuple(Step(re.compile(pattern), (target,)) for pattern, target in pairs) for pairs in steps_for_names(names)]
+    namings = [naming(keys, names, first, prefixes(first), steps=own) for own in steps or [()]]
+    chosen = max(namings, key=lambda candidate: sum(1 for name in names if resolve(name, candidate, first)))
+    if len(names) > 1 and sum(1 for name in names if resolve(name, chosen, first)) < 2:
+        return {row.name: row for row in rows}, False  # one name that fits by a prefix of its own is chance
+    found: dict[str, Row] = {}
+    for row in rows:
+        targets = resolve(row.name, chosen, first)
+        name = targets[0] if len(targets) == 1 and "experts" not in row.name else row.name
+        found[row.name if name in found else name] = row
+    return found, any(name != row.name for name, row in found.items())
+
+
+def _fields(a: Model, b: Model) -> Iterator[Change]:
+    """Yield the fields whose values differ: those that the family reads, or all if the families differ."""
+    if a.description is None or b.description is None:
+        return
+    if a.class_name != b.class_name:
+        yield Change("class", a.class_name, b.class_name)
+    one, two = a.description, b.description
+    if one.family.model_type != two.family.model_type:
+        for key in dict.fromkeys((*one.raw, *two.raw)):
+            if one.raw.get(key) != two.raw.get(key):
+                yield Change(key, one.raw.get(key), two.raw.get(key))
+        return
+    keys = {field.word: field.key for field in one.family.fields if field.kind != "derived"}
+    for word, key in keys.items():
+        yield from _values(key, getattr(one.sizes, word, None), getattr(two.sizes, word, None))
+
+
+def _values(key: str, one: object, two: object) -> Iterator[Change]:
+    if isinstance(one, Sizes) and isinstance(two, Sizes):
+        for word in dict.fromkeys((*vars(one), *vars(two))):
+            yield from _values(f"{key}.{word}", vars(one).get(word), vars(two).get(word))
+    elif one != two:
+        yield Change(key, one, two)

@@ -1,0 +1,130 @@
+"""Is the file what the config says? Every tensor matched, or named with its reason.
+
+The account is kept in elements: what the file holds, less what the config's class has, is the sum of what
+is explained and what is not. Unexplained is only what no rule of this module accounts for, and then the
+residual is not zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from weighbridge.core.errors import ReadError, SourceError, UsageError
+from weighbridge.verification.alignment import aligned_in_any_spelling, spelling_of
+from weighbridge.verification.findings import Claim, Finding, Verification
+from weighbridge.verification.tensor_match import Judge, elements
+from weighbridge.verification.unmatched import explain_rest
+
+if TYPE_CHECKING:
+    from weighbridge.model import Model
+    from weighbridge.readers import Listing
+
+
+def verified(
+    source: object, config: object = None, model_class: str | None = None, overrides: Mapping[str, Any] | None = None
+) -> Verification:
+    """Hold a checkpoint against a config: the one given, the one that a GGUF file carries, or the one that lies beside it.
+
+    Args:
+        source: A directory, a checkpoint file, or the index of a sharded one, here or elsewhere.
+        config: What :func:`weighbridge.model` takes; by default a GGUF file's own metadata, or the ``config.json`` beside the weights.
+        model_class, overrides: As for :func:`weighbridge.model`.
+
+    Raises:
+        SourceError: No such file, or no config beside it.
+        ReadError: A damaged file.
+        ConfigError: A config that is wrong or has no blueprint.
+    """
+    from weighbridge.model import model
+    from weighbridge.readers import place, read_listing
+    from weighbridge.readers.packing import config_beside, unpack
+
+    path = place(str(source))
+    if not path.exists():
+        raise SourceError(f"{source}: no such file or directory; verify needs weights", source=str(source))
+    listing = read_listing(path)
+    if config is None:
+        config, name = _own_config(path, listing)
+        described = model(config, model_class, overrides)
+        described.source = name
+    else:
+        described = model(config, model_class, overrides)
+    if described.description is None:
+        raise UsageError(f"{described.source}: verify needs a config to hold the file against")
+    return verify(described, unpack(listing, config_beside(path)), str(source))
+
+
+def _own_config(path: Path, listing: Listing) -> tuple[dict[str, Any], str]:
+    """Return the config that belongs to a checkpoint, and where it was found."""
+    from weighbridge.readers.gguf_models import config_of
+    from weighbridge.sources import read_config
+
+    if listing.format == "gguf" and (not path.is_dir() or not (path / "config.json").is_file()):
+        try:
+            return config_of(listing), "its own metadata"
+        except ReadError as error:
+            raise ReadError(str(error), path=str(path)) from None
+    beside = _beside(path)
+    return read_config(beside), str(beside)
+
+
+def _beside(path: Path) -> Path:
+    folder = path if path.is_dir() else path.parent
+    for name in ("config.json", "bert_config.json"):
+        if (folder / name).is_file():
+            return folder / name
+    raise SourceError(f"{path}: no config.json beside the weights; name one: weigh verify {path.name} CONFIG", source=str(path))
+
+
+def verify(described: Model, listing: Listing, source: str = "") -> Verification:
+    """Hold a config's class against the tensors of a file.
+
+    Args:
+        described: A model made from a config.
+        listing: The tensors of the file or files.
+        source: What they were read from, in words.
+
+    Raises:
+        UsageError: *described* was not made from a config.
+    """
+    from weighbridge.readers import rows
+
+    if described.description is None:
+        raise UsageError(f"{described.source}: verify needs a config to hold the file against")
+    actual, spelling = rows(listing), spelling_of(listing)
+    notes = {tensor.name: tensor.note for tensor in listing.tensors if tensor.note}
+    expected, aligned = aligned_in_any_spelling(described, actual, spelling)
+    judge = Judge(expected, described.description, aligned, notes, spelling)
+    explained: list[Finding] = []
+    unexplained: list[Finding] = []
+    matched: set[str] = set()
+    for targets, sources in aligned.groups:
+        judge.group(targets, sources, matched, explained, unexplained)
+    explain_rest(judge, described, actual, aligned, (explained, unexplained))
+    tally = described.count()
+    found = sum(elements(row) for row in actual if row.tied_to is None)
+    assert isinstance(tally.unique, int)
+    return Verification(
+        source, described.source, described.class_name, tally.unique, found,
+        len(matched), sum(elements(expected[name]) for name in matched if expected[name].tied_to is None),
+        tuple(explained), tuple(unexplained), claims(listing), (*described.notes, *listing.notes),
+    )  # fmt: skip
+
+
+def claims(listing: Listing) -> tuple[Claim, ...]:
+    """Hold what a file states of itself against what it holds: bytes (``total_size``) and parameters."""
+    from weighbridge.readers import as_model
+
+    found = []
+    if "total_size" in listing.metadata:
+        stated = listing.metadata["total_size"]
+        found.append(Claim("total_size", stated, listing.size_bytes, stated == listing.size_bytes))
+    for key in ("total_parameters", "general.parameter_count"):
+        if key in listing.metadata:
+            unique = as_model(listing, "").count().unique
+            assert isinstance(unique, int)
+            stated = listing.metadata[key]
+            found.append(Claim(key, stated, unique, stated in (unique, listing.stored)))
+    return tuple(found)

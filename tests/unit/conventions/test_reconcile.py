@@ -1,0 +1,148 @@
+"""Known numbers and the conventions behind them; numbers that nothing gives; numbers as people write them."""
+
+import pytest
+
+from weighbridge import Model, UsageError, model
+from weighbridge.conventions.reconcile import Match, Reconciliation, explained
+from weighbridge.conventions.rounding import readings
+from weighbridge.conventions.rules import convention
+from weighbridge.core.messages import mark
+from weighbridge.documents.tables.reconciliation import as_json, report
+
+ROBERTA = {
+    "model_type": "roberta", "vocab_size": 50265, "hidden_size": 768, "num_hidden_layers": 12, "num_attention_heads": 12,
+    "intermediate_size": 3072, "max_position_embeddings": 514, "type_vocab_size": 1,
+}  # fmt: skip
+
+
+def base() -> Model:
+    return model("bert-base-uncased")
+
+
+def assert_accounted(answer: Reconciliation, match: Match) -> None:
+    assert match.class_count - sum(p.amount for p in match.leaves_out) + sum(p.amount for p in match.adds) == match.value
+    assert answer.reference - sum(piece.amount for piece in match.from_reference) == match.value
+
+
+@pytest.mark.parametrize(
+    ("number", "convention", "leaves_out"),
+    [
+        (109482240, "BertModel", []),
+        (108808704, "BertModel without linear biases and pooler", [("linear biases", 83712), ("pooler", 589824)]),
+        (110104890, "BertForPreTraining without cls.seq_relationship", [("cls.seq_relationship", 1538)]),
+        (85054464, "the layers of BertModel", [("embeddings", 23837184), ("pooler", 590592)]),
+        (7087872, "one layer of BertModel", [("embeddings", 23837184), ("layers", 77966592), ("pooler", 590592)]),
+        (109396992, "BertModel without linear biases and embedding norm", [("linear biases", 83712), ("embedding norm", 1536)]),
+        (108891648, "BertModel without pooler", [("pooler", 590592)]),
+    ],
+)
+def test_known_numbers(number: int, convention: str, leaves_out: list[tuple[str, int]]) -> None:
+    answer = base().reconcile(number)
+    assert answer.matches[0].convention == convention
+    assert [tuple(piece) for piece in answer.matches[0].leaves_out] == leaves_out
+    for match in answer.matches:
+        assert_accounted(answer, match)
+
+
+def test_roberta_as_another_library_counts_it() -> None:
+    answer = model(ROBERTA, "RobertaModel").reconcile(124052736)
+    assert answer.matches[0].convention == "RobertaModel without two spare rows of the position table, pooler and token type embeddings"
+    assert_accounted(answer, answer.matches[0])
+
+
+def test_ties_counted_under_every_name() -> None:
+    answer = model("bert-base-uncased", "BertForMaskedLM").reconcile(132985716)
+    assert answer.matches[0].convention == "BertForMaskedLM, with tied tensors, counted under every name"
+    assert explained(answer.matches[0], mark) == "109,514,298 + 23,471,418 (tied tensors, counted under every name) = 132,985,716"
+
+
+@pytest.mark.parametrize(
+    ("number", "how", "unit"),
+    [("110M", "coarse", 10**6), ("1.1亿", "rounded", 10**8), ("104M", "rounded", 2**20), ("109.48M", "rounded", 10**6)],
+)
+def test_rounded_numbers_of_bert_base(number: str, how: str, unit: int) -> None:
+    first = base().reconcile(number).matches[0]
+    assert (first.convention, first.how, first.unit) == ("BertModel", how, unit)
+
+
+def test_rounded_number_of_bert_large() -> None:
+    assert model("bert-large-uncased").reconcile("340M").matches[0].value == 335141888
+    assert model("bert-large-uncased").reconcile("0.34B").matches[0].value == 335141888
+
+
+@pytest.mark.parametrize(
+    ("number", "hint"),
+    [
+        (109482204, "two digits are exchanged in 109,482,240 (BertModel)"),
+        (109482340, "one digit differs from 109,482,240 (BertModel)"),
+        (10948224, "109,482,240 (BertModel) is the same number with the point moved by 1"),
+        (102267648, "BertModel gives it with vocab_size 21,128, the vocabulary of bert-base-chinese"),
+        (194536704, "BertModel gives it with num_hidden_layers 24"),
+        (109482240 + 768 * 100, "the difference to BertModel is +76,800, 100 × H"),
+        (109483240, "the difference to BertModel is +1,000: one digit is off by 1"),
+    ],
+)
+def test_what_a_difference_looks_like(number: int, hint: str) -> None:
+    answer = base().reconcile(number)
+    assert answer.matches == ()
+    assert answer.nearest is not None
+    assert answer.nearest.match.value + answer.nearest.residual == number
+    assert hint in answer.nearest.hints
+
+
+def test_another_published_model_is_named() -> None:
+    nearest = base().reconcile("340M").nearest
+    assert nearest is not None
+    assert nearest.hints == ("BertModel of bert-large-uncased has 335,141,888",)
+
+
+def test_answers_are_the_same_every_time() -> None:
+    assert as_json(base().reconcile(108808704)) == as_json(base().reconcile(108808704))
+
+
+def test_convention_for_programs() -> None:
+    weighed = base()
+    found = convention(weighed, 108808704)
+    assert found is not None
+    assert found.keys == ("biases", "pooler")
+    assert convention(weighed, 108808705) is None
+
+
+def test_a_checkpoint_without_config_has_conventions_too() -> None:
+    weighed = Model("file", "checkpoint", base().tree)
+    found = convention(weighed, 108808704)
+    assert found is not None
+    assert found.value == 108808704
+
+
+def test_report_in_chinese() -> None:
+    answer = base().reconcile(108808704, "zh")
+    table = report(answer, "zh").tables[0]
+    assert table.rows[0].cells[0] == "BertModel，不计线性层偏置、池化层"
+
+
+@pytest.mark.parametrize(
+    ("text", "low", "high", "how"),
+    [
+        ("109,482,240", 109482240, 109482240, "exact"),
+        ("１０２，２６７，６４８", 102267648, 102267648, "exact"),
+        ("109 482 240", 109482240, 109482240, "exact"),
+        ("≈110M", 109500000, 110500000, "rounded"),
+        ("约 1.1 亿", 105000000, 115000000, "rounded"),
+        ("10948万", 109475000, 109485000, "rounded"),
+        ("10948.2240万", 109482240, 109482240, "exact"),
+        ("16.622592M", 16622592, 16622592, "exact"),
+        ("0.34B", 335000000, 345000000, "rounded"),
+        ("110 million parameters", 109500000, 110500000, "rounded"),
+        ("37.5KB", 38349, 38451, "rounded"),
+    ],
+)
+def test_numbers_as_people_write_them(text: str, low: int, high: int, how: str) -> None:
+    first = readings(text)[0]
+    assert (first.low, first.high, first.how) == (low, high, how)
+
+
+@pytest.mark.parametrize("text", ["", "many", "12x", "1,23", "--5", "1.2.3", "9" * 80])
+def test_what_is_no_number_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="is no number; expected one such as"):
+        readings(text)

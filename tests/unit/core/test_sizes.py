@@ -1,0 +1,37 @@
+"""Sizes: products, exact quotients, rounding up."""
+
+from __future__ import annotations
+
+import pytest
+
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.formula import Symbol, evaluate
+from weighbridge.core.polynomials import polynomial
+from weighbridge.core.sizes import exact, product, round_up
+
+
+def test_a_scalar_has_one_element_and_an_empty_axis_none() -> None:
+    assert product(()) == 1
+    assert product((0, 5)) == 0
+
+
+def test_a_product_is_exact_beyond_64_bits() -> None:
+    assert product((2**40, 2**40, 3)) == 3 * 2**80
+
+
+def test_exact_division_refuses_a_remainder() -> None:
+    assert exact(768, 12) == 64
+    with pytest.raises(ConfigError, match="770 does not divide exactly by 12"):
+        exact(770, 12)
+
+
+def test_exact_division_of_symbols_either_way_round() -> None:
+    H, A = Symbol("H"), Symbol("A", order=1)
+    assert polynomial(exact(H, A) * A) == polynomial(H)
+    assert evaluate(exact(64, A), {"A": 4}) == 16
+
+
+@pytest.mark.parametrize(("size", "multiple", "rounded"), [(1, 64, 64), (64, 64, 64), (65, 64, 128), (0, 8, 0)])
+def test_round_up(size: int, multiple: int, rounded: int) -> None:
+    assert round_up(size, multiple) == rounded
+    assert evaluate(round_up(Symbol("n"), multiple), {"n": size}) == rounded

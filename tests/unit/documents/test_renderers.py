@@ -1,0 +1,72 @@
+"""Renderers: all show the same integers; text is aligned, Chinese too; HTML and Markdown are escaped."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from weighbridge.core.errors import UsageError
+from weighbridge.documents.renderers import FORMATS, render
+from weighbridge.documents.renderers.text import measure
+from weighbridge.documents.report import Column, Report, Row, Share, Table, shares
+
+COLUMNS = (Column("name"), Column("count", "integer"), Column("share", "share"), Column("", "bar"))
+
+
+def report(numbers: list[int], name: str = "嵌入层") -> Report:
+    split = shares(numbers, sum(numbers))
+    rows = tuple(Row((name, number, part, part), depth=number % 3) for number, part in zip(numbers, split, strict=True))
+    return Report("BertModel", f"{sum(numbers):,}", (Table(COLUMNS, rows),), ("a note",))
+
+
+@given(st.lists(st.integers(0, 10**24), min_size=1, max_size=8))
+@settings(max_examples=40, deadline=None)
+def test_all_renderers_show_the_same_integers(numbers: list[int]) -> None:
+    for form in FORMATS:
+        drawn = re.sub(r"\x1b\[[0-9;]*m|[,\n]|(?<=\d) +(?=\d)", " " if form == "csv" else "", render(report(numbers), form, width=200))
+        for number in numbers:
+            assert str(number) in drawn.replace(" ", " "), form
+
+
+@given(st.lists(st.integers(0, 10**12), min_size=1, max_size=30))
+@settings(max_examples=100, deadline=None)
+def test_shares_of_the_parts_add_up_to_the_whole(numbers: list[int]) -> None:
+    split = shares(numbers, sum(numbers))
+    assert sum(share.per_mille for share in split) == (1000 if sum(numbers) else 0)
+    for number, share in zip(numbers, split, strict=True):
+        assert not sum(numbers) or abs(share.per_mille - 1000 * number / sum(numbers)) < 1
+
+
+def test_chinese_and_ascii_columns_are_aligned() -> None:
+    lines = render(report([1, 22_222]), "text").splitlines()
+    assert len({measure(line) for line in lines[2:5]}) == 1
+
+
+def test_csv_reads_back_to_the_same_numbers() -> None:
+    rows = list(csv.reader(io.StringIO(render(report([30_522, 768]), "csv"))))
+    assert rows[0] == ["name", "count", "share"]
+    assert [row[1] for row in rows[1:]] == ["30522", "768"]
+
+
+def test_html_and_markdown_escape_names() -> None:
+    hostile = report([1], "<script>|x")
+    assert "<script>" not in render(hostile, "html")
+    assert r"<script>\|x" in render(hostile, "markdown")
+    parser = HTMLParser()
+    parser.feed(render(hostile, "html"))
+    assert parser.rawdata == ""
+
+
+def test_an_unknown_format_is_refused() -> None:
+    with pytest.raises(UsageError, match="no format 'pdf'; known: text, terminal, markdown, csv, html"):
+        render(report([1]), "pdf")
+
+
+def test_a_share_has_one_decimal() -> None:
+    assert [str(Share(n)) for n in (0, 5, 163, 1000)] == ["0.0%", "0.5%", "16.3%", "100.0%"]

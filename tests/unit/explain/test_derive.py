@@ -1,0 +1,133 @@
+"""Derivations: the figures of the published hand calculations, and the shape of the sections."""
+
+import pytest
+
+from weighbridge import UsageError, model
+from weighbridge.core.notation import UNICODE, write
+from weighbridge.documents.renderers.papers import render
+from weighbridge.documents.tables.derivation import as_json, paper
+from weighbridge.explain.derive import Line, Section, apportioned, lines
+from weighbridge.explain.evaluation_steps import chain
+
+
+def chinese() -> str:
+    return render(paper(model("bert-base-chinese").explain("zh")))
+
+
+@pytest.mark.parametrize(
+    "figure",
+    ["16,622,592", "2,362,368", "4,722,432", "3,072", "7,087,872", "85,054,464", "590,592", "102,267,648"],
+)
+def test_bert_base_chinese_reaches_the_figures_of_the_hand_calculation(figure: str) -> None:
+    assert f"= {figure}\n" in chinese()
+
+
+def test_the_attention_is_derived_step_by_step() -> None:
+    assert "4 × (H² + H) = 4 × (768² + 768) = 4 × (589,824 + 768) = 4 × 590,592 = 2,362,368" in chinese()
+
+
+def test_chinese_has_no_english_sentence() -> None:
+    found = model("bert-base-chinese", "BertForPreTraining").explain("zh")
+    words = [found.root.title, *(meaning for _, meaning in found.symbols)]
+    words += [text for line in lines(found.root) for text in (line.title, line.sentence)]
+    words = [word for word in words if word]
+    assert len(words) > 20
+    assert all(any("一" <= character <= "鿿" for character in word) for word in words)
+
+
+def test_sections_follow_the_architecture() -> None:
+    found = model("bert-base-uncased").explain()
+    sections = [(part.number, part.title, part.copies, part.value) for part in found.root.parts if isinstance(part, Section)]
+    assert sections == [("1", "Embeddings", 1, 23837184), ("2", "Encoder", 12, 85054464), ("3", "Pooler", 1, 590592)]
+    layer = found.root.parts[1]
+    assert isinstance(layer, Section)
+    assert [(part.number, part.title, part.value) for part in layer.parts] == [
+        ("2.1", "Multi-head self-attention", 2362368),
+        ("2.2", "Feed-forward network", 4722432),
+        ("2.3", "Layer normalisation", 3072),
+    ]
+
+
+def test_equal_modules_stand_on_one_line() -> None:
+    found = model("bert-base-uncased").explain(module="encoder.layer.attention")
+    line = next(lines(found.root))
+    assert line.title == "query, key, value, output"
+    assert [path.rsplit("attention.")[-1] for path in line.paths] == ["self.query", "self.key", "self.value", "output.dense"]
+    assert found.total == 2363904
+
+
+def test_a_tied_module_counts_nothing_and_names_its_owner() -> None:
+    found = model("bert-base-uncased", "BertForMaskedLM").explain()
+    decoder = next(line for line in lines(found.root) if line.paths == ("cls.predictions.decoder",))
+    assert decoder.value == 0
+    assert decoder.tied == ("bert.embeddings.word_embeddings.weight", "cls.predictions.bias")
+    assert "is counted above" in render(paper(found))
+
+
+def test_a_module_may_be_named_with_its_index_or_without_its_prefix() -> None:
+    masked = model("bert-base-uncased", "BertForMaskedLM")
+    assert masked.explain(module="encoder.layer.3.attention").total == 2363904
+    assert masked.explain(module="bert.encoder.layer").total == 85054464
+
+
+def test_an_unknown_module_is_refused() -> None:
+    with pytest.raises(UsageError, match="the model has no module 'decoder'; at the top it has embeddings, encoder, pooler"):
+        model("bert-base-uncased").explain(module="decoder")
+
+
+def test_depth_keeps_the_subtotals() -> None:
+    found = model("bert-base-uncased").explain(depth=1)
+    assert [part.parts for part in found.root.parts if isinstance(part, Section)] == [(), (), ()]
+    assert found.total == 109482240
+    assert "7,087,872" in render(paper(found))
+
+
+def test_insight_of_bert() -> None:
+    insight = model("bert-base-uncased").explain().insight
+    assert insight is not None
+    assert write(insight.leading, UNICODE) == "12 × L × H²"
+    assert insight.leading_value == 84934656
+    assert [(change.symbol.letter, change.by, change.value) for change in insight.changes] == [
+        ("L", 1, 7087872),
+        ("V", 1, 768),
+        ("H", 64, model("bert-base-uncased", overrides={"hidden_size": 832, "num_attention_heads": 13}).count().unique - 109482240),
+    ]
+    wider = {"hidden_size": 832, "num_attention_heads": 13, "intermediate_size": 3328}
+    assert insight.changes[2].kept == model("bert-base-uncased", overrides=wider).count().unique - 109482240
+
+
+def test_json_carries_every_step() -> None:
+    data = as_json(model("bert-base-chinese").explain("zh"))
+    line = data["sections"][1]["parts"][0]["parts"][0]
+    assert line["steps"][-1] == "2,362,368"
+    assert data["total"] == sum(section["value"] for section in data["sections"])
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "latex", "html"])
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_every_form_shows_the_same_figures(form: str, lang: str) -> None:
+    text = render(paper(model("bert-base-uncased", "BertForPreTraining").explain(lang)), form).replace("{,}", ",")
+    for line in lines(model("bert-base-uncased", "BertForPreTraining").explain(lang).root):
+        assert f"{line.value:,}" in text
+    assert "110,106,428" in text
+
+
+def test_shares_add_up_to_their_parents() -> None:
+    def assert_adds_up(section: Section) -> None:
+        inside = [part for part in section.parts if isinstance(part, Section)]
+        if inside and not any(isinstance(part, Line) for part in section.parts):
+            assert sum(part.share for part in inside) == section.share
+        for part in inside:
+            assert_adds_up(part)
+
+    assert_adds_up(model("bert-base-uncased", "BertForMaskedLM").explain().root)
+
+
+def test_apportioned_gives_nothing_of_nothing() -> None:
+    assert apportioned([0, 0], 1000) == [0, 0]
+
+
+def test_chain_of_a_single_letter() -> None:
+    from weighbridge.core.formula import Symbol
+
+    assert [write(step, UNICODE) for step in chain(Symbol("V"), {"V": 30522})] == ["V", "30,522"]

