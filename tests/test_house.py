@@ -79,7 +79,7 @@ def test_a_blueprint_is_read_at_a_glance(path: Path) -> None:
 
 def test_an_upward_import_is_found(tmp_path: Path) -> None:
     path = tmp_path / "sizes.py"
-    path.write_text("from weighbridge.documents.report import Table\n")
+    path.write_text("from weighbridge.documents.document import Table\n")
     assert top_level_imports(path) == {"documents"}
     assert level("documents") > level("core")
 

@@ -258,13 +258,13 @@ class Model:
 
     def to_pandas(self) -> Any:
         """Return the tensors as a pandas DataFrame (extra ``frames``)."""
-        from weighbridge.documents.tables.frames import pandas_frame
+        from weighbridge.documents.frames import pandas_frame
 
         return pandas_frame(self)
 
     def to_polars(self) -> Any:
         """Return the tensors as a polars DataFrame (extra ``frames``)."""
-        from weighbridge.documents.tables.frames import polars_frame
+        from weighbridge.documents.frames import polars_frame
 
         return polars_frame(self)
 
@@ -272,14 +272,14 @@ class Model:
         """Draw the treemap as a matplotlib figure (extra ``charts``)."""
         from weighbridge.accounts.ledger import ledger
         from weighbridge.accounts.parameters import PARAMETERS
-        from weighbridge.documents.paper import Picture
+        from weighbridge.documents.document import Picture
         from weighbridge.documents.renderers.chart import figure
 
         return figure(Picture(ledger(self.tree, PARAMETERS)))
 
     def _repr_html_(self) -> str:
         """Show the counting table, which folds, with its treemap in a notebook."""
-        from weighbridge.documents.tables.counting import notebook
+        from weighbridge.documents.count import notebook
 
         return notebook(self)
 

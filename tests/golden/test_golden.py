@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 import weighbridge
+from weighbridge.documents import count as counting
+from weighbridge.documents import flops as arithmetic
+from weighbridge.documents import tensors as listing
 from weighbridge.documents.renderers import FORMATS, render
-from weighbridge.documents.tables import arithmetic, counting, listing
 
 FOLDER = Path(__file__).parent
 REPORTS = {

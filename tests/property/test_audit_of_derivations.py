@@ -15,8 +15,8 @@ from weighbridge.auditing import Audit, audit
 from weighbridge.auditing.claims import KINDS, VERDICTS
 from weighbridge.blueprints import MODULES, is_remote
 from weighbridge.core.errors import ConfigError, ReadError
+from weighbridge.documents import explain as derivation
 from weighbridge.documents.renderers.papers import render
-from weighbridge.documents.tables import derivation
 
 ENDINGS = {"text": "txt", "markdown": "md", "latex": "tex", "html": "html"}
 CORPUS = sorted((Path(__file__).parents[1] / "corpus" / "audit").glob("*.md"))

@@ -112,8 +112,8 @@ def test_a_terminal_gets_the_same_rows_in_colour() -> None:
     import re
 
     import weighbridge
+    from weighbridge.documents.count import report
     from weighbridge.documents.renderers import render
-    from weighbridge.documents.tables.counting import report
 
     answer = report(weighbridge.model("bert-base-chinese"))
     drawn = re.sub(r"\x1b\[[0-9;]*m", "", render(answer, "terminal", width=110))

@@ -223,7 +223,7 @@ def test_a_formula_has_the_value_of_the_count_and_names_its_symbols() -> None:
 
 
 def test_json_is_what_the_design_names() -> None:
-    from weighbridge.documents.tables.counting import as_json
+    from weighbridge.documents.count import as_json
 
     answer = json.loads(json.dumps(as_json(weighbridge.model("bert-base-uncased"))))
     assert {"source", "kind", "model_type", "class", "parameters", "buffers", "defaulted", "tree"} <= set(answer)

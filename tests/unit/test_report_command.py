@@ -12,7 +12,7 @@ import pytest
 import weighbridge
 from weighbridge.cli import main
 from weighbridge.core.errors import UsageError
-from weighbridge.documents.paper import Paper
+from weighbridge.documents.document import Paper
 from weighbridge.documents.renderers import files
 from weighbridge.documents.renderers.treemap import placed, tiles
 

@@ -183,8 +183,8 @@ def _written(model: Model, title: Title) -> Iterator[list[str]]:
     """Write a derivation in each form and to several depths, and read it as any other text is read."""
     # The renderers stand above the proofs; here, and only here, a proof reads what they write.
     from weighbridge.auditing.reading import read_lines
+    from weighbridge.documents.explain import paper
     from weighbridge.documents.renderers.papers import render
-    from weighbridge.documents.tables.derivation import paper
 
     for depth in _DEPTHS:
         try:

@@ -35,7 +35,7 @@ def run(args: Namespace) -> int:
     """Audit each file; 1 if any claim is wrong."""
     from weighbridge.auditing import audit
     from weighbridge.core.messages import translator
-    from weighbridge.documents.tables import auditing
+    from weighbridge.documents import audit as auditing
     from weighbridge.model import model
 
     say = translator(args.lang)

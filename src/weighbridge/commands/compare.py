@@ -30,8 +30,9 @@ def configure(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     """Compare the sources."""
     from weighbridge.accounts.compare import compare
+    from weighbridge.documents import compare as comparison
+    from weighbridge.documents import report as dossier
     from weighbridge.documents.renderers import files
-    from weighbridge.documents.tables import comparison, dossier
     from weighbridge.model import model
 
     if args.output:

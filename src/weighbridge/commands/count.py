@@ -23,7 +23,7 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Count, and show the tree."""
-    from weighbridge.documents.tables import counting
+    from weighbridge.documents import count as counting
 
     model = shared.weighed(args)
     if args.json:

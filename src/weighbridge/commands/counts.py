@@ -24,7 +24,7 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Count every way, and show the table."""
-    from weighbridge.documents.tables import conventions
+    from weighbridge.documents import counts as conventions
 
     model = shared.weighed(args)
     if args.json:

@@ -30,7 +30,7 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Compare two sources."""
-    from weighbridge.documents.tables import difference
+    from weighbridge.documents import diff as difference
     from weighbridge.verification.diff import diff
 
     found = diff(_read(args.a, args), _read(args.b, args))

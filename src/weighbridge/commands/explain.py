@@ -28,8 +28,8 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Derive, and write the derivation out."""
+    from weighbridge.documents import explain as derivation
     from weighbridge.documents.renderers.papers import render
-    from weighbridge.documents.tables import derivation
 
     found = shared.weighed(args).explain(args.lang, args.module, args.depth)
     if args.format == "json":

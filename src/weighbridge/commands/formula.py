@@ -28,7 +28,7 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Show the closed formula."""
-    from weighbridge.documents.tables import formulae
+    from weighbridge.documents import formula as formulae
 
     model = shared.weighed(args)
     if args.json or args.format == "json":

@@ -27,7 +27,7 @@ def configure(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     """List presets and architectures."""
     from weighbridge import sources
-    from weighbridge.documents.tables import known
+    from weighbridge.documents import models as known
 
     if args.names:
         print("\n".join(preset.name for preset in sources.presets() if args.filter in preset.name))

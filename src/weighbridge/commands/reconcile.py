@@ -26,7 +26,7 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Reconcile; 1 if no convention gives the number."""
-    from weighbridge.documents.tables import reconciliation
+    from weighbridge.documents import reconcile as reconciliation
 
     answer = shared.weighed(args).reconcile(args.number, args.lang)
     if args.json:

@@ -27,8 +27,9 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Write the report to its file, or as text."""
+    from weighbridge.documents import flops as arithmetic
+    from weighbridge.documents import report as dossier
     from weighbridge.documents.renderers import files
-    from weighbridge.documents.tables import arithmetic, dossier
 
     form = files.check(args.output) if args.output else "text"
     model = shared.weighed(args)

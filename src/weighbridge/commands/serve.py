@@ -31,7 +31,7 @@ def run(args: Namespace) -> int:
         import uvicorn
 
         from weighbridge.web.app import create
-        from weighbridge.web.guard import Limits
+        from weighbridge.web.middleware import Limits
     except ImportError as error:
         raise UsageError(f"weigh serve needs the extra web: pip install 'weighbridge[web]' ({error})") from None
     import socket

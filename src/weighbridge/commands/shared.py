@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
     from typing import Any
 
-    from weighbridge.documents.paper import Paper
-    from weighbridge.documents.report import Report
+    from weighbridge.documents.document import Paper, Report
 
 
 def source_options(parser: ArgumentParser) -> None:

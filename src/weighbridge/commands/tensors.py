@@ -26,7 +26,7 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """List every tensor."""
-    from weighbridge.documents.tables import listing
+    from weighbridge.documents import tensors as listing
 
     model = shared.weighed(args)
     if args.json:

@@ -33,7 +33,7 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Hold the file against the config."""
-    from weighbridge.documents.tables import verification
+    from weighbridge.documents import verify as verification
     from weighbridge.verification.verify import verified
 
     found = verified(args.source, args.config, args.model_class, shared.overrides(args.overrides))

@@ -1,87 +1,130 @@
-"""What a command has to say: a headline, tables and notes. Data, never text; renderers draw it.
-
-Cells are strings, ints and shares; how an int is grouped and a share drawn is a renderer's business.
-"""
+"""Everything about one model as one text: counts, tree, pictures, derivation, conventions, arithmetic, tensors."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple, TypeAlias
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from weighbridge.accounts.compare import Comparison, compare
+from weighbridge.accounts.ledger import ledger
+from weighbridge.accounts.parameters import PARAMETERS
+from weighbridge.core.errors import UsageError
+from weighbridge.core.messages import Say, mark, translator
+from weighbridge.documents import compare as comparison
+from weighbridge.documents import count as counting
+from weighbridge.documents import counts as conventions
+from weighbridge.documents import explain as derivation
+from weighbridge.documents import flops as arithmetic
+from weighbridge.documents.document import Bars, Block, Column, Heading, Paper, Paragraph, Picture, Row, Table
+from weighbridge.documents.tree_rows import all_tensors, all_that_costs, tree_table
+
+if TYPE_CHECKING:
+    from weighbridge.model import Model
+
+TREE = (mark("module"), mark("shape"), mark("elements"), mark("share"))
+LISTING = (
+    (mark("name"), "text"),
+    (mark("shape"), "text"),
+    (mark("elements"), "integer"),
+    (mark("role"), "text"),
+    (mark("tied to"), "text"),
+)
 
 
-class Share(NamedTuple):
-    """A part of a whole in tenths of a percent, rounded so that the parts add up to the whole.
-
-    >>> str(Share(163))
-    '16.3%'
-    """
-
-    per_mille: int
-
-    def __str__(self) -> str:
-        return f"{self.per_mille // 10}.{self.per_mille % 10}%"
-
-
-Cell: TypeAlias = "str | int | Share | None"
-
-
-class Column(NamedTuple):
-    """One column: its title and its kind.
-
-    ``text``, ``letter`` (a symbol), ``integer`` and ``share`` are shown everywhere; a ``bar`` (a share, drawn) on a terminal
-    alone; a ``path``, which indentation shows elsewhere, in CSV alone.
-    """
-
-    title: str
-    kind: str = "text"
-
-
-class Row(NamedTuple):
-    """One row. *depth* indents the first cell, *strong* sets it off."""
-
-    cells: tuple[Cell, ...]
-    depth: int = 0
-    strong: bool = False
-
-
-class Table(NamedTuple):
-    """Columns and rows, with an optional title; *headed* tells whether a drawing needs the columns' titles."""
-
-    columns: tuple[Column, ...]
-    rows: tuple[Row, ...]
-    title: str = ""
-    headed: bool = True
-
-    def shown(self, *kinds: str) -> list[int]:
-        """Return the indices of the columns that a renderer shows: all but bars and paths, unless it asks for them."""
-        return [i for i, column in enumerate(self.columns) if column.kind not in ("bar", "path") or column.kind in kinds]
-
-
-class Report(NamedTuple):
-    """A whole answer: what was weighed, the figure, the tables and what one should know about them."""
-
-    headline: str
-    figure: str = ""
-    tables: tuple[Table, ...] = ()
-    notes: tuple[str, ...] = ()
-
-
-def shares(amounts: Sequence[int], whole: int, per_mille: int = 1000) -> list[Share]:
-    """Split *per_mille* among *amounts* of *whole* by largest remainder, so that they add up.
+def paper(model: Model, lang: str = "en", given: arithmetic.Pass | None = None, *, tensors: bool = False) -> Paper:
+    """Lay everything about *model* out.
 
     Args:
-        amounts: Parts; if they do not make up *whole*, neither do their shares make up *per_mille*.
-        whole: What they are parts of.
-        per_mille: The whole's own share.
+        given: What is put in, for the arithmetic.
+        tensors: Add the list of all tensors.
 
-    >>> [str(share) for share in shares([1, 1, 1], 3)]
-    ['33.4%', '33.3%', '33.3%']
+    >>> from weighbridge import model
+    >>> paper(model("bert-base-chinese"), "zh").figure
+    '102,267,648 个参数'
     """
-    if not whole:
-        return [Share(0) for _ in amounts]
-    floors = [amount * per_mille // whole for amount in amounts]
-    missing = sum(amounts) * per_mille // whole - sum(floors)
-    order = sorted(range(len(amounts)), key=lambda i: (-(amounts[i] * per_mille % whole), i))
-    for index in order[:missing]:
-        floors[index] += 1
-    return [Share(value) for value in floors]
+    say = translator(lang)
+    blocks = (
+        *_counts(model, say), *_where(model, say), *_why(model, lang, say), *_conventions(model, lang, say),
+        *_arithmetic(model, given or arithmetic.Pass(), say), *(_listing(model, say) if tensors else ()),
+    )  # fmt: skip
+    return Paper(counting.headline(model, say), say("{total} parameters").format(total=f"{model.count().unique:,}"), lang, blocks)
+
+
+def compared(found: Comparison, lang: str = "en") -> Paper:
+    """Lay a comparison out: bars of embeddings and all else, and the tables."""
+    say = translator(lang)
+    report = comparison.report(found, lang)
+    measures = {measure.key: measure.values for measure in found.measures}
+    pairs = zip(measures["embedding"], measures["non_embedding"], strict=True)
+    rows = tuple((name, (a or 0, b or 0)) for name, (a, b) in zip(comparison.titles(found.models), pairs, strict=True))
+    notes = (Paragraph(1, note) for note in report.notes)
+    return Paper(report.headline, "", lang, (Bars(rows, (say("in embeddings"), say("all else"))), *report.tables, *notes))
+
+
+def _counts(model: Model, say: Say) -> Iterator[Block]:
+    rows = tuple(Row((say(m.title), m.values[0])) for m in compare([model]).measures if m.group == "parameters")
+    yield Table((Column(say("count")), Column(say("elements"), "integer")), rows)
+    for note in model.notes:
+        yield Paragraph(1, note)
+    if model.defaulted:
+        yield Paragraph(1, f"{say('Taken from the class defaults')}: {', '.join(model.defaulted)}")
+    if model.unknown:
+        yield Paragraph(1, f"{say('Unknown fields, not taken into account')}: {', '.join(model.unknown)}")
+
+
+def _where(model: Model, say: Say) -> Iterator[Block]:
+    book = ledger(model.tree, PARAMETERS)
+    yield Heading(1, "", say("Where they are"))
+    yield Picture(book)
+    yield _titled(tree_table(book, all_tensors), TREE, say)
+    yield Paragraph(1, say("Inside a repeated part counts are of one copy."))
+
+
+def _titled(table: Table, titles: tuple[str, ...], say: Say) -> Table:
+    named = tuple(column._replace(title=say(title)) for column, title in zip(table.columns, titles, strict=False))
+    return table._replace(columns=(*named, *table.columns[len(named) :]), headed=True)
+
+
+def _why(model: Model, lang: str, say: Say) -> Iterator[Block]:
+    if model.description is None:
+        return
+    yield Heading(1, "", say("Why"))
+    for block in derivation.paper(model.explain(lang)).blocks:
+        yield block._replace(level=block.level + 1) if isinstance(block, Heading) else block
+
+
+def _conventions(model: Model, lang: str, say: Say) -> Iterator[Block]:
+    if model.description is None:
+        return
+    yield Heading(1, "", say("All legitimate counts"))
+    yield from conventions.report(model, lang).tables
+
+
+def _arithmetic(model: Model, given: arithmetic.Pass, say: Say) -> Iterator[Block]:
+    yield Heading(1, "", say("Arithmetic of one pass"))
+    try:
+        flops = model.flops(*given)
+    except UsageError as error:  # a few architectures do not tell their arithmetic, and no file's header does
+        yield Paragraph(1, str(error))
+        return
+    numbers = (
+        (say("examples"), given.batch), (say("tokens per example"), given.seq),
+        (say("forward, products of matrices"), flops.forward_matmul), (say("backward, products of matrices"), flops.backward),
+    )  # fmt: skip
+    rows = tuple(Row((name, _whole(number))) for name, number in numbers)
+    yield Table((Column(say("measure")), Column(say("value"), "integer")), rows)
+    yield Paragraph(1, say("FLOPs; a multiply-add is two"))
+    yield _titled(tree_table(flops.ledger, all_that_costs), (TREE[0], TREE[1], mark("FLOPs"), TREE[3]), say)
+
+
+def _listing(model: Model, say: Say) -> Iterator[Block]:
+    yield Heading(1, "", say("Every tensor"))
+    rows = tuple(
+        Row((row.name, " × ".join(map(str, row.shape)), _whole(row.count), row.role, row.tied_to or "")) for row in model.tensors()
+    )
+    yield Table(tuple(Column(say(title), kind) for title, kind in LISTING), rows)
+
+
+def _whole(value: object) -> int:
+    assert isinstance(value, int)
+    return value

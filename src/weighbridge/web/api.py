@@ -31,13 +31,13 @@ class Call(NamedTuple):
 
 
 def _count(asked: Query, given: Parameters) -> Any:
-    from weighbridge.documents.tables import counting
+    from weighbridge.documents import count as counting
 
     return counting.as_json(asked.model())
 
 
 def _tensors(asked: Query, given: Parameters) -> Any:
-    from weighbridge.documents.tables import listing
+    from weighbridge.documents import tensors as listing
 
     found = asked.model()
     check_names(found.tree)
@@ -45,25 +45,25 @@ def _tensors(asked: Query, given: Parameters) -> Any:
 
 
 def _formula(asked: Query, given: Parameters) -> Any:
-    from weighbridge.documents.tables import formulae
+    from weighbridge.documents import formula as formulae
 
     return formulae.as_json(asked.model(), of_flops=_flag(given, "flops"), lang=asked.language)
 
 
 def _explain(asked: Query, given: Parameters) -> Any:
-    from weighbridge.documents.tables import derivation
+    from weighbridge.documents import explain as derivation
 
     return derivation.as_json(asked.model().explain(asked.language, asked.module))
 
 
 def _counts(asked: Query, given: Parameters) -> Any:
-    from weighbridge.documents.tables import conventions
+    from weighbridge.documents import counts as conventions
 
     return conventions.as_json(asked.model(), asked.language)
 
 
 def _reconcile(asked: Query, given: Parameters) -> Any:
-    from weighbridge.documents.tables import reconciliation
+    from weighbridge.documents import reconcile as reconciliation
 
     return reconciliation.as_json(asked.model().reconcile(_text(given, "number"), asked.language))
 
@@ -71,7 +71,7 @@ def _reconcile(asked: Query, given: Parameters) -> Any:
 def _audit(asked: Query, given: Parameters) -> Any:
     from weighbridge.auditing import audit
     from weighbridge.core.messages import translator
-    from weighbridge.documents.tables import auditing
+    from weighbridge.documents import audit as auditing
 
     named = given.get("source") or given.get("config")
     name = str(given.get("name") or "")
@@ -81,7 +81,7 @@ def _audit(asked: Query, given: Parameters) -> Any:
 
 def _compare(asked: Query, given: Parameters) -> Any:
     from weighbridge.accounts.compare import compare
-    from weighbridge.documents.tables import comparison
+    from weighbridge.documents import compare as comparison
 
     names = [name.strip() for name in _text(given, "models").split(",") if name.strip()]
     if not 2 <= len(names) <= MOST_COMPARED:
@@ -91,13 +91,13 @@ def _compare(asked: Query, given: Parameters) -> Any:
 
 
 def _flops(asked: Query, given: Parameters) -> Any:
-    from weighbridge.documents.tables import arithmetic
+    from weighbridge.documents import flops as arithmetic
 
     return arithmetic.as_json(asked.model(), asked.given())
 
 
 def _models(asked: Query, given: Parameters) -> Any:
-    from weighbridge.documents.tables import known
+    from weighbridge.documents import models as known
 
     return known.as_json(str(given.get("filter") or ""))
 

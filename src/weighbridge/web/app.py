@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.web.api import CALLS, Call, answer
-from weighbridge.web.guard import Guard, Limits, TooLargeError, in_time, problem, status_of
-from weighbridge.web.refusals import told
+from weighbridge.web.error_text import told
+from weighbridge.web.middleware import Guard, Limits, TooLargeError, in_time, problem, status_of
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -32,7 +32,7 @@ def create(limits: Limits | None = None) -> Starlette:
     from starlette.routing import Mount, Route
     from starlette.staticfiles import StaticFiles
 
-    from weighbridge.web import dropped, pages
+    from weighbridge.web import pages, upload
 
     limits = limits or Limits()
     counted: dict[str, int] = {}
@@ -43,9 +43,9 @@ def create(limits: Limits | None = None) -> Starlette:
             for name, page in pages.PAGES.items()
         ),
         *(Route(f"/part/{name}", _page(part, limits)) for name, part in pages.PARTS.items()),
-        Route("/dropped", dropped.page(limits), methods=["POST"]),
+        Route("/dropped", upload.page(limits), methods=["POST"]),
         *(Route(f"/api/v1/{call.name}", _endpoint(call, limits, counted), methods=["GET", "POST"]) for call in CALLS),
-        Route("/api/v1/header", dropped.call(limits), methods=["POST"]),
+        Route("/api/v1/header", upload.call(limits), methods=["POST"]),
         Route("/api/v1/openapi.json", _openapi),
         Route("/health", _health),
         Route("/metrics", _metrics(counted)),

@@ -13,9 +13,9 @@ from weighbridge.blueprints import MODULES
 from weighbridge.core.messages import languages, translator
 from weighbridge.web import views
 from weighbridge.web.controls import controls, grouped
+from weighbridge.web.error_text import told
 from weighbridge.web.query import DEFAULT, MOST_COMPARED, Query, query
-from weighbridge.web.refusals import told
-from weighbridge.web.words import WORDS
+from weighbridge.web.strings import STRINGS
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -60,7 +60,7 @@ def why_part(request: Request, form: Form) -> Response:
 
 
 def _where(found: Model, asked: Query) -> dict[str, Any]:
-    from weighbridge.documents.tables.counting import headline
+    from weighbridge.documents.count import headline
 
     told = {
         "tally": found.count(),
@@ -78,7 +78,7 @@ def _why(found: Model, asked: Query) -> dict[str, Any]:
 def compare_page(request: Request, form: Form) -> Response:
     """Show two to six models side by side."""
     from weighbridge.accounts.compare import compare
-    from weighbridge.documents.tables import comparison
+    from weighbridge.documents import compare as comparison
 
     asked = query(request.query_params)
     names = [name for name in request.query_params.getlist("with") if name][:MOST_COMPARED] or [DEFAULT, "bert-large-uncased"]
@@ -95,8 +95,8 @@ def compare_page(request: Request, form: Form) -> Response:
 
 def explain_page(request: Request, form: Form) -> Response:
     """Show the derivation, ready to print, with its LaTeX and Markdown to copy."""
+    from weighbridge.documents import explain as derivation
     from weighbridge.documents.renderers.papers import html, render
-    from weighbridge.documents.tables import derivation
 
     asked = query(request.query_params)
     found = asked.model()
@@ -112,7 +112,7 @@ def audit_page(request: Request, form: Form) -> Response:
     view: dict[str, Any] = {"text": text, "audited": None}
     if text.strip():
         from weighbridge.auditing import audit
-        from weighbridge.documents.tables import auditing
+        from weighbridge.documents import audit as auditing
 
         say = translator(asked.language)
         found = audit(text)
@@ -147,11 +147,11 @@ def failed(request: Request, status: int, detail: str) -> Response:
 
 async def missing(request: Request, error: Exception) -> Response:
     """Answer an address that leads nowhere."""
-    from weighbridge.web.guard import problem
+    from weighbridge.web.middleware import problem
 
     if request.url.path.startswith("/api/"):
         return problem(404, "Not found", "there is no such call; see /api/v1/openapi.json")
-    return failed(request, 404, translator(language(request))(WORDS["missing"]))
+    return failed(request, 404, translator(language(request))(STRINGS["missing"]))
 
 
 def language(request: Request) -> str:
@@ -204,7 +204,7 @@ def _lettered(letter: str) -> Markup:
 @cache
 def _words(language: str) -> dict[str, str]:
     say = translator(language)
-    return {key: say(sentence) for key, sentence in WORDS.items()}
+    return {key: say(sentence) for key, sentence in STRINGS.items()}
 
 
 @cache

@@ -17,7 +17,7 @@ from weighbridge.blueprints import MODULES
 from weighbridge.core.errors import SourceError, UsageError
 from weighbridge.core.messages import languages
 from weighbridge.core.tree import Part
-from weighbridge.documents.tables.arithmetic import Pass, patches
+from weighbridge.documents.flops import Pass, patches
 from weighbridge.model import Model, model
 
 PUT_IN = ("batch", "seq", "decoder_seq", "encoder_seq", "images", "audios", "question")

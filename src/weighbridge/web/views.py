@@ -12,12 +12,12 @@ from weighbridge.auditing.claims import Audit, Claim
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Say, translator
 from weighbridge.core.tree import walk
+from weighbridge.documents.document import Row
 from weighbridge.documents.renderers.treemap import joined, named, sunburst, tiles, treemap
-from weighbridge.documents.report import Row
-from weighbridge.documents.tables.rows import all_tensors, tree_table
+from weighbridge.documents.tree_rows import all_tensors, tree_table
 from weighbridge.model import Model
+from weighbridge.web.error_text import told
 from weighbridge.web.query import Query
-from weighbridge.web.refusals import told
 
 MOST_ROWS = 120
 """Beyond so many rows, the table leaves the deepest levels to a zoom into the module."""
@@ -70,7 +70,7 @@ def _trail(book: Entry, path: str) -> list[tuple[str, Entry]]:
 def why(found: Model, asked: Query) -> dict[str, Any]:
     """Return the closed formula with its symbols, and all legitimate counts, group by group."""
     from weighbridge.conventions.counts import counts
-    from weighbridge.documents.tables.conventions import GROUPS
+    from weighbridge.documents.counts import GROUPS
 
     if found.description is None:
         return {"formula": None, "count_groups": ()}
@@ -96,7 +96,7 @@ def arithmetic(found: Model, asked: Query) -> dict[str, Any]:
 
 def bars(found: Comparison, say: Say) -> list[dict[str, Any]]:
     """Return a bar for each model: its embeddings and all else, as percentages of the largest model."""
-    from weighbridge.documents.tables.comparison import titles
+    from weighbridge.documents.compare import titles
 
     measures = {measure.key: [value or 0 for value in measure.values] for measure in found.measures}
     most = max(measures["unique"]) or 1
@@ -110,7 +110,7 @@ def bars(found: Comparison, say: Say) -> list[dict[str, Any]]:
 
 def marked(audit: Audit, say: Say) -> list[dict[str, Any]]:
     """Return the lines of an article: pieces of text, each with the verdict on it and the reason, and the remarks beside it."""
-    from weighbridge.documents.tables.auditing import remark
+    from weighbridge.documents.audit import remark
 
     by_line: dict[int, list[Claim]] = {}
     for claim in audit.claims:
@@ -124,7 +124,7 @@ def marked(audit: Audit, say: Say) -> list[dict[str, Any]]:
 
 
 def _pieces(raw: str, claims: list[Claim], say: Say) -> list[tuple[str, str, str]]:
-    from weighbridge.documents.tables.auditing import remark
+    from weighbridge.documents.audit import remark
 
     pieces, at = [], 0
     for claim in sorted((claim for claim in claims if claim.end <= len(raw)), key=lambda claim: claim.end):

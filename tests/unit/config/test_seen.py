@@ -11,7 +11,7 @@ from weighbridge.accounts.flops import flops, length, streams
 from weighbridge.core.errors import UsageError
 from weighbridge.core.parts import linear
 from weighbridge.core.tree import Part, Span, Squares, Times
-from weighbridge.documents.tables.arithmetic import patches
+from weighbridge.documents.flops import patches
 from weighbridge.web.api import CALLS, answer
 
 TOWER = Part("tower", (linear("dense", 4, 4, bias=False),), stream=9, given="images", runs="images")

@@ -5,7 +5,7 @@ from pathlib import Path
 from weighbridge import Model, model
 from weighbridge.conventions.counts import CUSTOMS
 from weighbridge.conventions.rules import OMISSIONS
-from weighbridge.documents.tables.conventions import as_json, report
+from weighbridge.documents.counts import as_json, report
 
 
 def by_key(weighed: Model) -> dict[str, int | None]:

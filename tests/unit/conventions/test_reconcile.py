@@ -7,7 +7,7 @@ from weighbridge.conventions.reconcile import Match, Reconciliation, explained
 from weighbridge.conventions.rounding import readings
 from weighbridge.conventions.rules import convention
 from weighbridge.core.messages import mark
-from weighbridge.documents.tables.reconciliation import as_json, report
+from weighbridge.documents.reconcile import as_json, report
 
 ROBERTA = {
     "model_type": "roberta", "vocab_size": 50265, "hidden_size": 768, "num_hidden_layers": 12, "num_attention_heads": 12,

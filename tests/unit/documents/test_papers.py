@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from weighbridge import UsageError, model
-from weighbridge.documents.paper import Paper, Paragraph
+from weighbridge.documents.document import Paper, Paragraph
+from weighbridge.documents.explain import paper
 from weighbridge.documents.renderers.papers import FORMATS, render
-from weighbridge.documents.tables.derivation import paper
 
 VOID = {"meta", "br"}
 

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from weighbridge.core.errors import UsageError
+from weighbridge.documents.document import Column, Report, Row, Share, Table, shares
 from weighbridge.documents.renderers import FORMATS, render
 from weighbridge.documents.renderers.text import measure
-from weighbridge.documents.report import Column, Report, Row, Share, Table, shares
 
 COLUMNS = (Column("name"), Column("count", "integer"), Column("share", "share"), Column("", "bar"))
 

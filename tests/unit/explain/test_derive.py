@@ -4,8 +4,8 @@ import pytest
 
 from weighbridge import UsageError, model
 from weighbridge.core.notation import UNICODE, write
+from weighbridge.documents.explain import as_json, paper
 from weighbridge.documents.renderers.papers import render
-from weighbridge.documents.tables.derivation import as_json, paper
 from weighbridge.explain.derive import Line, Section, apportioned, lines
 from weighbridge.explain.evaluation_steps import chain
 

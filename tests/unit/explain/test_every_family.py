@@ -5,8 +5,8 @@ import pytest
 from weighbridge import ConfigError, Model, UsageError, model
 from weighbridge.blueprints import MODULES, family
 from weighbridge.conventions.rules import convention
+from weighbridge.documents.explain import paper
 from weighbridge.documents.renderers.papers import render
-from weighbridge.documents.tables.derivation import paper
 from weighbridge.explain.derive import Section
 from weighbridge.explain.formulas import flops_formula
 

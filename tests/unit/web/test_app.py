@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 import weighbridge
 from weighbridge.web.api import CALLS
 from weighbridge.web.app import create
-from weighbridge.web.guard import Limits
+from weighbridge.web.middleware import Limits
 from weighbridge.web.query import Query, query
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from weighbridge.core.errors import UsageError
-from weighbridge.documents.report import Report
+from weighbridge.documents.document import Report
 
 FORMATS = ("text", "terminal", "markdown", "csv", "html")
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from html import escape
 from typing import NamedTuple
 
-from weighbridge.documents.paper import Bars
+from weighbridge.documents.document import Bars
 
 PALETTE = ("#9cc4ee", "#1763b6", "#a5d8b3", "#f3d08b")
 LINE, LABEL, FIGURE = 34, 220, 150

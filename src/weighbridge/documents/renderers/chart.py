@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.core.errors import UsageError
-from weighbridge.documents.paper import Bars, Picture
+from weighbridge.documents.document import Bars, Picture
 from weighbridge.documents.renderers.bars import PALETTE as STRIPES
 from weighbridge.documents.renderers.bars import stripes
 from weighbridge.documents.renderers.treemap import FADE, PALETTE, Box, placed, shortened, tiles

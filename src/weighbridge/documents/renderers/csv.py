@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from weighbridge.documents.report import Cell, Report, Share
+from weighbridge.documents.document import Cell, Report, Share
 
 
 def render(report: Report, *, width: int = 100) -> str:
     """Write the tables of *report*; an empty line stands between two.
 
-    >>> from weighbridge.documents.report import Column, Row, Table
+    >>> from weighbridge.documents.document import Column, Row, Table
     >>> table = Table((Column("module"), Column("count", "integer")), (Row(("pooler", 590592)),))
     >>> print(render(Report("BertModel", tables=(table,))), end="")
     module,count

@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 
 from weighbridge.core.errors import UsageError
-from weighbridge.documents.paper import Paper
+from weighbridge.documents.document import Paper
 
 SUFFIXES = {
     ".html": "html", ".md": "markdown", ".tex": "latex", ".txt": "text", ".xlsx": "excel", ".svg": "svg", ".png": "png",

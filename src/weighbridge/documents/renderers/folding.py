@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
+from weighbridge.documents.document import Row, Share, Table
 from weighbridge.documents.renderers import written
-from weighbridge.documents.report import Row, Share, Table
 
 STYLE = """.fold{font-variant-numeric:tabular-nums;overflow-x:auto}
 .fold .row{display:grid;grid-template-columns:minmax(13em,1fr) minmax(0,15em) 9em 4em 7em;gap:0 1em;padding:.1em 0;align-items:baseline;min-width:34em}
@@ -23,7 +23,7 @@ STYLE = """.fold{font-variant-numeric:tabular-nums;overflow-x:auto}
 def folding(table: Table) -> str:
     """Draw the rows of a tree: module, shape, amount, share and bar; rows under another fold into it.
 
-    >>> from weighbridge.documents.report import Column
+    >>> from weighbridge.documents.document import Column
     >>> columns = tuple(Column(name) for name in ("module", "shape", "amount", "share", ""))
     >>> "<details" in folding(Table(columns, (Row(("a", "", 3, None, None)), Row(("b", "3", 3, None, None), 1))))
     True

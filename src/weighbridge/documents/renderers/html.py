@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from html import escape
 
+from weighbridge.documents.document import Report, Table
 from weighbridge.documents.renderers import written
-from weighbridge.documents.report import Report, Table
 
 
 def render(report: Report, *, width: int = 100) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from weighbridge.documents.document import Report, Share, Table
 from weighbridge.documents.renderers import written
-from weighbridge.documents.report import Report, Share, Table
 
 BAR = 12
 

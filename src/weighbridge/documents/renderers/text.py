@@ -5,14 +5,14 @@ from __future__ import annotations
 import textwrap
 from unicodedata import east_asian_width
 
+from weighbridge.documents.document import Report, Table
 from weighbridge.documents.renderers import written
-from weighbridge.documents.report import Report, Table
 
 
 def render(report: Report, *, width: int = 100) -> str:
     """Draw *report* as plain text.
 
-    >>> from weighbridge.documents.report import Column, Row, Table
+    >>> from weighbridge.documents.document import Column, Row, Table
     >>> table = Table((Column("module"), Column("count", "integer")), (Row(("pooler", 590592)),))
     >>> print(render(Report("BertModel", tables=(table,))), end="")
     BertModel

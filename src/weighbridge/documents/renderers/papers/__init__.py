@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from weighbridge.core.errors import UsageError
-from weighbridge.documents.paper import Paper
+from weighbridge.documents.document import Paper
 
 FORMATS = ("text", "markdown", "latex", "html")
 

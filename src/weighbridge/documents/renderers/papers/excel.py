@@ -7,9 +7,8 @@ from io import BytesIO
 from typing import Any
 
 from weighbridge.core.errors import UsageError
-from weighbridge.documents.paper import Heading, Paper
+from weighbridge.documents.document import Cell, Heading, Paper, Share, Table
 from weighbridge.documents.renderers.papers.text import lines
-from weighbridge.documents.report import Cell, Share, Table
 
 MOST_ROWS = (1 << 20) - 1
 EXACT = 1 << 53

@@ -6,12 +6,11 @@ from html import escape
 
 from weighbridge.core.formula import Symbol
 from weighbridge.core.notation import MATHML, UNICODE, mathml, write
-from weighbridge.documents.paper import Bars, Block, Equation, Heading, Item, Paper, Paragraph, Picture
+from weighbridge.documents.document import Bars, Block, Cell, Equation, Heading, Item, Paper, Paragraph, Picture, Table
 from weighbridge.documents.renderers import folding, written
 from weighbridge.documents.renderers.bars import bars
 from weighbridge.documents.renderers.papers.text import colon, shortened
 from weighbridge.documents.renderers.treemap import sunburst, tiles, treemap
-from weighbridge.documents.report import Cell, Table
 
 PHONE = 36
 """Letters of an equation that a phone is sure to hold in one line."""

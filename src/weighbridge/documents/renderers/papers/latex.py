@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from weighbridge.core.formula import Symbol
 from weighbridge.core.notation import LATEX, write
-from weighbridge.documents.paper import Equation, Heading, Item, Paper, Paragraph, Words
+from weighbridge.documents.document import Cell, Equation, Heading, Item, Paper, Paragraph, Table, Words
 from weighbridge.documents.renderers import written
 from weighbridge.documents.renderers.papers.text import colon, shortened
-from weighbridge.documents.report import Cell, Table
 
 HEAD = r"""\documentclass[11pt]{%s}
 \usepackage{amsmath}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from weighbridge.core.notation import UNICODE, write
-from weighbridge.documents.paper import Equation, Heading, Item, Paper, Paragraph, Words
+from weighbridge.documents.document import Equation, Heading, Item, Paper, Paragraph, Words
 from weighbridge.documents.renderers.markdown import table_markdown
 from weighbridge.documents.renderers.papers.text import colon, shortened
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from io import BytesIO
 
-from weighbridge.documents.paper import Paper
+from weighbridge.documents.document import Paper
 from weighbridge.documents.renderers.chart import figure
 from weighbridge.documents.renderers.papers.svg import picture
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from weighbridge.core.errors import UsageError
-from weighbridge.documents.paper import Bars, Paper, Picture
+from weighbridge.documents.document import Bars, Paper, Picture
 from weighbridge.documents.renderers.bars import bars
 from weighbridge.documents.renderers.treemap import tiles, treemap
 

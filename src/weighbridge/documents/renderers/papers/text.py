@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from weighbridge.core.notation import UNICODE, write
-from weighbridge.documents.paper import Equation, Heading, Item, Paper, Paragraph, Words
+from weighbridge.documents.document import Equation, Heading, Item, Paper, Paragraph, Words
 from weighbridge.documents.renderers.text import measure, table_text
 
 WIDTH = 100

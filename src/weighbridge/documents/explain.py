@@ -8,8 +8,7 @@ from typing import Any
 from weighbridge.core.formula import Expression, Number, Product, Sum
 from weighbridge.core.messages import Say, mark, translator
 from weighbridge.core.notation import LATEX, TEXT, UNICODE, write
-from weighbridge.documents.paper import Block, Equation, Heading, Item, Paper, Paragraph
-from weighbridge.documents.report import Column, Row, Share, Table
+from weighbridge.documents.document import Block, Column, Equation, Heading, Item, Paper, Paragraph, Row, Share, Table
 from weighbridge.explain.derive import Derivation, Line, Section
 from weighbridge.explain.evaluation_steps import chain
 from weighbridge.explain.sensitivity import Change, Insight

@@ -6,8 +6,8 @@ import pytest
 
 import weighbridge
 from weighbridge.core.errors import ReadError, UsageError, WeighbridgeError
+from weighbridge.web.error_text import told
 from weighbridge.web.query import query
-from weighbridge.web.refusals import told
 
 
 @pytest.mark.parametrize(

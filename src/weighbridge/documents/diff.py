@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from weighbridge.core.tree import Row as TensorRow
-from weighbridge.documents.report import Cell, Column, Report, Row, Table
+from weighbridge.documents.document import Cell, Column, Report, Row, Table
 from weighbridge.verification.diff import Difference
 
 

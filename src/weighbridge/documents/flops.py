@@ -8,7 +8,7 @@ from weighbridge.accounts.ledger import Entry
 from weighbridge.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from weighbridge.documents.report import Report
+    from weighbridge.documents.document import Report
     from weighbridge.model import Model
 
 
@@ -85,9 +85,9 @@ def patches(text: str) -> tuple[int, int]:
 
 def report(model: Model, given: Pass) -> Report:
     """Return the report of ``weigh flops``: matrix arithmetic of a forward pass, by module."""
-    from weighbridge.documents.report import Report
-    from weighbridge.documents.tables.counting import headline
-    from weighbridge.documents.tables.rows import all_that_costs, tree_table
+    from weighbridge.documents.count import headline
+    from weighbridge.documents.document import Report
+    from weighbridge.documents.tree_rows import all_that_costs, tree_table
 
     flops = model.flops(*given)
     notes = (

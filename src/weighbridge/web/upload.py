@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.core.errors import UsageError
-from weighbridge.web.guard import Limits, in_time, problem
 from weighbridge.web.header import Weighed, header_model, slices
+from weighbridge.web.middleware import Limits, in_time, problem
 from weighbridge.web.query import query
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def call(limits: Limits) -> Callable[[Request], Any]:
 def _counted(request: Request, model: Model) -> Response:
     from starlette.responses import JSONResponse
 
-    from weighbridge.documents.tables import counting
+    from weighbridge.documents import count as counting
 
     return JSONResponse(counting.as_json(model))
 

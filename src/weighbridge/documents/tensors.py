@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from weighbridge.documents.report import Report
+    from weighbridge.documents.document import Report
     from weighbridge.model import Model
 
 
@@ -27,8 +27,8 @@ def as_json(model: Model, names: str = "reference") -> list[dict[str, Any]]:
 
 def report(model: Model, names: str = "reference") -> Report:
     """Return the report of ``weigh tensors``: one row a tensor, in the reference's order."""
-    from weighbridge.documents.report import Column, Report, Row, Table
-    from weighbridge.documents.tables.counting import headline
+    from weighbridge.documents.count import headline
+    from weighbridge.documents.document import Column, Report, Row, Table
 
     rows = []
     for row in model.tensors(names):

@@ -11,11 +11,11 @@ from weighbridge.core.formula import Number, Product, Sum, Symbol, as_expression
 from weighbridge.core.messages import Say, mark, translator
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Tensor
-from weighbridge.documents.paper import Block, Equation, Heading, Item, Paper, Paragraph
+from weighbridge.documents.document import Block, Equation, Heading, Item, Paper, Paragraph
 from weighbridge.explain.evaluation_steps import chain
 
 if TYPE_CHECKING:
-    from weighbridge.documents.tables.arithmetic import Pass
+    from weighbridge.documents.flops import Pass
     from weighbridge.model import Model
 
 LENGTHS = {"seq": "n", "decoder": "m", "encoder": "e", "images": "i", "rows": "r", "columns": "c", "audios": "a", "question": "q"}
@@ -31,11 +31,11 @@ def paper(model: Model, given: Pass, lang: str = "en") -> Paper:
     """Lay out how the matrix arithmetic of one forward pass comes about.
 
     >>> from weighbridge import model
-    >>> from weighbridge.documents.tables.arithmetic import Pass
+    >>> from weighbridge.documents.flops import Pass
     >>> paper(model("bert-base-uncased"), Pass()).figure
     '22,348,431,360 FLOPs'
     """
-    from weighbridge.documents.tables.counting import headline
+    from weighbridge.documents.count import headline
 
     say = translator(lang)
     book = model.flops(*given).ledger

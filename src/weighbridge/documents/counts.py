@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from weighbridge.conventions.counts import Count, counts
 from weighbridge.core.messages import mark, translator
-from weighbridge.documents.report import Column, Report, Row, Table
+from weighbridge.documents.document import Column, Report, Row, Table
 
 if TYPE_CHECKING:
     from weighbridge.model import Model

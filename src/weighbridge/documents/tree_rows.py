@@ -11,7 +11,7 @@ from itertools import pairwise
 from weighbridge.accounts.ledger import Entry, Line
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Op, Tensor, indices
-from weighbridge.documents.report import Column, Row, Share, Table, shares
+from weighbridge.documents.document import Column, Row, Share, Table, shares
 
 
 def rows(entry: Entry, shown: Callable[[Entry], list[Line]], share: Share | None = None, path: tuple[str, ...] = ()) -> Iterator[Row]:

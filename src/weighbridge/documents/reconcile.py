@@ -7,7 +7,7 @@ from typing import Any
 from weighbridge.conventions.reconcile import Match, Reconciliation, explained
 from weighbridge.conventions.rules import Piece
 from weighbridge.core.messages import Say, mark, translator
-from weighbridge.documents.report import Column, Report, Row, Table
+from weighbridge.documents.document import Column, Report, Row, Table
 
 HOW = {
     "exact": mark("exact"),

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from weighbridge.documents.report import Column, Report, Row, Table
+from weighbridge.documents.document import Column, Report, Row, Table
 from weighbridge.verification.findings import Finding, Verification
 
 _NUMBER = re.compile(r"(?:(?<=[._/])|^)\d+(?=[._/]|$)")

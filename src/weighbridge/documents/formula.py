@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import mark, translator
 from weighbridge.core.notation import LATEX, TEXT, UNICODE, write
-from weighbridge.documents.report import Column, Report, Row, Table
+from weighbridge.documents.document import Column, Report, Row, Table
 from weighbridge.explain.formulas import Formula, flops_formula, parameter_formula
 from weighbridge.explain.sensitivity import Insight, insight
 

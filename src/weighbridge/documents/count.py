@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from weighbridge.documents.report import Report
+    from weighbridge.documents.document import Report
     from weighbridge.model import Model
 
 
@@ -75,8 +75,8 @@ def report(model: Model, *, depth: int | None = None) -> Report:
 
     Inside a repeated part counts are of one copy, and shares are left out.
     """
-    from weighbridge.documents.report import Report
-    from weighbridge.documents.tables.rows import all_tensors, tree_table
+    from weighbridge.documents.document import Report
+    from weighbridge.documents.tree_rows import all_tensors, tree_table
 
     book = ledger(model.tree, PARAMETERS)
     return Report(headline(model), f"{book.amount:,} parameters", (tree_table(book, all_tensors, depth),), tuple(notes(model)))

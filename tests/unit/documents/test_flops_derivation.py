@@ -6,10 +6,10 @@ import pytest
 
 from weighbridge import model
 from weighbridge.core.formula import evaluate
-from weighbridge.documents.paper import Equation
+from weighbridge.documents.document import Equation
+from weighbridge.documents.flops import Pass
+from weighbridge.documents.flops_derivation import LENGTHS, paper
 from weighbridge.documents.renderers.papers import render
-from weighbridge.documents.tables.arithmetic import Pass
-from weighbridge.documents.tables.effort import LENGTHS, paper
 
 CASES = [("bert-base-uncased", "BertForMaskedLM"), ("bert-tiny", "BertForQuestionAnswering"), ("albert-base-v2", None), ("t5-small", None), ("mixtral-8x7b", None)]  # fmt: skip
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from weighbridge.core.messages import mark
 
-WORDS = {
+STRINGS = {
     "tagline": mark("Weigh a transformer without loading it"),
     "model": mark("Model"),
     "compare": mark("Compare"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from weighbridge.documents.report import Report
+    from weighbridge.documents.document import Report
 
 
 def as_json(word: str) -> dict[str, Any]:
@@ -26,7 +26,7 @@ def as_json(word: str) -> dict[str, Any]:
 
 def report(word: str) -> Report:
     """Return the report of ``weigh models``."""
-    from weighbridge.documents.report import Column, Report, Row, Table
+    from weighbridge.documents.document import Column, Report, Row, Table
 
     answer = as_json(word)
     rows = [Row((entry["name"], entry["class"], entry["unique"], entry["published"] or "", entry["source"])) for entry in answer["presets"]]
@@ -54,7 +54,7 @@ def coverage_json() -> dict[str, Any]:
 
 def coverage_report(word: str) -> Report:
     """Return the report of ``weigh models --coverage``: classes that agree tensor for tensor, of all that can be built."""
-    from weighbridge.documents.report import Column, Report, Row, Table
+    from weighbridge.documents.document import Column, Report, Row, Table
 
     found = coverage_json()
     rows = [Row((name, exact, of)) for name, (exact, of) in sorted(found["by_type"].items()) if word in name]

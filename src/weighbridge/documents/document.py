@@ -1,0 +1,154 @@
+"""What a command has to say: a headline, tables and notes. Data, never text; renderers draw it.
+
+Cells are strings, ints and shares; how an int is grouped and a share drawn is a renderer's business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, TypeAlias
+
+from weighbridge.accounts.ledger import Entry
+from weighbridge.core.formula import Expression
+
+
+class Share(NamedTuple):
+    """A part of a whole in tenths of a percent, rounded so that the parts add up to the whole.
+
+    >>> str(Share(163))
+    '16.3%'
+    """
+
+    per_mille: int
+
+    def __str__(self) -> str:
+        return f"{self.per_mille // 10}.{self.per_mille % 10}%"
+
+
+Cell: TypeAlias = "str | int | Share | None"
+
+
+class Column(NamedTuple):
+    """One column: its title and its kind.
+
+    ``text``, ``letter`` (a symbol), ``integer`` and ``share`` are shown everywhere; a ``bar`` (a share, drawn) on a terminal
+    alone; a ``path``, which indentation shows elsewhere, in CSV alone.
+    """
+
+    title: str
+    kind: str = "text"
+
+
+class Row(NamedTuple):
+    """One row. *depth* indents the first cell, *strong* sets it off."""
+
+    cells: tuple[Cell, ...]
+    depth: int = 0
+    strong: bool = False
+
+
+class Table(NamedTuple):
+    """Columns and rows, with an optional title; *headed* tells whether a drawing needs the columns' titles."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    title: str = ""
+    headed: bool = True
+
+    def shown(self, *kinds: str) -> list[int]:
+        """Return the indices of the columns that a renderer shows: all but bars and paths, unless it asks for them."""
+        return [i for i, column in enumerate(self.columns) if column.kind not in ("bar", "path") or column.kind in kinds]
+
+
+class Report(NamedTuple):
+    """A whole answer: what was weighed, the figure, the tables and what one should know about them."""
+
+    headline: str
+    figure: str = ""
+    tables: tuple[Table, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def shares(amounts: Sequence[int], whole: int, per_mille: int = 1000) -> list[Share]:
+    """Split *per_mille* among *amounts* of *whole* by largest remainder, so that they add up.
+
+    Args:
+        amounts: Parts; if they do not make up *whole*, neither do their shares make up *per_mille*.
+        whole: What they are parts of.
+        per_mille: The whole's own share.
+
+    >>> [str(share) for share in shares([1, 1, 1], 3)]
+    ['33.4%', '33.3%', '33.3%']
+    """
+    if not whole:
+        return [Share(0) for _ in amounts]
+    floors = [amount * per_mille // whole for amount in amounts]
+    missing = sum(amounts) * per_mille // whole - sum(floors)
+    order = sorted(range(len(amounts)), key=lambda i: (-(amounts[i] * per_mille % whole), i))
+    for index in order[:missing]:
+        floors[index] += 1
+    return [Share(value) for value in floors]
+
+
+class Heading(NamedTuple):
+    """A numbered heading; *figure* is what the section amounts to."""
+
+    level: int
+    number: str
+    title: str
+    figure: str = ""
+
+
+class Paragraph(NamedTuple):
+    """A sentence or several."""
+
+    level: int
+    text: str
+
+
+class Item(NamedTuple):
+    """A numbered entry: what it is, and the names in code that it stands for."""
+
+    level: int
+    number: str
+    title: str
+    code: tuple[str, ...] = ()
+
+
+class Equation(NamedTuple):
+    """A chain of equals signs, with an optional label in front."""
+
+    level: int
+    steps: tuple[Expression, ...]
+    label: str = ""
+
+
+class Picture(NamedTuple):
+    """A ledger to be drawn as a treemap and a sunburst, where pictures can be drawn."""
+
+    root: Entry
+
+
+class Bars(NamedTuple):
+    """Bars of stacked amounts, where pictures can be drawn: a label and its amounts for each, and what the amounts are."""
+
+    rows: tuple[tuple[str, tuple[int, ...]], ...]
+    legend: tuple[str, ...]
+
+
+Words: TypeAlias = Heading | Paragraph | Item | Equation | Table
+Block: TypeAlias = Words | Picture | Bars
+
+
+class Paper(NamedTuple):
+    """A whole text."""
+
+    title: str
+    figure: str
+    language: str
+    blocks: tuple[Block, ...]
+
+    @property
+    def worded(self) -> tuple[Words, ...]:
+        """The blocks without the pictures, for forms that hold none."""
+        return tuple(block for block in self.blocks if not isinstance(block, (Picture, Bars)))
