@@ -20,7 +20,7 @@ LEVELS = (
     ("blueprints", "readers"),
     ("sources",),
     ("accounts", "model", "opening"),
-    ("explain", "conventions", "verification", "auditing", "columns"),
+    ("explain", "conventions", "verification", "auditing", "columns", "designs"),
     ("documents",),
     ("web", "commands", "cli", "__main__"),
 )

@@ -1,0 +1,13 @@
+"""Many configs at once: any account over columns of sizes, each row exact.
+
+>>> from weighbridge.columns import count
+>>> count("bert", {"num_hidden_layers": [12, 24]}).tolist()
+[109482240, 194536704]
+"""
+
+from __future__ import annotations
+
+from weighbridge.columns.column import LIMIT, Column, column, values_of
+from weighbridge.columns.evaluate import ACCOUNTS, count, measure
+
+__all__ = ["ACCOUNTS", "LIMIT", "Column", "column", "count", "measure", "values_of"]

@@ -1,0 +1,209 @@
+"""Accounts over tables of configs: rows are grouped by class and switches, and each group is evaluated once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from weighbridge.accounts.parameters import tally
+from weighbridge.blueprints import Family, family
+from weighbridge.columns.column import Column, column, values_of
+from weighbridge.columns.groups import group
+from weighbridge.config.bind import bind, merged, within
+from weighbridge.config.check import conflicts, refuse_undescribed
+from weighbridge.config.fields import Field, did_you_mean
+from weighbridge.core.errors import ConfigError, UnknownArchitecture, UsageError
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from weighbridge.columns.column import Values
+
+BLOCK = 32_768
+"""Rows worked on at a time: a block's columns stay in the processor's cache."""
+
+ACCOUNTS: Mapping[str, Callable[[Part], Size]] = {
+    "parameters": lambda tree: tally(tree).unique,
+    "active": lambda tree: tally(tree).active,
+    "trainable": lambda tree: tally(tree).trainable,
+    "stored": lambda tree: tally(tree).stored,
+    "embedding": lambda tree: tally(tree).embedding,
+    "non_embedding": lambda tree: tally(tree).non_embedding,
+    "buffers": lambda tree: tally(tree).buffers,
+}
+"""What can be measured of every row: each takes a tree, whatever its sizes are."""
+
+
+class Table(NamedTuple):
+    """A table of configs of one type: what is the same in all rows, and the sizes that differ."""
+
+    known: Family
+    class_name: str
+    single: dict[str, Any]
+    many: dict[str, NDArray[np.int64]]
+    rows: int
+
+
+def count(model_type: str, columns: Mapping[str, Any], model_class: str | None = None) -> Values:
+    """Count the unique parameters of many configs of one type.
+
+    Args:
+        model_type: Such as ``bert``.
+        columns: The config's fields. Sizes may be columns (sequences or arrays of ints, all of one length)
+            or a single int for all; switches are single values.
+        model_class: The class to count; by default the type's base class.
+
+    Returns:
+        One exact count per config: int64, or Python ints where a count does not fit 64 bits.
+
+    Raises:
+        ConfigError: As for a single config, naming the row.
+
+    >>> count("bert", {"num_hidden_layers": [12, 24]}).tolist()
+    [109482240, 194536704]
+    """
+    return measure(model_type, columns, ("parameters",), model_class)["parameters"]
+
+
+def measure(
+    model_type: str,
+    columns: Mapping[str, Any],
+    accounts: Sequence[str] | Mapping[str, Callable[[Part], Size]] = ("parameters", "active"),
+    model_class: str | None = None,
+) -> dict[str, Values]:
+    """Evaluate accounts of many configs of one type.
+
+    Args:
+        model_type, columns, model_class: As for :func:`count`; a dotted key reaches into a sub-config.
+        accounts: Names out of :data:`ACCOUNTS`, or functions of a tree by name.
+
+    Returns:
+        For each account, one exact value per config.
+
+    Raises:
+        ConfigError: A row that makes no model.
+        UsageError: An account that nobody knows.
+
+    >>> measure("mixtral", {"num_local_experts": [8, 16]}, model_class="MixtralForCausalLM")["active"].tolist()
+    [12879925248, 12880973824]
+    """
+    import numpy as np
+
+    chosen = _accounts(accounts)
+    table = _table(model_type, columns, model_class)
+    parts: list[tuple[Any, dict[str, Values]]] = list(_evaluated(table, chosen))
+    if len(parts) == 1 and len(parts[0][0]) == table.rows:
+        return parts[0][1]
+    result: dict[str, Values] = {}
+    for name in chosen:
+        wide = any(values[name].dtype == object for _, values in parts)
+        result[name] = np.empty(table.rows, dtype=object if wide else np.int64)
+        for rows, values in parts:
+            result[name][rows] = values[name]
+    return result
+
+
+def _accounts(accounts: Sequence[str] | Mapping[str, Callable[[Part], Size]]) -> Mapping[str, Callable[[Part], Size]]:
+    if isinstance(accounts, Mapping):
+        return accounts
+    for name in accounts:
+        if name not in ACCOUNTS:
+            raise UsageError(f"no account {name!r}; {did_you_mean(name, ACCOUNTS) or 'known: ' + ', '.join(ACCOUNTS)}")
+    return {name: ACCOUNTS[name] for name in accounts}
+
+
+def _table(model_type: str, columns: Mapping[str, Any], model_class: str | None) -> Table:
+    known = family(model_type)
+    name = model_class or known.base
+    if name not in known.classes:
+        raise UnknownArchitecture(f"no class {name!r} of model type {model_type!r}", key="architectures", value=name)
+    lists = {field.key for field in known.fields if field.kind == "listed"} | {"architectures", "layer_types"}
+    single = {key: value for key, value in columns.items() if not _is_column(value) or (key in lists and not hasattr(value, "__array__"))}
+    nested = {key: value for key, value in single.items() if "." in key}
+    single = merged({key: value for key, value in single.items() if "." not in key}, nested)
+    many = {}
+    for key, value in columns.items():
+        if _is_column(value) and not (key in lists and not hasattr(value, "__array__")):
+            many[key] = column(value, key, _size_field(known, single, key).minimum).values
+    lengths = {len(values) for values in many.values()} or {1}
+    if len(lengths) > 1:
+        raise ConfigError(f"columns of unlike lengths: {sorted(lengths)}")
+    return Table(known, name, single, many, max(lengths))  # type: ignore[arg-type]
+
+
+def _is_column(value: object) -> bool:
+    return isinstance(value, (list, tuple)) or hasattr(value, "__array__")
+
+
+def _size_field(known: Family, single: Mapping[str, Any], path: str) -> Field:
+    fields, raw = known.fields, single
+    *parents, last = path.split(".")
+    for parent in parents:
+        nested = next((field for field in fields if field.key == parent and field.kind == "nested"), None)
+        inner = within(nested, raw) if nested else None
+        if inner is None:
+            raise ConfigError(f"{known.model_type} has no sub-config {parent!r}", key=path)
+        fields, raw = inner.fields, inner.raw
+    for field in fields:
+        if field.kind in ("size", "labels") and last in (field.key, *field.aliases):
+            return field
+    raise ConfigError("only sizes can be columns", key=path)
+
+
+def _evaluated(table: Table, accounts: Mapping[str, Callable[[Part], Size]]) -> Iterator[tuple[Any, dict[str, Values]]]:
+    """Yield the row numbers of each block and its values."""
+    import numpy as np
+
+    known, rows = table.known, np.arange(table.rows)
+    if known.settle is not None:
+        yield from _one_by_one(table, accounts, rows)
+        return
+    first = merged(table.single, {key: int(values[0]) for key, values in table.many.items()})
+    conflicts(known.fields, first)
+    refuse_undescribed(known.fields, first)
+    _refuse_doubles(table)
+    bounds = {key: (int(values.min()), int(values.max())) for key, values in table.many.items()}
+    for rows_alike, like in group(known, table.single, table.many, rows):
+        for start in range(0, len(rows_alike), BLOCK):
+            block = rows_alike[start : start + BLOCK]
+            where = slice(int(block[0]), int(block[-1]) + 1) if len(rows_alike) == table.rows else block
+            raw = merged(table.single, {key: Column(values[where], *bounds[key]) for key, values in table.many.items()})
+            try:
+                tree = known.classes[table.class_name](bind(known.fields, raw, like=like))
+                found = {name: values_of(account(tree), len(block)) for name, account in accounts.items()}
+            except TypeError:
+                # A rule of the fields compares sizes to choose another: then only row by row is it told.
+                yield from _one_by_one(table, accounts, block)
+                continue
+            yield block, found
+
+
+def _refuse_doubles(table: Table) -> None:
+    """Refuse two keys of one field where one of them is a column: either could be meant."""
+    for field in table.known.fields:
+        given = [key for key in (field.key, *field.aliases) if key and (key in table.many or table.single.get(key) is not None)]
+        if len(given) > 1 and any(key in table.many for key in given) and field.kind != "derived":
+            raise ConfigError(f"stands beside {given[0]}, and both name the same field", key=given[1], hint="keep one")
+
+
+def _one_by_one(table: Table, accounts: Mapping[str, Callable[[Part], Size]], rows: Any) -> Iterator[tuple[Any, dict[str, Values]]]:
+    """Weigh rows one at a time, where their layout or a comparison of sizes keeps them from being columns."""
+    import numpy as np
+
+    from weighbridge.opening import from_config
+
+    known = table.known
+    results: dict[str, list[int]] = {name: [] for name in accounts}
+    for row in rows:
+        raw = merged(table.single, {key: int(values[row]) for key, values in table.many.items()})
+        try:
+            tree = from_config({"model_type": known.model_type, **raw}, "config", table.class_name, None).tree
+        except ConfigError as error:
+            raise ConfigError(f"row {row}: {error}", value=error.value) from None
+        for name, account in accounts.items():
+            results[name].append(account(tree))  # type: ignore[arg-type]
+    arrays = {name: np.array(values, dtype=object) for name, values in results.items()}
+    yield rows, {name: values.astype(np.int64) if all(abs(v) < 2**63 for v in values) else values for name, values in arrays.items()}
