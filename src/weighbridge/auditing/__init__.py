@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from weighbridge.auditing import arithmetic, components, configuration, rendition, shares, symbolic, tensors
+from weighbridge.auditing.checks import arithmetic, components, configuration, formulas, own_output, shares, tensors
+from weighbridge.auditing.checks.context import Scene, understand
+from weighbridge.auditing.checks.corrected_total import mended
+from weighbridge.auditing.checks.reference_counts import Holdings, holdings
 from weighbridge.auditing.claims import Audit, Claim, Left, Line
-from weighbridge.auditing.holdings import Holdings, holdings
-from weighbridge.auditing.mended import mended
-from weighbridge.auditing.reading import read_lines
-from weighbridge.auditing.scene import Scene, understand
+from weighbridge.auditing.text.reading import read_lines
 
 if TYPE_CHECKING:
     from weighbridge.model import Model
@@ -30,13 +30,13 @@ def audit(data: bytes | str, *, name: str = "", model: Model | None = None) -> A
     ['wrong']
     """
     lines = read_lines(data.encode() if isinstance(data, str) else data, name)
-    written = rendition.recognised(lines, model)
-    alone = rendition.letters(lines) if model is None and written is None else None
+    written = own_output.recognised(lines, model)
+    alone = own_output.letters(lines) if model is None and written is None else None
     scene = understand(lines, model, written.model if written else None, alone=alone)
     checked = arithmetic.check(scene)
     held = {context: holdings(weighed) for context, weighed in scene.models.items()}
     firm = scene.main is not None and scene.main.firm
-    lettered = list(symbolic.check(scene, held))
+    lettered = list(formulas.check(scene, held))
     known = {(claim.line, claim.end) for claim in lettered if claim.verdict == "wrong"}
     claims = [claim for claim in checked.claims if claim.verdict != "wrong" or (claim.line, claim.end) not in known]
     claims += [*lettered, *tensors.check(scene), *configuration.check(scene, firm=firm)]
@@ -44,7 +44,7 @@ def audit(data: bytes | str, *, name: str = "", model: Model | None = None) -> A
     claims += components.check(scene, checked, held, offered, firm=firm)
     claims += shares.check(scene, held, offered, firm=firm)
     if written is not None:
-        claims = rendition.check(lines, written, claims)
+        claims = own_output.check(lines, written, claims)
     total, left = mended(scene, checked, held, offered)
     main = held.get("")
     reference = main.reference if main is not None and firm else None

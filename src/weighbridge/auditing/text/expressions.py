@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple, TypeAlias
 
-from weighbridge.auditing.tokens import Token
-from weighbridge.auditing.words import SYMBOLS
+from weighbridge.auditing.text.size_words import SYMBOLS
+from weighbridge.auditing.text.tokens import Token
 from weighbridge.core.formula import Symbol
 from weighbridge.core.polynomials import Atom, Coefficient, Monomial, Polynomial
 
@@ -56,7 +56,7 @@ class _Unreadable(Exception):
 def parse(tokens: Sequence[Token], start: int, end: int) -> Parsed | None:
     """Read the longest term that starts at *start*.
 
-    >>> from weighbridge.auditing.tokens import tokens
+    >>> from weighbridge.auditing.text.tokens import tokens
     >>> parse(tokens("2 * (3 + 4) words", 0), 0, 8).end
     7
     """

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from weighbridge.auditing.tokens import Token
-from weighbridge.auditing.words import LETTERS, POSSIBLE, SIZES, SYMBOLS
+from weighbridge.auditing.text.size_words import LETTERS, POSSIBLE, SIZES, SYMBOLS
+from weighbridge.auditing.text.tokens import Token
 
 
 class Stated(NamedTuple):
@@ -42,7 +42,7 @@ _WIDTHS = ("神经元个数", "神经元数", "neurons", "units")
 def meanings(statements: Sequence[Sequence[Token]]) -> dict[str, str]:
     """Return what each single letter means in a text; a letter with two meanings has none.
 
-    >>> from weighbridge.auditing.tokens import tokens
+    >>> from weighbridge.auditing.text.tokens import tokens
     >>> meanings([tokens("序列最大长度为N", 0)])["N"]
     'positions'
     """
@@ -109,7 +109,7 @@ def _is_letter(token: Token) -> bool:
 def stated(statement: Sequence[Token], meant: Mapping[str, str]) -> Iterator[Stated]:
     """Yield the sizes that a statement states.
 
-    >>> from weighbridge.auditing.tokens import tokens
+    >>> from weighbridge.auditing.text.tokens import tokens
     >>> [(s.word, s.value) for s in stated(tokens("BERT-Base: 12-layer, 768-hidden, vocab size = 30522", 0), LETTERS)]
     [('layers', 12), ('hidden', 768), ('vocab', 30522)]
     """

@@ -7,12 +7,12 @@ from fractions import Fraction
 from itertools import product
 from typing import NamedTuple, TypeAlias
 
+from weighbridge.auditing.checks.context import Scene, claim
 from weighbridge.auditing.claims import Claim, Reason, said
-from weighbridge.auditing.equations import Chain, Side
-from weighbridge.auditing.figures import Fit, fit, printed, scales, whole
-from weighbridge.auditing.scene import Scene, claim
-from weighbridge.auditing.terms import Binary, Negative, Term, names, numbers, value
-from weighbridge.auditing.tokens import Token
+from weighbridge.auditing.text.equations import Chain, Side
+from weighbridge.auditing.text.expressions import Binary, Negative, Term, names, numbers, value
+from weighbridge.auditing.text.rounding import Fit, fit, printed, scales, whole
+from weighbridge.auditing.text.tokens import Token
 from weighbridge.core.messages import mark
 
 _HEDGES = frozenset("约 about approximately roughly nearly around 大约 近 接近 约为 大概 ~ ≈ some 差不多".split())

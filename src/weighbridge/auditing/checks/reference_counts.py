@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.auditing.claims import Left, Reason, Said, said
-from weighbridge.auditing.terms import plain, symbol
+from weighbridge.auditing.text.expressions import plain, symbol
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.core.messages import mark
 from weighbridge.core.polynomials import Polynomial, polynomial

@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 from typing import NamedTuple
 
 from weighbridge.auditing.claims import Line
-from weighbridge.auditing.typeset import plain
+from weighbridge.auditing.text.detex import plain
 from weighbridge.core.errors import ReadError
 
 LARGEST = 64 * 2**20

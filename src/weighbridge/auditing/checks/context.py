@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from weighbridge.auditing.assumed import Assumed, Mention, assume, mentions
+from weighbridge.auditing.checks.names import Assumed, Mention, assume, mentions
 from weighbridge.auditing.claims import Claim, Line, said
-from weighbridge.auditing.equations import Chain, chains, statements
-from weighbridge.auditing.stated import Stated, meanings, stated
-from weighbridge.auditing.tokens import Token
-from weighbridge.auditing.words import LETTERS
+from weighbridge.auditing.text.equations import Chain, chains, statements
+from weighbridge.auditing.text.size_words import LETTERS
+from weighbridge.auditing.text.sizes import Stated, meanings, stated
+from weighbridge.auditing.text.tokens import Token
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.core.messages import mark
 

@@ -8,16 +8,16 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import NamedTuple
 
+from weighbridge.auditing.checks.components import TITLES
+from weighbridge.auditing.checks.context import Scene, claim
+from weighbridge.auditing.checks.reference_counts import Holding, Holdings
 from weighbridge.auditing.claims import Claim, Reason, Said, said
-from weighbridge.auditing.components import TITLES
-from weighbridge.auditing.equations import Chain
-from weighbridge.auditing.holdings import Holding, Holdings
-from weighbridge.auditing.scene import Scene, claim
-from weighbridge.auditing.sections import sections
-from weighbridge.auditing.subjects import mentioned, speaks_of_parameters, subject
-from weighbridge.auditing.terms import Term, names, parse, polynomial, symbol
-from weighbridge.auditing.tokens import Token
-from weighbridge.auditing.words import LETTERS, SYMBOLS
+from weighbridge.auditing.text.component_words import mentioned, speaks_of_parameters, subject
+from weighbridge.auditing.text.equations import Chain
+from weighbridge.auditing.text.expressions import Term, names, parse, polynomial, symbol
+from weighbridge.auditing.text.sections import sections
+from weighbridge.auditing.text.size_words import LETTERS, SYMBOLS
+from weighbridge.auditing.text.tokens import Token
 from weighbridge.core.messages import mark
 from weighbridge.core.polynomials import Atom, Polynomial
 
@@ -77,7 +77,7 @@ _WITHOUT_OUT = "without the output projection"
 def formulas(statement: Sequence[Token], meant: Mapping[str, str]) -> Iterator[Formula]:
     """Yield the formulas of a statement that have letters and operations in them.
 
-    >>> from weighbridge.auditing.tokens import tokens
+    >>> from weighbridge.auditing.text.tokens import tokens
     >>> [str(f.expanded) for f in formulas(tokens("2 * (4H * H + H),即8H^2 + 2H", 0), LETTERS)]
     ['8*H^2 + 2*H', '8*H^2 + 2*H']
     """

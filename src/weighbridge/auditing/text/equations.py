@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from weighbridge.auditing.claims import Line
-from weighbridge.auditing.terms import Term, is_lone, parse
-from weighbridge.auditing.tokens import Token, tokens
+from weighbridge.auditing.text.expressions import Term, is_lone, parse
+from weighbridge.auditing.text.tokens import Token, tokens
 
 _LONGEST, _MOST = 40_000, 3_000
 """Characters and tokens of a line that are read; what goes on longer was not written by a person."""
@@ -43,7 +43,7 @@ class Chain(NamedTuple):
 def statements(lines: Sequence[Line]) -> list[list[Token]]:
     """Split every line into tokens; a line that begins with an equals sign goes on with the one before it.
 
-    >>> from weighbridge.auditing.reading import read_lines
+    >>> from weighbridge.auditing.text.reading import read_lines
     >>> [len(s) for s in statements(read_lines(b"2 + 3"  b"\\n= 5"))]
     [5]
     """

@@ -6,8 +6,8 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from weighbridge.auditing.claims import Reason, said
-from weighbridge.auditing.tokens import Token
-from weighbridge.auditing.words import BYTES, UNITS
+from weighbridge.auditing.text.size_words import BYTES, UNITS
+from weighbridge.auditing.text.tokens import Token
 from weighbridge.core.messages import mark
 
 
@@ -41,7 +41,7 @@ def fit(token: Token, true: Fraction, *, loose: bool = False) -> Fit | None:
         true: What it should say.
         loose: Whether it is said to be approximate, so that one digit will do.
 
-    >>> from weighbridge.auditing.tokens import tokens
+    >>> from weighbridge.auditing.text.tokens import tokens
     >>> fit(tokens("22.7 M", 0)[0], Fraction(23_835_648)).verdict
     'rounded'
     """

@@ -7,17 +7,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from weighbridge.auditing.arithmetic import Checked
-from weighbridge.auditing.assumed import nameless
+from weighbridge.auditing.checks.arithmetic import Checked
+from weighbridge.auditing.checks.context import Scene, claim
+from weighbridge.auditing.checks.names import nameless
+from weighbridge.auditing.checks.reference_counts import Holding, Holdings, is_one_thing, left_out
 from weighbridge.auditing.claims import Claim, Said, said
-from weighbridge.auditing.equations import Chain
-from weighbridge.auditing.figures import fit, printed, whole
-from weighbridge.auditing.holdings import Holding, Holdings, is_one_thing, left_out
-from weighbridge.auditing.scene import Scene, claim
-from weighbridge.auditing.sections import sections
-from weighbridge.auditing.subjects import mentioned, speaks_of_parameters, subject
-from weighbridge.auditing.terms import Parsed, names, numbers, parse, value
-from weighbridge.auditing.tokens import Token
+from weighbridge.auditing.text.component_words import mentioned, speaks_of_parameters, subject
+from weighbridge.auditing.text.equations import Chain
+from weighbridge.auditing.text.expressions import Parsed, names, numbers, parse, value
+from weighbridge.auditing.text.rounding import fit, printed, whole
+from weighbridge.auditing.text.sections import sections
+from weighbridge.auditing.text.tokens import Token
 from weighbridge.core.messages import mark
 
 _FILLERS = re.compile(

@@ -6,7 +6,7 @@ import re
 from fractions import Fraction
 from typing import NamedTuple
 
-from weighbridge.auditing.words import LOOSE, MEASURES, NOUNS, POSSIBLE, SIZES, UNITS, size_at
+from weighbridge.auditing.text.size_words import LOOSE, MEASURES, NOUNS, POSSIBLE, SIZES, UNITS, size_at
 
 
 class Token(NamedTuple):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from weighbridge.auditing.arithmetic import Checked
+from weighbridge.auditing.checks.arithmetic import Checked
+from weighbridge.auditing.checks.components import Offer
+from weighbridge.auditing.checks.context import Scene
+from weighbridge.auditing.checks.reference_counts import Holdings, left_out
 from weighbridge.auditing.claims import Left
-from weighbridge.auditing.components import Offer
-from weighbridge.auditing.holdings import Holdings, left_out
-from weighbridge.auditing.scene import Scene
 
 
 def mended(scene: Scene, checked: Checked, held: Mapping[str, Holdings], found: Sequence[Offer]) -> tuple[int | None, tuple[Left, ...]]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from weighbridge.auditing.claims import Line
-from weighbridge.auditing.subjects import mentioned, subject
+from weighbridge.auditing.text.component_words import mentioned, subject
 
 _NUMBERED = re.compile(
     r"^(?:\d{1,2}(?:\.\d{1,2}){0,3}[.、)]?|[一二三四五六七八九十]{1,3}、|\(?[一二三四五六七八九十\d]\)|step \d+[:.]?)\s*\D", re.IGNORECASE

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from weighbridge.auditing.checks.context import Scene, claim, words_of
 from weighbridge.auditing.claims import Claim, Said, said
-from weighbridge.auditing.scene import Scene, claim, words_of
-from weighbridge.auditing.stated import Stated
-from weighbridge.auditing.terms import numbers
-from weighbridge.auditing.tokens import Token
+from weighbridge.auditing.text.expressions import numbers
+from weighbridge.auditing.text.sizes import Stated
+from weighbridge.auditing.text.tokens import Token
 from weighbridge.core.messages import mark
 
 NAMES = {

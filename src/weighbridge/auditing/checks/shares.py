@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
+from weighbridge.auditing.checks.components import TITLES, Offer
+from weighbridge.auditing.checks.context import Scene, claim
+from weighbridge.auditing.checks.reference_counts import Holding, Holdings
 from weighbridge.auditing.claims import Claim, said
-from weighbridge.auditing.components import TITLES, Offer
-from weighbridge.auditing.figures import Fit, fit
-from weighbridge.auditing.holdings import Holding, Holdings
-from weighbridge.auditing.scene import Scene, claim
-from weighbridge.auditing.subjects import subject
-from weighbridge.auditing.tokens import Token
+from weighbridge.auditing.text.component_words import subject
+from weighbridge.auditing.text.rounding import Fit, fit
+from weighbridge.auditing.text.tokens import Token
 from weighbridge.core.messages import mark
 
 _OF_THE_WHOLE = re.compile(r"占|explains|of (?:the |all )?(?:total|parameters|whole|model|params|bert)|share|account|总量|总参数|of all")

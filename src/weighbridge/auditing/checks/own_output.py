@@ -131,7 +131,7 @@ def _slips(line: Line, right: str) -> Iterator[Claim]:
 
 def _candidates(title: Title, lines: Sequence[Line]) -> Iterator[Model]:
     """Yield the models that a title can mean: the preset of that name, one like it, or its class with the sizes of the table."""
-    from weighbridge.auditing.assumed import known
+    from weighbridge.auditing.checks.names import known
     from weighbridge.model import model
 
     like = [name for name in known() if _bones(name) == _bones(title.source)]
@@ -182,7 +182,7 @@ def _types(class_name: str) -> Iterator[str]:
 def _written(model: Model, title: Title) -> Iterator[list[str]]:
     """Write a derivation in each form and to several depths, and read it as any other text is read."""
     # The renderers stand above the proofs; here, and only here, a proof reads what they write.
-    from weighbridge.auditing.reading import read_lines
+    from weighbridge.auditing.text.reading import read_lines
     from weighbridge.documents.explain import paper
     from weighbridge.documents.renderers.papers import render
 

@@ -8,10 +8,10 @@ from fractions import Fraction
 from math import prod
 from typing import TYPE_CHECKING
 
+from weighbridge.auditing.checks.context import Scene, claim
 from weighbridge.auditing.claims import Claim, said
-from weighbridge.auditing.figures import whole
-from weighbridge.auditing.scene import Scene, claim
-from weighbridge.auditing.tokens import Token
+from weighbridge.auditing.text.rounding import whole
+from weighbridge.auditing.text.tokens import Token
 from weighbridge.core.messages import mark
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""Read a text: files, lines, tokens, expressions, sizes and tables. Nothing here knows a model."""
