@@ -64,19 +64,6 @@ def test_blueprints_and_readers_never_meet() -> None:
         assert other is None or other not in top_level_imports(path), path
 
 
-BLUEPRINTS = sorted((SOURCE / "blueprints").glob("*.py"))
-LONGEST = 150
-"""Lines that a blueprint has at most, so that an architecture is recognised at a glance; the table of types is none."""
-
-assert len(BLUEPRINTS) > 1
-
-
-@pytest.mark.parametrize("path", [path for path in BLUEPRINTS if path.name != "__init__.py"], ids=lambda path: path.stem)
-def test_a_blueprint_is_read_at_a_glance(path: Path) -> None:
-    lines = len(path.read_text("utf-8").splitlines())
-    assert lines <= LONGEST, f"{lines} lines: look for the seam (a tower, a head or a neck of its own, or parts for the shared vocabulary)"
-
-
 def test_an_upward_import_is_found(tmp_path: Path) -> None:
     path = tmp_path / "sizes.py"
     path.write_text("from weighbridge.documents.document import Table\n")

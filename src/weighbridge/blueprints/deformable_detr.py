@@ -8,16 +8,42 @@ from __future__ import annotations
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.backbones import Features
 from weighbridge.blueprints.convolutions import group_norm, halved
-from weighbridge.blueprints.deformable_fields import MORE, TABLE
-from weighbridge.blueprints.detections import SKIPPED, attention, looked_through, perceptron, positions
+from weighbridge.blueprints.detections import FIELDS, SKIPPED, attention, looked_through, perceptron, positions
 from weighbridge.blueprints.grids import area
 from weighbridge.blueprints.hybrid import deformable
 from weighbridge.blueprints.rtdetr import owned
-from weighbridge.config.fields import Sizes
+from weighbridge.blueprints.staged import number
+from weighbridge.config.fields import TIED, Sizes, size, switch, told, variant
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import conv2d, embedding, layer_norm, linear, plain_mlp
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Stream, Tensor, Untold
+
+TABLE = variant(
+    FIELDS,
+    number("levels", "num_feature_levels", 4),
+    size("encoder_points", "encoder_n_points", 4, "P_e", "points that a head of the encoder looks at"),
+    size("decoder_points", "decoder_n_points", 4, "P_d", "points that a head of the decoder looks at"),
+    switch("staged", "two_stage", False),
+    size("proposals", "two_stage_num_proposals", 300, "J", "proposals of the first stage"),
+    switch("refined", "with_box_refine", False),
+    told("fits", lambda c: fits(c)),
+    TIED,
+    queries=300,
+    encoder_mlp=1024,
+    decoder_mlp=1024,
+    decoder_layers=number("decoder_layers", "decoder_layers", 6),
+    channels=3,
+)
+
+MORE = frozenset("cls_loss_coefficient disable_custom_kernels focal_alpha max_position_embeddings return_intermediate".split())
+
+
+def fits(c: Sizes) -> bool:
+    """Refuse what the class refuses: two stages without refined boxes, and widths that norms cannot split into 32 groups."""
+    if c.staged and not c.refined:
+        raise ConfigError("two stages refine boxes", key="with_box_refine", value=False, hint="set it to true")
+    return bool(c.hidden % 32 == 0)
 
 
 def layer(c: Sizes, parts: tuple[Node, ...], inner: Size) -> tuple[Node, ...]:

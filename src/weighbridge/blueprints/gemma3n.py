@@ -8,7 +8,7 @@ from __future__ import annotations
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.causal import FIELDS, NEUTRAL, heads
 from weighbridge.blueprints.gemma import SANDWICH
-from weighbridge.blueprints.gemma4_fields import reuse
+from weighbridge.blueprints.gemma4 import reuse
 from weighbridge.blueprints.kinds import chosen
 from weighbridge.config.fields import Field, Sizes, fact, optional, size, variant
 from weighbridge.core.errors import ConfigError

@@ -7,16 +7,88 @@ models/mm_grounding_dino/modeling_mm_grounding_dino.py.
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.blueprints.composite import submodel, under
-from weighbridge.blueprints.deformable_detr import sources
-from weighbridge.blueprints.detections import looked_through, perceptron, positions
-from weighbridge.blueprints.grounding import attention, encoder, pair
-from weighbridge.blueprints.grounding_fields import FIELDS, NEUTRAL, SECOND
+from weighbridge.blueprints.backbones import backbone
+from weighbridge.blueprints.composite import composed, submodel, under
+from weighbridge.blueprints.deformable_detr import TABLE, sources
+from weighbridge.blueprints.detections import SKIPPED, looked_through, perceptron, positions
 from weighbridge.blueprints.hybrid import deformable
 from weighbridge.blueprints.rtdetr import owned
-from weighbridge.config.fields import Field, Sizes, altered
-from weighbridge.core.parts import embedding, layer_norm, linear, matmul
+from weighbridge.blueprints.staged import number
+from weighbridge.config.fields import Field, Sizes, altered, fact, size, switch, told, variant
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, matmul
+from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Node, Part, Stream, Tensor, Untold, Within
+
+GONE = "backbone_name backbone_kwargs timm dilated staged proposals refined fits channels".split()
+
+FIELDS = variant(
+    tuple(field for field in TABLE if field.word not in GONE),
+    switch("staged", "two_stage", True),
+    switch("targets", "embedding_init_target", True),
+    number("coordinates", "query_dim", 4, minimum=0),
+    size("longest", "max_text_len", 256, "T", "longest text"),
+    switch("boxes_shared", "decoder_bbox_embed_share", True),
+    fact("words_shared", False),
+    told("fits", lambda c: c.hidden % 32 == 0),
+    composed("text", "text_config", "bert roberta"),
+    fact("second", False),
+    queries=900,
+    encoder_mlp=2048,
+    decoder_mlp=2048,
+    backbone=backbone("swin resnet convnext", {"model_type": "swin", "out_indices": [2, 3, 4]}),
+)
+
+SECOND = variant(FIELDS, second=True, words_shared=switch("words_shared", "decoder_cls_embed_share", True))
+
+NEUTRAL = SKIPPED | frozenset(
+    """disable_custom_kernels focal_alpha fusion_dropout fusion_droppath positional_embedding_temperature text_enhancer_dropout
+    two_stage_bbox_embed_share""".split()
+)
+
+
+def attention(name: str, hidden: Size, heads: Size, keys: Stream | None = None) -> Part:
+    """Describe attention over the tokens themselves, or over a text."""
+    parts = linear("query", hidden, hidden), linear("key", hidden, hidden, stream=keys), linear("value", hidden, hidden, stream=keys)
+    scores = attend(heads=heads, head_dim=exact(hidden, heads), keys=keys)
+    return Part(name, (*parts, linear("out_proj", hidden, hidden), scores), "self_attention" if keys is None else "cross_attention")
+
+
+def pair(hidden: Size, inner: Size) -> tuple[Part, Part]:
+    """Describe a feed-forward network."""
+    return linear("fc1", hidden, inner), linear("fc2", inner, hidden)
+
+
+def enhancer(c: Sizes) -> Part:
+    """Describe what a layer does to the text: attention and a feed-forward network, both half as wide as those of the image."""
+    before, after = layer_norm("layer_norm_before", c.hidden), layer_norm("layer_norm_after", c.hidden)
+    parts = attention("self_attn", c.hidden, c.encoder_heads // 2), *pair(c.hidden, c.encoder_mlp // 2), before, after
+    return Part("text_enhancer_layer", parts, "layer")
+
+
+def fusion(c: Sizes, memory: Stream, text: Stream) -> Part:
+    """Describe attention both ways: one table of scores says what each place takes of the words, and each word of the places."""
+    H, inner = c.hidden, c.encoder_mlp // 2
+    exact(inner, c.encoder_heads // 2)
+    attended = Part("attn", (
+        linear("vision_proj", H, inner, stream=memory),
+        linear("text_proj", H, inner),
+        linear("values_vision_proj", H, inner, stream=memory),
+        linear("values_text_proj", H, inner),
+        linear("out_vision_proj", inner, H, stream=memory),
+        linear("out_text_proj", inner, H),
+        matmul("scores", *((memory, text, inner),) * 3),
+    ), "cross_attention")  # fmt: skip
+    scales = Tensor("vision_param", (H,), "gain"), Tensor("text_param", (H,), "gain")
+    return Part("fusion_layer", (*scales, layer_norm("layer_norm_vision", H), layer_norm("layer_norm_text", H), attended), "layer")
+
+
+def encoder(c: Sizes, memory: Stream, text: Stream) -> tuple[Part, ...]:
+    """Describe the encoder's layers over a text and the places of all maps."""
+    H = c.hidden
+    seen = deformable(c, c.encoder_heads, c.levels, c.encoder_points, memory, name="self_attn")
+    parts = seen, layer_norm("self_attn_layer_norm", H), *pair(H, c.encoder_mlp), layer_norm("final_layer_norm", H)
+    places = Part("deformable_layer", parts, "layer", stream=memory)
+    return (Part("layers", (enhancer(c), fusion(c, memory, text), places), "layer", repeat=c.encoder_layers, stream=text),)
 
 
 def decoder(c: Sizes, memory: Stream, text: Stream) -> tuple[Part, ...]:

@@ -8,8 +8,7 @@ from __future__ import annotations
 from math import ceil, prod
 
 from weighbridge.blueprints import Family
-from weighbridge.blueprints.seanet import FILLED, QUIET, book, bringing, convolution, thinning
-from weighbridge.blueprints.seanet_fields import powers, shared
+from weighbridge.blueprints.seanet import FILLED, QUIET, book, bringing, convolution, powers, shared, thinning
 from weighbridge.config.fields import Field, Sizes, fact, size, switch, told
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError

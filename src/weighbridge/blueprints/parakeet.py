@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints import Blueprint, Family
 from weighbridge.blueprints.composite import composed, submodel, under
-from weighbridge.blueprints.fast_conformer import encoder, frames
-from weighbridge.blueprints.fast_conformer_fields import ENCODER, LASR, STREAMING
+from weighbridge.blueprints.fast_conformer import ENCODER, LASR, STREAMING, encoder, frames
 from weighbridge.blueprints.recurrent import lstm
 from weighbridge.config.fields import Field, Sizes, fact, listed, size
 from weighbridge.core.parts import embedding, linear

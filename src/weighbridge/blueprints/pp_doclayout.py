@@ -15,9 +15,8 @@ from weighbridge.blueprints.convolutions import halved, unit
 from weighbridge.blueprints.detections import perceptron
 from weighbridge.blueprints.grids import Grid, area, numbers
 from weighbridge.blueprints.hybrid import hybrid, projected
-from weighbridge.blueprints.rtdetr import decoder, looked_through, owned, sources
-from weighbridge.blueprints.rtdetr_fields import FIELDS as BEFORE
-from weighbridge.blueprints.rtdetr_fields import SKIPPED
+from weighbridge.blueprints.rtdetr import FIELDS as BEFORE
+from weighbridge.blueprints.rtdetr import SKIPPED, decoder, looked_through, owned, sources
 from weighbridge.blueprints.uper import doubled
 from weighbridge.config.fields import TIED, Sizes, altered, size, switch, told, variant
 from weighbridge.core.errors import ConfigError

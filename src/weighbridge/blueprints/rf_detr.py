@@ -8,8 +8,8 @@ from __future__ import annotations
 from weighbridge.blueprints import Family
 from weighbridge.blueprints.composite import composed
 from weighbridge.blueprints.grids import Grid, area, number, scaled
+from weighbridge.blueprints.lw_detr import FIELDS as BEFORE
 from weighbridge.blueprints.lw_detr import NEUTRAL, c2f, decoder, detection, detr
-from weighbridge.blueprints.lw_detr_fields import FIELDS as BEFORE
 from weighbridge.blueprints.rf_detr_dinov2 import features
 from weighbridge.config.fields import Sizes, size, variant
 from weighbridge.core.parts import conv2d, layer_norm, linear, matmul, plain_mlp

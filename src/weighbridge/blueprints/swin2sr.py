@@ -6,12 +6,53 @@ Source: arXiv 2209.11345; names as in transformers 5.23.0, models/swin2sr/modeli
 from __future__ import annotations
 
 from weighbridge.blueprints import Family
-from weighbridge.blueprints.grids import area, listing, scaled
-from weighbridge.blueprints.swin2sr_fields import FIELDS
-from weighbridge.config.fields import Sizes
+from weighbridge.blueprints.grids import CHANNELS, alike, area, both, image, listing, number, numbers, ratio, scaled
+from weighbridge.config.fields import Sizes, choice, size, switch, told
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import attend, conv2d, layer_norm, linear, split_mlp
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Node, Once, Part, Stream, Tensor, Untold
+
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def connection(value: Any) -> str:
+    """Take how a stage ends: with one convolution, or with three around a narrow one."""
+    if value not in ("1conv", "3conv"):
+        raise ConfigError(f"expected 1conv or 3conv, found {value!r:.60}", key="resi_connection", value=value)
+    return str(value)
+
+
+def scale(c: Sizes) -> int:
+    """Refuse scales that the class refuses."""
+    if c.upsampler == "nearest+conv" and c.scale != 4:
+        raise ConfigError("nearest+conv makes images four times as large", key="upscale", value=c.scale)
+    if c.upsampler in ("pixelshuffle", "pixelshuffle_aux") and c.scale != 3 and c.scale & (c.scale - 1):
+        raise ConfigError("expected a power of two, or 3", key="upscale", value=c.scale)
+    return int(c.scale)
+
+
+FIELDS = (
+    CHANNELS,
+    size("channels_out", "num_channels_out", lambda c: c.channels, "N_o", "channels of the larger image"),
+    size("hidden", "embed_dim", 180, "H", "hidden size", "hidden_size"),
+    numbers("depths", "depths", (6, 6, 6, 6, 6, 6)),
+    numbers("heads", "num_heads", (6, 6, 6, 6, 6, 6), "num_attention_heads"),
+    told("stages", lambda c: alike(depths=c.depths, num_heads=c.heads)),
+    number("window", "window_size", 8),
+    ratio("mlp_ratio", "mlp_ratio", 2.0),
+    image(64),
+    both("patch", "patch_size", 1),
+    switch("qkv_bias", "qkv_bias", True),
+    switch("absolute", "use_absolute_embeddings", False),
+    choice("connection", "resi_connection", "1conv", read=connection),
+    choice("upsampler", "upsampler", "pixelshuffle"),
+    number("scale", "upscale", 2),
+    told("checked", scale),
+)
+
 
 WIDTH = 64
 """Channels while an image is made larger."""
