@@ -79,7 +79,7 @@ def modules_after(code: str) -> set[str]:
 
 def test_a_plain_count_imports_nothing_heavy() -> None:
     loaded = modules_after("import io\nsys.stdout = io.StringIO()\nfrom weighbridge.cli import main\nmain(['bert-base-uncased', '--json'])")
-    assert "weighbridge.blueprints.bert" in loaded
+    assert "weighbridge.blueprints.encoders.bert" in loaded
     heavy = {
         "typing",
         "pathlib",
@@ -97,7 +97,9 @@ def test_a_plain_count_imports_nothing_heavy() -> None:
         "starlette",
     }
     assert not heavy & loaded, heavy & loaded
-    assert not {name for name in loaded if name.startswith("weighbridge.blueprints.") and name != "weighbridge.blueprints.bert"}
+    architectures = {name for name in loaded if name.startswith("weighbridge.blueprints.") and name.count(".") == 3}
+    assert architectures == {"weighbridge.blueprints.encoders.bert"}
+    assert "weighbridge.blueprints.class_index" not in loaded
 
 
 def test_public_names_are_exported_and_documented() -> None:

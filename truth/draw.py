@@ -11,8 +11,9 @@ from math import lcm
 from typing import Any
 
 from truth.recipes import recipe
-from weighbridge.blueprints import MODULES, Family, family
+from weighbridge.blueprints import MODULES, family
 from weighbridge.config.bind import within
+from weighbridge.config.family import Family
 from weighbridge.config.fields import Field
 
 HEAD_DIMS = (4, 8, 12, 16)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from weighbridge.accounts.parameters import Tally, tally
-from weighbridge.blueprints import Family
 from weighbridge.config.bind import bind, symbols
 from weighbridge.config.check import defaulted, unknown
+from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import SourceError, UsageError

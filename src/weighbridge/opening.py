@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from weighbridge.blueprints import Family, family, is_remote, model_type_of
+from weighbridge.blueprints import family, is_remote, model_type_of
 from weighbridge.config.bind import bind, merged
 from weighbridge.config.check import conflicts, refuse_undescribed, unknown
+from weighbridge.config.family import Family
 from weighbridge.config.fields import did_you_mean
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, ReadError, UnknownArchitecture, UsageError

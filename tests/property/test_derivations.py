@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from weighbridge import Model, model
-from weighbridge.blueprints.bert import CLASSES
+from weighbridge.blueprints.encoders.bert import CLASSES
 from weighbridge.core.formula import evaluate
 from weighbridge.explain.derive import Line, Section
 from weighbridge.explain.evaluation_steps import chain

@@ -1,6 +1,6 @@
 """What a family's random configs need beyond the generic draw: one small file per blueprint module.
 
-A recipe is named like the module in ``weighbridge/blueprints`` and has one function,
+A recipe is named like the file in ``weighbridge/blueprints``, whatever its folder, and has one function,
 
     def draw(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]
 
@@ -35,10 +35,8 @@ def recipe(module: str) -> Recipe:
     >>> recipe("no such module")(random.Random(0), {"hidden_size": 8})
     {'hidden_size': 8}
     """
-    if module.isidentifier() and find_spec(f"truth.recipes.{module}"):
-        found: Recipe = import_module(f"truth.recipes.{module}").draw
-        return found
-    return lambda rng, raw: raw
+    found: Recipe | None = _own(module, "draw")
+    return found or (lambda rng, raw: raw)
 
 
 def recipe_inputs(module: str) -> Callable[[Any, Any], dict[str, Any]] | None:
@@ -62,6 +60,7 @@ def recipe_passes(module: str) -> Callable[[Any], list[Any]] | None:
 
 
 def _own(module: str, name: str) -> Any:
-    if not module.isidentifier() or not find_spec(f"truth.recipes.{module}"):
+    file = module.rpartition(".")[2]
+    if not file.isidentifier() or not find_spec(f"truth.recipes.{file}"):
         return None
-    return getattr(import_module(f"truth.recipes.{module}"), name, None)
+    return getattr(import_module(f"truth.recipes.{file}"), name, None)

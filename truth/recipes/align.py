@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from truth.recipes import efficientnet
-from weighbridge.blueprints.convolutions import divisible
+from weighbridge.blueprints.modules.convolutions import divisible
 
 
 def draw(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:

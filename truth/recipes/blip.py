@@ -7,7 +7,7 @@ import random
 from importlib import import_module
 from typing import Any
 
-from truth.recipes import towers
+from truth.recipes import clip_towers
 
 
 def draw(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
@@ -27,7 +27,7 @@ def draw(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
 
 def inputs(model: Any, lengths: Any) -> dict[str, Any]:
     """Make tokens and an image; of an answer, the decoder's tokens."""
-    made = towers.inputs(model, lengths)
+    made = clip_towers.inputs(model, lengths)
     if "decoder_input_ids" in inspect.signature(model.forward).parameters:
         made["decoder_input_ids"] = import_module("torch").full((lengths.batch, lengths.decoder_seq or lengths.seq), 3)
     return made

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from truth.live import RefusedError
-from truth.recipes import towers
+from truth.recipes import clip_towers
 
 
 def draw(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
@@ -33,7 +33,7 @@ def inputs(model: Any, lengths: Any) -> dict[str, Any]:
     taken = inspect.signature(model.forward).parameters
     if "query_embeds" in taken:
         raise RefusedError("no states to look at")
-    made = towers.inputs(model, lengths)
+    made = clip_towers.inputs(model, lengths)
     if model.config.model_type == "instructblipvideo":
         made["pixel_values"] = made["pixel_values"][:, None]
     if "qformer_input_ids" in taken:

@@ -6,7 +6,7 @@ import random
 from importlib import import_module
 from typing import Any
 
-from truth.recipes import towers
+from truth.recipes import clip_towers
 
 
 def draw(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
@@ -25,7 +25,7 @@ def draw(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
 def inputs(model: Any, lengths: Any) -> dict[str, Any]:
     """Make a text and an image, or what the decoder takes of both."""
     if type(model).__name__ != "CLIPSegDecoder":
-        return towers.inputs(model, lengths)
+        return clip_towers.inputs(model, lengths)
     torch, vision = import_module("torch"), model.config.vision_config
     states = torch.zeros(lengths.batch, (vision.image_size // vision.patch_size) ** 2 + 1, vision.hidden_size)
     told = torch.zeros(lengths.batch, model.config.projection_dim)

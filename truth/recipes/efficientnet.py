@@ -6,7 +6,7 @@ import random
 from typing import Any
 
 from truth import images
-from weighbridge.blueprints.convolutions import divisible
+from weighbridge.blueprints.modules.convolutions import divisible
 
 
 def draw(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from truth.recipes.towers import inputs
+from truth.recipes.clip_towers import inputs
 
 __all__ = ["draw", "inputs"]
 

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from truth.recipes.time_series import draw, inputs
+from truth.recipes.time_series_transformer import draw, inputs
 
 __all__ = ["draw", "inputs"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from truth.recipes.idefics import inputs, passes
+from truth.recipes.idefics3 import inputs, passes
 
 __all__ = ["draw", "inputs", "passes"]
 

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from truth.recipes import seanet
+from truth.recipes import encodec
 
-draw = seanet.draw
+draw = encodec.draw

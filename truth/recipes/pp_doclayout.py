@@ -6,12 +6,12 @@ import random
 from importlib import import_module
 from typing import Any
 
-from truth.recipes import rtdetr
+from truth.recipes import rt_detr
 
 
 def draw(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
     """Draw a backbone that hands on one map more than the encoder reads."""
-    raw = rtdetr.draw(rng, raw)
+    raw = rt_detr.draw(rng, raw)
     inner = raw["backbone_config"]
     indices, widths = inner["out_indices"], inner["hidden_sizes"]
     inner["out_indices"] = [indices[0] - 1, *indices]
@@ -22,7 +22,7 @@ def draw(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
 
 def inputs(model: Any, lengths: Any) -> dict[str, Any]:
     """Make pictures, or the maps that the encoder takes alone."""
-    made = rtdetr.inputs(model, lengths)
+    made = rt_detr.inputs(model, lengths)
     if type(model).__name__.endswith("Encoder"):
         config = model.config
         base = min(range(len(config.feat_strides)), key=lambda index: config.feat_strides[index])

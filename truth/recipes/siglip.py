@@ -7,7 +7,7 @@ import random
 from importlib import import_module
 from typing import Any
 
-from truth.recipes import towers
+from truth.recipes import clip_towers
 
 
 def draw(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
@@ -24,7 +24,7 @@ def draw(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
 def inputs(model: Any, lengths: Any) -> dict[str, Any]:
     """Make tokens and an image; of SigLIP 2, as many patches as it has positions."""
     if not model.config.model_type.startswith("siglip2"):
-        return towers.inputs(model, lengths)
+        return clip_towers.inputs(model, lengths)
     torch = import_module("torch")
     taken = inspect.signature(model.forward).parameters
     made = {}

@@ -6,7 +6,7 @@ import random
 from importlib import import_module
 from typing import Any
 
-from truth.recipes import conformer
+from truth.recipes import wav2vec2_conformer
 
 WAVES = (
     "conv_dim",
@@ -21,7 +21,7 @@ WAVES = (
 
 def draw(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
     """Leave out what belongs to waves, and draw the kind of positions."""
-    raw = {key: value for key, value in conformer.draw(rng, raw).items() if key not in WAVES}
+    raw = {key: value for key, value in wav2vec2_conformer.draw(rng, raw).items() if key not in WAVES}
     raw["position_embeddings_type"] = rng.choice(("relative", "rotary", "relative_key", None))
     return raw | {
         "adapter_stride": rng.randint(1, 4),

@@ -6,7 +6,7 @@ import random
 from math import lcm
 from typing import Any
 
-from truth.recipes import towers
+from truth.recipes import clip_towers
 from truth.recipes.clip import draw as older
 
 
@@ -26,7 +26,7 @@ def draw(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
 
 def inputs(model: Any, lengths: Any) -> dict[str, Any]:
     """Make a text and the frames of a video for each example."""
-    made = towers.inputs(model, lengths)
+    made = clip_towers.inputs(model, lengths)
     if "pixel_values" in made:
         frames = getattr(model.config, "vision_config", model.config).num_frames
         images = made["pixel_values"].repeat_interleave(frames, 0)

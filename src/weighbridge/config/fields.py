@@ -1,7 +1,7 @@
 """What a blueprint reads of a config, declared: sizes, switches, choices, lists, sub-configs.
 
 A family lists its fields once: our word, the config's key, the default of the reference class, the
-paper's letter. ``binding.py`` reads a raw mapping by that table into :class:`Sizes`. *Sizes* may be
+paper's letter. ``bind.py`` reads a raw mapping by that table into :class:`Sizes`. *Sizes* may be
 ints, symbols or columns; everything else (switches, choices, lists of layer kinds) is concrete, and
 only those may be branched on.
 """

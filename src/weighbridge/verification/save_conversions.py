@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge.blueprints import MODULES, family, is_remote
-from weighbridge.blueprints.composite import CAUSAL
+from weighbridge.blueprints.modules.composite import CAUSAL
 from weighbridge.config.bind import within
 from weighbridge.core.errors import UsageError
 

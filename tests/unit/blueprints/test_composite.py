@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import weighbridge
-from weighbridge.blueprints.composite import composed, submodel, under
+from weighbridge.blueprints.modules.composite import composed, submodel, under
 from weighbridge.config.bind import bind, symbols
 from weighbridge.config.check import conflicts, defaulted, unknown
 from weighbridge.config.fields import Sizes, altered, fact

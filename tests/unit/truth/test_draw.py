@@ -26,7 +26,7 @@ def test_draws_differ_and_leave_the_defaults() -> None:
 def test_nothing_is_touched_when_nothing_may_be() -> None:
     import random
 
-    from weighbridge.blueprints.bert import FIELDS
+    from weighbridge.blueprints.encoders.bert import FIELDS
 
     assert set(fields(random.Random(0), FIELDS, touch=0.0)) <= {"num_labels", "id2label"}
 

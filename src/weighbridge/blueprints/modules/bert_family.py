@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, Protocol
 
-from weighbridge.blueprints import bert
-from weighbridge.blueprints.bert import POOLED, attention, closing, feed_forward, masked_lm_head, pooler, self_attention
-from weighbridge.blueprints.bert import embeddings as bert_embeddings
-from weighbridge.blueprints.bert import layer as bert_layer
+from weighbridge.blueprints.encoders import bert
+from weighbridge.blueprints.encoders.bert import POOLED, attention, closing, feed_forward, masked_lm_head, pooler, self_attention
+from weighbridge.blueprints.encoders.bert import embeddings as bert_embeddings
+from weighbridge.blueprints.encoders.bert import layer as bert_layer
 from weighbridge.config.fields import DECODER, Field, Sizes, size, variant
 from weighbridge.core.parts import layer_norm, linear, matmul
 from weighbridge.core.sizes import Size

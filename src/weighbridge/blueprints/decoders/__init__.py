@@ -1,0 +1,1 @@
+"""Dense causal language models."""

@@ -1,0 +1,91 @@
+"""BioGPT and XGLM: OPT's outline with a norm before each half (2021 and 2022).
+
+Source: arXiv 2210.10341, 2112.10668; class and tensor names as in transformers 5.23.0, models/biogpt/modeling_biogpt.py and
+models/xglm/modeling_xglm.py. XGLM's positions are sinusoids, and no tensor.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.causal_lm import NEUTRAL, heads
+from weighbridge.config.family import Family
+from weighbridge.config.fields import LABELS, TIED, Sizes, derived, fact, size, switch
+from weighbridge.core.parts import embedding, fairseq_attention, layer_norm, linear
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Node, Part
+
+BIOGPT = (
+    size("vocab", "vocab_size", 42384, "V", "vocabulary size"),
+    size("positions", "max_position_embeddings", 1024, "S", "positions"),
+    size("hidden", "hidden_size", 1024, "H", "hidden size"),
+    size("mlp", "intermediate_size", 4096, "I", "intermediate size"),
+    size("layers", "num_hidden_layers", 24, "L", "layers"),
+    size("heads", "num_attention_heads", 16, "A", "attention heads"),
+    derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_attention_heads"),
+    LABELS,
+    TIED,
+)
+XGLM = (
+    size("vocab", "vocab_size", 256008, "V", "vocabulary size"),
+    size("hidden", "d_model", 1024, "H", "hidden size", "hidden_size"),
+    size("mlp", "ffn_dim", 4096, "I", "intermediate size"),
+    size("layers", "num_layers", 24, "L", "layers", "num_hidden_layers"),
+    size("heads", "attention_heads", 16, "A", "attention heads", "num_attention_heads"),
+    derived("head_dim", lambda c: exact(c.hidden, c.heads), "d_model", "attention_heads"),
+    TIED,
+    switch("cross", "add_cross_attention", False),
+    fact("head_bias", False),
+)
+
+
+def layers(c: Sizes, *crossed: Node) -> Part:
+    """Describe the layers: attention and two linear layers, each after a norm."""
+    H = c.hidden
+    return Part("layers", (
+        attention(c, "self_attn"),
+        *crossed,
+        layer_norm("self_attn_layer_norm", H),
+        linear("fc1", H, c.mlp),
+        linear("fc2", c.mlp, H),
+        layer_norm("final_layer_norm", H),
+    ), "layer", repeat=c.layers)  # fmt: skip
+
+
+def attention(c: Sizes, name: str, *, keys: str | None = None) -> Part:
+    """Describe attention over the tokens themselves, or over an encoder's states."""
+    return fairseq_attention(name, c.hidden, c.heads, c.head_dim, keys=keys)._replace(given=keys)
+
+
+def biogpt(c: Sizes) -> tuple[Node, ...]:
+    """Describe BioGPT: learned positions, two rows more than the config says."""
+    tables = (embedding("embed_tokens", c.vocab, c.hidden), embedding("embed_positions", c.positions + 2, c.hidden))
+    return (*tables, layers(c), layer_norm("layer_norm", c.hidden))
+
+
+def xglm(c: Sizes) -> tuple[Node, ...]:
+    """Describe XGLM, which may look at an encoder."""
+    crossed = (attention(c, "encoder_attn", keys="encoder"), layer_norm("encoder_attn_layer_norm", c.hidden)) if c.cross else ()
+    return (embedding("embed_tokens", c.vocab, c.hidden), layers(c, *crossed), layer_norm("layer_norm", c.hidden))
+
+
+def with_head(c: Sizes, head: Part) -> Part:
+    """Put a head on BioGPT."""
+    return Part("", (Part("biogpt", biogpt(c), "backbone"), head), "model")
+
+
+def causal(c: Sizes) -> Part:
+    """Describe BioGptForCausalLM, whose head is called ``output_projection``."""
+    tied = "biogpt.embed_tokens.weight" if c.tied else None
+    return with_head(c, linear("output_projection", c.hidden, c.vocab, bias=False, tied_to=tied))
+
+
+CLASSES = {
+    "BioGptModel": lambda c: Part("", biogpt(c), "model"),
+    "BioGptForCausalLM": causal,
+    "BioGptForSequenceClassification": lambda c: with_head(c, linear("score", c.hidden, c.labels, bias=False)),
+    "BioGptForTokenClassification": lambda c: with_head(c, linear("classifier", c.hidden, c.labels)),
+}
+SKIPPED = NEUTRAL | {"activation_function", "init_std", "scale_embedding"}
+FAMILIES = {
+    "biogpt": Family("biogpt", BIOGPT, CLASSES, "BioGptModel", SKIPPED),
+    "xglm": Family("xglm", XGLM, heads("XGLM", xglm, "lm"), "XGLMModel", SKIPPED),
+}

@@ -1,0 +1,125 @@
+"""BLOOM, Falcon and MPT: ALiBi and its kin of 2022 and 2023, with fused queries, keys and values.
+
+Source: arXiv 2211.05100 (BLOOM), 2311.16867 (Falcon), mosaicml/llm-foundry (MPT); class and tensor names as in transformers
+5.23.0, models/bloom/modeling_bloom.py, models/falcon/modeling_falcon.py, models/mpt/modeling_mpt.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.causal_lm import NEUTRAL, Body, heads
+from weighbridge.config.family import Family
+from weighbridge.config.fields import LABELS, TIED, Field, Sizes, derived, fact, size, switch
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, plain_mlp
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Node, Part
+
+NAMES = ("dense_h_to_4h", "dense_4h_to_h")
+
+BLOOM = (
+    size("vocab", "vocab_size", 250880, "V", "vocabulary size"),
+    size("hidden", "hidden_size", 64, "H", "hidden size", "n_embed"),
+    size("layers", "n_layer", 2, "L", "layers", "num_hidden_layers"),
+    size("heads", "n_head", 8, "A", "attention heads", "num_attention_heads"),
+    derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "n_head"),
+    LABELS,
+    TIED,
+    fact("head_bias", False),
+)
+FALCON = (
+    size("vocab", "vocab_size", 65024, "V", "vocabulary size"),
+    size("hidden", "hidden_size", 4544, "H", "hidden size", "n_embed"),
+    size("layers", "num_hidden_layers", 32, "L", "layers"),
+    size("heads", "num_attention_heads", 71, "A", "attention heads"),
+    size("kv_heads", "num_kv_heads", lambda c: c.heads, "K", "key-value heads"),
+    size("mlp", "ffn_hidden_size", lambda c: 4 * c.hidden, "I", "intermediate size"),
+    derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_attention_heads"),
+    LABELS,
+    TIED,
+    switch("biased", "bias", False),
+    switch("new", "new_decoder_architecture", False),
+    switch("shared", "multi_query", True),
+    switch("parallel", "parallel_attn", True),
+    Field("norms", "num_ln_in_parallel_attn", lambda c: 2 if c.new else 1, "choice"),
+    fact("head_bias", False),
+)
+MPT = (
+    size("vocab", "vocab_size", 50368, "V", "vocabulary size"),
+    size("hidden", "d_model", 2048, "H", "hidden size", "hidden_size"),
+    size("layers", "n_layers", 24, "L", "layers", "num_hidden_layers"),
+    size("heads", "n_heads", 16, "A", "attention heads", "num_attention_heads"),
+    derived("head_dim", lambda c: exact(c.hidden, c.heads), "d_model", "n_heads"),
+    LABELS,
+    TIED,
+    fact("head_bias", False),
+)
+
+
+def bloom(c: Sizes) -> tuple[Node, ...]:
+    """Describe BLOOM: a norm after the embeddings, no positions, biases throughout."""
+    H = c.hidden
+    layer = Part("h", (
+        layer_norm("input_layernorm", H),
+        attention(c, 3 * H, c.heads, bias=True),
+        layer_norm("post_attention_layernorm", H),
+        plain_mlp("mlp", H, 4 * H, NAMES, bias=True),
+    ), "layer", repeat=c.layers)  # fmt: skip
+    return (embedding("word_embeddings", c.vocab, H), layer_norm("word_embeddings_layernorm", H), layer, layer_norm("ln_f", H))
+
+
+def falcon(c: Sizes) -> tuple[Node, ...]:
+    """Describe Falcon: attention and MLP side by side, keys and values of one head (7B) or of a few (40B and 180B)."""
+    H, D = c.hidden, c.head_dim
+    kept: Size = c.kv_heads if c.new else 1 if c.shared else c.heads
+    if not c.parallel:
+        norms: tuple[str, ...] = ("post_attention_layernorm", "input_layernorm")
+    else:
+        norms = ("ln_attn", "ln_mlp") if c.norms == 2 else ("input_layernorm",)
+    layer = Part("h", (
+        attention(c, (c.heads + 2 * kept) * D, kept, bias=c.biased),
+        plain_mlp("mlp", H, c.mlp, NAMES, bias=c.biased),
+        *(layer_norm(name, H) for name in norms),
+    ), "layer", repeat=c.layers)  # fmt: skip
+    return (embedding("word_embeddings", c.vocab, H), layer, layer_norm("ln_f", H))
+
+
+def attention(c: Sizes, width: Size, kept: Size, *, bias: bool) -> Part:
+    """Describe attention with one layer of *width* outputs for queries, keys and values."""
+    H = c.hidden
+    fused = linear("query_key_value", H, width, bias=bias)
+    op = attend(heads=c.heads, kv_heads=kept, head_dim=c.head_dim)
+    return Part("self_attention", (fused, linear("dense", H, H, bias=bias), op), "self_attention")
+
+
+def mpt(c: Sizes) -> tuple[Node, ...]:
+    """Describe MPT: no biases at all, not even in the norms, and an MLP of four times the hidden size whatever the config says."""
+    H = c.hidden
+    layer = Part("blocks", (
+        layer_norm("norm_1", H, bias=False),
+        Part("attn", (
+            linear("Wqkv", H, 3 * H, bias=False),
+            linear("out_proj", H, H, bias=False),
+            attend(heads=c.heads, head_dim=c.head_dim),
+        ), "self_attention"),
+        layer_norm("norm_2", H, bias=False),
+        plain_mlp("ffn", H, 4 * H),
+    ), "layer", repeat=c.layers)  # fmt: skip
+    return (embedding("wte", c.vocab, H), layer, layer_norm("norm_f", H, bias=False))
+
+
+SKIPPED = NEUTRAL | frozenset(
+    """activation alibi apply_residual_connection_post_layernorm attn_config embedding_fraction emb_pdrop expansion_ratio init_device
+    learned_pos_emb masked_softmax_fusion max_seq_len no_bias norm_type offset_alibi seq_length slow_but_exact""".split()
+)
+
+
+def family(name: str, body: Body, table: str, fields: tuple[Field, ...]) -> Family:
+    """Return the family of one of the three, whose heads hold the body as ``transformer``."""
+    classes = heads(name, body, prefix="transformer", table=table, token="classifier")
+    return Family(name.lower(), fields, classes, name + "Model", SKIPPED)
+
+
+FAMILIES = {
+    "bloom": family("Bloom", bloom, "word_embeddings", BLOOM),
+    "falcon": family("Falcon", falcon, "word_embeddings", FALCON),
+    "mpt": family("Mpt", mpt, "wte", MPT),
+}

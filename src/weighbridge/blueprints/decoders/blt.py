@@ -1,0 +1,159 @@
+"""The Byte Latent Transformer: bytes in patches, which a large model between two small ones reads (Pagnoni et al., 2024).
+
+Source: arXiv 2412.09871; names as in transformers 5.23.0, models/blt/modeling_blt.py. A small model of its own finds where patches end,
+so their number depends on the bytes.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.composite import composed
+from weighbridge.config.family import Blueprint, Family
+from weighbridge.config.fields import Field, Sizes, listed, size, switch, told
+from weighbridge.core.parts import attend, embedding, gated_mlp, linear, rms_norm
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part, Stream, Tensor, Untold
+
+
+def fields(hidden: int, layers: int, heads: int, mlp: int | None) -> tuple[Field, ...]:
+    """List the fields that all four transformers have."""
+    third = lambda c: 8 * c.hidden // 3  # noqa: E731
+    return (
+        size("hidden", "hidden_size", hidden, "H", "hidden size"),
+        size("mlp", "intermediate_size", third if mlp is None else mlp, "I", "intermediate size")._replace(null=third),
+        size("layers", "num_hidden_layers", layers, "L", "layers"),
+        size("heads", "num_attention_heads", heads, "A", "attention heads"),
+        size("kv_heads", "num_key_value_heads", lambda c: c.heads, "K", "key-value heads"),
+    )
+
+
+BYTES = size("vocab", "vocab_size", 260, "V", "vocabulary size")
+CROSSED = size("across", "cross_attn_k", 2, "X", "vectors of a patch in cross-attention")
+ENCODER = (BYTES, *fields(1024, 1, 16, None), CROSSED, switch("every", "cross_attn_all_layers", False))
+DECODER = (
+    *fields(1024, 9, 16, 2816), CROSSED, switch("every", "cross_attn_all_layers", True),
+    size("whole", "hidden_size_global", 2048, "G", "hidden size of the large model"),
+)  # fmt: skip
+GLOBAL = (*fields(2048, 25, 16, 5632), size("entering", "encoder_cross_output_size", None, "E", "width of what enters the large model"))
+PATCHER = (BYTES, *fields(768, 14, 12, 2048))
+FIELDS = (
+    size("vocab", "vocab_size", 260, "V", "vocabulary size"),
+    size("across", "cross_attn_k", 2, "X", "vectors of a patch in cross-attention"),
+    size("hashed", "encoder_hash_byte_group_vocab", 500002, "N", "rows for the hashes of one length"),
+    size("functions", "encoder_hash_byte_group_nb_functions", 1, "F", "functions that make hashes", minimum=0),
+    listed("lengths", "encoder_hash_byte_group_size", [3, 4, 5, 6, 7, 8])._replace(read=lambda value: value or [3, 4, 5, 6, 7, 8]),
+    switch("patched", "patch_in_forward", True),
+    composed("patcher", "patcher_config", "blt_patcher", fixed=True),
+    composed("encoder", "encoder_config", "blt_local_encoder", fixed=True),
+    composed("decoder", "decoder_config", "blt_local_decoder", fixed=True),
+    composed("middle", "global_config", "blt_global_transformer", fixed=True),
+    told("projected", lambda c: c.encoder.hidden * c.across != c.middle.hidden),
+    switch("replaced", "tie_word_embeddings", False),
+)
+
+
+PATCHES = Untold("bytes are as many to a patch as the patcher finds")
+
+
+def projections(c: Sizes, keys: Stream | None = None) -> tuple[Node, ...]:
+    """Describe the maps of attention, and attention."""
+    H, A, K, D = c.hidden, c.heads, c.kv_heads, c.hidden // c.heads
+    maps = (("q_proj", H, A * D, None), ("k_proj", H, K * D, keys), ("v_proj", H, K * D, keys), ("o_proj", A * D, H, None))
+    linears = (linear(name, inputs, outputs, bias=False, stream=stream) for name, inputs, outputs, stream in maps)
+    return *linears, attend(heads=A, kv_heads=K, head_dim=D, keys=keys)
+
+
+def layers(c: Sizes) -> Part:
+    """Describe the layers: Llama's."""
+    inside = (Part("self_attn", projections(c), "self_attention"), gated_mlp("mlp", c.hidden, c.mlp))
+    return Part(
+        "layers",
+        (*inside, *(rms_norm(name, c.hidden) for name in ("input_layernorm", "post_attention_layernorm"))),
+        "layer",
+        repeat=c.layers,
+    )
+
+
+def crossed(c: Sizes, queries: Stream | None, keys: Stream) -> Part:
+    """Describe cross-attention between bytes and patches, behind all layers or one."""
+    inside = (*projections(c, keys), rms_norm("q_norm", c.hidden), rms_norm("k_norm", c.hidden))
+    return Part("cross_attn_layers", inside, "cross_attention", repeat=c.layers if c.every else 1, stream=queries)
+
+
+def joined(c: Sizes, width: Size) -> Part:
+    """Describe the map of a patch to the vectors that stand for it."""
+    return linear("patch_embedding_projection", width, c.hidden * c.across, bias=False, stream=PATCHES)
+
+
+def encoder(c: Sizes, words: tuple[Size, Size] | None = None) -> tuple[Node, ...]:
+    """Describe the encoder of bytes; its table has the shape of the head's where the two are tied."""
+    rows, width = words or (c.vocab, c.hidden)
+    return layers(c), joined(c, c.hidden), embedding("embed_tokens", rows, width), crossed(c, PATCHES, "seq")
+
+
+def middle(c: Sizes, entering: Size | None) -> tuple[Node, ...]:
+    """Describe the large model over patches."""
+    return layers(c), *((linear("token_embedding_projection", entering, c.hidden, bias=False),) if entering is not None else ())
+
+
+def decoder(c: Sizes) -> tuple[Node, ...]:
+    """Describe the decoder of bytes."""
+    return layers(c), joined(c, c.whole), rms_norm("norm", c.hidden), crossed(c, None, PATCHES)
+
+
+def patcher(c: Sizes) -> tuple[Part, ...]:
+    """Describe the model that finds where patches end."""
+    head = linear("lm_head", c.hidden, c.vocab, bias=False)
+    return layers(c), embedding("embed_tokens", c.vocab, c.hidden), rms_norm("norm", c.hidden), head
+
+
+def frozen(part: Part) -> Part:
+    """Mark all tensors of a part as not trained."""
+    return part._replace(children=tuple(
+        frozen(child) if isinstance(child, Part) else child._replace(frozen=True) if isinstance(child, Tensor) else child
+        for child in part.children
+    ))  # fmt: skip
+
+
+def blt(c: Sizes, *, tied: bool = False) -> tuple[Node, ...]:
+    """Describe the encoder, the large model, the decoder, a table of hashes, and the patcher."""
+    entering = c.encoder.hidden * c.across if c.projected else None
+    found = (frozen(Part("patcher", patcher(c.patcher), "encoder")),) if c.patched else ()
+    return (
+        Part("local_encoder", encoder(c.encoder, (c.vocab, c.decoder.hidden) if tied else None), "encoder"),
+        Part("global_transformer", middle(c.middle, entering), "stack", stream=PATCHES),
+        Part("local_decoder", decoder(c.decoder), "decoder"),
+        embedding("encoder_hash_tok_embedding", c.hashed * c.functions * len(c.lengths), c.encoder.hidden),
+        *found,
+    )
+
+
+def causal(c: Sizes) -> Part:
+    """Describe BltForCausalLM; tied, the head's matrix takes the place of the bytes' table, whatever that one's shape."""
+    tied = "model.local_encoder.embed_tokens.weight" if c.replaced else None
+    return Part(
+        "",
+        (Part("model", blt(c, tied=c.replaced), "backbone"), linear("lm_head", c.decoder.hidden, c.vocab, bias=False, tied_to=tied)),
+        "model",
+    )
+
+
+SKIPPED = frozenset("dropout sliding_window max_position_embeddings tie_word_embeddings default_theta".split())
+OUTER = SKIPPED | frozenset(
+    "local_attention_window_len max_patch_length patch_size patching_batch_size patching_mode patching_threshold".split()
+)
+
+
+def alone(model_type: str, name: str, table: tuple[Field, ...], inside: Blueprint) -> Family:
+    """Return one of the four by itself."""
+    return Family(model_type, table, {name: inside}, name, SKIPPED)
+
+
+FAMILIES = {
+    "blt": Family("blt", FIELDS, {"BltModel": lambda c: Part("", blt(c), "model"), "BltForCausalLM": causal}, "BltForCausalLM", OUTER),
+    "blt_local_encoder": alone("blt_local_encoder", "BltLocalEncoder", ENCODER, lambda c: Part("", encoder(c), "model")),
+    "blt_local_decoder": alone("blt_local_decoder", "BltLocalDecoder", DECODER, lambda c: Part("", decoder(c), "model")),
+    "blt_global_transformer": alone(
+        "blt_global_transformer", "BltGlobalTransformer", GLOBAL, lambda c: Part("", middle(c, c.entering), "model")
+    ),
+    "blt_patcher": alone("blt_patcher", "BltPatcher", PATCHER, lambda c: Part("", patcher(c), "model")),
+}

@@ -1,0 +1,90 @@
+"""Command R: Cohere's models of 2024, attention and MLP side by side after one norm without a shift.
+
+Source: class and tensor names as in transformers 5.23.0, models/cohere, models/cohere2 and models/cohere2_moe.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.causal_lm import FIELDS, HEAD_DIM, NEUTRAL, UNBIASED, attention, heads
+from weighbridge.blueprints.modules.mixture_of_experts import MIXTURE, SHARED, sparse_mlp, told
+from weighbridge.blueprints.modules.sliding_window import all_but_every, window, windowed
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Field, Sizes, echo, fact, size, switch, variant
+from weighbridge.core.parts import embedding, gated_mlp, layer_norm, rms_norm, stack
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part, Tensor
+
+
+def cohere(c: Sizes) -> tuple[Node, ...]:
+    """Describe Command R: one norm a layer; the larger one also norms queries and keys, each head by weights of its own."""
+    H = c.hidden
+    norms = (by_head(c, "q_norm", c.heads), by_head(c, "k_norm", c.kv_heads)) if c.normed else ()
+    layer = Part("layers", (
+        attention(c, *norms),
+        gated_mlp("mlp", H, c.mlp),
+        layer_norm("input_layernorm", H, bias=False),
+    ), "layer", repeat=c.layers)  # fmt: skip
+    return (embedding("embed_tokens", c.vocab, H), layer, layer_norm("norm", H, bias=False))
+
+
+def by_head(c: Sizes, name: str, number: Size) -> Part:
+    """Describe a norm with a gain for every head."""
+    return Part(name, (Tensor("weight", (number, c.head_dim), "gain"),), "layer_norm")
+
+
+COHERE = variant(
+    FIELDS, switch("normed", "use_qk_norm", False), vocab=256000, hidden=8192, mlp=22528, layers=40, heads=64, tied=True,
+    mlp_bias=UNBIASED["mlp_bias"],
+)  # fmt: skip
+COHERE2 = variant(
+    COHERE,
+    *echo("head_dim", lambda c: c.head_dim),
+    head_dim=HEAD_DIM,
+    normed=fact("normed", False),
+    window=window(),
+    windowed=all_but_every(4),
+)
+
+
+def cohere_moe(c: Sizes) -> tuple[Node, ...]:
+    """Describe Command A with experts, after a few layers without."""
+    H = c.hidden
+
+    def norm(name: str) -> Part:
+        return rms_norm(name, H) if c.rms else layer_norm(name, H, bias=False)
+
+    def layer(kind: str) -> tuple[Node, ...]:
+        return (attention(c), sparse_mlp(c) if kind == "sparse" else gated_mlp("mlp", H, c.dense_mlp), norm("input_layernorm"))
+
+    return (embedding("embed_tokens", c.vocab, H), *stack("layers", c.kinds, c.layers, layer), norm("norm"))
+
+
+def _limited(c: Sizes) -> int:
+    first = sum(1 for index in range(c.dense) if (index + 1) % c.first_period)
+    return first + sum(1 for index in range(c.layers - c.dense) if (index + 1) % c.period)
+
+
+MOE = variant(
+    (
+        Field("dense", "first_k_dense_replace", 0, "choice", silent=True),
+        Field("first_period", "prefix_dense_sliding_window_pattern", 1, "choice"),
+        Field("period", "sliding_window_pattern", 4, "choice"),
+        *FIELDS,
+        *(field for field in MIXTURE if field.word != "kinds"),
+    ),
+    size("dense_mlp", "prefix_dense_intermediate_size", lambda c: c.mlp, "J", "intermediate size of the first layers"),
+    Field("rms", "rms_norm_eps", None, "choice", read=lambda stated: stated is not None, silent=True),
+    *told(lambda c: ["dense" if index < c.dense else "sparse" for index in range(c.layers)]),
+    vocab=256000, hidden=8192, mlp=22528, layers=40, heads=64, head_dim=128, tied=True, window=window(), windowed=windowed(_limited),
+    experts=size("experts", "num_experts", 8, "E", "experts", "num_local_experts"), mlp_bias=UNBIASED["mlp_bias"],
+    shared_experts=SHARED._replace(key="num_shared_experts", default=0),
+    block=Field("block", "num_shared_experts", 0, "choice", read=lambda n: "gate experts" + " shared_experts" * (n > 0)),
+)  # fmt: skip
+
+FAMILIES = {
+    "cohere": Family("cohere", COHERE, heads("Cohere", cohere, "lm"), "CohereModel", NEUTRAL),
+    "cohere2": Family("cohere2", COHERE2, heads("Cohere2", cohere, "lm"), "Cohere2Model", NEUTRAL | {"sliding_window_pattern"}),
+    "cohere2_moe": Family(
+        "cohere2_moe", MOE, heads("Cohere2Moe", cohere_moe, "lm"), "Cohere2MoeModel",
+        NEUTRAL | {"shared_expert_combination_strategy", "expert_selection_fn"}),
+}  # fmt: skip

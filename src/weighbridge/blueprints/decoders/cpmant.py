@@ -1,0 +1,62 @@
+"""CPM-Ant: a model of 2022 that puts learned prompts in front of every text.
+
+Source: OpenBMB, CPM-Ant (2022); class and tensor names as in transformers 5.23.0, models/cpmant/modeling_cpmant.py. The head is no tie.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.causal_lm import NEUTRAL
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, size
+from weighbridge.core.parts import attend, embedding, linear, rms_norm
+from weighbridge.core.tree import Node, Part, Span, Tensor
+
+
+def cpmant(c: Sizes) -> tuple[Node, ...]:
+    """Describe the encoder, which sees the prompt and the text, and the tables of segments, words with prompts, and positions."""
+    H = c.hidden
+    layer = Part("layers", (attention(c), feed_forward(c)), "layer", repeat=c.layers)
+    encoder = Part("encoder", (layer, rms_norm("output_layernorm", H)), "encoder", stream=Span("seq", plus=c.prompt))
+    words = embedding("input_embedding", c.vocab + c.prompts * c.prompt, H)
+    bias = Tensor("relative_attention_bias", (c.segments * c.segments + c.buckets, c.heads), "embedding")
+    return (encoder, embedding("segment_embedding", c.segments, H), words, Part("position_bias", (bias,), "embedding"))
+
+
+def attention(c: Sizes) -> Part:
+    """Describe attention without biases, after a norm."""
+    H, wide = c.hidden, c.heads * c.head_dim
+    inner = Part("self_attention", (
+        *(linear(f"project_{name}", H, wide, bias=False) for name in "qkv"),
+        linear("attention_out", wide, H, bias=False),
+        attend(heads=c.heads, head_dim=c.head_dim),
+    ), "self_attention")  # fmt: skip
+    return Part("self_att", (rms_norm("layernorm_before_attention", H), inner))
+
+
+def feed_forward(c: Sizes) -> Part:
+    """Describe a gated MLP, after a norm."""
+    H, I = c.hidden, c.mlp
+    ways = Part("w_in", (linear("w_0", H, I, bias=False), linear("w_1", H, I, bias=False)))
+    return Part("ffn", (rms_norm("layernorm_before_ffn", H), Part("ffn", (ways, linear("w_out", I, H, bias=False)), "feed_forward")))
+
+
+def causal(c: Sizes) -> Part:
+    """Describe CpmAntForCausalLM, whose head sees the text without the prompt."""
+    return Part("", (Part("cpmant", cpmant(c), "backbone"), linear("lm_head", c.hidden, c.vocab, bias=False)), "model")
+
+
+FIELDS = (
+    size("vocab", "vocab_size", 30720, "V", "vocabulary size"),
+    size("hidden", "hidden_size", 4096, "H", "hidden size"),
+    size("mlp", "dim_ff", 10240, "I", "intermediate size"),
+    size("layers", "num_hidden_layers", 48, "L", "layers"),
+    size("heads", "num_attention_heads", 32, "A", "attention heads"),
+    size("head_dim", "dim_head", 128, "D", "width of a head"),
+    size("prompts", "prompt_types", 32, "P", "kinds of prompts"),
+    size("prompt", "prompt_length", 32, "N", "tokens of a prompt"),
+    size("segments", "segment_types", 32, "T", "token types"),
+    size("buckets", "position_bias_num_buckets", 512, "B", "buckets of distances"),
+)
+SKIPPED = NEUTRAL | {"dropout_p", "eps", "init_std", "mask_modules", "position_bias_max_distance", "tie_word_embeddings"}
+CLASSES = {"CpmAntModel": lambda c: Part("", cpmant(c), "model"), "CpmAntForCausalLM": causal}
+FAMILIES = {"cpmant": Family("cpmant", FIELDS, CLASSES, "CpmAntModel", SKIPPED)}

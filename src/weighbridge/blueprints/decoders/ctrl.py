@@ -1,0 +1,60 @@
+"""CTRL: the Transformer of 2019 that is steered by a first token.
+
+Source: arXiv 1909.05858; class and tensor names as in transformers 5.23.0, models/ctrl/modeling_ctrl.py. Its positions are sinusoids,
+and no tensor.
+"""
+
+from __future__ import annotations
+
+from weighbridge.config.family import Family
+from weighbridge.config.fields import LABELS, TIED, Sizes, derived, size
+from weighbridge.core.parts import attend, embedding, layer_norm, linear
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Node, Part
+
+
+def ctrl(c: Sizes) -> tuple[Node, ...]:
+    """Describe words, layers with a norm before each half, and a last norm."""
+    H = c.hidden
+    layer = Part("h", (
+        Part("multi_head_attention", (
+            linear("Wq", H, H),
+            linear("Wk", H, H),
+            linear("Wv", H, H),
+            linear("dense", H, H),
+            attend(heads=c.heads, head_dim=c.head_dim),
+        ), "self_attention"),
+        Part("ffn", (linear("0", H, c.mlp), linear("2", c.mlp, H)), "feed_forward"),
+        layer_norm("layernorm1", H),
+        layer_norm("layernorm2", H),
+    ), "layer", repeat=c.layers)  # fmt: skip
+    return (embedding("w", c.vocab, H), layer, layer_norm("layernorm", H))
+
+
+def causal(c: Sizes) -> Part:
+    """Describe CTRLLMHeadModel, whose head has a bias."""
+    head = linear("lm_head", c.hidden, c.vocab, tied_to="transformer.w.weight" if c.tied else None)
+    return Part("", (Part("transformer", ctrl(c), "backbone"), head), "model")
+
+
+def sequence(c: Sizes) -> Part:
+    """Describe CTRLForSequenceClassification."""
+    return Part("", (Part("transformer", ctrl(c), "backbone"), linear("classifier", c.hidden, c.labels, bias=False)), "model")
+
+
+FIELDS = (
+    size("vocab", "vocab_size", 246534, "V", "vocabulary size"),
+    size("hidden", "n_embd", 1280, "H", "hidden size", "hidden_size"),
+    size("mlp", "dff", 8192, "I", "intermediate size"),
+    size("layers", "n_layer", 48, "L", "layers", "num_hidden_layers"),
+    size("heads", "n_head", 16, "A", "attention heads", "num_attention_heads"),
+    derived("head_dim", lambda c: exact(c.hidden, c.heads), "n_embd", "n_head"),
+    LABELS,
+    TIED,
+)
+CLASSES = {"CTRLModel": lambda c: Part("", ctrl(c), "model"), "CTRLLMHeadModel": causal, "CTRLForSequenceClassification": sequence}
+SKIPPED = frozenset(
+    """attn_pdrop from_tf max_position_embeddings n_ctx n_positions summary_activation summary_first_dropout summary_proj_to_labels
+    summary_type summary_use_proj""".split()
+)
+FAMILIES = {"ctrl": Family("ctrl", FIELDS, CLASSES, "CTRLModel", SKIPPED)}

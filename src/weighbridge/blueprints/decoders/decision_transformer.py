@@ -1,0 +1,72 @@
+"""GPT-2 in other worlds: ImageGPT, which writes pixels, and the Decision Transformer, which reads returns, states and actions.
+
+Source: Chen et al., "Generative Pretraining from Pixels" (2020); arXiv 2106.01345; class and tensor names as in transformers 5.23.0,
+models/imagegpt/modeling_imagegpt.py and models/decision_transformer/modeling_decision_transformer.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.decoders.gpt2 import GPT2_FIELDS, SKIPPED, gpt2
+from weighbridge.blueprints.modules.causal_lm import NEUTRAL
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, size, variant
+from weighbridge.core.parts import embedding, layer_norm, linear, rms_norm
+from weighbridge.core.tree import Node, Part, Span
+
+
+def imagegpt(c: Sizes) -> tuple[Node, ...]:
+    """Describe GPT-2 with norms that scale and do not shift."""
+    return gpt2(c, rms_norm)
+
+
+def pixels(c: Sizes) -> Part:
+    """Describe ImageGPTForCausalImageModeling: a score for every colour, but not for the token that starts an image."""
+    head = linear("lm_head", c.hidden, c.vocab - 1, bias=False)
+    return Part("", (Part("transformer", imagegpt(c), "backbone"), head), "model")
+
+
+def classifier(c: Sizes) -> Part:
+    """Describe ImageGPTForImageClassification, on the mean of all tokens."""
+    head = linear("score", c.hidden, c.labels, bias=False, stream="one")
+    return Part("", (Part("transformer", imagegpt(c), "backbone"), head), "model")
+
+
+def decision(c: Sizes) -> Part:
+    """Describe DecisionTransformerModel: each step of a trajectory is three tokens, and one of each three is predicted from."""
+    H = c.hidden
+    steps = (linear("embed_return", 1, H), linear("embed_state", c.states, H), linear("embed_action", c.actions, H))
+    predicted = (
+        linear("predict_state", H, c.states),
+        Part("predict_action", (linear("0", H, c.actions),), "head"),
+        linear("predict_return", H, 1),
+    )
+    encoder = Part("encoder", gpt2(c), "backbone", stream=Span("seq", times=3))
+    return Part("", (encoder, embedding("embed_timestep", c.longest, H), *steps, layer_norm("embed_ln", H), *predicted), "model")
+
+
+IMAGEGPT = variant(
+    tuple(field for field in GPT2_FIELDS if field.word not in ("tied", "summarised", "to_labels")),
+    vocab=513,
+    hidden=512,
+    layers=24,
+    heads=8,
+)
+DECISION = variant(
+    tuple(field for field in GPT2_FIELDS if field.word not in ("labels", "tied", "summarised", "to_labels")),
+    size("states", "state_dim", 17, "F", "numbers in a state"),
+    size("actions", "act_dim", 4, "U", "numbers in an action"),
+    size("longest", "max_ep_len", 4096, "T", "time steps"),
+    vocab=1, layers=3, heads=1, hidden=size("hidden", "hidden_size", 128, "H", "hidden size"),
+)  # fmt: skip
+MORE = NEUTRAL | SKIPPED | {"tie_word_embeddings", "summary_use_proj", "summary_proj_to_labels"}
+
+IMAGE_CLASSES = {
+    "ImageGPTModel": lambda c: Part("", imagegpt(c), "model"),
+    "ImageGPTForCausalImageModeling": pixels,
+    "ImageGPTForImageClassification": classifier,
+}
+DECISION_CLASSES = {"DecisionTransformerGPT2Model": lambda c: Part("", gpt2(c), "model"), "DecisionTransformerModel": decision}
+FAMILIES = {
+    "imagegpt": Family("imagegpt", IMAGEGPT, IMAGE_CLASSES, "ImageGPTModel", MORE),
+    "decision_transformer": Family("decision_transformer", DECISION, DECISION_CLASSES, "DecisionTransformerModel", MORE | {"action_tanh"}),
+}

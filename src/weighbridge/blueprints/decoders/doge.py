@@ -1,0 +1,69 @@
+"""Doge: Llama whose attention is masked by its values, with learned weights on the residuals and, in some, a million small experts.
+
+Source: SmallDoge (2024); arXiv 2407.04153 for the experts, each one row of two tables; class and tensor names as in transformers
+5.23.0, models/doge/modeling_doge.py.
+"""
+
+from __future__ import annotations
+
+from math import isqrt
+
+from weighbridge.blueprints.modules.causal_lm import FIELDS, NEUTRAL, heads
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, size, switch, told, variant
+from weighbridge.core.parts import attend, embedding, gated_mlp, linear, matmul, rms_norm
+from weighbridge.core.tree import Node, Part, Tensor
+
+
+def doge(c: Sizes) -> tuple[Node, ...]:
+    """Describe embeddings, layers whose residuals are weighed, and a last norm."""
+    H = c.hidden
+    layer = Part("layers", (
+        Tensor("input_residual", (H,), "gain"),
+        Tensor("post_attention_residual", (H,), "gain"),
+        rms_norm("input_layernorm", H),
+        attention(c),
+        rms_norm("post_attention_layernorm", H),
+        experts(c) if c.sparse else gated_mlp("mlp", H, c.mlp, bias=c.mlp_bias),
+    ), "layer", repeat=c.layers)  # fmt: skip
+    return (embedding("embed_tokens", c.vocab, H), layer, rms_norm("norm", H))
+
+
+def attention(c: Sizes) -> Part:
+    """Describe attention with a mask that is made from the values."""
+    H, A, K, D = c.hidden, c.heads, c.kv_heads, c.head_dim
+    return Part("self_attn", (
+        Tensor("A", (K,), "gain"),
+        linear("q_proj", H, A * D, bias=c.qkv_bias),
+        linear("k_proj", H, K * D, bias=c.qkv_bias),
+        linear("v_proj", H, K * D, bias=c.qkv_bias),
+        linear("dt_proj", K * D, K, bias=c.qkv_bias),
+        linear("o_proj", A * D, H, bias=c.out_bias),
+        rms_norm("q_norm", D),
+        rms_norm("k_norm", D),
+        attend(heads=A, kv_heads=K, head_dim=D),
+    ), "self_attention")  # fmt: skip
+
+
+def experts(c: Sizes) -> Part:
+    """Describe an MLP that every token passes, and experts that are looked up: a row for the way down, a row for the way up."""
+    H = c.hidden
+    return Part("mlp", (
+        *gated_mlp("mlp", H, c.mlp, bias=c.mlp_bias).children,
+        linear("router_gate", H, 2 * c.keys, bias=False),
+        embedding("down_embed", c.experts, H),
+        embedding("up_embed", c.experts, H),
+        matmul("experts", (2, "seq", c.active, H)),
+    ), "mixture")  # fmt: skip
+
+
+DOGE = variant(
+    FIELDS,
+    switch("sparse", "is_moe", False),
+    size("experts", "num_experts", 16384, "E", "experts"),
+    size("active", "num_experts_per_tok", 64, "k", "experts per token"),
+    told("keys", lambda c: isqrt(c.experts)),
+    vocab=32768, hidden=1024, mlp=2048, heads=8,
+)  # fmt: skip
+
+FAMILIES = {"doge": Family("doge", DOGE, heads("Doge", doge, "lm sequence"), "DogeModel", NEUTRAL | {"keep_window_size"})}

@@ -1,0 +1,38 @@
+"""Gemma: "Gemma: Open Models Based on Gemini Research and Technology" (2024); its successors norm each half before and after.
+
+Source: arXiv 2403.08295, 2408.00118, 2503.19786; class and tensor names as in transformers 5.23.0, models/gemma*/.
+The norms multiply with one plus their weight; their tensors are Llama's.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.decoders.llama import LLAMA, families, llama
+from weighbridge.blueprints.modules.causal_lm import NEUTRAL, UNBIASED, heads
+from weighbridge.blueprints.modules.sliding_window import all_but_every, window
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Field, variant
+
+SANDWICH = ("input_layernorm", "post_attention_layernorm", "pre_feedforward_layernorm", "post_feedforward_layernorm")
+"""Four norms a layer: before and after attention, before and after the MLP."""
+
+GEMMA = variant(
+    LLAMA, vocab=256000, hidden=3072, mlp=24576, layers=28, heads=16, kv_heads=16, head_dim=256, tied=True, mlp_bias=UNBIASED["mlp_bias"]
+)
+GEMMA2 = variant(GEMMA, hidden=2304, mlp=9216, layers=26, heads=8, kv_heads=4, norms=SANDWICH, window=window(), windowed=all_but_every(2))
+GEMMA3 = variant(GEMMA2, vocab=262208, qk_norm="head", windowed=all_but_every(6))
+
+TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
+    "gemma": ("Gemma", "lm sequence token", GEMMA),
+    "gemma2": ("Gemma2", "lm sequence token", GEMMA2),
+    "vaultgemma": ("VaultGemma", "lm", variant(GEMMA2, norms=(SANDWICH[0], SANDWICH[2]))),
+}
+
+
+def _gemma3() -> Family:
+    classes = heads("Gemma3", llama, "lm", base="TextModel") | {
+        name.replace("Gemma3", "Gemma3Text"): blueprint for name, blueprint in heads("Gemma3", llama, "sequence").items() if "For" in name
+    }
+    return Family("gemma3_text", GEMMA3, classes, "Gemma3TextModel", NEUTRAL | {"_sliding_window_pattern", "query_pre_attn_scalar"})
+
+
+FAMILIES = families(TYPES) | {"gemma3_text": _gemma3()}

@@ -1,0 +1,92 @@
+"""GPT-Neo, GPT-J and CodeGen: GPT-2's successors of 2021 and 2022, queries, keys and values without biases.
+
+Source: EleutherAI/gpt-neo; kingoflolz/mesh-transformer-jax; class and tensor names as in transformers 5.23.0,
+models/gpt_neo/modeling_gpt_neo.py, models/gptj/modeling_gptj.py, models/codegen/modeling_codegen.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.causal_lm import NEUTRAL, heads
+from weighbridge.config.family import Family
+from weighbridge.config.fields import LABELS, TIED, Field, Sizes, derived, fact, size, variant
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, plain_mlp
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Node, Part
+
+if TYPE_CHECKING:
+    from typing import Any
+
+NEO = (
+    size("vocab", "vocab_size", 50257, "V", "vocabulary size"),
+    size("positions", "max_position_embeddings", 2048, "S", "positions"),
+    size("hidden", "hidden_size", 2048, "H", "hidden size"),
+    size("layers", "num_layers", 24, "L", "layers", "num_hidden_layers"),
+    size("heads", "num_heads", 16, "A", "attention heads", "num_attention_heads"),
+    size("mlp", "intermediate_size", lambda c: 4 * c.hidden, "I", "intermediate size"),
+    size("window", "window_size", 256, "W", "attention window"),
+    derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_heads"),
+    LABELS,
+    TIED,
+    Field("windowed", "attention_types", [[["global", "local"], 12]], "choice", read=lambda kinds: _local(kinds)),
+    fact("head_bias", False),
+)
+J = (
+    size("vocab", "vocab_size", 50400, "V", "vocabulary size"),
+    size("hidden", "n_embd", 4096, "H", "hidden size", "hidden_size"),
+    size("layers", "n_layer", 28, "L", "layers", "num_hidden_layers"),
+    size("heads", "n_head", 16, "A", "attention heads", "num_attention_heads"),
+    size("mlp", "n_inner", lambda c: 4 * c.hidden, "I", "intermediate size"),
+    derived("head_dim", lambda c: exact(c.hidden, c.heads), "n_embd", "n_head"),
+    LABELS,
+    TIED._replace(default=False),
+    fact("fused", False),
+    fact("head_bias", True),
+)
+
+
+def gpt_neo(c: Sizes) -> tuple[Node, ...]:
+    """Describe GPT-Neo: attention that is global and local by turns, a norm before each half of a layer."""
+    H = c.hidden
+    inner = Part("attention", (
+        *(linear(name, H, H, bias=False) for name in ("k_proj", "v_proj", "q_proj")),
+        linear("out_proj", H, H),
+        attend(heads=c.heads, head_dim=c.head_dim, window=c.window, windowed=c.windowed),
+    ), "self_attention")  # fmt: skip
+    layer = Part("h", (
+        layer_norm("ln_1", H),
+        Part("attn", (inner,), "self_attention"),
+        layer_norm("ln_2", H),
+        plain_mlp("mlp", H, c.mlp, ("c_fc", "c_proj"), bias=True),
+    ), "layer", repeat=c.layers)  # fmt: skip
+    return (embedding("wte", c.vocab, H), embedding("wpe", c.positions, H), layer, layer_norm("ln_f", H))
+
+
+def gptj(c: Sizes) -> tuple[Node, ...]:
+    """Describe GPT-J: rotary positions, attention and MLP side by side after one norm. CodeGen fuses its three projections."""
+    H = c.hidden
+    inputs = (("qkv_proj", 3 * H),) if c.fused else (("k_proj", H), ("v_proj", H), ("q_proj", H))
+    layer = Part("h", (
+        layer_norm("ln_1", H),
+        Part("attn", (
+            *(linear(name, H, width, bias=False) for name, width in inputs),
+            linear("out_proj", H, H, bias=False),
+            attend(heads=c.heads, head_dim=c.head_dim),
+        ), "self_attention"),
+        plain_mlp("mlp", H, c.mlp, ("fc_in", "fc_out"), bias=True),
+    ), "layer", repeat=c.layers)  # fmt: skip
+    return (embedding("wte", c.vocab, H), layer, layer_norm("ln_f", H))
+
+
+def _local(kinds: Any) -> int:
+    return sum(times * group.count("local") for group, times in kinds)
+
+
+UNDER_TRANSFORMER: dict[str, Any] = {"prefix": "transformer", "table": "wte", "token": "classifier"}
+SKIPPED = NEUTRAL | {"activation_function", "attention_layers", "embed_dropout", "n_ctx", "n_positions", "resid_dropout"}
+
+FAMILIES = {
+    "gpt_neo": Family("gpt_neo", NEO, heads("GPTNeo", gpt_neo, **UNDER_TRANSFORMER), "GPTNeoModel", SKIPPED),
+    "gptj": Family("gptj", J, heads("GPTJ", gptj, "lm sequence qa", qa_labels=True, **UNDER_TRANSFORMER), "GPTJModel", SKIPPED),
+    "codegen": Family("codegen", variant(J, fused=True), heads("CodeGen", gptj, "lm", **UNDER_TRANSFORMER), "CodeGenModel", SKIPPED),
+}

@@ -1,0 +1,96 @@
+"""GPT-NeoX: "GPT-NeoX-20B: An Open-Source Autoregressive Language Model" (Black et al., 2022); Pythia is built like it.
+
+Source: arXiv 2204.06745, section 2; class and tensor names as in transformers 5.23.0,
+models/gpt_neox/modeling_gpt_neox.py and models/gpt_neox_japanese/modeling_gpt_neox_japanese.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.causal_lm import NEUTRAL, heads
+from weighbridge.config.family import Family
+from weighbridge.config.fields import LABELS, TIED, Sizes, derived, fact, size, switch
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, plain_mlp
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Every, Node, Part, Tensor
+
+NAMES = ("dense_h_to_4h", "dense_4h_to_h")
+
+FIELDS = (
+    size("vocab", "vocab_size", 50432, "V", "vocabulary size"),
+    size("hidden", "hidden_size", 6144, "H", "hidden size"),
+    size("mlp", "intermediate_size", 24576, "I", "intermediate size"),
+    size("layers", "num_hidden_layers", 44, "L", "layers"),
+    size("heads", "num_attention_heads", 64, "A", "attention heads"),
+    derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_attention_heads"),
+    LABELS,
+    TIED._replace(default=False),
+    switch("biased", "attention_bias", True),
+    fact("head_bias", False),
+)
+JAPANESE = (
+    size("vocab", "vocab_size", 32000, "V", "vocabulary size"),
+    size("hidden", "hidden_size", 2560, "H", "hidden size"),
+    size("layers", "num_hidden_layers", 32, "L", "layers"),
+    size("heads", "num_attention_heads", 32, "A", "attention heads"),
+    size("multiple", "intermediate_multiple_size", 4, "M", "intermediate size over hidden size"),
+    derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_attention_heads"),
+    TIED,
+)
+
+
+def gpt_neox(c: Sizes) -> tuple[Node, ...]:
+    """Describe GPT-NeoX: rotary positions, one fused layer for queries, keys and values, biases throughout."""
+    H = c.hidden
+    layer = Part("layers", (
+        layer_norm("input_layernorm", H),
+        layer_norm("post_attention_layernorm", H),
+        Part("attention", (
+            linear("query_key_value", H, 3 * H, bias=c.biased),
+            linear("dense", H, H, bias=c.biased),
+            attend(heads=c.heads, head_dim=c.head_dim),
+        ), "self_attention"),
+        plain_mlp("mlp", H, c.mlp, NAMES, bias=True),
+    ), "layer", repeat=c.layers)  # fmt: skip
+    return (embedding("embed_in", c.vocab, H), layer, layer_norm("final_layer_norm", H))
+
+
+def japanese(c: Sizes) -> tuple[Node, ...]:
+    """Describe GPT-NeoX-Japanese: no biases, but for one on the attention of the last layer."""
+    H = c.hidden
+
+    def layer(*bias: Tensor) -> tuple[Node, ...]:
+        return (
+            layer_norm("input_layernorm", H),
+            layer_norm("post_attention_layernorm", H),
+            Part("attention", (
+                *bias,
+                linear("query_key_value", H, 3 * H, bias=False),
+                linear("dense", H, H, bias=False),
+                attend(heads=c.heads, head_dim=c.head_dim),
+            ), "self_attention"),
+            plain_mlp("mlp", H, c.multiple * H, NAMES),
+        )  # fmt: skip
+
+    return (
+        embedding("embed_in", c.vocab, H),
+        Part("layers", layer(), "layer", repeat=c.layers - 1),
+        Part("layers", layer(Tensor("dense_bias", (H,), "bias")), "layer", repeat=1, at=Every(c.layers - 1)),
+        layer_norm("final_layer_norm", H),
+    )
+
+
+def japanese_lm(c: Sizes) -> Part:
+    """Describe GPTNeoXJapaneseForCausalLM."""
+    tied = "gpt_neox_japanese.embed_in.weight" if c.tied else None
+    body = Part("gpt_neox_japanese", japanese(c), "backbone")
+    return Part("", (body, linear("embed_out", c.hidden, c.vocab, bias=False, tied_to=tied)), "model")
+
+
+CLASSES = heads("GPTNeoX", gpt_neox, prefix="gpt_neox", table="embed_in", token="classifier")
+JAPANESE_CLASSES = {"GPTNeoXJapaneseModel": lambda c: Part("", japanese(c), "model"), "GPTNeoXJapaneseForCausalLM": japanese_lm}
+SKIPPED = NEUTRAL | {"is_decoder", "use_parallel_residual"}
+
+FAMILIES = {
+    "gpt_neox": Family("gpt_neox", FIELDS, CLASSES, "GPTNeoXModel", SKIPPED),
+    "gpt_neox_japanese": Family("gpt_neox_japanese", JAPANESE, JAPANESE_CLASSES, "GPTNeoXJapaneseModel", SKIPPED),
+}

@@ -1,0 +1,133 @@
+"""Llama: "Open and Efficient Foundation Language Models" (Touvron et al., 2023), and the many that are built like it.
+
+Source: arXiv 2302.13971, section 2.2; class and tensor names as in transformers 5.23.0, models/llama/modeling_llama.py
+and the modular_*.py files of the others, which say what they have otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from weighbridge.blueprints.modules.causal_lm import FIELDS, NEUTRAL, UNBIASED, Body, attention, heads
+from weighbridge.blueprints.modules.sliding_window import window, windowed
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Field, Sizes, fact, switch, variant
+from weighbridge.core.parts import embedding, gated_mlp, plain_mlp, rms_norm
+from weighbridge.core.tree import Node, Part, Tensor
+
+
+def llama(c: Sizes) -> tuple[Node, ...]:
+    """Describe embeddings, layers of attention and a gated MLP with a norm before each, and a last norm."""
+    layer = Part("layers", (
+        attention(c, before=sinks(c)),
+        gated_mlp("mlp", c.hidden, c.mlp, bias=c.mlp_bias) if c.gated else plain_mlp("mlp", c.hidden, c.mlp, bias=c.mlp_bias),
+        *(rms_norm(name, c.hidden) for name in c.norms),
+    ), "layer", repeat=c.layers)  # fmt: skip
+    return (embedding("embed_tokens", c.vocab, c.hidden), layer, rms_norm("norm", c.hidden))
+
+
+def sinks(c: Sizes) -> tuple[Tensor, ...]:
+    """Describe attention sinks: one learned score per head that takes part in the softmax."""
+    return (Tensor("sinks", (c.heads,), "bias"),) if c.sinks else ()
+
+
+def all_biases(key: str, default: bool = False) -> dict[str, Field]:
+    """Say that one key switches all biases."""
+    return {word: switch(word, key, default) for word in ("qkv_bias", "out_bias", "mlp_bias")}
+
+
+def _late(c: Sizes) -> int:
+    return max(0, c.layers - c.late) if c.limited else 0
+
+
+def _three_of_four(c: Sizes) -> int:
+    return int(c.layers) * 3 // 4
+
+
+LLAMA = variant(
+    FIELDS,
+    fact("gated", True),
+    fact("norms", ("input_layernorm", "post_attention_layernorm")),
+    fact("sinks", False),
+)
+NO_MLP_BIAS = {"mlp_bias": UNBIASED["mlp_bias"]}
+PERI_NORMS = ("input_layernorm", "post_attention_layernorm", "post_norm1", "post_norm2")
+QWEN = {
+    "limited": switch("limited", "use_sliding_window", False),
+    "late": Field("late", "max_window_layers", 28, "choice"),
+    "window": window(),
+    "windowed": windowed(_late),
+}
+"""In Qwen, attention is limited only if it is switched on, and only after the first ``max_window_layers`` layers."""
+
+TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
+    "llama": ("Llama", "lm sequence token qa", LLAMA),
+    "mistral": ("Mistral", "lm sequence token qa", variant(LLAMA, mlp=14336, kv_heads=8, window=window(), **UNBIASED)),
+    "ministral": ("Ministral", "lm sequence token qa", variant(
+        LLAMA, mlp=14336, kv_heads=8, window=window(), windowed=windowed(), **UNBIASED)),
+    "ministral3": ("Ministral3", "lm sequence token qa", variant(
+        LLAMA, vocab=131072, mlp=14336, layers=34, kv_heads=8, head_dim=128, window=window(default=None), **UNBIASED)),
+    "qwen2": ("Qwen2", "lm sequence token qa", variant(
+        LLAMA, vocab=151936, mlp=22016, kv_heads=32, **UNBIASED | QWEN | {"qkv_bias": fact("qkv_bias", True)})),
+    "qwen3": ("Qwen3", "lm sequence token qa", variant(
+        LLAMA, vocab=151936, mlp=22016, kv_heads=32, head_dim=128, qk_norm="head", **QWEN | NO_MLP_BIAS)),
+    "granite": ("Granite", "lm", LLAMA),
+    "granite_swa": ("GraniteSWA", "lm", variant(
+        LLAMA, vocab=100352, hidden=2560, mlp=8192, layers=24, heads=20, kv_heads=4, tied=True, sinks=True,
+        window=window(default=128), windowed=windowed(_three_of_four))),
+    "hyperclovax": ("HyperCLOVAX", "lm", variant(
+        LLAMA, norms=Field("norms", "use_post_norm", True, "choice", read=lambda post: PERI_NORMS if post else PERI_NORMS[:2]))),
+    "smollm3": ("SmolLM3", "lm sequence token qa", variant(
+        LLAMA, vocab=128256, hidden=2048, layers=36, heads=16, kv_heads=4, tied=True, window=window(default=None), windowed=windowed())),
+    "internlm3": ("Llama", "lm", variant(
+        LLAMA, vocab=128512, mlp=10240, layers=48, kv_heads=2, head_dim=128, qkv_bias=switch("qkv_bias", "attention_bias", False, "qkv_bias"),
+        out_bias=switch("out_bias", "attention_bias", False, "qkv_bias"), mlp_bias=switch("mlp_bias", "mlp_bias", False, "bias"))),
+    "iquestcoder": ("Llama", "lm", variant(LLAMA, vocab=76800, hidden=5120, mlp=27648, layers=80, heads=40, kv_heads=8, head_dim=128)),
+    "ernie4_5": ("Ernie4_5", "lm", variant(
+        LLAMA, vocab=103424, hidden=1024, mlp=3072, layers=18, heads=16, kv_heads=2, head_dim=128, tied=True, **all_biases("use_bias"))),
+    "hunyuan_v1_dense": ("HunYuanDenseV1", "lm sequence", variant(
+        LLAMA, vocab=290943, qk_norm="head", qk_names=("query_layernorm", "key_layernorm"), **NO_MLP_BIAS)),
+    "seed_oss": ("SeedOss", "lm sequence token qa", variant(
+        LLAMA, vocab=155136, mlp=27648, layers=64, heads=80, kv_heads=8, head_dim=128,
+        qkv_bias=True, out_bias=switch("out_bias", "attention_out_bias", False))),
+    "cwm": ("Cwm", "lm", variant(
+        LLAMA, vocab=128256, hidden=6144, mlp=21504, layers=64, heads=48, kv_heads=8, head_dim=128,
+        qkv_bias=UNBIASED["qkv_bias"], out_bias=UNBIASED["out_bias"],
+        window=window(default=8192), windowed=windowed(_three_of_four))),
+    "arcee": ("Arcee", "lm sequence token qa", variant(LLAMA, hidden=2560, mlp=18432, gated=False)),
+}  # fmt: skip
+"""By model type: what its class names begin with, its heads, and its fields."""
+
+UNDER_TRANSFORMER = {"llama", "ministral", "qwen2", "qwen3", "smollm3", "seed_oss", "arcee", "exaone4"}
+"""Types whose question answering holds the body as ``transformer``."""
+
+
+REMOTE = {"internlm3": "InternLM3", "iquestcoder": "IQuestCoder"}
+"""What the class names of published configs begin with, where the reference library takes Llama's classes for them."""
+
+
+def families(types: Mapping[str, tuple[str, str, tuple[Field, ...]]], body: Body = llama) -> dict[str, Family]:
+    """Return the families of a table such as :data:`TYPES`."""
+    return {
+        model_type: Family(
+            model_type,
+            fields,
+            heads(name, body, having, qa="transformer" if model_type in UNDER_TRANSFORMER else ""),
+            name + "Model",
+            NEUTRAL,
+        )
+        for model_type, (name, having, fields) in types.items()
+    }
+
+
+def _named(family: Family) -> Family:
+    """Add the names under which published configs know the classes of a type."""
+    added = {name.replace("Llama", REMOTE[family.model_type]): made for name, made in family.classes.items()}
+    return family._replace(classes={**family.classes, **added}, remote=frozenset(added))
+
+
+FAMILIES = {name: _named(family) if name in REMOTE else family for name, family in families(TYPES).items()}
+FAMILIES["emu3_text_model"] = Family(
+    "emu3_text_model", variant(LLAMA, vocab=184622, mlp=14336, kv_heads=8), heads("Emu3", llama, "lm", base="TextModel"), "Emu3TextModel",
+    NEUTRAL,
+)  # fmt: skip

@@ -1,0 +1,36 @@
+"""OLMo: "OLMo: Accelerating the Science of Language Models" (Groeneveld et al., 2024), and OLMo 2, which norms afterwards.
+
+Source: arXiv 2402.00838, 2501.00656; class and tensor names as in transformers 5.23.0, models/olmo*/. The norms of the first
+OLMo have no parameters at all; EXAONE 4 places its norms like OLMo 2 and norms each head.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.decoders.llama import LLAMA, families
+from weighbridge.blueprints.modules.causal_lm import UNBIASED, attention
+from weighbridge.blueprints.modules.sliding_window import all_but_every, window
+from weighbridge.config.fields import Field, Sizes, variant
+from weighbridge.core.parts import embedding, gated_mlp
+from weighbridge.core.tree import Node, Part
+
+AFTER = ("post_attention_layernorm", "post_feedforward_layernorm")
+NO_MLP_BIAS = {"mlp_bias": UNBIASED["mlp_bias"]}
+
+
+def olmo(c: Sizes) -> tuple[Node, ...]:
+    """Describe the first OLMo: Llama without any parameter in a norm."""
+    layer = Part("layers", (attention(c), gated_mlp("mlp", c.hidden, c.mlp)), "layer", repeat=c.layers)
+    return (embedding("embed_tokens", c.vocab, c.hidden), layer)
+
+
+OLMO = variant(LLAMA, vocab=50304, **NO_MLP_BIAS)
+OLMO2 = variant(OLMO, norms=AFTER, qk_norm="whole")
+
+TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
+    "olmo2": ("Olmo2", "lm sequence", OLMO2),
+    "olmo3": ("Olmo3", "lm sequence", variant(OLMO2, window=window(), windowed=all_but_every(4))),
+    "exaone4": ("Exaone4", "lm sequence token qa", variant(
+        LLAMA, vocab=102400, mlp=16384, kv_heads=32, norms=AFTER, qk_norm="head", window=window(), windowed=all_but_every(4), **UNBIASED)),
+}  # fmt: skip
+
+FAMILIES = families({"olmo": ("Olmo", "lm sequence", OLMO)}, olmo) | families(TYPES)

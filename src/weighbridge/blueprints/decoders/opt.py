@@ -1,0 +1,82 @@
+"""OPT: "OPT: Open Pre-trained Transformer Language Models" (Zhang et al., 2022).
+
+Source: arXiv 2205.01068; class and tensor names as in transformers 5.23.0, models/opt/modeling_opt.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.causal_lm import NEUTRAL
+from weighbridge.config.family import Family
+from weighbridge.config.fields import LABELS, TIED, Sizes, derived, fact, size, switch
+from weighbridge.core.parts import attend, embedding, layer_norm, linear
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Part
+
+FIELDS = (
+    size("vocab", "vocab_size", 50272, "V", "vocabulary size"),
+    size("positions", "max_position_embeddings", 2048, "S", "positions"),
+    size("hidden", "hidden_size", 768, "H", "hidden size"),
+    size("mlp", "ffn_dim", 3072, "I", "intermediate size"),
+    size("layers", "num_hidden_layers", 12, "L", "layers"),
+    size("heads", "num_attention_heads", 12, "A", "attention heads"),
+    size("embedded", "word_embed_proj_dim", lambda c: c.hidden, "E", "width of the embeddings"),
+    derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_attention_heads"),
+    LABELS,
+    TIED,
+    switch("biased", "enable_bias", True),
+    switch("affine", "layer_norm_elementwise_affine", True),
+    switch("norm_first", "do_layer_norm_before", True),
+    switch("norm_removed", "_remove_final_layer_norm", False),
+    fact("projected", lambda c: c.embedded != c.hidden),
+)
+
+
+def opt(c: Sizes) -> Part:
+    """Describe the decoder: learned positions (two rows more than the config says), a norm before or after each half."""
+    H = c.hidden
+    layer = Part("layers", (
+        Part("self_attn", (
+            *(linear(name, H, H, bias=c.biased) for name in ("k_proj", "v_proj", "q_proj", "out_proj")),
+            attend(heads=c.heads, head_dim=c.head_dim),
+        ), "self_attention"),
+        *norm(c, "self_attn_layer_norm"),
+        linear("fc1", H, c.mlp, bias=c.biased),
+        linear("fc2", c.mlp, H, bias=c.biased),
+        *norm(c, "final_layer_norm"),
+    ), "layer", repeat=c.layers)  # fmt: skip
+    projections = (linear("project_out", H, c.embedded, bias=False), linear("project_in", c.embedded, H, bias=False))
+    return Part("decoder", (
+        embedding("embed_tokens", c.vocab, c.embedded),
+        embedding("embed_positions", c.positions + 2, H),
+        *(projections if c.projected else ()),
+        *(norm(c, "final_layer_norm") if c.norm_first and not c.norm_removed else ()),
+        layer,
+    ), "decoder")  # fmt: skip
+
+
+def norm(c: Sizes, name: str) -> tuple[Part, ...]:
+    """Describe a norm, which may have no parameters."""
+    return (layer_norm(name, c.hidden),) if c.affine else ()
+
+
+def with_head(c: Sizes, head: Part) -> Part:
+    """Put a head on the decoder."""
+    return Part("", (Part("model", (opt(c),), "backbone"), head), "model")
+
+
+def causal(c: Sizes) -> Part:
+    """Describe OPTForCausalLM."""
+    tied = "model.decoder.embed_tokens.weight" if c.tied else None
+    return with_head(c, linear("lm_head", c.embedded, c.vocab, bias=False, tied_to=tied))
+
+
+CLASSES = {
+    "OPTModel": lambda c: Part("", (opt(c),), "model"),
+    "OPTDecoder": lambda c: Part("", (opt(c)._replace(name=""),), "model"),
+    "OPTForCausalLM": causal,
+    "OPTForSequenceClassification": lambda c: with_head(c, linear("score", c.embedded, c.labels, bias=False)),
+    "OPTForQuestionAnswering": lambda c: with_head(c, linear("qa_outputs", c.embedded, 2)),
+}
+
+SKIPPED = NEUTRAL | {"activation_function", "init_std"}
+FAMILIES = {"opt": Family("opt", FIELDS, CLASSES, "OPTModel", SKIPPED)}

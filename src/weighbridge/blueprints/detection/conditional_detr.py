@@ -1,0 +1,90 @@
+"""Conditional DETR: queries told by a point each, so that the decoder finds its places sooner (Meng et al., 2021).
+
+Source: arXiv 2108.06152; names as in transformers 5.23.0, models/conditional_detr/modeling_conditional_detr.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.detection.detr import detr
+from weighbridge.blueprints.modules.backbones import Features
+from weighbridge.blueprints.modules.detr_common import FIELDS, SKIPPED, detecting, encoder, looked_through, perceptron
+from weighbridge.blueprints.modules.detr_mask_head import map_attention, masks
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, variant
+from weighbridge.core.parts import attend, layer_norm, linear, plain_mlp
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Every, Part, Stream
+
+
+def attention(c: Sizes) -> Part:
+    """Describe attention among queries: contents and points are mapped apart, and added."""
+    names = ("q_content_proj", "q_pos_proj", "k_content_proj", "k_pos_proj", "v_proj", "o_proj")
+    scores = attend(heads=c.decoder_heads, head_dim=exact(c.hidden, c.decoder_heads))
+    return Part("self_attn", (*(linear(name, c.hidden, c.hidden) for name in names), scores), "self_attention")
+
+
+def crossed(c: Sizes, keys: Stream, *, first: bool) -> Part:
+    """Describe attention to the encoder's places, contents and points side by side; the first layer adds the queries' vectors, too."""
+    H, dim = c.hidden, exact(c.hidden, c.decoder_heads)
+    return Part("encoder_attn", (
+        linear("q_content_proj", H, H),
+        *((linear("q_pos_proj", H, H),) if first else ()),
+        linear("k_content_proj", H, H, stream=keys),
+        linear("k_pos_proj", H, H, stream=keys),
+        linear("v_proj", H, H, stream=keys),
+        linear("q_pos_sine_proj", H, H),
+        linear("o_proj", H, H),
+        attend(heads=c.decoder_heads, head_dim=2 * dim, value_dim=dim, keys=keys),
+    ), "cross_attention", given=keys if isinstance(keys, str) else None)  # fmt: skip
+
+
+def layer(c: Sizes, keys: Stream, *, first: bool) -> Part:
+    """Describe a layer of the decoder."""
+    given = keys if isinstance(keys, str) else None
+    return Part("layers", (
+        attention(c),
+        layer_norm("self_attn_layer_norm", c.hidden),
+        crossed(c, keys, first=first),
+        layer_norm("encoder_attn_layer_norm", c.hidden)._replace(given=given),
+        plain_mlp("mlp", c.hidden, c.decoder_mlp, ("fc1", "fc2"), bias=True),
+        layer_norm("final_layer_norm", c.hidden),
+    ), "layer", repeat=1 if first else c.decoder_layers - 1, at=None if first else Every(1))  # fmt: skip
+
+
+def decoder(c: Sizes, keys: Stream) -> tuple[Part, ...]:
+    """Describe the decoder's layers, its norm, the scale of points, told before every layer but the first, and the points."""
+    H = c.hidden
+    scale = perceptron("query_scale", H, H, H)._replace(runs=c.decoder_layers - 1)
+    layers = layer(c, keys, first=True), layer(c, keys, first=False)
+    return *layers, layer_norm("layernorm", H), scale, perceptron("ref_point_head", H, H, 2)
+
+
+def model(c: Sizes, seen: Features) -> tuple[Part, ...]:
+    """Describe DETR with this decoder."""
+    return detr(c, seen, decoder)
+
+
+def detection(c: Sizes, seen: Features) -> tuple[Part, ...]:
+    """Describe the model and what it tells of each query: its label and its box."""
+    return detecting(c, model(c, seen), c.labels)
+
+
+def segmentation(c: Sizes) -> Part:
+    """Describe ConditionalDetrForSegmentation."""
+    seen = looked_through(c)
+    return Part("", (Part("conditional_detr", detection(c, seen), "backbone"), masks(c, seen), map_attention(c, seen)), "model")
+
+
+CLASSES = {
+    "ConditionalDetrEncoder": lambda c: Part("", encoder(c), "model"),
+    "ConditionalDetrDecoder": lambda c: Part("", decoder(c, "encoder"), "model"),
+    "ConditionalDetrModel": lambda c: Part("", model(c, looked_through(c)), "model"),
+    "ConditionalDetrForObjectDetection": lambda c: Part("", detection(c, looked_through(c)), "model"),
+    "ConditionalDetrForSegmentation": segmentation,
+}
+
+FAMILIES = {
+    "conditional_detr": Family(
+        "conditional_detr", variant(FIELDS, queries=300), CLASSES, "ConditionalDetrModel", SKIPPED | {"cls_loss_coefficient", "focal_alpha"}
+    )
+}

@@ -1,0 +1,328 @@
+"""D-FINE and DEIMv2: RT-DETR whose boxes are told as distributions over distances, layer by layer finer (Peng 2024, Huang 2025).
+
+Source: arXiv 2410.13842 and 2509.20787; names as in transformers 5.23.0, models/d_fine/modeling_d_fine.py and
+models/deimv2/modeling_deimv2.py. DEIMv2 over a DINOv3 is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from weighbridge.blueprints.detection.rt_detr import FIELDS as BEFORE
+from weighbridge.blueprints.detection.rt_detr import SKIPPED as NEUTRAL
+from weighbridge.blueprints.detection.rt_detr import looked_through, owned
+from weighbridge.blueprints.modules.backbones import backbone
+from weighbridge.blueprints.modules.convolutions import halved, real
+from weighbridge.blueprints.modules.detr_common import attention, perceptron
+from weighbridge.blueprints.modules.feature_maps import Grid, area
+from weighbridge.blueprints.modules.rt_detr_encoder import conv, encoder_layer, hybrid, projected
+from weighbridge.blueprints.modules.stage_fields import number
+from weighbridge.config.family import Blueprint, Family
+from weighbridge.config.fields import TIED, Field, Sizes, altered, choice, fact, size, switch, told, variant
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import batch_norm, conv2d, embedding, gated_mlp, layer_norm, linear, rms_norm
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part, Stream, Tensor, Untold
+
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def points(value: Any) -> int | tuple[int, ...]:
+    """Take how many points a head looks at on every map, or a list of them."""
+    found = value if isinstance(value, (list, tuple)) else (value,)
+    if not found or any(type(entry) is not int or entry < 1 for entry in found):
+        raise ConfigError(f"expected a whole number or a list of them, found {value!r:.60}", key="decoder_n_points", value=value)
+    return tuple(value) if isinstance(value, (list, tuple)) else int(value)
+
+
+def total(c: Sizes) -> int:
+    """Return how many points a head looks at on all maps."""
+    if isinstance(c.points, int):
+        return int(c.points * c.levels)
+    if len(c.points) != c.levels:
+        raise ConfigError(f"{len(c.points)} entries for {c.levels} maps", key="decoder_n_points", value=list(c.points))
+    return sum(c.points)
+
+
+def last(c: Sizes) -> int:
+    """Return the layer whose answer counts; those behind it are of the same width, or refused."""
+    found = int(c.evaluated if c.evaluated >= 0 else c.decoder_layers + c.evaluated)
+    if not 0 <= found < c.decoder_layers:
+        raise ConfigError(f"there are {c.decoder_layers} layers", key="eval_idx", value=c.evaluated)
+    if found < c.decoder_layers - 1 and c.layer_scale != 1:
+        raise ConfigError("layers of another width are not described", key="layer_scale", value=c.layer_scale, hint="1, or eval_idx -1")
+    return found
+
+
+def kind(value: Any) -> str:
+    """Take one of the two kinds of encoder."""
+    if value not in ("hybrid", "lite"):
+        raise ConfigError(f"expected hybrid or lite, found {value!r:.60}", key="encoder_type", value=value)
+    return str(value)
+
+
+GONE = ("points", "attended", "widened", "alike", "second")
+
+FIELDS = variant(
+    tuple(field for field in BEFORE if field.word not in GONE),
+    choice("points", "decoder_n_points", 4, read=points),
+    told("total", total),
+    number("evaluated", "eval_idx", -1, minimum=-99),
+    real("layer_scale", "layer_scale", 1.0),
+    told("last", last),
+    size("bins", "max_num_bins", 32, "B", "bins of a distance"),
+    size("best", "top_prob_values", 4, "K", "likeliest bins looked at"),
+    size("quality_hidden", "lqe_hidden_dim", 64, "H_l", "hidden size of the quality's estimate"),
+    number("quality_depth", "lqe_layers", 2),
+    real("depth", "depth_mult", 1.0),
+    told("blocks", lambda c: round(3 * c.depth)),
+    told("same", lambda c: c.hidden == c.out_widths[-1]),
+    told("alike", lambda c: c.out_widths[-1] == c.encoder_hidden),
+    TIED,
+    fact("later", False),
+    fact("kind", "hybrid"),
+    fact("shared", False),
+    decoder_layers=number("decoder_layers", "decoder_layers", 6),
+    backbone=backbone("hgnet_v2 rt_detr_resnet resnet", {"model_type": "hgnet_v2", "out_indices": [2, 3, 4]}),
+)
+
+LATER = variant(
+    FIELDS,
+    switch("gated", "use_gateway", True),
+    switch("trailing", "encoder_has_trailing_conv", True),
+    choice("fused", "encoder_fuse_op", "sum"),
+    later=True,
+    kind=choice("kind", "encoder_type", "hybrid", read=kind),
+    shared=switch("shared", "share_bbox_head", False),
+)
+
+SKIPPED = NEUTRAL | frozenset(
+    """decoder_offset_scale head_dim mal_alpha reg_scale spatial_tuning_adapter_inplanes up use_dense_one_to_one weight_loss_ddf
+    weight_loss_fgl weight_loss_mal""".split()
+)
+
+
+def transformer_layer(c: Sizes) -> Part:
+    """Describe the layers of attention over a map."""
+    before = encoder_layer(c)
+    mlp = perceptron("mlp", c.encoder_hidden, c.encoder_mlp, c.encoder_hidden)
+    children = (mlp if isinstance(child, Part) and child.name == "mlp" else child for child in before.children)
+    return before._replace(children=tuple(children))
+
+
+def repeated(c: Sizes, name: str, inputs: Size, outs: Size) -> Part:
+    """Describe doubled convolutions and a path beside them, which the later type makes in one."""
+    double = Part("bottlenecks", (conv("conv1", outs, outs, None, 3), conv("conv2", outs, outs)), "convolution", repeat=c.blocks)
+    doubles = (double,) if c.blocks else ()
+    if not c.later:
+        return Part(name, (conv("conv1", inputs, outs), conv("conv2", inputs, outs), *doubles), "convolution")
+    ends = (conv("conv2", outs, outs, None, 3),) if c.trailing else ()
+    return Part(name, (conv("conv1", inputs, 2 * outs), *doubles, *ends), "convolution")
+
+
+def join(c: Sizes, places: Stream) -> tuple[Part, ...]:
+    """Describe how two maps become one; the later type adds them up before."""
+    H, inner = c.encoder_hidden, c.encoder_hidden * c.expansion[0] // (2 * c.expansion[1])
+    first, second, wide = repeated(c, "csp_rep1", H, inner), repeated(c, "csp_rep2", inner, inner), 2 * H + 2 * inner
+    if c.later:
+        places = places if c.fused == "sum" else Untold("maps side by side are twice as wide as the blocks behind them")
+        parts = conv("conv1", H, 2 * H), first, second, conv("conv2", wide, H)
+    else:
+        steps = conv("conv2", inner, inner, None, 3), second, conv("conv3", inner, inner, None, 3)
+        parts = conv("conv1", 2 * H, 2 * H), first, *steps, conv("conv4", wide, H)  # type: ignore[assignment]
+    return tuple(part._replace(stream=places) for part in parts)
+
+
+def down(c: Sizes, name: str, places: Stream) -> Part:
+    """Describe how a map is halved: a convolution of every place, at the larger map, and one of every channel with itself."""
+    H = c.encoder_hidden
+    larger = Untold("a map is not twice as high and wide as the next one")
+    before: Stream = 4 * places if not isinstance(places, Untold) else larger  # type: ignore[assignment]
+    apart = conv2d("conv", H, H, 3, groups=H, bias=False), batch_norm("norm", H)
+    return Part(name, (conv("conv1", H, H, before), Part("conv2", apart, "convolution", stream=places)), "convolution")
+
+
+def lite(c: Sizes, maps: Sequence[Grid]) -> tuple[tuple[Part, ...], tuple[Grid, ...]]:
+    """Describe the small encoder over one or two maps, and one more made from the smallest; return the two maps it puts out, too."""
+    H, more = c.encoder_hidden, halved(maps[-1])
+    seen = (*maps, more)
+    first, second = seen[0], seen[1]
+    fits = len(maps) == len(c.in_widths) and first == (2 * second[0], 2 * second[1])
+    untold = Untold("the maps are not as many as expected, or the first is not twice as high and wide as the second")
+    inputs = (conv(str(i), w, H, area(maps[i]) if fits else untold) for i, w in enumerate(c.in_widths))
+    parts = (
+        Part("input_proj", tuple(inputs), "projection"),
+        conv("down_conv1", H, H, area(more)),
+        conv("down_conv2", H, H, area(second)),
+        conv("bi_fusion_conv", H, H, area(more)),
+        Part("fpn_block", join_plain(c, area(first)), "stage"),
+        Part("pan_block", join_plain(c, area(second)), "stage"),
+    )
+    return parts, (first, second)
+
+
+def join_plain(c: Sizes, places: Stream) -> tuple[Part, ...]:
+    """Describe a block over maps that are always added up."""
+    return join(altered(c, fused="sum"), places)
+
+
+def encoder(c: Sizes, maps: Sequence[Grid]) -> tuple[tuple[Part, ...], tuple[Grid, ...]]:
+    """Describe the encoder over maps, the largest first; return the maps it puts out, too."""
+    if c.kind == "lite":
+        return lite(c, maps)
+    return hybrid(c, maps, layer=transformer_layer, join=join, down=down), tuple(maps)
+
+
+def sources(c: Sizes, maps: tuple[Grid, ...]) -> tuple[tuple[Part, ...], Stream]:
+    """Describe the maps as the decoder sees them, further ones made from the smallest; return all their places, too."""
+    count, width, extra = len(c.out_widths), c.out_widths[-1], max(c.levels - len(c.out_widths), 0)
+    runs = c.alike and count == len(maps) <= c.levels
+    small = maps[-1] if c.same else halved(maps[-1])
+    memory: Size = extra * area(small)
+    for grid in maps:
+        memory = memory + area(grid)
+    untold = Untold("the maps are not as many, or not as wide, as the decoder takes them to be")
+    if c.same:
+        return (), memory if runs else untold
+    found = []
+    for index in range(count + extra):
+        places = untold if not runs else area(maps[index]) if index < count else area(small)
+        kernel = 1 if index < count else 3
+        plain = conv2d("0", width, c.hidden, kernel, bias=False), batch_norm("1", c.hidden)
+        found.append(conv(str(index), width, c.hidden, None, kernel) if c.later else Part(str(index), plain, "projection"))
+        found[-1] = found[-1]._replace(stream=places)
+    return (Part("decoder_input_proj", tuple(found), "projection"),), memory if runs else untold
+
+
+def inputs(c: Sizes) -> tuple[Part, tuple[Part, ...], tuple[Grid, ...]]:
+    """Describe the backbone and the projections of its maps."""
+    seen = looked_through(c)
+    body, H = Part("model", seen.parts, "backbone"), c.encoder_hidden
+    if c.later:
+        found = tuple(conv(str(i), w, H, area(seen.maps[i])) for i, w in enumerate(seen.widths))
+        first = () if c.kind == "lite" else (Part("encoder_input_proj", found, "projection"),)
+        return Part("conv_encoder", (body, *first), "vision"), (), seen.maps
+    count = len(c.out_widths)
+    if len(seen.widths) < count:
+        raise ConfigError(f"the backbone hands on {len(seen.widths)} maps", key="decoder_in_channels", value=list(c.out_widths))
+    maps: list[Stream] = [area(grid) for grid in seen.maps[:count]]
+    return Part("backbone", (body,), "vision"), (projected("encoder_input_proj", seen.widths[:count], H, maps),), seen.maps
+
+
+def looking(c: Sizes) -> Part:
+    """Describe attention to a few points around each query; what is there is taken as it is."""
+    scale = Tensor("num_points_scale", (c.total,), "buffer")
+    points = c.decoder_heads * c.total
+    return Part("encoder_attn", (
+        scale,
+        linear("sampling_offsets", c.hidden, points * 2),
+        linear("attention_weights", c.hidden, points),
+    ), "cross_attention")  # fmt: skip
+
+
+def layer(c: Sizes, repeat: Size) -> Part:
+    """Describe a layer of the decoder, whose gate weighs what it found against what it had."""
+    H, norm = c.hidden, rms_norm if c.later else layer_norm
+    gate = Part("gateway", (linear("gate", 2 * H, 2 * H), norm("norm", H)), "feed_forward")
+    ends: Part = gate if not c.later or c.gated else norm("encoder_attn_layer_norm", H)
+    return Part("layers", (
+        attention("self_attn", H, c.decoder_heads),
+        norm("self_attn_layer_norm", H),
+        looking(c),
+        gated_mlp("mlp", H, c.decoder_mlp // 2, bias=True) if c.later else perceptron("mlp", H, c.decoder_mlp, H),
+        norm("final_layer_norm", H),
+        ends,
+    ), "layer", repeat=repeat)  # fmt: skip
+
+
+def decoder(c: Sizes, *, headed: bool = False) -> tuple[Node, ...]:
+    """Describe the decoder; the quality of boxes is estimated behind the layer that counts, and only with heads."""
+    H, repeat = c.hidden, c.decoder_layers + c.decoder_layers - c.last - 1
+    inner = (c.quality_hidden,) * (c.quality_depth - 1)
+    quality = Part("", (perceptron("reg_conf", 4 * (c.best + 1), *inner, 1),), "head")
+    counts = range(c.decoder_layers)
+    estimates = (quality._replace(name=str(i), stream=c.queries if headed and i == c.last else 0) for i in counts)
+    where = perceptron("query_pos_head", 4, H, H, H) if c.later else perceptron("query_pos_head", 4, 2 * H, H)
+    return (
+        Tensor("reg_scale", (1,), "gain", frozen=True),
+        Tensor("up", (1,), "gain", frozen=True),
+        layer(c, repeat),
+        where._replace(runs=repeat),
+        perceptron("pre_bbox_head", H, H, H, 4),
+        Part("lqe_layers", tuple(estimates), "head"),
+    )
+
+
+def model(c: Sizes, own: tuple[Part, ...] = ()) -> tuple[Part, ...]:
+    """Describe backbone, encoder and decoder, with the heads that the decoder holds; every place is a query at first."""
+    (body, projections, maps), H = inputs(c), c.hidden
+    joined, maps = encoder(c, maps)
+    places, memory = sources(c, maps)
+    behind = Untold("layers behind the one that counts have no heads, and the reference does not run them")
+    asked: Stream = behind if own and c.last < c.decoder_layers - 1 else c.queries
+    between = (
+        *((embedding("denoising_class_embed", c.labels + 1, H),) if c.denoised else ()),
+        *((embedding("weight_embedding", c.queries, H),) if c.learned else ()),
+        Part("enc_output", (linear("0", H, H), layer_norm("1", H)), "transform", stream=memory),
+        linear("enc_score_head", H, c.labels, stream=memory),
+        perceptron("enc_bbox_head", H, H, H, 4)._replace(stream=memory),
+    )
+    decoded = Part("decoder", (*decoder(c, headed=bool(own)), *own), "decoder", stream=asked)
+    middle = (*between, *places, decoded) if c.later else (*between, decoded, *places)
+    return body, *projections, Part("encoder", joined, "encoder"), *middle
+
+
+def heads(c: Sizes) -> tuple[Part, Part]:
+    """Describe what every layer tells of a query: its label, for the layer that counts, and its box as four distributions."""
+    H, counts = c.hidden, range(c.decoder_layers)
+    labels = (linear(str(i), H, c.labels, stream=c.queries if i == c.last else 0) for i in counts)
+    boxes = [perceptron(str(i), H, H, H, 4 * (c.bins + 1)) for i in counts]
+    return Part("class_embed", tuple(labels), "head"), Part("bbox_embed", tuple(boxes), "head")
+
+
+def shared(part: Part, prefix: str) -> Part:
+    """Return a list of parts that are all the first."""
+    first, *others = part.children
+    return part._replace(children=(first, *(owned(other, f"{prefix}0.") for other in others)))  # type: ignore[arg-type]
+
+
+def detection(c: Sizes) -> Part:
+    """Describe the class for detection, which holds its heads twice, and runs those of the decoder."""
+    labels, boxes = heads(c)
+    inner = labels, shared(boxes, "model.decoder.bbox_embed.") if c.shared else boxes
+    again = [part._replace(stream=0, children=tuple(child._replace(stream=0) for child in part.children)) for part in (labels, boxes)]  # type: ignore[call-arg]
+    if c.tied:
+        found = [owned(part, f"model.decoder.{part.name}.") for part in again]
+        if c.shared:
+            each = (owned(child, "model.decoder.bbox_embed.0.") for child in again[1].children)  # type: ignore[arg-type]
+            found[1] = again[1]._replace(children=tuple(each))
+    else:
+        found = [again[0], shared(again[1], "bbox_embed.") if c.shared else again[1]]
+    return Part("", (Part("model", model(c, inner), "backbone"), *found), "model")
+
+
+def alone(c: Sizes) -> tuple[Part, ...]:
+    """Describe the encoder alone, over maps of the strides that the config says."""
+    return encoder(c, [halved(c.image, stride) for stride in c.strides])[0]
+
+
+def family(model_type: str, prefix: str, fields: tuple[Field, ...], more: dict[str, Blueprint] | None = None) -> Family:
+    """Return the family of one of the two types."""
+    classes: dict[str, Blueprint] = {
+        f"{prefix}HybridEncoder": lambda c: Part("", alone(altered(c, kind="hybrid")), "model"),
+        **(more or {}),
+        f"{prefix}Decoder": lambda c: Part("", decoder(c), "model", stream=c.queries),
+        f"{prefix}Model": lambda c: Part("", model(c), "model"),
+        f"{prefix}ForObjectDetection": detection,
+    }
+    return Family(model_type, fields, classes, f"{prefix}Model", SKIPPED)
+
+
+MORE: dict[str, Blueprint] = {
+    "Deimv2LiteEncoder": lambda c: Part("", alone(altered(c, kind="lite")), "model"),
+    "Deimv2ConvEncoder": lambda c: Part("", inputs(c)[0].children, "model"),
+}
+
+FAMILIES = {"d_fine": family("d_fine", "DFine", FIELDS), "deimv2": family("deimv2", "Deimv2", LATER, MORE)}

@@ -1,0 +1,52 @@
+"""DETR: objects told by learned queries that attend to the map of a convolutional network (Carion et al., 2020).
+
+Source: arXiv 2005.12872; names as in transformers 5.23.0, models/detr/modeling_detr.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from weighbridge.blueprints.modules.backbones import Features
+from weighbridge.blueprints.modules.detr_common import FIELDS, SKIPPED, decoder, detecting, encoder, looked_through, positions
+from weighbridge.blueprints.modules.detr_mask_head import map_attention, masks
+from weighbridge.blueprints.modules.feature_maps import area
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes
+from weighbridge.core.parts import conv2d, embedding
+from weighbridge.core.tree import Node, Part, Stream
+
+
+def detr(c: Sizes, seen: Features, decode: Callable[[Sizes, Stream], tuple[Node, ...]] = decoder) -> tuple[Part, ...]:
+    """Describe backbone, positions, queries, encoder and decoder; *decode* describes the decoder's inside."""
+    places = area(seen.maps[-1])
+    return (
+        Part("backbone", (Part("model", seen.parts, "backbone"),), "vision"),
+        *positions(c),
+        embedding("query_position_embeddings", c.queries, c.hidden),
+        conv2d("input_projection", seen.widths[-1], c.hidden, 1, positions=places),
+        Part("encoder", encoder(c), "encoder", stream=places),
+        Part("decoder", decode(c, places), "decoder", stream=c.queries),
+    )
+
+
+def detection(c: Sizes, seen: Features) -> tuple[Part, ...]:
+    """Describe the model and what it tells of each query: its label, or that it is nothing, and its box."""
+    return detecting(c, detr(c, seen), c.labels + 1)
+
+
+def segmentation(c: Sizes) -> Part:
+    """Describe DetrForSegmentation: detection, the head of masks, and attention that is not multiplied with values."""
+    seen = looked_through(c)
+    return Part("", (Part("detr", detection(c, seen), "backbone"), masks(c, seen), map_attention(c, seen)), "model")
+
+
+CLASSES = {
+    "DetrEncoder": lambda c: Part("", encoder(c), "model"),
+    "DetrDecoder": lambda c: Part("", decoder(c, "encoder"), "model"),
+    "DetrModel": lambda c: Part("", detr(c, looked_through(c)), "model"),
+    "DetrForObjectDetection": lambda c: Part("", detection(c, looked_through(c)), "model"),
+    "DetrForSegmentation": segmentation,
+}
+
+FAMILIES = {"detr": Family("detr", FIELDS, CLASSES, "DetrModel", SKIPPED)}

@@ -1,0 +1,164 @@
+"""LW-DETR: a light detector in which a vision transformer stands for the encoder (Chen et al., 2024).
+
+Source: arXiv 2406.03459; names as in transformers 5.23.0, models/lw_detr/modeling_lw_detr.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from weighbridge.blueprints.detection.lw_detr_vit import features
+from weighbridge.blueprints.modules.backbones import Features
+from weighbridge.blueprints.modules.composite import composed
+from weighbridge.blueprints.modules.convolutions import halved
+from weighbridge.blueprints.modules.detr_common import perceptron
+from weighbridge.blueprints.modules.feature_maps import Grid, area, number, ratio, scaled
+from weighbridge.blueprints.modules.rt_detr_encoder import conv, deformable
+from weighbridge.blueprints.modules.upernet_head import doubled
+from weighbridge.config.family import Family
+from weighbridge.config.fields import LABELS, Sizes, echo, listed, size, switch, told
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, plain_mlp
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part, Stream, Tensor, Together, Untold
+
+if TYPE_CHECKING:
+    from typing import Any
+
+VIT: dict[str, Any] = {
+    "image_size": 1024, "hidden_size": 192, "num_hidden_layers": 10, "window_block_indices": [0, 1, 3, 6, 7, 9], "out_indices": [2, 4, 5, 9]
+}  # fmt: skip
+
+
+def scales(value: Any) -> tuple[float, ...]:
+    """Take by how much each map is larger than that of the patches."""
+    if any(entry not in (0.5, 1, 2) for entry in value):
+        raise ConfigError(f"expected 0.5, 1.0 or 2.0, found {value!r:.60}", key="projector_scale_factors", value=value)
+    return tuple(float(entry) for entry in value)
+
+
+FIELDS = (
+    size("hidden", "d_model", 256, "H", "hidden size"),
+    size("queries", "num_queries", 300, "Q", "object queries"),
+    size("decoder_layers", "decoder_layers", 3, "L", "decoder layers"),
+    size("decoder_mlp", "decoder_ffn_dim", 2048, "I", "intermediate size of the decoder"),
+    size("heads", "decoder_self_attention_heads", 8, "A", "attention heads"),
+    size("crossed_heads", "decoder_cross_attention_heads", 16, "A_c", "heads of cross-attention"),
+    size("points", "decoder_n_points", 4, "P", "points that a head looks at"),
+    number("groups", "group_detr", 13),
+    number("blocks", "c2f_num_blocks", 3, minimum=0),
+    ratio("expansion", "hidden_expansion", 0.5),
+    listed("scales", "projector_scale_factors", [])._replace(read=scales),
+    *echo("num_feature_levels", lambda c: len(c.scales)),
+    switch("biased", "attention_bias", True),
+    composed("backbone", "backbone_config", "lw_detr_vit", fixed=True, absent=VIT),
+    told("wide", lambda c: c.backbone.hidden > 512),
+    LABELS,
+)
+
+
+def sampling(c: Sizes, scale: float, index: int, seen: Features) -> Part:
+    """Describe how one map is made larger or smaller."""
+    H, grid = c.backbone.hidden, seen.maps[index]
+    if scale == 0.5:
+        return Part(str(index), (Part("layers", (conv("0", H, H, area(halved(grid)), 3),)),), "convolution")
+    narrow, places = H // 2 if c.wide else H, area(grid)
+    tensors = Tensor("weight", (narrow, narrow // 2, 2, 2), "weight"), Tensor("bias", (narrow // 2,), "bias")
+    first = (conv("0", H, narrow, places),) if c.wide else ()
+    enlarging = Part(str(len(first)), tensors, "convolution", stream=places)
+    return Part(str(index), (Part("layers", (*first, enlarging) if scale == 2 else ()),), "convolution")
+
+
+def projector(c: Sizes, scale: float, index: int, seen: Features) -> tuple[Part, Grid]:
+    """Describe how the maps become one of the scale; return it, too."""
+    H, grid, inner = c.backbone.hidden, seen.maps[-1], scaled(c.hidden, c.expansion)
+    grid = doubled(grid) if scale == 2 else halved(grid) if scale == 0.5 else grid
+    width = (H // 4 if c.wide else H // 2) if scale == 2 else H
+    joined = c2f(c, len(seen.maps) * width, inner)
+    layers = tuple(sampling(c, scale, number, seen) for number in range(len(seen.maps)))
+    behind = Part("projector_layer", joined, "convolution", stream=area(grid)), layer_norm("layer_norm", c.hidden)
+    return Part(str(index), (Part("sampling_layers", layers), *behind), "projector"), grid
+
+
+def c2f(c: Sizes, width: Size, inner: Size, make: Callable[..., Part] = conv) -> tuple[Part, ...]:
+    """Describe doubled convolutions one after another, joined with what each of them put out."""
+    double = Part("bottlenecks", (make("conv1", inner, inner, None, 3), make("conv2", inner, inner, None, 3)), "convolution")
+    blocks = (double._replace(repeat=c.blocks),) if c.blocks else ()
+    return make("conv1", width, 2 * inner), make("conv2", (2 + c.blocks) * inner, c.hidden), *blocks
+
+
+def decoder(c: Sizes, memory: Stream, levels: Size) -> tuple[Part, ...]:
+    """Describe the decoder's layers; where the queries are is put to them once."""
+    H, head_dim = c.hidden, c.hidden // c.heads
+    maps = (linear(f"{name}_proj", H, c.heads * head_dim, bias=c.biased) for name in "qkv")
+    own: tuple[Node, ...] = *maps, linear("o_proj", c.heads * head_dim, H, bias=c.biased), attend(heads=c.heads, head_dim=head_dim)
+    layer = Part("layers", (
+        Part("self_attn", own, "self_attention"),
+        layer_norm("self_attn_layer_norm", H),
+        deformable(c, c.crossed_heads, levels, c.points, memory, name="cross_attn"),
+        layer_norm("cross_attn_layer_norm", H),
+        plain_mlp("mlp", H, c.decoder_mlp, ("fc1", "fc2"), bias=True),
+        layer_norm("layer_norm", H),
+    ), "layer", repeat=c.decoder_layers)  # fmt: skip
+    return layer, layer_norm("layernorm", H), perceptron("ref_point_head", 2 * H, H, H)
+
+
+def proposals(c: Sizes, memory: Stream, *, headed: bool) -> tuple[Part, ...]:
+    """Describe what every place proposes, for each group of queries; only training looks at more than the first."""
+    H = c.hidden
+    again: Stream = Together((memory, c.queries)) if headed else memory
+    kinds: tuple[tuple[Part, Stream], ...] = (
+        (linear("enc_output", H, H), memory),
+        (layer_norm("enc_output_norm", H), memory),
+        (perceptron("enc_out_bbox_embed", H, H, H, 4), memory),
+        (linear("enc_out_class_embed", H, c.labels), again),
+    )
+    found = []
+    for part, places in kinds:
+        groups = (part._replace(name=str(group), stream=0 if group else places) for group in range(c.groups))
+        found.append(Part(part.name, tuple(groups), "head"))
+    return tuple(found)
+
+
+def model(c: Sizes, *, headed: bool = False) -> tuple[Part, ...]:
+    """Describe LwDetrModel."""
+    seen = features(c.backbone, (c.backbone.image, c.backbone.image))
+    found = [projector(c, scale, index, seen) for index, scale in enumerate(c.scales)]
+    places: Size = 0
+    for _, grid in found:
+        places = places + area(grid)
+    memory: Stream = places if found else Untold("projector_scale_factors names no map to look at")
+    vision = Part("backbone", seen.parts, "backbone"), Part("projector", (Part("scale_layers", tuple(part for part, _ in found)),))
+    return detr(c, vision, memory, len(found), headed=headed)
+
+
+def detr(c: Sizes, vision: tuple[Part, ...], memory: Stream, levels: Size, *, headed: bool) -> tuple[Part, ...]:
+    """Describe queries, decoder and proposals behind a backbone."""
+    return (
+        Part("backbone", vision, "vision"),
+        embedding("reference_point_embed", c.queries * c.groups, 4),
+        embedding("query_feat", c.queries * c.groups, c.hidden),
+        Part("decoder", decoder(c, memory, levels), "decoder", stream=c.queries),
+        *proposals(c, memory, headed=headed),
+    )
+
+
+def detection(c: Sizes, inner: tuple[Part, ...]) -> Part:
+    """Describe the class for detection around a model: a label and a box of each query."""
+    H, body = c.hidden, Part("model", inner, "backbone")
+    box = perceptron("bbox_embed", H, H, H, 4)._replace(stream=c.queries)
+    return Part("", (body, linear("class_embed", H, c.labels, stream=c.queries), box), "model")
+
+
+CLASSES = {
+    "LwDetrDecoder": lambda c: Part("", decoder(c, "encoder", len(c.scales)), "model", stream=c.queries),
+    "LwDetrModel": lambda c: Part("", model(c), "model"),
+    "LwDetrForObjectDetection": lambda c: detection(c, model(c, headed=True)),
+}
+NEUTRAL = frozenset(
+    """activation_function auxiliary_loss batch_norm_eps bbox_cost bbox_loss_coefficient class_cost class_loss_coefficient
+    decoder_activation_function dice_loss_coefficient disable_custom_kernels eos_coefficient focal_alpha giou_cost giou_loss_coefficient
+    init_std mask_loss_coefficient num_feature_levels projector_in_channels projector_out_channels""".split()
+)
+FAMILIES = {"lw_detr": Family("lw_detr", FIELDS, CLASSES, "LwDetrModel", NEUTRAL)}

@@ -1,0 +1,98 @@
+"""The vision transformer of LW-DETR: attention inside windows in some layers, among all patches in the others (Chen et al., 2024).
+
+Source: arXiv 2406.03459; names as in transformers 5.23.0, models/lw_detr/modeling_lw_detr.py.
+"""
+
+from __future__ import annotations
+
+from math import isqrt
+
+from weighbridge.blueprints.modules.backbones import Features, handed
+from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, both, number, numbers, outputs, ratio, scaled
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, size, switch, told
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import attend, conv2d, layer_norm, linear, plain_mlp, stack
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part, Stream, Tensor, Untold
+
+
+def side(c: Sizes) -> int:
+    """Return how many windows there are in a row, or refuse what the class refuses."""
+    found = isqrt(c.windows)
+    if found * found != c.windows:
+        raise ConfigError("expected a square number", key="num_windows", value=c.windows)
+    if c.image % (c.windows * found):
+        raise ConfigError(f"{c.image} pixels are not cut into {c.windows} windows", key="image_size", value=c.image)
+    return found
+
+
+FIELDS = (
+    CHANNELS,
+    size("hidden", "hidden_size", 768, "H", "hidden size"),
+    number("layers", "num_hidden_layers", 12),
+    size("heads", "num_attention_heads", 12, "A", "attention heads"),
+    ratio("mlp_ratio", "mlp_ratio", 4),
+    number("image", "image_size", 256),
+    both("before", "pretrain_image_size", 224),
+    both("patch", "patch_size", 16),
+    switch("qkv_bias", "qkv_bias", True),
+    numbers("within", "window_block_indices", (), minimum=0)._replace(read=lambda value: tuple(value)),
+    switch("absolute", "use_absolute_position_embeddings", True),
+    number("windows", "num_windows", 16),
+    told("side", side),
+    *outputs(lambda c: c.layers),
+)
+
+
+def layer(c: Sizes, tokens: Size, *, within: bool) -> tuple[Node, ...]:
+    """Describe a layer, whose two halves are scaled; *within* windows, or among all *tokens*."""
+    H, head_dim = c.hidden, c.hidden // c.heads
+    inner, groups = c.heads * head_dim, c.windows if within else 1
+    seen = tokens // groups
+    attention = Part("attention", (
+        linear("q_proj", H, inner, bias=c.qkv_bias),
+        linear("k_proj", H, inner, bias=False),
+        linear("v_proj", H, inner, bias=c.qkv_bias),
+        linear("o_proj", inner, H),
+        attend(heads=c.heads, head_dim=head_dim, queries=seen, keys=seen, groups=groups),
+    ), "self_attention")  # fmt: skip
+    return (
+        Tensor("gamma_1", (H,), "gain"),
+        Tensor("gamma_2", (H,), "gain"),
+        attention,
+        plain_mlp("intermediate", H, scaled(H, c.mlp_ratio), ("fc1", "fc2"), bias=True),
+        layer_norm("layernorm_before", H),
+        layer_norm("layernorm_after", H),
+    )
+
+
+def encoder(c: Sizes, tokens: Size) -> tuple[Part, ...]:
+    """Describe the layers over all places of a map."""
+    kinds = [index in c.within for index in range(c.layers)]
+    return stack("layer", kinds, c.layers, lambda within: layer(c, tokens, within=within))
+
+
+def features(c: Sizes, picture: Grid) -> Features:
+    """Describe LwDetrViTBackbone over a picture: its maps are all of one size."""
+    grid = picture[0] // c.patch[0], picture[1] // c.patch[1]
+    before = c.before[0] // c.patch[0], c.before[1] // c.patch[1]
+    whole = not any(length % c.side for length in grid) and (before[0] == before[1] or not c.absolute)
+    places: Stream = area(grid) if whole else Untold("patches are not cut into whole windows, or the table of positions is no square")
+    positions = (Tensor("position_embeddings", (1, area(before) + 1, c.hidden), "embedding"),) if c.absolute else ()
+    embeddings = Part("embeddings", (*positions, conv2d("projection", c.channels, c.hidden, c.patch)), "embeddings", stream=places)
+    parts = embeddings, Part("encoder", encoder(c, area(grid)), "encoder", stream=places)
+    return handed(c, parts, (grid,) * (c.layers + 1), (c.hidden,) * (c.layers + 1))
+
+
+def alone(c: Sizes) -> Part:
+    """Describe LwDetrViTEncoder, whose tokens are cut into windows before."""
+    return Part("", encoder(c, 0), "model", stream=Untold("the tokens are cut into windows by the backbone"))
+
+
+CLASSES = {
+    "LwDetrViTEncoder": alone,
+    "LwDetrViTBackbone": lambda c: Part("", features(c, (c.image, c.image)).parts, "model"),
+}
+NEUTRAL = frozenset("cae_init_values dropout_prob num_windows_side stage_names".split())
+FAMILIES = {"lw_detr_vit": Family("lw_detr_vit", FIELDS, CLASSES, "LwDetrViTBackbone", NEUTRAL)}

@@ -1,0 +1,80 @@
+"""Mask2Former: queries look only at the places inside the masks they drew before, on three maps in turn (Cheng et al., 2022).
+
+Source: arXiv 2112.01527; names as in transformers 5.23.0, models/mask2former/modeling_mask2former.py. The config states no
+image: ``image_size`` may be set beside its fields, and is 384 by default.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.backbones import backbone
+from weighbridge.blueprints.modules.feature_maps import image, number, numbers
+from weighbridge.blueprints.modules.masked_attention import SWIN, drawing, fits, head, joined, looked_through, packed, pixels, places, turns
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, size, switch, told
+from weighbridge.core.parts import conv2d, embedding, fairseq_attention, layer_norm, linear
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Node, Part, Stream
+
+FIELDS = (
+    size("feature", "feature_size", 256, "F", "channels of the maps"),
+    size("mask", "mask_feature_size", 256, "M", "channels of the masks"),
+    size("hidden", "hidden_dim", 256, "H", "hidden size", "hidden_size"),
+    size("encoder_mlp", "encoder_feedforward_dim", 1024, "I_e", "intermediate size of the encoder"),
+    size("decoder_mlp", "dim_feedforward", 2048, "I_d", "intermediate size of the decoder"),
+    size("encoder_layers", "encoder_layers", 6, "L_e", "encoder layers"),
+    number("decoder_layers", "decoder_layers", 10),
+    size("heads", "num_attention_heads", 8, "A", "attention heads"),
+    size("queries", "num_queries", 100, "Q", "object queries"),
+    switch("enforced", "enforce_input_projection", False),
+    numbers("strides", "feature_strides", (4, 8, 16, 32)),
+    number("common", "common_stride", 4),
+    backbone("swin resnet", {**SWIN, "depths": [2, 2, 18, 2]}),
+    image(384, silent=True),
+    told("joined", joined),
+    told("fits", fits("feature_size")),
+    told("projected", lambda c: c.enforced or c.feature != c.hidden),
+)
+
+
+def layer(c: Sizes, keys: Stream) -> tuple[Node, ...]:
+    """Describe a layer of the decoder: attention among queries and to a map."""
+    H = c.hidden
+    return (
+        fairseq_attention("self_attn", H, c.heads, exact(H, c.heads)),
+        layer_norm("self_attn_layer_norm", H),
+        packed("cross_attn", H, c.heads, keys, c.queries),
+        layer_norm("cross_attn_layer_norm", H),
+        linear("fc1", H, c.decoder_mlp),
+        linear("fc2", c.decoder_mlp, H),
+        layer_norm("final_layer_norm", H),
+    )
+
+
+def mask2former(c: Sizes) -> Part:
+    """Describe Mask2FormerModel: masks are drawn before the first layer and after each."""
+    H, seen = c.hidden, looked_through(c)
+    streams, (levels, largest) = places(seen), pixels(c, seen)
+    inputs = (conv2d(str(index), c.feature, H, 1, positions=places) for index, places in enumerate(streams))
+    predictor = Part("mask_embedder", head(H, H, H, c.mask), "head"), drawing(c, largest)
+    decoder = (
+        *turns("layers", c.decoder_layers - 1, streams, lambda keys: layer(c, keys)),
+        layer_norm("layernorm", H),
+        Part("mask_predictor", predictor, "head", runs=c.decoder_layers),
+    )
+    module = (
+        embedding("queries_embedder", c.queries, H),
+        embedding("queries_features", c.queries, H),
+        *((Part("input_projections", tuple(inputs), "projection"),) if c.projected else ()),
+        Part("decoder", decoder, "decoder", stream=c.queries),
+        embedding("level_embed", len(streams), H),
+    )
+    return Part("", (levels, Part("transformer_module", module, "decoder")), "model")
+
+
+NEUTRAL = frozenset(
+    """activation_function backbone backbone_kwargs class_weight dice_weight ignore_value importance_sample_ratio init_std
+    init_xavier_std mask_weight no_object_weight num_hidden_layers output_auxiliary_logits oversample_ratio pre_norm train_num_points
+    use_auxiliary_loss use_pretrained_backbone use_timm_backbone""".split()
+)
+
+FAMILIES = {"mask2former": Family("mask2former", FIELDS, {"Mask2FormerModel": mask2former}, "Mask2FormerModel", NEUTRAL)}

@@ -1,0 +1,97 @@
+"""MaskFormer: a mask and a class for each of some queries, which look at the last map of a backbone (Cheng et al., 2021).
+
+Source: arXiv 2107.06278; names as in transformers 5.23.0, models/maskformer/modeling_maskformer.py. The config states no
+image: ``image_size`` may be set beside its fields, and is 384 by default.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.backbones import Features, backbone, features
+from weighbridge.blueprints.modules.composite import composed
+from weighbridge.blueprints.modules.convolutions import group_norm
+from weighbridge.blueprints.modules.detr_common import decoder
+from weighbridge.blueprints.modules.feature_maps import Grid, area, image
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, altered, size, told
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import conv2d, embedding
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part, Stream, Untold
+
+STAGES = ["stage1", "stage2", "stage3", "stage4"]
+SWIN = {
+    "model_type": "swin",
+    "depths": [2, 2, 18, 2],
+    "image_size": 384,
+    "embed_dim": 128,
+    "num_heads": [4, 8, 16, 32],
+    "window_size": 12,
+    "out_features": STAGES,
+}
+
+
+def whole(c: Sizes) -> bool:
+    """Refuse what the class refuses: norms of 32 groups, and a Swin of other than four stages."""
+    if c.pyramid % 32:
+        raise ConfigError(f"norms of 32 groups over {c.pyramid} channels", key="fpn_feature_size", value=c.pyramid, hint="a multiple of 32")
+    if c.backbone.model_type == "swin" and len(c.backbone.depths) != 4:
+        raise ConfigError("four stages are handed on", key="backbone_config.depths", value=list(c.backbone.depths))
+    return True
+
+
+FIELDS = (
+    size("pyramid", "fpn_feature_size", 256, "P", "channels of the pyramid"),
+    size("mask", "mask_feature_size", 256, "M", "channels of the masks", "hidden_size"),
+    backbone("swin resnet", SWIN),
+    composed("decoder", "decoder_config", "detr", fixed=True),
+    image(384, silent=True),
+    told("whole", whole),
+    told("projected", lambda c: looked_through(c).widths[-1] != c.decoder.hidden),
+)
+
+
+def looked_through(c: Sizes) -> Features:
+    """Describe the backbone; a Swin is remade with the older names, and hands on all four stages."""
+    inner = c.backbone
+    older = altered(inner, older=True, extra_position=True, outputs=(1, 2, 3, 4)) if inner.model_type == "swin" else inner
+    return features(older, c.image)
+
+
+def block(name: str, inputs: Size, outs: Size, kernel: int = 3) -> Part:
+    """Describe a convolution without bias and its norm of groups."""
+    return Part(name, (conv2d("0", inputs, outs, kernel, bias=False), group_norm("1", outs)), "convolution")
+
+
+def pyramid(c: Sizes, seen: Features) -> Part:
+    """Describe the maps from the last to the largest, each added to the one before, and the map for masks."""
+    maps: tuple[Grid, ...] = seen.maps[-2::-1]
+    layers = []
+    for index, (grid, width) in enumerate(zip(maps, seen.widths[-2::-1], strict=True)):
+        parts = block("proj", width, c.pyramid, 1), block("block", c.pyramid, c.pyramid)
+        layers.append(Part(str(index), parts, "stage", stream=area(grid)))
+    largest: Stream = area(maps[-1]) if maps else Untold("a pyramid needs two maps, and the backbone hands on one")
+    stem = block("stem", seen.widths[-1], c.pyramid)._replace(stream=area(seen.maps[-1]))
+    joined = Part("fpn", (stem, Part("layers", tuple(layers))), "neck")
+    return Part("decoder", (joined, conv2d("mask_projection", c.pyramid, c.mask, 3, positions=largest)), "decoder")
+
+
+def maskformer(c: Sizes) -> Part:
+    """Describe MaskFormerModel: backbone and pyramid, and queries that look at the last map."""
+    seen, inner = looked_through(c), c.decoder
+    places = area(seen.maps[-1])
+    projection = (conv2d("input_projection", seen.widths[-1], inner.hidden, 1, positions=places),) if c.projected else ()
+    levels = Part("encoder", seen.parts, "vision"), pyramid(c, seen)
+    queries = (
+        embedding("queries_embedder", inner.queries, inner.hidden),
+        *projection,
+        Part("decoder", decoder(inner, places), "decoder", stream=inner.queries),
+    )
+    return Part("", (Part("pixel_level_module", levels, "vision"), Part("transformer_module", queries, "decoder")), "model")
+
+
+NEUTRAL = frozenset(
+    """backbone backbone_kwargs cross_entropy_weight decoder_layers dice_weight init_std init_xavier_std mask_weight no_object_weight
+    num_attention_heads num_hidden_layers output_auxiliary_logits use_auxiliary_loss use_pretrained_backbone use_timm_backbone""".split()
+)
+
+FAMILIES = {"maskformer": Family("maskformer", FIELDS, {"MaskFormerModel": maskformer}, "MaskFormerModel", NEUTRAL)}

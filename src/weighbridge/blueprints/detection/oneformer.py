@@ -1,0 +1,138 @@
+"""OneFormer: one network for semantic, instance and panoptic masks, told by a text which of them to draw (Jain et al., 2022).
+
+Source: arXiv 2211.06220; names as in transformers 5.23.0, models/oneformer/modeling_oneformer.py. The config states no
+image: ``image_size`` may be set beside its fields, and is 384 by default.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.backbones import backbone
+from weighbridge.blueprints.modules.feature_maps import image, number, numbers
+from weighbridge.blueprints.modules.masked_attention import SWIN, drawing, fits, head, joined, looked_through, packed, pixels, places, turns
+from weighbridge.config.family import Family
+from weighbridge.config.fields import LABELS, Sizes, size, switch, told
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import attend, conv2d, embedding, fairseq_attention, layer_norm, linear, matmul, plain_mlp
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Node, Part, Stream, Tensor, Untold
+
+
+def text_heads(c: Sizes) -> int:
+    """Return the heads of the text encoder, 64 wide or a little more."""
+    heads = int(c.text_hidden) // 64
+    if c.training and (not heads or c.text_hidden % heads):
+        raise ConfigError("heads of 64 do not divide it", key="text_encoder_width", value=c.text_hidden, hint="a multiple of 64")
+    return heads
+
+
+FIELDS = (
+    size("feature", "conv_dim", 256, "F", "channels of the maps"),
+    size("mask", "mask_dim", 256, "M", "channels of the masks"),
+    size("hidden", "hidden_dim", 256, "H", "hidden size", "hidden_size"),
+    size("encoder_mlp", "encoder_feedforward_dim", 1024, "I_e", "intermediate size of the encoder"),
+    size("decoder_mlp", "dim_feedforward", 2048, "I_d", "intermediate size of the decoder"),
+    size("encoder_layers", "encoder_layers", 6, "L_e", "encoder layers"),
+    size("query_layers", "query_dec_layers", 2, "L_q", "layers that make the queries"),
+    number("decoder_layers", "decoder_layers", 10),
+    size("heads", "num_attention_heads", 8, "A", "attention heads"),
+    size("queries", "num_queries", 150, "Q", "object queries"),
+    size("task", "task_seq_len", 77, "T", "tokens of the task"),
+    size("text_hidden", "text_encoder_width", 256, "H_t", "hidden size of the text encoder"),
+    size("text_positions", "text_encoder_context_length", 77, "S_t", "positions of the text encoder"),
+    size("text_layers", "text_encoder_num_layers", 6, "L_t", "layers of the text encoder"),
+    size("text_vocab", "text_encoder_vocab_size", 49408, "V", "vocabulary size"),
+    number("text_depth", "text_encoder_proj_layers", 2),
+    number("prompts", "text_encoder_n_ctx", 16, minimum=0),
+    switch("training", "is_training", False),
+    switch("enforced", "enforce_input_proj", False),
+    numbers("strides", "strides", (4, 8, 16, 32)),
+    number("common", "common_stride", 4),
+    backbone("swin resnet", SWIN),
+    image(384, silent=True),
+    told("joined", joined),
+    told("fits", fits("conv_dim")),
+    told("projected", lambda c: c.enforced or c.feature != c.hidden),
+    told("alike", lambda c: c.feature == c.mask),
+    told("text_heads", text_heads),
+    LABELS,
+)
+
+
+def layer(c: Sizes, keys: Stream) -> tuple[Node, ...]:
+    """Describe a layer of the decoder: attention to a map and among queries."""
+    H = c.hidden
+    own = fairseq_attention("self_attn", H, c.heads, exact(H, c.heads))
+    return (
+        Part("cross_attn", (packed("multihead_attn", H, c.heads, keys, c.queries), layer_norm("norm", H)), "cross_attention"),
+        Part("self_attn", (own, layer_norm("norm", H)), "self_attention"),
+        Part("ffn", (*plain_mlp("", H, c.decoder_mlp, ("linear1", "linear2"), bias=True).children, layer_norm("norm", H)), "feed_forward"),
+    )
+
+
+def making(c: Sizes, largest: Stream) -> Part:
+    """Describe the layers that make all queries but one, which is the task's."""
+    H, asked = c.hidden, c.queries - 1
+    own, crossed = packed("self_attn", H, c.heads, asked, asked), packed("multihead_attn", H, c.heads, largest, asked)
+    feed = linear("linear1", H, c.decoder_mlp), linear("linear2", c.decoder_mlp, H)
+    norms = tuple(layer_norm(f"norm{index}", H) for index in (1, 2, 3))
+    layers = Part("layers", (own, crossed, *feed, *norms), "layer", repeat=c.query_layers)
+    return Part("query_transformer", (Part("decoder", (layers, layer_norm("norm", H)), "decoder"),), "decoder", stream=asked)
+
+
+def text(c: Sizes) -> Part:
+    """Describe the text encoder, which only training runs."""
+    W = c.text_hidden
+    weights = Tensor("in_proj_weight", (3 * W, W), "weight"), Tensor("in_proj_bias", (3 * W,), "bias")
+    scores = attend(heads=c.text_heads, head_dim=exact(W, c.text_heads))
+    parts = (
+        Part("self_attn", (*weights, linear("out_proj", W, W), scores), "self_attention"),
+        layer_norm("layer_norm1", W),
+        plain_mlp("mlp", W, 4 * W, ("fc1", "fc2"), bias=True),
+        layer_norm("layer_norm2", W),
+    )
+    encoder = (
+        Tensor("positional_embedding", (c.text_positions, W), "embedding"),
+        Part("transformer", (Part("layers", parts, "layer", repeat=c.text_layers),), "encoder"),
+        layer_norm("ln_final", W),
+        embedding("token_embedding", c.text_vocab, W),
+    )
+    mapped = Part("text_projector", (Part("layers", head(W, *(c.hidden,) * c.text_depth)),), "projector")
+    prompts = (embedding("prompt_ctx", c.prompts, W),) if c.prompts else ()
+    unrun = Untold("in training texts are read beside the image")
+    return Part("text_mapper", (Part("text_encoder", encoder, "text"), mapped, *prompts), "text", stream=unrun)
+
+
+def oneformer(c: Sizes) -> Part:
+    """Describe OneFormerModel."""
+    H, seen = c.hidden, looked_through(c)
+    streams, (levels, largest) = places(seen), pixels(c, seen)
+    within = largest if c.alike else Untold("queries are made of a map for masks as wide as the others")
+    # The projections of the maps stand in a plain list: they run, but their weights are nobody's parameters.
+    inputs = (matmul("input_projections", *((places, c.feature, H) for places in streams)),) if c.projected else ()
+    often = c.decoder_layers
+    decoder = (
+        making(c, largest),
+        layer_norm("decoder_norm", H)._replace(runs=often),
+        *turns("layers", often - 1, streams, lambda keys: layer(c, keys)),
+        conv2d("query_input_projection", c.feature, H, 1, positions=within),
+        linear("class_embed", H, c.labels + 1)._replace(runs=often),
+        Part("mask_embed", (Part("layers", head(H, H, H, c.mask)), drawing(c, largest)), "head", runs=often),
+    )
+    module = (
+        embedding("queries_embedder", c.queries, H),
+        *inputs,
+        Part("decoder", decoder, "decoder", stream=c.queries),
+        embedding("level_embed", len(streams), H),
+    )
+    task = Part("task_mlp", (Part("layers", head(c.task, H, H)),), "head")
+    parts = levels, Part("transformer_module", module, "decoder"), Part("task_encoder", (task,), "projector", stream="one")
+    return Part("", (*parts, *((text(c),) if c.training else ())), "model")
+
+
+NEUTRAL = frozenset(
+    """activation_function backbone backbone_kwargs class_weight contrastive_temperature contrastive_weight dice_weight ignore_value
+    importance_sample_ratio init_std init_xavier_std mask_weight no_object_weight norm num_hidden_layers output_auxiliary_logits
+    oversample_ratio pre_norm train_num_points use_auxiliary_loss use_pretrained_backbone use_task_norm use_timm_backbone""".split()
+)
+
+FAMILIES = {"oneformer": Family("oneformer", FIELDS, {"OneFormerModel": oneformer}, "OneFormerModel", NEUTRAL)}

@@ -1,0 +1,137 @@
+"""PP-DocLayoutV3: RT-DETR that also draws masks and tells in which order the parts of a page are read.
+
+Source: names as in transformers 5.23.0, models/pp_doclayout_v3/modeling_pp_doclayout_v3.py. The config states no image:
+``image_size`` may be set beside its fields, and is 640 by default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from weighbridge.blueprints.detection.rt_detr import FIELDS as BEFORE
+from weighbridge.blueprints.detection.rt_detr import SKIPPED, decoder, looked_through, owned, sources
+from weighbridge.blueprints.modules.backbones import backbone
+from weighbridge.blueprints.modules.composite import under
+from weighbridge.blueprints.modules.convolutions import halved, unit
+from weighbridge.blueprints.modules.detr_common import perceptron
+from weighbridge.blueprints.modules.feature_maps import Grid, area, numbers
+from weighbridge.blueprints.modules.rt_detr_encoder import hybrid, projected
+from weighbridge.blueprints.modules.upernet_head import doubled
+from weighbridge.config.family import Family
+from weighbridge.config.fields import TIED, Sizes, altered, size, switch, told, variant
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import conv2d, embedding, layer_norm, linear, matmul
+from weighbridge.core.tree import Part, Stream, Untold
+
+STAGES = ["stage1", "stage2", "stage3", "stage4"]
+
+
+def powers(c: Sizes) -> bool:
+    """Refuse strides that are no powers of two, since it depends on rounding how many convolutions they have."""
+    if any(stride & (stride - 1) for stride in c.strides):
+        raise ConfigError("expected powers of two", key="feat_strides", value=list(c.strides))
+    if len(c.drawn) != 2:
+        raise ConfigError("expected two widths", key="mask_feature_channels", value=list(c.drawn))
+    return True
+
+
+def fitting(c: Sizes) -> bool:
+    """Say whether the largest map is as wide as it is taken to be; HGNet says other widths than it puts out."""
+    inner = c.backbone
+    widths = (inner.stem, *(inner.outs if inner.model_type == "hgnet_v2" else inner.widths))
+    return bool(widths[inner.outputs[0]] == c.large)
+
+
+FIELDS = variant(
+    BEFORE,
+    numbers("drawn", "mask_feature_channels", (64, 64)),
+    size("large", "x4_feat_dim", 128, "X", "channels of the largest map"),
+    size("prototypes", "num_prototypes", 32, "K", "prototypes of masks"),
+    size("pointer", "global_pointer_head_size", 64, "G", "width of the pointer"),
+    switch("enhanced", "mask_enhanced", True),
+    told("powers", powers),
+    told("wide", fitting),
+    TIED,
+    backbone=backbone("hgnet_v2 rt_detr_resnet", {"model_type": "hgnet_v2", "out_features": STAGES}),
+)
+
+
+def masks(c: Sizes, maps: Sequence[Grid], largest: Grid) -> tuple[Part, Part, Part]:
+    """Describe how all maps become one of prototypes, joined by the largest map of the backbone."""
+    order = sorted(range(len(c.strides)), key=lambda index: c.strides[index])
+    base, (inner, outs) = c.strides[order[0]], c.drawn
+    heads: list[Part] = []
+    few = Untold("the maps are fewer than the strides, or the largest is not twice as high and wide as the next one")
+    runs = len(c.strides) <= len(maps) and largest == doubled(maps[order[0]]) and c.wide
+    for index in order:
+        steps = range(max(1, (c.strides[index] // base).bit_length() - 1))
+        convs = []
+        for step in steps:
+            places: Stream = area(maps[index]) * 4**step if runs else few
+            convs.append(unit(str(2 * step), inner if step else c.encoder_hidden, inner, places, 3))
+        heads.append(Part(str(len(heads)), (Part("layers", tuple(convs)),), "convolution"))
+    first: Stream = area(maps[order[0]]) if runs else few
+    second: Stream = area(largest) if runs else few
+    out = unit("base_conv", outs, outs, second, 3), conv2d("conv", outs, c.prototypes, 1, positions=second)
+    joined = Part("scale_heads", tuple(heads)), unit("output_conv", inner, outs, first, 3)
+    lateral = unit("encoder_mask_lateral", c.large, outs, second, 3)
+    return Part("mask_feature_head", joined, "head"), lateral, Part("encoder_mask_output", out, "head")
+
+
+def heads(c: Sizes) -> tuple[Part, Part]:
+    """Describe the label and the box of a query, which are those of a place, and run behind every layer."""
+    H = c.hidden
+    found = linear("class_embed", H, c.labels), perceptron("bbox_embed", H, H, H, 4)
+    parts = (owned(part, f"{name}.") if c.tied else part for part, name in zip(found, ("enc_score_head", "enc_bbox_head"), strict=True))
+    label, box = (part._replace(stream=c.queries, runs=c.decoder_layers) for part in parts)
+    return label, box
+
+
+def model(c: Sizes, *, headed: bool = False) -> Part:
+    """Describe PPDocLayoutV3Model; with heads, denoising knows no label for nothing, and is always there."""
+    seen, H, often = looked_through(c), c.hidden, c.decoder_layers
+    maps = seen.maps[1:]
+    if not maps:
+        raise ConfigError("one map is joined to the others", key="backbone_config.out_features", hint="several stages")
+    inputs, memory = sources(c, maps)
+    largest = area(seen.maps[0])
+    denoising = embedding("denoising_class_embed", c.labels if headed else c.labels + 1, H)
+    pointer = linear("dense", H, 2 * c.pointer), matmul("order", (c.queries, c.queries, c.pointer))
+    drawn = matmul("masks", *(((c.queries, largest, c.prototypes),) if c.enhanced else ()))
+    again = matmul("masks_of_layers", (often, c.queries, largest, c.prototypes))
+    return Part("", (
+        Part("backbone", (Part("model", seen.parts, "backbone"),), "vision"),
+        projected("encoder_input_proj", seen.widths[1:], c.encoder_hidden, [area(grid) for grid in maps]),
+        Part("encoder", (*hybrid(c, maps), *masks(c, maps, seen.maps[0])), "encoder"),
+        *((denoising,) if c.denoised else ()),
+        *((embedding("weight_embedding", c.queries, H),) if c.learned else ()),
+        Part("enc_output", (linear("0", H, H), layer_norm("1", H)), "transform", stream=memory),
+        linear("enc_score_head", H, c.labels, stream=memory),
+        perceptron("enc_bbox_head", H, H, H, 4)._replace(stream=memory),
+        inputs,
+        Part("decoder", (*decoder(c, memory), *heads(c)), "decoder", stream=c.queries),
+        linear("decoder_order_head", H, H, stream=c.queries)._replace(repeat=c.decoder_layers),
+        Part("decoder_global_pointer", pointer, "head", runs=often, stream=c.queries),
+        layer_norm("decoder_norm", H)._replace(runs=often + 1, stream=c.queries),
+        perceptron("mask_query_head", H, H, H, c.prototypes)._replace(runs=often + 1, stream=c.queries),
+        drawn,
+        again,
+        *((denoising,) if headed and not c.denoised else ()),
+    ), "model")  # fmt: skip
+
+
+def alone(c: Sizes) -> Part:
+    """Describe the encoder alone, over maps of the strides that the config says, and one twice as large as the largest."""
+    maps = [halved(c.image, stride) for stride in c.strides]
+    base = min(range(len(maps)), key=lambda index: c.strides[index])
+    return Part("", (*hybrid(c, maps), *masks(altered(c, wide=True), maps, doubled(maps[base]))), "model")
+
+
+CLASSES = {
+    "PPDocLayoutV3HybridEncoder": alone,
+    "PPDocLayoutV3Decoder": lambda c: Part("", decoder(c, "encoder"), "model"),
+    "PPDocLayoutV3Model": model,
+    "PPDocLayoutV3ForObjectDetection": lambda c: Part("", (under("model", model(c, headed=True)),), "model"),
+}
+MORE = frozenset(("gp_dropout_value",))
+FAMILIES = {"pp_doclayout_v3": Family("pp_doclayout_v3", FIELDS, CLASSES, "PPDocLayoutV3Model", SKIPPED | MORE)}

@@ -1,0 +1,81 @@
+"""RF-DETR: LW-DETR over a DINOv2 with windows, and with masks for the queries (Robinson et al., 2025).
+
+Source: arXiv 2511.09554; names as in transformers 5.23.0, models/rf_detr/modeling_rf_detr.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.detection.lw_detr import FIELDS as BEFORE
+from weighbridge.blueprints.detection.lw_detr import NEUTRAL, c2f, decoder, detection, detr
+from weighbridge.blueprints.detection.rf_detr_dinov2 import features
+from weighbridge.blueprints.modules.composite import composed
+from weighbridge.blueprints.modules.feature_maps import Grid, area, number, scaled
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, size, variant
+from weighbridge.core.parts import conv2d, layer_norm, linear, matmul, plain_mlp
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part, Stream, Tensor, Untold
+
+DINOV2 = {
+    "num_attention_heads": 6,
+    "out_features": ["stage2", "stage5", "stage8", "stage11"],
+    "hidden_size": 384,
+    "num_register_tokens": 0,
+    "image_size": 518,
+}
+
+FIELDS = variant(
+    tuple(field for field in BEFORE if "num_feature_levels" not in field.word and field.word not in ("scales", "wide")),
+    number("levels", "num_feature_levels", 1),
+    size("mask_mlp", "intermediate_size", 1024, "I_m", "intermediate size of the head of masks"),
+    number("shrunk", "mask_downsample_ratio", 4),
+    backbone=composed("backbone", "backbone_config", "rf_detr_dinov2", fixed=True, absent=DINOV2),
+)
+
+
+def conv(name: str, inputs: Size, outs: Size, places: Stream | None = None, kernel: int = 1) -> Part:
+    """Describe a convolution without bias and a norm of every place's channels."""
+    return Part(name, (conv2d("conv", inputs, outs, kernel, bias=False), layer_norm("norm", outs)), "convolution", stream=places)
+
+
+def model(c: Sizes, *, headed: bool = False) -> tuple[Part, ...]:
+    """Describe RfDetrModel: one map is looked at, joined from all that the backbone hands on."""
+    seen, inner = features(c.backbone, c.backbone.image), scaled(c.hidden, c.expansion)
+    grid: Grid = seen.maps[-1]
+    memory: Stream = area(grid) if c.levels == 1 else Untold(f"there is one map, and {c.levels} are expected")
+    body = Part("backbone", seen.parts, "backbone", stream=seen.parts[1].stream)  # type: ignore[union-attr]
+    joined = Part("projector_layer", c2f(c, len(seen.maps) * c.backbone.hidden, inner, conv), "convolution")
+    projector = Part("projector", (joined, layer_norm("layer_norm", c.hidden)), "projector", stream=area(grid))
+    return detr(c, (body, projector), memory, c.levels, headed=headed)
+
+
+def segmentation(c: Sizes) -> Part:
+    """Describe RfDetrForInstanceSegmentation: the masks of every layer's queries, and once of the proposals."""
+    H, (height, width) = c.hidden, c.backbone.image
+    places = area((height // c.shrunk, width // c.shrunk))
+    block = layer_norm("layernorm", H), conv2d("depthwise_conv", H, H, 3, groups=H), linear("pointwise_conv", H, H)
+    asked = layer_norm("norm", H), plain_mlp("mlp", H, c.mask_mlp, ("fc1", "fc2"), bias=True)
+    often = c.decoder_layers + 1
+    drawn = matmul("masks", (c.queries, places, H))
+    return Part("", (
+        Tensor("segmentation_bias", (1,), "bias"),
+        detection(c, model(c, headed=True))._replace(name="model"),
+        Part("blocks", block, "convolution", repeat=c.decoder_layers, stream=places),
+        conv2d("spatial_features_proj", H, H, 1, positions=places)._replace(runs=c.decoder_layers),
+        Part("query_features_block", asked, "feed_forward", runs=often, stream=c.queries),
+        linear("query_features_proj", H, H, stream=c.queries)._replace(runs=often),
+        Part("", (drawn,), "head", runs=often),
+    ), "model")  # fmt: skip
+
+
+CLASSES = {
+    "RfDetrDecoder": lambda c: Part("", decoder(c, "encoder", c.levels), "model", stream=c.queries),
+    "RfDetrModel": lambda c: Part("", model(c), "model"),
+    "RfDetrForObjectDetection": lambda c: detection(c, model(c, headed=True)),
+    "RfDetrForInstanceSegmentation": segmentation,
+}
+MORE = frozenset(
+    """mask_class_loss_coefficient mask_dice_loss_coefficient mask_point_sample_ratio segmentation_head_activation_function
+    use_pretrained_backbone use_timm_backbone backbone backbone_kwargs""".split()
+)
+FAMILIES = {"rf_detr": Family("rf_detr", FIELDS, CLASSES, "RfDetrModel", NEUTRAL | MORE)}

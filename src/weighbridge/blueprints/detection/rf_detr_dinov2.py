@@ -1,0 +1,92 @@
+"""The vision transformer of RF-DETR: a DINOv2 that attends inside windows but in the layers whose maps it hands on.
+
+Source: names as in transformers 5.23.0, models/rf_detr/modeling_rf_detr.py; Robinson et al., 2025.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.backbones import Features, handed
+from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, both, image, number, outputs
+from weighbridge.blueprints.modules.vit_common import token
+from weighbridge.blueprints.vision.dinov2 import scale
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, size, switch
+from weighbridge.core.parts import attend, conv2d, gated_mlp, layer_norm, linear, plain_mlp, stack
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part, Stream, Tensor, Untold
+
+FIELDS = (
+    CHANNELS,
+    size("hidden", "hidden_size", 768, "H", "hidden size"),
+    size("ratio", "mlp_ratio", 4, "F", "how often wider the feed-forward network is"),
+    number("layers", "num_hidden_layers", 12),
+    size("heads", "num_attention_heads", 12, "A", "attention heads"),
+    image(224),
+    both("patch", "patch_size", 14),
+    switch("qkv_bias", "qkv_bias", True),
+    switch("gated", "use_swiglu_ffn", False),
+    switch("masked", "use_mask_token", True),
+    number("windows", "num_windows", 4),
+    *outputs(lambda c: c.layers),
+)
+
+
+def layer(c: Sizes, tokens: Size, *, within: bool) -> tuple[Node, ...]:
+    """Describe a layer: norm, block and scale, twice; attention *within* windows, each with a class token, or among all."""
+    H, head_dim, groups = c.hidden, c.hidden // c.heads, c.windows * c.windows if within else 1
+    inner, seen, gate = c.heads * head_dim, tokens // groups, c.hidden * c.ratio * 2 // 3
+    maps = (linear(f"{name}_proj", H, inner, bias=c.qkv_bias) for name in "qkv")
+    scores = attend(heads=c.heads, head_dim=head_dim, queries=seen, keys=seen, groups=groups)
+    plain = plain_mlp("mlp", H, H * c.ratio, ("fc1", "fc2"), bias=True)
+    return (
+        layer_norm("norm1", H),
+        Part("attention", (*maps, linear("o_proj", inner, H), scores), "self_attention"),
+        scale("layer_scale1", H),
+        layer_norm("norm2", H),
+        gated_mlp("mlp", H, (gate + 7) // 8 * 8, bias=True) if c.gated else plain,
+        scale("layer_scale2", H),
+    )
+
+
+def encoder(c: Sizes, tokens: Size) -> tuple[Part, ...]:
+    """Describe the layers over all tokens."""
+    kinds = [index < c.outputs[-1] and index not in c.outputs for index in range(c.layers)]
+    return stack("layer", kinds, c.layers, lambda within: layer(c, tokens, within=within))
+
+
+def features(c: Sizes, picture: Grid) -> Features:
+    """Describe RfDetrDinov2Backbone over a picture; every window has a class token of its own."""
+    H = c.hidden
+    grid, cut = (picture[0] // c.patch[0], picture[1] // c.patch[1]), area((c.image[0] // c.patch[0], c.image[1] // c.patch[1]))
+    squares = picture == c.image and picture[0] == picture[1] and c.patch[0] == c.patch[1]
+    runs = squares and not any(length % c.windows for length in grid)
+    tokens = area(grid) + c.windows * c.windows
+    untold = Untold("patches are not cut into whole windows, or the image is no square")
+    places: Stream = area(grid) if runs else untold
+    embeddings = Part("embeddings", (
+        token("cls_token", H),
+        *((Tensor("mask_token", (1, H), "embedding"),) if c.masked else ()),
+        Tensor("position_embeddings", (1, cut + 1, H), "embedding"),
+        Part("patch_embeddings", (conv2d("projection", c.channels, H, c.patch, positions=places),), "embeddings"),
+    ), "embeddings")  # fmt: skip
+    body = Part("encoder", encoder(c, tokens), "encoder", stream=tokens if runs else untold)
+    parts = embeddings, body, layer_norm("layernorm", H)._replace(runs=len(c.outputs))
+    return handed(c, parts, (grid,) * (c.layers + 1), (H,) * (c.layers + 1))
+
+
+def backbone(c: Sizes) -> Part:
+    """Describe RfDetrDinov2Backbone."""
+    found = features(c, c.image)
+    return Part("", found.parts, "model", stream=found.parts[1].stream)  # type: ignore[union-attr]
+
+
+def alone(c: Sizes) -> Part:
+    """Describe RfDetrDinov2Encoder, whose tokens are cut into windows before."""
+    return Part("", encoder(c, 0), "model", stream=Untold("the tokens are cut into windows by the backbone"))
+
+
+NEUTRAL = frozenset(
+    """apply_layernorm drop_path_rate layerscale_value num_register_tokens reshape_hidden_states stage_names window_block_indexes""".split()
+)
+CLASSES = {"RfDetrDinov2Encoder": alone, "RfDetrDinov2Backbone": backbone}
+FAMILIES = {"rf_detr_dinov2": Family("rf_detr_dinov2", FIELDS, CLASSES, "RfDetrDinov2Backbone", NEUTRAL)}

@@ -1,0 +1,173 @@
+"""RT-DETR and its second version: detection in real time, queries chosen among the places of all maps (Zhao 2023, Lv 2024).
+
+Source: arXiv 2304.08069 and 2407.17140; names as in transformers 5.23.0, models/rt_detr/modeling_rt_detr.py and
+models/rt_detr_v2/modeling_rt_detr_v2.py. The config states no image: ``image_size`` may be set beside its fields, and is 640 by default.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.backbones import Features, backbone, features, settled
+from weighbridge.blueprints.modules.convolutions import halved
+from weighbridge.blueprints.modules.detr_common import attention, perceptron
+from weighbridge.blueprints.modules.feature_maps import Grid, area, image
+from weighbridge.blueprints.modules.rt_detr_encoder import deformable, hybrid, places, projected
+from weighbridge.blueprints.modules.stage_fields import number, numbers, ratio, scaled
+from weighbridge.config.family import Family
+from weighbridge.config.fields import LABELS, TIED, Field, Sizes, fact, size, switch, told, variant
+from weighbridge.core.parts import batch_norm, conv2d, embedding, layer_norm, linear, plain_mlp
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part, Stream, Tensor, Untold
+
+FIELDS = (
+    size("hidden", "d_model", 256, "H", "hidden size", "hidden_size"),
+    size("encoder_hidden", "encoder_hidden_dim", 256, "H_e", "hidden size of the encoder"),
+    size("encoder_layers", "encoder_layers", 1, "L_e", "encoder layers", minimum=0),
+    size("encoder_mlp", "encoder_ffn_dim", 1024, "I_e", "intermediate size of the encoder"),
+    size("encoder_heads", "encoder_attention_heads", 8, "A_e", "attention heads of the encoder", "num_attention_heads"),
+    size("decoder_layers", "decoder_layers", 6, "L_d", "decoder layers"),
+    size("decoder_mlp", "decoder_ffn_dim", 1024, "I_d", "intermediate size of the decoder"),
+    size("decoder_heads", "decoder_attention_heads", 8, "A_d", "attention heads of the decoder"),
+    size("points", "decoder_n_points", 4, "P", "points that a head looks at"),
+    size("queries", "num_queries", 300, "Q", "object queries"),
+    number("levels", "num_feature_levels", 3),
+    told("attended", lambda c: c.levels),
+    numbers("in_widths", "encoder_in_channels", (512, 1024, 2048)),
+    numbers("strides", "feat_strides", (8, 16, 32)),
+    numbers("projected", "encode_proj_layers", (2,), minimum=0),
+    numbers("out_widths", "decoder_in_channels", (256, 256, 256)),
+    ratio("expansion", "hidden_expansion", 1.0),
+    told("widened", lambda c: scaled(c.encoder_hidden, c.expansion) != c.encoder_hidden),
+    told("alike", lambda c: all(width == c.encoder_hidden for width in c.out_widths)),
+    number("denoised", "num_denoising", 100, minimum=0),
+    switch("learned", "learn_initial_query", False),
+    switch("settled", "freeze_backbone_batch_norms", True),
+    backbone("rt_detr_resnet hgnet_v2 resnet", {"model_type": "rt_detr_resnet", "out_indices": [2, 3, 4]}),
+    image(640, silent=True),
+    fact("second", False),
+    LABELS,
+)
+
+SECOND = variant(
+    FIELDS,
+    TIED,
+    decoder_layers=number("decoder_layers", "decoder_layers", 6),
+    attended=size("attended", "decoder_n_levels", 3, "M", "maps that a head looks at"),
+    second=True,
+)
+
+SKIPPED = frozenset(
+    """activation_function anchor_image_size auxiliary_loss batch_norm_eps box_noise_scale decoder_activation_function decoder_method
+    decoder_offset_scale disable_custom_kernels encoder_activation_function eos_coefficient eval_size focal_loss_alpha focal_loss_gamma
+    initializer_bias_prior_prob label_noise_ratio matcher_alpha matcher_bbox_cost matcher_class_cost matcher_gamma matcher_giou_cost
+    normalize_before positional_encoding_temperature use_focal_loss weight_loss_bbox weight_loss_giou weight_loss_vfl with_box_refine
+    backbone backbone_kwargs use_timm_backbone use_pretrained_backbone""".split()
+)
+
+
+def looked_through(c: Sizes) -> Features:
+    """Describe the backbone, its batch norms made constants unless the config trains them."""
+    found = features(c.backbone, c.image)
+    return found._replace(parts=settled(Part("", found.parts)).children) if c.settled else found
+
+
+def decoder(c: Sizes, memory: Stream) -> tuple[Part, ...]:
+    """Describe the decoder's layers; each query's place is put to it anew before every layer."""
+    H = c.hidden
+    layer = Part("layers", (
+        attention("self_attn", H, c.decoder_heads),
+        layer_norm("self_attn_layer_norm", H),
+        deformable(c, c.decoder_heads, c.attended, c.points, memory, scale=c.second),
+        layer_norm("encoder_attn_layer_norm", H),
+        plain_mlp("mlp", H, c.decoder_mlp, ("fc1", "fc2"), bias=True),
+        layer_norm("final_layer_norm", H),
+    ), "layer", repeat=c.decoder_layers)  # fmt: skip
+    return layer, perceptron("query_pos_head", 4, 2 * H, H)._replace(runs=c.decoder_layers)
+
+
+def sources(c: Sizes, maps: tuple[Grid, ...]) -> tuple[Part, Stream]:
+    """Describe the maps as the decoder sees them, further ones made from the smallest; return all their places, too."""
+    untold = Untold("the maps are not as many, or not as wide, as the decoder takes them to be")
+    runs = c.alike and len(c.out_widths) == len(maps) <= c.levels
+    extra, small = max(c.levels - len(c.out_widths), 0), halved(maps[-1])
+    seen: list[Stream] = [area(grid) for grid in maps] if runs else [untold for _ in c.out_widths]
+    plain = projected("decoder_input_proj", c.out_widths, c.hidden, seen)
+    more = []
+    for index in range(extra):
+        width = c.hidden if index else c.out_widths[-1]
+        pair = conv2d("0", width, c.hidden, 3, positions=area(small), bias=False), batch_norm("1", c.hidden)._replace(stream=area(small))
+        more.append(Part(str(len(c.out_widths) + index), pair, "projection"))
+    memory: Size = extra * area(small)
+    for grid in maps:
+        memory = memory + area(grid)
+    return plain._replace(children=(*plain.children, *more)), memory if runs else untold
+
+
+def heads(c: Sizes, *, tied: bool = False) -> tuple[Part, ...]:
+    """Describe what every layer tells of a query: its label and its box."""
+    if not c.second:
+        label = linear("class_embed", c.hidden, c.labels)._replace(repeat=c.decoder_layers)
+        return label, perceptron("bbox_embed", c.hidden, c.hidden, c.hidden, 4)._replace(repeat=c.decoder_layers)
+    labels = tuple(linear(str(index), c.hidden, c.labels) for index in range(c.decoder_layers))
+    boxes = tuple(perceptron(str(index), c.hidden, c.hidden, c.hidden, 4) for index in range(c.decoder_layers))
+    found = Part("class_embed", labels, "head"), Part("bbox_embed", boxes, "head")
+    return tuple(owned(part, f"model.decoder.{part.name}.") for part in found) if tied else found
+
+
+def owned(part: Part, prefix: str) -> Part:
+    """Return a part whose tensors are those of the same names behind *prefix*."""
+    children: list[Node] = []
+    for child in part.children:
+        if isinstance(child, Tensor):
+            children.append(child._replace(tied_to=prefix + child.name))
+        elif isinstance(child, Part):
+            children.append(owned(child, f"{prefix}{child.name}."))
+        else:
+            children.append(child)
+    return part._replace(children=tuple(children))
+
+
+def model(c: Sizes, *, headed: bool) -> tuple[Part, ...]:
+    """Describe backbone, encoder and decoder; every place of every map is a query at first."""
+    seen, H = looked_through(c), c.hidden
+    inputs, memory = sources(c, seen.maps)
+    parts = decoder(c, memory)
+    first = linear("0", H, H), layer_norm("1", H)
+    return (
+        Part("backbone", (Part("model", seen.parts, "backbone"),), "vision"),
+        projected("encoder_input_proj", seen.widths, c.encoder_hidden, places(seen)),
+        Part("encoder", hybrid(c, seen.maps), "encoder"),
+        *((embedding("denoising_class_embed", c.labels + 1, H),) if c.denoised else ()),
+        *((embedding("weight_embedding", c.queries, H),) if c.learned else ()),
+        Part("enc_output", first, "transform", stream=memory),
+        linear("enc_score_head", H, c.labels, stream=memory),
+        perceptron("enc_bbox_head", H, H, H, 4)._replace(stream=memory),
+        inputs,
+        Part("decoder", (*parts, *(heads(c) if headed else ())), "decoder", stream=c.queries),
+    )
+
+
+def detection(c: Sizes) -> Part:
+    """Describe the class for detection; the second version holds its heads twice, and runs those of the decoder."""
+    inner = Part("model", model(c, headed=True), "backbone")
+    unused: Stream = 0
+    again = tuple(part._replace(stream=unused) for part in heads(c, tied=c.tied)) if c.second else ()
+    return Part("", (inner, *again), "model")
+
+
+def alone(c: Sizes) -> Part:
+    """Describe the encoder alone, over maps of the strides that the config says."""
+    return Part("", hybrid(c, [halved(c.image, stride) for stride in c.strides]), "model")
+
+
+def family(model_type: str, prefix: str, fields: tuple[Field, ...]) -> Family:
+    """Return the family of one of the two versions."""
+    classes = {
+        f"{prefix}HybridEncoder": alone,
+        f"{prefix}Decoder": lambda c: Part("", decoder(c, "encoder"), "model"),
+        f"{prefix}Model": lambda c: Part("", model(c, headed=False), "model"),
+        f"{prefix}ForObjectDetection": detection,
+    }
+    return Family(model_type, fields, classes, f"{prefix}Model", SKIPPED)
+
+
+FAMILIES = {"rt_detr": family("rt_detr", "RTDetr", FIELDS), "rt_detr_v2": family("rt_detr_v2", "RTDetrV2", SECOND)}

@@ -1,0 +1,178 @@
+"""The image encoder of Segment Anything 2: a backbone, by default its own Hiera, and a neck over its stages.
+
+Source: arXiv 2408.00714 and 2306.00989 (Hiera); names as in transformers 5.23.0, models/sam2/modeling_sam2.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.composite import composed, submodel, under
+from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, both, strided
+from weighbridge.blueprints.modules.stage_fields import alike, number, numbers, ratio, scaled
+from weighbridge.blueprints.modules.vit_common import NEUTRAL
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, listed, size, told
+from weighbridge.core._namedtuple import NamedTuple
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import attend, conv2d, layer_norm, linear, matmul, stack
+from weighbridge.core.tree import Node, Part, Tensor, Untold
+
+HIERA = (
+    size("hidden", "hidden_size", 96, "H", "hidden size"),
+    CHANNELS,
+    both("image", "image_size", [1024, 1024]),
+    both("kernel", "patch_kernel_size", [7, 7]),
+    both("stride", "patch_stride", [4, 4]),
+    both("padding", "patch_padding", [3, 3]),
+    both("pooling", "query_stride", [2, 2]),
+    both("background", "window_positional_embedding_background_size", [7, 7]),
+    number("pooled", "num_query_pool_stages", 3, minimum=0),
+    numbers("depths", "blocks_per_stage", (1, 2, 7, 2)),
+    numbers("widths", "embed_dim_per_stage", (96, 192, 384, 768)),
+    numbers("heads", "num_attention_heads_per_stage", (1, 2, 4, 8)),
+    numbers("windows", "window_size_per_stage", (8, 4, 14, 7), minimum=0),
+    listed("everywhere", "global_attention_blocks", [5, 7, 9]),
+    ratio("ratio", "mlp_ratio", 4.0),
+    told("stages", lambda c: alike(
+        blocks_per_stage=c.depths, embed_dim_per_stage=c.widths, num_attention_heads_per_stage=c.heads, window_size_per_stage=c.windows
+    )),
+)  # fmt: skip
+TORN = Untold("the windows of these maps do not come out even where they are pooled")
+
+
+class Block(NamedTuple):
+    """What one block of Hiera works on: widths in and out, heads, the side of a window or 0, whether it pools, and its map."""
+
+    inputs: int
+    outputs: int
+    heads: int
+    window: int
+    pools: bool
+    at: tuple[int, int]
+
+
+def patches(c: Sizes) -> tuple[int, int]:
+    """Return the map of patches, which overlap."""
+    rows, columns = ((side + 2 * pad - k) // s + 1 for side, pad, k, s in zip(c.image, c.padding, c.kernel, c.stride, strict=True))
+    return rows, columns
+
+
+def shrunk(c: Sizes, at: tuple[int, int]) -> tuple[int, int]:
+    """Return the map that pooling makes of another."""
+    return at[0] // c.pooling[0], at[1] // c.pooling[1]
+
+
+def blocks(c: Sizes) -> list[Block]:
+    """List the blocks of all stages: the first of a stage still works on the map and in the windows of the stage before."""
+    found: list[Block] = []
+    at = patches(c)
+    for stage, depth in enumerate(c.depths):
+        for index in range(depth):
+            before = stage - 1 if stage and not index else stage
+            pools = 0 < stage <= c.pooled and not index
+            window = 0 if len(found) in c.everywhere else c.windows[before]
+            found.append(Block(c.widths[before], c.widths[stage], c.heads[stage], window, pools, at))
+            at = shrunk(c, at) if pools else at
+    return found
+
+
+def covering(at: tuple[int, int], across: tuple[int, int]) -> int:
+    """Count the windows that cover a map.
+
+    >>> covering((8, 9), (4, 4))
+    6
+    """
+    rows, columns = (-(-side // reach) for side, reach in zip(at, across, strict=True))
+    return rows * columns
+
+
+def torn(c: Sizes, block: Block) -> bool:
+    """Say whether pooling leaves fewer windows than there were: the reference then takes windows of one image for several images."""
+    if not block.pools or not block.window:
+        return False
+    across = block.window, block.window
+    return 0 in shrunk(c, across) or covering(shrunk(c, block.at), shrunk(c, across)) != covering(block.at, across)
+
+
+def attention(c: Sizes, block: Block) -> Part:
+    """Describe attention in windows or over the whole map; the scores are made twice, at first among the heads and for nothing."""
+    across = (block.window, block.window) if block.window else block.at
+    windows, keys, width = covering(block.at, across), across[0] * across[1], block.outputs // block.heads
+    queries = area(shrunk(c, across)) if block.pools else keys
+    return Part("attn", (
+        linear("qkv", block.inputs, 3 * block.outputs, stream=TORN if torn(c, block) else windows * keys),
+        linear("proj", block.outputs, block.outputs, stream=windows * queries),
+        matmul("unused", (windows * keys, block.heads, block.heads, width)),
+        attend(heads=block.heads, head_dim=width, queries=queries, keys=keys, groups=windows),
+    ), "self_attention")  # fmt: skip
+
+
+def layer(c: Sizes, block: Block) -> tuple[Node, ...]:
+    """Describe one block; where it widens, what is carried past attention is mapped as well."""
+    inner = scaled(block.outputs, c.ratio)
+    out = area(shrunk(c, block.at) if block.pools else block.at)
+    mlp = linear("proj_in", block.outputs, inner), linear("proj_out", inner, block.outputs)
+    carried = (linear("proj", block.inputs, block.outputs, stream=area(block.at)),) if block.inputs != block.outputs else ()
+    return (
+        layer_norm("layer_norm1", block.inputs),
+        attention(c, block),
+        layer_norm("layer_norm2", block.outputs),
+        Part("mlp", mlp, "feed_forward", stream=out),
+        *carried,
+    )
+
+
+def hiera(c: Sizes) -> Part:
+    """Describe Sam2HieraDetModel: two tables of positions, one for a window and one that is resized to the image."""
+    found, window = blocks(c), c.windows[0]
+    projection = conv2d("projection", c.channels, c.hidden, c.kernel, positions=area(patches(c)))
+    return Part("", (
+        Tensor("pos_embed", (1, c.hidden, *c.background), "embedding"),
+        Tensor("pos_embed_window", (1, c.hidden, window, window), "embedding"),
+        Part("patch_embed", (projection,), "embeddings"),
+        *stack("blocks", found, len(found), lambda block: layer(c, block)),
+    ), "model", stream=area(patches(c)))  # fmt: skip
+
+
+def stages(c: Sizes) -> list[Grid]:
+    """Return the map that each stage of Hiera puts out."""
+    found, ends = blocks(c), [sum(c.depths[: stage + 1]) - 1 for stage in range(len(c.depths))]
+    return [shrunk(c, found[end].at) if found[end].pools else found[end].at for end in ends]
+
+
+INPUTS = "backbone_channel_list"
+FIELDS = (
+    composed("backbone", "backbone_config", "sam2_hiera_det_model"),
+    numbers("inputs", INPUTS, (768, 384, 192, 96)),
+    size("fused", "fpn_hidden_size", 256, "F", "channels of the fused maps"),
+    number("kernel", "fpn_kernel_size", 1),
+    number("stride", "fpn_stride", 1),
+    number("padding", "fpn_padding", 0, minimum=0),
+    number("levels", "num_feature_levels", 3),
+)
+
+
+def fused(c: Sizes) -> list[Grid]:
+    """Return the maps that the neck puts out, the largest first."""
+    return [strided(at, c.kernel, c.stride, c.padding) for at in stages(c.backbone)]
+
+
+def vision(c: Sizes) -> Part:
+    """Describe Sam2VisionModel: a convolution for each stage, the last stage first.
+
+    Raises:
+        ConfigError: The list of the neck's widths is of another length than there are stages.
+    """
+    maps = fused(c)[::-1]
+    if len(c.inputs) != len(maps):
+        hint = f"one width for each of {len(maps)} stages, the last stage first"
+        raise ConfigError(f"{len(c.inputs)} widths, and the backbone has {len(maps)} stages", key=INPUTS, value=c.inputs, hint=hint)
+    convs = (conv2d(str(i), width, c.fused, c.kernel, positions=area(at)) for i, (width, at) in enumerate(zip(c.inputs, maps, strict=True)))
+    return Part("", (under("backbone", submodel(c.backbone)), Part("neck", (Part("convs", tuple(convs)),), "neck")), "model")
+
+
+NEITHER = NEUTRAL | {"backbone_feature_sizes", "fpn_top_down_levels", "num_attention_heads"}
+
+FAMILIES = {
+    "sam2_hiera_det_model": Family("sam2_hiera_det_model", HIERA, {"Sam2HieraDetModel": hiera}, "Sam2HieraDetModel", NEITHER),
+    "sam2_vision_model": Family("sam2_vision_model", FIELDS, {"Sam2VisionModel": vision}, "Sam2VisionModel", NEITHER),
+}

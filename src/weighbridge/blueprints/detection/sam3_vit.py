@@ -1,0 +1,115 @@
+"""The image encoder of Segment Anything 3: a transformer with windows in most layers, and maps of several sizes behind it.
+
+Source: arXiv 2511.16719; names as in transformers 5.23.0, models/sam3/modeling_sam3.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.composite import composed, submodel, under
+from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, both, image, listing, number, numbers
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, listed, size, told
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import attend, conv2d, layer_norm, linear, plain_mlp, stack
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Node, Part, Stream, Tensor, Untold
+
+if TYPE_CHECKING:
+    from typing import Any
+
+FIELDS = (
+    CHANNELS,
+    size("hidden", "hidden_size", 1024, "H", "hidden size"),
+    size("mlp", "intermediate_size", 4736, "I", "intermediate size"),
+    number("layers", "num_hidden_layers", 32),
+    size("heads", "num_attention_heads", 16, "A", "attention heads"),
+    image(1008),
+    both("patch", "patch_size", 14),
+    both("before", "pretrain_image_size", 336),
+    number("window", "window_size", 24, minimum=0),
+    numbers("whole", "global_attn_indexes", (7, 15, 23, 31), minimum=0)._replace(read=tuple),
+)
+
+
+def map_of(c: Sizes) -> Grid:
+    """Return the map of patches."""
+    return c.image[0] // c.patch[0], c.image[1] // c.patch[1]
+
+
+def layer(c: Sizes, *, whole: bool) -> tuple[Node, ...]:
+    """Describe a layer: attention among all places, or inside windows, to which the map is filled up."""
+    H, grid = c.hidden, map_of(c)
+    across: Grid = (1, 1) if whole else ((grid[0] + c.window - 1) // c.window, (grid[1] + c.window - 1) // c.window)
+    seen = area(grid) if whole else c.window * c.window
+    head_dim = H // c.heads
+    exact(H, c.heads)
+    maps = (linear(f"{name}_proj", H, H) for name in "qkvo")
+    scores = attend(heads=c.heads, head_dim=head_dim, queries=seen, keys=seen, groups=area(across))
+    attention = Part("attention", (*maps, scores), "self_attention", stream=area(across) * seen)
+    return layer_norm("layer_norm1", H), attention, layer_norm("layer_norm2", H), plain_mlp("mlp", H, c.mlp, ("fc1", "fc2"), bias=True)
+
+
+def transformer(c: Sizes) -> Part:
+    """Describe Sam3ViTModel."""
+    cut = c.before[0] // c.patch[0], c.before[1] // c.patch[1]
+    square = cut[0] == cut[1] and c.patch[0] == c.patch[1]
+    places: Stream = area(map_of(c)) if square else Untold("patches, and the table of positions, are squares where it runs")
+    table = Tensor("position_embeddings", (1, area(cut), c.hidden), "embedding")
+    patches = Part("patch_embeddings", (conv2d("projection", c.channels, c.hidden, c.patch, bias=False),), "embeddings")
+    kinds = [index in c.whole or not c.window for index in range(c.layers)]
+    layers = stack("layers", kinds, c.layers, lambda whole: layer(c, whole=whole))
+    norm = layer_norm("layer_norm", c.hidden)
+    return Part("", (Part("embeddings", (table, patches), "embeddings"), norm, *layers), "model", stream=places)
+
+
+def scales(value: Any) -> tuple[float, ...]:
+    """Take by how much each map is larger than that of the patches."""
+    if any(entry not in (0.5, 1, 2, 4) for entry in value):
+        raise ConfigError(f"expected 0.5, 1, 2 or 4, found {value!r:.60}", key="scale_factors", value=value)
+    return tuple(value)
+
+
+def same(c: Sizes) -> bool:
+    """Refuse another encoder, which is not described here."""
+    if c.backbone.model_type != "sam3_vit_model":
+        raise ConfigError("expected sam3_vit_model", key="backbone_config.model_type", value=c.backbone.model_type)
+    return True
+
+
+VISION = (
+    size("hidden", "fpn_hidden_size", 256, "F", "channels of the maps"),
+    listed("scales", "scale_factors", [4.0, 2.0, 1.0, 0.5])._replace(read=scales),
+    composed("backbone", "backbone_config", "sam3_vit_model"),
+    told("same", same),
+)
+
+
+def enlarged(c: Sizes, scale: float) -> tuple[Node, ...]:
+    """Describe how the map of patches is brought to a scale, and to the channels of all maps."""
+    H, F, (height, width) = c.backbone.hidden, c.hidden, map_of(c.backbone)
+    steps = {4: 2, 2: 1}.get(int(scale), 0)
+    ups = []
+    for step in range(steps):
+        inner, places = H // 2**step, area((height, width)) * 4**step
+        tensors = Tensor("weight", (inner, H // 2 ** (step + 1), 2, 2), "weight"), Tensor("bias", (H // 2 ** (step + 1),), "bias")
+        ups.append(Part(str(2 * step), tensors, "convolution", stream=places))
+    grid = (height // 2, width // 2) if scale == 0.5 else (height * 2**steps, width * 2**steps)
+    narrow = H // 2**steps
+    convs = conv2d("proj1", narrow, F, 1, positions=area(grid)), conv2d("proj2", F, F, 3, positions=area(grid))
+    return Part("scale_layers", tuple(ups), "convolution"), *convs
+
+
+def vision(c: Sizes) -> Part:
+    """Describe Sam3VisionModel."""
+    neck = listing("fpn_layers", *(enlarged(c, scale) for scale in c.scales))
+    return Part("", (under("backbone", submodel(c.backbone)), Part("neck", (neck,), "neck")), "model")
+
+
+NEUTRAL = frozenset("hidden_dropout layer_scale_init_value".split())
+FAMILIES = {
+    "sam3_vit_model": Family("sam3_vit_model", FIELDS, {"Sam3ViTModel": transformer}, "Sam3ViTModel", NEUTRAL),
+    "sam3_vision_model": Family(
+        "sam3_vision_model", VISION, {"Sam3VisionModel": vision}, "Sam3VisionModel", frozenset({"backbone_feature_sizes"})
+    ),
+}

@@ -1,0 +1,74 @@
+"""SegGPT: a vision transformer that is shown an image with its mask, beside an image without one.
+
+Source: arXiv 2304.03284; names as in transformers 5.23.0, models/seggpt/modeling_seggpt.py. The image and the masks run beside
+each other up to the layer of ``merge_index``, where they are added.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.detection.sam_vision import attention
+from weighbridge.blueprints.modules.feature_maps import CHANNELS, area
+from weighbridge.blueprints.modules.stage_fields import number
+from weighbridge.blueprints.modules.vit_common import HEADS, LAYERS, NEUTRAL, QKV_BIAS, SQUARE_PATCH, WHOLE_HEADS, grid, patches
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, fact, listed, sides, size, switch
+from weighbridge.core.parts import conv2d, layer_norm, linear, stack
+from weighbridge.core.tree import Node, Part, Tensor
+
+FIELDS = (
+    size("hidden", "hidden_size", 1024, "H", "hidden size"),
+    LAYERS._replace(default=24),
+    HEADS._replace(default=16),
+    *(WHOLE_HEADS, CHANNELS, QKV_BIAS, *SQUARE_PATCH),
+    *sides("image", "image_size", (896, 448), "R", "side of the image"),
+    size("mlp", "mlp_dim", lambda c: c.hidden * 4, "I", "intermediate size"),
+    size("trained", "pretrain_image_size", 224, "T", "side of the images in training"),
+    size("decoder", "decoder_hidden_size", 64, "U", "channels of the head"),
+    switch("relative", "use_relative_position_embeddings", True),
+    number("merged", "merge_index", 2, minimum=0),
+    listed("used", "intermediate_hidden_state_indices", [5, 11, 17, 23]),
+    fact("kinds", lambda c: [2 if index <= c.merged else 1 for index in range(c.layers)]),
+)
+TOKENS = "mask_token segment_token_input segment_token_prompt type_token_semantic type_token_instance".split()
+
+
+def layer(c: Sizes, beside: int) -> tuple[Node, ...]:
+    """Describe a layer over one map, or over two beside each other."""
+    mlp = linear("lin1", c.hidden, c.mlp), linear("lin2", c.mlp, c.hidden)
+    return (
+        attention(c, "attention", grid(c), beside),
+        Part("mlp", mlp, "feed_forward", stream=patches(c) * beside),
+        layer_norm("layernorm_before", c.hidden),
+        layer_norm("layernorm_after", c.hidden),
+    )
+
+
+def seggpt(c: Sizes, name: str = "") -> Part:
+    """Describe SegGptModel: tokens that tell image from mask, and a table of positions that is resized."""
+    H, across = c.hidden, c.trained // c.patch_height
+    learned = (Tensor(token, (1, 1, 1, H), "embedding") for token in TOKENS)
+    patch = conv2d("projection", c.channels, H, (c.patch_height, c.patch_width), positions=patches(c) * 2)
+    embeddings = Part("embeddings", (
+        *learned,
+        Tensor("position_embeddings", (1, across * across + 1, H), "embedding"),
+        Part("patch_embeddings", (patch,), "embeddings"),
+    ), "embeddings")  # fmt: skip
+    layers = stack("layers", c.kinds, c.layers, lambda beside: layer(c, beside))
+    encoder = Part("encoder", (*layers, layer_norm("layernorm", H)), "encoder")
+    return Part(name, (embeddings, encoder), "backbone" if name else "model", stream=patches(c))
+
+
+def segmentation(c: Sizes) -> Part:
+    """Describe SegGptForImageSegmentation: the outputs of a few layers, drawn back to pixels."""
+    U, inputs = c.decoder, c.hidden * len(c.used)
+    pixels = area(grid(c)) * c.patch_height * c.patch_width
+    head = Part("decoder_pred", (
+        conv2d("conv", U, U, 3, positions=pixels), layer_norm("layernorm", U), conv2d("head", U, 3, 1, positions=pixels)
+    ), "head")  # fmt: skip
+    embed = linear("decoder_embed", inputs, c.patch_height * c.patch_width * U, stream=patches(c))
+    return Part("", (seggpt(c, "model"), Part("decoder", (embed, head), "decoder")), "model")
+
+
+CLASSES = {"SegGptModel": seggpt, "SegGptForImageSegmentation": segmentation}
+
+FAMILIES = {"seggpt": Family("seggpt", FIELDS, CLASSES, "SegGptModel", NEUTRAL | {"beta"})}

@@ -1,0 +1,78 @@
+"""YOLOS: a plain vision transformer that finds objects with a hundred learned tokens behind its patches.
+
+Source: You Only Look at One Sequence, arXiv 2106.00666; names as in transformers 5.23.0, models/yolos/modeling_yolos.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.feature_maps import CHANNELS
+from weighbridge.blueprints.modules.vit_common import (
+    HEADS,
+    HIDDEN,
+    LAYERS,
+    MLP,
+    NEUTRAL,
+    POOLED,
+    QKV_BIAS,
+    SQUARE_PATCH,
+    WHOLE_HEADS,
+    patches,
+    pooler,
+    projection,
+    split_layer,
+    token,
+)
+from weighbridge.config.family import Family
+from weighbridge.config.fields import LABELS, Sizes, sides, size, switch
+from weighbridge.core.parts import layer_norm, linear
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part, Tensor
+
+FIELDS = (
+    *(HIDDEN, MLP, LAYERS, HEADS, WHOLE_HEADS, CHANNELS, LABELS, QKV_BIAS, POOLED),
+    *sides("image", "image_size", (512, 864), "R", "side of the image"),
+    *SQUARE_PATCH,
+    size("objects", "num_detection_tokens", 100, "Q", "object queries"),
+    switch("middle", "use_mid_position_embeddings", True),
+)
+
+
+def yolos(c: Sizes, *, pooled: bool, name: str = "") -> Part:
+    """Describe YolosModel: positions are added again behind each layer but the last."""
+    H = c.hidden
+    learned = (
+        token("cls_token", H), token("detection_tokens", H, c.objects), token("position_embeddings", H, patches(c) + c.objects + 1)
+    )  # fmt: skip
+    embeddings = Part("embeddings", (*learned, Part("patch_embeddings", (projection(c),), "embeddings")), "embeddings")
+    # The reference divides the area of the image here, not each of its sides.
+    seen = c.image_height * c.image_width // (c.patch_height * c.patch_width) + c.objects + 1
+    table = Tensor("mid_position_embeddings", (c.layers - 1, 1, seen, H), "embedding")
+    middle = (Part("interpolation", (table,), "embedding"),) if c.middle else ()
+    children = (embeddings, Part("encoder", (split_layer(c), *middle), "encoder"), layer_norm("layernorm", H))
+    last = (pooler(c),) if pooled else ()
+    return Part(name, (*children, *last), "backbone" if name else "model", stream=patches(c) + c.objects + 1)
+
+
+def alone(c: Sizes) -> Part:
+    """Describe YolosModel: with a pooler unless that is left out."""
+    return yolos(c, pooled=c.pooled)
+
+
+def prediction(name: str, c: Sizes, outputs: Size) -> Part:
+    """Describe three linear maps, over the detection tokens alone."""
+    widths = (c.hidden, c.hidden, c.hidden, outputs)
+    maps = (linear(str(i), widths[i], widths[i + 1]) for i in range(3))
+    return Part(name, (Part("layers", tuple(maps), "feed_forward"),), "head", stream=c.objects)
+
+
+def detection(c: Sizes) -> Part:
+    """Describe YolosForObjectDetection: for each token a class, of which one is none, and a box."""
+    heads = prediction("class_labels_classifier", c, c.labels + 1), prediction("bbox_predictor", c, 4)
+    return Part("", (yolos(c, pooled=False, name="vit"), *heads), "model")
+
+
+KEYS = NEUTRAL | frozenset(
+    "auxiliary_loss class_cost bbox_cost giou_cost bbox_loss_coefficient giou_loss_coefficient eos_coefficient".split()
+)
+
+FAMILIES = {"yolos": Family("yolos", FIELDS, {"YolosModel": alone, "YolosForObjectDetection": detection}, "YolosModel", KEYS)}

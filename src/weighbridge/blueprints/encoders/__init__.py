@@ -1,0 +1,1 @@
+"""BERT and the text encoders after it."""

@@ -1,0 +1,63 @@
+"""ALBERT: one layer stored and run many times, and narrow embeddings (Lan et al., 2019).
+
+Source: arXiv 1909.11942; class and tensor names as in transformers 5.23.0, models/albert/modeling_albert.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.bert_family import BERT_TASKS, POOLED, Worn, bert_embeddings, bert_fields, dressed, vocabulary
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, size
+from weighbridge.core.parts import attend, layer_norm, linear
+from weighbridge.core.tree import Part, Tensor
+
+FIELDS = (
+    *bert_fields(vocab=30000, hidden=4096, mlp=16384, heads=64),
+    size("embedding", "embedding_size", 128, "E", "embedding size"),
+    size("groups", "num_hidden_groups", 1, "G", "groups of layers that share their weights"),
+    size("inner", "inner_group_num", 1, "N", "layers in a group"),
+    POOLED,
+)
+NEUTRAL = frozenset(
+    {"classifier_dropout_prob", "down_scale_factor", "gap_size", "net_structure_type", "num_memory_blocks", "layers_to_keep"}
+)
+
+
+def albert(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+    """Describe the encoder: each group of layers is stored once; together they run once for every layer."""
+    E, H = c.embedding, c.hidden
+    attention = Part("attention", (
+        linear("query", H, H),
+        linear("key", H, H),
+        linear("value", H, H),
+        linear("dense", H, H),
+        layer_norm("LayerNorm", H),
+        attend(heads=c.heads, head_dim=c.head_dim),
+    ), "self_attention")  # fmt: skip
+    layer = Part("albert_layers", (
+        layer_norm("full_layer_layer_norm", H),
+        attention,
+        linear("ffn", H, c.mlp),
+        linear("ffn_output", c.mlp, H),
+    ), "layer", repeat=c.inner)  # fmt: skip
+    group = Part("albert_layer_groups", (layer,), "group", repeat=c.groups, runs=c.layers)
+    encoder = Part("encoder", (linear("embedding_hidden_mapping_in", E, H), group), "encoder")
+    return (bert_embeddings(c, E), encoder, *((linear("pooler", H, H, stream="one"),) if pooled else ()))
+
+
+def masked_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
+    """Describe the vocabulary head, back down to the narrow embeddings."""
+    E = c.embedding
+    decoder = vocabulary(c, "decoder", E, words=words, bias="predictions.bias" if c.tied else None)
+    inner = (Tensor("bias", (c.vocab,), "bias"), layer_norm("LayerNorm", E), linear("dense", c.hidden, E), decoder)
+    return (Part("predictions", inner, "lm_head"),)
+
+
+def pre_training(c: Sizes, words: str | None) -> tuple[Part, ...]:
+    """Describe the vocabulary head and sentence-order prediction, which has as many outputs as there are labels."""
+    return (*masked_lm(c, words), Part("sop_classifier", (linear("classifier", c.hidden, c.labels, stream="one"),), "head"))
+
+
+HEADS = {"ForPreTraining": Worn(pre_training, True), "ForMaskedLM": Worn(masked_lm), **BERT_TASKS}
+
+FAMILIES = {"albert": Family("albert", FIELDS, dressed("Albert", "albert", albert, HEADS), "AlbertModel", neutral=NEUTRAL)}

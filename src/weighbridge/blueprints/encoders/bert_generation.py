@@ -1,0 +1,42 @@
+"""BERT for generation: BERT without token types and pooler, to begin an encoder or a decoder from (Rothe et al., 2019).
+
+Source: arXiv 1907.12461; class and tensor names as in transformers 5.23.0, models/bert_generation/modeling_bert_generation.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.bert_family import (
+    DECODER,
+    POOLED,
+    Worn,
+    bert_embeddings,
+    bert_fields,
+    bert_layer,
+    dressed,
+    encoder_of,
+    vocabulary,
+)
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes
+from weighbridge.core.tree import Part, Tensor
+
+
+def bert_generation(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+    """Describe the encoder, or the decoder that looks at one."""
+    return (bert_embeddings(c, typed=False), encoder_of(bert_layer(c)))
+
+
+def lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
+    """Describe the vocabulary head: the word embeddings again, and a bias."""
+    decoder = vocabulary(c, "decoder", c.hidden, words=words, bias="lm_head.bias" if c.tied else None)
+    return (Part("lm_head", (Tensor("bias", (c.vocab,), "bias"), decoder), "lm_head"),)
+
+
+FAMILIES = {
+    "bert-generation": Family(
+        "bert-generation",
+        (*bert_fields(vocab=50358, types=None, hidden=1024, mlp=4096, layers=24, heads=16), *DECODER, POOLED),
+        dressed("BertGeneration", "bert", bert_generation, {"Decoder": Worn(lm)}, bare="Encoder"),
+        "BertGenerationEncoder",
+    )
+}

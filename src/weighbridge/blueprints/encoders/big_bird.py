@@ -1,0 +1,79 @@
+"""BigBird: BERT over long texts, by blocks that see their neighbours and a few others (Zaheer et al., 2020).
+
+Source: arXiv 2007.14062; class and tensor names as in transformers 5.23.0, models/big_bird/modeling_big_bird.py.
+Blocks are used only for texts longer than ``(5 + 2 * num_random_blocks) * block_size`` tokens; shorter ones
+are attended to in full.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.bert_family import (
+    BERT_HEADS,
+    BERT_TASKS,
+    DECODER,
+    POOLED,
+    ROBERTA_HEADS,
+    Worn,
+    bert_embeddings,
+    bert_fields,
+    closing,
+    dressed,
+    encoder_of,
+    feed_forward,
+)
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, choice, size, switch
+from weighbridge.core.parts import attend, linear
+from weighbridge.core.tree import Part, Stream, Untold, Within
+
+FIELDS = (
+    *bert_fields(vocab=50358, positions=4096),
+    switch("biased", "use_bias", True),
+    choice("attention", "attention_type", "block_sparse"),
+    size("block", "block_size", 64, "B", "tokens in a block"),
+    size("random", "num_random_blocks", 3, "R", "random blocks", minimum=0),
+    *DECODER,
+    POOLED,
+    # The class for questions is built without a pooler unless it is asked for.
+    switch("asked", "add_pooling_layer", False, silent=True),
+)
+
+
+def big_bird(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+    """Describe the encoder; the pooler is a bare linear map."""
+    crossed = (attention(c, "crossattention", "encoder"),) if c.crossed else ()
+    layer = Part("layer", (attention(c, "attention"), *crossed, *feed_forward(c)), "layer", repeat=c.layers)
+    pooler = (linear("pooler", c.hidden, c.hidden, stream="one"),) if pooled or c.asked else ()
+    return (bert_embeddings(c), encoder_of(layer), *pooler)
+
+
+def attention(c: Sizes, name: str, keys: str | None = None) -> Part:
+    """Describe attention, in full as far as the reference attends in full."""
+    H = c.hidden
+    blocks = c.attention == "block_sparse" and not c.decoder
+    sight: Stream | None = Untold("BigBird's reference looks at its own cache where it says it looks at the encoder") if keys else None
+    if blocks and not keys:
+        sight = Within("seq", (5 + 2 * c.random) * c.block, "tokens BigBird attends in full")
+    inner = Part("self", (
+        linear("query", H, H, bias=c.biased),
+        linear("key", H, H, bias=c.biased, stream=keys),
+        linear("value", H, H, bias=c.biased, stream=keys),
+        attend(heads=c.heads, head_dim=c.head_dim, keys=sight),
+    ), "attention")  # fmt: skip
+    return Part(name, (inner, closing(H, H)), "cross_attention" if keys else "self_attention", given=keys)
+
+
+def question_answering(c: Sizes, words: str | None) -> tuple[Part, ...]:
+    """Describe question answering: a feed-forward network of its own, then always start and end."""
+    return (Part("qa_classifier", (*feed_forward(c), linear("qa_outputs", c.hidden, 2)), "head"),)
+
+
+HEADS = {
+    **{name: Worn(BERT_HEADS[name].head, True) for name in ("ForPreTraining", "ForCausalLM", "ForMaskedLM")},
+    **{name: Worn(worn.head, True) for name, worn in BERT_TASKS.items()},
+    "ForSequenceClassification": Worn(ROBERTA_HEADS["ForSequenceClassification"].head, True),
+    "ForQuestionAnswering": Worn(question_answering),
+}
+NEUTRAL = frozenset({"rescale_embeddings"})
+
+FAMILIES = {"big_bird": Family("big_bird", FIELDS, dressed("BigBird", "bert", big_bird, HEADS), "BigBirdModel", neutral=NEUTRAL)}

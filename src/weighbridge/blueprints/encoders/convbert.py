@@ -1,0 +1,110 @@
+"""ConvBERT: half of the attention heads replaced by convolutions whose kernels the text decides (Jiang et al., 2020).
+
+Source: arXiv 2008.02496; class and tensor names as in transformers 5.23.0, models/convbert/modeling_convbert.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.bert_family import (
+    BERT_TASKS,
+    DECODER,
+    POOLED,
+    ROBERTA_HEADS,
+    Worn,
+    bert_embeddings,
+    bert_fields,
+    choice_of_one,
+    closing,
+    dressed,
+    encoder_of,
+    summary,
+    vocabulary,
+)
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, size, switch, told
+from weighbridge.core.parts import attend, layer_norm, linear, matmul
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Part, Tensor
+
+FIELDS = (
+    *(field for field in bert_fields() if field.word != "head_dim"),
+    size("embedding", "embedding_size", 768, "E", "embedding size"),
+    told("projected", lambda c: c.embedding != c.hidden),
+    size("ratio", "head_ratio", 2, "R", "times fewer heads"),
+    told("single", lambda c: c.heads < c.ratio),
+    size("kernel", "conv_kernel_size", 9, "K", "width of the convolution"),
+    size("groups", "num_groups", 1, "G", "groups of the feed-forward maps"),
+    told("grouped", lambda c: c.groups > 1),
+    switch("summarised", "summary_use_proj", False),
+    switch("to_labels", "summary_proj_to_labels", False),
+    *DECODER,
+    POOLED,
+)
+NEUTRAL = frozenset({"summary_activation", "summary_first_dropout", "summary_last_dropout", "summary_type"})
+
+
+def convbert(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+    """Describe the encoder; it has no pooler."""
+    H, I = c.hidden, c.mlp
+    project = (linear("embeddings_project", c.embedding, H),) if c.projected else ()
+    crossed = (attention(c, "crossattention")._replace(given="encoder"),) if c.crossed else ()
+    layer = Part("layer", (
+        attention(c, "attention"),
+        *crossed,
+        Part("intermediate", (grouped(c, H, I),), "feed_forward"),
+        Part("output", (grouped(c, I, H), layer_norm("LayerNorm", H)), "feed_forward"),
+    ), "layer", repeat=c.layers)  # fmt: skip
+    return (bert_embeddings(c, c.embedding), *project, encoder_of(layer))
+
+
+def attention(c: Sizes, name: str) -> Part:
+    """Describe fewer heads of attention and, beside them, as wide a convolution."""
+    H, K = c.hidden, c.kernel
+    A = 1 if c.single else c.heads // c.ratio
+    d = H // A // 2
+    wide = A * d
+    separable = Part("key_conv_attn_layer", (
+        Tensor("bias", (wide, 1), "bias"),
+        Part("depthwise", (Tensor("weight", (H, 1, K)),), "convolution"),
+        Part("pointwise", (Tensor("weight", (wide, H, 1)),), "convolution"),
+    ), "convolution")  # fmt: skip
+    inner = Part("self", (
+        linear("query", H, wide),
+        linear("key", H, wide),
+        linear("value", H, wide),
+        separable,
+        linear("conv_kernel_layer", wide, A * K),
+        linear("conv_out_layer", H, wide),
+        attend(heads=A, head_dim=d),
+        matmul("convolve", ("seq", wide, K)),
+    ), "attention")  # fmt: skip
+    return Part(name, (inner, closing(H, H)), "self_attention")
+
+
+def grouped(c: Sizes, inputs: Size, outputs: Size) -> Part:
+    """Describe a linear map, or one of several groups."""
+    if not c.grouped:
+        return linear("dense", inputs, outputs)
+    weight = Tensor("weight", (c.groups, exact(inputs, c.groups), exact(outputs, c.groups)))
+    return Part("dense", (weight, Tensor("bias", (outputs,), "bias")), "linear")
+
+
+def masked_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
+    """Describe the generator's vocabulary head, as ELECTRA has it."""
+    predictions = Part("generator_predictions", (layer_norm("LayerNorm", c.embedding), linear("dense", c.hidden, c.embedding)), "transform")
+    return predictions, vocabulary(c, "generator_lm_head", c.embedding, words=words)
+
+
+def multiple_choice(c: Sizes, words: str | None) -> tuple[Part, ...]:
+    """Describe a summary of the sequence, on a switch, and one output."""
+    return (*summary(c), *choice_of_one(c, words))
+
+
+HEADS = {
+    "ForMaskedLM": Worn(masked_lm),
+    **BERT_TASKS,
+    "ForSequenceClassification": ROBERTA_HEADS["ForSequenceClassification"],
+    "ForMultipleChoice": Worn(multiple_choice),
+}
+
+FAMILIES = {"convbert": Family("convbert", FIELDS, dressed("ConvBert", "convbert", convbert, HEADS), "ConvBertModel", neutral=NEUTRAL)}

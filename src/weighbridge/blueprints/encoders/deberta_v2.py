@@ -1,0 +1,85 @@
+"""DeBERTa-v2 and v3: buckets of relative positions, keys shared with them, and a convolution (He et al., 2021).
+
+Source: arXiv 2006.03654, 2111.09543; class and tensor names as in transformers 5.23.0, models/deberta_v2/modeling_deberta_v2.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.encoders.deberta import HEADS, NEUTRAL, embeddings, fields, multiple_choice, reach
+from weighbridge.blueprints.modules.bert_family import Worn, closing, dressed, encoder_of, feed_forward
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, choice, size, switch, told
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, matmul
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Node, Once, Part, Stream, Tensor
+
+
+def norms(value: object) -> bool:
+    """Read whether the relative embeddings are normed."""
+    return isinstance(value, str) and "layer_norm" in [name.strip() for name in value.lower().split("|")]
+
+
+FIELDS = (
+    *(field for field in fields(vocab=128100, hidden=1536, mlp=6144, layers=24, heads=24) if field.word != "head_dim"),
+    size("head_dim", "attention_head_size", lambda c: exact(c.hidden, c.heads), "D", "width of a head"),
+    size("buckets", "position_buckets", -1, "B", "buckets of relative positions, each way", minimum=-1),
+    told("bucketed", lambda c: c.buckets > 0),
+    switch("shared", "share_att_key", False),
+    choice("normed", "norm_rel_ebd", "none", read=norms),
+    size("kernel", "conv_kernel_size", 0, "K", "width of the convolution", minimum=0),
+    told("convolved", lambda c: c.kernel > 0),
+    size("conv_groups", "conv_groups", 1, "G", "groups of the convolution"),
+)
+
+
+def span(c: Sizes) -> Size:
+    """Return how many embeddings of relative positions there are, each way."""
+    found: Size = c.buckets if c.bucketed else reach(c)
+    return found
+
+
+def deberta_v2(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+    """Describe the encoder."""
+    return (embeddings(c), layers(c))
+
+
+def layers(c: Sizes, tokens: Stream = "seq") -> Part:
+    """Describe the layers over *tokens*, and what stands behind them; the convolution works once, after the first layer."""
+    H = c.hidden
+    attention = Part("attention", (disentangled(c, tokens), closing(H, H)), "self_attention")
+    layer = Part("layer", (attention, *feed_forward(c)), "layer", repeat=c.layers)
+    table = (embedding("rel_embeddings", 2 * span(c), H),) if c.relative else ()
+    norm = (layer_norm("LayerNorm", H)._replace(stream=Once(2 * span(c))),) if c.normed else ()
+    return encoder_of(layer, *table, *norm, *((convolution(c),) if c.convolved else ()))
+
+
+def disentangled(c: Sizes, tokens: Stream) -> Part:
+    """Describe attention, and its products with the embeddings of relative positions, which are mapped once for all examples."""
+    H, A, d, positions = c.hidden, c.heads, c.head_dim, 2 * span(c)
+    wide = A * d
+    nodes: list[Node] = [linear("query_proj", H, wide), linear("key_proj", H, wide), linear("value_proj", H, wide)]
+    if c.relative and c.shared:
+        nodes += [Part("", (matmul("map_positions", (2, positions, H, wide)),), "attention", stream=Once(tokens))]
+    for kind, name in (("c2p", "pos_key_proj"), ("p2c", "pos_query_proj")):
+        if c.relative and kind in c.kinds:
+            nodes += [] if c.shared else [linear(name, H, wide, stream=Once(positions))]
+            nodes += [matmul(f"{kind}_scores", (A, tokens, positions, d))]
+    return Part("self", (*nodes, attend(heads=A, head_dim=d)), "attention")
+
+
+def convolution(c: Sizes) -> Part:
+    """Describe the convolution over neighbouring tokens."""
+    H = c.hidden
+    kernel = Part("conv", (Tensor("weight", (H, exact(H, c.conv_groups), c.kernel)), Tensor("bias", (H,), "bias")), "convolution")
+    return Part("conv", (kernel, layer_norm("LayerNorm", H)), "convolution")
+
+
+FAMILIES = {
+    "deberta-v2": Family(
+        "deberta-v2",
+        FIELDS,
+        dressed("DebertaV2", "deberta", deberta_v2, {**HEADS, "ForMultipleChoice": Worn(multiple_choice)}),
+        "DebertaV2Model",
+        neutral=NEUTRAL | {"conv_act"},
+    )
+}

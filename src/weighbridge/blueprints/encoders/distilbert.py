@@ -1,0 +1,75 @@
+"""DistilBERT: a BERT of half the depth, without token types and pooler (Sanh et al., 2019).
+
+Source: arXiv 1910.01108; class and tensor names as in transformers 5.23.0, models/distilbert/modeling_distilbert.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.bert_family import POOLED, Worn, bert_embeddings, dressed, labels_of_each, span_ends, vocabulary
+from weighbridge.config.family import Family
+from weighbridge.config.fields import LABELS, TIED, Sizes, derived, size
+from weighbridge.core.parts import attend, layer_norm, linear
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Part
+
+FIELDS = (
+    size("vocab", "vocab_size", 30522, "V", "vocabulary size"),
+    size("positions", "max_position_embeddings", 512, "S", "positions"),
+    size("hidden", "dim", 768, "H", "hidden size", "hidden_size"),
+    size("mlp", "hidden_dim", 3072, "I", "intermediate size"),
+    size("layers", "n_layers", 6, "L", "layers", "num_hidden_layers"),
+    size("heads", "n_heads", 12, "A", "attention heads", "num_attention_heads"),
+    derived("head_dim", lambda c: exact(c.hidden, c.heads), "dim", "n_heads"),
+    LABELS,
+    TIED,
+    POOLED,
+)
+NEUTRAL = frozenset({"activation", "qa_dropout", "seq_classif_dropout", "sinusoidal_pos_embds"})
+
+
+def distilbert(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+    """Describe the encoder; it has no pooler to keep or leave out."""
+    H = c.hidden
+    attention = Part("attention", (
+        linear("q_lin", H, H),
+        linear("k_lin", H, H),
+        linear("v_lin", H, H),
+        linear("out_lin", H, H),
+        attend(heads=c.heads, head_dim=c.head_dim),
+    ), "self_attention")  # fmt: skip
+    layer = Part("layer", (
+        attention,
+        layer_norm("sa_layer_norm", H),
+        Part("ffn", (linear("lin1", H, c.mlp), linear("lin2", c.mlp, H)), "feed_forward"),
+        layer_norm("output_layer_norm", H),
+    ), "layer", repeat=c.layers)  # fmt: skip
+    return (bert_embeddings(c, typed=False), Part("transformer", (layer,), "encoder"))
+
+
+def masked_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
+    """Describe the vocabulary head: a transform, then the word embeddings again."""
+    H = c.hidden
+    return linear("vocab_transform", H, H), layer_norm("vocab_layer_norm", H), vocabulary(c, "vocab_projector", H, words=words)
+
+
+def classifier(c: Sizes, words: str | None) -> tuple[Part, ...]:
+    """Describe two linear maps on the first token."""
+    return linear("pre_classifier", c.hidden, c.hidden, stream="one"), linear("classifier", c.hidden, c.labels, stream="one")
+
+
+def multiple_choice(c: Sizes, words: str | None) -> tuple[Part, ...]:
+    """Describe the same with always one output."""
+    return linear("pre_classifier", c.hidden, c.hidden, stream="one"), linear("classifier", c.hidden, 1, stream="one")
+
+
+HEADS = {
+    "ForMaskedLM": Worn(masked_lm),
+    "ForSequenceClassification": Worn(classifier),
+    "ForMultipleChoice": Worn(multiple_choice),
+    "ForTokenClassification": Worn(labels_of_each),
+    "ForQuestionAnswering": Worn(span_ends),
+}
+
+FAMILIES = {
+    "distilbert": Family("distilbert", FIELDS, dressed("DistilBert", "distilbert", distilbert, HEADS), "DistilBertModel", neutral=NEUTRAL)
+}

@@ -1,0 +1,43 @@
+"""Dense passage retrieval: BERT for questions, BERT for passages, BERT that reads them (Karpukhin et al., 2020).
+
+Source: arXiv 2004.04906; class and tensor names as in transformers 5.23.0, models/dpr/modeling_dpr.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.encoders import bert
+from weighbridge.blueprints.modules.bert_family import DECODER, bert_fields
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, size, told
+from weighbridge.core.parts import linear
+from weighbridge.core.tree import Part
+
+FIELDS = (
+    *(field for field in bert_fields() if field.word not in ("tied", "labels")),
+    size("projection", "projection_dim", 0, "P", "width of the projection", minimum=0),
+    told("projected", lambda c: c.projection > 0),
+    *DECODER,
+)
+
+
+def encoder(c: Sizes, name: str) -> Part:
+    """Describe BERT and, if there is one, the projection of its first token."""
+    projection = (linear("encode_proj", c.hidden, c.projection, stream="one"),) if c.projected else ()
+    return Part(name, (Part("bert_model", bert.encoder(c, pooled=False), "backbone"), *projection), "encoder")
+
+
+def reader(c: Sizes, name: str) -> Part:
+    """Describe start and end on every token, and how relevant the passage is on the first."""
+    width = c.projection if c.projected else c.hidden
+    return Part(name, (encoder(c, "encoder"), linear("qa_outputs", width, 2), linear("qa_classifier", width, 1, stream="one")), "backbone")
+
+
+CLASSES = {
+    "DPREncoder": lambda c: Part("", (encoder(c, ""),), "model"),
+    "DPRQuestionEncoder": lambda c: Part("", (encoder(c, "question_encoder"),), "model"),
+    "DPRContextEncoder": lambda c: Part("", (encoder(c, "ctx_encoder"),), "model"),
+    "DPRSpanPredictor": lambda c: Part("", (reader(c, ""),), "model"),
+    "DPRReader": lambda c: Part("", (reader(c, "span_predictor"),), "model"),
+}
+
+FAMILIES = {"dpr": Family("dpr", FIELDS, CLASSES, "DPRQuestionEncoder")}

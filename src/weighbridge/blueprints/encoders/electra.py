@@ -1,0 +1,73 @@
+"""ELECTRA: a generator and a discriminator of BERT's shape, with embeddings of their own width (Clark et al., 2020).
+
+Source: arXiv 2003.10555; class and tensor names as in transformers 5.23.0, models/electra/modeling_electra.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.bert_family import (
+    DECODER,
+    POOLED,
+    Worn,
+    bert_embeddings,
+    bert_fields,
+    bert_layer,
+    choice_of_one,
+    dressed,
+    encoder_of,
+    labels_of_each,
+    labels_of_first,
+    span_ends,
+    summary,
+    vocabulary,
+)
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, size, switch, told
+from weighbridge.core.parts import layer_norm, linear
+from weighbridge.core.tree import Part
+
+FIELDS = (
+    *bert_fields(hidden=256, mlp=1024, heads=4),
+    size("embedding", "embedding_size", 128, "E", "embedding size"),
+    told("projected", lambda c: c.embedding != c.hidden),
+    switch("summarised", "summary_use_proj", True),
+    switch("to_labels", "summary_proj_to_labels", False),
+    *DECODER,
+    POOLED,
+)
+NEUTRAL = frozenset({"summary_activation", "summary_first_dropout", "summary_last_dropout", "summary_type"})
+
+
+def electra(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+    """Describe the encoder: BERT's, without a pooler, with a projection where the embeddings are narrower."""
+    project = (linear("embeddings_project", c.embedding, c.hidden),) if c.projected else ()
+    return (bert_embeddings(c, c.embedding), *project, encoder_of(bert_layer(c)))
+
+
+def masked_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
+    """Describe the generator's vocabulary head, back down to the embeddings' width."""
+    predictions = Part("generator_predictions", (layer_norm("LayerNorm", c.embedding), linear("dense", c.hidden, c.embedding)), "transform")
+    return predictions, vocabulary(c, "generator_lm_head", c.embedding, words=words)
+
+
+def pre_training(c: Sizes, words: str | None) -> tuple[Part, ...]:
+    """Describe the discriminator: for every token, whether it was replaced."""
+    return (Part("discriminator_predictions", (linear("dense", c.hidden, c.hidden), linear("dense_prediction", c.hidden, 1)), "head"),)
+
+
+def multiple_choice(c: Sizes, words: str | None) -> tuple[Part, ...]:
+    """Describe a summary of the sequence and one output."""
+    return (*summary(c), *choice_of_one(c, words))
+
+
+HEADS = {
+    "ForPreTraining": Worn(pre_training),
+    "ForCausalLM": Worn(masked_lm),
+    "ForMaskedLM": Worn(masked_lm),
+    "ForSequenceClassification": Worn(labels_of_first),
+    "ForMultipleChoice": Worn(multiple_choice),
+    "ForTokenClassification": Worn(labels_of_each),
+    "ForQuestionAnswering": Worn(span_ends),
+}
+
+FAMILIES = {"electra": Family("electra", FIELDS, dressed("Electra", "electra", electra, HEADS), "ElectraModel", neutral=NEUTRAL)}

@@ -1,0 +1,41 @@
+"""ERNIE 1 to 3, the encoders: BERT with embeddings of tasks on a switch (Sun et al., 2019).
+
+Source: arXiv 1904.09223, 1907.12412; class and tensor names as in transformers 5.23.0, models/ernie/modeling_ernie.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.bert_family import (
+    BERT_HEADS,
+    DECODER,
+    POOLED,
+    bert_embeddings,
+    bert_fields,
+    bert_layer,
+    dressed,
+    encoder_of,
+    pooler,
+)
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, size, switch
+from weighbridge.core.parts import embedding
+from weighbridge.core.tree import Part
+
+FIELDS = (
+    *bert_fields(),
+    size("tasks", "task_type_vocab_size", 3, "K", "task types"),
+    switch("tasked", "use_task_id", False),
+    *DECODER,
+    POOLED,
+)
+
+
+def ernie(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+    """Describe the encoder."""
+    embeddings = bert_embeddings(c)
+    if c.tasked:
+        embeddings = embeddings._replace(children=(*embeddings.children, embedding("task_type_embeddings", c.tasks, c.hidden)))
+    return (embeddings, encoder_of(bert_layer(c)), *((pooler(c),) if pooled else ()))
+
+
+FAMILIES = {"ernie": Family("ernie", FIELDS, dressed("Ernie", "ernie", ernie, BERT_HEADS), "ErnieModel")}

@@ -1,0 +1,81 @@
+"""ESM-1b and ESM-2: language models of proteins (Rives et al., 2019; Lin et al., 2022).
+
+Source: 10.1073/pnas.2016239118, 10.1126/science.ade2574; class and tensor names as in transformers 5.23.0,
+models/esm/modeling_esm.py.
+"""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from weighbridge.blueprints.modules.bert_family import (
+    BERT_TASKS,
+    DECODER,
+    POOLED,
+    ROBERTA_HEADS,
+    Worn,
+    bert_fields,
+    dressed,
+    encoder_of,
+    pooler,
+)
+from weighbridge.blueprints.modules.bert_family import norm_first_attentions as attentions
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, choice, size, switch
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import embedding, layer_norm, linear, split_mlp
+from weighbridge.core.tree import Part, Tensor
+
+
+def no_vocabulary(c: Sizes) -> NoReturn:
+    """Refuse a config without a vocabulary: the reference has no default for it."""
+    raise ConfigError("ESM has no default vocabulary", key="vocab_size", hint="33 in all published ESM-2 models")
+
+
+FIELDS = (
+    size("vocab", "vocab_size", no_vocabulary, "V", "vocabulary size"),
+    *(field for field in bert_fields(positions=1026, types=None) if field.word != "vocab"),
+    choice("place", "position_embedding_type", "absolute")._replace(nullable=True),
+    switch("normed", "emb_layer_norm_before", False),
+    *DECODER,
+    POOLED,
+)
+NEUTRAL = frozenset({"esmfold_config", "is_folding_model", "mask_token_id", "token_dropout", "vocab_list"})
+
+
+def esm(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+    """Describe the encoder, norms first, with the head that predicts contacts from the attention of all layers."""
+    H = c.hidden
+    embeddings = Part("embeddings", (
+        embedding("word_embeddings", c.vocab, H),
+        *((layer_norm("layer_norm", H),) if c.normed else ()),
+        *((embedding("position_embeddings", c.positions, H),) if c.place == "absolute" else ()),
+    ), "embeddings")  # fmt: skip
+    layer = Part("layer", (
+        *attentions(c, after="LayerNorm"),
+        *split_mlp(H, c.mlp),
+        layer_norm("LayerNorm", H),
+    ), "layer", repeat=c.layers)  # fmt: skip
+    # It runs only when contacts are asked for, never in a forward pass.
+    contacts = Part("contact_head", (linear("regression", c.layers * c.heads, 1),), "head", given="contacts")
+    rotary = (
+        (Part("rotary_embeddings", (Tensor("inv_freq", ((c.head_dim + 1) // 2,), "buffer"),), "rotary"),) if c.place == "rotary" else ()
+    )
+    encoder = encoder_of(layer, layer_norm("emb_layer_norm_after", H))
+    return (embeddings, *rotary, encoder, *((pooler(c),) if pooled else ()), contacts)
+
+
+def masked_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
+    """Describe the vocabulary head."""
+    H = c.hidden
+    decoder = linear("decoder", H, c.vocab, bias=False, tied_to=words)
+    return (Part("lm_head", (Tensor("bias", (c.vocab,), "bias"), linear("dense", H, H), layer_norm("layer_norm", H), decoder), "lm_head"),)
+
+
+HEADS = {
+    "ForMaskedLM": Worn(masked_lm),
+    "ForSequenceClassification": ROBERTA_HEADS["ForSequenceClassification"],
+    "ForTokenClassification": BERT_TASKS["ForTokenClassification"],
+}
+
+FAMILIES = {"esm": Family("esm", FIELDS, dressed("Esm", "esm", esm, HEADS), "EsmModel", neutral=NEUTRAL)}

@@ -1,0 +1,94 @@
+"""EuroBERT and UltraBERT: Llama's layers as an encoder that sees both sides (Boizard et al., 2025).
+
+Source: arXiv 2503.05500; class and tensor names as in transformers 5.23.0, models/eurobert/modeling_eurobert.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.bert_family import POOLED, Worn, dressed, labels_of_each, labels_of_one, two_ends
+from weighbridge.config.family import Family
+from weighbridge.config.fields import LABELS, Sizes, choice, size, switch, variant
+from weighbridge.core.parts import attend, embedding, gated_mlp, linear, rms_norm
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Part
+
+FIELDS = (
+    size("vocab", "vocab_size", 128256, "V", "vocabulary size"),
+    size("hidden", "hidden_size", 768, "H", "hidden size"),
+    size("mlp", "intermediate_size", 3072, "I", "intermediate size"),
+    size("layers", "num_hidden_layers", 12, "L", "layers"),
+    size("heads", "num_attention_heads", 12, "A", "attention heads"),
+    size("kv_heads", "num_key_value_heads", lambda c: c.heads, "K", "heads of keys and values"),
+    size("head_dim", "head_dim", lambda c: exact(c.hidden, c.heads), "D", "width of a head"),
+    LABELS,
+    switch("tied", "tie_word_embeddings", False),
+    switch("attention_bias", "attention_bias", False),
+    switch("mlp_bias", "mlp_bias", False),
+    choice("pooling", "classifier_pooling", "late"),
+    POOLED,
+)
+NEUTRAL = frozenset({"clf_pooling", "mask_token", "mask_token_id", "max_position_embeddings"})
+
+
+def attention(c: Sizes, *norms: Part) -> Part:
+    """Describe attention of groups of heads, and the *norms* that queries and keys have in a relative."""
+    H, wide, narrow, bias = c.hidden, c.heads * c.head_dim, c.kv_heads * c.head_dim, c.attention_bias
+    return Part("self_attn", (
+        linear("q_proj", H, wide, bias=bias),
+        linear("k_proj", H, narrow, bias=bias),
+        linear("v_proj", H, narrow, bias=bias),
+        linear("o_proj", wide, H, bias=bias),
+        *norms,
+        attend(heads=c.heads, kv_heads=c.kv_heads, head_dim=c.head_dim),
+    ), "self_attention")  # fmt: skip
+
+
+def eurobert(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+    """Describe embeddings, layers and the last norm."""
+    H = c.hidden
+    norms = rms_norm("input_layernorm", H), rms_norm("post_attention_layernorm", H)
+    layer = Part("layers", (attention(c), gated_mlp("mlp", H, c.mlp, bias=c.mlp_bias), *norms), "layer", repeat=c.layers)
+    return (embedding("embed_tokens", c.vocab, H), layer, rms_norm("norm", H))
+
+
+def masked_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
+    """Describe the vocabulary head."""
+    return (linear("lm_head", c.hidden, c.vocab, bias=c.mlp_bias, tied_to=words),)
+
+
+def classifier(c: Sizes, words: str | None) -> tuple[Part, ...]:
+    """Describe the classifier: on every token, whose answers are averaged, or on one that is pooled before."""
+    stream = "seq" if c.pooling == "late" else "one"
+    return linear("dense", c.hidden, c.hidden, stream=stream), linear("classifier", c.hidden, c.labels, stream=stream)
+
+
+HEADS = {
+    "ForMaskedLM": Worn(masked_lm),
+    "ForSequenceClassification": Worn(classifier),
+    "ForTokenClassification": Worn(labels_of_each),
+}
+CLASSES = dressed("EuroBert", "model", eurobert, HEADS, words="embed_tokens.weight")
+
+
+def narrow_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
+    """Describe UltraBERT's vocabulary head: down to a narrow layer, up again, and to the vocabulary."""
+    down, up = linear("linear1", c.hidden, c.narrow, bias=False), linear("linear2", c.narrow, c.hidden, bias=False)
+    return (Part("head", (down, up, linear("decoder", c.hidden, c.vocab, bias=False, tied_to=words)), "lm_head"),)
+
+
+ULTRA = (
+    *variant(tuple(field for field in FIELDS if field.word != "pooling"), vocab=32000, hidden=4096, mlp=11008, layers=32, heads=32),
+    size("narrow", "prediction_head_size", 768, "P", "width of the vocabulary head"),
+)
+ULTRA_HEADS = {
+    "ForMaskedLM": Worn(narrow_lm),
+    "ForSequenceClassification": Worn(labels_of_one),
+    "ForTokenClassification": Worn(labels_of_each),
+    "ForQuestionAnswering": Worn(two_ends),
+}
+ULTRA_CLASSES = dressed("Ultrabert", "model", eurobert, ULTRA_HEADS, words="embed_tokens.weight")
+
+FAMILIES = {
+    "eurobert": Family("eurobert", FIELDS, CLASSES, "EuroBertModel", neutral=NEUTRAL),
+    "ultrabert": Family("ultrabert", ULTRA, ULTRA_CLASSES, "UltrabertModel", neutral=NEUTRAL | {"sliding_window", "layer_types"}),
+}

@@ -1,0 +1,52 @@
+"""FNet: BERT with a Fourier transform, which has no parameters, in place of attention (Lee-Thorp et al., 2021).
+
+Source: arXiv 2105.03824; class and tensor names as in transformers 5.23.0, models/fnet/modeling_fnet.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.bert_family import (
+    BERT_HEADS,
+    POOLED,
+    Worn,
+    bert_embeddings,
+    bert_fields,
+    dressed,
+    encoder_of,
+    feed_forward,
+    pooler,
+)
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, choice
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import layer_norm, linear
+from weighbridge.core.tree import Part
+
+
+def fast(value: object) -> bool:
+    """Refuse transforms by matrices, which are buffers and products only where SciPy is installed."""
+    if value:
+        hint = "what it holds then depends on whether SciPy is installed; set it to false"
+        raise ConfigError("transforms by matrices are not described", key="use_tpu_fourier_optimizations", value=value, hint=hint)
+    return True
+
+
+FIELDS = (
+    *(field for field in bert_fields(vocab=32000, types=4) if field.word not in ("heads", "head_dim")),
+    choice("fast", "use_tpu_fourier_optimizations", False, read=fast),
+    POOLED,
+)
+
+
+def fnet(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+    """Describe the encoder; every class but one built without keeps the pooler."""
+    embeddings = bert_embeddings(c)
+    embeddings = embeddings._replace(children=(*embeddings.children, linear("projection", c.hidden, c.hidden)))
+    fourier = Part("fourier", (Part("output", (layer_norm("LayerNorm", c.hidden),), "fourier"),), "fourier")
+    layer = Part("layer", (fourier, *feed_forward(c)), "layer", repeat=c.layers)
+    return (embeddings, encoder_of(layer), *((pooler(c),) if pooled else ()))
+
+
+HEADS = {name: Worn(worn.head, True) for name, worn in BERT_HEADS.items() if name != "ForCausalLM"}
+
+FAMILIES = {"fnet": Family("fnet", FIELDS, dressed("FNet", "fnet", fnet, HEADS), "FNetModel", neutral=frozenset({"tpu_short_seq_length"}))}

@@ -1,0 +1,136 @@
+"""Funnel Transformer: blocks of layers, each on half as many tokens as the one before (Dai et al., 2020).
+
+Source: arXiv 2006.03236; class and tensor names as in transformers 5.23.0, models/funnel/modeling_funnel.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.bert_family import POOLED, Worn, dressed, labels_of_each, span_ends, vocabulary
+from weighbridge.config.family import Family
+from weighbridge.config.fields import LABELS, TIED, Sizes, choice, listed, size, switch
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, matmul
+from weighbridge.core.tree import Every, Node, Once, Part, Span, Stream, Tensor, Together
+
+FIELDS = (
+    size("vocab", "vocab_size", 30522, "V", "vocabulary size"),
+    size("hidden", "d_model", 768, "H", "hidden size", "hidden_size"),
+    size("mlp", "d_inner", 3072, "I", "intermediate size"),
+    size("heads", "n_head", 12, "A", "attention heads", "num_attention_heads"),
+    size("head_dim", "d_head", 64, "D", "width of a head"),
+    listed("blocks", "block_sizes", [4, 4, 4]),
+    listed("repeats", "block_repeats", None),
+    size("decoder_layers", "num_decoder_layers", 2, "L", "layers of the decoder", minimum=0),
+    LABELS,
+    TIED,
+    choice("positions", "attention_type", "relative_shift"),
+    switch("separate", "separate_cls", True),
+    switch("truncated", "truncate_seq", True),
+    switch("queries_only", "pool_q_only", True),
+    POOLED,
+)
+NEUTRAL = frozenset({"initializer_std", "num_blocks", "num_hidden_layers", "pooling_type"})
+
+
+def halved(c: Sizes, stream: Stream) -> Span:
+    """Return the stream after pooling: every two tokens become one, the first is kept apart."""
+    return Span(stream, add=2 if c.separate and not c.truncated else 1, over=2)
+
+
+def base(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+    """Describe embeddings and encoder, whose output is shorter than its input."""
+    embeddings = Part("embeddings", (embedding("word_embeddings", c.vocab, c.hidden), layer_norm("layer_norm", c.hidden)), "embeddings")
+    stream: Stream = "seq"
+    blocks = []
+    for index, count in enumerate(c.blocks):
+        times = c.repeats[index] if c.repeats else 1
+        context, stream = stream, halved(c, stream) if index else stream
+        blocks.append(Part(str(index), block(c, count, times, stream, context), "block"))
+    return (embeddings, Part("encoder", (Part("blocks", tuple(blocks), "blocks"),), "encoder"))
+
+
+def block(c: Sizes, count: int, times: int, stream: Stream, context: Stream) -> tuple[Part, ...]:
+    """Describe a block: its first layer pools, once; every further time, and every other layer, stays on *stream*."""
+    plain = layer(c, stream, stream, 2)
+    if stream is context:
+        return (Part("", plain, "layer", repeat=count, runs=count * times),)
+    return (
+        Part("", layer(c, stream, context if c.queries_only else stream, 2 if not c.queries_only else 1), "layer", repeat=1),
+        Part("", plain, "layer", repeat=0, runs=times - 1),
+        Part("", plain, "layer", repeat=count - 1, runs=(count - 1) * times, at=Every(1)),
+    )
+
+
+def layer(c: Sizes, queries: Stream, keys: Stream, own: int) -> tuple[Part, ...]:
+    """Describe attention over *keys* and feed-forward; relative positions are twice the queries' when they are the keys (*own* 2)."""
+    H, A, d = c.hidden, c.heads, c.head_dim
+    offsets: Stream = Span(queries, times=2) if own == 2 else Together((Span(queries, times=2), keys))
+    kernel = Tensor("r_kernel", (H, A, d))
+    factorized = c.positions == "factorized"
+    products: tuple[Node, ...] = (
+        (matmul("positions", (2, A, queries, keys, H)),) if factorized else (matmul("positions", (A, queries, offsets, d)),)
+    )
+    attention = Part("attention", (
+        Tensor("r_w_bias", (A, d), "bias"),
+        Tensor("r_r_bias", (A, d), "bias"),
+        kernel if factorized else Part("", (kernel,), "attention", stream=Once(offsets)),
+        Tensor("r_s_bias", (A, d), "bias"),
+        Tensor("seg_embed", (2, A, d), "embedding"),
+        linear("q_head", H, A * d, bias=False),
+        linear("k_head", H, A * d, stream=keys),
+        linear("v_head", H, A * d, stream=keys),
+        linear("post_proj", A * d, H),
+        layer_norm("layer_norm", H),
+        attend(heads=A, head_dim=d, queries=queries, keys=keys),
+        matmul("segments", (2, A, queries, d)),
+        *products,
+    ), "self_attention", stream=queries)  # fmt: skip
+    maps = (linear("linear_1", H, c.mlp), linear("linear_2", c.mlp, H), layer_norm("layer_norm", H))
+    return (attention, Part("ffn", maps, "feed_forward", stream=queries))
+
+
+def funnel(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+    """Describe the same and the decoder, which brings the output back to its full length."""
+    layers = Part("layers", layer(c, "seq", "seq", 2), "layer", repeat=c.decoder_layers)
+    return (*base(c, pooled=pooled), Part("decoder", (layers,), "decoder"))
+
+
+def masked_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
+    """Describe the vocabulary head."""
+    return (vocabulary(c, "lm_head", c.hidden, words=words),)
+
+
+def pre_training(c: Sizes, words: str | None) -> tuple[Part, ...]:
+    """Describe the discriminator, as ELECTRA has it."""
+    return (Part("discriminator_predictions", (linear("dense", c.hidden, c.hidden), linear("dense_prediction", c.hidden, 1)), "head"),)
+
+
+def classifier(c: Sizes, words: str | None) -> tuple[Part, ...]:
+    """Describe two linear maps on the first token."""
+    maps = (linear("linear_hidden", c.hidden, c.hidden), linear("linear_out", c.hidden, c.labels))
+    return (Part("classifier", maps, "head", stream="one"),)
+
+
+def multiple_choice(c: Sizes, words: str | None) -> tuple[Part, ...]:
+    """Describe the same with always one output."""
+    maps = (linear("linear_hidden", c.hidden, c.hidden), linear("linear_out", c.hidden, 1))
+    return (Part("classifier", maps, "head", stream="one"),)
+
+
+HEADS = {
+    "ForPreTraining": Worn(pre_training),
+    "ForMaskedLM": Worn(masked_lm),
+    "ForTokenClassification": Worn(labels_of_each),
+    "ForQuestionAnswering": Worn(span_ends),
+}
+CLASSES = {
+    **dressed("Funnel", "funnel", funnel, HEADS),
+    **dressed(
+        "Funnel",
+        "funnel",
+        base,
+        {"ForSequenceClassification": Worn(classifier), "ForMultipleChoice": Worn(multiple_choice)},
+        bare="BaseModel",
+    ),
+}
+
+FAMILIES = {"funnel": Family("funnel", FIELDS, CLASSES, "FunnelModel", neutral=NEUTRAL)}

@@ -1,0 +1,42 @@
+"""GTE: an encoder for long embeddings, Nomic's with biases (Zhang et al., 2024).
+
+Source: arXiv 2407.19669; names as in transformers 5.23.0, models/gte/modeling_gte.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.encoders.nomic_bert import NEUTRAL, body
+from weighbridge.blueprints.modules.bert_family import BERT_TASKS, Worn, bert_fields, dressed, vocabulary
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, size, switch, told
+from weighbridge.core.parts import layer_norm, linear
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Part
+
+FIELDS = (
+    *(f for f in bert_fields(vocab=250048) if f.word not in ("positions", "types", "head_dim")),
+    size("head_dim", "head_dim", lambda c: exact(c.hidden, c.heads), "D", "width of a head"),
+    size("types", "type_vocab_size", 1, "T", "token types", minimum=0),
+    told("typed", lambda c: c.types > 0),
+    switch("pooled", "add_pooling_layer", False, silent=True),
+)
+
+
+def gte(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+    """Describe the encoder; without token types there is no table of them."""
+    H, I = c.hidden, c.mlp
+    gated = (linear("gate_proj", H, I, bias=False), linear("up_proj", H, I, bias=False), linear("down_proj", I, H))
+    embeddings, *rest = body(c, Part("mlp", gated, "feed_forward"), bias=True, pooled=pooled, words=words)
+    first, _, norm = embeddings.children
+    return (embeddings if c.typed else embeddings._replace(children=(first, norm)), *rest)
+
+
+def masked_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
+    """Describe the vocabulary head."""
+    H = c.hidden
+    return (Part("lm_head", (linear("dense", H, H), layer_norm("layer_norm", H), vocabulary(c, "decoder", H, words=words)), "lm_head"),)
+
+
+HEADS = {"ForMaskedLM": Worn(masked_lm), **{name: BERT_TASKS[name] for name in ("ForSequenceClassification", "ForTokenClassification")}}
+
+FAMILIES = {"gte": Family("gte", FIELDS, dressed("Gte", "gte", gte, HEADS), "GteModel", NEUTRAL)}

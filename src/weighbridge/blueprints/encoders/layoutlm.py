@@ -1,0 +1,88 @@
+"""LayoutLM and LiLT: text with the places it stands at on a page (Xu et al., 2019; Wang et al., 2022).
+
+Source: arXiv 1912.13318, 2202.13669; class and tensor names as in transformers 5.23.0,
+models/layoutlm/modeling_layoutlm.py and models/lilt/modeling_lilt.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.bert_family import (
+    BERT_TASKS,
+    POOLED,
+    ROBERTA_HEADS,
+    Worn,
+    attention,
+    bert_embeddings,
+    bert_fields,
+    bert_lm,
+    closing,
+    dressed,
+    encoder_of,
+    feed_forward,
+    pooler,
+)
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, size
+from weighbridge.core.parts import attend, embedding, layer_norm, linear
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part
+
+PLACES = size("places", "max_2d_position_embeddings", 1024, "P", "coordinates on a page")
+
+
+def places(c: Sizes, width: Size) -> tuple[Part, ...]:
+    """Describe the embeddings of a box's corner, height and width."""
+    return tuple(embedding(f"{axis}_position_embeddings", c.places, width) for axis in "xyhw")
+
+
+def layoutlm(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+    """Describe the encoder: BERT's, with places added to the embeddings."""
+    tokens, positions, *others = bert_embeddings(c).children
+    embeddings = Part("embeddings", (tokens, positions, *places(c, c.hidden), *others), "embeddings")
+    layer = Part("layer", (attention(c), *feed_forward(c)), "layer", repeat=c.layers)
+    return (embeddings, encoder_of(layer), pooler(c))
+
+
+def lilt(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+    """Describe the encoder: RoBERTa's, and beside it a narrower one for the layout."""
+    H, narrow = c.hidden, c.hidden // c.shrink
+    layout = Part("layout_embeddings", (
+        *places(c, H // 6),
+        embedding("box_position_embeddings", c.positions, narrow),
+        linear("box_linear_embeddings", H, narrow),
+        layer_norm("LayerNorm", narrow),
+    ), "embeddings")  # fmt: skip
+    return (bert_embeddings(c), layout, encoder_of(lilt_layer(c, narrow)), *((pooler(c),) if pooled else ()))
+
+
+def lilt_layer(c: Sizes, narrow: Size) -> Part:
+    """Describe a layer of both streams; their scores are added, each keeps its values."""
+    H, narrow_mlp = c.hidden, c.mlp // c.shrink
+    inner = Part("self", (
+        *(linear(name, H, H) for name in ("query", "key", "value")),
+        *(linear(f"layout_{name}", narrow, narrow) for name in ("query", "key", "value")),
+        attend(heads=c.heads, head_dim=c.head_dim),
+        attend(heads=c.heads, head_dim=c.head_dim // c.shrink),
+    ), "attention")  # fmt: skip
+    return Part("layer", (
+        Part("attention", (inner, closing(H, H), closing(narrow, narrow)._replace(name="layout_output")), "self_attention"),
+        *feed_forward(c),
+        Part("layout_intermediate", (linear("dense", narrow, narrow_mlp),), "feed_forward"),
+        closing(narrow_mlp, narrow, kind="feed_forward")._replace(name="layout_output"),
+    ), "layer", repeat=c.layers)  # fmt: skip
+
+
+LAYOUTLM_HEADS = {"ForMaskedLM": Worn(bert_lm), **{name: BERT_TASKS[name] for name in BERT_TASKS if name != "ForMultipleChoice"}}
+LILT_HEADS = {name: ROBERTA_HEADS[name] for name in ("ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering")}
+
+FAMILIES = {
+    "layoutlm": Family(
+        "layoutlm", (*bert_fields(), PLACES, POOLED), dressed("LayoutLM", "layoutlm", layoutlm, LAYOUTLM_HEADS), "LayoutLMModel"
+    ),
+    "lilt": Family(
+        "lilt",
+        (*bert_fields(), PLACES, size("shrink", "channel_shrink_ratio", 4, "R", "times the layout stream is narrower"), POOLED),
+        dressed("Lilt", "lilt", lilt, LILT_HEADS),
+        "LiltModel",
+    ),
+}

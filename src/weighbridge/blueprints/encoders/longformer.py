@@ -1,0 +1,94 @@
+"""Longformer: RoBERTa over long texts, each token seeing a window and chosen ones everything (Beltagy et al., 2020).
+
+Source: arXiv 2004.05150; class and tensor names as in transformers 5.23.0, models/longformer/modeling_longformer.py. Texts
+are padded to whole windows, and a window is computed in overlapping chunks; the FLOPs are those of the chunks.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weighbridge.blueprints.encoders.roberta import roberta_embeddings
+from weighbridge.blueprints.modules.bert_family import (
+    POOLED,
+    ROBERTA_HEADS,
+    Encoder,
+    bert_fields,
+    closing,
+    dressed,
+    encoder_of,
+    feed_forward,
+    pooler,
+)
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, choice
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import attend, linear, matmul
+from weighbridge.core.tree import Node, Part, Span, Stream
+
+
+def windows(value: Any) -> tuple[int, ...]:
+    """Read the windows: one for all layers, or one for each; they are even.
+
+    >>> windows(512), windows([2, 4])
+    ((512,), (2, 4))
+    """
+    found = tuple(value) if isinstance(value, (list, tuple)) else (value,)
+    for window in found:
+        if type(window) is not int or window < 2 or window % 2:
+            raise ConfigError("a window is an even number of tokens", key="attention_window", value=window)
+    return (found[0],) if len(set(found)) == 1 else found
+
+
+FIELDS = (*bert_fields(), choice("windows", "attention_window", 512, read=windows), POOLED)
+
+
+def longformer(whole: Stream | None) -> Encoder:
+    """Return the encoder whose class lets the tokens of stream *whole* see everything, or none."""
+
+    def encoder(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+        padded = Span(Span("seq", add=max(c.windows) - 1, over=max(c.windows)), times=max(c.windows))
+        inside = encoder_of(layers(c, padded, whole)[0], *layers(c, padded, whole)[1:])._replace(stream=padded)
+        return (roberta_embeddings(c), inside, *((pooler(c),) if pooled else ()))
+
+    return encoder
+
+
+def layers(c: Sizes, padded: Stream, whole: Stream | None) -> list[Part]:
+    """Describe the layers, those of one window together."""
+
+    def of(window: int) -> Part:
+        attention = Part("attention", (windowed(c, window, padded, whole), closing(c.hidden, c.hidden)), "self_attention")
+        return Part("layer", (attention, *feed_forward(c)), "layer", repeat=c.layers)
+
+    if len(c.windows) == 1:
+        return [of(c.windows[0])]
+    places = {window: tuple(index for index, found in enumerate(c.windows) if found == window) for window in sorted(set(c.windows))}
+    return [of(window)._replace(repeat=len(at), at=at) for window, at in places.items()]
+
+
+def windowed(c: Sizes, window: int, padded: Stream, whole: Stream | None) -> Part:
+    """Describe attention over chunks of one window each, half of it new; and what lets tokens see, and be seen by, all others."""
+    H, A, d, half = c.hidden, c.heads, c.head_dim, window // 2
+    chunks, halves = Span(padded, over=half, plus=-1), Span(padded, over=half)
+    given = "never" if whole is None else None
+    nodes: list[Node] = [linear(name, H, H) for name in ("query", "key", "value")]
+    nodes += [linear("query_global", H, H, stream=whole)._replace(given=given)]
+    nodes += [linear(name, H, H)._replace(given=given) for name in ("key_global", "value_global")]
+    nodes += [matmul("scores", (A, chunks, window, window, d)), matmul("values", (A, halves, half, 3 * half, d))]
+    if whole is not None:
+        nodes += [attend(heads=A, head_dim=d, queries=whole, keys=padded), attend(heads=A, head_dim=d, queries=padded, keys=whole)]
+    return Part("self", tuple(nodes), "attention")
+
+
+# A sequence is classified by its first token, which sees everything; of a question, all tokens do, however many they are.
+PLAIN = ("ForMaskedLM", "ForTokenClassification")
+ASKING = ("ForMultipleChoice", "ForQuestionAnswering")
+CLASSES = {
+    **dressed("Longformer", "longformer", longformer(None), {name: ROBERTA_HEADS[name] for name in PLAIN}),
+    **dressed("Longformer", "longformer", longformer("one"), {"ForSequenceClassification": ROBERTA_HEADS["ForSequenceClassification"]}),
+    **dressed("Longformer", "longformer", longformer("question"), {name: ROBERTA_HEADS[name] for name in ASKING}),
+}
+CLASSES["LongformerModel"] = dressed("Longformer", "longformer", longformer(None), {})["LongformerModel"]
+
+FAMILIES = {"longformer": Family("longformer", FIELDS, CLASSES, "LongformerModel", neutral=frozenset({"onnx_export"}))}

@@ -1,0 +1,49 @@
+"""MarkupLM: text with the path of its element in a page's tree (Li et al., 2021).
+
+Source: arXiv 2110.08518; class and tensor names as in transformers 5.23.0, models/markuplm/modeling_markuplm.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.bert_family import BERT_TASKS, POOLED, attention, bert_fields, dressed, encoder_of, feed_forward, pooler
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, size
+from weighbridge.core.parts import embedding, layer_norm, linear
+from weighbridge.core.tree import Part
+
+FIELDS = (
+    *bert_fields(),
+    size("depth", "max_depth", 50, "D", "depth of a path"),
+    size("tags", "max_xpath_tag_unit_embeddings", 256, "G", "tags"),
+    size("subscripts", "max_xpath_subs_unit_embeddings", 1024, "U", "subscripts"),
+    size("unit", "xpath_unit_hidden_size", 32, "E", "size of a step of a path"),
+    POOLED,
+)
+NEUTRAL = frozenset({"subs_pad_id", "tag_pad_id"})
+
+
+def markuplm(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+    """Describe the encoder: BERT's, with paths added to the embeddings."""
+    H, path = c.hidden, c.unit * c.depth
+    paths = Part("xpath_embeddings", (
+        # It stands there and is never used.
+        linear("xpath_unitseq2_embeddings", path, H)._replace(given="never"),
+        linear("xpath_unitseq2_inner", path, 4 * H),
+        linear("inner2emb", 4 * H, H),
+        embedding("xpath_tag_sub_embeddings", c.tags, c.unit)._replace(repeat=c.depth),
+        embedding("xpath_subs_sub_embeddings", c.subscripts, c.unit)._replace(repeat=c.depth),
+    ), "embeddings")  # fmt: skip
+    embeddings = Part("embeddings", (
+        embedding("word_embeddings", c.vocab, H),
+        embedding("position_embeddings", c.positions, H),
+        paths,
+        embedding("token_type_embeddings", c.types, H),
+        layer_norm("LayerNorm", H),
+    ), "embeddings")  # fmt: skip
+    layer = Part("layer", (attention(c), *feed_forward(c)), "layer", repeat=c.layers)
+    return (embeddings, encoder_of(layer), *((pooler(c),) if pooled else ()))
+
+
+HEADS = {name: worn for name, worn in BERT_TASKS.items() if name != "ForMultipleChoice"}
+
+FAMILIES = {"markuplm": Family("markuplm", FIELDS, dressed("MarkupLM", "markuplm", markuplm, HEADS), "MarkupLMModel", neutral=NEUTRAL)}

@@ -1,0 +1,127 @@
+"""ModernBERT, and its twin trained as a decoder: rotary positions, gated feed-forward, no biases (Warner et al., 2024).
+
+Source: arXiv 2412.13663; Ettin 2507.11412; class and tensor names as in transformers 5.23.0,
+models/modernbert/modeling_modernbert.py and models/modernbert_decoder/modeling_modernbert_decoder.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.bert_family import HEAD_DIM, POOLED, Worn, dressed
+from weighbridge.config.family import Family
+from weighbridge.config.fields import LABELS, TIED, Field, Sizes, size, switch
+from weighbridge.core.parts import attend, embedding, layer_norm, linear
+from weighbridge.core.tree import Every, Part, Stream
+
+FIELDS: tuple[Field, ...] = (
+    size("vocab", "vocab_size", 50368, "V", "vocabulary size"),
+    size("hidden", "hidden_size", 768, "H", "hidden size"),
+    size("mlp", "intermediate_size", 1152, "I", "intermediate size"),
+    size("layers", "num_hidden_layers", 22, "L", "layers"),
+    size("heads", "num_attention_heads", 12, "A", "attention heads"),
+    HEAD_DIM,
+    LABELS,
+    TIED,
+    switch("attention_bias", "attention_bias", False),
+    switch("mlp_bias", "mlp_bias", False),
+    switch("norm_bias", "norm_bias", False),
+    switch("decoder_bias", "decoder_bias", True),
+    switch("classifier_bias", "classifier_bias", False),
+    POOLED,
+)
+NEUTRAL = frozenset(
+    """classifier_activation classifier_pooling cls_token_id deterministic_flash_attn embedding_dropout global_attn_every_n_layers
+    global_rope_theta hidden_activation initializer_cutoff_factor layer_types local_attention local_rope_theta max_position_embeddings
+    mlp_dropout norm_eps reference_compile repad_logits_with_grad sliding_window sparse_pred_ignore_index sparse_prediction""".split()
+)
+
+
+def modernbert(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+    """Describe the encoder, with queries, keys and values in one matrix."""
+    return body(c, linear("Wqkv", c.hidden, 3 * c.hidden, bias=c.attention_bias))
+
+
+def modernbert_decoder(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+    """Describe the decoder, with queries, keys and values apart."""
+    return body(c, *(linear(name, c.hidden, c.hidden, bias=c.attention_bias) for name in ("q_proj", "k_proj", "v_proj")))
+
+
+def body(c: Sizes, *inputs: Part) -> tuple[Part, ...]:
+    """Describe embeddings, layers and the last norm; the first layer has no norm in front of its attention."""
+    H = c.hidden
+    attention = Part("attn", (
+        *inputs,
+        linear("Wo", H, H, bias=c.attention_bias),
+        attend(heads=c.heads, head_dim=c.head_dim),
+    ), "self_attention")  # fmt: skip
+    mlp = Part("mlp", (linear("Wi", H, 2 * c.mlp, bias=c.mlp_bias), linear("Wo", c.mlp, H, bias=c.mlp_bias)), "feed_forward")
+    block = (attention, norm(c, "mlp_norm"), mlp)
+    return (
+        Part("embeddings", (embedding("tok_embeddings", c.vocab, H), norm(c, "norm")), "embeddings"),
+        Part("layers", block, "layer", repeat=1),
+        Part("layers", (norm(c, "attn_norm"), *block), "layer", repeat=c.layers - 1, at=Every(1)),
+        norm(c, "final_norm"),
+    )
+
+
+def norm(c: Sizes, name: str) -> Part:
+    """Describe a norm, with a shift on a switch."""
+    return layer_norm(name, c.hidden, bias=c.norm_bias)
+
+
+def transform(c: Sizes, name: str, stream: Stream | None = None) -> Part:
+    """Describe the linear map and norm in front of every output."""
+    return Part(name, (linear("dense", c.hidden, c.hidden, bias=c.classifier_bias), norm(c, "norm")), "transform", stream=stream)
+
+
+def masked_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
+    """Describe the vocabulary head."""
+    return transform(c, "head"), linear("decoder", c.hidden, c.vocab, bias=c.decoder_bias, tied_to=words)
+
+
+def causal_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
+    """Describe the same as the decoder names it."""
+    return transform(c, "lm_head"), linear("decoder", c.hidden, c.vocab, bias=c.decoder_bias, tied_to=words)
+
+
+def labels_of_one(c: Sizes, words: str | None) -> tuple[Part, ...]:
+    """Describe one output per label on the pooled token."""
+    return transform(c, "head", "one"), linear("classifier", c.hidden, c.labels, stream="one")
+
+
+def labels_of_each(c: Sizes, words: str | None) -> tuple[Part, ...]:
+    """Describe one output per label on every token."""
+    return transform(c, "head"), linear("classifier", c.hidden, c.labels)
+
+
+def choice_of_one(c: Sizes, words: str | None) -> tuple[Part, ...]:
+    """Describe multiple choice: always one output."""
+    return transform(c, "head", "one"), linear("classifier", c.hidden, 1, stream="one")
+
+
+def labels_of_last(c: Sizes, words: str | None) -> tuple[Part, ...]:
+    """Describe the decoder's classifier: it works on every token, and the last one is taken."""
+    return transform(c, "head"), linear("classifier", c.hidden, c.labels, bias=c.classifier_bias)
+
+
+HEADS = {
+    "ForMaskedLM": Worn(masked_lm),
+    "ForSequenceClassification": Worn(labels_of_one),
+    "ForMultipleChoice": Worn(choice_of_one),
+    "ForTokenClassification": Worn(labels_of_each),
+    "ForQuestionAnswering": Worn(labels_of_each),
+}
+DECODER_HEADS = {"ForCausalLM": Worn(causal_lm), "ForSequenceClassification": Worn(labels_of_last)}
+WORDS = "embeddings.tok_embeddings.weight"
+
+FAMILIES = {
+    "modernbert": Family(
+        "modernbert", FIELDS, dressed("ModernBert", "model", modernbert, HEADS, words=WORDS), "ModernBertModel", neutral=NEUTRAL
+    ),
+    "modernbert-decoder": Family(
+        "modernbert-decoder",
+        FIELDS,
+        dressed("ModernBertDecoder", "model", modernbert_decoder, DECODER_HEADS, words=WORDS),
+        "ModernBertDecoderModel",
+        neutral=NEUTRAL,
+    ),
+}

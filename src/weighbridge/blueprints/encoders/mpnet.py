@@ -1,0 +1,48 @@
+"""MPNet: masked and permuted pre-training, with a relative position bias that all layers share (Song et al., 2020).
+
+Source: arXiv 2004.09297; class and tensor names as in transformers 5.23.0, models/mpnet/modeling_mpnet.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.bert_family import (
+    POOLED,
+    ROBERTA_HEADS,
+    bert_embeddings,
+    bert_fields,
+    dressed,
+    encoder_of,
+    feed_forward,
+    pooler,
+)
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, size
+from weighbridge.core.parts import attend, embedding, layer_norm, linear
+from weighbridge.core.tree import Part
+
+FIELDS = (
+    *bert_fields(vocab=30527, types=None),
+    size("buckets", "relative_attention_num_buckets", 32, "B", "buckets of relative positions"),
+    POOLED,
+)
+
+
+def mpnet(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+    """Describe the encoder."""
+    H = c.hidden
+    heads = Part("attn", (
+        linear("q", H, H),
+        linear("k", H, H),
+        linear("v", H, H),
+        linear("o", H, H),
+        attend(heads=c.heads, head_dim=c.head_dim),
+    ), "attention")  # fmt: skip
+    attention = Part("attention", (heads, layer_norm("LayerNorm", H)), "self_attention")
+    layer = Part("layer", (attention, *feed_forward(c)), "layer", repeat=c.layers)
+    encoder = encoder_of(layer, embedding("relative_attention_bias", c.buckets, c.heads))
+    return (bert_embeddings(c, typed=False), encoder, *((pooler(c),) if pooled else ()))
+
+
+HEADS = {name: head for name, head in ROBERTA_HEADS.items() if name != "ForCausalLM"}
+
+FAMILIES = {"mpnet": Family("mpnet", FIELDS, dressed("MPNet", "mpnet", mpnet, HEADS), "MPNetModel")}

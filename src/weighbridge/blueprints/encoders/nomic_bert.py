@@ -1,0 +1,139 @@
+"""BERT with rotary positions, for long embeddings: Nomic Embed (Nussbaum et al., 2024) and Jina Embeddings v3.
+
+Source: arXiv 2402.01613, 2409.10173; class and tensor names as in transformers 5.23.0,
+models/nomic_bert/modeling_nomic_bert.py and models/jina_embeddings_v3/modeling_jina_embeddings_v3.py. Published configs
+of Nomic's have GPT-2's keys: those of the same structure are read, others (experts, biases, an MLP without a gate) refused.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.bert_family import BERT_TASKS, POOLED, ROBERTA_HEADS, Worn, bert_fields, dressed, pooler, vocabulary
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Field, Sizes, size, switch, told
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import attend, embedding, layer_norm, linear
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Part, Tensor
+
+NEUTRAL = frozenset({"max_position_embeddings"})
+GPT2 = {"hidden_size": "n_embd", "num_hidden_layers": "n_layer", "num_attention_heads": "n_head", "intermediate_size": "n_inner"}
+GPT2_NEUTRAL = NEUTRAL | frozenset(
+    """attn_pdrop causal dense_seq_output embd_pdrop expert_choice_router ffn_div fused_bias_fc fused_dropout_add_ln
+    max_trained_positions n_positions reorder_and_upcast_attn rotary_emb_base rotary_emb_fraction rotary_emb_interleaved
+    rotary_emb_scale_base rotary_scaling_factor scale_attn_by_inverse_layer_idx scale_attn_weights summary_activation
+    summary_first_dropout summary_proj_to_labels summary_type summary_use_proj use_flash_attn use_xentropy""".split()
+)
+
+
+def body(c: Sizes, mlp: Part, *, bias: bool, pooled: bool, words: str | None) -> tuple[Part, ...]:
+    """Describe embeddings, pooler and layers, in the order of names."""
+    H, wide = c.hidden, c.heads * c.head_dim
+    embeddings = Part("embeddings", (
+        embedding("word_embeddings", c.vocab, H, tied_to=words),
+        embedding("token_type_embeddings", c.types, H),
+        layer_norm("LayerNorm", H),
+    ), "embeddings")  # fmt: skip
+    attention = Part("self_attn", (
+        linear("q_proj", H, wide, bias=bias),
+        linear("k_proj", H, wide, bias=bias),
+        linear("v_proj", H, wide, bias=bias),
+        linear("o_proj", wide, H, bias=bias),
+        attend(heads=c.heads, head_dim=c.head_dim),
+    ), "self_attention")  # fmt: skip
+    children = (layer_norm("post_attention_layernorm", H), mlp, attention, layer_norm("post_mlp_layernorm", H))
+    return (embeddings, *((pooler(c),) if pooled else ()), Part("layers", children, "layer", repeat=c.layers))
+
+
+def nomic_bert(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+    """Describe Nomic's encoder: gated feed-forward, no biases."""
+    H, I = c.hidden, c.mlp
+    gated = (linear("gate_proj", H, I, bias=False), linear("up_proj", H, I, bias=False), linear("down_proj", I, H, bias=False))
+    return body(c, Part("mlp", gated, "feed_forward"), bias=False, pooled=pooled, words=words)
+
+
+def jina_embeddings(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+    """Describe Jina's encoder, XLM-R with rotary positions."""
+    plain = (linear("fc1", c.hidden, c.mlp), linear("fc2", c.mlp, c.hidden))
+    return body(c, Part("mlp", plain, "feed_forward"), bias=True, pooled=pooled, words=words)
+
+
+def masked_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
+    """Describe the vocabulary head."""
+    H = c.hidden
+    transform = Part("transform", (linear("dense", H, H), layer_norm("layer_norm", H)), "transform")
+    decoder = vocabulary(c, "decoder", H, words=words, bias="cls.predictions.bias" if c.tied else None)
+    return (Part("cls", (Part("predictions", (Tensor("bias", (c.vocab,), "bias"), transform, decoder), "lm_head"),), "head"),)
+
+
+def pre_training(c: Sizes) -> Part:
+    """Describe NomicBertForPreTraining, as in the code beside the published files: a vocabulary head without biases."""
+    words = "bert.embeddings.word_embeddings.weight" if c.tied else None
+    transform = Part("transform", (linear("dense", c.hidden, c.hidden, bias=False), layer_norm("layer_norm", c.hidden)), "transform")
+    predictions = Part("predictions", (transform, linear("decoder", c.hidden, c.vocab, bias=False, tied_to=words)), "lm_head")
+    return Part("", (Part("bert", nomic_bert(c, pooled=False), "backbone"), Part("cls", (predictions,), "head")), "model")
+
+
+def only(key: str, *known: bool | int | str) -> Field:
+    """Declare a key of published configs that may have one value: another is another structure, which is refused."""
+
+    def checked(value: object) -> object:
+        if value not in known:
+            raise ConfigError(f"{value!r} is not described, only {known[0]!r}", key=key, value=value)
+        return value
+
+    return Field(key, key, known[0], "choice", read=checked, silent=True)
+
+
+def _padded(c: Sizes) -> bool:
+    for key, value, multiple in (("vocab_size", c.vocab, c.pad_to), ("n_inner", c.mlp, c.inner_to)):
+        if value % multiple:
+            raise ConfigError(f"the published code rounds it up to a multiple of {multiple}", key=key, value=value, hint="state it rounded")
+    return True
+
+
+PUBLISHED = (
+    *(only(key, False) for key in """qkv_proj_bias mlp_fc1_bias mlp_fc2_bias prenorm parallel_block parallel_block_tied_norm
+        use_rms_norm norm_mlp""".split()),
+    only("num_experts", 0),
+    only("moe_every_n_layers", 0, -1),
+    only("activation_function", "swiglu"),
+    Field("pad_to", "pad_vocab_size_multiple", 1, "choice", silent=True),
+    Field("inner_to", "n_inner", None, "choice", read=lambda stated: 1 if stated is None else 256, silent=True),
+    told("padded", _padded),
+)  # fmt: skip
+HEADS = {"ForMaskedLM": Worn(masked_lm), **{name: BERT_TASKS[name] for name in ("ForSequenceClassification", "ForTokenClassification")}}
+JINA_HEADS = {name: head for name, head in ROBERTA_HEADS.items() if name not in ("ForCausalLM", "ForMultipleChoice")}
+HEAD_DIM = size("head_dim", "head_dim", lambda c: exact(c.hidden, c.heads), "D", "width of a head")
+NOMIC = tuple(
+    field._replace(aliases=(GPT2[field.key],)) if field.key in GPT2 else field
+    for field in bert_fields(vocab=30528)
+    if field.word not in ("positions", "head_dim")
+)
+JINA = tuple(
+    HEAD_DIM if field.word == "head_dim" else field
+    for field in bert_fields(vocab=250002, types=1, hidden=1024, mlp=4096, layers=24, heads=16)
+    if field.word != "positions"
+)
+
+FAMILIES = {
+    "nomic_bert": Family(
+        "nomic_bert",
+        (
+            *NOMIC,
+            HEAD_DIM,
+            switch("pooled", "add_pooling_layer", False, silent=True),
+            *PUBLISHED,
+        ),
+        {**dressed("NomicBert", "nomic_bert", nomic_bert, HEADS), "NomicBertForPreTraining": pre_training},
+        "NomicBertModel",
+        neutral=GPT2_NEUTRAL,
+        remote=frozenset({"NomicBertForPreTraining"}),
+    ),
+    "jina_embeddings_v3": Family(
+        "jina_embeddings_v3",
+        (*JINA, POOLED),
+        dressed("JinaEmbeddingsV3", "roberta", jina_embeddings, JINA_HEADS, first=True),
+        "JinaEmbeddingsV3Model",
+        neutral=NEUTRAL,
+    ),
+}

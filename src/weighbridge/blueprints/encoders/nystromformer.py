@@ -1,0 +1,117 @@
+"""BERT with attention by approximation: Nystromformer, YOSO, MRA (Xiong et al., Zeng et al., 2021 and 2022).
+
+Source: arXiv 2102.03902, 2111.09714, 2207.10284; class and tensor names as in transformers 5.23.0,
+models/{nystromformer,yoso,mra}/modeling_*.py. Position tables have two rows more than the config says.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.bert_family import (
+    BERT_TASKS,
+    POOLED,
+    ROBERTA_HEADS,
+    Encoder,
+    Worn,
+    bert_fields,
+    bert_lm,
+    closing,
+    dressed,
+    encoder_of,
+    feed_forward,
+    two_ends,
+)
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Field, Sizes, choice, size, switch, told
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, matmul
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part, Tensor, Untold
+
+NYSTROM = (
+    *bert_fields(vocab=30000, positions=510),
+    size("landmarks", "num_landmarks", 64, "M", "landmarks"),
+    size("segment", "segment_means_seq_len", 64, "N", "tokens that landmarks are means of"),
+    told("whole", lambda c: c.landmarks == c.segment),
+    size("kernel", "conv_kernel_size", 65, "K", "width of the convolution"),
+    POOLED,
+)
+YOSO = (
+    *bert_fields(vocab=50265, positions=4096, types=1),
+    choice("convolved", "conv_window", None, read=lambda value: value is not None),
+    size("kernel", "conv_window", 1, "K", "width of the convolution"),
+    switch("expected", "use_expectation", True),
+    POOLED,
+)
+MRA = (*bert_fields(vocab=50265, types=1), POOLED)
+
+
+def body(c: Sizes, *inside: Node, buffers: tuple[Tensor, ...] = ()) -> tuple[Part, ...]:
+    """Describe BERT with *inside* in its attention, and no pooler."""
+    H = c.hidden
+    embeddings = Part("embeddings", (
+        *buffers,
+        embedding("word_embeddings", c.vocab, H),
+        embedding("position_embeddings", c.positions + 2, H),
+        embedding("token_type_embeddings", c.types, H),
+        layer_norm("LayerNorm", H),
+    ), "embeddings")  # fmt: skip
+    inner = Part("self", (*(linear(name, H, H) for name in ("query", "key", "value")), *inside), "attention")
+    layer = Part("layer", (Part("attention", (inner, closing(H, H)), "self_attention"), *feed_forward(c)), "layer", repeat=c.layers)
+    return (embeddings, encoder_of(layer))
+
+
+def convolution(c: Sizes) -> Part:
+    """Describe the convolution over the values, one kernel a head."""
+    weight = Tensor("weight", (c.heads, 1, c.kernel, 1))
+    return Part("conv", (weight._replace(role="gain"), matmul("convolve", ("seq", c.hidden, c.kernel))), "convolution")
+
+
+def nystromformer(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+    """Describe attention through landmarks: three kernels, and the inverse of one by six iterations."""
+    A, d, M = c.heads, c.head_dim, c.landmarks
+    inverse: tuple[Size, ...] = (6 * 4, A, M, M, M)
+    through = matmul(
+        "landmarks", (A, "seq", M, d), (A, M, M, d), (A, M, "seq", d), inverse, (A, "seq", M, M), (A, M, "seq", d), (A, "seq", M, d)
+    )
+    return body(c, convolution(c), attend(heads=A, head_dim=d) if c.whole else through)
+
+
+def yoso(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+    """Describe attention by its expectation; by hashes it is a kernel whose work nobody can tell from the config."""
+    sight = "seq" if c.expected else Untold("YOSO's hashing is a kernel of its own")
+    return body(c, *((convolution(c),) if c.convolved else ()), attend(heads=c.heads, head_dim=c.head_dim, keys=sight))
+
+
+def mra(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+    """Describe attention by blocks of several resolutions, a kernel that picks them as it runs."""
+    places = Tensor("position_ids", (1, c.positions), "buffer")
+    return body(c, attend(heads=c.heads, head_dim=c.head_dim, keys=Untold("MRA picks its blocks as it runs")), buffers=(places,))
+
+
+def multiple_choice(c: Sizes, words: str | None) -> tuple[Part, ...]:
+    """Describe two linear maps on the first token, one output."""
+    return linear("pre_classifier", c.hidden, c.hidden, stream="one"), linear("classifier", c.hidden, 1, stream="one")
+
+
+HEADS = {
+    "ForMaskedLM": Worn(bert_lm),
+    "ForSequenceClassification": ROBERTA_HEADS["ForSequenceClassification"],
+    "ForMultipleChoice": Worn(multiple_choice),
+    "ForTokenClassification": BERT_TASKS["ForTokenClassification"],
+    "ForQuestionAnswering": Worn(two_ends),
+}
+NEUTRAL = frozenset(
+    """add_cross_attention approx_mode block_per_row hash_code_len initial_prior_diagonal_n_blocks initial_prior_first_n_blocks
+    inv_coeff_init_option is_decoder lsh_backward num_hash use_fast_hash""".split()
+)
+
+
+def kin(model_type: str, name: str, fields: tuple[Field, ...], encoder: Encoder) -> Family:
+    """Return one of the three."""
+    return Family(model_type, fields, dressed(name, model_type, encoder, HEADS), f"{name}Model", neutral=NEUTRAL)
+
+
+FAMILIES = {
+    "nystromformer": kin("nystromformer", "Nystromformer", NYSTROM, nystromformer),
+    "yoso": kin("yoso", "Yoso", YOSO, yoso),
+    "mra": kin("mra", "Mra", MRA, mra),
+}

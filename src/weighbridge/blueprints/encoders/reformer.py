@@ -1,0 +1,118 @@
+"""Reformer: attention within hashed or neighbouring chunks, two streams beside each other, positions from two axes (Kitaev et al., 2020).
+
+Source: arXiv 2001.04451; names as in transformers 5.23.0, models/reformer/modeling_reformer.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.stage_fields import numbers
+from weighbridge.config.family import Blueprint, Family
+from weighbridge.config.fields import LABELS, Sizes, echo, listed, size, switch, told
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, stack
+from weighbridge.core.tree import Node, Part, Tensor, Untold
+
+if TYPE_CHECKING:
+    from typing import Any
+
+CHUNKED = Untold("tokens are filled up, sorted by hashes and cut into chunks")
+
+
+def kinds(value: Any) -> tuple[str, ...]:
+    """Read the kind of attention of each layer.
+
+    >>> kinds(["local", "lsh"])
+    ('local', 'lsh')
+    """
+    if not value or any(entry not in ("local", "lsh") for entry in value):
+        raise ConfigError(f"expected a list of local and lsh, found {value!r:.60}", key="attn_layers", value=value)
+    return tuple(value)
+
+
+def axes(c: Sizes) -> bool:
+    """Check that the widths of the axes' positions add up."""
+    if c.axial and (sum(c.axis_widths) != c.hidden or len(c.axis_widths) > len(c.axis_lengths)):
+        raise ConfigError(f"the widths {c.axis_widths!r:.40} of the axes do not make {c.hidden}", key="axial_pos_embds_dim")
+    return True
+
+
+FIELDS = (
+    size("vocab", "vocab_size", 320, "V", "vocabulary size"),
+    size("positions", "max_position_embeddings", 4096, "S", "positions"),
+    size("hidden", "hidden_size", 256, "H", "hidden size"),
+    size("mlp", "feed_forward_size", 512, "I", "intermediate size"),
+    listed("kinds", "attn_layers", ["local", "lsh"] * 3)._replace(read=kinds),
+    *echo("num_hidden_layers", lambda c: len(c.kinds)),
+    size("heads", "num_attention_heads", 12, "A", "attention heads"),
+    size("head_dim", "attention_head_size", 64, "D", "width of a head"),
+    switch("axial", "axial_pos_embds", True),
+    numbers("axis_lengths", "axial_pos_shape", (64, 64)),
+    numbers("axis_widths", "axial_pos_embds_dim", (64, 192)),
+    told("fitting", axes),
+    LABELS,
+)
+
+
+def positions(c: Sizes) -> Part:
+    """Describe the positions: vectors for each axis of a grid, or one for each."""
+    if not c.axial:
+        return Part("position_embeddings", (embedding("embedding", c.positions, c.hidden),), "embedding")
+    ones = (1,) * len(c.axis_lengths)
+    shapes = ((*ones[:axis], c.axis_lengths[axis], *ones[axis + 1 :], width) for axis, width in enumerate(c.axis_widths))
+    weights = Part("weights", tuple(Tensor(str(axis), shape, "embedding") for axis, shape in enumerate(shapes)), "embedding")
+    return Part("position_embeddings", (weights,), "embedding")
+
+
+def layer(c: Sizes, kind: str) -> tuple[Node, ...]:
+    """Describe a layer; what is hashed has one map for queries and keys."""
+    H, wide = c.hidden, c.heads * c.head_dim
+    maps = (linear(name, H, wide, bias=False) for name in (("query_key", "value") if kind == "lsh" else ("query", "key", "value")))
+    own = Part("self_attention", (*maps, attend(heads=c.heads, head_dim=c.head_dim)), "self_attention", stream=CHUNKED)
+    out = Part("output", (linear("dense", wide, H, bias=False),), "attention")
+    return (
+        Part("attention", (layer_norm("layer_norm", H), own, out), "attention"),
+        Part("feed_forward", (
+            layer_norm("layer_norm", H),
+            Part("dense", (linear("dense", H, c.mlp),)),
+            Part("output", (linear("dense", c.mlp, H),)),
+        ), "feed_forward"),
+    )  # fmt: skip
+
+
+def reformer(c: Sizes) -> tuple[Node, ...]:
+    """Describe words and positions, the layers, and a norm over both streams."""
+    layers = stack("layers", c.kinds, len(c.kinds), lambda kind: layer(c, kind))
+    return (
+        Part("embeddings", (embedding("word_embeddings", c.vocab, c.hidden), positions(c)), "embeddings"),
+        Part("encoder", (*layers, layer_norm("layer_norm", 2 * c.hidden)), "encoder"),
+    )
+
+
+def wearing(head: Blueprint) -> Blueprint:
+    """Return the blueprint of the backbone under a head."""
+    return lambda c: Part("", (Part("reformer", reformer(c), "backbone"), head(c)), "model")
+
+
+def vocabulary(c: Sizes) -> Part:
+    """Describe the head over the vocabulary."""
+    return Part("lm_head", (Tensor("bias", (c.vocab,), "bias"), linear("decoder", 2 * c.hidden, c.vocab, bias=False)), "lm_head")
+
+
+def labelled(c: Sizes) -> Part:
+    """Describe two layers on the first token."""
+    return Part("classifier", (linear("dense", 2 * c.hidden, c.hidden), linear("out_proj", c.hidden, c.labels)), "head", stream="one")
+
+
+CLASSES = {
+    "ReformerModel": lambda c: Part("", reformer(c), "model"),
+    "ReformerForMaskedLM": wearing(vocabulary),
+    "ReformerForSequenceClassification": wearing(labelled),
+    "ReformerForQuestionAnswering": wearing(lambda c: linear("qa_outputs", 2 * c.hidden, c.labels)),
+}
+NEUTRAL = frozenset(
+    """axial_norm_std chunk_size_lm_head hash_seed is_decoder local_attention_probs_dropout_prob local_attn_chunk_length
+    local_num_chunks_after local_num_chunks_before lsh_attention_probs_dropout_prob lsh_attn_chunk_length lsh_num_chunks_after
+    lsh_num_chunks_before num_buckets num_hashes tie_word_embeddings""".split()
+)
+FAMILIES = {"reformer": Family("reformer", FIELDS, CLASSES, "ReformerModel", NEUTRAL)}

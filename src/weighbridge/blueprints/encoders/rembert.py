@@ -1,0 +1,48 @@
+"""RemBERT: narrow embeddings at the input, wide and untied ones at the output (Chung et al., 2020).
+
+Source: arXiv 2010.12821; class and tensor names as in transformers 5.23.0, models/rembert/modeling_rembert.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.bert_family import (
+    BERT_TASKS,
+    DECODER,
+    POOLED,
+    Worn,
+    bert_embeddings,
+    bert_fields,
+    bert_layer,
+    dressed,
+    pooler,
+)
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, size
+from weighbridge.core.parts import layer_norm, linear
+from weighbridge.core.tree import Part
+
+FIELDS = (
+    *bert_fields(vocab=250300, hidden=1152, mlp=4608, layers=32, heads=18, tied=False),
+    size("embedding", "input_embedding_size", 256, "E", "size of the input embeddings"),
+    size("output", "output_embedding_size", 1664, "O", "size of the output embeddings"),
+    *DECODER,
+    POOLED,
+)
+
+
+def rembert(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+    """Describe the encoder: BERT's behind a projection."""
+    encoder = Part("encoder", (linear("embedding_hidden_mapping_in", c.embedding, c.hidden), bert_layer(c)), "encoder")
+    return (bert_embeddings(c, c.embedding), encoder, *((pooler(c),) if pooled else ()))
+
+
+def masked_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
+    """Describe the vocabulary head, which shares nothing with the input."""
+    inner = (linear("dense", c.hidden, c.output), linear("decoder", c.output, c.vocab), layer_norm("LayerNorm", c.output))
+    return (Part("cls", (Part("predictions", inner, "lm_head"),), "head"),)
+
+
+HEADS = {"ForMaskedLM": Worn(masked_lm), "ForCausalLM": Worn(masked_lm), **BERT_TASKS}
+NEUTRAL = frozenset({"classifier_dropout_prob"})
+
+FAMILIES = {"rembert": Family("rembert", FIELDS, dressed("RemBert", "rembert", rembert, HEADS), "RemBertModel", neutral=NEUTRAL)}

@@ -1,0 +1,60 @@
+"""Splinter: BERT pre-trained to find recurring spans, for questions with few examples (Ram et al., 2021).
+
+Source: arXiv 2101.00438; class and tensor names as in transformers 5.23.0, models/splinter/modeling_splinter.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.bert_family import (
+    POOLED,
+    Worn,
+    attention,
+    bert_embeddings,
+    bert_fields,
+    dressed,
+    encoder_of,
+    feed_forward,
+)
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes
+from weighbridge.core.parts import layer_norm, linear, matmul
+from weighbridge.core.tree import Part, Stream
+
+
+def splinter(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+    """Describe the encoder, without a pooler."""
+    layer = Part("layer", (attention(c), *feed_forward(c)), "layer", repeat=c.layers)
+    return (bert_embeddings(c), encoder_of(layer))
+
+
+def span_selection(c: Sizes, questions: Stream) -> tuple[Part, ...]:
+    """Describe the selection of spans for every question token."""
+    H = c.hidden
+
+    def transform(name: str, stream: Stream | None = None) -> Part:
+        return Part(name, (linear("dense", H, H), layer_norm("LayerNorm", H)), "transform", stream=stream)
+
+    return (Part("splinter_qass", (
+        transform("query_start_transform", questions),
+        transform("query_end_transform", questions),
+        transform("start_transform"),
+        transform("end_transform"),
+        linear("start_classifier", H, H, bias=False, stream=questions),
+        linear("end_classifier", H, H, bias=False, stream=questions),
+        matmul("select", (2, questions, "seq", H)),
+    ), "head"),)  # fmt: skip
+
+
+def question_answering(c: Sizes, words: str | None) -> tuple[Part, ...]:
+    """Describe one question for each text."""
+    return span_selection(c, "one")
+
+
+def pre_training(c: Sizes, words: str | None) -> tuple[Part, ...]:
+    """Describe as many questions as a text has masked spans."""
+    return span_selection(c, "question")
+
+
+HEADS = {"ForQuestionAnswering": Worn(question_answering), "ForPreTraining": Worn(pre_training)}
+
+FAMILIES = {"splinter": Family("splinter", (*bert_fields(), POOLED), dressed("Splinter", "splinter", splinter, HEADS), "SplinterModel")}

@@ -1,0 +1,48 @@
+"""SqueezeBERT: BERT with grouped convolutions of width one in place of linear maps (Iandola et al., 2020).
+
+Source: arXiv 2006.11316; class and tensor names as in transformers 5.23.0, models/squeezebert/modeling_squeezebert.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.bert_family import BERT_TASKS, POOLED, Worn, bert_embeddings, bert_fields, bert_lm, dressed, pooler
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, size
+from weighbridge.core.parts import attend, layer_norm
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Part, Tensor
+
+GROUPS = (("q", 4), ("k", 4), ("v", 4), ("post_attention", 1), ("intermediate", 4), ("output", 4))
+FIELDS = (
+    *bert_fields(),
+    size("embedding", "embedding_size", 768, "E", "embedding size, which is the hidden size"),
+    *(size(f"{name}_groups", f"{name}_groups", default, f"G_{name[0]}", f"groups ({name})") for name, default in GROUPS),
+    POOLED,
+)
+
+
+def grouped(name: str, inputs: Size, outputs: Size, groups: Size) -> Part:
+    """Describe a convolution of width one in groups."""
+    return Part(name, (Tensor("weight", (outputs, exact(inputs, groups), 1)), Tensor("bias", (outputs,), "bias")), "convolution")
+
+
+def squeezebert(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+    """Describe the encoder; every class keeps the pooler."""
+    H = c.hidden
+    layer = Part("layers", (
+        Part("attention", (
+            grouped("query", H, H, c.q_groups),
+            grouped("key", H, H, c.k_groups),
+            grouped("value", H, H, c.v_groups),
+            attend(heads=c.heads, head_dim=c.head_dim),
+        ), "self_attention"),
+        Part("post_attention", (grouped("conv1d", H, H, c.post_attention_groups), layer_norm("layernorm", H)), "attention"),
+        Part("intermediate", (grouped("conv1d", H, c.mlp, c.intermediate_groups),), "feed_forward"),
+        Part("output", (grouped("conv1d", c.mlp, H, c.output_groups), layer_norm("layernorm", H)), "feed_forward"),
+    ), "layer", repeat=c.layers)  # fmt: skip
+    return (bert_embeddings(c, c.embedding), Part("encoder", (layer,), "encoder"), pooler(c))
+
+
+HEADS = {"ForMaskedLM": Worn(bert_lm), **BERT_TASKS}
+
+FAMILIES = {"squeezebert": Family("squeezebert", FIELDS, dressed("SqueezeBert", "transformer", squeezebert, HEADS), "SqueezeBertModel")}

@@ -1,0 +1,64 @@
+"""TAPAS: BERT that reads tables, with seven kinds of token types (Herzig et al., 2020).
+
+Source: arXiv 2004.02349; class and tensor names as in transformers 5.23.0, models/tapas/modeling_tapas.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.bert_family import (
+    DECODER,
+    POOLED,
+    Worn,
+    bert_embeddings,
+    bert_fields,
+    bert_layer,
+    bert_lm,
+    dressed,
+    encoder_of,
+    labels_of_one,
+    pooler,
+)
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, listed, size, switch, told
+from weighbridge.core.parts import embedding, linear
+from weighbridge.core.tree import Part, Tensor
+
+FIELDS = (
+    *bert_fields(positions=1024, types=None),
+    listed("types", "type_vocab_sizes", lambda c: [3, 256, 256, 2, 256, 256, 10]),
+    size("aggregations", "num_aggregation_labels", 0, "G", "ways to aggregate cells", minimum=0),
+    told("aggregated", lambda c: c.aggregations > 0),
+    switch("one_column", "select_one_column", True),
+    *DECODER,
+    POOLED,
+)
+NEUTRAL = frozenset(
+    """positive_label_weight aggregation_loss_weight use_answer_as_supervision answer_loss_importance use_normalized_answer_loss
+    huber_loss_delta aggregation_temperature use_gumbel_for_cells use_gumbel_for_aggregation average_approximation_function
+    cell_selection_preference answer_loss_cutoff max_num_rows max_num_columns average_logits_per_cell allow_empty_column_selection
+    init_cell_selection_weights_to_zero reset_position_index_per_cell disable_per_token_loss aggregation_labels
+    no_aggregation_label_index""".split()
+)
+
+
+def tapas(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+    """Describe the encoder: a token has a type for its segment, column, row and rank."""
+    *tables, norm = bert_embeddings(c, typed=False).children
+    types = tuple(embedding(f"token_type_embeddings_{index}", count, c.hidden) for index, count in enumerate(c.types))
+    embeddings = Part("embeddings", (*tables, *types, norm), "embeddings")
+    return (embeddings, encoder_of(bert_layer(c)), *((pooler(c),) if pooled else ()))
+
+
+def question_answering(c: Sizes) -> Part:
+    """Describe the selection of cells and of a column, which is not always asked for, and how the cells are aggregated."""
+    column = Part("", (Tensor("column_output_weights", (c.hidden,), "weight"),), "head", given=None if c.one_column else "columns")
+    biases = (Tensor("output_bias", (), "bias"), Tensor("column_output_bias", (), "bias"))
+    aggregation = (linear("aggregation_classifier", c.hidden, c.aggregations, stream="one"),) if c.aggregated else ()
+    body = Part("tapas", tapas(c, pooled=True), "backbone")
+    return Part("", (Tensor("output_weights", (c.hidden,), "weight"), column, *biases, body, *aggregation), "model")
+
+
+HEADS = {"ForMaskedLM": Worn(bert_lm), "ForSequenceClassification": Worn(labels_of_one, True)}
+CLASSES = {**dressed("Tapas", "tapas", tapas, HEADS), "TapasForQuestionAnswering": question_answering}
+
+FAMILIES = {"tapas": Family("tapas", FIELDS, CLASSES, "TapasModel", NEUTRAL)}

@@ -1,0 +1,103 @@
+"""XLM: one encoder for many languages, and FlauBERT, its French sister (Conneau and Lample, 2019; Le et al., 2019).
+
+Source: arXiv 1901.07291, 1912.05372; class and tensor names as in transformers 5.23.0, models/xlm/modeling_xlm.py
+and models/flaubert/modeling_flaubert.py. The feed-forward size is always four times the hidden size.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.bert_family import POOLED, STARTS, Worn, beams, dressed, labels_of_each, span_ends, summary, vocabulary
+from weighbridge.config.family import Family
+from weighbridge.config.fields import LABELS, TIED, Sizes, choice, derived, size, switch, told
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import attend, embedding, layer_norm, linear
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Node, Part
+
+
+def plain(value: object) -> bool:
+    """Refuse the adaptive softmax, whose clusters no blueprint describes."""
+    if value:
+        raise ConfigError("the adaptive softmax is not described", key="asm", value=value, hint="set it to false")
+    return True
+
+
+FIELDS = (
+    size("vocab", "vocab_size", 30145, "V", "vocabulary size", "n_words"),
+    size("positions", "max_position_embeddings", 512, "S", "positions"),
+    size("hidden", "emb_dim", 2048, "H", "hidden size", "hidden_size"),
+    size("layers", "n_layers", 12, "L", "layers", "num_hidden_layers"),
+    size("heads", "n_heads", 16, "A", "attention heads", "num_attention_heads"),
+    derived("head_dim", lambda c: exact(c.hidden, c.heads), "emb_dim", "n_heads"),
+    size("languages", "n_langs", 1, "G", "languages"),
+    switch("language_table", "use_lang_emb", True),
+    told("many", lambda c: c.languages > 1),
+    LABELS,
+    TIED,
+    choice("plain", "asm", False, read=plain),
+    switch("summarised", "summary_use_proj", True),
+    switch("to_labels", "summary_proj_to_labels", True),
+    STARTS,
+    POOLED,
+)
+NEUTRAL = frozenset(
+    """asm_cutoffs asm_div_value bos_index causal embed_init_std end_n_top eos_index gelu_activation id2lang init_std is_encoder
+    lang2id lang_id mask_index mask_token_id pad_index pre_norm sinusoidal_embeddings summary_activation
+    summary_first_dropout summary_last_dropout summary_type unk_index""".split()
+)
+
+
+def xlm(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+    """Describe the encoder: lists of attentions, norms and feed-forward networks, side by side."""
+    H, L = c.hidden, c.layers
+    languages = (embedding("lang_embeddings", c.languages, H),) if c.many and c.language_table else ()
+    maps = tuple(linear(name, H, H) for name in ("q_lin", "k_lin", "v_lin", "out_lin"))
+    attention: tuple[Node, ...] = (*maps, attend(heads=c.heads, head_dim=c.head_dim))
+    return (
+        embedding("position_embeddings", c.positions, H),
+        *languages,
+        embedding("embeddings", c.vocab, H),
+        layer_norm("layer_norm_emb", H),
+        Part("attentions", attention, "self_attention", repeat=L),
+        layer_norm("layer_norm1", H)._replace(repeat=L),
+        Part("ffns", (linear("lin1", H, 4 * H), linear("lin2", 4 * H, H)), "feed_forward", repeat=L),
+        layer_norm("layer_norm2", H)._replace(repeat=L),
+    )
+
+
+def lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
+    """Describe the vocabulary head."""
+    return (Part("pred_layer", (vocabulary(c, "proj", c.hidden, words=words),), "lm_head"),)
+
+
+def classifier(c: Sizes, words: str | None) -> tuple[Part, ...]:
+    """Describe the summary of a sequence, which gives the labels."""
+    return summary(c)
+
+
+def multiple_choice(c: Sizes, words: str | None) -> tuple[Part, ...]:
+    """Describe the summary and one output."""
+    return *summary(c), linear("logits_proj", c.labels, 1, stream="one")
+
+
+def question_answering(c: Sizes, words: str | None) -> tuple[Part, ...]:
+    """Describe XLNet's question answering under a name of its own."""
+    return (Part("qa_outputs", beams(c, words), "head"),)
+
+
+HEADS = {
+    "WithLMHeadModel": Worn(lm),
+    "ForSequenceClassification": Worn(classifier),
+    "ForMultipleChoice": Worn(multiple_choice),
+    "ForTokenClassification": Worn(labels_of_each),
+    "ForQuestionAnsweringSimple": Worn(span_ends),
+    "ForQuestionAnswering": Worn(question_answering),
+}
+
+
+def kin(model_type: str, name: str) -> Family:
+    """Return XLM under this name."""
+    return Family(model_type, FIELDS, dressed(name, "transformer", xlm, HEADS, words="embeddings.weight"), f"{name}Model", neutral=NEUTRAL)
+
+
+FAMILIES = {"xlm": kin("xlm", "XLM"), "flaubert": kin("flaubert", "Flaubert")}

@@ -1,0 +1,80 @@
+"""XLNet: permutation language modelling over Transformer-XL's attention (Yang et al., 2019).
+
+Source: arXiv 1906.08237; class and tensor names as in transformers 5.23.0, models/xlnet/modeling_xlnet.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.bert_family import POOLED, STARTS, Worn, beams, dressed, labels_of_each, span_ends, summary, vocabulary
+from weighbridge.config.family import Family
+from weighbridge.config.fields import LABELS, TIED, Sizes, choice, size, switch
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, matmul
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Part, Span, Tensor
+
+FIELDS = (
+    size("vocab", "vocab_size", 32000, "V", "vocabulary size", "n_token"),
+    size("hidden", "d_model", 1024, "H", "hidden size", "hidden_size"),
+    size("mlp", "d_inner", 4096, "I", "intermediate size"),
+    size("layers", "n_layer", 24, "L", "layers", "num_hidden_layers"),
+    size("heads", "n_head", 16, "A", "attention heads", "num_attention_heads"),
+    size("head_dim", "d_head", lambda c: exact(c.hidden, c.heads), "D", "width of a head"),
+    LABELS,
+    TIED,
+    choice("sight", "attn_type", "bi"),
+    switch("summarised", "summary_use_proj", True),
+    switch("to_labels", "summary_proj_to_labels", False),
+    STARTS,
+    POOLED,
+)
+NEUTRAL = frozenset(
+    """bi_data clamp_len end_n_top ff_activation mem_len reuse_len same_length summary_activation
+    summary_last_dropout summary_type untie_r use_mems_eval use_mems_train""".split()
+)
+
+
+def xlnet(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+    """Describe the layers; the positions are sines, and relative ones are as many as can be seen to both sides."""
+    H, A, d = c.hidden, c.heads, c.head_dim
+    positions = Span("seq", times=2) if c.sight == "bi" else Span("seq", plus=1)
+    attention = Part("rel_attn", (
+        *(Tensor(name, (H, A, d)) for name in "qkvo"),
+        Part("", (Tensor("r", (H, A, d)),), "attention", stream=positions),
+        *(Tensor(name, (A, d), "bias") for name in ("r_r_bias", "r_s_bias", "r_w_bias")),
+        Tensor("seg_embed", (2, A, d), "embedding"),
+        layer_norm("layer_norm", H),
+        attend(heads=A, head_dim=d),
+        matmul("relative_positions", (A, "seq", positions, d)),
+    ), "self_attention")  # fmt: skip
+    feed_forward = Part("ff", (layer_norm("layer_norm", H), linear("layer_1", H, c.mlp), linear("layer_2", c.mlp, H)), "feed_forward")
+    layer = Part("layer", (attention, feed_forward), "layer", repeat=c.layers)
+    mask = Part("", (Tensor("mask_emb", (1, 1, H), "embedding"),), "embeddings")
+    return (mask, embedding("word_embedding", c.vocab, H), layer)
+
+
+def lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
+    """Describe the vocabulary head."""
+    return (vocabulary(c, "lm_loss", c.hidden, words=words),)
+
+
+def classifier(c: Sizes, words: str | None) -> tuple[Part, ...]:
+    """Describe the summary of a sequence and one output per label."""
+    return *summary(c), linear("logits_proj", c.hidden, c.labels, stream="one")
+
+
+def multiple_choice(c: Sizes, words: str | None) -> tuple[Part, ...]:
+    """Describe the summary and one output."""
+    return *summary(c), linear("logits_proj", c.hidden, 1, stream="one")
+
+
+HEADS = {
+    "LMHeadModel": Worn(lm),
+    "ForSequenceClassification": Worn(classifier),
+    "ForMultipleChoice": Worn(multiple_choice),
+    "ForTokenClassification": Worn(labels_of_each),
+    "ForQuestionAnsweringSimple": Worn(span_ends),
+    "ForQuestionAnswering": Worn(beams),
+}
+CLASSES = dressed("XLNet", "transformer", xlnet, HEADS, words="word_embedding.weight")
+
+FAMILIES = {"xlnet": Family("xlnet", FIELDS, CLASSES, "XLNetModel", neutral=NEUTRAL)}

@@ -1,0 +1,44 @@
+"""X-MOD: RoBERTa with an adapter for each language in every layer (Pfeiffer et al., 2022).
+
+Source: arXiv 2205.06266; class and tensor names as in transformers 5.23.0, models/xmod/modeling_xmod.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.encoders.roberta import roberta
+from weighbridge.blueprints.modules.bert_family import DECODER, POOLED, ROBERTA_HEADS, attention, bert_fields, closing, dressed, encoder_of
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, listed, size, switch
+from weighbridge.core.parts import layer_norm, linear
+from weighbridge.core.tree import Part
+
+FIELDS = (
+    *bert_fields(),
+    size("reduction", "adapter_reduction_factor", 2, "R", "times an adapter is narrower"),
+    listed("languages", "languages", ["en_XX"]),
+    switch("adapter_norm", "adapter_layer_norm", False),
+    switch("pre_norm", "pre_norm", False),
+    *DECODER,
+    POOLED,
+)
+NEUTRAL = frozenset({"adapter_reuse_layer_norm", "default_language", "ln_before_adapter"})
+
+
+def xmod(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+    """Describe the encoder: RoBERTa's, where a token goes through one adapter, that of its language."""
+    H, narrow = c.hidden, c.hidden // c.reduction
+    languages = tuple(Part(str(name), (linear("dense1", H, narrow), linear("dense2", narrow, H)), "adapter") for name in c.languages)
+    adapters = Part("adapter_modules", languages, "adapters", experts=len(languages), active=1)
+    norm = (layer_norm("adapter_layer_norm", H),) if c.adapter_norm else ()
+    layer = Part("layer", (
+        attention(c),
+        *((attention(c, "crossattention", keys="encoder"),) if c.crossed else ()),
+        Part("intermediate", (linear("dense", H, c.mlp),), "feed_forward"),
+        closing(c.mlp, H, *norm, adapters, kind="feed_forward"),
+    ), "layer", repeat=c.layers)  # fmt: skip
+    last = (layer_norm("LayerNorm", H),) if c.pre_norm else ()
+    embeddings, _, *rest = roberta(c, pooled=pooled)
+    return (embeddings, encoder_of(layer, *last), *rest)
+
+
+FAMILIES = {"xmod": Family("xmod", FIELDS, dressed("Xmod", "roberta", xmod, ROBERTA_HEADS), "XmodModel", neutral=NEUTRAL)}

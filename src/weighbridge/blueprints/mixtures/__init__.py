@@ -1,0 +1,1 @@
+"""Causal language models with a mixture of experts."""

@@ -1,0 +1,136 @@
+"""Mixtures whose attention has a gate: AFMoE (four norms), Beam (a gate with a bias for each head), Laguna (heads layer by layer).
+
+Source: Arcee, Trinity (December 2025); class and tensor names as in transformers 5.23.0, models/afmoe, models/beam, models/laguna.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from weighbridge.blueprints.decoders.gemma import SANDWICH
+from weighbridge.blueprints.mixtures.mixtral import MIXTRAL, families, inner, only, steps
+from weighbridge.blueprints.modules.causal_lm import UNBIASED, attention
+from weighbridge.blueprints.modules.layer_types import first_dense, one_per_layer, told
+from weighbridge.blueprints.modules.mixture_of_experts import SHARED, mlp
+from weighbridge.blueprints.modules.sliding_window import window, windowed
+from weighbridge.config.fields import Field, Sizes, altered, fact, size
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import embedding, fused_experts, gated_mlp, linear, rms_norm, stack
+from weighbridge.core.tree import Node, Part, Tensor
+
+NORMS = ("input_layernorm", "post_attention_layernorm", "pre_mlp_layernorm", "post_mlp_layernorm")
+
+
+def afmoe(c: Sizes) -> tuple[Node, ...]:
+    """Describe embeddings, layers with four norms, the first few without experts, and a last norm."""
+    H = c.hidden
+
+    def layer(kind: str) -> tuple[Node, ...]:
+        gate = linear("gate_proj", H, c.heads * c.head_dim, bias=False)
+        half = mixture(c) if kind == "sparse" else gated_mlp("mlp", H, c.mlp)
+        return (attention(c, gate), *(rms_norm(name, H) for name in NORMS), half)
+
+    return (embedding("embed_tokens", c.vocab, H), *stack("layers", c.kinds, c.layers, layer), rms_norm("norm", H))
+
+
+def mixture(c: Sizes) -> Part:
+    """Describe router, shared experts and experts; the bias that balances them is not learned by gradient."""
+    return Part("mlp", (
+        Tensor("expert_bias", (c.experts,), "bias", frozen=True),
+        Part("router", (linear("gate", c.hidden, c.experts, bias=False),), "router"),
+        gated_mlp("shared_experts", c.hidden, c.shared_mlp),
+        fused_experts(c.experts, c.active, c.hidden, c.expert_mlp),
+    ), "mixture")  # fmt: skip
+
+
+def beam(c: Sizes) -> tuple[Node, ...]:
+    """Describe Beam: each half normed before and after, attention gated with a bias for each head."""
+    H = c.hidden
+
+    def layer(kind: str) -> tuple[Node, ...]:
+        gate = linear("gate_proj", H, c.heads * c.head_dim, bias=False)
+        attended = attention(c, gate, before=(Tensor("gate_bias", (c.heads,), "bias"),))
+        return (attended, mlp(c, kind), *(rms_norm(name, H) for name in SANDWICH))
+
+    return (embedding("embed_tokens", c.vocab, H), *stack("layers", c.kinds, c.layers, layer), rms_norm("norm", H))
+
+
+def laguna(c: Sizes) -> tuple[Node, ...]:
+    """Describe Laguna: a gate on each head, and as many heads as the layer's entry in a list says."""
+    H = c.hidden
+
+    def layer(kinds: tuple[str, int | None]) -> tuple[Node, ...]:
+        own = c if kinds[1] is None else altered(c, heads=kinds[1], even=False)
+        gate = linear("g_proj", H, own.heads if c.by_head else own.heads * c.head_dim, bias=False)
+        halves = (attention(own, gate), mixed(c) if kinds[0] == "sparse" else gated_mlp("mlp", H, c.mlp))
+        return (*halves, rms_norm("input_layernorm", H), rms_norm("post_attention_layernorm", H))
+
+    kinds = list(zip(c.kinds, c.heads_by_layer, strict=True))
+    return (embedding("embed_tokens", c.vocab, H), *stack("layers", kinds, c.layers, layer), rms_norm("norm", H))
+
+
+def mixed(c: Sizes) -> Part:
+    """Describe experts, a router whose correction is a parameter, and an MLP that every token passes."""
+    frozen = Tensor("e_score_correction_bias", (c.experts,), "bias", frozen=True)
+    return Part("mlp", (
+        fused_experts(c.experts, c.active, c.hidden, c.expert_mlp),
+        Part("gate", (Tensor("weight", (c.experts, c.hidden)), frozen), "linear"),
+        gated_mlp("shared_experts", c.hidden, c.shared_mlp),
+    ), "mixture")  # fmt: skip
+
+
+def _heads(c: Sizes) -> list[int | None]:
+    if c.told_heads is None:
+        return [None] * c.layers
+    listed: list[int | None] = one_per_layer(c, c.told_heads, "num_attention_heads_per_layer")  # type: ignore[assignment]
+    strange = next((number for number in listed if type(number) is not int or number < 1), None)
+    if strange is not None:
+        raise ConfigError("expected the number of heads of each layer", key="num_attention_heads_per_layer", value=strange)
+    return listed
+
+
+def _first_dense(number: int) -> Callable[[Sizes], list[str]]:
+    return lambda c: ["dense" if index < number else "sparse" for index in range(c.layers)]
+
+
+def _beam_windows(c: Sizes) -> int:
+    return sum(1 for index in range(c.layers - 1) if (index + 1) % 6)
+
+
+def _limited(c: Sizes) -> int:
+    return sum(1 for index in range(c.layers) if (index + 1) % c.period)
+
+
+AFMOE = steps(
+    (Field("period", "global_attn_every_n_layers", 4, "choice"), *MIXTRAL), first_dense(1, "num_dense_layers"),
+    vocab=200192, hidden=2048, mlp=6144, heads=16, head_dim=128, qk_norm="head", experts=only(64), active=6, expert_mlp=inner(1408),
+    shared_experts=SHARED._replace(key="num_shared_experts", default=2), window=window(default=1024), windowed=windowed(_limited),
+    mlp_bias=UNBIASED["mlp_bias"],
+)  # fmt: skip
+BEAM = steps(
+    MIXTRAL, told(_first_dense(3)), vocab=151936, hidden=5120, mlp=20480, layers=52, heads=48, kv_heads=8, head_dim=128, qk_norm="head",
+    experts=only(256), active=8, expert_mlp=inner(2560), block="experts corrected_gate", window=window(default=512),
+    windowed=windowed(_beam_windows), mlp_bias=UNBIASED["mlp_bias"],
+)  # fmt: skip
+LAGUNA = steps(
+    MIXTRAL,
+    (
+        Field("by_head", "gating", True, "choice", read=lambda value: value is True or value == "per-head"),
+        Field("told_heads", "num_attention_heads_per_layer", None, "choice"),
+        fact("heads_by_layer", _heads),
+        *told(_first_dense(1)),
+    ),
+    vocab=100352, hidden=2048, mlp=8192, layers=40, heads=48, kv_heads=8, head_dim=128, qk_norm="head", experts=only(256), active=8,
+    expert_mlp=inner(512), window=window(default=512), windowed=windowed(lambda c: 0), mlp_bias=UNBIASED["mlp_bias"],
+    shared_mlp=size("shared_mlp", "shared_expert_intermediate_size", 512, "S", "intermediate size of the shared expert"),
+)  # fmt: skip
+
+SKIPPED = frozenset(
+    "mup_enabled route_scale moe_routed_scaling_factor moe_apply_router_weight_on_input moe_router_logit_softcapping".split()
+)
+MADE = (
+    families({"afmoe": ("Afmoe", "lm", AFMOE)}, afmoe)
+    | families({"beam": ("Beam", "lm", BEAM)}, beam)
+    | families({"laguna": ("Laguna", "lm", LAGUNA)}, laguna)
+)
+FAMILIES = {name: family._replace(neutral=family.neutral | SKIPPED) for name, family in MADE.items()}

@@ -1,0 +1,94 @@
+"""DeepSeek V3.2 and GLM-5: latent attention that looks only at the keys which a small indexer picks for each query.
+
+Source: DeepSeek-AI, "DeepSeek-V3.2-Exp" (2025), section 1; class and tensor names as in transformers 5.23.0,
+models/deepseek_v32/modeling_deepseek_v32.py and models/glm_moe_dsa/modeling_glm_moe_dsa.py, which compute the scores of all keys and
+mask those that are not picked: the arithmetic is that of full attention, and the indexer's beside it.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.mixtures.deepseek import LATENT, NO_MLP_BIAS, SKIPPED, SPARSE, V3_BLOCK, latent, latent_attention
+from weighbridge.blueprints.modules.causal_lm import heads
+from weighbridge.blueprints.modules.mixture_of_experts import EXPERT_MLP, EXPERTS, chosen, mlp, told
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Field, Sizes, fact, size, variant
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import embedding, layer_norm, linear, matmul, rms_norm, stack
+from weighbridge.core.tree import Node, Part
+
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def indexed(c: Sizes) -> tuple[Node, ...]:
+    """Describe embeddings, layers of indexed attention and an MLP or experts, and a last norm."""
+    H = c.hidden
+
+    def layer(kinds: tuple[str, str]) -> tuple[Node, ...]:
+        attention = latent_attention(c, indexer(c), cached=c.index_dim) if kinds[1] == "full" else latent_attention(c)
+        return (attention, mlp(c, kinds[0]), rms_norm("input_layernorm", H), rms_norm("post_attention_layernorm", H))
+
+    kinds = list(zip(c.kinds, c.indexers, strict=True))
+    return (embedding("embed_tokens", c.vocab, H), *stack("layers", kinds, c.layers, layer), rms_norm("norm", H))
+
+
+def indexer(c: Sizes) -> Part:
+    """Describe the scores that pick the keys: a few narrow heads over one shared key, weighed by the token itself."""
+    heads, D = c.index_heads, c.index_dim
+    return Part("indexer", (
+        linear("wq_b", c.q_lora, heads * D, bias=False),
+        linear("wk", c.hidden, D, bias=False),
+        layer_norm("k_norm", D),
+        linear("weights_proj", c.hidden, heads, bias=False),
+        matmul("scores", ("seq", heads, "seq", D), ("seq", heads, "seq")),
+    ), "indexer")  # fmt: skip
+
+
+def _first(c: Sizes) -> list[str]:
+    return ["dense" if index < c.dense else "sparse" for index in range(c.layers)]
+
+
+def _indexers(c: Sizes) -> list[str]:
+    if c.pattern is not None:
+        return [{"F": "full", "S": "shared"}.get(letter, letter) for letter in c.pattern]
+    period = max(c.period, 1)
+    return ["shared" if max(index - c.offset + 1, 0) % period else "full" for index in range(c.layers)]
+
+
+def _told(c: Sizes) -> list[str]:
+    kinds = chosen(c, c.indexers_told, "indexer_types", ("full", "shared"))
+    if kinds[0] == "shared":
+        raise ConfigError("the first layer has nothing to share", key="indexer_types", value=kinds)
+    return kinds
+
+
+def fields(*more: Field, q: int, plain: int, value: int, index_heads: int, **changes: Any) -> tuple[Field, ...]:
+    """Return the fields of one of the two."""
+    rank = size("q_lora", "q_lora_rank", q, "Q", "rank of the queries")
+    made = variant(
+        LATENT, *latent(q=q, kv=512, plain=plain, rope=64, value=value),
+        Field("dense", "first_k_dense_replace", 3, "choice"), *told(_first),
+        size("index_heads", "index_n_heads", index_heads, "J", "heads of the indexer"),
+        size("index_dim", "index_head_dim", 128, "Y", "width of a head of the indexer"),
+        *more, active=8, experts=EXPERTS._replace(default=256), expert_mlp=EXPERT_MLP._replace(default=2048),
+        **{key: change for key, change in (SPARSE | NO_MLP_BIAS | {"block": V3_BLOCK}).items() if key != "expert_mlp"}, **changes,
+    )  # fmt: skip
+    return variant(made, q_lora=rank)
+
+
+V32 = fields(
+    fact("indexers", lambda c: ["full"] * c.layers), q=1536, plain=128, value=128, index_heads=64,
+    vocab=129280, hidden=7168, mlp=18432, layers=61, heads=128,
+)  # fmt: skip
+DSA = fields(
+    Field("pattern", "index_topk_pattern", None, "choice", silent=True), Field("period", "index_topk_freq", 1, "choice", silent=True),
+    Field("offset", "index_skip_topk_offset", 2, "choice", silent=True), Field("indexers_told", "indexer_types", _indexers, "choice"),
+    fact("indexers", _told), q=2048, plain=192, value=256, index_heads=32, vocab=154880, hidden=6144, mlp=12288, layers=78, heads=64,
+)  # fmt: skip
+
+NEUTRAL = SKIPPED | {"index_topk", "mlp_bias"}
+FAMILIES = {
+    "deepseek_v32": Family("deepseek_v32", V32, heads("DeepseekV32", indexed, "lm"), "DeepseekV32Model", NEUTRAL),
+    "glm_moe_dsa": Family("glm_moe_dsa", DSA, heads("GlmMoeDsa", indexed, "lm"), "GlmMoeDsaModel", NEUTRAL),
+}

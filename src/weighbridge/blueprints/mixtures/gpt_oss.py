@@ -1,0 +1,58 @@
+"""gpt-oss: "gpt-oss-120b & gpt-oss-20b Model Card" (OpenAI, 2025); and the same as a filter of private data.
+
+Source: arXiv 2508.10925; class and tensor names as in transformers 5.23.0, models/gpt_oss/modeling_gpt_oss.py. The published
+files hold the experts in four bits, as blocks and scales.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.causal_lm import FIELDS, NEUTRAL, UNBIASED, attention, heads
+from weighbridge.blueprints.modules.sliding_window import all_but_every, window, windowed
+from weighbridge.config.family import Family
+from weighbridge.config.fields import LABELS, Sizes, size, variant
+from weighbridge.core.parts import embedding, linear, rms_norm
+from weighbridge.core.tree import Node, Part, Tensor
+
+
+def gpt_oss(c: Sizes) -> tuple[Node, ...]:
+    """Describe Llama with attention sinks, and experts that have biases."""
+    H = c.hidden
+    sinks = Tensor("sinks", (c.heads,), "bias")
+    layer = Part("layers", (
+        attention(c, before=(sinks,)),
+        Part("mlp", (linear("router", H, c.experts), experts(c)), "mixture"),
+        rms_norm("input_layernorm", H),
+        rms_norm("post_attention_layernorm", H),
+    ), "layer", repeat=c.layers)  # fmt: skip
+    return (embedding("embed_tokens", c.vocab, H), layer, rms_norm("norm", H))
+
+
+def experts(c: Sizes) -> Part:
+    """Describe the experts in four tensors, matrices as ``[inputs, outputs]``."""
+    E, H, I = c.experts, c.hidden, c.mlp
+    return Part("experts", (
+        Tensor("gate_up_proj", (E, H, 2 * I)),
+        Tensor("gate_up_proj_bias", (E, 2 * I), "bias"),
+        Tensor("down_proj", (E, I, H)),
+        Tensor("down_proj_bias", (E, H), "bias"),
+    ), "experts", experts=E, active=c.active)  # fmt: skip
+
+
+FIELDS_OF_OSS = variant(
+    FIELDS,
+    size("experts", "num_local_experts", 128, "E", "experts", "num_experts"),
+    size("active", "num_experts_per_tok", 4, "k", "experts per token"),
+    vocab=201088, hidden=2880, mlp=2880, layers=36, heads=64, kv_heads=8, head_dim=64, qkv_bias=True, out_bias=True,
+    mlp_bias=UNBIASED["mlp_bias"], window=window(default=128), windowed=all_but_every(2),
+)  # fmt: skip
+
+SKIPPED = NEUTRAL | {"experts_per_token", "initial_context_length", "swiglu_alpha", "swiglu_limit"}
+FILTER = variant(
+    FIELDS_OF_OSS, vocab=200064, hidden=640, mlp=640, layers=8, heads=14, kv_heads=2, labels=LABELS._replace(default=33),
+    windowed=windowed(lambda c: int(c.layers)),
+)  # fmt: skip
+FILTERS = heads("OpenAIPrivacyFilter", gpt_oss, "token")
+FAMILIES = {
+    "openai_privacy_filter": Family("openai_privacy_filter", FILTER, FILTERS, "OpenAIPrivacyFilterModel", SKIPPED),
+    "gpt_oss": Family("gpt_oss", FIELDS_OF_OSS, heads("GptOss", gpt_oss, "lm sequence token"), "GptOssModel", SKIPPED),
+}

@@ -1,0 +1,94 @@
+"""Granite 3 with experts (IBM, 2024): Llama with a sparse block after the norms, and in a variant an MLP shared by all tokens.
+
+Source: class and tensor names as in transformers 5.23.0, models/granitemoe, models/granitemoeshared, models/granitemoe_swa and
+models/granitemoehybrid. Granite 4 puts Mamba-2 in place of attention in most layers.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.decoders.llama import sinks
+from weighbridge.blueprints.modules.causal_lm import FIELDS, NEUTRAL, UNBIASED, attention, heads
+from weighbridge.blueprints.modules.mixture_of_experts import chosen
+from weighbridge.blueprints.modules.sliding_window import window, windowed
+from weighbridge.blueprints.state_space.mamba2 import BAMBA, mixer
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Field, Sizes, fact, size, variant
+from weighbridge.core.parts import embedding, fused_experts, linear, rms_norm, stack
+from weighbridge.core.tree import Node, Part
+
+
+def granite_moe(c: Sizes) -> tuple[Node, ...]:
+    """Describe Llama whose MLP is a mixture of experts, under the name ``block_sparse_moe``."""
+    H = c.hidden
+    layer = Part("layers", (
+        attention(c, before=sinks(c)),
+        rms_norm("input_layernorm", H),
+        rms_norm("post_attention_layernorm", H),
+        mixture(c),
+        *(shared_mlp(c) if c.shared else ()),
+    ), "layer", repeat=c.layers)  # fmt: skip
+    return (embedding("embed_tokens", c.vocab, H), layer, rms_norm("norm", H))
+
+
+def granite_hybrid(c: Sizes) -> tuple[Node, ...]:
+    """Describe Granite 4: Mamba-2 or attention, then experts, if there are any, and an MLP that every token passes."""
+    H = c.hidden
+
+    def layer(kind: str) -> tuple[Node, ...]:
+        halves = (*((mixture(c),) if c.sparse else ()), *shared_mlp(c))
+        norms = (rms_norm("input_layernorm", H), rms_norm("post_attention_layernorm", H))
+        return (*norms, *halves, attention(c) if kind == "full_attention" else mixer(c, "mamba", kept="full_attention" in c.kinds))
+
+    return (embedding("embed_tokens", c.vocab, H), *stack("layers", c.kinds, c.layers, layer), rms_norm("norm", H))
+
+
+def mixture(c: Sizes) -> Part:
+    """Describe router and experts."""
+    router = linear("router", c.hidden, c.experts, bias=False)
+    return Part("block_sparse_moe", (router, fused_experts(c.experts, c.active, c.hidden, c.mlp)), "mixture")
+
+
+def shared_mlp(c: Sizes) -> tuple[Part, ...]:
+    """Describe the MLP that every token passes: gate and up projection in one."""
+    inner = (
+        linear("input_linear", c.hidden, 2 * c.shared_inner, bias=False),
+        linear("output_linear", c.shared_inner, c.hidden, bias=False),
+    )
+    return (Part("shared_mlp", inner, "feed_forward"),)
+
+
+GRANITE = variant(
+    FIELDS,
+    size("experts", "num_local_experts", 8, "E", "experts"),
+    size("active", "num_experts_per_tok", 2, "k", "experts per token"),
+    size("shared_inner", "shared_intermediate_size", 0, "S", "intermediate size of the shared MLP", minimum=0),
+    fact("shared", lambda c: c.shared_inner > 0),
+    fact("sinks", False),
+    mlp_bias=UNBIASED["mlp_bias"],
+)
+PLAIN = tuple(fact("shared_inner", 0) if field.word == "shared_inner" else field for field in GRANITE)
+SWA = variant(GRANITE, sinks=True, window=window(default=128), windowed=windowed(lambda c: int(c.layers) * 3 // 4))
+MAMBA = tuple(field for field in BAMBA if field.word in "state_heads groups state kernel expand chunk conv_bias bias".split())
+HYBRID = variant(
+    GRANITE, *MAMBA, fact("sparse", lambda c: c.experts > 0),
+    Field("told", "layer_types", lambda c: ["linear_attention"] * c.layers, "choice", aliases=("layers_block_type",)),
+    fact("kinds", lambda c: chosen(c, c.told, "layer_types", ("linear_attention", "full_attention"))),
+    experts=size("experts", "num_local_experts", 8, "E", "experts", minimum=0),
+    active=size("active", "num_experts_per_tok", 2, "k", "experts per token", minimum=0),
+    shared_inner=size("shared_inner", "shared_intermediate_size", 1024, "S", "intermediate size of the shared MLP", minimum=0),
+)  # fmt: skip
+
+
+FAMILIES = {
+    "granitemoe": Family("granitemoe", PLAIN, heads("GraniteMoe", granite_moe, "lm"), "GraniteMoeModel", NEUTRAL),
+    "granitemoeshared": Family(
+        "granitemoeshared", GRANITE, heads("GraniteMoeShared", granite_moe, "lm"), "GraniteMoeSharedModel", NEUTRAL
+    ),
+    "granitemoe_swa": Family(
+        "granitemoe_swa", SWA, heads("GraniteMoeSWA", granite_moe, "lm"), "GraniteMoeSWAModel", NEUTRAL | {"layer_rope_theta"}
+    ),
+    "granitemoehybrid": Family(
+        "granitemoehybrid", HYBRID, heads("GraniteMoeHybrid", granite_hybrid, "lm"), "GraniteMoeHybridModel",
+        NEUTRAL | {"mamba_d_head", "time_step_limit", "time_step_min", "time_step_max"},
+    ),
+}  # fmt: skip

@@ -1,0 +1,81 @@
+"""Mixtures of 2025 and 2026 that are Mixtral with one thing otherwise: Hunyuan (norms on heads), Kolibri (four norms), Flint (sinks).
+
+Source: class and tensor names as in transformers 5.23.0, models/hunyuan_v1_moe, models/kolibri1, models/flint.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.mixtures.mixtral import MIXTRAL, families, inner, only, steps
+from weighbridge.blueprints.modules.causal_lm import UNBIASED, attention
+from weighbridge.blueprints.modules.mixture_of_experts import every_step, mlp, sparse_mlp
+from weighbridge.blueprints.modules.sliding_window import all_but_every, window, windowed
+from weighbridge.config.fields import Field, Sizes, size, variant
+from weighbridge.core.parts import embedding, fused_experts, gated_mlp, linear, rms_norm, stack
+from weighbridge.core.tree import Node, Part, Tensor
+
+
+def hunyuan(c: Sizes) -> tuple[Node, ...]:
+    """Describe Hunyuan-A13B: a router called ``gate.wg``, experts, and an MLP of the same width that every token passes."""
+    H = c.hidden
+    layer = Part("layers", (
+        attention(c),
+        Part("mlp", (
+            Part("gate", (linear("wg", H, c.experts, bias=False),), "router"),
+            fused_experts(c.experts, c.active, H, c.mlp),
+            gated_mlp("shared_mlp", H, c.mlp),
+        ), "mixture"),
+        rms_norm("input_layernorm", H),
+        rms_norm("post_attention_layernorm", H),
+    ), "layer", repeat=c.layers)  # fmt: skip
+    return (embedding("embed_tokens", c.vocab, H), layer, rms_norm("norm", H))
+
+
+def kolibri(c: Sizes) -> tuple[Node, ...]:
+    """Describe Kolibri: experts in every layer, norms before and after each half."""
+    layer = Part("layers", (attention(c), sparse_mlp(c), *(rms_norm(name, c.hidden) for name in c.norms)), "layer", repeat=c.layers)
+    return (embedding("embed_tokens", c.vocab, c.hidden), layer, rms_norm("norm", c.hidden))
+
+
+def flint(c: Sizes) -> tuple[Node, ...]:
+    """Describe Flint: attention sinks, an ordinary MLP in the first two layers."""
+    H = c.hidden
+
+    def layer(kind: str) -> tuple[Node, ...]:
+        sinks = Tensor("sinks", (c.heads,), "bias")
+        return (attention(c, before=(sinks,)), mlp(c, kind), rms_norm("input_layernorm", H), rms_norm("post_attention_layernorm", H))
+
+    return (embedding("embed_tokens", c.vocab, H), *stack("layers", c.kinds, c.layers, layer), rms_norm("norm", H))
+
+
+def _flint_windows(c: Sizes) -> int:
+    full = [index for index in range(c.layers) if index < 2 or index % 4 == 1 or index == c.layers - 1]
+    return int(c.layers) - len(full)
+
+
+def shared(default: int) -> Field:
+    """Declare the width of the MLP that every token passes."""
+    return size("shared_mlp", "shared_expert_intermediate_size", default, "S", "intermediate size of the shared expert")
+
+
+HUNYUAN = variant(
+    MIXTRAL, vocab=290943, qk_norm="head", qk_names=("query_layernorm", "key_layernorm"), experts=only(1)._replace(aliases=("num_local_experts",)),
+    active=size("active", "moe_topk", 1, "k", "experts per token", "num_experts_per_tok"), mlp_bias=UNBIASED["mlp_bias"],
+)  # fmt: skip
+KOLIBRI = variant(
+    tuple(field for field in MIXTRAL if field.word != "mlp"), vocab=128000, hidden=2560, layers=50, heads=48, kv_heads=4, head_dim=128,
+    qk_norm="head", norms=("input_layernorm", "post_attention_layernorm", "post_self_attn_layernorm", "post_mlp_layernorm"), experts=384,
+    active=6, expert_mlp=inner(512), shared_mlp=shared(512), block="experts corrected_gate shared_experts", window=window(default=513),
+    windowed=all_but_every(5), **UNBIASED,
+)  # fmt: skip
+STEP, ONLY_DENSE, KINDS = every_step()
+FLINT = steps(
+    MIXTRAL, (STEP, ONLY_DENSE._replace(default=[0, 1]), KINDS), vocab=150144, hidden=2048, mlp=6144, layers=49, kv_heads=4, head_dim=128,
+    qk_norm="head", experts=only(256), active=6, expert_mlp=inner(512), shared_mlp=shared(1024), block="experts gate shared_expert",
+    window=window(default=513), windowed=windowed(_flint_windows), mlp_bias=UNBIASED["mlp_bias"],
+)  # fmt: skip
+
+FAMILIES = (
+    families({"hunyuan_v1_moe": ("HunYuanMoEV1", "lm sequence", HUNYUAN)}, hunyuan)
+    | families({"kolibri1": ("Kolibri1", "lm", KOLIBRI)}, kolibri)
+    | families({"flint": ("Flint", "lm", FLINT)}, flint)
+)

@@ -1,0 +1,54 @@
+"""JetMoE: experts not only for the MLP but for attention, each with queries and an output of its own over shared keys and values.
+
+Source: arXiv 2404.07413; class and tensor names as in transformers 5.23.0, models/jetmoe/modeling_jetmoe.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.causal_lm import NEUTRAL, heads
+from weighbridge.config.family import Family
+from weighbridge.config.fields import LABELS, TIED, Sizes, fact, size
+from weighbridge.core.parts import attend, embedding, linear, rms_norm
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part, Tensor
+
+
+def jetmoe(c: Sizes) -> tuple[Node, ...]:
+    """Describe embeddings, layers of two mixtures, and a last norm."""
+    H, wide = c.hidden, c.kv_heads * c.head_dim
+    attended = attend(heads=c.active * c.kv_heads, kv_heads=c.kv_heads, head_dim=c.head_dim)
+    layer = Part("layers", (
+        mixture(c, "mlp", c.mlp, gated=True),
+        rms_norm("input_layernorm", H),
+        rms_norm("post_attention_layernorm", H),
+        Part("self_attention", (
+            mixture(c, "experts", wide, gated=False), linear("kv_proj", H, 2 * wide, bias=False), attended,
+        ), "self_attention"),
+    ), "layer", repeat=c.layers)  # fmt: skip
+    return (embedding("embed_tokens", c.vocab, H), layer, rms_norm("norm", H))
+
+
+def mixture(c: Sizes, name: str, inner: Size, *, gated: bool) -> Part:
+    """Describe a router, and for each expert a way in and a way out; the bias is added once for all."""
+    H, E = c.hidden, c.experts
+    into = Part("input_linear", (Tensor("weight", (E, 2 * inner if gated else inner, H)),), "experts", experts=E, active=c.active)
+    out = Part("output_linear", (Tensor("weight", (E, H, inner)),), "experts", experts=E, active=c.active)
+    router = Part("router", (linear("layer", H, E, bias=False),), "router")
+    return Part(name, (Tensor("bias", (H,), "bias"), into, out, router), "mixture")
+
+
+FIELDS = (
+    size("vocab", "vocab_size", 32000, "V", "vocabulary size"),
+    size("hidden", "hidden_size", 2048, "H", "hidden size"),
+    size("mlp", "intermediate_size", 5632, "I", "intermediate size"),
+    size("layers", "num_hidden_layers", 12, "L", "layers"),
+    size("kv_heads", "num_key_value_heads", 16, "K", "key-value heads"),
+    size("head_dim", "kv_channels", 128, "D", "width of a head", "head_dim"),
+    size("experts", "num_local_experts", 8, "E", "experts"),
+    size("active", "num_experts_per_tok", 2, "k", "experts per token"),
+    LABELS,
+    TIED,
+    fact("head_bias", False),
+)
+SKIPPED = NEUTRAL | {"activation_function", "aux_loss_coef", "num_attention_heads"}
+FAMILIES = {"jetmoe": Family("jetmoe", FIELDS, heads("JetMoe", jetmoe, "lm sequence"), "JetMoeModel", SKIPPED)}

@@ -1,0 +1,74 @@
+"""LongCat-Flash: two attentions and two MLPs to a layer, and beside them experts of which some do nothing.
+
+Source: arXiv 2509.01322; class and tensor names as in transformers 5.23.0, models/longcat_flash/modeling_longcat_flash.py. How many of
+the experts that a token is sent to do nothing depends on the token, and so does the arithmetic.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.mixtures.deepseek import LATENT, NO_MLP_BIAS, latent, latent_attention
+from weighbridge.blueprints.modules.causal_lm import NEUTRAL, heads
+from weighbridge.blueprints.modules.mixture_of_experts import EXPERTS
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, size, switch, told, variant
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import embedding, gated_mlp, linear, rms_norm
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part, Tensor, Untold
+
+
+def longcat(c: Sizes) -> tuple[Node, ...]:
+    """Describe embeddings, layers of everything twice, and a last norm."""
+    H = c.hidden
+    norms = (rms_norm("input_layernorm", H)._replace(repeat=2), rms_norm("post_attention_layernorm", H)._replace(repeat=2))
+    layer = Part("layers", (
+        mixture(c),
+        latent_attention(c)._replace(repeat=2),
+        gated_mlp("mlps", H, c.mlp)._replace(repeat=2),
+        *norms,
+    ), "layer", repeat=c.layers)  # fmt: skip
+    return (embedding("embed_tokens", c.vocab, H), layer, rms_norm("norm", H))
+
+
+def mixture(c: Sizes) -> Part:
+    """Describe experts and router; the experts that do nothing have rows in the first matrix all the same."""
+    H, I, rows = c.hidden, c.expert_mlp, c.experts + c.idle
+    correction = Tensor("e_score_correction_bias", (rows,), "buffer")
+    experts = (
+        chosen(Tensor("gate_up_proj", (rows, 2 * I, H)), rows, c.active),
+        chosen(Tensor("down_proj", (c.experts, H, I)), c.experts, c.active),
+    )
+    return Part("mlp", (
+        Part("experts", experts, "experts", stream=Untold("LongCat sends tokens to experts that do nothing, more or fewer of them")),
+        Part("router", (correction, linear("classifier", H, rows, bias=c.router_bias)), "router"),
+    ), "mixture")  # fmt: skip
+
+
+def chosen(matrix: Tensor, experts: Size, active: Size) -> Part:
+    """Describe one matrix of all experts, of which a token sees at most a few."""
+    return Part("", (matrix,), "experts", experts=experts, active=active)
+
+
+def _joined(c: Sizes) -> bool:
+    if c.qk_dim != c.plain_dim + c.rope_dim:
+        raise ConfigError(f"the two parts of a head are {c.plain_dim} and {c.rope_dim} wide", key="qk_head_dim", value=c.qk_dim)
+    return True
+
+
+LONGCAT = variant(
+    (
+        *(field for field in LATENT if field.word not in ("shared_experts", "shared_mlp", "block")),
+        *latent(q=1536, kv=512, plain=128, rope=64, value=128),
+    ),
+    size("qk_dim", "qk_head_dim", lambda c: c.plain_dim + c.rope_dim, "Y", "width of a head"),
+    told("joined", _joined),
+    size("idle", "zero_expert_num", 256, "Z", "experts that do nothing", minimum=0),
+    vocab=131072, hidden=6144, heads=64, layers=size("layers", "num_layers", 28, "L", "layers"),
+    mlp=size("mlp", "ffn_hidden_size", 12288, "I", "intermediate size", "intermediate_size"),
+    experts=EXPERTS._replace(default=512), active=size("active", "moe_topk", 12, "k", "experts per token", "num_experts_per_tok"),
+    expert_mlp=size("expert_mlp", "expert_ffn_hidden_size", 2048, "M", "intermediate size of an expert", "moe_intermediate_size"),
+    q_lora=size("q_lora", "q_lora_rank", 1536, "Q", "rank of the queries"), router_bias=switch("router_bias", "router_bias", False), **NO_MLP_BIAS,
+)  # fmt: skip
+
+SKIPPED = NEUTRAL | {"head_dim", "num_hidden_layers", "num_key_value_heads"}
+FAMILIES = {"longcat_flash": Family("longcat_flash", LONGCAT, heads("LongcatFlash", longcat, "lm"), "LongcatFlashModel", SKIPPED)}

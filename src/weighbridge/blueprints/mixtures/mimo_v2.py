@@ -1,0 +1,60 @@
+"""MiMo-V2-Flash: layers of full attention among layers that see a window, which have twice the key-value heads, and sinks.
+
+Source: Xiaomi, MiMo-V2-Flash (December 2025); class and tensor names as in transformers 5.23.0,
+models/mimo_v2_flash/modeling_mimo_v2_flash.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.causal_lm import FIELDS, NEUTRAL, UNBIASED, heads
+from weighbridge.blueprints.modules.layer_types import chosen, told
+from weighbridge.blueprints.modules.mixture_of_experts import EXPERT_MLP, EXPERTS, MIXTURE, mlp
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Field, Sizes, fact, optional, size, variant
+from weighbridge.core.parts import attend, embedding, linear, rms_norm, stack
+from weighbridge.core.tree import Node, Part, Tensor
+
+
+def mimo(c: Sizes) -> tuple[Node, ...]:
+    """Describe embeddings, layers of two kinds of attention and of MLP, and a last norm."""
+    H = c.hidden
+
+    def layer(kinds: tuple[str, str]) -> tuple[Node, ...]:
+        return (attention(c, kinds[0]), mlp(c, kinds[1]), rms_norm("input_layernorm", H), rms_norm("post_attention_layernorm", H))
+
+    kinds = list(zip(c.mixers, c.kinds, strict=True))
+    return (embedding("embed_tokens", c.vocab, H), *stack("layers", kinds, c.layers, layer), rms_norm("norm", H))
+
+
+def attention(c: Sizes, kind: str) -> Part:
+    """Describe attention whose values are narrower than its keys."""
+    H, A, D = c.hidden, c.heads, c.head_dim
+    limited = kind == "sliding_attention"
+    K = 2 * c.kv_heads if limited else c.kv_heads
+    return Part("self_attn", (
+        *((Tensor("sinks", (A,), "bias"),) if limited else ()),
+        linear("q_proj", H, A * D, bias=c.qkv_bias),
+        linear("k_proj", H, K * D, bias=c.qkv_bias),
+        linear("v_proj", H, K * c.value_dim, bias=c.qkv_bias),
+        linear("o_proj", A * c.value_dim, H, bias=False),
+        attend(heads=A, kv_heads=K, head_dim=D, value_dim=c.value_dim, window=c.window if limited else None),
+    ), "self_attention")  # fmt: skip
+
+
+def _mixers(c: Sizes) -> list[str]:
+    return ["sliding_attention" if index and (index + 1) % 6 else "full_attention" for index in range(c.layers)]
+
+
+MIMO = variant(
+    (*FIELDS, *(field for field in MIXTURE if field.word != "kinds")),
+    size("value_dim", "v_head_dim", 128, "U", "width of a value head"),
+    Field("mixers_told", "layer_types", _mixers, "choice"),
+    fact("mixers", lambda c: chosen(c, c.mixers_told, "layer_types", ("full_attention", "sliding_attention"))),
+    *told(lambda c: ["sparse" if index else "dense" for index in range(c.layers)]),
+    vocab=152576, mlp=16384, layers=48, heads=64, kv_heads=4, head_dim=192, experts=EXPERTS._replace(default=256), active=8,
+    expert_mlp=EXPERT_MLP._replace(default=2048), block="experts corrected_gate", mlp_bias=UNBIASED["mlp_bias"],
+    window=optional("window", "sliding_window", 129, "W", "attention window"),
+)  # fmt: skip
+
+SKIPPED = NEUTRAL | {"attention_value_scale", "sliding_window_size"}
+FAMILIES = {"mimo_v2_flash": Family("mimo_v2_flash", MIMO, heads("MiMoV2Flash", mimo, "lm"), "MiMoV2FlashModel", SKIPPED)}

@@ -1,0 +1,60 @@
+"""MiniMax-Text-01: Mixtral in which layers of lightning attention, linear in the length, alternate with full attention.
+
+Source: arXiv 2501.08313; class and tensor names as in transformers 5.23.0, models/minimax/modeling_minimax.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.mixtures.mixtral import MIXTRAL, families
+from weighbridge.blueprints.modules.causal_lm import UNBIASED, attention
+from weighbridge.blueprints.modules.mixture_of_experts import chosen, sparse_mlp
+from weighbridge.blueprints.modules.sliding_window import window
+from weighbridge.config.fields import Field, Sizes, fact, size, variant
+from weighbridge.core.parts import embedding, linear, matmul, rms_norm, stack
+from weighbridge.core.tree import Node, Part, Squares, Tensor
+
+
+def minimax(c: Sizes) -> tuple[Node, ...]:
+    """Describe embeddings, layers of two kinds of attention with experts after each, and a last norm."""
+    H = c.hidden
+
+    def layer(kind: str) -> tuple[Node, ...]:
+        mixer = lightning(c) if kind == "linear_attention" else attention(c)
+        return (mixer, rms_norm("input_layernorm", H), rms_norm("post_attention_layernorm", H), sparse_mlp(c))
+
+    return (embedding("embed_tokens", c.vocab, H), *stack("layers", c.mixers, c.layers, layer), rms_norm("norm", H))
+
+
+def lightning(c: Sizes) -> Part:
+    """Describe linear attention by blocks: in full within a block, through a state from block to block; its decays are saved."""
+    H, A, D, block = c.hidden, c.heads, c.head_dim, c.chunk
+    return Part("self_attn", (
+        Tensor("slope_rate", (A, 1, 1), "buffer"),
+        Tensor("query_decay", (A, block, 1), "buffer"),
+        Tensor("key_decay", (A, block, 1), "buffer"),
+        Tensor("diagonal_decay", (1, A, block, block), "buffer"),
+        rms_norm("norm", A * D),
+        linear("qkv_proj", H, 3 * A * D, bias=False),
+        linear("out_proj", A * D, H, bias=False),
+        linear("output_gate", H, A * D, bias=False),
+        matmul("lightning", (2, A, Squares("seq", block), D), (2, A, "seq", D, D)),
+    ), "linear_attention")  # fmt: skip
+
+
+def _alternating(c: Sizes) -> list[str]:
+    return ["linear_attention" if index % 2 else "full_attention" for index in range(c.layers)]
+
+
+MINIMAX = variant(
+    MIXTRAL,
+    Field("told", "layer_types", _alternating, "choice"),
+    fact("mixers", lambda c: chosen(c, c.told, "layer_types", ("full_attention", "linear_attention"))),
+    size("chunk", "block_size", 256, "B", "tokens in a block"),
+    mlp=14336, kv_heads=8, window=window(default=None), **UNBIASED,
+)  # fmt: skip
+
+FACTORS = {f"{kind}_{greek}_factor" for kind in ("full_attn", "linear_attn", "mlp") for greek in ("alpha", "beta")}
+FAMILIES = {
+    name: family._replace(neutral=family.neutral | FACTORS)
+    for name, family in families({"minimax": ("MiniMax", "lm sequence token qa", MINIMAX)}, minimax).items()
+}

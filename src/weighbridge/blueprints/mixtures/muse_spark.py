@@ -1,0 +1,62 @@
+"""The text tower of Muse Spark: experts that work in a narrower space, gated attention, and gates on the residuals.
+
+Source: class and tensor names as in transformers 5.23.0, models/muse_spark/modeling_muse_spark.py. Some of its norms have no parameters.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.causal_lm import FIELDS, NEUTRAL, UNBIASED, attention
+from weighbridge.blueprints.modules.layer_types import told
+from weighbridge.blueprints.modules.mixture_of_experts import EXPERT_MLP, correction
+from weighbridge.blueprints.modules.sliding_window import window, windowed
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, size, variant
+from weighbridge.core.parts import embedding, fused_experts, gated_mlp, linear, rms_norm, stack
+from weighbridge.core.tree import Node, Part, Tensor
+
+
+def muse(c: Sizes) -> tuple[Node, ...]:
+    """Describe embeddings, layers, and a last norm."""
+    H = c.hidden
+
+    def layer(kind: str) -> tuple[Node, ...]:
+        gate = linear("gate_proj", H, c.heads * c.head_dim, bias=False)
+        gates = ("post_attention_residual_gate", "post_feedforward_residual_gate")
+        return (
+            attention(c, gate),
+            experts(c) if kind == "sparse" else gated_mlp("mlp", H, c.mlp),
+            *(rms_norm(f"{name}_layernorm", H) for name in ("input", "pre_feedforward", "post_feedforward")),
+            *(Part(name, (Tensor("gate", (H,), "gain"),), "gate") for name in gates),
+        )
+
+    return (embedding("embed_tokens", c.vocab, H), *stack("layers", c.kinds, c.layers, layer), rms_norm("norm", H))
+
+
+def experts(c: Sizes) -> Part:
+    """Describe the router, the way into the experts' space, the experts, and the way back."""
+    H, N = c.hidden, c.narrow
+    fused = fused_experts(c.experts, c.active, N, c.expert_mlp)
+    # the norm stands among the experts' tensors, and works on every token that any of them has seen
+    held = Part("experts", (fused._replace(name=""), rms_norm("post_expert_norm", N)), "experts")
+    return Part("mlp", (
+        Part("gate", (Tensor("weight", (c.experts, H)), correction(c)), "linear"),
+        linear("pre_expert_proj", H, N, bias=False),
+        rms_norm("pre_expert_norm", N),
+        held,
+        linear("post_expert_proj", N, H, bias=False),
+    ), "mixture")  # fmt: skip
+
+
+MUSE = variant(
+    FIELDS,
+    size("experts", "num_local_experts", 256, "E", "experts", "num_experts"),
+    size("active", "num_experts_per_tok", 8, "k", "experts per token"),
+    size("narrow", "moe_hidden_size", 4096, "R", "width in which experts work"),
+    EXPERT_MLP._replace(default=4096),
+    *told(lambda c: ["sparse"] * c.layers),
+    vocab=202048, hidden=8192, mlp=16384, layers=62, heads=128, kv_heads=16, head_dim=64, mlp_bias=UNBIASED["mlp_bias"],
+    window=window(default=2048), windowed=windowed(lambda c: int(c.layers) - (int(c.layers) + 3) // 4),
+)  # fmt: skip
+SKIPPED = NEUTRAL | {"layer_rope_theta", "output_multiplier", "post_norm_eps", "qk_scale_factor", "residual_gate_temperature"}
+CLASSES = {"MuseSparkTextModel": lambda c: Part("", muse(c), "model")}
+FAMILIES = {"muse_spark_text": Family("muse_spark_text", MUSE, CLASSES, "MuseSparkTextModel", SKIPPED)}

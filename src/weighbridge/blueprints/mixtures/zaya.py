@@ -1,0 +1,101 @@
+"""ZAYA1: attention whose queries and keys are convolved and half of whose values come late, and a router with a memory.
+
+Source: arXiv 2510.04476, 2511.17127; names as in transformers 5.23.0, models/zaya/modeling_zaya.py. One more expert than there are
+does nothing.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.causal_lm import NEUTRAL, heads
+from weighbridge.blueprints.modules.sliding_window import window
+from weighbridge.config.family import Family
+from weighbridge.config.fields import LABELS, TIED, Field, Sizes, size, switch
+from weighbridge.core.parts import attend, embedding, fused_experts, linear, rms_norm
+from weighbridge.core.tree import Every, Node, Part, Span, Tensor
+
+FIELDS = (
+    size("vocab", "vocab_size", 262272, "V", "vocabulary size"),
+    size("hidden", "hidden_size", 2048, "H", "hidden size"),
+    size("mlp", "moe_intermediate_size", 2048, "I", "intermediate size of an expert"),
+    size("layers", "num_hidden_layers", 40, "L", "layers"),
+    size("heads", "num_attention_heads", 8, "A", "attention heads"),
+    size("kv_heads", "num_key_value_heads", 2, "K", "key-value heads"),
+    size("head_dim", "head_dim", 128, "D", "width of a head"),
+    size("experts", "num_experts", 16, "E", "experts"),
+    size("router", "router_hidden_size", 256, "R", "width of the router"),
+    size("first_kernel", "cca_time0", 2, "K_one", "kernel of the first convolution"),
+    size("second_kernel", "cca_time1", 2, "K_two", "kernel of the second convolution"),
+    LABELS,
+    TIED,
+    switch("bias", "attention_bias", False),
+    switch("head_bias", "lm_head_bias", False),
+    window(default=None),
+    Field("windowed", "layer_types", None, "choice", read=lambda kinds: kinds and sum("sliding" in kind for kind in kinds), silent=True),
+)
+
+
+def attention(c: Sizes) -> Part:
+    """Describe attention: values of this token and of the one before, queries and keys convolved twice."""
+    H, A, K, D = c.hidden, c.heads, c.kv_heads, c.head_dim
+    wide, late = (A + K) * D, c.second_kernel - 1
+    bias = Tensor("bias", (wide,), "bias")
+    convolved = (
+        Part("conv_qk_depthwise", (Tensor("weight", (wide, 1, c.first_kernel)), bias), "convolution", stream=Span("seq", plus=late)),
+        Part("conv_qk_grouped", (Tensor("weight", (wide, D, c.second_kernel)), bias), "convolution"),
+    )
+    projections = (
+        linear("q_proj", H, A * D, bias=c.bias),
+        linear("k_proj", H, K * D, bias=c.bias),
+        linear("v_proj_current", H, K * D // 2, bias=c.bias),
+        # In front of the first token stands a zero, which is mapped too.
+        linear("v_proj_delayed", H, K * D // 2, bias=c.bias, stream=Span("seq", plus=1)),
+    )
+    return Part("self_attn", (
+        linear("o_proj", A * D, H, bias=c.bias),
+        Part("qkv_proj", (*projections, *convolved), "projection"),
+        Part("qk_norm", (Tensor("temp", (K,), "gain"),), "norm"),
+        attend(heads=A, kv_heads=K, head_dim=D, window=c.window, windowed=c.windowed),
+    ), "self_attention")  # fmt: skip
+
+
+def router(c: Sizes, *, first: bool) -> Part:
+    """Describe the router, which all but the first layer give the states of the one before."""
+    R = c.router
+    mlp = (rms_norm("norm", R), linear("fc1", R, R), linear("fc2", R, R), linear("out_proj", R, c.experts + 1, bias=False))
+    kept = () if first else (Tensor("router_states_scale", (R,), "gain"),)
+    biases = Tensor("balancing_biases", (c.experts + 1,), "buffer")
+    return Part("gate", (*kept, biases, linear("down_proj", c.hidden, R), Part("router_mlp", mlp, "feed_forward")), "router")
+
+
+def scales(name: str, c: Sizes) -> Part:
+    """Describe gains and shifts of what is added and of what it is added to."""
+    names = (("hidden_states_scale", "gain"), ("hidden_states_bias", "shift"), ("residual_scale", "gain"), ("residual_bias", "shift"))
+    return Part(name, tuple(Tensor(tensor, (c.hidden,), role) for tensor, role in names), "norm")
+
+
+def layer(c: Sizes, *, first: bool) -> tuple[Node, ...]:
+    """Describe a layer."""
+    return (
+        attention(c),
+        Part("mlp", (router(c, first=first), fused_experts(c.experts, 1, c.hidden, c.mlp)), "mixture"),
+        rms_norm("input_layernorm", c.hidden),
+        rms_norm("post_attention_layernorm", c.hidden),
+        scales("post_attention_residual_scale", c),
+        scales("post_mlp_residual_scale", c),
+    )
+
+
+def zaya(c: Sizes) -> tuple[Node, ...]:
+    """Describe words with a gain and a shift, layers, and a last norm."""
+    H = c.hidden
+    return (
+        Tensor("input_hidden_states_scale", (H,), "gain"),
+        Tensor("input_hidden_states_bias", (H,), "shift"),
+        embedding("embed_tokens", c.vocab, H),
+        Part("layers", layer(c, first=True), "layer", repeat=1),
+        Part("layers", layer(c, first=False), "layer", repeat=c.layers - 1, at=Every(1)),
+        rms_norm("norm", H),
+    )
+
+
+FAMILIES = {"zaya": Family("zaya", FIELDS, heads("Zaya", zaya, "lm"), "ZayaModel", NEUTRAL)}

@@ -1,0 +1,95 @@
+"""The network that a detector or a segmenter looks through: any type that can hand on maps, read by its own fields.
+
+A type takes part by a function ``features(c, picture)`` in its module, which describes its ``...Backbone`` class over
+a picture of the outer model's size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from importlib import import_module
+
+from weighbridge.blueprints import MODULES, family
+from weighbridge.blueprints.modules import timm_resnet
+from weighbridge.blueprints.modules.feature_maps import Grid
+from weighbridge.config.bind import bind
+from weighbridge.config.fields import Field, Inner, Sizes
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
+from weighbridge.core.errors import UnknownArchitecture
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part, Tensor
+
+if TYPE_CHECKING:
+    from typing import Any
+
+TYPES = "resnet rt_detr_resnet hgnet_v2 swin swinv2 maskformer-swin convnext convnextv2 dinov3_convnext".split()
+"""The types that have ``features``; besides, timm's ResNets."""
+
+
+class Features(NamedTuple):
+    """A backbone over a picture: its parts, and the maps it hands on with their widths, the largest first."""
+
+    parts: tuple[Node, ...]
+    maps: tuple[Grid, ...]
+    widths: tuple[Size, ...]
+
+
+def handed(c: Sizes, parts: tuple[Node, ...], maps: tuple[Grid, ...], widths: tuple[Size, ...]) -> Features:
+    """Return the features of a backbone that can hand on *maps*, stem first, and hands on those its config says."""
+    return Features(parts, tuple(maps[index] for index in c.outputs), tuple(widths[index] for index in c.outputs))
+
+
+def backbone(types: str, absent: Mapping[str, Any] | None = None) -> Field:
+    """Declare ``backbone_config``, which must name its type; where it is absent, *absent* or None stands in its place.
+
+    Args:
+        types: Those that are common there.
+        absent: What the outer class takes in its place.
+    """
+    return Field("backbone", "backbone_config", types.split(), "nested", resolve=partial(_resolve, absent))
+
+
+def _resolve(absent: Mapping[str, Any] | None, value: Any, path: str) -> Inner | None:
+    raw = absent if value is None else value
+    if raw is None:
+        return None
+    stated = raw.get("model_type")
+    if stated == "timm_backbone":
+        return Inner(raw, timm_resnet.FIELDS, timm_resnet.SKIPPED, stated)
+    if stated not in TYPES or stated not in MODULES:
+        hint = f"described as backbones: {', '.join(TYPES)}, timm_backbone"
+        raise UnknownArchitecture(f"no backbone described for {stated!r:.60}", key=f"{path}.model_type", value=stated, hint=hint)
+    known = family(stated)
+    return Inner(raw, known.fields, known.neutral, stated)
+
+
+def given(model_type: str, raw: Mapping[str, Any]) -> Sizes:
+    """Return the sizes of a backbone that the outer class makes by itself."""
+    fields = timm_resnet.FIELDS if model_type == "timm_backbone" else family(model_type).fields
+    sizes = bind(fields, raw)
+    sizes.__dict__["model_type"] = model_type
+    return sizes
+
+
+def features(c: Sizes, picture: Grid) -> Features:
+    """Describe a backbone over a picture."""
+    if c.model_type == "timm_backbone":
+        return handed(c, *timm_resnet.resnet(c, picture))
+    found: Features = import_module(f"weighbridge.blueprints.{MODULES[c.model_type]}").features(c, picture)
+    return found
+
+
+def settled(node: Part, *, frozen: bool = False) -> Part:
+    """Return a part whose batch norms are constants, gains and shifts and all; *frozen* if its weights are not trained either."""
+    if node.kind == "batch_norm":
+        width = node.children[0].shape  # type: ignore[union-attr]
+        names = ("weight", "bias", "running_mean", "running_var")
+        return node._replace(children=tuple(Tensor(name, width, "buffer") for name in names))
+    return node._replace(children=tuple(_settled(child, frozen) for child in node.children))
+
+
+def _settled(node: Node, frozen: bool) -> Node:
+    if isinstance(node, Part):
+        return settled(node, frozen=frozen)
+    return node._replace(frozen=frozen) if isinstance(node, Tensor) and frozen and node.role != "buffer" else node

@@ -1,0 +1,149 @@
+"""What causal language models share: the fields that most of them have, attention, and the heads put on their bodies.
+
+Source: class and tensor names as in transformers 5.23.0, modeling_layers.py for the generic heads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from weighbridge.config.family import Blueprint
+from weighbridge.config.fields import LABELS, TIED, Sizes, derived, fact, size, switch
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.parts import attend, linear, rms_norm
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Node, Part
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+Body: TypeAlias = Callable[[Sizes], tuple[Node, ...]]
+"""What describes the parts of a model without a head."""
+
+NEUTRAL = frozenset(
+    """attention_multiplier attn_logit_softcapping embedding_multiplier eod_token_id final_logit_softcapping
+    hidden_activation input_jitter_noise layer_types logit_scale logits_scaling max_position_embeddings
+    max_window_layers mlp_only_layers n_group norm_epsilon norm_topk_prob num_experts_per_tok num_mtp_layers
+    num_nextn_predict_layers original_max_position_embeddings partial_rotary_factor residual_multiplier
+    rope_interleave rope_local_base_freq rope_pct rotary_dim rotary_emb_base rotary_pct routed_scaling_factor sliding_window_pattern
+    scoring_func sliding_window topk_group topk_method use_sliding_window""".split()
+)
+"""Keys that change what a causal model computes but none of its tensors."""
+
+
+def per_head(c: Sizes) -> Size:
+    """Divide the hidden size among the heads; what is left over where they do not divide is dropped, as the reference does."""
+    return exact(c.hidden, c.heads) if c.even else c.hidden // c.heads
+
+
+EVEN = fact("even", lambda c: c.hidden % c.heads == 0)
+
+FIELDS = (
+    size("vocab", "vocab_size", 32000, "V", "vocabulary size"),
+    size("hidden", "hidden_size", 4096, "H", "hidden size"),
+    size("mlp", "intermediate_size", 11008, "I", "intermediate size"),
+    size("layers", "num_hidden_layers", 32, "L", "layers"),
+    size("heads", "num_attention_heads", 32, "A", "attention heads"),
+    size("kv_heads", "num_key_value_heads", lambda c: c.heads, "K", "key-value heads")._replace(null=lambda c: c.heads),
+    EVEN,
+    size("head_dim", "head_dim", per_head, "D", "width of a head")._replace(null=per_head),
+    LABELS,
+    TIED._replace(default=False),
+    switch("qkv_bias", "attention_bias", False),
+    switch("out_bias", "attention_bias", False),
+    switch("mlp_bias", "mlp_bias", False),
+    fact("head_bias", False),
+    fact("qk_norm", ""),
+    fact("qk_names", ("q_norm", "k_norm")),
+    fact("limited", None),
+    fact("late", None),
+    fact("window", None),
+    fact("windowed", None),
+)
+
+"""Llama's fields; a family says with :func:`~weighbridge.config.fields.variant` what it has otherwise."""
+
+UNBIASED = {"qkv_bias": fact("qkv_bias", False), "out_bias": fact("out_bias", False), "mlp_bias": fact("mlp_bias", False)}
+"""For a family that cannot have biases."""
+
+HEAD_DIM = derived("head_dim", per_head, "hidden_size", "num_attention_heads")
+"""The width of a head where the config cannot state it."""
+
+
+def attention(c: Sizes, *after: Part, name: str = "self_attn", out: str = "o_proj", before: tuple[Node, ...] = ()) -> Part:
+    """Describe causal attention whose keys and values may be shared by several query heads; *before* and *after* stand around it."""
+    H, A, K, D = c.hidden, c.heads, c.kv_heads, c.head_dim
+    return Part(name, (
+        *before,
+        linear("q_proj", H, A * D, bias=c.qkv_bias),
+        linear("k_proj", H, K * D, bias=c.qkv_bias),
+        linear("v_proj", H, K * D, bias=c.qkv_bias),
+        linear(out, A * D, H, bias=c.out_bias),
+        *qk_norms(c),
+        *after,
+        attend(heads=A, kv_heads=K, head_dim=D, window=c.window, windowed=c.windowed),
+    ), "self_attention")  # fmt: skip
+
+
+def qk_norms(c: Sizes) -> tuple[Part, ...]:
+    """Describe norms on queries and keys: of one head's width (``head``), over all heads (``whole``), or as in OLMoE (``hidden``)."""
+    widths: dict[str, tuple[Size, ...]] = {
+        "": (),
+        "head": (c.head_dim, c.head_dim),
+        "whole": (c.heads * c.head_dim, c.kv_heads * c.head_dim),
+        "hidden": (c.hidden, c.kv_heads * per_head(c)),
+    }
+    return tuple(rms_norm(name, width) for name, width in zip(c.qk_names, widths[c.qk_norm], strict=False))
+
+
+def heads(
+    name: str,
+    body: Body,
+    having: str = "lm sequence token qa",
+    *,
+    prefix: str = "model",
+    table: str = "embed_tokens",
+    base: str = "Model",
+    lm: str = "ForCausalLM",
+    token: str = "score",
+    qa: str = "",
+    qa_labels: bool = False,
+) -> dict[str, Blueprint]:
+    """Return the classes of one model type: the body alone, and the body under each of the heads it is published with.
+
+    Args:
+        name: What the class names begin with, such as ``Llama``.
+        body: Describes the parts without a head.
+        having: Which heads there are: ``lm``, ``sequence``, ``token``, ``qa``.
+        prefix: The name under which a head holds the body.
+        table: Where the body holds the embeddings, which a tied head shares.
+        base, lm: What the names of the base class and of the language model end in.
+        token: The name of the classifier over tokens.
+        qa: The name under which question answering holds the body, if it is another.
+        qa_labels: Whether question answering has as many outputs as there are labels, and not two.
+    """
+
+    def backbone(c: Sizes, at: str = prefix) -> Part:
+        return Part(at, body(c), "backbone")
+
+    def causal(c: Sizes) -> Part:
+        tied = f"{prefix}.{table}.weight" if c.tied else None
+        return Part("", (backbone(c), linear("lm_head", c.hidden, c.vocab, bias=c.head_bias, tied_to=tied)), "model")
+
+    def sequence(c: Sizes) -> Part:
+        return Part("", (backbone(c), linear("score", c.hidden, c.labels, bias=False)), "model")
+
+    def tokens(c: Sizes) -> Part:
+        return Part("", (backbone(c), linear(token, c.hidden, c.labels)), "model")
+
+    def answers(c: Sizes) -> Part:
+        return Part("", (backbone(c, qa or prefix), linear("qa_outputs", c.hidden, c.labels if qa_labels else 2)), "model")
+
+    table_of_heads: dict[str, tuple[str, Blueprint]] = {
+        "lm": (lm, causal),
+        "sequence": ("ForSequenceClassification", sequence),
+        "token": ("ForTokenClassification", tokens),
+        "qa": ("ForQuestionAnswering", answers),
+    }
+    chosen = (table_of_heads[word] for word in having.split())
+    return {name + base: lambda c: Part("", body(c), "model"), **{name + ending: blueprint for ending, blueprint in chosen}}

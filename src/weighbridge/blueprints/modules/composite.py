@@ -1,0 +1,134 @@
+"""Models made of other models: a sub-config of any family, and that family's own tree put under a name.
+
+A family whose config holds whole configs of other types declares each with :func:`composed`. Its blueprint then asks
+:func:`submodel` for the tree that the sub-config's own family describes, and puts it in its place with :func:`under`::
+
+    FIELDS = (composed("vision", "vision_config", "clip_vision_model siglip_vision_model"), composed("text", "text_config", "llama"))
+
+    def llava(c):
+        tower = submodel(c.vision)
+        return Part("", (
+            under("vision_tower", tower, given="images", runs="images"),
+            Part("multi_modal_projector", (...), "projector", given="images", runs="images", stream=tower.stream),
+            under("language_model", submodel(c.text)),
+        ), "model")
+
+``c.vision`` has the words of its own family (``c.vision.hidden``) and ``c.vision.model_type``. Its symbols carry the
+sub-config's name (``H_vision``), random configs draw a type and its fields, and a type without a blueprint is refused by its key path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+from weighbridge.blueprints import MODULES, family
+from weighbridge.blueprints.modules.reroot import moved
+from weighbridge.config.fields import Field, Inner, Sizes, did_you_mean
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import ConfigError, UnknownArchitecture
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part, Stream
+
+if TYPE_CHECKING:
+    from typing import Any
+
+CAUSAL = ("ForCausalLM", "LMHeadModel", "GenerationDecoder")
+"""How the names of the causal language models end that the reference's auto class picks."""
+
+
+def composed(
+    word: str,
+    key: str,
+    model_types: str,
+    *,
+    fixed: bool = False,
+    optional: bool = False,
+    absent: Mapping[str, Any] | None = None,
+    more: tuple[Field, ...] = (),
+    neutral: str = "",
+) -> Field:
+    """Declare a sub-config that is a whole config of a model type, read by that type's own fields.
+
+    Args:
+        word: Our word; the blueprint reads ``c.word.hidden`` and hands ``c.word`` to :func:`submodel`.
+        key: The config's key, such as ``vision_config``.
+        model_types: The type meant where the sub-config names none, then others that are common here (random configs draw them).
+        fixed: The outer class always takes the first type, whatever ``model_type`` the sub-config names.
+        optional: An absent sub-config means that there is none (the word is None), and not the default type's defaults.
+        absent: What the outer class puts into the sub-config where it is absent altogether.
+        more: Fields that the outer class reads there, beside the type's own.
+        neutral: Keys that published files have there and that change nothing.
+
+    >>> composed("text", "text_config", "gpt2 llama").default
+    ['gpt2', 'llama']
+    """
+    types = model_types.split()
+
+    def resolve(value: Any, path: str) -> Inner | None:
+        if value is None and optional:
+            return None
+        raw = (absent or {}) if value is None else value
+        stated = types[0] if fixed else raw.get("model_type", types[0])
+        if not isinstance(stated, str) or stated not in MODULES:
+            hint = did_you_mean(str(stated), MODULES) or f"the default is {types[0]}; weigh models lists the types known"
+            raise UnknownArchitecture(f"no blueprint for {stated!r:.60}", key=f"{path}.model_type", value=stated, hint=hint)
+        known = family(stated)
+        raw = raw if known.settle is None else known.settle(raw)
+        return Inner(raw, _fields(stated, more), known.neutral | frozenset(neutral.split()), stated)
+
+    return Field(word, key, types, "nested", resolve=resolve)
+
+
+@cache
+def _fields(model_type: str, more: tuple[Field, ...]) -> tuple[Field, ...]:
+    """Return a type's fields as a sub-config has them: arguments of its class are out of a config's reach."""
+    fields = family(model_type).fields
+    words = {field.word for field in fields}
+    own = (field._replace(key="") if field.kind == "switch" and field.silent else field for field in fields)
+    return (*own, *(field for field in more if field.word not in words))
+
+
+def submodel(c: Sizes, *endings: str) -> Part:
+    """Return the tree of a sub-config: its family's base class, or the class whose name ends with one of *endings*.
+
+    Raises:
+        ConfigError: The type has no such class.
+
+    >>> from weighbridge.config.bind import bind
+    >>> [part.name for part in submodel(bind((composed("text", "text_config", "bert"),), {}).text).children]
+    ['embeddings', 'encoder', 'pooler']
+    """
+    known = family(c.model_type)
+    if not endings:
+        return known.classes[known.base](c)
+    found = next((blueprint for name, blueprint in known.classes.items() if name.endswith(endings)), None)
+    if found is None:
+        raise ConfigError(f"{c.model_type} has no class {' or '.join(f'*{ending}' for ending in endings)} described", key="model_type")
+    return found(c)
+
+
+def under(
+    name: str,
+    tree: Part,
+    *,
+    streams: Mapping[str, Stream] | None = None,
+    given: str | None = None,
+    runs: Size | str | None = None,
+) -> Part:
+    """Put the tree of a whole model under a name: its ties follow, and its streams become those of the outer model.
+
+    Args:
+        name: The name it is held by.
+        tree: A model's root.
+        streams: What its named streams are here, such as ``{"seq": "decoder", "encoder": 197}``.
+        given, runs: As of any part: what it needs to run, and how often it does.
+
+    >>> from weighbridge.core.parts import linear
+    >>> inner = Part("", (linear("a", 2, 2), linear("b", 2, 2, tied_to="a.weight")))
+    >>> under("decoder", inner, streams={"seq": "decoder"}).children[1].children[0].tied_to
+    'decoder.a.weight'
+    """
+    inner = moved(tree, name + "." if name else "", streams or {})
+    stream = inner.stream if inner.stream is not None else (streams or {}).get("seq")
+    return inner._replace(name=name, given=given or inner.given, runs=runs, stream=stream)

@@ -1,0 +1,82 @@
+"""What convolutional networks share: stages, a convolution with its norm, widths in steps, maps halved and rounded up.
+
+Source: names as in transformers 5.23.0, models/mobilenet_v2/modeling_mobilenet_v2.py and others that took them over.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area
+from weighbridge.blueprints.modules.stage_fields import alike, number, numbers
+from weighbridge.config.fields import Field, choice, told
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import batch_norm, conv2d
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part, Stream, Tensor
+
+if TYPE_CHECKING:
+    from typing import Any
+
+RESIDUAL = (
+    CHANNELS,
+    number("stem", "embedding_size", 64),
+    numbers("widths", "hidden_sizes", (256, 512, 1024, 2048)),
+    numbers("depths", "depths", (3, 4, 6, 3)),
+    told("stages", lambda c: alike(depths=c.depths, hidden_sizes=c.widths)),
+)
+"""The fields of a residual network, with the defaults of ResNet-50: its stem, and the widths and depths of its stages."""
+
+HEAD = frozenset("add_pooling_layer classifier_dropout_prob drop_path_rate semantic_loss_ignore_index stage_names".split())
+"""Keys that change no tensor of such a network."""
+
+
+def unit(
+    name: str, inputs: Size, outs: Size, seen: Grid | Stream, kernel: int = 1, *, groups: Size = 1, normed: bool = True, bias: bool = False
+) -> Part:
+    """Describe a convolution, named so, and its batch norm; *seen* is the map that comes out, or ``one``.
+
+    >>> [part.name for part in unit("conv_stem", 3, 32, (112, 112), 3).children]
+    ['convolution', 'normalization']
+    """
+    stream: Stream = area(seen) if isinstance(seen, tuple) and len(seen) == 2 else seen  # type: ignore[arg-type]
+    norm = (batch_norm("normalization", outs),) if normed else ()
+    return Part(name, (conv2d("convolution", inputs, outs, kernel, groups=groups, bias=bias), *norm), "convolution", stream=stream)
+
+
+def group_norm(name: str, width: Size) -> Part:
+    """Describe a norm over groups of channels: a gain and a shift for each channel.
+
+    >>> group_norm("norm", 64).kind
+    'group_norm'
+    """
+    return Part(name, (Tensor("weight", (width,), "gain"), Tensor("bias", (width,), "shift")), "group_norm")
+
+
+def real(word: str, key: str, default: float) -> Field:
+    """Declare a positive number that widths or depths are multiplied with; it stays as it is."""
+
+    def read(value: Any) -> float:
+        if type(value) not in (int, float) or not 0 < value < 10**6:
+            raise ConfigError(f"expected a positive number, found {value!r:.60}", key=key, value=value)
+        return float(value)
+
+    return choice(word, key, default, read=read)
+
+
+def divisible(value: float, divisor: int = 8, minimum: int | None = None) -> int:
+    """Round to a multiple of *divisor*, never below nine tenths, as TensorFlow's MobileNets do.
+
+    >>> divisible(37), divisible(16 * 1.4)
+    (40, 24)
+    """
+    found = max(divisor if minimum is None else minimum, int(value + divisor / 2) // divisor * divisor)
+    return found + divisor if found < 0.9 * value else found
+
+
+def halved(grid: Grid, stride: int = 2) -> Grid:
+    """Return the map that a padded convolution leaves, rounded up.
+
+    >>> halved((225, 224))
+    (113, 112)
+    """
+    return (grid[0] + stride - 1) // stride, (grid[1] + stride - 1) // stride

@@ -1,0 +1,122 @@
+"""What depth models make of the outputs of a few layers of a vision transformer: maps of four sizes, added up from the smallest.
+
+Source: Vision Transformers for Dense Prediction, arXiv 2103.13413; names as in transformers 5.23.0, models/dpt/modeling_dpt.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from weighbridge.blueprints.modules.feature_maps import Grid, area, strided, transposed
+from weighbridge.blueprints.modules.stage_fields import numbers
+from weighbridge.config.fields import Field, Sizes, listed, size
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import batch_norm, conv2d, linear
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part
+
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def factors(value: Any) -> list[int]:
+    """Read by how much each map is enlarged; one that is made smaller is told by its stride, below zero.
+
+    >>> factors([4, 2, 1, 0.5])
+    [4, 2, 1, -2]
+    """
+    key = "reassemble_factors"
+    if any(type(entry) not in (int, float) or entry <= 0 or (entry > 1 and type(entry) is float) for entry in value):
+        raise ConfigError(f"expected whole factors, or fractions below 1, found {value!r:.60}", key=key, value=value)
+    return [entry if entry > 1 else 1 if entry == 1 else -int(1 / entry) for entry in value]
+
+
+def fields(fusion: int, widths: tuple[int, ...], key: str = "neck_hidden_sizes") -> tuple[Field, ...]:
+    """Return the fields that all of them have."""
+    return (
+        numbers("widths", key, widths),
+        listed("factors", "reassemble_factors", [4, 2, 1, 0.5])._replace(read=factors),
+        size("fusion", "fusion_hidden_size", fusion, "F", "channels of the fused maps"),
+    )
+
+
+def resized(at: Grid, factor: int) -> Grid:
+    """Return the map that a factor makes of another.
+
+    >>> resized((8, 8), 4), resized((7, 7), -2)
+    ((32, 32), (4, 4))
+    """
+    return strided(at, 3, -factor, 1) if factor < 0 else (at[0] * factor, at[1] * factor)
+
+
+def reassembled(hidden: Size, width: Size, factor: int, at: Grid) -> tuple[Part, ...]:
+    """Describe a map of a width of its own, and what brings it to its size."""
+    projection = conv2d("projection", hidden, width, 1, positions=area(at))
+    if factor == 1:
+        return (projection,)
+    if factor < 0:
+        return projection, conv2d("resize", width, width, 3, positions=area(resized(at, factor)))
+    return projection, transposed("resize", width, width, factor, area(at))
+
+
+def reassembling(c: Sizes, hidden: Size, at: Grid, *, readout: bool = False) -> Part:
+    """Describe the stage that makes maps of vectors; with *readout*, the class token is mapped into each of them first."""
+    pairs = enumerate(zip(c.widths, c.factors, strict=False))
+    layers = (Part(str(i), reassembled(hidden, width, factor, at), "stage") for i, (width, factor) in pairs)
+    projects = (Part(str(i), (linear("0", 2 * hidden, hidden, stream=area(at)),), "projector") for i in range(len(c.widths)))
+    return Part("reassemble_stage", (
+        Part("layers", tuple(layers)),
+        *((Part("readout_projects", tuple(projects)),) if readout else ()),
+    ), "stage")  # fmt: skip
+
+
+def maps(c: Sizes, at: Grid) -> list[Grid]:
+    """Return the maps that come out of it, the largest first."""
+    return [resized(at, factor) for factor in c.factors]
+
+
+def convolutions(c: Sizes, at: Sequence[Grid]) -> Part:
+    """Describe the convolutions that bring all maps to one width."""
+    places = zip(c.widths, at, strict=True)
+    return Part(
+        "convs", tuple(conv2d(str(i), width, c.fusion, 3, positions=area(grid), bias=False) for i, (width, grid) in enumerate(places))
+    )
+
+
+def residual(name: str, width: Size, at: Grid, *, bias: bool = True, normed: bool = False, given: str | None = None) -> Part:
+    """Describe two convolutions around which a map is carried."""
+    convs = (conv2d(f"convolution{i}", width, width, 3, positions=area(at), bias=bias) for i in (1, 2))
+    norms = (batch_norm(f"batch_norm{i}", width) for i in (1, 2)) if normed else ()
+    return Part(name, (*convs, *norms), "convolution", given=given)
+
+
+def fusing(name: str, width: Size, inner: Grid, outer: Grid, *more: Part, first: bool, bias: bool = True, normed: bool = False) -> Part:
+    """Describe a step that adds a map to what came from the smaller ones, and enlarges it; the first has nothing to add."""
+    return Part(name, (
+        conv2d("projection", width, width, 1, positions=area(outer)),
+        residual("residual_layer1", width, inner, bias=bias, normed=normed, given="smaller" if first else None),
+        residual("residual_layer2", width, inner, bias=bias, normed=normed),
+        *more,
+    ), "stage")  # fmt: skip
+
+
+def doubling(at: Sequence[Grid]) -> list[tuple[Grid, Grid]]:
+    """Return the map that each step works on, and the one it puts out, where each doubles the height and width.
+
+    >>> doubling([(8, 8), (4, 4)])
+    [((4, 4), (8, 8)), ((8, 8), (16, 16))]
+    """
+    rows, columns = at[-1]
+    return [((rows * 2**i, columns * 2**i), (rows * 2 ** (i + 1), columns * 2 ** (i + 1))) for i in range(len(at))]
+
+
+def matching(at: Sequence[Grid]) -> list[tuple[Grid, Grid]]:
+    """Return the same where each step puts out a map of the size of the next, and the last doubles it.
+
+    >>> matching([(9, 9), (4, 4)])
+    [((4, 4), (9, 9)), ((9, 9), (18, 18))]
+    """
+    steps = [*reversed(at), (at[0][0] * 2, at[0][1] * 2)]
+    return list(pairwise(steps))

@@ -1,0 +1,134 @@
+"""What DETR and the detectors after it share: fields, the backbone they look through, layers, and the head that draws masks.
+
+Source: arXiv 2005.12872; names as in transformers 5.23.0, models/detr/modeling_detr.py. The config states no image:
+``image_size`` may be set beside its fields; by default it is a COCO photograph, its shorter side brought to 800.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.backbones import Features, backbone, features, given, settled
+from weighbridge.blueprints.modules.feature_maps import CHANNELS, image
+from weighbridge.config.fields import LABELS, Sizes, choice, size, switch, told
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, plain_mlp
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Part, Stream
+
+
+def sine(value: object) -> bool:
+    """Say whether positions are waves, and not a learned table of rows and one of columns."""
+    if value not in ("sine", "learned"):
+        raise ConfigError(f"expected sine or learned, found {value!r:.60}", key="position_embedding_type", value=value)
+    return value == "sine"
+
+
+FIELDS = (
+    size("hidden", "d_model", 256, "H", "hidden size", "hidden_size"),
+    size("queries", "num_queries", 100, "Q", "object queries"),
+    size("encoder_layers", "encoder_layers", 6, "L_e", "encoder layers", "num_hidden_layers"),
+    size("encoder_mlp", "encoder_ffn_dim", 2048, "I_e", "intermediate size of the encoder"),
+    size("encoder_heads", "encoder_attention_heads", 8, "A_e", "attention heads of the encoder", "num_attention_heads"),
+    size("decoder_layers", "decoder_layers", 6, "L_d", "decoder layers"),
+    size("decoder_mlp", "decoder_ffn_dim", 2048, "I_d", "intermediate size of the decoder"),
+    size("decoder_heads", "decoder_attention_heads", 8, "A_d", "attention heads of the decoder"),
+    choice("sine", "position_embedding_type", "sine", read=sine),
+    told("masks", lambda c: fits_masks(c.hidden, c.encoder_heads)),
+    image([800, 1066], silent=True),
+    CHANNELS,
+    backbone("resnet swin convnext"),
+    choice("backbone_name", "backbone", None)._replace(silent=True),
+    choice("backbone_kwargs", "backbone_kwargs", None)._replace(silent=True),
+    switch("timm", "use_timm_backbone", True, silent=True),
+    switch("dilated", "dilation", False),
+    LABELS,
+)
+
+SKIPPED = frozenset(
+    """auxiliary_loss bbox_cost bbox_loss_coefficient class_cost dice_loss_coefficient eos_coefficient giou_cost giou_loss_coefficient
+    init_std init_xavier_std mask_loss_coefficient max_position_embeddings scale_embedding use_pretrained_backbone activation_function
+    freeze_backbone num_hidden_layers""".split()
+)
+
+
+def fits_masks(hidden: int, heads: int) -> bool:
+    """Say whether the head of masks can be built: its norms split channels into 8 groups, or as many as there are."""
+    widths = [hidden + heads, *(hidden // 2**power for power in range(1, 5))]
+    return (hidden + heads) % 8 == 0 and all(width and width % min(8, width) == 0 for width in widths)
+
+
+def looked_through(c: Sizes, outputs: tuple[int, ...] = (1, 2, 3, 4)) -> Features:
+    """Describe the backbone, batch norms made constants; where the config has none, it is a ResNet of timm's or the library's.
+
+    Args:
+        outputs: The maps that timm's hands on.
+    """
+    inner = c.backbone
+    if inner is None and c.backbone_kwargs:
+        raise ConfigError(
+            "arguments for timm are not described", key="backbone_kwargs", value=c.backbone_kwargs, hint="state backbone_config"
+        )
+    if inner is None and c.timm:
+        stated = {"backbone": c.backbone_name, "output_stride": 16 if c.dilated else None, "num_channels": c.channels}
+        inner = given("timm_backbone", {**stated, "out_indices": outputs})
+    elif inner is None:
+        inner = given("resnet", {"out_features": ["stage4"]})
+    found = features(inner, c.image)
+    frozen = "resnet" in inner.model_type  # the reference looks for names that its own ResNet has not, and freezes all of it
+    return found._replace(parts=settled(Part("", found.parts), frozen=frozen).children)
+
+
+def attention(name: str, hidden: Size, heads: Size, keys: Stream | None = None) -> Part:
+    """Describe attention over the tokens themselves, or over others."""
+    return Part(name, (
+        linear("k_proj", hidden, hidden, stream=keys),
+        linear("v_proj", hidden, hidden, stream=keys),
+        linear("q_proj", hidden, hidden),
+        linear("o_proj", hidden, hidden),
+        attend(heads=heads, head_dim=exact(hidden, heads), keys=keys),
+    ), "self_attention" if keys is None else "cross_attention")  # fmt: skip
+
+
+def encoder(c: Sizes) -> tuple[Part, ...]:
+    """Describe the encoder's layers."""
+    return (Part("layers", (
+        attention("self_attn", c.hidden, c.encoder_heads),
+        layer_norm("self_attn_layer_norm", c.hidden),
+        plain_mlp("mlp", c.hidden, c.encoder_mlp, ("fc1", "fc2"), bias=True),
+        layer_norm("final_layer_norm", c.hidden),
+    ), "layer", repeat=c.encoder_layers),)  # fmt: skip
+
+
+def decoder(c: Sizes, keys: Stream) -> tuple[Part, ...]:
+    """Describe the decoder's layers and its norm; without an encoder's tokens to look at, it looks at none."""
+    lengthless = keys if isinstance(keys, str) else None
+    layer = Part("layers", (
+        attention("self_attn", c.hidden, c.decoder_heads),
+        layer_norm("self_attn_layer_norm", c.hidden),
+        attention("encoder_attn", c.hidden, c.decoder_heads, keys)._replace(given=lengthless),
+        layer_norm("encoder_attn_layer_norm", c.hidden)._replace(given=lengthless),
+        plain_mlp("mlp", c.hidden, c.decoder_mlp, ("fc1", "fc2"), bias=True),
+        layer_norm("final_layer_norm", c.hidden),
+    ), "layer", repeat=c.decoder_layers)  # fmt: skip
+    return layer, layer_norm("layernorm", c.hidden)
+
+
+def positions(c: Sizes) -> tuple[Part, ...]:
+    """Describe the learned tables of rows and columns, where positions are no waves."""
+    half = c.hidden // 2
+    tables = embedding("row_embeddings", 50, half), embedding("column_embeddings", 50, half)
+    return () if c.sine else (Part("position_embedding", tables, "embeddings"),)
+
+
+def detecting(c: Sizes, inner: tuple[Part, ...], labels: Size) -> tuple[Part, ...]:
+    """Describe the model and what it tells of each query: one of so many *labels*, and its box."""
+    return (
+        Part("model", inner, "backbone"),
+        linear("class_labels_classifier", c.hidden, labels, stream=c.queries),
+        perceptron("bbox_predictor", c.hidden, c.hidden, c.hidden, 4)._replace(stream=c.queries),
+    )
+
+
+def perceptron(name: str, *widths: Size) -> Part:
+    """Describe linear maps one after another, from the first of *widths* to the last."""
+    maps = (linear(str(index), widths[index], widths[index + 1]) for index in range(len(widths) - 1))
+    return Part(name, (Part("layers", tuple(maps), "feed_forward"),), "head")

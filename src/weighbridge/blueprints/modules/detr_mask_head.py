@@ -1,0 +1,50 @@
+"""The head of DETR and its kin that draws a mask of every query.
+
+Source: arXiv 2005.12872, section 4.4; names as in transformers 5.23.0, models/detr/modeling_detr.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.backbones import Features
+from weighbridge.blueprints.modules.convolutions import group_norm
+from weighbridge.blueprints.modules.feature_maps import area, listing
+from weighbridge.config.fields import Sizes
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import conv2d, linear, matmul
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Part
+
+
+def block(name: str, inputs: Size, outs: Size) -> Part:
+    """Describe a convolution over 3 by 3 places and a norm of groups."""
+    return Part(name, (conv2d("conv", inputs, outs, 3), group_norm("norm", outs)), "convolution")
+
+
+def masks(c: Sizes, seen: Features) -> Part:
+    """Describe the head that draws a mask of every query on ever larger maps, each joined by the backbone's."""
+    if len(seen.maps) < 3:
+        raise ConfigError(
+            f"a head of masks needs three maps, and the backbone hands on {len(seen.maps)}", key="backbone_config.out_features"
+        )
+    if not c.masks:
+        raise ConfigError("the norms of the head of masks do not divide by 8", key="d_model", hint="a multiple of 128, with 8 heads")
+    H, wide = c.hidden, c.hidden + c.encoder_heads
+    last, large = area(seen.maps[-1]) * c.queries, list(zip(seen.maps, seen.widths, strict=True))[2::-1]
+    stages = tuple(
+        (
+            conv2d("fpn_adapter", width, H // 2**power, 1, positions=area(grid) * c.queries),
+            block("refine", H // 2**power, H // 2 ** (power + 1))._replace(stream=area(grid) * c.queries),
+        )
+        for power, (grid, width) in enumerate(large, 1)
+    )
+    first = (block("conv1", wide, wide)._replace(stream=last), block("conv2", wide, H // 2)._replace(stream=last))
+    final = conv2d("output_conv", H // 16, 1, 3, positions=area(seen.maps[0]) * c.queries)
+    return Part("mask_head", (*first, listing("fpn_stages", *stages), final), "head")
+
+
+def map_attention(c: Sizes, seen: Features) -> Part:
+    """Describe how much each query attends to each place, which is not multiplied with values."""
+    places = area(seen.maps[-1])
+    scores = matmul("scores", (c.encoder_heads, c.queries, places, exact(c.hidden, c.encoder_heads)))
+    parts = linear("q_proj", c.hidden, c.hidden, stream=c.queries), linear("k_proj", c.hidden, c.hidden, stream=places), scores
+    return Part("bbox_attention", parts, "attention")

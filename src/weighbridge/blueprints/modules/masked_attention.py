@@ -1,0 +1,120 @@
+"""What Mask2Former and OneFormer share: maps for masks out of deformable attention, and queries that look inside their own masks.
+
+Source: arXiv 2112.01527 and 2211.06220; names as in transformers 5.23.0, models/mask2former/modeling_mask2former.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from weighbridge.blueprints.modules.backbones import Features, features
+from weighbridge.blueprints.modules.convolutions import group_norm
+from weighbridge.blueprints.modules.feature_maps import area, listing
+from weighbridge.blueprints.modules.rt_detr_encoder import deformable
+from weighbridge.config.fields import Sizes, altered
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import attend, conv2d, layer_norm, linear, matmul
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Every, Node, Part, Stream, Tensor, Untold
+
+LEVELS = 3
+"""The maps that are looked at, whatever the backbone hands on."""
+
+SWIN = {"model_type": "swin", "out_features": ["stage1", "stage2", "stage3", "stage4"]}
+
+
+def joined(c: Sizes) -> int:
+    """Return how many larger maps are joined: as many as halve the least stride looked at to the common one."""
+    stride: int = min(c.strides[-LEVELS:])
+    if stride & (stride - 1) or c.common & (c.common - 1) or stride < c.common:
+        raise ConfigError(f"a stride of {stride} is not halved to {c.common}", key="common_stride", value=c.common, hint="powers of two")
+    return int(stride // c.common).bit_length() - 1
+
+
+def fits(key: str) -> Callable[[Sizes], bool]:
+    """Return what refuses a width that the norms cannot split into 32 groups, by its key."""
+
+    def rule(c: Sizes) -> bool:
+        if c.feature % 32:
+            raise ConfigError(f"norms of 32 groups over {c.feature} channels", key=key, value=c.feature, hint="a multiple of 32")
+        return True
+
+    return rule
+
+
+def looked_through(c: Sizes) -> Features:
+    """Describe the backbone."""
+    return features(c.backbone, c.image)
+
+
+def places(seen: Features) -> list[Stream]:
+    """Return the places of the maps looked at, the smallest first."""
+    if len(seen.maps) < LEVELS:
+        return [Untold(f"three maps are looked at, and the backbone hands on {len(seen.maps)}")] * LEVELS
+    return [area(grid) for grid in seen.maps[: -LEVELS - 1 : -1]]
+
+
+def encoder(c: Sizes, memory: Stream) -> Part:
+    """Describe the encoder's layers over the places of three maps."""
+    F = c.feature
+    exact(F, c.heads)
+    feed = linear("fc1", F, c.encoder_mlp), linear("fc2", c.encoder_mlp, F), layer_norm("final_layer_norm", F)
+    points = deformable(altered(c, hidden=F), c.heads, LEVELS, 4, memory, name="self_attn")
+    layers = Part("layers", (points, layer_norm("self_attn_layer_norm", F), *feed), "layer", repeat=c.encoder_layers)
+    return Part("encoder", (layers,), "encoder", stream=memory)
+
+
+def pixels(c: Sizes, seen: Features) -> tuple[Part, Stream]:
+    """Describe backbone and decoder of pixels, which joins the largest maps; return the places of the map for masks, too."""
+    F, streams, memory = c.feature, places(seen), Untold("three maps are looked at")
+    widths, larger = seen.widths[: -LEVELS - 1 : -1], list(zip(seen.maps, seen.widths, strict=True))[: c.joined]
+    inputs: list[tuple[Node, ...]] = [
+        (conv2d("0", w, F, 1, positions=s), group_norm("1", F)) for w, s in zip(widths, streams, strict=False)
+    ]
+    total: Size = 0
+    for grid in seen.maps[-LEVELS:]:
+        total = total + area(grid)
+    found: list[Part] = []
+    for index, (grid, width) in enumerate(larger, 1):
+        found.append(Part(f"adapter_{index}", (conv2d("0", width, F, 1, bias=False), group_norm("1", F)), "neck", stream=area(grid)))
+        found.append(Part(f"layer_{index}", (conv2d("0", F, F, 3, bias=False), group_norm("1", F)), "neck", stream=area(grid)))
+    largest: Stream = area(larger[0][0]) if larger else streams[-1]
+    parts: tuple[Node, ...] = (
+        Tensor("level_embed", (LEVELS, F), "embedding"),
+        listing("input_projections", *inputs, kind="projection"),
+        encoder(c, total if len(seen.maps) >= LEVELS else memory),
+        conv2d("mask_projection", F, c.mask, 1, positions=largest),
+        *found,
+    )
+    levels: tuple[Node, ...] = (Part("encoder", seen.parts, "vision"), Part("decoder", parts, "decoder"))
+    return Part("pixel_level_module", levels, "vision"), largest
+
+
+def packed(name: str, hidden: Size, heads: Size, keys: Stream, queries: Stream) -> Part:
+    """Describe attention as torch has it: one tensor for the weights of queries, keys and values."""
+    weights = Tensor("in_proj_weight", (3 * hidden, hidden), "weight"), Tensor("in_proj_bias", (3 * hidden,), "bias")
+    return Part(name, (
+        Part("", weights, stream=0),  # a third of it sees the queries, the rest the keys
+        linear("out_proj", hidden, hidden),
+        matmul("projections", (queries, hidden, hidden), (keys, 2 * hidden, hidden)),
+        attend(heads=heads, head_dim=exact(hidden, heads), queries=queries, keys=keys),
+    ), "cross_attention", stream=queries)  # fmt: skip
+
+
+def turns(name: str, count: int, streams: list[Stream], layer: Callable[[Stream], tuple[Node, ...]]) -> tuple[Part, ...]:
+    """Describe layers that look at the maps in turn."""
+    found = []
+    for turn, places in enumerate(streams[:count]):
+        found.append(Part(name, layer(places), "layer", repeat=len(range(turn, count, LEVELS)), at=Every(turn, LEVELS)))
+    return tuple(found)
+
+
+def head(*widths: Size) -> tuple[Part, ...]:
+    """Describe linear maps one after another, each in a block of its own."""
+    maps = (Part(str(index), (linear("0", widths[index], widths[index + 1]),), "head") for index in range(len(widths) - 1))
+    return tuple(maps)
+
+
+def drawing(c: Sizes, largest: Stream) -> Node:
+    """Describe how every query's mask is drawn on the largest map."""
+    return matmul("masks", (c.queries, largest, c.mask))

@@ -1,0 +1,75 @@
+"""What mixtures of experts share: their fields, and the block of router and experts; which layers have one stands in layer_types.py.
+
+Source: arXiv 1701.06538, 2401.04088; tensor names as in transformers 5.23.0, which holds all experts of a layer in two
+tensors; published files mostly have them one by one, which published.py translates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from weighbridge.blueprints.modules.layer_types import between as between
+from weighbridge.blueprints.modules.layer_types import chosen as chosen
+from weighbridge.blueprints.modules.layer_types import every_step as every_step
+from weighbridge.blueprints.modules.layer_types import first_dense as first_dense
+from weighbridge.blueprints.modules.layer_types import old_steps as old_steps
+from weighbridge.blueprints.modules.layer_types import one_per_layer as one_per_layer
+from weighbridge.blueprints.modules.layer_types import told as told
+from weighbridge.config.fields import Field, Sizes, derived, fact, size
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import fused_experts, gated_mlp, linear, rms_norm
+from weighbridge.core.tree import Node, Part, Tensor
+
+MIXTURE = (
+    size("experts", "num_local_experts", 8, "E", "experts", "num_experts"),
+    size("active", "num_experts_per_tok", 2, "k", "experts per token"),
+    derived("expert_mlp", lambda c: c.mlp, "intermediate_size"),
+    fact("shared_experts", 1),
+    derived("shared_mlp", lambda c: c.shared_experts * c.expert_mlp, "moe_intermediate_size"),
+    fact("block", "gate experts"),
+    fact("router_bias", False),
+    fact("kinds", ("sparse",)),
+)
+"""Mixtral's further fields; ``block`` lists what a sparse layer holds, in order."""
+
+EXPERT_MLP = size("expert_mlp", "moe_intermediate_size", 1408, "M", "intermediate size of an expert")
+EXPERTS = size("experts", "n_routed_experts", 64, "E", "routed experts", "num_experts", "num_local_experts")
+SHARED = size("shared_experts", "n_shared_experts", 1, "N", "shared experts", minimum=0)
+
+
+def required(field: Field) -> Field:
+    """Declare that a config must state a field, since the reference's default does not build."""
+
+    def missing(c: Sizes) -> int:
+        raise ConfigError("the config does not state it, and the reference has no default that builds", key=field.key)
+
+    return field._replace(default=missing)
+
+
+def mlp(c: Sizes, kind: str, name: str = "mlp") -> Part:
+    """Describe the second half of a layer: an ordinary MLP, or a router and experts."""
+    return sparse_mlp(c, name) if kind == "sparse" else gated_mlp(name, c.hidden, c.mlp, bias=c.mlp_bias)
+
+
+def sparse_mlp(c: Sizes, name: str = "mlp", *more: Node) -> Part:
+    """Describe router, experts, and what works on every token beside them, in the order that ``block`` gives."""
+    H, E = c.hidden, c.experts
+    frozen = Tensor("e_score_correction_bias", (1, E), "bias", frozen=True)
+    makers: dict[str, Callable[[], Node]] = {
+        "gate": lambda: linear("gate", H, E, bias=False),
+        "corrected_gate": lambda: Part("gate", (Tensor("weight", (E, H)), correction(c)), "linear"),
+        "static_gate": lambda: Part("gate", (Tensor("weight", (E, H)), Part("moe_statics", (frozen,))), "linear"),
+        "correction": lambda: correction(c),
+        "router": lambda: linear("router", H, E, bias=c.router_bias),
+        "experts": lambda: fused_experts(E, c.active, H, c.expert_mlp),
+        "shared_expert": lambda: gated_mlp("shared_expert", H, c.shared_mlp),
+        "shared_experts": lambda: gated_mlp("shared_experts", H, c.shared_mlp, bias=c.mlp_bias),
+        "post_norm": lambda: rms_norm("post_mlp_layernorm", H),
+        "shared_expert_gate": lambda: linear("shared_expert_gate", H, 1, bias=False),
+    }
+    return Part(name, (*(makers[word]() for word in c.block.split()), *more), "mixture")
+
+
+def correction(c: Sizes) -> Tensor:
+    """Describe the router's correction of its scores: saved, but not learned by gradient."""
+    return Tensor("e_score_correction_bias", (c.experts,), "buffer")

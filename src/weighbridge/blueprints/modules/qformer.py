@@ -1,0 +1,84 @@
+"""The Q-Former of BLIP-2: a BERT of learned queries, which look at an image in some layers and at a text's tokens beside them.
+
+Source: arXiv 2301.12597, section 3.1; names as in transformers 5.23.0, models/blip_2/modeling_blip_2.py and
+models/instructblip/modeling_instructblip.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.encoders.bert import closing
+from weighbridge.blueprints.modules.clip_towers import stack_fields, text_fields
+from weighbridge.blueprints.modules.stage_fields import number
+from weighbridge.blueprints.multimodal.blip import NEVER
+from weighbridge.config.fields import Field, Sizes, fact, size, switch, told
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, stack
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Op, Part, Stream, Together
+
+QUERIES: tuple[Field, ...] = (
+    *text_fields(30522, 512, *stack_fields(768, 3072, 12)),
+    size("encoder_hidden", "encoder_hidden_size", 1408, "W", "width of the states attended to"),
+    number("every", "cross_attention_frequency", 2),
+    told("looks", lambda c: tuple(index % c.every == 0 for index in range(c.layers))),
+)
+TEXTED = (switch("texted", "use_qformer_text_input", False), fact("embeds", False))
+INSTRUCTED = (fact("texted", True), fact("embeds", True))
+
+
+def attention(c: Sizes, name: str, attends: tuple[Op, ...], *, keys: Stream | None = None, width: Size | None = None) -> Part:
+    """Describe attention of one or several kinds of tokens by the same maps."""
+    H = c.hidden
+    source = H if width is None else width
+    mixed: tuple[Node, ...] = (
+        linear("query", H, H),
+        linear("key", source, H, stream=keys),
+        linear("value", source, H, stream=keys),
+        *attends,
+    )
+    kind = "self_attention" if width is None else "cross_attention"
+    return Part(name, (Part("attention", mixed, "attention"), closing(H, H)), kind)
+
+
+def feed_forward(c: Sizes, suffix: str, stream: Stream | None) -> tuple[Part, Part]:
+    """Describe the two linear maps for one kind of tokens; without a *stream* they are stored and do not run."""
+    parts = (
+        Part(f"intermediate{suffix}", (linear("dense", c.hidden, c.mlp),), "feed_forward"),
+        closing(c.mlp, c.hidden, kind="feed_forward"),
+    )
+    given = NEVER if stream is None else None
+    return parts[0]._replace(stream=stream, given=given), parts[1]._replace(name=f"output{suffix}", stream=stream, given=given)
+
+
+def qformer(c: Sizes, queries: Stream | None, texts: Stream | None, states: Stream, *, joint: bool = False) -> Part:
+    """Describe the transformer of queries: they look at an image in some layers, and at a text's tokens, if both are *joint*, in all.
+
+    Without *joint*, queries and texts pass one after the other; either may be left out.
+    """
+    seen = tuple(stream for stream in (queries, texts) if stream is not None)
+    alone = seen if not joint else (Together(seen),)
+    attends = tuple(_attend(c, stream, stream) for stream in alone)
+
+    def layer(looks: bool) -> tuple[Part, ...]:
+        crossed = attention(c, "crossattention", (_attend(c, queries, states),), keys=states, width=c.encoder_hidden)
+        crossed = crossed._replace(stream=queries, given=NEVER if queries is None else states if isinstance(states, str) else None)
+        texted = feed_forward(c, "", texts) if c.texted else ()
+        return (attention(c, "attention", attends), *((crossed,) if looks else ()), *texted, *feed_forward(c, "_query", queries))
+
+    layers = Part("encoder", stack("layer", c.looks, c.layers, layer), "encoder")
+    first = embeddings(c, layer_norm("layernorm", c.hidden)) if c.embeds else layer_norm("layernorm", c.hidden)
+    return Part("", (first, layers), "resampler", stream=Together(seen))
+
+
+def _attend(c: Sizes, queries: Stream | None, keys: Stream) -> Op:
+    return attend(heads=c.heads, head_dim=c.head_dim, queries=queries, keys=keys)
+
+
+def embeddings(c: Sizes, *norm: Part) -> Part:
+    """Describe tables of words and positions, beside which the queries stand."""
+    tables = embedding("word_embeddings", c.vocab, c.hidden), embedding("position_embeddings", c.positions, c.hidden)
+    return Part("embeddings", (*tables, *norm), "embeddings")
+
+
+def alone(c: Sizes) -> Part:
+    """Describe the transformer of queries by itself, which looks at states of any length."""
+    return qformer(c, "seq", None, "encoder")

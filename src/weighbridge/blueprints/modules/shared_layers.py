@@ -1,0 +1,67 @@
+"""Layers whose weights come back every few layers: who owns them, and the classes around them.
+
+Source: arXiv 2405.16712, 2411.15242; class and tensor names as in transformers 5.23.0, models/zamba and models/zamba2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from weighbridge.config.family import Blueprint
+from weighbridge.config.fields import Sizes
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.parts import embedding, linear, rms_norm, stack
+from weighbridge.core.tree import Node, Part, Tensor
+
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    Kind = TypeVar("Kind")
+
+
+def tied(part: Part, owner: str) -> Part:
+    """Say that every tensor of a part is the storage of the one with the same name under *owner*."""
+    children: list[Node] = []
+    for child in part.children:
+        if isinstance(child, Tensor):
+            child = child._replace(tied_to=f"{owner}{child.name}")
+        elif isinstance(child, Part):
+            child = tied(child, f"{owner}{child.name}.")
+        children.append(child)
+    return part._replace(children=tuple(children))
+
+
+def owners(c: Sizes, blocks: int) -> list[int | None]:
+    """Tell for each layer whose transformer it shares: None has none, -1 owns its own, else the layer's index.
+
+    Nothing is shared where ``tie_word_embeddings`` is off: the reference then ties nothing at all.
+    """
+    found: list[int | None] = []
+    places: list[int] = []
+    for index, kind in enumerate(c.mixers):
+        found.append(None if kind != "hybrid" else -1 if len(places) < blocks or not c.tied else places[len(places) % blocks])
+        places += [index] if kind == "hybrid" else []
+    return found
+
+
+def body(c: Sizes, kinds: list[Kind], layer: Callable[[Kind], tuple[Node, ...]]) -> tuple[Node, ...]:
+    """Describe embeddings, layers and a last norm."""
+    layers = stack("layers", kinds, c.layers, layer)
+    return (embedding("embed_tokens", c.vocab, c.hidden), *layers, rms_norm("final_layernorm", c.hidden))
+
+
+def classes(name: str, inner: Callable[[Sizes, str], tuple[Node, ...]]) -> dict[str, Blueprint]:
+    """Return the three classes of one of the two."""
+
+    def causal(c: Sizes) -> Part:
+        head = linear("lm_head", c.hidden, c.vocab, bias=False, tied_to="model.embed_tokens.weight" if c.tied else None)
+        return Part("", (Part("model", inner(c, "model."), "backbone"), head), "model")
+
+    def sequence(c: Sizes) -> Part:
+        return Part("", (Part("model", inner(c, "model."), "backbone"), linear("score", c.hidden, c.labels, bias=False)), "model")
+
+    return {
+        f"{name}Model": lambda c: Part("", inner(c, ""), "model"),
+        f"{name}ForCausalLM": causal,
+        f"{name}ForSequenceClassification": sequence,
+    }

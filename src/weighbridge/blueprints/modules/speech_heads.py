@@ -1,0 +1,95 @@
+"""The heads that encoders of speech wear: text, labels, speakers.
+
+Source: names as in transformers 5.23.0, models/wav2vec2/modeling_wav2vec2.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from weighbridge.blueprints.modules.speech_encoder import frames, heard
+from weighbridge.config.family import Blueprint
+from weighbridge.config.fields import Sizes
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import linear
+from weighbridge.core.tree import Node, Part, Span, Stream, Tensor
+
+
+def as_many(c: Sizes, values: list[int], key: str) -> list[int]:
+    """Return as many of *values* as there are layers.
+
+    Raises:
+        ConfigError: There are fewer.
+    """
+    if len(values) < len(c.tdnn_widths):
+        raise ConfigError(f"{len(values)} values for {len(c.tdnn_widths)} layers", key=key, value=values, hint="tdnn_dim says how many")
+    return values[: len(c.tdnn_widths)]
+
+
+def speaker(c: Sizes) -> tuple[Part, ...]:
+    """Describe the x-vector head: convolutions over ever longer stretches, then mean and deviation; its last weight serves the loss."""
+    # A weighted sum is over the encoder's own states, which no adapter has shortened.
+    entry = frames(c) if c.weighted else heard(c)
+    widths, stream, layers = (c.tdnn_widths[0], *c.tdnn_widths), entry, []
+    kernels, dilations = as_many(c, c.tdnn_kernels, "tdnn_kernel"), as_many(c, c.tdnn_dilations, "tdnn_dilation")
+    for index, (kernel, dilation) in enumerate(zip(kernels, dilations, strict=True)):
+        stream = Span(stream, -dilation * (kernel - 1))
+        layers.append(
+            Part("tdnn", (linear("kernel", widths[index] * kernel, widths[index + 1], stream=stream),), "tdnn", repeat=1, at=(index,))
+        )
+    return (
+        linear("projector", c.hidden, c.tdnn_widths[0], stream=entry),
+        *layers,
+        linear("feature_extractor", 2 * c.tdnn_widths[-1], c.xvector, stream="one"),
+        linear("classifier", c.xvector, c.xvector, stream="one"),
+        Part("objective", (Tensor("weight", (c.xvector, c.labels), "weight"),), "loss", stream="one", given="labels"),
+    )
+
+
+def headed(
+    name: str,
+    prefix: str,
+    body: Callable[[Sizes], tuple[Node, ...]],
+    heads: str,
+    *,
+    summed: Callable[[Sizes], Stream] = heard,
+    pre_training: Callable[[Sizes], tuple[Node, ...]] | None = None,
+) -> dict[str, Blueprint]:
+    """Return the classes of one model type: the encoder alone, and under each of its heads.
+
+    Args:
+        name: What the class names begin with.
+        prefix: The name under which a head holds the encoder.
+        body: Describes the encoder.
+        heads: Which there are: ``ctc``, ``sequence``, ``frame``, ``xvector``.
+        summed: The stream of the layers' states, of which a weighted sum is taken.
+        pre_training: Describes what follows the encoder there, if there is such a class.
+    """
+
+    def under(head: Callable[[Sizes], tuple[Node, ...]], weighted: bool) -> Blueprint:
+        def whole(c: Sizes) -> Part:
+            weights = (Tensor("layer_weights", (c.layers + 1,), "gain"),) if weighted and c.weighted else ()
+            parts = head(c)
+            own = tuple(node for node in parts if isinstance(node, Tensor))
+            return Part("", (*weights, *own, Part(prefix, body(c), "backbone"), *parts[len(own) :]), "model")
+
+        return whole
+
+    def ctc(c: Sizes) -> tuple[Part, ...]:
+        if c.vocab is None:
+            raise ConfigError("a head over a vocabulary needs its size", key="vocab_size", hint="set it")
+        return (linear("lm_head", c.out if c.extended else c.hidden, c.vocab, stream=heard(c)),)
+
+    def sequence(c: Sizes) -> tuple[Part, ...]:
+        states = summed(c) if c.weighted else heard(c)
+        return (linear("projector", c.hidden, c.projection, stream=states), linear("classifier", c.projection, c.labels, stream="one"))
+
+    def frame(c: Sizes) -> tuple[Part, ...]:
+        return (linear("classifier", c.hidden, c.labels, stream=heard(c)),)
+
+    table: dict[str, tuple[str, Callable[[Sizes], tuple[Node, ...]]]] = {"ctc": ("ForCTC", ctc), "sequence": ("ForSequenceClassification", sequence),
+             "frame": ("ForAudioFrameClassification", frame), "xvector": ("ForXVector", speaker)}  # fmt: skip
+    classes: dict[str, Blueprint] = {f"{name}Model": lambda c: Part("", body(c), "model")}
+    if pre_training is not None:
+        classes[f"{name}ForPreTraining"] = under(pre_training, False)
+    return classes | {name + table[head][0]: under(table[head][1], head != "ctc") for head in heads.split()}

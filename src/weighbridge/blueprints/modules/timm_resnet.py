@@ -1,0 +1,86 @@
+"""ResNets by timm's names, which many published detectors have as their backbone.
+
+Source: timm 1.0, timm/models/resnet.py, behind transformers 5.23.0, models/timm_backbone/modeling_timm_backbone.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, strided
+from weighbridge.config.fields import Sizes, choice
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import batch_norm, conv2d
+from weighbridge.core.tree import Every, Node, Part
+
+DEPTHS = {
+    "resnet18": (2, 2, 2, 2),
+    "resnet34": (3, 4, 6, 3),
+    "resnet50": (3, 4, 6, 3),
+    "resnet101": (3, 4, 23, 3),
+    "resnet152": (3, 8, 36, 3),
+}
+PLAIN = ("resnet18", "resnet34")
+"""Those whose layers are two convolutions; the others' have three, the middle one a quarter as wide as the last."""
+
+
+def architecture(value: str | None) -> str:
+    """Take the name of a network, without the tag of its weights."""
+    name = "resnet50" if value is None else value.partition(".")[0] if isinstance(value, str) else ""
+    if name not in DEPTHS:
+        raise ConfigError(f"timm's {value!r:.60} is not described", key="backbone", value=value, hint=f"described: {', '.join(DEPTHS)}")
+    return name
+
+
+def indices(value: object) -> tuple[int, ...]:
+    """Take which maps are handed on: 0 is the stem's, before it is pooled."""
+    if not isinstance(value, (list, tuple)) or not value or any(type(index) is not int or not 0 <= index <= 4 for index in value):
+        raise ConfigError(f"expected indices from 0 to 4, found {value!r:.60}", key="out_indices", value=value)
+    if list(value) != sorted(set(value)):
+        raise ConfigError("indices out of order, or twice", key="out_indices", value=value)
+    return tuple(value)
+
+
+def output_stride(value: object) -> int:
+    """Take how many pixels a place of the last map stands for; 16 dilates the last stage in place of halving its map."""
+    if value not in (None, 32, 16):
+        raise ConfigError(f"expected 32 or 16, found {value!r:.60}", key="output_stride", value=value)
+    return 16 if value == 16 else 32
+
+
+FIELDS = (
+    CHANNELS,
+    choice("architecture", "backbone", None, read=architecture),
+    choice("outputs", "out_indices", [1, 2, 3, 4], read=indices),
+    choice("output_stride", "output_stride", None, read=output_stride),
+)
+
+SKIPPED = frozenset("features_only freeze_batch_norm_2d use_pretrained_backbone use_timm_backbone".split())
+
+
+def layer(c: Sizes, inputs: int, width: int, grids: tuple[Grid, Grid], *, shortcut: bool) -> tuple[Node, ...]:
+    """Describe a residual layer between two maps."""
+    before, after = grids
+    steps = [(inputs, width, 3, after), (width, width, 3, after)]
+    if c.architecture not in PLAIN:
+        steps = [(inputs, width // 4, 1, before), (width // 4, width // 4, 3, after), (width // 4, width, 1, after)]
+    parts: list[Node] = []
+    for index, (from_width, to_width, kernel, grid) in enumerate(steps, 1):
+        norm = batch_norm(f"bn{index}", to_width)._replace(stream=area(grid))
+        parts += [conv2d(f"conv{index}", from_width, to_width, kernel, positions=area(grid), bias=False), norm]
+    beside = Part("downsample", (conv2d("0", inputs, width, 1, bias=False), batch_norm("1", width)), "convolution", stream=area(after))
+    return (*parts, beside) if shortcut else tuple(parts)
+
+
+def resnet(c: Sizes, picture: Grid) -> tuple[tuple[Part, ...], tuple[Grid, ...], tuple[int, ...]]:
+    """Describe a ResNet up to the last map it hands on: its parts, and the maps and widths of stem and stages."""
+    halved = strided(picture, 7, 2, 3)
+    stem = conv2d("conv1", c.channels, 64, 7, positions=area(halved), bias=False), batch_norm("bn1", 64)._replace(stream=area(halved))
+    before, inputs, wide = strided(halved, 3, 2, 1), 64, 1 if c.architecture in PLAIN else 4
+    parts, maps, widths = list(stem), [halved], [64]
+    for index, depth in enumerate(DEPTHS[c.architecture][: c.outputs[-1]]):
+        width, stride = 64 * 2**index * wide, 2 if index and not (index == 3 and c.output_stride == 16) else 1
+        after = strided(before, 1, stride)
+        first = layer(c, inputs, width, (before, after), shortcut=inputs != width or index > 0)
+        rest = Part("", layer(c, width, width, (after, after), shortcut=False), "layer", repeat=depth - 1, at=Every(1))
+        parts.append(Part(f"layer{index + 1}", (Part("0", first, "layer"), rest), "stage"))
+        maps, widths, before, inputs = [*maps, after], [*widths, width], after, width
+    return tuple(parts), tuple(maps), tuple(widths)

@@ -1,0 +1,82 @@
+"""The heads with which BEiT and data2vec segment: a pyramid of maps made from four layers, UperNet, and a plain network.
+
+Source: Unified Perceptual Parsing, arXiv 1807.10221; names as in transformers 5.23.0, models/beit/modeling_beit.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.feature_maps import Grid, area, transposed
+from weighbridge.blueprints.modules.stage_fields import number, numbers
+from weighbridge.config.fields import Sizes, size, switch
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import batch_norm, conv2d
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part
+
+FIELDS = (
+    numbers("scales", "pool_scales", (1, 2, 3, 6)),
+    switch("auxiliary", "use_auxiliary_head", True),
+    size("auxiliary_width", "auxiliary_channels", 256, "X", "channels of the auxiliary head"),
+    number("auxiliary_depth", "auxiliary_num_convs", 1, minimum=0),
+    switch("auxiliary_joined", "auxiliary_concat_input", False),
+)
+
+
+def enlarging(name: str, width: Size, grid: Grid) -> Part:
+    """Describe a transposed convolution that makes four places of each."""
+    return transposed(name, width, width, 2, area(grid))
+
+
+def doubled(grid: Grid) -> Grid:
+    """Return a map of twice the height and width.
+
+    >>> doubled((14, 20))
+    (28, 40)
+    """
+    return grid[0] * 2, grid[1] * 2
+
+
+def convolution(name: str, inputs: Size, outputs: Size, kernel: Size, grid: Grid) -> Part:
+    """Describe a convolution without bias and a batch norm."""
+    inner = conv2d("convolution", inputs, outputs, kernel, positions=area(grid), bias=False)
+    return Part(name, (inner, batch_norm("normalization", outputs)), "convolution")
+
+
+def uper_head(c: Sizes, grid: Grid) -> Part:
+    """Describe UperNet over maps of four, two, one and half times the height and width of *grid*."""
+    H = c.hidden
+    maps = doubled(doubled(grid)), doubled(grid), grid
+    smallest = grid[0] // 2, grid[1] // 2
+    pooled = (Part(str(i), (convolution("conv", H, H, 1, (s, s)),), "stage") for i, s in enumerate(c.scales))
+    return Part("decode_head", (
+        conv2d("classifier", H, c.labels, 1, positions=area(maps[0])),
+        Part("psp_modules", (Part("blocks", tuple(pooled)),)),
+        convolution("psp_bottleneck", H + len(c.scales) * H, H, 3, smallest),
+        Part("lateral_convs", tuple(convolution(str(i), H, H, 1, at) for i, at in enumerate(maps))),
+        Part("fpn_convs", tuple(convolution(str(i), H, H, 3, at) for i, at in enumerate(maps))),
+        convolution("fpn_bottleneck", 4 * H, H, 3, maps[0]),
+    ), "head")  # fmt: skip
+
+
+def auxiliary_head(c: Sizes, grid: Grid) -> Part:
+    """Describe the plain network over the map of one layer, which helps training and runs all the same."""
+    width = c.auxiliary_width
+    inputs = (c.hidden, *(width,) * c.auxiliary_depth)[: c.auxiliary_depth]
+    joined = (convolution("conv_cat", c.hidden + width, width, 3, grid),) if c.auxiliary_joined else ()
+    return Part("auxiliary_head", (
+        Part("convs", tuple(convolution(str(i), inner, width, 3, grid) for i, inner in enumerate(inputs))),
+        *joined,
+        conv2d("classifier", width, c.labels, 1, positions=area(grid)),
+    ), "head")  # fmt: skip
+
+
+def segmenting(c: Sizes, grid: Grid, backbone: Part, *pyramid: Part) -> Part:
+    """Describe semantic segmentation on the outputs of four layers: what makes a *pyramid* of maps of them, then both networks.
+
+    Raises:
+        ConfigError: The config names other than four layers.
+    """
+    if c.indices is None or len(c.indices) != 4:
+        raise ConfigError("segmentation needs four layers", key="out_indices", value=c.indices, hint="such as [3, 5, 7, 11]")
+    auxiliary = (auxiliary_head(c, grid),) if c.auxiliary else ()
+    return Part("", (backbone, *pyramid, uper_head(c, grid), *auxiliary), "model")

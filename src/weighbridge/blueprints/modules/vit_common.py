@@ -1,0 +1,124 @@
+"""What vision transformers share: their fields, patches, learned tokens, a layer, and the heads on top.
+
+Source: An Image is Worth 16x16 Words, arXiv 2010.11929; names as in transformers 5.23.0, models/vit/modeling_vit.py,
+where others differ as in models/yolos/modeling_yolos.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area
+from weighbridge.config.fields import LABELS, Sizes, derived, sides, size, switch
+from weighbridge.core.parts import attend, conv2d, layer_norm, linear, split_mlp
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Part, Tensor
+
+HIDDEN = size("hidden", "hidden_size", 768, "H", "hidden size")
+MLP = size("mlp", "intermediate_size", 3072, "I", "intermediate size")
+LAYERS = size("layers", "num_hidden_layers", 12, "L", "layers")
+HEADS = size("heads", "num_attention_heads", 12, "A", "attention heads")
+HEAD_DIM = size("head_dim", "head_dim", lambda c: exact(c.hidden, c.heads), "D", "width of a head")
+WHOLE_HEADS = derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_attention_heads")
+IMAGE = sides("image", "image_size", 224, "R", "side of the image")
+PATCH = sides("patch", "patch_size", 16, "P", "side of a patch")
+SQUARE_PATCH = (size("patch_height", "patch_size", 16, "P", "side of a patch"), derived("patch_width", lambda c: c.patch_height))
+QKV_BIAS = switch("qkv_bias", "qkv_bias", True)
+POOLED = switch("pooled", "add_pooling_layer", True, silent=True)
+FIELDS = (HIDDEN, MLP, LAYERS, HEADS, HEAD_DIM, *IMAGE, *PATCH, CHANNELS, LABELS, QKV_BIAS)
+"""The fields that nearly every vision transformer has, with the defaults of ViT-base."""
+
+NEUTRAL = frozenset(("drop_path_rate", "initializer_std", "interpolate_pos_encoding", "out_features", "out_indices", "stage_names"))
+"""Keys that change no tensor of a vision transformer."""
+
+
+def grid(c: Sizes) -> Grid:
+    """Return the rows and columns of patches; what is left at the edges of the image is dropped.
+
+    >>> grid(Sizes(image_height=224, image_width=330, patch_height=16, patch_width=16))
+    (14, 20)
+    """
+    return c.image_height // c.patch_height, c.image_width // c.patch_width
+
+
+def patches(c: Sizes) -> Size:
+    """Count the patches of an image.
+
+    >>> patches(Sizes(image_height=224, image_width=330, patch_height=16, patch_width=16))
+    280
+    """
+    return area(grid(c))
+
+
+def projection(c: Sizes, name: str = "projection", *, bias: bool = True) -> Part:
+    """Describe the convolution that maps each patch to a vector."""
+    return conv2d(name, c.channels, c.hidden, (c.patch_height, c.patch_width), positions=patches(c), bias=bias)
+
+
+def cubes(name: str, c: Sizes, kernel: tuple[Size, Size, Size], positions: Size) -> Part:
+    """Describe the convolution that maps each cube of a video, so many frames high and wide, to a vector."""
+    weight = Tensor("weight", (c.hidden, c.channels, *kernel), "weight")
+    return Part(name, (weight, Tensor("bias", (c.hidden,), "bias")), "convolution", stream=positions)
+
+
+def token(name: str, width: Size, number: Size = 1) -> Tensor:
+    """Describe learned vectors that stand among the patches, such as ``cls_token``."""
+    return Tensor(name, (1, number, width), "embedding")
+
+
+def attention(
+    c: Sizes, names: tuple[str, ...] = ("q_proj", "k_proj", "v_proj", "o_proj"), *, biases: tuple[bool, ...] | None = None
+) -> Part:
+    """Describe self-attention over all patches: queries, keys and values in the order of these names, then the output.
+
+    Args:
+        biases: Which of the four have one; None is what the config says of the three, and one for the output.
+    """
+    inner = c.heads * c.head_dim
+    owned = biases or (c.qkv_bias, c.qkv_bias, c.qkv_bias, True)
+    return Part("attention", (
+        *(linear(name, c.hidden, inner, bias=bias) for name, bias in zip(names[:3], owned[:3], strict=True)),
+        linear(names[3], inner, c.hidden, bias=owned[3]),
+        attend(heads=c.heads, head_dim=c.head_dim),
+    ), "self_attention")  # fmt: skip
+
+
+def feed_forward(c: Sizes, name: str = "mlp") -> Part:
+    """Describe the two linear maps between which the hidden size is widened."""
+    return Part(name, (linear("fc1", c.hidden, c.mlp), linear("fc2", c.mlp, c.hidden)), "feed_forward")
+
+
+def layer(c: Sizes, name: str = "layers") -> Part:
+    """Describe a layer with its norms in front of attention and feed-forward."""
+    norms = layer_norm("layernorm_before", c.hidden), layer_norm("layernorm_after", c.hidden)
+    return Part(name, (attention(c), *norms, feed_forward(c)), "layer", repeat=c.layers)
+
+
+def split_attention(c: Sizes, biases: tuple[bool, ...] | None = None, *more: Part) -> Part:
+    """Describe self-attention with the names of the older classes: ``attention.query`` and so on, then ``output.dense``."""
+    inner = c.heads * c.head_dim
+    mixed = Part("attention", (
+        *(linear(name, c.hidden, inner, bias=bias) for name, bias in zip(("query", "key", "value"), biases or (c.qkv_bias,) * 3, strict=True)),
+        attend(heads=c.heads, head_dim=c.head_dim),
+        *more,
+    ), "attention")  # fmt: skip
+    return Part("attention", (mixed, Part("output", (linear("dense", inner, c.hidden),), "attention")), "self_attention")
+
+
+def split_layer(c: Sizes, *own: Tensor, attends: Part | None = None) -> Part:
+    """Describe a layer with the names of the older classes: attention, intermediate, output, then the two norms."""
+    return Part("layer", (
+        *own,
+        attends or split_attention(c),
+        *split_mlp(c.hidden, c.mlp),
+        layer_norm("layernorm_before", c.hidden),
+        layer_norm("layernorm_after", c.hidden),
+    ), "layer", repeat=c.layers)  # fmt: skip
+
+
+def pooler(c: Sizes) -> Part:
+    """Describe a linear map of the first token."""
+    return Part("pooler", (linear("dense", c.hidden, c.hidden),), "pooler", stream="one")
+
+
+def classifier(c: Sizes, name: str = "classifier") -> Part:
+    """Describe one output per label on one vector of the whole image."""
+    return linear(name, c.hidden, c.labels, stream="one")

@@ -1,0 +1,84 @@
+"""What language models that see have in common: a tower for images beside the text, and a head on what they become together.
+
+Images take up tokens of the text: ``seq`` counts them. The tower and what joins it to the text run once for each image.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from weighbridge.config.family import Blueprint
+from weighbridge.config.fields import Field, Sizes, choice, switch, told
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.parts import linear
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part, Span, Stream, Untold
+
+if TYPE_CHECKING:
+    from typing import Any
+
+NEUTRAL = frozenset(
+    """image_token_id image_token_index video_token_id video_token_index vision_start_token_id vision_end_token_id vision_token_id
+    image_seq_length ignore_index boi_token_index eoi_token_index projector_hidden_act""".split()
+)
+"""Keys that change no tensor: tokens that stand for images, and such."""
+
+
+def tied() -> tuple[Field, ...]:
+    """Declare that the head shares the words of the text tower: the outer config says it, or the text's own."""
+    return (
+        switch("outer_tied", "tie_word_embeddings", False),
+        told("tied", lambda c: c.outer_tied or c.text.tied),
+    )
+
+
+def seen(part: Part) -> Part:
+    """Mark a part that runs once for each image, and not without."""
+    return part._replace(given="images", runs="images")
+
+
+def picked(default: Any, *aliases: str) -> Field:
+    """Declare of how many of the tower's layers the states are handed on, side by side."""
+    return choice("picked", "vision_feature_layer", default, *aliases, read=lambda layers: 1 if isinstance(layers, int) else len(layers))
+
+
+def tokens(tower: Part, select: str = "full") -> Stream:
+    """Return the stream of a tower's states that is handed on: all of them, or without the first where *select* is ``default``."""
+    stream = Untold("the maps of this vision tower are no sequence of patches") if tower.stream is None else tower.stream
+    if select == "full" or isinstance(stream, Untold):
+        return stream
+    return Span(stream, add=-1) if isinstance(stream, (str, tuple)) else stream - 1
+
+
+def squares(stream: Stream, side: Size) -> Stream:
+    """Return the stream of squares of patches; what cannot be cut into squares does not run."""
+    return stream if isinstance(stream, Untold) else Span(stream, over=side * side, evenly=True)
+
+
+def generation(body: Callable[[Sizes], tuple[Node, ...]], table: str = "language_model.embed_tokens") -> Blueprint:
+    """Return the blueprint of a class that writes: the body under ``model``, and a head that may be the text's words again."""
+
+    def blueprint(c: Sizes) -> Part:
+        owner = f"model.{table}.weight" if c.tied else None
+        head = linear("lm_head", c.text.hidden, c.text.vocab, bias=False, tied_to=owner)
+        return Part("", (Part("model", body(c), "backbone"), head), "model")
+
+    return blueprint
+
+
+def alone(body: Callable[[Sizes], tuple[Node, ...]]) -> Blueprint:
+    """Return the blueprint of a class without a head."""
+    return lambda c: Part("", body(c), "model")
+
+
+def flat(text: tuple[Field, ...]) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
+    """Return what settles older configs, which state the text's fields beside the others: they move into ``text_config``."""
+    keys = {key for field in text for key in (field.key, *field.aliases) if key} | {"rope_scaling", "rope_parameters", "rope_theta"}
+
+    def settled(raw: Mapping[str, Any]) -> dict[str, Any]:
+        if raw.get("text_config") is not None:
+            return dict(raw)
+        outer = {key: value for key, value in raw.items() if key not in keys}
+        return {**outer, "text_config": {key: value for key, value in raw.items() if key in keys}}
+
+    return settled

@@ -1,0 +1,89 @@
+"""What models that draw by picking codes share: a network of convolutions that makes an image smaller, and one that makes it larger.
+
+Source: arXiv 2012.09841 (VQGAN), section 3.1; names as in transformers 5.23.0, models/janus/modeling_janus.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.convolutions import group_norm
+from weighbridge.config.fields import Sizes
+from weighbridge.core.parts import attend, conv2d
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part
+
+
+def resnet(name: str, c: Sizes, before: int, after: int) -> Part:
+    """Describe two convolutions with a way around them; *before* and *after* are multiples of the first width."""
+    wide, width = c.base * before, c.base * after
+    around = (conv2d("nin_shortcut", wide, width, 1),) if before != after else ()
+    return Part(name, (
+        group_norm("norm1", wide), conv2d("conv1", wide, width, 3), group_norm("norm2", width), conv2d("conv2", width, width, 3), *around,
+    ), "block")  # fmt: skip
+
+
+def looking(name: str, c: Sizes, by: int) -> Part:
+    """Describe attention over all places of a map."""
+    H = c.base * by
+    return Part(name, (
+        group_norm("norm", H),
+        *(conv2d(part, H, H, 1) for part in ("q", "k", "v", "proj_out")),
+        attend(heads=1, head_dim=H),
+    ), "self_attention")  # fmt: skip
+
+
+def middle(c: Sizes, by: int) -> Part:
+    """Describe two blocks with attention between them."""
+    return Part("mid", (resnet("block_1", c, by, by), looking("attn_1", c, by), resnet("block_2", c, by, by)), "stage")
+
+
+def level(index: int, c: Sizes, before: int, after: int, *, blocks: int, attends: bool, stream: Size, after_it: tuple[Part, ...]) -> Part:
+    """Describe the blocks of one resolution, with attention behind each where it is the coarsest, and the way to the next."""
+    widths = [before, *[after] * blocks]
+    inside = tuple(resnet(str(number), c, widths[number], widths[number + 1]) for number in range(blocks))
+    looks = tuple(looking(str(number), c, after) for number in range(blocks)) if attends else ()
+    return Part(str(index), (
+        Part("block", inside, "block"), *((Part("attn", looks, "block"),) if looks else ()), *after_it,
+    ), "stage", stream=stream)  # fmt: skip
+
+
+def encoder(c: Sizes, outputs: Size) -> Part:
+    """Describe the network that makes the image smaller: each level but the last halves its sides."""
+    last = len(c.levels) - 1
+    sides = [c.codes * 2 ** (last - index) for index in range(last + 1)]
+    places = [side * side for side in sides]
+    wanted = (1, *c.levels)
+    down = []
+    for index, after in enumerate(c.levels):
+        conv = conv2d("conv", c.base * after, c.base * after, 3, positions=places[min(index + 1, last)])
+        smaller = (Part("downsample", (conv,), "convolution"),) if index < last else ()
+        down.append(level(index, c, wanted[index], after, blocks=c.blocks, attends=index == last, stream=places[index], after_it=smaller))
+    top = c.levels[-1]
+    return Part("encoder", (
+        conv2d("conv_in", c.channels, c.base, 3, positions=places[0]),
+        Part("down", tuple(down), "stages"),
+        middle(c, top),
+        group_norm("norm_out", c.base * top),
+        conv2d("conv_out", c.base * top, outputs, 3),
+    ), "encoder", stream=places[last])  # fmt: skip
+
+
+def decoder(c: Sizes, inputs: Size) -> Part:
+    """Describe the network that makes it larger again, from the coarsest level to the finest."""
+    last = len(c.levels) - 1
+    coming = [*c.levels, c.levels[-1]]
+    up = []
+    for number, index in enumerate(reversed(range(last + 1))):
+        side = c.codes * 2**number
+        conv = conv2d("conv", c.base * c.levels[index], c.base * c.levels[index], 3, positions=4 * side * side)
+        larger = (Part("upsample", (conv,), "convolution"),) if index else ()
+        up.append(level(number, c, coming[index + 1], c.levels[index], blocks=c.blocks + 1, attends=index == last,
+                        stream=side * side, after_it=larger))  # fmt: skip
+    wide = c.base * c.levels[0]
+    side = c.codes * 2**last
+    return Part("decoder", (
+        conv2d("conv_in", inputs, c.base * c.levels[-1], 3),
+        middle(c, c.levels[-1]),
+        Part("up", tuple(up), "stages"),
+        group_norm("norm_out", wide)._replace(stream=side * side),
+        conv2d("conv_out", wide, c.outputs, 3, positions=side * side),
+    ), "decoder", stream=c.codes * c.codes)  # fmt: skip

@@ -1,0 +1,1 @@
+"""Models of text with images, video or audio."""

@@ -1,0 +1,53 @@
+"""ALIGN: EfficientNet without its last convolution, and BERT, in one space.
+
+Source: arXiv 2102.05918; names as in transformers 5.23.0, models/align/modeling_align.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.encoders.bert import POOLED, SHARED, embeddings, layer, pooler
+from weighbridge.blueprints.modules.composite import composed, submodel, under
+from weighbridge.blueprints.vision.efficientnet import FIELDS, SKIPPED, efficientnet, width_of
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, fact, size, told
+from weighbridge.core.parts import linear, matmul
+from weighbridge.core.tree import Part, Stream, Tensor, Untold
+
+TEXT = (*(field for field in SHARED if field.word not in ("labels", "tied")), fact("crossed", False), POOLED)
+VISION = tuple(field for field in FIELDS if field.word != "labels")
+BOTH = (
+    composed("text", "text_config", "align_text_model", fixed=True),
+    composed("vision", "vision_config", "align_vision_model", fixed=True),
+    size("projected", "projection_dim", 640, "E", "width of the shared space"),
+    told("alike", lambda c: width_of(c.vision, c.vision.outs[-1]) == c.projected),
+)
+
+
+def text(c: Sizes) -> Part:
+    """Describe BERT's encoder, with its pooler unless that is left out."""
+    return Part("", (embeddings(c), Part("encoder", (layer(c),), "encoder"), *((pooler(c),) if c.pooled else ())), "model")
+
+
+def vision(c: Sizes) -> Part:
+    """Describe EfficientNet's stem and blocks; the mean of all places is what they give."""
+    stem, encoder, *_ = efficientnet(c)
+    return Part("", (stem, encoder._replace(children=encoder.children[:1])), "vision")
+
+
+def align(c: Sizes) -> Part:
+    """Describe both, a linear layer on the text's first token, and the temperature of their similarities."""
+    images: Stream = "batch" if c.alike else Untold("what the vision tower gives is not as wide as the shared space")
+    return Part("", (
+        Tensor("temperature", (), "gain"),
+        under("text_model", submodel(c.text)),
+        under("vision_model", submodel(c.vision)),
+        linear("text_projection", c.text.hidden, c.projected, stream="one"),
+        matmul("similarity", (images, c.projected)),
+    ), "model")  # fmt: skip
+
+
+FAMILIES = {
+    "align": Family("align", BOTH, {"AlignModel": align}, "AlignModel", frozenset(("temperature_init_value",))),
+    "align_text_model": Family("align_text_model", TEXT, {"AlignTextModel": text}, "AlignTextModel"),
+    "align_vision_model": Family("align_vision_model", VISION, {"AlignVisionModel": vision}, "AlignVisionModel", SKIPPED),
+}

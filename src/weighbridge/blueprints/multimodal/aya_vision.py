@@ -1,0 +1,65 @@
+"""Aya Vision and Command A Vision: squares of patches put side by side, and one half that gates the other before they meet the text.
+
+Source: arXiv 2505.08751 (Aya Vision); names as in transformers 5.23.0, models/aya_vision/modeling_aya_vision.py and
+models/cohere2_vision/modeling_cohere2_vision.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.composite import composed
+from weighbridge.blueprints.modules.vlm_common import squares, tokens
+from weighbridge.blueprints.multimodal.llava import body, kin
+from weighbridge.config.fields import Field, Sizes, choice, fact, size, switch
+from weighbridge.core.parts import layer_norm, linear
+from weighbridge.core.tree import Node, Part
+
+FACTOR = size("factor", "downsample_factor", 2, "F", "patches merged along an axis")
+
+
+def fields(vision: dict[str, int | bool], aligned: Field, *more: Field) -> tuple[Field, ...]:
+    """List the fields of the two of Cohere."""
+    return (
+        composed("vision", "vision_config", "siglip_vision_model", absent=vision),
+        composed("text", "text_config", "cohere2 cohere"),
+        FACTOR,
+        aligned,
+        switch("tied", "tie_word_embeddings", True),
+        *more,
+    )
+
+
+WIDTH = ("aligned", "alignment_intermediate_size")
+AYA = fields(
+    {"hidden_size": 1152, "intermediate_size": 4304, "patch_size": 14, "image_size": 384, "num_hidden_layers": 26,
+     "num_attention_heads": 14, "vision_use_head": False},
+    size(*WIDTH, lambda c: c.text.hidden, "E", "width inside the projector"),
+    choice("select", "vision_feature_select_strategy", "full"),
+    fact("normed", True),
+)  # fmt: skip
+COMMAND = fields(
+    {"hidden_size": 1152, "intermediate_size": 3072, "image_size": 512, "num_hidden_layers": 27, "num_attention_heads": 12},
+    size(*WIDTH, 36864, "E", "width inside the projector"),
+    fact("select", "full"),
+    fact("normed", False),
+)
+
+
+def projector(c: Sizes, tower: Part) -> Part:
+    """Describe two linear layers over squares of patches, between which one half gates the other."""
+    wide = c.vision.hidden * c.factor * c.factor
+    return Part("multi_modal_projector", (
+        *((layer_norm("layernorm", wide),) if c.normed else ()),
+        linear("linear_1", wide, c.aligned),
+        linear("linear_2", c.aligned // 2, c.text.hidden),
+    ), "projector", stream=squares(tokens(tower, c.select), c.factor))  # fmt: skip
+
+
+def inside(c: Sizes) -> tuple[Node, ...]:
+    """Describe the tower, the projector and the text."""
+    return body(c, projector)
+
+
+FAMILIES = {
+    "aya_vision": kin("aya_vision", "AyaVision", AYA, inside, "adapter_layer_norm_eps vision_feature_layer"),
+    "cohere2_vision": kin("cohere2_vision", "Cohere2Vision", COMMAND, inside),
+}

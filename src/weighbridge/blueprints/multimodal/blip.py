@@ -1,0 +1,142 @@
+"""BLIP: a vision transformer, and a BERT that attends to its image, as an encoder and as a decoder.
+
+Source: arXiv 2201.12086, section 3.1; names as in transformers 5.23.0, models/blip/modeling_blip.py and
+modeling_blip_text.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.encoders.bert import attention, embeddings, feed_forward, masked_lm_head, pooler
+from weighbridge.blueprints.modules.clip_towers import PATCHES, PROJECTED, SCALE, projection, similarity, stack_fields, text_fields
+from weighbridge.blueprints.modules.composite import under
+from weighbridge.config.family import Family
+from weighbridge.config.fields import TIED, Field, Sizes, altered, fact, nested, size, switch
+from weighbridge.core.parts import attend, conv2d, layer_norm, linear, plain_mlp
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part, Stream, Tensor
+
+POOLED = switch("pooled", "add_pooling_layer", True, silent=True)
+TEXT: tuple[Field, ...] = (
+    *text_fields(30524, 512, *stack_fields(768, 3072, 8)),
+    size("encoder_hidden", "encoder_hidden_size", 768, "W", "width of the states attended to"),
+    switch("crossed", "is_decoder", True),
+    TIED,
+)
+VISION = (
+    *stack_fields(768, 3072, 12),
+    size("image", "image_size", 384, "R", "side of the image"),
+    size("patch", "patch_size", 16, "P", "side of a patch"),
+    PATCHES,
+    fact("qkv_bias", True),
+)
+FIELDS = (
+    nested("text", "text_config", TEXT),
+    nested("vision", "vision_config", VISION),
+    PROJECTED,
+    size("matched", "image_text_hidden_size", 256, "M", "width of the space of retrieval"),
+    TIED,
+)
+NEVER = "the states of another model"
+"""A stream that nobody gives: what waits for it is stored and does not run."""
+
+
+def vision(c: Sizes) -> Part:
+    """Describe BlipVisionModel: queries, keys and values in one map; the last norm also norms the class token again."""
+    H = c.hidden
+    embedded = Part("embeddings", (
+        Tensor("class_embedding", (1, 1, H), "embedding"),
+        Tensor("position_embedding", (1, c.patches + 1, H), "embedding"),
+        conv2d("patch_embedding", 3, H, c.patch, positions=c.patches),
+    ), "embeddings")  # fmt: skip
+    return Part(
+        "", (embedded, Part("encoder", (vision_layer(c),), "encoder"), layer_norm("post_layernorm", H)), "vision", stream=c.patches + 1
+    )
+
+
+def vision_layer(c: Sizes) -> Part:
+    """Describe one layer, repeated."""
+    H = c.hidden
+    mixed = Part(
+        "self_attn",
+        (linear("qkv", H, 3 * H, bias=c.qkv_bias), linear("projection", H, H), attend(heads=c.heads, head_dim=c.head_dim)),
+        "self_attention",
+    )
+    mlp = plain_mlp("mlp", H, c.mlp, ("fc1", "fc2"), bias=True)
+    return Part("layers", (mixed, layer_norm("layer_norm1", H), mlp, layer_norm("layer_norm2", H)), "layer", repeat=c.layers)
+
+
+def text_parts(c: Sizes, keys: Stream, *, pooled: bool) -> tuple[Part, ...]:
+    """Describe BERT without token types, whose layers attend to states of another width if it is a decoder."""
+    crossed = (attention(c, "crossattention", keys=keys, width=c.encoder_hidden),) if c.crossed else ()
+    layer = Part("layer", (attention(c), *crossed, *feed_forward(c)), "layer", repeat=c.layers)
+    return (embeddings(c, typed=False), Part("encoder", (layer,), "encoder"), *((pooler(c),) if pooled else ()))
+
+
+def text(c: Sizes) -> Part:
+    """Describe BlipTextModel."""
+    return Part("", text_parts(c, "encoder", pooled=c.pooled), "text")
+
+
+def text_lm(c: Sizes, keys: Stream = "encoder") -> Part:
+    """Describe BlipTextLMHeadModel: the vocabulary head of BERT."""
+    return Part("", (Part("bert", text_parts(c, keys, pooled=False), "backbone"), Part("cls", (masked_lm_head(c),), "head")), "text")
+
+
+def _parts(c: Sizes) -> tuple[Part, Sizes, Size]:
+    """Return the vision tower, what the text is made of beside it, and the states of an image."""
+    tower = vision(c.vision)._replace(name="vision_model")
+    return tower, altered(c.text, encoder_hidden=c.vision.hidden, tied=c.tied or c.text.tied), c.vision.patches + 1
+
+
+def blip(c: Sizes) -> Part:
+    """Describe BlipModel: both towers side by side, so that the text's attention to the image never runs."""
+    tower, words, _ = _parts(c)
+    return Part("", (
+        SCALE,
+        Part("text_model", text_parts(words, NEVER, pooled=True), "text"),
+        tower,
+        projection("visual_projection", c.vision.hidden, c.projected),
+        projection("text_projection", c.text.hidden, c.projected),
+        similarity(c.projected),
+    ), "model")  # fmt: skip
+
+
+def conditional_generation(c: Sizes) -> Part:
+    """Describe BlipForConditionalGeneration: a text decoder that looks at the image."""
+    tower, words, states = _parts(c)
+    return Part("", (tower, under("text_decoder", text_lm(words, states))), "model")
+
+
+def question_answering(c: Sizes) -> Part:
+    """Describe BlipForQuestionAnswering: the question looks at the image, the answer at the question."""
+    tower, words, states = _parts(c)
+    answer = under("text_decoder", text_lm(words, "encoder"), streams={"seq": "decoder", "encoder": "seq"})
+    return Part("", (tower, Part("text_encoder", text_parts(words, states, pooled=False), "text"), answer), "model")
+
+
+def retrieval(c: Sizes) -> Part:
+    """Describe BlipForImageTextRetrieval: whether image and text match; the two projections are for the other way of asking."""
+    tower, words, states = _parts(c)
+    return Part("", (
+        tower,
+        Part("text_encoder", text_parts(words, states, pooled=False), "text"),
+        linear("vision_proj", c.vision.hidden, c.matched, stream="one")._replace(given=NEVER),
+        linear("text_proj", c.text.hidden, c.matched, stream="one")._replace(given=NEVER),
+        linear("itm_head", c.text.hidden, 2, stream="one"),
+    ), "model")  # fmt: skip
+
+
+CLASSES = {
+    "BlipModel": blip,
+    "BlipForConditionalGeneration": conditional_generation,
+    "BlipForQuestionAnswering": question_answering,
+    "BlipForImageTextRetrieval": retrieval,
+}
+TEXTS = {"BlipTextModel": text, "BlipTextLMHeadModel": text_lm}
+NEUTRAL = frozenset(("label_smoothing", "logit_scale_init_value", "num_channels"))
+SINGLE = NEUTRAL | {"projection_dim"}
+FAMILIES = {
+    "blip": Family("blip", FIELDS, CLASSES, "BlipModel", SINGLE),
+    "blip_text_model": Family("blip_text_model", (*TEXT, POOLED), TEXTS, "BlipTextModel", SINGLE),
+    "blip_vision_model": Family("blip_vision_model", VISION, {"BlipVisionModel": vision}, "BlipVisionModel", SINGLE),
+}

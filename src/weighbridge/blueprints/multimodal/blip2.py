@@ -1,0 +1,127 @@
+"""BLIP-2 and InstructBLIP: learned queries take out of a vision tower what a language model reads.
+
+Source: arXiv 2301.12597, section 3, and 2305.06500; names as in transformers 5.23.0, models/blip_2/modeling_blip_2.py,
+models/instructblip/modeling_instructblip.py and models/instructblipvideo/modeling_instructblipvideo.py (told for one
+frame). InstructBLIP's queries read the text as well, here as long as the language model's.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints import family
+from weighbridge.blueprints.modules.clip_towers import PATCHES, stack_fields
+from weighbridge.blueprints.modules.composite import CAUSAL, composed, submodel, under
+from weighbridge.blueprints.modules.qformer import INSTRUCTED, QUERIES, TEXTED, alone, embeddings, qformer
+from weighbridge.blueprints.multimodal.blip import NEVER, vision
+from weighbridge.config.family import Blueprint, Family
+from weighbridge.config.fields import Field, Sizes, altered, nested, size, switch
+from weighbridge.core.parts import linear, matmul
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part, Tensor
+
+VISION = (
+    *stack_fields(1408, 6144, 16, 39),
+    size("image", "image_size", 224, "R", "side of the image"),
+    size("patch", "patch_size", 14, "P", "side of a patch"),
+    PATCHES,
+    switch("qkv_bias", "qkv_bias", True),
+)
+
+
+def _learned(c: Sizes) -> tuple[Tensor, Sizes, Size]:
+    """Return the queries, the sizes of their transformer, and how many states an image has."""
+    queries = Tensor("query_tokens", (1, c.queries, c.q.hidden), "embedding")
+    return queries, altered(c.q, encoder_hidden=c.vision.hidden), c.vision.patches + 1
+
+
+def _generating(c: Sizes, language: Part) -> Part:
+    queries, inner, states = _learned(c)
+    read = qformer(inner, c.queries, "seq" if inner.embeds else None, states, joint=True)
+    return Part("", (
+        queries,
+        vision(c.vision)._replace(name="vision_model"),
+        read._replace(name="qformer"),
+        Part("language_projection", linear("", c.q.hidden, c.text.hidden).children, "linear", stream=c.queries),
+        under("language_model", language),
+    ), "model")  # fmt: skip
+
+
+def generation(c: Sizes) -> Part:
+    """Describe Blip2ForConditionalGeneration: a causal language model if the type has one, else one with an encoder."""
+    causal = any(name.endswith(CAUSAL) for name in family(c.text.model_type).classes)
+    return _generating(c, submodel(c.text, *(CAUSAL if causal else ("ForConditionalGeneration",))))
+
+
+def instructed(c: Sizes) -> Part:
+    """Describe InstructBlipModel: the language model without a head."""
+    return _generating(c, submodel(c.text))
+
+
+def projected_text(c: Sizes) -> Part:
+    """Describe Blip2TextModelWithProjection: a text through the queries' transformer, which does not ask an image."""
+    queries, inner, states = _learned(c)
+    read = qformer(inner, None, "seq", states)._replace(name="qformer")
+    return Part("", (queries, embeddings(inner), read, linear("text_projection", c.q.hidden, c.matched)), "model")
+
+
+def projected_vision(c: Sizes) -> Part:
+    """Describe Blip2VisionModelWithProjection: what the queries take out of an image, in the space of retrieval."""
+    queries, inner, states = _learned(c)
+    read = qformer(inner, c.queries, None, states)._replace(name="qformer")
+    projected = linear("vision_projection", c.q.hidden, c.matched, stream=c.queries)
+    return Part("", (queries, vision(c.vision)._replace(name="vision_model"), read, projected), "model")
+
+
+def retrieval(c: Sizes) -> Part:
+    """Describe Blip2ForImageTextRetrieval: every query compared with the text; the matching head is for the other way of asking."""
+    queries, inner, states = _learned(c)
+    return Part("", (
+        queries,
+        vision(c.vision)._replace(name="vision_model"),
+        embeddings(inner),
+        qformer(inner, c.queries, "seq", states)._replace(name="qformer"),
+        linear("vision_projection", c.q.hidden, c.matched, stream=c.queries),
+        linear("text_projection", c.q.hidden, c.matched, stream="one"),
+        linear("itm_head", c.q.hidden, 2, stream="one")._replace(given=NEVER),
+        matmul("similarity", (c.queries, "batch", c.matched)),
+    ), "model")  # fmt: skip
+
+
+BLIP2: dict[str, Blueprint] = {
+    "Blip2Model": generation,
+    "Blip2TextModelWithProjection": projected_text,
+    "Blip2VisionModelWithProjection": projected_vision,
+    "Blip2ForConditionalGeneration": generation,
+    "Blip2ForImageTextRetrieval": retrieval,
+}
+NEUTRAL = frozenset(
+    """image_token_index image_token_id video_token_index video_token_id num_channels label_smoothing projection_dim
+    use_decoder_only_language_model is_decoder""".split()
+)
+
+
+def _families(prefix: str, stem: str, name: str, classes: dict[str, Blueprint], read: tuple[Field, ...]) -> dict[str, Family]:
+    """Return the three types of one structure: the whole, its queries and its vision tower."""
+    fields = (
+        nested("vision", "vision_config", VISION),
+        nested("q", "qformer_config", (*QUERIES, *read)),
+        composed("text", "text_config", "opt t5 llama"),
+        size("queries", "num_query_tokens", 32, "Q", "learned queries"),
+        size("matched", "image_text_hidden_size", 256, "M", "width of the space of retrieval"),
+    )
+    q, v = f"{stem}_qformer", f"{stem}_vision_model"
+    return {
+        prefix: Family(prefix, fields, classes, f"{name}Model", NEUTRAL),
+        q: Family(q, (*QUERIES, *read), {f"{name}QFormerModel": alone}, f"{name}QFormerModel", NEUTRAL),
+        v: Family(v, VISION, {f"{name}VisionModel": vision}, f"{name}VisionModel", NEUTRAL),
+    }
+
+
+def _instructed(name: str) -> dict[str, Blueprint]:
+    return {f"{name}Model": instructed, f"{name}ForConditionalGeneration": generation}
+
+
+FAMILIES = {
+    **_families("blip-2", "blip_2", "Blip2", BLIP2, TEXTED),
+    **_families("instructblip", "instructblip", "InstructBlip", _instructed("InstructBlip"), INSTRUCTED),
+    **_families("instructblipvideo", "instructblipvideo", "InstructBlipVideo", _instructed("InstructBlipVideo"), INSTRUCTED),
+}

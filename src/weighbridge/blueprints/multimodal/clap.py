@@ -1,0 +1,156 @@
+"""CLAP: a RoBERTa for text, and a Swin transformer over patches of mel frames for sound, that meet in one space.
+
+Source: arXiv 2211.06687, section 3, and 2202.00874 (HTS-AT); names as in transformers 5.23.0, models/clap/modeling_clap.py.
+Fusion, which runs only for clips longer than the spectrogram, is stored and counted as not running.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.encoders.bert import layer as text_layer
+from weighbridge.blueprints.encoders.bert import pooler
+from weighbridge.blueprints.encoders.roberta import roberta_embeddings
+from weighbridge.blueprints.modules.clip_towers import PROJECTED, similarity, stack_fields, text_fields
+from weighbridge.blueprints.modules.feature_maps import area, both, listing
+from weighbridge.blueprints.modules.stage_fields import alike, number, numbers, ratio
+from weighbridge.blueprints.modules.swin_common import merging
+from weighbridge.blueprints.multimodal.blip import POOLED
+from weighbridge.blueprints.vision.swin import layer
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Field, Sizes, altered, choice, fact, nested, sides, size, switch, told
+from weighbridge.core.parts import batch_norm, conv2d, layer_norm, linear
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part, Tensor
+
+AUDIO: tuple[Field, ...] = (
+    size("width", "patch_embeds_hidden_size", 96, "B", "width of the first stage"),
+    size("hidden", "hidden_size", 768, "H", "hidden size"),
+    number("window", "window_size", 8),
+    size("mels", "num_mel_bins", 64, "M", "mel bins"),
+    size("channels", "patch_embed_input_channels", 1, "N", "channels of the spectrogram"),
+    *sides("patch", "patch_size", 4, "P", "side of a patch"),
+    size("reduction", "aff_block_r", 4, "R", "reduction in the fusion"),
+    number("side", "spec_size", 256),
+    both("stride", "patch_stride", [4, 4]),
+    numbers("depths", "depths", (2, 2, 6, 2)),
+    numbers("heads", "num_attention_heads", (4, 8, 16, 32)),
+    told("stages", lambda c: alike(depths=c.depths, num_attention_heads=c.heads)),
+    ratio("mlp_ratio", "mlp_ratio", 4.0),
+    switch("fused", "enable_fusion", False),
+    choice("fusion", "fusion_type", None),
+    switch("normed", "enable_patch_layer_norm", True),
+    switch("qkv_bias", "qkv_bias", True),
+    PROJECTED,
+)
+LONG = "clips longer than the spectrogram"
+"""A stream that is not given: shorter clips are repeated, and do not run what fuses the parts of longer ones."""
+
+
+def maps(c: Sizes) -> list[tuple[int, int]]:
+    """Return the map of every stage: the spectrogram's patches, then halves of it."""
+    rows, columns = (c.side // stride for stride in c.stride)
+    return [(rows // 2**index, columns // 2**index) for index in range(len(c.depths))]
+
+
+def audio(c: Sizes) -> Part:
+    """Describe ClapAudioModel: patches, stages of windowed attention, and the mean of what they put out."""
+    grids, inner = maps(c), altered(c, hidden=c.width, older=True)
+    stages: list[tuple[Part, ...]] = []
+    for index, grid in enumerate(grids):
+        width, below = c.width * 2**index, grids[index + 1 : index + 2]
+        down = (merging(width, 4 * width, below[0]),) if below else ()
+        stages.append((layer(inner, index, grid, whole=False)._replace(stream=area(grid)), *down))
+    encoder = Part("audio_encoder", (
+        patches(c)._replace(stream=area(grids[0])),
+        listing("layers", *stages),
+        batch_norm("batch_norm", c.mels)._replace(stream=c.side * c.side // c.mels),
+        layer_norm("norm", c.width * 2 ** (len(grids) - 1))._replace(stream=area(grids[-1])),
+    ), "encoder")  # fmt: skip
+    return Part("", (encoder,), "audio")
+
+
+def patches(c: Sizes) -> Part:
+    """Describe the map of each patch of the spectrogram and, where long clips are fused, what mixes their parts in."""
+    channels = c.channels * 4 if c.fused and c.fusion == "channel_map" else c.channels
+    wide = (c.patch_height, c.patch_width * 3)
+    fusion = (Part("fusion_model", (_fusing("local_att", c, 0), _fusing("global_att", c, 1)), "block", given=LONG),
+              conv2d("mel_conv2d", c.channels, c.width, wide)._replace(given=LONG))  # fmt: skip
+    return Part("patch_embed", (
+        conv2d("proj", channels, c.width, (c.patch_height, c.patch_width)),
+        *((layer_norm("norm", c.width),) if c.normed else ()),
+        *(fusion if c.fused else ()),
+    ), "embeddings")  # fmt: skip
+
+
+def _fusing(name: str, c: Sizes, first: int) -> Part:
+    """Describe two convolutions of one place each, narrower and back; the global one pools before them."""
+    inner = c.width // c.reduction
+    return Part(name, (
+        conv2d(str(first), c.width, inner, 1), batch_norm(str(first + 1), inner),
+        conv2d(str(first + 3), inner, c.width, 1), batch_norm(str(first + 4), c.width),
+    ))  # fmt: skip
+
+
+TEXT = (
+    *text_fields(50265, 514, *stack_fields(768, 3072, 12)),
+    size("types", "type_vocab_size", 1, "T", "token types"),
+    PROJECTED,
+    fact("crossed", False),
+)
+
+
+def text_parts(c: Sizes) -> tuple[Part, ...]:
+    """Describe RoBERTa's embeddings, whose counters are saved, and its layers."""
+    counters = (Tensor(name, (1, c.positions), "buffer") for name in ("position_ids", "token_type_ids"))
+    return (roberta_embeddings(c, *counters), Part("encoder", (text_layer(c),), "encoder"))
+
+
+def text(c: Sizes) -> Part:
+    """Describe ClapTextModel."""
+    return Part("", (*text_parts(c), *((pooler(c),) if c.pooled else ())), "text")
+
+
+def text_tower(c: Sizes) -> Part:
+    """Describe the text tower as the others hold it, with its pooler."""
+    return Part("text_model", (*text_parts(c), pooler(c)), "text")
+
+
+def projected(name: str, c: Sizes, width: Size) -> Part:
+    """Describe the two linear maps from a tower's one vector into the space that both share."""
+    return Part(name, (linear("linear1", c.hidden, width), linear("linear2", width, width)), "projector", stream="one")
+
+
+def clap(c: Sizes) -> Part:
+    """Describe ClapModel: both towers and their projections, and a temperature for each direction."""
+    return Part("", (
+        Tensor("logit_scale_a", (), "gain"),
+        Tensor("logit_scale_t", (), "gain"),
+        text_tower(c.text),
+        projected("text_projection", c.text, c.projected),
+        audio(c.audio)._replace(name="audio_model"),
+        projected("audio_projection", c.audio, c.projected),
+        similarity(c.projected)._replace(name="of_texts"),
+        similarity(c.projected)._replace(name="of_sounds"),
+    ), "model")  # fmt: skip
+
+
+def projected_text(c: Sizes) -> Part:
+    """Describe ClapTextModelWithProjection."""
+    return Part("", (text_tower(c), projected("text_projection", c, c.projected)), "model")
+
+
+def projected_audio(c: Sizes) -> Part:
+    """Describe ClapAudioModelWithProjection."""
+    return Part("", (audio(c)._replace(name="audio_model"), projected("audio_projection", c, c.projected)), "model")
+
+
+NEUTRAL = frozenset(
+    "logit_scale_init_value projection_hidden_act num_classes flatten_patch_embeds drop_path_rate num_hidden_layers hidden_size".split()
+)
+FIELDS = (nested("text", "text_config", TEXT), nested("audio", "audio_config", AUDIO), PROJECTED)
+TEXTS = {"ClapTextModel": text, "ClapTextModelWithProjection": projected_text}
+SOUNDS = {"ClapAudioModel": audio, "ClapAudioModelWithProjection": projected_audio}
+FAMILIES = {
+    "clap": Family("clap", FIELDS, {"ClapModel": clap}, "ClapModel", NEUTRAL),
+    "clap_text_model": Family("clap_text_model", (*TEXT, POOLED), TEXTS, "ClapTextModel", NEUTRAL),
+    "clap_audio_model": Family("clap_audio_model", AUDIO, SOUNDS, "ClapAudioModel", NEUTRAL),
+}

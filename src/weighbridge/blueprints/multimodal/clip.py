@@ -1,0 +1,75 @@
+"""CLIP: a text and a vision transformer that meet in one space.
+
+Source: arXiv 2103.00020, section 2.4; names as in transformers 5.23.0, models/clip/modeling_clip.py
+and models/metaclip_2/modeling_metaclip_2.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.clip_towers import (
+    PROJECTED,
+    contrastive,
+    image_fields,
+    projection,
+    settled,
+    stack_fields,
+    text_fields,
+    text_tower,
+    vision_tower,
+)
+from weighbridge.config.family import Family
+from weighbridge.config.fields import LABELS, Field, Sizes, nested
+from weighbridge.core.parts import linear
+from weighbridge.core.tree import Part
+
+TEXT = (*text_fields(49408, 77, *stack_fields(512, 2048, 8)), PROJECTED)
+VISION = (*stack_fields(768, 3072, 12), *image_fields(224, 32), PROJECTED)
+FIELDS = (nested("text", "text_config", TEXT), nested("vision", "vision_config", VISION), PROJECTED, LABELS)
+
+
+def text(c: Sizes) -> Part:
+    """Describe CLIPTextModel."""
+    return Part("", text_tower(c), "text")
+
+
+def projected_text(c: Sizes) -> Part:
+    """Describe CLIPTextModelWithProjection: the vector of the end of the text, in the shared space."""
+    return Part("", (Part("text_model", text_tower(c), "text"), projection("text_projection", c.hidden, c.projected)), "model")
+
+
+def vision(c: Sizes) -> Part:
+    """Describe CLIPVisionModel: its stream is the patches and the class token."""
+    return Part("", vision_tower(c), "vision", stream=c.patches + 1)
+
+
+def projected_vision(c: Sizes) -> Part:
+    """Describe CLIPVisionModelWithProjection: the class token's vector, in the shared space."""
+    return Part("", (vision(c)._replace(name="vision_model"), projection("visual_projection", c.hidden, c.projected)), "model")
+
+
+def clip(c: Sizes) -> Part:
+    """Describe CLIPModel: both towers, a projection for each, and the temperature of their similarities."""
+    return contrastive(text(c.text), vision(c.vision), (c.text.hidden, c.vision.hidden), c.projected)
+
+
+def image_classification(c: Sizes) -> Part:
+    """Describe CLIPForImageClassification: the labels on the mean of the patches, no text."""
+    tower = vision(c.vision)._replace(name="vision_model")
+    return Part("", (tower, linear("classifier", c.vision.hidden, c.labels, stream="one")), "model")
+
+
+def _families(prefix: str, name: str, text_fields: tuple[Field, ...] = TEXT) -> dict[str, Family]:
+    """Return the three types that one structure is known by: both towers, and each by itself."""
+    neutral = frozenset(("logit_scale_init_value",))
+    both = (nested("text", "text_config", text_fields), *FIELDS[1:])
+    classes = {f"{name}Model": clip, f"{name}ForImageClassification": image_classification}
+    texts = {f"{name}TextModel": text, f"{name}TextModelWithProjection": projected_text}
+    visions = {f"{name}VisionModel": vision, f"{name}VisionModelWithProjection": projected_vision}
+    return {
+        prefix: Family(prefix, both, classes, f"{name}Model", neutral, settle=settled),
+        f"{prefix}_text_model": Family(f"{prefix}_text_model", text_fields, texts, f"{name}TextModel"),
+        f"{prefix}_vision_model": Family(f"{prefix}_vision_model", VISION, visions, f"{name}VisionModel"),
+    }
+
+
+FAMILIES = {**_families("clip", "CLIP"), **_families("metaclip_2", "MetaClip2")}

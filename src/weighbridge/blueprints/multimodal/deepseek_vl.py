@@ -1,0 +1,54 @@
+"""DeepSeek-VL and LFM2-VL: SigLIP's towers beside other language models.
+
+Source: arXiv 2403.05525 (DeepSeek-VL), 2511.23404 (LFM2); names as in transformers 5.23.0,
+models/deepseek_vl/modeling_deepseek_vl.py and models/lfm2_vl/modeling_lfm2_vl.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.composite import composed, submodel, under
+from weighbridge.blueprints.modules.vlm_common import seen, tokens
+from weighbridge.blueprints.multimodal.llava import body, kin
+from weighbridge.config.fields import Sizes, size, switch
+from weighbridge.core.parts import layer_norm, linear
+from weighbridge.core.tree import Node, Part, Untold
+
+TIED = switch("tied", "tie_word_embeddings", True)
+DEEPSEEK = (composed("vision", "vision_config", "siglip_vision_model"), composed("text", "text_config", "llama"), TIED)
+LFM2 = (
+    composed("vision", "vision_config", "siglip2_vision_model"),
+    composed("text", "text_config", "lfm2"),
+    size("inside", "projector_hidden_size", 2560, "E", "width inside the projector"),
+    switch("bias", "projector_bias", True),
+    switch("normed", "projector_use_layernorm", True),
+    size("factor", "downsample_factor", 2, "F", "patches merged along an axis"),
+    switch("tied", "tie_word_embeddings", True, "tie_embedding"),
+)
+CUT = Untold("images are cut into patches beforehand, and how many there are no config tells")
+
+
+def deepseek(c: Sizes) -> tuple[Node, ...]:
+    """Describe DeepSeek-VL: the tower, two linear layers, the text."""
+    tower = submodel(c.vision)
+    linears = linear("linear1", c.vision.hidden, c.text.hidden), linear("linear2", c.text.hidden, c.text.hidden)
+    return (
+        under("vision_model", tower, given="images", runs="images"),
+        seen(Part("aligner", linears, "projector", stream=tokens(tower))),
+        under("language_model", submodel(c.text)),
+    )
+
+
+def lfm2_projector(c: Sizes, tower: Part) -> Part:
+    """Describe LFM2-VL's projector: a norm and two linear layers over squares of patches."""
+    wide = c.vision.hidden * c.factor * c.factor
+    return Part("multi_modal_projector", (
+        *((layer_norm("layer_norm", wide),) if c.normed else ()),
+        linear("linear_1", wide, c.inside, bias=c.bias),
+        linear("linear_2", c.inside, c.text.hidden, bias=c.bias),
+    ), "projector", stream=CUT)  # fmt: skip
+
+
+FAMILIES = {
+    "deepseek_vl": kin("deepseek_vl", "DeepseekVL", DEEPSEEK, deepseek),
+    "lfm2_vl": kin("lfm2_vl", "Lfm2Vl", LFM2, lambda c: body(c, lfm2_projector)),
+}

@@ -1,0 +1,73 @@
+"""DeepSeek-VL of two resolutions: SigLIP's tower and Segment Anything's encoder see the same image.
+
+Source: arXiv 2403.05525, section 3.1; names as in transformers 5.23.0, models/deepseek_vl_hybrid/modeling_deepseek_vl_hybrid.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.composite import composed, submodel, under
+from weighbridge.blueprints.modules.vlm_common import seen, tokens
+from weighbridge.blueprints.multimodal.llava import kin
+from weighbridge.config.fields import Sizes, switch
+from weighbridge.core.parts import conv2d, layer_norm, linear
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part, Tensor
+
+FIELDS = (
+    composed("vision", "vision_config", "siglip_vision_model"),
+    composed("fine", "high_res_vision_config", "sam_vision_model sam_hq_vision_model"),
+    composed("text", "text_config", "llama"),
+    switch("tied", "tie_word_embeddings", True),
+)
+
+
+def hybrid(c: Sizes) -> tuple[Node, ...]:
+    """Describe both towers, what brings their maps to one size, and the text."""
+    fine, tower = submodel(c.fine, "VisionModel"), submodel(c.vision)
+    return (
+        Tensor("high_res_vision_alpha", (1,), "gain"),
+        under("high_res_vision_model", fine, given="images", runs="images"),
+        seen(neck(c.fine.hidden, c.fine.outputs)._replace(stream=fine_places(c))),
+        # What an early layer sees passes the projection as well as what the last one does.
+        seen(Part("high_res_vision_proj", (
+            conv2d("conv1", c.fine.outputs, 2 * c.fine.outputs, 3, positions=4 * across(c) * across(c), bias=False)._replace(runs=2),
+            conv2d("conv2", 2 * c.fine.outputs, 4 * c.fine.outputs, 3, positions=across(c) * across(c), bias=False)._replace(runs=2),
+        ), "projector")),
+        under("vision_model", tower, given="images", runs="images"),
+        seen(aligner(c)._replace(stream=tokens(tower))),
+        under("language_model", submodel(c.text)),
+    )  # fmt: skip
+
+
+def across(c: Sizes) -> Size:
+    """Count the patches along one side of the small image."""
+    result: Size = c.vision.image // c.vision.patch
+    return result
+
+
+def fine_places(c: Sizes) -> Size:
+    """Count the places of the large image's map."""
+    side = c.fine.image // c.fine.patch
+    result: Size = side * side
+    return result
+
+
+def neck(hidden: Size, outputs: Size) -> Part:
+    """Describe two convolutions and their norms, as in the encoder itself."""
+    return Part("high_res_vision_neck", (
+        conv2d("conv1", hidden, outputs, 1, bias=False), layer_norm("layer_norm1", outputs),
+        conv2d("conv2", outputs, outputs, 3, bias=False), layer_norm("layer_norm2", outputs),
+    ), "neck")  # fmt: skip
+
+
+def aligner(c: Sizes) -> Part:
+    """Describe one linear layer for each tower, to half the text's width, and one over both."""
+    half, H = c.text.hidden // 2, c.text.hidden
+    return Part("aligner", (
+        linear("vision_proj", c.vision.hidden, half),
+        linear("high_res_vision_proj", 4 * c.fine.outputs, half),
+        linear("proj", H, H),
+    ), "projector")  # fmt: skip
+
+
+FAMILIES = {"deepseek_vl_hybrid": kin("deepseek_vl_hybrid", "DeepseekVLHybrid", FIELDS, hybrid)}

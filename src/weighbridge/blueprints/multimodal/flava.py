@@ -1,0 +1,188 @@
+"""FLAVA: an image tower, a text tower and one over both; in pre-training with a codebook of image patches.
+
+Source: arXiv 2112.04482, section 3, and 2102.12092, section 2.1 (the discrete VAE of DALL-E: its codebook); names as in transformers 5.23.0, models/flava/modeling_flava.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.encoders.bert import SHARED, embeddings
+from weighbridge.blueprints.modules.clip_towers import SCALE, settled
+from weighbridge.blueprints.modules.feature_maps import CHANNELS
+from weighbridge.blueprints.modules.stage_fields import number
+from weighbridge.blueprints.modules.vit_common import (
+    HEADS,
+    HIDDEN,
+    IMAGE,
+    LAYERS,
+    MLP,
+    PATCH,
+    POOLED,
+    QKV_BIAS,
+    WHOLE_HEADS,
+    patches,
+    pooler,
+    projection,
+    split_layer,
+    token,
+)
+from weighbridge.blueprints.multimodal.blip import NEVER
+from weighbridge.config.family import Blueprint, Family
+from weighbridge.config.fields import TIED, Field, Sizes, nested, size, switch, variant
+from weighbridge.core.parts import conv2d, layer_norm, linear
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part, Tensor, Together, Untold
+
+CODEBOOK = (
+    CHANNELS._replace(key="input_channels"),
+    size("width", "hidden_size", 256, "H", "width of the first group"),
+    number("blocks", "num_blocks_per_group", 2),
+    size("codes", "vocab_size", 8192, "V", "codes of the codebook"),
+    switch("frozen", "freeze", True),
+)
+SIDE = 112
+"""The side of the images that the codebook is given, which its image processor and no config states."""
+
+
+def codebook(c: Sizes) -> Part:
+    """Describe FlavaImageCodebook: four groups of convolutions at half the side each, and a code for every place; frozen if not told otherwise."""
+    H, sides = c.width, tuple((SIDE // 2**index) ** 2 for index in range(4))
+    widths = (H, H, 2 * H, 4 * H, 8 * H)
+    groups = (
+        Part(
+            f"group_{index + 1}",
+            (Part("group", tuple(block(c, index, position, widths) for position in range(c.blocks))),),
+            "stage",
+            stream=places,
+        )
+        for index, places in enumerate(sides)
+    )
+    output = Part("output", (conv2d("conv", 8 * H, c.codes, 1),), "head", stream=sides[-1])
+    parts = Part("", (Part("blocks", (conv2d("input", c.channels, H, 7, positions=sides[0]), *groups, output)),), "vision")
+    return _frozen(parts) if c.frozen else parts
+
+
+def block(c: Sizes, index: int, position: int, widths: tuple[Size, ...]) -> Part:
+    """Describe one block: four convolutions beside a path that is mapped where the width changes."""
+    inputs, outputs = (widths[index] if position == 0 else widths[index + 1]), widths[index + 1]
+    inner = outputs // 4
+    mapped = (conv2d("id_path", inputs, outputs, 1),) if position == 0 and index > 0 else ()
+    path = Part("path", (
+        conv2d("conv_1", inputs, inner, 3), conv2d("conv_2", inner, inner, 3), conv2d("conv_3", inner, inner, 3), conv2d("conv_4", inner, outputs, 1),
+    ))  # fmt: skip
+    return Part(f"block_{position + 1}", (*mapped, Part("res_path", (path,))), "convolution")
+
+
+def _frozen(part: Part) -> Part:
+    children = tuple(
+        _frozen(child) if isinstance(child, Part) else child._replace(frozen=True) if isinstance(child, Tensor) else child
+        for child in part.children
+    )
+    return part._replace(children=children)
+
+
+STACK = (HIDDEN, MLP, LAYERS, HEADS, WHOLE_HEADS, QKV_BIAS)
+TEXT = (*SHARED[:3], *STACK)
+IMAGES = (
+    *STACK,
+    *IMAGE,
+    *PATCH,
+    CHANNELS,
+    switch("masked", "mask_token", True),
+    size("codes", "vocab_size", 8192, "V", "codes of the codebook"),
+)
+BOTH = (*variant(STACK, layers=6), switch("classed", "use_cls_token", True))
+FIELDS = (
+    nested("images", "image_config", IMAGES),
+    nested("text", "text_config", TEXT),
+    nested("both", "multimodal_config", BOTH),
+    nested("codebook", "image_codebook_config", CODEBOOK),
+    HIDDEN,
+    size("projected", "projection_dim", 768, "E", "width of the shared space"),
+    switch("coded", "init_codebook", True),
+    TIED,
+)
+
+
+def stack(c: Sizes, *first: Node, pooled: bool) -> tuple[Node, ...]:
+    """Describe the layers of any of the three towers, a last norm and, unless left out, the pooler."""
+    return (*first, Part("encoder", (split_layer(c),), "encoder"), layer_norm("layernorm", c.hidden), *((pooler(c),) if pooled else ()))
+
+
+def text(c: Sizes, *, pooled: bool = True) -> Part:
+    """Describe FlavaTextModel."""
+    return Part("", stack(c, embeddings(c), pooled=pooled), "text")
+
+
+def images(c: Sizes, *, pooled: bool = True) -> Part:
+    """Describe FlavaImageModel: its table of masked patches is one vector."""
+    first = Part("embeddings", (
+        token("cls_token", c.hidden),
+        *((token("mask_token", c.hidden),) if c.masked else ()),
+        Tensor("position_embeddings", (1, patches(c) + 1, c.hidden), "embedding"),
+        Part("patch_embeddings", (projection(c),), "embeddings"),
+    ), "embeddings")  # fmt: skip
+    return Part("", stack(c, first, pooled=pooled), "vision", stream=patches(c) + 1)
+
+
+def both(c: Sizes, *, pooled: bool = True) -> Part:
+    """Describe FlavaMultimodalModel: a class token of its own in front of what it is given."""
+    first = (token("cls_token", c.hidden),) if c.classed else ()
+    return Part("", stack(c, *first, pooled=pooled), "encoder", stream=Together(("seq", "one")) if c.classed else "seq")
+
+
+def flava(c: Sizes) -> Part:
+    """Describe FlavaModel: both towers, and one over all that they put out; the projections are for pre-training."""
+    states = patches(c.images) + 1
+    joint = Together(("seq", states, "one")) if c.both.classed else Together(("seq", states))
+    return Part("", (
+        SCALE,
+        text(c.text)._replace(name="text_model"),
+        images(c.images)._replace(name="image_model"),
+        both(c.both)._replace(name="multimodal_model", stream=joint),
+        linear("image_projection", c.images.hidden, c.projected, stream="one")._replace(given=NEVER),
+        linear("text_projection", c.text.hidden, c.projected, stream="one")._replace(given=NEVER),
+        linear("image_to_mm_projection", c.images.hidden, c.both.hidden, stream=states),
+        linear("text_to_mm_projection", c.text.hidden, c.both.hidden),
+    ), "model")  # fmt: skip
+
+
+def masked_head(c: Sizes, name: str, codes: Size, *, tied: bool) -> Part:
+    """Describe a transform and a score for each code, whose bias has two names."""
+    transform = Part("transform", (linear("dense", c.hidden, c.hidden), layer_norm("LayerNorm", c.hidden)), "transform")
+    decoder = (Tensor("weight", (codes, c.hidden), "weight"), Tensor("bias", (codes,), "bias", f"{name}.bias" if tied else None))
+    return Part(name, (Tensor("bias", (codes,), "bias"), transform, Part("decoder", decoder, "linear")), "head")
+
+
+def pre_training(c: Sizes) -> Part:
+    """Describe FlavaForPreTraining: heads over each tower and over both."""
+    heads = (
+        masked_head(c.images, "mim_head", c.images.codes, tied=c.tied),
+        masked_head(c.text, "mlm_head", c.text.vocab, tied=c.tied),
+        Part("itm_head", (pooler(c), linear("seq_relationship", c.hidden, 2, stream="one")), "head"),
+        masked_head(c.images, "mmm_image_head", c.images.codes, tied=c.tied),
+        masked_head(c.text, "mmm_text_head", c.text.vocab, tied=c.tied),
+    )
+    coded = (codebook(c.codebook)._replace(name="image_codebook"),) if c.coded else ()
+    untold = Untold("pre-training runs each tower twice, and its heads on what was masked")
+    return Part("", (flava(c)._replace(name="flava", kind="backbone"), *coded, *heads), "model", stream=untold)
+
+
+NEUTRAL = frozenset(
+    """logit_scale_init_value projection_dim ce_ignore_index mim_weight mlm_weight global_contrastive_weight itm_weight mmm_image_weight
+    mmm_text_weight global_backprop_contrastive skip_unmasked_multimodal_encoder return_loss num_groups layer_norm_eps""".split()
+)
+
+
+def _single(model_type: str, fields: tuple[Field, ...], name: str, blueprint: Blueprint) -> Family:
+    return Family(model_type, fields, {name: blueprint}, name, NEUTRAL)
+
+
+FAMILIES = {
+    "flava": Family("flava", FIELDS, {"FlavaModel": flava, "FlavaForPreTraining": pre_training}, "FlavaModel", NEUTRAL, settle=settled),
+    "flava_text_model": _single("flava_text_model", (*TEXT, POOLED), "FlavaTextModel", lambda c: text(c, pooled=c.pooled)),
+    "flava_image_model": _single("flava_image_model", (*IMAGES, POOLED), "FlavaImageModel", lambda c: images(c, pooled=c.pooled)),
+    "flava_multimodal_model": _single(
+        "flava_multimodal_model", (*BOTH, POOLED), "FlavaMultimodalModel", lambda c: both(c, pooled=c.pooled)
+    ),
+    "flava_image_codebook": _single("flava_image_codebook", CODEBOOK, "FlavaImageCodebook", codebook),
+}

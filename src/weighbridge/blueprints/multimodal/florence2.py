@@ -1,0 +1,138 @@
+"""Florence-2: a tower that attends within windows and across channels by turns (DaViT), in front of BART's encoder and decoder.
+
+Source: arXiv 2311.06242 (Florence-2), 2204.03645 (DaViT); names as in transformers 5.23.0, models/florence2/modeling_florence2.py.
+The config states no image: ``image_size`` may be set beside the tower's fields, and is 224 by default.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.composite import composed, submodel, under
+from weighbridge.blueprints.modules.feature_maps import Grid, area, image, listing, strided
+from weighbridge.blueprints.modules.stage_fields import alike, entries, numbers, ratio, scaled
+from weighbridge.blueprints.modules.vlm_common import NEUTRAL, alone, seen
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, size, switch, told
+from weighbridge.core.parts import attend, conv2d, embedding, layer_norm, linear, matmul, plain_mlp
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Node, Part, Tensor
+
+VISION = (
+    size("channels", "in_channels", 3, "N", "image channels"),
+    numbers("depths", "depths", (1, 1, 9, 1)),
+    numbers("patches", "patch_size", (7, 3, 3, 3)),
+    numbers("strides", "patch_stride", (4, 2, 2, 2)),
+    numbers("paddings", "patch_padding", (3, 1, 1, 1), minimum=0),
+    entries("early", "patch_prenorm", [False, True, True, True], bool),
+    numbers("widths", "embed_dim", (128, 256, 512, 1024)),
+    numbers("heads", "num_heads", (4, 8, 16, 32)),
+    numbers("groups", "num_groups", (4, 8, 16, 32)),
+    size("window", "window_size", 12, "W", "side of an attention window"),
+    ratio("ratio", "mlp_ratio", 4.0),
+    switch("qkv_bias", "qkv_bias", True),
+    size("projected", "projection_dim", 1024, "E", "width behind the projection"),
+    size("frames", "max_temporal_embeddings", 100, "T", "frames"),
+    size("positions", "max_position_embeddings", 50, "S", "positions"),
+    image(silent=True),
+    told("stages", lambda c: alike(embed_dim=c.widths, num_heads=c.heads, num_groups=c.groups)),
+)
+BOTH = (
+    composed("vision", "vision_config", "florence_vision", fixed=True),
+    composed("text", "text_config", "bart mbart"),
+    switch("tied", "tie_word_embeddings", True),
+)
+
+
+def grids(c: Sizes) -> list[Grid]:
+    """Return the map of every stage."""
+    found = [c.image]
+    for kernel, stride, padding in zip(c.patches, c.strides, c.paddings, strict=False):
+        found.append(strided(found[-1], kernel, stride, padding))
+    return found[1:]
+
+
+def vision(c: Sizes) -> Part:
+    """Describe the tower: the convolutions between the stages, then the blocks of all."""
+    known = grids(c)
+    widths = (c.channels, *c.widths)
+    stems = []
+    for index, grid in enumerate(known[: c.stages]):
+        early, places = c.early[index], area(known[index - 1] if index else c.image)
+        norm = layer_norm("norm", widths[index] if early else widths[index + 1])._replace(stream=places if early else None)
+        stems.append((conv2d("conv", widths[index], widths[index + 1], c.patches[index], positions=area(grid)), norm))
+    inner = []
+    for index, grid in enumerate(known[: c.stages]):
+        inside = block(c, "spatial_block", index, windowed(c, index, grid)), block(c, "channel_block", index, across(c, index, area(grid)))
+        inner.append(Part(str(index), (Part("", inside, "block", repeat=c.depths[index]),), "stage", stream=area(grid)))
+    convs = listing("convs", *stems)
+    placed = tuple(part._replace(stream=area(grid)) for part, grid in zip(convs.children, known, strict=False) if isinstance(part, Part))
+    return Part("", (convs._replace(children=placed), Part("blocks", tuple(inner), "encoder")), "vision", stream=area(known[c.stages - 1]))
+
+
+def block(c: Sizes, name: str, index: int, attention: Part) -> Part:
+    """Describe attention and feed-forward, each behind a depthwise convolution that tells where a place is."""
+    H = c.widths[index]
+    return Part(name, (
+        conv2d("conv1", H, H, 3, groups=H),
+        layer_norm("norm1", H),
+        attention,
+        conv2d("conv2", H, H, 3, groups=H),
+        layer_norm("norm2", H),
+        plain_mlp("ffn", H, scaled(H, c.ratio), ("fc1", "fc2"), bias=True),
+    ), "layer")  # fmt: skip
+
+
+def windowed(c: Sizes, index: int, grid: Grid) -> Part:
+    """Describe attention within windows, to whole numbers of which the map is filled up."""
+    H, heads, among = c.widths[index], c.heads[index], c.window * c.window
+    rows, columns = ((side + c.window - 1) // c.window for side in grid)
+    return Part("window_attn", (
+        linear("qkv", H, 3 * H, bias=c.qkv_bias),
+        linear("proj", H, H),
+        attend(heads=heads, head_dim=exact(H, heads), queries=among, keys=among, groups=rows * columns),
+    ), "self_attention", stream=rows * columns * among)  # fmt: skip
+
+
+def across(c: Sizes, index: int, places: Size) -> Part:
+    """Describe attention of the channels of a group to each other."""
+    H = c.widths[index]
+    return Part("channel_attn", (
+        linear("qkv", H, 3 * H, bias=c.qkv_bias),
+        linear("proj", H, H),
+        matmul("channels", (2, H, exact(H, c.groups[index]), places)),
+    ), "self_attention")  # fmt: skip
+
+
+def body(c: Sizes) -> tuple[Node, ...]:
+    """Describe the tower, what joins it to the text, and the text, whose encoder reads the image before the words."""
+    V, tower = c.vision.widths[-1], submodel(c.vision)
+    assert isinstance(tower.stream, int) or tower.stream is not None
+    positions = Part("image_position_embed", (
+        embedding("row_embeddings", c.vision.positions, V // 2), embedding("column_embeddings", c.vision.positions, V - V // 2),
+    ), "embeddings")  # fmt: skip
+    frames = Part("visual_temporal_embed", (Tensor("pos_idx_to_embed", (c.vision.frames, V), "buffer"),), "embeddings")
+    projector = Part("multi_modal_projector", (
+        linear("image_projection", V, c.vision.projected, bias=False),
+        layer_norm("image_proj_norm", c.vision.projected),
+        positions,
+        frames,
+    ), "projector", stream=tower.stream + 1)  # type: ignore[operator]  # fmt: skip
+    return (
+        under("vision_tower", tower, given="images", runs="images"),
+        seen(projector),
+        under("language_model", submodel(c.text)),
+    )
+
+
+def generation(c: Sizes) -> Part:
+    """Describe the class that writes: the decoder's words again, as a head."""
+    owner = "model.language_model.shared.weight" if c.tied else None
+    head = linear("lm_head", c.text.hidden, c.text.vocab, bias=False, tied_to=owner, stream="decoder")
+    return Part("", (under("model", Part("", body(c), "backbone")), head), "model")
+
+
+CLASSES = {"Florence2Model": alone(body), "Florence2ForConditionalGeneration": generation}
+TOWER = "Florence2VisionBackbone"
+FAMILIES = {
+    "florence2": Family("florence2", BOTH, CLASSES, "Florence2Model", NEUTRAL),
+    "florence_vision": Family("florence_vision", VISION, {TOWER: vision}, TOWER, frozenset(("activation_function", "drop_path_rate"))),
+}

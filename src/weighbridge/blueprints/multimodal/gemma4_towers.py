@@ -1,0 +1,150 @@
+"""The towers of Gemma 4: one for patches of any image, and a conformer for sound.
+
+Source: Google, Gemma 4 (2026); arXiv 2005.08100 (Conformer); names as in transformers 5.23.0, models/gemma4/modeling_gemma4.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.decoders.gemma import SANDWICH
+from weighbridge.blueprints.modules.clip_towers import HEAD_DIM
+from weighbridge.blueprints.modules.qwen_vision import PATCHES
+from weighbridge.blueprints.modules.stage_fields import numbers
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, size, switch, told
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import attend, layer_norm, linear, matmul, rms_norm
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Once, Part, Span, Stream, Tensor, Times
+
+
+def pair_of(convs: tuple[int, ...]) -> tuple[int, ...]:
+    """Take the channels of the two convolutions over sound; what a list has beyond them is not read."""
+    if len(convs) < 2:
+        raise ConfigError("expected the channels of two convolutions", key="subsampling_conv_channels", value=convs)
+    return convs[:2]
+
+
+VISION = (
+    size("hidden", "hidden_size", 768, "H", "hidden size"),
+    size("mlp", "intermediate_size", 3072, "I", "intermediate size"),
+    size("layers", "num_hidden_layers", 16, "L", "layers"),
+    size("heads", "num_attention_heads", 12, "A", "attention heads"),
+    size("kv_heads", "num_key_value_heads", 12, "K", "key-value heads"),
+    size("head_dim", "head_dim", 64, "D", "width of a head"),
+    size("pool", "pooling_kernel_size", 3, "M", "patches merged along an axis"),
+    told("pooled", lambda c: c.pool > 1),
+    size("patch", "patch_size", 16, "P", "side of a patch"),
+    size("positions", "position_embedding_size", 10240, "S", "positions"),
+    switch("clipped", "use_clipped_linears", False),
+    switch("standard", "standardize", False),
+    size("out", "output_proj_dims", lambda c: c.hidden, "O", "width of a merged patch")._replace(silent=True),
+)
+AUDIO = (
+    size("hidden", "hidden_size", 1024, "H", "hidden size"),
+    size("layers", "num_hidden_layers", 12, "L", "layers"),
+    size("heads", "num_attention_heads", 8, "A", "attention heads"),
+    HEAD_DIM,
+    numbers("convs", "subsampling_conv_channels", (128, 32)),
+    told("pair", lambda c: pair_of(c.convs)),
+    size("kernel", "conv_kernel_size", 5, "R", "width of the convolution"),
+    size("chunk", "attention_chunk_size", 12, "B", "queries in a block"),
+    size("past", "attention_context_left", 13, "X", "keys before a query, itself among them"),
+    size("future", "attention_context_right", 0, "Y", "keys behind a query", minimum=0),
+    switch("clipped", "use_clipped_linears", True),
+    size("out", "output_proj_dims", 1536, "O", "width of what is heard"),
+)
+BOUNDS = ("input_min", "input_max", "output_min", "output_max")
+
+
+def clipped(name: str, inputs: Size, outputs: Size, c: Sizes) -> Part:
+    """Describe a linear layer whose inputs and outputs may be kept within bounds that are saved beside it."""
+    bounds = tuple(Tensor(bound, (), "buffer") for bound in BOUNDS) if c.clipped else ()
+    return Part(name, (*bounds, linear("linear", inputs, outputs, bias=False)), "linear")
+
+
+def pooled(c: Sizes) -> Stream:
+    """Return the stream of squares of patches."""
+    return Times(tuple(Span(axis, over=c.pool, evenly=True) for axis in ("rows", "columns")))
+
+
+def vision(c: Sizes) -> Part:
+    """Describe the tower: patches with a table of positions for each axis, layers, and squares of patches averaged by a product."""
+    H, I, A, K, D = c.hidden, c.mlp, c.heads, c.kv_heads, c.head_dim
+    attention = Part("self_attn", (
+        clipped("q_proj", H, A * D, c), clipped("k_proj", H, K * D, c), clipped("v_proj", H, K * D, c), clipped("o_proj", A * D, H, c),
+        rms_norm("q_norm", D), rms_norm("k_norm", D),
+        attend(heads=A, kv_heads=K, head_dim=D),
+    ), "self_attention")  # fmt: skip
+    mlp = Part("mlp", (clipped("gate_proj", H, I, c), clipped("up_proj", H, I, c), clipped("down_proj", I, H, c)), "feed_forward")
+    layer = Part("layers", (attention, mlp, *(rms_norm(name, H) for name in SANDWICH)), "layer", repeat=c.layers)
+    table = Tensor("position_embedding_table", (2, c.positions, H), "embedding")
+    embedder = Part("patch_embedder", (table, linear("input_proj", 3 * c.patch * c.patch, H, bias=False)), "embeddings")
+    return Part("", (
+        *((Tensor("std_bias", (H,), "buffer"), Tensor("std_scale", (H,), "buffer")) if c.standard else ()),
+        embedder,
+        Part("encoder", (layer,), "encoder"),
+        *((matmul("pool", (pooled(c), PATCHES, H)),) if c.pooled else ()),
+    ), "vision", stream=PATCHES)  # fmt: skip
+
+
+def audio(c: Sizes) -> Part:
+    """Describe the conformer: two convolutions that halve time and pitch, layers that look at blocks, a last linear layer."""
+    H, (first, second) = c.hidden, c.pair
+    once: Stream = Span("seq", add=-1, over=2, plus=1)
+    twice: Stream = Span(once, add=-1, over=2, plus=1)
+
+    def halving(name: str, inputs: Size, outputs: Size, frames: Stream, pitches: Size) -> Part:
+        conv = Part("conv", (Tensor("weight", (outputs, inputs, 3, 3)),), "convolution")
+        return Part(name, (conv, layer_norm("norm", outputs, bias=False)), "convolution", stream=Times((frames, pitches)))
+
+    projection = Part("subsample_conv_projection", (
+        halving("layer0", 1, first, once, first // 2),
+        halving("layer1", first, second, twice, first // 4),
+        linear("input_proj_linear", first // 4 * second, H, bias=False),
+    ), "convolutions", stream=twice)  # fmt: skip
+    layer = Part("layers", (
+        forward("feed_forward1", c), forward("feed_forward2", c), blockwise(c, twice), convolved(c),
+        *(rms_norm(name, H) for name in ("norm_pre_attn", "norm_post_attn", "norm_out")),
+    ), "layer", repeat=c.layers)  # fmt: skip
+    return Part("", (projection, layer, linear("output_proj", H, c.out)), "audio", stream=twice)
+
+
+def forward(name: str, c: Sizes) -> Part:
+    """Describe a feed-forward network between two norms."""
+    H = c.hidden
+    return Part(name, (
+        clipped("ffw_layer_1", H, 4 * H, c), clipped("ffw_layer_2", 4 * H, H, c), rms_norm("pre_layer_norm", H), rms_norm("post_layer_norm", H),
+    ), "feed_forward")  # fmt: skip
+
+
+def convolved(c: Sizes) -> Part:
+    """Describe a gated map, a convolution of each channel with what came before, and a map back."""
+    H = c.hidden
+    return Part("lconv1d", (
+        clipped("linear_start", H, 2 * H, c),
+        clipped("linear_end", H, H, c),
+        Part("depthwise_conv1d", (Tensor("weight", (H, 1, c.kernel)),), "convolution"),
+        rms_norm("pre_layer_norm", H),
+        rms_norm("conv_norm", H),
+    ), "convolution")  # fmt: skip
+
+
+def blockwise(c: Sizes, frames: Stream) -> Part:
+    """Describe attention of blocks of queries to the keys around them; blocks are filled up, and distances have keys of their own."""
+    H, reach, blocks = c.hidden, c.chunk + c.past - 1 + c.future, Span(frames, add=c.chunk - 1, over=c.chunk)
+    distances, inner = reach // 2 + 1, c.heads * c.head_dim
+    return Part("self_attn", (
+        Tensor("per_dim_scale", (c.head_dim,), "gain"),
+        *(clipped(f"{name}_proj", H, inner, c) for name in "qkv"),
+        clipped("post", H, H, c),
+        linear("relative_k_proj", H, inner, bias=False, stream=Once(distances)),
+        matmul("attend", (2, blocks, c.chunk, reach, inner), (blocks, c.chunk, distances, inner)),
+    ), "self_attention")  # fmt: skip
+
+
+SOUND = frozenset("attention_invalid_logits_value attention_logit_cap gradient_clipping residual_weight".split())
+SEEN = frozenset("attention_bias hidden_activation max_position_embeddings".split())
+FAMILIES = {
+    "gemma4_vision": Family("gemma4_vision", VISION, {"Gemma4VisionModel": vision}, "Gemma4VisionModel", SEEN),
+    "gemma4_audio": Family("gemma4_audio", AUDIO, {"Gemma4AudioModel": audio}, "Gemma4AudioModel", SOUND),
+}

@@ -1,0 +1,60 @@
+"""GIT: a BERT that writes behind the patches of an image.
+
+Source: arXiv 2205.14100, section 3; names as in transformers 5.23.0, models/git/modeling_git.py. The arithmetic is that
+of one image in front of each text.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.encoders.bert import embeddings, layer
+from weighbridge.blueprints.modules.clip_towers import image_fields, stack_fields, text_fields, vision_tower
+from weighbridge.blueprints.modules.feature_maps import number
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, fact, nested
+from weighbridge.core.parts import layer_norm, linear
+from weighbridge.core.tree import Part, Tensor, Together
+
+VISION = (*stack_fields(768, 3072, 12), *image_fields(224, 16))
+FIELDS = (
+    nested("vision", "vision_config", VISION),
+    *text_fields(30522, 1024, *stack_fields(768, 3072, 12, 6)),
+    number("frames", "num_image_with_embedding", None),
+    fact("crossed", False),
+)
+
+
+def vision(c: Sizes) -> Part:
+    """Describe GitVisionModel: CLIP's tower, whose last norm is of all patches."""
+    return Part("", (Part("vision_model", vision_tower(c), "vision"),), "vision", stream=c.patches + 1)
+
+
+def decoder(c: Sizes) -> tuple[Part, ...]:
+    """Describe the image tower, the map of its states to the text's width, the text, and a vector for each frame of a video."""
+    H, states = c.hidden, c.vision.patches + 1
+    mapped = Part("visual_projection", (linear("0", c.vision.hidden, H), layer_norm("1", H)))
+    frames = tuple(Tensor(str(index), (1, 1, c.vision.hidden), "embedding") for index in range(c.frames or 0))
+    return (
+        embeddings(c, typed=False),
+        vision(c.vision)._replace(name="image_encoder"),
+        Part("encoder", (layer(c),), "decoder"),
+        Part("visual_projection", (mapped,), "projector", stream=states),
+        *((Part("img_temporal_embedding", frames, "embeddings"),) if frames else ()),
+    )
+
+
+def git(c: Sizes) -> Part:
+    """Describe GitModel."""
+    return Part("", decoder(c), "model", stream=Together(("seq", c.vision.patches + 1)))
+
+
+def causal(c: Sizes) -> Part:
+    """Describe GitForCausalLM: scores for every state, the image's too."""
+    whole = git(c)
+    return Part("", (whole._replace(name="git", kind="backbone"), linear("output", c.hidden, c.vocab, stream=whole.stream)), "model")
+
+
+NEUTRAL = frozenset(("tie_word_embeddings",))
+FAMILIES = {
+    "git": Family("git", FIELDS, {"GitModel": git, "GitForCausalLM": causal}, "GitModel", NEUTRAL),
+    "git_vision_model": Family("git_vision_model", VISION, {"GitVisionModel": vision}, "GitVisionModel", NEUTRAL),
+}

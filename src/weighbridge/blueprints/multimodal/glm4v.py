@@ -1,0 +1,84 @@
+"""GLM-4.1V, GLM-4.5V and GLM-4.6V: GLM's language models with a tower that reads images of any size.
+
+Source: arXiv 2507.01006; names as in transformers 5.23.0, models/glm4v/modeling_glm4v.py and models/glm4v_moe/modeling_glm4v_moe.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.decoders.glm import AFTER, BEFORE, GLM, glm
+from weighbridge.blueprints.mixtures.mixtral import GLM_GATE, MIXTRAL, NO_MLP_BIAS, inner, mixtral, steps
+from weighbridge.blueprints.modules.causal_lm import HEAD_DIM, NEUTRAL, UNBIASED, heads
+from weighbridge.blueprints.modules.composite import composed
+from weighbridge.blueprints.modules.mixture_of_experts import EXPERTS, SHARED, first_dense
+from weighbridge.blueprints.modules.qwen_vision import FIELDS, attention, merged, patches, tower
+from weighbridge.blueprints.modules.vlm_common import NEUTRAL as SEEN
+from weighbridge.blueprints.modules.vlm_common import alone, generation, tied
+from weighbridge.blueprints.multimodal.qwen_vl import body
+from weighbridge.config.family import Blueprint, Family
+from weighbridge.config.fields import Field, Sizes, derived, fact, size, switch, variant
+from weighbridge.core.parts import conv2d, embedding, gated_mlp, layer_norm, linear, rms_norm
+from weighbridge.core.tree import Part
+
+VISION = variant(
+    FIELDS,
+    switch("qkv_bias", "attention_bias", False),
+    hidden=1536, mlp=13696, layers=24, heads=12, patch_side=14, out=4096, deep=fact("deep", ()), deep_runs=fact("deep_runs", 0),
+    positions=size("image", "image_size", 336, "G", "side of the image"),
+)  # fmt: skip
+POSITIONS = derived("positions", lambda c: (c.image // c.patch_side) * (c.image // c.patch_side), "image_size", "patch_size")
+TEXT = variant(GLM, norms=BEFORE + AFTER, head_dim=HEAD_DIM, qkv_bias=fact("qkv_bias", True))
+SPARSE = steps(
+    MIXTRAL, first_dense(1), vocab=151424, mlp=10944, layers=46, heads=96, kv_heads=8, qkv_bias=True, out_bias=UNBIASED["out_bias"],
+    experts=EXPERTS._replace(default=128), active=8, expert_mlp=inner(1408), shared_experts=SHARED, block=GLM_GATE, **NO_MLP_BIAS,
+)  # fmt: skip
+
+
+MARKS = frozenset(f"{kind}_{side}_token_id" for kind in ("image", "video") for side in ("start", "end"))
+
+
+def vision(c: Sizes) -> Part:
+    """Describe the tower: learned positions, gated layers, a convolution that merges squares of patches, and a gated merger."""
+    H, out = c.hidden, c.out
+    scores = attention(c).children[-1]
+    attended = Part("attn", (linear("qkv", H, 3 * H, bias=c.qkv_bias), linear("proj", H, H, bias=False), scores), "self_attention")
+    block = Part("blocks", (rms_norm("norm1", H), rms_norm("norm2", H), attended, gated_mlp("mlp", H, out)), "layer", repeat=c.layers)
+    mlp = gated_mlp("", out, c.mlp)
+    merger = (linear("proj", out, out, bias=False), layer_norm("post_projection_norm", out), mlp)
+    return tower(
+        Part("embeddings", (embedding("position_embedding", c.positions, H),), "embeddings"),
+        patches(c),
+        block,
+        Part("merger", merger, "projector", stream=merged(c)),
+        rms_norm("post_conv_layernorm", H),
+        conv2d("downsample", H, out, c.merge, positions=merged(c)),
+        rms_norm("post_layernorm", H),
+    )
+
+
+def kin(name: str, prefix: str, text: tuple[Field, ...], texts: dict[str, Blueprint]) -> dict[str, Family]:
+    """Return one generation's three types: the whole, its text and its tower."""
+    fields = (
+        composed("vision", "vision_config", f"{name}_vision", fixed=True),
+        composed("text", "text_config", f"{name}_text", fixed=True),
+        *tied(),
+    )
+    classes = {f"{prefix}Model": alone(body), f"{prefix}ForConditionalGeneration": generation(body)}
+    eyes = f"{prefix}VisionModel"
+    return {
+        name: Family(name, fields, classes, f"{prefix}Model", SEEN | MARKS),
+        f"{name}_text": Family(f"{name}_text", text, texts, f"{prefix}TextModel", NEUTRAL),
+        f"{name}_vision": Family(f"{name}_vision", (*VISION, POSITIONS), {eyes: vision}, eyes, frozenset(("attention_dropout",))),
+    }
+
+
+BOTH = (
+    composed("vision", "vision_config", "glm4v_vision glm4v_moe_vision"),
+    composed("text", "text_config", "glm4v_text glm4v_moe_text"),
+    switch("tied", "tie_word_embeddings", False),
+)
+BOTH_CLASSES = {"Glm46VModel": alone(body), "Glm46VForConditionalGeneration": generation(body)}
+FAMILIES = {
+    "glm46v": Family("glm46v", BOTH, BOTH_CLASSES, "Glm46VModel", SEEN | MARKS),
+    **kin("glm4v", "Glm4v", TEXT, heads("Glm4vText", glm, "")),
+    **kin("glm4v_moe", "Glm4vMoe", SPARSE, heads("Glm4vMoeText", mixtral, "")),
+}

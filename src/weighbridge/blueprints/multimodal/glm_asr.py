@@ -1,0 +1,133 @@
+"""GLM-ASR, Voxtral Realtime, Qwen3-ASR and Music Flamingo: language models that hear through encoders of their own.
+
+Source: arXiv 2512.14291 and the models' cards; names as in transformers 5.23.0, models/glmasr/modeling_glmasr.py,
+models/voxtral_realtime, models/qwen3_asr and models/musicflamingo.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from weighbridge.blueprints.modules.audio_encoders import GLM, QWEN, VOXTRAL, glm, qwen, voxtral
+from weighbridge.blueprints.modules.composite import composed, submodel, under
+from weighbridge.blueprints.modules.vlm_common import NEUTRAL, alone, generation
+from weighbridge.blueprints.multimodal import qwen2_audio
+from weighbridge.config.family import Family
+from weighbridge.config.fields import LABELS, Field, Sizes, fact, size, switch
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.parts import linear
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part, Untold
+
+if TYPE_CHECKING:
+    from typing import Any
+
+HEARD = Untold("clips are as long as their mask says")
+
+
+def joined(name: str, first: tuple[Size, Size], second: tuple[Size, Size], bias: bool = True) -> Part:
+    """Describe a projector of two linear maps."""
+    return Part(name, (linear("linear_1", *first, bias=bias), linear("linear_2", *second, bias=bias)), "projector", stream=HEARD)
+
+
+def glm_projector(c: Sizes) -> Part:
+    """Describe GLM-ASR's: as many states side by side as are as wide as the encoder's inner layer."""
+    H = c.text.hidden
+    return joined("multi_modal_projector", (c.audio.mlp, 2 * H), (2 * H, H))
+
+
+def voxtral_projector(c: Sizes) -> Part:
+    """Describe Voxtral Realtime's: a few states side by side."""
+    H = c.text.hidden
+    return joined("multi_modal_projector", (c.audio.hidden * c.beside, H), (H, H), bias=False)
+
+
+def qwen_projector(c: Sizes) -> Part:
+    """Describe Qwen3-ASR's."""
+    H = c.audio.hidden
+    return joined("multi_modal_projector", (H, H), (H, c.audio.out))
+
+
+def body(join: Callable[[Sizes], Part]) -> Callable[[Sizes], tuple[Node, ...]]:
+    """Return what describes the encoder, the text, and the projector."""
+
+    def inside(c: Sizes) -> tuple[Node, ...]:
+        tower = under("audio_tower", submodel(c.audio), given="audios", runs="audios", streams={"seq": HEARD})
+        return tower, under("language_model", submodel(c.text)), join(c)._replace(given="audios", runs="audios")
+
+    return inside
+
+
+def filled(text: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
+    """Return what puts the outer class's own defaults into what a config leaves open of the text."""
+
+    def settled(raw: Mapping[str, Any]) -> dict[str, Any]:
+        stated = raw.get("text_config")
+        return {**raw, "text_config": {**text, **(stated or {})}}
+
+    return settled
+
+
+def kin(
+    stem: str, name: str, words: str, text: dict[str, Any], table: tuple[Field, ...], *more: Field, neutral: str = ""
+) -> dict[str, Family]:
+    """Return the whole and its encoder."""
+    encoders = {
+        "glmasr": ("GlmAsrEncoder", glm),
+        "voxtral_realtime": ("VoxtralRealtimeEncoder", voxtral),
+        "qwen3_asr": ("Qwen3ASREncoder", qwen),
+    }
+    joins = {"glmasr": glm_projector, "voxtral_realtime": voxtral_projector, "qwen3_asr": qwen_projector}
+    inside, (encoder, blueprint) = body(joins[stem]), encoders[stem]
+    merged = stem != "qwen3_asr"
+    fields = (
+        composed("text", "text_config", words, absent=text),
+        composed("audio", "audio_config", f"{stem}_encoder"),
+        switch("tied", "tie_word_embeddings", True),
+        *more,
+    )
+    classes = {f"{name}Model": alone(inside), f"{name}ForConditionalGeneration": generation(inside)}
+    if not merged:
+        classes[f"{name}ForTokenClassification"] = lambda c: Part("", (
+            Part("model", inside(c), "backbone"), linear("score", c.text.hidden, c.labels, bias=c.label_bias),
+        ), "model")  # fmt: skip
+    settle = filled(text) if merged else None
+    return {
+        stem: Family(stem, fields, classes, f"{name}ForConditionalGeneration", NEUTRAL | QUIET, settle=settle),
+        f"{stem}_encoder": Family(f"{stem}_encoder", table, {encoder: blueprint}, encoder, QUIET),
+    }
+
+
+QUIET = frozenset(
+    """activation_function audio_bos_token_id audio_eos_token_id audio_frame_step audio_length_per_tok audio_token_id
+    default_num_delay_tokens encoder_layerdrop hidden_size max_position_embeddings n_window n_window_infer num_key_value_heads
+    partial_rotary_factor scale_embedding sliding_window timestamp_token_id vocab_size""".split()
+)
+GLM_TEXT = {
+    "vocab_size": 59264, "hidden_size": 2048, "intermediate_size": 6144, "num_hidden_layers": 28, "num_attention_heads": 16,
+    "num_key_value_heads": 4,
+}  # fmt: skip
+VOXTRAL_TEXT = {
+    "vocab_size": 131072, "hidden_size": 3072, "intermediate_size": 9216, "num_hidden_layers": 26, "num_attention_heads": 32,
+    "num_key_value_heads": 8, "head_dim": 128,
+}  # fmt: skip
+QWEN_TEXT = {
+    "hidden_size": 2048, "intermediate_size": 6144, "num_hidden_layers": 28, "num_attention_heads": 16, "num_key_value_heads": 8,
+    "head_dim": 128,
+}  # fmt: skip
+MUSIC = (
+    composed("audio", "audio_config", "audioflamingo3_encoder"), composed("text", "text_config", "qwen2 llama"),
+    switch("bias", "projector_bias", True), fact("tied", False),
+)  # fmt: skip
+HEARS_MUSIC = {
+    "MusicFlamingoModel": alone(lambda c: qwen2_audio.body(c, qwen2_audio.two_maps)),
+    "MusicFlamingoForConditionalGeneration": generation(lambda c: qwen2_audio.body(c, qwen2_audio.two_maps)),
+}
+
+FAMILIES = {
+    **kin("glmasr", "GlmAsr", "llama qwen2", GLM_TEXT, GLM),
+    **kin("voxtral_realtime", "VoxtralRealtime", "voxtral_realtime_text", VOXTRAL_TEXT, VOXTRAL,
+          size("beside", "downsample_factor", 4, "F", "states that are joined side by side")),
+    **kin("qwen3_asr", "Qwen3ASR", "qwen3 qwen2", QWEN_TEXT, QWEN, LABELS, switch("label_bias", "token_classification_bias", False)),
+    "musicflamingo": Family("musicflamingo", MUSIC, HEARS_MUSIC, "MusicFlamingoModel", NEUTRAL | QUIET | {"tie_word_embeddings"}),
+}  # fmt: skip

@@ -1,0 +1,62 @@
+"""GLM-OCR: a small GLM with a tower that reads pages of any size.
+
+Source: Z.ai, GLM-OCR (2026); names as in transformers 5.23.0, models/glm_ocr/modeling_glm_ocr.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.decoders.glm import AFTER, BEFORE, GLM, glm
+from weighbridge.blueprints.modules.causal_lm import NEUTRAL, UNBIASED, heads, per_head
+from weighbridge.blueprints.modules.composite import composed
+from weighbridge.blueprints.modules.qwen_vision import FIELDS, attention, merged, patches, tower
+from weighbridge.blueprints.modules.vlm_common import NEUTRAL as SEEN
+from weighbridge.blueprints.modules.vlm_common import alone, generation, tied
+from weighbridge.blueprints.multimodal.glm4v import MARKS
+from weighbridge.blueprints.multimodal.qwen_vl import body
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, fact, switch, variant
+from weighbridge.core.parts import conv2d, gated_mlp, layer_norm, linear, rms_norm
+from weighbridge.core.tree import Part
+
+VISION = variant(
+    FIELDS,
+    switch("bias", "attention_bias", True),
+    hidden=1024, mlp=4096, layers=24, heads=16, patch_side=14, out=1536, deep=fact("deep", ()), deep_runs=fact("deep_runs", 0),
+    positions=fact("positions", None),
+)  # fmt: skip
+TEXT = variant(
+    GLM, norms=BEFORE + AFTER, vocab=59392, hidden=1024, mlp=4096, layers=16, heads=16, kv_heads=8, head_dim=per_head,
+    qkv_bias=UNBIASED["qkv_bias"],
+)  # fmt: skip
+BOTH = (
+    composed("vision", "vision_config", "glm_ocr_vision", fixed=True),
+    composed("text", "text_config", "glm_ocr_text", fixed=True),
+    *tied(),
+)
+
+
+def vision(c: Sizes) -> Part:
+    """Describe the tower: gated layers with normed queries and keys, a gated merger, and the convolution before it."""
+    H, out = c.hidden, c.out
+    scores = attention(c).children[-1]
+    attended = Part("attn", (
+        linear("qkv", H, 3 * H, bias=c.bias), linear("proj", H, H, bias=c.bias),
+        rms_norm("q_norm", c.head_dim), rms_norm("k_norm", c.head_dim), scores,
+    ), "self_attention")  # fmt: skip
+    mlp = gated_mlp("mlp", H, c.mlp, bias=c.bias)
+    merger = (linear("proj", out, out, bias=False), layer_norm("post_projection_norm", out), gated_mlp("", out, out * c.channels))
+    return tower(
+        patches(c),
+        Part("blocks", (rms_norm("norm1", H), rms_norm("norm2", H), attended, mlp), "layer", repeat=c.layers),
+        Part("merger", merger, "projector", stream=merged(c)),
+        conv2d("downsample", H, out, c.merge, positions=merged(c)),
+        rms_norm("post_layernorm", H),
+    )
+
+
+CLASSES = {"GlmOcrModel": alone(body), "GlmOcrForConditionalGeneration": generation(body)}
+FAMILIES = {
+    "glm_ocr": Family("glm_ocr", BOTH, CLASSES, "GlmOcrModel", SEEN | MARKS),
+    "glm_ocr_text": Family("glm_ocr_text", TEXT, heads("GlmOcrText", glm, ""), "GlmOcrTextModel", NEUTRAL),
+    "glm_ocr_vision": Family("glm_ocr_vision", VISION, {"GlmOcrVisionModel": vision}, "GlmOcrVisionModel", frozenset(("image_size",))),
+}

@@ -1,0 +1,63 @@
+"""GOT-OCR 2 and PP-Chart2Table: Segment Anything's image encoder in front of a language model.
+
+Source: arXiv 2409.01704; names as in transformers 5.23.0, models/got_ocr2/modeling_got_ocr2.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.detection.sam_vision import FIELDS, encoder
+from weighbridge.blueprints.detection.sam_vision import side as sam_side
+from weighbridge.blueprints.modules.composite import composed
+from weighbridge.blueprints.modules.vlm_common import NEUTRAL, generation
+from weighbridge.blueprints.multimodal.llava import body, kin
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, size, switch
+from weighbridge.core.parts import conv2d, linear
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part
+
+VISION = (
+    *(field for field in FIELDS if field.word not in ("ratio", "mlp", "frequencies")),
+    size("mlp", "mlp_dim", 3072, "I", "intermediate size"),
+)
+QWEN = {
+    "hidden_size": 1024, "intermediate_size": 2816, "num_hidden_layers": 24, "num_attention_heads": 16, "num_key_value_heads": 16,
+    "vocab_size": 151860,
+}  # fmt: skip
+BOTH = (
+    composed("vision", "vision_config", "got_ocr2_vision", fixed=True),
+    composed("text", "text_config", "qwen2 llama", absent=QWEN),
+    switch("tied", "tie_word_embeddings", True),
+)
+
+
+def halved(side: Size) -> Size:
+    """Return the side of a map behind a convolution that takes every second place."""
+    result: Size = (side + 1) // 2
+    return result
+
+
+def projector(c: Sizes, tower: Part) -> Part:
+    """Describe two convolutions, each of which halves the sides of the map, and a linear layer."""
+    outputs, H = c.vision.outputs, c.text.hidden
+    once = halved(sam_side(c.vision))
+    twice = halved(once)
+    return Part("multi_modal_projector", (
+        conv2d("conv_upsampler1", outputs, 2 * outputs, 3, positions=once * once, bias=False),
+        conv2d("conv_upsampler2", 2 * outputs, H, 3, bias=False),
+        linear("multimodal_projector", H, H),
+    ), "projector", stream=twice * twice)  # fmt: skip
+
+
+def got_ocr2(c: Sizes) -> tuple[Node, ...]:
+    """Describe the encoder, the projector and the text."""
+    return body(c, projector)
+
+
+TOWER = "GotOcr2VisionEncoder"
+WRITER = "GotOcr2ForConditionalGeneration"
+FAMILIES = {
+    "got_ocr2": kin("got_ocr2", "GotOcr2", BOTH, got_ocr2),
+    "got_ocr2_vision": Family("got_ocr2_vision", VISION, {TOWER: encoder}, TOWER),
+    "pp_chart2table": Family("pp_chart2table", BOTH, {WRITER: generation(got_ocr2)}, WRITER, NEUTRAL),
+}

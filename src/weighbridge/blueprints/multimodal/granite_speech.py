@@ -1,0 +1,119 @@
+"""Granite Speech: a conformer that attends within blocks, and a Q-Former between it and a language model.
+
+Source: arXiv 2505.08699; names as in transformers 5.23.0, models/granite_speech/modeling_granite_speech.py and
+models/granite_speech_plus. ``seq`` counts frames in an encoder alone.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.composite import composed, submodel, under
+from weighbridge.blueprints.modules.vlm_common import NEUTRAL, alone, generation
+from weighbridge.blueprints.speech.hifigan import same
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, size, switch, told
+from weighbridge.core.parts import attend, batch_norm, embedding, layer_norm, linear, matmul
+from weighbridge.core.tree import Node, Part, Span, Stream, Tensor, Untold
+
+ASKED = Untold("the Q-Former begins with the same queries for all blocks, and not for each")
+
+SHARED = (
+    size("kernel", "conv_kernel_size", 15, "K_dep", "width of the depthwise convolution"),
+    size("wider", "conv_expansion_factor", 2, "X_con", "widening of the convolution"),
+    size("block", "context_size", 200, "B", "frames of a block"),
+)
+FIRST = (
+    size("mels", "input_dim", 160, "M", "mel bins", "num_mel_bins"),
+    size("layers", "num_layers", 10, "L", "layers", "num_hidden_layers"),
+    size("hidden", "hidden_dim", 1024, "H", "hidden size", "hidden_size"),
+    size("heads", "num_heads", 8, "A", "attention heads", "num_attention_heads"),
+    size("head_dim", "dim_head", lambda c: c.hidden // c.heads, "D", "width of a head"),
+    size("vocab", "output_dim", 42, "V", "vocabulary size"),
+    size("positions", "max_pos_emb", 512, "S", "relative positions, each way"),
+    size("times", "feedforward_mult", 4, "X", "intermediate size as a multiple of the hidden size"),
+    *SHARED,
+    told("halfway", lambda c: c.layers > 1),
+)
+
+
+def attending(c: Sizes, tokens: Stream) -> tuple[Node, ...]:
+    """Describe attention within blocks, to which relative positions add."""
+    blocks: Stream = Span(tokens, c.block - 1, 1, c.block)
+    seen = matmul("positions", (blocks, c.heads, c.block, c.block, c.head_dim))
+    return seen, attend(heads=c.heads, head_dim=c.head_dim, queries=c.block, keys=c.block, groups=blocks)
+
+
+def filled(c: Sizes, tokens: Stream) -> Stream:
+    """Return the stream, filled up to whole blocks."""
+    return Span(Span(tokens, c.block - 1, 1, c.block), times=c.block)
+
+
+def layer(c: Sizes) -> Part:
+    """Describe a layer: attention and a convolution between two halves of a feed-forward step."""
+    H, D, wide, inner = c.hidden, c.head_dim, c.heads * c.head_dim, c.hidden * c.wider
+
+    def mlp(name: str) -> Part:
+        return Part(
+            name, (layer_norm("pre_norm", H), linear("up_proj", H, H * c.times), linear("down_proj", H * c.times, H)), "feed_forward"
+        )
+
+    attn = (
+        layer_norm("pre_norm", H),
+        linear("to_q", H, wide, bias=False, stream=filled(c, "seq")),
+        linear("to_kv", H, 2 * wide, bias=False, stream=filled(c, "seq")),
+        linear("to_out", wide, H),
+        embedding("rel_pos_emb", 2 * c.positions + 1, D),
+        *attending(c, "seq"),
+    )
+    depth = Part("depth_conv", (Part("conv", (Tensor("weight", (inner, 1, c.kernel)),), "convolution"),))
+    conv = (layer_norm("norm", H), same("up_conv", H, 2 * inner, 1), depth, batch_norm("batch_norm", inner), same("down_conv", inner, H, 1))
+    parts = (mlp("ff1"), Part("attn", attn, "self_attention"), Part("conv", conv, "convolutions"), mlp("ff2"), layer_norm("post_norm", H))
+    return Part("layers", parts, "layer", repeat=c.layers)
+
+
+def halfway(c: Sizes, tokens: Stream) -> tuple[Part, ...]:
+    """Describe the head, which is read halfway up and added to the states."""
+    maps = (linear("out", c.hidden, c.vocab), linear("out_mid", c.vocab, c.hidden))
+    return tuple(part._replace(stream=tokens, given=None if c.halfway else "halfway") for part in maps)
+
+
+def encoder(c: Sizes) -> Part:
+    """Describe the encoder."""
+    return Part("", (linear("input_linear", c.mels, c.hidden), layer(c), *halfway(c, "seq")), "model")
+
+
+def body(c: Sizes) -> tuple[Node, ...]:
+    """Describe the encoder, the Q-Former over its blocks, and the language model."""
+    W = c.queried.hidden
+    asked = under("qformer", submodel(c.queried), streams={"seq": ASKED, "encoder": ASKED})
+    query = Tensor("query", (1, c.window // c.rate, W), "embedding")
+    projector = Part("projector", (query, asked, linear("linear", W, c.text.hidden)), "projector", stream=ASKED)
+    heard = under("encoder", submodel(c.audio), streams={"seq": Untold("clips are as long as they are")})
+    both = (part._replace(given="audios", runs="audios") for part in (heard, projector))
+    return *both, under("language_model", submodel(c.text))
+
+
+SKIPPED = frozenset("cat_hidden_layers num_key_value_heads activation_dropout ctc_loss_reduction ctc_zero_infinity".split())
+
+
+def kin(stem: str, name: str) -> dict[str, Family]:
+    """Return the whole and its encoder."""
+    fields = (
+        composed("text", "text_config", "granite llama"),
+        composed("audio", "encoder_config", f"{stem}_encoder", fixed=True),
+        composed("queried", "projector_config", "blip_2_qformer"),
+        size("rate", "downsample_rate", 5, "R", "frames to a query"),
+        size("window", "window_size", 15, "W", "frames that the Q-Former sees at once"),
+        switch("tied", "tie_word_embeddings", True),
+    )
+    classes = {f"{name}Model": alone(body), f"{name}ForConditionalGeneration": generation(body)}
+    quiet = NEUTRAL | SKIPPED | {"has_lora_adapter", "audio_token_index", "audio_token_id"}
+    return {
+        stem: Family(stem, fields, classes, f"{name}Model", quiet),
+        f"{stem}_encoder": Family(f"{stem}_encoder", FIRST, {f"{name}CTCEncoder": encoder}, f"{name}CTCEncoder", SKIPPED),
+    }
+
+
+FAMILIES = {
+    **kin("granite_speech", "GraniteSpeech"),
+    **kin("granite_speech_plus", "GraniteSpeechPlus"),
+}

@@ -1,0 +1,154 @@
+"""GroupViT: CLIP whose image tower gathers patches into ever fewer groups.
+
+Source: arXiv 2202.11094, section 3; names as in transformers 5.23.0, models/groupvit/modeling_groupvit.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.clip_towers import SCALE, encoder, settled, similarity, stack_fields, text_fields, text_tower
+from weighbridge.blueprints.modules.feature_maps import CHANNELS, alike, listing, numbers, scaled
+from weighbridge.blueprints.modules.vit_common import patches, projection, token
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, choice, nested, sides, size, told
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import attend, batch_norm, fairseq_attention, layer_norm, linear, plain_mlp
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part, Tensor
+
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def _ratios(value: Any) -> tuple[tuple[int, int], ...]:
+    """Read two ratios of widths as numerators and denominators; one whose products the reference rounds is refused."""
+    pair = value if isinstance(value, (list, tuple)) else (value, value)
+    found = tuple(float(entry).as_integer_ratio() for entry in pair)
+    if len(found) != 2 or any(below > 2**20 for _, below in found):
+        raise ConfigError(f"expected two ratios of few binary digits, found {value!r:.60}", key="assign_mlp_ratio", value=value)
+    return found
+
+
+VISION = (
+    *stack_fields(384, 1536, 6),
+    *sides("image", "image_size", 224, "R", "side of the image"),
+    *sides("patch", "patch_size", 16, "P", "side of a patch"),
+    CHANNELS,
+    numbers("depths", "depths", (6, 3, 3)),
+    numbers("groups", "num_group_tokens", (64, 8, 0), minimum=0),
+    numbers("outputs", "num_output_groups", (64, 8, 8)),
+    told("stages", lambda c: alike(depths=c.depths, num_group_tokens=c.groups, num_output_groups=c.outputs)),
+    choice("ratios", "assign_mlp_ratio", [0.5, 4], read=_ratios),
+)
+
+
+def vision(c: Sizes) -> Part:
+    """Describe the image tower: patches, stages, a last norm of the groups that are left."""
+    H = c.hidden
+    embeddings = Part("embeddings", (
+        Tensor("position_embeddings", (1, patches(c), H), "embedding"),
+        Part("patch_embeddings", (projection(c),), "embeddings"),
+        layer_norm("layernorm", H),
+    ), "embeddings", stream=patches(c))  # fmt: skip
+    stages, seen = [], patches(c)
+    for index in range(len(c.depths)):
+        stages.append(stage(c, index, seen))
+        seen = c.outputs[index] if c.groups[index] else seen
+    return Part(
+        "", (embeddings, Part("encoder", (listing("stages", *stages),), "encoder"), layer_norm("layernorm", H)), "vision", stream=seen
+    )
+
+
+def stage(c: Sizes, index: int, seen: Size) -> tuple[Node, ...]:
+    """Describe one stage: learned groups beside what it sees, layers, and the gathering of all into fewer."""
+    H, groups, before = c.hidden, c.groups[index], c.outputs[index - 1] if index else 0
+    (layers,) = encoder(c).children
+    assert isinstance(layers, Part)
+    layers = layers._replace(repeat=c.depths[index], stream=seen + groups)
+    if not groups:
+        return (layers,)
+    mixer = Part("1", mixing(before, H // 2, groups), "feed_forward", stream=H)
+    projector = (Part("group_projector", (layer_norm("0", H)._replace(stream=before), mixer), "projector"),) if before else ()
+    return (token("group_token", H, groups), layers, gathering(c, groups, c.outputs[index], seen), *projector)
+
+
+def mixing(inputs: Size, inner: Size, outputs: Size) -> tuple[Part, Part]:
+    """Describe the two linear maps of a network across tokens instead of channels."""
+    return linear("fc1", inputs, inner), linear("fc2", inner, outputs)
+
+
+def gathering(c: Sizes, groups: Size, outputs: Size, seen: Size) -> Part:
+    """Describe how groups look at what is seen, and each of it is then assigned to one of them."""
+    H = c.hidden
+    looking = Part("pre_assign_attn", (
+        fairseq_attention("attn", H, c.heads, c.head_dim, keys=seen),
+        layer_norm("norm2", H),
+        plain_mlp("mlp", H, c.mlp, ("fc1", "fc2"), bias=True),
+        layer_norm("norm_post", H),
+    ), "cross_attention")  # fmt: skip
+    assigning = Part("assign", (
+        linear("q_proj", H, H), linear("k_proj", H, H, stream=seen), linear("v_proj", H, H, stream=seen), linear("proj", H, H),
+        attend(heads=1, head_dim=H, keys=seen),
+    ), "cross_attention")  # fmt: skip
+    return Part("downsample", (
+        layer_norm("norm_tokens", H)._replace(stream=groups),
+        Part("mlp_inter", mixing(groups, scaled(H, c.ratios[0]), outputs), "feed_forward", stream=H),
+        layer_norm("norm_post_tokens", H),
+        layer_norm("norm_x", H)._replace(stream=seen),
+        looking,
+        assigning,
+        layer_norm("norm_new_x", H),
+        plain_mlp("mlp_channels", H, scaled(H, c.ratios[1]), ("fc1", "fc2"), bias=True),
+    ), "projection", stream=outputs)  # fmt: skip
+
+
+TEXT = text_fields(49408, 77, *stack_fields(256, 1024, 4))
+FIELDS = (
+    nested("text", "text_config", TEXT),
+    nested("vision", "vision_config", VISION),
+    size("projected", "projection_dim", 256, "E", "width of the shared space"),
+    size("inner", "projection_intermediate_dim", 4096, "Q", "width inside the projections"),
+)
+
+
+def text(c: Sizes) -> Part:
+    """Describe GroupViTTextTransformer, as CLIP's."""
+    return Part("", text_tower(c), "text")
+
+
+def text_model(c: Sizes) -> Part:
+    """Describe GroupViTTextModel."""
+    return Part("", (text(c)._replace(name="text_model"),), "model")
+
+
+def vision_model(c: Sizes) -> Part:
+    """Describe GroupViTVisionModel."""
+    return Part("", (vision(c)._replace(name="vision_model"),), "model")
+
+
+def _projected(name: str, inputs: Size, c: Sizes) -> Part:
+    """Describe two linear maps with a batch norm between them."""
+    return Part(
+        name, (linear("0", inputs, c.inner), batch_norm("1", c.inner), linear("3", c.inner, c.projected)), "projector", stream="one"
+    )
+
+
+def groupvit(c: Sizes) -> Part:
+    """Describe GroupViTModel."""
+    return Part("", (
+        SCALE,
+        text(c.text)._replace(name="text_model"),
+        vision(c.vision)._replace(name="vision_model"),
+        _projected("visual_projection", c.vision.hidden, c),
+        _projected("text_projection", c.text.hidden, c),
+        similarity(c.projected),
+    ), "model")  # fmt: skip
+
+
+NEUTRAL = frozenset("logit_scale_init_value assign_eps output_segmentation".split())
+TEXTS = {"GroupViTTextTransformer": text, "GroupViTTextModel": text_model}
+FAMILIES = {
+    "groupvit": Family("groupvit", FIELDS, {"GroupViTModel": groupvit}, "GroupViTModel", NEUTRAL, settle=settled),
+    "groupvit_text_model": Family("groupvit_text_model", TEXT, TEXTS, "GroupViTTextModel", NEUTRAL),
+    "groupvit_vision_model": Family("groupvit_vision_model", VISION, {"GroupViTVisionModel": vision_model}, "GroupViTVisionModel", NEUTRAL),
+}

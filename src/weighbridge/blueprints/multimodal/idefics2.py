@@ -1,0 +1,83 @@
+"""Idefics 2: SigLIP's tower, and learned vectors that look at its patches before the text does.
+
+Source: arXiv 2405.02246; names as in transformers 5.23.0, models/idefics2/modeling_idefics2.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.composite import composed, submodel, under
+from weighbridge.blueprints.modules.vlm_common import seen, tokens
+from weighbridge.blueprints.multimodal.idefics3 import VISION as SIGHT
+from weighbridge.blueprints.multimodal.idefics3 import vision as siglip_without_query
+from weighbridge.blueprints.multimodal.llava import kin
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, altered, size, switch, variant
+from weighbridge.core.parts import attend, gated_mlp, linear, rms_norm
+from weighbridge.core.tree import Node, Part, Stream, Tensor, Together
+
+VISION = variant(SIGHT, hidden=768, heads=12)
+PERCEIVER = (
+    size("hidden", "hidden_size", 4096, "H", "hidden size"),
+    size("latents", "resampler_n_latents", 64, "Q", "learned query tokens"),
+    size("layers", "resampler_depth", 3, "L", "layers"),
+    size("heads", "resampler_n_heads", 16, "A", "attention heads"),
+    size("kv_heads", "num_key_value_heads", 4, "K", "key-value heads"),
+    size("head_dim", "resampler_head_dim", 96, "D", "width of a head"),
+)
+BOTH = (
+    composed("vision", "vision_config", "idefics2_vision", fixed=True),
+    composed("perceiver", "perceiver_config", "idefics2_perceiver", fixed=True),
+    composed("text", "text_config", "mistral llama"),
+    switch("tied", "tie_word_embeddings", False),
+)
+
+
+def perceiver(c: Sizes, patches: Stream = "seq") -> Part:
+    """Describe the learned vectors, and layers in which they look at the patches and at themselves."""
+    H, A, K, D = c.hidden, c.heads, c.kv_heads, c.head_dim
+    both = Together((patches, c.latents))
+    attention = Part("self_attn", (
+        linear("q_proj", H, A * D, bias=False),
+        linear("k_proj", H, K * D, bias=False, stream=both),
+        linear("v_proj", H, K * D, bias=False, stream=both),
+        linear("o_proj", A * D, H, bias=False),
+        attend(heads=A, kv_heads=K, head_dim=D, keys=both),
+    ), "cross_attention")  # fmt: skip
+    layer = Part("layers", (
+        rms_norm("input_latents_norm", H),
+        rms_norm("input_context_norm", H)._replace(stream=patches),
+        attention,
+        rms_norm("post_attention_layernorm", H),
+        gated_mlp("mlp", H, 4 * H),
+    ), "layer", repeat=c.layers)  # fmt: skip
+    return Part("", (Tensor("latents", (c.latents, H), "embedding"), layer, rms_norm("norm", H)), "resampler", stream=c.latents)
+
+
+def idefics2(c: Sizes) -> tuple[Node, ...]:
+    """Describe the tower, a gated MLP on its patches, the learned vectors, and the text; they are as wide as the text, whatever is said."""
+    tower = submodel(c.vision)
+    patches, V, I, H = tokens(tower), c.vision.hidden, c.text.mlp, c.text.hidden
+    gated = Part("modality_projection", (
+        linear("gate_proj", V, I, bias=False), linear("up_proj", V, I, bias=False), linear("down_proj", I, H, bias=False),
+    ), "feed_forward", stream=patches)  # fmt: skip
+    resampler = perceiver(altered(c.perceiver, hidden=H), patches)._replace(name="perceiver_resampler")
+    return (
+        under("vision_model", tower, given="images", runs="images"),
+        seen(Part("connector", (gated, resampler), "projector")),
+        under("text_model", submodel(c.text)),
+    )
+
+
+def _family() -> Family:
+    from weighbridge.blueprints.modules.vlm_common import generation
+
+    family = kin("idefics2", "Idefics2", BOTH, idefics2)
+    writer = {"Idefics2ForConditionalGeneration": generation(idefics2, "text_model.embed_tokens")}
+    return family._replace(classes={**family.classes, **writer})
+
+
+FAMILIES = {
+    "idefics2": _family(),
+    "idefics2_vision": Family("idefics2_vision", VISION, {"Idefics2VisionTransformer": siglip_without_query}, "Idefics2VisionTransformer"),
+    "idefics2_perceiver": Family("idefics2_perceiver", PERCEIVER, {"Idefics2PerceiverResampler": perceiver}, "Idefics2PerceiverResampler"),
+}

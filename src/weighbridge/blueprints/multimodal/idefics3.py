@@ -1,0 +1,56 @@
+"""Idefics 3 and SmolVLM: SigLIP's tower, and squares of its patches put side by side before they meet the text.
+
+Source: arXiv 2408.12637 (Idefics 3), 2504.05299 (SmolVLM); names as in transformers 5.23.0,
+models/idefics3/modeling_idefics3.py and models/smolvlm/modeling_smolvlm.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.clip_towers import encoder, image_fields, stack_fields
+from weighbridge.blueprints.modules.composite import composed, submodel, under
+from weighbridge.blueprints.modules.vlm_common import NEUTRAL, alone, generation, seen, squares, tokens
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, size, switch
+from weighbridge.core.parts import conv2d, embedding, layer_norm, linear
+from weighbridge.core.tree import Node, Part
+
+VISION = (*stack_fields(1152, 3072, 16), *image_fields(224, 32))
+
+
+def vision(c: Sizes) -> Part:
+    """Describe Idefics 3's tower: SigLIP's without a class token and without a pooling query."""
+    H = c.hidden
+    patch = conv2d("patch_embedding", c.channels, H, c.patch)
+    embeddings = Part("embeddings", (patch, embedding("position_embedding", c.patches, H)), "embeddings")
+    return Part("", (embeddings, encoder(c), layer_norm("post_layernorm", H)), "vision", stream=c.patches)
+
+
+def idefics3(c: Sizes) -> tuple[Node, ...]:
+    """Describe the tower, one linear layer over squares of patches, and the text."""
+    tower = submodel(c.vision)
+    proj = linear("proj", c.vision.hidden * c.factor * c.factor, c.text.hidden, bias=False)
+    stream = squares(tokens(tower), c.factor)
+    return (
+        under("vision_model", tower, given="images", runs="images"),
+        seen(Part("connector", (Part("modality_projection", (proj,), "projector"),), "projector", stream=stream)),
+        under("text_model", submodel(c.text)),
+    )
+
+
+def families(name: str, prefix: str) -> dict[str, Family]:
+    """Return Idefics 3 or SmolVLM, which differ in name alone: the whole, and its tower."""
+    fields = (
+        composed("vision", "vision_config", f"{name}_vision", fixed=True),
+        composed("text", "text_config", "llama", absent={"rms_norm_eps": 1e-05}),
+        size("factor", "scale_factor", 2, "F", "patches merged along an axis"),
+        switch("tied", "tie_word_embeddings", False),
+    )
+    classes = {f"{prefix}Model": alone(idefics3), f"{prefix}ForConditionalGeneration": generation(idefics3, "text_model.embed_tokens")}
+    tower = f"{prefix}VisionTransformer"
+    return {
+        name: Family(name, fields, classes, f"{prefix}Model", NEUTRAL),
+        f"{name}_vision": Family(f"{name}_vision", VISION, {tower: vision}, tower),
+    }
+
+
+FAMILIES = {**families("idefics3", "Idefics3"), **families("smolvlm", "SmolVLM")}

@@ -1,0 +1,111 @@
+"""Janus: a language model that sees through one tower, and draws through the codes of another.
+
+Source: arXiv 2410.13848; names as in transformers 5.23.0, models/janus/modeling_janus.py. What draws does not run where text is written.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.clip_towers import HEAD_DIM, image_fields
+from weighbridge.blueprints.modules.composite import composed, submodel, under
+from weighbridge.blueprints.modules.stage_fields import number, numbers, ratio, scaled
+from weighbridge.blueprints.modules.vlm_common import seen, tokens
+from weighbridge.blueprints.modules.vqgan import decoder, encoder
+from weighbridge.blueprints.multimodal.idefics3 import vision as plain_vision
+from weighbridge.blueprints.multimodal.llava import kin
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, altered, size, switch
+from weighbridge.core.parts import attend, conv2d, embedding, layer_norm, linear, matmul, plain_mlp
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part
+
+VISION = (
+    size("hidden", "hidden_size", 1024, "H", "hidden size"),
+    ratio("ratio", "mlp_ratio", 4.0),
+    size("layers", "num_hidden_layers", 24, "L", "layers"),
+    size("heads", "num_attention_heads", 16, "A", "attention heads"),
+    HEAD_DIM,
+    *image_fields(384, 16),
+    switch("qkv_bias", "attention_bias", True),
+    switch("normed", "use_qk_norm", False),
+    size("projected", "projection_dim", 2048, "E", "width behind the projection"),
+    size("depth", "depth", 2, "J", "linear layers of the projector"),
+)
+CODES = (
+    size("code", "embed_dim", 8, "D", "width of a code"),
+    size("entries", "num_embeddings", 16384, "V", "codes"),
+    switch("double", "double_latent", False),
+    size("latent", "latent_channels", 256, "Z", "channels of the coarsest map"),
+    size("channels", "in_channels", 3, "N", "image channels"),
+    size("base", "base_channels", 128, "B", "channels of the finest map"),
+    numbers("levels", "channel_multiplier", (1, 1, 2, 2, 4)),
+    number("blocks", "num_res_blocks", 2),
+    size("codes", "num_patches", 32, "G", "codes along a side"),
+    size("outputs", "out_channels", 3, "O", "output channels"),
+    size("projected", "projection_dim", 2048, "E", "width behind the projection"),
+    size("depth", "num_hidden_layers", 2, "J", "linear layers of the projector"),
+    size("drawn", "image_token_embed_dim", 2048, "W", "width of a token that is drawn"),
+)
+BOTH = (
+    composed("vision", "vision_config", "janus_vision_model", fixed=True),
+    composed("vq", "vq_config", "janus_vqgan", fixed=True),
+    composed("text", "text_config", "llama"),
+    switch("tied", "tie_word_embeddings", True),
+)
+DRAWING = "drawing"
+"""What the parts wait for that make images: no forward pass over text gives it."""
+
+
+def vision(c: Sizes) -> Part:
+    """Describe the tower: as Idefics 3's, but for the attention's names and norms."""
+    H, tree = c.hidden, plain_vision(altered(c, mlp=scaled(c.hidden, c.ratio)))
+    attention = Part("self_attn", (
+        *(linear(f"{name}_proj", H, H, bias=c.qkv_bias) for name in "qkv"),
+        linear("projection_layer", H, H),
+        *((layer_norm("q_norm", H), layer_norm("k_norm", H)) if c.normed else ()),
+        attend(heads=c.heads, head_dim=c.head_dim),
+    ), "self_attention")  # fmt: skip
+    mlp = plain_mlp("mlp", H, scaled(H, c.ratio), ("fc1", "fc2"), bias=True)
+    layer = Part("layers", (layer_norm("layer_norm1", H), attention, layer_norm("layer_norm2", H), mlp), "layer", repeat=c.layers)
+    return tree._replace(children=(tree.children[0], Part("encoder", (layer,), "encoder"), tree.children[2]))
+
+
+def codes(c: Sizes) -> Part:
+    """Describe the encoder of images, the table of codes, and the decoder."""
+    places = c.codes * c.codes
+    search = matmul("search", (places, c.code, c.entries))
+    return Part("", (
+        encoder(c, 2 * c.latent if c.double else c.latent),
+        Part("quantize", (embedding("embedding", c.entries, c.code), search), "codebook"),
+        conv2d("quant_conv", c.latent, c.code, 1),
+        conv2d("post_quant_conv", c.code, c.latent, 1),
+        decoder(c, c.latent),
+    ), "model", stream=places)  # fmt: skip
+
+
+def aligner(name: str, inputs: Size, c: Sizes) -> Part:
+    """Describe the linear layers between a tower and the text."""
+    more = linear("hidden_layers", c.projected, c.projected)._replace(repeat=c.depth - 1)
+    return Part(name, (linear("fc1", inputs, c.projected), more), "projector")
+
+
+def janus(c: Sizes) -> tuple[Node, ...]:
+    """Describe the tower and what joins it to the text, what draws, and the text."""
+    tower, vq = submodel(c.vision), c.vq
+    head = Part("generation_head", (linear("proj_out", vq.drawn, vq.projected), linear("vision_head", vq.projected, vq.entries)), "head")
+    return (
+        under("vision_model", tower, given="images", runs="images"),
+        seen(aligner("aligner", c.vision.hidden, c.vision)._replace(stream=tokens(tower))),
+        under("vqmodel", submodel(vq), given=DRAWING),
+        embedding("generation_embeddings", vq.entries, vq.code),
+        aligner("generation_aligner", vq.code, vq)._replace(given=DRAWING),
+        head._replace(given=DRAWING),
+        under("language_model", submodel(c.text)),
+    )
+
+
+IDLE = frozenset(("hidden_dropout_rate", "num_image_tokens", "projection_dropout"))
+FAMILIES = {
+    "janus": kin("janus", "Janus", BOTH, janus),
+    "janus_vision_model": Family("janus_vision_model", VISION, {"JanusVisionModel": vision}, "JanusVisionModel", IDLE),
+    "janus_vqgan": Family("janus_vqgan", CODES, {"JanusVQVAE": codes}, "JanusVQVAE"),
+}

@@ -1,0 +1,84 @@
+"""Kimi K2.5: DeepSeek-V3's language model with a tower that reads images of any size.
+
+Source: Moonshot AI, Kimi K2.5 (2026); names as in transformers 5.23.0, models/kimi_k25/modeling_kimi_k25.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from weighbridge.blueprints.modules.clip_towers import stack_fields
+from weighbridge.blueprints.modules.composite import composed, submodel, under
+from weighbridge.blueprints.modules.qwen_vision import PATCHES
+from weighbridge.blueprints.modules.vlm_common import seen
+from weighbridge.blueprints.multimodal.llava import kin
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, sides, size, switch
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.parts import attend, conv2d, layer_norm, linear, plain_mlp
+from weighbridge.core.tree import Node, Part, Span, Tensor, Times
+
+if TYPE_CHECKING:
+    from typing import Any
+
+VISION = (
+    *stack_fields(1152, 4304, 16, 27),
+    size("patch", "patch_size", 14, "P", "side of a patch"),
+    size("tall", "pos_emb_height", 64, "Y", "rows of the table of positions"),
+    size("broad", "pos_emb_width", 64, "X", "columns of the table of positions"),
+    *sides("merge", "merge_kernel_size", 2, "M", "patches merged along an axis"),
+)
+BOTH = (
+    composed("vision", "vision_config", "kimi_k25_vision", fixed=True),
+    composed("text", "text_config", "deepseek_v3"),
+    size("normed", "projection_hidden_size", 1152, "E", "width inside the projector"),
+    switch("tied", "tie_word_embeddings", True),
+)
+
+
+def vision(c: Sizes) -> Part:
+    """Describe the tower: patches, a table of positions that is stretched over the image, layers, a norm."""
+    H = c.hidden
+    positions = Part("pos_emb", (Tensor("position_embeddings", (c.tall, c.broad, H), "embedding"),), "embeddings")
+    attention = Part("attn", (
+        linear("proj", H, H), *(linear(f"{name}_proj", H, H) for name in "qkv"), attend(heads=c.heads, head_dim=c.head_dim),
+    ), "self_attention")  # fmt: skip
+    mlp = plain_mlp("mlp", H, c.mlp, ("fc1", "fc2"), bias=True)
+    layer = Part("layers", (layer_norm("norm1", H), layer_norm("norm2", H), attention, mlp), "layer", repeat=c.layers)
+    patch = Part("patch_embed", (conv2d("proj", 3, H, c.patch), positions), "embeddings")
+    return Part("", (patch, layer, layer_norm("final_layernorm", H)), "vision", stream=PATCHES)
+
+
+def kimi(c: Sizes) -> tuple[Node, ...]:
+    """Describe the tower, the text, and a norm and two linear layers over squares of patches."""
+    v = c.vision
+    wide = v.hidden * v.merge_height * v.merge_width
+    merged = Times((Span("rows", over=v.merge_height, evenly=True), Span("columns", over=v.merge_width, evenly=True)))
+    projector = Part("mm_projector", (
+        layer_norm("pre_norm", c.normed), linear("in_proj", wide, wide), linear("out_proj", wide, c.text.hidden),
+    ), "projector", stream=merged)  # fmt: skip
+    return (
+        under("vision_tower", submodel(v), given="images", runs="images"),
+        under("language_model", submodel(c.text)),
+        seen(projector),
+    )
+
+
+def settled(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """Call the text by its type: published configs give it a name of its own.
+
+    >>> settled({"text_config": {"model_type": "kimi_k2"}})
+    {'text_config': {'model_type': 'deepseek_v3'}}
+    """
+    text = raw.get("text_config")
+    if isinstance(text, Mapping) and text.get("model_type") == "kimi_k2":
+        return {**raw, "text_config": {**text, "model_type": "deepseek_v3"}}
+    return dict(raw)
+
+
+FAMILIES = {
+    "kimi_k25": kin("kimi_k25", "Kimi_K25", BOTH, kimi, "projection_layer_norm_eps")._replace(settle=settled),
+    "kimi_k25_vision": Family(
+        "kimi_k25_vision", VISION, {"Kimi_K25VisionModel": vision}, "Kimi_K25VisionModel", frozenset(("pos_emb_time",))
+    ),
+}

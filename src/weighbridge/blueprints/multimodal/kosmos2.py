@@ -1,0 +1,106 @@
+"""Kosmos-2 and Kosmos-2.5: an image through a vision tower and learned queries into a text decoder.
+
+Source: arXiv 2306.14824 and 2309.11419; names as in transformers 5.23.0, models/kosmos2/modeling_kosmos2.py and
+models/kosmos2_5/modeling_kosmos2_5.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.clip_towers import image_fields, stack_fields, vision_tower
+from weighbridge.blueprints.modules.composite import CAUSAL, composed, submodel, under
+from weighbridge.blueprints.multimodal.pix2struct import VISION as FLATTENED
+from weighbridge.blueprints.multimodal.pix2struct import flattened
+from weighbridge.config.family import Blueprint, Family
+from weighbridge.config.fields import TIED, Field, Sizes, altered, fact, nested, size
+from weighbridge.core.parts import fairseq_attention, linear
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part, Tensor
+
+CLIPPED = (*stack_fields(1024, 4096, 16, 24), *image_fields(224, 14))
+SPREAD = (
+    FLATTENED[0]._replace(default=1536),
+    FLATTENED[1],
+    size("mlp", "intermediate_size", 3968, "I", "intermediate size"),
+    size("head_dim", "head_dim", 64, "D", "width of a head"),
+    FLATTENED[4]._replace(default=18),
+    FLATTENED[5]._replace(default=24),
+    size("positions", "max_num_patches", 4096, "S", "positions"),
+)
+
+
+def transformer(c: Sizes) -> Part:
+    """Describe Kosmos2VisionTransformer: CLIP's tower; its last norm sees all patches once they are projected."""
+    return Part("", vision_tower(c), "vision", stream=c.patches + 1)
+
+
+def clipped(c: Sizes) -> Part:
+    """Describe Kosmos2VisionModel."""
+    return Part("", (transformer(c)._replace(name="model"),), "vision", stream=c.patches + 1)
+
+
+def spread(c: Sizes) -> Part:
+    """Describe Kosmos2_5VisionModel, as Pix2Struct's."""
+    return Part("", flattened(c), "vision", stream=c.positions)
+
+
+def spread_encoder(c: Sizes) -> Part:
+    """Describe Kosmos2_5VisionEncoder: only the layers, over as many vectors as one gives it."""
+    (_, encoder, _) = flattened(c)
+    return Part("", encoder.children, "encoder", stream="seq")
+
+
+def projection(c: Sizes, states: Size) -> Part:
+    """Describe learned queries that look at the image's states and at themselves."""
+    H, heads = c.text.hidden, c.text.heads
+    return Part("image_to_text_projection", (
+        Tensor("latent_query", (c.queries, H), "embedding"),
+        linear("dense", c.vision.hidden, H, stream=states),
+        fairseq_attention("x_attn", H, heads, c.text.head_dim, keys=states + c.queries),
+    ), "projector", stream=c.queries)  # fmt: skip
+
+
+def _whole(c: Sizes, *endings: str) -> Part:
+    tower = spread(c.vision) if hasattr(c.vision, "positions") else clipped(c.vision)
+    states = tower.stream
+    assert states is not None and not isinstance(states, (str, tuple))
+    parts = (
+        under("text_model", submodel(altered(c.text, tied=c.tied or c.text.tied), *endings)),
+        tower._replace(name="vision_model"),
+        projection(c, states),
+    )
+    return Part("", parts, "model")
+
+
+def kosmos(c: Sizes) -> Part:
+    """Describe Kosmos2Model and Kosmos2_5Model."""
+    return _whole(c)
+
+
+def generation(c: Sizes) -> Part:
+    """Describe Kosmos2ForConditionalGeneration and Kosmos2_5ForConditionalGeneration."""
+    return _whole(c, *CAUSAL)
+
+
+def _families(prefix: str, stem: str, name: str, vision_fields: tuple[Field, ...], towers: dict[str, Blueprint]) -> dict[str, Family]:
+    """Return the whole and the vision tower; the text is described with the decoders."""
+    fields = (
+        composed("text", "text_config", f"{stem}_text_model", fixed=True),
+        nested("vision", "vision_config", vision_fields),
+        size("queries", "latent_query_num", 64 if prefix == "kosmos-2" else 2048, "Q", "learned queries"),
+        # Kosmos-2.5 ties by its text's own config alone.
+        TIED if prefix == "kosmos-2" else fact("tied", False),
+    )
+    vision_type = f"{stem}_vision_model"
+    neutral = frozenset(("dense_act_fn", "dropout_rate", "tie_word_embeddings"))
+    return {
+        prefix: Family(prefix, fields, {f"{name}Model": kosmos, f"{name}ForConditionalGeneration": generation}, f"{name}Model", neutral),
+        vision_type: Family(vision_type, vision_fields, towers, f"{name}VisionModel", neutral),
+    }
+
+
+FAMILIES = {
+    **_families("kosmos-2", "kosmos_2", "Kosmos2", CLIPPED, {"Kosmos2VisionTransformer": transformer, "Kosmos2VisionModel": clipped}),
+    **_families(
+        "kosmos-2.5", "kosmos_2_5", "Kosmos2_5", SPREAD, {"Kosmos2_5VisionEncoder": spread_encoder, "Kosmos2_5VisionModel": spread}
+    ),
+}

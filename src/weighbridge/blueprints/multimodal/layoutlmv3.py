@@ -1,0 +1,112 @@
+"""LayoutLMv3: one transformer over the words of a page, where they stand, and the patches of its image.
+
+Source: arXiv 2204.08387, section 2; names as in transformers 5.23.0, models/layoutlmv3/modeling_layoutlmv3.py. The
+arithmetic is that of a text with its image, where the class embeds both.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.encoders.bert import attention, feed_forward
+from weighbridge.blueprints.encoders.roberta import roberta_embeddings
+from weighbridge.blueprints.modules.clip_towers import stack_fields, text_fields
+from weighbridge.blueprints.modules.feature_maps import CHANNELS
+from weighbridge.blueprints.modules.vit_common import token
+from weighbridge.config.family import Family
+from weighbridge.config.fields import LABELS, Sizes, derived, size, switch, told
+from weighbridge.core.parts import conv2d, embedding, layer_norm, linear
+from weighbridge.core.tree import Node, Part, Stream, Tensor, Together
+
+FIELDS = (
+    *text_fields(50265, 512, *stack_fields(768, 3072, 12)),
+    size("types", "type_vocab_size", 2, "T", "token types"),
+    size("places", "max_2d_position_embeddings", 1024, "B", "positions on a page"),
+    size("coordinate", "coordinate_size", 128, "X", "width of a coordinate"),
+    size("shape", "shape_size", 128, "W", "width of a height or width"),
+    size("buckets", "rel_pos_bins", 32, "Q", "buckets of relative positions"),
+    size("page_buckets", "rel_2d_pos_bins", 64, "Z", "buckets of relative positions on a page"),
+    size("image", "input_size", 224, "R", "side of the image"),
+    size("patch", "patch_size", 16, "P", "side of a patch"),
+    derived("patches", lambda c: (c.image // c.patch) * (c.image // c.patch), "input_size", "patch_size"),
+    CHANNELS,
+    switch("relative", "has_relative_attention_bias", True),
+    switch("spatial", "has_spatial_attention_bias", True),
+    switch("reads", "text_embed", True),
+    switch("sees", "visual_embed", True),
+    LABELS,
+    told("few", lambda c: c.labels < 10),
+)
+
+
+def encoder(c: Sizes) -> tuple[Node, ...]:
+    """Describe what is embedded, the layers, and the tables of relative positions beside them."""
+    H = c.hidden
+    images = (token("cls_token", H), Tensor("pos_embed", (1, c.patches + 1, H), "embedding")) if c.sees else ()
+    patches = (
+        Part("patch_embed", (conv2d("proj", c.channels, H, c.patch, positions=c.patches),), "embeddings"),
+        layer_norm("LayerNorm", H),
+        layer_norm("norm", H)._replace(stream=c.patches + 1),
+    )
+    layer = Part("layer", (attention(c), *feed_forward(c)), "layer", repeat=c.layers)
+    tables = (
+        *((_table("rel_pos_bias", c, "buckets"),) if c.relative else ()),
+        *((_table("rel_pos_x_bias", c, "page_buckets"), _table("rel_pos_y_bias", c, "page_buckets")) if c.spatial else ()),
+    )
+    words = (embeddings(c),) if c.reads else ()
+    return (*images, *words, *(patches if c.sees else ()), Part("encoder", (layer, *tables), "encoder"))
+
+
+def _table(name: str, c: Sizes, word: str) -> Part:
+    """Describe a table that is stored as a linear map and looked up."""
+    return Part(name, (Tensor("weight", (c.heads, getattr(c, word)), "embedding"),), "embedding")
+
+
+def embeddings(c: Sizes) -> Part:
+    """Describe RoBERTa's tables and those of corners, heights and widths on the page."""
+    words = roberta_embeddings(c)
+    corners = (embedding(f"{axis}_position_embeddings", c.places, c.coordinate) for axis in "xy")
+    sides = (embedding(f"{side}_position_embeddings", c.places, c.shape) for side in "hw")
+    return words._replace(children=(*words.children, *corners, *sides))
+
+
+def stream(c: Sizes) -> Stream:
+    """Return what the layers see: the text and, if it is embedded, the image."""
+    return Together(("seq", c.patches + 1)) if c.sees else "seq"
+
+
+def layoutlmv3(c: Sizes) -> Part:
+    """Describe LayoutLMv3Model."""
+    return Part("", encoder(c), "model", stream=stream(c))
+
+
+def _on_top(c: Sizes, head: Part) -> Part:
+    return Part("", (Part("layoutlmv3", encoder(c), "backbone", stream=stream(c)), head), "model")
+
+
+def _head(c: Sizes, name: str, seen: Stream) -> Part:
+    """Describe a dense layer and the labels."""
+    return Part(name, (linear("dense", c.hidden, c.hidden), linear("out_proj", c.hidden, c.labels)), "head", stream=seen)
+
+
+def token_classification(c: Sizes) -> Part:
+    """Describe LayoutLMv3ForTokenClassification: fewer than ten labels need no dense layer."""
+    return _on_top(c, linear("classifier", c.hidden, c.labels) if c.few else _head(c, "classifier", "seq"))
+
+
+def question_answering(c: Sizes) -> Part:
+    """Describe LayoutLMv3ForQuestionAnswering: start and end, of the image's patches too."""
+    return _on_top(c, _head(c, "qa_outputs", stream(c)))
+
+
+def sequence_classification(c: Sizes) -> Part:
+    """Describe LayoutLMv3ForSequenceClassification: the labels on the first token."""
+    return _on_top(c, _head(c, "classifier", "one"))
+
+
+CLASSES = {
+    "LayoutLMv3Model": layoutlmv3,
+    "LayoutLMv3ForTokenClassification": token_classification,
+    "LayoutLMv3ForQuestionAnswering": question_answering,
+    "LayoutLMv3ForSequenceClassification": sequence_classification,
+}
+NEUTRAL = frozenset(("max_rel_pos", "max_rel_2d_pos"))
+FAMILIES = {"layoutlmv3": Family("layoutlmv3", FIELDS, CLASSES, "LayoutLMv3Model", NEUTRAL)}

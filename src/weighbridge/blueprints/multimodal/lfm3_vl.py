@@ -1,0 +1,92 @@
+"""LFM3-VL: a tower of short convolutions over the image and a little attention, in front of LFM3.
+
+Source: Liquid AI, LFM3-VL (2026); names as in transformers 5.23.0, models/lfm3_vl/modeling_lfm3_vl.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.clip_towers import stack_fields
+from weighbridge.blueprints.modules.composite import composed, submodel, under
+from weighbridge.blueprints.modules.layer_types import chosen
+from weighbridge.blueprints.modules.qwen_vision import PATCHES, merged
+from weighbridge.blueprints.modules.vlm_common import seen
+from weighbridge.blueprints.multimodal.llava import kin
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Field, Sizes, fact, size, switch, told
+from weighbridge.core.parts import attend, conv2d, layer_norm, linear, rms_norm, stack
+from weighbridge.core.tree import Node, Part, Stream, Untold
+
+VISION = (
+    *stack_fields(1024, 2560, 16, 14),
+    size("kv_heads", "num_key_value_heads", 8, "K", "key-value heads"),
+    size("channels", "in_channels", 3, "N", "image channels"),
+    size("patch", "patch_size", 16, "P", "side of a patch"),
+    size("merge", "spatial_merge_size", 2, "M", "patches merged along an axis"),
+    size("frames", "temporal_patch_size", 2, "T", "frames in a patch"),
+    size("kernel", "conv_kernel_size", 3, "R", "width of the convolution"),
+    told("odd", lambda c: c.kernel % 2 == 1),
+    Field("told_kinds", "layer_types", lambda c: ["conv" if i < 2 or i % 2 else "full_attention" for i in range(c.layers)], "choice"),
+    fact("kinds", lambda c: chosen(c, c.told_kinds, "layer_types", ("conv", "full_attention"))),
+)
+BOTH = (
+    composed("vision", "vision_config", "lfm3_vl_vision"),
+    composed("text", "text_config", "lfm3"),
+    size("inside", "projector_hidden_size", 4096, "E", "width inside the projector"),
+    switch("bias", "projector_bias", True),
+    switch("tied", "tie_word_embeddings", True),
+)
+
+
+def layer(c: Sizes, kind: str) -> tuple[Node, ...]:
+    """Describe a layer: a gated convolution of each channel over the image, or attention, and a gated feed-forward network."""
+    H, I = c.hidden, c.mlp
+    if kind == "conv":
+        places: Stream = PATCHES if c.odd else Untold("an even convolution makes another map of the image")
+        children: tuple[Node, ...] = (
+            linear("in_proj", H, 3 * H, bias=False),
+            conv2d("spatial_conv", H, H, c.kernel, positions=places, groups=H, bias=False),
+            linear("out_proj", H, H, bias=False),
+        )
+        mixer = Part("conv", children, "convolution")
+    else:
+        A, K, D = c.heads, c.kv_heads, c.head_dim
+        wide = (("q_proj", A * D), ("k_proj", K * D), ("v_proj", K * D))
+        mixer = Part("self_attn", (
+            *(linear(name, H, width, bias=False) for name, width in wide),
+            linear("out_proj", A * D, H, bias=False),
+            rms_norm("q_norm", D), rms_norm("k_norm", D),
+            attend(heads=A, kv_heads=K, head_dim=D),
+        ), "self_attention")  # fmt: skip
+    mlp = (linear("w1", H, I, bias=False), linear("w3", H, I, bias=False), linear("w2", I, H, bias=False))
+    return (mixer, Part("feed_forward", mlp, "feed_forward"), rms_norm("operator_norm", H), rms_norm("ffn_norm", H))
+
+
+def vision(c: Sizes) -> Part:
+    """Describe the tower: a linear layer on each patch, a norm, layers."""
+    inputs = c.channels * c.frames * c.patch * c.patch
+    return Part("", (
+        linear("patch_embed", inputs, c.hidden, bias=False),
+        rms_norm("embedding_norm", c.hidden),
+        *stack("layers", c.kinds, c.layers, lambda kind: layer(c, kind)),
+    ), "vision", stream=PATCHES)  # fmt: skip
+
+
+def lfm3(c: Sizes) -> tuple[Node, ...]:
+    """Describe the text, the tower, and a norm and two linear layers over squares of patches."""
+    wide, squares = c.vision.hidden * c.vision.merge * c.vision.merge, merged(c.vision)
+    projector = Part("multi_modal_projector", (
+        layer_norm("layer_norm", c.vision.hidden),
+        linear("linear_1", wide, c.inside, bias=c.bias, stream=squares),
+        linear("linear_2", c.inside, c.text.hidden, bias=c.bias, stream=squares),
+    ), "projector", stream=PATCHES)  # fmt: skip
+    return (
+        under("language_model", submodel(c.text)),
+        under("vision_tower", submodel(c.vision), given="images", runs="images"),
+        seen(projector),
+    )
+
+
+FAMILIES = {
+    "lfm3_vl": kin("lfm3_vl", "Lfm3Vl", BOTH, lfm3),
+    "lfm3_vl_vision": Family("lfm3_vl_vision", VISION, {"Lfm3VlVisionModel": vision}, "Lfm3VlVisionModel", frozenset(("norm_eps",))),
+}

@@ -1,0 +1,69 @@
+"""Llama 4's tower, and Llama 4 that sees through it.
+
+Source: The Llama 4 herd (2025); names as in transformers 5.23.0, models/llama4/modeling_llama4.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.clip_towers import image_fields, stack_fields
+from weighbridge.blueprints.modules.composite import CAUSAL, composed, submodel, under
+from weighbridge.blueprints.modules.vlm_common import NEUTRAL, seen, squares
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, choice, size
+from weighbridge.core.parts import attend, layer_norm, linear, plain_mlp
+from weighbridge.core.tree import Part, Tensor
+
+VISION = (
+    *stack_fields(768, 5632, 16, 34),
+    *image_fields(448, 14),
+    size("out", "vision_output_dim", 7680, "O", "width of the states handed on"),
+    choice("shuffle", "pixel_shuffle_ratio", 0.5, read=lambda ratio: int(1 / ratio)),
+    size("adapter", "projector_input_dim", 4096, "E", "width inside the projector"),
+    size("adapted", "projector_output_dim", 4096, "F", "width behind the projection"),
+)
+
+
+def vision(c: Sizes) -> Part:
+    """Describe Llama4VisionModel: unfolded patches with a class token behind them, layers, and an adapter over squares of patches."""
+    H = c.hidden
+    attention = Part("self_attn", (
+        *(linear(f"{name}_proj", H, H) for name in "qkvo"), attend(heads=c.heads, head_dim=c.head_dim),
+    ), "self_attention")  # fmt: skip
+    layer = Part("layers", (
+        attention, plain_mlp("mlp", H, c.mlp, ("fc1", "fc2"), bias=True), layer_norm("input_layernorm", H),
+        layer_norm("post_attention_layernorm", H),
+    ), "layer", repeat=c.layers)  # fmt: skip
+    adapter = Part("mlp", (linear("fc1", c.mlp, c.adapter, bias=False), linear("fc2", c.adapted, c.adapted, bias=False)), "feed_forward")
+    return Part("", (
+        Tensor("class_embedding", (H,), "embedding"),
+        Tensor("positional_embedding_vlm", (c.patches + 1, H), "embedding"),
+        Part("patch_embedding", (linear("linear", c.channels * c.patch * c.patch, H, bias=False),), "embeddings", stream=c.patches),
+        layer_norm("layernorm_pre", H),
+        layer_norm("layernorm_post", H),
+        Part("model", (layer,), "encoder"),
+        Part("vision_adapter", (adapter,), "projector", stream=squares(c.patches, c.shuffle)),
+    ), "vision", stream=c.patches + 1)  # fmt: skip
+
+
+def llama4(c: Sizes) -> Part:
+    """Describe Llama4ForConditionalGeneration: the tower, one linear layer, and the text with its head."""
+    join = linear("linear_1", c.vision.out, c.text.hidden, bias=False)
+    return Part("", (
+        under("vision_model", submodel(c.vision), given="images", runs="images"),
+        seen(Part("multi_modal_projector", (join,), "projector", stream=squares(c.vision.patches, c.vision.shuffle))),
+        under("language_model", submodel(c.text, *CAUSAL)),
+    ), "model")  # fmt: skip
+
+
+FIELDS = (
+    composed("vision", "vision_config", "llama4_vision_model", fixed=True),
+    composed("text", "text_config", "llama4_text", fixed=True),
+)
+PLAIN = frozenset("norm_eps vision_feature_select_strategy multi_modal_projector_bias projector_dropout vision_feature_layer".split())
+
+FAMILIES = {
+    "llama4": Family(
+        "llama4", FIELDS, {"Llama4ForConditionalGeneration": llama4}, "Llama4ForConditionalGeneration", NEUTRAL | {"tie_word_embeddings"}
+    ),
+    "llama4_vision_model": Family("llama4_vision_model", VISION, {"Llama4VisionModel": vision}, "Llama4VisionModel", PLAIN),
+}

@@ -1,0 +1,114 @@
+"""LLaVA and its kin: a vision tower and a language model, joined by two linear layers.
+
+Source: arXiv 2304.08485 and 2310.03744 (LLaVA), 2312.00784 (ViP-LLaVA), 2311.10122 (Video-LLaVA), 2408.03326 (OneVision);
+names as in transformers 5.23.0, models/llava/modeling_llava.py and its siblings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from weighbridge.blueprints.modules.composite import composed, submodel, under
+from weighbridge.blueprints.modules.vlm_common import NEUTRAL, alone, generation, picked, seen, tied, tokens
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Field, Sizes, choice, size, switch
+from weighbridge.core.parts import conv2d, layer_norm, linear
+from weighbridge.core.tree import Node, Part, Tensor
+
+CLIP = {
+    "hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 24, "num_attention_heads": 16, "patch_size": 14, "image_size": 336,
+    "projection_dim": 768,
+}  # fmt: skip
+SIGLIP = {
+    "hidden_size": 1152, "intermediate_size": 4304, "num_hidden_layers": 26, "num_attention_heads": 16, "patch_size": 14, "image_size": 384,
+    "vision_use_head": False,
+}  # fmt: skip
+TEXTS = "llama mistral qwen2 gemma"
+VIDEO_VISION = composed("vision", "vision_config", "clip_vision_model", absent=CLIP | {"image_size": 224}, neutral="vocab_size")
+FIELDS = (
+    composed("vision", "vision_config", "clip_vision_model siglip_vision_model", absent=CLIP, neutral="vocab_size"),
+    composed("text", "text_config", TEXTS),
+    choice("select", "vision_feature_select_strategy", "default"),
+    picked(-2),
+    switch("bias", "multimodal_projector_bias", True),
+)
+UNTIED = (switch("tied", "tie_word_embeddings", False),)
+
+NEWLINE = "image_newline"
+
+
+def projector(c: Sizes, tower: Part) -> Part:
+    """Describe the two linear layers between the tower's states (of one layer, or of several side by side) and the text."""
+    inputs = c.vision.hidden * c.picked
+    return Part("multi_modal_projector", (
+        linear("linear_1", inputs, c.text.hidden, bias=c.bias),
+        linear("linear_2", c.text.hidden, c.text.hidden, bias=c.bias),
+    ), "projector", stream=tokens(tower, c.select))  # fmt: skip
+
+
+def vip_projector(c: Sizes, tower: Part) -> Part:
+    """Describe ViP-LLaVA's: a norm over the states of several layers comes first."""
+    inputs = c.vision.hidden * c.picked
+    return Part("multi_modal_projector", (
+        layer_norm("projector_layernorm", inputs),
+        linear("linear_1", inputs, c.text.hidden),
+        linear("linear_2", c.text.hidden, c.text.hidden),
+    ), "projector", stream=tokens(tower, "default"))  # fmt: skip
+
+
+def body(c: Sizes, join: Callable[[Sizes, Part], Part] = projector, newline: bool = False, *after: Part) -> tuple[Node, ...]:
+    """Describe the tower, what joins it to the text, and the text; where images are cut, a learned vector ends each row."""
+    tower = submodel(c.vision)
+    return (
+        *((Tensor(NEWLINE, (c.text.hidden,), "embedding"),) if newline else ()),
+        under("vision_tower", tower, given="images", runs="images"),
+        seen(join(c, tower)),
+        under("language_model", submodel(c.text)),
+        *after,
+    )
+
+
+def pooled(c: Sizes) -> tuple[Node, ...]:
+    """Describe LLaVA-NeXT-Video's: frames of a video may be pooled by a convolution."""
+    if c.pool != "conv":
+        return body(c, projector, True)
+    inner = conv2d("pool", c.vision.hidden, c.vision.hidden, c.stride)
+    return body(c, projector, True, Part("vision_resampler", (inner,), "projector", given="videos"))
+
+
+def two_towers(c: Sizes) -> tuple[Node, ...]:
+    """Describe Video-LLaVA's: a tower for videos, and one for images."""
+    return (under("video_tower", submodel(c.vision), given="videos"), *(_named(part, "image_tower") for part in body(c)))
+
+
+def _named(node: Node, name: str) -> Node:
+    return node._replace(name=name) if isinstance(node, Part) and node.name == "vision_tower" else node
+
+
+def kin(model_type: str, name: str, fields: tuple[Field, ...], inside: Callable[[Sizes], tuple[Node, ...]], neutral: str = "") -> Family:
+    """Return one type: its two classes, without and with a head."""
+    classes = {f"{name}Model": alone(inside), f"{name}ForConditionalGeneration": generation(inside)}
+    return Family(model_type, fields, classes, f"{name}Model", NEUTRAL | frozenset(neutral.split()))
+
+
+VIDEO = (
+    choice("pool", "spatial_pool_mode", "average"),
+    size("stride", "spatial_pool_stride", 2, "J", "stride of the pooling"),
+)
+VIP = (*FIELDS[:2], picked((-2, -5, -8, -11, 6), "vision_feature_layers"))
+ONE = (
+    composed("vision", "vision_config", "siglip_vision_model clip_vision_model", absent=SIGLIP, neutral="vocab_size"),
+    composed("text", "text_config", "qwen2 llama"),
+    choice("select", "vision_feature_select_strategy", "full"),
+    picked(-1),
+    FIELDS[-1],
+)
+
+FAMILIES = {entry.model_type: entry for entry in (
+    kin("llava", "Llava", (*FIELDS, *tied()), body),
+    kin("vipllava", "VipLlava", (*VIP, *UNTIED), lambda c: body(c, vip_projector), "projector_layernorm_eps"),
+    kin("llava_next", "LlavaNext", (*FIELDS, *UNTIED), lambda c: body(c, projector, True), "image_grid_pinpoints use_image_newline_parameter"),
+    kin("llava_next_video", "LlavaNextVideo", (*FIELDS, *tied(), *VIDEO), pooled, "image_grid_pinpoints video_seq_length"),
+    kin("video_llava", "VideoLlava", (VIDEO_VISION, *FIELDS[1:], *UNTIED), two_towers, "video_seq_length"),
+    kin("llava_onevision", "LlavaOnevision", (*ONE, *tied()), lambda c: body(c, projector, True), "image_grid_pinpoints vision_aspect_ratio"),
+)}  # fmt: skip

@@ -1,0 +1,111 @@
+"""LXMERT: a stack for words, one for regions of an image, and one in which they look at each other.
+
+Source: arXiv 1908.07490, section 2; names as in transformers 5.23.0, models/lxmert/modeling_lxmert.py. No config says
+how many regions there are, so the arithmetic is not told.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.encoders.bert import closing, embeddings, feed_forward, pooler
+from weighbridge.config.family import Family
+from weighbridge.config.fields import TIED, Sizes, derived, size, switch
+from weighbridge.core.parts import attend, layer_norm, linear
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Part, Tensor, Untold
+
+FIELDS = (
+    size("vocab", "vocab_size", 30522, "V", "vocabulary size"),
+    size("positions", "max_position_embeddings", 512, "S", "positions"),
+    size("types", "type_vocab_size", 2, "T", "token types"),
+    size("hidden", "hidden_size", 768, "H", "hidden size"),
+    size("mlp", "intermediate_size", 3072, "I", "intermediate size"),
+    size("heads", "num_attention_heads", 12, "A", "attention heads"),
+    derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_attention_heads"),
+    size("layers", "l_layers", 9, "L", "layers for words"),
+    size("cross_layers", "x_layers", 5, "X", "layers for both"),
+    size("region_layers", "r_layers", 5, "R", "layers for regions"),
+    size("region", "visual_feat_dim", 2048, "W", "width of a region's features"),
+    size("box", "visual_pos_dim", 4, "B", "numbers of a box"),
+    size("answers", "num_qa_labels", 9500, "Q", "answers"),
+    size("objects", "num_object_labels", 1600, "O", "kinds of objects"),
+    size("attributes", "num_attr_labels", 400, "Z", "kinds of attributes"),
+    switch("of_objects", "visual_obj_loss", True),
+    switch("of_attributes", "visual_attr_loss", True),
+    switch("of_features", "visual_feat_loss", True),
+    switch("predicts", "task_obj_predict", True),
+    switch("answering", "task_qa", True),
+    TIED,
+)
+REGIONS = Untold("no config says how many regions of an image are looked at")
+
+
+def attention(c: Sizes, name: str, inner: str = "self") -> Part:
+    """Describe attention, over one stream or from each to the other by the same maps."""
+    maps = (linear(part, c.hidden, c.hidden) for part in ("query", "key", "value"))
+    mixed = Part(inner, (*maps, attend(heads=c.heads, head_dim=c.head_dim)), "attention")
+    return Part(name, (mixed, closing(c.hidden, c.hidden)), "self_attention" if inner == "self" else "cross_attention")
+
+
+def layer(c: Sizes, name: str, repeat: Size) -> Part:
+    """Describe a layer of one stream."""
+    return Part(name, (attention(c, "attention"), *feed_forward(c)), "layer", repeat=repeat)
+
+
+def cross_layer(c: Sizes) -> Part:
+    """Describe a layer of both streams: they look at each other, then each at itself."""
+    networks = [
+        part._replace(name=f"{which}_{name}")
+        for which in ("lang", "visn")
+        for part, name in zip(feed_forward(c), ("inter", "output"), strict=True)
+    ]
+    attentions = (attention(c, "visual_attention", "att"), attention(c, "lang_self_att"), attention(c, "visn_self_att"))
+    return Part("x_layers", (*attentions, *networks), "layer", repeat=c.cross_layers)
+
+
+def encoder(c: Sizes) -> tuple[Part, ...]:
+    """Describe embeddings, the map of regions, the three stacks and the pooler."""
+    H = c.hidden
+    regions = Part("visn_fc", (
+        linear("visn_fc", c.region, H), layer_norm("visn_layer_norm", H), linear("box_fc", c.box, H), layer_norm("box_layer_norm", H),
+    ), "embeddings")  # fmt: skip
+    stacks = (regions, layer(c, "layer", c.layers), cross_layer(c), layer(c, "r_layers", c.region_layers))
+    return (embeddings(c), Part("encoder", stacks, "encoder", stream=REGIONS), pooler(c))
+
+
+def lxmert(c: Sizes) -> Part:
+    """Describe LxmertModel."""
+    return Part("", encoder(c), "model")
+
+
+def answer_head(c: Sizes) -> Part:
+    """Describe a wider layer and the answers, on the pooled token."""
+    H = c.hidden
+    return Part("answer_head", (Part("logit_fc", (linear("0", H, 2 * H), layer_norm("2", 2 * H), linear("3", 2 * H, c.answers))),), "head",
+                stream="one")  # fmt: skip
+
+
+def pre_training(c: Sizes) -> Part:
+    """Describe LxmertForPreTraining: words, whether image and text match and, unless left out, regions and answers."""
+    H = c.hidden
+    transform = Part("transform", (linear("dense", H, H), layer_norm("LayerNorm", H)), "transform")
+    decoder = linear("decoder", H, c.vocab, bias=False, tied_to="lxmert.embeddings.word_embeddings.weight" if c.tied else None)
+    words = Part("predictions", (Tensor("bias", (c.vocab,), "bias"), transform, decoder), "lm_head")
+    kinds = (("obj", c.of_objects, c.objects), ("attr", c.of_attributes, c.attributes), ("feat", c.of_features, c.region))
+    found = Part("decoder_dict", tuple(linear(name, H, width) for name, wanted, width in kinds if wanted))
+    regions = (Part("obj_predict_head", (transform, found), "head", stream=REGIONS),) if c.predicts else ()
+    heads = (
+        Part("cls", (words, linear("seq_relationship", H, 2, stream="one")), "head"),
+        *regions,
+        *((answer_head(c),) if c.answering else ()),
+    )
+    return Part("", (Part("lxmert", encoder(c), "backbone"), *heads), "model")
+
+
+def question_answering(c: Sizes) -> Part:
+    """Describe LxmertForQuestionAnswering."""
+    return Part("", (Part("lxmert", encoder(c), "backbone"), answer_head(c)), "model")
+
+
+CLASSES = {"LxmertModel": lxmert, "LxmertForPreTraining": pre_training, "LxmertForQuestionAnswering": question_answering}
+NEUTRAL = frozenset("visual_loss_normalizer task_matched task_mask_lm num_hidden_layers".split())
+FAMILIES = {"lxmert": Family("lxmert", FIELDS, CLASSES, "LxmertModel", NEUTRAL)}

@@ -1,0 +1,72 @@
+"""MGP-STR: a vision transformer that reads the text of a scene as characters, subwords and word pieces at once.
+
+Source: arXiv 2209.03592, section 3; names as in transformers 5.23.0, models/mgp_str/modeling_mgp_str.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.feature_maps import CHANNELS
+from weighbridge.blueprints.modules.stage_fields import ratio, scaled
+from weighbridge.blueprints.modules.vit_common import HEADS, HIDDEN, LAYERS, QKV_BIAS, WHOLE_HEADS, patches, projection, token
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, sides, size, switch
+from weighbridge.core.parts import attend, conv2d, layer_norm, linear, matmul, plain_mlp
+from weighbridge.core.tree import Part, Tensor
+
+FIELDS = (
+    HIDDEN, LAYERS, HEADS, WHOLE_HEADS, CHANNELS, QKV_BIAS,
+    *sides("image", "image_size", (32, 128), "R", "side of the image"),
+    *sides("patch", "patch_size", 4, "P", "side of a patch"),
+    ratio("mlp_ratio", "mlp_ratio", 4.0),
+    switch("distilled", "distilled", False),
+    size("longest", "max_token_length", 27, "T", "longest text"),
+    size("characters", "num_character_labels", 38, "C", "characters"),
+    size("subwords", "num_bpe_labels", 50257, "B", "subwords"),
+    size("pieces", "num_wordpiece_labels", 30522, "W", "word pieces"),
+)  # fmt: skip
+
+
+def encoder(c: Sizes) -> tuple[Part, ...]:
+    """Describe patches behind a class token, and the layers."""
+    H = c.hidden
+    embeddings = Part("embeddings", (
+        token("cls_token", H),
+        Tensor("pos_embed", (1, patches(c) + (2 if c.distilled else 1), H), "embedding"),
+        projection(c, "proj"),
+    ), "embeddings")  # fmt: skip
+    mixed = Part("attn", (linear("qkv", H, 3 * H, bias=c.qkv_bias), linear("proj", H, H), attend(heads=c.heads, head_dim=c.head_dim)),
+                 "self_attention")  # fmt: skip
+    mlp = plain_mlp("mlp", H, scaled(H, c.mlp_ratio), ("fc1", "fc2"), bias=True)
+    layer = Part("blocks", (layer_norm("norm1", H), mixed, layer_norm("norm2", H), mlp), "layer", repeat=c.layers)
+    return (embeddings, Part("encoder", (layer,), "encoder"))
+
+
+def mgp_str(c: Sizes) -> Part:
+    """Describe MgpstrModel."""
+    return Part("", encoder(c), "model", stream=patches(c) + 1)
+
+
+def reading(c: Sizes, name: str) -> Part:
+    """Describe how each place of a text gathers what it is from all patches."""
+    H, states = c.hidden, patches(c) + 1
+    learner = Part("tokenLearner", (conv2d("0", H, H, 1, groups=8, bias=False), conv2d("1", H, c.longest, 1, bias=False)), "convolution")
+    return Part(name, (
+        layer_norm("token_norm", H),
+        learner,
+        conv2d("feat", H, H, 1, groups=8, bias=False),
+        layer_norm("norm", H)._replace(stream=c.longest),
+        matmul("gather", (c.longest, states, H)),
+    ), "block", stream=states)  # fmt: skip
+
+
+def recognition(c: Sizes) -> Part:
+    """Describe MgpstrForSceneTextRecognition: three ways of reading, each with its head."""
+    ways = (reading(c, f"{name}_a3_module") for name in ("char", "bpe", "wp"))
+    outputs = (("char_head", c.characters), ("bpe_head", c.subwords), ("wp_head", c.pieces))
+    heads = (linear(name, c.hidden, labels, stream=c.longest) for name, labels in outputs)
+    return Part("", (mgp_str(c)._replace(name="mgp_str", kind="backbone"), *ways, *heads), "model")
+
+
+CLASSES = {"MgpstrModel": mgp_str, "MgpstrForSceneTextRecognition": recognition}
+NEUTRAL = frozenset("drop_rate attn_drop_rate drop_path_rate output_a3_attentions".split())
+FAMILIES = {"mgp-str": Family("mgp-str", FIELDS, CLASSES, "MgpstrModel", NEUTRAL)}

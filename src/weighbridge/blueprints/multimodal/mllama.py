@@ -1,0 +1,147 @@
+"""Llama 3.2 Vision: some layers of the text look across to an image's tiles, and are skipped where there is no image.
+
+Source: arXiv 2407.21783, section 7; names as in transformers 5.23.0, models/mllama/modeling_mllama.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.decoders.llama import LLAMA
+from weighbridge.blueprints.modules.causal_lm import HEAD_DIM, NEUTRAL, UNBIASED, attention
+from weighbridge.blueprints.modules.clip_towers import image_fields, stack_fields
+from weighbridge.blueprints.modules.composite import composed, submodel, under
+from weighbridge.blueprints.modules.vlm_common import NEUTRAL as SEEN
+from weighbridge.blueprints.modules.vlm_common import seen
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Field, Sizes, fact, listed, size, told, variant
+from weighbridge.core.parts import attend, conv2d, embedding, gated_mlp, layer_norm, linear, matmul, plain_mlp, rms_norm, stack
+from weighbridge.core.sizes import Size, round_up
+from weighbridge.core.tree import Node, Part, Span, Tensor
+
+RATIOS = [[1, 1], [1, 2], [1, 3], [1, 4], [2, 1], [2, 2], [3, 1], [4, 1]]
+VISION = (
+    *variant(
+        stack_fields(1280, 5120, 16, 32), heads=size("heads", "attention_heads", 16, "A", "attention heads", "num_attention_heads")
+    ),
+    size("global_layers", "num_global_layers", 8, "J", "layers over all tiles"),
+    *image_fields(448, 14),
+    size("tiles", "max_num_tiles", 4, "T", "tiles of an image"),
+    Field("ratios", "supported_aspect_ratios", lambda c: RATIOS, "listed", read=len),
+    size("out", "vision_output_dim", 7680, "O", "width of the states handed on"),
+)  # fmt: skip
+TEXT = variant(
+    LLAMA,
+    listed("crossing", "cross_attention_layers", lambda c: [3, 8, 13, 18, 23, 28, 33, 38]),
+    told("crosses", lambda c: [index in c.crossing for index in range(c.layers)]),
+    vocab=128256, mlp=14336, layers=40, kv_heads=8, head_dim=HEAD_DIM, tied=fact("tied", False), **UNBIASED,
+)  # fmt: skip
+
+
+def vision_layer(c: Sizes, repeat: Size, *, gated: bool) -> Part:
+    """Describe a layer of the tower; those over all tiles have a gate behind each half."""
+    H = c.hidden
+    attended = Part("self_attn", (
+        *(linear(f"{name}_proj", H, H, bias=False) for name in "qkvo"),
+        attend(heads=c.heads, head_dim=c.head_dim),
+    ), "self_attention")  # fmt: skip
+    return Part("layers", (
+        *((Tensor("gate_attn", (1,), "gain"), Tensor("gate_ffn", (1,), "gain")) if gated else ()),
+        attended,
+        plain_mlp("mlp", H, c.mlp, ("fc1", "fc2"), bias=True),
+        layer_norm("input_layernorm", H),
+        layer_norm("post_attention_layernorm", H),
+    ), "layer", repeat=repeat)  # fmt: skip
+
+
+def vision(c: Sizes) -> Part:
+    """Describe the tower: every tile, also those that only fill up, is padded to a multiple of eight patches."""
+    H, inside = c.hidden, c.patches + 1
+    padded = c.tiles * round_up(inside, 8)
+    # Which patches may look at which is found by a product of a mask with itself.
+    positions = Part("gated_positional_embedding", (
+        Tensor("gate", (1,), "gain"),
+        Tensor("embedding", (inside, H), "embedding"),
+        embedding("tile_embedding", c.ratios + 1, c.tiles * inside * H),
+    ), "embeddings")  # fmt: skip
+    tiles = (Tensor("gate", (1,), "gain"), embedding("embedding", c.ratios + 1, c.tiles * H))
+    return Part("", (
+        Tensor("class_embedding", (H,), "embedding"),
+        conv2d("patch_embedding", c.channels, H, c.patch, positions=c.tiles * c.patches, bias=False),
+        positions,
+        Part("pre_tile_positional_embedding", tiles, "embeddings"),
+        Part("post_tile_positional_embedding", tiles, "embeddings"),
+        layer_norm("layernorm_pre", H),
+        layer_norm("layernorm_post", H)._replace(stream=padded),
+        matmul("mask", (padded, padded)),
+        Part("transformer", (vision_layer(c, c.layers, gated=False),), "encoder", stream=padded),
+        Part("global_transformer", (vision_layer(c, c.global_layers, gated=True),), "encoder", stream=padded),
+    ), "vision", stream=c.tiles * inside)  # fmt: skip
+
+
+def crossing(c: Sizes) -> Part:
+    """Describe attention of the text to the image's states, with norms on queries and keys."""
+    H, A, K, D = c.hidden, c.heads, c.kv_heads, c.head_dim
+    return Part("cross_attn", (
+        linear("q_proj", H, A * D, bias=False),
+        linear("k_proj", H, K * D, bias=False, stream="encoder"),
+        linear("v_proj", H, K * D, bias=False, stream="encoder"),
+        linear("o_proj", A * D, H, bias=False),
+        rms_norm("q_norm", D),
+        rms_norm("k_norm", D)._replace(stream="encoder"),
+        attend(heads=A, kv_heads=K, head_dim=D, keys="encoder"),
+    ), "cross_attention")  # fmt: skip
+
+
+def text(c: Sizes) -> tuple[Node, ...]:
+    """Describe the text: eight rows more than words, layers of two kinds, a last norm."""
+    norms = rms_norm("input_layernorm", c.hidden), rms_norm("post_attention_layernorm", c.hidden)
+
+    def layer(crosses: bool) -> tuple[Node, ...]:
+        mlp = gated_mlp("mlp", c.hidden, c.mlp)
+        if not crosses:
+            return (attention(c), mlp, *norms)
+        gates = (Tensor("cross_attn_attn_gate", (1,), "gain"), Tensor("cross_attn_mlp_gate", (1,), "gain"))
+        return (*gates, crossing(c), norms[0], mlp, norms[1])
+
+    kinds = list(zip(stack("layers", c.crosses, c.layers, layer), dict.fromkeys(c.crosses), strict=True))
+    layers = (part._replace(given="encoder") if crosses else part for part, crosses in kinds)
+    return (embedding("embed_tokens", c.vocab + 8, c.hidden), *layers, rms_norm("norm", c.hidden))
+
+
+def causal(c: Sizes) -> Part:
+    """Describe MllamaForCausalLM: the text and a head of its own."""
+    return Part("", (Part("model", text(c), "backbone"), linear("lm_head", c.hidden, c.vocab, bias=False)), "model")
+
+
+def body(c: Sizes) -> tuple[Node, ...]:
+    """Describe the tower, the text, and the map from the states of several layers of the one to the width of the other."""
+    tower = submodel(c.vision)
+    handed = c.vision.tiles * (c.vision.patches + 1)
+    return (
+        under("vision_model", tower, given="images", runs="images"),
+        under("language_model", submodel(c.text), streams={"encoder": Span("images", times=handed)}),
+        seen(linear("multi_modal_projector", c.vision.out, c.text.hidden, stream=handed)),
+    )
+
+
+def generation(c: Sizes) -> Part:
+    """Describe MllamaForConditionalGeneration: the whole with a head of its own, for words only."""
+    return Part("", (Part("model", body(c), "backbone"), linear("lm_head", c.text.hidden, c.text.vocab, bias=False)), "model")
+
+
+FIELDS = (
+    composed("vision", "vision_config", "mllama_vision_model", fixed=True),
+    composed("text", "text_config", "mllama_text_model", fixed=True),
+)
+WHOLE = {
+    "MllamaModel": lambda c: Part("", body(c), "model"),
+    "MllamaForConditionalGeneration": generation,
+    "MllamaForCausalLM": lambda c: causal(c.text),
+}
+TEXTS = {"MllamaTextModel": lambda c: Part("", text(c), "model"), "MllamaForCausalLM": causal}
+NORMED = frozenset(("norm_eps", "intermediate_layers_indices"))
+
+FAMILIES = {
+    "mllama": Family("mllama", FIELDS, WHOLE, "MllamaModel", SEEN | {"tie_word_embeddings"}),
+    "mllama_text_model": Family("mllama_text_model", TEXT, TEXTS, "MllamaTextModel", NEUTRAL | {"tie_word_embeddings"}),
+    "mllama_vision_model": Family("mllama_vision_model", VISION, {"MllamaVisionModel": vision}, "MllamaVisionModel", NORMED),
+}

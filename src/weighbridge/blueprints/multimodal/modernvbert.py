@@ -1,0 +1,60 @@
+"""ModernVBERT: ModernBERT with SigLIP's tower, one linear layer over squares of patches between them.
+
+Source: arXiv 2510.01149; names as in transformers 5.23.0, models/modernvbert/modeling_modernvbert.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.encoders.modernbert import transform
+from weighbridge.blueprints.modules.composite import composed, submodel, under
+from weighbridge.blueprints.modules.vlm_common import NEUTRAL, alone, seen, squares, tokens
+from weighbridge.config.family import Blueprint, Family
+from weighbridge.config.fields import LABELS, Sizes, size, switch
+from weighbridge.core.parts import linear
+from weighbridge.core.tree import Node, Part, Stream
+
+FIELDS = (
+    composed("vision", "vision_config", "siglip_vision_model"),
+    composed("text", "text_config", "modernbert", fixed=True),
+    size("factor", "pixel_shuffle_factor", 4, "F", "patches merged along an axis"),
+    LABELS,
+    switch("tied", "tie_word_embeddings", False),
+)
+
+
+def body(c: Sizes) -> tuple[Node, ...]:
+    """Describe the tower, what joins it to the text, and the text."""
+    tower = submodel(c.vision)
+    proj = linear("modality_projection", c.vision.hidden * c.factor * c.factor, c.text.hidden, bias=False)
+    return (
+        under("vision_model", tower, given="images", runs="images"),
+        seen(Part("connector", (proj,), "projector", stream=squares(tokens(tower), c.factor))),
+        under("text_model", submodel(c.text)),
+    )
+
+
+def masked_lm(c: Sizes) -> Part:
+    """Describe ModernVBertForMaskedLM: ModernBERT's transform, and the vocabulary."""
+    owner = "model.text_model.embeddings.tok_embeddings.weight" if c.tied else None
+    head = linear("lm_head", c.text.hidden, c.text.vocab, bias=c.text.decoder_bias, tied_to=owner)
+    return Part("", (Part("model", body(c), "backbone"), transform(c.text, "projection_head"), head), "model")
+
+
+def labelled(stream: Stream | None) -> Blueprint:
+    """Return the blueprint of a classifier of *stream*: one output per label behind a transform."""
+
+    def blueprint(c: Sizes) -> Part:
+        last = linear("classifier", c.text.hidden, c.labels, stream=stream)
+        return Part("", (Part("model", body(c), "backbone"), transform(c.text, "head", stream), last), "model")
+
+    return blueprint
+
+
+CLASSES = {
+    "ModernVBertModel": alone(body),
+    "ModernVBertForMaskedLM": masked_lm,
+    "ModernVBertForSequenceClassification": labelled("one"),
+    "ModernVBertForTokenClassification": labelled(None),
+}
+SKIPPED = NEUTRAL | {"classifier_bias", "classifier_pooling", "initializer_cutoff_factor"}
+FAMILIES = {"modernvbert": Family("modernvbert", FIELDS, CLASSES, "ModernVBertModel", SKIPPED)}

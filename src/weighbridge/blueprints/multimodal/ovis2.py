@@ -1,0 +1,88 @@
+"""Ovis 2: each patch becomes a mixture of the words of a visual vocabulary, which has a table of embeddings as text has.
+
+Source: arXiv 2405.20797; names as in transformers 5.23.0, models/ovis2/modeling_ovis2.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.clip_towers import image_fields, stack_fields
+from weighbridge.blueprints.modules.composite import composed, submodel, under
+from weighbridge.blueprints.modules.vlm_common import NEUTRAL, alone, seen
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, size, switch
+from weighbridge.core.parts import conv2d, embedding, fairseq_attention, gated_mlp, layer_norm, linear, matmul, rms_norm
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part
+
+VISION = (
+    *stack_fields(1024, 2816, 8, 24),
+    *image_fields(224, 14),
+    switch("qkv_bias", "qkv_bias", False),
+    switch("mlp_bias", "mlp_bias", False),
+    size("words", "vocab_size", 16384, "V", "words of the visual vocabulary"),
+    size("marks", "num_visual_indicator_tokens", 5, "Z", "words that mark where an image stands"),
+    size("stride", "hidden_stride", 1, "F", "patches merged along an axis"),
+)
+BOTH = (
+    composed("vision", "vision_config", "ovis2_vision", fixed=True),
+    composed("text", "text_config", "qwen2 llama"),
+    size("hidden", "hidden_size", 1536, "H", "hidden size"),
+    size("vocab", "vocab_size", 151643, "V", "vocabulary size"),
+    switch("tied", "tie_word_embeddings", True),
+)
+
+
+def squares(c: Sizes) -> Size:
+    """Count the squares of patches, to whole numbers of which the image is filled up."""
+    side = (c.image // c.patch + c.stride - 1) // c.stride
+    result: Size = side * side
+    return result
+
+
+def vision(c: Sizes) -> Part:
+    """Describe the tower, and a head that tells for each square of patches how much it is of every visual word."""
+    H, words = c.hidden, c.words - c.marks
+    embeddings = Part("embeddings", (
+        conv2d("patch_embedding", c.channels, H, c.patch), embedding("position_embedding", c.patches, H), rms_norm("rms_norm", H),
+    ), "embeddings")  # fmt: skip
+    layer = Part("layers", (
+        fairseq_attention("attention", H, c.heads, c.head_dim, bias=c.qkv_bias),
+        gated_mlp("ffn", H, c.mlp, bias=c.mlp_bias),
+        rms_norm("rms_norm1", H),
+        rms_norm("rms_norm2", H),
+    ), "layer", repeat=c.layers)  # fmt: skip
+    transformer = Part("transformer", (embeddings, Part("encoder", (layer,), "encoder"), rms_norm("rms_norm", H)), "encoder")
+    return Part("", (
+        transformer._replace(stream=c.patches),
+        linear("head_linear", H * c.stride * c.stride, words, bias=False),
+        layer_norm("head_norm", words),
+    ), "vision", stream=squares(c))  # fmt: skip
+
+
+def ovis2(c: Sizes) -> tuple[Node, ...]:
+    """Describe the tower, the text, and the table of visual words, with which the mixtures are multiplied."""
+    tower = submodel(c.vision)
+    table = embedding("visual_embeddings_table", c.vision.words, c.hidden)
+    mixed = matmul("mix", (squares(c.vision), c.vision.words, c.hidden))
+    return (
+        under("vision_tower", tower, given="images", runs="images"),
+        under("language_model", submodel(c.text)),
+        seen(table._replace(children=(*table.children, mixed))),
+    )
+
+
+def generation(c: Sizes) -> Part:
+    """Describe the class that writes: the text's words again, or a head as wide as the outer config says."""
+    backbone = Part("model", ovis2(c), "backbone")
+    if c.tied:
+        head = linear("lm_head", c.text.hidden, c.text.vocab, bias=False, tied_to="model.language_model.embed_tokens.weight")
+    else:
+        head = linear("lm_head", c.hidden, c.vocab, bias=False)
+    return Part("", (backbone, head), "model")
+
+
+CLASSES = {"Ovis2Model": alone(ovis2), "Ovis2ForConditionalGeneration": generation}
+FAMILIES = {
+    "ovis2": Family("ovis2", BOTH, CLASSES, "Ovis2Model", NEUTRAL | {"visual_indicator_token_ids"}),
+    "ovis2_vision": Family("ovis2_vision", VISION, {"Ovis2VisionModel": vision}, "Ovis2VisionModel", frozenset(("tokenize_function",))),
+}

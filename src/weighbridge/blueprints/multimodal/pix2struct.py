@@ -1,0 +1,119 @@
+"""Pix2Struct: a vision transformer over flattened patches of any layout, and a T5 decoder that reads it.
+
+Source: arXiv 2210.03347, section 2; names as in transformers 5.23.0, models/pix2struct/modeling_pix2struct.py. The
+arithmetic is that of as many patches as the tables of rows and columns have entries.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.composite import under
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, altered, nested, size, switch
+from weighbridge.core.parts import attend, embedding, linear, rms_norm
+from weighbridge.core.tree import Every, Part, Stream
+
+KEY = size("head_dim", "d_kv", 64, "D", "width of a head")
+UNTIED = switch("tied", "tie_word_embeddings", False)
+VISION = (
+    size("hidden", "hidden_size", 768, "H", "hidden size"),
+    size("patch_width", "patch_embed_hidden_size", 768, "P", "numbers of a patch"),
+    size("mlp", "d_ff", 2048, "I", "intermediate size"),
+    KEY,
+    size("layers", "num_hidden_layers", 12, "L", "layers"),
+    size("heads", "num_attention_heads", 12, "A", "attention heads"),
+    size("positions", "seq_len", 4096, "S", "positions"),
+)
+TEXT = (
+    size("vocab", "vocab_size", 50244, "V", "vocabulary size"),
+    size("hidden", "hidden_size", 768, "H", "hidden size"),
+    KEY,
+    size("mlp", "d_ff", 2048, "I", "intermediate size"),
+    size("layers", "num_layers", 12, "L", "layers", "num_hidden_layers", "decoder_layers", "encoder_layers"),
+    size("heads", "num_heads", 12, "A", "attention heads", "num_attention_heads", "decoder_attention_heads", "encoder_attention_heads"),
+    size("buckets", "relative_attention_num_buckets", 32, "B", "buckets of relative positions"),
+    UNTIED,
+)
+
+
+def flattened(c: Sizes) -> tuple[Part, ...]:
+    """Describe a vision tower over flattened patches, each with its row and its column."""
+    H, inner = c.hidden, c.heads * c.head_dim
+    embeddings = Part("embeddings", (
+        linear("patch_projection", c.patch_width, H),
+        embedding("row_embedder", c.positions, H),
+        embedding("column_embedder", c.positions, H),
+    ), "embeddings")  # fmt: skip
+    mixed = Part("attention", (
+        *(linear(name, H, inner, bias=False) for name in ("query", "key", "value")),
+        linear("output", inner, H, bias=False),
+        attend(heads=c.heads, head_dim=c.head_dim),
+    ), "self_attention")  # fmt: skip
+    layer = (mixed, gated(c, "mlp"), rms_norm("pre_mlp_layer_norm", H), rms_norm("pre_attention_layer_norm", H))
+    return (embeddings, Part("encoder", (Part("layer", layer, "layer", repeat=c.layers),), "encoder"), rms_norm("layernorm", H))
+
+
+def gated(c: Sizes, name: str) -> Part:
+    """Describe T5's gated network."""
+    return Part(name, (
+        linear("wi_0", c.hidden, c.mlp, bias=False), linear("wi_1", c.hidden, c.mlp, bias=False), linear("wo", c.mlp, c.hidden, bias=False),
+    ), "feed_forward")  # fmt: skip
+
+
+def vision(c: Sizes) -> Part:
+    """Describe Pix2StructVisionModel."""
+    return Part("", flattened(c), "vision", stream=c.positions)
+
+
+def attention(c: Sizes, *, keys: Stream | None = None, biased: bool = False) -> Part:
+    """Describe attention, whose maps keep the hidden size whatever the width of a head."""
+    H = c.hidden
+    streams = (None, keys, keys)
+    maps = (linear(name, H, H, bias=False, stream=stream) for name, stream in zip(("query", "key", "value"), streams, strict=True))
+    bias = (embedding("relative_attention_bias", c.buckets, c.heads),) if biased else ()
+    inner = Part("attention", (*maps, linear("output", H, H, bias=False), *bias, attend(heads=1, head_dim=H, keys=keys)), "attention")
+    name = "self_attention" if keys is None else "encoder_decoder_attention"
+    given = keys if isinstance(keys, str) else None
+    return Part(name, (inner, rms_norm("layer_norm", H)), "self_attention" if keys is None else "cross_attention", given=given)
+
+
+def text(c: Sizes, keys: Stream = "encoder") -> Part:
+    """Describe Pix2StructTextModel: the first layer alone has a table of relative positions."""
+
+    def layer(biased: bool) -> tuple[Part, ...]:
+        network = Part("mlp", (gated(c, "DenseReluDense"), rms_norm("layer_norm", c.hidden)), "feed_forward")
+        return (attention(c, biased=biased), attention(c, keys=keys), network)
+
+    return Part("", (
+        embedding("embed_tokens", c.vocab, c.hidden),
+        Part("layer", layer(True), "layer", repeat=1),
+        Part("layer", layer(False), "layer", repeat=c.layers - 1, at=Every(1)),
+        rms_norm("final_layer_norm", c.hidden),
+        linear("lm_head", c.hidden, c.vocab, bias=False, tied_to="embed_tokens.weight" if c.tied else None),
+    ), "text")  # fmt: skip
+
+
+def pix2struct(c: Sizes) -> Part:
+    """Describe Pix2StructForConditionalGeneration; whether the head is tied is told outside the text's own config."""
+    words = altered(c.text, tied=c.tied)
+    decoder = under("decoder", text(words), streams={"seq": "decoder", "encoder": c.vision.positions})
+    return Part("", (vision(c.vision)._replace(name="encoder"), decoder), "model")
+
+
+NEUTRAL = frozenset(
+    """is_vqa dense_act_fn dropout_rate relative_attention_max_distance relative_attention_num_buckets layer_norm_epsilon is_decoder
+    add_cross_attention""".split()
+)
+BASE = "Pix2StructForConditionalGeneration"
+FAMILIES = {
+    "pix2struct": Family(
+        "pix2struct",
+        (nested("text", "text_config", TEXT), nested("vision", "vision_config", VISION), UNTIED),
+        {BASE: pix2struct},
+        BASE,
+        NEUTRAL,
+    ),
+    "pix2struct_text_model": Family("pix2struct_text_model", TEXT, {"Pix2StructTextModel": text}, "Pix2StructTextModel", NEUTRAL),
+    "pix2struct_vision_model": Family(
+        "pix2struct_vision_model", VISION, {"Pix2StructVisionModel": vision}, "Pix2StructVisionModel", NEUTRAL
+    ),
+}

@@ -1,0 +1,40 @@
+"""Qianfan-OCR: InternVL's tower and projector, with a flatter list of layers.
+
+Source: Baidu, Qianfan-OCR (2026); names as in transformers 5.23.0, models/qianfan_ocr/modeling_qianfan_ocr.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.composite import composed
+from weighbridge.blueprints.multimodal.internvl import FIELDS, projector
+from weighbridge.blueprints.multimodal.internvl import VISION as BEIT
+from weighbridge.blueprints.multimodal.internvl import vision as nested_vision
+from weighbridge.blueprints.multimodal.llava import body, kin
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, switch, variant
+from weighbridge.core.tree import Part
+
+VISION = variant(BEIT, qkv_bias=True)
+BOTH = (
+    composed("vision", "vision_config", "qianfan_ocr_vision", fixed=True),
+    composed("text", "text_config", "qwen3 qwen2"),
+    *FIELDS[2:4],
+    switch("tied", "tie_word_embeddings", False),
+)
+
+
+def vision(c: Sizes) -> Part:
+    """Describe the tower: its layers stand last, and in no encoder of their own."""
+    tree = nested_vision(c)
+    embeddings, encoder, *last = tree.children
+    assert isinstance(encoder, Part) and isinstance(encoder.children[0], Part)
+    return tree._replace(children=(embeddings, *last, encoder.children[0]._replace(name="layers")))
+
+
+TOWER = "QianfanOCRVisionModel"
+FAMILIES = {
+    "qianfan_ocr": kin("qianfan_ocr", "QianfanOCR", BOTH, lambda c: body(c, projector), "vision_feature_layer"),
+    "qianfan_ocr_vision": Family(
+        "qianfan_ocr_vision", VISION, {TOWER: vision}, TOWER, frozenset(("layer_scale_init_value", "drop_path_rate"))
+    ),
+}

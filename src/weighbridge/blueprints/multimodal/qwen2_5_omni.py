@@ -1,0 +1,119 @@
+"""Qwen2.5-Omni: a thinker that sees, hears and writes, and a talker that turns what it thinks into speech.
+
+Source: arXiv 2503.20215; names as in transformers 5.23.0, models/qwen2_5_omni/modeling_qwen2_5_omni.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.decoders.llama import LLAMA, QWEN, llama
+from weighbridge.blueprints.modules import qwen_vision
+from weighbridge.blueprints.modules.audio_encoders import CUT, FAIRSEQ, fields
+from weighbridge.blueprints.modules.causal_lm import NEUTRAL as TEXTUAL
+from weighbridge.blueprints.modules.causal_lm import UNBIASED, heads
+from weighbridge.blueprints.modules.composite import composed, submodel, under
+from weighbridge.blueprints.modules.qwen_vision import QWEN2_5, patches, squared, tower
+from weighbridge.blueprints.modules.vlm_common import NEUTRAL, alone, generation
+from weighbridge.blueprints.speech.hifigan import same
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, fact, size, switch, variant
+from weighbridge.core.parts import conv1d, embedding, fairseq_attention, gated_mlp, layer_norm, linear, rms_norm, stack
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Node, Part
+
+AUDIO = (*fields(128, 1280, 5120, 32, 20, *FAIRSEQ), size("out", "output_dim", 3584, "O", "width of what is handed on"))
+TEXT = variant(
+    LLAMA, vocab=152064, hidden=3584, mlp=18944, layers=28, heads=28, kv_heads=4, **UNBIASED | QWEN | {"qkv_bias": fact("qkv_bias", True)}
+)  # fmt: skip
+TALKER = variant(
+    TEXT, size("words", "embedding_size", 3584, "E", "width of the embeddings"), vocab=8448, head_dim=128,
+)  # fmt: skip
+THINKER = (
+    composed("audio", "audio_config", "qwen2_5_omni_audio_encoder", fixed=True),
+    composed("vision", "vision_config", "qwen2_5_omni_vision_encoder", fixed=True),
+    composed("text", "text_config", "qwen2_5_omni_text", fixed=True),
+    switch("tied", "tie_word_embeddings", False),
+)
+WHOLE = (
+    composed("thinker", "thinker_config", "qwen2_5_omni_thinker", fixed=True),
+    composed("talker", "talker_config", "qwen2_5_omni_talker", fixed=True),
+    composed("waves", "token2wav_config", "qwen2_5_omni_token2wav", fixed=True),
+    switch("speaks", "enable_audio_output", True),
+)
+
+
+def hearing(c: Sizes) -> Part:
+    """Describe the audio encoder: Whisper's, over windows."""
+    H = c.hidden
+    own = fairseq_attention("self_attn", H, c.heads, exact(c.hidden, c.heads), key_bias=False), layer_norm("self_attn_layer_norm", H)
+    layer = (*own, linear("fc1", H, c.mlp), linear("fc2", c.mlp, H), layer_norm("final_layer_norm", H))
+    return Part("", (
+        same("conv1", c.mels, H, 3)._replace(stream=CUT), conv1d("conv2", H, H, 3, stride=2, padding=1, of=CUT),
+        embedding("audio_bos_eos_token", 2, c.out),
+        Part("layers", layer, "layer", repeat=c.layers, stream=CUT),
+        layer_norm("ln_post", H)._replace(stream=CUT), linear("proj", H, c.out, stream=CUT),
+    ), "audio")  # fmt: skip
+
+
+def seeing(c: Sizes) -> Part:
+    """Describe the vision encoder: Qwen2.5-VL's, with queries, keys and values apart."""
+    H = c.hidden
+
+    def block(windowed: bool) -> tuple[Node, ...]:
+        _, last, attends = qwen_vision.attention(c, windowed=windowed).children
+        attn = Part("attn", (*(linear(name, H, H) for name in "qkv"), last, attends), "self_attention")
+        return rms_norm("norm1", H), rms_norm("norm2", H), attn, gated_mlp("mlp", H, c.mlp, bias=True)
+
+    return tower(patches(c, bias=False), *stack("blocks", c.windowed, c.layers, block), squared(c, rms_norm("ln_q", H)))
+
+
+def thinker(c: Sizes) -> tuple[Node, ...]:
+    """Describe both towers and the text."""
+    return (
+        under("audio_tower", submodel(c.audio), given="audios", runs="audios"),
+        under("visual", submodel(c.vision), given="images", runs="images"),
+        under("language_model", submodel(c.text)),
+    )
+
+
+def talker(c: Sizes) -> tuple[Node, ...]:
+    """Describe the talker's body, whose table has a width of its own."""
+    _, *rest = llama(c)
+    return embedding("embed_tokens", c.vocab, c.words), *rest
+
+
+def speaking(c: Sizes) -> Part:
+    """Describe the talker, which takes what the thinker thinks."""
+    return Part("", (
+        linear("thinker_to_talker_proj", c.words, c.hidden),
+        Part("model", talker(c), "backbone"),
+        linear("codec_head", c.hidden, c.vocab, bias=False),
+    ), "model")  # fmt: skip
+
+
+def omni(c: Sizes) -> Part:
+    """Describe the whole; a forward pass of it there is not, only generation."""
+    spoken = (
+        under("talker", submodel(c.talker, "ForConditionalGeneration"), given="speech"),
+        under("token2wav", submodel(c.waves), given="speech"),
+    )
+    return Part("", (under("thinker", submodel(c.thinker, "ForConditionalGeneration")), *(spoken if c.speaks else ())), "model")
+
+
+QUIET = NEUTRAL | frozenset(
+    """activation_function audio_token_index audio_token_id audio_start_token_id audio_end_token_id encoder_layerdrop
+    initializer_range max_source_positions n_window position_id_per_seconds scale_embedding seconds_per_chunk spatial_merge_size
+    tie_word_embeddings tts_codec_end_token_id tts_codec_mask_token_id tts_codec_pad_token_id tts_codec_start_token_id
+    tts_text_end_token_id tts_text_pad_token_id tts_text_start_token_id user_token_id""".split()
+)
+NAME = "Qwen2_5Omni"
+TALKS = {f"{NAME}TalkerModel": lambda c: Part("", talker(c), "model"), f"{NAME}TalkerForConditionalGeneration": speaking}
+THINKS = {f"{NAME}ThinkerModel": alone(thinker), f"{NAME}ThinkerForConditionalGeneration": generation(thinker)}
+
+FAMILIES = {entry.model_type: entry for entry in (
+    Family("qwen2_5_omni_audio_encoder", AUDIO, {f"{NAME}AudioEncoder": hearing}, f"{NAME}AudioEncoder", QUIET),
+    Family("qwen2_5_omni_vision_encoder", QWEN2_5, {f"{NAME}VisionEncoder": seeing}, f"{NAME}VisionEncoder"),
+    Family("qwen2_5_omni_text", TEXT, heads(f"{NAME}ThinkerText", llama, ""), f"{NAME}ThinkerTextModel", TEXTUAL),
+    Family("qwen2_5_omni_thinker", THINKER, THINKS, f"{NAME}ThinkerForConditionalGeneration", QUIET),
+    Family("qwen2_5_omni_talker", TALKER, TALKS, f"{NAME}TalkerForConditionalGeneration", QUIET | TEXTUAL),
+    Family("qwen2_5_omni", WHOLE, {f"{NAME}ForConditionalGeneration": omni}, f"{NAME}ForConditionalGeneration", QUIET),
+)}  # fmt: skip

@@ -1,0 +1,101 @@
+"""Qwen2-Audio, Voxtral and Audio Flamingo 3: language models that hear through Whisper's encoder.
+
+Source: arXiv 2407.10759 (Qwen2-Audio), 2507.13264 (Voxtral), 2507.08128 (Audio Flamingo 3); names as in transformers 5.23.0,
+models/qwen2_audio/modeling_qwen2_audio.py, models/voxtral and models/audioflamingo3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from weighbridge.blueprints.modules.composite import composed, submodel, under
+from weighbridge.blueprints.modules.vlm_common import NEUTRAL, alone, generation
+from weighbridge.blueprints.speech import whisper
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Field, Sizes, derived, fact, size, switch
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.parts import linear
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Node, Part, Span, Stream, Untold
+
+if TYPE_CHECKING:
+    from typing import Any
+
+ENCODER = (
+    size("hidden", "hidden_size", 1280, "H", "hidden size", "d_model"),
+    size("mlp", "intermediate_size", 5120, "I", "intermediate size", "encoder_ffn_dim"),
+    size("layers", "num_hidden_layers", 32, "L", "layers", "encoder_layers"),
+    size("heads", "num_attention_heads", 20, "A", "attention heads", "encoder_attention_heads"),
+    derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_attention_heads"),
+    size("mels", "num_mel_bins", 128, "M", "mel bins"),
+    size("source", "max_source_positions", 1500, "F", "positions of the encoder"),
+)
+VOXTRAL = {
+    "vocab_size": 131072, "hidden_size": 3072, "intermediate_size": 8192, "num_hidden_layers": 30, "num_key_value_heads": 8, "head_dim": 128,
+}  # fmt: skip
+MASKED = Untold("clips are as long as their mask says")
+
+
+def encoder(c: Sizes) -> Part:
+    """Describe the encoder: Whisper's."""
+    return whisper.encoder(c)._replace(name="", kind="audio")
+
+
+def heard(part: Part) -> Part:
+    """Mark a part that runs once for each clip of sound, and not without."""
+    return part._replace(given="audios", runs="audios")
+
+
+def one_map(c: Sizes) -> Part:
+    """Describe Qwen2-Audio's projector: one linear layer."""
+    return Part("multi_modal_projector", (linear("linear", c.audio.hidden, c.text.hidden),), "projector", stream=MASKED)
+
+
+def two_maps(c: Sizes) -> Part:
+    """Describe Audio Flamingo 3's projector: two linear layers."""
+    H = c.text.hidden
+    linears = linear("linear_1", c.audio.hidden, H, bias=c.bias), linear("linear_2", H, H, bias=c.bias)
+    return Part("multi_modal_projector", linears, "projector", stream=MASKED)
+
+
+def wide_maps(c: Sizes) -> Part:
+    """Describe Voxtral's projector: states side by side, as many as are as wide as the encoder's inner layer."""
+    H = c.text.hidden
+    stream: Stream = Span(c.audio.source, times=c.audio.hidden, over=c.audio.mlp, evenly=True)
+    linears = linear("linear_1", c.audio.mlp, H, bias=False), linear("linear_2", H, H, bias=False)
+    return Part("multi_modal_projector", linears, "projector", stream=stream)
+
+
+def body(c: Sizes, join: Callable[[Sizes], Part], *, last: bool = True) -> tuple[Node, ...]:
+    """Describe the encoder, the text, and the projector behind the one or *last* of all."""
+    tower, text = under("audio_tower", submodel(c.audio), given="audios", runs="audios"), under("language_model", submodel(c.text))
+    return (tower, text, heard(join(c))) if last else (tower, heard(join(c)), text)
+
+
+def completed(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """Put Voxtral's own defaults into what its config leaves open of the text.
+
+    >>> completed({"text_config": {"hidden_size": 8}})["text_config"]["head_dim"]
+    128
+    """
+    return {**raw, "text_config": {**VOXTRAL, **(raw.get("text_config") or {})}}
+
+
+def kin(name: str, prefix: str, fields: tuple[Field, ...], inside: Callable[[Sizes], tuple[Node, ...]], heads: str) -> dict[str, Family]:
+    """Return the whole and its encoder; the head never shares the text's words."""
+    parts = (composed("audio", "audio_config", f"{name}_encoder"), composed("text", "text_config", heads), *fields, fact("tied", False))
+    classes = {f"{prefix}Model": alone(inside), f"{prefix}ForConditionalGeneration": generation(inside)}
+    plain = NEUTRAL | {"tie_word_embeddings", "audio_token_id", "audio_token_index", "hidden_size"}
+    quiet = frozenset("scale_embedding activation_function layerdrop encoder_layerdrop init_std vocab_size".split())
+    settle = completed if name == "voxtral" else None
+    return {
+        name: Family(name, parts, classes, f"{prefix}Model", plain, settle=settle),
+        f"{name}_encoder": Family(f"{name}_encoder", ENCODER, {f"{prefix}Encoder": encoder}, f"{prefix}Encoder", quiet),
+    }
+
+
+FAMILIES = {
+    **kin("qwen2_audio", "Qwen2Audio", (), lambda c: body(c, one_map, last=False), "qwen2 llama"),
+    **kin("voxtral", "Voxtral", (), lambda c: body(c, wide_maps), "llama"),
+    **kin("audioflamingo3", "AudioFlamingo3", (switch("bias", "projector_bias", True),), lambda c: body(c, two_maps), "qwen2"),
+}

@@ -1,0 +1,54 @@
+"""Qwen-VL: Qwen's language models with a tower that reads images of any size.
+
+Source: arXiv 2409.12191 (Qwen2-VL), 2502.13923 (Qwen2.5-VL), 2511.21631 (Qwen3-VL); names as in transformers 5.23.0,
+models/qwen2_vl/modeling_qwen2_vl.py, models/qwen2_5_vl and models/qwen3_vl.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.decoders.llama import LLAMA, NO_MLP_BIAS, QWEN, llama
+from weighbridge.blueprints.modules import qwen_vision
+from weighbridge.blueprints.modules.causal_lm import HEAD_DIM, NEUTRAL, UNBIASED, heads
+from weighbridge.blueprints.modules.composite import composed, submodel, under
+from weighbridge.blueprints.modules.vlm_common import NEUTRAL as SEEN
+from weighbridge.blueprints.modules.vlm_common import alone, flat, generation, tied
+from weighbridge.config.family import Blueprint, Family
+from weighbridge.config.fields import Field, Sizes, fact, switch, variant
+from weighbridge.core.tree import Part
+
+TEXT = variant(
+    LLAMA, vocab=152064, hidden=8192, mlp=29568, layers=80, heads=64, kv_heads=8, head_dim=HEAD_DIM,
+    **UNBIASED | QWEN | {"qkv_bias": fact("qkv_bias", True), "late": Field("late", "max_window_layers", 80, "choice")},
+)  # fmt: skip
+TEXT3 = variant(LLAMA, vocab=151936, mlp=22016, kv_heads=32, head_dim=128, qk_norm="head", **NO_MLP_BIAS)
+
+
+def body(c: Sizes) -> tuple[Part, ...]:
+    """Describe the vision tower and the text."""
+    return (
+        under("visual", submodel(c.vision), given="images", runs="images"),
+        under("language_model", submodel(c.text)),
+    )
+
+
+def kin(name: str, prefix: str, vision: tuple[tuple[Field, ...], Blueprint, str], text: tuple[Field, ...]) -> dict[str, Family]:
+    """Return one generation's three types: the whole, its text and its tower."""
+    fields, tower, tower_class = vision
+    parts = (composed("vision", "vision_config", f"{name}_vision", fixed=True), composed("text", "text_config", f"{name}_text", fixed=True))
+    classes = {f"{prefix}Model": alone(body), f"{prefix}ForConditionalGeneration": generation(body)}
+    older = name != "qwen3_vl"
+    ties = tied() if older else (switch("tied", "tie_word_embeddings", False),)
+    return {
+        name: Family(name, (*parts, *ties), classes, f"{prefix}Model", SEEN, settle=flat(text) if older else None),
+        f"{name}_text": Family(f"{name}_text", text, heads(f"{prefix}Text", llama, ""), f"{prefix}TextModel", NEUTRAL),
+        f"{name}_vision": Family(
+            f"{name}_vision", fields, {tower_class: tower}, tower_class, frozenset("in_chans spatial_patch_size tokens_per_second".split())
+        ),
+    }
+
+
+FAMILIES = {
+    **kin("qwen2_vl", "Qwen2VL", (qwen_vision.QWEN2, qwen_vision.qwen2, "Qwen2VisionTransformerPretrainedModel"), TEXT),
+    **kin("qwen2_5_vl", "Qwen2_5_VL", (qwen_vision.QWEN2_5, qwen_vision.qwen2_5, "Qwen2_5_VisionTransformerPretrainedModel"), TEXT),
+    **kin("qwen3_vl", "Qwen3VL", (qwen_vision.FIELDS, qwen_vision.qwen3, "Qwen3VLVisionModel"), TEXT3),
+}

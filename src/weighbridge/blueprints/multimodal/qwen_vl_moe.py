@@ -1,0 +1,69 @@
+"""Qwen3-VL with experts, and Qwen3.5: Qwen3-VL's tower beside later language models.
+
+Source: arXiv 2511.21631 (Qwen3-VL); names as in transformers 5.23.0, models/qwen3_vl_moe/modeling_qwen3_vl_moe.py,
+models/qwen3_5/modeling_qwen3_5.py and models/qwen3_5_moe/modeling_qwen3_5_moe.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.mixtures.mixtral import MIXTRAL, NO_MLP_BIAS, inner, mixtral, steps
+from weighbridge.blueprints.modules.causal_lm import NEUTRAL, heads
+from weighbridge.blueprints.modules.composite import composed
+from weighbridge.blueprints.modules.mixture_of_experts import every_step
+from weighbridge.blueprints.modules.qwen_vision import FIELDS, qwen3
+from weighbridge.blueprints.modules.vlm_common import NEUTRAL as SEEN
+from weighbridge.blueprints.modules.vlm_common import alone, generation
+from weighbridge.blueprints.multimodal.qwen_vl import body
+from weighbridge.config.family import Family
+from weighbridge.config.fields import LABELS, Field, Sizes, fact, size, switch, variant
+from weighbridge.core.parts import linear
+from weighbridge.core.tree import Part
+
+SHALLOW = variant(FIELDS, deep=fact("deep", ()), deep_runs=fact("deep_runs", 0))
+TEXT = steps(
+    MIXTRAL, every_step(), vocab=151936, hidden=2048, mlp=5632, layers=24, heads=16, qk_norm="head", active=4, expert_mlp=inner(1408),
+    kv_heads=16, experts=size("experts", "num_experts", 60, "E", "experts", "num_local_experts"), block="experts gate", **NO_MLP_BIAS,
+)  # fmt: skip
+
+
+def sequence(c: Sizes) -> Part:
+    """Describe a class over sequences: one output per label on every token, of which one is read."""
+    return Part("", (Part("model", body(c), "backbone"), linear("score", c.text.hidden, c.labels, bias=False)), "model")
+
+
+def tokens(c: Sizes) -> Part:
+    """Describe a class over tokens: one output per label on every token."""
+    return Part("", (Part("model", body(c), "backbone"), linear("score", c.text.hidden, c.labels)), "model")
+
+
+def whole(name: str, prefix: str) -> Family:
+    """Return the type that holds both towers."""
+    fields: tuple[Field, ...] = (
+        composed("vision", "vision_config", f"{name}_vision", fixed=True),
+        composed("text", "text_config", f"{name}_text", fixed=True),
+        switch("tied", "tie_word_embeddings", False),
+        LABELS,
+    )
+    classes = {f"{prefix}Model": alone(body), f"{prefix}ForConditionalGeneration": generation(body)}
+    return Family(name, fields, classes, f"{prefix}Model", SEEN)
+
+
+def tower(name: str, prefix: str, fields: tuple[Field, ...]) -> Family:
+    """Return the type of a tower alone."""
+    return Family(name, fields, {f"{prefix}VisionModel": qwen3}, f"{prefix}VisionModel", frozenset(("deepstack_visual_indexes",)))
+
+
+def _labelled(family: Family) -> Family:
+    labelled = {"Qwen3_5ForSequenceClassification": sequence, "Qwen3_5ForTokenClassification": tokens}
+    return family._replace(classes={**family.classes, **labelled})
+
+
+FAMILIES = {
+    "qwen3_vl_moe": whole("qwen3_vl_moe", "Qwen3VLMoe"),
+    "qwen3_vl_moe_text": Family("qwen3_vl_moe_text", TEXT, heads("Qwen3VLMoeText", mixtral, ""), "Qwen3VLMoeTextModel", NEUTRAL),
+    "qwen3_vl_moe_vision": tower("qwen3_vl_moe_vision", "Qwen3VLMoe", FIELDS),
+    "qwen3_5": _labelled(whole("qwen3_5", "Qwen3_5")),
+    "qwen3_5_vision": tower("qwen3_5_vision", "Qwen3_5", SHALLOW),
+    "qwen3_5_moe": whole("qwen3_5_moe", "Qwen3_5Moe"),
+    "qwen3_5_moe_vision": tower("qwen3_5_moe_vision", "Qwen3_5Moe", SHALLOW),
+}

@@ -1,0 +1,92 @@
+"""SigLIP: CLIP's two towers with a loss for each pair; the image is pooled by a learned query.
+
+Source: arXiv 2303.15343 and 2502.14786; names as in transformers 5.23.0, models/siglip/modeling_siglip.py and
+models/siglip2/modeling_siglip2.py. SigLIP 2 takes images of any shape, cut into patches beforehand.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.clip_towers import encoder, image_fields, stack_fields, text_embeddings, text_fields
+from weighbridge.blueprints.modules.feature_maps import CHANNELS
+from weighbridge.config.family import Family
+from weighbridge.config.fields import LABELS, Field, Sizes, fact, nested, size, switch
+from weighbridge.core.parts import attend, conv2d, embedding, layer_norm, linear, matmul, plain_mlp
+from weighbridge.core.tree import Part, Stream, Tensor, Untold
+
+STACK = stack_fields(768, 3072, 12)
+TEXT = (*text_fields(32000, 64, *STACK), size("projected", "projection_size", lambda c: c.hidden, "E", "width of the shared space"))
+POOLED = switch("pooled", "vision_use_head", True)
+VISION = (*STACK, *image_fields(224, 16), POOLED, fact("cut", False))
+CUT = (
+    *STACK,
+    CHANNELS,
+    size("patch", "patch_size", 16, "P", "side of a patch"),
+    size("patches", "num_patches", 256, "M", "patches of an image"),
+    POOLED,
+    fact("cut", True),
+)
+
+
+def text(c: Sizes) -> Part:
+    """Describe SiglipTextModel: the last token's vector is mapped once more."""
+    head = linear("head", c.hidden, c.projected, stream="one")
+    return Part("", (text_embeddings(c), encoder(c, attention_first=False), layer_norm("final_layer_norm", c.hidden), head), "text")
+
+
+def vision(c: Sizes) -> Part:
+    """Describe SiglipVisionModel: patches without a class token, layers, a norm and, unless left out, the pooling query."""
+    H = c.hidden
+    width = c.channels * c.patch * c.patch
+    patch = linear("patch_embedding", width, H) if c.cut else conv2d("patch_embedding", c.channels, H, c.patch)
+    embeddings = Part("embeddings", (patch, embedding("position_embedding", c.patches, H)), "embeddings")
+    pooler = (pooling(c),) if c.pooled else ()
+    return Part("", (embeddings, encoder(c, attention_first=False), layer_norm("post_layernorm", H), *pooler), "vision", stream=c.patches)
+
+
+def pooling(c: Sizes) -> Part:
+    """Describe the attention of one learned query over all patches, and a feed-forward network on what it finds."""
+    H = c.hidden
+    attention = Part("attention", (
+        Tensor("in_proj_weight", (3 * H, H), "weight"),
+        Tensor("in_proj_bias", (3 * H,), "bias"),
+        linear("out_proj", H, H),
+        # The query is one token; of the patches beside the first, only keys and values are made.
+        matmul("keys_and_values", (c.patches - 1, 2 * H, H)),
+        attend(heads=c.heads, head_dim=c.head_dim, keys=c.patches),
+    ), "cross_attention")  # fmt: skip
+    mlp = plain_mlp("mlp", H, c.mlp, ("fc1", "fc2"), bias=True)
+    return Part("head", (Tensor("probe", (1, 1, H), "embedding"), attention, layer_norm("layernorm", H), mlp), "pooler", stream="one")
+
+
+def siglip(c: Sizes) -> Part:
+    """Describe SiglipModel: both towers, and a scale and a shift for the similarities."""
+    images: Stream = (
+        "batch" if c.vision.pooled else Untold("without its head the vision tower gives no vector that a text is compared with")
+    )
+    return Part("", (
+        Tensor("logit_scale", (1,), "gain"),
+        Tensor("logit_bias", (1,), "shift"),
+        text(c.text)._replace(name="text_model"),
+        vision(c.vision)._replace(name="vision_model"),
+        matmul("similarity", (images, c.text.projected)),
+    ), "model")  # fmt: skip
+
+
+def image_classification(c: Sizes) -> Part:
+    """Describe SiglipForImageClassification: the labels on the mean of the patches, no text."""
+    tower = vision(c.vision)._replace(name="vision_model")
+    return Part("", (tower, linear("classifier", c.vision.hidden, c.labels, stream="one")), "model")
+
+
+def _families(prefix: str, name: str, vision_fields: tuple[Field, ...]) -> dict[str, Family]:
+    """Return the three types that one structure is known by: both towers, and each by itself."""
+    both = (nested("text", "text_config", TEXT), nested("vision", "vision_config", vision_fields), LABELS)
+    classes = {f"{name}Model": siglip, f"{name}ForImageClassification": image_classification}
+    return {
+        prefix: Family(prefix, both, classes, f"{name}Model"),
+        f"{prefix}_text_model": Family(f"{prefix}_text_model", TEXT, {f"{name}TextModel": text}, f"{name}TextModel"),
+        f"{prefix}_vision_model": Family(f"{prefix}_vision_model", vision_fields, {f"{name}VisionModel": vision}, f"{name}VisionModel"),
+    }
+
+
+FAMILIES = {**_families("siglip", "Siglip", VISION), **_families("siglip2", "Siglip2", CUT)}

@@ -1,0 +1,79 @@
+"""The decoder of TrOCR, which reads what a vision encoder saw: BART's, with switches for its positions and its first norm.
+
+Source: arXiv 2109.10282; class and tensor names as in transformers 5.23.0, models/trocr/modeling_trocr.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.config.family import Family
+from weighbridge.config.fields import TIED, Sizes, derived, size, switch
+from weighbridge.core.parts import attend, embedding, fairseq_attention, layer_norm, linear
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Node, Part
+
+
+def decoder(c: Sizes, *, crossed: bool) -> Part:
+    """Describe words, positions (two rows more than the config says), layers and the attention to an encoder."""
+    H = c.hidden
+    layer = Part("layers", (
+        fairseq_attention("self_attn", H, c.heads, c.head_dim),
+        layer_norm("self_attn_layer_norm", H),
+        *(cross(c) if crossed else ()),
+        linear("fc1", H, c.mlp),
+        linear("fc2", c.mlp, H),
+        layer_norm("final_layer_norm", H),
+    ), "layer", repeat=c.layers)  # fmt: skip
+    first: tuple[Node, ...] = (embedding("embed_tokens", c.vocab, H),)
+    if c.learned:
+        first = (*first, embedding("embed_positions", c.positions + 2, H))
+    if c.normed:
+        first = (*first, layer_norm("layernorm_embedding", H))
+    return Part("decoder", (*first, layer), "decoder")
+
+
+def cross(c: Sizes) -> tuple[Part, ...]:
+    """Describe attention to an encoder's states, which may be of another width."""
+    H = c.hidden
+    inner = Part("encoder_attn", (
+        linear("k_proj", c.seen, H, stream="encoder"),
+        linear("v_proj", c.seen, H, stream="encoder"),
+        linear("q_proj", H, H),
+        linear("out_proj", H, H),
+        attend(heads=c.heads, head_dim=c.head_dim, keys="encoder"),
+    ), "cross_attention", given="encoder")  # fmt: skip
+    return (inner, layer_norm("encoder_attn_layer_norm", H)._replace(given="encoder"))
+
+
+def bare(c: Sizes) -> Part:
+    """Describe TrOCRDecoder."""
+    return decoder(c, crossed=c.crossed)._replace(name="", kind="model")
+
+
+def wrapper(c: Sizes) -> Part:
+    """Describe TrOCRDecoderWrapper."""
+    return Part("", (decoder(c, crossed=c.crossed),), "model")
+
+
+def causal(c: Sizes) -> Part:
+    """Describe TrOCRForCausalLM, which is a decoder whatever the config says."""
+    head = linear("output_projection", c.hidden, c.vocab, bias=False, tied_to="model.decoder.embed_tokens.weight" if c.tied else None)
+    return Part("", (Part("model", (decoder(c, crossed=True),), "backbone"), head), "model")
+
+
+FIELDS = (
+    size("vocab", "vocab_size", 50265, "V", "vocabulary size"),
+    size("positions", "max_position_embeddings", 512, "S", "positions"),
+    size("hidden", "d_model", 1024, "H", "hidden size", "hidden_size"),
+    size("mlp", "decoder_ffn_dim", 4096, "I", "intermediate size"),
+    size("layers", "decoder_layers", 12, "L", "layers", "num_hidden_layers"),
+    size("heads", "decoder_attention_heads", 16, "A", "attention heads", "num_attention_heads"),
+    derived("head_dim", lambda c: exact(c.hidden, c.heads), "d_model", "decoder_attention_heads"),
+    size("seen", "cross_attention_hidden_size", lambda c: c.hidden, "E", "hidden size of the encoder"),
+    switch("crossed", "is_decoder", False),
+    switch("learned", "use_learned_position_embeddings", True),
+    switch("normed", "layernorm_embedding", True),
+    TIED,
+)
+SKIPPED = frozenset({"activation_function", "init_std", "scale_embedding"})
+CLASSES = {"TrOCRDecoder": bare, "TrOCRDecoderWrapper": wrapper, "TrOCRForCausalLM": causal}
+FAMILIES = {"trocr": Family("trocr", FIELDS, CLASSES, "TrOCRForCausalLM", SKIPPED)}

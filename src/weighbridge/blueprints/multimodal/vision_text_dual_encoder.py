@@ -1,0 +1,36 @@
+"""A vision and a text model of any types, put side by side as in CLIP.
+
+Source: arXiv 2111.07991 (LiT); names as in transformers 5.23.0,
+models/vision_text_dual_encoder/modeling_vision_text_dual_encoder.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.clip_towers import PROJECTED, SCALE, projection, similarity
+from weighbridge.blueprints.modules.composite import composed, submodel, under
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes
+from weighbridge.core.tree import Part
+
+FIELDS = (
+    composed("vision", "vision_config", "vit clip_vision_model deit"),
+    composed("text", "text_config", "bert roberta"),
+    PROJECTED,
+)
+
+
+def dual(c: Sizes) -> Part:
+    """Describe VisionTextDualEncoderModel."""
+    return Part("", (
+        SCALE,
+        under("vision_model", submodel(c.vision)),
+        under("text_model", submodel(c.text)),
+        projection("visual_projection", c.vision.hidden, c.projected),
+        projection("text_projection", c.text.hidden, c.projected),
+        similarity(c.projected),
+    ), "model")  # fmt: skip
+
+
+NAME = "vision-text-dual-encoder"
+NEUTRAL = frozenset(("logit_scale_init_value",))
+FAMILIES = {NAME: Family(NAME, FIELDS, {"VisionTextDualEncoderModel": dual}, "VisionTextDualEncoderModel", NEUTRAL)}

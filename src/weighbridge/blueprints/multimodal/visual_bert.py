@@ -1,0 +1,84 @@
+"""VisualBERT: BERT that reads regions of an image beside a text.
+
+Source: arXiv 1908.03557, section 3; names as in transformers 5.23.0, models/visual_bert/modeling_visual_bert.py. No config
+says how many regions there are, and the reference runs without them: the arithmetic is that of a text alone.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.encoders.bert import POOLED, SHARED, embeddings, layer, masked_lm_head, next_sentence, pooler
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, fact, size, switch
+from weighbridge.core.parts import embedding, linear
+from weighbridge.core.tree import Node, Part, Untold
+
+FIELDS = (
+    *SHARED,
+    size("region", "visual_embedding_dim", 512, "R", "width of a region's features"),
+    switch("bypass", "bypass_transformer", False),
+    fact("crossed", False),
+    POOLED,
+)
+REGIONS = "regions of an image"
+"""A stream that is not given: what waits for it is stored, and runs beside an image only."""
+
+
+def encoder(c: Sizes, *, pooled: bool = True) -> tuple[Part, ...]:
+    """Describe BERT with tables and a map for regions and, where these pass the layers by, a layer that joins them."""
+    tables = embeddings(c)
+    regions = (
+        embedding("visual_token_type_embeddings", c.types, c.hidden),
+        embedding("visual_position_embeddings", c.positions, c.hidden),
+        linear("visual_projection", c.region, c.hidden)._replace(given=REGIONS),
+    )
+    joining = (layer(c)._replace(name="additional_layer", repeat=None, given=REGIONS),) if c.bypass else ()
+    last = (*((pooler(c),) if pooled else ()), *joining)
+    return (tables._replace(children=(*tables.children, *regions)), Part("encoder", (layer(c),), "encoder"), *last)
+
+
+def visual_bert(c: Sizes) -> Part:
+    """Describe VisualBertModel."""
+    return Part("", encoder(c, pooled=c.pooled), "model")
+
+
+def _on_top(c: Sizes, *head: Node) -> Part:
+    return Part("", (Part("visual_bert", encoder(c), "backbone"), *head), "model")
+
+
+def _pre_training(c: Sizes) -> Part:
+    words = "visual_bert.embeddings.word_embeddings.weight"
+    return Part("cls", (masked_lm_head(c, words), next_sentence(c)), "head")
+
+
+def pre_training(c: Sizes) -> Part:
+    """Describe VisualBertForPreTraining: the vocabulary head, and whether a text belongs to the image."""
+    return _on_top(c, _pre_training(c))
+
+
+def multiple_choice(c: Sizes) -> Part:
+    """Describe VisualBertForMultipleChoice: one output on the pooled token."""
+    return _on_top(c, linear("cls", c.hidden, 1, stream="one"))
+
+
+def labels(c: Sizes) -> Part:
+    """Describe VisualBertForQuestionAnswering and ForVisualReasoning: one output per label on one token."""
+    return _on_top(c, linear("cls", c.hidden, c.labels, stream="one"))
+
+
+def alignment(c: Sizes) -> Part:
+    """Describe VisualBertForRegionToPhraseAlignment: one head of attention of phrases over regions; the other heads do not run."""
+    width = c.head_dim
+    head = Part("attention", tuple(linear(name, c.hidden, width) for name in ("query", "key", "value")), "cross_attention",
+                stream=Untold("no config says how many phrases are looked for in how many regions"))  # fmt: skip
+    return _on_top(c, _pre_training(c), head)
+
+
+CLASSES = {
+    "VisualBertModel": visual_bert,
+    "VisualBertForPreTraining": pre_training,
+    "VisualBertForMultipleChoice": multiple_choice,
+    "VisualBertForQuestionAnswering": labels,
+    "VisualBertForVisualReasoning": labels,
+    "VisualBertForRegionToPhraseAlignment": alignment,
+}
+FAMILIES = {"visual_bert": Family("visual_bert", FIELDS, CLASSES, "VisualBertModel", frozenset(("special_visual_initialize",)))}

@@ -1,0 +1,124 @@
+"""X-CLIP: CLIP over the frames of a video, which send each other messages; the video prompts the text.
+
+Source: arXiv 2208.02816, section 3; names as in transformers 5.23.0, models/x_clip/modeling_x_clip.py. The vision tower runs
+once for each frame; every text is prompted by every video.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.clip_towers import (
+    PROJECTED,
+    SCALE,
+    encoder,
+    image_fields,
+    projection,
+    settled,
+    similarity,
+    stack_fields,
+    text_fields,
+    vision_embeddings,
+)  # fmt: skip
+from weighbridge.blueprints.multimodal.clip import text
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, altered, derived, nested, size
+from weighbridge.core.parts import attend, fairseq_attention, layer_norm, linear, plain_mlp
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Part, Tensor
+
+TEXT = text_fields(49408, 77, *stack_fields(512, 2048, 8))
+VISION = (
+    *stack_fields(768, 3072, 12),
+    *image_fields(224, 32),
+    size("frames", "num_frames", 8, "F", "frames of a video"),
+    size("mit_hidden", "mit_hidden_size", 512, "H_m", "width of the layers over frames"),
+    size("mit_mlp", "mit_intermediate_size", 2048, "I_m", "intermediate size of the layers over frames"),
+    size("mit_layers", "mit_num_hidden_layers", 1, "L_m", "layers over frames"),
+    size("mit_heads", "mit_num_attention_heads", 8, "A_m", "attention heads over frames"),
+    derived("mit_head_dim", lambda c: exact(c.mit_hidden, c.mit_heads), "mit_hidden_size", "mit_num_attention_heads"),
+)
+FIELDS = (
+    nested("text", "text_config", TEXT),
+    nested("vision", "vision_config", VISION),
+    PROJECTED,
+    size("prompt_layers", "prompt_layers", 2, "L_p", "layers of the prompt"),
+    size("prompt_heads", "prompt_num_attention_heads", 8, "A_p", "attention heads of the prompt"),
+)
+
+
+def layer(c: Sizes) -> Part:
+    """Describe one layer, repeated: the frame's message, from attention over all frames, is one more token for its patches to look at."""
+    H = c.hidden
+    message = fairseq_attention("message_attn", H, c.heads, c.head_dim, keys=None)
+    over_frames = tuple(child._replace(keys=c.frames) if child.name == "attend" else child for child in message.children)  # type: ignore[call-arg]
+    return Part("layers", (
+        fairseq_attention("self_attn", H, c.heads, c.head_dim)._replace(stream=c.patches + 2),
+        layer_norm("layer_norm1", H)._replace(stream=c.patches + 2),
+        plain_mlp("mlp", H, c.mlp, ("fc1", "fc2"), bias=True),
+        layer_norm("layer_norm2", H),
+        linear("message_fc", H, H, stream="one"),
+        layer_norm("message_ln", H)._replace(stream="one"),
+        message._replace(children=over_frames, stream="one"),
+    ), "layer", repeat=c.layers)  # fmt: skip
+
+
+def vision(c: Sizes) -> Part:
+    """Describe the vision tower, run once for each frame."""
+    H = c.hidden
+    norms = layer_norm("post_layernorm", H)._replace(stream="one"), layer_norm("pre_layernorm", H)
+    children = (vision_embeddings(c), Part("encoder", (layer(c),), "encoder"), *norms)
+    return Part("", children, "vision", stream=c.patches + 1, runs=c.frames)
+
+
+def alone(c: Sizes) -> Part:
+    """Describe XCLIPVisionModel, for the frames of one video."""
+    return Part("", (vision(c),), "model")
+
+
+def integration(c: Sizes) -> Part:
+    """Describe the transformer over the frames' vectors."""
+    inner = altered(c, hidden=c.mit_hidden, mlp=c.mit_mlp, layers=c.mit_layers, heads=c.mit_heads, head_dim=c.mit_head_dim)
+    positions = Tensor("position_embedding", (1, c.frames, c.mit_hidden), "embedding")
+    return Part("mit", (positions, encoder(inner)), "encoder", stream=c.frames)
+
+
+def prompting(c: Sizes) -> Part:
+    """Describe how each text looks at the patches of a video, the mean over its frames."""
+    E, patches = c.projected, c.vision.patches
+    looking = Part("cross_attn", (
+        *(linear(f"{name}_proj", E, E, bias=False, stream=patches) for name in "kv"),
+        linear("q_proj", E, E, bias=False),
+        linear("proj", E, E),
+        attend(heads=c.prompt_heads, head_dim=exact(E, c.prompt_heads), keys=patches),
+    ), "cross_attention")  # fmt: skip
+    mlp = Part("mlp", (linear("0", E, 4 * E), linear("3", 4 * E, E)), "feed_forward")
+    layers = Part("decoder", (looking, layer_norm("norm1", E), layer_norm("norm3", E), mlp), "layer", repeat=c.prompt_layers)
+    first = layer_norm("layernorm", E)._replace(stream=patches)
+    return Part("prompts_generator", (Tensor("alpha", (E,), "gain"), first, layers), "decoder", stream="batch")
+
+
+def xclip(c: Sizes) -> Part:
+    """Describe XCLIPModel."""
+    H, E, frames = c.vision.hidden, c.projected, c.vision.frames
+    return Part("", (
+        SCALE,
+        Part("", (Tensor("prompts_visual_projection", (H, E), "weight"),), "projector", stream=frames * c.vision.patches),
+        text(c.text)._replace(name="text_model"),
+        vision(c.vision)._replace(name="vision_model"),
+        projection("visual_projection", H, E)._replace(stream=frames),
+        projection("text_projection", c.text.hidden, E),
+        layer_norm("prompts_visual_layernorm", H)._replace(stream=frames * c.vision.patches),
+        integration(c.vision),
+        prompting(c),
+        similarity(E),
+    ), "model")  # fmt: skip
+
+
+NEUTRAL = frozenset(
+    """logit_scale_init_value prompt_alpha prompt_hidden_act prompt_attention_dropout prompt_projection_dropout drop_path_rate
+    projection_dim""".split()
+)
+FAMILIES = {
+    "xclip": Family("xclip", FIELDS, {"XCLIPModel": xclip}, "XCLIPModel", NEUTRAL, settle=settled),
+    "xclip_text_model": Family("xclip_text_model", TEXT, {"XCLIPTextModel": text}, "XCLIPTextModel", NEUTRAL),
+    "xclip_vision_model": Family("xclip_vision_model", VISION, {"XCLIPVisionModel": alone}, "XCLIPVisionModel", NEUTRAL),
+}

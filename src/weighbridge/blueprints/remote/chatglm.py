@@ -1,0 +1,78 @@
+"""ChatGLM2 and ChatGLM3 (2023): the second and third 6B of "GLM-130B" (Zeng et al.); their code stands beside their files on the Hub.
+
+Source: arXiv 2210.02414; modeling_chatglm.py of zai-org/chatglm3-6b. Held to published totals, not to a live class. The first
+ChatGLM-6B has the same model type and another architecture, and is refused.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.causal_lm import NEUTRAL
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Field, Sizes, size, switch
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import attend, embedding, linear, rms_norm
+from weighbridge.core.tree import Node, Part
+
+
+def _refused(width: object) -> object:
+    if width is not None:
+        raise ConfigError("the first ChatGLM-6B is not described; ChatGLM2 and 3 are", key="inner_hidden_size", value=width)
+    return width
+
+
+def _only_rms(rms: object) -> object:
+    if rms is not True:
+        raise ConfigError("ChatGLM with layer norms is not described", key="rmsnorm", value=rms)
+    return rms
+
+
+FIELDS = (
+    size("vocab", "padded_vocab_size", 65024, "V", "vocabulary size, padded"),
+    size("hidden", "hidden_size", 4096, "H", "hidden size"),
+    size("mlp", "ffn_hidden_size", 13696, "I", "intermediate size"),
+    size("layers", "num_layers", 28, "L", "layers"),
+    size("heads", "num_attention_heads", 32, "A", "attention heads"),
+    size("head_dim", "kv_channels", 128, "D", "width of a head"),
+    switch("grouped", "multi_query_attention", False),
+    size("groups", "multi_query_group_num", 1, "K", "key-value heads"),
+    switch("qkv_bias", "add_qkv_bias", False),
+    switch("biased", "add_bias_linear", False),
+    switch("last_norm", "post_layer_norm", True),
+    Field("rms", "rmsnorm", True, "choice", read=_only_rms, silent=True),
+    Field("first", "inner_hidden_size", None, "choice", read=_refused, silent=True),
+)
+
+
+def chatglm(c: Sizes) -> tuple[Node, ...]:
+    """Describe ChatGLM2 with its head, which stands inside the body and is never tied."""
+    H, width = c.hidden, c.heads * c.head_dim
+    kept = c.groups if c.grouped else c.heads
+    attention = Part("self_attention", (
+        linear("query_key_value", H, width + 2 * kept * c.head_dim, bias=c.qkv_bias or c.biased),
+        linear("dense", width, H, bias=c.biased),
+        attend(heads=c.heads, kv_heads=kept, head_dim=c.head_dim),
+    ), "self_attention")  # fmt: skip
+    gate_up, down = linear("dense_h_to_4h", H, 2 * c.mlp, bias=c.biased), linear("dense_4h_to_h", c.mlp, H, bias=c.biased)
+    layer = Part("layers", (
+        rms_norm("input_layernorm", H),
+        attention,
+        rms_norm("post_attention_layernorm", H),
+        Part("mlp", (gate_up, down), "feed_forward"),
+    ), "layer", repeat=c.layers)  # fmt: skip
+    return (
+        Part("embedding", (embedding("word_embeddings", c.vocab, H),), "embeddings"),
+        Part("encoder", (layer, *((rms_norm("final_layernorm", H),) if c.last_norm else ())), "decoder"),
+        linear("output_layer", H, c.vocab, bias=c.biased),
+    )
+
+
+SKIPPED = NEUTRAL | frozenset(
+    """apply_query_key_layer_scaling apply_residual_connection_post_layernorm attention_softmax_in_fp32 bias_dropout_fusion
+    fp32_residual_connection interleaved_qkv kv_cache layernorm_epsilon original_rope pre_seq_len prefix_projection quantization_bit
+    rope_ratio seq_length tie_word_embeddings vocab_size""".split()
+)
+CLASSES = {
+    "ChatGLMModel": lambda c: Part("", chatglm(c), "model"),
+    "ChatGLMForConditionalGeneration": lambda c: Part("", (Part("transformer", chatglm(c), "backbone"),), "model"),
+}
+FAMILIES = {"chatglm": Family("chatglm", FIELDS, CLASSES, "ChatGLMForConditionalGeneration", SKIPPED)}

@@ -1,0 +1,75 @@
+"""Llama's likes of 2023 and 2024 whose code stands beside their files on the Hub: InternLM, MiniCPM, Orion, Baichuan.
+
+Source: modeling_internlm.py of internlm/internlm-7b, modeling_minicpm.py of openbmb/MiniCPM-2B-sft-bf16, modeling_orion.py of
+OrionStarAI/Orion-14B-Base, modeling_baichuan.py of baichuan-inc/Baichuan2-7B-Base. Held to published totals, not to a live class.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.decoders.llama import LLAMA, llama
+from weighbridge.blueprints.modules.causal_lm import FIELDS, HEAD_DIM, NEUTRAL, UNBIASED, attention, heads
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Field, Sizes, derived, switch, variant
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import attend, embedding, gated_mlp, layer_norm, linear, rms_norm
+from weighbridge.core.tree import Node, Part
+
+
+def orion(c: Sizes) -> tuple[Node, ...]:
+    """Describe Orion: Llama with layer norms."""
+    layer = Part("layers", (
+        attention(c),
+        gated_mlp("mlp", c.hidden, c.mlp),
+        layer_norm("input_layernorm", c.hidden),
+        layer_norm("post_attention_layernorm", c.hidden),
+    ), "layer", repeat=c.layers)  # fmt: skip
+    return (embedding("embed_tokens", c.vocab, c.hidden), layer, layer_norm("norm", c.hidden))
+
+
+def baichuan(c: Sizes) -> tuple[Node, ...]:
+    """Describe Baichuan: Llama with one layer for queries, keys and values."""
+    H = c.hidden
+    layer = Part("layers", (
+        Part("self_attn", (
+            linear("W_pack", H, 3 * H, bias=False),
+            linear("o_proj", H, H, bias=False),
+            attend(heads=c.heads, head_dim=c.head_dim),
+        ), "self_attention"),
+        gated_mlp("mlp", H, c.mlp),
+        rms_norm("input_layernorm", H),
+        rms_norm("post_attention_layernorm", H),
+    ), "layer", repeat=c.layers)  # fmt: skip
+    return (embedding("embed_tokens", c.vocab, H), layer, rms_norm("norm", H))
+
+
+def _dense(experts: object) -> object:
+    """Refuse MiniCPM-MoE, which shares its model type with the dense models."""
+    if experts:
+        raise ConfigError("MiniCPM with experts is not described", key="num_experts", value=experts)
+    return experts
+
+
+INTERNLM = variant(
+    LLAMA, vocab=103168, head_dim=HEAD_DIM, kv_heads=derived("kv_heads", lambda c: c.heads, "num_attention_heads"),
+    qkv_bias=switch("qkv_bias", "bias", True), out_bias=switch("out_bias", "bias", True), mlp_bias=UNBIASED["mlp_bias"],
+)  # fmt: skip
+MINICPM = variant(LLAMA, Field("moe", "num_experts", 0, "choice", read=_dense), tied=True, head_dim=HEAD_DIM, mlp_bias=UNBIASED["mlp_bias"])
+ORION = variant(FIELDS, vocab=84608, mlp=15360, hidden=5120, layers=40, heads=40, head_dim=HEAD_DIM, mlp_bias=UNBIASED["mlp_bias"])
+BAICHUAN = variant(
+    tuple(field for field in FIELDS if field.word not in ("kv_heads", "qkv_bias", "out_bias", "mlp_bias")), vocab=64000, head_dim=HEAD_DIM
+)
+
+SKIPPED = NEUTRAL | frozenset(
+    """dim_model_base gptq_model_max_length model_max_length rotary scale_depth scale_emb z_loss_weight alibi_mask
+    interleaved_sliding_window""".split()
+)
+FAMILIES = {
+    "internlm": Family("internlm", INTERNLM, heads("InternLM", llama, "lm sequence"), "InternLMModel", SKIPPED),
+    "minicpm": Family("minicpm", MINICPM, heads("MiniCPM", llama, "lm sequence"), "MiniCPMModel", SKIPPED),
+    "orion": Family("orion", ORION, heads("Orion", orion, "lm sequence"), "OrionModel", SKIPPED),
+    "baichuan": Family(
+        "baichuan", BAICHUAN,
+        heads("Baichuan", baichuan, "lm") | {"BaiChuanForCausalLM": heads("Baichuan", baichuan, "lm")["BaichuanForCausalLM"]},
+        "BaichuanModel", SKIPPED,
+    ),
+}  # fmt: skip

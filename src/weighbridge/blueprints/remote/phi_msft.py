@@ -1,0 +1,67 @@
+"""Phi, in the code that Microsoft published beside its files in 2023 (phi-msft), before the reference library had it.
+
+Source: arXiv 2309.05463; modeling_phi.py of microsoft/phi-1_5 and microsoft/phi-2 as of late 2023, whose layers are GPT-2's in name.
+Held to published totals, not to a live class; they are those of the reference's own Phi.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.causal_lm import NEUTRAL
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Field, Sizes, derived, size, told
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, plain_mlp
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Node, Part
+
+
+def phi(c: Sizes) -> tuple[Node, ...]:
+    """Describe words and layers in which attention and the MLP read the same norm."""
+    H, A, K, D = c.hidden, c.heads, c.kv_heads, c.head_dim
+    layer = Part("h", (
+        layer_norm("ln", H),
+        Part("mixer", (
+            linear("Wqkv", H, (A + 2 * K) * D),
+            linear("out_proj", H, H),
+            attend(heads=A, kv_heads=K, head_dim=D),
+        ), "self_attention"),
+        plain_mlp("mlp", H, c.mlp, ("fc1", "fc2"), bias=True),
+    ), "layer", repeat=c.layers)  # fmt: skip
+    return (Part("embd", (embedding("wte", c.vocab, H),), "embeddings"), layer)
+
+
+def causal(c: Sizes) -> Part:
+    """Describe PhiForCausalLM: the last norm belongs to the head, which has a bias."""
+    head = Part("lm_head", (layer_norm("ln", c.hidden), linear("linear", c.hidden, c.vocab)), "head")
+    return Part("", (Part("transformer", phi(c), "backbone"), head), "model")
+
+
+def _whole(c: Sizes) -> bool:
+    if c.vocab % c.multiple:
+        raise ConfigError(
+            f"the published code rounds it up to a multiple of {c.multiple}", key="vocab_size", value=c.vocab, hint="state it rounded"
+        )
+    return True
+
+
+def _untied(value: object) -> object:
+    if value:
+        raise ConfigError("the published code ties nothing", key="tie_word_embeddings", value=value)
+    return value
+
+
+FIELDS = (
+    size("vocab", "vocab_size", 51200, "V", "vocabulary size"),
+    size("hidden", "n_embd", 1024, "H", "hidden size", "hidden_size"),
+    size("layers", "n_layer", 20, "L", "layers", "num_hidden_layers"),
+    size("heads", "n_head", 16, "A", "attention heads", "num_attention_heads"),
+    size("kv_heads", "n_head_kv", lambda c: c.heads, "K", "key-value heads"),
+    size("mlp", "n_inner", lambda c: 4 * c.hidden, "I", "intermediate size"),
+    derived("head_dim", lambda c: exact(c.hidden, c.heads), "n_embd", "n_head"),
+    Field("multiple", "pad_vocab_size_multiple", 64, "choice", silent=True),
+    told("whole", _whole),
+    Field("shared", "tie_word_embeddings", False, "choice", read=_untied, silent=True),
+)
+SKIPPED = NEUTRAL | {"activation_function", "flash_attn", "flash_rotary", "fused_dense", "n_positions"}
+CLASSES = {"PhiModel": lambda c: Part("", phi(c), "model"), "PhiForCausalLM": causal}
+FAMILIES = {"phi-msft": Family("phi-msft", FIELDS, CLASSES, "PhiForCausalLM", SKIPPED)}

@@ -1,0 +1,54 @@
+"""Qwen, the first (2023): "Qwen Technical Report" (Bai et al.); its code stands beside its files on the Hub.
+
+Source: arXiv 2309.16609; modeling_qwen.py of Qwen/Qwen-7B. Held to published totals, not to a live class.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.causal_lm import NEUTRAL, heads
+from weighbridge.config.family import Family
+from weighbridge.config.fields import LABELS, TIED, Sizes, fact, size, switch
+from weighbridge.core.parts import attend, embedding, linear, rms_norm
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Node, Part
+
+FIELDS = (
+    size("vocab", "vocab_size", 151936, "V", "vocabulary size"),
+    size("hidden", "hidden_size", 4096, "H", "hidden size"),
+    size("mlp", "intermediate_size", 22016, "I", "width of gate and up projection together"),
+    size("layers", "num_hidden_layers", 32, "L", "layers"),
+    size("heads", "num_attention_heads", 32, "A", "attention heads"),
+    size("head_dim", "kv_channels", 128, "D", "width of a head"),
+    LABELS,
+    TIED._replace(default=False),
+    switch("unbiased", "no_bias", True),
+    fact("head_bias", False),
+)
+
+
+def qwen(c: Sizes) -> tuple[Node, ...]:
+    """Describe GPT-2's outline with Llama's parts; only queries, keys and values have biases."""
+    H, width, half, biased = c.hidden, c.heads * c.head_dim, exact(c.mlp, 2), not c.unbiased
+    layer = Part("h", (
+        rms_norm("ln_1", H),
+        Part("attn", (
+            linear("c_attn", H, 3 * width),
+            linear("c_proj", H, width, bias=biased),
+            attend(heads=c.heads, head_dim=c.head_dim),
+        ), "self_attention"),
+        rms_norm("ln_2", H),
+        Part("mlp", (
+            linear("w1", H, half, bias=biased),
+            linear("w2", H, half, bias=biased),
+            linear("c_proj", half, H, bias=biased),
+        ), "feed_forward"),
+    ), "layer", repeat=c.layers)  # fmt: skip
+    return (embedding("wte", c.vocab, H), layer, rms_norm("ln_f", H))
+
+
+SKIPPED = NEUTRAL | frozenset(
+    """attn_dropout_prob bf16 emb_dropout_prob fp16 fp32 onnx_safe scale_attn_weights seq_length softmax_in_fp32 use_cache_kernel
+    use_cache_quantization use_dynamic_ntk use_flash_attn use_logn_attn""".split()
+)
+CLASSES = heads("QWen", qwen, "lm", prefix="transformer", table="wte", lm="LMHeadModel")
+FAMILIES = {"qwen": Family("qwen", FIELDS, CLASSES, "QWenModel", SKIPPED)}

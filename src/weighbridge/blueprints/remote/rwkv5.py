@@ -1,0 +1,62 @@
+"""RWKV-5, "Eagle" (Peng et al., 2024): RWKV whose state is a matrix for each head; its code stands beside its files on the Hub.
+
+Source: arXiv 2404.05892, sections 4 and 5; modeling_rwkv5.py of RWKV/rwkv-5-world-1b5. Held to the parameters that the paper states,
+13 D^2 L + 14 D L + 4 D + 2 D V, not to a live class.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.causal_lm import NEUTRAL
+from weighbridge.blueprints.state_space import rwkv
+from weighbridge.config.family import Family
+from weighbridge.config.fields import TIED, Sizes, derived, fact, size
+from weighbridge.core.parts import embedding, layer_norm, linear, matmul, stack
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Node, Part, Tensor
+
+
+def rwkv5(c: Sizes) -> tuple[Node, ...]:
+    """Describe embeddings, layers of time mixing and channel mixing, and a last norm; the first layer norms the embeddings too."""
+    H = c.hidden
+
+    def layer(first: bool) -> tuple[Node, ...]:
+        before = (layer_norm("pre_ln", H),) if first else ()
+        return (*before, layer_norm("ln1", H), layer_norm("ln2", H), time_mixing(c), rwkv.channel_mixing(c))
+
+    kinds = [True, *[False] * (c.depth - 1)]
+    return (embedding("embeddings", c.vocab, H), *stack("blocks", kinds, c.layers, layer), layer_norm("ln_out", H))
+
+
+def time_mixing(c: Sizes) -> Part:
+    """Describe the recurrence: each token adds the product of its key and value to a state that decays."""
+    H, wide, A, D = c.hidden, c.attended, c.heads, c.head_dim
+    return Part("attention", (
+        Tensor("time_decay", (A, D), "gain"),
+        Tensor("time_faaaa", (A, D), "gain"),
+        *rwkv.mixes(c, "gate", "key", "value", "receptance"),
+        *(linear(name, H, wide, bias=False) for name in ("key", "value", "receptance", "gate")),
+        linear("output", wide, H, bias=False),
+        layer_norm("ln_x", wide)._replace(kind="group_norm"),
+        matmul("state", (2, "seq", A, D, D)),
+    ), "recurrence")  # fmt: skip
+
+
+def causal(c: Sizes) -> Part:
+    """Describe Rwkv5ForCausalLM."""
+    return rwkv.causal(c, rwkv5)
+
+
+FIELDS = (
+    size("vocab", "vocab_size", 65536, "V", "vocabulary size"),
+    size("hidden", "hidden_size", 768, "H", "hidden size"),
+    size("attended", "attention_hidden_size", lambda c: c.hidden, "F", "width of time mixing"),
+    size("mlp", "intermediate_size", lambda c: 7 * c.hidden // 64 * 32, "I", "intermediate size"),
+    size("layers", "num_hidden_layers", 24, "L", "layers"),
+    size("head_dim", "head_size", 64, "D", "width of a head"),
+    derived("heads", lambda c: exact(c.attended, c.head_dim), "attention_hidden_size", "head_size"),
+    fact("depth", lambda c: c.layers),
+    TIED._replace(default=False),
+)
+SKIPPED = NEUTRAL | {"context_length", "head_size_divisor", "model_version", "num_attention_heads", "rescale_every"}
+CLASSES = {"Rwkv5Model": lambda c: Part("", rwkv5(c), "model"), "Rwkv5ForCausalLM": causal}
+FAMILIES = {"rwkv5": Family("rwkv5", FIELDS, CLASSES, "Rwkv5ForCausalLM", SKIPPED)}

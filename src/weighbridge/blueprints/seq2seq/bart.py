@@ -1,0 +1,97 @@
+"""BART and its kin: one encoder and decoder under many names, told apart by where norms stand and what positions are.
+
+Source: arXiv 1910.13461 (BART), 2001.08210 (mBART), 2103.06333 (PLBART), 1912.08777 (PEGASUS), 2010.11125 (M2M-100),
+2207.04672 (NLLB), 2004.13637 (Blender); names as in transformers 5.23.0, models/bart/modeling_bart.py and its siblings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from weighbridge.blueprints.modules.fairseq_transformer import NEUTRAL, Style, backbone, fields, layer, stack
+from weighbridge.config.family import Blueprint, Family
+from weighbridge.config.fields import Field, Sizes
+from weighbridge.core.parts import linear
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part, Tensor
+
+
+def generation(c: Sizes, style: Style) -> Part:
+    """Describe the class that writes: a head on the decoder that is the shared table again."""
+    return writing(c, backbone(c, style, "model."), style.logits_bias)
+
+
+def writing(c: Sizes, sides: tuple[Part, ...], logits_bias: bool = True) -> Part:
+    """Put the head that writes on both *sides*."""
+    bias = (Tensor("final_logits_bias", (1, c.vocab), "buffer"),) if logits_bias else ()
+    head = linear("lm_head", c.hidden, c.vocab, bias=False, tied_to="model.shared.weight" if c.tied else None, stream="decoder")
+    return Part("", (*bias, Part("model", sides, "backbone"), head), "model")
+
+
+def encoder(c: Sizes, style: Style) -> Part:
+    """Describe the encoder alone."""
+    return Part("", stack(c, style, c.vocab, None, layer(c)), "model")
+
+
+def decoder(c: Sizes, style: Style, vocab: Size | None = None) -> Part:
+    """Describe the decoder alone; its cross-attention stays, and runs if it is given states to attend to."""
+    return Part("", stack(c, style, c.vocab if vocab is None else vocab, None, layer(c, memory="encoder")), "model")
+
+
+def wrapped(inner: Part) -> Part:
+    """Put a decoder alone under its name, as the reference wraps it."""
+    return Part("", (inner._replace(name="decoder", kind="decoder"),), "model")
+
+
+def causal(c: Sizes, alone: Part, *, tied: bool = True) -> Part:
+    """Put its head on a decoder alone."""
+    inner = alone._replace(name="decoder", kind="decoder")
+    tied_to = "model.decoder.embed_tokens.weight" if c.tied and tied else None
+    return Part("", (Part("model", (inner,), "backbone"), linear("lm_head", c.hidden, c.vocab, bias=False, tied_to=tied_to)), "model")
+
+
+def sequence_classification(c: Sizes, sides: tuple[Part, ...]) -> Part:
+    """Put two layers on the decoder's last token."""
+    head = Part("classification_head", (linear("dense", c.hidden, c.hidden), linear("out_proj", c.hidden, c.labels)), "head", stream="one")
+    return Part("", (Part("model", sides, "backbone"), head), "model")
+
+
+def question_answering(c: Sizes, sides: tuple[Part, ...]) -> Part:
+    """Put start and end on the decoder's tokens: always two outputs, whatever the number of labels."""
+    head = linear("qa_outputs", c.hidden, 2, stream="decoder")
+    return Part("", (Part("model", sides, "backbone"), head), "model")
+
+
+HEADS: Mapping[str, Callable[[Sizes, Style], Part]] = {
+    "Model": lambda c, style: Part("", backbone(c, style), "model"),
+    "ForConditionalGeneration": generation,
+    "ForCausalLM": lambda c, style: causal(c, decoder(c, style)),
+    "ForSequenceClassification": lambda c, style: sequence_classification(c, backbone(c, style, "model.")),
+    "ForQuestionAnswering": lambda c, style: question_answering(c, backbone(c, style, "model.")),
+    "Encoder": encoder,
+    "Decoder": decoder,
+    "DecoderWrapper": lambda c, style: wrapped(decoder(c, style)),
+}
+
+
+def kin(model_type: str, name: str, table: tuple[Field, ...], style: Style, *heads: str) -> Family:
+    """Return one model type: its name, its defaults, its style, and the heads it has beside those that all have."""
+    wanted = ("Model", "ForConditionalGeneration", "Encoder", "Decoder", *heads)
+    classes: dict[str, Blueprint] = {name + head: lambda c, build=HEADS[head]: build(c, style) for head in wanted}  # type: ignore[misc]
+    return Family(model_type, table, classes, f"{name}Model", NEUTRAL)
+
+
+BART = fields(50265, 1024, 1024, 4096, (12, 12), 16)
+WRITES = ("ForCausalLM", "DecoderWrapper")
+CLASSIFIES = "ForSequenceClassification"
+ANSWERS = "ForQuestionAnswering"
+
+FAMILIES = {entry.model_type: entry for entry in (
+    kin("bart", "Bart", fields(50265, 1024, 1024, 4096, (12, 12), 16, 3), Style(offset=2, embed_norm=True), *WRITES, CLASSIFIES, ANSWERS),
+    kin("mbart", "MBart", BART, Style(offset=2, embed_norm=True, final_norm=True), *WRITES, CLASSIFIES, ANSWERS),
+    kin("plbart", "PLBart", fields(50005, 1024, 768, 3072, (6, 6), 12), Style(offset=2, embed_norm=True), *WRITES, CLASSIFIES),
+    kin("pegasus", "Pegasus", BART, Style("fixed", final_norm=True), *WRITES),
+    kin("m2m_100", "M2M100", fields(128112, 1024, 1024, 4096, (12, 12), 16), Style("computed", final_norm=True, logits_bias=False)),
+    kin("blenderbot", "Blenderbot", fields(8008, 128, 2560, 10240, (2, 24), 32), Style(final_norm=True), *WRITES),
+    kin("blenderbot-small", "BlenderbotSmall", fields(50265, 512, 512, 2048, (8, 8), 16), Style(embed_norm=True), *WRITES),
+)}  # fmt: skip

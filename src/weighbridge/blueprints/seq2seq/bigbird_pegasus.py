@@ -1,0 +1,76 @@
+"""BigBird-PEGASUS: a PEGASUS decoder behind BigBird's encoder (Zaheer et al., 2020).
+
+Source: arXiv 2007.14062; names as in transformers 5.23.0, models/bigbird_pegasus/modeling_bigbird_pegasus.py. Texts that
+are not longer than a few blocks are attended to in full; the rest is not described.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules import fairseq_transformer
+from weighbridge.blueprints.seq2seq import bart
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, choice, size, switch, variant
+from weighbridge.core.parts import attend, embedding, layer_norm, linear
+from weighbridge.core.tree import Node, Part, Stream, Within
+
+FIELDS = variant(
+    fairseq_transformer.fields(96103, 4096, 1024, 4096, (16, 16), 16),
+    switch("biased", "use_bias", False),
+    choice("attention", "attention_type", "block_sparse"),
+    size("block", "block_size", 64, "B", "tokens in a block"),
+    size("random", "num_random_blocks", 3, "R", "random blocks", minimum=0),
+)
+STYLE = fairseq_transformer.Style(embed_norm=True)
+
+
+def encoder(c: Sizes, tied_to: str | None = None) -> tuple[Node, ...]:
+    """Describe the encoder."""
+    H = c.hidden
+    sight: Stream = (
+        Within("seq", (5 + 2 * c.random) * c.block, "tokens BigBird attends in full") if c.attention == "block_sparse" else "seq"
+    )
+    inner = Part("self", (
+        *(linear(name, H, H, bias=c.biased) for name in ("query", "key", "value")),
+        attend(heads=c.heads, head_dim=c.head_dim, keys=sight),
+    ), "attention")  # fmt: skip
+    layer = Part("layers", (
+        Part("self_attn", (inner, linear("output", H, H, bias=c.biased)), "self_attention"),
+        layer_norm("self_attn_layer_norm", H),
+        linear("fc1", H, c.mlp),
+        linear("fc2", c.mlp, H),
+        layer_norm("final_layer_norm", H),
+    ), "layer", repeat=c.layers)  # fmt: skip
+    tables = (embedding("embed_tokens", c.vocab, H, tied_to=tied_to), embedding("embed_positions", c.positions, H))
+    return (*tables, layer, layer_norm("layernorm_embedding", H))
+
+
+def writing(c: Sizes, memory: Stream, tied_to: str | None = None) -> tuple[Node, ...]:
+    """Describe what is inside the decoder."""
+    return fairseq_transformer.stack(c, STYLE, c.vocab, tied_to, fairseq_transformer.layer(c, memory=memory, bias=c.biased))
+
+
+def decoder(c: Sizes) -> Part:
+    """Describe the decoder alone."""
+    return Part("", writing(c, "encoder"), "model")
+
+
+def backbone(c: Sizes, prefix: str = "") -> tuple[Part, ...]:
+    """Describe the shared table and both sides."""
+    shared, tied_to = fairseq_transformer.words(c, prefix)
+    inside = writing(c, "seq", tied_to)
+    return shared, Part("encoder", encoder(c, tied_to), "encoder"), Part("decoder", inside, "decoder", stream="decoder")
+
+
+CLASSES = {
+    "BigBirdPegasusModel": lambda c: Part("", backbone(c), "model"),
+    "BigBirdPegasusForConditionalGeneration": lambda c: bart.writing(c, backbone(c, "model.")),
+    "BigBirdPegasusForSequenceClassification": lambda c: bart.sequence_classification(c, backbone(c, "model.")),
+    "BigBirdPegasusForQuestionAnswering": lambda c: bart.question_answering(c, backbone(c, "model.")),
+    # The reference declares no tie for this one.
+    "BigBirdPegasusForCausalLM": lambda c: bart.causal(c, decoder(c), tied=False),
+    "BigBirdPegasusEncoder": lambda c: Part("", encoder(c), "model"),
+    "BigBirdPegasusDecoder": decoder,
+    "BigBirdPegasusDecoderWrapper": lambda c: bart.wrapped(decoder(c)),
+}
+
+FAMILIES = {"bigbird_pegasus": Family("bigbird_pegasus", FIELDS, CLASSES, "BigBirdPegasusModel", fairseq_transformer.NEUTRAL)}

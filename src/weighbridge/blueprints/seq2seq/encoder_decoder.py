@@ -1,0 +1,102 @@
+"""An encoder of any family and a decoder of any other: text to text, image to text (TrOCR, Donut), speech to text.
+
+Source: arXiv 1907.12461 (text), 2109.10282 (images), 2104.06678 (speech); names as in transformers 5.23.0,
+models/encoder_decoder/modeling_encoder_decoder.py, models/vision_encoder_decoder and models/speech_encoder_decoder.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules import speech_encoder
+from weighbridge.blueprints.modules.composite import CAUSAL, composed, submodel, under
+from weighbridge.blueprints.modules.feature_maps import area
+from weighbridge.blueprints.modules.swin_common import maps
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Field, Sizes, choice, derived, told
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import linear
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part, Stream, Untold
+
+HALVING = ("swin", "donut-swin", "swinv2")
+"""Encoders whose maps halve from stage to stage, while the width doubles."""
+
+DECODERS = "bert gpt2 roberta bart trocr mbart xlm-roberta"
+
+
+def fields(encoders: str) -> tuple[Field, ...]:
+    """List the two sub-configs, and whether the encoder's states are brought to the decoder's width."""
+    return (
+        composed("encoder", "encoder", encoders),
+        composed(
+            "decoder",
+            "decoder",
+            DECODERS,
+            absent={"is_decoder": True, "add_cross_attention": True},
+            more=(choice("cross_width", "cross_attention_hidden_size", None),),
+        ),
+        derived("states", lambda c: width(c, "encoder")),
+        told("projected", projected),
+    )
+
+
+def width(c: Sizes, side: str) -> Size:
+    """Return the width of a side's states.
+
+    Raises:
+        ConfigError: The type has no single one.
+    """
+    inner = getattr(c, side)
+    found: Size | None = getattr(inner, "hidden", None)
+    if found is None:
+        raise ConfigError(f"a {inner.model_type} has no hidden size that the other side could be joined to", key=side)
+    return found * 2 ** (len(inner.depths) - 1) if inner.model_type in HALVING else found
+
+
+def projected(c: Sizes) -> bool:
+    """Say whether a linear map stands between the two: not where the decoder's cross-attention takes the encoder's width."""
+    across = c.decoder.cross_width
+    if across is not None and across != c.states:
+        raise ConfigError(f"{across} but the encoder's states are {c.states} wide", key="decoder.cross_attention_hidden_size", value=across)
+    return across is None and getattr(c.encoder, "out", c.states) != width(c, "decoder")
+
+
+def given_out(c: Sizes, tree: Part) -> Stream:
+    """Return the stream that comes out of an encoder: of speech the frames, of halving maps the last, else what the whole model sees."""
+    if c.model_type in HALVING:
+        return area(maps(c)[-1])
+    if hasattr(c, "kernels"):
+        return speech_encoder.heard(c)
+    return "seq" if tree.stream is None else tree.stream
+
+
+def bridge(c: Sizes, states: Stream) -> tuple[Part, ...]:
+    """Describe the map from the encoder's width to the decoder's, if they differ."""
+    if not c.projected:
+        return ()
+    # Behind an adapter the states are wider than the map takes them: the reference holds it and cannot run it.
+    adapted = getattr(c.encoder, "extended", False) and c.encoder.projected
+    stream = Untold("the map behind the encoder takes another width than its adapter gives") if adapted else states
+    return (linear("enc_to_dec_proj", c.states, c.decoder.hidden, stream=stream),)
+
+
+def pair(c: Sizes) -> Part:
+    """Describe the encoder, the decoder that attends to its states, and the map between them if their widths differ."""
+    encoder = submodel(c.encoder)
+    states = given_out(c.encoder, encoder)
+    return Part("", (
+        under("encoder", encoder),
+        under("decoder", submodel(c.decoder, *CAUSAL), streams={"seq": "decoder", "encoder": states}),
+        *bridge(c, states),
+    ), "model")  # fmt: skip
+
+
+def kin(model_type: str, name: str, encoders: str) -> Family:
+    """Return one of the three: they differ in what the encoder is by default."""
+    return Family(model_type, fields(encoders), {name: pair}, name, frozenset(("tie_word_embeddings",)))
+
+
+FAMILIES = {
+    "encoder-decoder": kin("encoder-decoder", "EncoderDecoderModel", "bert roberta distilbert electra"),
+    "vision-encoder-decoder": kin("vision-encoder-decoder", "VisionEncoderDecoderModel", "vit deit beit swin donut-swin"),
+    "speech-encoder-decoder": kin("speech-encoder-decoder", "SpeechEncoderDecoderModel", "wav2vec2 hubert wavlm"),
+}

@@ -1,0 +1,96 @@
+"""LED: BART with Longformer's encoder, so that each token sees a window and some tokens see all.
+
+Source: arXiv 2004.05150; names as in transformers 5.23.0, models/led/modeling_led.py. Global attention runs only where
+a mask asks for it; the encoder pads its input to whole windows.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.encoders.longformer import windowed, windows
+from weighbridge.blueprints.modules import fairseq_transformer
+from weighbridge.blueprints.modules.mixture_of_experts import one_per_layer
+from weighbridge.blueprints.seq2seq import bart
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, choice, fact, size, variant
+from weighbridge.core.parts import embedding, layer_norm, linear, stack
+from weighbridge.core.tree import Node, Part, Span, Stream, Tensor
+
+FIELDS = variant(
+    tuple(field for field in bart.BART if field.word != "positions"),
+    size("positions", "max_encoder_position_embeddings", 16384, "S", "positions of the encoder"),
+    size("decoder_positions", "max_decoder_position_embeddings", 1024, "S_dec", "positions of the decoder"),
+    choice("told", "attention_window", 512, read=windows),
+    fact("windows", lambda c: c.told * c.layers if len(c.told) == 1 else one_per_layer(c, c.told, "attention_window")),
+)
+NEUTRAL = fairseq_transformer.NEUTRAL | {"initializer_range", "attention_dropout"}
+
+
+def padded(c: Sizes) -> Stream:
+    """Return the stream of whole windows, the widest of them."""
+    widest = max(c.windows)
+    return Span(Span("seq", add=widest - 1, over=widest), times=widest)
+
+
+def attention(c: Sizes, window: int) -> Part:
+    """Describe attention to a window, and the projections of tokens that see all."""
+    inner = windowed(c, window, padded(c), None)._replace(name="longformer_self_attn")
+    return Part("self_attn", (inner, linear("output", c.hidden, c.hidden)), "self_attention")
+
+
+def encoder(c: Sizes, tied_to: str | None) -> Part:
+    """Describe the encoder; its layers may have windows of different widths."""
+    H = c.hidden
+
+    def layer(window: int) -> tuple[Node, ...]:
+        return (
+            attention(c, window), layer_norm("self_attn_layer_norm", H),
+            linear("fc1", H, c.mlp), linear("fc2", c.mlp, H), layer_norm("final_layer_norm", H),
+        )  # fmt: skip
+
+    tables = (embedding("embed_tokens", c.vocab, H, tied_to=tied_to), embedding("embed_positions", c.positions, H))
+    parts = (*tables, *stack("layers", c.windows, c.layers, layer), layer_norm("layernorm_embedding", H))
+    return Part("encoder", parts, "encoder", stream=padded(c))
+
+
+def backbone(c: Sizes, prefix: str = "") -> tuple[Part, ...]:
+    """Describe the shared table, the encoder and BART's decoder."""
+    shared, tied_to = fairseq_transformer.words(c, prefix)
+    return shared, encoder(c, tied_to), Part("decoder", decoder(c, tied_to, "seq"), "decoder", stream="decoder")
+
+
+def decoder(c: Sizes, tied_to: str | None, memory: Stream) -> tuple[Part, ...]:
+    """Describe BART's decoder, with a table of positions of its own."""
+    return (
+        embedding("embed_tokens", c.vocab, c.hidden, tied_to=tied_to),
+        embedding("embed_positions", c.decoder_positions, c.hidden),
+        fairseq_transformer.layer(c, memory=memory),
+        layer_norm("layernorm_embedding", c.hidden),
+    )
+
+
+def led(c: Sizes) -> Part:
+    """Describe LEDModel."""
+    return Part("", backbone(c), "model")
+
+
+def generation(c: Sizes) -> Part:
+    """Describe LEDForConditionalGeneration: a tied head, and the bias of its logits, a buffer."""
+    bias = Tensor("final_logits_bias", (1, c.vocab), "buffer")
+    head = linear("lm_head", c.hidden, c.vocab, bias=False, tied_to="led.shared.weight" if c.tied else None, stream="decoder")
+    return Part("", (bias, Part("led", backbone(c, "led."), "backbone"), head), "model")
+
+
+def question_answering(c: Sizes) -> Part:
+    """Describe LEDForQuestionAnswering: always two outputs."""
+    return Part("", (Part("led", backbone(c, "led."), "backbone"), linear("qa_outputs", c.hidden, 2, stream="decoder")), "model")
+
+
+CLASSES = {
+    "LEDModel": led,
+    "LEDForConditionalGeneration": generation,
+    "LEDForQuestionAnswering": question_answering,
+    "LEDEncoder": lambda c: Part("", (encoder(c, None)._replace(name=""),), "model"),
+    "LEDDecoder": lambda c: Part("", decoder(c, None, "encoder"), "model"),
+}
+
+FAMILIES = {"led": Family("led", FIELDS, CLASSES, "LEDModel", NEUTRAL)}

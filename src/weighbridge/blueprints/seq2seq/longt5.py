@@ -1,0 +1,42 @@
+"""LongT5: T5 with an encoder that sees its neighbourhood and, if transient-global, a mean of every few tokens.
+
+Source: arXiv 2112.07916; names as in transformers 5.23.0, models/longt5/modeling_longt5.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.seq2seq.t5 import NEUTRAL, T5, attention, classes
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, choice, fact, size, variant
+from weighbridge.core.parts import attend, embedding, matmul, rms_norm
+from weighbridge.core.tree import Op, Part, Span, Together
+
+
+def long_attention(c: Sizes, bias: bool) -> Part:
+    """Describe LongT5's encoder attention: to three neighbouring blocks and, if transient-global, to a mean of each block of 16."""
+    block = c.radius + 1
+    blocks = Span("seq", add=block - 1, over=block)
+    if c.attention == "local":
+        near = attend(heads=c.heads, head_dim=c.head_dim, queries=block, keys=3 * block, groups=blocks)
+        part = attention(c, "LocalSelfAttention", bias=bias)
+        return part._replace(children=(*part.children[:-1], near))
+    means = Span("seq", over=c.block)
+    wide = attend(heads=c.heads, head_dim=c.head_dim, queries=block, keys=Together((3 * block, means)), groups=blocks)
+    part = attention(c, "TransientGlobalSelfAttention", keys=Together(("seq", means)), bias=bias)
+    table = (embedding("global_relative_attention_bias", c.buckets, c.heads),) if bias else ()
+    mean: Op = matmul("mean", ("seq", means, c.hidden))
+    extra = (*table, rms_norm("global_input_layer_norm", c.hidden)._replace(stream=means), mean, wide)
+    return part._replace(children=(*part.children[:-1], *extra), kind="self_attention")
+
+
+FIELDS = variant(
+    T5,
+    size("radius", "local_radius", 127, "R", "tokens seen to each side", minimum=0),
+    size("block", "global_block_size", 16, "G", "tokens in a global block"),
+    choice("attention", "encoder_attention_type", "local"),
+    # The value would be taken for a rule that tells a value from the fields; so a rule returns it.
+    long=fact("long", lambda c: long_attention),
+)
+LONG_CLASSES = {name: blueprint for name, blueprint in classes("LongT5").items() if name.endswith(("Model", "Generation", "Stack"))}
+
+FAMILIES = {"longt5": Family("longt5", FIELDS, LONG_CLASSES, "LongT5Model", NEUTRAL)}

@@ -1,0 +1,70 @@
+"""Marian: BART's shape with sinusoids for positions and, if asked, a vocabulary for each language.
+
+Source: arXiv 1804.00344; OPUS-MT, eamt-1.61; names as in transformers 5.23.0, models/marian/modeling_marian.py.
+The sinusoids are frozen parameters, so they count.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules import fairseq_transformer
+from weighbridge.blueprints.seq2seq import bart
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, size, switch
+from weighbridge.core.parts import embedding, linear
+from weighbridge.core.tree import Part, Tensor
+
+FIELDS = (
+    *fairseq_transformer.fields(58101, 1024, 1024, 4096, (12, 12), 16),
+    size("decoder_vocab", "decoder_vocab_size", lambda c: c.vocab, "V_dec", "vocabulary size of the decoder"),
+    switch("shared", "share_encoder_decoder_embeddings", True),
+)
+STYLE = fairseq_transformer.Style("fixed")
+
+
+def backbone(c: Sizes, prefix: str = "") -> tuple[Part, ...]:
+    """Describe both sides: one table for all, or one for each language."""
+    owner = f"{prefix}shared.weight" if c.tied and c.shared else None
+    return (
+        *((embedding("shared", c.vocab, c.hidden),) if c.shared else ()),
+        Part("encoder", fairseq_transformer.stack(c, STYLE, c.vocab, owner, fairseq_transformer.layer(c)), "encoder"),
+        Part(
+            "decoder",
+            fairseq_transformer.stack(c, STYLE, c.vocab if owner else c.decoder_vocab, owner, fairseq_transformer.layer(c, memory="seq")),
+            "decoder",
+            stream="decoder",
+        ),
+    )
+
+
+def generation(c: Sizes) -> Part:
+    """Describe MarianMTModel: a head that is the decoder's table again, and the bias of its logits, a buffer."""
+    owner = "model.shared.weight" if c.shared else "model.decoder.embed_tokens.weight"
+    vocab = c.vocab if c.shared else c.decoder_vocab
+    bias = Tensor("final_logits_bias", (1, vocab), "buffer")
+    head = linear("lm_head", c.hidden, vocab, bias=False, tied_to=owner if c.tied else None, stream="decoder")
+    return Part("", (bias, Part("model", backbone(c, "model."), "backbone"), head), "model")
+
+
+def decoder(c: Sizes) -> Part:
+    """Describe MarianDecoder: alone, with the decoder's vocabulary."""
+    return bart.decoder(c, STYLE, c.decoder_vocab)
+
+
+def causal(c: Sizes) -> Part:
+    """Describe MarianForCausalLM: the decoder alone, and its head."""
+    inner = decoder(c)._replace(name="decoder", kind="decoder")
+    vocab = c.decoder_vocab if c.tied else c.vocab
+    tied_to = "model.decoder.embed_tokens.weight" if c.tied else None
+    return Part("", (Part("model", (inner,), "backbone"), linear("lm_head", c.hidden, vocab, bias=False, tied_to=tied_to)), "model")
+
+
+CLASSES = {
+    "MarianModel": lambda c: Part("", backbone(c), "model"),
+    "MarianMTModel": generation,
+    "MarianForCausalLM": causal,
+    "MarianEncoder": lambda c: bart.encoder(c, STYLE),
+    "MarianDecoder": decoder,
+    "MarianDecoderWrapper": lambda c: bart.wrapped(decoder(c)),
+}
+
+FAMILIES = {"marian": Family("marian", FIELDS, CLASSES, "MarianModel", fairseq_transformer.NEUTRAL)}

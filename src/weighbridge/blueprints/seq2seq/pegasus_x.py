@@ -1,0 +1,90 @@
+"""PEGASUS-X: PEGASUS over long texts, by blocks and a few global tokens (Phang et al., 2022).
+
+Source: arXiv 2208.04347; names as in transformers 5.23.0, models/pegasus_x/modeling_pegasus_x.py. The encoder pads its input to
+whole blocks; every second layer shifts them by half a block, which makes one more.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules import fairseq_transformer
+from weighbridge.blueprints.seq2seq import bart
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, size, switch, told, variant
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, matmul, stack
+from weighbridge.core.tree import Node, Op, Part, Span, Stream, Together
+
+FIELDS = variant(
+    tuple(
+        field for field in fairseq_transformer.fields(96103, 16384, 1024, 4096, (16, 16), 16) if field.word not in ("positions", "labels")
+    ),
+    size("globals", "num_global_tokens", 32, "G", "global tokens"),
+    size("block", "block_size", 512, "B", "tokens in a block"),
+    switch("stagger", "stagger_local_blocks", True),
+    told("lone", lambda c: c.globals == 1),
+    told("staggered", lambda c: [c.stagger and index % 2 == 1 for index in range(c.layers)]),
+)
+NEUTRAL = fairseq_transformer.NEUTRAL | {"max_position_embeddings"}
+STYLE = fairseq_transformer.Style("computed", final_norm=True, logits_bias=False)
+
+
+def attention(c: Sizes, local: Stream) -> Part:
+    """Describe attention: tokens see their block and the global tokens, which see everything."""
+    every, blocks = Together((local, c.globals)), Span(local, over=c.block)
+    # The weight of a single global token scales its value; that is no product of matrices.
+    seen: tuple[Op, ...] = (attend(heads=c.heads, head_dim=c.head_dim, queries=c.block, keys=c.globals + c.block, groups=blocks),)
+    if c.lone:
+        within = attend(heads=c.heads, head_dim=c.head_dim, queries=c.block, keys=c.block, groups=blocks)
+        seen = (within, matmul("beyond", (c.heads, blocks, c.block, c.globals, c.head_dim)))
+    return Part("self_attn", (
+        *(linear(f"{name}_proj", c.hidden, c.hidden, bias=False, stream=every) for name in ("k", "v", "q", "out")),
+        attend(heads=c.heads, head_dim=c.head_dim, queries=c.globals, keys=every),
+        *seen,
+    ), "self_attention")  # fmt: skip
+
+
+def encoder(c: Sizes, tied_to: str | None) -> tuple[Node, ...]:
+    """Describe the encoder."""
+    H = c.hidden
+    padded = Span(Span("seq", add=c.block - 1, over=c.block), times=c.block)
+
+    def layer(staggered: bool) -> tuple[Node, ...]:
+        every = Together((padded, c.globals))
+        return (
+            attention(c, Span(padded, plus=c.block) if staggered else padded),
+            layer_norm("self_attn_layer_norm", H)._replace(stream=padded),
+            layer_norm("global_self_attn_layer_norm", H)._replace(stream=c.globals),
+            linear("fc1", H, c.mlp, stream=every),
+            linear("fc2", c.mlp, H, stream=every),
+            layer_norm("final_layer_norm", H)._replace(stream=every),
+        )
+
+    tables = (embedding("embed_tokens", c.vocab, H, tied_to=tied_to), embedding("embed_global", c.globals, H))
+    return (*tables, *stack("layers", c.staggered, c.layers, layer), layer_norm("layer_norm", H))
+
+
+def writing(c: Sizes, memory: Stream, tied_to: str | None = None) -> tuple[Node, ...]:
+    """Describe what is inside the decoder, PEGASUS's without the biases of attention."""
+    return fairseq_transformer.stack(c, STYLE, c.vocab, tied_to, fairseq_transformer.layer(c, memory=memory, bias=False))
+
+
+def decoder(c: Sizes) -> Part:
+    """Describe the decoder alone."""
+    return Part("", writing(c, "encoder"), "model")
+
+
+def backbone(c: Sizes, prefix: str = "") -> tuple[Part, ...]:
+    """Describe the shared table and both sides."""
+    shared, tied_to = fairseq_transformer.words(c, prefix)
+    inside = writing(c, "seq", tied_to)
+    return shared, Part("encoder", encoder(c, tied_to), "encoder"), Part("decoder", inside, "decoder", stream="decoder")
+
+
+CLASSES = {
+    "PegasusXModel": lambda c: Part("", backbone(c), "model"),
+    "PegasusXForConditionalGeneration": lambda c: bart.writing(c, backbone(c, "model."), False),
+    "PegasusXEncoder": lambda c: Part("", encoder(c, None), "model"),
+    "PegasusXDecoder": decoder,
+    "PegasusXDecoderWrapper": lambda c: bart.wrapped(decoder(c)),
+}
+
+FAMILIES = {"pegasus_x": Family("pegasus_x", FIELDS, CLASSES, "PegasusXModel", NEUTRAL)}

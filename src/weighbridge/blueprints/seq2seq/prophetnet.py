@@ -1,0 +1,118 @@
+"""ProphetNet: a decoder that predicts the next few words at once, each from a stream of its own (Qi et al., 2020).
+
+Source: arXiv 2001.04063; names as in transformers 5.23.0, models/prophetnet/modeling_prophetnet.py. The decoder holds its
+tokens once, and once more for every word it looks ahead.
+"""
+
+from __future__ import annotations
+
+from weighbridge.config.family import Family
+from weighbridge.config.fields import TIED, Sizes, derived, size, switch
+from weighbridge.core.parts import attend, embedding, layer_norm, linear
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Node, Part, Span, Stream, Tensor
+
+FIELDS = (
+    size("vocab", "vocab_size", 30522, "V", "vocabulary size"),
+    size("positions", "max_position_embeddings", 512, "S", "positions"),
+    size("hidden", "hidden_size", 1024, "H", "hidden size"),
+    size("mlp", "encoder_ffn_dim", 4096, "I", "intermediate size of the encoder"),
+    size("layers", "num_encoder_layers", 12, "L", "encoder layers"),
+    size("heads", "num_encoder_attention_heads", 16, "A", "attention heads of the encoder", "num_attention_heads"),
+    size("decoder_mlp", "decoder_ffn_dim", 4096, "I_dec", "intermediate size of the decoder"),
+    size("decoder_layers", "num_decoder_layers", 12, "L_dec", "decoder layers"),
+    size("decoder_heads", "num_decoder_attention_heads", 16, "A_dec", "attention heads of the decoder"),
+    size("ahead", "ngram", 2, "N", "words predicted at once"),
+    size("buckets", "num_buckets", 32, "B", "buckets of relative distance"),
+    derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_encoder_attention_heads"),
+    derived("decoder_head_dim", lambda c: exact(c.hidden, c.decoder_heads), "hidden_size", "num_decoder_attention_heads"),
+    TIED,
+    switch("crossed", "add_cross_attention", True),
+)
+NEUTRAL = frozenset("activation_function init_std relative_max_distance disable_ngram_loss eps is_decoder".split())
+
+
+def attention(c: Sizes, name: str, *more: Node, keys: Stream | None = None) -> Part:
+    """Describe the four maps of an attention, and *more* of it."""
+    H = c.hidden
+    return Part(name, (
+        linear("key_proj", H, H, stream=keys),
+        linear("value_proj", H, H, stream=keys),
+        linear("query_proj", H, H),
+        linear("out_proj", H, H),
+        *more,
+    ), "cross_attention" if keys else "self_attention")  # fmt: skip
+
+
+def rest(c: Sizes, mlp: Size) -> tuple[Part, Part]:
+    """Describe what ends a layer."""
+    return Part("feed_forward", (linear("intermediate", c.hidden, mlp), linear("output", mlp, c.hidden)), "feed_forward"), layer_norm(
+        "feed_forward_layer_norm", c.hidden
+    )
+
+
+def tables(c: Sizes, tied_to: str | None) -> tuple[Part, ...]:
+    """Describe words and positions."""
+    return embedding("word_embeddings", c.vocab, c.hidden, tied_to=tied_to), embedding("position_embeddings", c.positions, c.hidden)
+
+
+def encoder(c: Sizes, tied_to: str | None = None) -> tuple[Node, ...]:
+    """Describe the encoder."""
+    own = attention(c, "self_attn", attend(heads=c.heads, head_dim=c.head_dim))
+    layer = Part("layers", (own, layer_norm("self_attn_layer_norm", c.hidden), *rest(c, c.mlp)), "layer", repeat=c.layers)
+    return (*tables(c, tied_to), layer_norm("embeddings_layer_norm", c.hidden), layer)
+
+
+def decoder(c: Sizes, own: Stream, memory: Stream, tied_to: str | None = None) -> tuple[Node, ...]:
+    """Describe the decoder over the stream *own*; a stream that looks ahead sees the main one and itself."""
+    A, d, tokens = c.decoder_heads, c.decoder_head_dim, Span(own, times=c.ahead + 1)
+    given = "encoder" if isinstance(memory, str) and memory == "encoder" else None
+    masked = attention(
+        c, "self_attn",
+        linear("relative_pos_embeddings", c.hidden, c.buckets * A),
+        attend(heads=A, head_dim=d, queries=own, keys=own),
+        attend(heads=A, head_dim=d, queries=own, keys=Span(own, times=2), groups=c.ahead),
+    )  # fmt: skip
+    cross = attention(c, "cross_attn", attend(heads=A, head_dim=d, keys=memory), keys=memory)._replace(given=given)
+    crossed = (cross, layer_norm("cross_attn_layer_norm", c.hidden)._replace(given=given)) if c.crossed else ()
+    layer = Part(
+        "layers", (masked, layer_norm("self_attn_layer_norm", c.hidden), *crossed, *rest(c, c.decoder_mlp)), "layer",
+        repeat=c.decoder_layers, stream=tokens,
+    )  # fmt: skip
+    ngrams = Part("ngram_embeddings", (Tensor("weight", (c.ahead, c.hidden), "embedding"),), "embedding")
+    return (*tables(c, tied_to), ngrams, layer, layer_norm("embeddings_layer_norm", c.hidden)._replace(stream=tokens))
+
+
+def backbone(c: Sizes, prefix: str = "") -> tuple[Part, ...]:
+    """Describe the shared table and both sides."""
+    words = f"{prefix}word_embeddings.weight" if c.tied else None
+    sides = (
+        Part("encoder", encoder(c, words), "encoder"),
+        Part("decoder", decoder(c, "decoder", "seq", words), "decoder", stream="decoder"),
+    )
+    return (embedding("word_embeddings", c.vocab, c.hidden), *sides)
+
+
+def wrapped(c: Sizes, prefix: str = "") -> tuple[Part, ...]:
+    """Describe the decoder as it stands alone under a head, with the table of words beside it."""
+    words = f"{prefix}word_embeddings.weight" if c.tied else None
+    return embedding("word_embeddings", c.vocab, c.hidden), Part("decoder", decoder(c, "seq", "encoder", words), "decoder")
+
+
+def headed(c: Sizes, parts: tuple[Part, ...], own: Stream) -> Part:
+    """Put the head on the streams that look ahead."""
+    tied_to = "prophetnet.word_embeddings.weight" if c.tied else None
+    head = linear("lm_head", c.hidden, c.vocab, bias=False, tied_to=tied_to, stream=Span(own, times=c.ahead))
+    return Part("", (Part("prophetnet", parts, "backbone"), head), "model")
+
+
+CLASSES = {
+    "ProphetNetModel": lambda c: Part("", backbone(c), "model"),
+    "ProphetNetForConditionalGeneration": lambda c: headed(c, backbone(c, "prophetnet."), "decoder"),
+    "ProphetNetForCausalLM": lambda c: headed(c, wrapped(c, "prophetnet."), "seq"),
+    "ProphetNetEncoder": lambda c: Part("", encoder(c), "model"),
+    "ProphetNetDecoder": lambda c: Part("", decoder(c, "seq", "encoder"), "model"),
+    "ProphetNetDecoderWrapper": lambda c: Part("", wrapped(c), "model"),
+}
+
+FAMILIES = {"prophetnet": Family("prophetnet", FIELDS, CLASSES, "ProphetNetModel", NEUTRAL)}

@@ -1,0 +1,35 @@
+"""Retrieval-augmented generation: an encoder of questions, and a generator that reads what was found (Lewis et al., 2020).
+
+Source: arXiv 2005.11401; names as in transformers 5.23.0, models/rag/modeling_rag.py. The documents are found outside of the model.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.composite import composed, submodel, under
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes
+from weighbridge.core.tree import Part, Untold
+
+FOUND = Untold("the generator reads documents that are found outside of the model")
+
+
+def rag(c: Sizes, name: str = "") -> Part:
+    """Describe the two, held as *name*."""
+    writer = submodel(c.generator, "ForConditionalGeneration")
+    prefix = f"{name}.generator" if name else "generator"
+    moved = under(prefix, writer, streams={"seq": FOUND, "decoder": FOUND})._replace(name="generator")
+    return Part(name, (under("question_encoder", submodel(c.question)), moved), "backbone" if name else "model")
+
+
+FIELDS = (composed("question", "question_encoder", "dpr bert"), composed("generator", "generator", "bart t5"))
+CLASSES = {
+    "RagModel": rag,
+    "RagSequenceForGeneration": lambda c: Part("", (rag(c, "rag"),), "model"),
+    "RagTokenForGeneration": lambda c: Part("", (rag(c, "rag"),), "model"),
+}
+NEUTRAL = frozenset(
+    """dataset dataset_revision dataset_split do_deduplication do_marginalize doc_sep exclude_bos_score index_name index_path
+    label_smoothing max_combined_length n_docs output_retrieved passages_path reduce_loss retrieval_batch_size retrieval_vector_size
+    tie_word_embeddings title_sep use_dummy_dataset vocab_size""".split()
+)
+FAMILIES = {"rag": Family("rag", FIELDS, CLASSES, "RagModel", NEUTRAL)}

@@ -1,0 +1,119 @@
+"""Switch Transformers: T5 with experts in some layers, one of which works on a token (Fedus et al., 2021).
+
+Source: arXiv 2101.03961; names as in transformers 5.23.0, models/switch_transformers/modeling_switch_transformers.py. An expert
+takes only so many tokens of an example; beyond that, who is left out depends on the data.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.seq2seq import t5
+from weighbridge.config.family import Family
+from weighbridge.config.fields import TIED, Sizes, derived, echo, fact, optional, size, switch, told, variant
+from weighbridge.core.parts import embedding, linear, rms_norm
+from weighbridge.core.parts import stack as stacked
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part, Stream, Within
+
+
+def kinds(layers: int, sparse: int) -> list[tuple[bool, bool]]:
+    """Tell of each layer whether it is the first, and whether it has experts, which stand in equal steps."""
+    step = layers // sparse if sparse else layers
+    return [(index == 0, step == 1 or (step > 0 and index % step == 1)) for index in range(layers)]
+
+
+FIELDS = variant(
+    tuple(field for field in t5.fields(32128, 2048, 12, 12, "relu") if field.word not in ("labels", "long")),
+    size("experts", "num_experts", 8, "E", "experts"),
+    size("capacity", "expert_capacity", 64, "M", "tokens of an example that an expert takes"),
+    size("sparse", "num_sparse_encoder_layers", 3, "L_moe", "encoder layers with experts", minimum=0),
+    size("decoder_sparse", "num_sparse_decoder_layers", 3, "L_moe_dec", "decoder layers with experts", minimum=0),
+    derived("decoder_layers", lambda c: c.layers if c.decoder_said is None else c.decoder_said, "num_decoder_layers"),
+    told("kinds", lambda c: kinds(c.layers, c.sparse)),
+    told("decoder_kinds", lambda c: kinds(c.decoder_layers, c.decoder_sparse)),
+    *echo("encoder_sparse_step", lambda c: c.layers // c.sparse if c.sparse else c.layers),
+    *echo("decoder_sparse_step", lambda c: c.decoder_layers // c.decoder_sparse if c.decoder_sparse else c.decoder_layers),
+    TIED,
+    switch("router_bias", "router_bias", False),
+    hidden=size("hidden", "d_model", 768, "H", "hidden size", "hidden_size"),
+    decoder_layers=optional("decoder_said", "num_decoder_layers", 12, "L_dec", "decoder layers"),
+    gated=fact("gated", False),
+)
+NEUTRAL = t5.NEUTRAL | set(
+    """router_dtype router_ignore_padding_tokens router_z_loss_coef add_router_probs
+    add_cross_attention""".split()
+)
+
+
+def feed_forward(c: Sizes, sparse: bool, tokens: Stream) -> Part:
+    """Describe T5's feed-forward step, or a router and its experts."""
+    maps = t5.feed_forward(c).children
+    if not sparse:
+        return Part("mlp", maps, "feed_forward")
+    router = Part("router", (linear("classifier", c.hidden, c.experts, bias=c.router_bias),), "router")
+    kept = Within(tokens, c.capacity, "tokens that an expert takes")
+    experts = Part("expert_", maps, "experts", repeat=c.experts, experts=c.experts, active=1, stream=kept)
+    return Part("mlp", (router, Part("experts", (experts,), "experts")), "feed_forward")
+
+
+def stack(
+    c: Sizes, layers: Size, kinds: list[tuple[bool, bool]], *, memory: Stream | None = None, tokens: Stream = "seq"
+) -> tuple[Node, ...]:
+    """Describe one side; *memory* is what a decoder attends to."""
+    crossed = (
+        (t5.sublayer(c, t5.attention(c, "EncDecAttention", keys=memory), "encoder" if memory == "encoder" else None),) if memory else ()
+    )
+
+    def block(kind: tuple[bool, bool]) -> tuple[Node, ...]:
+        own = t5.sublayer(c, t5.attention(c, "SelfAttention", bias=kind[0]))
+        steps = (own, *crossed, t5.sublayer(c, feed_forward(c, kind[1], tokens)))
+        return tuple(part._replace(at=(index,)) for index, part in enumerate(steps))
+
+    return (*stacked("block", kinds, layers, block), rms_norm("final_layer_norm", c.hidden))
+
+
+def words(c: Sizes, tied_to: str | None = None) -> Part:
+    """Describe the table of words."""
+    return embedding("embed_tokens", c.vocab, c.hidden, tied_to=tied_to)
+
+
+def shared(c: Sizes) -> str | None:
+    """Return what the tables and the head share, if the config ties them."""
+    return "shared.weight" if c.tied else None
+
+
+def alone(c: Sizes) -> tuple[Node, ...]:
+    """Describe one stack by itself: an encoder, or a decoder if the config says so."""
+    return stack(c, c.decoder_layers, c.decoder_kinds, memory="encoder") if c.decoder else stack(c, c.layers, c.kinds)
+
+
+def backbone(c: Sizes) -> tuple[Part, ...]:
+    """Describe the shared table and both sides."""
+    reading = stack(c, c.layers, c.kinds)
+    writing = stack(c, c.decoder_layers, c.decoder_kinds, memory="seq", tokens="decoder")
+    return (
+        embedding("shared", c.vocab, c.hidden),
+        Part("encoder", (words(c, shared(c)), *reading), "encoder"),
+        Part("decoder", (words(c, shared(c)), *writing), "decoder", stream="decoder"),
+    )
+
+
+def generation(c: Sizes) -> Part:
+    """Describe SwitchTransformersForConditionalGeneration."""
+    head = linear("lm_head", c.hidden, c.vocab, bias=False, tied_to=shared(c), stream="decoder")
+    return Part("", (*backbone(c), head), "model")
+
+
+def encoder(c: Sizes) -> Part:
+    """Describe SwitchTransformersEncoderModel."""
+    inner = Part("encoder", (words(c, shared(c)), *alone(c)), "encoder")
+    return Part("", (embedding("shared", c.vocab, c.hidden), inner), "model")
+
+
+CLASSES = {
+    "SwitchTransformersModel": lambda c: Part("", backbone(c), "model"),
+    "SwitchTransformersForConditionalGeneration": generation,
+    "SwitchTransformersEncoderModel": encoder,
+    "SwitchTransformersStack": lambda c: Part("", (words(c), *alone(c)), "model"),
+}
+
+FAMILIES = {"switch_transformers": Family("switch_transformers", FIELDS, CLASSES, "SwitchTransformersModel", NEUTRAL)}

@@ -1,0 +1,149 @@
+"""T5 and its kin: an encoder and a decoder whose attention sees distance through a learned bias.
+
+Source: arXiv 1910.10683 (T5), 2010.11934 (mT5), 2304.09151 (UMT5); names as in
+transformers 5.23.0, models/t5/modeling_t5.py. The whole family shares one embedding table, whatever
+``tie_word_embeddings`` says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from weighbridge.config.family import Blueprint, Family
+from weighbridge.config.fields import LABELS, Field, Sizes, choice, echo, fact, size, switch
+from weighbridge.core.parts import attend, embedding, linear, rms_norm
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Every, Node, Part, Stream
+
+NEUTRAL = frozenset(
+    """relative_attention_max_distance dropout_rate dense_act_fn scalable_attention scale_decoder_outputs tie_word_embeddings
+    tie_encoder_decoder n_positions output_past task_specific_params""".split()
+)
+
+
+def fields(vocab: int, mlp: int, layers: int, heads: int, activation: str) -> tuple[Field, ...]:
+    """List the fields of one model type, whose defaults are all that tells them apart."""
+    return (
+        size("vocab", "vocab_size", vocab, "V", "vocabulary size"),
+        size("hidden", "d_model", 512, "H", "hidden size", "hidden_size"),
+        size("head_dim", "d_kv", 64, "D", "width of a head", "head_dim"),
+        size("mlp", "d_ff", mlp, "I", "intermediate size"),
+        size("layers", "num_layers", layers, "L", "encoder layers", "num_hidden_layers"),
+        size("decoder_layers", "num_decoder_layers", lambda c: c.layers, "L_dec", "decoder layers"),
+        size("heads", "num_heads", heads, "A", "attention heads", "num_attention_heads"),
+        size("buckets", "relative_attention_num_buckets", 32, "B", "buckets of relative distance"),
+        LABELS,
+        choice("gated", "feed_forward_proj", activation, read=lambda name: name.startswith("gated")),
+        *echo("is_gated_act", lambda c: c.gated),
+        switch("decoder", "is_decoder", False),
+        fact("long", None),
+    )
+
+
+def stack(c: Sizes, layers: Size, *, decoder: bool, memory: Stream | None = None, first: bool = True) -> tuple[Node, ...]:
+    """Describe a stack of blocks; its relative bias is in block 0 alone, or with *first* unset in every block."""
+
+    def block(bias: bool) -> Part:
+        crossed = (sublayer(c, attention(c, "EncDecAttention", keys=memory or "encoder"), given=None if memory else "encoder"),)
+        own = attention(c, "SelfAttention", bias=bias) if decoder or c.long is None else c.long(c, bias)
+        sublayers = (sublayer(c, own), *(crossed if decoder else ()), sublayer(c, feed_forward(c)))
+        inner = tuple(part._replace(at=(index,)) for index, part in enumerate(sublayers))
+        return Part("block", inner, "layer", repeat=1 if bias and first else layers - 1 if first else layers)
+
+    blocks: tuple[Node, ...] = (block(True), block(False)._replace(at=Every(1))) if first else (block(True),)
+    return (*blocks, rms_norm("final_layer_norm", c.hidden))
+
+
+def sublayer(c: Sizes, inner: Part, given: str | None = None) -> Part:
+    """Describe one of the two or three steps of a block: what it does, and the norm that stands before it."""
+    return Part("layer", (inner, rms_norm("layer_norm", c.hidden)), inner.kind, repeat=1, given=given)
+
+
+def attention(c: Sizes, name: str, *, keys: Stream | None = None, bias: bool = False) -> Part:
+    """Describe attention, whose width ``heads * head_dim`` need not be the hidden size."""
+    H, inner = c.hidden, c.heads * c.head_dim
+    table = (embedding("relative_attention_bias", c.buckets, c.heads),) if bias else ()
+    return Part(name, (
+        linear("q", H, inner, bias=False),
+        linear("k", H, inner, bias=False, stream=keys),
+        linear("v", H, inner, bias=False, stream=keys),
+        linear("o", inner, H, bias=False),
+        *table,
+        attend(heads=c.heads, head_dim=c.head_dim, keys=keys),
+    ), "cross_attention" if keys else "self_attention")  # fmt: skip
+
+
+def feed_forward(c: Sizes) -> Part:
+    """Describe the feed-forward step, under the name that T5 kept from its ReLU days; T5 v1.1 gates it."""
+    H, mlp = c.hidden, c.mlp
+    inner = (linear("wi_0", H, mlp, bias=False), linear("wi_1", H, mlp, bias=False)) if c.gated else (linear("wi", H, mlp, bias=False),)
+    return Part("DenseReluDense", (*inner, linear("wo", mlp, H, bias=False)), "feed_forward")
+
+
+def backbone(c: Sizes, prefix: str = "", *, first: bool = True, decoder: bool = True) -> tuple[Part, ...]:
+    """Describe the shared table, the encoder and, unless left out, the decoder."""
+    shared = embedding("shared", c.vocab, c.hidden)
+    tokens = embedding("embed_tokens", c.vocab, c.hidden, tied_to=f"{prefix}shared.weight")
+    if not decoder:
+        return shared, Part("encoder", (tokens, *stack(c, c.layers, decoder=c.decoder, first=first)), "encoder")
+    reading = Part("encoder", (tokens, *stack(c, c.layers, decoder=False, first=first)), "encoder")
+    writing = stack(c, c.decoder_layers, decoder=True, memory="seq", first=first)
+    return shared, reading, Part("decoder", (tokens, *writing), "decoder", stream="decoder")
+
+
+def alone(c: Sizes, *, first: bool = True) -> Part:
+    """Describe one stack by itself: an encoder, or a decoder if the config says so."""
+    return Part("", (embedding("embed_tokens", c.vocab, c.hidden), *stack(c, c.layers, decoder=c.decoder, first=first)), "model")
+
+
+def classes(prefix: str, *, first: bool = True) -> Mapping[str, Blueprint]:
+    """Return the classes of a model type; *first* says whether block 0 alone holds the relative bias."""
+
+    def whole(c: Sizes) -> Part:
+        return Part("", backbone(c, first=first), "model")
+
+    def generation(c: Sizes) -> Part:
+        head = linear("lm_head", c.hidden, c.vocab, bias=False, tied_to="shared.weight", stream="decoder")
+        return Part("", (*backbone(c, first=first), head), "model")
+
+    def encoder(c: Sizes) -> Part:
+        return Part("", backbone(c, first=first, decoder=False), "model")
+
+    def sequence_classification(c: Sizes) -> Part:
+        head = Part(
+            "classification_head", (linear("dense", c.hidden, c.hidden), linear("out_proj", c.hidden, c.labels)), "head", stream="one"
+        )
+        return Part("", (Part("transformer", backbone(c, "transformer.", first=first), "backbone"), head), "model")
+
+    def token_classification(c: Sizes) -> Part:
+        inner = Part("transformer", backbone(c, "transformer.", first=first, decoder=False), "backbone")
+        return Part("", (inner, linear("classifier", c.hidden, c.labels)), "model")
+
+    def question_answering(c: Sizes) -> Part:
+        return Part("", (*backbone(c, first=first), linear("qa_outputs", c.hidden, c.labels, stream="decoder")), "model")
+
+    return {f"{prefix}Model": whole, f"{prefix}Stack": lambda c: alone(c, first=first), f"{prefix}ForConditionalGeneration": generation, f"{prefix}EncoderModel": encoder,
+            f"{prefix}ForSequenceClassification": sequence_classification, f"{prefix}ForTokenClassification": token_classification,
+            f"{prefix}ForQuestionAnswering": question_answering}  # fmt: skip
+
+
+def piano(c: Sizes) -> Part:
+    """Describe Pop2PianoForConditionalGeneration: T5 on mel frames with the composer in front, and a head of its own."""
+    shared, reading, writing = backbone(c)
+    composer = Part("mel_conditioner", (embedding("embedding", c.composers, c.hidden),), "embeddings")
+    head = linear("lm_head", c.hidden, c.vocab, bias=False, stream="decoder")
+    return Part("", (shared, composer, reading, writing, head), "model")
+
+
+T5 = fields(32128, 2048, 6, 8, "relu")
+MT5 = fields(250112, 1024, 8, 6, "gated-gelu")
+
+PIANO = (*fields(2400, 2048, 6, 8, "gated-gelu"), size("composers", "composer_vocab_size", 21, "V_com", "composers"))
+POP2PIANO = {"Pop2PianoForConditionalGeneration": piano, "Pop2PianoStack": alone}
+
+FAMILIES = {
+    "t5": Family("t5", T5, classes("T5"), "T5Model", NEUTRAL),
+    "mt5": Family("mt5", MT5, classes("MT5"), "MT5Model", NEUTRAL),
+    "pop2piano": Family("pop2piano", PIANO, POP2PIANO, "Pop2PianoForConditionalGeneration", NEUTRAL),
+    "umt5": Family("umt5", MT5, classes("UMT5", first=False), "UMT5Model", NEUTRAL),
+}

@@ -1,0 +1,98 @@
+"""T5Gemma: Gemma 2's layers on both sides of an encoder and a decoder, which may differ in size (Zhang et al., 2025).
+
+Source: arXiv 2504.06225; names as in transformers 5.23.0, models/t5gemma/modeling_t5gemma.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.config.family import Family
+from weighbridge.config.fields import LABELS, TIED, Sizes, nested, size, switch
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import attend, embedding, gated_mlp, linear, rms_norm
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part, Stream
+
+SIDE = (
+    size("vocab", "vocab_size", 256000, "V", "vocabulary size"),
+    size("hidden", "hidden_size", 2304, "H", "hidden size"),
+    size("mlp", "intermediate_size", 9216, "I", "intermediate size"),
+    size("layers", "num_hidden_layers", 26, "L", "layers"),
+    size("heads", "num_attention_heads", 8, "A", "attention heads"),
+    size("kv_heads", "num_key_value_heads", 4, "K", "heads of keys and values"),
+    size("head_dim", "head_dim", 256, "D", "width of a head"),
+    switch("attention_bias", "attention_bias", False),
+)
+# To the classes with one side or two, a null says nothing: they take the config's own default.
+BOTH = switch("both", "is_encoder_decoder", lambda c: True)
+FIELDS = (nested("encoder", "encoder", SIDE), nested("decoder", "decoder", SIDE), LABELS, TIED, BOTH)
+NEUTRAL = frozenset(
+    """vocab_size dropout_rate classifier_dropout_rate hidden_activation max_position_embeddings query_pre_attn_scalar sliding_window
+    layer_types final_logit_softcapping attn_logit_softcapping is_decoder""".split()
+)
+
+
+def attention(c: Sizes, name: str, *, memory: Stream | None = None, width: Size | None = None) -> Part:
+    """Describe attention over the tokens themselves, or over *memory* of another *width*."""
+    H, read, bias = c.hidden, c.hidden if width is None else width, c.attention_bias
+    return Part(name, (
+        linear("q_proj", H, c.heads * c.head_dim, bias=bias),
+        linear("k_proj", read, c.kv_heads * c.head_dim, bias=bias, stream=memory),
+        linear("v_proj", read, c.kv_heads * c.head_dim, bias=bias, stream=memory),
+        linear("o_proj", c.heads * c.head_dim, H, bias=bias),
+        attend(heads=c.heads, kv_heads=c.kv_heads, head_dim=c.head_dim, keys=memory),
+    ), "self_attention" if memory is None else "cross_attention")  # fmt: skip
+
+
+def side(c: Sizes, name: str, width: Size | None = None) -> Part:
+    """Describe one side, with a norm before and after each step; a decoder attends to states of *width*."""
+    H = c.hidden
+    norms = {
+        step: (rms_norm(f"pre_{step}_layernorm", H), rms_norm(f"post_{step}_layernorm", H))
+        for step in ("self_attn", "cross_attn", "feedforward")
+    }
+    crossed = (attention(c, "cross_attn", memory="seq", width=width), *norms["cross_attn"]) if width is not None else ()
+    layer = Part("layers", (
+        attention(c, "self_attn"),
+        *norms["self_attn"],
+        gated_mlp("mlp", H, c.mlp),
+        *norms["feedforward"],
+        *crossed,
+    ), "layer", repeat=c.layers)  # fmt: skip
+    return Part(name, (embedding("embed_tokens", c.vocab, H), rms_norm("norm", H), layer), name)
+
+
+def t5gemma(c: Sizes) -> Part:
+    """Describe T5GemmaModel, which is not built without a decoder."""
+    if not c.both:
+        raise ConfigError("this class has an encoder and a decoder", key="is_encoder_decoder", value=False, hint="set it to true")
+    return Part("", both(c), "model")
+
+
+def both(c: Sizes) -> tuple[Part, Part]:
+    """Describe both sides, each with a table of its own."""
+    return side(c.encoder, "encoder"), side(c.decoder, "decoder", c.encoder.hidden)._replace(stream="decoder")
+
+
+def generation(c: Sizes) -> Part:
+    """Describe T5GemmaForConditionalGeneration: the decoder's table is its head."""
+    tied_to = "model.decoder.embed_tokens.weight" if c.tied else None
+    head = linear("out_proj", c.decoder.hidden, c.decoder.vocab, bias=False, tied_to=tied_to, stream="decoder")
+    return Part("", (Part("model", both(c), "backbone"), Part("lm_head", (head,), "lm_head")), "model")
+
+
+def labels(c: Sizes) -> Part:
+    """Describe the classifiers, which score every token: the decoder's, or without one the encoder's."""
+    parts = both(c) if c.both else (side(c.encoder, "encoder"),)
+    width, stream = (c.decoder.hidden, "decoder") if c.both else (c.encoder.hidden, "seq")
+    head = Part("score", (linear("out_proj", width, c.labels),), "head", stream=stream)
+    return Part("", (Part("model", parts, "backbone"), head), "model")
+
+
+CLASSES = {
+    "T5GemmaModel": t5gemma,
+    "T5GemmaForConditionalGeneration": generation,
+    "T5GemmaForSequenceClassification": labels,
+    "T5GemmaForTokenClassification": labels,
+}
+
+FAMILIES = {"t5gemma": Family("t5gemma", FIELDS, CLASSES, "T5GemmaModel", NEUTRAL)}

@@ -1,0 +1,60 @@
+"""Informer: a transformer over time series that looks at few keys, and keeps half of the steps behind each layer (Zhou et al., 2020).
+
+Source: arXiv 2012.07436; names as in transformers 5.23.0, models/informer/modeling_informer.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules import fairseq_transformer
+from weighbridge.blueprints.series.time_series_transformer import FIELDS, NEUTRAL, classes, side
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, choice, switch, told
+from weighbridge.core.parts import attend, batch_norm, conv1d, stack
+from weighbridge.core.tree import Node, Part, Span, Stream, Untold
+
+INFORMER = (
+    *FIELDS,
+    choice("sight", "attention_type", "prob"),
+    switch("distilled", "distil", True),
+    told("depths", lambda c: range(c.layers)),
+)
+
+
+def seen(c: Sizes, depth: int, own: Stream) -> Stream:
+    """Return what is left for the encoder layer at *depth*: distilling halves the steps behind each."""
+    for _ in range(depth if c.distilled else 0):
+        own = Span(own, plus=1, add=-1, over=2)
+    return own
+
+
+def informed(c: Sizes, layer: Part) -> tuple[Node, ...]:
+    """Let attention look at a few keys, if it is asked to; the reference makes it last."""
+    own, *rest = layer.children
+    assert isinstance(own, Part)
+    if c.sight == "prob":
+        sight = Untold("Informer takes as many keys as a logarithm says")
+        own = own._replace(children=(*own.children[:-1], attend(heads=c.heads, head_dim=c.head_dim, keys=sight)))
+    return (*rest, own)
+
+
+def informer_encoder(c: Sizes, own: Stream) -> tuple[Node, ...]:
+    """Describe Informer's encoder; a convolution stands between two layers, and a maximum that leaves every second step."""
+    inner = informed(c, fairseq_transformer.layer(c))
+    if not c.distilled:
+        return side(c, Part("layers", inner, "layer", repeat=c.layers, stream=own))
+    layers = stack("layers", list(c.depths), c.layers, lambda depth: (Part("", inner, stream=seen(c, depth, own)),))
+    down = [conv1d("downConv", c.hidden, c.hidden, 3, padding=1, of=seen(c, depth, own)) for depth in c.depths]
+    norm = batch_norm("norm", c.hidden)
+    convolutions = stack("conv_layers", list(c.depths)[:-1], c.layers - 1, lambda depth: (down[depth], norm)) if c.depths[1:] else ()
+    return (*side(c, *layers), *convolutions)
+
+
+def informer_decoder(c: Sizes, memory: Stream) -> tuple[Node, ...]:
+    """Describe Informer's decoder."""
+    layer = fairseq_transformer.layer(c, memory=memory)
+    return side(c, layer._replace(children=informed(c, layer)))
+
+
+CLASSES = classes("Informer", informer_encoder, informer_decoder, lambda c: seen(c, c.depths[-1], c.back))
+
+FAMILIES = {"informer": Family("informer", INFORMER, CLASSES, "InformerModel", NEUTRAL)}

@@ -1,0 +1,119 @@
+"""PatchTSMixer: an MLP-Mixer over the patches, features and channels of a time series (Ekambaram et al., 2023).
+
+Source: arXiv 2306.09364; names as in transformers 5.23.0, models/patchtsmixer/modeling_patchtsmixer.py. The config fixes how far it looks back.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.series.patchtst import LOSS, PATCHES, POSITIONS, projection
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Field, Sizes, choice, size, switch, variant
+from weighbridge.core.parts import attend, batch_norm, fairseq_attention, layer_norm, linear
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Node, Part, Stream, Tensor
+
+FIELDS = (
+    *variant(PATCHES, patch=8, stride=8),
+    size("hidden", "d_model", 8, "H", "hidden size", "hidden_size"),
+    size("factor", "expansion_factor", 2, "X", "factor of the intermediate size"),
+    size("layers", "num_layers", 3, "L", "layers", "num_hidden_layers"),
+    size("heads", "self_attn_heads", 1, "A", "attention heads"),
+    size("ahead", "prediction_length", 16, "F", "steps ahead"),
+    size("targets", "num_targets", 3, "Y", "targets"),
+    switch("gated", "gated_attn", True),
+    switch("attentive", "self_attn", False),
+    switch("placed", "use_positional_encoding", False),
+    POSITIONS,
+    choice("mode", "mode", "common_channel"),
+    choice("batch_normed", "norm_mlp", "LayerNorm", read=lambda name: "batch" in name.lower()),
+    Field("scaling", "scaling", "std", "choice", nullable=True),
+    Field("aggregation", "head_aggregation", "max_pool", "choice", nullable=True),
+    *LOSS,
+)
+NEUTRAL = frozenset(
+    """num_parallel_samples dropout init_std norm_eps mask_type random_mask_ratio num_forecast_mask_patches mask_value masked_loss
+    channel_consistent_masking unmasked_channel_indices head_dropout prediction_channel_indices output_range num_patches
+    patch_last""".split()
+)
+
+
+def norm(c: Sizes, name: str = "norm") -> Part:
+    """Describe a norm of either kind."""
+    inner = Part("norm", (batch_norm("batchnorm", c.hidden),), "batch_norm") if c.batch_normed else layer_norm("norm", c.hidden)
+    return Part(name, (inner,), inner.kind)
+
+
+def mixer(c: Sizes, name: str, width: Size, stream: Stream, *more: Node) -> Part:
+    """Describe what mixes along one axis, *width* long: a feed-forward step, and a gate if there are any."""
+    mlp = Part("mlp", (linear("fc1", width, width * c.factor), linear("fc2", width * c.factor, width)), "feed_forward", stream=stream)
+    gate = Part("gating_block", (linear("attn_layer", width, width),), "gate", stream=stream)
+    return Part(name, (norm(c), mlp, *((gate,) if c.gated else ()), *more), "mixer")
+
+
+def layers(c: Sizes) -> Part:
+    """Describe the layers, each of which mixes patches, features and, if asked to, channels."""
+    attention: tuple[Node, ...] = ()
+    if c.attentive:
+        head_dim = exact(c.hidden, c.heads)
+        plain = fairseq_attention("self_attn_layer", c.hidden, c.heads, head_dim)
+        among = attend(heads=c.heads, head_dim=head_dim, queries=c.patches, keys=c.patches, groups=c.channels)
+        attention = (plain._replace(children=(*plain.children[:-1], among)), norm(c, "norm_attn"))
+    mixers = (
+        mixer(c, "patch_mixer", c.patches, c.channels * c.hidden, *attention),
+        mixer(c, "feature_mixer", c.hidden, c.channels * c.patches),
+        *((mixer(c, "channel_feature_mixer", c.channels, c.patches * c.hidden),) if c.mode == "mix_channel" else ()),
+    )
+    return Part("mixers", mixers, "layer", repeat=c.layers)
+
+
+def encoder(c: Sizes) -> Part:
+    """Describe a map of each patch, positions on a switch, and the layers."""
+    table = Tensor("position_enc", (c.patches, c.hidden), "embedding", frozen=c.positions == "sincos")
+    places = (Part("positional_encoder", (table,), "embeddings"),) if c.placed else ()
+    parts = (linear("patcher", c.patch, c.hidden), *places, Part("mlp_mixer_encoder", (layers(c),), "mixer"))
+    return Part("encoder", parts, "encoder", stream=c.channels * c.patches)
+
+
+def headed(c: Sizes, *heads: Part) -> Part:
+    """Put heads on the encoder."""
+    return Part("", (Part("model", (encoder(c),), "backbone"), *heads), "model")
+
+
+def injected(c: Sizes) -> tuple[Part, ...]:
+    """Describe what tells the features how a series was scaled, if it was."""
+    if c.scaling not in ("std", "mean", True):
+        return ()
+    H = c.hidden
+    maps = (("inverse_trans_expansion", H + 2, 2 * H), ("inverse_trans_compression", 2 * H, H),
+            ("map_scale_expansion", 2, 4), ("map_scale_compression", 4, 2))  # fmt: skip
+    inner = tuple(linear(name, inputs, outputs) for name, inputs, outputs in maps)
+    return (Part("inject_scale", inner, "head", stream=c.channels * c.patches),)
+
+
+def targets(c: Sizes, *, spread: bool) -> Part:
+    """Describe the targets from all channels; *spread* where they may be a distribution."""
+    width = c.hidden * c.channels if c.aggregation is not None else c.hidden * c.channels * c.patches
+    inner = projection(c, "projection", width, c.targets) if spread else linear("projection", width, c.targets)
+    return Part("head", (inner,), "head", stream="one")
+
+
+def prediction(c: Sizes) -> Part:
+    """Describe PatchTSMixerForPrediction: each channel's steps ahead."""
+    return headed(c, Part("head", (projection(c, "base_forecast_block", c.patches * c.hidden, c.ahead),), "head", stream=c.channels))
+
+
+def pre_training(c: Sizes) -> Part:
+    """Describe PatchTSMixerForPretraining: each patch again."""
+    return headed(c, Part("head", (linear("base_pt_block", c.hidden, c.patch),), "head", stream=c.channels * c.patches))
+
+
+CLASSES = {
+    "PatchTSMixerModel": lambda c: Part("", (encoder(c),), "model"),
+    "PatchTSMixerEncoder": lambda c: Part("", (encoder(c)._replace(name=""),), "model"),
+    "PatchTSMixerForPretraining": pre_training,
+    "PatchTSMixerForPrediction": prediction,
+    "PatchTSMixerForTimeSeriesClassification": lambda c: headed(c, targets(c, spread=False), *injected(c)),
+    "PatchTSMixerForRegression": lambda c: headed(c, *injected(c), targets(c, spread=True)),
+}
+
+FAMILIES = {"patchtsmixer": Family("patchtsmixer", FIELDS, CLASSES, "PatchTSMixerModel", NEUTRAL)}

@@ -1,0 +1,136 @@
+"""PatchTST: time series cut into patches, each channel by itself (Nie et al., 2022).
+
+Source: arXiv 2211.14730; names as in transformers 5.23.0, models/patchtst/modeling_patchtst.py. The config fixes how far it looks back.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.series.time_series_transformer import values
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Field, Sizes, choice, derived, size, switch, told
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import attend, batch_norm, fairseq_attention, layer_norm, linear
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Node, Part, Tensor
+
+
+def known(key: str, value: str, names: tuple[str, ...]) -> str:
+    """Return *value* if it is one of *names*; refuse it otherwise."""
+    if value not in names:
+        raise ConfigError(f"expected one of {', '.join(names)}", key=key, value=value)
+    return value
+
+
+def named(word: str, key: str, default: str, *names: str) -> Field:
+    """Declare one of these *names*."""
+    return choice(word, key, default, read=lambda name: known(key, name, names))
+
+
+PATCHES = (
+    size("channels", "num_input_channels", 1, "C", "channels"),
+    size("back", "context_length", 32, "B", "steps back"),
+    size("patch", "patch_length", 1, "P", "steps in a patch"),
+    size("stride", "patch_stride", 1, "E", "steps from patch to patch"),
+    derived("patches", lambda c: (c.back - c.patch) // c.stride + 1, "context_length", "patch_length"),
+)
+"""How a series is cut into patches."""
+POSITIONS = named("positions", "positional_encoding_type", "sincos", "sincos", "random")
+LOSS = (
+    choice("loss", "loss", "mse"),
+    choice("distribution", "distribution_output", "student_t"),
+    told("values", lambda c: 0 if c.loss == "mse" else values(c.distribution)),
+)
+"""What is predicted of each step: a value, or the values that a distribution is told by."""
+FIELDS = (
+    *PATCHES,
+    size("hidden", "d_model", 128, "H", "hidden size", "hidden_size"),
+    size("mlp", "ffn_dim", 512, "I", "intermediate size"),
+    size("layers", "num_hidden_layers", 3, "L", "layers"),
+    size("heads", "num_attention_heads", 4, "A", "attention heads"),
+    derived("head_dim", lambda c: exact(c.hidden, c.heads), "d_model", "num_attention_heads"),
+    size("ahead", "prediction_length", 24, "F", "steps ahead"),
+    size("targets", "num_targets", 1, "Y", "targets"),
+    switch("shared", "share_embedding", True),
+    switch("shared_head", "share_projection", True),
+    switch("across", "channel_attention", False),
+    switch("biased", "bias", True),
+    switch("marked", "use_cls_token", False),
+    named("norm", "norm_type", "batchnorm", "batchnorm", "layernorm"),
+    POSITIONS,
+    Field("pooling", "pooling_type", "mean", "choice", nullable=True),
+    *LOSS,
+)
+NEUTRAL = frozenset(
+    """norm_eps positional_dropout path_dropout ff_dropout activation_function pre_norm init_std scaling do_mask_input mask_type
+    random_mask_ratio num_forecast_mask_patches channel_consistent_masking unmasked_channel_indices mask_value head_dropout
+    output_range num_parallel_samples""".split()
+)
+
+
+def tokens(c: Sizes) -> Size:
+    """Count a channel's patches, and the token in front of them if there is one."""
+    found: Size = c.patches + 1 if c.marked else c.patches
+    return found
+
+
+def norm(c: Sizes, name: str) -> Part:
+    """Describe a norm of either kind."""
+    return layer_norm(name, c.hidden) if c.norm == "layernorm" else Part(name, (batch_norm("batchnorm", c.hidden),), "batch_norm")
+
+
+def attention(c: Sizes) -> Part:
+    """Describe attention among a channel's patches and, if asked for, with the same maps among the channels."""
+    plain = fairseq_attention("self_attn", c.hidden, c.heads, c.head_dim)
+    among = [attend(heads=c.heads, head_dim=c.head_dim, queries=tokens(c), keys=tokens(c), groups=c.channels)]
+    if c.across:
+        among.append(attend(heads=c.heads, head_dim=c.head_dim, queries=c.channels, keys=c.channels, groups=tokens(c)))
+    return plain._replace(children=(*plain.children[:-1], *among), stream=len(among) * c.channels * tokens(c))
+
+
+def encoder(c: Sizes) -> Part:
+    """Describe a map of each patch, positions and layers."""
+    H = c.hidden
+    mapped = linear("input_embedding", c.patch, H, stream=c.channels * c.patches if c.shared else c.patches)
+    embedder = Part("embedder", (mapped if c.shared else mapped._replace(repeat=c.channels),), "embeddings")
+    marks = (Tensor("cls_token", (1, 1, 1, H), "embedding"),) if c.marked else ()
+    table = Tensor("position_enc", (tokens(c), H), "embedding", frozen=c.positions == "sincos")
+    layer: tuple[Node, ...] = (
+        attention(c),
+        norm(c, "norm_sublayer1"),
+        *((norm(c, "norm_sublayer2"),) if c.across else ()),
+        Part("ff", (linear("0", H, c.mlp, bias=c.biased), linear("3", c.mlp, H, bias=c.biased)), "feed_forward"),
+        norm(c, "norm_sublayer3"),
+    )
+    parts = (embedder, Part("positional_encoder", (*marks, table), "embeddings"), Part("layers", layer, "layer", repeat=c.layers))
+    return Part("encoder", parts, "encoder", stream=c.channels * tokens(c))
+
+
+def projection(c: Sizes, name: str, width: Size, outputs: Size) -> Part:
+    """Describe a map to the outputs, or one for each value of their distribution."""
+    if not c.values:
+        return linear(name, width, outputs)
+    return Part(name, (linear("proj", width, outputs)._replace(repeat=c.values),), "head")
+
+
+def headed(c: Sizes, inner: Part, stream: Size | str) -> Part:
+    """Put a head on the encoder."""
+    return Part("", (Part("model", (encoder(c),), "backbone"), Part("head", (inner,), "head", stream=stream)), "model")
+
+
+def prediction(c: Sizes) -> Part:
+    """Describe PatchTSTForPrediction: one map for all channels, or one for each."""
+    width = c.hidden if c.pooling or c.marked else c.hidden * c.patches
+    if c.shared_head:
+        return headed(c, projection(c, "projection", width, c.ahead), c.channels)
+    return headed(c, projection(c, "projections", width, c.ahead)._replace(repeat=c.channels), "one")
+
+
+CLASSES = {
+    "PatchTSTModel": lambda c: Part("", (encoder(c),), "model"),
+    "PatchTSTForPretraining": lambda c: headed(c, linear("linear", c.hidden, c.patch), c.channels * tokens(c)),
+    "PatchTSTForClassification": lambda c: headed(c, linear("linear", c.channels * c.hidden, c.targets), "one"),
+    "PatchTSTForRegression": lambda c: headed(c, projection(c, "projection", c.channels * c.hidden, c.targets), "one"),
+    "PatchTSTForPrediction": prediction,
+}
+
+FAMILIES = {"patchtst": Family("patchtst", FIELDS, CLASSES, "PatchTSTModel", NEUTRAL)}

@@ -1,0 +1,120 @@
+"""Transformers over time series: what was, with what is known of each step, in an encoder; what will be, in a decoder.
+
+Source: names as in transformers 5.23.0, models/time_series_transformer/modeling_time_series_transformer.py. The config fixes how far they look back and ahead; a side alone reads ``seq``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from weighbridge.blueprints.modules import fairseq_transformer
+from weighbridge.blueprints.modules.mixture_of_experts import required
+from weighbridge.config.family import Blueprint, Family
+from weighbridge.config.fields import Field, Sizes, choice, derived, echo, listed, size, told, variant
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import embedding, layer_norm, linear
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part, Stream, Tensor
+
+NEUTRAL = fairseq_transformer.NEUTRAL | set("loss scaling num_parallel_samples sampling_factor".split())
+DISTRIBUTIONS = {"student_t": 3, "normal": 2, "negative_binomial": 2}
+
+
+def values(name: str) -> int:
+    """Tell how many values a distribution has.
+
+    >>> values("normal")
+    2
+    """
+    if name not in DISTRIBUTIONS:
+        raise ConfigError(f"expected one of {', '.join(DISTRIBUTIONS)}", key="distribution_output", value=name)
+    return DISTRIBUTIONS[name]
+
+
+def features(c: Sizes) -> Size:
+    """Count what is known of each step: earlier values, features, and two numbers for the scale."""
+    known: Size = c.series * len(c.lags) + sum(c.widths) + c.dynamic + c.timed + c.static + 2 * c.series
+    return known
+
+
+FIELDS = (
+    required(size("ahead", "prediction_length", None, "F", "steps ahead")),
+    size("back", "context_length", lambda c: c.ahead, "B", "steps back"),
+    size("series", "input_size", 1, "U", "series side by side"),
+    listed("lags", "lags_sequence", lambda c: [1, 2, 3, 4, 5, 6, 7]),
+    size("dynamic", "num_dynamic_real_features", 0, "X_dyn", "features that change", minimum=0),
+    size("timed", "num_time_features", 0, "X_tim", "features of time", minimum=0),
+    size("static", "num_static_real_features", 0, "X_sta", "features that stay", minimum=0),
+    Field("categories", "num_static_categorical_features", 0, "choice"),
+    listed("told", "cardinality", lambda c: []),
+    listed("told_widths", "embedding_dimension", lambda c: []),
+    told("cards", lambda c: list(c.told) if c.told and c.categories else [0]),
+    told("widths", lambda c: list(c.told_widths) if c.told_widths and c.categories else [min(50, (n + 1) // 2) for n in c.cards]),
+    choice("distribution", "distribution_output", "student_t"),
+    told("values", lambda c: values(c.distribution)),
+    *(
+        field
+        for field in variant(fairseq_transformer.fields(1, 1, 64, 32, (2, 2), 2), decoder_mlp=32)
+        if field.word not in ("vocab", "positions", "labels", "tied")
+    ),
+    derived("features", features),
+    *echo("feature_size", features),
+)
+
+
+def side(c: Sizes, *layers: Node) -> tuple[Node, ...]:
+    """Describe one side: a map of the features, a frozen table of sinusoids, layers, and the norm before them."""
+    value = Part("value_embedding", (linear("value_projection", c.features, c.hidden, bias=False),), "embeddings")
+    table = Part("embed_positions", (Tensor("weight", (c.back + c.ahead, c.hidden), "embedding", frozen=True),), "embedding")
+    return (value, table, *layers, layer_norm("layernorm_embedding", c.hidden))
+
+
+def encoder(c: Sizes, own: Stream) -> tuple[Node, ...]:
+    """Describe the encoder over the stream *own*."""
+    return side(c, fairseq_transformer.layer(c)._replace(stream=own))
+
+
+def decoder(c: Sizes, memory: Stream) -> tuple[Node, ...]:
+    """Describe the decoder, which attends to *memory*."""
+    return side(c, fairseq_transformer.layer(c, memory=memory))
+
+
+def tables(c: Sizes) -> tuple[Part, ...]:
+    """Describe the tables of categories, if there are any."""
+    if not c.categories:
+        return ()
+    inner = tuple(
+        embedding("embedders", rows, width)._replace(repeat=1, at=(i,))
+        for i, (rows, width) in enumerate(zip(c.cards, c.widths, strict=False))
+    )
+    return (Part("embedder", inner, "embeddings"),)
+
+
+def forecast(c: Sizes, width: Size, parts: tuple[Part, ...]) -> Part:
+    """Put a map on the decoder for each value of the distribution."""
+    head = linear("proj", width, c.series)._replace(repeat=c.values)
+    return Part("", (Part("model", parts, "backbone"), Part("parameter_projection", (head,), "head", stream=c.ahead)), "model")
+
+
+Side = Callable[[Sizes, Stream], tuple[Node, ...]]
+
+
+def classes(name: str, reading: Side, writing: Side, left: Callable[[Sizes], Stream] = lambda c: c.back) -> dict[str, Blueprint]:
+    """Return the four classes of a type by its two sides; *left* is how many steps the encoder leaves."""
+
+    def both(c: Sizes) -> tuple[Part, ...]:
+        memory = writing(c, left(c))
+        sides = Part("encoder", reading(c, c.back), "encoder", stream=c.back), Part("decoder", memory, "decoder", stream=c.ahead)
+        return (*tables(c), *sides)
+
+    return {
+        f"{name}Model": lambda c: Part("", both(c), "model"),
+        f"{name}ForPrediction": lambda c: forecast(c, c.hidden, both(c)),
+        f"{name}Encoder": lambda c: Part("", reading(c, "seq"), "model"),
+        f"{name}Decoder": lambda c: Part("", writing(c, "encoder"), "model"),
+    }
+
+
+CLASSES = classes("TimeSeriesTransformer", encoder, decoder)
+
+FAMILIES = {"time_series_transformer": Family("time_series_transformer", FIELDS, CLASSES, "TimeSeriesTransformerModel", NEUTRAL)}

@@ -1,0 +1,75 @@
+"""TimesFM: a decoder over patches of a time series, which writes a longer patch than it reads (Das et al., 2023).
+
+Source: arXiv 2310.10688; names as in transformers 5.23.0, models/timesfm/modeling_timesfm.py. To predict, it always looks back as far as
+the config says; the decoder alone reads ``seq`` steps.
+"""
+
+from __future__ import annotations
+
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, listed, size, switch
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, rms_norm
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Node, Part, Span, Stream, Tensor
+
+STEPS = (
+    size("patch", "patch_length", 32, "P", "steps in a patch"),
+    size("back", "context_length", 512, "B", "steps back"),
+    size("ahead", "horizon_length", 128, "F", "steps ahead"),
+)
+STACK = (
+    size("layers", "num_hidden_layers", 50, "L", "layers"),
+    size("hidden", "hidden_size", 1280, "H", "hidden size"),
+    size("mlp", "intermediate_size", 1280, "I", "intermediate size"),
+    size("head_dim", "head_dim", 80, "D", "width of a head"),
+    size("heads", "num_attention_heads", 16, "A", "attention heads"),
+)
+QUANTILES = listed("quantiles", "quantiles", lambda c: [0.1 * step for step in range(1, 10)])
+FIELDS = (
+    *STEPS,
+    size("frequencies", "freq_size", 3, "Q", "frequencies"),
+    *STACK,
+    QUANTILES,
+    switch("placed", "use_positional_embedding", False),
+)
+NEUTRAL = frozenset("tolerance pad_val min_timescale max_timescale".split())
+
+
+def residual(name: str, inputs: Size, hidden: Size, outputs: Size, *, bias: bool = True) -> Part:
+    """Describe two linear maps, and one beside them."""
+    beside = linear("residual_layer", inputs, outputs, bias=bias)
+    return Part(
+        name, (linear("input_layer", inputs, hidden, bias=bias), linear("output_layer", hidden, outputs, bias=bias), beside), "feed_forward"
+    )
+
+
+def decoder(c: Sizes, tokens: Stream) -> tuple[Node, ...]:
+    """Describe the decoder over *tokens* patches."""
+    H, wide = c.hidden, c.heads * c.head_dim
+    attention = Part("self_attn", (
+        Tensor("scaling", (c.head_dim,), "gain"),
+        linear("q_proj", H, wide),
+        linear("k_proj", H, wide),
+        linear("v_proj", H, wide),
+        linear("o_proj", wide, H),
+        attend(heads=c.heads, head_dim=c.head_dim),
+    ), "self_attention", stream=tokens)  # fmt: skip
+    mlp = Part(
+        "mlp", (linear("gate_proj", H, c.mlp), linear("down_proj", c.mlp, H), layer_norm("layer_norm", H)), "feed_forward", stream=tokens
+    )
+    layer = Part("layers", (attention, mlp, rms_norm("input_layernorm", H)._replace(stream=tokens)), "layer", repeat=c.layers)
+    timescales = Part("position_emb", (Tensor("inv_timescales", (H // 2,), "buffer"),), "positions")
+    first = residual("input_ff_layer", 2 * c.patch, c.mlp, H)._replace(stream=tokens)
+    return first, embedding("freq_emb", c.frequencies, H), layer, *((timescales,) if c.placed else ())
+
+
+def prediction(c: Sizes) -> Part:
+    """Describe TimesFmModelForPrediction: the mean and every quantile of the steps ahead."""
+    tokens = exact(c.back, c.patch)
+    head = residual("horizon_ff_layer", c.hidden, c.mlp, c.ahead * (1 + len(c.quantiles)))._replace(stream=tokens)
+    return Part("", (Part("decoder", decoder(c, tokens), "backbone"), head), "model")
+
+
+CLASSES = {"TimesFmModel": lambda c: Part("", decoder(c, Span("seq", over=c.patch)), "model"), "TimesFmModelForPrediction": prediction}
+
+FAMILIES = {"timesfm": Family("timesfm", FIELDS, CLASSES, "TimesFmModel", NEUTRAL)}

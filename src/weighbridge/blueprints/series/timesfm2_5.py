@@ -1,0 +1,63 @@
+"""TimesFM 2.5: a decoder over patches of a time series with rotary positions, which may look at the series upside down as well.
+
+Source: google-research/timesfm; names as in transformers 5.23.0, models/timesfm2_5/modeling_timesfm2_5.py. To predict, it always looks back
+as far as the config says; the decoder alone reads ``seq`` steps.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.series.timesfm import QUANTILES, STACK, STEPS, residual
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, size, switch, variant
+from weighbridge.core.parts import attend, linear, rms_norm
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Part, Span, Stream, Tensor
+
+FIELDS = (
+    *variant(STEPS, back=16384),
+    size("spread", "output_quantile_len", 1024, "Q", "steps ahead of the quantiles"),
+    *variant(STACK, layers=20),
+    size("kv_heads", "num_key_value_heads", 16, "K", "heads of keys and values"),
+    QUANTILES,
+    switch("attention_bias", "attention_bias", False),
+    switch("biased", "use_bias", False),
+    switch("flipped", "force_flip_invariance", True),
+)
+NEUTRAL = frozenset("decode_index activation use_continuous_quantile_head infer_is_positive max_position_embeddings".split())
+NORMS = ("input_layernorm", "post_attention_layernorm", "pre_feedforward_layernorm", "post_feedforward_layernorm")
+
+
+def decoder(c: Sizes, tokens: Stream) -> tuple[Part, ...]:
+    """Describe the decoder over *tokens* patches."""
+    H, wide, narrow, bias = c.hidden, c.heads * c.head_dim, c.kv_heads * c.head_dim, c.attention_bias
+    attention = Part("self_attn", (
+        Tensor("scaling", (c.head_dim,), "gain"),
+        linear("q_proj", H, wide, bias=bias),
+        linear("k_proj", H, narrow, bias=bias),
+        linear("v_proj", H, narrow, bias=bias),
+        linear("o_proj", wide, H, bias=bias),
+        rms_norm("q_norm", c.head_dim),
+        rms_norm("k_norm", c.head_dim),
+        attend(heads=c.heads, kv_heads=c.kv_heads, head_dim=c.head_dim),
+    ), "self_attention")  # fmt: skip
+    mlp = Part("mlp", (linear("fc1", H, c.mlp, bias=c.biased), linear("fc2", c.mlp, H, bias=c.biased)), "feed_forward")
+    norms = (rms_norm(name, H) for name in NORMS)
+    layer = Part("layers", (attention, mlp, *norms), "layer", repeat=c.layers, stream=tokens)
+    return residual("input_ff_layer", 2 * c.patch, H, H)._replace(stream=tokens), layer
+
+
+def prediction(c: Sizes) -> Part:
+    """Describe TimesFm2_5ModelForPrediction: it runs twice where the answer to a flipped series must be the flipped answer."""
+    tokens, values = exact(c.back, c.patch), 1 + len(c.quantiles)
+    heads = (("output_projection_point", c.ahead), ("output_projection_quantiles", c.spread))
+    projections = tuple(residual(name, c.hidden, c.hidden, steps * values, bias=False) for name, steps in heads)
+    parts = (Part("model", decoder(c, tokens), "backbone"), *projections)
+    return Part("", tuple(part._replace(runs=2 if c.flipped else 1, stream=tokens) for part in parts), "model")
+
+
+CLASSES = {
+    "TimesFm2_5Model": lambda c: Part("", decoder(c, Span("seq", over=c.patch)), "model"),
+    "TimesFm2_5ModelForPrediction": prediction,
+}
+
+FAMILIES = {"timesfm2_5": Family("timesfm2_5", FIELDS, CLASSES, "TimesFm2_5Model", NEUTRAL)}

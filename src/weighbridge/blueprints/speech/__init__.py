@@ -1,0 +1,1 @@
+"""Speech and audio: recognition, codecs, vocoders, generation."""

@@ -1,0 +1,79 @@
+"""The Audio Spectrogram Transformer: a vision transformer over patches of mel frames that overlap.
+
+Source: arXiv 2104.01778; names as in transformers 5.23.0,
+models/audio_spectrogram_transformer/modeling_audio_spectrogram_transformer.py. Its table of positions fixes the length.
+"""
+
+from __future__ import annotations
+
+from weighbridge.config.family import Family
+from weighbridge.config.fields import LABELS, Sizes, derived, size, switch
+from weighbridge.core.parts import attend, layer_norm, linear
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part, Tensor
+
+FIELDS = (
+    size("hidden", "hidden_size", 768, "H", "hidden size"),
+    size("mlp", "intermediate_size", 3072, "I", "intermediate size"),
+    size("layers", "num_hidden_layers", 12, "L", "layers"),
+    size("heads", "num_attention_heads", 12, "A", "attention heads"),
+    size("head_dim", "head_dim", lambda c: c.hidden // c.heads, "D", "width of a head"),
+    size("frames", "max_length", 1024, "T", "mel frames"),
+    size("mels", "num_mel_bins", 128, "M", "mel bins"),
+    size("patch_side", "patch_size", 16, "P", "side of a patch"),
+    size("mel_stride", "frequency_stride", 10, "F", "mel bins from patch to patch"),
+    size("frame_stride", "time_stride", 10, "E", "frames from patch to patch"),
+    derived("patches", lambda c: patches(c), "num_mel_bins", "max_length"),
+    LABELS,
+    switch("qkv_bias", "qkv_bias", True),
+)
+
+
+def patches(c: Sizes) -> Size:
+    """Count the patches, along mel bins times along frames."""
+    across: Size = (c.mels - c.patch_side) // c.mel_stride + 1
+    along: Size = (c.frames - c.patch_side) // c.frame_stride + 1
+    return across * along
+
+
+def encoder(c: Sizes) -> tuple[Part, ...]:
+    """Describe patches, layers and a last norm; two learned tokens stand in front of the patches."""
+    H, inner = c.hidden, c.heads * c.head_dim
+    patch = Part("projection", (
+        Tensor("weight", (H, 1, c.patch_side, c.patch_side), "weight"), Tensor("bias", (H,), "bias"),
+    ), "convolution", stream=c.patches)  # fmt: skip
+    embeddings = Part("embeddings", (
+        Tensor("cls_token", (1, 1, H), "embedding"),
+        Tensor("distillation_token", (1, 1, H), "embedding"),
+        Tensor("position_embeddings", (1, c.patches + 2, H), "embedding"),
+        Part("patch_embeddings", (patch,), "embeddings"),
+    ), "embeddings")  # fmt: skip
+    attention = Part("attention", (
+        *(linear(f"{name}_proj", H, inner, bias=c.qkv_bias) for name in "qkv"),
+        linear("o_proj", inner, H),
+        attend(heads=c.heads, head_dim=c.head_dim),
+    ), "self_attention")  # fmt: skip
+    layer = Part("layers", (
+        attention,
+        layer_norm("layernorm_before", H),
+        layer_norm("layernorm_after", H),
+        Part("mlp", (linear("fc1", H, c.mlp), linear("fc2", c.mlp, H)), "feed_forward"),
+    ), "layer", repeat=c.layers)  # fmt: skip
+    return embeddings, layer, layer_norm("layernorm", H)
+
+
+def ast(c: Sizes) -> Part:
+    """Describe ASTModel."""
+    return Part("", encoder(c), "model", stream=c.patches + 2)
+
+
+def classification(c: Sizes) -> Part:
+    """Describe ASTForAudioClassification: a norm and the labels, on the mean of the two learned tokens."""
+    inner = Part("audio_spectrogram_transformer", encoder(c), "backbone", stream=c.patches + 2)
+    head = Part("classifier", (layer_norm("layernorm", c.hidden), linear("dense", c.hidden, c.labels)), "head", stream="one")
+    return Part("", (inner, head), "model")
+
+
+CLASSES = {"ASTModel": ast, "ASTForAudioClassification": classification}
+
+FAMILIES = {"audio-spectrogram-transformer": Family("audio-spectrogram-transformer", FIELDS, CLASSES, "ASTModel")}

@@ -1,0 +1,66 @@
+"""The decoder of CLVP, which writes speech tokens (the autoregressive half of Tortoise).
+
+Source: arXiv 2305.07243; class and tensor names as in transformers 5.23.0, models/clvp/modeling_clvp.py. The MLP is GPT-2's, with
+matrices stored as ``[inputs, outputs]``.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.decoders.gpt2 import dense
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, derived, fact, size, switch
+from weighbridge.core.parts import attend, embedding, layer_norm, linear
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Node, Part
+
+
+def clvp(c: Sizes) -> tuple[Node, ...]:
+    """Describe tokens and positions, layers with a norm before each half, and a last norm."""
+    H = c.hidden
+    attention = Part("attn", (
+        *(linear(f"{name}_proj", H, H, bias=c.qkv_bias) for name in "kvq"),
+        linear("out_proj", H, H),
+        attend(heads=c.heads, head_dim=c.head_dim),
+    ), "self_attention")  # fmt: skip
+    layer = Part("layers", (
+        layer_norm("input_layernorm", H),
+        attention,
+        layer_norm("post_attention_layernorm", H),
+        Part("mlp", (dense(c, "c_fc", H, c.mlp), dense(c, "c_proj", c.mlp, H)), "feed_forward"),
+    ), "layer", repeat=c.layers)  # fmt: skip
+    tables = (embedding("input_embeds_layer", c.vocab, H), embedding("position_embeds_layer", c.positions, H))
+    return (*tables, layer, layer_norm("layer_norm", H))
+
+
+def inner(c: Sizes) -> Part:
+    """Describe the body by its name."""
+    return Part("decoder", clvp(c), "decoder")
+
+
+def causal(c: Sizes) -> Part:
+    """Describe ClvpForCausalLM: one norm more, and a head of its own."""
+    head = (layer_norm("final_norm", c.hidden), linear("lm_head", c.hidden, c.vocab))
+    return Part("", (Part("model", (inner(c),), "backbone"), *head), "model")
+
+
+FIELDS = (
+    size("vocab", "vocab_size", 8194, "V", "vocabulary size"),
+    size("positions", "max_position_embeddings", 608, "S", "positions"),
+    size("hidden", "hidden_size", 1024, "H", "hidden size"),
+    size("mlp", "n_inner", lambda c: 4 * c.hidden, "I", "intermediate size"),
+    size("layers", "num_hidden_layers", 30, "L", "layers"),
+    size("heads", "num_attention_heads", 16, "A", "attention heads"),
+    derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_attention_heads"),
+    switch("qkv_bias", "use_attention_bias", True),
+    fact("transposed", True),
+)
+CLASSES = {
+    "ClvpDecoder": lambda c: Part("", clvp(c), "model"),
+    "ClvpModel": lambda c: Part("", (inner(c),), "model"),
+    "ClvpForCausalLM": causal,
+}
+SKIPPED = frozenset(
+    """activation_function add_cross_attention decoder_fixing_codes feature_size max_text_tokens num_mel_attn_blocks summary_activation
+    summary_first_dropout summary_proj_to_labels summary_type summary_use_proj""".split()
+)
+FAMILIES = {"clvp_decoder": Family("clvp_decoder", FIELDS, CLASSES, "ClvpForCausalLM", SKIPPED)}

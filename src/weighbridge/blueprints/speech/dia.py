@@ -1,0 +1,113 @@
+"""Dia: a reader of bytes, and a decoder that writes the codes of a dialogue's sound, all channels of a frame at once.
+
+Source: Nari Labs, Dia (2025); names as in transformers 5.23.0, models/dia/modeling_dia.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.composite import composed
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Field, Sizes, listed, size, told
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import attend, embedding, linear, rms_norm
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part, Stream
+
+
+def fields(vocab: int, hidden: int, mlp: int, layers: int, kv_heads: int) -> tuple[Field, ...]:
+    """List the fields of either side."""
+    return (
+        size("vocab", "vocab_size", vocab, "V", "vocabulary size"),
+        size("hidden", "hidden_size", hidden, "H", "hidden size"),
+        size("mlp", "intermediate_size", mlp, "I", "intermediate size"),
+        size("layers", "num_hidden_layers", layers, "L", "layers"),
+        size("heads", "num_attention_heads", 16, "A", "attention heads"),
+        size("kv_heads", "num_key_value_heads", kv_heads, "K", "key-value heads"),
+        size("head_dim", "head_dim", 128, "D", "width of a head"),
+    )
+
+
+ENCODER = fields(256, 1024, 4096, 12, 16)
+DECODER = (
+    *fields(1028, 2048, 8192, 18, 4),
+    size("cross_heads", "cross_num_attention_heads", 16, "A_cro", "heads of cross-attention"),
+    size("cross_kv_heads", "cross_num_key_value_heads", 16, "K_cro", "heads of keys and values in cross-attention"),
+    size("cross_head_dim", "cross_head_dim", 128, "D_cro", "width of a head of cross-attention"),
+    size("states", "cross_hidden_size", 1024, "E", "width of the states attended to"),
+    size("channels", "num_channels", 9, "C", "channels of codes"),
+)
+
+
+def agreeing(c: Sizes) -> bool:
+    """Refuse a pattern of delays for another number of channels."""
+    if len(c.delays) != c.decoder.channels:
+        raise ConfigError(f"{len(c.delays)} delays for {c.decoder.channels} channels", key="delay_pattern", value=c.delays)
+    return True
+
+
+FIELDS = (
+    composed("encoder", "encoder_config", "dia_encoder", fixed=True),
+    composed("decoder", "decoder_config", "dia_decoder", fixed=True),
+    listed("delays", "delay_pattern", [0, 8, 9, 10, 11, 12, 13, 14, 15]),
+    told("agreeing", agreeing),
+)
+
+
+def attention(name: str, widths: tuple[Size, Size], heads: tuple[Size, Size, Size], keys: Stream | None = None) -> Part:
+    """Describe attention of the first of *widths* to the second."""
+    (H, seen), (A, K, D) = widths, heads
+    return Part(name, (
+        linear("q_proj", H, A * D, bias=False),
+        linear("k_proj", seen, K * D, bias=False, stream=keys),
+        linear("v_proj", seen, K * D, bias=False, stream=keys),
+        linear("o_proj", A * D, H, bias=False),
+        attend(heads=A, kv_heads=K, head_dim=D, keys=keys),
+    ), "self_attention" if keys is None else "cross_attention", given="encoder" if keys == "encoder" else None)  # fmt: skip
+
+
+def mlp(c: Sizes) -> Part:
+    """Describe a gated MLP whose halves are one matrix."""
+    H = c.hidden
+    return Part("mlp", (linear("gate_up_proj", H, 2 * c.mlp, bias=False), linear("down_proj", c.mlp, H, bias=False)), "feed_forward")
+
+
+def encoder(c: Sizes) -> tuple[Node, ...]:
+    """Describe the reader."""
+    H = c.hidden
+    own = attention("self_attention", (H, H), (c.heads, c.kv_heads, c.head_dim))
+    layer = (rms_norm("pre_sa_norm", H), own, rms_norm("post_sa_norm", H), mlp(c))
+    return embedding("embedding", c.vocab, H), Part("layers", layer, "layer", repeat=c.layers), rms_norm("norm", H)
+
+
+def decoder(c: Sizes, memory: Stream) -> tuple[Node, ...]:
+    """Describe the writer, which looks all channels up in one table."""
+    H = c.hidden
+    own = attention("self_attention", (H, H), (c.heads, c.kv_heads, c.head_dim))
+    crossed = attention("cross_attention", (H, c.states), (c.cross_heads, c.cross_kv_heads, c.cross_head_dim), memory)
+    norms = (rms_norm(name, H) for name in ("pre_sa_norm", "pre_ca_norm", "pre_mlp_norm"))
+    return (
+        Part("embeddings", (embedding("embed", c.vocab * c.channels, H),), "embeddings"),
+        Part("layers", (own, crossed, *norms, mlp(c)), "layer", repeat=c.layers),
+        rms_norm("norm", H),
+    )
+
+
+def both(c: Sizes) -> tuple[Part, Part]:
+    """Describe both sides."""
+    return Part("encoder", encoder(c.encoder), "encoder"), Part("decoder", decoder(c.decoder, "seq"), "decoder", stream="decoder")
+
+
+def writing(c: Sizes) -> Part:
+    """Describe DiaForConditionalGeneration: a head for all channels."""
+    head = linear("logits_dense", c.decoder.hidden, c.decoder.channels * c.decoder.vocab, bias=False, stream="decoder")
+    return Part("", (Part("model", both(c), "backbone"), head), "model")
+
+
+QUIET = frozenset("max_position_embeddings norm_eps tie_word_embeddings".split())
+FAMILIES = {
+    "dia": Family(
+        "dia", FIELDS, {"DiaModel": lambda c: Part("", both(c), "model"), "DiaForConditionalGeneration": writing}, "DiaModel", QUIET
+    ),
+    "dia_encoder": Family("dia_encoder", ENCODER, {"DiaEncoder": lambda c: Part("", encoder(c), "model")}, "DiaEncoder", QUIET),
+    "dia_decoder": Family("dia_decoder", DECODER, {"DiaDecoder": lambda c: Part("", decoder(c, "encoder"), "model")}, "DiaDecoder", QUIET),
+}

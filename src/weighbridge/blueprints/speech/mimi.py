@@ -1,0 +1,109 @@
+"""Mimi: EnCodec's convolutions with a transformer behind them, and codebooks of meaning beside those of sound.
+
+Source: arXiv 2410.00037; names as in transformers 5.23.0, models/mimi/modeling_mimi.py. Codebooks are kept as buffers.
+"""
+
+from __future__ import annotations
+
+from math import ceil, prod
+
+from weighbridge.blueprints.speech.encodec import FILLED, QUIET, book, bringing, convolution, powers, shared, thinning
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Field, Sizes, fact, size, switch, told
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import attend, layer_norm, linear
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part, Tensor
+
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def halved(c: Sizes) -> int:
+    """Tell by how much Mimi thins out the frames of its convolutions; 0 is not at all."""
+    frames = ceil(c.rate / prod(c.ratios))
+    rate = c.rate / (2 * prod(c.ratios)) if c.frame_rate is None else c.frame_rate
+    return 0 if frames == rate else int(frames / rate)
+
+
+def absent(value: Any) -> bool:
+    """Read a half of Mimi, which can only be left out."""
+    if value is not True:
+        raise ConfigError("it is told by the fields of the whole, and can only be null", key="encoder_config", value=value)
+    return True
+
+
+MIMI = (
+    *shared(64, 3, (8, 6, 5, 4), hidden=512, shortcut=False),
+    size("quantizers", "num_quantizers", 32, "Q", "codebooks"),
+    size("semantic", "num_semantic_quantizers", 1, "Q_sem", "codebooks of meaning"),
+    size("looked_up", "vector_quantization_hidden_dimension", 256, "X", "width in which codes are looked up"),
+    size("groups", "upsample_groups", 512, "G", "groups of the convolution that brings frames back"),
+    size("layers", "num_hidden_layers", 8, "L", "layers"),
+    size("mlp", "intermediate_size", 2048, "I", "intermediate size"),
+    size("heads", "num_attention_heads", 8, "A", "attention heads"),
+    size("kv_heads", "num_key_value_heads", 8, "K_kv", "key-value heads"),
+    size("head_dim", "head_dim", lambda c: c.hidden // c.heads, "D", "width of a head"),
+    switch("bias", "attention_bias", False),
+    Field("frame_rate", "frame_rate", None, "choice", silent=True),
+    Field("encodes", "encoder_config", True, "choice", read=absent, silent=True, nullable=True),
+    Field("decodes", "decoder_config", True, "choice", read=absent, silent=True, nullable=True),
+    told("powers", powers), told("stride", halved), told("projected", lambda c: c.looked_up != c.hidden), fact("norm", ""), fact("depth", 0),
+)  # fmt: skip
+
+
+def transformer(c: Sizes, name: str) -> Part:
+    """Describe Mimi's layers, each half of which has a gain of its own."""
+    H, D = c.hidden, c.head_dim
+    maps = (("q_proj", H, c.heads * D), ("k_proj", H, c.kv_heads * D), ("v_proj", H, c.kv_heads * D), ("o_proj", c.heads * D, H))
+    projections = (linear(part, inputs, outputs, bias=c.bias) for part, inputs, outputs in maps)
+    attention: tuple[Node, ...] = (*projections, attend(heads=c.heads, kv_heads=c.kv_heads, head_dim=D))
+    mlp: tuple[Node, ...] = (linear("fc1", H, c.mlp, bias=False), linear("fc2", c.mlp, H, bias=False))
+    scales = (Part(part, (Tensor("scale", (H,), "gain"),), "norm") for part in ("self_attn_layer_scale", "mlp_layer_scale"))
+    norms = (layer_norm(part, H) for part in ("input_layernorm", "post_attention_layernorm"))
+    layer = (Part("self_attn", attention, "self_attention"), Part("mlp", mlp, "feed_forward"), *norms, *scales)
+    return Part(name, (Part("layers", layer, "layer", repeat=c.layers),), "stack")
+
+
+def encoder(c: Sizes) -> tuple[Part, ...]:
+    """Describe Mimi's encoder."""
+    thinned = (convolution(c, "downsample", (c.hidden, c.hidden, 2 * c.stride), c.hidden, bias=False),) if c.stride else ()
+    return Part("encoder_seanet", thinning(c), "encoder"), transformer(c, "encoder_transformer"), *thinned
+
+
+def decoder(c: Sizes) -> tuple[Part, ...]:
+    """Describe Mimi's decoder."""
+    brought = (convolution(c, "upsample", (c.hidden, c.hidden // c.groups, 2 * c.stride), c.hidden, bias=False),) if c.stride else ()
+    return *brought, transformer(c, "decoder_transformer"), Part("decoder_seanet", bringing(c), "decoder")
+
+
+def quantizer(c: Sizes, name: str, layers: Size) -> Part:
+    """Describe codebooks that each take what those before have left, and the maps around them."""
+    maps = (("input_proj", c.looked_up, c.hidden), ("output_proj", c.hidden, c.looked_up)) if c.projected else ()
+    around = (Part(part, (Tensor("weight", (outs, ins, 1), "weight"),), "convolution") for part, outs, ins in maps)
+    return Part(name, (book(c, "initialized", "cluster_usage", "embed_sum")._replace(repeat=layers), *around), "quantizer")
+
+
+def mimi(c: Sizes) -> Part:
+    """Describe Mimi: either half may be left out."""
+    split = (
+        quantizer(c, "semantic_residual_vector_quantizer", c.semantic),
+        quantizer(c, "acoustic_residual_vector_quantizer", c.quantizers - c.semantic),
+    )
+    return Part("", (
+        *((Part("encoder", encoder(c), "encoder"),) if c.encodes else ()),
+        *((Part("decoder", decoder(c), "decoder"),) if c.decodes else ()),
+        Part("quantizer", split, "quantizer"),
+    ), "model", stream=FILLED)  # fmt: skip
+
+
+FAMILIES = {
+    "mimi": Family("mimi", MIMI, {"MimiModel": mimi}, "MimiModel", QUIET),
+    "mimi_encoder": Family(
+        "mimi_encoder", MIMI, {"MimiEncoderModel": lambda c: Part("", encoder(c), "model", stream=FILLED)}, "MimiEncoderModel", QUIET
+    ),
+    "mimi_decoder": Family(
+        "mimi_decoder", MIMI, {"MimiDecoderModel": lambda c: Part("", decoder(c), "model", stream=FILLED)}, "MimiDecoderModel", QUIET
+    ),
+}

@@ -1,0 +1,103 @@
+"""Moonshine: speech recognition from the wave, with rotary positions and an input of any length (Jeffries et al., 2024).
+
+Source: arXiv 2410.15608; names as in transformers 5.23.0, models/moonshine/modeling_moonshine.py. ``seq`` counts samples of the wave.
+"""
+
+from __future__ import annotations
+
+from weighbridge.config.family import Family
+from weighbridge.config.fields import TIED, Sizes, optional, size, switch
+from weighbridge.core.parts import attend, conv1d, embedding, layer_norm, linear
+from weighbridge.core.sizes import Size, round_up
+from weighbridge.core.tree import Part, Span, Stream
+
+FIELDS = (
+    size("vocab", "vocab_size", 32768, "V", "vocabulary size"),
+    size("hidden", "hidden_size", 288, "H", "hidden size"),
+    size("mlp", "intermediate_size", 1152, "I", "intermediate size"),
+    size("layers", "encoder_num_hidden_layers", 6, "L", "encoder layers"),
+    size("decoder_layers", "decoder_num_hidden_layers", 6, "L_dec", "decoder layers", "num_hidden_layers"),
+    size("heads", "encoder_num_attention_heads", 8, "A", "attention heads of the encoder"),
+    size("decoder_heads", "decoder_num_attention_heads", 8, "A_dec", "attention heads of the decoder", "num_attention_heads"),
+    size("kv_heads", "encoder_num_key_value_heads", lambda c: c.heads, "K", "heads of keys and values in the encoder"),
+    size("decoder_kv_heads", "decoder_num_key_value_heads", lambda c: c.decoder_heads, "K_dec", "heads of keys and values in the decoder",
+         "num_key_value_heads"),
+    optional("head_dim", "head_dim", None, "D", "width of a head"),
+    optional("multiple", "pad_head_dim_to_multiple_of", None, "P", "multiple to which a head is padded"),
+    TIED,
+    switch("attention_bias", "attention_bias", False),
+)  # fmt: skip
+NEUTRAL = frozenset("encoder_hidden_act decoder_hidden_act max_position_embeddings".split())
+
+
+def attention(c: Sizes, name: str, heads: Size, kv_heads: Size, keys: Stream | None = None) -> Part:
+    """Describe attention; heads may be padded for the product, and the output has no bias."""
+    H, bias = c.hidden, c.attention_bias
+    D = c.hidden // heads if c.head_dim is None else c.head_dim
+    padded = D if c.multiple is None else round_up(D, c.multiple)
+    given = "encoder" if isinstance(keys, str) and keys == "encoder" else None
+    return Part(name, (
+        linear("q_proj", H, heads * D, bias=bias),
+        linear("k_proj", H, kv_heads * D, bias=bias, stream=keys),
+        linear("v_proj", H, kv_heads * D, bias=bias, stream=keys),
+        linear("o_proj", heads * D, H, bias=False),
+        attend(heads=heads, kv_heads=kv_heads, head_dim=padded, keys=keys),
+    ), "self_attention" if keys is None else "cross_attention", given=given)  # fmt: skip
+
+
+def norms(c: Sizes, *names: str) -> tuple[Part, ...]:
+    """Describe norms without shifts."""
+    return tuple(layer_norm(name, c.hidden, bias=False) for name in names)
+
+
+def heard(c: Sizes) -> Stream:
+    """Return the stream that the three convolutions leave."""
+    return Span(Span(Span("seq", -127, 1, 64, 1), -7, 1, 3, 1), -3, 1, 2, 1)
+
+
+def encoder(c: Sizes) -> Part:
+    """Describe convolutions, and layers whose feed-forward step is plain."""
+    H = c.hidden
+    first = conv1d("conv1", 1, H, 127, stride=64, bias=False)
+    second = conv1d("conv2", H, 2 * H, 7, stride=3, of=Span("seq", -127, 1, 64, 1))
+    third = conv1d("conv3", 2 * H, H, 3, stride=2, of=Span(Span("seq", -127, 1, 64, 1), -7, 1, 3, 1))
+    group = layer_norm("groupnorm", H)._replace(stream=first.stream)
+    own = attention(c, "self_attn", c.heads, c.kv_heads)
+    mlp = Part("mlp", (linear("fc1", H, c.mlp), linear("fc2", c.mlp, H)), "feed_forward")
+    layer = Part("layers", (own, mlp, *norms(c, "input_layernorm", "post_attention_layernorm")), "layer", repeat=c.layers, stream=heard(c))
+    last = norms(c, "layer_norm")[0]._replace(stream=heard(c))
+    return Part("encoder", (first, second, third, group, layer, last), "encoder")
+
+
+def decoder(c: Sizes, memory: Stream, heads: Size, kv_heads: Size) -> Part:
+    """Describe the decoder, whose feed-forward step is gated."""
+    H, A, K = c.hidden, heads, kv_heads
+    layer = Part("layers", (
+        attention(c, "self_attn", A, K),
+        attention(c, "encoder_attn", A, K, memory),
+        Part("mlp", (linear("fc1", H, 2 * c.mlp), linear("fc2", c.mlp, H)), "feed_forward"),
+        *norms(c, "input_layernorm", "post_attention_layernorm", "final_layernorm"),
+    ), "layer", repeat=c.decoder_layers)  # fmt: skip
+    return Part("decoder", (embedding("embed_tokens", c.vocab, H), layer, *norms(c, "norm")), "decoder")
+
+
+def both(c: Sizes) -> tuple[Part, Part]:
+    """Describe encoder and decoder; the encoder is made first, and writes its numbers of heads over the decoder's in the config."""
+    return encoder(c), decoder(c, heard(c), c.heads, c.kv_heads)._replace(stream="decoder")
+
+
+def generation(c: Sizes) -> Part:
+    """Describe MoonshineForConditionalGeneration: the decoder's table is its head."""
+    tied_to = "model.decoder.embed_tokens.weight" if c.tied else None
+    head = linear("proj_out", c.hidden, c.vocab, bias=False, tied_to=tied_to, stream="decoder")
+    return Part("", (Part("model", both(c), "backbone"), head), "model")
+
+
+CLASSES = {
+    "MoonshineModel": lambda c: Part("", both(c), "model"),
+    "MoonshineForConditionalGeneration": generation,
+    "MoonshineEncoder": lambda c: Part("", (encoder(c)._replace(name=""),), "model"),
+    "MoonshineDecoder": lambda c: Part("", (decoder(c, "encoder", c.decoder_heads, c.decoder_kv_heads)._replace(name=""),), "model"),
+}
+
+FAMILIES = {"moonshine": Family("moonshine", FIELDS, CLASSES, "MoonshineModel", NEUTRAL)}

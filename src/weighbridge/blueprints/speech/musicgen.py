@@ -1,0 +1,79 @@
+"""MusicGen whole: T5 reads the text, a decoder writes codes of several codebooks, EnCodec turns them into sound.
+
+Source: arXiv 2306.05284; class and tensor names as in transformers 5.23.0, models/musicgen/modeling_musicgen.py and
+models/musicgen_melody/modeling_musicgen_melody.py. The codec runs in generation only.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.composite import composed, submodel, under
+from weighbridge.config.family import Blueprint, Family
+from weighbridge.config.fields import Field, Sizes, choice, size, told
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import linear
+from weighbridge.core.tree import Part, Stream, Untold
+
+MELODY = Untold("text and melody stand in front of the codes, as long as the melody is said to be")
+
+
+def projected(c: Sizes) -> bool:
+    """Say whether a map stands between text and decoder: not where the decoder is told the text's width."""
+    across = c.decoder.across
+    if across is not None and across != c.text.hidden:
+        raise ConfigError(
+            f"{across} but the text's states are {c.text.hidden} wide", key="decoder.cross_attention_hidden_size", value=across
+        )
+    return across is None and c.text.hidden != c.decoder.hidden
+
+
+def fields(decoder: str, *more: Field) -> tuple[Field, ...]:
+    """List the three sub-configs."""
+    across = (choice("across", "cross_attention_hidden_size", None),)
+    return (
+        composed("text", "text_encoder", "t5 umt5"),
+        composed("audio", "audio_encoder", "encodec"),
+        composed("decoder", "decoder", decoder, fixed=True, more=across),
+        *more,
+    )
+
+
+def three(c: Sizes, tokens: Stream, *maps: Part) -> Part:
+    """Describe the three, and the *maps* between them."""
+    return Part("", (
+        under("text_encoder", submodel(c.text, "EncoderModel")),
+        under("audio_encoder", submodel(c.audio), given="audios"),
+        under("decoder", submodel(c.decoder, "ForCausalLM"), streams={"seq": tokens, "encoder": "seq"}),
+        *maps,
+    ), "model")  # fmt: skip
+
+
+def musicgen(c: Sizes) -> Part:
+    """Describe MusicGen."""
+    return three(c, "decoder", *((linear("enc_to_dec_proj", c.text.hidden, c.decoder.hidden),) if c.projected else ()))
+
+
+def melody(c: Sizes) -> Part:
+    """Describe MusicGen Melody, which also maps the pitches of a melody."""
+    text = (linear("enc_to_dec_proj", c.text.hidden, c.decoder.hidden),) if c.projected else ()
+    pitches = (linear("audio_enc_to_dec_proj", c.chroma, c.decoder.hidden, stream=MELODY),) if c.mapped else ()
+    return three(c, MELODY, *text, *pitches)
+
+
+CHROMA = (
+    size("chroma", "num_chroma", 12, "C", "pitch classes"),
+    told("projected", lambda c: c.text.hidden != c.decoder.hidden),
+    told("mapped", lambda c: c.chroma != c.decoder.hidden),
+)
+QUIET = frozenset(("chroma_length", "tie_word_embeddings"))
+
+
+def kin(stem: str, name: str, table: tuple[Field, ...], blueprint: Blueprint) -> Family:
+    """Return one model type."""
+    class_name = f"{name}ForConditionalGeneration"
+    return Family(stem, table, {class_name: blueprint}, class_name, QUIET)
+
+
+FAMILIES = {
+    "musicgen": kin("musicgen", "Musicgen", fields("musicgen_decoder", told("projected", projected)), musicgen),
+    "musicgen_melody": kin("musicgen_melody", "MusicgenMelody", fields("musicgen_melody_decoder", *CHROMA), melody),
+}

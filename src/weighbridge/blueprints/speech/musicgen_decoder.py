@@ -1,0 +1,70 @@
+"""The decoders of MusicGen, which write several codebooks of audio tokens at once.
+
+Source: arXiv 2306.05284; class and tensor names as in transformers 5.23.0, models/musicgen/modeling_musicgen.py and
+models/musicgen_melody/modeling_musicgen_melody.py. The first attends to the text, the second has the melody in front of its tokens.
+"""
+
+from __future__ import annotations
+
+from weighbridge.config.family import Blueprint, Family
+from weighbridge.config.fields import Sizes, derived, fact, size
+from weighbridge.core.parts import embedding, fairseq_attention, layer_norm, linear
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Node, Part
+
+
+def musicgen(c: Sizes) -> tuple[Node, ...]:
+    """Describe a table for each codebook, with one row for what is not yet written, layers without biases, and a last norm."""
+    H = c.hidden
+    crossed = (
+        fairseq_attention("encoder_attn", H, c.heads, c.head_dim, keys="encoder", bias=False)._replace(given="encoder"),
+        layer_norm("encoder_attn_layer_norm", H)._replace(given="encoder"),
+    )
+    layer = Part("layers", (
+        fairseq_attention("self_attn", H, c.heads, c.head_dim, bias=False),
+        layer_norm("self_attn_layer_norm", H),
+        *(crossed if c.crossed else ()),
+        linear("fc1", H, c.mlp, bias=False),
+        linear("fc2", c.mlp, H, bias=False),
+        layer_norm("final_layer_norm", H),
+    ), "layer", repeat=c.layers)  # fmt: skip
+    return (embedding("embed_tokens", c.vocab + 1, H)._replace(repeat=c.codebooks), layer, layer_norm("layer_norm", H))
+
+
+def classes(name: str) -> dict[str, Blueprint]:
+    """Return the three classes of one decoder."""
+
+    def inner(c: Sizes) -> Part:
+        return Part("decoder", musicgen(c), "decoder")
+
+    def causal(c: Sizes) -> Part:
+        heads = linear("lm_heads", c.hidden, c.vocab, bias=False)._replace(repeat=c.codebooks)
+        return Part("", (Part("model", (inner(c),), "backbone"), heads), "model")
+
+    return {
+        f"{name}Decoder": lambda c: Part("", musicgen(c), "model"),
+        f"{name}Model": lambda c: Part("", (inner(c),), "model"),
+        f"{name}ForCausalLM": causal,
+    }
+
+
+FIELDS = (
+    size("vocab", "vocab_size", 2048, "V", "vocabulary size"),
+    size("hidden", "hidden_size", 1024, "H", "hidden size"),
+    size("mlp", "ffn_dim", 4096, "I", "intermediate size"),
+    size("layers", "num_hidden_layers", 24, "L", "layers"),
+    size("heads", "num_attention_heads", 16, "A", "attention heads"),
+    derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_attention_heads"),
+    size("codebooks", "num_codebooks", 4, "B", "codebooks"),
+)
+SKIPPED = frozenset(
+    """activation_function add_cross_attention audio_channels cross_attention_hidden_size is_decoder max_position_embeddings
+    scale_embedding tie_word_embeddings""".split()
+)
+
+FAMILIES = {
+    "musicgen_decoder": Family("musicgen_decoder", (*FIELDS, fact("crossed", True)), classes("Musicgen"), "MusicgenForCausalLM", SKIPPED),
+    "musicgen_melody_decoder": Family(
+        "musicgen_melody_decoder", (*FIELDS, fact("crossed", False)), classes("MusicgenMelody"), "MusicgenMelodyForCausalLM", SKIPPED
+    ),
+}

@@ -1,0 +1,87 @@
+"""Parakeet and its kin: speech recognition by a fast conformer under a head on every frame, or beside a decoder (a transducer).
+
+Source: arXiv 2305.05084 (Fast Conformer), 2304.06795 (TDT); names as in transformers 5.23.0, models/parakeet/modeling_parakeet.py,
+models/nemotron_asr_streaming, models/nemotron3_5_asr and models/lasr.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.composite import composed, submodel, under
+from weighbridge.blueprints.modules.fast_conformer import ENCODER, LASR, STREAMING, encoder, frames
+from weighbridge.blueprints.modules.rnn import lstm
+from weighbridge.config.family import Blueprint, Family
+from weighbridge.config.fields import Field, Sizes, fact, listed, size
+from weighbridge.core.parts import embedding, linear
+from weighbridge.core.tree import Part, Tensor, Untold
+
+GREEDY = Untold("one token after another is written, as many to a frame as the model finds")
+
+
+def ctc(c: Sizes) -> Part:
+    """Describe a head on every frame that is left."""
+    tensors = Tensor("weight", (c.vocab, c.encoder.hidden, 1), "weight"), Tensor("bias", (c.vocab,), "bias")
+    return Part("", (under("encoder", submodel(c.encoder)), Part("ctc_head", tensors, "head", stream=frames(c.encoder))), "model")
+
+
+def transducer(c: Sizes) -> Part:
+    """Describe a decoder with a memory of its own words, and what joins it to the encoder's frames."""
+    W, H = c.width, c.encoder.hidden
+    decoder = (
+        embedding("embedding", c.vocab, W),
+        lstm("lstm", W, c.depth)._replace(stream=GREEDY),
+        linear("decoder_projector", W, W, stream=GREEDY),
+    )
+    prompted = (linear("linear_1", H + c.prompts, c.prompt_width), linear("linear_2", c.prompt_width, H)) if c.prompted else ()
+    return Part("", (
+        under("encoder", submodel(c.encoder)),
+        linear("encoder_projector", H, W, stream=frames(c.encoder)),
+        Part("decoder", decoder, "decoder"),
+        Part("joint", (linear("head", W, c.vocab + c.durations, stream=GREEDY),), "head"),
+        *((Part("prompt_projector", prompted, "projector", stream=frames(c.encoder)),) if prompted else ()),
+    ), "model")  # fmt: skip
+
+
+def heard(vocab: int, kind: str, *more: Field) -> tuple[Field, ...]:
+    """List the fields of a whole model over an encoder."""
+    return (size("vocab", "vocab_size", vocab, "V", "vocabulary size"), composed("encoder", "encoder_config", kind), *more)
+
+
+def transduced(vocab: int, kind: str, *more: Field) -> tuple[Field, ...]:
+    """List the fields of a transducer."""
+    depth, width = Field("depth", "num_decoder_layers", 2, "choice"), size("width", "decoder_hidden_size", 640, "W", "width of the decoder")
+    return heard(
+        vocab, kind, width, depth, *more, *((fact("durations", 0),) if not any(field.word == "durations" for field in more) else ())
+    )
+
+
+PLAIN = fact("prompted", False)
+DURATIONS = listed("durations", "durations", [0, 1, 2, 3, 4])._replace(read=len)
+PROMPTED = (
+    fact("prompted", True),
+    size("prompts", "num_prompts", 128, "N_pro", "prompts"),
+    size("prompt_width", "prompt_intermediate_size", 2048, "I_pro", "inner width of the map of prompts"),
+)
+NEUTRAL = frozenset(
+    """activation_dropout batch_norm_momentum blank_token_id conv_residual_weights ctc_loss_reduction ctc_zero_infinity default_prompt_id
+    default_num_lookahead_tokens dropout_positions feed_forward_residual_weights layer_norm_eps max_position_embeddings max_symbols_per_step
+    scale_input sliding_window""".split()
+)
+
+
+def kin(model_type: str, name: str, table: tuple[Field, ...], blueprint: Blueprint) -> Family:
+    """Return one model type by its class."""
+    return Family(model_type, table, {name: blueprint}, name, NEUTRAL)
+
+
+STREAMED = "nemotron_asr_streaming_encoder"
+FAMILIES = {entry.model_type: entry for entry in (
+    kin("parakeet_encoder", "ParakeetEncoder", ENCODER, encoder),
+    kin("parakeet_ctc", "ParakeetForCTC", heard(1025, "parakeet_encoder"), ctc),
+    kin("parakeet_rnnt", "ParakeetForRNNT", transduced(8193, "parakeet_encoder", PLAIN), transducer),
+    kin("parakeet_tdt", "ParakeetForTDT", transduced(8193, "parakeet_encoder", PLAIN, DURATIONS), transducer),
+    kin("lasr_encoder", "LasrEncoder", LASR, encoder),
+    kin("lasr_ctc", "LasrForCTC", heard(512, "lasr_encoder"), ctc),
+    kin(STREAMED, "NemotronAsrStreamingEncoder", STREAMING, encoder),
+    kin("nemotron_asr_streaming", "NemotronAsrStreamingForRNNT", transduced(1025, STREAMED, PLAIN), transducer),
+    kin("nemotron3_5_asr", "Nemotron3_5AsrForRNNT", transduced(13088, STREAMED, *PROMPTED), transducer),
+)}  # fmt: skip

@@ -1,0 +1,134 @@
+"""What makes a wave of Qwen2.5-Omni's speech tokens: a diffusion transformer that makes mel frames, and BigVGAN.
+
+Source: arXiv 2503.20215, 2206.04658 (BigVGAN), 2005.07143 (ECAPA-TDNN); names as in transformers 5.23.0,
+models/qwen2_5_omni/modeling_qwen2_5_omni.py. How often the transformer runs is a matter of the generation.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.composite import composed, submodel, under
+from weighbridge.blueprints.modules.stage_fields import numbers
+from weighbridge.blueprints.speech.hifigan import fields, same
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Field, Sizes, size, told, variant
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import embedding, linear
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part, Tensor, Untold
+
+SOLVED = Untold("the steps of the solver are told in generation, and filters without weights run between convolutions")
+TIMES = 256
+"""Sinusoids of which a step's time is made (DiTTimestepEmbedding's own default)."""
+
+
+def alike(c: Sizes) -> bool:
+    """Refuse lists of the speaker encoder that are not equally long."""
+    if not 2 <= len(c.channels) == len(c.speaker_kernels):
+        raise ConfigError("expected as many channels as kernels, and two at least", key="enc_channels", value=c.channels)
+    return True
+
+
+DIT = (
+    size("hidden", "hidden_size", 1024, "H", "hidden size"),
+    size("layers", "num_hidden_layers", 22, "L", "layers"),
+    size("heads", "num_attention_heads", 16, "A", "attention heads"),
+    size("head_dim", "head_dim", 64, "D", "width of a head"),
+    size("times", "ff_mult", 2, "X", "intermediate size as a multiple of the hidden size"),
+    size("words", "emb_dim", 512, "E", "width of the embeddings"),
+    size("codes", "num_embeds", 8193, "V", "vocabulary size"),
+    size("mels", "mel_dim", 80, "M", "mel bins"),
+    size("given_speaker", "enc_emb_dim", 192, "G", "width of a given speaker's vector"),
+    size("speaker", "enc_dim", 128, "S", "width of a speaker's vector"),
+    numbers("channels", "enc_channels", (256, 256, 256, 256, 768)),
+    numbers("speaker_kernels", "enc_kernel_sizes", (5, 3, 3, 3, 1)),
+    size("pooled", "enc_attention_channels", 64, "P", "width of the attentive pooling"),
+    Field("scale", "enc_res2net_scale", 2, "choice"),
+    size("squeezed", "enc_se_channels", 64, "Q", "squeezed channels of the speaker encoder"),
+    told("alike", alike),
+)
+VOCODER = variant((size("mels", "mel_dim", 80, "M", "mel bins"), *fields((5, 3, 2, 2, 2, 2), (11, 7, 4, 4, 4, 4))), wide=1536)
+
+
+def delayed(name: str, inputs: Size, outputs: Size, kernel: Size) -> Part:
+    """Describe a convolution with its activation."""
+    return Part(name, (same("conv", inputs, outputs, kernel),), "convolution")
+
+
+def squeezing(c: Sizes, index: int) -> Part:
+    """Describe a block of the speaker encoder: convolutions over groups of channels, and gates for all of them."""
+    inputs, outputs = c.channels[index - 1], c.channels[index]
+    group = delayed("blocks", outputs // c.scale, outputs // c.scale, c.speaker_kernels[index])._replace(repeat=c.scale - 1)
+    return Part("blocks", (
+        delayed("tdnn1", inputs, outputs, 1),
+        Part("res2net_block", (group,) if c.scale > 1 else (), "convolutions"),
+        delayed("tdnn2", outputs, outputs, 1),
+        Part("se_block", (same("conv1", outputs, c.squeezed, 1), same("conv2", c.squeezed, outputs, 1)), "convolutions"),
+    ), "convolutions", repeat=1, at=(index,))  # fmt: skip
+
+
+def speaker(c: Sizes) -> Part:
+    """Describe the encoder of a speaker's voice."""
+    last, K = c.channels[-1], c.speaker_kernels
+    first = delayed("blocks", c.mels, c.channels[0], K[0])._replace(repeat=1)
+    blocks = (squeezing(c, index) for index in range(1, len(c.channels) - 1))
+    pooling = Part("asp", (delayed("tdnn", 3 * last, c.pooled, 1), same("conv", c.pooled, last, 1)), "pooler")
+    return Part("spk_encoder", (first, *blocks, delayed("mfa", last, last, K[-1]), pooling, same("fc", 2 * last, c.speaker, 1)), "encoder")
+
+
+def dit(c: Sizes) -> Part:
+    """Describe the diffusion transformer, whose norms follow the time of the step."""
+    H, wide = c.hidden, c.heads * c.head_dim
+    out, inner = Part("to_out", (linear("0", wide, H),)), Part("ff", (linear("0", H, H * c.times), linear("3", H * c.times, H)))
+    layer = Part("transformer_blocks", (
+        Part("attn_norm", (linear("linear", H, 6 * H),), "norm"),
+        Part("attn", (*(linear(f"to_{name}", H, wide) for name in "qkv"), out), "self_attention"),
+        Part("ff", (inner,), "feed_forward"),
+    ), "layer", repeat=c.layers)  # fmt: skip
+    joined = linear("proj", c.mels + c.speaker + c.given_speaker + c.words, H)
+    return Part("", (
+        Part("time_embed", (Part("time_mlp", (linear("0", TIMES, H), linear("2", H, H))),), "embeddings"),
+        Part("text_embed", (embedding("codec_embed", c.codes + 1, c.words),), "embeddings"),
+        Part("input_embed", (joined, speaker(c)), "embeddings"),
+        layer,
+        Part("norm_out", (linear("linear", H, 2 * H),), "norm"),
+        linear("proj_out", H, c.mels),
+    ), "model", stream=SOLVED)  # fmt: skip
+
+
+def snake(name: str, width: Size, repeat: int | None = None) -> Part:
+    """Describe a periodic activation: how fast and how strong, for each channel."""
+    return Part(name, (Part("act", (Tensor("alpha", (width,), "gain"), Tensor("beta", (width,), "gain")), "norm"),), "norm", repeat=repeat)
+
+
+def bigvgan(c: Sizes) -> Part:
+    """Describe BigVGAN: HiFi-GAN with periodic activations."""
+    ups: list[Part] = []
+    blocks: list[Part] = []
+    width = c.wide
+    for step, (_, kernel) in enumerate(zip(c.rates, c.kernels, strict=False)):
+        after = c.wide // 2 ** (step + 1)
+        tensors = Tensor("weight", (width, after, kernel), "weight"), Tensor("bias", (after,), "bias")
+        ups.append(Part("ups", (Part("0", tensors, "convolution"),), "convolution", repeat=1, at=(step,)))
+        width = after
+        for block, _ in zip(c.block_kernels, c.dilations, strict=False):
+            convs = (same(name, width, width, block)._replace(repeat=3) for name in ("convs1", "convs2"))
+            blocks.append(Part("resblocks", (*convs, snake("activations", width, 6)), "convolution", repeat=1, at=(len(blocks),)))
+    ends = (snake("activation_post", width), same("conv_post", width, 1, 7, bias=False))
+    return Part("", (same("conv_pre", c.mels, c.wide, 7), *ups, *blocks, *ends), "model", stream=SOLVED)
+
+
+def waves(c: Sizes) -> Part:
+    """Describe both."""
+    return Part("", (under("code2wav_dit_model", submodel(c.dit)), under("code2wav_bigvgan_model", submodel(c.vocoder))), "model")
+
+
+BOTH = (
+    composed("dit", "dit_config", "qwen2_5_omni_dit", fixed=True), composed("vocoder", "bigvgan_config", "qwen2_5_omni_bigvgan", fixed=True),
+)  # fmt: skip
+QUIET = frozenset("block_size enc_dilations look_ahead_layers look_backward_layers max_position_embeddings repeats".split())
+NAME = "Qwen2_5OmniToken2Wav"
+FAMILIES = {
+    "qwen2_5_omni_dit": Family("qwen2_5_omni_dit", DIT, {f"{NAME}DiTModel": dit}, f"{NAME}DiTModel", QUIET),
+    "qwen2_5_omni_bigvgan": Family("qwen2_5_omni_bigvgan", VOCODER, {f"{NAME}BigVGANModel": bigvgan}, f"{NAME}BigVGANModel", QUIET),
+    "qwen2_5_omni_token2wav": Family("qwen2_5_omni_token2wav", BOTH, {f"{NAME}Model": waves}, f"{NAME}Model", QUIET),
+}

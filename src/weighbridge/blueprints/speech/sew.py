@@ -1,0 +1,88 @@
+"""SEW and SEW-D: wav2vec 2.0 on a narrower wave, its transformer on squeezed frames, plain or DeBERTa's (Wu et al., 2021).
+
+Source: arXiv 2109.06870; names as in transformers 5.23.0, models/sew/modeling_sew.py and models/sew_d/modeling_sew_d.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.encoders import deberta, deberta_v2
+from weighbridge.blueprints.modules.speech_encoder import FIELDS, NEUTRAL, frames, masked
+from weighbridge.blueprints.modules.speech_heads import headed
+from weighbridge.blueprints.speech.wav2vec2 import features, layer, positions
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, choice, fact, listed, size, told, variant
+from weighbridge.core.parts import layer_norm, linear
+from weighbridge.core.tree import Node, Part, Span, Stream
+
+WIDTHS = [64, 128, 128, 128, 128, 256, 256, 256, 256, 512, 512, 512, 512]
+RELATIVE = "positions reach reaching relative kinds buckets bucketed shared normed kernel convolved conv_groups".split()
+SEW = (
+    *variant(
+        tuple(field for field in FIELDS if field.word not in ("stable", "adapter")),
+        widths=listed("widths", "conv_dim", lambda c: list(WIDTHS)),
+        kernels=listed("kernels", "conv_kernel", lambda c: [10, *[3, 1] * 4, *[2, 1] * 2]),
+        strides=listed("strides", "conv_stride", lambda c: [5, *[2, 1] * 6]),
+        adapted=fact("adapted", False),
+    ),
+    fact("extended", False),
+    fact("stable", False),
+    size("squeeze", "squeeze_factor", 2, "F", "frames squeezed into one"),
+    told("projected", lambda c: c.widths[-1] != c.hidden),
+)
+SEWD = (
+    *variant(SEW, head_dim=next(field for field in deberta_v2.FIELDS if field.word == "head_dim")),
+    *variant(
+        tuple(field._replace(letter=field.letter and f"{field.letter}_rel") for field in deberta_v2.FIELDS if field.word in RELATIVE),
+        buckets=256,
+        shared=True,
+        relative=True,
+        kinds=choice("kinds", "pos_att_type", ["p2c", "c2p"], read=deberta.position_kinds),
+        normed=choice("normed", "norm_rel_ebd", "layer_norm", read=deberta_v2.norms),
+    ),
+)
+SKIPPED = NEUTRAL | {"feature_layer_norm_eps", "conv_act", "legacy"}
+
+
+def squeezed(c: Sizes) -> Stream:
+    """Return the stream that the transformer sees."""
+    return Span(frames(c), over=c.squeeze)
+
+
+def squeezing(c: Sizes) -> Part:
+    """Describe the convolution of positions, which takes as many frames in one stride."""
+    inner = positions(c)
+    (conv,) = (part for part in inner.children if isinstance(part, Part))
+    stream = Span(frames(c), c.position_kernel // 2 * 2 - c.position_kernel, 1, c.squeeze, 1)
+    return inner._replace(children=(conv._replace(stream=stream),))
+
+
+def plain(c: Sizes) -> tuple[Part, ...]:
+    """Describe wav2vec 2.0's layers."""
+    return layer_norm("layer_norm", c.hidden), Part("layers", layer(c), "layer", repeat=c.layers)
+
+
+def disentangled(c: Sizes) -> tuple[Part, ...]:
+    """Describe DeBERTa's layers."""
+    return (deberta_v2.layers(c, squeezed(c)),)
+
+
+def backbone(c: Sizes, inner: tuple[Part, ...]) -> tuple[Node, ...]:
+    """Describe the wave's convolutions, a projection if one is needed, and the transformer between squeezing and stretching."""
+    last = c.widths[-1]
+    norm = layer_norm("layer_norm", last)._replace(stream=frames(c))
+    projection = (linear("feature_projection", last, c.hidden, stream=frames(c)),) if c.projected else ()
+    stretched = Part("upsample", (linear("projection", c.hidden, c.hidden * c.squeeze),), "projection")
+    encoder = Part("encoder", (squeezing(c), *inner, stretched), "encoder", stream=squeezed(c))
+    return (*masked(c), features(c), norm, *projection, encoder)
+
+
+FAMILIES = {
+    "sew": Family("sew", SEW, headed("SEW", "sew", lambda c: backbone(c, plain(c)), "ctc sequence", summed=squeezed), "SEWModel", SKIPPED),
+    "sew-d": Family(
+        "sew-d",
+        SEWD,
+        headed("SEWD", "sew_d", lambda c: backbone(c, disentangled(c)), "ctc sequence", summed=squeezed),
+        "SEWDModel",
+        SKIPPED,
+    ),
+}

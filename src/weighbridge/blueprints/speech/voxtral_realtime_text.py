@@ -1,0 +1,41 @@
+"""The text decoder of Voxtral Realtime: Mistral's, with a gain in every layer that follows the delay it is given.
+
+Source: names as in transformers 5.23.0, models/voxtral_realtime/modeling_voxtral_realtime.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.causal_lm import FIELDS as CAUSAL
+from weighbridge.blueprints.modules.causal_lm import NEUTRAL, UNBIASED, attention
+from weighbridge.blueprints.modules.sliding_window import window
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, variant
+from weighbridge.core.parts import embedding, gated_mlp, linear, rms_norm
+from weighbridge.core.tree import Node, Once, Part
+
+FIELDS = variant(
+    tuple(field for field in CAUSAL if field.word not in ("labels",)), mlp=14336, kv_heads=8, window=window(), **UNBIASED
+)  # fmt: skip
+DELAY = 32
+
+
+def decoder(c: Sizes) -> tuple[Node, ...]:
+    """Describe words, layers and a last norm."""
+    H = c.hidden
+    delayed = (linear("linear1", H, DELAY, bias=False), linear("linear2", DELAY, H, bias=False))
+    layer = Part("layers", (
+        attention(c),
+        gated_mlp("mlp", H, c.mlp),
+        rms_norm("input_layernorm", H),
+        rms_norm("post_attention_layernorm", H),
+        Part("ada_rms_norm", delayed, "norm", stream=Once("one")),
+    ), "layer", repeat=c.layers)  # fmt: skip
+    return embedding("embed_tokens", c.vocab, H), layer, rms_norm("norm", H)
+
+
+FAMILIES = {
+    "voxtral_realtime_text": Family(
+        "voxtral_realtime_text", FIELDS, {"VoxtralRealtimeTextModel": lambda c: Part("", decoder(c), "model")}, "VoxtralRealtimeTextModel",
+        NEUTRAL | {"tie_word_embeddings"},
+    )
+}  # fmt: skip

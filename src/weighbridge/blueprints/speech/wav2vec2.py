@@ -1,0 +1,158 @@
+"""Wav2Vec 2.0 and its kin: convolutions over the wave, then a transformer over frames of 20 ms.
+
+Source: arXiv 2006.11477 (wav2vec 2.0), 2106.07447 (HuBERT), 2110.13900 (WavLM), 2101.07597 (UniSpeech), 2110.05752
+(UniSpeech-SAT); names as in transformers 5.23.0, models/wav2vec2/modeling_wav2vec2.py and its siblings. ``seq`` counts
+samples of the wave; the convolutions make frames of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from weighbridge.blueprints.modules.speech_encoder import (
+    ADAPTED,
+    FIELDS,
+    NEUTRAL,
+    QUANTIZED,
+    SPEAKER,
+    adapter,
+    frames,
+    heard,
+    masked,
+    quantizer,
+)
+from weighbridge.blueprints.modules.speech_heads import headed
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Field, Sizes, fact, size, switch, variant
+from weighbridge.core.parts import batch_norm, conv1d, embedding, fairseq_attention, layer_norm, linear
+from weighbridge.core.tree import Every, Node, Part, Span, Tensor
+
+
+def features(c: Sizes) -> Part:
+    """Describe the convolutions over the wave; a norm follows the first of them, or all."""
+    widths, layers = (1, *c.widths), []
+    for index, (kernel, stride) in enumerate(zip(c.kernels, c.strides, strict=True)):
+        inner = conv1d("conv", widths[index], widths[index + 1], kernel, stride=stride, of=frames(c, index), bias=c.conv_bias)
+        normed = c.norm == "layer" or index == 0
+        norm = (layer_norm("layer_norm", widths[index + 1])._replace(stream=inner.stream),) if normed else ()
+        layers.append(Part("conv_layers", (inner, *norm), "convolution", repeat=1, at=(index,)))
+    return Part("feature_extractor", tuple(layers), "convolutions")
+
+
+def positions(c: Sizes) -> Part:
+    """Describe the convolution that tells positions, its weight split into length and direction."""
+    H, K, shape = c.hidden, c.position_kernel, (c.hidden, c.hidden // c.position_groups, c.position_kernel)
+    stream = Span(frames(c), add=K // 2 * 2 - K, plus=1)
+    if c.stacked:
+        plain = Part("conv", (Tensor("weight", shape, "weight"), Tensor("bias", (H,), "bias")), "convolution", stream=stream)
+        return Part("pos_conv_embed", (Part("layers", (plain,), "convolution", repeat=c.position_layers),), "positions")
+    if c.batch_norm:
+        whole = Part("conv", (Tensor("weight", shape, "weight"), Tensor("bias", (H,), "bias")), "convolution", stream=stream)
+        return Part("pos_conv_embed", (whole, batch_norm("batch_norm", H)), "positions")
+    split = Part("weight", (Tensor("original0", (1, 1, K), "gain"), Tensor("original1", shape, "weight")), "weight_norm")
+    inner = (Tensor("bias", (H,), "bias"), Part("parametrizations", (split,), "weight_norm"))
+    return Part("pos_conv_embed", (Part("conv", inner, "convolution", stream=stream),), "positions")
+
+
+def layer(c: Sizes, *, first: bool = True) -> tuple[Node, ...]:
+    """Describe a layer; a stable one may hold an adapter for a language."""
+    H = c.hidden
+    attention = fairseq_attention("attention", H, c.heads, c.head_dim)
+    if c.gated:
+        gate = linear("gru_rel_pos_linear", c.head_dim, 8, stream=Span(frames(c), times=c.heads))
+        table = (embedding("rel_attn_embed", c.buckets, c.heads),) if first else ()
+        attention = attention._replace(
+            children=(Tensor("gru_rel_pos_const", (1, c.heads, 1, 1), "gain"), *attention.children, gate, *table)
+        )
+    adapters = (layer_norm("norm", H), linear("linear_1", H, c.adapter), linear("linear_2", c.adapter, H)) if c.stable and c.adapted else ()
+    return (
+        attention,
+        layer_norm("layer_norm", H),
+        Part("feed_forward", (linear("intermediate_dense", H, c.mlp), linear("output_dense", c.mlp, H)), "feed_forward"),
+        layer_norm("final_layer_norm", H),
+        *((Part("adapter_layer", adapters, "adapter"),) if adapters else ()),
+    )
+
+
+def backbone(c: Sizes) -> tuple[Node, ...]:
+    """Describe the wave's convolutions, a projection to the hidden size, and the transformer."""
+    last = c.widths[-1]
+    projection = (*((layer_norm("layer_norm", last),) if c.projection_norm else ()), linear("projection", last, c.hidden))
+    first = Part("layers", layer(c), "layer", repeat=1 if c.gated else c.layers)
+    others = (Part("layers", layer(c, first=False), "layer", repeat=c.layers - 1, at=Every(1)),) if c.gated else ()
+    return (
+        *masked(c),
+        features(c),
+        Part("feature_projection", projection, "projection", stream=frames(c)),
+        Part("encoder", (positions(c), layer_norm("layer_norm", c.hidden), first, *others), "encoder", stream=frames(c)),
+        *adapter(c),
+    )
+
+
+def pre_training(c: Sizes) -> tuple[Part, ...]:
+    """Describe the quantizer of the targets, and the projections of what is compared."""
+    return (
+        quantizer(c),
+        linear("project_hid", c.hidden, c.contrast, stream=heard(c)),
+        linear("project_q", c.code, c.contrast, stream=frames(c)),
+    )
+
+
+def unispeech_training(c: Sizes) -> tuple[Part, ...]:
+    """Describe UniSpeech's: codes are projected back to the hidden size, and read as units."""
+    codes = (linear("project_q", c.code, c.contrast), linear("project_hid", c.contrast, c.hidden), linear("ctc_proj", c.hidden, c.units))
+    return (quantizer(c), *(part._replace(stream=frames(c)) for part in codes))
+
+
+def sat_training(c: Sizes) -> tuple[Node, ...]:
+    """Describe UniSpeech-SAT's, which the reference stores and does not run."""
+    H = c.hidden
+    heads = (
+        quantizer(c, c.hidden),
+        linear("project_q", c.code, c.contrast),
+        linear("project_hid", H, c.contrast),
+        linear("speaker_proj", H, c.code),
+        layer_norm("layer_norm_for_extract", H),
+    )
+    return (Tensor("label_embeddings_concat", (c.clusters, c.code), "embedding"), *(part._replace(given="targets") for part in heads))
+
+
+Training = Callable[[Sizes], tuple[Node, ...]]
+
+
+def kin(model_type: str, name: str, prefix: str, table: tuple[Field, ...], heads: str, pre_training: Training | None = None) -> Family:
+    """Return one model type: its fields, which of the heads it has, and how it is pre-trained."""
+    return Family(model_type, table, headed(name, prefix, backbone, heads, pre_training=pre_training), f"{name}Model", NEUTRAL)
+
+
+WAV2VEC2 = variant((*FIELDS, *ADAPTED, *SPEAKER, *QUANTIZED))
+HUBERT = variant(
+    FIELDS, fact("extended", False),
+    batch_norm=switch("batch_norm", "conv_pos_batch_norm", False), projection_norm=switch("projection_norm", "feat_proj_layer_norm", True),
+)  # fmt: skip
+WAVLM = variant(
+    WAV2VEC2, size("buckets", "num_buckets", 320, "B", "buckets of relative distance"), gated=True, adapted=fact("adapted", False),
+)  # fmt: skip
+UNISPEECH = variant(FIELDS, *QUANTIZED, size("units", "num_ctc_classes", 80, "U", "units"), fact("extended", False))
+SAT = variant(
+    FIELDS,
+    *QUANTIZED,
+    *SPEAKER,
+    size("clusters", "num_clusters", 504, "Z", "clusters"),
+    fact("extended", False),
+    time_mask=fact("time_mask", 1),
+)
+DATA2VEC = variant(
+    FIELDS, *ADAPTED, *SPEAKER, size("position_layers", "num_conv_pos_embeddings", 5, "R", "convolutions of positions"),
+    position_kernel=size("position_kernel", "conv_pos_kernel_size", 19, "K", "width of a convolution of positions"), stacked=True,
+    norm=fact("norm", "layer"), stable=fact("stable", False), adapter=fact("adapter", None), adapted=fact("adapted", False),
+)  # fmt: skip
+
+FAMILIES = {
+    "wav2vec2": kin("wav2vec2", "Wav2Vec2", "wav2vec2", WAV2VEC2, "ctc sequence frame xvector", pre_training=pre_training),
+    "hubert": kin("hubert", "Hubert", "hubert", HUBERT, "ctc sequence"),
+    "unispeech": kin("unispeech", "UniSpeech", "unispeech", UNISPEECH, "ctc sequence", pre_training=unispeech_training),
+    "unispeech-sat": kin("unispeech-sat", "UniSpeechSat", "unispeech_sat", SAT, "ctc sequence frame xvector", pre_training=sat_training),
+    "data2vec-audio": kin("data2vec-audio", "Data2VecAudio", "data2vec_audio", DATA2VEC, "ctc sequence frame xvector"),
+    "wavlm": kin("wavlm", "WavLM", "wavlm", WAVLM, "ctc sequence frame xvector"),
+}

@@ -1,0 +1,73 @@
+"""W2v-BERT 2.0: a conformer over mel frames, whose convolutions look back only (Seamless team, 2023).
+
+Source: arXiv 2312.05187; names as in transformers 5.23.0, models/wav2vec2_bert/modeling_wav2vec2_bert.py. ``seq`` counts frames.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.speech_encoder import NEUTRAL, masked
+from weighbridge.blueprints.modules.speech_heads import headed
+from weighbridge.blueprints.speech.wav2vec2_conformer import SKIPPED, attention, feed_forward, kind, layer, table
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, fact, size, switch, variant
+from weighbridge.core.parts import conv1d, layer_norm, linear
+from weighbridge.core.tree import Node, Part, Span, Stream
+
+LISTS = ("widths", "kernels", "strides", "position_kernel", "position_groups", "conv_bias", "norm", "codes", "groups", "code", "contrast")
+FIELDS = variant(
+    tuple(
+        field
+        for field in table(
+            fact("kernels", []),
+            fact("strides", []),
+            kind("relative_key"),
+            size("left", "left_max_position_embeddings", 64, "P_lef", "relative positions to the left"),
+            size("right", "right_max_position_embeddings", 8, "P_rig", "relative positions to the right"),
+            size("mels", "feature_projection_input_dim", 160, "M", "mel bins"),
+            switch("expanded", "use_intermediate_ffn_before_adapter", False),
+        )
+        if field.word not in LISTS or (field.kind == "choice" and not field.key)
+    ),
+    hidden=1024,
+    mlp=4096,
+    layers=24,
+    heads=16,
+    projection=768,
+    out_layers=1,
+    out_padding=fact("out_padding", lambda c: c.out_stride // 2),
+)
+
+
+def adapter(c: Sizes) -> tuple[Part, ...]:
+    """Describe the layers that shorten the sequence at the end, if there are any: a convolution before attention, and one beside both."""
+    if not c.extended:
+        return ()
+    W, layers, stream = c.out, [], Span("seq")
+    for index in range(c.out_layers):
+        first, second = (
+            conv1d(name, W, 2 * W, c.out_kernel, stride=c.out_stride, padding=c.out_padding, of=stream)
+            for name in ("residual_conv", "self_attn_conv")
+        )
+        before: Stream = stream
+        stream = Span(stream, 2 * c.out_padding - c.out_kernel, 1, c.out_stride, 1)
+        inner = (
+            layer_norm("residual_layer_norm", W)._replace(stream=before), first,
+            layer_norm("self_attn_layer_norm", W)._replace(stream=before), second,
+            attention(c, stream, None, W), layer_norm("ffn_layer_norm", W), feed_forward("ffn", W, c.mlp),
+        )  # fmt: skip
+        layers.append(Part("layers", inner, "layer", repeat=1, at=(index,), stream=stream))
+    projection = (linear("proj", c.hidden, W), layer_norm("proj_layer_norm", W)) if c.projected else ()
+    return (Part("adapter", (*projection, *layers), "adapter"),)
+
+
+def backbone(c: Sizes) -> tuple[Node, ...]:
+    """Describe a projection of the frames, the layers, and what may follow them."""
+    projection = Part("feature_projection", (layer_norm("layer_norm", c.mels), linear("projection", c.mels, c.hidden)), "projection")
+    inner = Part("encoder", (layer(c, "seq", layer_norm("depthwise_layer_norm", c.hidden)),), "encoder")
+    expanded = (feed_forward("intermediate_ffn", c.hidden, c.mlp),) if c.expanded else ()
+    return (*masked(c), projection, inner, *adapter(c), *expanded)
+
+
+CLASSES = headed("Wav2Vec2Bert", "wav2vec2_bert", backbone, "ctc sequence frame xvector")
+
+FAMILIES = {"wav2vec2-bert": Family("wav2vec2-bert", FIELDS, CLASSES, "Wav2Vec2BertModel", NEUTRAL | SKIPPED | {"adapter_act"})}

@@ -1,0 +1,123 @@
+"""Falcon-H1 and Nemotron-H: Mamba-2 beside attention in every layer, and Mamba-2, attention, MLP or experts one to a layer.
+
+Source: arXiv 2507.22448, 2504.03624; class and tensor names as in transformers 5.23.0, models/falcon_h1/modeling_falcon_h1.py and
+models/nemotron_h/modeling_nemotron_h.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.causal_lm import FIELDS, NEUTRAL, attention, heads
+from weighbridge.blueprints.modules.layer_types import chosen
+from weighbridge.blueprints.modules.mixture_of_experts import correction
+from weighbridge.blueprints.state_space.mamba2 import BAMBA, mixer
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Field, Sizes, fact, optional, size, switch, variant
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import embedding, gated_mlp, linear, plain_mlp, rms_norm, stack
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part, Tensor
+
+
+def falcon(c: Sizes) -> tuple[Node, ...]:
+    """Describe layers in which a state space and attention read the same input, then an MLP."""
+    H, inner = c.hidden, c.expand * c.hidden if c.inner is None else c.inner
+    layer = Part("layers", (
+        gated_mlp("feed_forward", H, c.mlp, bias=c.mlp_bias),
+        mixer(c, "mamba", inner=inner, normed=c.normed, out_bias=c.state_out_bias),
+        attention(c),
+        rms_norm("input_layernorm", H),
+        rms_norm("pre_ff_layernorm", H),
+    ), "layer", repeat=c.layers)  # fmt: skip
+    return (embedding("embed_tokens", c.vocab, H), layer, rms_norm("final_layernorm", H))
+
+
+def nemotron(c: Sizes) -> tuple[Node, ...]:
+    """Describe layers of one norm and one mixer each, of four kinds."""
+
+    def layer(kind: str) -> tuple[Node, ...]:
+        makers = {
+            "linear_attention": lambda: mixer(c, "mixer", inner=c.state_heads * c.state_dim, kept="full_attention" in c.kinds),
+            "full_attention": lambda: attention(c, name="mixer"),
+            "mlp": lambda: plain_mlp("mixer", c.hidden, c.mlp, bias=c.mlp_bias),
+            "moe": lambda: experts(c),
+        }
+        return (rms_norm("norm", c.hidden), makers[kind]())
+
+    return (embedding("embeddings", c.vocab, c.hidden), *stack("layers", c.kinds, c.layers, layer), rms_norm("norm_f", c.hidden))
+
+
+def experts(c: Sizes) -> Part:
+    """Describe experts without a gate, which may work in a narrower space, and an MLP that every token passes."""
+    H, E = c.hidden, c.experts
+    width: Size = H if c.narrow is None else c.narrow
+    matrices = (Tensor("up_proj", (E, c.expert_mlp, width)), Tensor("down_proj", (E, width, c.expert_mlp)))
+    ways = () if c.narrow is None else (
+        linear("fc1_latent_proj", H, width, bias=c.mlp_bias), linear("fc2_latent_proj", width, H, bias=c.mlp_bias),
+    )  # fmt: skip
+    return Part("mixer", (
+        Part("experts", matrices, "experts", experts=E, active=c.active),
+        Part("gate", (Tensor("weight", (E, H)), correction(c)), "linear"),
+        plain_mlp("shared_experts", H, c.shared_mlp, bias=c.mlp_bias),
+        *ways,
+    ), "mixture")  # fmt: skip
+
+
+LETTERS = {"M": "linear_attention", "E": "moe", "*": "full_attention", "-": "mlp"}
+
+
+def _kinds(c: Sizes) -> list[str]:
+    if c.told is not None:
+        told = c.told
+    elif c.pattern is None:
+        told = list(LETTERS.values())
+    else:
+        strange = next((letter for letter in c.pattern if letter not in LETTERS), None)
+        if strange is not None:
+            raise ConfigError(f"{strange!r} is none of {' '.join(LETTERS)}", key="hybrid_override_pattern", value=c.pattern)
+        told = [LETTERS[letter] for letter in c.pattern]
+    return chosen(Sizes(layers=len(told)), told, "layers_block_type", tuple(LETTERS.values()))
+
+
+STATES = tuple(field for field in BAMBA if field.word in "state_heads groups state kernel expand chunk conv_bias bias".split())
+H1 = variant(
+    (*FIELDS, *STATES), optional("inner", "mamba_d_ssm", 1024, "J", "inner width of the state space"),
+    switch("normed", "mamba_rms_norm", False), switch("state_out_bias", "projectors_bias", False), vocab=128000, mlp=14336, kv_heads=8,
+)  # fmt: skip
+NEMOTRON = variant(
+    tuple(field for field in FIELDS if field.word != "layers"),
+    Field("pattern", "hybrid_override_pattern", None, "choice", silent=True),
+    Field("told", "layers_block_type", None, "choice", aliases=("layer_types",)),
+    fact("kinds", _kinds),
+    fact("layers", lambda c: len(c.kinds)),
+    size("state_heads", "mamba_num_heads", 128, "M", "heads of the state space"),
+    size("state_dim", "mamba_head_dim", 64, "P", "width of a head of the state space"),
+    size("groups", "n_groups", 8, "G", "groups of heads that share B and C", "mamba_n_groups"),
+    size("state", "ssm_state_size", 128, "N", "state of a channel"),
+    size("kernel", "conv_kernel", 4, "Z", "width of the convolution", "mamba_d_conv"),
+    size("chunk", "chunk_size", 128, "Q", "tokens in a chunk", "mamba_chunk_size"),
+    switch("conv_bias", "use_conv_bias", True, "mamba_conv_bias"),
+    switch("bias", "use_bias", False),
+    size("experts", "n_routed_experts", 8, "E", "routed experts", "num_local_experts"),
+    size("active", "num_experts_per_tok", 2, "k", "experts per token"),
+    size("expert_mlp", "moe_intermediate_size", 7688, "Y", "intermediate size of an expert"),
+    size("shared_mlp", "moe_shared_expert_intermediate_size", 7688, "S", "intermediate size of the shared expert"),
+    optional("narrow", "moe_latent_size", None, "R", "width in which experts work"),
+    vocab=131072, mlp=21504, kv_heads=8, head_dim=128, tied=fact("tied", False), qkv_bias=fact("qkv_bias", False), out_bias=fact("out_bias", False),
+)  # fmt: skip
+
+TIMES = {f"{name}{key}" for name in ("time_step_", "mamba_dt_") for key in ("min", "max", "limit", "floor", "init_floor")}
+SKIPPED = (
+    NEUTRAL
+    | TIMES
+    | frozenset(
+        """attention_in_multiplier attention_out_multiplier key_multiplier layer_norm_epsilon lm_head_multiplier mamba_d_head
+    mamba_expand mamba_hidden_act mamba_norm_before_gate mamba_proj_bias mamba_ssm_cache_dtype mlp_hidden_act mlp_multipliers
+    moe_shared_expert_overlap mtp_hybrid_override_pattern mtp_layers_block_type n_shared_experts num_hidden_layers num_logits_to_keep
+    rescale_prenorm_residual residual_in_fp32 ssm_in_multiplier ssm_multipliers ssm_out_multiplier use_mamba_kernels expand
+    attention_bias tie_word_embeddings""".split()
+    )
+)
+FAMILIES = {
+    "falcon_h1": Family("falcon_h1", H1, heads("FalconH1", falcon, "lm"), "FalconH1Model", SKIPPED),
+    "nemotron_h": Family("nemotron_h", NEMOTRON, heads("NemotronH", nemotron, "lm", table="embeddings"), "NemotronHModel", SKIPPED),
+}

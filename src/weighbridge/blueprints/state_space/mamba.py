@@ -1,0 +1,119 @@
+"""Mamba: layers that carry a state along the sequence instead of attending to it, in its first form.
+
+Source: arXiv 2312.00752 (Mamba), 2410.05355 (Falcon Mamba), 2403.19887 (Jamba); names as in transformers 5.23.0,
+models/mamba/modeling_mamba.py and models/jamba/modeling_jamba.py. The recurrence is elementwise but for the
+product of each state with C, which is what the reference spends on it.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.causal_lm import FIELDS, UNBIASED, attention, heads
+from weighbridge.config.family import Family
+from weighbridge.config.fields import TIED, Field, Sizes, echo, fact, size, switch, variant
+from weighbridge.core.parts import depthwise, embedding, fused_experts, gated_mlp, linear, matmul, rms_norm, stack
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part, Tensor
+
+NEUTRAL = frozenset(
+    """time_step_scale time_step_min time_step_max time_step_floor time_step_init_scheme time_step_limit residual_in_fp32
+    rescale_prenorm_residual use_mambapy use_associative_scan use_falcon_mambapy mixer_rms_eps fused_add_norm
+    ssm_cfg rms_norm d_inner d_model n_layer pad_vocab_size_multiple layer_types""".split()
+)
+
+
+def per_sixteen(c: Sizes) -> Size:
+    """Round a sixteenth of the hidden size up: the rank that ``auto`` stands for."""
+    rank: Size = (c.hidden + 15) // 16
+    return rank
+
+
+def mixer(c: Sizes, name: str, *norms: Part) -> Part:
+    """Describe the selective state space: inputs, a short convolution, and a state of *state* numbers per channel."""
+    H, inner, N, R = c.hidden, c.expand * c.hidden, c.state, c.rank
+    return Part(name, (
+        Tensor("A_log", (inner, N), "gain"),
+        Tensor("D", (inner,), "gain"),
+        depthwise("conv1d", inner, c.kernel, bias=c.conv_bias),
+        linear("in_proj", H, 2 * inner, bias=c.bias),
+        linear("x_proj", inner, R + 2 * N, bias=False),
+        linear("dt_proj", R, inner),
+        linear("out_proj", inner, H, bias=c.bias),
+        *norms,
+        matmul("scan", ("seq", inner, N)),
+    ), "state_space")  # fmt: skip
+
+
+def mamba(c: Sizes) -> tuple[Node, ...]:
+    """Describe embeddings, layers of one norm and one mixer, and a last norm."""
+    layer = Part("layers", (rms_norm("norm", c.hidden), mixer(c, "mixer")), "layer", repeat=c.layers)
+    return (embedding("embeddings", c.vocab, c.hidden), layer, rms_norm("norm_f", c.hidden))
+
+
+def jamba(c: Sizes) -> tuple[Node, ...]:
+    """Describe layers of Mamba with one of attention in every eight, and experts in every second."""
+    H = c.hidden
+    norms = (rms_norm("dt_layernorm", c.rank), rms_norm("b_layernorm", c.state), rms_norm("c_layernorm", c.state))
+
+    def layer(kind: tuple[str, str]) -> tuple[Node, ...]:
+        first = attention(c) if kind[0] == "attention" else mixer(c, "mamba", *norms)
+        experts = (linear("router", H, c.experts, bias=False), fused_experts(c.experts, c.active, H, c.mlp))
+        second = Part("feed_forward", experts, "experts") if kind[1] == "sparse" else gated_mlp("feed_forward", H, c.mlp)
+        return (first, second, rms_norm("input_layernorm", H), rms_norm("pre_ff_layernorm", H))
+
+    return (embedding("embed_tokens", c.vocab, H), *stack("layers", c.kinds, c.layers, layer), rms_norm("final_layernorm", H))
+
+
+FIELDS_OF_MAMBA = (
+    size("vocab", "vocab_size", 50280, "V", "vocabulary size"),
+    size("hidden", "hidden_size", 768, "H", "hidden size", "d_model"),
+    size("state", "state_size", 16, "N", "state of a channel"),
+    size("layers", "num_hidden_layers", 32, "L", "layers", "n_layer"),
+    size("expand", "expand", 2, "E", "inner width over hidden size"),
+    *echo("intermediate_size", lambda c: c.expand * c.hidden),
+    size("kernel", "conv_kernel", 4, "K", "width of the convolution"),
+    size("rank", "time_step_rank", per_sixteen, "R", "rank of the time step"),
+    switch("bias", "use_bias", False),
+    switch("conv_bias", "use_conv_bias", True),
+    TIED,
+    fact("head_bias", False),
+)
+
+
+MIXER = (
+    size("state", "mamba_d_state", 16, "N", "state of a channel"),
+    size("kernel", "mamba_d_conv", 4, "Z", "width of the convolution"),
+    size("expand", "mamba_expand", 2, "X", "inner width over hidden size"),
+    size("rank", "mamba_dt_rank", per_sixteen, "R", "rank of the time step"),
+    switch("conv_bias", "mamba_conv_bias", True),
+    switch("bias", "mamba_proj_bias", False),
+)
+"""What a model has of Mamba beside attention, as Jamba and Zamba name it."""
+
+
+def _kinds(c: Sizes) -> list[tuple[str, str]]:
+    return [("attention" if index % c.attention_period == c.attention_offset else "mamba",
+             "sparse" if index % c.expert_period == c.expert_offset and c.experts > 1 else "dense")
+            for index in range(c.layers)]  # fmt: skip
+
+
+JAMBA = variant(
+    FIELDS,
+    size("experts", "num_experts", 16, "E", "experts", "num_local_experts"),
+    size("active", "num_experts_per_tok", 2, "k", "experts per token"),
+    Field("expert_period", "expert_layer_period", 2, "choice"),
+    Field("expert_offset", "expert_layer_offset", 1, "choice"),
+    Field("attention_period", "attn_layer_period", 8, "choice"),
+    Field("attention_offset", "attn_layer_offset", 4, "choice"),
+    *MIXER,
+    fact("kinds", _kinds),
+    vocab=65536, hidden=4096, mlp=14336, kv_heads=8, **UNBIASED,
+)  # fmt: skip
+JAMBA_NEUTRAL = NEUTRAL | {"max_position_embeddings", "use_mamba_kernels", "num_logits_to_keep", "mamba_inner_layernorms", "sliding_window"}
+
+FAMILIES = {
+    "mamba": Family(
+        "mamba", FIELDS_OF_MAMBA, heads("Mamba", mamba, "lm", prefix="backbone", table="embeddings"), "MambaModel", NEUTRAL),
+    "falcon_mamba": Family(
+        "falcon_mamba", FIELDS_OF_MAMBA, heads("FalconMamba", mamba, "lm", prefix="backbone", table="embeddings"), "FalconMambaModel", NEUTRAL),
+    "jamba": Family("jamba", JAMBA, heads("Jamba", jamba, "lm sequence"), "JambaModel", JAMBA_NEUTRAL),
+}  # fmt: skip

@@ -1,0 +1,64 @@
+"""OLMo Hybrid: three layers of gated delta rule to one of attention that is normed afterwards.
+
+Source: Ai2, OLMo Hybrid (2026); arXiv 2412.06464; class and tensor names as in transformers 5.23.0,
+models/olmo_hybrid/modeling_olmo_hybrid.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.causal_lm import FIELDS, NEUTRAL, UNBIASED, attention, heads
+from weighbridge.blueprints.modules.layer_types import chosen
+from weighbridge.blueprints.state_space.qwen3_next import chunked
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Field, Sizes, fact, size, variant
+from weighbridge.core.parts import depthwise, embedding, gated_mlp, linear, rms_norm, stack
+from weighbridge.core.tree import Node, Part, Tensor
+
+
+def olmo_hybrid(c: Sizes) -> tuple[Node, ...]:
+    """Describe embeddings, layers of two kinds, which place their norms differently, and a last norm."""
+    H = c.hidden
+
+    def layer(kind: str) -> tuple[Node, ...]:
+        mlp = gated_mlp("mlp", H, c.mlp)
+        if kind == "linear_attention":
+            return (mlp, rms_norm("input_layernorm", H), rms_norm("post_attention_layernorm", H), delta_rule(c))
+        return (attention(c), mlp, rms_norm("post_attention_layernorm", H), rms_norm("post_feedforward_layernorm", H))
+
+    return (embedding("embed_tokens", c.vocab, H), *stack("layers", c.mixers, c.layers, layer), rms_norm("norm", H))
+
+
+def delta_rule(c: Sizes) -> Part:
+    """Describe the gated delta rule with a matrix for everything."""
+    H, keys, values, V = c.hidden, c.linear_keys * c.key_dim, c.linear_values * c.value_dim, c.linear_values
+    widths = (("q", keys), ("k", keys), ("v", values), ("a", V), ("b", V), ("g", values))
+    return Part("linear_attn", (
+        Tensor("A_log", (V,), "gain"),
+        Tensor("dt_bias", (V,), "bias"),
+        *(linear(f"{name}_proj", H, width, bias=False) for name, width in widths),
+        linear("o_proj", values, H, bias=False),
+        depthwise("conv1d", 2 * keys + values, c.kernel, bias=False, filled="full_attention" in c.mixers),
+        rms_norm("o_norm", c.value_dim),
+        chunked(c),
+    ), "linear_attention")  # fmt: skip
+
+
+def _mixers(c: Sizes) -> list[str]:
+    kinds = ["full_attention" if index % 4 == 3 else "linear_attention" for index in range(c.layers)]
+    return kinds if "full_attention" in kinds else [*kinds[:-1], "full_attention"]
+
+
+HYBRID = variant(
+    FIELDS,
+    size("kernel", "linear_conv_kernel_dim", 4, "Z", "width of the convolution"),
+    size("linear_keys", "linear_num_key_heads", lambda c: c.heads, "F", "key heads in linear attention"),
+    size("linear_values", "linear_num_value_heads", lambda c: c.heads, "G", "value heads in linear attention"),
+    size("key_dim", "linear_key_head_dim", lambda c: 3 * c.hidden // (4 * c.linear_keys), "X", "width of a key head in linear attention"),
+    size("value_dim", "linear_value_head_dim", lambda c: 2 * c.key_dim, "Y", "width of a value head in linear attention"),
+    Field("told", "layer_types", _mixers, "choice"),
+    fact("mixers", lambda c: chosen(c, c.told, "layer_types", ("full_attention", "linear_attention"))),
+    vocab=100352, hidden=3840, heads=30, qk_norm="whole", mlp_bias=UNBIASED["mlp_bias"],
+)  # fmt: skip
+
+LINEAR = {f"linear_{key}" for key in "a_log_min a_log_max dt_min dt_max dt_init_floor allow_neg_eigval".split()}
+FAMILIES = {"olmo_hybrid": Family("olmo_hybrid", HYBRID, heads("OlmoHybrid", olmo_hybrid, "lm"), "OlmoHybridModel", NEUTRAL | LINEAR)}

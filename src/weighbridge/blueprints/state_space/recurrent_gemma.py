@@ -1,0 +1,75 @@
+"""RecurrentGemma: Griffin's gated linear recurrence, with local attention in every third layer.
+
+Source: arXiv 2402.19427 (Griffin), 2404.07839 (RecurrentGemma); names as in transformers 5.23.0,
+models/recurrent_gemma/modeling_recurrent_gemma.py. The MLP is half as wide as the config says.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.causal_lm import FIELDS, NEUTRAL, heads, per_head
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Field, Sizes, echo, fact, size, switch, variant
+from weighbridge.core.parts import attend, depthwise, embedding, gated_mlp, linear, rms_norm, stack
+from weighbridge.core.tree import Node, Part, Tensor
+
+
+def recurrence(c: Sizes) -> Part:
+    """Describe a recurrent block: two branches, one through a convolution and the gated recurrence."""
+    H, W, A = c.hidden, c.recurrent, c.heads
+    block = W // A
+    unit = Part("rg_lru", (
+        Tensor("recurrent_param", (W,), "gain"),
+        Tensor("input_gate_weight", (A, block, block), "weight"),
+        Tensor("input_gate_bias", (A, block), "bias"),
+        Tensor("recurrent_gate_weight", (A, block, block), "weight"),
+        Tensor("recurrent_gate_bias", (A, block), "bias"),
+    ), "recurrence")  # fmt: skip
+    inputs = (linear("linear_y", H, W), linear("linear_x", H, W), linear("linear_out", W, H))
+    return Part("temporal_block", (*inputs, depthwise("conv_1d", W, c.kernel, filled=False), unit), "recurrence")
+
+
+def local_attention(c: Sizes) -> Part:
+    """Describe attention to a window of tokens; its output always has a bias."""
+    H, A, K, D = c.hidden, c.heads, c.kv_heads, c.head_dim
+    return Part("temporal_block", (
+        linear("q_proj", H, A * D, bias=c.qkv_bias),
+        linear("k_proj", H, K * D, bias=c.qkv_bias),
+        linear("v_proj", H, K * D, bias=c.qkv_bias),
+        linear("o_proj", A * D, H),
+        attend(heads=A, kv_heads=K, head_dim=D, window=c.window),
+    ), "self_attention")  # fmt: skip
+
+
+def griffin(c: Sizes) -> tuple[Node, ...]:
+    """Describe embeddings, layers of two kinds, and a last norm."""
+    H = c.hidden
+
+    def layer(kind: str) -> tuple[Node, ...]:
+        mixer = local_attention(c) if kind == "attention" else recurrence(c)
+        norms = (rms_norm("temporal_pre_norm", H), rms_norm("channel_pre_norm", H))
+        return (norms[0], mixer, norms[1], gated_mlp("mlp_block", H, c.mlp // 2, bias=True))
+
+    return (embedding("embed_tokens", c.vocab, H), *stack("layers", c.kinds, c.layers, layer), rms_norm("final_norm", H))
+
+
+def _kinds(c: Sizes) -> list[str]:
+    return ["recurrent" if kind in ("recurrent", "linear_attention") else "attention" for kind in (list(c.pattern) * 100)[: c.layers]]
+
+
+TABLE = variant(
+    tuple(field for field in FIELDS if field.word != "window"),
+    size("recurrent", "lru_width", lambda c: c.hidden, "W", "width of the recurrence"),
+    size("window", "attention_window_size", 2048, "S", "attention window", "sliding_window"),
+    size("kernel", "conv1d_width", 4, "Z", "width of the convolution"),
+    Field("pattern", "block_types", lambda c: ["recurrent", "recurrent", "attention"], "listed", aliases=("_block_types",)),
+    fact("kinds", _kinds),
+    *echo("head_dim", lambda c: c.head_dim),
+    vocab=256000, hidden=2560, mlp=7680, layers=26, heads=10, tied=True, qkv_bias=switch("qkv_bias", "attention_bias", False),
+    head_dim=fact("head_dim", None)._replace(kind="derived", default=per_head, aliases=("hidden_size", "num_attention_heads")),
+)  # fmt: skip
+
+FAMILIES = {
+    "recurrent_gemma": Family(
+        "recurrent_gemma", TABLE, heads("RecurrentGemma", griffin, "lm"), "RecurrentGemmaModel",
+        NEUTRAL | {"logits_soft_cap", "w_init_variance_scale", "final_w_init_variance_scale", "rms_norm_eps"}),
+}  # fmt: skip

@@ -1,0 +1,75 @@
+"""RWKV-4: a recurrence that trains like attention, each token mixed with the one before it.
+
+Source: arXiv 2305.13048; names as in transformers 5.23.0, models/rwkv/modeling_rwkv.py. The recurrence is elementwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from weighbridge.config.family import Family
+from weighbridge.config.fields import TIED, Sizes, size
+from weighbridge.core.parts import embedding, layer_norm, linear
+from weighbridge.core.tree import Every, Node, Part, Tensor
+
+
+def mixes(c: Sizes, *names: str) -> tuple[Tensor, ...]:
+    """Describe how much of the token before comes in, one number per channel."""
+    return tuple(Tensor(f"time_mix_{name}", (1, 1, c.hidden), "gain") for name in names)
+
+
+def block(c: Sizes, *before: Part) -> tuple[Part, ...]:
+    """Describe a block: time mixing, then channel mixing."""
+    H, W = c.hidden, c.attention_hidden
+    time = Part("attention", (
+        Tensor("time_decay", (W,), "gain"),
+        Tensor("time_first", (W,), "gain"),
+        *mixes(c, "key", "value", "receptance"),
+        linear("key", H, W, bias=False),
+        linear("value", H, W, bias=False),
+        linear("receptance", H, W, bias=False),
+        linear("output", W, H, bias=False),
+    ), "time_mixing")  # fmt: skip
+    return (*before, layer_norm("ln1", H), layer_norm("ln2", H), time, channel_mixing(c))
+
+
+def channel_mixing(c: Sizes) -> Part:
+    """Describe the MLP, gated by the receptance."""
+    H = c.hidden
+    return Part("feed_forward", (
+        *mixes(c, "key", "receptance"),
+        linear("key", H, c.mlp, bias=False),
+        linear("receptance", H, H, bias=False),
+        linear("value", c.mlp, H, bias=False),
+    ), "feed_forward")  # fmt: skip
+
+
+def backbone(c: Sizes) -> tuple[Part, ...]:
+    """Describe embeddings, blocks, of which the first has one norm more, and a last norm."""
+    first = Part("blocks", block(c, layer_norm("pre_ln", c.hidden)), "layer", repeat=1)
+    others = Part("blocks", block(c), "layer", repeat=c.layers - 1, at=Every(1))
+    return (embedding("embeddings", c.vocab, c.hidden), first, others, layer_norm("ln_out", c.hidden))
+
+
+def rwkv(c: Sizes) -> Part:
+    """Describe RwkvModel."""
+    return Part("", backbone(c), "model")
+
+
+def causal(c: Sizes, body: Callable[[Sizes], tuple[Node, ...]] = backbone) -> Part:
+    """Describe RwkvForCausalLM: a head that is tied only if the config says so."""
+    head = linear("head", c.hidden, c.vocab, bias=False, tied_to="rwkv.embeddings.weight" if c.tied else None)
+    return Part("", (Part("rwkv", body(c), "backbone"), head), "model")
+
+
+FIELDS = (
+    size("vocab", "vocab_size", 50277, "V", "vocabulary size"),
+    size("hidden", "hidden_size", 4096, "H", "hidden size"),
+    size("layers", "num_hidden_layers", 32, "L", "layers"),
+    size("attention_hidden", "attention_hidden_size", lambda c: c.hidden, "W", "width of time mixing"),
+    size("mlp", "intermediate_size", lambda c: 4 * c.hidden, "I", "intermediate size"),
+    TIED._replace(default=False),
+)
+NEUTRAL = frozenset({"context_length", "max_position_embeddings", "rescale_every"})
+
+FAMILIES = {"rwkv": Family("rwkv", FIELDS, {"RwkvModel": rwkv, "RwkvForCausalLM": causal}, "RwkvModel", NEUTRAL)}

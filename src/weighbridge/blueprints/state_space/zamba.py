@@ -1,0 +1,100 @@
+"""Zamba: Mamba everywhere, and one transformer layer whose weights come back every few layers.
+
+Source: arXiv 2405.16712; class and tensor names as in transformers 5.23.0, models/zamba/modeling_zamba.py. The shared layer reads
+the embeddings beside the hidden states.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.causal_lm import NEUTRAL
+from weighbridge.blueprints.modules.layer_types import chosen
+from weighbridge.blueprints.modules.shared_layers import body, classes, owners, tied
+from weighbridge.blueprints.state_space.mamba import MIXER
+from weighbridge.config.family import Family
+from weighbridge.config.fields import LABELS, TIED, Field, Sizes, fact, size
+from weighbridge.core.parts import attend, depthwise, gated_mlp, linear, matmul, rms_norm
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Node, Part, Tensor
+
+
+def mixer(c: Sizes) -> Part:
+    """Describe Mamba with heads that know nothing of each other."""
+    H, inner, A, N, R = c.hidden, c.expand * c.hidden, c.state_heads, c.state, c.rank
+    width = exact(inner, A)
+    return Part("mamba", (
+        Tensor("x_proj_weight", (A, R + 2 * N, width)),
+        Tensor("dt_proj_weight", (A, width, R)),
+        Tensor("dt_proj_bias", (A, width), "bias"),
+        Tensor("A_log", (A, width, N), "gain"),
+        Tensor("D", (A, width), "gain"),
+        depthwise("conv1d", inner, c.kernel, bias=c.conv_bias, filled="hybrid" in c.mixers),
+        linear("in_proj", H, 2 * inner, bias=c.bias),
+        linear("out_proj", inner, H, bias=c.bias),
+        matmul("scan", ("seq", inner, N)),
+    ), "state_space")  # fmt: skip
+
+
+def zamba(c: Sizes, prefix: str) -> tuple[Node, ...]:
+    """Describe Zamba: the first of its hybrid layers owns the weights of all."""
+    H = c.hidden
+    state = (mixer(c), rms_norm("input_layernorm", H))
+    shared = Part("shared_transf", (
+        attention(c, "self_attn"),
+        gated_mlp("feed_forward", H, c.mlp),
+        rms_norm("input_layernorm", c.wide),
+        rms_norm("pre_ff_layernorm", H),
+    ), "layer")  # fmt: skip
+
+    def layer(owner: int | None) -> tuple[Node, ...]:
+        if owner is None:
+            return state
+        first = shared if owner < 0 else tied(shared, f"{prefix}layers.{owner}.shared_transf.")
+        return (first, linear("linear", H, H, bias=False), Part("mamba_decoder", state))
+
+    return body(c, owners(c, 1), layer)
+
+
+def attention(c: Sizes, name: str, *more: Part) -> Part:
+    """Describe attention whose input is twice as wide as its output."""
+    H, A, K, D = c.hidden, c.heads, c.kv_heads, c.head_dim
+    return Part(name, (
+        linear("q_proj", c.wide, A * D, bias=False),
+        linear("k_proj", c.wide, K * D, bias=False),
+        linear("v_proj", c.wide, K * D, bias=False),
+        linear("o_proj", A * D, H, bias=False),
+        *more,
+        attend(heads=A, kv_heads=K, head_dim=D),
+    ), "self_attention")  # fmt: skip
+
+
+def _kinds(c: Sizes) -> list[str]:
+    later = ["hybrid" if index % c.period == c.offset else "linear_attention" for index in range(c.layers - 3)]
+    return ["linear_attention", "linear_attention", "hybrid", *later]
+
+
+COMMON = (
+    size("wide", "attention_hidden_size", lambda c: 2 * c.hidden, "W", "width of what attention reads"),
+    LABELS,
+    TIED,
+    fact("mixers", lambda c: chosen(c, c.told, "layers_block_type", ("linear_attention", "hybrid"))),
+)
+ZAMBA = (
+    size("vocab", "vocab_size", 32000, "V", "vocabulary size"),
+    size("hidden", "hidden_size", 3712, "H", "hidden size"),
+    size("mlp", "intermediate_size", 14848, "I", "intermediate size"),
+    size("layers", "num_hidden_layers", 76, "L", "layers"),
+    size("heads", "num_attention_heads", 16, "A", "attention heads"),
+    size("kv_heads", "num_key_value_heads", 16, "K", "key-value heads"),
+    size("head_dim", "attention_head_dim", lambda c: 2 * c.hidden // c.heads, "D", "width of a head", "head_dim"),
+    size("state_heads", "n_mamba_heads", 2, "M", "heads of the state space"),
+    *MIXER,
+    Field("period", "attn_layer_period", 6, "choice"),
+    Field("offset", "attn_layer_offset", 4, "choice"),
+    Field("told", "layers_block_type", _kinds, "choice", aliases=("layer_types",)),
+    *COMMON,
+)
+SKIPPED = NEUTRAL | frozenset(
+    """hidden_mamba_act num_logits_to_keep time_step_floor time_step_max time_step_min use_associative_scan
+    use_long_context use_mamba_kernels use_mem_eff_path use_mem_rope""".split()
+)
+FAMILIES = {"zamba": Family("zamba", ZAMBA, classes("Zamba", zamba), "ZambaModel", SKIPPED)}

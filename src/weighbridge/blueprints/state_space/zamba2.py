@@ -1,0 +1,83 @@
+"""Zamba2: Mamba-2 everywhere, and a few transformer blocks that take turns, adapted to each place by small ranks.
+
+Source: arXiv 2411.15242; class and tensor names as in transformers 5.23.0, models/zamba2/modeling_zamba2.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.shared_layers import body, classes, owners, tied
+from weighbridge.blueprints.state_space.mamba2 import mixer
+from weighbridge.blueprints.state_space.zamba import COMMON, SKIPPED, attention
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Field, Sizes, fact, size, switch
+from weighbridge.core.parts import linear, rms_norm
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part
+
+
+def zamba2(c: Sizes, prefix: str) -> tuple[Node, ...]:
+    """Describe Zamba2: a few blocks take turns, each with an adapter for every layer that it serves."""
+    H = c.hidden
+    state = (mixer(c, "mamba", kept="hybrid" in c.mixers), rms_norm("input_layernorm", H))
+    places = [index for index, kind in enumerate(c.mixers) if kind == "hybrid"]
+
+    def layer(kind: tuple[int, int] | None) -> tuple[Node, ...]:
+        if kind is None:
+            return state
+        place, owner = kind
+        served = [other for other in range(len(places)) if other % c.blocks == place % c.blocks]
+        shared = transformer(c, place, served)
+        shared = shared if owner < 0 else tied(shared, f"{prefix}layers.{owner}.shared_transformer.")
+        return (linear("linear", H, H, bias=False), Part("mamba_decoder", state), shared)
+
+    kinds = [None if owner is None else (places.index(index), owner) for index, owner in enumerate(owners(c, c.blocks))]
+    return body(c, kinds, layer)
+
+
+def transformer(c: Sizes, place: int, served: list[int]) -> Part:
+    """Describe a block of Zamba2 in one of its places: of the adapters for all its places, only this one's runs."""
+    H, I, R = c.hidden, c.mlp, c.adapter_rank
+
+    def adapters(name: str, inputs: Size, outputs: Size) -> Part:
+        made = (linear("0", inputs, R, bias=False), linear("1", R, outputs, bias=False))
+        ranks = tuple(Part(str(other), made, "adapter", runs=1 if other == place else 0) for other in served)
+        return Part(f"{name}_adapter_list", ranks, "adapter")
+
+    more = [adapters(f"linear_{name}", c.wide, c.wide) for name in "qkv"] if c.adapted else []
+    joined = (linear("gate_up_proj", H, 2 * I, bias=c.bias), linear("down_proj", I, H, bias=c.bias))
+    return Part("shared_transformer", (
+        attention(c, "self_attn", *more),
+        Part("feed_forward", (*joined, adapters("gate_up_proj", H, 2 * I)), "feed_forward"),
+        rms_norm("input_layernorm", c.wide),
+        rms_norm("pre_ff_layernorm", H),
+    ), "layer")  # fmt: skip
+
+
+def _kinds(c: Sizes) -> list[str]:
+    line, hybrid = "linear_attention", "hybrid"
+    return [line, *([*[line] * 5, hybrid] * 7), *[line] * 4, hybrid, *[line] * 3, hybrid, line, line]
+
+
+ZAMBA2 = (
+    size("vocab", "vocab_size", 32000, "V", "vocabulary size"),
+    size("hidden", "hidden_size", 2560, "H", "hidden size"),
+    size("mlp", "intermediate_size", lambda c: 4 * c.hidden, "I", "intermediate size"),
+    size("layers", "num_hidden_layers", 54, "L", "layers"),
+    size("heads", "num_attention_heads", 32, "A", "attention heads"),
+    size("kv_heads", "num_key_value_heads", lambda c: c.heads, "K", "key-value heads"),
+    size("head_dim", "attention_head_dim", lambda c: 2 * c.hidden // c.heads, "D", "width of a head", "head_dim"),
+    size("state_heads", "n_mamba_heads", 8, "M", "heads of the state space"),
+    size("groups", "mamba_ngroups", 1, "G", "groups of heads that share B and C"),
+    size("state", "mamba_d_state", 64, "N", "state of a channel"),
+    size("kernel", "mamba_d_conv", 4, "Z", "width of the convolution"),
+    size("expand", "mamba_expand", 2, "X", "inner width over hidden size"),
+    size("chunk", "chunk_size", 256, "Q", "tokens in a chunk"),
+    size("adapter_rank", "adapter_rank", 128, "R", "rank of an adapter"),
+    Field("blocks", "num_mem_blocks", 1, "choice"),
+    fact("conv_bias", True),
+    switch("bias", "add_bias_linear", False),
+    switch("adapted", "use_shared_attention_adapter", False),
+    Field("told", "layers_block_type", _kinds, "choice", aliases=("layer_types",)),
+    *COMMON,
+)
+FAMILIES = {"zamba2": Family("zamba2", ZAMBA2, classes("Zamba2", zamba2), "Zamba2Model", SKIPPED | {"use_conv_bias"})}

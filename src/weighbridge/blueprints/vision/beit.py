@@ -1,0 +1,142 @@
+"""BEiT: a vision transformer with relative positions and a learned scale behind each block.
+
+Source: arXiv 2106.08254; names as in transformers 5.23.0, models/beit/modeling_beit.py. data2vec for images is the same
+structure under older names, and made of the parts that stand here.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.feature_maps import CHANNELS
+from weighbridge.blueprints.modules.upernet_head import FIELDS as MAPS
+from weighbridge.blueprints.modules.upernet_head import doubled, enlarging, segmenting
+from weighbridge.blueprints.modules.vit_common import (
+    HEAD_DIM,
+    HEADS,
+    HIDDEN,
+    IMAGE,
+    LAYERS,
+    MLP,
+    NEUTRAL,
+    PATCH,
+    attention,
+    classifier,
+    feed_forward,
+    grid,
+    patches,
+    projection,
+    token,
+)
+from weighbridge.blueprints.vision.convnext import above_zero
+from weighbridge.config.family import Family
+from weighbridge.config.fields import LABELS, Field, Sizes, choice, size, switch
+from weighbridge.core.parts import batch_norm, layer_norm, linear
+from weighbridge.core.tree import Part, Tensor
+
+
+def fields(head_dim: Field, *, pooled: bool, indices: list[int] | None) -> tuple[Field, ...]:
+    """Return the fields of BEiT and of data2vec, which differ in three of them."""
+    return (
+        size("vocab", "vocab_size", 8192, "V", "vocabulary size"),
+        *(HIDDEN, MLP, LAYERS, HEADS, head_dim, *IMAGE, *PATCH, CHANNELS, LABELS),
+        switch("masked", "use_mask_token", False),
+        switch("absolute", "use_absolute_position_embeddings", False),
+        switch("relative", "use_relative_position_bias", False),
+        switch("shared", "use_shared_relative_position_bias", False),
+        choice("scaled", "layer_scale_init_value", 0.1, read=above_zero),
+        switch("mean", "use_mean_pooling", True),
+        switch("pooled", "add_pooling_layer", pooled, silent=True),
+        choice("indices", "out_indices", indices, "segmentation_indices"),
+        *MAPS,
+    )
+
+
+def positions(c: Sizes, name: str) -> Part:
+    """Describe a bias for every distance between two patches and head; three more are from and to the class token."""
+    rows, columns = grid(c)
+    distances = (2 * rows - 1) * (2 * columns - 1) + 3
+    return Part(name, (Tensor("relative_position_bias_table", (distances, c.heads), "embedding"),), "embedding")
+
+
+def embeddings(c: Sizes) -> Part:
+    """Describe the patches behind a class token, with a table of positions only if the config says so."""
+    H = c.hidden
+    return Part("embeddings", (
+        token("cls_token", H),
+        *((token("mask_token", H),) if c.masked else ()),
+        *((token("position_embeddings", H, patches(c) + 1),) if c.absolute else ()),
+        Part("patch_embeddings", (projection(c),), "embeddings"),
+    ), "embeddings")  # fmt: skip
+
+
+def scales(c: Sizes) -> tuple[Tensor, ...]:
+    """Describe the learned scale of each channel behind attention and behind the feed-forward network."""
+    return tuple(Tensor(name, (c.hidden,), "gain") for name in ("lambda_1", "lambda_2")) if c.scaled else ()
+
+
+def last_norm(c: Sizes, *, pooled: bool) -> tuple[Part, ...]:
+    """Describe the norm: of all vectors, or of their mean, which only a pooler takes."""
+    norm = layer_norm("layernorm", c.hidden)
+    if not c.mean:
+        return (norm,)
+    return (Part("pooler", (norm,), "pooler", stream="one"),) if pooled else ()
+
+
+def backbone(c: Sizes, *, pooled: bool = False, name: str = "beit") -> Part:
+    """Describe the encoder, alone or as the heads hold it; keys have no bias."""
+    H = c.hidden
+    shared = (positions(c, "shared_position_bias"),) if c.shared else ()
+    layer = Part("layers", (
+        *scales(c),
+        attention(c, biases=(True, False, True, True)),
+        layer_norm("layernorm_before", H),
+        layer_norm("layernorm_after", H),
+        feed_forward(c),
+        *((positions(c, "relative_position_bias"),) if c.relative else ()),
+    ), "layer", repeat=c.layers)  # fmt: skip
+    children = (embeddings(c), *shared, layer, *last_norm(c, pooled=pooled))
+    return Part(name, children, "backbone" if name else "model", stream=patches(c) + 1)
+
+
+def beit(c: Sizes) -> Part:
+    """Describe BeitModel."""
+    return backbone(c, pooled=c.pooled, name="")
+
+
+def masked_image_modeling(c: Sizes) -> Part:
+    """Describe BeitForMaskedImageModeling: a score for every visual word at every patch."""
+    head = linear("lm_head", c.hidden, c.vocab, stream=patches(c))
+    return Part("", (backbone(c), layer_norm("layernorm", c.hidden), head), "model")
+
+
+def classification(c: Sizes) -> Part:
+    """Describe BeitForImageClassification: one output per label on the mean of the patches, or on the class token."""
+    return Part("", (backbone(c, pooled=True), classifier(c)), "model")
+
+
+def pyramid(c: Sizes) -> Part:
+    """Describe what makes maps of two and four times the height and width; the other two maps need no tensors."""
+    H, at = c.hidden, grid(c)
+    up = enlarging("conv_transpose1", H, at), batch_norm("normalization", H), enlarging("conv_transpose2", H, doubled(at))
+    return Part("fpn", (Part("fpn1", up), enlarging("fpn2", H, at)), "neck")
+
+
+def segmentation(c: Sizes) -> Part:
+    """Describe BeitForSemanticSegmentation."""
+    return segmenting(c, grid(c), backbone(c), pyramid(c))
+
+
+def with_maps(c: Sizes) -> Part:
+    """Describe BeitBackbone: the encoder, with the pyramid of four maps if the config says so."""
+    return Part("", (backbone(c), *((pyramid(c),) if c.fpn else ())), "model")
+
+
+KEYS = NEUTRAL | {"auxiliary_loss_weight", "semantic_loss_ignore_index", "reshape_hidden_states"}
+CLASSES = {
+    "BeitModel": beit,
+    "BeitForMaskedImageModeling": masked_image_modeling,
+    "BeitForImageClassification": classification,
+    "BeitForSemanticSegmentation": segmentation,
+    "BeitBackbone": with_maps,
+}
+FIELDS = (*fields(HEAD_DIM, pooled=True, indices=None), switch("fpn", "add_fpn", False))
+FAMILIES = {"beit": Family("beit", FIELDS, CLASSES, "BeitModel", KEYS)}

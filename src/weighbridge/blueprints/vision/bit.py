@@ -1,0 +1,108 @@
+"""BiT: ResNets with norms over groups of channels and weights brought to one scale (Kolesnikov et al., 2019).
+
+Source: arXiv 1912.11370; names as in transformers 5.23.0, models/bit/modeling_bit.py. The config states no image:
+``image_size`` may be set beside its fields, and is 224 by default.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.convolutions import HEAD, RESIDUAL, divisible, group_norm, halved
+from weighbridge.blueprints.modules.feature_maps import Grid, area, image, listing, strided
+from weighbridge.blueprints.modules.stage_fields import number, outputs
+from weighbridge.config.family import Family
+from weighbridge.config.fields import LABELS, Sizes, choice, switch
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import conv2d, linear
+from weighbridge.core.tree import Every, Node, Part, Stream, Untold
+
+
+def before_each(value: str) -> bool:
+    """Say whether norms stand before convolutions, and not behind them."""
+    if value not in ("preactivation", "bottleneck"):
+        raise ConfigError(f"expected preactivation or bottleneck, found {value!r:.60}", key="layer_type", value=value)
+    return value == "preactivation"
+
+
+def padding(value: object) -> str:
+    """Take how convolutions pad: by half their kernel where the config has null."""
+    found = value.upper() if isinstance(value, str) else "" if value is None else None
+    if found not in ("", "SAME", "VALID"):
+        raise ConfigError(f"expected SAME, VALID or null, found {value!r:.60}", key="global_padding", value=value)
+    return found
+
+
+FIELDS = (
+    *RESIDUAL,
+    choice("before", "layer_type", "preactivation", read=before_each),
+    choice("padding", "global_padding", None, read=padding),
+    switch("dynamic", "embedding_dynamic_padding", False),
+    number("output_stride", "output_stride", 32),
+    number("times", "width_factor", 1),
+    image(silent=True),
+    *outputs(lambda c: len(c.depths)),
+    LABELS,
+)
+
+
+def layer(c: Sizes, widths: tuple[int, int], grids: tuple[Grid, Grid], *, shortcut: bool) -> tuple[Node, ...]:
+    """Describe a residual layer of three convolutions, the middle one a quarter as wide as what comes out."""
+    (inputs, width), (before, after) = widths, grids
+    narrow = divisible(width * 0.25)
+    normed = (inputs, narrow, narrow) if c.before else (narrow, narrow, width)
+    seen = (before, before, after) if c.before else (before, after, after)
+    norms = [group_norm(f"norm{index + 1}", normed[index])._replace(stream=area(seen[index])) for index in range(3)]
+    convs = [
+        conv2d("conv1", inputs, narrow, 1, positions=area(before), bias=False),
+        conv2d("conv2", narrow, narrow, 3, positions=area(after), bias=False),
+        conv2d("conv3", narrow, width, 1, positions=area(after), bias=False),
+    ]
+    path = [part for both in zip(*((norms, convs) if c.before else (convs, norms)), strict=True) for part in both]
+    beside = conv2d("conv", inputs, width, 1, bias=False), *(() if c.before else (group_norm("norm", width),))
+    return *((Part("downsample", beside, "convolution", stream=area(after)),) if shortcut else ()), *path
+
+
+def stem(c: Sizes) -> tuple[Grid, Grid]:
+    """Return the maps of the first convolution and of the pooling behind it, around which a border stands but for SAME."""
+    grid = strided(c.image, 7, 2) if c.padding == "VALID" else halved(c.image)
+    wide = grid if c.padding == "SAME" else (grid[0] + 2, grid[1] + 2)
+    return grid, halved(wide) if c.dynamic else strided(wide, 3, 2)
+
+
+def bit(c: Sizes) -> tuple[Part, ...]:
+    """Describe stem, stages and the last norm."""
+    first, grid = stem(c)
+    wide, stride = first if c.padding == "SAME" else (first[0] + 2, first[1] + 2), 4
+    embedder: list[Part] = [conv2d("convolution", c.channels, c.stem, 7, positions=area(first), bias=False)]
+    if not c.before:
+        embedder.append(group_norm("norm", c.stem)._replace(stream=area(wide)))
+    maps, widths, found = [grid], [c.stem], []
+    for index, depth in enumerate(c.depths):
+        step = 1 if index == 0 or stride >= c.output_stride else 2
+        stride, width, after = stride * step, divisible(c.widths[index] * c.times), halved(maps[-1], step)
+        opening = Part("layers", layer(c, (widths[-1], width), (maps[-1], after), shortcut=True), "layer", repeat=1)
+        rest = Part("layers", layer(c, (width, width), (after, after), shortcut=False), "layer", repeat=depth - 1, at=Every(1))
+        found.append((opening, rest) if depth > 1 else (opening,))
+        maps, widths = [*maps, after], [*widths, width]
+    last: Stream = area(maps[-1])
+    if c.padding == "VALID":
+        last = Untold("without padding, a layer's convolutions and what is added to them differ in size")
+    fits = widths[-1] == c.widths[-1]  # the reference forgets the factor here
+    whole = last if fits else Untold(f"the last stage is {widths[-1]} wide, and its norm {c.widths[-1]}")
+    norm = (group_norm("norm", c.widths[-1])._replace(stream=whole),) if c.before else ()
+    encoder = Part("encoder", (listing("stages", *found),), "encoder", stream=last)
+    return (Part("embedder", tuple(embedder), "embeddings"), encoder, *norm)
+
+
+def classification(c: Sizes) -> Part:
+    """Describe BitForImageClassification: the labels, on the mean of all places."""
+    head = Part("classifier", (linear("1", c.widths[-1], c.labels, stream="one"),), "head")
+    return Part("", (Part("bit", bit(c), "backbone"), head), "model")
+
+
+CLASSES = {
+    "BitModel": lambda c: Part("", bit(c), "model"),
+    "BitForImageClassification": classification,
+    "BitBackbone": lambda c: Part("", (Part("bit", bit(c), "backbone"),), "model"),
+}
+
+FAMILIES = {"bit": Family("bit", FIELDS, CLASSES, "BitModel", HEAD | {"num_groups"})}

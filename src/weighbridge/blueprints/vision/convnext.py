@@ -1,0 +1,125 @@
+"""ConvNeXt: stages of depthwise convolutions and wide linear maps, a transformer without attention (Liu et al., 2022).
+
+Source: arXiv 2201.03545; the second version arXiv 2301.00808; names as in transformers 5.23.0,
+models/convnext/modeling_convnext.py, convnextv2 and dinov3_convnext.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.backbones import Features, handed
+from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, image, listing, strided
+from weighbridge.blueprints.modules.stage_fields import alike, number, numbers, outputs
+from weighbridge.config.family import Family
+from weighbridge.config.fields import LABELS, Field, Sizes, choice, fact, size, told, variant
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import conv2d, layer_norm, linear
+from weighbridge.core.tree import Part, Tensor
+
+
+def above_zero(value: object) -> bool:
+    """Say whether layers are scaled: an initial value of 0 leaves the scales out."""
+    if type(value) not in (int, float):
+        raise ConfigError(f"expected a number, found {value!r:.60}", key="layer_scale_init_value", value=value)
+    return value > 0  # type: ignore[operator]
+
+
+FIELDS = (
+    CHANNELS,
+    size("patch", "patch_size", 4, "P", "side of a patch"),
+    numbers("widths", "hidden_sizes", (96, 192, 384, 768)),
+    numbers("depths", "depths", (3, 3, 9, 3)),
+    number("stage_count", "num_stages", 4, "num_hidden_layers"),
+    told("stages", lambda c: alike(depths=c.depths, hidden_sizes=c.widths, num_stages=(0,) * c.stage_count)),
+    image(),
+    *outputs(lambda c: len(c.depths)),
+    choice("scaled", "layer_scale_init_value", 1e-6, read=above_zero),
+    fact("version", 1),
+    LABELS,
+)
+
+
+def without(fields: tuple[Field, ...], *words: str) -> tuple[Field, ...]:
+    """Return the fields but those of these words."""
+    return tuple(field for field in fields if field.word not in words)
+
+
+SECOND = variant(without(FIELDS, "scaled"), version=2)
+
+
+def layer(c: Sizes, width: int) -> Part:
+    """Describe a layer: each channel with itself over 7 by 7 places, then wider and back."""
+    normed = Tensor("weight", (1, 1, 1, 4 * width), "gain"), Tensor("bias", (1, 1, 1, 4 * width), "shift")
+    scales = (Tensor("layer_scale_parameter", (width,), "gain"),) if c.version == 1 and c.scaled else ()
+    return Part("layers", (
+        *scales,
+        conv2d("dwconv", width, width, 7, groups=width),
+        layer_norm("layernorm", width),
+        linear("pwconv1", width, 4 * width),
+        *((Part("grn", normed, "response_norm"),) if c.version == 2 else ()),
+        linear("pwconv2", 4 * width, width),
+    ), "layer")  # fmt: skip
+
+
+def stages(c: Sizes, grid: Grid) -> tuple[list[Grid], Part]:
+    """Describe all stages on the map of the stem; return the map of every stage, too."""
+    maps = [grid]
+    found: list[tuple[Part, ...]] = []
+    for index, width in enumerate(c.widths):
+        inputs, halving = c.widths[max(index - 1, 0)], bool(index)
+        after = strided(maps[-1], 2, 2) if halving else grid
+        norm = layer_norm("0", inputs)._replace(stream=area(maps[-1]))
+        down = Part("downsampling_layer", (norm, conv2d("1", inputs, width, 2, positions=area(after))), "convolution")
+        layers = layer(c, width)._replace(repeat=c.depths[index], stream=area(after))
+        maps, found = [*maps, after], [*found, (*((down,) if halving else ()), layers)]
+    return maps, listing("stages", *found)
+
+
+def stem(c: Sizes, picture: Grid) -> Grid:
+    """Return the map of patches."""
+    return strided(picture, c.patch, c.patch)
+
+
+def convnext(c: Sizes, picture: Grid) -> tuple[list[Grid], tuple[Part, ...]]:
+    """Describe patches and stages over a picture; return the maps of the stem and of every stage, too."""
+    grid, width = stem(c, picture), c.widths[0]
+    patches = conv2d("patch_embeddings", c.channels, width, c.patch)
+    maps, inner = stages(c, grid)
+    embeddings = Part("embeddings", (patches, layer_norm("layernorm", width)), "embeddings", stream=area(grid))
+    return maps, (embeddings, Part("encoder", (inner,), "encoder"))
+
+
+def pooled(c: Sizes) -> tuple[Part, ...]:
+    """Describe the network and the norm of the mean over all places."""
+    return *convnext(c, c.image)[1], layer_norm("layernorm", c.widths[-1])._replace(stream="one")
+
+
+def features(c: Sizes, picture: Grid) -> Features:
+    """Describe ConvNextBackbone over a picture: the network, and a norm for every map that it hands on."""
+    maps, parts = convnext(c, picture)
+    channels = (c.widths[0], *c.widths)
+    norms = tuple(
+        layer_norm("stem" if not index else f"stage{index}", channels[index])._replace(stream=area(maps[index])) for index in c.outputs
+    )
+    return handed(c, (*parts, Part("hidden_states_norms", norms, "norms")), tuple(maps), channels)
+
+
+def classification(c: Sizes, name: str) -> Part:
+    """Describe the labels on the normed mean."""
+    return Part("", (Part(name, pooled(c), "backbone"), linear("classifier", c.widths[-1], c.labels, stream="one")), "model")
+
+
+def family(model_type: str, prefix: str, fields: tuple[Field, ...]) -> Family:
+    """Return the family of one of the two versions."""
+    classes = {
+        f"{prefix}Encoder": lambda c: Part("", (stages(c, stem(c, c.image))[1],), "model"),
+        f"{prefix}Model": lambda c: Part("", pooled(c), "model"),
+        f"{prefix}ForImageClassification": lambda c: classification(c, model_type),
+        f"{prefix}Backbone": lambda c: Part("", features(c, c.image).parts, "model"),
+    }
+    return Family(model_type, fields, classes, f"{prefix}Model", frozenset(("drop_path_rate", "stage_names")))
+
+
+FAMILIES = {
+    "convnext": family("convnext", "ConvNext", FIELDS),
+    "convnextv2": family("convnextv2", "ConvNextV2", SECOND),
+}

@@ -1,0 +1,115 @@
+"""CvT: queries, keys and values by depthwise convolutions, keys on a smaller map (Wu et al., 2021).
+
+Source: arXiv 2103.15808; names as in transformers 5.23.0, models/cvt/modeling_cvt.py. The config states no image:
+``image_size`` may be set beside its fields, and is 224 by default.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.convolutions import HEAD
+from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, image, listing, strided
+from weighbridge.blueprints.modules.stage_fields import alike, entries, numbers
+from weighbridge.config.family import Family
+from weighbridge.config.fields import LABELS, Field, Sizes, told
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import attend, batch_norm, conv2d, layer_norm, linear, split_mlp
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Part, Stream, Tensor, Untold
+
+FIELDS = (
+    CHANNELS,
+    numbers("patches", "patch_sizes", (7, 3, 3)),
+    numbers("strides", "patch_stride", (4, 2, 2)),
+    numbers("paddings", "patch_padding", (2, 1, 1), minimum=0),
+    numbers("widths", "embed_dim", (64, 192, 384)),
+    numbers("heads", "num_heads", (1, 3, 6)),
+    numbers("depths", "depth", (1, 2, 10)),
+    Field("ratios", "mlp_ratio", [4.0, 4.0, 4.0], "listed", read=tuple),
+    entries("biased", "qkv_bias", [True, True, True], bool),
+    entries("tokens", "cls_token", [False, False, True], bool),
+    entries("methods", "qkv_projection_method", ["dw_bn"] * 3, str),
+    numbers("kernels", "kernel_qkv", (3, 3, 3)),
+    numbers("key_paddings", "padding_kv", (1, 1, 1), minimum=0),
+    numbers("key_strides", "stride_kv", (2, 2, 2)),
+    numbers("query_paddings", "padding_q", (1, 1, 1), minimum=0),
+    numbers("query_strides", "stride_q", (1, 1, 1)),
+    told("stages", lambda c: stages_of(c)),
+    image(silent=True),
+    LABELS,
+)
+
+
+def stages_of(c: Sizes) -> int:
+    """Return how many stages there are, which every list must say alike; the reference looks for a rate of every stage in its layers."""
+    short = [index for index, depth in enumerate(c.depths) if depth <= index]
+    if short:
+        raise ConfigError(f"stage {short[0]} needs more than {short[0]} layers to be built", key="depth", value=c.depths)
+    words = (
+        "patches strides paddings widths heads ratios biased tokens methods kernels key_paddings key_strides query_paddings query_strides"
+    )
+    return alike(depth=c.depths, **{word: getattr(c, word) for word in words.split()})
+
+
+def projection(c: Sizes, which: str, index: int, places: Stream) -> Part:
+    """Describe the depthwise convolution before queries, keys or values; other methods than ``dw_bn`` have none."""
+    width = c.widths[index]
+    inner = conv2d("convolution", width, width, c.kernels[index], groups=width, bias=False), batch_norm("normalization", width)
+    parts = (Part("convolution_projection", inner, "convolution"),) if c.methods[index] == "dw_bn" else ()
+    return Part(f"convolution_projection_{which}", parts, "convolution", stream=places)
+
+
+def attention(c: Sizes, index: int, grid: Grid) -> Part:
+    """Describe attention over queries of one map to keys of another; a class token passes the convolutions by."""
+    width, heads, token = c.widths[index], c.heads[index], 1 if c.tokens[index] else 0
+    seen = area(strided(grid, c.kernels[index], c.query_strides[index], c.query_paddings[index]))
+    small = area(strided(grid, c.kernels[index], c.key_strides[index], c.key_paddings[index]))
+    places: Stream = seen
+    if seen != area(grid) or c.methods[index] != "dw_bn":
+        places = Untold("queries are not as many as places, or projected in a way that the reference does not run")
+    keys = small + token
+    inner = Part("attention", (
+        projection(c, "query", index, places),
+        projection(c, "key", index, small),
+        projection(c, "value", index, small),
+        linear("projection_query", width, width, bias=c.biased[index]),
+        linear("projection_key", width, width, bias=c.biased[index], stream=keys),
+        linear("projection_value", width, width, bias=c.biased[index], stream=keys),
+        attend(heads=heads, head_dim=exact(width, heads), keys=keys),
+    ), "self_attention")  # fmt: skip
+    return Part("attention", (inner, Part("output", (linear("dense", width, width),), "self_attention")), "self_attention")
+
+
+def cvt(c: Sizes) -> Part:
+    """Describe the stages."""
+    grid, found = c.image, []
+    for index, width in enumerate(c.widths):
+        grid = strided(grid, c.patches[index], c.strides[index], c.paddings[index])
+        inner = int(width * c.ratios[index])
+        layer = Part("layers", (
+            attention(c, index, grid),
+            *split_mlp(width, inner),
+            layer_norm("layernorm_before", width),
+            layer_norm("layernorm_after", width),
+        ), "layer", repeat=c.depths[index], stream=area(grid) + (1 if c.tokens[index] else 0))  # fmt: skip
+        inputs, fits = c.widths[index - 1] if index else c.channels, not c.tokens[index] or width == c.widths[-1]
+        places: Stream = area(grid) if fits else Untold("the class token is as wide as the last stage, whatever stage it stands in")
+        patches = conv2d("projection", inputs, width, c.patches[index], positions=places), layer_norm("normalization", width)
+        embedding = Part("embedding", (Part("convolution_embeddings", patches, "embeddings", stream=area(grid)),), "embeddings")
+        token = (Tensor("cls_token", (1, 1, c.widths[-1]), "embedding"),) if c.tokens[index] else ()
+        found.append((*token, embedding, layer))
+    return Part("encoder", (listing("stages", *found),), "encoder")
+
+
+def classification(c: Sizes) -> Part:
+    """Describe CvtForImageClassification: the labels, on the normed class token or the mean of all places."""
+    encoder = cvt(c)
+    seen: Stream = (
+        "one" if c.tokens[-1] else Untold("without a class token in the last stage, the reference looks for one that is not there")
+    )
+    norm = layer_norm("layernorm", c.widths[-1])._replace(stream=seen)
+    return Part("", (Part("cvt", (encoder,), "backbone"), norm, linear("classifier", c.widths[-1], c.labels, stream="one")), "model")
+
+
+CLASSES = {"CvtModel": lambda c: Part("", (cvt(c),), "model"), "CvtForImageClassification": classification}
+
+FAMILIES = {"cvt": Family("cvt", FIELDS, CLASSES, "CvtModel", HEAD | {"attention_drop_rate", "drop_rate"})}

@@ -1,0 +1,49 @@
+"""data2vec for images: BEiT with the names that its layers had before.
+
+Source: arXiv 2202.03555; names as in transformers 5.23.0, models/data2vec/modeling_data2vec_vision.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.upernet_head import doubled, enlarging, segmenting
+from weighbridge.blueprints.modules.vit_common import WHOLE_HEADS, classifier, grid, patches, split_attention, split_layer
+from weighbridge.blueprints.vision.beit import KEYS, embeddings, fields, last_norm, positions, scales
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes
+from weighbridge.core.parts import batch_norm
+from weighbridge.core.tree import Part
+
+
+def backbone(c: Sizes, *, pooled: bool = False, name: str = "data2vec_vision") -> Part:
+    """Describe the encoder, alone or as the heads hold it; keys have no bias."""
+    bias = (positions(c, "relative_position_bias"),)
+    attends = split_attention(c, (True, False, True), *(bias if c.relative else ()))
+    layers = split_layer(c, *scales(c), attends=attends)
+    children = (embeddings(c), Part("encoder", (*(bias if c.shared else ()), layers), "encoder"), *last_norm(c, pooled=pooled))
+    return Part(name, children, "backbone" if name else "model", stream=patches(c) + 1)
+
+
+def data2vec(c: Sizes) -> Part:
+    """Describe Data2VecVisionModel."""
+    return backbone(c, pooled=c.pooled, name="")
+
+
+def classification(c: Sizes) -> Part:
+    """Describe Data2VecVisionForImageClassification: one output per label on the mean of the patches, or on the class token."""
+    return Part("", (backbone(c, pooled=True), classifier(c)), "model")
+
+
+def segmentation(c: Sizes) -> Part:
+    """Describe Data2VecVisionForSemanticSegmentation: BEiT's pyramid with numbers for names, and UperNet."""
+    H, at = c.hidden, grid(c)
+    up = Part("fpn1", (enlarging("0", H, at), batch_norm("1", H), enlarging("3", H, doubled(at))))
+    return segmenting(c, at, backbone(c), up, Part("fpn2", (enlarging("0", H, at),)))
+
+
+CLASSES = {
+    "Data2VecVisionModel": data2vec,
+    "Data2VecVisionForImageClassification": classification,
+    "Data2VecVisionForSemanticSegmentation": segmentation,
+}
+FIELDS = fields(WHOLE_HEADS, pooled=False, indices=[3, 5, 7, 11])
+FAMILIES = {"data2vec-vision": Family("data2vec-vision", FIELDS, CLASSES, "Data2VecVisionModel", KEYS)}

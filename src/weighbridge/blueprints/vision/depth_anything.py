@@ -1,0 +1,114 @@
+"""Depth Anything, with or without a depth map as prompt, and CHMv2: DINO's maps, added up to a depth for every pixel.
+
+Source: arXiv 2401.10891 and 2406.09414, 2412.14015 (prompts); names as in transformers 5.23.0,
+models/{depth_anything,prompt_depth_anything,chmv2}/modeling_*.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.composite import composed, submodel, under
+from weighbridge.blueprints.modules.dense_prediction import convolutions, doubling, fields, fusing, maps, matching, reassembling
+from weighbridge.blueprints.modules.feature_maps import Grid, area
+from weighbridge.blueprints.modules.stage_fields import number
+from weighbridge.blueprints.modules.vit_common import NEUTRAL, grid
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, choice, fact, size
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import conv2d, matmul
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part
+
+SMALL = {"image_size": 518, "hidden_size": 384, "num_attention_heads": 6, "out_indices": [9, 10, 11, 12], "reshape_hidden_states": False}
+LARGE = {
+    "image_size": 416, "hidden_size": 1024, "intermediate_size": 4096, "num_attention_heads": 16, "num_hidden_layers": 24,
+    "num_register_tokens": 4, "key_bias": True, "out_indices": [6, 12, 18, 24], "return_class_token": True,
+}  # fmt: skip
+ANYTHING = (
+    composed("backbone", "backbone_config", "dinov2 beit", absent=SMALL),
+    size("patch", "patch_size", 14, "P", "side of a patch"),
+    size("inner", "reassemble_hidden_size", 384, "H", "hidden size"),
+    *fields(64, (48, 96, 192, 384)),
+    size("head_hidden", "head_hidden_size", 32, "U", "channels of the head"),
+    number("used", "head_in_index", -1, minimum=-99),
+)
+CHMV2 = (
+    composed("backbone", "backbone_config", "dinov3_vit", absent=LARGE),
+    *fields(256, (128, 256, 512, 1024), "post_process_channels"),
+    size("head_hidden", "head_hidden_size", 128, "U", "channels of the head"),
+    number("bins", "number_output_channels", 256),
+    choice("readout", "readout_type", "project"),
+    choice("norm", "norm_strategy", "chmv2_mixlog"),
+)
+
+
+def prompting(width: Size, at: Grid) -> Part:
+    """Describe the convolutions over a depth map that is put in."""
+    inputs = (1, width, width)
+    convs = (conv2d(f"convolution{i + 1}", inner, width, 3, positions=area(at)) for i, inner in enumerate(inputs))
+    return Part("prompt_depth_layer", tuple(convs), "convolution", given="prompt")
+
+
+def last(steps: list[tuple[Grid, Grid]], index: int) -> Grid:
+    """Return the fused map that the head takes."""
+    if not -len(steps) <= index < len(steps):
+        raise ConfigError(f"there are {len(steps)} fused maps", key="head_in_index", value=index)
+    return steps[index][1]
+
+
+def anything(c: Sizes) -> Part:
+    """Describe DepthAnythingForDepthEstimation and its variant with prompts: a head that works on every pixel in the end."""
+    inner, F, at = c.backbone, c.fusion, grid(c.backbone)
+    found = maps(c, at)
+    steps = matching(found)
+    layers = (fusing(str(i), F, *step, *((prompting(F, step[0]),) if c.prompted else ()), first=i == 0) for i, step in enumerate(steps))
+    neck = reassembling(c, c.inner, at), convolutions(c, found), Part("fusion_stage", (Part("layers", tuple(layers)),))
+    pixels = (inner.image_height // c.patch) * c.patch * ((inner.image_width // c.patch) * c.patch)
+    head = (
+        conv2d("conv1", F, F // 2, 3, positions=area(last(steps, -1 if c.prompted else c.used))),
+        conv2d("conv2", F // 2, c.head_hidden, 3, positions=pixels),
+        conv2d("conv3", c.head_hidden, 1, 1, positions=pixels),
+    )
+    return Part("", (under("backbone", submodel(inner, "Backbone")), Part("neck", neck, "neck"), Part("head", head, "head")), "model")
+
+
+def chmv2(c: Sizes) -> Part:
+    """Describe CHMv2ForDepthEstimation: scores for bins of depth, averaged with a matrix product unless they are mixed."""
+    inner, F, at = c.backbone, c.fusion, grid(c.backbone)
+    found = maps(c, at)
+    steps = doubling(found)
+    first, *others = (fusing(str(i), F, *step, first=False) for i, step in enumerate(steps))
+    first = first._replace(children=tuple(child for child in first.children if child.name != "residual_layer1"))
+    rows, columns = steps[-1][1]
+    pixels = rows * columns * 4
+    convs = (
+        conv2d("0", F, F // 2, 3, positions=rows * columns),
+        conv2d("2", F // 2, c.head_hidden, 3, positions=pixels),
+        conv2d("4", c.head_hidden, c.bins, 1, positions=pixels),
+    )
+    head = Part("head", (
+        reassembling(c, inner.hidden, at, readout=c.readout == "project"),
+        convolutions(c, found),
+        Part("fusion_layers", (first, *others)),
+        Part("conv_depth", (Part("head", convs),), "head"),
+        *((matmul("depth", (c.bins, pixels)),) if c.bins > 1 and c.norm != "chmv2_mixlog" else ()),
+    ), "head")  # fmt: skip
+    return Part("", (under("backbone", submodel(inner, "Backbone")), head), "model")
+
+
+def family(model_type: str, class_name: str, *, prompted: bool) -> Family:
+    """Return the family of one of the two."""
+    keys = NEUTRAL | {"depth_estimation_type", "max_depth"}
+    return Family(model_type, (*ANYTHING, fact("prompted", prompted)), {class_name: anything}, class_name, keys)
+
+
+FAMILIES = {
+    "depth_anything": family("depth_anything", "DepthAnythingForDepthEstimation", prompted=False),
+    "prompt_depth_anything": family("prompt_depth_anything", "PromptDepthAnythingForDepthEstimation", prompted=True),
+    "chmv2": Family(
+        "chmv2",
+        CHMV2,
+        {"CHMv2ForDepthEstimation": chmv2},
+        "CHMv2ForDepthEstimation",
+        NEUTRAL | {"patch_size", "bins_strategy", "min_depth", "max_depth"},
+    ),
+}

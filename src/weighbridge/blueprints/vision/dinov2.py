@@ -1,0 +1,103 @@
+"""DINOv2, without and with registers: a self-supervised vision transformer with a learned scale behind each block.
+
+Source: arXiv 2304.07193 and 2309.16588 (registers); names as in transformers 5.23.0,
+models/{dinov2,dinov2_with_registers}/modeling_*.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.feature_maps import CHANNELS
+from weighbridge.blueprints.modules.vit_common import (
+    HEAD_DIM,
+    HEADS,
+    HIDDEN,
+    IMAGE,
+    LAYERS,
+    NEUTRAL,
+    QKV_BIAS,
+    attention,
+    feed_forward,
+    patches,
+    projection,
+    token,
+)
+from weighbridge.config.family import Family
+from weighbridge.config.fields import LABELS, Field, Sizes, derived, fact, sides, size, switch
+from weighbridge.core.parts import gated_mlp, layer_norm, linear
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part, Tensor
+
+REGISTERS = size("registers", "num_register_tokens", 4, "G", "register tokens", minimum=0)
+MASKED = switch("masked", "use_mask_token", True)
+RATIO = size("ratio", "mlp_ratio", 4, "F", "how often wider the feed-forward network is")
+WIDENED = derived("mlp", lambda c: c.hidden * c.ratio, "mlp_ratio")
+FIELDS = (HIDDEN, RATIO, WIDENED, LAYERS, HEADS, HEAD_DIM, *IMAGE, CHANNELS, LABELS, QKV_BIAS, switch("gated", "use_swiglu_ffn", False))
+KEYS = NEUTRAL | frozenset(
+    "apply_layernorm layerscale_value pos_embed_jitter pos_embed_rescale pos_embed_shift reshape_hidden_states return_class_token".split()
+)
+
+
+def tokens(c: Sizes) -> Size:
+    """Count what the layers see: a class token, registers and patches."""
+    result: Size = patches(c) + c.registers + 1
+    return result
+
+
+def scale(name: str, width: Size) -> Part:
+    """Describe a learned scale of each channel behind a block."""
+    return Part(name, (Tensor("lambda1", (width,), "gain"),), "layer_scale")
+
+
+def layers(c: Sizes, attends: Part, mlp: Part) -> Part:
+    """Describe layers: norm, block and scale, twice."""
+    H = c.hidden
+    return Part("layer", (
+        layer_norm("norm1", H), attends, scale("layer_scale1", H),
+        layer_norm("norm2", H), mlp, scale("layer_scale2", H),
+    ), "layer", repeat=c.layers)  # fmt: skip
+
+
+def dinov2_layers(c: Sizes) -> Part:
+    """Describe the layers of DINOv2; the giant model gates, with two thirds of the width, a multiple of eight."""
+    gate = c.mlp * 2 // 3
+    mlp = gated_mlp("mlp", c.hidden, (gate + 7) // 8 * 8, bias=True) if c.gated else feed_forward(c)
+    return layers(c, attention(c), mlp)
+
+
+def dinov2(c: Sizes, name: str = "") -> Part:
+    """Describe Dinov2Model and Dinov2Backbone: the patches, layers and a last norm."""
+    H = c.hidden
+    embeddings = Part("embeddings", (
+        token("cls_token", H),
+        *((Tensor("mask_token", (1, H), "embedding"),) if c.masked else ()),
+        Tensor("position_embeddings", (1, patches(c) + 1, H), "embedding"),
+        *((token("register_tokens", H, c.registers),) if c.registered else ()),
+        Part("patch_embeddings", (projection(c),), "embeddings"),
+    ), "embeddings")  # fmt: skip
+    children = (embeddings, Part("encoder", (dinov2_layers(c),), "encoder"), layer_norm("layernorm", H))
+    return Part(name, children, "backbone" if name else "model", stream=tokens(c))
+
+
+def dinov2_classification(c: Sizes) -> Part:
+    """Describe Dinov2ForImageClassification: the class token beside the mean of the patches."""
+    return Part("", (dinov2(c, c.name), linear("classifier", c.hidden * 2, c.labels, stream="one")), "model")
+
+
+def dinov2_encoder(c: Sizes) -> Part:
+    """Describe Dinov2Encoder: only the layers, over as many vectors as one gives it."""
+    return Part("", (dinov2_layers(c),), "encoder", stream="seq")
+
+
+def family(model_type: str, prefix: str, patch: int, *more: Field) -> Family:
+    """Return a family of DINOv2."""
+    classes = {"Encoder": dinov2_encoder, "Model": dinov2, "ForImageClassification": dinov2_classification, "Backbone": dinov2}
+    fields = (*FIELDS, *sides("patch", "patch_size", patch, "P", "side of a patch"), fact("name", model_type), *more)
+    return Family(model_type, fields, {f"{prefix}{ending}": blueprint for ending, blueprint in classes.items()}, f"{prefix}Model", KEYS)
+
+
+FAMILIES = {
+    "dinov2": family("dinov2", "Dinov2", 14, MASKED, fact("registers", 0), fact("registered", False)),
+    "dinov2_with_registers": family(
+        "dinov2_with_registers", "Dinov2WithRegisters", 16, REGISTERS, fact("masked", True), fact("registered", True)
+    ),
+}

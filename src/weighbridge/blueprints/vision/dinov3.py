@@ -1,0 +1,54 @@
+"""DINOv3: DINOv2's layers with rotary positions, registers from the start and, in the largest, a gate.
+
+Source: arXiv 2508.10104; names as in transformers 5.23.0, models/dinov3_vit/modeling_dinov3_vit.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.feature_maps import CHANNELS
+from weighbridge.blueprints.modules.vit_common import HEADS, HIDDEN, IMAGE, LAYERS, MLP, PATCH, WHOLE_HEADS, attention, projection, token
+from weighbridge.blueprints.vision.dinov2 import KEYS, REGISTERS, layers, tokens
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, switch, variant
+from weighbridge.core.parts import gated_mlp, layer_norm, plain_mlp
+from weighbridge.core.tree import Part
+
+FIELDS = (
+    *variant((HIDDEN, MLP, LAYERS, HEADS, WHOLE_HEADS), hidden=384, mlp=1536, heads=6),
+    *IMAGE,
+    *PATCH,
+    CHANNELS,
+    REGISTERS._replace(default=0),
+    switch("gated", "use_gated_mlp", False),
+    switch("query_bias", "query_bias", True),
+    switch("key_bias", "key_bias", False),
+    switch("value_bias", "value_bias", True),
+    switch("output_bias", "proj_bias", True),
+    switch("mlp_bias", "mlp_bias", True),
+)
+
+
+def stack(c: Sizes) -> Part:
+    """Describe the layers of DINOv3, with rotary positions and, in the largest, a gate."""
+    biases = c.key_bias, c.value_bias, c.query_bias, c.output_bias
+    attends = attention(c, ("k_proj", "v_proj", "q_proj", "o_proj"), biases=biases)
+    mlp = (gated_mlp if c.gated else plain_mlp)("mlp", c.hidden, c.mlp, bias=c.mlp_bias)
+    return layers(c, attends, mlp)
+
+
+def dinov3(c: Sizes) -> Part:
+    """Describe DINOv3ViTModel and DINOv3ViTBackbone: no table of positions."""
+    H = c.hidden
+    learned = token("cls_token", H), token("mask_token", H), token("register_tokens", H, c.registers)
+    embeddings = Part("embeddings", (*learned, projection(c, "patch_embeddings")), "embeddings")
+    model = Part("model", (stack(c),), "encoder")
+    return Part("", (embeddings, model, layer_norm("norm", H)), "model", stream=tokens(c))
+
+
+def encoder(c: Sizes) -> Part:
+    """Describe DINOv3ViTEncoder: only the layers, over as many vectors as one gives it."""
+    return Part("", (stack(c),), "encoder", stream="seq")
+
+
+CLASSES = {"DINOv3ViTEncoder": encoder, "DINOv3ViTModel": dinov3, "DINOv3ViTBackbone": dinov3}
+FAMILIES = {"dinov3_vit": Family("dinov3_vit", FIELDS, CLASSES, "DINOv3ViTModel", KEYS)}

@@ -1,0 +1,72 @@
+"""DINOv3's ConvNeXt: the same layers under other names, and a norm over all places and their mean (Meta, 2025).
+
+Source: arXiv 2508.10104; names as in transformers 5.23.0, models/dinov3_convnext/modeling_dinov3_convnext.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.backbones import Features, handed
+from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, image, listing, strided
+from weighbridge.blueprints.modules.stage_fields import alike, numbers, outputs
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, told
+from weighbridge.core.parts import conv2d, layer_norm, linear
+from weighbridge.core.tree import Part, Tensor
+
+FIELDS = (
+    CHANNELS,
+    numbers("widths", "hidden_sizes", (96, 192, 384, 768)),
+    numbers("depths", "depths", (3, 3, 9, 3)),
+    told("stages", lambda c: alike(depths=c.depths, hidden_sizes=c.widths)),
+    image(),
+    *outputs(lambda c: len(c.depths)),
+)
+
+
+def layer(width: int, depth: int) -> Part:
+    """Describe the layers of a stage: each channel with itself over 7 by 7 places, then wider and back, scaled."""
+    return Part("layers", (
+        Tensor("gamma", (width,), "gain"),
+        conv2d("depthwise_conv", width, width, 7, groups=width),
+        layer_norm("layer_norm", width),
+        linear("pointwise_conv1", width, 4 * width),
+        linear("pointwise_conv2", 4 * width, width),
+    ), "layer", repeat=depth)  # fmt: skip
+
+
+def stages(c: Sizes, picture: Grid) -> tuple[list[Grid], Part]:
+    """Describe the stages over a picture, patches of the first with their norm behind them; return all maps, too."""
+    maps, found = [picture], []
+    for index, (width, depth) in enumerate(zip(c.widths, c.depths, strict=True)):
+        side, inputs = 2 if index else 4, c.widths[index - 1] if index else c.channels
+        grid = strided(maps[-1], side, side)
+        norm = layer_norm("0", inputs)._replace(stream=area(maps[-1]))
+        down = (norm, conv2d("1", inputs, width, side)) if index else (conv2d("0", inputs, width, side), layer_norm("1", width))
+        stage = Part("downsample_layers", down, "convolution"), layer(width, depth)
+        found.append(tuple(part._replace(stream=area(grid)) for part in stage))
+        maps.append(grid)
+    return maps, listing("stages", *found)
+
+
+def features(c: Sizes, picture: Grid) -> Features:
+    """Describe DINOv3ConvNextBackbone over a picture; what it calls its stem is the picture itself."""
+    maps, inner = stages(c, picture)
+    return handed(c, (Part("model", (inner,), "backbone"),), tuple(maps), (c.channels, *c.widths))
+
+
+def base(c: Sizes) -> Part:
+    """Describe DINOv3ConvNextModel: a norm over all places and their mean."""
+    maps, inner = stages(c, c.image)
+    norm = layer_norm("layer_norm", c.widths[-1])._replace(stream=area(maps[-1]) + 1)
+    return Part("", (Part("model", (inner,), "backbone"), norm), "model")
+
+
+CLASSES = {
+    "DINOv3ConvNextEncoder": lambda c: Part("", (stages(c, c.image)[1],), "model"),
+    "DINOv3ConvNextModel": base,
+    "DINOv3ConvNextBackbone": lambda c: Part("", features(c, c.image).parts, "model"),
+}
+
+SKIPPED = frozenset("drop_path_rate layer_scale_init_value stage_names".split())
+
+FAMILIES = {"dinov3_convnext": Family("dinov3_convnext", FIELDS, CLASSES, "DINOv3ConvNextModel", SKIPPED)}

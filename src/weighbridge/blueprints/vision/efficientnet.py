@@ -1,0 +1,100 @@
+"""EfficientNet: width, depth and image grown together by three factors (Tan and Le, 2019).
+
+Source: arXiv 1905.11946; names as in transformers 5.23.0, models/efficientnet/modeling_efficientnet.py.
+"""
+
+from __future__ import annotations
+
+from math import ceil
+
+from weighbridge.blueprints.modules.convolutions import HEAD, divisible, real
+from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, image
+from weighbridge.blueprints.modules.stage_fields import alike, number, numbers
+from weighbridge.config.family import Family
+from weighbridge.config.fields import LABELS, Field, Sizes, told
+from weighbridge.core.parts import batch_norm, conv2d, linear
+from weighbridge.core.tree import Part, Stream, Untold
+
+FIELDS = (
+    CHANNELS,
+    image(600),
+    real("wider", "width_coefficient", 2.0),
+    real("deeper", "depth_coefficient", 3.1),
+    number("divisor", "depth_divisor", 8),
+    numbers("kernels", "kernel_sizes", (3, 3, 5, 3, 5, 5, 3)),
+    numbers("inputs", "in_channels", (32, 16, 24, 40, 80, 112, 192)),
+    numbers("outs", "out_channels", (16, 24, 40, 80, 112, 192, 320)),
+    numbers("strides", "strides", (1, 2, 2, 2, 1, 2, 1)),
+    numbers("repeats", "num_block_repeats", (1, 2, 2, 3, 3, 4, 1)),
+    numbers("expansions", "expand_ratios", (1, 6, 6, 6, 6, 6, 6)),
+    Field("evenly", "depthwise_padding", [], "listed"),
+    real("squeezed", "squeeze_expansion_ratio", 0.25),
+    number("last", "hidden_dim", 2560),
+    told("stages", lambda c: stages_of(c)),
+    LABELS,
+)
+
+
+def stages_of(c: Sizes) -> int:
+    """Return how many stages there are, which every list must say alike."""
+    lists = {"in_channels": c.inputs, "out_channels": c.outs, "kernel_sizes": c.kernels, "strides": c.strides}
+    return alike(**lists, num_block_repeats=c.repeats, expand_ratios=c.expansions)
+
+
+def width_of(c: Sizes, width: int) -> int:
+    """Return a width times the config's coefficient, in steps."""
+    return divisible(width * c.wider, c.divisor)
+
+
+def padded(grid: Grid, kernel: int, stride: int, *, evenly: bool) -> Grid:
+    """Return the map of a depthwise convolution; one that halves it pads by a row and a column less, unless *evenly*."""
+    if stride == 1:
+        return grid
+    border = 2 * (kernel // 2) - (0 if evenly else 1)
+    return (grid[0] + border - kernel) // stride + 1, (grid[1] + border - kernel) // stride + 1
+
+
+def block(c: Sizes, name: str, stage: int, inputs: int, grids: tuple[Grid, Grid]) -> Part:
+    """Describe a block: made wide, each channel with itself, gated by the mean of all places, made narrow again."""
+    before, after = (area(grid) for grid in grids)
+    wide, outs, narrow = inputs * c.expansions[stage], width_of(c, c.outs[stage]), max(1, int(inputs * c.squeezed))
+    expansion = conv2d("expand_conv", inputs, wide, 1, bias=False), batch_norm("expand_bn", wide)
+    depthwise = conv2d("depthwise_conv", wide, wide, c.kernels[stage], groups=wide, bias=False), batch_norm("depthwise_norm", wide)
+    return Part(name, (
+        *((Part("expansion", expansion, "convolution", stream=before),) if c.expansions[stage] != 1 else ()),
+        Part("depthwise_conv", depthwise, "convolution", stream=after),
+        Part("squeeze_excite", (conv2d("reduce", wide, narrow, 1), conv2d("expand", narrow, wide, 1)), "gate", stream="one"),
+        Part("projection", (conv2d("project_conv", wide, outs, 1, bias=False), batch_norm("project_bn", outs)), "convolution", stream=after),
+    ), "layer")  # fmt: skip
+
+
+def efficientnet(c: Sizes) -> tuple[Part, ...]:
+    """Describe stem, blocks and the last convolution."""
+    grid: Grid = ((c.image[0] - 2) // 2 + 1, (c.image[1] - 2) // 2 + 1)
+    stem = conv2d("convolution", c.channels, width_of(c, 32), 3, bias=False), batch_norm("batchnorm", width_of(c, 32))
+    embeddings = Part("embeddings", stem, "embeddings", stream=area(grid))
+    blocks: list[Part] = []
+    for stage, repeats in enumerate(c.repeats):
+        for index in range(ceil(c.deeper * repeats)):
+            stride = 1 if index else c.strides[stage]
+            inputs = width_of(c, c.outs[stage] if index else c.inputs[stage])
+            after = padded(grid, c.kernels[stage], stride, evenly=len(blocks) in c.evenly)
+            blocks.append(block(c, str(len(blocks)), stage, inputs, (grid, after)))
+            grid = after
+    top = width_of(c, 1280)
+    places: Stream = area(grid) if top == c.last else Untold(f"the last convolution is {top} wide, and its norm {c.last}")
+    last = conv2d("top_conv", width_of(c, c.outs[-1]), top, 1, positions=places, bias=False), batch_norm("top_bn", c.last)
+    return embeddings, Part("encoder", (Part("blocks", tuple(blocks), "stage"), last[0], last[1]._replace(stream=places)), "encoder")
+
+
+def classification(c: Sizes) -> Part:
+    """Describe EfficientNetForImageClassification: the labels, on the mean of all places."""
+    head = linear("classifier", c.last, c.labels, stream="one")
+    return Part("", (Part("efficientnet", efficientnet(c), "backbone"), head), "model")
+
+
+CLASSES = {"EfficientNetModel": lambda c: Part("", efficientnet(c), "model"), "EfficientNetForImageClassification": classification}
+
+SKIPPED = HEAD | frozenset("batch_norm_eps batch_norm_momentum drop_connect_rate dropout_rate num_hidden_layers pooling_type".split())
+
+FAMILIES = {"efficientnet": Family("efficientnet", FIELDS, CLASSES, "EfficientNetModel", SKIPPED)}

@@ -1,0 +1,123 @@
+"""FocalNet: in place of attention, contexts of ever wider windows, gated and multiplied with each place (Yang et al., 2022).
+
+Source: arXiv 2203.11926; names as in transformers 5.23.0, models/focalnet/modeling_focalnet.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.convolutions import HEAD, halved
+from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, both, image, listing, strided
+from weighbridge.blueprints.modules.stage_fields import alike, number, numbers, ratio, scaled
+from weighbridge.config.family import Family
+from weighbridge.config.fields import LABELS, Sizes, size, switch, told
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import conv2d, layer_norm, linear
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part, Stream, Tensor, Untold
+
+FIELDS = (
+    CHANNELS,
+    image(),
+    both("patch", "patch_size", 4),
+    size("hidden", "embed_dim", 96, "H", "width of the first stage"),
+    switch("convolved", "use_conv_embed", False),
+    numbers("depths", "depths", (2, 2, 6, 2)),
+    numbers("levels", "focal_levels", (2, 2, 2, 2), minimum=0),
+    numbers("windows", "focal_windows", (3, 3, 3, 3)),
+    told("stages", lambda c: stages_of(c)),
+    ratio("mlp_ratio", "mlp_ratio", 4.0),
+    switch("scaled", "use_layerscale", False),
+    switch("normed", "use_post_layernorm_in_modulation", False),
+    number("stride", "encoder_stride", 32),
+    switch("masked", "use_mask_token", False, silent=True),
+    LABELS,
+)
+
+
+def stages_of(c: Sizes) -> int:
+    """Return how many stages there are; windows must be odd, or maps would grow."""
+    if any(window % 2 == 0 for window in c.windows):
+        raise ConfigError("an even window leaves a map of another size", key="focal_windows", value=c.windows)
+    return alike(depths=c.depths, focal_levels=c.levels, focal_windows=c.windows)
+
+
+def maps(c: Sizes) -> list[Grid]:
+    """Return the map of every stage: patches, or convolutions that overlap, then halves, rounded up."""
+    whole = tuple(-(-side // patch) for side, patch in zip(c.image, c.patch, strict=True))
+    first: Grid = (whole[0], whole[1])
+    if c.convolved:
+        first = strided((whole[0] * c.patch[0], whole[1] * c.patch[1]), 7, 4, 2)
+    found = [first]
+    for _ in c.depths[1:]:
+        found.append(halved(found[-1]))
+    return found
+
+
+def modulation(c: Sizes, index: int, width: Size) -> Part:
+    """Describe the contexts: one depthwise convolution after another, each two places wider, and the mean of all."""
+    levels = c.levels[index]
+    contexts = ((conv2d("0", width, width, 2 * level + c.windows[index], groups=width, bias=False),) for level in range(levels))
+    return Part("modulation", (
+        linear("projection_in", width, 2 * width + levels + 1),
+        conv2d("projection_context", width, width, 1),
+        linear("projection_out", width, width),
+        listing("focal_layers", *contexts, kind="convolution"),
+        *((layer_norm("layernorm", width),) if c.normed else ()),
+    ), "mixer")  # fmt: skip
+
+
+def layer(c: Sizes, index: int) -> Part:
+    """Describe the layers of a stage."""
+    width = c.hidden * 2**index
+    inner = scaled(width, c.mlp_ratio)
+    return Part("layers", (
+        *((Tensor("gamma_1", (width,), "gain"), Tensor("gamma_2", (width,), "gain")) if c.scaled else ()),
+        layer_norm("norm1", width),
+        modulation(c, index, width),
+        layer_norm("norm2", width),
+        Part("mlp", (linear("fc1", width, inner), linear("fc2", inner, width)), "feed_forward"),
+    ), "layer", repeat=c.depths[index])  # fmt: skip
+
+
+def focalnet(c: Sizes, *, masked: bool) -> tuple[Part, ...]:
+    """Describe patches, stages and the last norm."""
+    grids, found = maps(c), []
+    for index, grid in enumerate(grids):
+        width, stage = c.hidden * 2**index, [layer(c, index)._replace(stream=area(grid))]
+        if index + 1 < len(grids):
+            down = conv2d("projection", width, 2 * width, 3 if c.convolved else 2), layer_norm("norm", 2 * width)
+            stage.append(Part("downsample", down, "convolution", stream=area(grids[index + 1])))
+        found.append(tuple(stage))
+    patches = Part("patch_embeddings", (conv2d("projection", c.channels, c.hidden, 7 if c.convolved else c.patch),), "embeddings")
+    token = (Tensor("mask_token", (1, 1, c.hidden), "embedding"),) if masked else ()
+    return (
+        Part("embeddings", (*token, patches, layer_norm("norm", c.hidden)), "embeddings", stream=area(grids[0])),
+        Part("encoder", (listing("stages", *found),), "encoder"),
+        layer_norm("layernorm", c.hidden * 2 ** (len(grids) - 1))._replace(stream=area(grids[-1])),
+    )
+
+
+def masked_image(c: Sizes) -> Part:
+    """Describe FocalNetForMaskedImageModeling: each place of the last map, taken for a square, gives its pixels back."""
+    height, width = maps(c)[-1]
+    square: Stream = height * width if height == width else Untold("the last map is no square")
+    decoder = conv2d("0", c.hidden * 2 ** (len(c.depths) - 1), c.stride * c.stride * c.channels, 1, positions=square)
+    return Part("", (Part("focalnet", focalnet(c, masked=True), "backbone"), Part("decoder", (decoder,), "head")), "model")
+
+
+def classification(c: Sizes) -> Part:
+    """Describe FocalNetForImageClassification: the labels, on the mean of all places."""
+    head = linear("classifier", c.hidden * 2 ** (len(c.depths) - 1), c.labels, stream="one")
+    return Part("", (Part("focalnet", focalnet(c, masked=False), "backbone"), head), "model")
+
+
+CLASSES = {
+    "FocalNetModel": lambda c: Part("", focalnet(c, masked=c.masked), "model"),
+    "FocalNetForMaskedImageModeling": masked_image,
+    "FocalNetForImageClassification": classification,
+    "FocalNetBackbone": lambda c: Part("", (Part("focalnet", focalnet(c, masked=False), "backbone"),), "model"),
+}
+
+SKIPPED = HEAD | frozenset("hidden_sizes layerscale_value normalize_modulator out_features out_indices use_post_layernorm".split())
+
+FAMILIES = {"focalnet": Family("focalnet", FIELDS, CLASSES, "FocalNetModel", SKIPPED)}

@@ -1,0 +1,72 @@
+"""GLPN: depth from a pyramid transformer and a decoder that weighs its maps against each other (Kim et al., 2022).
+
+Source: arXiv 2201.07436; names as in transformers 5.23.0, models/glpn/modeling_glpn.py. The config states no image:
+``image_size`` may be set beside its fields, and is 224 by default.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.convolutions import HEAD
+from weighbridge.blueprints.modules.feature_maps import area, image, listing
+from weighbridge.blueprints.modules.pyramid_vit import SHARED, attention, layer, overlapped, overlapping, seeing, stages_of
+from weighbridge.blueprints.modules.stage_fields import number, numbers
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, choice, fact, told
+from weighbridge.core.parts import batch_norm, conv2d, layer_norm
+from weighbridge.core.tree import Part, Stream, Untold
+
+GLPN = (
+    *SHARED,
+    image(silent=True),
+    numbers("reductions", "sr_ratios", (8, 4, 2, 1)),
+    numbers("widths", "hidden_sizes", (32, 64, 160, 256)),
+    numbers("patches", "patch_sizes", (7, 3, 3, 3)),
+    numbers("ratios", "mlp_ratios", (4, 4, 4, 4)),
+    number("head", "decoder_hidden_size", 64),
+    choice("head_in", "head_in_index", -1),
+    told("stages", lambda c: stages_of(c)),
+    fact("qkv_bias", True),
+    fact("convolved", True),
+    fact("pooled", False),
+)
+
+
+def glpn(c: Sizes) -> tuple[Part, ...]:
+    """Describe GLPN's encoder: all patches, all layers, all norms."""
+    grids = overlapping(c)
+    patches = [tuple(seeing(part, area(grid)) for part in overlapped(c, index)) for index, grid in enumerate(grids)]
+    blocks = [(seeing(layer(c, "", index, attention(c, index, grid, "sr", area(grid))), area(grid)),) for index, grid in enumerate(grids)]
+    norms = tuple(seeing(layer_norm(str(index), c.widths[index]), area(grid)) for index, grid in enumerate(grids))
+    parts = listing("patch_embeddings", *patches, kind="embeddings"), listing("block", *blocks), Part("layer_norm", norms, "norms")
+    return (Part("encoder", parts, "encoder"),)
+
+
+def fusion(width: int) -> Part:
+    """Describe how two maps are weighed against each other, place by place."""
+    half = width // 2
+    return Part("fusion", (
+        Part("convolutional_layer1", (conv2d("0", 2 * width, width, 3), batch_norm("1", width)), "convolution"),
+        Part("convolutional_layer2", (conv2d("0", width, half, 3), batch_norm("1", half)), "convolution"),
+        conv2d("convolutional_layer3", half, 2, 3),
+    ), "gate")  # fmt: skip
+
+
+def depth(c: Sizes) -> Part:
+    """Describe GLPNForDepthEstimation: maps joined from the smallest up, each doubled first, and a depth for every place."""
+    grids, stages = overlapping(c)[::-1], []
+    for index, (grid, width) in enumerate(zip(grids, c.widths[::-1], strict=True)):
+        below = grids[index - 1]
+        fits = index == 0 or grid == (2 * below[0], 2 * below[1])
+        places: Stream = area(grid) if fits else Untold("a map is not twice as high and wide as the next one")
+        brought = (conv2d("convolution", width, c.head, 1, positions=area(grid)),) if width != c.head else ()
+        stages.append((*brought, *((seeing(fusion(c.head), places),) if index else ())))
+    outs = [area(grid) * 4 for grid in grids]
+    outs[-1] = outs[-1] * 4
+    head = Part("head", (conv2d("0", c.head, c.head, 3), conv2d("2", c.head, 1, 3)), "head", stream=outs[c.head_in])
+    decoder = Part("decoder", (listing("stages", *stages),), "decoder")
+    return Part("", (Part("glpn", glpn(c), "backbone"), decoder, Part("head", (head,), "head")), "model")
+
+
+CLASSES = {"GLPNModel": lambda c: Part("", glpn(c), "model"), "GLPNForDepthEstimation": depth}
+
+FAMILIES = {"glpn": Family("glpn", GLPN, CLASSES, "GLPNModel", HEAD | {"max_depth"})}

@@ -1,0 +1,127 @@
+"""Hiera: a vision transformer whose maps shrink where queries are pooled, with attention in units of a mask or everywhere.
+
+Source: arXiv 2306.00989; names as in transformers 5.23.0, models/hiera/modeling_hiera.py. Its class for training has no default
+and is not described.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.feature_maps import CHANNELS, alike, both, number, numbers, outputs, ratio, scaled
+from weighbridge.blueprints.modules.vit_common import NEUTRAL
+from weighbridge.config.family import Family
+from weighbridge.config.fields import LABELS, Sizes, listed, switch, told
+from weighbridge.core._namedtuple import NamedTuple
+from weighbridge.core.parts import attend, conv2d, layer_norm, linear, stack
+from weighbridge.core.tree import Node, Part, Tensor
+
+FIELDS = (
+    number("embed", "embed_dim", 96),
+    CHANNELS,
+    both("image", "image_size", [224, 224]),
+    both("kernel", "patch_size", [7, 7]),
+    both("stride", "patch_stride", [4, 4]),
+    both("padding", "patch_padding", [3, 3]),
+    both("pooling", "query_stride", [2, 2]),
+    both("unit", "masked_unit_size", [8, 8]),
+    number("pooled", "num_query_pool", 3, minimum=0),
+    numbers("depths", "depths", (2, 3, 16, 3)),
+    numbers("heads", "num_heads", (1, 2, 4, 8)),
+    listed("in_units", "masked_unit_attention", [True, True, False, False]),
+    ratio("ratio", "mlp_ratio", 4.0),
+    ratio("wider", "embed_dim_multiplier", 2.0),
+    told("stages", lambda c: alike(depths=c.depths, num_heads=c.heads, masked_unit_attention=tuple(c.in_units))),
+    *outputs(lambda c: len(c.depths)),
+    switch("with_pooler", "add_pooling_layer", True, silent=True),
+    LABELS,
+)
+
+
+class Layer(NamedTuple):
+    """What one layer works on: widths in and out, heads, how many queries become one, its vectors, and how many of them look at each other."""
+
+    inputs: int
+    outputs: int
+    heads: int
+    pooling: int
+    seen: int
+    among: int
+
+
+def widths(c: Sizes) -> list[int]:
+    """Return the width of each stage, as the power is rounded down once."""
+    above, below = c.wider
+    return [c.embed * above**stage // below**stage for stage in range(len(c.depths))]
+
+
+def layers(c: Sizes) -> list[list[Layer]]:
+    """List the layers of each stage; where queries are pooled, the first layer still works in the units of the stage before."""
+    found: list[list[Layer]] = []
+    wide, area = widths(c), c.pooling[0] * c.pooling[1]
+    seen = (c.image[0] // c.stride[0]) * (c.image[1] // c.stride[1])
+    for stage, depth in enumerate(c.depths):
+        unit = c.unit[0] * c.unit[1] // area**stage
+        rows = []
+        for index in range(depth):
+            pooling = area if not index and 0 < stage <= c.pooled else 1
+            local = c.in_units[stage] or (not index and c.in_units[max(stage - 1, 0)])
+            inputs = wide[max(stage - 1, 0)] if not index else wide[stage]
+            rows.append(Layer(inputs, wide[stage], c.heads[stage], pooling, seen, pooling * unit if local else seen))
+            seen = seen // pooling
+        found.append(rows)
+    return found
+
+
+def layer(c: Sizes, at: Layer) -> tuple[Node, ...]:
+    """Describe one layer; where it widens, what is carried past attention is mapped as well."""
+    width, after = at.outputs, at.seen // at.pooling
+    inner = scaled(width, c.ratio)
+    attention = Part("attn", (
+        linear("qkv", at.inputs, 3 * width, stream=at.seen),
+        linear("proj", width, width),
+        attend(heads=at.heads, head_dim=width // at.heads, queries=at.among // at.pooling, keys=at.among, groups=at.seen // at.among),
+    ), "self_attention", stream=after)  # fmt: skip
+    mlp = Part("mlp", (linear("fc1", width, inner), linear("fc2", inner, width)), "feed_forward", stream=after)
+    carried = (linear("proj", at.inputs, width, stream=at.seen),) if at.inputs != width else ()
+    return layer_norm("layernorm_before", at.inputs), attention, layer_norm("layernorm_after", width), mlp, *carried
+
+
+def encoder(c: Sizes) -> tuple[Part, ...]:
+    """Describe patches, which overlap, a table of positions, and the stages."""
+    found = layers(c)
+    seen = found[0][0].seen
+    projection = conv2d("projection", c.channels, c.embed, c.kernel)
+    table = Tensor("position_embeddings", (1, seen, c.embed), "embedding")
+    embeddings = Part("embeddings", (table, Part("patch_embeddings", (projection,), "embeddings")), "embeddings", stream=seen)
+    stages = (Part(str(index), stack("layers", rows, len(rows), lambda at: layer(c, at)), "stage") for index, rows in enumerate(found))
+    return embeddings, Part("encoder", (Part("stages", tuple(stages)),), "encoder", stream=seen)
+
+
+def hiera(c: Sizes, name: str = "", *, pooled: bool = True) -> Part:
+    """Describe the model, alone or as a head holds it."""
+    pooler = (Part("pooler", (layer_norm("layernorm", widths(c)[-1]),), "pooler", stream="one"),) if pooled else ()
+    return Part(name, (*encoder(c), *pooler), "backbone" if name else "model")
+
+
+def alone(c: Sizes) -> Part:
+    """Describe HieraModel: with a norm of the mean unless that is left out."""
+    return hiera(c, pooled=c.with_pooler)
+
+
+def classification(c: Sizes) -> Part:
+    """Describe HieraForImageClassification: one output per label on the mean of the last stage."""
+    return Part("", (hiera(c, "hiera"), linear("classifier", widths(c)[-1], c.labels, stream="one")), "model")
+
+
+def backbone(c: Sizes) -> Part:
+    """Describe HieraBackbone: a norm of its own for each map that it hands on."""
+    wide = [c.embed, *widths(c)]
+    norms = (layer_norm(f"stage{index}" if index else "stem", wide[index]) for index in c.outputs)
+    return Part("", (*encoder(c), Part("hidden_states_norms", tuple(norms))), "model")
+
+
+CLASSES = {"HieraModel": alone, "HieraForImageClassification": classification, "HieraBackbone": backbone}
+KEYS = NEUTRAL | frozenset(
+    "decoder_depth decoder_hidden_size decoder_num_heads hidden_size layer_norm_init mask_ratio normalize_pixel_loss".split()
+)
+
+FAMILIES = {"hiera": Family("hiera", FIELDS, CLASSES, "HieraModel", KEYS)}

@@ -1,0 +1,131 @@
+"""LeViT: convolutions, then attention over three maps that shrink, with batch norms in the place of layer norms.
+
+Source: arXiv 2104.01136; names as in transformers 5.23.0, models/levit/modeling_levit.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.feature_maps import CHANNELS, alike, area, numbers, strided
+from weighbridge.blueprints.modules.vit_common import NEUTRAL
+from weighbridge.config.family import Family
+from weighbridge.config.fields import LABELS, Sizes, size, told
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import attend, batch_norm, conv2d, linear
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part, Stream, Tensor
+
+
+def three(c: Sizes) -> int:
+    """Refuse other than three stages, since the reference knows of two steps between stages."""
+    found = alike(
+        depths=c.depths, hidden_sizes=c.widths, num_attention_heads=c.heads, key_dim=c.keys, mlp_ratio=c.wider, attention_ratio=c.values
+    )
+    if found != 3:
+        raise ConfigError(f"{found} stages, but two steps from stage to stage", key="depths", value=list(c.depths), hint="three entries")
+    return found
+
+
+FIELDS = (
+    size("image", "image_size", 224, "R", "side of the image"),
+    size("patch", "patch_size", 16, "P", "side of a patch"),
+    CHANNELS,
+    size("kernel", "kernel_size", 3, "K", "side of a kernel"),
+    size("stride", "stride", 2, "S", "places from kernel to kernel"),
+    size("padding", "padding", 1, "B", "places added at an edge", minimum=0),
+    numbers("widths", "hidden_sizes", (128, 256, 384)),
+    numbers("heads", "num_attention_heads", (4, 8, 12)),
+    numbers("depths", "depths", (4, 4, 4)),
+    numbers("keys", "key_dim", (16, 16, 16)),
+    numbers("wider", "mlp_ratio", (2, 2, 2), minimum=0),
+    numbers("values", "attention_ratio", (2, 2, 2)),
+    told("stages", three),
+    LABELS,
+)
+
+
+def normed(name: str, inputs: Size, outputs: Size, stream: Stream | None = None) -> Part:
+    """Describe a linear map without bias, and a batch norm."""
+    return Part(name, (linear("linear", inputs, outputs, bias=False), batch_norm("batch_norm", outputs)), stream=stream)
+
+
+def biases(heads: Size, side: Size) -> Tensor:
+    """Describe a bias for every head and distance; as many distances occur along an axis as the map has places."""
+    return Tensor("attention_biases", (heads, side * side), "embedding")
+
+
+def attention(c: Sizes, stage: int, side: Size) -> Part:
+    """Describe attention over a map; values are wider than keys."""
+    width, heads, key = c.widths[stage], c.heads[stage], c.keys[stage]
+    value = c.values[stage] * key
+    return Part("module", (
+        biases(heads, side),
+        normed("queries_keys_values", width, heads * (value + 2 * key)),
+        normed("projection", heads * value, width),
+        attend(heads=heads, head_dim=key, value_dim=value),
+    ), "self_attention")  # fmt: skip
+
+
+def feed_forward(width: int, ratio: int) -> Part:
+    """Describe two maps, between which the width is multiplied."""
+    return Part("module", (normed("linear_up", width, width * ratio), normed("linear_down", width * ratio, width)), "feed_forward")
+
+
+def smaller(c: Sizes, stage: int, side: Size, after: Size) -> Part:
+    """Describe the step to the next stage: every second place asks all places; it has the first stage's keys."""
+    inputs, outputs, key = c.widths[stage], c.widths[stage + 1], c.keys[0]
+    heads, value, seen, kept = inputs // key, 4 * key, side * side, after * after
+    return Part("", (
+        biases(heads, side),
+        normed("keys_values", inputs, heads * (value + key), seen),
+        normed("queries", inputs, heads * key, kept),
+        normed("projection", heads * value, outputs, kept),
+        attend(heads=heads, head_dim=key, value_dim=value, queries=kept, keys=seen),
+    ), "self_attention")  # fmt: skip
+
+
+def stages(c: Sizes) -> Part:
+    """Describe the three stages; each but the last ends with a step to a smaller map."""
+    found = []
+    side: Size = c.image // c.patch
+    for stage in range(3):
+        each = (attention(c, stage, side), *((feed_forward(c.widths[stage], c.wider[stage]),) if c.wider[stage] else ()))
+        layers = [(part, side) for _ in range(c.depths[stage]) for part in each]
+        if stage < 2:
+            after: Size = (side - 1) // 2 + 1
+            layers += [(smaller(c, stage, side, after), after), (feed_forward(c.widths[stage + 1], 2), after)]
+            side = after
+        parts = (Part(str(i), (part,), "layer", stream=at * at) for i, (part, at) in enumerate(layers))
+        found.append(Part(str(stage), (Part("layers", tuple(parts)),), "stage"))
+    return Part("encoder", (Part("stages", tuple(found)),), "encoder")
+
+
+def levit(c: Sizes, name: str = "") -> Part:
+    """Describe LevitModel: four convolutions make the first map."""
+    width, at, inputs, convs = c.widths[0], (c.image, c.image), c.channels, []
+    for index, outputs in enumerate((width // 8, width // 4, width // 2, width), 1):
+        at = strided(at, c.kernel, c.stride, c.padding)
+        conv = conv2d("convolution", inputs, outputs, c.kernel, positions=area(at), bias=False)
+        convs.append(Part(f"embedding_layer_{index}", (conv, batch_norm("batch_norm", outputs)), "convolution"))
+        inputs = outputs
+    return Part(name, (Part("patch_embeddings", tuple(convs), "embeddings"), stages(c)), "backbone" if name else "model")
+
+
+def head(c: Sizes, name: str) -> Part:
+    """Describe a batch norm and one output per label, on the mean of all places."""
+    width = c.widths[-1]
+    return Part(name, (batch_norm("batch_norm", width), linear("linear", width, c.labels)), "head", stream="one")
+
+
+def classification(c: Sizes) -> Part:
+    """Describe LevitForImageClassification."""
+    return Part("", (levit(c, "levit"), head(c, "classifier")), "model")
+
+
+def with_teacher(c: Sizes) -> Part:
+    """Describe LevitForImageClassificationWithTeacher: a second head, which learned from a teacher."""
+    return Part("", (levit(c, "levit"), head(c, "classifier"), head(c, "classifier_distill")), "model")
+
+
+CLASSES = {"LevitModel": levit, "LevitForImageClassification": classification, "LevitForImageClassificationWithTeacher": with_teacher}
+
+FAMILIES = {"levit": Family("levit", FIELDS, CLASSES, "LevitModel", NEUTRAL | {"down_ops"})}

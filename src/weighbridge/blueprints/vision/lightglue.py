@@ -1,0 +1,66 @@
+"""LightGlue: points of two images matched in as few layers as they need (Lindenberger et al., 2023).
+
+Source: arXiv 2306.13643; names as in transformers 5.23.0, models/lightglue/modeling_lightglue.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.composite import composed, submodel, under
+from weighbridge.blueprints.vision.superglue import FOUND
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, size, switch, told
+from weighbridge.core.parts import attend, layer_norm, linear
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Part
+
+FIELDS = (
+    size("hidden", "descriptor_dim", 256, "H", "hidden size"),
+    size("layers", "num_hidden_layers", 9, "L", "layers"),
+    size("heads", "num_attention_heads", 4, "A", "attention heads"),
+    size("kv_heads", "num_key_value_heads", lambda c: c.heads, "K", "heads of keys and values"),
+    size("head_dim", "head_dim", lambda c: exact(c.hidden, c.heads), "D", "width of a head"),
+    switch("biased", "attention_bias", True),
+    composed("detector", "keypoint_detector_config", "superpoint"),
+    told("alike", lambda c: c.hidden == c.detector.described),
+)
+
+
+def attention(c: Sizes, name: str) -> Part:
+    """Describe attention within an image, or to the other."""
+    H, dim, b = c.hidden, c.head_dim, c.biased
+    return Part(name, (
+        linear("q_proj", H, c.heads * dim, bias=b),
+        linear("k_proj", H, c.kv_heads * dim, bias=b),
+        linear("v_proj", H, c.kv_heads * dim, bias=b),
+        linear("o_proj", c.heads * dim, H, bias=b),
+        attend(heads=c.heads, kv_heads=c.kv_heads, head_dim=dim),
+    ), "self_attention" if name.startswith("self") else "cross_attention")  # fmt: skip
+
+
+def network(c: Sizes, name: str) -> Part:
+    """Describe the network over what attention found beside what there was."""
+    wide = 2 * c.hidden
+    return Part(name, (linear("fc1", wide, wide), linear("fc2", wide, c.hidden), layer_norm("layer_norm", wide)), "feed_forward")
+
+
+def lightglue(c: Sizes) -> Part:
+    """Describe LightGlueForKeypointMatching; after every layer but the last it is asked whether that was enough."""
+    H = c.hidden
+    rest = Part("", (
+        *(() if c.alike else (linear("input_projection", c.detector.described, H),)),
+        Part("positional_encoder", (linear("projector", 2, exact(H, c.heads) // 2, bias=False),), "embeddings"),
+        Part("transformer_layers", (
+            attention(c, "self_attention"),
+            network(c, "self_mlp"),
+            attention(c, "cross_attention"),
+            network(c, "cross_mlp"),
+        ), "layer", repeat=c.layers),
+        Part("match_assignment_layers", (linear("final_projection", H, H), linear("matchability", H, 1)), "head", repeat=c.layers),
+        Part("token_confidence", (linear("token", H, 1),), "head", repeat=c.layers - 1),
+    ), stream=FOUND)  # fmt: skip
+    return Part("", (under("keypoint_detector", submodel(c.detector)), rest), "model")
+
+
+CLASSES = {"LightGlueForKeypointMatching": lightglue}
+NEUTRAL = frozenset("depth_confidence filter_threshold hidden_size intermediate_size width_confidence".split())
+FAMILIES = {"lightglue": Family("lightglue", FIELDS, CLASSES, "LightGlueForKeypointMatching", NEUTRAL)}

@@ -1,0 +1,117 @@
+"""MobileNet, first and second version: depthwise convolutions, each between maps of single places (Howard 2017, Sandler 2018).
+
+Source: arXiv 1704.04861 and 1801.04381; names as in transformers 5.23.0, models/mobilenet_v1/modeling_mobilenet_v1.py
+and models/mobilenet_v2/modeling_mobilenet_v2.py. Both paddings of the config leave maps of the same size.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.convolutions import HEAD, divisible, halved, real, unit
+from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, image
+from weighbridge.blueprints.modules.stage_fields import number
+from weighbridge.config.family import Family
+from weighbridge.config.fields import LABELS, Sizes, switch
+from weighbridge.core.parts import linear
+from weighbridge.core.tree import Node, Part
+
+FIRST = (CHANNELS, image(), real("times", "depth_multiplier", 1.0), number("least", "min_depth", 8), LABELS)
+
+SECOND = (
+    *FIRST,
+    number("divisor", "depth_divisible_by", 8),
+    real("expansion", "expand_ratio", 6.0),
+    number("output_stride", "output_stride", 32),
+    switch("bare_stem", "first_layer_is_expansion", True),
+    switch("fine", "finegrained_output", True),
+)
+
+DOUBLED = (0, 1, 3, 5, 11)
+"""After which layers of the first version there are twice as many channels."""
+
+WIDTHS = (16, 24, 24, 32, 32, 32, 64, 64, 64, 64, 96, 96, 96, 160, 160, 160, 320)
+STRIDES = (2, 1, 2, 1, 1, 2, 1, 1, 1, 1, 1, 1, 2, 1, 1, 1)
+
+
+def first(c: Sizes) -> tuple[int, tuple[Part, ...]]:
+    """Describe the first version: its last width, and its parts."""
+    depth, grid = 32, halved(c.image)
+    width = max(int(depth * c.times), c.least)
+    layers = []
+    stem = unit("conv_stem", c.channels, width, grid, 3)
+    for index in range(13):
+        inputs, stride = width, 2 if index in DOUBLED[1:] else 1
+        if index in DOUBLED:
+            depth *= 2
+            width = max(int(depth * c.times), c.least)
+        grid = halved(grid, stride)
+        layers += [unit(str(2 * index), inputs, inputs, grid, 3, groups=inputs), unit(str(2 * index + 1), inputs, width, grid)]
+    return width, (stem, Part("layer", tuple(layers), "stage"))
+
+
+def inverted(name: str, widths: tuple[int, int, int], before: Grid, after: Grid) -> Part:
+    """Describe a layer that is widest in the middle: made wide, each channel with itself, made narrow again."""
+    inputs, wide, outs = widths
+    return Part(name, (
+        unit("expand_1x1", inputs, wide, before),
+        unit("conv_3x3", wide, wide, after, 3, groups=wide),
+        unit("reduce_1x1", wide, outs, after),
+    ), "layer")  # fmt: skip
+
+
+def multiplied(c: Sizes, width: int) -> int:
+    """Return a width times the config's multiplier, in steps."""
+    return divisible(round(width * c.times), c.divisor, c.least)
+
+
+def second(c: Sizes) -> tuple[int, Grid, tuple[Part, ...]]:
+    """Describe the second version: its last width, its last map, and its parts."""
+    widths, grid, stride = [multiplied(c, width) for width in WIDTHS], halved(c.image), 2
+    wide = multiplied(c, 32)
+    stem: list[Node] = [unit("first_conv", c.channels, wide, grid, 3)]
+    if not c.bare_stem:
+        stem.append(unit("expand_1x1", wide, wide, grid))
+    stem += [unit("conv_3x3", wide, wide, grid, 3, groups=wide), unit("reduce_1x1", wide, widths[0], grid)]
+    layers = []
+    for index, step in enumerate(STRIDES):
+        step = 1 if stride == c.output_stride else step
+        stride, after = stride * step, halved(grid, step)
+        inner = divisible(round(widths[index] * c.expansion), c.divisor, c.least)
+        layers.append(inverted(str(index), (widths[index], inner, widths[index + 1]), grid, after))
+        grid = after
+    last = 1280 if c.fine and c.times < 1.0 else multiplied(c, 1280)
+    parts = Part("conv_stem", tuple(stem), "embeddings"), Part("layer", tuple(layers), "stage"), unit("conv_1x1", widths[-1], last, grid)
+    return last, grid, parts
+
+
+def classified(name: str, parts: tuple[Part, ...], width: int, c: Sizes) -> Part:
+    """Describe the labels on the mean of all places."""
+    return Part("", (Part(name, parts, "backbone"), linear("classifier", width, c.labels, stream="one")), "model")
+
+
+def segmentation(c: Sizes) -> Part:
+    """Describe MobileNetV2ForSemanticSegmentation: the mean of all places beside each of them, and the labels."""
+    _, grid, parts = second(c)
+    width = multiplied(c, 320)
+    head = Part("segmentation_head", (
+        unit("conv_pool", width, 256, "one"),
+        unit("conv_aspp", width, 256, grid),
+        unit("conv_projection", 512, 256, grid),
+        unit("classifier", 256, c.labels, grid, normed=False, bias=True),
+    ), "head")  # fmt: skip
+    return Part("", (Part("mobilenet_v2", parts, "backbone"), head), "model")
+
+
+V1 = {
+    "MobileNetV1Model": lambda c: Part("", first(c)[1], "model"),
+    "MobileNetV1ForImageClassification": lambda c: classified("mobilenet_v1", first(c)[1], first(c)[0], c),
+}
+V2 = {
+    "MobileNetV2Model": lambda c: Part("", second(c)[2], "model"),
+    "MobileNetV2ForImageClassification": lambda c: classified("mobilenet_v2", second(c)[2], second(c)[0], c),
+    "MobileNetV2ForSemanticSegmentation": segmentation,
+}
+
+FAMILIES = {
+    "mobilenet_v1": Family("mobilenet_v1", FIRST, V1, "MobileNetV1Model", HEAD | {"tf_padding"}),
+    "mobilenet_v2": Family("mobilenet_v2", SECOND, V2, "MobileNetV2Model", HEAD | {"tf_padding"}),
+}

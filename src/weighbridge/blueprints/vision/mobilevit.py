@@ -1,0 +1,181 @@
+"""MobileViT: convolutions, and attention among places that stand alike in their patches (Mehta and Rastegari, 2021 and 2022).
+
+Source: arXiv 2110.02178 and 2206.02680; names as in transformers 5.23.0, models/mobilevit/modeling_mobilevit.py and
+models/mobilevitv2/modeling_mobilevitv2.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.convolutions import HEAD, divisible, group_norm, halved, real, unit
+from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, image
+from weighbridge.blueprints.modules.stage_fields import number, numbers
+from weighbridge.blueprints.vision.mobilenet import classified, inverted
+from weighbridge.config.family import Family
+from weighbridge.config.fields import LABELS, Field, Sizes, fact, size, switch, told
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import attend, layer_norm, linear, split_mlp
+from weighbridge.core.tree import Part
+
+SHARED = (
+    CHANNELS,
+    image(256),
+    number("patch", "patch_size", 2),
+    number("kernel", "conv_kernel_size", 3),
+    number("output_stride", "output_stride", 32),
+    numbers("rates", "atrous_rates", (6, 12, 18)),
+    switch("expanded", "expand_output", True, silent=True),
+    LABELS,
+)
+
+FIRST = (
+    *SHARED,
+    numbers("inner", "hidden_sizes", (144, 192, 240)),
+    numbers("widths", "neck_hidden_sizes", (16, 32, 64, 96, 128, 160, 640)),
+    number("heads", "num_attention_heads", 4),
+    real("mlp_ratio", "mlp_ratio", 2.0),
+    real("expansion", "expand_ratio", 4.0),
+    switch("qkv_bias", "qkv_bias", True),
+    size("aspp", "aspp_out_channels", 256, "S", "width of the segmentation head"),
+    fact("depths", (2, 4, 3)),
+    fact("second", False),
+    told("fits", lambda c: fits(c)),
+)
+
+SECOND = (
+    *SHARED,
+    real("wider", "width_multiplier", 1.0),
+    numbers("bases", "base_attn_unit_dims", (128, 192, 256)),
+    numbers("depths", "n_attn_blocks", (2, 4, 3)),
+    number("mlp_times", "ffn_multiplier", 2),
+    real("expansion", "expand_ratio", 2.0),
+    size("aspp", "aspp_out_channels", 512, "S", "width of the segmentation head"),
+    told("inner", lambda c: tuple(divisible(base * c.wider) for base in c.bases)),
+    told("widths", lambda c: widths(c.wider)),
+    fact("second", True),
+    told("fits", lambda c: fits(c)),
+)
+
+
+def widths(wider: float) -> tuple[int, ...]:
+    """Return the widths of stem and stages, all from one multiplier."""
+    stem = divisible(max(16, min(64, 32 * wider)), 8, 16)
+    return (stem, divisible(64 * wider, 16), *(divisible(width * wider) for width in (128, 256, 384, 512)))
+
+
+def fits(c: Sizes) -> bool:
+    """Refuse lists of another length, and kernels that leave a map of another size."""
+    lengths = {
+        "hidden_sizes": (c.inner, 3),
+        "neck_hidden_sizes": (c.widths, 6 if c.second else 7),
+        "depths": (c.depths, 3),
+        "atrous_rates": (c.rates, 3),
+    }
+    for key, (entries, length) in lengths.items():
+        if len(entries) != length:
+            raise ConfigError(f"expected {length} entries, found {len(entries)}", key=key, value=entries)
+    if c.kernel % 2 == 0:
+        raise ConfigError("an even kernel leaves a map of another size", key="conv_kernel_size", value=c.kernel)
+    return True
+
+
+def transformer(c: Sizes, index: int, grid: Grid) -> tuple[Part, ...]:
+    """Describe the layers of the first version: places of the same index in every patch attend to each other."""
+    width, inner, side = c.inner[index], int(c.inner[index] * c.mlp_ratio), c.patch
+    patches = area(halved(grid, side))  # a map that is not of whole patches is stretched to them
+    queries = tuple(linear(name, width, width, bias=c.qkv_bias) for name in ("query", "key", "value"))
+    scores = attend(heads=c.heads, head_dim=width // c.heads, queries=patches, keys=patches, groups=side * side)
+    attention = Part("attention", (*queries, scores), "self_attention"), Part("output", (linear("dense", width, width),), "self_attention")
+    layer = Part("layer", (
+        Part("attention", attention, "self_attention"),
+        *split_mlp(width, inner),
+        layer_norm("layernorm_before", width),
+        layer_norm("layernorm_after", width),
+    ), "layer", repeat=c.depths[index])  # fmt: skip
+    places = patches * side * side
+    return Part("transformer", (layer,), "stack", stream=places), layer_norm("layernorm", width)._replace(stream=places)
+
+
+def separable(c: Sizes, index: int, grid: Grid) -> tuple[Part, ...]:
+    """Describe the layers of the second version, whose attention is one score for each place, and linear in their number."""
+    width, side = c.inner[index], c.patch
+    inner, places = c.mlp_times * width // 16 * 16, (grid[0] // side) * (grid[1] // side) * side * side
+
+    def plain(name: str, inputs: int, outs: int) -> Part:
+        return unit(name, inputs, outs, places, normed=False, bias=True)
+
+    layer = Part("layer", (
+        group_norm("layernorm_before", width),
+        Part("attention", (plain("qkv_proj", width, 1 + 2 * width), plain("out_proj", width, width)), "self_attention"),
+        group_norm("layernorm_after", width),
+        Part("ffn", (plain("conv1", width, inner), plain("conv2", inner, width)), "feed_forward"),
+    ), "layer", repeat=c.depths[index])  # fmt: skip
+    return Part("transformer", (layer,), "stack", stream=places), group_norm("layernorm", width)._replace(stream=places)
+
+
+def mixed(c: Sizes, index: int, grids: tuple[Grid, Grid]) -> Part:
+    """Describe a stage of convolutions around a transformer."""
+    before, grid = grids
+    inputs, width, inner = c.widths[index + 2], c.widths[index + 3], c.inner[index]
+    parts = (
+        inverted("downsampling_layer", (inputs, divisible(round(inputs * c.expansion)), width), before, grid),
+        unit("conv_kxk", width, width, grid, c.kernel, groups=width if c.second else 1),
+        unit("conv_1x1", width, inner, grid, normed=False),
+        *(separable if c.second else transformer)(c, index, grid),
+        unit("conv_projection", inner, width, grid),
+        *(() if c.second else (unit("fusion", 2 * width, width, grid, c.kernel),)),
+    )
+    return Part(str(index + 2), parts, "stage")
+
+
+def plain_stage(c: Sizes, index: int, depth: int, grids: tuple[Grid, Grid]) -> Part:
+    """Describe a stage of layers that are widest in the middle."""
+    found, inputs, before = [], c.widths[index], grids[0]
+    for number_ in range(depth):
+        width = divisible(round(inputs * c.expansion))
+        found.append(inverted(str(number_), (inputs, width, c.widths[index + 1]), before, grids[1]))
+        inputs, before = c.widths[index + 1], grids[1]
+    return Part(str(index), (Part("layer", tuple(found), "stage"),), "stage")
+
+
+def mobilevit(c: Sizes, *, expanded: bool) -> tuple[Grid, tuple[Part, ...]]:
+    """Describe stem and stages, and the last map; a dilated stage keeps its map."""
+    grid = halved(c.image)
+    stem, small = unit("conv_stem", c.channels, c.widths[0], grid, 3), halved(grid)
+    layers = [plain_stage(c, 0, 1, (grid, grid)), plain_stage(c, 1, 2 if c.second else 3, (grid, small))]
+    for index in range(3):
+        dilated = (index == 1 and c.output_stride == 8) or (index == 2 and c.output_stride in (8, 16))
+        after = small if dilated else halved(small)
+        layers.append(mixed(c, index, (small, after)))
+        small = after
+    last = (unit("conv_1x1_exp", c.widths[5], c.widths[6], small),) if expanded and not c.second else ()
+    return small, (stem, Part("encoder", (Part("layer", tuple(layers), "stage"),), "encoder"), *last)
+
+
+def segmentation(c: Sizes, name: str) -> Part:
+    """Describe the pyramid of dilated convolutions beside the mean of all places, and the labels."""
+    grid, parts = mobilevit(c, expanded=False)
+    inputs, width = c.widths[5], c.aspp
+    kernels = enumerate((1, 3, 3, 3))
+    convs = (
+        *(unit(str(index), inputs, width, grid, kernel) for index, kernel in kernels),
+        Part("4", (unit("conv_1x1", inputs, width, "one"),)),
+    )
+    pyramid = Part("aspp", (Part("convs", convs, "convolution"), unit("project", 5 * width, width, grid)), "convolution")
+    head = Part("segmentation_head", (pyramid, unit("classifier", width, c.labels, grid, normed=False, bias=True)), "head")
+    return Part("", (Part(name, parts, "backbone"), head), "model")
+
+
+def family(model_type: str, prefix: str, fields: tuple[Field, ...], *neutral: str) -> Family:
+    """Return the family of one of the two versions."""
+    classes = {
+        f"{prefix}Model": lambda c: Part("", mobilevit(c, expanded=c.expanded)[1], "model"),
+        f"{prefix}ForImageClassification": lambda c: classified(model_type, mobilevit(c, expanded=True)[1], c.widths[-1], c),
+        f"{prefix}ForSemanticSegmentation": lambda c: segmentation(c, model_type),
+    }
+    return Family(model_type, fields, classes, f"{prefix}Model", HEAD | {"aspp_dropout_prob", *neutral})
+
+
+FAMILIES = {
+    "mobilevit": family("mobilevit", "MobileViT", FIRST),
+    "mobilevitv2": family("mobilevitv2", "MobileViTV2", SECOND, "attn_dropout", "ffn_dropout"),
+}

@@ -1,0 +1,134 @@
+"""PP-LCNet, first and third version: depthwise convolutions, gated in places, for processors without an accelerator (Cui et al., 2021).
+
+Source: arXiv 2109.15099; names as in transformers 5.23.0, models/pp_lcnet/modeling_pp_lcnet.py and
+models/pp_lcnet_v3/modeling_pp_lcnet_v3.py. The config states no image: ``image_size`` may be set beside its fields, and
+is 224 by default.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.convolutions import divisible, real, unit
+from weighbridge.blueprints.modules.feature_maps import Grid, area, image, pair, strided
+from weighbridge.blueprints.modules.stage_fields import number, outputs
+from weighbridge.config.family import Family
+from weighbridge.config.fields import LABELS, Field, Sizes, fact, size
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import batch_norm, conv2d, linear
+from weighbridge.core.tree import Node, Part, Tensor
+
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def same(count: int) -> list[list[Any]]:
+    """Return the blocks of 256 channels in the middle of the network."""
+    return [[5, 256, 256, 1, False] for _ in range(count)]
+
+
+START = [[[3, 16, 32, 1, False]], [[3, 32, 64, 2, False], [3, 64, 64, 1, False]], [[3, 64, 128, 2, False], [3, 128, 128, 1, False]]]
+END = [[5, 256, 512, 2, True], [5, 512, 512, 1, True]]
+FIRST = [*START, [[3, 128, 256, 2, False], *same(5)], END]
+THIRD = [*START, [[3, 128, 256, 2, False], *same(4)], [*END, *([5, 512, 512, 1, False] for _ in range(2))]]
+
+
+def stages(value: Any) -> tuple[tuple[tuple[int, int, int, tuple[int, int], bool], ...], ...]:
+    """Take five lists of blocks: kernel, channels in and out, stride, and whether the block is gated."""
+    if len(value) != 5:
+        raise ConfigError(f"expected 5 stages, found {len(value)}", key="block_configs", value=value)
+    found = []
+    for blocks in value:
+        for block in blocks:
+            wrong = len(block) != 5 or any(type(entry) is not int or entry < 1 for entry in block[:3]) or type(block[4]) is not bool
+            if wrong or block[0] % 2 == 0:
+                raise ConfigError(f"expected an odd kernel, channels in and out, stride and gate, found {block!r:.60}", key="block_configs")
+        found.append(tuple((*block[:3], pair("block_configs", block[3]), block[4]) for block in blocks))
+    return tuple(found)
+
+
+def fields(blocks: list[Any], *more: Field) -> tuple[Field, ...]:
+    """Return the fields of a version."""
+    return (
+        real("scale", "scale", 1.0),
+        Field("blocks", "block_configs", blocks, "listed", read=stages),
+        number("stem", "stem_channels", 16),
+        number("stride", "stem_stride", 2),
+        number("reduction", "reduction", 4),
+        number("divisor", "divisor", 8),
+        *outputs(lambda c: 5),
+        image(silent=True),
+        *more,
+    )
+
+
+def affine(name: str) -> Part:
+    """Describe one factor and one addend for a whole map."""
+    return Part(name, (Tensor("scale", (1,), "gain"), Tensor("bias", (1,), "shift")), "affine")
+
+
+def convolution(c: Sizes, name: str, widths: tuple[int, int], kernel: int, stride: tuple[int, int], grid: Grid) -> Part:
+    """Describe a convolution, of each channel with itself where it keeps their number by a kernel; the third version adds several up."""
+    inputs, outs = widths
+    groups = inputs if name.startswith("depthwise") else 1
+    if c.version == 1:
+        return unit(name, inputs, outs, grid, kernel, groups=groups)
+    branches = tuple(unit(str(index), inputs, outs, grid, kernel, groups=groups) for index in range(c.branches))
+    return Part(name, (
+        *((batch_norm("identity", inputs),) if inputs == outs and stride == (1, 1) else ()),
+        Part("conv_symmetric", branches, "convolution"),
+        *((unit("conv_small_symmetric", inputs, outs, grid, 1, groups=groups),) if kernel > 1 else ()),
+        affine("lab"),
+        Part("act", (affine("lab"),), "affine"),
+    ), "convolution", stream=area(grid))  # fmt: skip
+
+
+def block(c: Sizes, name: str, entry: tuple[int, int, int, tuple[int, int], bool], grid: Grid) -> Part:
+    """Describe a block: each channel with itself, a gate by the mean of all places, then channels with each other."""
+    kernel, before, after, stride, gated = entry
+    inputs, outs = divisible(before * c.scale, c.divisor), divisible(after * c.scale, c.divisor)
+    narrow = inputs // c.reduction
+    gate = Part("convolutions", (conv2d("0", inputs, narrow, 1), conv2d("2", narrow, inputs, 1)), "gate", stream="one")
+    parts: tuple[Node, ...] = (
+        convolution(c, "depthwise_convolution", (inputs, inputs), kernel, stride, grid),
+        *((Part("squeeze_excitation_module", (gate,), "gate"),) if gated else ()),
+        convolution(c, "pointwise_convolution", (inputs, outs), 1, (1, 1), grid),
+    )
+    return Part(name, parts, "layer")
+
+
+def encoder(c: Sizes) -> tuple[Part, ...]:
+    """Describe stem and stages."""
+    grid: Grid = strided(c.image, 3, c.stride, 1)
+    stem = unit("convolution", 3, divisible(c.stem * c.scale, c.divisor), grid, 3)
+    found = []
+    for index, entries in enumerate(c.blocks):
+        layers = []
+        for position, entry in enumerate(entries):
+            kernel, down = entry[0], entry[3]
+            grid = strided(grid, kernel, down[0], kernel // 2)[0], strided(grid, kernel, down[1], kernel // 2)[1]
+            layers.append(block(c, str(position), entry, grid))
+        found.append(Part(str(index), (Part("layers", tuple(layers), "stage"),), "stage"))
+    return stem, Part("blocks", tuple(found), "stage")
+
+
+def classification(c: Sizes) -> Part:
+    """Describe PPLCNetForImageClassification: the mean of all places made wider, and the labels."""
+    last = divisible(c.blocks[-1][-1][2] * c.scale, c.divisor)
+    wider = conv2d("last_convolution", last, c.wide, 1, positions="one", bias=False)
+    return Part("", (Part("encoder", encoder(c), "backbone"), wider, linear("head", c.wide, c.labels, stream="one")), "model")
+
+
+def family(model_type: str, prefix: str, table: tuple[Field, ...]) -> Family:
+    """Return the family of a version."""
+    classes = {
+        f"{prefix}Encoder": lambda c: Part("", encoder(c), "model"),
+        f"{prefix}Backbone": lambda c: Part("", (Part("encoder", encoder(c), "backbone"),), "model"),
+    }
+    classes |= {f"{prefix}ForImageClassification": classification} if model_type == "pp_lcnet" else {}
+    return Family(model_type, table, classes, f"{prefix}Backbone", frozenset(("stage_names", "depths")))
+
+
+ONE = fields(FIRST, size("wide", "class_expand", 1280, "W", "width before the labels"), fact("version", 1), LABELS)
+THREE = fields(THIRD, number("branches", "conv_symmetric_num", 4), fact("version", 3))
+
+FAMILIES = {"pp_lcnet": family("pp_lcnet", "PPLCNet", ONE), "pp_lcnet_v3": family("pp_lcnet_v3", "PPLCNetV3", THREE)}

@@ -1,0 +1,59 @@
+"""RADIO: one vision transformer distilled from several, with a token for each teacher and registers.
+
+Source: arXiv 2312.06709; names as in transformers 5.23.0, models/radio/modeling_radio.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.feature_maps import CHANNELS
+from weighbridge.blueprints.modules.stage_fields import ratio, scaled
+from weighbridge.blueprints.modules.vit_common import HEAD_DIM, NEUTRAL, QKV_BIAS
+from weighbridge.blueprints.vision.dinov2 import dinov2_encoder, dinov2_layers
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, derived, listed, optional, size, switch
+from weighbridge.core.parts import linear
+from weighbridge.core.tree import Part, Tensor
+
+FIELDS = (
+    size("hidden", "hidden_size", 1280, "H", "hidden size"),
+    size("layers", "num_hidden_layers", 32, "L", "layers"),
+    size("heads", "num_attention_heads", 16, "A", "attention heads"),
+    HEAD_DIM,
+    ratio("ratio", "mlp_ratio", 4.0),
+    derived("mlp", lambda c: scaled(c.hidden, c.ratio)),
+    switch("gated", "use_swiglu_ffn", False),
+    QKV_BIAS,
+    CHANNELS,
+    size("image", "image_size", 224, "R", "side of the image"),
+    size("largest", "max_img_size", 2048, "M", "side of the largest image"),
+    size("patch", "patch_size", 16, "P", "side of a patch"),
+    size("tokens", "num_cls_tokens", 3, "K", "class tokens"),
+    size("registers", "num_registers", 7, "G", "register tokens", minimum=0),
+    optional("frames", "video_temporal_patch_size", None, "T", "frames of a cube"),
+    listed("summary", "summary_idxs", lambda c: [0, 1]),
+    listed("mean", "norm_mean", lambda c: [0.0] * 3),
+    listed("deviation", "norm_std", lambda c: [1.0] * 3),
+)
+
+
+def radio(c: Sizes) -> Part:
+    """Describe RadioModel; patches of images and of videos have maps of their own, and no norm follows the layers."""
+    H, across, most = c.hidden, c.image // c.patch, c.largest // c.patch
+    inputs, learned = c.channels * c.patch * c.patch, c.tokens + c.registers
+    moments = (("norm_mean", c.mean), ("norm_std", c.deviation))
+    conditioner = Part("input_conditioner", tuple(Tensor(name, (len(values), 1, 1), "buffer") for name, values in moments))
+    video = () if c.frames is None else (linear("video_patch_projection", c.frames * inputs, H, bias=False)._replace(given="video"),)
+    embeddings = Part("embeddings", (
+        Tensor("position_embedding", (1, most * most, H), "embedding"),
+        Tensor("cls_register_token", (learned, H), "embedding"),
+        linear("patch_projection", inputs, H, bias=False, stream=across * across),
+        *video,
+    ), "embeddings")  # fmt: skip
+    summary = Tensor("summary_idxs", (len(c.summary),), "buffer")
+    children = summary, conditioner, embeddings, Part("encoder", (dinov2_layers(c),), "encoder")
+    return Part("", children, "model", stream=across * across + learned)
+
+
+CLASSES = {"RadioEncoder": dinov2_encoder, "RadioModel": radio}
+
+FAMILIES = {"radio": Family("radio", FIELDS, CLASSES, "RadioModel", NEUTRAL | {"layerscale_value", "patch_dim", "video_patch_dim"})}

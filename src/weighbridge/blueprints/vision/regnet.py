@@ -1,0 +1,74 @@
+"""RegNet: a ResNet whose layers keep their width and are convolved in groups, with gates in its Y kind (Radosavovic et al., 2020).
+
+Source: arXiv 2003.13678; names as in transformers 5.23.0, models/regnet/modeling_regnet.py. The config states no image:
+``image_size`` may be set beside its fields, and is 224 by default.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.convolutions import HEAD, RESIDUAL, halved, unit
+from weighbridge.blueprints.modules.feature_maps import Grid, image, listing
+from weighbridge.blueprints.modules.stage_fields import number
+from weighbridge.config.family import Family
+from weighbridge.config.fields import LABELS, Sizes, choice, switch, variant
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import conv2d, linear
+from weighbridge.core.tree import Every, Node, Part
+
+
+def kind(value: str) -> str:
+    """Take one of the two kinds of layers."""
+    if value not in ("x", "y"):
+        raise ConfigError(f"expected x or y, found {value!r:.60}", key="layer_type", value=value)
+    return value
+
+
+FIELDS = (
+    *variant(RESIDUAL, stem=32, widths=(128, 192, 512, 1088), depths=(2, 6, 12, 2)),
+    number("group", "groups_width", 64),
+    choice("layer_type", "layer_type", "y", read=kind),
+    switch("early", "downsample_in_first_stage", True),
+    image(silent=True),
+    LABELS,
+)
+
+
+def layer(c: Sizes, inputs: int, width: int, grids: tuple[Grid, Grid], *, shortcut: bool) -> tuple[Node, ...]:
+    """Describe a residual layer between two maps; a gate of its Y kind is a quarter as wide as what comes in."""
+    before, after = grids
+    narrow = round(inputs / 4)
+    gate = conv2d("0", width, narrow, 1), conv2d("2", narrow, width, 1)
+    gated = (Part("2", (Part("attention", gate, "feed_forward"),), "gate", stream="one"),) if c.layer_type == "y" else ()
+    path = (
+        unit("0", inputs, width, before),
+        unit("1", width, width, after, 3, groups=max(1, width // c.group)),
+        *gated,
+        unit("3" if gated else "2", width, width, after),
+    )
+    return *((unit("shortcut", inputs, width, after),) if shortcut else ()), Part("layer", path)
+
+
+def regnet(c: Sizes) -> tuple[Part, ...]:
+    """Describe stem and stages."""
+    grid, inputs = halved(c.image), c.stem
+    embedder, found = unit("embedder", c.channels, c.stem, grid, 3), []
+    for index, (width, depth) in enumerate(zip(c.widths, c.depths, strict=True)):
+        stride = 2 if index or c.early else 1
+        after = halved(grid, stride)
+        first = layer(c, inputs, width, (grid, after), shortcut=inputs != width or stride != 1)
+        rest = layer(c, width, width, (after, after), shortcut=False)
+        parts = Part("layers", first, "layer", repeat=1), Part("layers", rest, "layer", repeat=depth - 1, at=Every(1))
+        found.append(parts if depth > 1 else parts[:1])
+        grid, inputs = after, width
+    return Part("embedder", (embedder,), "embeddings"), Part("encoder", (listing("stages", *found),), "encoder")
+
+
+def classification(c: Sizes) -> Part:
+    """Describe RegNetForImageClassification: the labels, on the mean of all places."""
+    head = Part("classifier", (linear("1", c.widths[-1], c.labels, stream="one"),), "head")
+    return Part("", (Part("regnet", regnet(c), "backbone"), head), "model")
+
+
+CLASSES = {"RegNetModel": lambda c: Part("", regnet(c), "model"), "RegNetForImageClassification": classification}
+
+FAMILIES = {"regnet": Family("regnet", FIELDS, CLASSES, "RegNetModel", HEAD)}

@@ -1,0 +1,96 @@
+"""Sapiens2: DINOv3's structure with root-mean-square norms and, in the middle layers, fewer heads of keys and values.
+
+Source: names as in transformers 5.23.0, models/sapiens2/modeling_sapiens2.py. Its heads have no default and are not described.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.feature_maps import CHANNELS
+from weighbridge.blueprints.modules.layer_types import one_per_layer
+from weighbridge.blueprints.modules.stage_fields import number
+from weighbridge.blueprints.modules.vit_common import IMAGE, PATCH, WHOLE_HEADS, projection, token
+from weighbridge.blueprints.vision.dinov2 import KEYS, REGISTERS, scale, tokens
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, choice, fact, size, switch
+from weighbridge.core.parts import attend, gated_mlp, linear, plain_mlp, rms_norm, stack
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part
+
+
+def kinds(c: Sizes) -> list[int]:
+    """Tell each layer's heads of keys and values; 0 is as many as queries have, -1 the number of the middle layers."""
+    if c.told is not None:
+        heads = one_per_layer(c, c.told, "num_key_value_heads_per_layer")
+        return [0 if entry == c.heads else int(entry) for entry in heads]
+    return [0 if index < c.first or index >= c.layers - c.last else -1 for index in range(c.layers)]
+
+
+FIELDS = (
+    size("hidden", "hidden_size", 1024, "H", "hidden size"),
+    size("mlp", "intermediate_size", 4096, "I", "intermediate size"),
+    size("layers", "num_hidden_layers", 24, "L", "layers"),
+    size("heads", "num_attention_heads", 16, "A", "attention heads"),
+    size("kv_heads", "num_key_value_attention_heads", 8, "K", "key and value heads"),
+    *(WHOLE_HEADS, *IMAGE, *PATCH, CHANNELS, REGISTERS._replace(default=8)),
+    number("first", "num_first_full_attention_layers", 8, minimum=0),
+    number("last", "num_last_full_attention_layers", 8, minimum=0),
+    choice("told", "num_key_value_heads_per_layer", None),
+    fact("kinds", kinds),
+    switch("masked", "use_mask_token", False),
+    switch("gated", "use_gated_mlp", True),
+    switch("head_norms", "use_qk_norm", True),
+    switch("query_bias", "query_bias", True),
+    switch("key_bias", "key_bias", True),
+    switch("value_bias", "value_bias", True),
+    switch("output_bias", "proj_bias", True),
+    switch("mlp_bias", "mlp_bias", True),
+)
+
+
+def layer(c: Sizes, kind: int) -> tuple[Node, ...]:
+    """Describe a layer; only behind attention is there a learned scale."""
+    H = c.hidden
+    kept: Size = c.heads if kind == 0 else c.kv_heads if kind < 0 else kind
+    inner = kept * c.head_dim
+    attention = Part("attention", (
+        linear("q_proj", H, H, bias=c.query_bias),
+        linear("o_proj", H, H, bias=c.output_bias),
+        linear("k_proj", H, inner, bias=c.key_bias),
+        linear("v_proj", H, inner, bias=c.value_bias),
+        *((rms_norm("q_norm", c.head_dim), rms_norm("k_norm", c.head_dim)) if c.head_norms else ()),
+        attend(heads=c.heads, kv_heads=kept, head_dim=c.head_dim),
+    ), "self_attention")  # fmt: skip
+    mlp = (gated_mlp if c.gated else plain_mlp)("mlp", H, c.mlp, bias=c.mlp_bias)
+    return rms_norm("norm1", H), attention, scale("layer_scale1", H), rms_norm("norm2", H), mlp
+
+
+def layers(c: Sizes) -> tuple[Part, ...]:
+    """Describe the layers, of which the first and the last have all heads of keys and values."""
+    return stack("layer", c.kinds, c.layers, lambda kind: layer(c, kind))
+
+
+def sapiens2(c: Sizes) -> Part:
+    """Describe Sapiens2Model and Sapiens2Backbone: rotary positions, no table of them."""
+    H = c.hidden
+    masked = (token("mask_token", H),) if c.masked else ()
+    learned = token("cls_token", H), *masked, token("register_tokens", H, c.registers)
+    embeddings = Part("embeddings", (*learned, projection(c, "patch_embeddings")), "embeddings")
+    return Part("", (embeddings, Part("model", layers(c), "encoder"), rms_norm("norm", H)), "model", stream=tokens(c))
+
+
+def encoder(c: Sizes) -> Part:
+    """Describe Sapiens2Encoder: only the layers, over as many vectors as one gives it."""
+    return Part("", layers(c), "encoder", stream="seq")
+
+
+CLASSES = {"Sapiens2Encoder": encoder, "Sapiens2Model": sapiens2, "Sapiens2Backbone": sapiens2}
+
+FAMILIES = {
+    "sapiens2": Family(
+        "sapiens2",
+        FIELDS,
+        CLASSES,
+        "Sapiens2Model",
+        KEYS | {"flip_pairs", "head_config", "normalize_backbone_outputs", "semantic_loss_ignore_index"},
+    )
+}

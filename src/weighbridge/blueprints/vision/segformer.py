@@ -1,0 +1,122 @@
+"""SegFormer: attention over patches that overlap, keys and values on a smaller map, and a light head over all stages (Xie et al., 2021).
+
+Source: arXiv 2105.15203; names as in transformers 5.23.0, models/segformer/modeling_segformer.py. The config states no
+image: ``image_size`` may be set beside its fields, and is 224 by default.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, image, listing, strided
+from weighbridge.blueprints.modules.stage_fields import alike, number, numbers
+from weighbridge.config.family import Family
+from weighbridge.config.fields import LABELS, Sizes, size, switch, told
+from weighbridge.core.parts import attend, batch_norm, conv2d, layer_norm, linear
+from weighbridge.core.tree import Node, Part, Stream, Untold
+
+FIELDS = (
+    CHANNELS,
+    number("stage_count", "num_encoder_blocks", 4, "num_hidden_layers"),
+    numbers("depths", "depths", (2, 2, 2, 2)),
+    numbers("reductions", "sr_ratios", (8, 4, 2, 1)),
+    numbers("widths", "hidden_sizes", (32, 64, 160, 256)),
+    numbers("patches", "patch_sizes", (7, 3, 3, 3)),
+    numbers("strides", "strides", (4, 2, 2, 2)),
+    numbers("heads", "num_attention_heads", (1, 2, 5, 8)),
+    numbers("ratios", "mlp_ratios", (4, 4, 4, 4)),
+    told("stages", lambda c: stages_of(c)),
+    size("head", "decoder_hidden_size", 256, "D", "width of the head"),
+    switch("reshaped", "reshape_last_stage", True),
+    image(silent=True),
+    LABELS,
+)
+
+
+def stages_of(c: Sizes) -> int:
+    """Return how many stages there are, which every list must say alike."""
+    lists = {"depths": c.depths, "sr_ratios": c.reductions, "hidden_sizes": c.widths, "patch_sizes": c.patches, "strides": c.strides}
+    return alike(num_encoder_blocks=(0,) * c.stage_count, **lists, num_attention_heads=c.heads, mlp_ratios=c.ratios)
+
+
+def attention(c: Sizes, index: int, grid: Grid) -> Part:
+    """Describe attention whose keys and values stand on a map that a strided convolution made smaller."""
+    width, heads, by = c.widths[index], c.heads[index], c.reductions[index]
+    inner, small = width // heads * heads, area(strided(grid, by, by))
+    reduction = (conv2d("sequence_reduction", width, width, by), layer_norm("layer_norm", width))
+    return Part("attention", (
+        linear("q_proj", width, inner),
+        linear("k_proj", width, inner, stream=small),
+        linear("v_proj", width, inner, stream=small),
+        linear("o_proj", inner, width),
+        *((Part("sequence_reduction", reduction, "convolution", stream=small),) if by > 1 else ()),
+        attend(heads=heads, head_dim=width // heads, keys=small),
+    ), "self_attention")  # fmt: skip
+
+
+def layer(c: Sizes, index: int, grid: Grid) -> Part:
+    """Describe a layer: attention, and a feed-forward network with a depthwise convolution inside."""
+    width, inner = c.widths[index], c.widths[index] * c.ratios[index]
+    depthwise = Part("dwconv", (conv2d("dwconv", inner, inner, 3, groups=inner),), "convolution")
+    return Part("blocks", (
+        layer_norm("layernorm_before", width),
+        attention(c, index, grid),
+        layer_norm("layernorm_after", width),
+        Part("mlp", (linear("fc1", width, inner), depthwise, linear("fc2", inner, width)), "feed_forward"),
+    ), "layer", repeat=c.depths[index])  # fmt: skip
+
+
+def maps(c: Sizes) -> list[Grid]:
+    """Return the map of every stage; patches overlap, padded by half of one."""
+    grid, found = c.image, []
+    for patch, stride in zip(c.patches, c.strides, strict=True):
+        grid = strided(grid, patch, stride, patch // 2)
+        found.append(grid)
+    return found
+
+
+def segformer(c: Sizes) -> Part:
+    """Describe the stages, each with its patches, layers and a norm."""
+    found: list[tuple[Node, ...]] = []
+    for index, grid in enumerate(maps(c)):
+        width, inputs = c.widths[index], c.widths[index - 1] if index else c.channels
+        parts = conv2d("proj", inputs, width, c.patches[index]), layer_norm("layer_norm", width)
+        stage = Part("patch_embeddings", parts, "embeddings"), layer(c, index, grid), layer_norm("layer_norm", width)
+        found.append(tuple(part._replace(stream=area(grid)) for part in stage))
+    return listing("stages", *found)
+
+
+def base(c: Sizes) -> Part:
+    """Describe SegformerModel."""
+    return Part("", (segformer(c),), "model")
+
+
+def classification(c: Sizes) -> Part:
+    """Describe SegformerForImageClassification: the labels, on the mean of all places."""
+    backbone = Part("segformer", (segformer(c),), "backbone")
+    return Part("", (backbone, linear("classifier", c.widths[-1], c.labels, stream="one")), "model")
+
+
+def segmentation(c: Sizes) -> Part:
+    """Describe SegformerForSemanticSegmentation: all stages brought to one width, and to the first one's map, together."""
+    grids = maps(c)
+    first: Stream = area(grids[0])
+    if not c.reshaped:
+        first = Untold("the head takes the last stage's width for its map's area")
+    projections = tuple((linear("proj", width, c.head, stream=area(grid)),) for width, grid in zip(c.widths, grids, strict=True))
+    head = Part("decode_head", (
+        listing("linear_projections", *projections, kind="projection"),
+        conv2d("linear_fuse", c.head * c.stages, c.head, 1, bias=False),
+        batch_norm("batch_norm", c.head),
+        conv2d("classifier", c.head, c.labels, 1),
+    ), "head", stream=first)  # fmt: skip
+    return Part("", (Part("segformer", (segformer(c),), "backbone"), head), "model")
+
+
+CLASSES = {
+    "SegformerModel": base,
+    "SegformerForImageClassification": classification,
+    "SegformerForSemanticSegmentation": segmentation,
+}
+
+SKIPPED = frozenset("classifier_dropout_prob drop_path_rate downsampling_rates semantic_loss_ignore_index".split())
+
+FAMILIES = {"segformer": Family("segformer", FIELDS, CLASSES, "SegformerModel", SKIPPED)}

@@ -1,0 +1,74 @@
+"""SuperGlue: points of two images matched by layers of attention within an image and across (Sarlin et al., 2019).
+
+Source: arXiv 1911.11763; names as in transformers 5.23.0, models/superglue/modeling_superglue.py.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from weighbridge.blueprints.modules.composite import composed, submodel, under
+from weighbridge.blueprints.modules.stage_fields import numbers
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, listed, size
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import attend, batch_norm, linear
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Node, Part, Tensor, Untold
+
+if TYPE_CHECKING:
+    from typing import Any
+
+FOUND = Untold("how many points an image has, its pixels tell")
+
+
+def kinds(value: Any) -> tuple[str, ...]:
+    """Take which layers look at the image itself and which at the other."""
+    if any(entry not in ("self", "cross") for entry in value):
+        raise ConfigError(f"expected self and cross, found {value!r:.60}", key="gnn_layers_types", value=value)
+    return tuple(value)
+
+
+FIELDS = (
+    size("hidden", "hidden_size", 256, "H", "hidden size"),
+    size("heads", "num_attention_heads", 4, "A", "attention heads"),
+    numbers("widths", "keypoint_encoder_sizes", (32, 64, 128, 256)),
+    listed("kinds", "gnn_layers_types", ["self", "cross"] * 9)._replace(read=kinds),
+    composed("detector", "keypoint_detector_config", "superpoint"),
+)
+
+
+def chain(*widths: Size) -> tuple[Part, ...]:
+    """Describe linear maps with a batch norm each, but for the last, which is plain."""
+    steps = list(pairwise(widths))
+    found = [
+        Part(str(i), (linear("linear", *step), batch_norm("batch_norm", step[1])), "feed_forward") for i, step in enumerate(steps[:-1])
+    ]
+    return *found, linear(str(len(found)), *steps[-1])
+
+
+def layer(c: Sizes) -> tuple[Node, ...]:
+    """Describe a layer: attention, and a network over what it found beside what it had."""
+    H = c.hidden
+    maps = (linear(name, H, H) for name in ("query", "key", "value"))
+    inner = Part("self", (*maps, attend(heads=c.heads, head_dim=exact(H, c.heads))), "attention")
+    attention = Part("attention", (inner, Part("output", (linear("dense", H, H),), "attention")), "self_attention")
+    return attention, Part("mlp", chain(2 * H, 2 * H, H), "feed_forward")
+
+
+def superglue(c: Sizes) -> Part:
+    """Describe SuperGlueForKeypointMatching."""
+    H = c.hidden
+    return Part("", (
+        Tensor("bin_score", (), "gain"),
+        under("keypoint_detector", submodel(c.detector)),
+        Part("keypoint_encoder", (Part("encoder", chain(3, *c.widths, H)),), "encoder", stream=FOUND),
+        Part("gnn", (Part("layers", layer(c), "layer", repeat=len(c.kinds)),), "encoder", stream=FOUND),
+        Part("final_projection", (linear("final_proj", H, H),), "projection", stream=FOUND),
+    ), "model")  # fmt: skip
+
+
+CLASSES = {"SuperGlueForKeypointMatching": superglue}
+NEUTRAL = frozenset("is_decoder matching_threshold sinkhorn_iterations".split())
+FAMILIES = {"superglue": Family("superglue", FIELDS, CLASSES, "SuperGlueForKeypointMatching", NEUTRAL)}

@@ -1,0 +1,99 @@
+"""SwiftFormer: attention by one learned weight for each place, linear in their number, between convolutions (Shaker et al., 2023).
+
+Source: arXiv 2303.15446; names as in transformers 5.23.0, models/swiftformer/modeling_swiftformer.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.convolutions import HEAD, halved
+from weighbridge.blueprints.modules.feature_maps import CHANNELS, area, both, image, strided
+from weighbridge.blueprints.modules.stage_fields import alike, entries, number, numbers
+from weighbridge.config.family import Family
+from weighbridge.config.fields import LABELS, Sizes, switch, told
+from weighbridge.core.parts import batch_norm, conv2d, linear
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part, Tensor
+
+FIELDS = (
+    CHANNELS,
+    image(),
+    numbers("depths", "depths", (3, 3, 6, 4)),
+    numbers("widths", "embed_dims", (48, 56, 112, 220)),
+    number("mlp_times", "mlp_ratio", 4),
+    entries("halving", "downsamples", [True] * 4, bool),
+    both("patch", "down_patch_size", 3),
+    number("stride", "down_stride", 2),
+    number("padding", "down_pad", 1, minimum=0),
+    switch("scaled", "use_layer_scale", True),
+    told("stages", lambda c: alike(depths=c.depths, embed_dims=c.widths, downsamples=c.halving)),
+    LABELS,
+)
+
+
+def scale(name: str, width: int) -> Tensor:
+    """Describe a factor for every channel of a map."""
+    return Tensor(name, (width, 1, 1), "gain")
+
+
+def convolved(name: str, width: int, inner: int, repeat: int | None = None) -> Part:
+    """Describe a depthwise convolution and two of single places, scaled and added to what came in."""
+    return Part(name, (
+        scale("layer_scale", width),
+        conv2d("depth_wise_conv", width, width, 3, groups=width),
+        batch_norm("norm", width),
+        conv2d("point_wise_conv1", width, inner, 1),
+        conv2d("point_wise_conv2", inner, width, 1),
+    ), "convolution", repeat=repeat)  # fmt: skip
+
+
+def block(c: Sizes, name: str, width: int) -> Part:
+    """Describe a stage's last block: a convolution, attention by one query for the whole map, a feed-forward network."""
+    inner = width * c.mlp_times
+    attention: tuple[Node, ...] = (
+        Tensor("w_g", (width, 1), "weight"),
+        *(linear(which, width, width) for which in ("to_query", "to_key", "proj", "final")),
+    )
+    mlp = batch_norm("norm1", width), conv2d("fc1", width, inner, 1), conv2d("fc2", inner, width, 1)
+    return Part(name, (
+        *((scale("layer_scale_1", width), scale("layer_scale_2", width)) if c.scaled else ()),
+        convolved("local_representation", width, width),
+        Part("attn", attention, "self_attention"),
+        Part("linear", mlp, "feed_forward"),
+    ), "layer")  # fmt: skip
+
+
+def swiftformer(c: Sizes) -> tuple[Size, tuple[Part, ...]]:
+    """Describe stem and stages; return the places of the last map, too."""
+    half, width = c.widths[0] // 2, c.widths[0]
+    one = halved(c.image)
+    grid = halved(one)
+    first = conv2d("0", c.channels, half, 3, positions=area(one)), batch_norm("1", half)._replace(stream=area(one))
+    second = conv2d("3", half, width, 3, positions=area(grid)), batch_norm("4", width)._replace(stream=area(grid))
+    stem = Part("patch_embed", (Part("patch_embedding", (*first, *second), "embeddings"),), "embeddings")
+    network: list[Part] = []
+    for index, (width, depth) in enumerate(zip(c.widths, c.depths, strict=True)):
+        layers: tuple[Node, ...] = (block(c, str(depth - 1), width),)
+        if depth > 1:
+            layers = (convolved("", width, width * c.mlp_times, repeat=depth - 1), *layers)
+        network.append(Part(str(len(network)), (Part("blocks", layers, "stage"),), "stage", stream=area(grid)))
+        after = c.widths[index + 1 : index + 2]
+        if after and (c.halving[index] or width != after[0]):
+            grid = strided(grid, c.patch[0], c.stride, c.padding)[0], strided(grid, c.patch[1], c.stride, c.padding)[1]
+            down = conv2d("proj", width, after[0], c.patch), batch_norm("norm", after[0])
+            network.append(Part(str(len(network)), down, "convolution", stream=area(grid)))
+    return area(grid), (stem, Part("encoder", (Part("network", tuple(network), "stage"),), "encoder"))
+
+
+def classification(c: Sizes) -> Part:
+    """Describe SwiftFormerForImageClassification: two heads, whose labels are averaged."""
+    places, parts = swiftformer(c)
+    norm = batch_norm("norm", c.widths[-1])._replace(stream=places)
+    heads = (linear(name, c.widths[-1], c.labels, stream="one") for name in ("head", "dist_head"))
+    return Part("", (Part("swiftformer", parts, "backbone"), norm, *heads), "model")
+
+
+CLASSES = {"SwiftFormerModel": lambda c: Part("", swiftformer(c)[1], "model"), "SwiftFormerForImageClassification": classification}
+
+SKIPPED = HEAD | frozenset("batch_norm_eps drop_conv_encoder_rate drop_mlp_rate layer_scale_init_value".split())
+
+FAMILIES = {"swiftformer": Family("swiftformer", FIELDS, CLASSES, "SwiftFormerModel", SKIPPED)}

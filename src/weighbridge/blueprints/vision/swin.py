@@ -1,0 +1,143 @@
+"""Swin Transformer: attention inside windows that shift from layer to layer, over maps that halve (Liu et al., 2021).
+
+Source: arXiv 2103.14030; names as in transformers 5.23.0, models/swin/modeling_swin.py; the older names, which Donut
+and MaskFormer keep, as in models/donut/modeling_donut_swin.py and models/maskformer/modeling_maskformer_swin.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.backbones import Features, handed
+from weighbridge.blueprints.modules.feature_maps import Grid, area, listing
+from weighbridge.blueprints.modules.stage_fields import scaled
+from weighbridge.blueprints.modules.swin_common import FIELDS, SKIPPED, embeddings, handed_maps, maps, merging, norms, pixels
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Field, Sizes, altered, fact, variant
+from weighbridge.core.parts import attend, layer_norm, linear
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Node, Part, Stream, Tensor, Untold
+
+
+def windows(c: Sizes, grid: tuple[int, int], whole: bool) -> tuple[Stream, Stream, int]:
+    """Return the places of a map padded to windows, how many windows they are, and the places of a window.
+
+    A window as large as the map is the map's shorter side; a larger one does not fit its own table of positions,
+    and the reference does not run. *whole* windows never shrink.
+    """
+    side = c.window if whole else min(c.window, *grid)
+    if side != c.window:
+        untold = Untold(f"a window of {c.window} places does not run on a map of {grid[0]} by {grid[1]}")
+        return untold, untold, side * side
+    across = -(-grid[0] // side), -(-grid[1] // side)
+    return area(across) * side * side, area(across), side * side
+
+
+def table(c: Sizes, heads: int) -> Tensor:
+    """Describe the learned bias of every relative position in a window, for every head."""
+    return Tensor("relative_position_bias_table", ((2 * c.window - 1) ** 2, heads), "embedding")
+
+
+def attention(c: Sizes, index: int, grid: tuple[int, int], whole: bool) -> Part:
+    """Describe attention inside each window of a map."""
+    width, heads = c.hidden * 2**index, c.heads[index]
+    places, count, inside = windows(c, grid, whole)
+    names = ("query", "key", "value") if c.older else ("q_proj", "k_proj", "v_proj")
+    queries = tuple(linear(name, width, width, bias=c.qkv_bias) for name in names)
+    scores = attend(heads=heads, head_dim=exact(width, heads), queries=inside, keys=inside, groups=count)
+    if c.older:
+        where = Tensor("relative_position_index", (c.window**2, c.window**2), "buffer")
+        inner = Part("self", (table(c, heads), where, *queries, scores), "self_attention")
+        parts: tuple[Node, ...] = (inner, Part("output", (linear("dense", width, width),), "self_attention"))
+    else:
+        bias = Part("relative_position_bias", (table(c, heads),), "embeddings")
+        parts = (*queries, linear("o_proj", width, width), bias, scores)
+    return Part("attention", parts, "self_attention", stream=places)
+
+
+def layer(c: Sizes, index: int, grid: tuple[int, int], whole: bool) -> Part:
+    """Describe a layer of a stage: attention and a feed-forward network, each after a norm."""
+    width = c.hidden * 2**index
+    inner, before, after = scaled(width, c.mlp_ratio), layer_norm("layernorm_before", width), layer_norm("layernorm_after", width)
+    attended = attention(c, index, grid, whole)
+    if c.older:
+        mlp: tuple[Part, ...] = (wide("intermediate", width, inner), wide("output", inner, width))
+        return Part("blocks", (before, attended, after, *mlp), "layer", repeat=c.depths[index])
+    mlp = (Part("mlp", (linear("fc1", width, inner), linear("fc2", inner, width)), "feed_forward"),)
+    return Part("blocks", (attended, before, after, *mlp), "layer", repeat=c.depths[index])
+
+
+def wide(name: str, inputs: Size, outs: Size) -> Part:
+    """Describe one half of a feed-forward network, as BERT names it."""
+    return Part(name, (linear("dense", inputs, outs),), "feed_forward")
+
+
+def swin(c: Sizes, *, masked: bool, normed: bool, whole: bool = False) -> tuple[Part, ...]:
+    """Describe patches, stages and the last norm."""
+    grids = maps(c)
+    found: list[tuple[Node, ...]] = []
+    for index, grid in enumerate(grids):
+        width, below = c.hidden * 2**index, grids[index + 1 : index + 2]
+        down = (merging(width, 4 * width, below[0]),) if below else ()
+        found.append((layer(c, index, grid, whole)._replace(stream=area(grid)), *down))
+    last = layer_norm("layernorm", c.hidden * 2 ** (len(grids) - 1))._replace(stream=area(grids[-1]))
+    return embeddings(c, masked), Part("encoder", (listing("layers", *found),), "encoder"), *((last,) if normed else ())
+
+
+def base(c: Sizes) -> Part:
+    """Describe SwinModel."""
+    return Part("", swin(c, masked=c.masked, normed=True), "model")
+
+
+def classification(c: Sizes) -> Part:
+    """Describe SwinForImageClassification: the labels, on the mean of all places."""
+    head = linear("classifier", c.hidden * 2 ** (len(c.depths) - 1), c.labels, stream="one")
+    return Part("", (Part("donut" if c.older else "swin", swin(c, masked=False, normed=not c.older), "backbone"), head), "model")
+
+
+def masked_image(c: Sizes) -> Part:
+    """Describe SwinForMaskedImageModeling: each place of the last map gives its pixels back."""
+    return Part("", (Part("swin", swin(c, masked=True, normed=True), "backbone"), pixels(c)), "model")
+
+
+def features(c: Sizes, picture: Grid) -> Features:
+    """Describe SwinBackbone or MaskFormerSwinBackbone over a picture: windows never shrink.
+
+    Each map handed on has a norm; MaskFormer has one for every stage, handed on or not.
+    """
+    c = altered(c, picture=picture)
+    inner = swin(c, masked=False, normed=True, whole=True)
+    if not c.older:
+        return handed(c, (Part("swin", inner, "backbone"), norms(c)), *handed_maps(c))
+    found = (layer_norm(str(index), c.hidden * 2**index)._replace(stream=area(grid)) for index, grid in enumerate(maps(c)))
+    return handed(c, (Part("model", inner, "backbone"), Part("hidden_states_norms", tuple(found), "norms")), *handed_maps(c))
+
+
+def backbone(c: Sizes) -> Part:
+    """Describe SwinBackbone and MaskFormerSwinBackbone."""
+    return Part("", features(c, c.image).parts, "model")
+
+
+def older(*left_out: str) -> tuple[Field, ...]:
+    """Return the fields of the types that keep the older names."""
+    return variant(tuple(field for field in FIELDS if field.word not in left_out), fact("older", True), extra_position=True)
+
+
+CLASSES = {
+    "SwinModel": base,
+    "SwinForImageClassification": classification,
+    "SwinForMaskedImageModeling": masked_image,
+    "SwinBackbone": backbone,
+}
+DONUT = {
+    "DonutSwinModel": lambda c: Part("", swin(c, masked=c.masked, normed=False), "model"),
+    "DonutSwinForImageClassification": classification,
+}
+MASKFORMER = {
+    "MaskFormerSwinModel": lambda c: Part("", swin(c, masked=False, normed=True, whole=True), "model"),
+    "MaskFormerSwinBackbone": backbone,
+}
+
+FAMILIES = {
+    "swin": Family("swin", (*FIELDS, fact("older", False)), CLASSES, "SwinModel", SKIPPED),
+    "donut-swin": Family("donut-swin", older("stride", "out_features", "out_indices", "outputs"), DONUT, "DonutSwinModel", SKIPPED),
+    "maskformer-swin": Family("maskformer-swin", older("stride", "masked"), MASKFORMER, "MaskFormerSwinModel", SKIPPED),
+}

@@ -1,0 +1,106 @@
+"""Swin Transformer V2: norms after each part, cosine attention, and positions told by a small network (Liu et al., 2021).
+
+Source: arXiv 2111.09883; names as in transformers 5.23.0, models/swinv2/modeling_swinv2.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.backbones import Features, handed
+from weighbridge.blueprints.modules.feature_maps import Grid, area, listing
+from weighbridge.blueprints.modules.stage_fields import scaled
+from weighbridge.blueprints.modules.swin_common import FIELDS, SKIPPED, embeddings, handed_maps, maps, merging, pixels
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, altered, variant
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import attend, layer_norm, linear, split_mlp
+from weighbridge.core.sizes import exact
+from weighbridge.core.tree import Node, Once, Part, Tensor
+
+SWINV2 = variant(FIELDS, extra_position=True)
+COORDINATES = 512
+"""Width of the network that tells the bias of a relative position."""
+
+
+def attention(c: Sizes, index: int, grid: tuple[int, int]) -> Part:
+    """Describe attention inside windows that are never higher than the map is, patches cut off at its edge left out.
+
+    Queries and values have a bias where the config says so, keys never. The biases of relative positions are told
+    once for all windows, from two coordinates each.
+    """
+    width, heads = c.hidden * 2**index, c.heads[index]
+    side = min(c.window, c.image[0] // c.patch[0] // 2**index)
+    if not side:
+        raise ConfigError(f"the image is too low for stage {index}: its map has no place", key="image_size", value=c.image)
+    across = -(-grid[0] // side), -(-grid[1] // side)
+    bias = (linear("0", 2, COORDINATES), linear("2", COORDINATES, heads, bias=False))
+    inner = Part("self", (
+        Tensor("logit_scale", (heads, 1, 1), "gain"),
+        Part("continuous_position_bias_mlp", bias, "feed_forward", stream=Once((2 * side - 1) ** 2)),
+        linear("query", width, width, bias=c.qkv_bias),
+        linear("key", width, width, bias=False),
+        linear("value", width, width, bias=c.qkv_bias),
+        attend(heads=heads, head_dim=exact(width, heads), queries=side * side, keys=side * side, groups=area(across)),
+    ), "self_attention")  # fmt: skip
+    parts = inner, Part("output", (linear("dense", width, width),), "self_attention")
+    return Part("attention", parts, "self_attention", stream=area(across) * side * side)
+
+
+def layer(c: Sizes, index: int, grid: tuple[int, int]) -> Part:
+    """Describe a layer of a stage: attention and a feed-forward network, each before a norm."""
+    width = c.hidden * 2**index
+    inner = scaled(width, c.mlp_ratio)
+    return Part("blocks", (
+        attention(c, index, grid),
+        layer_norm("layernorm_before", width),
+        *split_mlp(width, inner),
+        layer_norm("layernorm_after", width),
+    ), "layer", repeat=c.depths[index], stream=area(grid))  # fmt: skip
+
+
+def swin(c: Sizes, *, masked: bool, normed: bool = True) -> tuple[Part, ...]:
+    """Describe patches, stages and the last norm."""
+    grids = maps(c)
+    found: list[tuple[Node, ...]] = []
+    for index, grid in enumerate(grids):
+        width, below = c.hidden * 2**index, grids[index + 1 : index + 2]
+        down = (merging(width, 2 * width, below[0]),) if below else ()
+        found.append((layer(c, index, grid), *down))
+    last = layer_norm("layernorm", c.hidden * 2 ** (len(grids) - 1))._replace(stream=area(grids[-1]))
+    return embeddings(c, masked), Part("encoder", (listing("layers", *found),), "encoder"), *((last,) if normed else ())
+
+
+def base(c: Sizes) -> Part:
+    """Describe Swinv2Model."""
+    return Part("", swin(c, masked=c.masked), "model")
+
+
+def classification(c: Sizes) -> Part:
+    """Describe Swinv2ForImageClassification: the labels, on the mean of all places."""
+    head = linear("classifier", c.hidden * 2 ** (len(c.depths) - 1), c.labels, stream="one")
+    return Part("", (Part("swinv2", swin(c, masked=False), "backbone"), head), "model")
+
+
+def masked_image(c: Sizes) -> Part:
+    """Describe Swinv2ForMaskedImageModeling: each place of the last map gives its pixels back."""
+    return Part("", (Part("swinv2", swin(c, masked=True), "backbone"), pixels(c)), "model")
+
+
+def features(c: Sizes, picture: Grid) -> Features:
+    """Describe Swinv2Backbone over a picture; it has no norm at all behind its stages."""
+    c = altered(c, picture=picture)
+    return handed(c, swin(c, masked=False, normed=False), *handed_maps(c))
+
+
+def backbone(c: Sizes) -> Part:
+    """Describe Swinv2Backbone."""
+    return Part("", features(c, c.image).parts, "model")
+
+
+CLASSES = {
+    "Swinv2Model": base,
+    "Swinv2ForImageClassification": classification,
+    "Swinv2ForMaskedImageModeling": masked_image,
+    "Swinv2Backbone": backbone,
+}
+
+FAMILIES = {"swinv2": Family("swinv2", SWINV2, CLASSES, "Swinv2Model", SKIPPED | {"pretrained_window_sizes"})}

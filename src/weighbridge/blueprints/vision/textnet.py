@@ -1,0 +1,95 @@
+"""TextNet: layers of three kernels side by side, upright, level and whole, found by search for reading text (Chen et al., 2021).
+
+Source: arXiv 2111.02394; names as in transformers 5.23.0, models/textnet/modeling_textnet.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.feature_maps import Grid, area, image, listing, strided
+from weighbridge.blueprints.modules.stage_fields import alike, number, numbers, outputs
+from weighbridge.config.family import Family
+from weighbridge.config.fields import LABELS, Field, Sizes, told
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import batch_norm, conv2d, linear
+from weighbridge.core.tree import Node, Part
+
+if TYPE_CHECKING:
+    from typing import Any
+
+KERNELS = [[[3, 3]] * 3, [[3, 3], [1, 3], [3, 3], [3, 1]], [[3, 3], [3, 3], [3, 1], [1, 3]], [[3, 3], [3, 1], [1, 3], [3, 3]]]
+STRIDES = [[1, 2, 1], [2, 1, 1, 1], [2, 1, 1, 1], [2, 1, 1, 1]]
+
+FIELDS = (
+    number("channels", "stem_num_channels", 3),
+    number("kernel", "stem_kernel_size", 3),
+    number("stride", "stem_stride", 2),
+    number("stem", "stem_out_channels", 64),
+    image([640, 640]),
+    Field("kernels", "conv_layer_kernel_sizes", KERNELS, "listed", read=lambda value: nested(value, "conv_layer_kernel_sizes")),
+    Field("strides", "conv_layer_strides", STRIDES, "listed", read=lambda value: nested(value, "conv_layer_strides")),
+    numbers("widths", "hidden_sizes", (64, 64, 128, 256, 512)),
+    told("stages", lambda c: stages_of(c)),
+    *outputs(lambda c: 4),
+    LABELS,
+)
+
+
+def nested(value: Any, key: str) -> Any:
+    """Take lists in lists as tuples of whole numbers."""
+    if isinstance(value, (list, tuple)):
+        return tuple(nested(entry, key) for entry in value)
+    if type(value) is not int or value < 1:
+        raise ConfigError(f"expected lists of whole numbers, found {value!r:.60}", key=key, value=value)
+    return value
+
+
+def stages_of(c: Sizes) -> int:
+    """Return how many stages there are; each has as many kernels as strides, and all kernels are odd."""
+    for kernels, strides in zip(c.kernels, c.strides, strict=False):
+        alike(conv_layer_kernel_sizes=kernels, conv_layer_strides=strides)
+        if any(side % 2 == 0 for kernel in kernels for side in kernel):
+            raise ConfigError("even kernels leave maps that cannot be added", key="conv_layer_kernel_sizes", value=kernels)
+    return alike(conv_layer_kernel_sizes=c.kernels, conv_layer_strides=c.strides, hidden_sizes=c.widths[1:])
+
+
+def layer(inputs: int, width: int, kernel: tuple[int, int], stride: int) -> tuple[Node, ...]:
+    """Describe a layer: the whole kernel, its height alone, its width alone, and a norm of what comes in, where each is not the same."""
+    height, across = kernel
+    parts: list[Node] = [conv2d("main_conv", inputs, width, kernel, bias=False), batch_norm("main_batch_norm", width)]
+    if across != 1:
+        parts += [conv2d("vertical_conv", inputs, width, (height, 1), bias=False), batch_norm("vertical_batch_norm", width)]
+    if height != 1:
+        parts += [conv2d("horizontal_conv", inputs, width, (1, across), bias=False), batch_norm("horizontal_batch_norm", width)]
+    return *parts, *((batch_norm("rbr_identity", inputs),) if inputs == width and stride == 1 else ())
+
+
+def textnet(c: Sizes) -> tuple[Part, ...]:
+    """Describe stem and stages."""
+    grid: Grid = strided(c.image, c.kernel, c.stride, c.kernel // 2)
+    parts = conv2d("conv", c.channels, c.stem, c.kernel, bias=False), batch_norm("batch_norm", c.stem)
+    stem, found = Part("stem", parts, "embeddings", stream=area(grid)), []
+    for index, (kernels, strides) in enumerate(zip(c.kernels, c.strides, strict=True)):
+        layers = []
+        for position, (kernel, stride) in enumerate(zip(kernels, strides, strict=True)):
+            inputs, width = c.widths[index + 1] if position else c.widths[index], c.widths[index + 1]
+            grid = strided(grid, 1, stride)
+            layers.append(Part(str(position), layer(inputs, width, kernel, stride), "layer", stream=area(grid)))
+        found.append((Part("stage", tuple(layers), "stage"),))
+    return stem, Part("encoder", (listing("stages", *found),), "encoder")
+
+
+def classification(c: Sizes) -> Part:
+    """Describe TextNetForImageClassification: the labels, on the mean of all places."""
+    return Part("", (Part("textnet", textnet(c), "backbone"), linear("fc", c.widths[-1], c.labels, stream="one")), "model")
+
+
+CLASSES = {
+    "TextNetModel": lambda c: Part("", textnet(c), "model"),
+    "TextNetForImageClassification": classification,
+    "TextNetBackbone": lambda c: Part("", (Part("textnet", textnet(c), "backbone"),), "model"),
+}
+
+SKIPPED = frozenset("batch_norm_eps depths stage_names stem_act_func".split())
+
+FAMILIES = {"textnet": Family("textnet", FIELDS, CLASSES, "TextNetModel", SKIPPED)}

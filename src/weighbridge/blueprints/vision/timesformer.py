@@ -1,0 +1,94 @@
+"""TimeSformer: a vision transformer that looks along the frames of a video, and over each frame, in turn.
+
+Source: arXiv 2102.05095; names as in transformers 5.23.0, models/timesformer/modeling_timesformer.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.feature_maps import CHANNELS, area
+from weighbridge.blueprints.modules.vit_common import (
+    HEADS,
+    HIDDEN,
+    IMAGE,
+    LAYERS,
+    MLP,
+    NEUTRAL,
+    PATCH,
+    QKV_BIAS,
+    WHOLE_HEADS,
+    grid,
+    patches,
+    token,
+)
+from weighbridge.config.family import Family
+from weighbridge.config.fields import LABELS, Sizes, choice, size
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import attend, conv2d, layer_norm, linear, split_mlp
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part
+
+
+def known(kind: object) -> object:
+    """Refuse what the reference refuses."""
+    if kind not in ("divided_space_time", "joint_space_time", "space_only"):
+        hint = "divided_space_time, joint_space_time or space_only"
+        raise ConfigError(f"expected a kind of attention, found {kind!r:.60}", key="attention_type", value=kind, hint=hint)
+    return kind
+
+
+FIELDS = (
+    *(HIDDEN, MLP, LAYERS, HEADS, WHOLE_HEADS, *IMAGE, *PATCH, CHANNELS, LABELS, QKV_BIAS),
+    size("frames", "num_frames", 8, "T", "frames"),
+    choice("kind", "attention_type", "divided_space_time", read=known),
+)
+
+
+def attention(name: str, c: Sizes, groups: Size, among: Size) -> Part:
+    """Describe attention within so many groups of *among* vectors each."""
+    H = c.hidden
+    mixed = linear("qkv", H, 3 * H, bias=c.qkv_bias), attend(heads=c.heads, head_dim=c.head_dim, queries=among, keys=among, groups=groups)
+    children = Part("attention", mixed, "attention"), Part("output", (linear("dense", H, H),), "attention")
+    return Part(name, children, "self_attention", stream=groups * among)
+
+
+def layer(c: Sizes) -> Part:
+    """Describe a layer; where time is looked along by itself, it has an attention, a norm and a map of its own."""
+    H, divided = c.hidden, c.kind == "divided_space_time"
+    frames, places = c.frames, patches(c)
+    everywhere = attention("attention", c, 1, places * frames + 1)
+    space = everywhere if c.kind == "joint_space_time" else attention("attention", c, frames, places + 1)
+    time = (
+        layer_norm("temporal_layernorm", H),
+        attention("temporal_attention", c, places, frames),
+        linear("temporal_dense", H, H, stream=places * frames),
+    )
+    return Part("layer", (
+        space,
+        *split_mlp(H, c.mlp),
+        layer_norm("layernorm_before", H),
+        layer_norm("layernorm_after", H),
+        *(time if divided else ()),
+    ), "layer", repeat=c.layers)  # fmt: skip
+
+
+def timesformer(c: Sizes, name: str = "") -> Part:
+    """Describe TimesformerModel: where it looks at space alone, each frame has a class token of its own."""
+    H, space_only = c.hidden, c.kind == "space_only"
+    learned = token("cls_token", H), token("position_embeddings", H, patches(c) + 1)
+    times = () if space_only else (token("time_embeddings", H, c.frames),)
+    projection = conv2d("projection", c.channels, H, (c.patch_height, c.patch_width), positions=area(grid(c)) * c.frames)
+    embeddings = Part("embeddings", (*learned, *times, Part("patch_embeddings", (projection,), "embeddings")), "embeddings")
+    tokens = c.frames * (patches(c) + 1) if space_only else patches(c) * c.frames + 1
+    children = (embeddings, Part("encoder", (layer(c),), "encoder"), layer_norm("layernorm", H))
+    return Part(name, children, "backbone" if name else "model", stream=tokens)
+
+
+def classification(c: Sizes) -> Part:
+    """Describe TimesformerForVideoClassification: one output per label on each class token."""
+    head = linear("classifier", c.hidden, c.labels, stream=c.frames if c.kind == "space_only" else "one")
+    return Part("", (timesformer(c, "timesformer"), head), "model")
+
+
+CLASSES = {"TimesformerModel": timesformer, "TimesformerForVideoClassification": classification}
+
+FAMILIES = {"timesformer": Family("timesformer", FIELDS, CLASSES, "TimesformerModel", NEUTRAL)}

@@ -1,0 +1,109 @@
+"""VideoPrism's vision tower: a vision transformer over each frame, then one along the frames of each place.
+
+Source: arXiv 2402.13217; names as in transformers 5.23.0, models/videoprism/modeling_videoprism.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.feature_maps import CHANNELS, area
+from weighbridge.blueprints.modules.stage_fields import numbers
+from weighbridge.blueprints.modules.vit_common import (
+    HEAD_DIM,
+    HEADS,
+    HIDDEN,
+    MLP,
+    NEUTRAL,
+    QKV_BIAS,
+    classifier,
+    cubes,
+    feed_forward,
+    token,
+)
+from weighbridge.config.family import Family
+from weighbridge.config.fields import LABELS, Sizes, sides, size
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import attend, layer_norm, linear
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Part, Tensor
+
+FIELDS = (
+    *(HIDDEN, MLP, HEADS, HEAD_DIM, CHANNELS, QKV_BIAS, LABELS),
+    *sides("image", "image_size", 288, "R", "side of the image"),
+    numbers("tubelet", "tubelet_size", (1, 18, 18)),
+    size("frames", "num_frames", 16, "T", "frames"),
+    size("spatial", "num_spatial_layers", 12, "L", "layers over each frame"),
+    size("temporal", "num_temporal_layers", 4, "K", "layers along the frames"),
+    size("auxiliary", "num_auxiliary_layers", 2, "M", "layers behind both", minimum=0),
+)
+
+
+def places(c: Sizes) -> Size:
+    """Count the patches of a frame."""
+    if len(c.tubelet) != 3:
+        raise ConfigError("expected frames, height and width of a cube", key="tubelet_size", value=list(c.tubelet))
+    return area((c.image_height // c.tubelet[1], c.image_width // c.tubelet[2]))
+
+
+def depth(c: Sizes) -> Size:
+    """Count the frames that cubes make of a video."""
+    result: Size = c.frames // c.tubelet[0]
+    return result
+
+
+def layers(c: Sizes, name: str, repeat: Size, among: Size, groups: Size) -> Part:
+    """Describe layers in which so many vectors look at each other, in groups apart."""
+    H, inner = c.hidden, c.heads * c.head_dim
+    attention = Part("attention", (
+        *(linear(f"{letter}_proj", H, inner, bias=c.qkv_bias) for letter in "qkv"),
+        linear("o_proj", inner, H),
+        attend(heads=c.heads, head_dim=c.head_dim, queries=among, keys=among, groups=groups),
+    ), "self_attention")  # fmt: skip
+    children = attention, layer_norm("layernorm_before", H), layer_norm("layernorm_after", H), feed_forward(c)
+    return Part(name, children, "layer", repeat=repeat, stream=among * groups)
+
+
+def tower(c: Sizes, name: str = "") -> Part:
+    """Describe VideoPrismVisionModel: its norms add one to their gains."""
+    H, seen, frames = c.hidden, places(c), depth(c)
+    patch = Part("patch_embeddings", (cubes("projection", c, c.tubelet, seen * frames),), "embeddings")
+    return Part(name, (
+        layer_norm("layernorm1", H),
+        layer_norm("layernorm2", H),
+        Part("spatial_embeddings", (token("position_embeddings", H, seen), patch), "embeddings"),
+        Part("temporal_embeddings", (token("position_embeddings", H, c.frames),), "embeddings"),
+        layers(c, "spatial_layers", c.spatial, seen, frames),
+        layers(c, "temporal_layers", c.temporal, frames, seen),
+    ), "vision" if name else "model", stream=seen * frames)  # fmt: skip
+
+
+def pooling(c: Sizes) -> tuple[Part, Part]:
+    """Describe a learned vector that looks at all places of all frames, and a norm; its heads share the width of the feed-forward network."""
+    H, width = c.hidden, c.mlp // c.heads
+    inner, seen = c.heads * width, places(c) * depth(c)
+    head = Part("head", (
+        Tensor("per_dim_scale", (width,), "gain"),
+        token("pooling_attention_query", H),
+        linear("q_proj", H, inner, bias=c.qkv_bias),
+        linear("k_proj", H, inner, bias=c.qkv_bias, stream=seen),
+        linear("v_proj", H, inner, bias=c.qkv_bias, stream=seen),
+        linear("o_proj", inner, H),
+        attend(heads=c.heads, head_dim=width, queries=1, keys=seen),
+    ), "pooler", stream="one")  # fmt: skip
+    return head, layer_norm("head_layernorm", H)._replace(stream="one")
+
+
+def video(c: Sizes) -> Part:
+    """Describe VideoPrismVideoModel: a few layers over all places of all frames, and a pooled vector."""
+    auxiliary = layers(c, "auxiliary_layers", c.auxiliary, places(c) * depth(c), 1)
+    return Part("", (tower(c, "vision_model"), auxiliary, *pooling(c)), "model")
+
+
+def classification(c: Sizes) -> Part:
+    """Describe VideoPrismForVideoClassification: one output per label on the pooled vector."""
+    return Part("", (tower(c, "vision_model"), *pooling(c), classifier(c)), "model")
+
+
+CLASSES = {"VideoPrismVisionModel": tower, "VideoPrismVideoModel": video, "VideoPrismForVideoClassification": classification}
+KEYS = NEUTRAL | {"attn_logit_softcapping", "apply_l2norm"}
+
+FAMILIES = {"videoprism_vision_model": Family("videoprism_vision_model", FIELDS, CLASSES, "VideoPrismVisionModel", KEYS)}

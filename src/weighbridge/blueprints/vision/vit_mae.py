@@ -1,0 +1,118 @@
+"""The masked autoencoder, and Pixio after it: vision transformers trained to draw what they do not see.
+
+Source: arXiv 2111.06377 (MAE), 2512.15715 (Pixio); names as in transformers 5.23.0,
+models/vit_mae/modeling_vit_mae.py and models/pixio/modeling_pixio.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.feature_maps import CHANNELS
+from weighbridge.blueprints.modules.vit_common import FIELDS, HEAD_DIM, NEUTRAL, QKV_BIAS, SQUARE_PATCH, layer, patches, projection, token
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, choice, derived, sides, size
+from weighbridge.core.parts import layer_norm, linear
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Part, Stream, Tensor, Untold
+
+
+def kept(mask_ratio: object) -> tuple[int, int] | None:
+    """Read which fraction of the patches is seen, if it is one that floating point has no say in.
+
+    >>> kept(0.75), kept(0.9)
+    ((1, 4), None)
+    """
+    if type(mask_ratio) not in (int, float):
+        return None
+    above, below = (1 - mask_ratio).as_integer_ratio()  # type: ignore[operator]
+    return (above, below) if below <= 1024 else None
+
+
+MAE = (
+    *(field for field in FIELDS if field.word not in ("labels", "patch_height", "patch_width")),
+    *SQUARE_PATCH,
+    size("decoder_hidden", "decoder_hidden_size", 512, "E", "hidden size of the decoder"),
+    size("decoder_mlp", "decoder_intermediate_size", 2048, "J", "intermediate size of the decoder"),
+    size("decoder_layers", "decoder_num_hidden_layers", 8, "K", "layers of the decoder"),
+    size("decoder_heads", "decoder_num_attention_heads", 16, "B", "attention heads of the decoder"),
+    size("decoder_head_dim", "head_dim", lambda c: exact(c.decoder_hidden, c.decoder_heads), "G", "width of a head"),
+    choice("kept", "mask_ratio", 0.75, read=kept),
+)
+PIXIO = (
+    size("hidden", "hidden_size", 1280, "H", "hidden size"),
+    size("ratio", "mlp_ratio", 4, "F", "how often wider the feed-forward network is"),
+    derived("mlp", lambda c: c.hidden * c.ratio, "mlp_ratio"),
+    size("layers", "num_hidden_layers", 32, "L", "layers"),
+    size("heads", "num_attention_heads", 16, "A", "attention heads"),
+    *(
+        HEAD_DIM,
+        *sides("image", "image_size", 256, "R", "side of the image"),
+        *(f for f in FIELDS if f.key == "patch_size"),
+        CHANNELS,
+        QKV_BIAS,
+    ),
+    size("tokens", "n_cls_tokens", 8, "K", "class tokens"),
+)
+
+
+def seen(c: Sizes) -> Stream:
+    """Tell the tokens of the encoder: a class token, and the patches that are not masked."""
+    if c.kept is None:
+        return Untold("how many patches are masked hangs on how mask_ratio is rounded")
+    number: Size = patches(c) * c.kept[0] // c.kept[1] + 1
+    return number
+
+
+def mae(c: Sizes, name: str = "") -> Part:
+    """Describe ViTMAEModel; its positions are sines and not learned, but parameters all the same."""
+    H = c.hidden
+    embeddings = Part("embeddings", (
+        token("cls_token", H),
+        Tensor("position_embeddings", (1, patches(c) + 1, H), "embedding", frozen=True),
+        Part("patch_embeddings", (projection(c),), "embeddings"),
+    ), "embeddings")  # fmt: skip
+    return Part(name, (embeddings, layer(c), layer_norm("layernorm", H)), "backbone" if name else "model", stream=seen(c))
+
+
+def pre_training(c: Sizes) -> Part:
+    """Describe ViTMAEForPreTraining: a narrower transformer sees all places and draws their pixels."""
+    E = c.decoder_hidden
+    inner = Sizes(
+        hidden=E, mlp=c.decoder_mlp, layers=c.decoder_layers, heads=c.decoder_heads, head_dim=c.decoder_head_dim, qkv_bias=c.qkv_bias
+    )
+    decoder = Part("decoder", (
+        token("mask_token", E),
+        Tensor("decoder_pos_embed", (1, patches(c) + 1, E), "embedding", frozen=True),
+        linear("decoder_embed", c.hidden, E, stream=seen(c)),
+        layer(inner, "decoder_layers"),
+        layer_norm("decoder_norm", E),
+        linear("decoder_pred", E, c.patch_height * c.patch_width * c.channels),
+    ), "decoder", stream=patches(c) + 1)  # fmt: skip
+    return Part("", (mae(c, "vit"), decoder), "model")
+
+
+def pixio(c: Sizes, name: str = "") -> Part:
+    """Describe PixioModel: several class tokens."""
+    H = c.hidden
+    learned = token("cls_token", H, c.tokens), token("position_embeddings", H, patches(c) + c.tokens)
+    embeddings = Part("embeddings", (*learned, Part("patch_embeddings", (projection(c),), "embeddings")), "embeddings")
+    children = (embeddings, layer(c), layer_norm("layernorm", H))
+    return Part(name, children, "backbone" if name else "model", stream=patches(c) + c.tokens)
+
+
+def pixio_backbone(c: Sizes) -> Part:
+    """Describe PixioBackbone: a norm of its own for the maps that it hands on."""
+    return Part("", (pixio(c, "pixio"), layer_norm("layernorm", c.hidden)), "model", stream=patches(c) + c.tokens)
+
+
+FAMILIES = {
+    "vit_mae": Family(
+        "vit_mae", MAE, {"ViTMAEModel": mae, "ViTMAEForPreTraining": pre_training}, "ViTMAEModel", NEUTRAL | {"norm_pix_loss"}
+    ),
+    "pixio": Family(
+        "pixio",
+        PIXIO,
+        {"PixioModel": pixio, "PixioBackbone": pixio_backbone},
+        "PixioModel",
+        NEUTRAL | {"apply_layernorm", "reshape_hidden_states"},
+    ),
+}

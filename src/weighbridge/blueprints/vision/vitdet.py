@@ -1,0 +1,77 @@
+"""ViTDet: a plain vision transformer as the backbone of a detector, with windows and bottlenecks in layers that the config names.
+
+Source: arXiv 2203.16527; names as in transformers 5.23.0, models/vitdet/modeling_vitdet.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.detection.sam_vision import windowed
+from weighbridge.blueprints.modules.feature_maps import CHANNELS
+from weighbridge.blueprints.modules.vit_common import (
+    HEADS,
+    HIDDEN,
+    IMAGE,
+    LAYERS,
+    NEUTRAL,
+    PATCH,
+    QKV_BIAS,
+    WHOLE_HEADS,
+    feed_forward,
+    grid,
+    patches,
+    projection,
+    token,
+)
+from weighbridge.blueprints.vision.dinov2 import RATIO, WIDENED
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes, fact, listed, sides, size, switch
+from weighbridge.core.parts import conv2d, layer_norm, stack
+from weighbridge.core.tree import Node, Part
+
+
+def kinds(c: Sizes) -> list[tuple[bool, bool]]:
+    """Tell of each layer whether it looks in windows, and whether a bottleneck follows it."""
+    return [(index in c.in_windows and c.window > 0, index in c.with_bottleneck) for index in range(c.layers)]
+
+
+FIELDS = (
+    *(HIDDEN, RATIO, WIDENED, LAYERS, HEADS, WHOLE_HEADS, *IMAGE, *PATCH, CHANNELS, QKV_BIAS),
+    *sides("trained", "pretrain_image_size", 224, "T", "side of the images in training"),
+    size("window", "window_size", 0, "W", "side of an attention window", minimum=0),
+    listed("in_windows", "window_block_indices", lambda c: []),
+    listed("with_bottleneck", "residual_block_indices", lambda c: []),
+    switch("absolute", "use_absolute_position_embeddings", True),
+    switch("relative", "use_relative_position_embeddings", False),
+    fact("kinds", kinds),
+)
+
+
+def bottleneck(c: Sizes) -> Part:
+    """Describe three convolutions by way of half the width."""
+    H, half = c.hidden, c.hidden // 2
+    return Part("residual", (
+        conv2d("conv1", H, half, 1, bias=False), layer_norm("norm1", half),
+        conv2d("conv2", half, half, 3, bias=False), layer_norm("norm2", half),
+        conv2d("conv3", half, H, 1, bias=False), layer_norm("norm3", H),
+    ), "convolution")  # fmt: skip
+
+
+def layer(c: Sizes, kind: tuple[bool, bool]) -> tuple[Node, ...]:
+    """Describe a layer of one kind."""
+    H, (window, residual) = c.hidden, kind
+    attends = windowed(c, "attention", grid(c), window=window)
+    return (layer_norm("norm1", H), attends, layer_norm("norm2", H), feed_forward(c), *((bottleneck(c),) if residual else ()))
+
+
+def vitdet(c: Sizes) -> Part:
+    """Describe VitDetModel and VitDetBackbone; its table of positions fits the images in training."""
+    trained = (c.trained_height // c.patch_height) * (c.trained_width // c.patch_width)
+    table = (token("position_embeddings", c.hidden, trained + 1),) if c.absolute else ()
+    embeddings = Part("embeddings", (*table, projection(c)), "embeddings")
+    layers = stack("layer", c.kinds, c.layers, lambda kind: layer(c, kind))
+    return Part("", (embeddings, Part("encoder", layers, "encoder")), "model", stream=patches(c))
+
+
+CLASSES = {"VitDetModel": vitdet, "VitDetBackbone": vitdet}
+
+FAMILIES = {"vitdet": Family("vitdet", FIELDS, CLASSES, "VitDetModel", NEUTRAL | {"dropout_prob"})}

@@ -1,0 +1,93 @@
+"""ViTPose: a vision transformer over padded patches, perhaps with experts for data sets, and a head that draws heat maps.
+
+Source: arXiv 2204.12484 and 2212.04246; names as in transformers 5.23.0,
+models/vitpose_backbone/modeling_vitpose_backbone.py and models/vitpose/modeling_vitpose.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.composite import composed, submodel, under
+from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, transposed
+from weighbridge.blueprints.modules.stage_fields import number
+from weighbridge.blueprints.modules.vit_common import (
+    HEADS,
+    HIDDEN,
+    LAYERS,
+    NEUTRAL,
+    QKV_BIAS,
+    WHOLE_HEADS,
+    grid,
+    patches,
+    split_attention,
+    token,
+)
+from weighbridge.blueprints.vision.dinov2 import RATIO, WIDENED
+from weighbridge.config.family import Family
+from weighbridge.config.fields import LABELS, Sizes, sides, size, switch
+from weighbridge.core.parts import batch_norm, conv2d, layer_norm, linear
+from weighbridge.core.tree import Part
+
+BACKBONE = (
+    *(HIDDEN, RATIO, WIDENED, LAYERS, HEADS, WHOLE_HEADS, CHANNELS, QKV_BIAS),
+    *sides("image", "image_size", (256, 192), "R", "side of the image"),
+    *sides("patch", "patch_size", (16, 16), "P", "side of a patch"),
+    number("experts", "num_experts", 1),
+    size("part", "part_features", 256, "X", "width of an expert's part"),
+)
+POSE = (
+    composed("backbone", "backbone_config", "vitpose_backbone", absent={"out_indices": [4]}),
+    size("scale", "scale_factor", 4, "S", "how often wider and higher the maps are"),
+    switch("simple", "use_simple_decoder", True),
+    LABELS,
+)
+
+
+def padded(c: Sizes) -> Grid:
+    """Return the map of patches of an image with two pixels of padding on each side."""
+    rows = (c.image_height + 4 - c.patch_height) // c.patch_height + 1
+    return rows, (c.image_width + 4 - c.patch_width) // c.patch_width + 1
+
+
+def layer(c: Sizes) -> Part:
+    """Describe a layer; of several experts all are run, and the data set's is kept."""
+    H, own = c.hidden, 0 if c.experts == 1 else c.part
+    experts = Part("experts", tuple(linear(str(i), c.mlp, c.part) for i in range(c.experts)), "experts") if c.experts > 1 else None
+    mlp = Part("mlp", (linear("fc1", H, c.mlp), linear("fc2", c.mlp, H - own), *((experts,) if experts else ())), "feed_forward")
+    norms = layer_norm("layernorm_before", H), layer_norm("layernorm_after", H)
+    return Part("layer", (split_attention(c), mlp, *norms), "layer", repeat=c.layers)
+
+
+def encoder(c: Sizes) -> Part:
+    """Describe VitPoseBackboneEncoder: only the layers, over as many vectors as one gives it."""
+    return Part("", (layer(c),), "encoder", stream="seq")
+
+
+def backbone(c: Sizes) -> Part:
+    """Describe VitPoseBackbone; the first position is that of a class token that is not there."""
+    patch = conv2d("projection", c.channels, c.hidden, (c.patch_height, c.patch_width))
+    table = token("position_embeddings", c.hidden, patches(c) + 1)
+    embeddings = Part("embeddings", (table, Part("patch_embeddings", (patch,), "embeddings")), "embeddings")
+    children = embeddings, Part("encoder", (layer(c),), "encoder"), layer_norm("layernorm", c.hidden)
+    return Part("", children, "model", stream=area(padded(c)))
+
+
+def pose(c: Sizes) -> Part:
+    """Describe VitPoseForPoseEstimation: one map per point of the body."""
+    inner = c.backbone
+    H, places = inner.hidden, area(grid(inner))
+    simple = (conv2d("conv", H, c.labels, 3, positions=places * c.scale * c.scale),)
+    classic = (
+        transposed("deconv1", H, 256, 4, places, bias=False), batch_norm("batchnorm1", 256),
+        transposed("deconv2", 256, 256, 4, 4 * places, bias=False), batch_norm("batchnorm2", 256),
+        conv2d("conv", 256, c.labels, 1, positions=16 * places),
+    )  # fmt: skip
+    head = Part("head", simple if c.simple else classic, "head")
+    return Part("", (under("backbone", submodel(inner, "Backbone")), head), "model")
+
+
+FAMILIES = {
+    "vitpose_backbone": Family(
+        "vitpose_backbone", BACKBONE, {"VitPoseBackboneEncoder": encoder, "VitPoseBackbone": backbone}, "VitPoseBackbone", NEUTRAL
+    ),
+    "vitpose": Family("vitpose", POSE, {"VitPoseForPoseEstimation": pose}, "VitPoseForPoseEstimation", NEUTRAL),
+}

@@ -1,0 +1,135 @@
+"""Vision transformers that cut a video into cubes: ViViT and VideoMAE.
+
+Source: arXiv 2103.15691 (ViViT), 2203.12602 (VideoMAE); names as in transformers 5.23.0,
+models/{vivit,videomae}/modeling_*.py.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.feature_maps import CHANNELS
+from weighbridge.blueprints.modules.stage_fields import numbers
+from weighbridge.blueprints.modules.vit_common import (
+    FIELDS,
+    HEADS,
+    HIDDEN,
+    IMAGE,
+    LAYERS,
+    MLP,
+    NEUTRAL,
+    PATCH,
+    POOLED,
+    WHOLE_HEADS,
+    classifier,
+    cubes,
+    layer,
+    patches,
+    split_attention,
+    split_layer,
+    token,
+)
+from weighbridge.config.family import Family
+from weighbridge.config.fields import LABELS, Sizes, size, switch
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import layer_norm, linear
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Part, Stream, Untold
+
+VIVIT = (
+    *(field for field in FIELDS if field.key != "patch_size"),
+    size("frames", "num_frames", 32, "T", "frames"),
+    numbers("tubelet", "tubelet_size", (2, 16, 16)),
+    size("pooled_width", "pooler_output_size", lambda c: c.hidden, "O", "width of the pooled output"),
+    POOLED,
+)
+VIDEOMAE = (
+    *(HIDDEN, MLP, LAYERS, HEADS, WHOLE_HEADS, *IMAGE, *PATCH, CHANNELS, LABELS),
+    size("frames", "num_frames", 16, "T", "frames"),
+    size("tubelet", "tubelet_size", 2, "U", "frames of a cube"),
+    switch("qv_bias", "qv_bias", True, "qkv_bias"),
+    switch("mean", "use_mean_pooling", True),
+    size("decoder_hidden", "decoder_hidden_size", 384, "E", "hidden size of the decoder"),
+    size("decoder_mlp", "decoder_intermediate_size", 1536, "J", "intermediate size of the decoder"),
+    size("decoder_layers", "decoder_num_hidden_layers", 4, "K", "layers of the decoder"),
+    size("decoder_heads", "decoder_num_attention_heads", 6, "B", "attention heads of the decoder"),
+)
+
+
+def vivit(c: Sizes, *, pooled: bool, name: str = "") -> Part:
+    """Describe VivitModel: cubes of several frames behind a class token, with a position for each."""
+    if len(c.tubelet) != 3:
+        raise ConfigError("expected frames, height and width of a cube", key="tubelet_size", value=list(c.tubelet))
+    H, (frames, height, width) = c.hidden, c.tubelet
+    places: Size = c.frames // frames * (c.image_height // height) * (c.image_width // width)
+    learned = token("cls_token", H), token("position_embeddings", H, places + 1)
+    embedded = Part("patch_embeddings", (cubes("projection", c, c.tubelet, places),), "embeddings")
+    pooler = (Part("pooler", (linear("dense", H, c.pooled_width),), "pooler", stream="one"),) if pooled else ()
+    children = (Part("embeddings", (*learned, embedded), "embeddings"), layer(c), layer_norm("layernorm", H), *pooler)
+    return Part(name, children, "backbone" if name else "model", stream=places + 1)
+
+
+def vivit_model(c: Sizes) -> Part:
+    """Describe VivitModel: with a pooler unless that is left out."""
+    return vivit(c, pooled=c.pooled)
+
+
+def vivit_classification(c: Sizes) -> Part:
+    """Describe VivitForVideoClassification: one output per label on the class token."""
+    return Part("", (vivit(c, pooled=False, name="vivit"), classifier(c)), "model")
+
+
+def places(c: Sizes) -> Size:
+    """Count the cubes of a video."""
+    result: Size = patches(c) * (c.frames // c.tubelet)
+    return result
+
+
+def videomae(c: Sizes, name: str = "", *, seen: Stream | None = None) -> Part:
+    """Describe VideoMAEModel: no class token, positions that are no parameters; keys have no bias."""
+    kernel = c.tubelet, c.patch_height, c.patch_width
+    embedded = Part("patch_embeddings", (cubes("projection", c, kernel, places(c)),), "embeddings")
+    layers = split_layer(c, attends=split_attention(c, (c.qv_bias, False, c.qv_bias)))
+    last = () if c.mean else (layer_norm("layernorm", c.hidden),)
+    children = (Part("embeddings", (embedded,), "embeddings"), Part("encoder", (layers,), "encoder"), *last)
+    return Part(name, children, "backbone" if name else "model", stream=places(c) if seen is None else seen)
+
+
+def videomae_pre_training(c: Sizes) -> Part:
+    """Describe VideoMAEForPreTraining: a narrower transformer draws the pixels of the cubes that are masked."""
+    E, masked = c.decoder_hidden, Untold("the caller says which cubes of a video are masked")
+    inner = Sizes(hidden=E, mlp=c.decoder_mlp, layers=c.decoder_layers, heads=c.decoder_heads, head_dim=exact(E, c.decoder_heads))
+    layers = split_layer(inner, attends=split_attention(inner, (c.qv_bias, False, c.qv_bias)))._replace(name="decoder_layers")
+    head = linear("head", E, c.channels * c.tubelet * c.patch_height * c.patch_width, stream=masked)
+    return Part("", (
+        token("mask_token", E),
+        videomae(c, "videomae", seen=masked),
+        linear("encoder_to_decoder", c.hidden, E, bias=False, stream=masked),
+        Part("decoder", (layers, layer_norm("norm", E), head), "decoder", stream=places(c)),
+    ), "model")  # fmt: skip
+
+
+def videomae_classification(c: Sizes) -> Part:
+    """Describe VideoMAEForVideoClassification: one output per label on the mean of all cubes, or on the first."""
+    norm = (layer_norm("fc_norm", c.hidden),) if c.mean else ()
+    return Part("", (videomae(c, "videomae"), *norm, classifier(c)), "model")
+
+
+FAMILIES = {
+    "vivit": Family(
+        "vivit",
+        VIVIT,
+        {"VivitModel": vivit_model, "VivitForVideoClassification": vivit_classification},
+        "VivitModel",
+        NEUTRAL | {"pooler_act"},
+    ),
+    "videomae": Family(
+        "videomae",
+        VIDEOMAE,
+        {
+            "VideoMAEModel": videomae,
+            "VideoMAEForPreTraining": videomae_pre_training,
+            "VideoMAEForVideoClassification": videomae_classification,
+        },
+        "VideoMAEModel",
+        NEUTRAL | {"norm_pix_loss"},
+    ),
+}

@@ -1,0 +1,106 @@
+"""V-JEPA 2: an encoder of videos with rotary positions, a narrower one that predicts its vectors, and a pooler that attends.
+
+Source: arXiv 2506.09985; names as in transformers 5.23.0, models/vjepa2/modeling_vjepa2.py. Its arithmetic is that of a call
+without masks: the predictor sees every cube as context and again as target.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.stage_fields import number, ratio, scaled
+from weighbridge.blueprints.modules.vit_common import NEUTRAL, QKV_BIAS, cubes, token
+from weighbridge.config.family import Family
+from weighbridge.config.fields import LABELS, Sizes, derived, size, told
+from weighbridge.core.parts import attend, layer_norm, linear
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Node, Part, Tensor
+
+FIELDS = (
+    size("hidden", "hidden_size", 1024, "H", "hidden size"),
+    size("layers", "num_hidden_layers", 24, "L", "layers"),
+    size("heads", "num_attention_heads", 16, "A", "attention heads"),
+    derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_attention_heads"),
+    ratio("ratio", "mlp_ratio", 4.0),
+    size("image", "crop_size", 256, "R", "side of the image", "image_size"),
+    size("patch", "patch_size", 16, "P", "side of a patch"),
+    size("channels", "in_chans", 3, "N", "image channels"),
+    number("frames", "frames_per_clip", 64),
+    number("tubelet", "tubelet_size", 2),
+    # Fewer frames than a cube has are repeated, each as often as the cube is deep.
+    told("depth", lambda c: c.frames // c.tubelet or c.frames),
+    size("poolers", "num_pooler_layers", 3, "K", "layers of the pooler", minimum=0),
+    size("predictor_hidden", "pred_hidden_size", 384, "E", "hidden size of the predictor"),
+    size("predictor_layers", "pred_num_hidden_layers", 12, "M", "layers of the predictor"),
+    size("predictor_heads", "pred_num_attention_heads", 12, "B", "attention heads of the predictor"),
+    size("masks", "pred_num_mask_tokens", 10, "Q", "mask tokens"),
+    ratio("predictor_ratio", "pred_mlp_ratio", 4.0),
+    LABELS,
+    QKV_BIAS,
+)
+
+
+def feed_forward(hidden: Size, by: tuple[int, int]) -> Part:
+    """Describe two linear maps, between which the width is multiplied."""
+    inner = scaled(hidden, by)
+    return Part("mlp", (linear("fc1", hidden, inner), linear("fc2", inner, hidden)), "feed_forward")
+
+
+def layer(c: Sizes, hidden: Size, heads: Size, by: tuple[int, int]) -> tuple[Node, ...]:
+    """Describe a layer of the encoder or the predictor."""
+    attention = Part("attention", (
+        *(linear(name, hidden, hidden, bias=c.qkv_bias) for name in ("query", "key", "value")),
+        linear("proj", hidden, hidden),
+        attend(heads=heads, head_dim=exact(hidden, heads)),
+    ), "self_attention")  # fmt: skip
+    return layer_norm("norm1", hidden), attention, layer_norm("norm2", hidden), feed_forward(hidden, by)
+
+
+def places(c: Sizes) -> Size:
+    """Count the cubes of a clip."""
+    across: Size = c.image // c.patch
+    depth: Size = c.depth
+    return across * across * depth
+
+
+def vjepa2(c: Sizes, name: str = "") -> Part:
+    """Describe VJEPA2Model; where it is a backbone, the predictor does not run."""
+    H, E, seen = c.hidden, c.predictor_hidden, places(c)
+    embedded = Part("patch_embeddings", (cubes("proj", c, (c.tubelet, c.patch, c.patch), seen),), "embeddings")
+    encoder = Part("encoder", (
+        Part("embeddings", (embedded,), "embeddings"),
+        Part("layer", layer(c, H, c.heads, c.ratio), "layer", repeat=c.layers),
+        layer_norm("layernorm", H),
+    ), "encoder", stream=seen)  # fmt: skip
+    masks = Tensor("mask_tokens", (c.masks, 1, 1, E), "embedding")
+    predictor = Part("predictor", (
+        Part("embeddings", (masks, linear("predictor_embeddings", H, E, stream=seen)), "embeddings"),
+        Part("layer", layer(c, E, c.predictor_heads, c.predictor_ratio), "layer", repeat=c.predictor_layers),
+        layer_norm("layernorm", E),
+        linear("proj", E, H, stream=seen),
+    ), "decoder", stream=seen + seen, given="targets" if name else None)  # fmt: skip
+    return Part(name, (encoder, predictor), "backbone" if name else "model")
+
+
+def pooling(c: Sizes) -> Part:
+    """Describe the pooler: layers over all cubes, then one learned vector that looks at them."""
+    H, seen = c.hidden, places(c)
+    own = tuple(linear(name, H, H, stream=seen) for name in ("k_proj", "v_proj"))
+    asked = attend(heads=c.heads, head_dim=c.head_dim, queries=1, keys=seen)
+    among = attend(heads=c.heads, head_dim=c.head_dim)
+    crossed = Part("cross_attn", (*own, linear("q_proj", H, H), asked), "cross_attention")
+    looked = Part("self_attn", (*own, linear("q_proj", H, H), linear("out_proj", H, H), among), "self_attention")
+    last = layer_norm("layer_norm2", H), feed_forward(H, (4, 1))
+    return Part("pooler", (
+        token("query_tokens", H),
+        Part("cross_attention_layer", (layer_norm("layer_norm1", H), crossed, *last), "layer", stream="one"),
+        Part("self_attention_layers", (layer_norm("layer_norm1", H), looked, *last), "layer", repeat=c.poolers, stream=seen),
+    ), "pooler")  # fmt: skip
+
+
+def classification(c: Sizes) -> Part:
+    """Describe VJEPA2ForVideoClassification: one output per label on the pooled vector."""
+    return Part("", (vjepa2(c, "vjepa2"), pooling(c), linear("classifier", c.hidden, c.labels, stream="one")), "model")
+
+
+CLASSES = {"VJEPA2Model": vjepa2, "VJEPA2ForVideoClassification": classification}
+
+FAMILIES = {"vjepa2": Family("vjepa2", FIELDS, CLASSES, "VJEPA2Model", NEUTRAL | {"pred_zero_init_mask_tokens"})}
