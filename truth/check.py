@@ -58,6 +58,18 @@ class Outcome(NamedTuple):
     failure: Failure | None
     seconds: float
 
+    def partly(self, *, flops: bool) -> str:
+        """Say why an agreement is worth less than it looks, or nothing: no pass was compared, or most draws were refused.
+
+        >>> Outcome("bert", "BertModel", 3, 0, (), "", "no input", None, 1.0).partly(flops=True)
+        'no forward pass was compared'
+        """
+        if flops and not self.passes:
+            return "no forward pass was compared"
+        if len(self.refused) > self.configs:
+            return "most draws were refused: the type needs a recipe"
+        return ""
+
 
 def check(model_type: str, class_name: str, *, n: int, seed: str, flops: bool = True, due: float | None = None) -> Outcome:
     """Hold one class to the live one on its default config and *n* random ones.

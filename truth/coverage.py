@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +21,10 @@ def buildable() -> dict[str, list[str]]:
     return {name: built for name, found in census.read().items() if (built := [cls for cls, reason in found.items() if not reason])}
 
 
-def work(seed: str, n: int) -> list[tuple[str, str, str, int]]:
-    """Return what is to be checked: every buildable class that a blueprint claims."""
-    known = buildable()
+def work(seed: str, n: int, types: Iterable[str] = ()) -> list[tuple[str, str, str, int]]:
+    """Return what is to be checked: every buildable class that a blueprint claims, of *types* or of all."""
+    only = set(types)
+    known = {name: built for name, built in buildable().items() if not only or name in only}
     claimed = {name: set(family(name).classes) for name in MODULES}
     return [(name, cls, seed, n) for name, names in known.items() for cls in names if cls in claimed.get(name, ())]
 
@@ -33,11 +34,17 @@ def one(model_type: str, class_name: str, seed: str, n: int) -> Outcome:
     return check(model_type, class_name, n=n, seed=seed, flops=False)
 
 
-def summary(outcomes: Iterable[Outcome], *, seed: str, n: int) -> dict[str, Any]:
-    """Count agreeing classes and types against all that can be built."""
+def summary(outcomes: Sequence[Outcome], *, seed: str, n: int, before: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Count agreeing classes and types against all that can be built; the rows of types not checked are kept as they were *before*."""
     known = buildable()
     exact: dict[str, list[str]] = {}
     differ: dict[str, str] = {}
+    if before is not None:
+        renewed = {outcome.model_type for outcome in outcomes}
+        exact = {
+            name: _exact_before(before, name, known) for name, (count, _) in before["by_type"].items() if count and name not in renewed
+        }
+        differ = {name: why for name, why in before["differ"].items() if name.split()[0] not in renewed}
     for outcome in outcomes:
         if outcome.class_name not in known.get(outcome.model_type, ()):
             continue
@@ -49,7 +56,7 @@ def summary(outcomes: Iterable[Outcome], *, seed: str, n: int) -> dict[str, Any]
     whole = [name for name, names in known.items() if len(exact.get(name, ())) == len(names)]
     return {
         "library": "transformers 5.23.0",
-        "command": f"python -m truth coverage --n {n} --seed {seed}",
+        "command": before["command"] if before else f"python -m truth coverage --n {n} --seed {seed}",
         "configs": f"the default of each class and {n} random ones",
         "classes": sum(map(len, known.values())),
         "classes_exact": sum(map(len, exact.values())),
@@ -60,6 +67,11 @@ def summary(outcomes: Iterable[Outcome], *, seed: str, n: int) -> dict[str, Any]
         "missing": {name: [cls for cls in known[name] if cls not in found] for name, found in exact.items() if name not in whole},
         "differ": differ,
     }
+
+
+def _exact_before(before: dict[str, Any], name: str, known: dict[str, list[str]]) -> list[str]:
+    missing = before["missing"].get(name, ())
+    return [cls for cls in known.get(name, ()) if cls not in missing]
 
 
 def write(found: dict[str, Any]) -> None:

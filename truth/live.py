@@ -81,6 +81,20 @@ def live_class(model_type: str, class_name: str) -> Any:
     raise RefusedError(f"{model_type} has no class {class_name!r}")
 
 
+def general_keys() -> set[str]:
+    """Return the keys that every config of the library has."""
+    _libraries()
+    return set(import_module("transformers").PreTrainedConfig.__dataclass_fields__)
+
+
+def value(config: Any, key: str) -> Any:
+    """Return what a live config says under a key, or None if it has none, or one for each layer."""
+    try:
+        return getattr(config, key, None)
+    except Exception:  # a config whose layers differ refuses to give one value
+        return None
+
+
 @cache
 def modules(model_type: str) -> list[Any]:
     """Return the modules in which a model type's classes may stand."""

@@ -85,7 +85,7 @@ def _tried(model_type: str, class_name: str, raw: dict[str, Any], todo: tuple[Ch
     for change in todo:
         raw = changed(raw, change)
     try:
-        with _hurried():
+        with hurried():
             theirs = live.listing(live.build(model_type, class_name, raw))
     except (RefusedError, TimeoutError):
         return None
@@ -116,7 +116,7 @@ def _bases(model_type: str, class_name: str, seed: str) -> list[dict[str, Any]]:
 
 
 @contextmanager
-def _hurried() -> Iterator[None]:
+def hurried() -> Iterator[None]:
     """Leave the values of weights out, which nobody looks at, and give up after a while."""
 
     def stop(number: int, frame: object) -> None:

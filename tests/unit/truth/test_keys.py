@@ -1,0 +1,38 @@
+"""Every alias, boolean and null of a config class against what the live class made of it when it was recorded."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from truth import trials
+from weighbridge import model
+from weighbridge.core.errors import WeighbridgeError
+
+ENTRIES = [pytest.param(entry, id=f"{name}-{entry['type']}") for name in ("aliases", "flips") for entry in trials.read(name)]
+assert ENTRIES
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_every_key_makes_what_the_live_class_makes(entry: dict[str, Any]) -> None:
+    """Equal, or refused; a refusal that was not there when the truth was recorded is a step back."""
+    digests: dict[Any, str] = {}
+    for class_name, raw, expected, refused in trials.recorded(entry):
+        try:
+            found = model(raw, class_name)
+        except WeighbridgeError as error:
+            if refused:
+                continue
+            raise AssertionError(f"{class_name} {raw}: {error}") from error
+        key = (class_name, found.tree)
+        if key not in digests:
+            digests[key] = trials.own(found)
+        assert digests[key] == expected, f"{class_name} {raw}"
+
+
+def test_changes_are_read_as_they_were_written() -> None:
+    """A null, a text with spaces, a list: all survive the line they stand in."""
+    text = 'a=null; b.c="x y"; -d; e=[1, 2]'
+    written = trials.written(trials.Trial("C", 0, trials.understood(text)))
+    assert written == text

@@ -1,0 +1,306 @@
+"""The skeleton of a blueprint: fields, ignored keys, classes, and a tree proposed from the live class."""
+
+from __future__ import annotations
+
+import keyword
+import subprocess
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from truth import census, live
+from truth.aliases import values
+from truth.live import RefusedError
+from truth.probe import hurried
+from truth.propose import Fitter, Module, built, fields_of, known_words, merged, restricted, values_of
+from truth.trials import digest
+from weighbridge.config.fields import Field, nested
+
+KINDS = (
+    ("CrossAttention", "cross_attention"),
+    ("Attention", "self_attention"),
+    ("MLP", "feed_forward"),
+    ("FeedForward", "feed_forward"),
+    ("FFN", "feed_forward"),
+    ("Embedding", "embeddings"),
+    ("Encoder", "encoder"),
+    ("Decoder", "decoder"),
+    ("Layer", "layer"),
+    ("Block", "layer"),
+    ("Head", "head"),
+    ("Project", "projector"),
+)
+"""What a module is, by a piece of its live class's name."""
+
+ARITHMETIC = ("heads", "kv_heads", "head_dim", "active")
+"""Words that may change no tensor and still are told, since the arithmetic needs them."""
+
+HEAD = '''"""{model_type}: TODO the paper's title and the one thing that is particular about it.
+
+Source: TODO arXiv; names as in transformers {version}, models/{package}/modeling_{package}.py.
+"""
+
+from __future__ import annotations
+
+{imports}
+
+FIELDS = (
+{fields}
+)
+IGNORED_KEYS = frozenset("{ignored}".split())
+
+'''
+
+
+def skeleton(model_type: str, seed: str = "new") -> str:
+    """Return the source of a module that describes a type, as far as live classes tell it.
+
+    Raises:
+        RefusedError: None of its classes builds.
+    """
+    config = live.config_class(model_type)
+    words = known_words()
+    table = _whole_table(config, words)
+    names, ignored = census.classes(model_type), _ignored(model_type, table)
+    ignored -= {one.key for one in table if one.word in ARITHMETIC}
+    table = tuple(one for one in table if one.key not in ignored)
+    functions: dict[str, str] = {}
+    bodies = []
+    for name in names:
+        found = built(model_type, name, table, seed)
+        if not found:
+            bodies.append(f"# {name} does not build from random configs of these fields.\n")
+            continue
+        function = _function_name(name, model_type)
+        bodies.append(_described(name, function, [model for _, model in found], table, functions))
+        functions[name] = function
+    if not functions:
+        raise RefusedError(f"no class of {model_type} builds from random configs: {', '.join(names)}")
+    body = "\n\n".join(bodies)
+    package = config.__module__.split(".")[-2]
+    classes = ", ".join(f'"{name}": {function}' for name, function in functions.items())
+    text = (
+        HEAD.format(
+            model_type=model_type,
+            version=live.versions()["transformers"],
+            package=package,
+            imports=_imports(body, table),
+            fields="\n".join(_declared(one) for one in table),
+            ignored=" ".join(sorted(ignored)),
+        )
+        + body
+        + f'\n\nFAMILIES = {{"{model_type}": Family("{model_type}", FIELDS, {{{classes}}}, "{next(iter(functions))}", IGNORED_KEYS)}}\n'
+    )
+    return _formatted(text)
+
+
+def _whole_table(config: Any, words: dict[str, tuple[str, str, str]]) -> tuple[Field, ...]:
+    inner = []
+    for key, found in config.sub_configs.items():
+        if found.__name__ != "AutoConfig":
+            inner.append(nested(key.removesuffix("_config"), key, fields_of(found, words)))
+    return (*fields_of(config, words), *inner)
+
+
+def _ignored(model_type: str, table: tuple[Field, ...]) -> set[str]:
+    """Return the keys of a config class that change no tensor of its first class, each tried alone."""
+    name, config = census.classes(model_type)[0], live.config_class(model_type)
+    found = built(model_type, name, table, "ignored")
+    if not found:
+        return set()
+    raw, model = found[0]
+    before = digest(live.listing(model))
+    general = live.general_keys()
+    candidates = [key for key in config.__dataclass_fields__ if key not in general and key not in config.sub_configs]
+    return {key for key in candidates if not _matters(model_type, name, raw, key, getattr(model.config, key, None), before)}
+
+
+def _matters(model_type: str, class_name: str, raw: dict[str, Any], key: str, value: Any, before: str) -> bool:
+    """Say whether some other value of a key changes the tensors; one that the class never builds with may."""
+    if isinstance(value, (str, float)):
+        return False
+    accepted = False
+    for other in values(value):
+        try:
+            with hurried():
+                after = digest(live.listing(live.build(model_type, class_name, {**raw, key: other})))
+        except (RefusedError, TimeoutError):
+            continue
+        accepted = True
+        if after != before:
+            return True
+    return not accepted and not key.endswith(("_token_id", "_index"))
+
+
+def _declared(one: Field) -> str:
+    if one.kind == "nested":
+        inner = "\n".join(_declared(field) for field in one.fields)
+        return f'    nested("{one.word}", "{one.key}", (\n{inner}\n    )),'
+    if one.kind == "switch":
+        return f'    switch("{one.word}", "{one.key}", {one.default}),'
+    maker = "optional" if one.nullable else "size"
+    return f'    {maker}("{one.word}", "{one.key}", {one.default}, "{one.letter}", "{one.meaning}"),'
+
+
+def _function_name(class_name: str, model_type: str) -> str:
+    """Return a name for the function of a class.
+
+    >>> _function_name("BertForMaskedLM", "bert"), _function_name("BertModel", "bert")
+    ('for_masked_lm', 'model')
+    """
+    plain = "".join(piece for piece in model_type if piece.isalnum()).lower()
+    rest = class_name[len(plain) :] if class_name.lower().startswith(plain) else class_name
+    made = "".join(f"_{c.lower()}" if c.isupper() and (i == 0 or not rest[i - 1].isupper()) else c.lower() for i, c in enumerate(rest))
+    name = made.strip("_") or "model"
+    return f"{name}_" if keyword.iskeyword(name) else name
+
+
+def _described(class_name: str, function: str, models: Sequence[Any], table: tuple[Field, ...], known: dict[str, str]) -> str:
+    sizes, switches = values_of(models, table)
+    for one in table:
+        if one.kind == "nested":
+            inner_sizes, inner_switches = values_of([_Inner(model, one.key) for model in models], one.fields, f"c.{one.word}.")
+            sizes, switches = sizes | inner_sizes, switches | inner_switches
+    fitter = Fitter(sizes, switches)
+    root = merged(models)
+    inside = _joined(_children(root, fitter, known))
+    return f'def {function}(c: Sizes) -> Part:\n    """Describe {class_name}."""\n    return Part("", ({inside}), "model")\n'
+
+
+class _Inner:
+    """A model as its sub-config sees it."""
+
+    def __init__(self, model: Any, key: str) -> None:
+        self.config = getattr(model.config, key)
+
+
+def _children(node: Module, fitter: Fitter, known: dict[str, str]) -> Iterator[str]:
+    """Yield the source of a module's tensors and of the modules in it; what holds no tensor is left out."""
+    for name, shapes in node.tensors.items():
+        role = "buffer" if name in node.buffers else "bias" if name.endswith("bias") else "weight"
+        yield _if(f'Tensor("{name}", {_shape(shapes, fitter)}, "{role}"{_tie(node, name)})', set(shapes), node.held, fitter)
+    for child in node.children.values():
+        if _holds(child):
+            yield from (_if(piece, child.held, node.held, fitter) for piece in _part(child, fitter, known))
+    if "Attention" in node.kind and sum(child.kind == "Linear" for child in node.children.values()) > 1:
+        yield "attend(heads=c.heads, head_dim=c.head_dim)"
+
+
+def _layers(node: Module, fitter: Fitter, known: dict[str, str]) -> Iterator[str]:
+    """Yield the source of a list of modules, one part for each kind of them, which stands where copies of it do."""
+    kinds: dict[Any, dict[int, list[int]]] = {}
+    for index, child in enumerate(node.children.values()):
+        for number in sorted(child.held):
+            kinds.setdefault(_names(child, number), {}).setdefault(number, []).append(index)
+    children, everywhere = list(node.children.values()), sorted(node.held)
+    for places in kinds.values():
+        first = restricted({number: children[indices[0]] for number, indices in places.items()})
+        count = tuple(len(places.get(number, ())) for number in everywhere)
+        inside = _leaf(first, fitter, "") + ", " if _leaf(first, fitter, "") else _joined(_children(first, fitter, known))
+        kind = next((kind for piece, kind in KINDS if piece in first.kind), "layer")
+        repeat = fitter.expression(count, everywhere) if len(kinds) == 1 else "TODO"
+        if len(kinds) > 1:
+            yield f"\n# at {'; '.join(str(places.get(number, [])) for number in everywhere)}\n"
+        yield f'Part("{node.name}", ({inside}), "{kind}", repeat={repeat})'
+
+
+def _is_list(node: Module) -> bool:
+    """Say whether a module is a list of which configs have more or less, or equal members."""
+    children = list(node.children.values())
+    if not children or node.tensors or not all(child.name.isdigit() and _holds(child) for child in children):
+        return False
+    return node.kind != "Sequential" or len({_names(child, number) for child in children for number in child.held}) == 1 < len(children)
+
+
+def _names(node: Module, number: int) -> Any:
+    """Return what tells one kind of layer from another in a config: classes and names, not shapes."""
+    tensors = tuple(name for name, shapes in node.tensors.items() if number in shapes)
+    return node.kind, tensors, tuple((name, _names(child, number)) for name, child in node.children.items() if number in child.held)
+
+
+def _holds(node: Module) -> bool:
+    return bool(node.tensors) or any(_holds(child) for child in node.children.values())
+
+
+def _part(node: Module, fitter: Fitter, known: dict[str, str]) -> Iterator[str]:
+    simple = _leaf(node, fitter, node.name)
+    kind = next((kind for piece, kind in KINDS if piece in node.kind), "block")
+    if simple:
+        yield simple
+    elif node.kind in known:
+        yield f'{known[node.kind]}(c)._replace(name="{node.name}")'
+    elif _is_list(node):
+        yield from _layers(node, fitter, known)
+    else:
+        yield f'Part("{node.name}", ({_joined(_children(node, fitter, known))}), "{kind}")'
+
+
+def _joined(pieces: Iterable[str]) -> str:
+    """Join pieces of source by commas; a comment among them stays on a line of its own."""
+    return "".join(piece if piece.startswith("\n#") else f"{piece}, " for piece in pieces)
+
+
+def _leaf(node: Module, fitter: Fitter, name: str) -> str:
+    """Return the source of a module that the shared vocabulary has."""
+    shapes = {key: fit for key, value in node.tensors.items() if (fit := _sizes(value, fitter))}
+    bias = "" if "bias" in shapes and len(node.tensors["bias"]) == len(node.held) else ", bias=False"
+    if "bias" in shapes and bias:
+        bias = f", bias={fitter.condition(set(node.tensors['bias']), node.held)}"
+    weight, tie = shapes.get("weight", []), _tie(node, "weight")
+    if node.kind == "Linear" and len(weight) == 2:
+        return f'linear("{name}", {weight[1]}, {weight[0]}{bias}{tie})'
+    if node.kind == "Embedding" and len(weight) == 2:
+        return f'embedding("{name}", {weight[0]}, {weight[1]}{tie})'
+    if node.kind == "LayerNorm" and weight:
+        return f'layer_norm("{name}", {weight[0]}{bias})'
+    if "RMSNorm" in node.kind and list(shapes) == ["weight"]:
+        return f'rms_norm("{name}", {weight[0]})'
+    if node.kind.startswith("BatchNorm") and weight:
+        return f'batch_norm("{name}", {weight[0]})'
+    if node.kind == "Conv2d" and len(weight) == 4:
+        kernel = weight[2] if weight[2] == weight[3] else f"({weight[2]}, {weight[3]})"
+        return f'conv2d("{name}", {weight[1]}, {weight[0]}, {kernel}{bias})'
+    if node.kind == "Conv1d" and len(weight) == 3:
+        return f'conv1d("{name}", {weight[1]}, {weight[0]}, {weight[2]}{bias})'
+    return ""
+
+
+def _sizes(shapes: dict[int, tuple[int, ...]], fitter: Fitter) -> list[str]:
+    held = sorted(shapes)
+    if len({len(shapes[i]) for i in held}) != 1:
+        return []
+    return [fitter.expression(tuple(shapes[i][axis] for i in held), held) for axis in range(len(shapes[held[0]]))]
+
+
+def _shape(shapes: dict[int, tuple[int, ...]], fitter: Fitter) -> str:
+    found = _sizes(shapes, fitter)
+    return f"({', '.join(found)}{',' if len(found) == 1 else ''})"
+
+
+def _tie(node: Module, name: str) -> str:
+    return f', tied_to="{node.ties[name]}"' if name in node.ties else ""
+
+
+def _if(text: str, held: set[int], of: set[int], fitter: Fitter) -> str:
+    return text if held == of or text.startswith("\n#") else f"*(({text},) if {fitter.condition(held, of)} else ())"
+
+
+def _imports(body: str, table: tuple[Field, ...]) -> str:
+    makers = sorted({"nested" if one.kind == "nested" else "switch" if one.kind == "switch" else "size" for one in table} | {"optional"})
+    parts = [
+        name for name in ("attend", "batch_norm", "conv1d", "conv2d", "embedding", "layer_norm", "linear", "rms_norm") if f"{name}(" in body
+    ]
+    nodes = ["Part", *(["Tensor"] if "Tensor(" in body else [])]
+    return "\n".join((
+        "from weighbridge.config.family import Family",
+        f"from weighbridge.config.fields import Sizes, {', '.join(makers)}",
+        f"from weighbridge.core.parts import {', '.join(parts)}",
+        f"from weighbridge.core.tree import {', '.join(nodes)}",
+    ))  # fmt: skip
+
+
+def _formatted(text: str) -> str:
+    """Return source as the formatter lays it out, or as it is where there is no formatter."""
+    try:
+        return subprocess.run(["ruff", "format", "-"], input=text, capture_output=True, text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        return text
