@@ -48,11 +48,11 @@ def main() -> int:
     """Change every size of each model, and tell the medians and the slowest."""
     from playwright.sync_api import sync_playwright
 
-    from weighbridge import sources
+    from weighbridge.presets import presets
 
     names = sys.argv[1:] or list(MODELS)
     if names == ["all"]:
-        names = [preset.name for preset in sources.presets()]
+        names = [preset.name for preset in presets()]
     firsts, alls = [], []
     with served() as (base, process), sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=ARGUMENTS)

@@ -17,16 +17,16 @@ SOURCE = ROOT / "src" / "weighbridge"
 LEVELS = (
     ("core",),
     ("config",),
-    ("blueprints", "readers"),
-    ("sources",),
-    ("accounts", "model", "opening"),
-    ("explain", "conventions", "verification", "auditing", "columns", "designs"),
+    ("value",),
+    ("blueprints", "readers", "accounts", "presets"),
+    ("load",),
+    ("explain", "conventions", "verification", "auditing", "columns", "designs", "census"),
     ("documents",),
+    ("api",),
     ("web", "commands", "cli", "__main__"),
 )
 """The architecture, lowest first: a module may import what is on its own level or below, at the top of the file."""
 
-LAZY = {"formula": "notation", "readers": "model"}
 MODULES = sorted(SOURCE.rglob("*.py"))
 
 

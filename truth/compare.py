@@ -10,10 +10,11 @@ from truth.listing import Line, Listing, of_rows
 from weighbridge.accounts.closed import closed
 from weighbridge.accounts.ledger import ledger
 from weighbridge.accounts.parameters import PARAMETERS, tally
-from weighbridge.config.bind import LARGEST, bind, symbols
+from weighbridge.api import Model
+from weighbridge.config.bind import LARGEST, bind
+from weighbridge.config.symbols import symbols
 from weighbridge.core.errors import UsageError, WeighbridgeError
 from weighbridge.core.formula import Expression, Symbol, evaluate
-from weighbridge.model import Model
 
 
 class Difference(NamedTuple):

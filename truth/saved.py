@@ -20,8 +20,8 @@ from truth import live
 from truth.check import _configs, classes
 from truth.forward import SMALL
 from truth.live import RefusedError
+from weighbridge.api import Model
 from weighbridge.core.errors import WeighbridgeError
-from weighbridge.model import Model
 from weighbridge.readers import Listing, Stored, read_listing
 from weighbridge.readers.module import DTYPES
 from weighbridge.verification.checkpoint_names import saved

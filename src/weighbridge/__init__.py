@@ -6,17 +6,85 @@
 """
 
 from weighbridge.core.errors import ConfigError, ReadError, SourceError, UnknownArchitecture, UsageError, WeighbridgeError
-from weighbridge.model import Model, count, model
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from weighbridge import columns
+    from weighbridge.accounts.compare import Comparison
+    from weighbridge.accounts.flops import Flops
+    from weighbridge.accounts.parameters import Tally
+    from weighbridge.api import Model, audit, compare, count, diff, model, reconcile, verify
+    from weighbridge.auditing.claims import Audit
+    from weighbridge.conventions.counts import Count
+    from weighbridge.conventions.reconcile import Reconciliation
+    from weighbridge.core.tree import Part, Row, Tensor
+    from weighbridge.explain.derive import Derivation
+    from weighbridge.explain.formulas import Formula
+    from weighbridge.verification.diff import Difference
+    from weighbridge.verification.findings import Verification
 
 __version__ = "0.1.0"
 __all__ = [
+    "Audit",
+    "Comparison",
     "ConfigError",
+    "Count",
+    "Derivation",
+    "Difference",
+    "Flops",
+    "Formula",
     "Model",
+    "Part",
     "ReadError",
+    "Reconciliation",
+    "Row",
     "SourceError",
+    "Tally",
+    "Tensor",
     "UnknownArchitecture",
     "UsageError",
+    "Verification",
     "WeighbridgeError",
+    "audit",
+    "columns",
+    "compare",
     "count",
+    "diff",
     "model",
+    "reconcile",
+    "verify",
 ]
+
+_HOMES = {
+    "accounts.compare": ("Comparison",),
+    "accounts.flops": ("Flops",),
+    "accounts.parameters": ("Tally",),
+    "api": ("Model", "audit", "compare", "count", "diff", "model", "reconcile", "verify"),
+    "auditing.claims": ("Audit",),
+    "conventions.counts": ("Count",),
+    "conventions.reconcile": ("Reconciliation",),
+    "core.tree": ("Part", "Row", "Tensor"),
+    "explain.derive": ("Derivation",),
+    "explain.formulas": ("Formula",),
+    "verification.diff": ("Difference",),
+    "verification.findings": ("Verification",),
+}
+"""Where each public name stands: it is fetched when it is first asked for, so that a command starts at once."""
+
+
+def __getattr__(name: str) -> object:
+    """Fetch a public name from where it stands."""
+    from importlib import import_module
+
+    if name == "columns":
+        return import_module("weighbridge.columns")
+    home = next((home for home, names in _HOMES.items() if name in names), None)
+    if home is None:
+        raise AttributeError(f"module 'weighbridge' has no attribute {name!r}")
+    found = getattr(import_module(f"weighbridge.{home}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import weighbridge
+from weighbridge.accounts.inputs import Inputs
 from weighbridge.documents import count as counting
 from weighbridge.documents import flops as arithmetic
 from weighbridge.documents import tensors as listing
@@ -16,7 +17,7 @@ FOLDER = Path(__file__).parent
 REPORTS = {
     "count": lambda: counting.report(weighbridge.model("bert-base-uncased", "BertForPreTraining")),
     "tensors": lambda: listing.report(weighbridge.model("bert-tiny", "BertForMaskedLM")),
-    "flops": lambda: arithmetic.report(weighbridge.model("bert-base-uncased", "BertForMaskedLM"), arithmetic.Pass()),
+    "flops": lambda: arithmetic.report(weighbridge.model("bert-base-uncased", "BertForMaskedLM"), Inputs()),
 }
 CASES = [("count", form) for form in FORMATS] + [(name, "text") for name in REPORTS if name != "count"]
 

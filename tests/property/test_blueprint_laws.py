@@ -20,14 +20,15 @@ from truth import compare
 from truth.draw import draw
 from weighbridge import model
 from weighbridge.accounts.parameters import tally
+from weighbridge.api import Model
 from weighbridge.blueprints import MODULES, family
-from weighbridge.config.bind import bind, symbols
+from weighbridge.config.bind import bind
 from weighbridge.config.fields import Sizes
+from weighbridge.config.symbols import symbols
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.formula import Symbol, evaluate
 from weighbridge.core.sizes import Quantity, Size, product
 from weighbridge.core.tree import Op, Part, Tensor
-from weighbridge.model import Model
 
 TYPES = sorted(MODULES)
 assert TYPES, "no blueprint to hold to the laws"

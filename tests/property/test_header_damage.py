@@ -9,7 +9,9 @@ from math import prod
 
 import pytest
 
+from weighbridge.accounts.parameters import tally_of
 from weighbridge.core.errors import ReadError
+from weighbridge.core.tree import flatten
 from weighbridge.readers import as_model, list_open
 from weighbridge.readers.safetensors import BITS
 
@@ -42,9 +44,9 @@ def assert_consistent_or_refused(content: bytes) -> bool:
         return False
     room = len(content) - 8 - int.from_bytes(content[:8], "little")
     assert sum(prod(tensor.shape) * BITS[tensor.dtype] for tensor in listing.tensors) == 8 * room
-    counts = model.count()
+    counts = tally_of(model)
     assert counts.unique + counts.buffers == listing.stored == counts.stored
-    assert sorted(row.name for row in model.tensors()) == sorted(tensor.name for tensor in listing.tensors)
+    assert sorted(row.name for row in flatten(model.tree)) == sorted(tensor.name for tensor in listing.tensors)
     return True
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weighbridge
-from weighbridge.model import Model
+from weighbridge.api import Model
 
 CONFIG = {
     "model_type": "bert",

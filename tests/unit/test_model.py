@@ -11,7 +11,8 @@ import pytest
 
 import weighbridge
 from weighbridge import ConfigError, SourceError, UnknownArchitecture, UsageError, WeighbridgeError
-from weighbridge.sources import GOOGLE_KEYS, presets
+from weighbridge.load import GOOGLE_KEYS
+from weighbridge.presets import presets
 
 TOTALS = [
     ("bert-base-uncased", "BertModel", {}, 109_482_240),
@@ -176,7 +177,7 @@ def test_flops_of_the_reference(given: tuple[int, int], forward: int) -> None:
 
 
 def test_flops_refuse_what_is_no_length() -> None:
-    with pytest.raises(UsageError, match="seq: expected a whole number from 1 up, found 0"):
+    with pytest.raises(UsageError, match="seq: expected a whole number from 1 to 999,999,999, found 0"):
         weighbridge.model("bert-base-uncased").flops(seq=0)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.published import is_rounded
-from weighbridge import model, sources
+from weighbridge import model
+from weighbridge.presets import preset as preset_of
 
 EXACT = [
     ("llava-1.5-7b", 7_063_427_072),
@@ -56,7 +57,7 @@ def test_rounded_figures(name: str, published: str) -> None:
 
 
 def test_older_files_state_the_texts_fields_beside_the_others() -> None:
-    preset = sources.preset("qwen2-vl-7b")
+    preset = preset_of("qwen2-vl-7b")
     assert preset is not None and "text_config" not in preset.config
     text = {key: value for key, value in preset.config.items() if key.startswith(("hidden", "inter", "num", "vocab"))}
     rest = {key: value for key, value in preset.config.items() if key not in text}

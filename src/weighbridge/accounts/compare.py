@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from weighbridge.accounts.flops import flops_of
+from weighbridge.accounts.inputs import Inputs
+from weighbridge.accounts.parameters import tally_of
 from weighbridge.config.fields import Field
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import mark
-from weighbridge.model import Model
+from weighbridge.value import ModelValue
 
 COUNTS = {
     "unique": mark("unique parameters"), "trainable": mark("trainable"), "active": mark("active per token"),
@@ -50,12 +53,12 @@ class Comparison(NamedTuple):
         untold: Why the arithmetic of a model cannot be told, if so.
     """
 
-    models: tuple[Model, ...]
+    models: tuple[ModelValue, ...]
     measures: tuple[Measure, ...]
     untold: tuple[str, ...] = ()
 
 
-def compare(models: Sequence[Model], batch: int = 1, seq: int = 128) -> Comparison:
+def compare(models: Sequence[ModelValue], batch: int = 1, seq: int = 128) -> Comparison:
     """Put models side by side.
 
     Args:
@@ -75,8 +78,8 @@ def compare(models: Sequence[Model], batch: int = 1, seq: int = 128) -> Comparis
     return Comparison(tuple(models), rows, tuple(dict.fromkeys(why for _, why in told if why)))
 
 
-def _parameters(models: Sequence[Model]) -> Iterator[Measure]:
-    tallies = [model.count() for model in models]
+def _parameters(models: Sequence[ModelValue]) -> Iterator[Measure]:
+    tallies = [tally_of(model) for model in models]
     for key, title in COUNTS.items():
         values = tuple(_whole(getattr(tally, key)) for tally in tallies)
         plain = key in ("trainable", "active") and all(value == tally.unique for value, tally in zip(values, tallies, strict=True))
@@ -84,7 +87,7 @@ def _parameters(models: Sequence[Model]) -> Iterator[Measure]:
             yield Measure(key, "parameters", title, values)
 
 
-def _sizes(models: Sequence[Model]) -> Iterator[Measure]:
+def _sizes(models: Sequence[ModelValue]) -> Iterator[Measure]:
     """Yield the sizes that at least one of the models states, in the order of the first that does."""
     titles: dict[str, str] = {}
     for model in models:
@@ -96,20 +99,20 @@ def _sizes(models: Sequence[Model]) -> Iterator[Measure]:
             yield Measure(word, "sizes", title, values)
 
 
-def _fields(model: Model) -> tuple[Field, ...]:
+def _fields(model: ModelValue) -> tuple[Field, ...]:
     if model.description is None:
         return ()
     return tuple(field for field in model.description.family.fields if field.kind == "size" and field.meaning)
 
 
-def _size(model: Model, word: str) -> int | None:
+def _size(model: ModelValue, word: str) -> int | None:
     value = vars(model.description.sizes).get(word) if model.description else None
     return value if type(value) is int else None
 
 
-def _forward(model: Model, batch: int, seq: int) -> tuple[int | None, str]:
+def _forward(model: ModelValue, batch: int, seq: int) -> tuple[int | None, str]:
     try:
-        return _whole(model.flops(batch, seq).forward_matmul), ""
+        return _whole(flops_of(model, Inputs(batch, seq)).forward_matmul), ""
     except UsageError as error:  # a few architectures do not tell their arithmetic, and no file's header does
         return None, str(error)
 

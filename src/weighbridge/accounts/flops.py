@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.ledger import Entry, Rule, ledger
 from weighbridge.core.errors import UsageError
 from weighbridge.core.sizes import Size, product
-from weighbridge.core.tree import Filled, Least, Once, Op, Part, Span, Squares, Stream, Tensor, Times, Together, Untold, Within
+from weighbridge.core.tree import Filled, Least, Once, Op, Part, Span, Squares, Stream, Tensor, Times, Together, Untold, Within, walk
+from weighbridge.value import ModelValue
 
 
 class Flops(NamedTuple):
@@ -70,6 +72,47 @@ def flops(tree: Part, lengths: Mapping[str, Size], batch: Size = 1) -> Flops:
     book = ledger(tree, Rule(matrices, often, True, present))
     affine = ledger(tree, Rule(vectors, often, True, present)).amount
     return Flops(book.amount, book.amount + affine, 2 * book.amount, book)
+
+
+def flops_of(model: ModelValue, given: Inputs) -> Flops:
+    """Count the arithmetic of one pass of a model.
+
+    Raises:
+        UsageError: The model was not made from a config, or something is put in that it does not take.
+
+    >>> from weighbridge import model
+    >>> flops_of(model("bert-base-uncased"), Inputs(seq=128)).forward_matmul
+    22348431360
+    """
+    if model.description is None:
+        # Tensors alone do not say what attends to what, how often a part runs, or how many tokens it sees.
+        raise UsageError(f"{model.source}: the arithmetic needs a config; this has only tensors")
+    refuse_impossible(model, given)
+    return flops(model.tree, given.lengths(), given.batch)
+
+
+def refuse_impossible(model: ModelValue, given: Inputs) -> None:
+    """Refuse what cannot be put into a model: images where it sees none, a question longer than its text.
+
+    Raises:
+        UsageError: With the input's name and what is wrong with it.
+    """
+    tree, name = model.tree, model.class_name or "this model"
+    optional = {part.given for _, part in walk(tree)}
+    seen = {stream for _, part in walk(tree) for stream in named(part)}
+    if given.images is not None and "images" not in optional:
+        raise UsageError(f"images: {name} sees no images beside its text")
+    if given.audios is not None and "audios" not in optional:
+        raise UsageError(f"audios: {name} hears nothing beside its text")
+    if given.question is not None and given.question > given.seq:
+        raise UsageError(f"question: it is longer than the text of {given.seq:,} tokens")
+    if given.question is not None and "question" not in seen:
+        raise UsageError(f"question: it sees no more than other tokens in {name}")
+    if given.patches is not None and given.images is None:
+        if "images" in optional:
+            raise UsageError("patches: of how many images? say how many images each example has")
+        if "rows" not in seen:
+            raise UsageError(f"patches: {name} reads no images of any size")
 
 
 def length(stream: Stream, lengths: Mapping[str, Size]) -> Size:
@@ -131,26 +174,6 @@ def _span(stream: Span, of: Size) -> Size:
             f"{of:,} {stream.of if isinstance(stream.of, str) else 'tokens'} cannot be merged by {stream.over} without remainder"
         )
     return whole // stream.over + stream.plus
-
-
-def streams(
-    seq: int = 128,
-    decoder_seq: int | None = None,
-    encoder_seq: int | None = None,
-    images: int | None = None,
-    patches: tuple[int, int] | None = None,
-    audios: int | None = None,
-    question: int | None = None,
-) -> dict[str, int]:
-    """Return the lengths of the named streams that a pass is given; a stream that is left out does not run.
-
-    >>> streams(16, images=1, patches=(4, 6))
-    {'seq': 16, 'decoder': 16, 'images': 1, 'rows': 4, 'columns': 6}
-    """
-    rows, columns = patches or (None, None)
-    given = {"encoder": encoder_seq, "images": images, "rows": rows, "columns": columns, "audios": audios, "question": question}
-    decoder = seq if decoder_seq is None else decoder_seq
-    return {"seq": seq, "decoder": decoder, **{name: tokens for name, tokens in given.items() if tokens is not None}}
 
 
 def named(part: Part) -> set[str]:

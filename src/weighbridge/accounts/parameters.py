@@ -6,6 +6,7 @@ from weighbridge.accounts.ledger import Rule
 from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.sizes import Size, exact, product
 from weighbridge.core.tree import Op, Part, Stream, Tensor
+from weighbridge.value import ModelValue
 
 
 class Tally(NamedTuple):
@@ -59,6 +60,29 @@ def tally(tree: Part) -> Tally:
         unique, unique + buffers, unique - others["frozen"], unique - others["idle"], embedding, unique - embedding,
         buffers, unique + others["tied"], roles["weight"], roles["bias"], roles["gain"], roles["shift"],
     )  # fmt: skip
+
+
+def tally_of(model: ModelValue) -> Tally:
+    """Count a model in every convention; of a checkpoint, *stored* is what its file holds.
+
+    >>> from weighbridge import model
+    >>> tally_of(model("bert-base-chinese")).unique
+    102267648
+    """
+    counts = tally(model.tree)
+    return counts if model.stored is None else counts._replace(stored=model.stored)
+
+
+def unique_of(model: ModelValue) -> int:
+    """Count the unique parameters of a model, whose sizes are whole numbers.
+
+    >>> from weighbridge import model
+    >>> unique_of(model("bert-base-chinese"))
+    102267648
+    """
+    unique = tally(model.tree).unique
+    assert isinstance(unique, int)
+    return unique
 
 
 def count(tree: Part) -> Size:

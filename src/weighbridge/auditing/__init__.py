@@ -12,10 +12,10 @@ from weighbridge.auditing.claims import Audit, Claim, Left, Line
 from weighbridge.auditing.text.reading import read_lines
 
 if TYPE_CHECKING:
-    from weighbridge.model import Model
+    from weighbridge.value import ModelValue
 
 
-def audit(data: bytes | str, *, name: str = "", model: Model | None = None) -> Audit:
+def audit(data: bytes | str, *, name: str = "", model: ModelValue | None = None) -> Audit:
     """Check every numeric claim of a text.
 
     Args:

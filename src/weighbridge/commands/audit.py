@@ -33,10 +33,10 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Audit each file; 1 if any claim is wrong."""
+    from weighbridge.api import model
     from weighbridge.auditing import audit
     from weighbridge.core.messages import translator
     from weighbridge.documents import audit as auditing
-    from weighbridge.model import model
 
     say = translator(args.lang)
     against = model(args.model) if args.model else None

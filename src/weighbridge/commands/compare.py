@@ -30,10 +30,10 @@ def configure(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     """Compare the sources."""
     from weighbridge.accounts.compare import compare
+    from weighbridge.api import model
     from weighbridge.documents import compare as comparison
     from weighbridge.documents import report as dossier
     from weighbridge.documents.renderers import files
-    from weighbridge.model import model
 
     if args.output:
         files.check(args.output)

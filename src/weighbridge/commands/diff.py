@@ -10,7 +10,7 @@ from weighbridge.commands import shared
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from weighbridge.model import Model
+    from weighbridge.value import ModelValue
 
 EXAMPLE = """example:
   weigh diff bert-base-uncased bert-base-chinese
@@ -41,8 +41,8 @@ def run(args: Namespace) -> int:
     return 1 if args.exit_code and not found.same else 0
 
 
-def _read(source: str, args: Namespace) -> Model:
-    from weighbridge.model import model
+def _read(source: str, args: Namespace) -> ModelValue:
+    from weighbridge.api import model
     from weighbridge.readers import checkpoint_of
 
     path = Path(source)

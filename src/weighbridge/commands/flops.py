@@ -36,11 +36,11 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Count the arithmetic of one pass."""
+    from weighbridge.accounts.inputs import inputs
     from weighbridge.documents import flops as arithmetic
 
     model = shared.weighed(args)
-    patches = arithmetic.patches(args.patches) if args.patches else None
-    given = arithmetic.Pass(args.batch, args.seq, args.decoder_seq, args.encoder_seq, args.images, patches, args.audios, args.question)
+    given = inputs(vars(args))
     if args.explain:
         from weighbridge.documents import flops_derivation as effort
         from weighbridge.documents.renderers.papers import render

@@ -26,11 +26,11 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """List presets and architectures."""
-    from weighbridge import sources
     from weighbridge.documents import models as known
+    from weighbridge.presets import presets
 
     if args.names:
-        print("\n".join(preset.name for preset in sources.presets() if args.filter in preset.name))
+        print("\n".join(preset.name for preset in presets() if args.filter in preset.name))
     elif args.json:
         shared.print_json(known.coverage_json() if args.coverage else known.as_json(args.filter))
     else:

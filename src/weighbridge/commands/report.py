@@ -27,11 +27,11 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Write the report to its file, or as text."""
-    from weighbridge.documents import flops as arithmetic
+    from weighbridge.accounts.inputs import inputs
     from weighbridge.documents import report as dossier
     from weighbridge.documents.renderers import files
 
     form = files.check(args.output) if args.output else "text"
     model = shared.weighed(args)
-    shared.deliver(dossier.paper(model, args.lang, arithmetic.Pass(args.batch, args.seq), tensors=form == "excel"), args)
+    shared.deliver(dossier.paper(model, args.lang, inputs(vars(args)), tensors=form == "excel"), args)
     return 0

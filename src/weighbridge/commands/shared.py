@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 
+from weighbridge.api import Model, model
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import UsageError
-from weighbridge.model import Model, model
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace

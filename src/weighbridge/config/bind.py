@@ -1,7 +1,6 @@
 """From a raw config to the sizes and switches a blueprint reads, with key paths in every error.
 
-:func:`bind` turns a raw mapping into :class:`~weighbridge.config.fields.Sizes` by a family's table of fields;
-:func:`symbols` puts symbols in place of its sizes, so that it can be bound once more.
+:func:`bind` turns a raw mapping into :class:`~weighbridge.config.fields.Sizes` by a family's table of fields.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ def bind(fields: tuple[Field, ...], raw: Mapping[str, Any], *, path: str = "", l
         # A fact has no key, and an empty key in a config is nobody's.
         value = raw.get(field.key) if field.key else None
         if value is None and field.aliases and kind != "derived":
-            value = _aliased(field, raw)
+            value = aliased(field, raw)
         if kind == "size":
             if value is None:
                 if field.key in raw and (field.nullable or field.null is not None):
@@ -70,40 +69,6 @@ def bind(fields: tuple[Field, ...], raw: Mapping[str, Any], *, path: str = "", l
             value = _concrete(field, value, result, path)
         values[field.word] = value
     return result
-
-
-def symbols(
-    fields: tuple[Field, ...], raw: Mapping[str, Any], sizes: Sizes, *, suffix: str = "", start: int = 0, path: str = ""
-) -> dict[str, Any]:
-    """Return *raw* with a symbol in place of every size that is given or has a constant default.
-
-    Sizes that follow from others stay away, so that binding derives them again, as formulas.
-
-    Args:
-        sizes: *raw*, already bound to ints: an optional size that is None there stays None.
-        suffix, start, path: Of a sub-config: what its letters end in, where its order begins, its key path.
-    """
-    from weighbridge.core.formula import Symbol
-
-    replaced: dict[str, Any] = {}
-    for order, field in enumerate(fields, start):
-        given = raw.get(field.key)
-        if given is None:
-            given = _aliased(field, raw)
-        if field.kind == "nested":
-            inner = within(field, raw)
-            if inner is not None:
-                tag, where = f"{suffix}_{field.key.removesuffix('_config')}", f"{path}{field.key}."
-                within_it, first = getattr(sizes, field.word), start + 100 * (order + 1)
-                lettered = symbols(inner.fields, inner.raw, within_it, suffix=tag, start=first, path=where)
-                replaced[field.key] = {**inner.raw, **({"model_type": inner.model_type} if inner.model_type else {}), **lettered}
-        elif field.kind not in ("size", "labels") or getattr(sizes, field.word) is None:
-            continue
-        elif isinstance(given, (list, tuple)):
-            continue  # a height and a width, which stay numbers
-        elif (given is not None and given != "auto") or not callable(field.default):
-            replaced[field.key] = Symbol(field.letter + suffix, word=field.word, key=path + field.key, meaning=field.meaning, order=order)
-    return replaced
 
 
 def within(field: Field, raw: Mapping[str, Any], path: str = "") -> Inner | None:
@@ -154,7 +119,8 @@ def merged(raw: Mapping[str, Any], overrides: Mapping[str, Any] | None) -> dict[
     return result
 
 
-def _aliased(field: Field, raw: Mapping[str, Any]) -> Any:
+def aliased(field: Field, raw: Mapping[str, Any]) -> Any:
+    """Return what the first of a field's other keys that is not null says, or None."""
     for alias in field.aliases:
         if raw.get(alias) is not None:
             return raw[alias]

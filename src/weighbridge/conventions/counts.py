@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from weighbridge.accounts.parameters import count
+from weighbridge.accounts.parameters import count, tally_of
 from weighbridge.conventions.atoms import Atom, Parts, parts
 from weighbridge.conventions.rules import TABLES, trees
 from weighbridge.core.messages import mark, translator
 from weighbridge.core.tree import Part, walk
 
 if TYPE_CHECKING:
-    from weighbridge.model import Model
+    from weighbridge.value import ModelValue
 
 
 class Count(NamedTuple):
@@ -92,7 +92,7 @@ CUSTOMS = (
 )  # fmt: skip
 
 
-def counts(model: Model, lang: str = "en") -> tuple[Count, ...]:
+def counts(model: ModelValue, lang: str = "en") -> tuple[Count, ...]:
     """List the legitimate counts of *model*; what does not differ from the plain count of its class is left out.
 
     Args:
@@ -115,7 +115,7 @@ def counts(model: Model, lang: str = "en") -> tuple[Count, ...]:
         value = custom.count(own)
         if value not in (unique, 0):
             rows.append(row(custom.key, custom.group, rows[0].class_name, custom.name, value, custom.definition, custom.source))
-    tally = model.count()
+    tally = tally_of(model)
     counted = (("trainable", tally.trainable, TRAINABLE), ("active", tally.active, ACTIVE))
     for key, amount, words in counted:
         if isinstance(amount, int) and amount != unique:
@@ -152,14 +152,14 @@ def _class_words(name: str, index: int) -> tuple[str, str]:
     return mark("unique parameters of this class for the same config"), source
 
 
-def _classes(model: Model) -> Iterator[tuple[int, str, int]]:
+def _classes(model: ModelValue) -> Iterator[tuple[int, str, int]]:
     for index, (name, tree) in enumerate(trees(model)):
         value = count(tree)
         assert isinstance(value, int)
         yield index, name, value
 
 
-def _towers(model: Model) -> Iterator[tuple[str, int]]:
+def _towers(model: ModelValue) -> Iterator[tuple[str, int]]:
     """Yield the parts of a model of several towers, each with what it holds of its own: towers, projections, the language model."""
     from weighbridge.accounts.ledger import ledger
     from weighbridge.accounts.parameters import PARAMETERS
@@ -174,8 +174,8 @@ def _towers(model: Model) -> Iterator[tuple[str, int]]:
             return
 
 
-def _published(model: Model) -> Iterator[tuple[str, str]]:
-    from weighbridge.sources import preset
+def _published(model: ModelValue) -> Iterator[tuple[str, str]]:
+    from weighbridge.presets import preset
 
     found = preset(model.source)
     if found is not None and found.published:

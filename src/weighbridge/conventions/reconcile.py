@@ -7,12 +7,13 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from weighbridge.accounts.parameters import unique_of
 from weighbridge.conventions.rounding import Reading, readings
 from weighbridge.conventions.rules import LABELS, Convention, Conventions, Piece, conventions, grown
 from weighbridge.core.messages import Say, translator
 
 if TYPE_CHECKING:
-    from weighbridge.model import Model
+    from weighbridge.value import ModelValue
 
 LIMIT = 8
 """How many matches are shown."""
@@ -80,7 +81,7 @@ class Reconciliation(NamedTuple):
     nearest: Nearest | None
 
 
-def reconcile(model: Model, number: str | int, lang: str = "en") -> Reconciliation:
+def reconcile(model: ModelValue, number: str | int, lang: str = "en") -> Reconciliation:
     """Find the conventions in which *model* has *number* parameters.
 
     Args:
@@ -136,7 +137,7 @@ def _said(pieces: tuple[Piece, ...], say: Say) -> tuple[Piece, ...]:
     return tuple(Piece(say(piece.what), piece.amount) for piece in pieces)
 
 
-def _nearest(model: Model, table: Conventions, meanings: list[Reading], say: Say) -> Nearest | None:
+def _nearest(model: ModelValue, table: Conventions, meanings: list[Reading], say: Say) -> Nearest | None:
     reading = meanings[0]
     number = round(reading.value)
     plain = [value for value in table.values if table.by_value[value][0].cost <= PLAIN]
@@ -148,7 +149,7 @@ def _nearest(model: Model, table: Conventions, meanings: list[Reading], say: Say
     return Nearest(match, number - value, (*_other_models(model, meanings, say), *hints))
 
 
-def _hints(model: Model, table: Conventions, number: int, nearest: int, say: Say) -> Iterator[str]:
+def _hints(model: ModelValue, table: Conventions, number: int, nearest: int, say: Say) -> Iterator[str]:
     yield from _slips(table, number, say)
     yield from _other_sizes(model, number, say)
     yield from _shape(model, number - sum(table.reference.values()), model.class_name or model.kind, say)
@@ -177,7 +178,7 @@ def _slips(table: Conventions, number: int, say: Say) -> Iterator[str]:
             yield say("two digits are exchanged in {value} ({text})").format(value=f"{value:,}", text=made.text(say))
 
 
-def _other_sizes(model: Model, number: int, say: Say) -> Iterator[str]:
+def _other_sizes(model: ModelValue, number: int, say: Say) -> Iterator[str]:
     """Yield which other vocabulary, number of layers or of positions the number would fit."""
     if model.description is None:
         return
@@ -202,23 +203,23 @@ def _other_sizes(model: Model, number: int, say: Say) -> Iterator[str]:
             yield say("{name} gives it with {key} {value}").format(name=model.class_name, key=key, value=f"{other:,}")
 
 
-def _other_models(model: Model, meanings: list[Reading], say: Say) -> Iterator[str]:
+def _other_models(model: ModelValue, meanings: list[Reading], say: Say) -> Iterator[str]:
     """Yield published models of the same type and class that have the number."""
-    from weighbridge.model import model as weighed
-    from weighbridge.sources import presets
+    from weighbridge.load import load
+    from weighbridge.presets import presets
 
     seen: set[int] = set()
     for preset in presets():
         if preset.config.get("model_type") != model.model_type or len(seen) == 3:
             continue
-        amount = weighed(preset.config, model.class_name).count().unique
+        amount = unique_of(load(preset.config, model.class_name))
         if isinstance(amount, int) and amount not in seen and any(reading.low <= amount <= reading.high for reading in meanings):
             seen.add(amount)
             yield say("{name} of {known} has {value}").format(name=model.class_name, known=preset.name, value=f"{amount:,}")
 
 
 def _known_vocabularies() -> dict[int, str]:
-    from weighbridge.sources import presets
+    from weighbridge.presets import presets
 
     known: dict[int, str] = {}
     for preset in presets():
@@ -228,7 +229,7 @@ def _known_vocabularies() -> dict[int, str]:
     return known
 
 
-def _shape(model: Model, residual: int, name: str, say: Say) -> Iterator[str]:
+def _shape(model: ModelValue, residual: int, name: str, say: Say) -> Iterator[str]:
     """Yield what kind of number the difference to a convention is."""
     digits = str(abs(residual))
     if len(digits) > 1 and set(digits[1:]) == {"0"}:

@@ -21,7 +21,7 @@ from weighbridge.core.sizes import round_up
 from weighbridge.core.tree import Part
 
 if TYPE_CHECKING:
-    from weighbridge.model import Model
+    from weighbridge.value import ModelValue
 
 TABLES = ("word", "position", "type", "embedding")
 KEPT = 5
@@ -181,7 +181,7 @@ class Conventions(NamedTuple):
     reference: Counter[str]
 
 
-def convention(model: Model, number: int) -> Convention | None:
+def convention(model: ModelValue, number: int) -> Convention | None:
     """Return the simplest convention that gives exactly *number* for *model*, or None; quick once a model is known.
 
     >>> from weighbridge import model
@@ -194,7 +194,7 @@ def convention(model: Model, number: int) -> Convention | None:
 
 
 @lru_cache(maxsize=16)
-def conventions(model: Model) -> Conventions:
+def conventions(model: ModelValue) -> Conventions:
     """Work out every convention of *model*, simplest first for each number."""
     found: dict[int, list[Convention]] = {}
     for order, view in enumerate(_views(model)):
@@ -218,7 +218,7 @@ def listed(words: Sequence[str], say: Say) -> str:
     return say("{first} and {last}").format(first=say(", ").join(words[:-1]), last=words[-1])
 
 
-def trees(model: Model) -> Iterator[tuple[str, Part]]:
+def trees(model: ModelValue) -> Iterator[tuple[str, Part]]:
     """Yield the model's own class and tree, then the other classes of its family for the same config."""
     yield model.class_name or model.source, model.tree
     if model.description is None:
@@ -232,7 +232,7 @@ def trees(model: Model) -> Iterator[tuple[str, Part]]:
                 continue  # a class that this config cannot build is no convention of it
 
 
-def grown(model: Model, word: str, by: int) -> int | None:
+def grown(model: ModelValue, word: str, by: int) -> int | None:
     """Return the unique parameters of the model with one size larger, or None if it has no such size."""
     if model.description is None:
         return None
@@ -250,7 +250,7 @@ def grown(model: Model, word: str, by: int) -> int | None:
     return amount
 
 
-def _views(model: Model) -> Iterator[View]:
+def _views(model: ModelValue) -> Iterator[View]:
     seen: set[tuple[Cell, ...]] = set()
     for index, (name, tree) in enumerate(trees(model)):
         taken = parts(tree)
@@ -334,7 +334,7 @@ def _outside(whole: View, view: View) -> tuple[Piece, ...]:
     return tuple(Piece(LABELS.get(label, label), amount) for label, amount in left.items() if amount)
 
 
-def _padded(model: Model, view: View) -> Iterator[View]:
+def _padded(model: ModelValue, view: View) -> Iterator[View]:
     """Yield the class with its vocabulary padded to a multiple, as training code does for speed."""
     vocab = getattr(model.description.sizes, "vocab", None) if model.description else None
     if not isinstance(vocab, int):

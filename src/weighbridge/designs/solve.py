@@ -23,7 +23,7 @@ from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part
 from weighbridge.designs.budget import Budget
 from weighbridge.designs.roots import crossings, value_at
-from weighbridge.model import Model
+from weighbridge.api import Model
 from weighbridge.opening import from_config
 
 Measure: TypeAlias = Callable[[Part], Size]

@@ -9,7 +9,7 @@ from weighbridge.core.messages import mark, translator
 from weighbridge.documents.document import Column, Report, Row, Table
 
 if TYPE_CHECKING:
-    from weighbridge.model import Model
+    from weighbridge.value import ModelValue
 
 GROUPS = {"parameters": mark("Parameters"), "sizes": mark("Sizes"), "arithmetic": mark("Arithmetic of one pass")}
 
@@ -59,7 +59,7 @@ def as_json(found: Comparison) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def titles(models: tuple[Model, ...]) -> list[str]:
+def titles(models: tuple[ModelValue, ...]) -> list[str]:
     """Name each model by its source; by its class as well where two have the same source.
 
     >>> from weighbridge import model

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from weighbridge.accounts.ledger import Entry, ledger
-from weighbridge.accounts.parameters import PARAMETERS
+from weighbridge.accounts.parameters import PARAMETERS, tally_of
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Tensor, indices
@@ -13,17 +13,17 @@ if TYPE_CHECKING:
     from typing import Any
 
     from weighbridge.documents.document import Report
-    from weighbridge.model import Model
+    from weighbridge.value import ModelValue
 
 
-def as_json(model: Model) -> dict[str, Any]:
+def as_json(model: ModelValue) -> dict[str, Any]:
     """Return the answer of ``weigh count --json``; docs/json.md is its schema.
 
     >>> from weighbridge import model
     >>> as_json(model("bert-base-uncased"))["parameters"]["unique"]
     109482240
     """
-    tally = model.count()
+    tally = tally_of(model)
     kept = ("unique", "stored", "trainable", "active", "embedding", "non_embedding", "duplicated", "weight", "bias", "gain", "shift")
     return {
         "source": model.source,
@@ -70,7 +70,7 @@ def _tensor(tensor: Tensor, amount: Size) -> dict[str, Any]:
     }
 
 
-def report(model: Model, *, depth: int | None = None) -> Report:
+def report(model: ModelValue, *, depth: int | None = None) -> Report:
     """Return the report of ``weigh count``: the rows of each level add up to the row above them.
 
     Inside a repeated part counts are of one copy, and shares are left out.
@@ -82,7 +82,7 @@ def report(model: Model, *, depth: int | None = None) -> Report:
     return Report(headline(model), f"{book.amount:,} parameters", (tree_table(book, all_tensors, depth),), tuple(notes(model)))
 
 
-def notebook(model: Model) -> str:
+def notebook(model: ModelValue) -> str:
     """Return a fragment of HTML: the total, the treemap, the table that folds, the notes."""
     from html import escape
 
@@ -95,7 +95,7 @@ def notebook(model: Model) -> str:
     return f'<div class="weighbridge"><style>{STYLE}</style>{body}{"".join(f"<p>{escape(note)}</p>" for note in shown.notes)}</div>'
 
 
-def headline(model: Model, say: Callable[[str], str] = str) -> str:
+def headline(model: ModelValue, say: Callable[[str], str] = str) -> str:
     """Return class, source and main sizes in one line."""
     pieces = [model.class_name, model.source]
     if model.description is not None:
@@ -105,9 +105,9 @@ def headline(model: Model, say: Callable[[str], str] = str) -> str:
     return " · ".join(piece for piece in pieces if piece)
 
 
-def notes(model: Model) -> Iterator[str]:
+def notes(model: ModelValue) -> Iterator[str]:
     """Yield what one should know about a count: convention, buffers, defaults, unknown fields."""
-    tally = model.count()
+    tally = tally_of(model)
     if tally.buffers:
         yield f"{tally.buffers:,} buffer elements are saved with it and are not parameters."
     if tally.duplicated != tally.unique:
@@ -128,14 +128,14 @@ def notes(model: Model) -> Iterator[str]:
         yield f"This is {model.class_name}. {', '.join(siblings)}: weigh counts {model.source}"
 
 
-def _siblings(model: Model) -> Iterator[str]:
+def _siblings(model: ModelValue) -> Iterator[str]:
     """Yield up to two other classes of the same config whose counts differ."""
     if model.description is None:
         return
     from weighbridge.accounts.parameters import count
 
     known, _, sizes = model.description
-    seen = {model.count().unique}
+    seen = {tally_of(model).unique}
     for name, blueprint in known.classes.items():
         other = count(blueprint(sizes))
         if other not in seen and len(seen) < 3:

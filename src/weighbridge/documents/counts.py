@@ -9,7 +9,7 @@ from weighbridge.core.messages import mark, translator
 from weighbridge.documents.document import Column, Report, Row, Table
 
 if TYPE_CHECKING:
-    from weighbridge.model import Model
+    from weighbridge.value import ModelValue
 
 GROUPS = {
     "class": mark("by class"),
@@ -21,7 +21,7 @@ GROUPS = {
 }
 
 
-def report(model: Model, lang: str = "en") -> Report:
+def report(model: ModelValue, lang: str = "en") -> Report:
     """Lay the counts of a model out, group by group.
 
     >>> from weighbridge import model
@@ -39,7 +39,7 @@ def report(model: Model, lang: str = "en") -> Report:
 COLUMNS = ((mark("count"), "text"), (mark("value"), "integer"), (mark("definition"), "text"), (mark("custom of"), "text"))
 
 
-def as_json(model: Model, lang: str = "en") -> list[dict[str, Any]]:
+def as_json(model: ModelValue, lang: str = "en") -> list[dict[str, Any]]:
     """Return the counts of a model as plain data."""
     return [
         {"key": row.key, "group": row.group, "class": row.class_name, "name": row.name, "value": row.value,

@@ -2,37 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from weighbridge.accounts.flops import flops_of
+from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.ledger import Entry
-from weighbridge.core.errors import UsageError
 
 if TYPE_CHECKING:
     from weighbridge.documents.document import Report
-    from weighbridge.model import Model
+    from weighbridge.value import ModelValue
 
 
-class Pass(NamedTuple):
-    """How much is put in: examples, tokens, the decoder's and the encoder's where there are both, and what is seen or heard."""
-
-    batch: int = 1
-    seq: int = 128
-    decoder_seq: int | None = None
-    encoder_seq: int | None = None
-    images: int | None = None
-    patches: tuple[int, int] | None = None
-    audios: int | None = None
-    question: int | None = None
-
-
-def as_json(model: Model, given: Pass) -> dict[str, Any]:
+def as_json(model: ModelValue, given: Inputs) -> dict[str, Any]:
     """Return the answer of ``weigh flops --json``.
 
     >>> from weighbridge import model
-    >>> as_json(model("bert-base-uncased"), Pass())["forward_matmul"]
+    >>> as_json(model("bert-base-uncased"), Inputs())["forward_matmul"]
     22348431360
     """
-    flops = model.flops(*given)
+    flops = flops_of(model, given)
     return {
         "source": model.source,
         "class": model.class_name or None,
@@ -56,10 +44,10 @@ def _node(entry: Entry) -> dict[str, Any]:
     return node
 
 
-def _seen(given: Pass) -> str:
+def _seen(given: Inputs) -> str:
     """Say what an example holds beside its text.
 
-    >>> _seen(Pass(images=2, patches=(16, 24)))
+    >>> _seen(Inputs(images=2, patches=(16, 24)))
     ', 2 images of 16 × 24 patches each'
     """
     of = f" of {given.patches[0]} × {given.patches[1]} patches each" if given.patches else ""
@@ -68,28 +56,13 @@ def _seen(given: Pass) -> str:
     return images + sound + (f", {given.question} of them a question's" if given.question else "")
 
 
-def patches(text: str) -> tuple[int, int]:
-    """Read rows and columns of patches, such as ``16x24``.
-
-    Raises:
-        UsageError: It is not of that form.
-
-    >>> patches("16x24")
-    (16, 24)
-    """
-    rows, _, columns = text.partition("x")
-    if not (rows.isascii() and rows.isdecimal() and columns.isascii() and columns.isdecimal() and len(text) < 20):
-        raise UsageError(f"patches: expected rows and columns such as 16x24, found {text[:40]!r}")
-    return int(rows), int(columns)
-
-
-def report(model: Model, given: Pass) -> Report:
+def report(model: ModelValue, given: Inputs) -> Report:
     """Return the report of ``weigh flops``: matrix arithmetic of a forward pass, by module."""
     from weighbridge.documents.count import headline
     from weighbridge.documents.document import Report
     from weighbridge.documents.tree_rows import all_that_costs, tree_table
 
-    flops = model.flops(*given)
+    flops = flops_of(model, given)
     notes = (
         f"{given.batch} × {given.seq} tokens{_seen(given)}; a multiply-add is two FLOPs, a look-up none; causal attention is counted in full.",
         f"Matrix products: forward {flops.forward_matmul:,}, backward {flops.backward:,}. "

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from weighbridge.accounts.flops import flops, streams
+from weighbridge.accounts.flops import flops, flops_of
+from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.ledger import Entry, Line
 from weighbridge.core.formula import Number, Product, Sum, Symbol, as_expression
 from weighbridge.core.messages import Say, mark, translator
@@ -13,10 +14,10 @@ from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Tensor
 from weighbridge.documents.document import Block, Equation, Heading, Item, Paper, Paragraph
 from weighbridge.explain.evaluation_steps import chain
+from weighbridge.explain.symbolic import symbolic
 
 if TYPE_CHECKING:
-    from weighbridge.documents.flops import Pass
-    from weighbridge.model import Model
+    from weighbridge.value import ModelValue
 
 LENGTHS = {"seq": "n", "decoder": "m", "encoder": "e", "images": "i", "rows": "r", "columns": "c", "audios": "a", "question": "q"}
 """From a stream to the letter of its length."""
@@ -27,21 +28,20 @@ PRODUCT = mark(
 ATTENTION = mark("Attention multiplies queries with keys, and the scores with values: every token with every token, in every head.")
 
 
-def paper(model: Model, given: Pass, lang: str = "en") -> Paper:
+def paper(model: ModelValue, given: Inputs, lang: str = "en") -> Paper:
     """Lay out how the matrix arithmetic of one forward pass comes about.
 
     >>> from weighbridge import model
-    >>> from weighbridge.documents.flops import Pass
-    >>> paper(model("bert-base-uncased"), Pass()).figure
+    >>> paper(model("bert-base-uncased"), Inputs()).figure
     '22,348,431,360 FLOPs'
     """
     from weighbridge.documents.count import headline
 
     say = translator(lang)
-    book = model.flops(*given).ledger
-    tree, table, values = model.symbolic()
+    book = flops_of(model, given).ledger
+    tree, table, values = symbolic(model)
     batch = "b" if "B" in table else "B"
-    lengths = streams(*given[1:])
+    lengths = given.lengths()
     known: dict[str, Size] = {name: Symbol(LENGTHS[name]) for name in lengths}
     values = {**values, batch: given.batch, **{LENGTHS[name]: tokens for name, tokens in lengths.items()}}
     lettered = flops(tree, known, Symbol(batch)).ledger

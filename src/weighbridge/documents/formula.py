@@ -12,17 +12,17 @@ from weighbridge.explain.formulas import Formula, flops_formula, parameter_formu
 from weighbridge.explain.sensitivity import Insight, insight
 
 if TYPE_CHECKING:
-    from weighbridge.model import Model
+    from weighbridge.value import ModelValue
 
 HEADLINES = (mark("closed formula of its parameters"), mark("closed formula of its forward FLOPs"))
 
 
-def formula(model: Model, *, of_flops: bool = False) -> Formula:
+def formula(model: ModelValue, *, of_flops: bool = False) -> Formula:
     """Return the closed formula of the parameters, or of the matrix arithmetic of a forward pass."""
     return flops_formula(model) if of_flops else parameter_formula(model)
 
 
-def report(model: Model, *, of_flops: bool = False, lang: str = "en") -> Report:
+def report(model: ModelValue, *, of_flops: bool = False, lang: str = "en") -> Report:
     """Lay a closed formula out: the total, its symbols, and each module's own.
 
     >>> from weighbridge import model
@@ -49,7 +49,7 @@ def report(model: Model, *, of_flops: bool = False, lang: str = "en") -> Report:
     return Report(head, f"{found.value:,}", tables)
 
 
-def as_json(model: Model, *, of_flops: bool = False, lang: str = "en") -> dict[str, Any]:
+def as_json(model: ModelValue, *, of_flops: bool = False, lang: str = "en") -> dict[str, Any]:
     """Return a closed formula as plain data."""
     say = translator(lang)
     found = formula(model, of_flops=of_flops)
@@ -68,7 +68,7 @@ def as_json(model: Model, *, of_flops: bool = False, lang: str = "en") -> dict[s
     }  # fmt: skip
 
 
-def bare(model: Model, notation: str, *, of_flops: bool = False) -> str:
+def bare(model: ModelValue, notation: str, *, of_flops: bool = False) -> str:
     """Write the closed formula alone.
 
     Args:

@@ -5,26 +5,27 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.core.errors import UsageError
+from weighbridge.core.tree import flatten
 
 if TYPE_CHECKING:
-    from weighbridge.model import Model
+    from weighbridge.value import ModelValue
 
 
-def columns(model: Model) -> dict[str, list[Any]]:
+def columns(model: ModelValue) -> dict[str, list[Any]]:
     """Return the columns: name, shape, count, role, tied_to.
 
     >>> from weighbridge import model
     >>> columns(model("bert-tiny"))["count"][:2]
     [3906816, 65536]
     """
-    rows = model.tensors()
+    rows = list(flatten(model.tree))
     return {
         "name": [row.name for row in rows], "shape": [list(row.shape) for row in rows], "count": [row.count for row in rows],
         "role": [row.role for row in rows], "tied_to": [row.tied_to for row in rows],
     }  # fmt: skip
 
 
-def pandas_frame(model: Model) -> Any:
+def pandas_frame(model: ModelValue) -> Any:
     """Return a pandas DataFrame of the tensors."""
     try:
         import pandas
@@ -33,7 +34,7 @@ def pandas_frame(model: Model) -> Any:
     return pandas.DataFrame(columns(model))
 
 
-def polars_frame(model: Model) -> Any:
+def polars_frame(model: ModelValue) -> Any:
     """Return a polars DataFrame of the tensors."""
     try:
         import polars

@@ -10,15 +10,16 @@ if TYPE_CHECKING:
 
 def as_json(word: str) -> dict[str, Any]:
     """Return the presets and architectures whose name contains *word*."""
-    from weighbridge import sources
+    from weighbridge.accounts.parameters import unique_of
     from weighbridge.blueprints import MODULES, family
-    from weighbridge.model import model
+    from weighbridge.load import load
+    from weighbridge.presets import presets
 
     entries = []
-    for preset in sources.presets():
+    for preset in presets():
         if word in preset.name or word in preset.config["model_type"]:
-            found = model(preset.name)
-            entries.append({"name": preset.name, "hub": preset.hub or None, "class": found.class_name, "unique": found.count().unique,
+            found = load(preset.name)
+            entries.append({"name": preset.name, "hub": preset.hub or None, "class": found.class_name, "unique": unique_of(found),
                             "published": preset.published or None, "source": preset.source, "config": preset.config})  # fmt: skip
     types = [{"model_type": kind, "classes": list(family(kind).classes)} for kind in MODULES if word in kind]
     return {"presets": entries, "architectures": types}

@@ -6,20 +6,23 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from weighbridge.accounts.compare import Comparison, compare
+from weighbridge.accounts.flops import flops_of
+from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.ledger import ledger
-from weighbridge.accounts.parameters import PARAMETERS
+from weighbridge.accounts.parameters import PARAMETERS, unique_of
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Say, mark, translator
+from weighbridge.core.tree import flatten
 from weighbridge.documents import compare as comparison
 from weighbridge.documents import count as counting
 from weighbridge.documents import counts as conventions
 from weighbridge.documents import explain as derivation
-from weighbridge.documents import flops as arithmetic
 from weighbridge.documents.document import Bars, Block, Column, Heading, Paper, Paragraph, Picture, Row, Table
 from weighbridge.documents.tree_rows import all_tensors, all_that_costs, tree_table
+from weighbridge.explain.derive import derive
 
 if TYPE_CHECKING:
-    from weighbridge.model import Model
+    from weighbridge.value import ModelValue
 
 TREE = (mark("module"), mark("shape"), mark("elements"), mark("share"))
 LISTING = (
@@ -31,7 +34,7 @@ LISTING = (
 )
 
 
-def paper(model: Model, lang: str = "en", given: arithmetic.Pass | None = None, *, tensors: bool = False) -> Paper:
+def paper(model: ModelValue, lang: str = "en", given: Inputs | None = None, *, tensors: bool = False) -> Paper:
     """Lay everything about *model* out.
 
     Args:
@@ -45,9 +48,9 @@ def paper(model: Model, lang: str = "en", given: arithmetic.Pass | None = None, 
     say = translator(lang)
     blocks = (
         *_counts(model, say), *_where(model, say), *_why(model, lang, say), *_conventions(model, lang, say),
-        *_arithmetic(model, given or arithmetic.Pass(), say), *(_listing(model, say) if tensors else ()),
+        *_arithmetic(model, given or Inputs(), say), *(_listing(model, say) if tensors else ()),
     )  # fmt: skip
-    return Paper(counting.headline(model, say), say("{total} parameters").format(total=f"{model.count().unique:,}"), lang, blocks)
+    return Paper(counting.headline(model, say), say("{total} parameters").format(total=f"{unique_of(model):,}"), lang, blocks)
 
 
 def compared(found: Comparison, lang: str = "en") -> Paper:
@@ -61,7 +64,7 @@ def compared(found: Comparison, lang: str = "en") -> Paper:
     return Paper(report.headline, "", lang, (Bars(rows, (say("in embeddings"), say("all else"))), *report.tables, *notes))
 
 
-def _counts(model: Model, say: Say) -> Iterator[Block]:
+def _counts(model: ModelValue, say: Say) -> Iterator[Block]:
     rows = tuple(Row((say(m.title), m.values[0])) for m in compare([model]).measures if m.group == "parameters")
     yield Table((Column(say("count")), Column(say("elements"), "integer")), rows)
     for note in model.notes:
@@ -72,7 +75,7 @@ def _counts(model: Model, say: Say) -> Iterator[Block]:
         yield Paragraph(1, f"{say('Unknown fields, not taken into account')}: {', '.join(model.unknown)}")
 
 
-def _where(model: Model, say: Say) -> Iterator[Block]:
+def _where(model: ModelValue, say: Say) -> Iterator[Block]:
     book = ledger(model.tree, PARAMETERS)
     yield Heading(1, "", say("Where they are"))
     yield Picture(book)
@@ -85,25 +88,25 @@ def _titled(table: Table, titles: tuple[str, ...], say: Say) -> Table:
     return table._replace(columns=(*named, *table.columns[len(named) :]), headed=True)
 
 
-def _why(model: Model, lang: str, say: Say) -> Iterator[Block]:
+def _why(model: ModelValue, lang: str, say: Say) -> Iterator[Block]:
     if model.description is None:
         return
     yield Heading(1, "", say("Why"))
-    for block in derivation.paper(model.explain(lang)).blocks:
+    for block in derivation.paper(derive(model, lang)).blocks:
         yield block._replace(level=block.level + 1) if isinstance(block, Heading) else block
 
 
-def _conventions(model: Model, lang: str, say: Say) -> Iterator[Block]:
+def _conventions(model: ModelValue, lang: str, say: Say) -> Iterator[Block]:
     if model.description is None:
         return
     yield Heading(1, "", say("All legitimate counts"))
     yield from conventions.report(model, lang).tables
 
 
-def _arithmetic(model: Model, given: arithmetic.Pass, say: Say) -> Iterator[Block]:
+def _arithmetic(model: ModelValue, given: Inputs, say: Say) -> Iterator[Block]:
     yield Heading(1, "", say("Arithmetic of one pass"))
     try:
-        flops = model.flops(*given)
+        flops = flops_of(model, given)
     except UsageError as error:  # a few architectures do not tell their arithmetic, and no file's header does
         yield Paragraph(1, str(error))
         return
@@ -117,10 +120,10 @@ def _arithmetic(model: Model, given: arithmetic.Pass, say: Say) -> Iterator[Bloc
     yield _titled(tree_table(flops.ledger, all_that_costs), (TREE[0], TREE[1], mark("FLOPs"), TREE[3]), say)
 
 
-def _listing(model: Model, say: Say) -> Iterator[Block]:
+def _listing(model: ModelValue, say: Say) -> Iterator[Block]:
     yield Heading(1, "", say("Every tensor"))
     rows = tuple(
-        Row((row.name, " × ".join(map(str, row.shape)), _whole(row.count), row.role, row.tied_to or "")) for row in model.tensors()
+        Row((row.name, " × ".join(map(str, row.shape)), _whole(row.count), row.role, row.tied_to or "")) for row in flatten(model.tree)
     )
     yield Table(tuple(Column(say(title), kind) for title, kind in LISTING), rows)
 

@@ -22,7 +22,7 @@ from weighbridge.explain.sensitivity import Insight, insight
 from weighbridge.explain.wording import line_wording, role_name, section_wording
 
 if TYPE_CHECKING:
-    from weighbridge.model import Model
+    from weighbridge.value import ModelValue
 
 
 class Line(NamedTuple):
@@ -110,7 +110,7 @@ class Derivation(NamedTuple):
         return self.root.value
 
 
-def derive(model: Model, lang: str = "en", *, module: str = "", depth: int | None = None) -> Derivation:
+def derive(model: ModelValue, lang: str = "en", *, module: str = "", depth: int | None = None) -> Derivation:
     """Derive the unique parameters of *model*, or of one of its modules.
 
     Args:

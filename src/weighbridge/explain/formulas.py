@@ -12,9 +12,10 @@ from weighbridge.core.formula import Symbol, evaluate, letters
 from weighbridge.core.messages import mark
 from weighbridge.core.notation import LATEX, TEXT, UNICODE, as_json, mathml, write
 from weighbridge.core.sizes import Size
+from weighbridge.explain.symbolic import symbolic
 
 if TYPE_CHECKING:
-    from weighbridge.model import Model
+    from weighbridge.value import ModelValue
 
 
 class ModuleFormula(NamedTuple):
@@ -80,15 +81,15 @@ class Formula(NamedTuple):
         return self.text
 
 
-def parameter_formula(model: Model) -> Formula:
+def parameter_formula(model: ModelValue) -> Formula:
     """Return the closed formula of the unique parameters of *model*."""
-    tree, table, values = model.symbolic()
+    tree, table, values = symbolic(model)
     return _formula(ledger(tree, PARAMETERS), table, values)
 
 
-def flops_formula(model: Model, lengths: tuple[str, ...] = ("seq",)) -> Formula:
+def flops_formula(model: ModelValue, lengths: tuple[str, ...] = ("seq",)) -> Formula:
     """Return the closed formula of the forward matrix arithmetic, in batch B and tokens n."""
-    tree, table, values = model.symbolic()
+    tree, table, values = symbolic(model)
     # A family's own letters come first: T5's B counts buckets, so its batch is b.
     seq = Symbol("n", word="seq", key="seq", meaning=mark("tokens per example"), order=-1)
     batch = Symbol("b" if "B" in table else "B", word="batch", key="batch", meaning=mark("examples"), order=-2)

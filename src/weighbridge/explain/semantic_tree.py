@@ -12,10 +12,11 @@ from weighbridge.core.formula import Expression, Number, Product, Symbol, times,
 from weighbridge.core.polynomials import polynomial
 from weighbridge.core.sizes import Size, product
 from weighbridge.core.tree import Part, Tensor
+from weighbridge.explain.symbolic import symbolic
 from weighbridge.explain.wording import topic_of_name
 
 if TYPE_CHECKING:
-    from weighbridge.model import Model
+    from weighbridge.value import ModelValue
 
 TOPICS = {
     "attention": "attention", "self_attention": "attention", "cross_attention": "cross_attention",
@@ -115,11 +116,11 @@ def topic(part: Part, around: tuple[Part, ...]) -> str:
     return "projector" if part.name in PROJECTIONS else "other"
 
 
-def pair(model: Model) -> tuple[Pair, dict[str, Symbol], dict[str, int]]:
+def pair(model: ModelValue) -> tuple[Pair, dict[str, Symbol], dict[str, int]]:
     """Return a model's trees side by side, its symbols and their values; a checkpoint has only numbers."""
     if model.description is None:
         return Pair(model.tree, model.tree), {}, {}
-    tree, table, values = model.symbolic()
+    tree, table, values = symbolic(model)
     return Pair(model.tree, tree), table, values
 
 

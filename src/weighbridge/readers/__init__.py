@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
+from typing import BinaryIO, NamedTuple, cast
 
 from weighbridge.core.errors import ReadError
 from weighbridge.core.fold import fold
@@ -12,9 +12,7 @@ from weighbridge.core.tree import Row
 from weighbridge.readers.listing import Listing, Reader, Stored
 from weighbridge.readers.packing import config_beside, unpack
 from weighbridge.readers.roles import norms, rank, role_of
-
-if TYPE_CHECKING:
-    from weighbridge.model import Model
+from weighbridge.value import ModelValue
 
 
 class Format(NamedTuple):
@@ -46,7 +44,7 @@ HEAD = 4096
 """Bytes of a file that :meth:`Reader.sniff` sees."""
 
 
-def checkpoint_of(path: Path | str) -> Model:
+def checkpoint_of(path: Path | str) -> ModelValue:
     """Read the weights at *path* into a model: a file, the index of a sharded checkpoint, or a directory of either.
 
     Headers only; no weights are read and no code in them is run.
@@ -55,10 +53,16 @@ def checkpoint_of(path: Path | str) -> Model:
         ReadError: Nothing to read, a damaged file, or a format that no reader knows.
     """
     path = place(path)
-    return as_model(unpack(read_listing(path), config_beside(path)), str(path))
+    return as_model(listing_at(path), str(path))
 
 
-read_checkpoint = checkpoint_of
+def listing_at(path: Path) -> Listing:
+    """List the tensors at *path* as what they are: packed weights in the shapes of the weights.
+
+    Raises:
+        ReadError: As for :func:`checkpoint_of`.
+    """
+    return unpack(read_listing(path), config_beside(path))
 
 
 def place(source: Path | str) -> Path:
@@ -160,12 +164,10 @@ def rows(listing: Listing) -> list[Row]:
     ]
 
 
-def as_model(listing: Listing, source: str) -> Model:
+def as_model(listing: Listing, source: str) -> ModelValue:
     """Fold a listing into a model."""
-    from weighbridge.model import Model
-
     tree = fold(sorted(rows(listing), key=_bias_last) if not listing.ordered else rows(listing), None if listing.ordered else rank)
-    return Model(source, "checkpoint", tree, notes=listing.notes, stored=listing.stored)
+    return ModelValue(source, "checkpoint", tree, notes=listing.notes, stored=listing.stored)
 
 
 def _bias_last(row: Row) -> bool:
@@ -180,7 +182,7 @@ __all__ = [
     "as_model",
     "checkpoint_of",
     "list_open",
-    "read_checkpoint",
+    "listing_at",
     "read_file",
     "read_listing",
     "rows",

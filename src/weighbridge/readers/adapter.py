@@ -11,11 +11,14 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from weighbridge.core.errors import ConfigError, ReadError
+from weighbridge.core.errors import ReadError
 from weighbridge.readers.listing import Listing, Stored
 from weighbridge.readers.text import parse_object
 
 CONFIG = "adapter_config.json"
+BASE_MODEL = "base_model_name_or_path"
+"""Under this key, a listing's metadata says what its adapter adapts."""
+
 LARGEST = 1 << 24
 
 _PAIR = re.compile(r"(?P<module>.+)\.lora_(?P<side>A|B|embedding_A|embedding_B)(\.weight)?")
@@ -47,17 +50,17 @@ def with_notes(listing: Listing, config: Mapping[str, Any]) -> Listing:
     Raises:
         ReadError: An A without its B, or ranks that do not agree with each other.
     """
-    return listing._replace(notes=(*listing.notes, *_notes(listing, config)))
+    return listing._replace(
+        notes=(*listing.notes, *_notes(listing, config)),
+        metadata={**listing.metadata, BASE_MODEL: config.get(BASE_MODEL)},
+    )
 
 
 def _notes(listing: Listing, config: Mapping[str, Any]) -> Iterator[str]:
-    base = config.get("base_model_name_or_path")
+    base = config.get(BASE_MODEL)
     kind = config.get("peft_type", "adapter")
     of = f" for {base:.80}" if isinstance(base, str) and base else ""
     yield f"an adapter ({kind!s:.40}){of}: what it adds is counted, the model below it is not in the file"
-    below = _below(base) if isinstance(base, str) else ""
-    if below:
-        yield below
     ranks = _ranks(listing)
     due = {module: expected_rank(module, config) for module in list(ranks)[:MOST_JUDGED]}
     wrong = [module for module, rank in due.items() if rank is not None and rank != ranks[module]]
@@ -68,21 +71,6 @@ def _notes(listing: Listing, config: Mapping[str, Any]) -> Iterator[str]:
     if ranks and kept:
         count = sum(prod(tensor.shape) for tensor in kept if tensor.tied_to is None)
         yield f"{len(kept):,} tensors with {count:,} elements are whole modules saved with it (modules_to_save), the first is {kept[0].name}"
-
-
-def _below(base: str) -> str:
-    """Say how many parameters the model below has, if it is one of the presets; nothing is fetched for it."""
-    from weighbridge.model import model
-    from weighbridge.sources import preset
-
-    known = preset(base)
-    if known is None:
-        return ""
-    try:
-        described = model(known.config)
-    except ConfigError:
-        return ""
-    return f"the model below, {base}, has {described.count().unique:,} parameters as {described.class_name}"
 
 
 def _ranks(listing: Listing) -> dict[str, int]:

@@ -8,15 +8,13 @@ not yet initialised) is read by its own record of the true shapes, or refused.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from weighbridge.core.errors import ReadError
 from weighbridge.core.fold import fold
 from weighbridge.core.tree import Row
 from weighbridge.readers.roles import norms, role_of
-
-if TYPE_CHECKING:
-    from weighbridge.model import Model
+from weighbridge.value import ModelValue
 
 DTYPES = {
     "float32": "F32", "float64": "F64", "float16": "F16", "bfloat16": "BF16", "int64": "I64", "int32": "I32", "int16": "I16",
@@ -30,7 +28,7 @@ PACKED = frozenset(("qweight", "weight_packed", "W_q", "_packed_params", "weight
 """Attributes that only quantised modules have, in place of a weight."""
 
 
-def read_module(module: Any) -> Model:
+def read_module(module: Any) -> ModelValue:
     """Read a live module's parameters and persistent buffers; the class is the module's own.
 
     Args:
@@ -39,8 +37,6 @@ def read_module(module: Any) -> Model:
     Raises:
         ReadError: Parameters are sharded, packed or not initialised, and do not tell their true shape.
     """
-    from weighbridge.model import Model
-
     notes: list[str] = []
     found = [*_parameters(module, notes), *_buffers(module)]
     gains = norms([(name, shape) for name, shape, _, _, _, _ in found])
@@ -50,7 +46,7 @@ def read_module(module: Any) -> Model:
         for name, shape, role, tied_to, dtype, frozen in found
     ]
     class_name = type(module).__name__
-    return Model(class_name, "module", fold(rows), class_name=class_name, notes=tuple(dict.fromkeys(notes)))
+    return ModelValue(class_name, "module", fold(rows), class_name=class_name, notes=tuple(dict.fromkeys(notes)))
 
 
 _Found = tuple[str, tuple[int, ...], str | None, str | None, str, bool]

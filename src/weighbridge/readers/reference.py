@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from weighbridge.core.errors import ConfigError, UnknownArchitecture, UsageError
 from weighbridge.readers.module import read_module
-
-if TYPE_CHECKING:
-    from weighbridge.model import Model
+from weighbridge.value import ModelValue
 
 
-def read_reference(raw: Mapping[str, Any], source: str, model_class: str | None = None, *, trust_remote_code: bool = False) -> Model:
+def read_reference(raw: Mapping[str, Any], source: str, model_class: str | None = None, *, trust_remote_code: bool = False) -> ModelValue:
     """Build the class that *raw* and *model_class* name on the meta device, and read it as a live module.
 
     Args:
@@ -44,12 +42,8 @@ def read_reference(raw: Mapping[str, Any], source: str, model_class: str | None 
         except Exception as error:  # the library raises whatever a config may provoke in it
             raise ConfigError(f"transformers {transformers.__version__} refuses this config: {error}") from error
     model = read_module(module)
-    model.source = source
-    model.notes = (
-        f"built on the meta device by transformers {transformers.__version__}, torch {torch.__version__}; no weights were loaded",
-        *model.notes,
-    )
-    return model
+    how = f"built on the meta device by transformers {transformers.__version__}, torch {torch.__version__}; no weights were loaded"
+    return model.replace(source=source, notes=(how, *model.notes))
 
 
 def _own(raw: Mapping[str, Any], name: str | None) -> Any:

@@ -12,11 +12,12 @@ from weighbridge.core.tree import Row
 from weighbridge.readers import gguf_models
 from weighbridge.readers.onnx_pair import SIDES
 from weighbridge.readers.onnx_roles import modules_in
+from weighbridge.verification.checkpoint_names import named_rows
 from weighbridge.verification.renaming import Naming, Step, naming, prefixes, resolve
 
 if TYPE_CHECKING:
-    from weighbridge.model import Described, Model
     from weighbridge.readers import Listing
+    from weighbridge.value import Description, ModelValue
 
 
 class Alignment(NamedTuple):
@@ -61,14 +62,14 @@ def spelling_of(listing: Listing) -> Spelling:
     return Spelling(tuple(Step(re.compile(pattern), (target,)) for pattern, target in gguf_models.steps_of(listing)))
 
 
-def aligned_in_any_spelling(described: Model, actual: list[Row], spelling: Spelling) -> tuple[dict[str, Row], Alignment]:
+def aligned_in_any_spelling(described: ModelValue, actual: list[Row], spelling: Spelling) -> tuple[dict[str, Row], Alignment]:
     """Align by the reference's names, or by another set that the family knows, if the file is written in that."""
     known = described.description
     assert known is not None
     best: tuple[dict[str, Row], Alignment] | None = None
     for names in ("reference", "checkpoint", *known.family.renames):
         try:
-            rows = described.tensors(names)
+            rows = named_rows(described, names)
         except UsageError:  # nobody has recorded how the files of this type name their tensors
             continue
         expected = {row.name: row for row in sorted(rows, key=lambda row: row.tied_to is None)}
@@ -121,7 +122,7 @@ def _by_shape(extra: Iterable[Row], missing: Iterable[Row]) -> dict[str, Row]:
     return {due[shape][0].name: rows[0] for shape, rows in left.items() if len(rows) == 1 and len(due.get(shape, ())) == 1}
 
 
-def keys_of(known: Described, class_name: str) -> list[str]:
+def keys_of(known: Description, class_name: str) -> list[str]:
     """Return the model types and classes whose recorded renamings apply."""
     inner = [value["model_type"] for value in known.raw.values() if isinstance(value, dict) and isinstance(value.get("model_type"), str)]
     return [class_name, known.family.base, known.family.model_type, *inner]

@@ -12,16 +12,41 @@ import re
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from weighbridge.core.tree import Row
+from weighbridge.core.errors import UsageError
+from weighbridge.core.tree import Row, flatten
 from weighbridge.verification.save_conversions import Step, entry, steps
 
 if TYPE_CHECKING:
-    from weighbridge.model import Described
+    from weighbridge.value import Description, ModelValue
 
 Shapes = dict[str, tuple[int, ...]]
 
 
-def saved(rows: Iterable[Row], known: Described, class_name: str, towers: bool = True) -> list[Row]:
+def named_rows(model: ModelValue, names: str = "reference") -> list[Row]:
+    """List a model's tensors in the reference's order, under another set of names.
+
+    Args:
+        model: Any model.
+        names: ``reference``; ``checkpoint``, as the reference library saves them; or another set that the family
+            knows, such as ``tensorflow``.
+
+    Raises:
+        UsageError: The family does not know that set of names.
+    """
+    rows = list(flatten(model.tree))
+    if names == "reference":
+        return rows
+    if names == "checkpoint" and model.description:
+        return saved(rows, model.description, model.class_name)
+    renames = model.description.family.renames if model.description else {}
+    if names not in renames:
+        known = ["reference", *(["checkpoint"] if model.description else []), *renames]
+        raise UsageError(f"no names {names!r} for this model; known: {', '.join(known)}")
+    renamed = (renames[names](row) for row in rows)
+    return [row for found in renamed for row in ((found,) if isinstance(found, Row) else found)]
+
+
+def saved(rows: Iterable[Row], known: Description, class_name: str, towers: bool = True) -> list[Row]:
     """Return a model's tensors under the names, and in the pieces, of published files, in which the reference library saves them.
 
     A tied tensor stays in the list with the name whose storage it shares; a file has only that one.

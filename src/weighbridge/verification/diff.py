@@ -6,13 +6,14 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from weighbridge.accounts.parameters import unique_of
 from weighbridge.config.fields import Sizes
-from weighbridge.core.tree import Row
+from weighbridge.core.tree import Row, flatten
 from weighbridge.readers.gguf_models import steps_for_names
 from weighbridge.verification.renaming import Step, naming, prefixes, resolve
 
 if TYPE_CHECKING:
-    from weighbridge.model import Model
+    from weighbridge.value import ModelValue
 
 
 class Change(NamedTuple):
@@ -57,7 +58,7 @@ class Difference(NamedTuple):
         return not (self.added or self.gone or self.reshaped or self.retyped or self.retied or self.recast)
 
 
-def diff(a: Model, b: Model) -> Difference:
+def diff(a: ModelValue, b: ModelValue) -> Difference:
     """Compare two models of any kind; the second's names are brought to the first's where a prefix or a format's own names differ.
 
     >>> from weighbridge import model
@@ -65,8 +66,8 @@ def diff(a: Model, b: Model) -> Difference:
     >>> [(change.name, change.b) for change in found.reshaped], [change.name for change in found.fields]
     ([('embeddings.word_embeddings.weight', (21128, 768))], ['vocab_size'])
     """
-    first = {row.name: row for row in a.tensors()}
-    second = {row.name: row for row in b.tensors()}
+    first = {row.name: row for row in flatten(a.tree)}
+    second = {row.name: row for row in flatten(b.tree)}
     if any(steps_for_names(first)) and not any(steps_for_names(second)):
         first, renamed = _in_names_of(second, a)
     else:
@@ -77,9 +78,7 @@ def diff(a: Model, b: Model) -> Difference:
     retied = tuple(Change(one.name, one.tied_to, two.tied_to) for one, two in both if (one.tied_to is None) != (two.tied_to is None))
     recast = tuple(Change(one.name, one.role, two.role) for one, two in both if (one.role == "buffer") != (two.role == "buffer"))
     changed = {change.name for change in (*reshaped, *retyped, *retied, *recast)}
-    unique_a, unique_b = a.count().unique, b.count().unique
-    assert isinstance(unique_a, int)
-    assert isinstance(unique_b, int)
+    unique_a, unique_b = unique_of(a), unique_of(b)
     return Difference(
         a.source, b.source, unique_a, unique_b, len(both) - len(changed),
         tuple(row for name, row in second.items() if name not in first), tuple(row for name, row in first.items() if name not in second),
@@ -87,9 +86,9 @@ def diff(a: Model, b: Model) -> Difference:
     )  # fmt: skip
 
 
-def _in_names_of(first: dict[str, Row], b: Model) -> tuple[dict[str, Row], bool]:
+def _in_names_of(first: dict[str, Row], b: ModelValue) -> tuple[dict[str, Row], bool]:
     """Return the second model's rows by the first's names, where one name becomes one."""
-    rows = b.tensors()
+    rows = list(flatten(b.tree))
     if all(row.name in first for row in rows):
         return {row.name: row for row in rows}, False
     keys = [b.class_name, b.model_type or ""]
@@ -107,7 +106,7 @@ def _in_names_of(first: dict[str, Row], b: Model) -> tuple[dict[str, Row], bool]
     return found, any(name != row.name for name, row in found.items())
 
 
-def _fields(a: Model, b: Model) -> Iterator[Change]:
+def _fields(a: ModelValue, b: ModelValue) -> Iterator[Change]:
     """Yield the fields whose values differ: those that the family reads, or all if the families differ."""
     if a.description is None or b.description is None:
         return

@@ -22,7 +22,7 @@ from weighbridge.core.errors import UsageError
 
 if TYPE_CHECKING:
     from weighbridge.config.fields import Field
-    from weighbridge.model import Described
+    from weighbridge.value import Description
 
 
 class Inside(NamedTuple):
@@ -86,7 +86,7 @@ class Step(NamedTuple):
         return prefix + rest.replace(match.group(0), target, 1), source
 
 
-def models(known: Described, class_name: str) -> Iterator[Inside]:
+def models(known: Description, class_name: str) -> Iterator[Inside]:
     """Yield a class and the models of the library inside it, outermost first, with the types that the config names."""
     own = known.family
     model_type = entry(class_name).get("as", own.model_type)  # some classes take the config of what is inside
@@ -118,7 +118,7 @@ def _like(class_name: str, model_type: str) -> str:
     return next((name for name in known.classes if name.endswith(endings)), known.base) if endings else known.base
 
 
-def steps(known: Described, class_name: str) -> list[Step]:
+def steps(known: Description, class_name: str) -> list[Step]:
     """Return the steps of models inside each other; of two of a kind, where one holds the other, only the outer one's."""
     ways, found = _ways(), []
     base = entry(class_name).get("base", "")

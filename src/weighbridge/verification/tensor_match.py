@@ -13,7 +13,7 @@ from weighbridge.verification.alignment import PLAIN, Alignment, Spelling
 from weighbridge.verification.findings import Finding
 
 if TYPE_CHECKING:
-    from weighbridge.model import Described
+    from weighbridge.value import Description
 
 
 def elements(row: Row) -> int:
@@ -25,7 +25,7 @@ class Judge(NamedTuple):
     """What one needs to know to judge a tensor."""
 
     expected: Mapping[str, Row]
-    known: Described
+    known: Description
     aligned: Alignment
     notes: Mapping[str, str]
     spelling: Spelling = PLAIN

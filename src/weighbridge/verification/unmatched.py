@@ -14,13 +14,13 @@ from weighbridge.verification.findings import Finding
 from weighbridge.verification.tensor_match import Judge, elements, same
 
 if TYPE_CHECKING:
-    from weighbridge.model import Model
+    from weighbridge.value import ModelValue
 
 _LAYER = re.compile(r"(?:^|\.)(?:layers|blk)\.(\d{1,9})\.")
 
 
 def explain_rest(
-    judge: Judge, described: Model, actual: list[Row], aligned: Alignment, findings: tuple[list[Finding], list[Finding]]
+    judge: Judge, described: ModelValue, actual: list[Row], aligned: Alignment, findings: tuple[list[Finding], list[Finding]]
 ) -> None:
     """Explain what only one side has: buffers, further layers, other classes of the family."""
     explained, unexplained = findings
@@ -94,7 +94,7 @@ def _last_layer(names: tuple[str, ...]) -> int:
     return max((int(found[1]) for name in names if (found := _LAYER.search(name))), default=10**9)
 
 
-def _other_classes(described: Model, actual: list[Row], judge: Judge) -> Iterator[tuple[str, set[str], bool]]:
+def _other_classes(described: ModelValue, actual: list[Row], judge: Judge) -> Iterator[tuple[str, set[str], bool]]:
     """Yield the family's other classes: name, the file's tensors it has in the same shape, and whether that is all there is."""
     known = judge.known
     for name, blueprint in known.family.classes.items():

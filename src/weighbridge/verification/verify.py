@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from weighbridge.accounts.parameters import tally_of, unique_of
 from weighbridge.core.errors import ReadError, SourceError, UsageError
 from weighbridge.verification.alignment import aligned_in_any_spelling, spelling_of
 from weighbridge.verification.findings import Claim, Finding, Verification
@@ -18,8 +19,8 @@ from weighbridge.verification.tensor_match import Judge, elements
 from weighbridge.verification.unmatched import explain_rest
 
 if TYPE_CHECKING:
-    from weighbridge.model import Model
     from weighbridge.readers import Listing
+    from weighbridge.value import ModelValue
 
 
 def verified(
@@ -37,7 +38,7 @@ def verified(
         ReadError: A damaged file.
         ConfigError: A config that is wrong or has no blueprint.
     """
-    from weighbridge.model import model
+    from weighbridge.load import load
     from weighbridge.readers import place, read_listing
     from weighbridge.readers.packing import config_beside, unpack
 
@@ -47,10 +48,9 @@ def verified(
     listing = read_listing(path)
     if config is None:
         config, name = _own_config(path, listing)
-        described = model(config, model_class, overrides)
-        described.source = name
+        described = load(config, model_class, overrides).replace(source=name)
     else:
-        described = model(config, model_class, overrides)
+        described = load(config, model_class, overrides)
     if described.description is None:
         raise UsageError(f"{described.source}: verify needs a config to hold the file against")
     return verify(described, unpack(listing, config_beside(path)), str(source))
@@ -58,8 +58,8 @@ def verified(
 
 def _own_config(path: Path, listing: Listing) -> tuple[dict[str, Any], str]:
     """Return the config that belongs to a checkpoint, and where it was found."""
+    from weighbridge.config.read import read_config
     from weighbridge.readers.gguf_models import config_of
-    from weighbridge.sources import read_config
 
     if listing.format == "gguf" and (not path.is_dir() or not (path / "config.json").is_file()):
         try:
@@ -78,7 +78,7 @@ def _beside(path: Path) -> Path:
     raise SourceError(f"{path}: no config.json beside the weights; name one: weigh verify {path.name} CONFIG", source=str(path))
 
 
-def verify(described: Model, listing: Listing, source: str = "") -> Verification:
+def verify(described: ModelValue, listing: Listing, source: str = "") -> Verification:
     """Hold a config's class against the tensors of a file.
 
     Args:
@@ -103,7 +103,7 @@ def verify(described: Model, listing: Listing, source: str = "") -> Verification
     for targets, sources in aligned.groups:
         judge.group(targets, sources, matched, explained, unexplained)
     explain_rest(judge, described, actual, aligned, (explained, unexplained))
-    tally = described.count()
+    tally = tally_of(described)
     found = sum(elements(row) for row in actual if row.tied_to is None)
     assert isinstance(tally.unique, int)
     return Verification(
@@ -123,8 +123,7 @@ def claims(listing: Listing) -> tuple[Claim, ...]:
         found.append(Claim("total_size", stated, listing.size_bytes, stated == listing.size_bytes))
     for key in ("total_parameters", "general.parameter_count"):
         if key in listing.metadata:
-            unique = as_model(listing, "").count().unique
-            assert isinstance(unique, int)
+            unique = unique_of(as_model(listing, ""))
             stated = listing.metadata[key]
             found.append(Claim(key, stated, unique, stated in (unique, listing.stored)))
     return tuple(found)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from weighbridge.api import Model
 from weighbridge.config.bind import bind, merged, within
 from weighbridge.config.fields import Inner, Sizes
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.core.messages import Say
-from weighbridge.model import Described, Model
+from weighbridge.value import Description
 
 TRIES = 8
 
@@ -86,7 +87,7 @@ def _fields(config: Inner, sizes: Sizes, say: Say, path: str) -> Iterator[Contro
             yield Control(key, say(field.meaning), "", "switch", value)
 
 
-def _step(description: Described, class_name: str, control: Control) -> int:
+def _step(description: Description, class_name: str, control: Control) -> int:
     """Return the least divisor of the value by which it can grow: a hidden size goes in steps that its heads divide."""
     divisors = (step for step in range(1, control.value + 1) if control.value % step == 0)
     for step, _ in zip(divisors, range(TRIES), strict=False):
@@ -95,7 +96,7 @@ def _step(description: Described, class_name: str, control: Control) -> int:
     return 1
 
 
-def _holds(description: Described, class_name: str, key: str, value: int) -> bool:
+def _holds(description: Description, class_name: str, key: str, value: int) -> bool:
     family, raw, _ = description
     try:
         family.classes[class_name](bind(family.fields, merged(raw, {key: value})))

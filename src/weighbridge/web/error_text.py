@@ -53,8 +53,8 @@ def told(error: WeighbridgeError | str, language: str) -> str:
     """Say what an error says in *language*; what nobody has translated stays English.
 
     >>> from weighbridge.core.errors import UsageError
-    >>> told(UsageError("seq: expected a whole number from 1 up, found 0"), "zh")
-    'seq：应为不小于 1 的整数，现为 0'
+    >>> told(UsageError("seq: expected a whole number from 1 to 999,999,999, found 0"), "zh")
+    'seq：应为 1 到 999,999,999 的整数，现为 0'
     """
     if language == "en" or isinstance(error, str):
         return _said(str(error), language)

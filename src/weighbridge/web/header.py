@@ -5,8 +5,8 @@ from __future__ import annotations
 import io
 from typing import Any, NamedTuple
 
+from weighbridge.api import Model, model
 from weighbridge.core.errors import ReadError, UsageError, WeighbridgeError
-from weighbridge.model import Model
 
 
 class Slice(NamedTuple):
@@ -118,7 +118,7 @@ def header_model(found: tuple[Slice, ...], size: int, name: str) -> Weighed:
 
     file = Cut(found, size)
     try:
-        return Weighed(as_model(unpack(list_open(cast(BinaryIO, file), name), None), name or "dropped file"))
+        return Weighed(model(as_model(unpack(list_open(cast(BinaryIO, file), name), None), name or "dropped file")))
     except Exception as error:  # what other libraries make of a slice that is missing, or of noise, is theirs to choose
         if file.wanted is not None:
             return Weighed(None, file.wanted)

@@ -8,9 +8,9 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from weighbridge import sources
 from weighbridge.blueprints import MODULES
 from weighbridge.core.messages import languages, translator
+from weighbridge.presets import presets as known_presets
 from weighbridge.web import views
 from weighbridge.web.controls import controls, grouped
 from weighbridge.web.error_text import told
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from weighbridge.model import Model
+    from weighbridge.api import Model
 
 Form: TypeAlias = Mapping[str, Any]
 TEMPLATES = Path(__file__).parent / "templates"
@@ -210,7 +210,7 @@ def _words(language: str) -> dict[str, str]:
 @cache
 def _names() -> tuple[tuple[str, str], ...]:
     """Return what can be named, each with its id on the Hub, if it is a preset that has one, or that it is a model type."""
-    presets = tuple((preset.name, preset.hub or "") for preset in sources.presets())
+    presets = tuple((preset.name, preset.hub or "") for preset in known_presets())
     return (*presets, *((name, "*") for name in MODULES))
 
 

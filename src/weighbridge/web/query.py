@@ -12,13 +12,14 @@ from contextvars import ContextVar
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from weighbridge import sources
+from weighbridge.accounts.inputs import Inputs, inputs
+from weighbridge.api import Model, model
 from weighbridge.blueprints import MODULES
+from weighbridge.config.read import parse_config, read_config
 from weighbridge.core.errors import SourceError, UsageError
 from weighbridge.core.messages import languages
 from weighbridge.core.tree import Part
-from weighbridge.documents.flops import Pass, patches
-from weighbridge.model import Model, model
+from weighbridge.presets import preset, presets
 
 PUT_IN = ("batch", "seq", "decoder_seq", "encoder_seq", "images", "audios", "question")
 """Whole numbers that say what is put in, for the arithmetic."""
@@ -73,18 +74,14 @@ class Query(NamedTuple):
 
     def model(self) -> Model:
         """Put the model on the weighbridge."""
-        raw = sources.parse_config(self.config.encode(), "the config") if self.config else _known(self.source)
+        raw = parse_config(self.config.encode(), "the config") if self.config else _known(self.source)
         changed = dict(self.overrides)
         _check_depth({**raw, **changed})
-        found = model(raw, self.class_name or None, changed)
-        found.source = "config" if self.config else self.source
-        return found
+        return model(raw, self.class_name or None, changed).replace(source="config" if self.config else self.source)
 
-    def given(self) -> Pass:
+    def given(self) -> Inputs:
         """Return what is put in, for the arithmetic."""
-        grid = patches(self.patches) if self.patches else None
-        longer = (self.decoder_seq or None, self.encoder_seq or None)
-        return Pass(self.batch, self.seq, *longer, self.images or None, grid, self.audios or None, self.question or None)
+        return inputs({name: value for name, value in self._asdict().items() if value})
 
     def link(self, page: str, **changes: Any) -> str:
         """Return the address of *page* that asks the same, but for *changes*."""
@@ -154,7 +151,7 @@ def _names(part: Part) -> int:
 
 
 def _known(source: str) -> dict[str, Any]:
-    found = sources.preset(source)
+    found = preset(source)
     if found is not None:
         return found.config
     if source in MODULES:
@@ -165,7 +162,7 @@ def _known(source: str) -> dict[str, Any]:
             return fetched
     from weighbridge.config.fields import did_you_mean
 
-    hint = did_you_mean(source, dict.fromkeys((*MODULES, *(preset.name for preset in sources.presets()))))
+    hint = did_you_mean(source, dict.fromkeys((*MODULES, *(entry.name for entry in presets()))))
     raise SourceError(f"{source[:80]!r} is no preset and no model type; {hint or 'see the list of models'}", source=source)
 
 
@@ -174,7 +171,7 @@ def _fetched(source: str) -> dict[str, Any] | None:
     from weighbridge.readers import hub
 
     found = hub.repository(source)
-    return None if found is None else sources.read_config(hub.at_hub(found, source) / "config.json")
+    return None if found is None else read_config(hub.at_hub(found, source) / "config.json")
 
 
 def _read(value: object) -> Any:

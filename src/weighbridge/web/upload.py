@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from weighbridge.model import Model
+    from weighbridge.api import Model
 
 
 def page(limits: Limits) -> Callable[[Request], Any]:

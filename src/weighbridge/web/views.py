@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from weighbridge.accounts.compare import Comparison
+from weighbridge.accounts.flops import flops_of
 from weighbridge.accounts.flops import named as lengths
 from weighbridge.accounts.ledger import Entry, ledger
 from weighbridge.accounts.parameters import PARAMETERS
+from weighbridge.api import Model
 from weighbridge.auditing.claims import Audit, Claim
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Say, translator
@@ -15,7 +17,6 @@ from weighbridge.core.tree import walk
 from weighbridge.documents.document import Row
 from weighbridge.documents.renderers.treemap import joined, named, sunburst, tiles, treemap
 from weighbridge.documents.tree_rows import all_tensors, tree_table
-from weighbridge.model import Model
 from weighbridge.web.error_text import told
 from weighbridge.web.query import Query
 
@@ -89,7 +90,7 @@ def arithmetic(found: Model, asked: Query) -> dict[str, Any]:
     takes |= {"question": asked.question} if any("question" in lengths(part) for _, part in walk(found.tree)) else {}
     takes |= {"patches": asked.patches} if any("rows" in lengths(part) for _, part in walk(found.tree)) else {}
     try:
-        return {"takes": takes, "flops": found.flops(*asked.given()), "untold": ""}
+        return {"takes": takes, "flops": flops_of(found, asked.given()), "untold": ""}
     except UsageError as error:
         return {"takes": takes, "flops": None, "untold": told(error, asked.language)}
 

@@ -6,9 +6,10 @@ import pytest
 
 import weighbridge
 from weighbridge.blueprints.modules.composite import composed, submodel, under
-from weighbridge.config.bind import bind, symbols
+from weighbridge.config.bind import bind
 from weighbridge.config.check import conflicts, defaulted, unknown
 from weighbridge.config.fields import Sizes, altered, fact
+from weighbridge.config.symbols import symbols
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.formula import Symbol
 from weighbridge.core.parts import attend, linear

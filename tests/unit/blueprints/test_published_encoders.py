@@ -9,7 +9,7 @@ import pytest
 
 from tests.unit.published import is_met
 from weighbridge import count, model
-from weighbridge.sources import preset, presets
+from weighbridge.presets import preset, presets
 
 TOTALS = """roberta-base roberta-large distilroberta-base xlm-roberta-xl xlm-roberta-xxl bge-m3 bge-reranker-base bge-reranker-large
     bge-reranker-v2-m3 multilingual-e5-base multilingual-e5-large camembert-base longformer-base-4096 distilbert-base-uncased

@@ -6,7 +6,7 @@ import pytest
 
 from tests.unit.published import is_met
 from weighbridge import count
-from weighbridge.sources import preset
+from weighbridge.presets import preset
 
 TOTALS = """vit-base-patch16-224 vit-base-patch16-384 vit-large-patch16-224 vit-large-patch16-384 deit-tiny-patch16-224 deit-small-patch16-224
     deit-base-patch16-224 deit-tiny-distilled-patch16-224 deit-small-distilled-patch16-224 deit-base-distilled-patch16-224

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 import weighbridge
-from weighbridge.config.bind import bind, merged, symbols
+from weighbridge.config.bind import bind, merged
 from weighbridge.config.check import conflicts, defaulted, unknown
 from weighbridge.config.fields import LABELS, TIED, Field, choice, listed, nested, sides, size, switch
+from weighbridge.config.symbols import symbols
 from weighbridge.core.errors import ConfigError
 
 HIDDEN = size("hidden", "hidden_size", 768, "H", "hidden size", "n_embd", "d_model")

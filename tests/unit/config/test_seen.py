@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 import weighbridge
-from weighbridge.accounts.flops import flops, length, streams
+from weighbridge.accounts.flops import flops, length
+from weighbridge.accounts.inputs import inputs
 from weighbridge.core.errors import UsageError
 from weighbridge.core.parts import linear
 from weighbridge.core.tree import Part, Span, Squares, Times
-from weighbridge.documents.flops import patches
 from weighbridge.web.api import CALLS, answer
 
 TOWER = Part("tower", (linear("dense", 4, 4, bias=False),), stream=9, given="images", runs="images")
@@ -19,14 +19,14 @@ SEEING = Part("", (TOWER, Part("text", (linear("dense", 2, 2, bias=False),))))
 
 
 def test_a_tower_runs_once_for_each_image_and_not_without() -> None:
-    assert flops(SEEING, streams(5)).forward_matmul == 5 * 8
-    assert flops(SEEING, streams(5, images=1)).forward_matmul == 5 * 8 + 9 * 32
-    assert flops(SEEING, streams(5, images=3), 2).forward_matmul == 2 * (5 * 8 + 3 * 9 * 32)
+    assert flops(SEEING, inputs(seq=5).lengths()).forward_matmul == 5 * 8
+    assert flops(SEEING, inputs(seq=5, images=1).lengths()).forward_matmul == 5 * 8 + 9 * 32
+    assert flops(SEEING, inputs(seq=5, images=3).lengths(), 2).forward_matmul == 2 * (5 * 8 + 3 * 9 * 32)
 
 
 def test_an_image_of_any_size_is_told_by_its_rows_and_columns() -> None:
     grid = Times(("rows", "columns"))
-    lengths = streams(5, images=1, patches=(5, 8))
+    lengths = inputs(seq=5, images=1, patches=(5, 8)).lengths()
     assert length(grid, lengths) == 40
     assert length(Squares("rows", 2), lengths) == 4 + 4 + 1
     assert length(Squares("columns", 4), lengths) == 32
@@ -34,16 +34,16 @@ def test_an_image_of_any_size_is_told_by_its_rows_and_columns() -> None:
     with pytest.raises(UsageError, match="5 rows cannot be merged by 2 without remainder"):
         length(Span("rows", over=2, evenly=True), lengths)
     with pytest.raises(UsageError, match="reads images of any size, so say into how many patches each is cut, such as patches 16x24"):
-        length(grid, streams(5, images=1))
+        length(grid, inputs(seq=5, images=1).lengths())
 
 
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"images": 0}, "images: expected a whole number from 1 up, found 0"),
+        ({"images": 0}, "images: expected a whole number from 1 to 999,999,999, found 0"),
         ({"images": 1}, "images: BertModel sees no images beside its text"),
         ({"audios": 1}, "audios: BertModel hears nothing beside its text"),
-        ({"patches": (0, 3)}, "rows: expected a whole number from 1 up, found 0"),
+        ({"patches": (0, 3)}, "patches: expected a whole number from 1 to 999,999,999, found 0"),
         ({"patches": (2, 3)}, "patches: BertModel reads no images of any size"),
     ],
 )
@@ -56,7 +56,7 @@ def test_what_cannot_be_seen_is_refused(given: dict[str, Any], message: str) -> 
 @pytest.mark.parametrize("text", ["16", "x", "16x", "axb", "1x2x3", "-1x2", "1" * 30 + "x1"])
 def test_patches_are_rows_and_columns(text: str) -> None:
     with pytest.raises(UsageError, match="patches: expected rows and columns such as 16x24"):
-        patches(text)
+        inputs(patches=text)
 
 
 def test_the_api_takes_what_the_command_takes() -> None:

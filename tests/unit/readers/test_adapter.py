@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from tests.unit.safetensors_file import whole
+from weighbridge import model
+from weighbridge.accounts.parameters import tally_of
 from weighbridge.core.errors import ReadError
 from weighbridge.readers import checkpoint_of, read_listing
 
@@ -28,7 +30,7 @@ def saved(folder: Path, tensors: dict[str, tuple[int, ...]], config: Any = CONFI
 
 def test_an_adapter_says_what_it_adapts(tmp_path: Path) -> None:
     saved(tmp_path, PAIRS)
-    assert checkpoint_of(tmp_path).count().unique == 2 * 8 * 64 + 4 * 96
+    assert tally_of(checkpoint_of(tmp_path)).unique == 2 * 8 * 64 + 4 * 96
     assert read_listing(tmp_path).notes == (
         "an adapter (LORA) for org/base: what it adds is counted, the model below it is not in the file",
     )
@@ -36,7 +38,7 @@ def test_an_adapter_says_what_it_adapts(tmp_path: Path) -> None:
 
 def test_the_model_below_is_counted_where_it_is_known(tmp_path: Path) -> None:
     saved(tmp_path, PAIRS, CONFIG | {"base_model_name_or_path": "bert-base-uncased"})
-    assert read_listing(tmp_path).notes[1] == "the model below, bert-base-uncased, has 109,482,240 parameters as BertModel"
+    assert model(tmp_path).notes[-1] == "the model below, bert-base-uncased, has 109,482,240 parameters as BertModel"
 
 
 def test_ranks_and_whole_modules_are_named(tmp_path: Path) -> None:

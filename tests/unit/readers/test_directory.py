@@ -10,6 +10,7 @@ import pytest
 
 import weighbridge
 from tests.unit import safetensors_file
+from weighbridge.accounts.parameters import tally_of
 from weighbridge.core.errors import ReadError
 from weighbridge.readers import checkpoint_of, read_listing
 
@@ -39,21 +40,21 @@ def test_shards_by_their_index(tmp_path: Path) -> None:
     two_shards(tmp_path)
     index(tmp_path, 10, a="model-00001-of-00002.safetensors", b="model-00002-of-00002.safetensors")
     model = checkpoint_of(tmp_path)
-    assert (model.count().stored, model.notes, model.kind) == (10, (), "checkpoint")
+    assert (tally_of(model).stored, model.notes, model.kind) == (10, (), "checkpoint")
     assert weighbridge.count(tmp_path / "model.safetensors.index.json").stored == 10
 
 
 def test_a_directory_without_a_config_counts_its_weights(tmp_path: Path) -> None:
     two_shards(tmp_path)
     model = weighbridge.model(tmp_path)
-    assert (model.kind, model.count().unique) == ("checkpoint", 10)
+    assert (model.kind, tally_of(model).unique) == ("checkpoint", 10)
 
 
 def test_a_config_without_a_blueprint_counts_the_weights(tmp_path: Path) -> None:
     two_shards(tmp_path)
     (tmp_path / "config.json").write_text('{"model_type": "never-heard-of"}')
     model = weighbridge.model(tmp_path)
-    assert (model.kind, model.count().unique) == ("checkpoint", 10)
+    assert (model.kind, tally_of(model).unique) == ("checkpoint", 10)
     assert "no blueprint for 'never-heard-of'" in model.notes[0]
 
 
@@ -82,7 +83,7 @@ def test_a_doubled_tensor_is_counted_where_the_index_places_it(tmp_path: Path) -
     assert "a is in two shards, model-00001-of-00002.safetensors and model-00002-of-00002.safetensors" in refusal(tmp_path)
     index(tmp_path, a="model-00001-of-00002.safetensors", b="model-00002-of-00002.safetensors")
     model = checkpoint_of(tmp_path)
-    assert model.count().stored == 10
+    assert tally_of(model).stored == 10
     assert model.notes == ("1 tensors with 6 elements stand in shards where the index does not place them and were not counted: a",)
 
 
@@ -90,7 +91,7 @@ def test_a_wrong_total_size_is_told_and_not_believed(tmp_path: Path) -> None:
     two_shards(tmp_path)
     index(tmp_path, 333, a="model-00001-of-00002.safetensors", b="model-00002-of-00002.safetensors")
     model = checkpoint_of(tmp_path)
-    assert model.count().stored == 10
+    assert tally_of(model).stored == 10
     assert model.notes == ("the index claims a total_size of 333; the shards hold 10 bytes",)
 
 
@@ -102,7 +103,7 @@ def test_twins_and_stale_files_are_named_and_not_summed(tmp_path: Path) -> None:
     (tmp_path / "2_Dense").mkdir()
     write(tmp_path / "2_Dense" / "model.safetensors", w=(5,))
     model = checkpoint_of(tmp_path)
-    assert model.count().stored == 6
+    assert tally_of(model).stored == 6
     assert model.notes == (
         "consolidated.safetensors lies beside model.safetensors and was not counted",
         "old.safetensors lies beside model.safetensors and was not counted",
@@ -156,4 +157,4 @@ def test_a_terabyte_in_200_shards(tmp_path: Path) -> None:
     begin = time.perf_counter()
     model = checkpoint_of(tmp_path)
     assert time.perf_counter() - begin < 10
-    assert (model.count().stored, model.notes) == (10**12, ())
+    assert (tally_of(model).stored, model.notes) == (10**12, ())

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.unit.readers.hostile import read_bytes
+from weighbridge.accounts.parameters import tally_of
 from weighbridge.core.errors import ReadError
 from weighbridge.readers import checkpoint_of, keras
 
@@ -88,7 +89,7 @@ def test_a_keras_archive(method: int, tmp_path: Path) -> None:
         "optimizer.vars.0": ((), "buffer"),
         "seed_generator.vars.0": ((2,), "buffer"),
     }
-    assert checkpoint_of(path).count().unique == 16
+    assert tally_of(checkpoint_of(path)).unique == 16
 
 
 def test_two_names_of_one_array_are_a_tie_and_cycles_end() -> None:

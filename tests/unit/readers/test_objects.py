@@ -15,6 +15,7 @@ import pytest
 import weighbridge
 from tests.unit.bert import CONFIG
 from tests.unit.safetensors_file import whole
+from weighbridge.accounts.parameters import tally_of
 from weighbridge.cli import main
 from weighbridge.core.errors import ReadError, SourceError
 from weighbridge.readers import checkpoint_of, objects
@@ -136,7 +137,7 @@ def test_a_folder_is_its_config_and_its_weights(s3: Store, slash: str, capsys: p
     s3.put("a%20folder/tiny/below/other.safetensors", whole({"w": (3,)}))
     source = f"s3://models/a folder/tiny{slash}"
     model = weighbridge.model(source)
-    assert (model.kind, model.source, model.count().unique) == ("config", source, weighbridge.count(CONFIG).unique)
+    assert (model.kind, model.source, tally_of(model).unique) == ("config", source, weighbridge.count(CONFIG).unique)
     assert main(["verify", source, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["residual"] == 0
     assert main(["verify", "s3://models/a folder/tiny/model.safetensors"]) == 0, "the config beside a file is found"
@@ -148,7 +149,7 @@ def test_shards_by_index(s3: Store) -> None:
     weight_map = {f"w{n}": f"model-{n:05}-of-00003.safetensors" for n in (1, 2, 3)}
     s3.put("sharded/model.safetensors.index.json", json.dumps({"metadata": {"total_size": 24_000}, "weight_map": weight_map}).encode())
     model = checkpoint_of("s3://models/sharded")
-    assert (model.count().unique, model.notes) == (6000, ())
+    assert (tally_of(model).unique, model.notes) == (6000, ())
     assert weighbridge.count("s3://models/sharded/model.safetensors.index.json").unique == 6000
     weight_map["w4"] = "model-00004-of-00003.safetensors"
     s3.put("sharded/model.safetensors.index.json", json.dumps({"weight_map": weight_map}).encode())

@@ -8,6 +8,7 @@ import pytest
 
 from tests.unit.readers.hostile import assert_refused, assert_robust, read_bytes
 from tests.unit.readers.real import packaged
+from weighbridge.accounts.parameters import tally_of
 from weighbridge.core.errors import ReadError
 from weighbridge.readers import checkpoint_of, onnx
 from weighbridge.readers.listing import Listing
@@ -247,7 +248,7 @@ def test_graphs_nested_without_end() -> None:
 def test_real_files(package: str, pattern: str, elements: int) -> None:
     """The first two are T5 v1.1 small: its encoder, and its decoder with the shared table and an untied head."""
     path = packaged(package, pattern)
-    assert checkpoint_of(path).count().unique == elements
+    assert tally_of(checkpoint_of(path)).unique == elements
     with path.open("rb") as file:
         ours = {(tensor.name, tensor.shape) for tensor in onnx.read(file).tensors}
     assert ours == {(name, shape) for name, _, shape in reference(lib.load(path).graph)}

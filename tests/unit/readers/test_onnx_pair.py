@@ -6,6 +6,7 @@ import pytest
 
 from tests.unit.readers.real import packaged
 from tests.unit.readers.test_onnx import SMALL
+from weighbridge.accounts.parameters import tally_of
 from weighbridge.readers import checkpoint_of, read_listing
 from weighbridge.readers.onnx_pair import encoder_and_decoder
 
@@ -21,7 +22,7 @@ def test_an_encoder_and_a_decoder_are_one_model(tmp_path: Path, model: str) -> N
         f"table in the encoder and table {twice}, 12 elements each",
         f"h.weight in the encoder and h.weight {twice}, 16 elements each",
     )
-    assert checkpoint_of(tmp_path).count().unique == 2 * (16 + 4 + 12)
+    assert tally_of(checkpoint_of(tmp_path)).unique == 2 * (16 + 4 + 12)
 
 
 def test_more_files_are_left_to_be_named(tmp_path: Path) -> None:
@@ -38,4 +39,4 @@ def test_t5_as_two_files_repeats_its_embedding() -> None:
         "both are counted, 16,449,536 elements each"
     ]
     # T5 v1.1 small has 76,961,152 parameters, its table once
-    assert checkpoint_of(folder).count().unique == 76_961_152 + 16_449_536
+    assert tally_of(checkpoint_of(folder)).unique == 76_961_152 + 16_449_536

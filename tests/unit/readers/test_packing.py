@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from weighbridge.accounts.parameters import tally_of
 from weighbridge.readers import as_model, checkpoint_of
 from weighbridge.readers.listing import Listing, Stored
 from weighbridge.readers.packing import config_beside, settings, unpack, weight
@@ -50,7 +51,7 @@ def test_a_gptq_layer_of_4_bits() -> None:
         ("q.g_idx", "order of packed weights"),
     ]
     assert found.notes == ("quantised weights (GPTQ) are listed as the matrices they stand for, their scales as buffers",)
-    counts = as_model(found, "file").count()
+    counts = tally_of(as_model(found, "file"))
     assert (counts.unique, counts.stored) == (16_777_216, 2_097_152 + total.overhead_elements)
 
 
@@ -133,7 +134,7 @@ def test_bitsandbytes_4_bits_lose_the_shape(kind: str, storage: str, rows: int) 
         "quantised weights (bitsandbytes) are listed as the matrices they stand for, their scales as buffers; "
         "the file's header does not tell the shape of 1 of them, only the count",
     )
-    assert as_model(found, "file").count().unique == 16_777_216 + 4096
+    assert tally_of(as_model(found, "file")).unique == 16_777_216 + 4096
     assert logical(unpack(listed(arrays | {"q.bias": ("BF16", 1024)})))["q.weight"] == (1024, 16384)
     assert logical(unpack(listed(arrays | {"q.weight.absmax": ("U8", 77)}))) == {"norm.weight": (4096,)}
 
@@ -290,9 +291,9 @@ def test_the_config_beside_the_file_is_asked(tmp_path: Path) -> None:
         }
     ).encode()
     (tmp_path / "model.safetensors").write_bytes(len(header).to_bytes(8, "little") + header + bytes(2176))
-    assert checkpoint_of(tmp_path).count().unique == 0
+    assert tally_of(checkpoint_of(tmp_path)).unique == 0
     (tmp_path / "config.json").write_text('{"quantization": {"group_size": 64, "bits": 4}}')
-    assert checkpoint_of(tmp_path).count().unique == 64 * 64
-    assert checkpoint_of(tmp_path / "model.safetensors").count().unique == 64 * 64
+    assert tally_of(checkpoint_of(tmp_path)).unique == 64 * 64
+    assert tally_of(checkpoint_of(tmp_path / "model.safetensors")).unique == 64 * 64
     (tmp_path / "config.json").write_text("[")
     assert config_beside(tmp_path) is None

@@ -15,6 +15,7 @@ import pytest
 import weighbridge
 from tests.unit.bert import CONFIG
 from tests.unit.safetensors_file import head
+from weighbridge.accounts.parameters import tally_of
 from weighbridge.cli import main
 from weighbridge.core.errors import ReadError, SourceError
 from weighbridge.readers import checkpoint_of, hub, remote
@@ -135,7 +136,7 @@ def large() -> Sparse:
 def test_only_the_header_travels(server: Server) -> None:
     server.files["/big.safetensors"] = file = large()
     model = weighbridge.model(f"{server.url}/big.safetensors")
-    assert model.count().unique == 10**11
+    assert tally_of(model).unique == 10**11
     assert server.sent <= len(file.head) + 128 * 1024
 
 
@@ -226,13 +227,13 @@ def publish(server: Server, *, config: bool = True, files: dict[str, bytes | Spa
 def test_a_hub_id_is_its_config(server: Server) -> None:
     publish(server)
     model = weighbridge.model("org/tiny")
-    assert (model.kind, model.count().unique) == ("config", weighbridge.count(CONFIG).unique)
+    assert (model.kind, tally_of(model).unique) == ("config", weighbridge.count(CONFIG).unique)
 
 
 def test_a_hub_id_without_a_config_is_its_weights(server: Server) -> None:
     publish(server, config=False)
     model = weighbridge.model("org/tiny")
-    assert (model.kind, model.source, model.count().unique) == ("checkpoint", "org/tiny", weighbridge.count(CONFIG).unique)
+    assert (model.kind, model.source, tally_of(model).unique) == ("checkpoint", "org/tiny", weighbridge.count(CONFIG).unique)
 
 
 def test_verify_on_the_hub(server: Server, capsys: pytest.CaptureFixture[str]) -> None:
@@ -247,7 +248,7 @@ def test_shards_on_the_hub(server: Server) -> None:
     index = json.dumps({"metadata": {"total_size": 24_000}, "weight_map": weight_map}).encode()
     publish(server, files={**shards, "model.safetensors.index.json": index})
     model = checkpoint_of("org/tiny")
-    assert (model.count().unique, model.notes) == (6000, ())
+    assert (tally_of(model).unique, model.notes) == (6000, ())
     assert weighbridge.count(f"{server.url}/org/tiny/resolve/main/model.safetensors.index.json").unique == 6000
 
 
@@ -256,7 +257,7 @@ def test_the_token_stays_with_its_host(server: Server, monkeypatch: pytest.Monke
     publish(server)
     server.elsewhere = server.url.replace("127.0.0.1", "localhost")
     monkeypatch.setenv("no_proxy", "127.0.0.1,localhost")
-    assert checkpoint_of("org/tiny").count().unique == weighbridge.count(CONFIG).unique
+    assert tally_of(checkpoint_of("org/tiny")).unique == weighbridge.count(CONFIG).unique
     tokens = {(path.startswith("/cdn"), token) for path, _, token in server.seen}
     assert tokens == {(False, "Bearer hf_secret"), (True, None)}
 

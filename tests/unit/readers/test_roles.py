@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from weighbridge.accounts.parameters import tally_of
 from weighbridge.readers import Listing, Stored, as_model
 from weighbridge.readers.roles import role_of
 
@@ -29,7 +30,7 @@ def gpt2() -> Listing:
 
 
 def test_gpt2_without_its_masks() -> None:
-    counts = as_model(gpt2(), "gpt2").count()
+    counts = tally_of(as_model(gpt2(), "gpt2"))
     assert (counts.unique, counts.buffers, counts.stored) == (124_439_808, 12 * 1024 * 1024, 137_022_720)
 
 

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from weighbridge.accounts.parameters import tally_of
 from weighbridge.core.errors import ReadError
 from weighbridge.core.tree import flatten
-from weighbridge.readers import read_checkpoint, read_listing, safetensors
+from weighbridge.readers import checkpoint_of, read_listing, safetensors
 from weighbridge.readers.listing import MOST_TENSORS
 
 CORPUS = Path(__file__).parents[2] / "corpus" / "safetensors"
@@ -25,9 +26,9 @@ assert sorted(MESSAGES) == [path.stem for path in INVALID]
 @pytest.mark.parametrize("path", VALID, ids=lambda path: path.stem)
 def test_valid_files_list_and_fold(path: Path) -> None:
     listing = read_listing(path)
-    model = read_checkpoint(path)
+    model = checkpoint_of(path)
     assert {row.name: row.shape for row in flatten(model.tree)} == {tensor.name: tensor.shape for tensor in listing.tensors}
-    assert model.count().stored == listing.stored
+    assert tally_of(model).stored == listing.stored
     assert listing.size_bytes == path.stat().st_size - 8 - int.from_bytes(path.read_bytes()[:8], "little")
 
 

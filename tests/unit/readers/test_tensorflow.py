@@ -9,7 +9,9 @@ import pytest
 from tests.unit.readers.hostile import assert_refused, assert_robust, read_bytes
 from tests.unit.readers.real import packaged
 from weighbridge import model
+from weighbridge.accounts.parameters import tally_of
 from weighbridge.core.errors import ReadError
+from weighbridge.core.tree import flatten
 from weighbridge.readers import checkpoint_of, tensorflow
 from weighbridge.readers.listing import Listing
 from weighbridge.readers.tensorflow import MAGIC, crc32c
@@ -110,8 +112,8 @@ def test_googles_bert_has_the_reference_librarys_names(tmp_path: Any) -> None:
     slots: dict[str | bytes, bytes] = {f"{name!s}/adam_m": value for name, value in entries.items()}
     path.write_bytes(index({**entries, **slots, "global_step": entry((), 9, 64)}))
     listing = checkpoint_of(path)
-    assert listing.count().unique == 110_106_428
-    ours = {row.name: row.shape for row in listing.tensors() if row.role != "buffer"}
+    assert tally_of(listing).unique == 110_106_428
+    ours = {row.name: row.shape for row in flatten(listing.tree) if row.role != "buffer"}
     truth = model("bert-base-uncased", model_class="BertForPreTraining").tensors()
     assert ours == {row.name: row.shape for row in truth if not row.tied_to}
 
@@ -161,5 +163,5 @@ def test_a_real_saved_model() -> None:
     with path.open("rb") as file:
         listing = tensorflow.read(file)
     assert sum(prod(tensor.shape) for tensor in listing.tensors) == 50_442
-    assert checkpoint_of(path).count().unique == 16_782
+    assert tally_of(checkpoint_of(path)).unique == 16_782
     assert listing.notes[1] == "41 tensors with 33,569 elements are the optimiser's, no parameters"

@@ -15,8 +15,10 @@ import pytest
 
 import weighbridge
 import weighbridge.core.tree
+from weighbridge.accounts.parameters import tally_of
 from weighbridge.core.errors import ReadError
-from weighbridge.readers import list_open, read_checkpoint, read_listing
+from weighbridge.core.tree import flatten
+from weighbridge.readers import checkpoint_of, list_open, read_listing
 from weighbridge.readers.listing import Listing
 from weighbridge.readers.torch_zip import DTYPES, sniff
 
@@ -56,14 +58,14 @@ def test_a_tie_counts_once() -> None:
 
 
 def test_the_optimizers_state_is_told_apart() -> None:
-    model = read_checkpoint(CORPUS / "valid" / "training.pt")
-    assert model.count().unique == weighbridge.count(CORPUS / "valid" / "state.pt").unique
+    model = checkpoint_of(CORPUS / "valid" / "training.pt")
+    assert tally_of(model).unique == weighbridge.count(CORPUS / "valid" / "state.pt").unique
     assert model.notes == ("optimizer: 186 elements in 24 tensors are of the training, no parameters",)
 
 
 def test_layers_fold_in_the_order_of_the_file() -> None:
-    model = read_checkpoint(CORPUS / "valid" / "state.pt")
-    assert [row.name for row in model.tensors()][-4:-1] == ["norm.running_mean", "norm.running_var", "norm.num_batches_tracked"]
+    model = checkpoint_of(CORPUS / "valid" / "state.pt")
+    assert [row.name for row in flatten(model.tree)][-4:-1] == ["norm.running_mean", "norm.running_var", "norm.num_batches_tracked"]
     assert [part.repeat for part in model.tree.children if isinstance(part, weighbridge.core.tree.Part) and part.name == "layers"] == [3]
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from weighbridge.accounts.parameters import tally_of
 from weighbridge.core.errors import ReadError
 from weighbridge.readers import checkpoint_of, read_listing
 
@@ -48,7 +49,7 @@ def test_an_orbax_checkpoint_of_the_second_version(tmp_path: Path) -> None:
         "step": ("I32", (), "buffer"),
     }
     assert listing.notes == ("1 arrays with 12 elements are the optimiser's, no parameters",)
-    assert checkpoint_of(tmp_path).count().unique == 16
+    assert tally_of(checkpoint_of(tmp_path)).unique == 16
 
 
 def test_groups_of_the_third_version(tmp_path: Path) -> None:

@@ -10,13 +10,14 @@ import pytest
 import weighbridge
 from tests.unit import safetensors_file
 from tests.unit.bert import CONFIG, bert
+from weighbridge.api import Model
 from weighbridge.cli import main
-from weighbridge.model import Model
 from weighbridge.readers import Listing, Stored, as_model
+from weighbridge.value import ModelValue
 from weighbridge.verification.diff import diff
 
 
-def file(model: Model, prefix: str = "", dtype: str = "F32") -> Model:
+def file(model: Model, prefix: str = "", dtype: str = "F32") -> ModelValue:
     tensors = [Stored(prefix + row.name, dtype, tuple(row.shape), 0) for row in model.tensors() if row.tied_to is None]  # type: ignore[arg-type]
     return as_model(Listing("safetensors", tuple(tensors)), "file")
 

@@ -11,10 +11,10 @@ import weighbridge
 import weighbridge.verification.verify
 from tests.unit import safetensors_file
 from tests.unit.bert import CONFIG, bert
+from weighbridge.api import Model
 from weighbridge.cli import main
 from weighbridge.core.errors import SourceError, UsageError
 from weighbridge.core.tree import Part, Tensor
-from weighbridge.model import Model
 from weighbridge.readers import Listing, Stored
 from weighbridge.verification.findings import Verification
 from weighbridge.verification.verify import verify
@@ -273,7 +273,7 @@ def test_layers_for_multi_token_prediction() -> None:
     assert held(experts(tree), tensors).residual == 64
     model = experts(tree)
     assert model.description is not None
-    model.description = model.description._replace(raw={"num_nextn_predict_layers": 1})
+    model = model.replace(description=model.description._replace(raw={"num_nextn_predict_layers": 1}))
     found = held(model, tensors)
     assert reasons(found) == {("model.layers.3.mlp.weight", "a multi-token-prediction layer, which the class leaves out", 64)}
 

@@ -9,8 +9,8 @@ import pytest
 
 import weighbridge
 from tests.unit.readers.real import packaged
+from weighbridge.api import Model
 from weighbridge.core.errors import ReadError
-from weighbridge.model import Model
 from weighbridge.readers import Listing, Stored, as_model
 from weighbridge.readers.gguf import Skipped
 from weighbridge.readers.gguf_architectures import ARCHITECTURES

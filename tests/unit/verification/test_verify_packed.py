@@ -8,7 +8,7 @@ from math import prod
 import pytest
 
 import weighbridge
-from weighbridge.model import Model
+from weighbridge.api import Model
 from weighbridge.readers import Listing, Stored
 from weighbridge.readers.packing import unpack
 from weighbridge.verification.findings import Verification

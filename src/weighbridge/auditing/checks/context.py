@@ -17,7 +17,7 @@ from weighbridge.core.errors import WeighbridgeError
 from weighbridge.core.messages import mark
 
 if TYPE_CHECKING:
-    from weighbridge.model import Model
+    from weighbridge.value import ModelValue
 
 
 class Scene(NamedTuple):
@@ -45,7 +45,7 @@ class Scene(NamedTuple):
     mentions: Mapping[int, Sequence[Mention]]
     contexts: Sequence[str | None]
     main: Assumed | None
-    models: Mapping[str, Model]
+    models: Mapping[str, ModelValue]
     sizes: Mapping[str | None, dict[str, int]]
 
     def context(self, line: int, column: int) -> str | None:
@@ -61,7 +61,7 @@ class Scene(NamedTuple):
             return ""
         return name
 
-    def model_at(self, line: int, column: int) -> Model | None:
+    def model_at(self, line: int, column: int) -> ModelValue | None:
         """Return the model that a place of the text is about, if it can be told."""
         name = self.context(line, column)
         return None if name is None else self.models.get(name)
@@ -72,7 +72,7 @@ class Scene(NamedTuple):
 
 
 def understand(
-    lines: Sequence[Line], model: Model | None = None, derived: Model | None = None, *, alone: Mapping[str, int] | None = None
+    lines: Sequence[Line], model: ModelValue | None = None, derived: ModelValue | None = None, *, alone: Mapping[str, int] | None = None
 ) -> Scene:
     """Read a text as far as it needs to be understood before anything can be checked.
 
@@ -82,7 +82,7 @@ def understand(
         derived: The model whose derivation it is, if it was recognised as one.
         alone: What its letters stand for, if it is a derivation of a model that cannot be told; then no other is taken for it.
     """
-    from weighbridge.model import model as weigh
+    from weighbridge.load import load
 
     spoken = statements(lines)
     meant = meanings(spoken)
@@ -92,16 +92,16 @@ def understand(
     main = _given(weighed, derived is not None) if weighed is not None else None if alone is not None else _main(lines, named, sizes)
     if weighed is None and main is not None:
         try:
-            weighed = weigh(dict(main.config)) if main.config is not None else weigh(main.name)
+            weighed = load(dict(main.config)) if main.config is not None else load(main.name)
         except WeighbridgeError:
             main = None  # sizes that fit no model: the text is held against itself alone
     named = _resolved(lines, named, main)
     contexts = _contexts(lines, named, main)
-    models: dict[str, Model] = {}
+    models: dict[str, ModelValue] = {}
     wanted = {name for name in contexts if name} | {m.name for found in named.values() for m in found if m.name}
     for name in wanted:
         try:
-            models[name] = weigh(name)
+            models[name] = load(name)
         except WeighbridgeError:
             continue
     if weighed is not None:
@@ -109,7 +109,7 @@ def understand(
     if model is None and derived is None and weighed is not None and main is not None and main.config is None:
         named_class = _stated_class(lines, weighed)
         if named_class is not None and named_class != weighed.class_name:
-            models[""] = weigh(main.name, named_class)
+            models[""] = load(main.name, named_class)
     equations = [chain for statement in spoken for chain in chains(statement)]
     amounts: dict[str | None, dict[str, int]] = {name: _with_letters(words_of(found), meant) for name, found in models.items()}
     amounts.setdefault("", {**_with_letters(_agreed(sizes), meant), **(alone or {})})
@@ -120,7 +120,7 @@ def _with_letters(sizes: dict[str, int], meant: Mapping[str, str]) -> dict[str, 
     return {**sizes, **{letter: sizes[word] for letter, word in meant.items() if word in sizes}}
 
 
-def words_of(model: Model) -> dict[str, int]:
+def words_of(model: ModelValue) -> dict[str, int]:
     """Return a model's sizes by our words.
 
     >>> from weighbridge import model
@@ -149,7 +149,7 @@ _BREAKS = frozenset(",;:.，；。：、|()")
 _CLASS = re.compile(r"[A-Z]\w{2,40}")
 
 
-def _stated_class(lines: Sequence[Line], model: Model) -> str | None:
+def _stated_class(lines: Sequence[Line], model: ModelValue) -> str | None:
     """Return the class that the text's first lines name, if the model's family has it."""
     if model.description is None:
         return None
@@ -158,7 +158,7 @@ def _stated_class(lines: Sequence[Line], model: Model) -> str | None:
     return found.pop() if len(found) == 1 else None
 
 
-def _given(model: Model, derived: bool) -> Assumed:
+def _given(model: ModelValue, derived: bool) -> Assumed:
     why = said(mark("the text is its derivation")) if derived else said(mark("given"))
     return Assumed(model.source, None, why, named=True)
 

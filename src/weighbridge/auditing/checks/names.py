@@ -54,7 +54,7 @@ class Assumed(NamedTuple):
 @cache
 def known() -> dict[str, Mapping[str, Any]]:
     """Return the configs of all presets by name."""
-    from weighbridge.sources import presets
+    from weighbridge.presets import presets
 
     return {entry.name: entry.config for entry in presets()}
 

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from weighbridge.auditing.claims import Claim, Line, said
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.core.messages import languages, mark, translator
+from weighbridge.explain.derive import derive
 
 if TYPE_CHECKING:
-    from weighbridge.model import Model
+    from weighbridge.value import ModelValue
 
 _TITLE = re.compile(r"([A-Z]\w{2,60}) +· +(\S[^:]{0,200}?)(?: +· +([\w.]+))?: *[\d,]+ +(\w+)")
 _SIZE = re.compile(r"[\s|]*([A-Za-z][\w']{0,3})[\s|]+([a-z][\w.]*_?\w*)[\s|].*?([\d,]+)[\s|;]*$")
@@ -42,11 +43,11 @@ class Title(NamedTuple):
 class Rendition(NamedTuple):
     """A derivation found in a text: its model, and by index of line what the line should be."""
 
-    model: Model
+    model: ModelValue
     expected: Mapping[int, str]
 
 
-def recognised(lines: Sequence[Line], model: Model | None = None) -> Rendition | None:
+def recognised(lines: Sequence[Line], model: ModelValue | None = None) -> Rendition | None:
     """Find a derivation in a text, if at least nine tenths of one stand there word for word.
 
     Args:
@@ -129,23 +130,23 @@ def _slips(line: Line, right: str) -> Iterator[Claim]:
         yield Claim(line.number, start, end, found.group(), kind, "wrong", value, expected, value - expected, reason)
 
 
-def _candidates(title: Title, lines: Sequence[Line]) -> Iterator[Model]:
+def _candidates(title: Title, lines: Sequence[Line]) -> Iterator[ModelValue]:
     """Yield the models that a title can mean: the preset of that name, one like it, or its class with the sizes of the table."""
     from weighbridge.auditing.checks.names import known
-    from weighbridge.model import model
+    from weighbridge.load import load
 
     like = [name for name in known() if _bones(name) == _bones(title.source)]
     for name in sorted(like, key=lambda name: name != title.source):
         for class_name in (title.class_name, None):
             try:
-                yield model(name, class_name)
+                yield load(name, class_name)
                 break
             except WeighbridgeError:
                 continue
     sizes = {key: value for _, key, value in _sizes(lines[title.place + 1 :])}
     for model_type in _types(title.class_name):
         try:
-            yield model({"model_type": model_type}, title.class_name, sizes).named(title.source)
+            yield load({"model_type": model_type}, title.class_name, sizes).replace(source=title.source)
         except WeighbridgeError:
             continue
 
@@ -179,7 +180,7 @@ def _types(class_name: str) -> Iterator[str]:
     yield from (model_type for model_type in MODULES if class_name in family(model_type).classes)
 
 
-def _written(model: Model, title: Title) -> Iterator[list[str]]:
+def _written(model: ModelValue, title: Title) -> Iterator[list[str]]:
     """Write a derivation in each form and to several depths, and read it as any other text is read."""
     # The renderers stand above the proofs; here, and only here, a proof reads what they write.
     from weighbridge.auditing.text.reading import read_lines
@@ -188,7 +189,7 @@ def _written(model: Model, title: Title) -> Iterator[list[str]]:
 
     for depth in _DEPTHS:
         try:
-            laid = paper(model.explain(title.language, title.module, depth))
+            laid = paper(derive(model, title.language, module=title.module, depth=depth))
         except WeighbridgeError:
             return
         for form in _FORMS:

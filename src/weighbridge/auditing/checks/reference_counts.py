@@ -7,6 +7,7 @@ from fractions import Fraction
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
+from weighbridge.accounts.parameters import tally_of, unique_of
 from weighbridge.auditing.claims import Left, Reason, Said, said
 from weighbridge.auditing.text.expressions import plain, symbol
 from weighbridge.core.errors import WeighbridgeError
@@ -16,7 +17,7 @@ from weighbridge.core.sizes import product
 from weighbridge.explain.semantic_tree import HEADS, Leaf, leaves, pair
 
 if TYPE_CHECKING:
-    from weighbridge.model import Model
+    from weighbridge.value import ModelValue
 
 _QUERY = frozenset("query q_proj q q_lin wq query_proj linear_q".split())
 _KEY = frozenset("key k_proj k k_lin wk key_proj linear_k".split())
@@ -72,7 +73,7 @@ class Holdings(NamedTuple):
     active: int
 
 
-def holdings(model: Model) -> Holdings:
+def holdings(model: ModelValue) -> Holdings:
     """Take a model apart into what texts speak of.
 
     >>> from weighbridge import model
@@ -82,7 +83,7 @@ def holdings(model: Model) -> Holdings:
     root, _, values = pair(model)
     cells = tuple(_cells(leaves(root)))
     components = {name: _distinct(found) for name, found in _components(cells, values)}
-    tally = model.count()
+    tally = tally_of(model)
     reference, active = int(tally.unique), int(tally.active)  # type: ignore[arg-type]
     return Holdings(cells, components, _classes(model), model.class_name or model.kind, reference, {}, _is_simple(cells), {}, active)
 
@@ -278,16 +279,16 @@ def _distinct(found: list[Holding]) -> list[Holding]:
     return list(kept.values())
 
 
-def _classes(model: Model) -> dict[str, int]:
+def _classes(model: ModelValue) -> dict[str, int]:
     """Return the unique parameters of every class of the model's family with the same config."""
-    from weighbridge.model import model as weigh
+    from weighbridge.load import load
 
     if model.description is None:
         return {}
     found: dict[str, int] = {}
     for name in model.description.family.classes:
         try:
-            found[name] = int(weigh(model.description.raw, name).count().unique)  # type: ignore[arg-type]
+            found[name] = unique_of(load(model.description.raw, name))
         except (WeighbridgeError, AssertionError, TypeError):
             continue
     return found

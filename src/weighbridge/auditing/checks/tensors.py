@@ -13,9 +13,10 @@ from weighbridge.auditing.claims import Claim, said
 from weighbridge.auditing.text.rounding import whole
 from weighbridge.auditing.text.tokens import Token
 from weighbridge.core.messages import mark
+from weighbridge.core.tree import flatten
 
 if TYPE_CHECKING:
-    from weighbridge.model import Model
+    from weighbridge.value import ModelValue
 
 _BETWEEN = re.compile(
     r"参数个数为|参数量|参数个数|参数|个数|元素|为|有|共|params?|parameters?|num|numel|number|counts?|elements?|of|total|size|is|has|with|true|false|torch|float\d*"
@@ -34,8 +35,8 @@ def check(scene: Scene) -> Iterator[Claim]:
             yield found
 
 
-def _shapes(model: Model) -> dict[str, tuple[int, ...]]:
-    return {_stem(row.name): tuple(int(size) for size in row.shape) for row in model.tensors()}  # type: ignore[arg-type]
+def _shapes(model: ModelValue) -> dict[str, tuple[int, ...]]:
+    return {_stem(row.name): tuple(int(size) for size in row.shape) for row in flatten(model.tree)}  # type: ignore[arg-type]
 
 
 def _stem(name: str) -> str:

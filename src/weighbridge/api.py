@@ -1,45 +1,36 @@
-"""A model on the weighbridge: its tree, and everything the tree amounts to."""
+"""The facade: one model with a verb for every account, and the public functions.
+
+It imports everything, when it is asked for, and nothing but the package's front door, the commands and
+the page imports it. What a verb does stands in a room below, which takes the value.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from weighbridge.accounts.parameters import Tally, tally
-from weighbridge.config.bind import bind, symbols
-from weighbridge.config.check import defaulted, unknown
-from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes
-from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
-from weighbridge.core.errors import SourceError, UsageError
-from weighbridge.core.tree import Part, Row, flatten, walk
+from weighbridge.accounts.parameters import Tally, tally_of
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.tree import Part, Row, flatten
+from weighbridge.load import load
+from weighbridge.value import ModelValue
 
 if TYPE_CHECKING:
     from typing import Any
 
+    from weighbridge.accounts.compare import Comparison
     from weighbridge.accounts.flops import Flops
+    from weighbridge.auditing.claims import Audit
     from weighbridge.conventions.counts import Count
     from weighbridge.conventions.reconcile import Reconciliation
     from weighbridge.core.formula import Symbol
     from weighbridge.explain.derive import Derivation
     from weighbridge.explain.formulas import Formula
+    from weighbridge.verification.diff import Difference
+    from weighbridge.verification.findings import Verification
 
 
-class Described(NamedTuple):
-    """What a model from a config has beside its tree.
-
-    Attributes:
-        family: Its model type's fields and classes.
-        raw: The config as given, overrides put in.
-        sizes: The sizes and switches bound from it.
-    """
-
-    family: Family
-    raw: dict[str, Any]
-    sizes: Sizes
-
-
-class Model:
-    """One model, from a config, a checkpoint's header or a live module. Made by :func:`model`.
+class Model(ModelValue):
+    """One model on the weighbridge, made by :func:`model`: the value, and a verb for each account of it.
 
     Attributes:
         source: What it was made from, in words.
@@ -51,47 +42,7 @@ class Model:
         stored: Elements in the file, if it was made from a checkpoint and they are not the tree's.
     """
 
-    __slots__ = ("class_name", "description", "kind", "notes", "source", "stored", "tree")
-
-    def __init__(
-        self,
-        source: str,
-        kind: str,
-        tree: Part,
-        *,
-        class_name: str = "",
-        notes: tuple[str, ...] = (),
-        description: Described | None = None,
-        stored: int | None = None,
-    ) -> None:
-        self.source = source
-        self.kind = kind
-        self.tree = tree
-        self.class_name = class_name
-        self.notes = notes
-        self.description = description
-        self.stored = stored
-
-    @property
-    def model_type(self) -> str | None:
-        """The model type, if a config tells."""
-        return self.description.family.model_type if self.description else None
-
-    @property
-    def defaulted(self) -> list[str]:
-        """Key paths of the fields this class reads that were taken from the reference's defaults."""
-        if self.description is None:
-            return []
-        known, raw, sizes = self.description
-        read = _read_words(known, self.class_name, sizes)
-        return list(dict.fromkeys(key for word, key in defaulted(known.fields, raw).items() if word in read))
-
-    @property
-    def unknown(self) -> list[str]:
-        """Key paths in the config that no field names; they were not taken into account."""
-        if self.description is None:
-            return []
-        return unknown(self.description.family.fields, self.description.raw, self.description.family.neutral)
+    __slots__ = ()
 
     def count(self) -> Tally:
         """Count the parameters in every convention.
@@ -99,8 +50,7 @@ class Model:
         >>> model("bert-base-chinese").count().unique
         102267648
         """
-        counts = tally(self.tree)
-        return counts if self.stored is None else counts._replace(stored=self.stored)
+        return tally_of(self)
 
     def tensors(self, names: str = "reference") -> list[Row]:
         """List every tensor in the reference's order, ties named.
@@ -115,19 +65,11 @@ class Model:
         >>> model("bert-base-uncased").tensors()[0].name
         'embeddings.word_embeddings.weight'
         """
-        rows = list(flatten(self.tree))
         if names == "reference":
-            return rows
-        renames = self.description.family.renames if self.description else {}
-        if names == "checkpoint" and self.description:
-            from weighbridge.verification.checkpoint_names import saved
+            return list(flatten(self.tree))
+        from weighbridge.verification.checkpoint_names import named_rows
 
-            return saved(rows, self.description, self.class_name)
-        if names not in renames:
-            known = ["reference", *(["checkpoint"] if self.description else []), *renames]
-            raise UsageError(f"no names {names!r} for this model; known: {', '.join(known)}")
-        renamed = (renames[names](row) for row in rows)
-        return [row for found in renamed for row in ((found,) if isinstance(found, Row) else found)]
+        return named_rows(self, names)
 
     def symbolic(self) -> tuple[Part, dict[str, Symbol], dict[str, int]]:
         """Return the tree with symbols for sizes, the symbols by letter, and their values.
@@ -135,13 +77,9 @@ class Model:
         Raises:
             UsageError: The model was not made from a config.
         """
-        if self.description is None:
-            raise UsageError(f"{self.source}: a formula needs a config; a file's header has only numbers")
-        known, raw, sizes = self.description
-        lettered = symbols(known.fields, raw, sizes)
-        bound = bind(known.fields, {**raw, **lettered}, like=sizes)
-        table, values = _letters(bound, sizes)
-        return known.classes[self.class_name](bound), table, values
+        from weighbridge.explain.symbolic import symbolic
+
+        return symbolic(self)
 
     def formula(self) -> Formula:
         """Return the closed formula of the unique parameters, per module and in total.
@@ -223,28 +161,14 @@ class Model:
         >>> model("bert-base-uncased").flops(batch=1, seq=128).forward_matmul
         22348431360
         """
-        from weighbridge.accounts.flops import flops, named, streams
+        from weighbridge.accounts.flops import flops_of
+        from weighbridge.accounts.inputs import inputs
 
-        if self.description is None:
-            # Tensors alone do not say what attends to what, how often a part runs, or how many tokens it sees.
-            raise UsageError(f"{self.source}: the arithmetic needs a config; this has only tensors")
-        lengths = streams(seq, decoder_seq, encoder_seq, images, patches, audios, question)
-        for name, value in (("batch", batch), *lengths.items()):
-            if type(value) is not int or value < 1:
-                name = {"decoder": "decoder_seq", "encoder": "encoder_seq"}.get(name, name)
-                raise UsageError(f"{name}: expected a whole number from 1 up, found {value!r}")
-        for name, what in (("images", "sees no images"), ("audios", "hears nothing")):
-            if name in lengths and all(part.given != name for _, part in walk(self.tree)):
-                raise UsageError(f"{name}: {self.class_name or 'this model'} {what} beside its text")
-        if question is not None and (question > seq or not any("question" in named(part) for _, part in walk(self.tree))):
-            why = f"is longer than the text of {seq:,} tokens" if question > seq else f"sees no more than other tokens in {self.class_name}"
-            raise UsageError(f"question: it {why}")
-        if patches is not None and images is None:
-            if any(part.given == "images" for _, part in walk(self.tree)):
-                raise UsageError("patches: of how many images? say how many images each example has")
-            if not any("rows" in named(part) for _, part in walk(self.tree)):
-                raise UsageError(f"patches: {self.class_name} reads no images of any size")
-        return flops(self.tree, lengths, batch)
+        given = inputs(
+            batch=batch, seq=seq, decoder_seq=decoder_seq, encoder_seq=encoder_seq, images=images, patches=patches, audios=audios,
+            question=question,
+        )  # fmt: skip
+        return flops_of(self, given)
 
     def named(self, source: str) -> Model:
         """Return the same model under another name.
@@ -252,9 +176,7 @@ class Model:
         >>> model({"model_type": "bert"}).named("mine").source
         'mine'
         """
-        return Model(
-            source, self.kind, self.tree, class_name=self.class_name, notes=self.notes, description=self.description, stored=self.stored
-        )
+        return self.replace(source=source)
 
     def to_pandas(self) -> Any:
         """Return the tensors as a pandas DataFrame (extra ``frames``)."""
@@ -313,27 +235,16 @@ def model(
     >>> model({"model_type": "bert", "num_hidden_layers": 24}).count().unique
     194536704
     """
-    from weighbridge import opening
+    return _facade(load(source, model_class, overrides, via=via, trust_remote_code=trust_remote_code))
 
-    if via is not None:
-        return opening.via(source, model_class, overrides, via, trust_remote_code)
-    if isinstance(source, Mapping):
-        return opening.from_config(dict(source), "config", model_class, overrides)
-    if hasattr(source, "named_parameters"):
-        from weighbridge.readers.module import read_module
 
-        return read_module(source)
-    if not hasattr(source, "__fspath__") and not isinstance(source, str):
-        raise SourceError(f"cannot weigh a {type(source).__name__}; expected a name, a path, a mapping or a module")
-    from weighbridge import sources
-
-    text = str(source)
-    if text == "-":
-        return opening.from_config(sources.standard_input(), "standard input", model_class, overrides)
-    found = sources.preset(text)
-    if found is not None:
-        return opening.from_config(found.config, text, model_class, overrides)
-    return opening.from_path(text, model_class, overrides)
+def _facade(value: ModelValue) -> Model:
+    if isinstance(value, Model):
+        return value
+    return Model(
+        value.source, value.kind, value.tree,
+        class_name=value.class_name, notes=value.notes, description=value.description, stored=value.stored,
+    )  # fmt: skip
 
 
 def count(source: object, model_class: str | None = None, overrides: Mapping[str, Any] | None = None) -> Tally:
@@ -345,37 +256,77 @@ def count(source: object, model_class: str | None = None, overrides: Mapping[str
     return model(source, model_class, overrides).count()
 
 
-def _read_words(known: Family, class_name: str, sizes: Sizes) -> set[str]:
-    """Return our words for the fields that a class's blueprint reads, by watching it read."""
-    read: set[str] = set()
-    known.classes[class_name](_watched(sizes, read, ""))
-    return read
+def verify(
+    source: object, config: object = None, model_class: str | None = None, overrides: Mapping[str, Any] | None = None
+) -> Verification:
+    """Hold a checkpoint against a config: every tensor matched, or named with its reason.
+
+    Args:
+        source: A directory, a checkpoint file, or the index of a sharded one, here or elsewhere.
+        config: What :func:`model` takes; by default a GGUF file's own metadata, or the ``config.json`` beside the weights.
+        model_class, overrides: As for :func:`model`.
+
+    Raises:
+        SourceError: No such file, or no config beside it.
+        ReadError: A damaged file.
+        ConfigError: A config that is wrong or has no blueprint.
+    """
+    from weighbridge.verification.verify import verified
+
+    return verified(source, config, model_class, overrides)
 
 
-def _watched(sizes: Sizes, read: set[str], path: str) -> Sizes:
-    class Watched(Sizes):
-        def __getattr__(self, word: str) -> Any:
-            value = getattr(sizes, word)
-            read.add(path + word)
-            return _watched(value, read, f"{path}{word}.") if isinstance(value, Sizes) else value
+def audit(data: bytes | str, *, name: str = "", model: object = None) -> Audit:
+    """Check every numeric claim of a text.
 
-    return Watched()
+    Args:
+        data: The text, or the bytes of its file.
+        name: The file's name; its ending may say what it is.
+        model: The model it is about, or what :func:`model` takes; without one, the text's names and sizes tell.
 
+    Raises:
+        ReadError: It is no text.
 
-def _letters(bound: Sizes, sizes: Sizes) -> tuple[dict[str, Symbol], dict[str, int]]:
-    from weighbridge.core.formula import Symbol
+    >>> [claim.verdict for claim in audit("30522 × 768 = 23,449,856").claims]
+    ['wrong']
+    """
+    from weighbridge.auditing import audit
 
-    table: dict[str, Symbol] = {}
-    values: dict[str, int] = {}
-    for word, value in vars(bound).items():
-        if isinstance(value, Sizes):
-            inner, numbers = _letters(value, getattr(sizes, word))
-            table |= inner
-            values |= numbers
-        elif isinstance(value, Symbol):
-            table[value.letter] = value
-            values[value.letter] = getattr(sizes, word)
-    return table, values
+    return audit(data, name=name, model=None if model is None else load(model))
 
 
-__all__ = ["Model", "count", "model"]
+def diff(a: object, b: object) -> Difference:
+    """Compare two models, or two of what :func:`model` takes, tensor by tensor.
+
+    >>> [(change.name, change.b) for change in diff("bert-base-uncased", "bert-base-chinese").reshaped]
+    [('embeddings.word_embeddings.weight', (21128, 768))]
+    """
+    from weighbridge.verification.diff import diff
+
+    return diff(load(a), load(b))
+
+
+def compare(sources: Iterable[object], batch: int = 1, seq: int = 128) -> Comparison:
+    """Put models, or what :func:`model` takes, side by side.
+
+    Args:
+        sources: At least one.
+        batch, seq: Examples and tokens per example, for the arithmetic.
+
+    >>> compare(["bert-base-uncased", "bert-large-uncased"]).measures[0].differences
+    (0, 225659648)
+    """
+    from weighbridge.accounts.compare import compare
+
+    return compare([load(source) for source in sources], batch, seq)
+
+
+def reconcile(source: object, number: str | int, lang: str = "en") -> Reconciliation:
+    """Find which way of counting a model, or what :func:`model` takes, gives a number.
+
+    >>> reconcile("bert-base-uncased", "108,808,704").matches[0].convention
+    'BertModel without linear biases and pooler'
+    """
+    from weighbridge.conventions.reconcile import reconcile
+
+    return reconcile(load(source), number, lang)

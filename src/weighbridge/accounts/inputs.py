@@ -1,0 +1,137 @@
+"""How much is put into a model: examples, tokens, images, sound. The one list of inputs that every account and every door reads.
+
+The command line, an address's query, the API's description and the truth are all made from :data:`INPUTS`; the
+values come together in one :class:`Inputs`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
+from weighbridge.core.errors import UsageError
+from weighbridge.core.messages import mark
+
+if TYPE_CHECKING:
+    from typing import Any
+
+LARGEST = 999_999_999
+"""The largest number of anything that is put in."""
+
+
+class Input(NamedTuple):
+    """One thing that is put in.
+
+    Attributes:
+        name: As in Python and in a query; on the command line with ``-`` for ``_``.
+        default: What is taken where nothing is said; None where it then is not put in at all.
+        meaning: What it is, in English, to be translated.
+        example: Of a grid, how it is written; of a whole number, the empty string.
+    """
+
+    name: str
+    default: int | None
+    meaning: str
+    example: str = ""
+
+
+INPUTS: tuple[Input, ...] = (
+    Input("batch", 1, mark("examples")),
+    Input("seq", 128, mark("tokens per example; of the encoder, where there are an encoder and a decoder")),
+    Input("decoder_seq", None, mark("tokens of the decoder, where there are both (default: as many as of the encoder)")),
+    Input("encoder_seq", None, mark("length of the states that a decoder's cross-attention looks at; without it, that does not run")),
+    Input("images", None, mark("images per example (each crop counts), of a language model that sees")),
+    Input("patches", None, mark("patches of each image, where a model reads any size: rows x columns"), "16x24"),
+    Input("audios", None, mark("clips of sound per example, of a language model that hears")),
+    Input("question", None, mark("tokens of each example that see the whole text (Longformer's questions)")),
+)
+"""All of them, in the order in which they are asked for."""
+
+
+class Inputs(NamedTuple):
+    """How much is put in. Make it with :func:`inputs`, which checks the numbers.
+
+    Attributes:
+        batch: Examples.
+        seq: Tokens per example; of the encoder, where there are both.
+        decoder_seq: Tokens of the decoder, where there are both; by default *seq*.
+        encoder_seq: Length of the states a decoder's cross-attention looks at; without it, it does not run.
+        images: Images per example, of a language model that sees; without it, its vision tower does not run. An
+            image cut into crops counts as many. *seq* counts the tokens that images take up in the text.
+        patches: Rows and columns of patches of each image, where a model reads images of any size.
+        audios: Clips of sound per example, of a language model that hears.
+        question: Tokens of each example that see the whole text, of a class that answers questions so (Longformer).
+    """
+
+    batch: int = 1
+    seq: int = 128
+    decoder_seq: int | None = None
+    encoder_seq: int | None = None
+    images: int | None = None
+    patches: tuple[int, int] | None = None
+    audios: int | None = None
+    question: int | None = None
+
+    def lengths(self) -> dict[str, int]:
+        """Return the lengths of the streams that are put in, by the names that trees have for them.
+
+        >>> inputs(seq=16, images=1, patches=(4, 6)).lengths()
+        {'seq': 16, 'decoder': 16, 'images': 1, 'rows': 4, 'columns': 6}
+        """
+        rows, columns = self.patches or (None, None)
+        named = {
+            "encoder": self.encoder_seq, "images": self.images, "rows": rows, "columns": columns, "audios": self.audios,
+            "question": self.question,
+        }  # fmt: skip
+        decoder = self.seq if self.decoder_seq is None else self.decoder_seq
+        return {"seq": self.seq, "decoder": decoder, **{name: tokens for name, tokens in named.items() if tokens is not None}}
+
+
+def inputs(given: Mapping[str, object] | None = None, /, **named: object) -> Inputs:
+    """Read what is put in, from numbers or from text; other keys of *given* are not looked at.
+
+    Args:
+        given: A query, a JSON body, the options of a command.
+        named: The same by name.
+
+    Raises:
+        UsageError: No whole number from 1 up, or no grid.
+
+    >>> inputs({"seq": "512", "patches": "16x24", "source": "bert"})
+    Inputs(batch=1, seq=512, decoder_seq=None, encoder_seq=None, images=None, patches=(16, 24), audios=None, question=None)
+    >>> inputs(seq=0)
+    Traceback (most recent call last):
+    weighbridge.core.errors.UsageError: seq: expected a whole number from 1 to 999,999,999, found 0
+    """
+    said = {**(given or {}), **named}
+    found: dict[str, Any] = {}
+    for entry in INPUTS:
+        value = said.get(entry.name)
+        if value is not None and value != "":
+            found[entry.name] = _grid(value, entry) if entry.example else whole(value, entry.name)
+    return Inputs(**found)
+
+
+def whole(value: object, name: str) -> int:
+    """Read a whole number from 1 up.
+
+    >>> whole("512", "seq")
+    512
+    """
+    number = int(value) if isinstance(value, str) and _is_number(value) else value
+    if type(number) is not int or not 1 <= number <= LARGEST:
+        raise UsageError(f"{name}: expected a whole number from 1 to {LARGEST:,}, found {value!r:.40}")
+    return number
+
+
+def _grid(value: object, entry: Input) -> tuple[int, int]:
+    """Read rows and columns: two numbers, or text such as ``16x24``."""
+    sides = value.split("x") if isinstance(value, str) else value
+    if not isinstance(sides, (list, tuple)) or len(sides) != 2 or not all(type(side) is int or _is_number(side) for side in sides):
+        raise UsageError(f"{entry.name}: expected rows and columns such as {entry.example}, found {value!r:.40}")
+    rows, columns = (whole(side, entry.name) for side in sides)
+    return rows, columns
+
+
+def _is_number(text: object) -> bool:
+    return isinstance(text, str) and text.isascii() and text.isdecimal() and len(text) < 12

@@ -1,0 +1,42 @@
+"""Symbols in place of a config's sizes, so that it can be bound once more into formulas."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from weighbridge.config.bind import aliased, within
+from weighbridge.config.fields import Field, Sizes
+from weighbridge.core.formula import Symbol
+
+
+def symbols(
+    fields: tuple[Field, ...], raw: Mapping[str, Any], sizes: Sizes, *, suffix: str = "", start: int = 0, path: str = ""
+) -> dict[str, Any]:
+    """Return *raw* with a symbol in place of every size that is given or has a constant default.
+
+    Sizes that follow from others stay away, so that binding derives them again, as formulas.
+
+    Args:
+        sizes: *raw*, already bound to ints: an optional size that is None there stays None.
+        suffix, start, path: Of a sub-config: what its letters end in, where its order begins, its key path.
+    """
+    replaced: dict[str, Any] = {}
+    for order, field in enumerate(fields, start):
+        given = raw.get(field.key)
+        if given is None:
+            given = aliased(field, raw)
+        if field.kind == "nested":
+            inner = within(field, raw)
+            if inner is not None:
+                tag, where = f"{suffix}_{field.key.removesuffix('_config')}", f"{path}{field.key}."
+                within_it, first = getattr(sizes, field.word), start + 100 * (order + 1)
+                lettered = symbols(inner.fields, inner.raw, within_it, suffix=tag, start=first, path=where)
+                replaced[field.key] = {**inner.raw, **({"model_type": inner.model_type} if inner.model_type else {}), **lettered}
+        elif field.kind not in ("size", "labels") or getattr(sizes, field.word) is None:
+            continue
+        elif isinstance(given, (list, tuple)):
+            continue  # a height and a width, which stay numbers
+        elif (given is not None and given != "auto") or not callable(field.default):
+            replaced[field.key] = Symbol(field.letter + suffix, word=field.word, key=path + field.key, meaning=field.meaning, order=order)
+    return replaced

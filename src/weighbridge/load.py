@@ -1,0 +1,265 @@
+"""From what a user typed to a model: a preset, a config, a directory, a file, an address, another library's class.
+
+Here, and nowhere else, a reader and a blueprint meet. A preset's name comes first, then what lies on
+disk; nothing is guessed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from weighbridge.accounts.parameters import count
+from weighbridge.blueprints import family, is_remote, model_type_of
+from weighbridge.config.bind import bind, merged
+from weighbridge.config.check import conflicts, refuse_undescribed, unknown
+from weighbridge.config.family import Family
+from weighbridge.config.fields import did_you_mean
+from weighbridge.config.read import read_config, standard_input
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import ConfigError, ReadError, SourceError, UnknownArchitecture, UsageError
+from weighbridge.presets import preset, presets
+from weighbridge.value import Description, ModelValue
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import Any
+
+GOOGLE_KEYS = frozenset(
+    """attention_probs_dropout_prob directionality hidden_act hidden_dropout_prob hidden_size initializer_range
+    intermediate_size max_position_embeddings num_attention_heads num_hidden_layers pooler_fc_size
+    pooler_num_attention_heads pooler_num_fc_layers pooler_size_per_head pooler_type type_vocab_size vocab_size""".split()
+)
+"""The keys of ``bert_config.json`` in google-research/bert, which names no model type."""
+
+
+def load(
+    source: object,
+    model_class: str | None = None,
+    overrides: Mapping[str, Any] | None = None,
+    *,
+    via: str | None = None,
+    trust_remote_code: bool = False,
+) -> ModelValue:
+    """Load what *source* names; :func:`weighbridge.model` says what it may be, and what is raised.
+
+    >>> load("bert-base-uncased").class_name
+    'BertModel'
+    """
+    if via is not None:
+        return _from_library(source, model_class, overrides, via, trust_remote_code)
+    if isinstance(source, ModelValue):
+        return _reloaded(source, model_class, overrides) if model_class or overrides else source
+    if isinstance(source, Mapping):
+        return from_config(dict(source), "config", model_class, overrides)
+    if hasattr(source, "named_parameters"):
+        from weighbridge.readers.module import read_module
+
+        return read_module(source)
+    if not hasattr(source, "__fspath__") and not isinstance(source, str):
+        raise SourceError(f"cannot weigh a {type(source).__name__}; expected a name, a path, a mapping or a module")
+    text = str(source)
+    if text == "-":
+        return from_config(standard_input(), "standard input", model_class, overrides)
+    found = preset(text)
+    if found is not None:
+        return from_config(found.config, text, model_class, overrides)
+    return _from_path(text, model_class, overrides)
+
+
+def _reloaded(found: ModelValue, model_class: str | None, overrides: Mapping[str, Any] | None) -> ModelValue:
+    """Load a model's config once more, as another class or with other fields."""
+    if found.description is None:
+        raise UsageError(f"{found.source}: --class and --set are for configs; a file holds what it holds")
+    return from_config(dict(found.description.raw), found.source, model_class or found.class_name, overrides)
+
+
+def _from_library(source: object, model_class: str | None, overrides: Mapping[str, Any] | None, library: str, trust: bool) -> ModelValue:
+    """Build a class with another library, in place of a blueprint."""
+    if library != "transformers":
+        raise UsageError(f"--via {library}: only transformers can stand in for a blueprint")
+    from weighbridge.readers.reference import read_reference
+
+    raw, name = (dict(source), "config") if isinstance(source, Mapping) else raw_config(str(source))
+    return read_reference(merged(raw, overrides), name, model_class, trust_remote_code=trust)
+
+
+def _from_path(text: str, model_class: str | None, overrides: Mapping[str, Any] | None) -> ModelValue:
+    """Weigh what a path or an address names: a config, a directory, a checkpoint."""
+    # A config on this disk is what people weigh most: nothing of files, hubs or addresses is loaded for it.
+    if text.endswith(".json") and not text.endswith(".index.json") and os.path.isfile(text):
+        return from_config(read_config(text), text, model_class, overrides)
+    from pathlib import Path
+
+    from weighbridge.readers import place
+
+    path = Path(text) if os.path.exists(text) else place(text)
+    if path.is_dir():
+        config = path / "config.json"
+        for name in ("config.json", "bert_config.json"):
+            if (path / name).is_file():
+                config = path / name
+        if config.is_file():
+            return _from_directory(path, config, model_class, overrides)
+    elif not path.is_file():
+        raise not_found(text)
+    elif path.suffix == ".json" and not path.name.endswith(".index.json"):
+        return from_config(read_config(path), text, model_class, overrides)
+    if model_class or overrides:
+        raise UsageError(f"{text}: --class and --set are for configs; a file holds what it holds")
+    return _from_checkpoint(path)
+
+
+def _from_checkpoint(path: Path) -> ModelValue:
+    """Weigh the weights at *path*; of an adapter, say what is below it where that is known."""
+    from weighbridge.readers import as_model, listing_at
+    from weighbridge.readers.adapter import BASE_MODEL
+
+    listing = listing_at(path)
+    found = as_model(listing, str(path))
+    base = listing.metadata.get(BASE_MODEL)
+    below = _below(base) if isinstance(base, str) else ""
+    return found.replace(notes=(*found.notes, below)) if below else found
+
+
+def _below(base: str) -> str:
+    """Say how many parameters the model below an adapter has, if it is one of the presets; nothing is fetched for it."""
+    known = preset(base)
+    if known is None:
+        return ""
+    try:
+        described = from_config(known.config, base, None, None)
+    except ConfigError:
+        return ""
+    return f"the model below, {base}, has {count(described.tree):,} parameters as {described.class_name}"
+
+
+def _from_directory(path: Path, config: Path, model_class: str | None, overrides: Mapping[str, Any] | None) -> ModelValue:
+    """Weigh a directory's config; where no blueprint describes it, the weights beside it are still exact."""
+    try:
+        return from_config(read_config(config), str(path), model_class, overrides)
+    except UnknownArchitecture as error:
+        if model_class or overrides:
+            raise
+        try:
+            weights = _from_checkpoint(path)
+        except ReadError:
+            raise error from None
+        return weights.replace(notes=(f"{config.name}: {error}; the weights beside it were counted", *weights.notes))
+
+
+def from_config(raw: dict[str, Any], source: str, model_class: str | None, overrides: Mapping[str, Any] | None) -> ModelValue:
+    """Weigh a config by the blueprint of its model type."""
+    notes: tuple[str, ...] = ()
+    stated = raw
+    if overrides:
+        raw = merged(raw, overrides)
+    model_type = raw.get("model_type")
+    if not isinstance(model_type, str):
+        model_type = (model_class and model_type_of(model_class)) or stated_type(raw)
+        notes = (f"the config states no model type; its keys are those of {model_type}",)
+    known = family(model_type)
+    if known.settle is not None:
+        raw = merged(known.settle(stated), overrides)
+    if is_remote(model_type):
+        notes = (*notes, f"the code of {model_type} stands beside its files; its tensors are described as there, not held to a live class")
+    if overrides:
+        _check_overrides(known, raw, overrides)
+    class_name = _class(known, raw, model_class)
+    if class_name in known.remote:
+        notes = (*notes, f"the code of {class_name} stands beside its files; its tensors are described as there, not held to a live class")
+    conflicts(known.fields, raw)
+    refuse_undescribed(known.fields, raw)
+    sizes = bind(known.fields, raw)
+    tree = known.classes[class_name](sizes)
+    return ModelValue(source, "config", tree, class_name=class_name, notes=notes, description=Description(known, raw, sizes))
+
+
+def raw_config(source: str) -> tuple[dict[str, Any], str]:
+    """Return the config that *source* names, as it stands, and what to call it.
+
+    >>> raw_config("bert-base-chinese")[0]["vocab_size"]
+    21128
+    """
+    from pathlib import Path
+
+    if source == "-":
+        return standard_input(), "standard input"
+    found = preset(source)
+    if found is not None:
+        return found.config, source
+    path = Path(source)
+    if path.is_dir():
+        path /= "config.json"
+    if not path.is_file():
+        raise not_found(source)
+    return read_config(path), source
+
+
+def not_found(source: str) -> SourceError:
+    """Return the error for a source that is neither a preset nor a path, with the nearest names."""
+    hint = did_you_mean(source, [entry.name for entry in presets()])
+    if "/" in source or source.endswith((".json", ".safetensors")):
+        return SourceError(f"{source}: no such file or directory", source=source)
+    ways = (
+        "a preset (weigh models lists them), a config.json, a directory, a checkpoint file, a Hub id, an address, or - for standard input"
+    )
+    return SourceError(f"{source}: no such preset or file; {hint or 'expected ' + ways}", source=source)
+
+
+def stated_type(raw: Mapping[str, Any]) -> str:
+    """Return the model type a config states, or that its keys or class leave no doubt about.
+
+    Raises:
+        ConfigError: It states none and nothing else tells.
+
+    >>> stated_type({"model_type": "bert"}), stated_type({"architectures": ["BertForMaskedLM"]})
+    ('bert', 'bert')
+    """
+    stated = raw.get("model_type")
+    if isinstance(stated, str) and stated:
+        return stated
+    for name in architectures(raw):
+        known = model_type_of(name)
+        if known:
+            return known
+    keys = set(raw) - {"architectures", "model_type"}
+    needed = {"type_vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "vocab_size"}
+    if needed <= keys <= GOOGLE_KEYS | {"num_labels", "id2label", "add_pooling_layer", "tie_word_embeddings"}:
+        return "bert"
+    raise ConfigError(
+        "the config does not say what it is", key="model_type", hint='add "model_type", such as "bert", or name a class with --class'
+    )
+
+
+def architectures(raw: Mapping[str, Any]) -> list[str]:
+    """Return the classes that a config names."""
+    stated = raw.get("architectures")
+    if stated is None:
+        return []
+    if not isinstance(stated, list) or not all(isinstance(name, str) for name in stated):
+        raise ConfigError(f"expected a list of class names, found {stated!r:.60}", key="architectures", value=stated)
+    return stated
+
+
+def _class(known: Family, raw: Mapping[str, Any], model_class: str | None) -> str:
+    if model_class is None:
+        stated = raw.get("architectures")
+        if not stated:
+            return known.base
+        model_class = architectures(raw)[0]
+    if model_class in known.classes:
+        return model_class
+    hint = did_you_mean(model_class, known.classes) or f"known: {', '.join(known.classes)}"
+    raise UnknownArchitecture(
+        f"no class {model_class!r} of model type {known.model_type!r}", key="architectures", value=model_class, hint=hint
+    )
+
+
+def _check_overrides(known: Family, raw: Mapping[str, Any], overrides: Mapping[str, Any]) -> None:
+    """Refuse an override that would silently do nothing."""
+    strangers = unknown(known.fields, raw, known.neutral)
+    for key in overrides:
+        if key in strangers:
+            keys = [name for field in known.fields for name in (field.key, *field.aliases) if name]
+            raise ConfigError(f"{known.model_type} has no such field", key=key, hint=did_you_mean(key, keys) or f"known: {', '.join(keys)}")

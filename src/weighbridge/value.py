@@ -1,0 +1,108 @@
+"""A model as a value: its tree, and where it comes from.
+
+Readers and blueprints make it, every account takes it; the facade on top (``api.py``) only adds verbs to it.
+"""
+
+from __future__ import annotations
+
+from weighbridge.config.check import defaulted, unknown
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
+from weighbridge.core.tree import Part
+
+if TYPE_CHECKING:
+    from typing import Any, Final, Self
+
+
+class Description(NamedTuple):
+    """What a model from a config has beside its tree.
+
+    Attributes:
+        family: Its model type's fields and classes.
+        raw: The config as given, overrides put in.
+        sizes: The sizes and switches bound from it.
+    """
+
+    family: Family
+    raw: dict[str, Any]
+    sizes: Sizes
+
+
+class ModelValue:
+    """One model, from a config, a checkpoint's header or a live module; never changed once it is made.
+
+    Two of them are equal only if they are the same object, so that one can be the key of a cache.
+
+    Attributes:
+        source: What it was made from, in words.
+        kind: ``config``, ``checkpoint`` or ``module``.
+        tree: The tree of parts.
+        class_name: The class that is counted, or the empty string if a file does not tell.
+        notes: What a reader should know about how the source was understood.
+        description: The family, config and sizes, if it was made from a config.
+        stored: Elements in the file, if it was made from a checkpoint and they are not the tree's.
+    """
+
+    __slots__ = ("class_name", "description", "kind", "notes", "source", "stored", "tree")
+
+    def __init__(
+        self,
+        source: str,
+        kind: str,
+        tree: Part,
+        *,
+        class_name: str = "",
+        notes: tuple[str, ...] = (),
+        description: Description | None = None,
+        stored: int | None = None,
+    ) -> None:
+        self.source: Final = source
+        self.kind: Final = kind
+        self.tree: Final = tree
+        self.class_name: Final = class_name
+        self.notes: Final = notes
+        self.description: Final = description
+        self.stored: Final = stored
+
+    def replace(self, **changes: Any) -> Self:
+        """Return the same model but for *changes*.
+
+        >>> ModelValue("a file", "checkpoint", Part("")).replace(source="mine").source
+        'mine'
+        """
+        return type(self)(**{name: getattr(self, name) for name in ModelValue.__slots__} | changes)
+
+    @property
+    def model_type(self) -> str | None:
+        """The model type, if a config tells."""
+        return self.description.family.model_type if self.description else None
+
+    @property
+    def defaulted(self) -> list[str]:
+        """Key paths of the fields this class reads that were taken from the reference's defaults."""
+        if self.description is None:
+            return []
+        known, raw, sizes = self.description
+        read: set[str] = set()
+        known.classes[self.class_name](_watched(sizes, read, ""))
+        return list(dict.fromkeys(key for word, key in defaulted(known.fields, raw).items() if word in read))
+
+    @property
+    def unknown(self) -> list[str]:
+        """Key paths in the config that no field names; they were not taken into account."""
+        if self.description is None:
+            return []
+        return unknown(self.description.family.fields, self.description.raw, self.description.family.neutral)
+
+
+def _watched(sizes: Sizes, read: set[str], path: str) -> Sizes:
+    """Return *sizes* as a blueprint sees them, which note in *read* each word that is asked for."""
+
+    class Watched(Sizes):
+        def __getattr__(self, word: str) -> Any:
+            value = getattr(sizes, word)
+            read.add(path + word)
+            return _watched(value, read, f"{path}{word}.") if isinstance(value, Sizes) else value
+
+    return Watched()
