@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge.accounts.parameters import tally
-from weighbridge.blueprints import Family, family
+from weighbridge.blueprints import family
 from weighbridge.columns.column import Column, column, values_of
 from weighbridge.columns.groups import group
 from weighbridge.config.bind import bind, merged, within
 from weighbridge.config.check import conflicts, refuse_undescribed
+from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, did_you_mean
 from weighbridge.core.errors import ConfigError, UnknownArchitecture, UsageError
 from weighbridge.core.sizes import Size

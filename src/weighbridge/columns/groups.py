@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from weighbridge.blueprints import Family
 from weighbridge.config.bind import bind, merged, within
+from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes
 from weighbridge.core.errors import ConfigError
 

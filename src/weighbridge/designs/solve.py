@@ -23,8 +23,8 @@ from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part
 from weighbridge.designs.budget import Budget
 from weighbridge.designs.roots import crossings, value_at
-from weighbridge.api import Model
 from weighbridge.opening import from_config
+from weighbridge.value import ModelValue
 
 Measure: TypeAlias = Callable[[Part], Size]
 MEASURES: Mapping[str, Measure] = {
@@ -85,7 +85,7 @@ PAIRED = mark("{measure} = {equation}: solved for {second} at each {first} from 
 CONSTANT = mark("{measure} does not depend on {keys}: it is {value:,} whatever they are")
 
 
-def solve(model: Model, keys: Sequence[str], targets: Mapping[str, Budget], *, step: Mapping[str, int] | None = None) -> Solution:
+def solve(model: ModelValue, keys: Sequence[str], targets: Mapping[str, Budget], *, step: Mapping[str, int] | None = None) -> Solution:
     """Find every value of one or two sizes of *model*'s config that meets the targets.
 
     Args:
@@ -121,7 +121,7 @@ Terms: TypeAlias = dict[tuple[int, ...], Fraction]
 class _Problem:
     """A model, its unknowns, and how a choice of them is counted."""
 
-    def __init__(self, model: Model, keys: tuple[str, ...], targets: dict[str, Budget], step: dict[str, int]) -> None:
+    def __init__(self, model: ModelValue, keys: tuple[str, ...], targets: dict[str, Budget], step: dict[str, int]) -> None:
         if model.description is None:
             raise UsageError(f"{model.source}: solving needs a config; a file's header has only numbers")
         self.model, self.description = model, model.description
