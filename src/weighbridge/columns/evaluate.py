@@ -194,7 +194,7 @@ def _one_by_one(table: Table, accounts: Mapping[str, Callable[[Part], Size]], ro
     """Weigh rows one at a time, where their layout or a comparison of sizes keeps them from being columns."""
     import numpy as np
 
-    from weighbridge.opening import from_config
+    from weighbridge.load import from_config
 
     known = table.known
     results: dict[str, list[int]] = {name: [] for name in accounts}

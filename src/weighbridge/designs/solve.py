@@ -23,7 +23,7 @@ from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part
 from weighbridge.designs.budget import Budget
 from weighbridge.designs.roots import crossings, value_at
-from weighbridge.opening import from_config
+from weighbridge.load import from_config
 from weighbridge.value import ModelValue
 
 Measure: TypeAlias = Callable[[Part], Size]
