@@ -22,8 +22,8 @@ from truth.listing import Listing, of_rows
 from truth.live import RefusedError
 from truth.probe import hurried
 from weighbridge import model
+from weighbridge.api import Model
 from weighbridge.core.errors import WeighbridgeError
-from weighbridge.model import Model
 
 FOLDER = Path(__file__).parents[1] / "tests" / "truth" / "keys"
 SLOW = 0.25
