@@ -128,6 +128,7 @@ class _Problem:
         self.keys, self.targets = keys, targets
         self.measure, self.budget = next(iter(targets.items()))
         self.fields = [self._field(key) for key in keys]
+        self.raw = self._bare()
         self.step = [_positive(step.get(key, 1), key) for key in keys]
         unknown = set(step) - set(keys)
         if unknown:
@@ -148,6 +149,15 @@ class _Problem:
             raise UsageError(f"{key}: no size of {self.description.family.model_type}; {hint}")
         return sizes[last]
 
+    def _bare(self) -> dict[str, Any]:
+        """Return the config without the unknowns, under any of their names: another name beside one would contradict it."""
+        raw = dict(self.description.raw)
+        for key, field in zip(self.keys, self.fields, strict=True):
+            parents = key.split(".")[:-1]
+            for name in (field.key, *field.aliases):
+                raw = _without(raw, ".".join([*parents, name]))
+        return raw
+
     def current(self, index: int) -> int | None:
         """Return the value that an unknown has in the config as it is, if it is a number there."""
         value: Any = self.description.sizes
@@ -163,7 +173,7 @@ class _Problem:
     def tree(self, values: Sequence[int]) -> Part:
         """Build the model with these values; what makes no model raises a ConfigError."""
         overrides = dict(zip(self.keys, values, strict=True))
-        return from_config(self.description.raw, self.model.source, self.model.class_name, overrides).tree
+        return from_config(self.raw, self.model.source, self.model.class_name, overrides).tree
 
     def count(self, values: Sequence[int]) -> int | None:
         """Measure one config, or return None if the values make no model."""
@@ -195,11 +205,8 @@ class _Problem:
     def terms(self) -> Terms | None:
         """Return the measure as a polynomial in the unknowns, or None where it is none (quotients, layers that are listed)."""
         unknowns = [Symbol(key, order=order) for order, key in enumerate(self.keys)]
-        raw = merged(self.description.raw, dict(zip(self.keys, unknowns, strict=True)))
+        raw = merged(self.raw, dict(zip(self.keys, unknowns, strict=True)))
         known, sizes = self.description.family, self.description.sizes
-        for index, field in enumerate(self.fields):  # an alias would stand beside the key it means
-            if self.keys[index].rsplit(".", 1)[-1] != field.key:
-                raw = _without(raw, ".".join([*self.keys[index].split(".")[:-1], field.key]))
         try:
             tree = known.classes[self.model.class_name](bind(known.fields, raw, like=sizes))
             found = polynomial(MEASURES[self.measure](tree))

@@ -1,0 +1,72 @@
+"""What a design costs beside its parameters: arithmetic, cache, bytes, each by the account of the same name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from weighbridge.config.fields import did_you_mean
+from weighbridge.core.errors import UsageError
+from weighbridge.core.sizes import Size
+from weighbridge.model import Model
+
+BITS = {"float32": 32, "float16": 16, "bfloat16": 16, "float8": 8, "int8": 8, "int4": 4}
+"""Bits of one element of a weight."""
+
+
+class Workload(NamedTuple):
+    """What a design is costed on.
+
+    Attributes:
+        batch, seq: Examples, and tokens of each.
+        dtype: Of the weights and the cache.
+    """
+
+    batch: int = 1
+    seq: int = 2048
+    dtype: str = "bfloat16"
+
+
+def whole(size: Size) -> int:
+    """Return a measure of a model whose sizes are all ints, which is an int itself.
+
+    >>> whole(3)
+    3
+    """
+    assert isinstance(size, int)
+    return size
+
+
+def _flops(model: Model, workload: Workload) -> int:
+    return whole(model.flops(batch=workload.batch, seq=workload.seq).forward_matmul)
+
+
+def _bytes(model: Model, workload: Workload) -> int:
+    if workload.dtype not in BITS:
+        raise UsageError(f"dtype: {workload.dtype!r} is unknown; {did_you_mean(workload.dtype, BITS) or 'known: ' + ', '.join(BITS)}")
+    return -(-whole(model.count().unique) * BITS[workload.dtype] // 8)
+
+
+COSTS: dict[str, Callable[[Model, Workload], int]] = {
+    "active": lambda model, workload: whole(model.count().active),
+    "flops": _flops,
+    "bytes": _bytes,
+}
+"""From a measure's name to what it takes of a model."""
+
+
+def costs_of(model: Model, workload: Workload, names: Iterable[str]) -> dict[str, int]:
+    """Measure a model in *names*, and always in its active parameters and its forward arithmetic.
+
+    Raises:
+        UsageError: A measure that nobody knows.
+
+    >>> from weighbridge import model
+    >>> costs_of(model("bert-base-uncased"), Workload(seq=128), ())["flops"]
+    22348431360
+    """
+    wanted = [*COSTS, *(name for name in names if name not in COSTS)]
+    for name in wanted:
+        if name not in COSTS:
+            raise UsageError(f"no measure {name!r}; {did_you_mean(name, COSTS) or 'known: ' + ', '.join(COSTS)}")
+    return {name: COSTS[name](model, workload) for name in wanted}

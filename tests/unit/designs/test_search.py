@@ -1,0 +1,134 @@
+"""Designs within a budget: each is weighed again, and none is missed."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+import weighbridge
+from weighbridge.core.errors import UsageError
+from weighbridge.designs.advice import advise, compute_optimal_tokens
+from weighbridge.designs.budget import parse_budget
+from weighbridge.designs.costs import whole
+from weighbridge.designs.search import Space, design
+from weighbridge.designs.sweep import parse_range, sweep
+
+
+def plain_count(config: dict[str, object]) -> int:
+    return whole(weighbridge.count(config).unique)
+
+
+@pytest.mark.parametrize("model_type", ["bert", "llama", "gpt2", "t5", "mixtral", "jamba", "gemma3_text", "qwen3", "opt", "mamba", "vit"])
+def test_every_design_weighs_what_it_says(model_type: str) -> None:
+    found = design(weighbridge.model({"model_type": model_type}), parse_budget("300M±2%"), Space(layers=(2, 40)), count=8)
+    assert found.designs
+    for entry in found.designs:
+        assert plain_count(entry.config) == entry.parameters
+        assert found.budget.holds(entry.parameters)
+        assert entry.config["architectures"] == [found.class_name]
+
+
+def test_no_design_is_missed() -> None:
+    budget = parse_budget("3M±5%")
+    space = Space(multiple_of=32, head_dim=32, vocab=500, layers=(1, 12), mlp_ratio=(Fraction(1), Fraction(4)))
+    found = design(weighbridge.model({"model_type": "llama"}), budget, space, count=10_000)
+    expected = set()
+    for hidden in range(32, 545, 32):
+        for mlp in range(hidden, 4 * hidden + 1, 32):
+            for layers in range(1, 13):
+                heads = hidden // 32
+                config = {"model_type": "llama", "hidden_size": hidden, "intermediate_size": mlp, "num_hidden_layers": layers,
+                          "num_attention_heads": heads, "num_key_value_heads": heads, "head_dim": 32, "vocab_size": 500}  # fmt: skip
+                if budget.holds(plain_count(config)):
+                    expected.add((hidden, mlp, layers))
+    assert {
+        (entry.config["hidden_size"], entry.config["intermediate_size"], entry.config["num_hidden_layers"])
+        for entry in found.designs
+        if entry.config["hidden_size"] <= 544
+    } == expected
+    assert found.within == len(found.designs) >= len(expected) > 5
+
+
+def test_grouped_queries_and_head_width_are_kept() -> None:
+    found = design(weighbridge.model({"model_type": "llama"}), parse_budget("124M±0.5%"), Space(128, 64, 4, 32000))
+    assert found.designs
+    for entry in found.designs:
+        config = entry.config
+        assert config["hidden_size"] == config["num_attention_heads"] * 64
+        assert config["num_attention_heads"] == 4 * config["num_key_value_heads"]
+        assert config["hidden_size"] % 128 == config["intermediate_size"] % 128 == 0
+        assert config["vocab_size"] == 32000
+
+
+def test_limits_leave_out_what_costs_too_much() -> None:
+    like = weighbridge.model({"model_type": "mixtral"})
+    free = design(like, parse_budget("2B±2%"), count=400)
+    most = sorted(entry.measured["active"] for entry in free.designs)[len(free.designs) // 2]
+    bound = design(like, parse_budget("2B±2%"), limits={"active": most}, count=400)
+    assert bound.designs
+    assert max(entry.measured["active"] for entry in bound.designs) <= most
+
+
+def test_orders_are_orders() -> None:
+    like = weighbridge.model({"model_type": "bert"})
+    deep = design(like, parse_budget("110M±2%"), sort="depth").designs
+    layers = [entry.config["num_hidden_layers"] for entry in deep]
+    assert layers == sorted(layers, reverse=True)
+    cheap = [entry.measured["flops"] for entry in design(like, parse_budget("110M±2%"), sort="flops").designs]
+    assert cheap == sorted(cheap)
+    assert any(entry.pareto for entry in deep)
+
+
+@pytest.mark.parametrize(
+    ("space", "message"),
+    [
+        (Space(multiple_of=0), "multiple-of: expected a whole number from 1 up"),
+        (Space(gqa=4), "gqa: bert has no key-value heads of its own"),
+        (Space(layers=(5, 2)), "layers: expected a range within 1 to 10,000"),
+        (Space(mlp_ratio=(Fraction(0), Fraction(4))), "mlp-ratio: expected a range"),
+    ],
+)
+def test_impossible_spaces_are_refused(space: Space, message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        design(weighbridge.model({"model_type": "bert"}), parse_budget("10M"), space)
+    assert message in str(caught.value)
+
+
+def test_an_unknown_order_is_named() -> None:
+    with pytest.raises(UsageError, match="did you mean depth"):
+        design(weighbridge.model({"model_type": "bert"}), parse_budget("10M"), sort="dept")
+
+
+def test_advice_is_judged_from_the_sizes() -> None:
+    judged = {entry.key: entry.follows for entry in advise({"hidden": 768, "layers": 12, "heads": 12, "mlp": 3072, "vocab": 50257})}
+    assert judged == {"vocabulary": False, "head": True, "width": True, "mlp": True, "depth": False}
+
+
+def test_fits_suggest_tokens_for_the_n_they_mean() -> None:
+    fits = {entry.fit: entry.tokens for entry in compute_optimal_tokens(70 * 10**9, 69 * 10**9, 6 * 69 * 10**9)}
+    assert fits["Hoffmann et al. 2022"] == 1_400_000_000_000
+    assert fits["MiniCPM 2024"] == 192 * 69 * 10**9
+    assert len(fits) == 4
+
+
+def test_a_sweep_counts_every_combination() -> None:
+    found = sweep(weighbridge.model("bert-base-uncased"), {"hidden_size": range(240, 1000, 12), "num_hidden_layers": [2, 12]})
+    assert len(found.rows) == 2 * len(range(240, 1000, 12))
+    for row in found.rows[::9]:
+        sizes = {key: row[key] for key in ("hidden_size", "num_hidden_layers")}
+        assert row["parameters"] == weighbridge.count("bert-base-uncased", overrides=sizes).unique
+
+
+def test_a_sweep_leaves_out_what_makes_no_model_and_says_so() -> None:
+    found = sweep(weighbridge.model("bert-base-uncased"), {"hidden_size": [768, 770, 780]})
+    assert [row["hidden_size"] for row in found.rows] == [768, 780]
+    assert found.refusals == 1
+    assert found.refused[0][0] == {"hidden_size": 770}
+    assert found.doublings[0].after == weighbridge.count("bert-base-uncased", overrides={"hidden_size": 1536}).unique
+
+
+@pytest.mark.parametrize("text", ["", "a:b", "5:2", "1:2:0", "1:9999999999", "1.5", "1,,2", "-1:4"])
+def test_ranges_that_cannot_be_meant_are_refused(text: str) -> None:
+    with pytest.raises(UsageError):
+        parse_range(text, "hidden_size")

@@ -1,0 +1,143 @@
+"""Unknown sizes, against trying every value with the model itself."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import weighbridge
+from weighbridge.core.errors import ConfigError, UsageError
+from weighbridge.designs.budget import Budget, parse_budget
+from weighbridge.designs.costs import whole
+from weighbridge.designs.solve import Solution, solve
+
+SMALL = {
+    "bert": {"hidden_size": 48, "num_attention_heads": 4, "vocab_size": 100, "intermediate_size": 96, "num_hidden_layers": 3},
+    "gpt2": {"n_embd": 48, "n_head": 4, "vocab_size": 100, "n_layer": 3, "n_positions": 32},
+    "llama": {"hidden_size": 48, "num_attention_heads": 4, "vocab_size": 100, "intermediate_size": 96, "num_hidden_layers": 3},
+    "t5": {"d_model": 48, "d_ff": 96, "vocab_size": 100, "num_layers": 2, "num_heads": 4, "d_kv": 8},
+    "mixtral": {"hidden_size": 48, "num_attention_heads": 4, "num_key_value_heads": 2, "vocab_size": 100, "intermediate_size": 40,
+                "num_hidden_layers": 2, "num_local_experts": 4},
+    "electra": {"embedding_size": 16, "hidden_size": 48, "num_attention_heads": 4, "vocab_size": 100, "intermediate_size": 40},
+    "albert": {"embedding_size": 16, "hidden_size": 48, "num_attention_heads": 4, "vocab_size": 100, "intermediate_size": 40},
+    "jamba": {"hidden_size": 48, "num_attention_heads": 4, "num_key_value_heads": 2, "vocab_size": 100, "intermediate_size": 40,
+              "num_hidden_layers": 8},
+}  # fmt: skip
+KEYS = {
+    "bert": ["hidden_size", "num_hidden_layers", "vocab_size", "intermediate_size", "num_attention_heads"],
+    "gpt2": ["n_embd", "hidden_size", "n_layer", "n_inner"], "llama": ["hidden_size", "num_key_value_heads", "head_dim"],
+    "t5": ["d_model", "d_ff", "num_layers"], "mixtral": ["num_local_experts", "hidden_size"], "electra": ["embedding_size", "hidden_size"],
+    "albert": ["embedding_size", "num_hidden_layers"], "jamba": ["num_hidden_layers", "intermediate_size"],
+}  # fmt: skip
+CASES = [(name, key) for name, keys in KEYS.items() for key in keys]
+REACH = 130
+
+
+def count(model_type: str, **sizes: int) -> int | None:
+    """Count a small model with some sizes changed; None if that is no model."""
+    try:
+        return whole(weighbridge.count({"model_type": model_type, **SMALL[model_type], **sizes}).unique)
+    except ConfigError:
+        return None
+
+
+def count_with(model_type: str, key: str, value: int) -> int | None:
+    """Count with one key changed, under whichever of its names."""
+    return count(model_type, **{"n_embd" if (model_type, key) == ("gpt2", "hidden_size") else key: value})
+
+
+def solve_small(model_type: str, keys: list[str], budget: Budget) -> Solution:
+    return solve(weighbridge.model({"model_type": model_type, **SMALL[model_type]}), keys, {"parameters": budget})
+
+
+@pytest.mark.parametrize(("model_type", "key"), CASES)
+@given(value=st.integers(1, REACH), off=st.sampled_from([0, 0, 1, -1, 500]))
+@settings(max_examples=12, deadline=None)
+def test_solutions_are_those_that_trying_every_value_finds(model_type: str, key: str, value: int, off: int) -> None:
+    number = count_with(model_type, key, value)
+    if number is None:
+        return
+    found = solve_small(model_type, [key], Budget(number + off, number + off, number + off))
+    if "does not depend on" in found.proof[0]:
+        assert {count_with(model_type, key, tried) for tried in range(1, REACH + 1)} <= {number, None}
+        return
+    expected = {tried for tried in range(1, REACH + 1) if count_with(model_type, key, tried) == number + off}
+    assert {entry.values[key] for entry in found.solutions if entry.values[key] <= REACH} == expected
+    for entry in (*found.solutions, *found.nearest):
+        assert count_with(model_type, key, entry.values[key]) == entry.measured["parameters"]
+
+
+@given(number=st.integers(70_000, 120_000))
+@settings(max_examples=20, deadline=None)
+def test_the_nearest_on_both_sides_are_the_nearest(number: int) -> None:
+    found = solve_small("bert", ["intermediate_size"], Budget(number, number, number))
+    if found.solutions:
+        return
+    below, above = (entry.measured["parameters"] for entry in found.nearest)
+    every = [count("bert", intermediate_size=value) or 0 for value in range(1, 400)]
+    assert (below, above) == (max(n for n in every if n < number), min(n for n in every if n > number))
+
+
+def test_two_unknowns_are_those_of_every_pair() -> None:
+    target = count("bert")
+    assert target is not None
+    found = solve_small("bert", ["num_hidden_layers", "intermediate_size"], Budget(target, target, target))
+    pairs = ((layers, mlp) for layers in range(1, 12) for mlp in range(1, 420))
+    expected = {pair for pair in pairs if count("bert", num_hidden_layers=pair[0], intermediate_size=pair[1]) == target}
+    assert {(entry.values["num_hidden_layers"], entry.values["intermediate_size"]) for entry in found.solutions} == expected
+    assert (3, 96) in expected
+
+
+def test_a_tolerance_gives_every_value_within_it() -> None:
+    found = solve(weighbridge.model("t5-small"), ["d_ff"], {"parameters": parse_budget("80M±1%")})
+    values = sorted(entry.values["d_ff"] for entry in found.solutions)
+    assert values == list(range(values[0], values[-1] + 1))
+    for edge in (values[0] - 1, values[-1] + 1):
+        assert not 79_200_000 <= whole(weighbridge.count("t5-small", overrides={"d_ff": edge}).unique) <= 80_800_000
+
+
+def test_an_impossible_value_says_why() -> None:
+    found = solve(weighbridge.model("bert-base-uncased"), ["hidden_size"], {"parameters": parse_budget("110M±2%")})
+    assert found.solutions
+    assert all(entry.values["hidden_size"] % 12 == 0 for entry in found.solutions)
+    assert "does not divide exactly by 12" in found.refused[0][1]
+
+
+def test_what_changes_nothing_is_said() -> None:
+    found = solve_small("bert", ["num_attention_heads"], parse_budget("1M"))
+    assert not found.solutions
+    assert "does not depend on" in found.proof[0]
+
+
+def test_a_second_target_must_hold_too() -> None:
+    model = weighbridge.model("mixtral-8x7b")
+    targets = {"parameters": parse_budget("46702792704"), "active": parse_budget("12879925248")}
+    found = solve(model, ["num_local_experts"], targets)
+    assert [(entry.values, entry.measured) for entry in found.solutions] == [
+        ({"num_local_experts": 8}, {"parameters": 46_702_792_704, "active": 12_879_925_248})
+    ]
+    wrong = {**targets, "active": parse_budget("13B±0.1%")}
+    assert not solve(model, ["num_local_experts"], wrong).solutions
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ([], "expected one or two unknowns, found 0"),
+        (["hidden_size", "vocab_size", "num_hidden_layers"], "expected one or two unknowns, found 3"),
+        (["hiden_size"], "hiden_size: no size of bert; did you mean hidden_size"),
+        (["text_config.hidden_size"], "bert has no sub-config 'text_config'"),
+        (["tie_word_embeddings"], "tie_word_embeddings: no size of bert"),
+    ],
+)
+def test_unknowns_that_are_none_are_refused(keys: list[str], message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        solve(weighbridge.model("bert-base-uncased"), keys, {"parameters": parse_budget("1M")})
+    assert message in str(caught.value)
+
+
+def test_a_sub_config_is_reached_by_a_dotted_key() -> None:
+    model = weighbridge.model("clip-vit-base-patch32")
+    found = solve(model, ["text_config.vocab_size"], {"parameters": parse_budget("151277313")})
+    assert [entry.values for entry in found.solutions] == [{"text_config.vocab_size": 49408}]
