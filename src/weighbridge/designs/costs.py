@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
+from weighbridge.accounts.flops import flops_of
+from weighbridge.accounts.inputs import Inputs
+from weighbridge.accounts.parameters import tally_of
 from weighbridge.config.fields import did_you_mean
 from weighbridge.core.errors import UsageError
 from weighbridge.core.sizes import Size
-from weighbridge.model import Model
+from weighbridge.value import ModelValue
 
 BITS = {"float32": 32, "float16": 16, "bfloat16": 16, "float8": 8, "int8": 8, "int4": 4}
 """Bits of one element of a weight."""
@@ -37,25 +40,25 @@ def whole(size: Size) -> int:
     return size
 
 
-def _flops(model: Model, workload: Workload) -> int:
-    return whole(model.flops(batch=workload.batch, seq=workload.seq).forward_matmul)
+def _flops(model: ModelValue, workload: Workload) -> int:
+    return whole(flops_of(model, Inputs(batch=workload.batch, seq=workload.seq)).forward_matmul)
 
 
-def _bytes(model: Model, workload: Workload) -> int:
+def _bytes(model: ModelValue, workload: Workload) -> int:
     if workload.dtype not in BITS:
         raise UsageError(f"dtype: {workload.dtype!r} is unknown; {did_you_mean(workload.dtype, BITS) or 'known: ' + ', '.join(BITS)}")
-    return -(-whole(model.count().unique) * BITS[workload.dtype] // 8)
+    return -(-whole(tally_of(model).unique) * BITS[workload.dtype] // 8)
 
 
-COSTS: dict[str, Callable[[Model, Workload], int]] = {
-    "active": lambda model, workload: whole(model.count().active),
+COSTS: dict[str, Callable[[ModelValue, Workload], int]] = {
+    "active": lambda model, workload: whole(tally_of(model).active),
     "flops": _flops,
     "bytes": _bytes,
 }
 """From a measure's name to what it takes of a model."""
 
 
-def costs_of(model: Model, workload: Workload, names: Iterable[str]) -> dict[str, int]:
+def costs_of(model: ModelValue, workload: Workload, names: Iterable[str]) -> dict[str, int]:
     """Measure a model in *names*, and always in its active parameters and its forward arithmetic.
 
     Raises:

@@ -11,14 +11,15 @@ from fractions import Fraction
 from math import lcm
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from weighbridge.accounts.parameters import count
 from weighbridge.columns import measure
 from weighbridge.config.fields import did_you_mean
 from weighbridge.core.errors import ConfigError, UnknownArchitecture, UsageError
 from weighbridge.designs.advice import Advice, advise
 from weighbridge.designs.budget import Budget
-from weighbridge.designs.costs import Workload, costs_of
-from weighbridge.model import Model
-from weighbridge.opening import from_config
+from weighbridge.designs.costs import Workload, costs_of, whole
+from weighbridge.load import from_config
+from weighbridge.value import ModelValue
 
 if TYPE_CHECKING:
     pass
@@ -89,14 +90,14 @@ class Search(NamedTuple):
 
 
 def design(
-    like: Model,
+    like: ModelValue,
     budget: Budget,
     space: Space | None = None,
     *,
     limits: Mapping[str, int] | None = None,
     workload: Workload | None = None,
     sort: str = "fit",
-    count: int = 20,
+    limit: int = 20,
 ) -> Search:
     """Find the designs of one architecture whose parameters are within a budget.
 
@@ -107,14 +108,14 @@ def design(
         limits: Upper limits of further measures: ``active``, ``flops``, ``cache``, ``memory``, ``bytes``.
         workload: Batch, length and types for the measures that need them.
         sort: One of :data:`SORTS`, the best first.
-        count: How many designs to return.
+        limit: How many designs to return.
 
     Raises:
         UsageError: A model that has no hidden size or no layers, a range without values, a measure that nobody knows.
 
     >>> from weighbridge import model
     >>> from weighbridge.designs.budget import parse_budget
-    >>> found = design(model({"model_type": "llama", "vocab_size": 32000}), parse_budget("124M±0.1%"), Space(head_dim=64), count=1)
+    >>> found = design(model({"model_type": "llama", "vocab_size": 32000}), parse_budget("124M±0.1%"), Space(head_dim=64), limit=1)
     >>> model(found.designs[0].config).count().unique == found.designs[0].parameters
     True
     """
@@ -125,23 +126,23 @@ def design(
     rows = _Rows(drawing)
     kept = rows.within()
     wanted = dict(limits or {})
-    found = [drawing.design(row, workload, wanted, sort) for row in _ordered(kept, drawing, sort)[: _examined(count, wanted, sort)]]
+    found = [drawing.design(row, workload, wanted, sort) for row in _ordered(kept, drawing, sort)[: _examined(limit, wanted, sort)]]
     fitting = [entry for entry in found if all(entry.measured[name] <= most for name, most in wanted.items())]
-    chosen = _sorted_by_cost(fitting, sort)[:count]
+    chosen = _sorted_by_cost(fitting, sort)[:limit]
     front = _front(chosen)
     advised = [entry._replace(advice=advise(drawing.words(entry.config)), pareto=index in front) for index, entry in enumerate(chosen)]
     return Search(like.class_name, budget, tuple(advised), len(kept), rows.tried, tuple(drawing.refused))
 
 
-def _examined(count: int, limits: Mapping[str, int], sort: str) -> int:
+def _examined(limit: int, limits: Mapping[str, int], sort: str) -> int:
     """Return how many designs are costed one by one: more than are shown where a cost selects or sorts them."""
-    return max(count, 400) if limits or sort in ("flops", "cache", "memory") else count
+    return max(limit, 400) if limits or sort in ("flops", "cache", "memory") else limit
 
 
 class _Drawing:
     """The fields that a design sets, and how a config is written from a choice of them."""
 
-    def __init__(self, like: Model, budget: Budget, space: Space) -> None:
+    def __init__(self, like: ModelValue, budget: Budget, space: Space) -> None:
         if like.description is None:
             raise UsageError(f"{like.source}: a design needs a config to start from; a file's header has only numbers")
         self.like, self.budget, self.space = like, budget, space
@@ -202,11 +203,7 @@ class _Drawing:
 
     def count(self, hidden: int, mlp: int | None, layers: int) -> int:
         """Count one design."""
-        from weighbridge.accounts.parameters import count
-
-        number = count(from_config(self.config(hidden, mlp, layers), "design", None, None).tree)
-        assert isinstance(number, int)
-        return number
+        return whole(count(from_config(self.config(hidden, mlp, layers), "design", None, None).tree))
 
     def words(self, config: Mapping[str, Any]) -> dict[str, int]:
         """Return a design's sizes by our words."""

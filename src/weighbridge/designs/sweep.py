@@ -6,12 +6,13 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from weighbridge.accounts.parameters import tally_of
 from weighbridge.columns import ACCOUNTS, measure
 from weighbridge.config.bind import merged
 from weighbridge.core.errors import ConfigError, UsageError
 from weighbridge.designs.costs import whole
-from weighbridge.model import Model
-from weighbridge.opening import from_config
+from weighbridge.load import from_config
+from weighbridge.value import ModelValue
 
 ROWS = 1_000_000
 """Combinations that one sweep may have."""
@@ -74,7 +75,7 @@ def parse_range(text: str, key: str) -> list[int]:
     return [int(part) for part in parts]
 
 
-def sweep(model: Model, ranges: Mapping[str, Sequence[int]], accounts: Sequence[str] = ("parameters",)) -> Sweep:
+def sweep(model: ModelValue, ranges: Mapping[str, Sequence[int]], accounts: Sequence[str] = ("parameters",)) -> Sweep:
     """Count every combination of values.
 
     Args:
@@ -121,7 +122,7 @@ def _grid(ranges: Mapping[str, Sequence[int]]) -> dict[str, Any]:
     return {key: axis.reshape(-1) for key, axis in zip(ranges, axes, strict=True)}
 
 
-def _plain(model: Model, grid: Mapping[str, Any]) -> dict[str, Any]:
+def _plain(model: ModelValue, grid: Mapping[str, Any]) -> dict[str, Any]:
     """Return the config without the keys that are varied, under any of their names."""
     assert model.description is not None
     varied = set(grid)
@@ -132,7 +133,7 @@ def _plain(model: Model, grid: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _one_by_one(
-    model: Model, grid: Mapping[str, Any], rows: int, accounts: Sequence[str]
+    model: ModelValue, grid: Mapping[str, Any], rows: int, accounts: Sequence[str]
 ) -> tuple[list[dict[str, int]], list[tuple[dict[str, int], str]], int]:
     """Weigh each combination alone, since some make no model."""
     if rows > ONE_BY_ONE:
@@ -156,10 +157,10 @@ def _one_by_one(
     return kept, refused, refusals
 
 
-def _doublings(model: Model, ranges: Mapping[str, Sequence[int]]) -> list[Doubling]:
+def _doublings(model: ModelValue, ranges: Mapping[str, Sequence[int]]) -> list[Doubling]:
     """Say what doubling each key does; a key whose double makes no model, or that the config does not state, has no line."""
     assert model.description is not None
-    before = whole(model.count().unique)
+    before = whole(tally_of(model).unique)
     found = []
     for key in ranges:
         value = _own(model, key)
@@ -169,11 +170,11 @@ def _doublings(model: Model, ranges: Mapping[str, Sequence[int]]) -> list[Doubli
             doubled = from_config(_plain(model, {key: None}), model.source, model.class_name, {key: 2 * value})
         except ConfigError:
             continue
-        found.append(Doubling(key, value, before, whole(doubled.count().unique)))
+        found.append(Doubling(key, value, before, whole(tally_of(doubled).unique)))
     return found
 
 
-def _own(model: Model, key: str) -> int | None:
+def _own(model: ModelValue, key: str) -> int | None:
     assert model.description is not None
     for field in model.description.family.fields:
         if key in (field.key, *field.aliases) and field.kind == "size":

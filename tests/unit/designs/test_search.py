@@ -21,7 +21,7 @@ def plain_count(config: dict[str, object]) -> int:
 
 @pytest.mark.parametrize("model_type", ["bert", "llama", "gpt2", "t5", "mixtral", "jamba", "gemma3_text", "qwen3", "opt", "mamba", "vit"])
 def test_every_design_weighs_what_it_says(model_type: str) -> None:
-    found = design(weighbridge.model({"model_type": model_type}), parse_budget("300M±2%"), Space(layers=(2, 40)), count=8)
+    found = design(weighbridge.model({"model_type": model_type}), parse_budget("300M±2%"), Space(layers=(2, 40)), limit=8)
     assert found.designs
     for entry in found.designs:
         assert plain_count(entry.config) == entry.parameters
@@ -32,7 +32,7 @@ def test_every_design_weighs_what_it_says(model_type: str) -> None:
 def test_no_design_is_missed() -> None:
     budget = parse_budget("3M±5%")
     space = Space(multiple_of=32, head_dim=32, vocab=500, layers=(1, 12), mlp_ratio=(Fraction(1), Fraction(4)))
-    found = design(weighbridge.model({"model_type": "llama"}), budget, space, count=10_000)
+    found = design(weighbridge.model({"model_type": "llama"}), budget, space, limit=10_000)
     expected = set()
     for hidden in range(32, 545, 32):
         for mlp in range(hidden, 4 * hidden + 1, 32):
@@ -63,9 +63,9 @@ def test_grouped_queries_and_head_width_are_kept() -> None:
 
 def test_limits_leave_out_what_costs_too_much() -> None:
     like = weighbridge.model({"model_type": "mixtral"})
-    free = design(like, parse_budget("2B±2%"), count=400)
+    free = design(like, parse_budget("2B±2%"), limit=400)
     most = sorted(entry.measured["active"] for entry in free.designs)[len(free.designs) // 2]
-    bound = design(like, parse_budget("2B±2%"), limits={"active": most}, count=400)
+    bound = design(like, parse_budget("2B±2%"), limits={"active": most}, limit=400)
     assert bound.designs
     assert max(entry.measured["active"] for entry in bound.designs) <= most
 
