@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# What a machine under load takes says nothing about what is tested.
+settings.register_profile("weighbridge", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("weighbridge")
 
 collect_ignore_glob = ["conftest.py", "*/conftest.py"]
 """They hold no doctests, and two modules of one name cannot be collected."""
