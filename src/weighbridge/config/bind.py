@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from weighbridge.config.fields import Field, Inner, Sizes
+from weighbridge.config.fields import AtInit, Field, Inner, Sizes
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.sizes import Quantity
@@ -47,6 +47,8 @@ def bind(fields: tuple[Field, ...], raw: Mapping[str, Any], *, path: str = "", l
         value = raw.get(field.key) if field.key else None
         if value is None and field.aliases and kind != "derived":
             value = aliased(field, raw)
+        if value is None and type(field.default) is AtInit and (before := unaliased(fields, raw)) is not raw:
+            value = getattr(bind(fields, before, path=path), field.word)
         if kind == "size":
             if value is None:
                 if field.key in raw and (field.nullable or field.null is not None):
@@ -117,6 +119,21 @@ def merged(raw: Mapping[str, Any], overrides: Mapping[str, Any] | None) -> dict[
             target = target[parent]
         target[last] = value
     return result
+
+
+def unaliased(fields: tuple[Field, ...], raw: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return *raw* as a config class has it while it derives its defaults: without aliases that stand for an absent key.
+
+    It is *raw* itself where there are none.
+    """
+    late = {
+        alias
+        for field in fields
+        if field.aliases and field.kind not in ("derived", "nested") and raw.get(field.key) is None
+        for alias in field.aliases
+        if raw.get(alias) is not None
+    }
+    return {key: value for key, value in raw.items() if key not in late} if late else raw
 
 
 def aliased(field: Field, raw: Mapping[str, Any]) -> Any:

@@ -32,6 +32,27 @@ class Sizes:
         raise AttributeError(f"the blueprint asks for {word!r}, which its family's fields do not name")
 
 
+class AtInit:
+    """A default that the reference's config class derives as it is made, before it puts aliases in their place.
+
+    An alias (``attribute_map``) reaches such a class after its derivations: of a T5 with ``num_hidden_layers: 3``, the
+    decoder has as many layers as the class's default, since ``num_layers`` was still that when it was derived.
+
+    >>> from weighbridge.config.bind import bind
+    >>> fields = (size("layers", "num_layers", 6, "L", "", "n_layer"), size("decoder", "decoder_layers", AtInit(lambda c: c.layers), "D", ""))
+    >>> bind(fields, {"num_layers": 3}).decoder, bind(fields, {"n_layer": 3}).decoder
+    (3, 6)
+    """
+
+    __slots__ = ("rule",)
+
+    def __init__(self, rule: Callable[[Sizes], Any]) -> None:
+        self.rule = rule
+
+    def __call__(self, c: Sizes) -> Any:
+        return self.rule(c)
+
+
 Default: TypeAlias = "int | bool | float | str | list[Any] | Callable[[Sizes], Any] | None"
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from weighbridge.config.bind import aliased, within
-from weighbridge.config.fields import Field, Sizes
+from weighbridge.config.bind import aliased, unaliased, within
+from weighbridge.config.fields import AtInit, Field, Sizes
 from weighbridge.core.formula import Symbol
 
 
@@ -37,6 +37,11 @@ def symbols(
             continue
         elif isinstance(given, (list, tuple)):
             continue  # a height and a width, which stay numbers
-        elif (given is not None and given != "auto") or not callable(field.default):
+        elif (given is not None and given != "auto") or not callable(field.default) or _derived_early(field, fields, raw):
             replaced[field.key] = Symbol(field.letter + suffix, word=field.word, key=path + field.key, meaning=field.meaning, order=order)
     return replaced
+
+
+def _derived_early(field: Field, fields: tuple[Field, ...], raw: Mapping[str, Any]) -> bool:
+    """Say whether a size is what the class derived before an alias came, so that it does not follow from the other sizes."""
+    return type(field.default) is AtInit and unaliased(fields, raw) is not raw
