@@ -10,8 +10,9 @@ import os
 from collections.abc import Mapping
 
 from weighbridge.accounts.parameters import count
-from weighbridge.blueprints import family, is_remote, model_type_of
-from weighbridge.config.bind import bind, merged
+from weighbridge.blueprints import MODULES, family, is_remote, model_type_of
+from weighbridge.config.alias import TYPES, known_class
+from weighbridge.config.bind import bind, merged, within
 from weighbridge.config.check import conflicts, refuse_undescribed, unknown
 from weighbridge.config.family import Family
 from weighbridge.config.fields import did_you_mean
@@ -158,7 +159,12 @@ def from_config(raw: dict[str, Any], source: str, model_class: str | None, overr
     if not isinstance(model_type, str):
         model_type = (model_class and model_type_of(model_class)) or stated_type(raw)
         notes = (f"the config states no model type; its keys are those of {model_type}",)
-    known = family(model_type)
+    if model_type in TYPES:
+        means = TYPES[model_type]
+        notes = (*notes, f"published as {model_type}, which is {means.model_type} ({means.source})")
+        model_type, stated = means.model_type, means.read(stated)
+        raw = {**merged(stated, overrides), "model_type": model_type}
+    known = _family(model_type, raw)
     if known.settle is not None:
         raw = merged(known.settle(stated), overrides)
     if is_remote(model_type):
@@ -166,8 +172,13 @@ def from_config(raw: dict[str, Any], source: str, model_class: str | None, overr
     if overrides:
         _check_overrides(known, raw, overrides)
     class_name = _class(known, raw, model_class)
+    if class_name is None:
+        assert model_class is not None
+        return _inner(known, raw, source, model_class)
     if class_name in known.remote:
         notes = (*notes, f"the code of {class_name} stands beside its files; its tensors are described as there, not held to a live class")
+    elif raw.get("auto_map") and not is_remote(model_type):
+        notes = (*notes, f"the config names code of its own (auto_map); what is counted is {class_name} of the reference library")
     conflicts(known.fields, raw)
     refuse_undescribed(known.fields, raw)
     sizes = bind(known.fields, raw)
@@ -242,18 +253,72 @@ def architectures(raw: Mapping[str, Any]) -> list[str]:
     return stated
 
 
-def _class(known: Family, raw: Mapping[str, Any], model_class: str | None) -> str:
-    if model_class is None:
-        stated = raw.get("architectures")
-        if not stated:
+def _family(model_type: str, raw: Mapping[str, Any]) -> Family:
+    """Return the family of a type; of one that is not described, say where its code stands if the config tells."""
+    try:
+        return family(model_type)
+    except UnknownArchitecture as error:
+        code = _own_code(raw)
+        if not code:
+            raise
+        hint = "only its weights can be counted: weigh a checkpoint, or --via transformers --trust-remote-code"
+        raise UnknownArchitecture(
+            f"no blueprint for {model_type!r}, whose code stands beside its files ({code})", key="model_type", value=model_type, hint=hint
+        ) from error
+
+
+def _own_code(raw: Mapping[str, Any]) -> str:
+    """Return the code that a config brings along, as its ``auto_map`` names it."""
+    named = raw.get("auto_map")
+    found = [value for value in named.values() if isinstance(value, str)] if isinstance(named, Mapping) else []
+    return next((value for value in found if "modeling" in value), found[0] if found else "")
+
+
+def _class(known: Family, raw: Mapping[str, Any], model_class: str | None) -> str | None:
+    """Return the class to count, by the name the family has; None is a class of one of the sub-configs."""
+    stated = model_class
+    if stated is None:
+        named = architectures(raw)
+        if not named:
             return known.base
-        model_class = architectures(raw)[0]
-    if model_class in known.classes:
-        return model_class
-    hint = did_you_mean(model_class, known.classes) or f"known: {', '.join(known.classes)}"
-    raise UnknownArchitecture(
-        f"no class {model_class!r} of model type {known.model_type!r}", key="architectures", value=model_class, hint=hint
-    )
+        stated = named[0]
+    found = stated if stated in known.classes else known_class(stated, known.classes)
+    if found is not None:
+        return found
+    if model_class is not None and model_type_of(model_class) in _inner_types(known, raw):
+        return None
+    code, listed = _own_code(raw), f"known: {', '.join(known.classes)}"
+    message = f"no class {stated!r} of model type {known.model_type!r}"
+    if model_class is None and code:
+        # Code of its own under a known type's name: the nearest class would be counted, and be wrong (JinaBert is no BERT).
+        message, hint = f"{message}, but code of its own ({code})", f"--class counts one of the library instead; {listed}"
+    else:
+        hint = did_you_mean(stated, known.classes, typos=True) or listed
+    raise UnknownArchitecture(message, key="architectures", value=stated, hint=hint)
+
+
+def _inner_types(known: Family, raw: Mapping[str, Any]) -> dict[str, tuple[str, Mapping[str, Any]]]:
+    """Return the model types of a config's sub-configs, each with its key and what it says."""
+    found: dict[str, tuple[str, Mapping[str, Any]]] = {}
+    for field in known.fields:
+        inner = within(field, raw) if field.kind == "nested" else None
+        if inner is None:
+            continue
+        name = field.key.removesuffix("_config")
+        for model_type in (inner.model_type, f"{known.model_type}_{name}_model", f"{known.model_type}_{name}"):
+            if model_type and model_type in MODULES and model_type not in found:
+                found[model_type] = (field.key, inner.raw)
+    return found
+
+
+def _inner(known: Family, raw: Mapping[str, Any], source: str, model_class: str) -> ModelValue:
+    """Weigh a class of one of a config's sub-configs, such as the text half of CLIP."""
+    model_type = model_type_of(model_class)
+    assert model_type is not None
+    key, inner = _inner_types(known, raw)[model_type]
+    own = {name: value for name, value in inner.items() if name != "architectures"}
+    found = from_config({**own, "model_type": model_type}, source, model_class, None)
+    return found.replace(notes=(*found.notes, f"{model_class} is built from {key}; the whole config is one of {known.base}"))
 
 
 def _check_overrides(known: Family, raw: Mapping[str, Any], overrides: Mapping[str, Any]) -> None:

@@ -31,7 +31,7 @@ def family(model_type: str) -> Family:
     module = MODULES.get(model_type)
     if module is None:
         hint = (
-            did_you_mean(model_type, MODULES)
+            did_you_mean(model_type, MODULES, typos=True)
             or "weigh models lists those known; with torch and transformers installed, --via transformers counts any class"
         )
         raise UnknownArchitecture(f"no blueprint for {model_type!r}", key="model_type", value=model_type, hint=hint)

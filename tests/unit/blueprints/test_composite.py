@@ -31,7 +31,7 @@ def test_the_type_picks_the_fields() -> None:
 @pytest.mark.parametrize(
     ("raw", "message"),
     [
-        ({"text_config": {"model_type": "brt"}}, "text_config.model_type: no blueprint for 'brt' (did you mean bert or bart or mbart?)"),
+        ({"text_config": {"model_type": "brt"}}, "text_config.model_type: no blueprint for 'brt' (did you mean bert or bart?)"),
         (
             {"text_config": {"model_type": 7}},
             "text_config.model_type: no blueprint for 7 (the default is gpt2; weigh models lists the types known)",

@@ -24,6 +24,7 @@ from functools import cache
 
 from weighbridge.blueprints import MODULES, family
 from weighbridge.blueprints.modules.reroot import moved
+from weighbridge.config.alias import TYPES
 from weighbridge.config.fields import Field, Inner, Sizes, did_you_mean
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, UnknownArchitecture
@@ -70,8 +71,10 @@ def composed(
             return None
         raw = (absent or {}) if value is None else value
         stated = types[0] if fixed else raw.get("model_type", types[0])
+        if stated in TYPES and stated not in MODULES:
+            stated, raw = TYPES[stated].model_type, TYPES[stated].read(raw)
         if not isinstance(stated, str) or stated not in MODULES:
-            hint = did_you_mean(str(stated), MODULES) or f"the default is {types[0]}; weigh models lists the types known"
+            hint = did_you_mean(str(stated), MODULES, typos=True) or f"the default is {types[0]}; weigh models lists the types known"
             raise UnknownArchitecture(f"no blueprint for {stated!r:.60}", key=f"{path}.model_type", value=stated, hint=hint)
         known = family(stated)
         raw = raw if known.settle is None else known.settle(raw)

@@ -1,0 +1,72 @@
+"""Names under which models are published: model types and classes that mean one the reference library knows.
+
+A class whose name differs from a known one in case and underscores alone is that class: ``MPTForCausalLM`` is ``MptForCausalLM``.
+Any other name may mean other code, and is followed only if it stands here, with its source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from typing import Any
+
+
+class Published(NamedTuple):
+    """What a published model type means.
+
+    Attributes:
+        model_type: The type that describes it.
+        source: Where that is said.
+        read: Brings its keys to those of that type, where they differ.
+    """
+
+    model_type: str
+    source: str
+    read: Callable[[Mapping[str, Any]], dict[str, Any]] = dict
+
+
+def _refined_web(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """Bring the keys of Falcon's first configs to those of the library; the one with grouped heads has two norms in each layer."""
+    names = {"n_layer": "num_hidden_layers", "n_head": "num_attention_heads", "n_head_kv": "num_kv_heads"}
+    found = {names.get(key, key): value for key, value in raw.items()}
+    return {"new_decoder_architecture": "n_head_kv" in raw, **found}
+
+
+FALCON = Published("falcon", "tiiuae/falcon-7b and falcon-40b, modelling_RW.py", _refined_web)
+TYPES: dict[str, Published] = {
+    "RefinedWeb": FALCON,
+    "RefinedWebModel": FALCON,
+    "kimi_k2": Published("deepseek_v3", "transformers 5.23.0, models/kimi_k25/configuration_kimi_k25.py"),
+    "new": Published("gte", "Alibaba-NLP/new-impl, whose classes transformers 5.23.0 has as gte"),
+}
+"""From the ``model_type`` of published configs to the type that describes them."""
+
+CLASSES: dict[str, str] = {
+    "RWForCausalLM": "FalconForCausalLM",
+    "RWModel": "FalconModel",
+    "T5WithLMHeadModel": "T5ForConditionalGeneration",
+    "NewModel": "GteModel",
+    "NewForMaskedLM": "GteForMaskedLM",
+    "NewForSequenceClassification": "GteForSequenceClassification",
+    "NewForTokenClassification": "GteForTokenClassification",
+}
+"""From the classes that published configs name to those of the library: earlier names of the same class."""
+
+
+def known_class(name: str, classes: Iterable[str]) -> str | None:
+    """Return which of *classes* a published name means, if one: itself, but for case and underscores, or an earlier name of it.
+
+    >>> known_class("KimiK25ForConditionalGeneration", ["Kimi_K25ForConditionalGeneration"])
+    'Kimi_K25ForConditionalGeneration'
+    >>> known_class("JinaBertForMaskedLM", ["BertForMaskedLM"]) is None
+    True
+    """
+    wanted = _plain(CLASSES.get(name, name))
+    return next((found for found in classes if _plain(found) == wanted), None)
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "").casefold()
