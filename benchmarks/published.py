@@ -1,0 +1,74 @@
+"""Hold published parameter counts against the presets: ``python -m benchmarks.published FILE``.
+
+FILE holds one JSON object a line with ``model``, ``value``, ``unit``, ``exact``, ``setting`` and ``group``. For every exact
+integer whose model is known here it prints the simplest convention that gives it, and at the end how many are joined.
+A model is found by its own name, or by the table in ``published_names.py``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from benchmarks.published_names import preset_names
+
+
+def known_names() -> dict[str, str]:
+    """Return every name a preset answers to, without case and separators."""
+    import weighbridge.sources as presets_room
+
+    return {folded(name): found.name for found in presets_room.presets() for name in (found.name, found.hub, found.hub.rpartition("/")[2]) if name}
+
+
+def folded(name: str) -> str:
+    """Return a name without case and separators."""
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def rows(path: Path, group: str) -> Iterator[dict[str, Any]]:
+    """Yield the rows of one group."""
+    with path.open(encoding="utf-8") as file:
+        for line in file:
+            row = json.loads(line)
+            if row["group"] == group:
+                yield row
+
+
+def joined(row: dict[str, Any], name: str) -> tuple[str, str]:
+    """Return how a row is met, ``plain``, ``convention``, ``nearest`` or ``none``, and in which words."""
+    from weighbridge import model
+
+    answer = model(name).reconcile(row["value"])
+    if not answer.matches:
+        return "none", " ".join(answer.nearest.hints)[:160] if answer.nearest else ""
+    first = answer.matches[0]
+    plain = not first.leaves_out and not first.adds
+    return "plain" if plain else "convention", f"{first.convention} (cost {first.cost})"
+
+
+def main() -> int:
+    """Print each row, then the summary."""
+    path = Path(sys.argv[1] if len(sys.argv) > 1 else "measured.jsonl")
+    if not path.is_file():
+        print(f"{path} is not there: nothing to hold the presets against")
+        return 0
+    known, seen = known_names(), Counter[str]()
+    for row in rows(path, "parameters"):
+        if not row["exact"] or row["unit"] != "parameters":
+            continue
+        name = next((known[folded(name)] for name in preset_names(row["model"]) if folded(name) in known), None)
+        how, words = joined(row, name) if name else ("unknown", "")
+        seen[how] += 1
+        print(f"{how:10} {row['model']} -> {name}: {row['value']:,} {words}")
+    held = sum(seen.values()) - seen["unknown"]
+    print(dict(seen), f"joined {held - seen['none']} of {held}")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
