@@ -28,6 +28,11 @@ def configure(parser: ArgumentParser) -> None:
         metavar="CONFIG",
         help="what the file should be: a config or a preset (default: a GGUF file's own metadata, else the config beside it)",
     )
+    parser.add_argument(
+        "--thorough",
+        action="store_true",
+        help="read tied tensors that the file holds twice to the end (default: samples of a few kilobytes)",
+    )
     shared.output_options(parser)
 
 
@@ -36,7 +41,7 @@ def run(args: Namespace) -> int:
     from weighbridge.documents import verify as verification
     from weighbridge.verification.verify import verified
 
-    found = verified(args.source, args.config, args.model_class, shared.overrides(args.overrides))
+    found = verified(args.source, args.config, args.model_class, shared.overrides(args.overrides), thorough=args.thorough)
     if args.json:
         shared.print_json(verification.as_json(found))
     else:

@@ -21,6 +21,7 @@ def as_json(found: Verification) -> dict[str, Any]:
         "class": found.class_name,
         "holds": found.holds,
         "parameters": found.expected,
+        "loaded": found.loaded,
         "found": found.found,
         "matched": found.matched,
         "matched_elements": found.matched_elements,
@@ -40,6 +41,16 @@ def report(found: Verification) -> Report:
         Row(("found in the file", found.found, "each storage once")),
         Row((f"{found.matched:,} tensors matched", found.matched_elements, "name and shape")),
     ]
+    if found.loaded is not None:
+        rows.append(
+            Row(
+                (
+                    f"{found.class_name} loaded from this file",
+                    found.loaded,
+                    "tensors that the class ties differ here, so loading unties them",
+                )
+            )
+        )
     tables = [Table(COLUMNS, tuple(rows))]
     for title, findings in (("explained", found.explained), ("not explained", found.unexplained)):
         if findings:

@@ -121,6 +121,21 @@ def read(file: BinaryIO) -> Listing:
     return Listing("gguf", tuple(tensors), metadata, tuple(_notes(metadata, tensors, missing)))
 
 
+def extents(file: BinaryIO) -> dict[str, tuple[int, int, str]]:
+    """Return where each tensor's bytes begin, how many they are, and their type; nothing for a file that was cut off."""
+    file.seek(0)
+    listing = read(file)
+    alignment = listing.metadata.get("general.alignment", 32)
+    assert isinstance(alignment, int)
+    found, end = {}, 0
+    for tensor in listing.tensors:
+        begin = -(-end // alignment) * alignment
+        found[tensor.name] = (begin, tensor.size_bytes, tensor.dtype)
+        end = begin + tensor.size_bytes
+    data = (file.seek(0, 2) - end) // alignment * alignment
+    return {name: (data + begin, size, dtype) for name, (begin, size, dtype) in found.items()} if data > 0 else {}
+
+
 def whole(listing: Listing) -> Listing:
     """Return the parts of a split file, put together, with the notes that only the whole allows.
 

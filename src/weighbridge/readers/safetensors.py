@@ -78,6 +78,24 @@ def read(file: BinaryIO) -> Listing:
     return parse(file.read(length), size - 8 - length)
 
 
+def extents(file: BinaryIO) -> dict[str, tuple[int, int, str]]:
+    """Return where each tensor's bytes begin, how many they are, and their type.
+
+    >>> from io import BytesIO
+    >>> header = b'{"w":{"dtype":"F32","shape":[3,4],"data_offsets":[0,48]}}'
+    >>> extents(BytesIO(len(header).to_bytes(8, "little") + header + bytes(48)))
+    {'w': (65, 48, 'F32')}
+    """
+    listing = read(file)
+    file.seek(0)
+    at = 8 + int.from_bytes(file.read(8), "little")
+    found = {}
+    for tensor in listing.tensors:  # in the order of their bytes, without a gap: parse has checked it
+        found[tensor.name] = (at, tensor.size_bytes, tensor.dtype)
+        at += tensor.size_bytes
+    return found
+
+
 def parse(header: bytes, room: int) -> Listing:
     """List the tensors that a header names, given the bytes that follow it.
 

@@ -49,6 +49,12 @@ def listing_of(root: object, buffers: Mapping[str, frozenset[str]]) -> Listing:
     return Listing("torch", tuple(tensors), notes=tuple(notes))
 
 
+def views_of(root: object) -> dict[str, View]:
+    """Return the tensors of the model in what a pickle holds, by the names that :func:`listing_of` gives them."""
+    model, _ = _model_and_rest(root, list(_walk(root, {})))
+    return {name: found.view for name, found in model}
+
+
 def _walk(root: object, buffers: Mapping[str, frozenset[str]]) -> Iterator[Found]:
     """Yield the tensors under *root* with their paths, depth first, in order; shared and cyclic objects cannot make it run away."""
     pending: list[tuple[tuple[str, ...], Any, bool | None]] = [((), root, None)]

@@ -117,6 +117,15 @@ def read(file: BinaryIO) -> Listing:
 def _read_zip(file: BinaryIO) -> Listing:
     from weighbridge.readers.torch_names import listing_of
 
+    root, members, found = _unpickled(file)
+    scripted = [member for name, member in members.items() if name.startswith(f"{root}code/") and name.endswith(".py")]
+    if sum(member.size for member in scripted) > LARGEST_CODE:
+        raise ReadError(f"TorchScript code of {sum(member.size for member in scripted):,} bytes, the most accepted is {LARGEST_CODE:,}")
+    return listing_of(found, buffers_of([archive.content(file, member, LARGEST_CODE).decode("utf-8", "replace") for member in scripted]))
+
+
+def _unpickled(file: BinaryIO) -> tuple[str, dict[str, archive.Member], object]:
+    """Return the folder that the archive keeps all under, its members, and what its pickle holds."""
     members = archive.members(file)
     pickles = [name for name in members if name.endswith("/data.pkl") and name.count("/") == 1]
     if len(pickles) != 1:
@@ -137,10 +146,32 @@ def _read_zip(file: BinaryIO) -> Listing:
         found, _ = load(data, MAKERS, persistent)
     except ReadError as error:
         raise ReadError(f"in {shown(pickles[0])}: {error}") from None
-    scripted = [member for name, member in members.items() if name.startswith(f"{root}code/") and name.endswith(".py")]
-    if sum(member.size for member in scripted) > LARGEST_CODE:
-        raise ReadError(f"TorchScript code of {sum(member.size for member in scripted):,} bytes, the most accepted is {LARGEST_CODE:,}")
-    return listing_of(found, buffers_of([archive.content(file, member, LARGEST_CODE).decode("utf-8", "replace") for member in scripted]))
+    return root, members, found
+
+
+def extents(file: BinaryIO) -> dict[str, tuple[int, int, str]]:
+    """Return where each tensor's bytes begin, how many they are, and their type; packed or strided ones are left out."""
+    from weighbridge.readers.torch_names import views_of
+
+    root, members, found = _unpickled(file)
+    places = {}
+    for name, view in views_of(found).items():
+        count = prod(view.shape)
+        member = view.storage and (members.get(f"{root}data/{view.storage.key}") or members.get(f"{root}{view.storage.key}"))
+        if view.storage is None or not member or member.method != 0 or view.extent != count or view.stride != _rows_first(view.shape):
+            continue
+        size = BYTES[view.dtype]
+        places[name] = (archive.place(file, member) + view.offset * size, count * size, view.dtype)
+    return places
+
+
+def _rows_first(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the strides of a tensor whose rows lie one behind the other.
+
+    >>> _rows_first((2, 3, 4))
+    (12, 4, 1)
+    """
+    return tuple(prod(shape[place + 1 :]) for place in range(len(shape)))
 
 
 def buffers_of(sources: list[str]) -> Mapping[str, frozenset[str]]:

@@ -12,11 +12,14 @@ class Finding(NamedTuple):
         name: In the file; or in the config's class, if the file lacks it.
         reason: Why, or what is wrong.
         elements: By how many elements it makes the file larger than the class (negative: smaller).
+        separate: For a second tensor of a tie: True if its values differ, False if all are the same, None if that is
+            not known. For any other finding None.
     """
 
     name: str
     reason: str
     elements: int
+    separate: bool | None = None
 
 
 class Claim(NamedTuple):
@@ -54,6 +57,15 @@ class Verification(NamedTuple):
     unexplained: tuple[Finding, ...]
     claims: tuple[Claim, ...] = ()
     notes: tuple[str, ...] = ()
+
+    @property
+    def loaded(self) -> int | None:
+        """Unique parameters of the class once it is loaded from this file: ties whose values differ are untied.
+
+        None if every tie of the class holds, or whether it does is not known.
+        """
+        separate = sum(finding.elements for finding in self.explained if finding.separate)
+        return self.expected + separate if separate else None
 
     @property
     def residual(self) -> int:

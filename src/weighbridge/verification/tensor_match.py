@@ -10,6 +10,7 @@ from weighbridge.config.fields import Sizes
 from weighbridge.core.tree import Row
 from weighbridge.readers.packing import PACKED
 from weighbridge.verification.alignment import PLAIN, Alignment, Spelling
+from weighbridge.verification.copies import Compare, judged
 from weighbridge.verification.findings import Finding
 
 if TYPE_CHECKING:
@@ -21,6 +22,13 @@ def elements(row: Row) -> int:
     return prod(size for size in row.shape if isinstance(size, int))
 
 
+class Held(NamedTuple):
+    """A tensor of the class, and the row of the file that holds it."""
+
+    name: str
+    row: Row
+
+
 class Judge(NamedTuple):
     """What one needs to know to judge a tensor."""
 
@@ -29,6 +37,7 @@ class Judge(NamedTuple):
     aligned: Alignment
     notes: Mapping[str, str]
     spelling: Spelling = PLAIN
+    compare: Compare = lambda one, other: None
 
     def group(
         self, targets: tuple[str, ...], sources: list[Row], matched: set[str], explained: list[Finding], unexplained: list[Finding]
@@ -82,18 +91,23 @@ class Judge(NamedTuple):
             elif reason:
                 explained.append(Finding(row.name, reason, count - elements(wanted)))
         elif row.tied_to is None:
-            if self._owner_is_there(wanted):
-                explained.append(Finding(row.name, f"a copy of {wanted.tied_to}, whose storage it shares in the class", count))
+            first = self._first_of_tie(wanted)
+            if first.name != wanted.name:
+                plain = not reason and (first.row.dtype, first.row.shape) == (row.dtype, row.shape)
+                copy = judged(row.name, wanted.tied_to, self.compare(first.row.name, row.name) if plain else None)
+                explained.append(Finding(row.name, copy.reason, count, copy.separate))
             else:
                 owner = elements(self.expected[wanted.tied_to]) if wanted.tied_to in self.expected else 0
                 explained.append(Finding(row.name, f"stands for {wanted.tied_to}, whose storage it shares in the class", count - owner))
 
-    def _owner_is_there(self, wanted: Row) -> bool:
-        """Tell whether another name for the same storage comes first in the file: its owner's, or an earlier tie's."""
+    def _first_of_tie(self, wanted: Row) -> Held:
+        """Return which name for the same storage comes first in the file: its owner's, or an earlier tie's."""
         names = [wanted.tied_to, *(row.name for row in self.expected.values() if row.tied_to == wanted.tied_to)]
-        there = {name for targets, _ in self.aligned.groups for name in targets}
-        first = next(name for name in names if name in there)
-        return first != wanted.name
+        there = {targets[0]: sources[0] for targets, sources in self.aligned.groups if len(targets) == len(sources) == 1}
+        merged = {name: sources[0] for targets, sources in self.aligned.groups for name in targets}
+        first = next(name for name in names if name in merged)
+        assert first is not None
+        return Held(first, there.get(first, merged[first]))
 
     def vocabularies(self) -> set[int]:
         """Return the sizes that a vocabulary has in the config."""

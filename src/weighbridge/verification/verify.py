@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from weighbridge.accounts.parameters import tally_of, unique_of
 from weighbridge.core.errors import ReadError, SourceError, UsageError
 from weighbridge.verification.alignment import aligned_in_any_spelling, spelling_of
+from weighbridge.verification.copies import Compare, comparer
 from weighbridge.verification.findings import Claim, Finding, Verification
 from weighbridge.verification.tensor_match import Judge, elements
 from weighbridge.verification.unmatched import explain_rest
@@ -24,7 +25,12 @@ if TYPE_CHECKING:
 
 
 def verified(
-    source: object, config: object = None, model_class: str | None = None, overrides: Mapping[str, Any] | None = None
+    source: object,
+    config: object = None,
+    model_class: str | None = None,
+    overrides: Mapping[str, Any] | None = None,
+    *,
+    thorough: bool = False,
 ) -> Verification:
     """Hold a checkpoint against a config: the one given, the one that a GGUF file carries, or the one that lies beside it.
 
@@ -32,6 +38,7 @@ def verified(
         source: A directory, a checkpoint file, or the index of a sharded one, here or elsewhere.
         config: What :func:`weighbridge.model` takes; by default a GGUF file's own metadata, or the ``config.json`` beside the weights.
         model_class, overrides: As for :func:`weighbridge.model`.
+        thorough: Read both tensors of a tie that the file holds twice to the end; by default a few kilobytes are sampled.
 
     Raises:
         SourceError: No such file, or no config beside it.
@@ -53,7 +60,7 @@ def verified(
         described = load(config, model_class, overrides)
     if described.description is None:
         raise UsageError(f"{described.source}: verify needs a config to hold the file against")
-    return verify(described, unpack(listing, config_beside(path)), str(source))
+    return verify(described, unpack(listing, config_beside(path)), str(source), comparer(path, thorough=thorough))
 
 
 def _own_config(path: Path, listing: Listing) -> tuple[dict[str, Any], str]:
@@ -78,13 +85,14 @@ def _beside(path: Path) -> Path:
     raise SourceError(f"{path}: no config.json beside the weights; name one: weigh verify {path.name} CONFIG", source=str(path))
 
 
-def verify(described: ModelValue, listing: Listing, source: str = "") -> Verification:
+def verify(described: ModelValue, listing: Listing, source: str = "", compare: Compare = lambda one, other: None) -> Verification:
     """Hold a config's class against the tensors of a file.
 
     Args:
         described: A model made from a config.
         listing: The tensors of the file or files.
         source: What they were read from, in words.
+        compare: Compares the bytes of two tensors of the file, for ties that it holds twice; by default nothing can.
 
     Raises:
         UsageError: *described* was not made from a config.
@@ -96,7 +104,7 @@ def verify(described: ModelValue, listing: Listing, source: str = "") -> Verific
     actual, spelling = rows(listing), spelling_of(listing)
     notes = {tensor.name: tensor.note for tensor in listing.tensors if tensor.note}
     expected, aligned = aligned_in_any_spelling(described, actual, spelling)
-    judge = Judge(expected, described.description, aligned, notes, spelling)
+    judge = Judge(expected, described.description, aligned, notes, spelling, compare)
     explained: list[Finding] = []
     unexplained: list[Finding] = []
     matched: set[str] = set()

@@ -20,6 +20,9 @@ from weighbridge.verification.findings import Verification
 from weighbridge.verification.verify import verify
 
 
+UNKNOWN = ", whose storage it shares in the class, or a tensor of its own: a header cannot tell"
+
+
 def file(model: Model, names: str = "reference") -> list[Stored]:
     """Return the file that the reference saves: every storage once."""
     return [stored(row.name, *ints(row.shape)) for row in model.tensors(names) if row.tied_to is None]
@@ -60,8 +63,8 @@ def test_a_copy_of_a_tied_tensor_is_explained() -> None:
     found = held(model, [*file(model), stored("cls.predictions.decoder.weight", 100, 8), stored("cls.predictions.decoder.bias", 100)])
     assert found.holds
     assert reasons(found) == {
-        ("cls.predictions.decoder.weight", "a copy of bert.embeddings.word_embeddings.weight, whose storage it shares in the class", 800),
-        ("cls.predictions.decoder.bias", "a copy of cls.predictions.bias, whose storage it shares in the class", 100),
+        ("cls.predictions.decoder.weight", f"a copy of bert.embeddings.word_embeddings.weight{UNKNOWN}", 800),
+        ("cls.predictions.decoder.bias", f"a copy of cls.predictions.bias{UNKNOWN}", 100),
     }
 
 
@@ -226,7 +229,7 @@ def test_another_shape_is_not_explained_even_of_as_many_elements() -> None:
     model = bert()
     tensors = [tensor._replace(shape=(25, 32)) if "word_embeddings" in tensor.name else tensor for tensor in file(model)]
     found = held(model, tensors)
-    assert [tuple(finding) for finding in found.unexplained] == [
+    assert [tuple(finding[:3]) for finding in found.unexplained] == [
         ("embeddings.word_embeddings.weight", "has shape [25, 32] where the config gives [100, 8]", 800),
         ("embeddings.word_embeddings.weight", "should have shape [100, 8]", -800),
     ]
