@@ -22,12 +22,21 @@ def known_names() -> dict[str, str]:
     """Return every name a preset answers to, without case and separators."""
     import weighbridge.sources as presets_room
 
-    return {folded(name): found.name for found in presets_room.presets() for name in (found.name, found.hub, found.hub.rpartition("/")[2]) if name}
+    return {
+        folded(name): found.name
+        for found in presets_room.presets()
+        for name in (found.name, found.hub, found.hub.rpartition("/")[2])
+        if name
+    }
 
 
 def folded(name: str) -> str:
-    """Return a name without case and separators."""
-    return re.sub(r"[^a-z0-9]", "", name.lower())
+    """Return a name without case and separators; between digits any separator is a point.
+
+    >>> folded("T5-v1_1-small"), folded("opt-1.3B") == folded("opt-13b")
+    ('t5v1.1small', False)
+    """
+    return re.sub(r"[^a-z0-9.]", "", re.sub(r"(?<=\d)[^a-z0-9]+(?=\d)", ".", name.lower()))
 
 
 def rows(path: Path, group: str) -> Iterator[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import NamedTuple
 
 from weighbridge.core.tree import Part, Tensor, indices
@@ -10,6 +11,13 @@ from weighbridge.explain.wording import role_name
 
 EMBEDDINGS = {"Word embeddings": "word", "Position embeddings": "position", "Token type embeddings": "type"}
 """From what a table is called to its component."""
+
+POSITIONS = frozenset("position_embeddings position_embedding pos_embed positional_embedding".split())
+"""Position tables that are a parameter of the module they stand in, as vision transformers have them."""
+STATISTICS = frozenset(("running_mean", "running_var"))
+"""Buffers of a batch norm that Keras and TensorFlow count as (non-trainable) parameters."""
+SENSES = frozenset(("vision", "audio", "text"))
+"""Kinds of towers."""
 
 
 class Atom(NamedTuple):
@@ -24,7 +32,10 @@ class Atom(NamedTuple):
         layer: The path and first index of the outermost repeated part it stands in, or the empty string.
         each: Elements in one copy of that part (or in all, outside layers).
         copies: Copies of that part.
-        rows: Rows of the table, for a position table, else 0.
+        rows: Rows of a table, outputs of a head; for anything else 0.
+        frozen: Whether the reference marks it as not trainable, such as Whisper's sinusoidal positions.
+        sense: ``vision``, ``audio`` or ``text`` if it stands in such a tower, else the empty string.
+        outputs: Outputs of a linear map, in all copies.
     """
 
     component: str
@@ -34,6 +45,9 @@ class Atom(NamedTuple):
     each: int
     copies: int
     rows: int = 0
+    frozen: bool = False
+    sense: str = ""
+    outputs: int = 0
 
     @property
     def total(self) -> int:
@@ -42,11 +56,19 @@ class Atom(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """A tree in atoms: what it owns, and what shares another's storage."""
+    """A tree in atoms: what it owns, what shares another's storage, and what it saves without learning it.
+
+    Attributes:
+        atoms: What it owns.
+        tied: What shares another's storage.
+        buffers: Elements of saved buffers.
+        statistics: Of these, the running means and variances of batch norms.
+    """
 
     atoms: tuple[Atom, ...]
     tied: tuple[Atom, ...]
     buffers: int
+    statistics: int = 0
 
     @property
     def unique(self) -> int:
@@ -63,20 +85,32 @@ def parts(tree: Part) -> Parts:
     """
     found = [(atom, tensor.tied_to is not None) for leaf in leaves(Pair(tree, tree)) for atom, tensor in _atoms(leaf)]
     owned = tuple(atom for atom, tied in found if not tied)
-    return Parts(owned, tuple(atom for atom, tied in found if tied), _buffers(tree))
+    tied = tuple(atom for atom, tied in found if tied)
+    return Parts(owned, tied, _buffers(tree), _buffers(tree, STATISTICS))
 
 
 def _atoms(leaf: Leaf) -> list[tuple[Atom, Tensor]]:
     layer, copies, inner = _layer(leaf)
-    component = _component(leaf, bool(layer))
+    general = _component(leaf, bool(layer))
+    sense = next((pair.part.kind for pair in leaf.around if pair.part.kind in SENSES), "")
     found = []
     for tensor, _ in leaf.pair.tensors():
         size = inner
         for length in tensor.shape:
             size = size * _int(length)
-        rows = _int(tensor.shape[0]) if component == "position" and len(tensor.shape) == 2 else 0
-        found.append((Atom(component, tensor.role, leaf.path, layer, size, copies, rows), tensor))
+        component = "position" if general == "embedding" and tensor.name in POSITIONS else general
+        rows = _rows(component, tensor)
+        outputs = copies * inner * prod(map(_int, tensor.shape[:-1])) if tensor.role == "weight" and len(tensor.shape) >= 2 else 0
+        found.append((Atom(component, tensor.role, leaf.path, layer, size, copies, rows, tensor.frozen, sense, outputs), tensor))
     return found
+
+
+def _rows(component: str, tensor: Tensor) -> int:
+    """Return the rows of a table or of a head's weight or bias."""
+    shape = tensor.shape
+    if component in ("word", "position", "type") and len(shape) >= 2:
+        return _int(shape[-2])
+    return _int(shape[0]) if component.startswith("head:") and shape else 0
 
 
 def _layer(leaf: Leaf) -> tuple[str, int, int]:
@@ -114,12 +148,13 @@ def _head(leaf: Leaf) -> str:
     return ".".join(pieces[:2]) if outer.kind == "head" and len(pieces) > 1 else pieces[0]
 
 
-def _buffers(part: Part) -> int:
+def _buffers(part: Part, named: frozenset[str] | None = None) -> int:
+    """Count the elements of saved buffers, of all or of those *named*."""
     total = 0
     for node in part.children:
         if isinstance(node, Part):
-            total += _buffers(node)
-        elif isinstance(node, Tensor) and node.role == "buffer":
+            total += _buffers(node, named)
+        elif isinstance(node, Tensor) and node.role == "buffer" and (named is None or node.name in named):
             size = 1
             for length in node.shape:
                 size *= _int(length)

@@ -9,11 +9,11 @@ the file with different values is dropped (``PreTrainedModel.tie_weights``). A p
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.core.messages import mark
-from weighbridge.core.tree import Row, flatten
+from weighbridge.core.tree import Node, Part, Row, Tensor, flatten
 
 if TYPE_CHECKING:
     from weighbridge.model import Model
@@ -22,6 +22,23 @@ RELEASE = "5.23.0"
 """The release of transformers that blueprints describe."""
 OLDER = "4.57"
 """The last series of version 4."""
+
+
+class State(NamedTuple):
+    """A way in which a class comes about, other than being built from its config.
+
+    Attributes:
+        name: In words that follow "as".
+        what: What it has beside the built class.
+        cost: How far-fetched it is to count it so.
+    """
+
+    name: str
+    what: str
+    cost: int
+
+
+AS_LOADED = State(mark("loaded from its published file"), mark("a head of its own"), 0)
 
 
 class Loading(NamedTuple):
@@ -47,7 +64,9 @@ class Loading(NamedTuple):
         return not self.built == self.loaded == self.older
 
 
-FORCED = mark("the config says tie_word_embeddings: false, and its file holds a head of its own; {release} ties the two when it builds the class, and unties them when it loads the file")
+FORCED = mark(
+    "the config says tie_word_embeddings: false, and its file holds a head of its own; {release} ties the two when it builds the class, and unties them when it loads the file"
+)
 
 
 def loading(model: Model) -> Loading | None:
@@ -67,11 +86,40 @@ def loading(model: Model) -> Loading | None:
     return Loading(built, loaded, loaded, tuple(row.name for row in rows), FORCED if rows else "")
 
 
+def states(model: Model) -> Iterator[tuple[State, Part]]:
+    """Yield the ways in which the class of *model* comes about that give another number than building it, with the trees."""
+    if separate(model):
+        yield AS_LOADED, untied(model.tree)
+
+
+def untied(tree: Part) -> Part:
+    """Return a tree whose heads own their storage.
+
+    >>> from weighbridge import count, model
+    >>> from weighbridge.accounts.parameters import count as count_tree
+    >>> count_tree(untied(model("flan-t5-base").tree))
+    247577856
+    """
+    children: list[Node] = []
+    for child in tree.children:
+        if isinstance(child, Part):
+            children.append(untied(child))
+        elif isinstance(child, Tensor) and _is_head(child):
+            children.append(child._replace(tied_to=None))
+        else:
+            children.append(child)
+    return tree._replace(children=tuple(children))
+
+
 def separate(model: Model) -> tuple[Row, ...]:
     """Return the heads that are tied when *model* is built although its config says that they are not."""
     if model.description is None or not _says_untied(model.description.raw):
         return ()
-    return tuple(row for row in flatten(model.tree) if row.tied_to is not None and row.role == "weight" and len(row.shape) == 2)
+    return tuple(row for row in flatten(model.tree) if _is_head(row))
+
+
+def _is_head(tensor: Tensor | Row) -> bool:
+    return tensor.tied_to is not None and tensor.role == "weight" and len(tensor.shape) == 2
 
 
 def _says_untied(raw: Mapping[str, object]) -> bool:

@@ -14,7 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.accounts.parameters import count
 from weighbridge.config.bind import bind
+from weighbridge.conventions.additions import additions
 from weighbridge.conventions.atoms import Atom, Parts, parts
+from weighbridge.conventions.loading import states
+from weighbridge.conventions.pieces import Piece
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.core.messages import Say, mark
 from weighbridge.core.sizes import round_up
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
     from weighbridge.value import ModelValue
 
 TABLES = ("word", "position", "type", "embedding")
+MOST_COST = 5
+"""A convention that is more far-fetched explains any number, and so none."""
 KEPT = 5
 """How many conventions that give the same number are kept."""
 
@@ -47,13 +52,14 @@ OMISSIONS = (
     Omission("pooler", mark("pooler"), lambda atom: atom.component == "pooler"),
     Omission("embeddings", mark("embedding tables"), lambda atom: atom.component in TABLES),
     Omission("word-embeddings", mark("word embeddings"), lambda atom: atom.component == "word"),
-    Omission("position-embeddings", mark("position embeddings"), lambda atom: atom.component == "position"),
+    Omission("position-embeddings", mark("position embeddings"), lambda atom: atom.component == "position" and atom.sense in ("", "text")),
     Omission("type-embeddings", mark("token type embeddings"), lambda atom: atom.component == "type"),
     Omission("layer-norms", mark("norms of the layers"), lambda atom: atom.component == "layer_norm", 2),
     Omission("final-norm", mark("norm outside the layers"), lambda atom: atom.component == "norm", 2),
     Omission("shifts", mark("norm shifts"), lambda atom: atom.role == "shift", 2),
     Omission("attention-biases", mark("attention biases"), lambda a: a.role == "bias" and a.component == "attention", 2),
     Omission("feed-forward-biases", mark("feed-forward biases"), lambda a: a.role == "bias" and a.component == "feed_forward", 2),
+    Omission("fixed-positions", mark("fixed position tables"), lambda atom: atom.frozen and atom.component == "position"),
     Omission("cross-attention", mark("cross-attention"), lambda atom: atom.component == "cross_attention", 2),
 )  # fmt: skip
 LABELS = {
@@ -68,13 +74,6 @@ SCOPES = {
     "layer_norm-one": mark("the norms of one layer"), "layer_norm": mark("the norms of all layers"),
     "pooler": mark("the pooler"), "tables": mark("the embedding tables"), "word": mark("the word embeddings"),
 }  # fmt: skip
-
-
-class Piece(NamedTuple):
-    """Something left out or added, and how many parameters it is."""
-
-    what: str
-    amount: int
 
 
 class Cell(NamedTuple):
@@ -99,6 +98,10 @@ class View(NamedTuple):
         omissions: What can be left out of it.
         cost: How far-fetched it is.
         depth: How many things may be left out of it at once.
+        less: What it counts less of than the class has, such as rows of a table.
+        barred: Keys of omissions that make no sense beside *added* and *less*.
+        state: How the class came about, if not built from its config: as loaded, or by an older release.
+        told: What that state adds to the class's unique parameters; its cells hold it.
     """
 
     class_name: str
@@ -110,6 +113,10 @@ class View(NamedTuple):
     omissions: tuple[Omission, ...]
     cost: int
     depth: int
+    less: tuple[Piece, ...] = ()
+    barred: frozenset[str] = frozenset()
+    state: str = ""
+    told: tuple[Piece, ...] = ()
 
 
 class Convention(NamedTuple):
@@ -129,7 +136,7 @@ class Convention(NamedTuple):
     @property
     def left_out(self) -> tuple[Piece, ...]:
         """What it leaves out of the class's unique parameters, each parameter once."""
-        pieces = list(self.view.outside)
+        pieces = [*self.view.outside, *self.view.less]
         done = 0
         for index in self.omitted:
             bit = 1 << index
@@ -143,7 +150,7 @@ class Convention(NamedTuple):
         """What it counts beyond the class's unique parameters."""
         done = sum(1 << index for index in self.omitted)
         twice = sum(cell.amount for cell in self.view.cells if cell.tied and not cell.covered & done)
-        return (*self.view.added, *((Piece(mark("tied tensors, counted under every name"), twice),) if twice else ()))
+        return (*self.view.told, *self.view.added, *((Piece(mark("tied tensors, counted under every name"), twice),) if twice else ()))
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -159,17 +166,22 @@ class Convention(NamedTuple):
                 found[cell.label] += cell.amount
         for piece in self.view.added:
             found[piece.what] += piece.amount
+        for piece in self.view.less:
+            found[piece.what] -= piece.amount
         return found
 
     def text(self, say: Say) -> str:
         """Write the convention as one phrase."""
         scope, name = self.view.scope, self.class_name
+        if self.view.state:
+            name = say("{name} as {state}").format(name=name, state=say(self.view.state))
         whole = say("{scope} of {name}").format(scope=say(SCOPES.get(scope, scope)), name=name) if scope else name
         left = [say(self.view.omissions[index].what) for index in self.omitted]
         if left:
             whole = say("{whole} without {left}").format(whole=whole, left=listed(left, say))
-        if self.added:
-            whole = say("{whole}, with {added}").format(whole=whole, added=listed([say(piece.what) for piece in self.added], say))
+        more = (*self.view.less, *self.added[len(self.view.told) :])
+        if more:
+            whole = say("{whole}, with {added}").format(whole=whole, added=listed([say(piece.what) for piece in more], say))
         return whole
 
 
@@ -260,6 +272,9 @@ def _views(model: ModelValue) -> Iterator[View]:
             continue
         seen.add(view.cells)
         yield view
+        if index == 0:
+            yield from _states(model, view)
+        yield from _varied(view, taken, taken.atoms, main=index == 0)
         if taken.tied:
             tied = (*view.cells, *(cell._replace(tied=True) for cell in _cells(taken.tied, omissions)))
             yield view._replace(cells=tied, cost=view.cost + 1, depth=2)
@@ -268,6 +283,49 @@ def _views(model: ModelValue) -> Iterator[View]:
         if index == 0:
             yield from _padded(model, view)
             yield from _scoped(view, taken, omissions)
+            yield from _towers(view, taken, omissions)
+
+
+def _states(model: Model, built: View) -> Iterator[View]:
+    """Yield the class as loading its published file, or an older release of the library, makes it."""
+    for state, tree in states(model):
+        taken = parts(tree)
+        view = _view(built.class_name, built.class_count, "", taken.atoms, (*OMISSIONS, *_head_omissions(taken)), 0)
+        gained = taken.unique - built.class_count
+        yield view._replace(state=state.name, told=(Piece(state.what, gained),), cost=state.cost, depth=2)
+
+
+def _varied(view: View, taken: Parts, atoms: Sequence[Atom], *, main: bool) -> Iterator[View]:
+    """Yield *view* with what other libraries count beside it, or in another number."""
+    for addition in additions(taken, atoms, main=main):
+        pieces = (
+            {"added": (addition.piece,)} if addition.piece.amount > 0 else {"less": (Piece(addition.piece.what, -addition.piece.amount),)}
+        )
+        base = view._replace(cost=view.cost + addition.cost, depth=2 if addition.common else 1, barred=frozenset(addition.bars), **pieces)
+        yield base
+        if addition.partner is not None:
+            yield base._replace(added=(*base.added, addition.partner), cost=base.cost + 1)
+
+
+def _towers(whole: View, taken: Parts, omissions: tuple[Omission, ...]) -> Iterator[View]:
+    """Yield the halves of a model of several towers, which people count by themselves."""
+    named = {atom.path: atom.sense for atom in taken.atoms}
+    senses = set(named.values()) - {""}
+    if not senses & {"vision", "audio"}:
+        return
+    for path in dict.fromkeys(found for atom in taken.atoms if (found := _tower(atom, taken))):
+        atoms = [atom for atom in taken.atoms if atom.path == path or atom.path.startswith(path + ".")]
+        if 0 < sum(atom.total for atom in atoms) < whole.class_count:
+            view = _view(whole.class_name, whole.class_count, path, atoms, omissions, 0)
+            view = view._replace(outside=_outside(whole, view), cost=1, depth=1)
+            yield view
+            yield from _varied(view, taken, atoms, main=True)
+
+
+def _tower(atom: Atom, taken: Parts) -> str:
+    """Return the path of the tower, projector or language model that an atom stands in."""
+    pieces = atom.path.split(".")
+    return ".".join(pieces[: 2 if pieces[0] == "model" and len(pieces) > 1 else 1])
 
 
 def _view(name: str, unique: int, scope: str, atoms: Sequence[Atom], omissions: tuple[Omission, ...], index: int) -> View:
@@ -352,7 +410,7 @@ def _enumerated(view: View, order: int) -> Iterator[Convention]:
     covers = [sum(1 << n for n, cell in enumerate(view.cells) if cell.covered >> index & 1) for index in range(len(view.omissions))]
     usable = [index for index, cells in enumerate(covers) if cells]
     counts = [cell.amount for cell in view.cells]
-    plus = sum(piece.amount for piece in view.added)
+    plus = sum(piece.amount for piece in view.added) - sum(piece.amount for piece in view.less)
     sums: dict[int, int] = {}
     seen: set[int] = set()
     for size in range(view.depth + 1):
@@ -360,12 +418,14 @@ def _enumerated(view: View, order: int) -> Iterator[Convention]:
             gone = 0
             for index in omitted:
                 gone |= covers[index]
-            if gone in seen:
+            if gone in seen or (view.barred and any(view.omissions[index].key in view.barred for index in omitted)):
                 continue
             seen.add(gone)
             if gone not in sums:
                 sums[gone] = sum(amount for n, amount in enumerate(counts) if not gone >> n & 1)
             cost = view.cost + sum(view.omissions[index].cost for index in omitted)
+            if cost > MOST_COST:
+                continue
             yield Convention(cost, order, omitted, view, sums[gone] + plus)
 
 

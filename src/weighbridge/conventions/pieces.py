@@ -1,0 +1,12 @@
+"""What a convention leaves out or adds, with its number."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Piece(NamedTuple):
+    """Something left out or added, and how many parameters it is."""
+
+    what: str
+    amount: int
