@@ -8,7 +8,6 @@ A model is found by its own name, or by the table in ``published_names.py``.
 from __future__ import annotations
 
 import json
-import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -16,27 +15,16 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.published_names import preset_names
+from weighbridge.presets import preset_like
 
 
-def known_names() -> dict[str, str]:
-    """Return every name a preset answers to, without case and separators."""
-    import weighbridge.sources as presets_room
+def preset_of(name: str) -> str | None:
+    """Return the preset that a catalogue's name means here, or None.
 
-    return {
-        folded(name): found.name
-        for found in presets_room.presets()
-        for name in (found.name, found.hub, found.hub.rpartition("/")[2])
-        if name
-    }
-
-
-def folded(name: str) -> str:
-    """Return a name without case and separators; between digits any separator is a point.
-
-    >>> folded("T5-v1_1-small"), folded("opt-1.3B") == folded("opt-13b")
-    ('t5v1.1small', False)
+    >>> preset_of("bert_base_en_uncased")
+    'bert-base-uncased'
     """
-    return re.sub(r"[^a-z0-9.]", "", re.sub(r"(?<=\d)[^a-z0-9]+(?=\d)", ".", name.lower()))
+    return next((found.name for known in preset_names(name) if (found := preset_like(known))), None)
 
 
 def rows(path: Path, group: str) -> Iterator[dict[str, Any]]:
@@ -66,11 +54,11 @@ def main() -> int:
     if not path.is_file():
         print(f"{path} is not there: nothing to hold the presets against")
         return 0
-    known, seen = known_names(), Counter[str]()
+    seen = Counter[str]()
     for row in rows(path, "parameters"):
         if not row["exact"] or row["unit"] != "parameters":
             continue
-        name = next((known[folded(name)] for name in preset_names(row["model"]) if folded(name) in known), None)
+        name = preset_of(row["model"])
         how, words = joined(row, name) if name else ("unknown", "")
         seen[how] += 1
         print(f"{how:10} {row['model']} -> {name}: {row['value']:,} {words}")

@@ -139,8 +139,9 @@ PICTURES = (
     (r"open_clip/ViT-H-14(?:-quickgelu)?", "clip-vit-h-14-laion2b"),
     (r"open_clip/ViT-bigG-14", "clip-vit-bigg-14-laion2b"),
     (r"open_clip/ViT-g-14", "clip-vit-g-14-laion2b"),
-    (r"open_clip/ViT-(B|L)-16-SigLIP", lambda m: f"siglip-{dict(B='base', L='large')[m[1]]}-patch16-224"),
-    (r"open_clip/ViT-(B|L)-16-SigLIP-(\d+)", lambda m: f"siglip-{dict(B='base', L='large')[m[1]]}-patch16-{m[2]}"),
+    (r"open_clip/ViT-B-16-SigLIP", "siglip-base-patch16-224"),
+    (r"open_clip/ViT-B-16-SigLIP-(\d+)", r"siglip-base-patch16-\1"),
+    (r"open_clip/ViT-L-16-SigLIP-(\d+)", r"siglip-large-patch16-\1"),
     (r"open_clip/ViT-SO400M-14-SigLIP", "siglip-so400m-patch14-224"),
     (r"open_clip/ViT-SO400M-14-SigLIP-384", "siglip-so400m-patch14-384"),
     (r"vit-(\S+)", r"vit-\1"),
@@ -162,5 +163,5 @@ def preset_names(name: str) -> list[str]:
     for pattern, target in (*KERAS_HUB, *PICTURES):
         match = re.fullmatch(pattern, name)
         if match:
-            found.append(target(match) if callable(target) else match.expand(target))
+            found.append(match.expand(target))
     return [*found, name, name.replace("_", "-")]

@@ -257,7 +257,12 @@ def count(source: object, model_class: str | None = None, overrides: Mapping[str
 
 
 def verify(
-    source: object, config: object = None, model_class: str | None = None, overrides: Mapping[str, Any] | None = None
+    source: object,
+    config: object = None,
+    model_class: str | None = None,
+    overrides: Mapping[str, Any] | None = None,
+    *,
+    thorough: bool = False,
 ) -> Verification:
     """Hold a checkpoint against a config: every tensor matched, or named with its reason.
 
@@ -265,6 +270,7 @@ def verify(
         source: A directory, a checkpoint file, or the index of a sharded one, here or elsewhere.
         config: What :func:`model` takes; by default a GGUF file's own metadata, or the ``config.json`` beside the weights.
         model_class, overrides: As for :func:`model`.
+        thorough: Read both tensors of a tie that the file holds twice to the end; by default a few kilobytes are sampled.
 
     Raises:
         SourceError: No such file, or no config beside it.
@@ -273,7 +279,7 @@ def verify(
     """
     from weighbridge.verification.verify import verified
 
-    return verified(source, config, model_class, overrides)
+    return verified(source, config, model_class, overrides, thorough=thorough)
 
 
 def audit(data: bytes | str, *, name: str = "", model: object = None) -> Audit:

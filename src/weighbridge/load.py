@@ -19,7 +19,7 @@ from weighbridge.config.fields import did_you_mean
 from weighbridge.config.read import read_config, standard_input
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, ReadError, SourceError, UnknownArchitecture, UsageError
-from weighbridge.presets import preset, presets
+from weighbridge.presets import preset, preset_like, presets
 from weighbridge.value import Description, ModelValue
 
 if TYPE_CHECKING:
@@ -90,6 +90,9 @@ def _from_path(text: str, model_class: str | None, overrides: Mapping[str, Any] 
     # A config on this disk is what people weigh most: nothing of files, hubs or addresses is loaded for it.
     if text.endswith(".json") and not text.endswith(".index.json") and os.path.isfile(text):
         return from_config(read_config(text), text, model_class, overrides)
+    known = None if os.path.exists(text) else preset_like(text)
+    if known is not None:
+        return from_config(known.config, known.name, model_class, overrides)
     from pathlib import Path
 
     from weighbridge.readers import place
@@ -196,7 +199,7 @@ def raw_config(source: str) -> tuple[dict[str, Any], str]:
 
     if source == "-":
         return standard_input(), "standard input"
-    found = preset(source)
+    found = preset(source) or (None if os.path.exists(source) else preset_like(source))
     if found is not None:
         return found.config, source
     path = Path(source)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.accounts.parameters import count, tally_of
 from weighbridge.conventions.atoms import Atom, Parts, parts
+from weighbridge.conventions.loading import loading
 from weighbridge.conventions.rules import TABLES, trees
 from weighbridge.core.messages import mark, translator
 from weighbridge.core.tree import Part, walk
@@ -20,7 +21,7 @@ class Count(NamedTuple):
 
     Attributes:
         key: Its anchor in docs/counting-rules.md.
-        group: ``class``, ``storage``, ``left out``, ``part``, ``law`` or ``published``.
+        group: ``class``, ``loading``, ``storage``, ``left out``, ``part``, ``law`` or ``published``.
         class_name: The class it is of.
         name: What it is called.
         value: The number; None where only a rounded figure was published.
@@ -120,10 +121,31 @@ def counts(model: ModelValue, lang: str = "en") -> tuple[Count, ...]:
     for key, amount, words in counted:
         if isinstance(amount, int) and amount != unique:
             rows.append(row(key, "part", rows[0].class_name, words[0], amount, words[1], words[2]))
+    rows += [row(key, "loading", rows[0].class_name, name, amount, *words) for key, name, amount, *words in _loading(model)]
     for name, amount in _towers(model):
         rows.append(row("tower", "part", rows[0].class_name, name, amount, *TOWER))
     rows += [row("published", "published", "", PUBLISHED[0], None, PUBLISHED[1], source, written) for written, source in _published(model)]
     return tuple(rows)
+
+
+LOADED = (
+    mark("as loaded from its published file"),
+    mark("the class after from_pretrained: ties whose two tensors differ in the file are untied"),
+    mark("num_parameters() after from_pretrained in transformers; the parameter count that the Hugging Face Hub shows"),
+)
+BY_OLDER = (
+    mark("as transformers 4.57 builds it"),
+    mark("unique parameters of the class that an older release of the library makes from the same config"),
+    mark("num_parameters() in transformers 4.57"),
+)
+
+
+def _loading(model: ModelValue) -> Iterator[tuple[str, str, int, str, str]]:
+    found = loading(model)
+    if found is not None and found.loaded != found.built:
+        yield "loaded", LOADED[0], found.loaded, LOADED[1], LOADED[2]
+    if found is not None and found.older != found.built:
+        yield "older-release", BY_OLDER[0], found.older, BY_OLDER[1], BY_OLDER[2]
 
 
 TRAINABLE = (

@@ -12,11 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from weighbridge.accounts.parameters import unique_of
 from weighbridge.core.messages import mark
 from weighbridge.core.tree import Node, Part, Row, Tensor, flatten
 
 if TYPE_CHECKING:
-    from weighbridge.model import Model
+    from weighbridge.value import ModelValue
 
 RELEASE = "5.23.0"
 """The release of transformers that blueprints describe."""
@@ -65,11 +66,11 @@ class Loading(NamedTuple):
 
 
 FORCED = mark(
-    "the config says tie_word_embeddings: false, and its file holds a head of its own; {release} ties the two when it builds the class, and unties them when it loads the file"
+    "the config says tie_word_embeddings: false; transformers {release} ties the head all the same when it builds the class, and unties it when it loads a file that holds another"
 )
 
 
-def loading(model: Model) -> Loading | None:
+def loading(model: ModelValue) -> Loading | None:
     """Return the three counts of a model made from a config; None for a model from a file or a module.
 
     >>> from weighbridge import model
@@ -79,14 +80,13 @@ def loading(model: Model) -> Loading | None:
     """
     if model.description is None:
         return None
-    built = model.count().unique
-    assert isinstance(built, int)
+    built = unique_of(model)
     rows = separate(model)
     loaded = built + sum(_elements(row) for row in rows)
     return Loading(built, loaded, loaded, tuple(row.name for row in rows), FORCED if rows else "")
 
 
-def states(model: Model) -> Iterator[tuple[State, Part]]:
+def states(model: ModelValue) -> Iterator[tuple[State, Part]]:
     """Yield the ways in which the class of *model* comes about that give another number than building it, with the trees."""
     if separate(model):
         yield AS_LOADED, untied(model.tree)
@@ -111,7 +111,7 @@ def untied(tree: Part) -> Part:
     return tree._replace(children=tuple(children))
 
 
-def separate(model: Model) -> tuple[Row, ...]:
+def separate(model: ModelValue) -> tuple[Row, ...]:
     """Return the heads that are tied when *model* is built although its config says that they are not."""
     if model.description is None or not _says_untied(model.description.raw):
         return ()

@@ -286,7 +286,7 @@ def _views(model: ModelValue) -> Iterator[View]:
             yield from _towers(view, taken, omissions)
 
 
-def _states(model: Model, built: View) -> Iterator[View]:
+def _states(model: ModelValue, built: View) -> Iterator[View]:
     """Yield the class as loading its published file, or an older release of the library, makes it."""
     for state, tree in states(model):
         taken = parts(tree)

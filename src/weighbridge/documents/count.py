@@ -32,11 +32,23 @@ def as_json(model: ModelValue) -> dict[str, Any]:
         "class": model.class_name or None,
         "parameters": {name: getattr(tally, name) for name in kept},
         "buffers": tally.buffers,
+        **_loading(model),
         "defaulted": model.defaulted,
         "unknown": model.unknown,
         "notes": list(model.notes),
         "tree": _node(ledger(model.tree, PARAMETERS)),
     }
+
+
+def _loading(model: ModelValue) -> dict[str, Any]:
+    """Return the counts as built, as loaded and by an older release, where they are not one."""
+    from weighbridge.conventions.loading import OLDER, loading
+
+    found = loading(model)
+    if found is None or not found.differs:
+        return {}
+    older = {"release": OLDER, "built": found.older}
+    return {"built": found.built, "loaded": found.loaded, "older": older, "separate": list(found.separate)}
 
 
 def _node(entry: Entry) -> dict[str, Any]:
@@ -118,6 +130,7 @@ def notes(model: ModelValue) -> Iterator[str]:
         yield f"Trainable: {tally.trainable:,}; the others are frozen."
     if model.stored is not None and model.stored != tally.stored:
         yield f"Elements stored in the file: {model.stored:,}."
+    yield from _loaded(model)
     yield from model.notes
     if model.defaulted:
         yield f"Taken from the class defaults: {', '.join(model.defaulted)}."
@@ -126,6 +139,20 @@ def notes(model: ModelValue) -> Iterator[str]:
     siblings = list(_siblings(model))
     if siblings:
         yield f"This is {model.class_name}. {', '.join(siblings)}: weigh counts {model.source}"
+
+
+def _loaded(model: ModelValue) -> Iterator[str]:
+    """Say what loading the published file, or an older release, makes of the class, where it is another number."""
+    from weighbridge.conventions.loading import OLDER, RELEASE, loading
+
+    found = loading(model)
+    if found is None or not found.differs:
+        return
+    if found.loaded != found.built:
+        yield f"As loaded from its published file: {found.loaded:,}, with {', '.join(found.separate)} of its own; as built {found.built:,}."
+        yield f"Why: {found.why.format(release=RELEASE)}."
+    if found.older != found.built:
+        yield f"As transformers {OLDER} builds it: {found.older:,}."
 
 
 def _siblings(model: ModelValue) -> Iterator[str]:

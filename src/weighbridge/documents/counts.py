@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 GROUPS = {
     "class": mark("by class"),
+    "loading": mark("built and loaded"),
     "storage": mark("by storage"),
     "left out": mark("with something left out"),
     "part": mark("of a part"),

@@ -17,6 +17,20 @@ if TYPE_CHECKING:
 PRESETS = os.path.dirname(__file__)
 
 
+class Total(NamedTuple):
+    """An exact count that others publish for a model.
+
+    Attributes:
+        value: The number.
+        source: Where it stands.
+        convention: Which way of counting gives it, in the words of ``weigh reconcile``.
+    """
+
+    value: int
+    source: str
+    convention: str
+
+
 class Preset(NamedTuple):
     """A published model's config values, with where they were published.
 
@@ -26,6 +40,8 @@ class Preset(NamedTuple):
         hub: The Hub id, which may be typed as well.
         published: The parameter count its authors state, as they wrote it, or the empty string.
         config: The values that decide its tensors.
+        names: Other names for it: other releases with the same config, and what other catalogues call it.
+        total: An exact count published elsewhere, where it stands, and the convention that gives it; or None.
     """
 
     name: str
@@ -33,6 +49,8 @@ class Preset(NamedTuple):
     hub: str
     published: str
     config: dict[str, Any]
+    names: tuple[str, ...] = ()
+    total: Total | None = None
 
 
 def preset(name: str) -> Preset | None:
@@ -45,8 +63,43 @@ def preset(name: str) -> Preset | None:
         needle = f'"{name}"'
         for text in _preset_files():
             if needle in text:
-                _CACHE.update({key: found for found in _presets(text) for key in (found.name, found.hub) if key})
+                _CACHE.update({key: found for found in _presets(text) for key in _names(found)})
     return _CACHE.get(name)
+
+
+def preset_like(name: str) -> Preset | None:
+    """Return the preset that *name* means in any case and with any separators, or None.
+
+    Asked after what lies on disk: a directory may be called like a model.
+
+    >>> preset_like("BERT_base_Chinese").name, preset_like("t5 v1.1 small").name, preset_like("opt-13B").name
+    ('bert-base-chinese', 't5-v1_1-small', 'opt-13b')
+    """
+    if not _FOLDED:
+        for found in presets():
+            for known in _names(found):
+                _FOLDED.setdefault(folded(known), found)
+    return _FOLDED.get(folded(name))
+
+
+def folded(name: str) -> str:
+    """Return a name without case and separators; between digits every separator is a point, so that 1.3b is not 13b.
+
+    >>> folded("T5-v1_1-small"), folded("Qwen3 Embedding-0.6B")
+    ('t5v1.1small', 'qwen3embedding0.6b')
+    """
+    import re
+
+    return re.sub(r"[^a-z0-9.]|(?<!\d)\.|\.(?!\d)", "", re.sub(r"(?<=\d)[^a-z0-9]+(?=\d)", ".", name.lower()))
+
+
+def _names(found: Preset) -> Iterator[str]:
+    """Yield all that one may type for a preset: its name, its Hub id, the id without its owner, other names."""
+    yield found.name
+    if found.hub:
+        yield found.hub
+        yield found.hub.rpartition("/")[2]
+    yield from found.names
 
 
 def presets() -> Iterator[Preset]:
@@ -56,6 +109,7 @@ def presets() -> Iterator[Preset]:
 
 
 _CACHE: dict[str, Preset] = {}
+_FOLDED: dict[str, Preset] = {}
 
 
 def _preset_files() -> Iterator[str]:
@@ -68,4 +122,7 @@ def _preset_files() -> Iterator[str]:
 
 def _presets(text: str) -> Iterator[Preset]:
     for name, entry in json.loads(text).items():
-        yield Preset(name, entry["source"], entry.get("hub", ""), entry.get("published", ""), entry["config"])
+        total = Total(*entry["total"]) if "total" in entry else None
+        yield Preset(
+            name, entry["source"], entry.get("hub", ""), entry.get("published", ""), entry["config"], tuple(entry.get("names", ())), total
+        )

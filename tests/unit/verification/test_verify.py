@@ -19,7 +19,6 @@ from weighbridge.readers import Listing, Stored
 from weighbridge.verification.findings import Verification
 from weighbridge.verification.verify import verify
 
-
 UNKNOWN = ", whose storage it shares in the class, or a tensor of its own: a header cannot tell"
 
 
