@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.accounts.parameters import unique_of
+from weighbridge.conventions.pieces import Piece
 from weighbridge.conventions.rounding import Reading, readings
-from weighbridge.conventions.rules import LABELS, Convention, Conventions, Piece, conventions, grown
+from weighbridge.conventions.rules import LABELS, Convention, Conventions, conventions, grown
 from weighbridge.core.messages import Say, translator
 
 if TYPE_CHECKING:
@@ -101,7 +102,11 @@ def reconcile(model: ModelValue, number: str | int, lang: str = "en") -> Reconci
     meanings = readings(str(number))
     found: dict[tuple[str, int], tuple[int, int, Match]] = {}
     for reading in meanings:
-        for made in _inside(table, reading):
+        inside = list(_inside(table, reading))
+        least = min((made.cost for made in inside), default=0)
+        for made in inside:
+            if reading.how != "exact" and made.cost > least:
+                continue  # many conventions lie within what a rounded number can mean: only the simplest are an answer
             match = _match(made, reading, table, say)
             key = (match.convention, match.value)
             rank = (match.cost, made.order, match)

@@ -16,8 +16,8 @@ from weighbridge.accounts.parameters import count
 from weighbridge.config.bind import bind
 from weighbridge.conventions.additions import additions
 from weighbridge.conventions.atoms import Atom, Parts, parts
-from weighbridge.conventions.loading import states
 from weighbridge.conventions.pieces import Piece
+from weighbridge.conventions.states import states
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.core.messages import Say, mark
 from weighbridge.core.sizes import round_up
@@ -298,10 +298,14 @@ def _states(model: ModelValue, built: View) -> Iterator[View]:
 def _varied(view: View, taken: Parts, atoms: Sequence[Atom], *, main: bool) -> Iterator[View]:
     """Yield *view* with what other libraries count beside it, or in another number."""
     for addition in additions(taken, atoms, main=main):
-        pieces = (
-            {"added": (addition.piece,)} if addition.piece.amount > 0 else {"less": (Piece(addition.piece.what, -addition.piece.amount),)}
+        piece = addition.piece
+        base = view._replace(
+            cost=view.cost + addition.cost,
+            depth=2 if addition.common else 1,
+            barred=frozenset(addition.bars),
+            added=(piece,) if piece.amount > 0 else (),
+            less=(Piece(piece.what, -piece.amount),) if piece.amount < 0 else (),
         )
-        base = view._replace(cost=view.cost + addition.cost, depth=2 if addition.common else 1, barred=frozenset(addition.bars), **pieces)
         yield base
         if addition.partner is not None:
             yield base._replace(added=(*base.added, addition.partner), cost=base.cost + 1)
@@ -309,11 +313,9 @@ def _varied(view: View, taken: Parts, atoms: Sequence[Atom], *, main: bool) -> I
 
 def _towers(whole: View, taken: Parts, omissions: tuple[Omission, ...]) -> Iterator[View]:
     """Yield the halves of a model of several towers, which people count by themselves."""
-    named = {atom.path: atom.sense for atom in taken.atoms}
-    senses = set(named.values()) - {""}
-    if not senses & {"vision", "audio"}:
+    if not {atom.sense for atom in taken.atoms} & {"vision", "audio"}:
         return
-    for path in dict.fromkeys(found for atom in taken.atoms if (found := _tower(atom, taken))):
+    for path in dict.fromkeys(found for atom in taken.atoms if (found := _tower(atom))):
         atoms = [atom for atom in taken.atoms if atom.path == path or atom.path.startswith(path + ".")]
         if 0 < sum(atom.total for atom in atoms) < whole.class_count:
             view = _view(whole.class_name, whole.class_count, path, atoms, omissions, 0)
@@ -322,7 +324,7 @@ def _towers(whole: View, taken: Parts, omissions: tuple[Omission, ...]) -> Itera
             yield from _varied(view, taken, atoms, main=True)
 
 
-def _tower(atom: Atom, taken: Parts) -> str:
+def _tower(atom: Atom) -> str:
     """Return the path of the tower, projector or language model that an atom stands in."""
     pieces = atom.path.split(".")
     return ".".join(pieces[: 2 if pieces[0] == "model" and len(pieces) > 1 else 1])

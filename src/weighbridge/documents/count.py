@@ -150,7 +150,7 @@ def _loaded(model: ModelValue) -> Iterator[str]:
         return
     if found.loaded != found.built:
         yield f"As loaded from its published file: {found.loaded:,}, with {', '.join(found.separate)} of its own; as built {found.built:,}."
-        yield f"Why: {found.why.format(release=RELEASE)}."
+        yield f"The config says tie_word_embeddings: false; transformers {RELEASE} ties all the same when it builds, and unties what differs when it loads."
     if found.older != found.built:
         yield f"As transformers {OLDER} builds it: {found.older:,}."
 

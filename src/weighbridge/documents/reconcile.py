@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from weighbridge.conventions.pieces import Piece
 from weighbridge.conventions.reconcile import Match, Reconciliation, explained
-from weighbridge.conventions.rules import Piece
 from weighbridge.core.messages import Say, mark, translator
 from weighbridge.documents.document import Column, Report, Row, Table
 

@@ -39,8 +39,8 @@ def change(folder: Path, name: str, at: int) -> None:
         file.write(b"\1")
 
 
-def of_the_head(folder: Path, **options: bool) -> tuple[str, bool | None, int | None]:
-    found = verified(folder, **options)
+def of_the_head(folder: Path, *, thorough: bool = False) -> tuple[str, bool | None, int | None]:
+    found = verified(folder, thorough=thorough)
     (finding,) = (finding for finding in found.explained if finding.name == "lm_head.weight")
     assert found.holds and finding.elements == HEAD
     return finding.reason, finding.separate, found.loaded

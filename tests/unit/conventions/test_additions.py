@@ -1,0 +1,48 @@
+"""Customs of other libraries, each held to a figure that they publish."""
+
+from __future__ import annotations
+
+import pytest
+
+from weighbridge import model
+
+KERAS_HUB = "keras_hub 0.32.0"
+PUBLISHED = [
+    ("clip-vit-base-patch32", 151_277_363, "CLIPModel, with position ids of the image tower"),
+    ("siglip-base-patch16-384", 203_448_450, "SiglipModel, with position ids"),
+    ("dinov2-base", 87_632_640, "Dinov2Model, with the position table a second time, resized"),
+    ("gemma-3-4b-it", 4_299_915_632, "Gemma3ForConditionalGeneration, with a vocabulary of 262,144 instead of 262,208"),
+    (
+        "gemma-3-4b-it",
+        3_880_099_328,
+        "model.language_model of Gemma3ForConditionalGeneration, with a vocabulary of 262,144 instead of 262,208",
+    ),
+    ("mit-b0", 3_321_962, "SegformerForImageClassification, with 10 labels instead of 1,000"),
+    ("resnet-50", 23_561_152, "ResNetForImageClassification without classifier.1, with running means and variances of batch norms"),
+    ("llama-2-7b", 6_739_839_488, "LlamaForCausalLM, with int8 scales, one per output and per row"),
+    ("llama-3-8b", 8_031_894_016, "LlamaForCausalLM, with int8 scales, one per output and per row"),
+    ("whisper-base", 71_825_920, "WhisperForConditionalGeneration without fixed position tables"),
+    ("vit-base-patch16-224", 86_859_496, "ViTForImageClassification, with a position table of 577 rows instead of 197"),
+    ("paligemma-3b-224", 2_923_335_408, "PaliGemmaForConditionalGeneration, with a vocabulary of 257,152 instead of 257,216"),
+    ("roberta-base", 124_052_736, "RobertaModel without two spare rows of the position table, pooler and token type embeddings"),
+]
+
+
+@pytest.mark.parametrize(("name", "number", "words"), PUBLISHED)
+def test_published_figures(name: str, number: int, words: str) -> None:
+    answer = model(name).reconcile(number)
+    first = answer.matches[0]
+    assert first.convention == words
+    assert first.class_count - sum(p.amount for p in first.leaves_out) + sum(p.amount for p in first.adds) == first.value
+    assert answer.reference - sum(piece.amount for piece in first.from_reference) == first.value
+
+
+@pytest.mark.parametrize(("name", "number"), [("qwen2.5-1.5b", 1_543_434_240), ("sam-vit-huge", 312_343_088)])
+def test_slips_of_others_are_not_explained_away(name: str, number: int) -> None:
+    assert model(name).reconcile(number).matches == ()
+
+
+def test_a_placeholder_is_a_rounded_number() -> None:
+    """KerasHub states 2,700,000,000 for opt_2.7b_en: nothing but a round number."""
+    (first, *others) = model("opt-2.7b").reconcile(2_700_000_000).matches
+    assert (first.convention, first.how, others) == ("OPTForCausalLM", "coarse", [])

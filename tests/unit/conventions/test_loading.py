@@ -1,0 +1,54 @@
+"""As built, as loaded, as an older release builds it: the figures that everybody prints, and where they differ."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from weighbridge import model
+from weighbridge.cli import main
+from weighbridge.conventions.loading import loading
+
+
+@pytest.mark.parametrize(
+    ("name", "built", "loaded"),
+    [
+        ("flan-t5-small", 60_511_616, 76_961_152),
+        ("flan-t5-base", 222_903_552, 247_577_856),
+        ("flan-t5-large", 750_251_008, 783_150_080),
+        ("mt5-small", 172_119_424, 300_176_768),
+    ],
+)
+def test_a_head_of_its_own_is_loaded(name: str, built: int, loaded: int) -> None:
+    found = loading(model(name))
+    assert found is not None
+    assert (found.built, found.loaded, found.separate) == (built, loaded, ("lm_head.weight",))
+    assert model(name).reconcile(loaded).matches[0].convention == "T5ForConditionalGeneration as loaded from its published file".replace(
+        "T5", "MT5" if name.startswith("m") else "T5"
+    )
+
+
+@pytest.mark.parametrize("name", ["t5-small", "bert-base-uncased", "gpt2", "llama-3.2-1b"])
+def test_most_models_are_loaded_as_they_are_built(name: str) -> None:
+    found = loading(model(name))
+    assert found is not None and not found.differs
+
+
+def test_a_head_that_a_composite_holds() -> None:
+    config = {"model_type": "blip-2", "architectures": ["Blip2ForConditionalGeneration"]}
+    tied = loading(model({**config, "text_config": {"model_type": "t5"}}))
+    own = loading(model({**config, "text_config": {"model_type": "t5", "tie_word_embeddings": False}}))
+    assert tied is not None and not tied.differs
+    assert own is not None and own.separate == ("language_model.lm_head.weight",)
+
+
+def test_it_stands_everywhere(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["count", "flan-t5-base", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["built"], answer["loaded"], answer["separate"]) == (222_903_552, 247_577_856, ["lm_head.weight"])
+    assert main(["count", "flan-t5-base"]) == 0
+    assert "As loaded from its published file: 247,577,856, with lm_head.weight of its own" in capsys.readouterr().out
+    assert 247_577_856 in [row.value for row in model("flan-t5-base").counts() if row.group == "loading"]
+    assert main(["count", "t5-base", "--json"]) == 0
+    assert "loaded" not in json.loads(capsys.readouterr().out)
