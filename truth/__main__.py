@@ -78,7 +78,16 @@ def main(arguments: list[str] | None = None) -> int:
     names.add_argument("types", nargs="*", help="model types; all that have a blueprint if none is named")
     names.add_argument("--n", type=int, default=1, help="random configs per class; 0 takes the default config")
     names.add_argument("--seed", default="saved")
+    adapting = commands.add_parser("adapters", help="adapters, against the PEFT library (0.21), which must be installed")
+    adapting.add_argument("methods", nargs="*", help="peft types, such as LORA; all if none is named")
+    adapting.add_argument("--n", type=int, default=200, help="random cases")
+    adapting.add_argument("--seed", default="adapters")
+    adapting.add_argument("--verbose", action="store_true", help="show what one side alone refuses")
     options = parser.parse_args(arguments)
+    if options.command == "adapters":
+        from truth import adapters
+
+        return adapters.compared([name.upper() for name in options.methods], options.n, options.seed, options.verbose)
     if options.command == "names":
         return saving.compared(options.types or LIVE, options.n, options.seed)
     return {

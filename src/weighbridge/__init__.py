@@ -10,6 +10,7 @@ from weighbridge.core.errors import ConfigError, ReadError, SourceError, Unknown
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from weighbridge import columns
+    from weighbridge.accounts.adapters.account import Adapted
     from weighbridge.accounts.compare import Comparison
     from weighbridge.accounts.flops import Flops
     from weighbridge.accounts.parameters import Tally
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
+    "Adapted",
     "Audit",
     "Comparison",
     "ConfigError",
@@ -56,6 +58,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "accounts.adapters.account": ("Adapted",),
     "accounts.compare": ("Comparison",),
     "accounts.flops": ("Flops",),
     "accounts.parameters": ("Tally",),

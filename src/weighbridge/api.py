@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from weighbridge.accounts.compare import Comparison
+    from weighbridge.accounts.adapters.account import Adapted
     from weighbridge.accounts.flops import Flops
     from weighbridge.auditing.claims import Audit
     from weighbridge.conventions.counts import Count
@@ -169,6 +170,27 @@ class Model(ModelValue):
             question=question,
         )  # fmt: skip
         return flops_of(self, given)
+
+    def adapters(self, adapter: object, *, dtype: str = "float32", autocast: bool = True, resized: bool = False) -> Adapted:
+        """Count the model with an adapter of the PEFT library: trainable, total and saved elements, and saved bytes.
+
+        Args:
+            adapter: An ``adapter_config.json``, a directory with one, its content as a mapping, or text such as
+                ``lora:r=8,target_modules=q_proj+v_proj``.
+            dtype: The element type that the base model is loaded in.
+            autocast: Whether the adapter is kept in float32 beside a base in 16 bits, as the library does by itself.
+            resized: Whether the vocabulary of the base was resized, so that its embeddings are saved too.
+
+        Raises:
+            ConfigError: The adapter's config is wrong.
+            UsageError: The method cannot adapt these modules, or nothing of the model is adapted.
+
+        >>> model("bert-base-uncased").adapters("lora:r=8").trainable
+        294912
+        """
+        from weighbridge.accounts.adapters.source import adapters_of
+
+        return adapters_of(self, adapter, dtype=dtype, autocast=autocast, resized=resized)
 
     def named(self, source: str) -> Model:
         """Return the same model under another name.

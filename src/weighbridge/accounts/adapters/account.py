@@ -1,0 +1,467 @@
+"""Trainable, total and saved elements of a model with an adapter.
+
+Source: huggingface/peft 0.21.2, tuners/tuners_utils.py (inject_adapter), peft_model.py (get_nb_trainable_parameters),
+utils/save_and_load.py (get_peft_model_state_dict), utils/other.py (ModulesToSaveWrapper, set_additional_trainable_modules)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from weighbridge.accounts.adapters import defaults, matching, vectors
+from weighbridge.accounts.adapters.base import Base
+from weighbridge.accounts.adapters.methods import METHODS, Method
+from weighbridge.accounts.adapters.modules import Module
+from weighbridge.accounts.adapters.prompts import PROMPTS, adaption_prompts, prepared
+from weighbridge.accounts.adapters.sites import Added, Site, site
+from weighbridge.accounts.adapters.tokens import trainable_rows
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
+from weighbridge.core.errors import ConfigError, UsageError
+from weighbridge.core.sizes import product
+from weighbridge.core.tree import Row
+
+if TYPE_CHECKING:
+    from typing import Any
+
+BYTES = {"float64": 8, "float32": 4, "int64": 8, "int32": 4, "float16": 2, "bfloat16": 2, "int16": 2, "uint8": 1, "int8": 1, "bool": 1}
+WIDENED = ("float16", "bfloat16")
+"""Element types of a base model beside which adapters are kept in float32."""
+
+EMBEDDINGS = ("embed_tokens", "lm_head")
+"""Names by which the library knows embeddings: where one is a target, its table is saved with the adapter."""
+
+CLASSIFIER_NAMES = {"SEQ_CLS": ("classifier", "score"), "TOKEN_CLS": ("classifier", "score"), "QUESTION_ANS": ("qa_outputs",)}
+"""By task: heads that are trained and saved whole, beside whatever ``modules_to_save`` names."""
+
+
+REFUSED = {
+    "ADAMSS": "how many numbers it learns depends on how the weights' values cluster, which no config tells",
+    "SHADOW": "it trains a second model beside the first; count that model by its own config",
+    "XLORA": "it mixes adapters that are trained already; count each of them",
+    "MIXED": "count each of its adapters",
+}
+"""Methods that are known and not counted, and why."""
+
+AXES = {"ADALORA": (2,), "BOFT": (2,), "HRA": (2,), "OFT": (2,), "IA3": (2, 3), "LOHA": (1, 2), "LOKR": (1, 2)}
+"""Over how many axes a convolution may run that a method adapts; any where it is not named."""
+
+
+class Adapted(NamedTuple):
+    """A model with an adapter, counted.
+
+    Attributes:
+        method: The adapter's ``peft_type``.
+        trainable: Elements that are trained: what ``get_nb_trainable_parameters`` gives first.
+        total: Elements of the base model and the adapter: what it gives second.
+        saved: Elements that ``get_peft_model_state_dict`` holds.
+        saved_bytes: Bytes that it holds.
+        sites: The adapted modules, each with what it got.
+        shared: What the modules share.
+        copies: Modules that are trained and saved whole.
+        biases: Elements of the base's own biases that are trained.
+        formula: What the method adds to one linear layer.
+        notes: What a reader should know.
+    """
+
+    method: str
+    trainable: int
+    total: int
+    saved: int
+    saved_bytes: int
+    sites: tuple[tuple[Site, tuple[Added, ...]], ...]
+    shared: tuple[Added, ...]
+    copies: tuple[tuple[str, int], ...]
+    biases: int
+    formula: str
+    notes: tuple[str, ...]
+
+
+def adapted(base: Base, raw: Mapping[str, Any], *, autocast: bool = True, resized: bool = False) -> Adapted:
+    """Count a model with an adapter.
+
+    Args:
+        base: The model below.
+        raw: The adapter's config, as its ``adapter_config.json`` says it.
+        autocast: Whether the adapter is kept in float32 beside a base in 16 bits, as the library does by itself.
+        resized: Whether the base's vocabulary was resized, so that its embeddings are saved too.
+
+    Raises:
+        ConfigError: The config is wrong.
+        UsageError: The method cannot adapt these modules, or nothing of the base is adapted.
+    """
+    name = raw.get("peft_type", "LORA")
+    if isinstance(name, str) and name.upper() in REFUSED:
+        raise UsageError(f"{name}: {REFUSED[name.upper()]}")
+    if isinstance(name, str) and name.upper() in (*PROMPTS, "ADAPTION_PROMPT"):
+        return _prompted(base, raw, name.upper(), resized)
+    method, config = _method(raw)
+    config = _resolved(base, method, config)
+    found = [site(base, base.modules[path]) for path in _targets(base, config)]
+    _refuse_others(found, method, config)
+    places = [*found, *_parameters(base, config)]
+    if config.get("proportional_parameters"):
+        config["shares"] = vectors.proportional(found, config)
+    if not places:
+        raise UsageError(f"no module of the base model is adapted: target_modules {_shown(config['target_modules'])}")
+    given = tuple((place, tuple(method.add(place, config))) for place in places)
+    shared = (*(method.share(places, config, base) if method.share else ()), *trainable_rows(base, config, {place.path for place in found}))
+    return _summed(base, config, method, given, shared, autocast, resized)
+
+
+def _method(raw: Mapping[str, Any]) -> tuple[Method, dict[str, Any]]:
+    """Return the method of an adapter's config, and the config with its defaults."""
+    name = raw.get("peft_type", "LORA")
+    if not isinstance(name, str) or name.upper() not in METHODS:
+        raise ConfigError(f"expected one of {', '.join(sorted((*METHODS, *PROMPTS, 'ADAPTION_PROMPT')))}", key="peft_type", value=name)
+    method = METHODS[name.upper()]
+    config = {**method.given, **{key: value for key, value in raw.items() if value is not None or key not in method.given}}
+    return method, {**config, "peft_type": name.upper(), "target_modules": raw.get("target_modules")}
+
+
+def _resolved(base: Base, method: Method, config: dict[str, Any]) -> dict[str, Any]:
+    """Return the config as the library has it once modules are being replaced: targets named, heads of its task added."""
+    task = config.get("task_type")
+    heads = CLASSIFIER_NAMES.get(task, ()) if isinstance(task, str) else ()
+    config["modules_to_save"] = _names(config, "modules_to_save")
+    config["heads"] = heads
+    if task == "SEQ_CLS":  # the heads of the other tasks are added only after the modules were replaced
+        config["modules_to_save"] = (*config["modules_to_save"], *heads)
+    config["target_parameters"] = tuple(config.get("target_parameters") or ())
+    if config["peft_type"] == "LORA":
+        config = _fused(base, config)
+    targets = config["target_modules"]
+    if targets is None:
+        targets = _default_targets(base, method, config)
+        if targets is None and not config["target_parameters"]:
+            raise ConfigError(
+                f"is needed: there are no default modules for {base.model_type or 'this model'}", key="target_modules", value=None
+            )
+    if isinstance(targets, str) and targets.lower() == matching.ALL_LINEAR:
+        targets = matching.all_linear(base, config)
+    if not isinstance(targets, str) and targets is not None:
+        targets = set(targets)
+        if len(targets) >= matching.MANY_TARGETS and config["peft_type"] != "IA3":
+            targets = matching.fewest_suffixes(targets, base.modules)
+    if config["peft_type"] == "IA3":
+        config = _feedforward(base, config)
+    return _tied(base, {**config, "target_modules": targets})
+
+
+def _default_targets(base: Base, method: Method, config: dict[str, Any]) -> str | tuple[str, ...] | None:
+    """Return what a method adapts of this type where nothing is named."""
+    if config["peft_type"] == "TRAINABLE_TOKENS":
+        return base.input_embedding or "embed_tokens"
+    found = method.targets.get(base.model_type)
+    return matching.ALL_LINEAR if found is None and config["peft_type"] == "OSF" else found
+
+
+def _feedforward(base: Base, config: dict[str, Any]) -> dict[str, Any]:
+    """Return the config of IA3 with the modules that are scaled at their inputs."""
+    if config.get("feedforward_modules") is None:
+        found = defaults.FEEDFORWARD.get(base.model_type)
+        if found is None:
+            raise ConfigError(
+                f"is needed: there are no defaults for {base.model_type or 'this model'}", key="feedforward_modules", value=None
+            )
+        config["feedforward_modules"] = found
+    return config
+
+
+def _names(config: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    names = config.get(key) or ()
+    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+        raise ConfigError("expected a list of names", key=key, value=config.get(key))
+    return tuple(names)
+
+
+def _fused(base: Base, config: dict[str, Any]) -> dict[str, Any]:
+    """Turn a checkpoint's names of experts into the parameters that hold them all, as the library does for these types."""
+    table = defaults.FUSED_EXPERTS.get(base.model_type)
+    if table is None:
+        return config
+    targets = config["target_modules"]
+    if isinstance(targets, str):
+        targets = _as_names(base, config, targets, table) or targets
+        if isinstance(targets, str):
+            return config
+    rest, parameters, seen = set(), set(config["target_parameters"]), set()
+    for target in targets or ():
+        old = next((name for name in table if target == name or target.endswith(f".{name}")), None)
+        if old is None:
+            rest.add(target)
+        else:
+            parameters.add(table[old])
+            seen.add(old)
+    halves = [name for name, new in table.items() if new == "gate_up_proj"]
+    present = [name for name in halves if name in seen]
+    ranks = dict(config.get("rank_pattern") or {})
+    if len(present) == 1:
+        other = next(name for name in halves if name not in seen)
+        raise UsageError(f"target_modules: {present[0]} and {other} are one parameter here, gate_up_proj; name both or none")
+    if present:
+        ranks[r".*\.gate_up_proj"] = config["r"] * 2
+    return {**config, "target_modules": rest, "target_parameters": tuple(sorted(parameters)), "rank_pattern": ranks}
+
+
+def _as_names(base: Base, config: Mapping[str, Any], targets: str, table: Mapping[str, str]) -> set[str]:
+    """Return the last names of whatever a pattern, or ``all-linear``, stands for."""
+    if targets.lower() == matching.ALL_LINEAR:
+        return {name.rpartition(".")[2] for name in matching.all_linear(base, config)} | set(table)
+    selected = matching.selector(config, targets)
+    parameters = [row.name for row in base.rows if row.role != "buffer" and row.tied_to is None]
+    found = {name.rpartition(".")[2] for name in (*base.modules, *parameters) if selected(name)}
+    holders: dict[str, set[str]] = {}
+    for name in parameters:
+        holder, _, last = name.rpartition(".")
+        holders.setdefault(last, set()).add(holder)
+    for old, new in table.items():
+        if any(selected(f"{holder}.{old}") for holder in holders.get(new, ())):
+            found.add(old)
+    return found
+
+
+def _tied(base: Base, config: dict[str, Any]) -> dict[str, Any]:
+    """Follow ``ensure_weight_tying``: the embedding is adapted, and whatever is tied to it follows."""
+    config["tied_targets"], config["tied_saves"] = (), ()
+    if not config.get("ensure_weight_tying") or not base.tied or base.input_embedding is None:
+        return config
+    saves, targets = config["modules_to_save"], config["target_modules"]
+    if any(name.rpartition(".")[2] in EMBEDDINGS for name in saves):
+        kept = [*saves, *([base.input_embedding] if base.input_embedding not in saves else [])]
+        config["modules_to_save"] = tuple(_without(kept, base.tied))
+        config["tied_saves"] = base.tied
+    elif isinstance(targets, str):
+        if any(matching.pattern(targets, "target_modules").fullmatch(name) for name in EMBEDDINGS):
+            import re
+
+            config["target_modules"] = f"(?:{targets}|^{re.escape(base.input_embedding)}$)"
+            config["tied_targets"] = base.tied
+    elif any(name.rpartition(".")[2] in EMBEDDINGS for name in targets or ()):
+        config["target_modules"] = set(_without([*targets, base.input_embedding], base.tied))
+        config["tied_targets"] = base.tied
+    return config
+
+
+def _without(names: list[str], tied: Collection[str]) -> list[str]:
+    """Drop the name of each tied module: the first that it matches."""
+    kept = list(dict.fromkeys(names))
+    for key in tied:
+        for name in kept:
+            if matching.pattern(rf"(^|.*\.){name}($|\..*)", "modules_to_save").match(key):
+                kept.remove(name)
+                break
+    return kept
+
+
+def _targets(base: Base, config: Mapping[str, Any]) -> list[str]:
+    """Return the names of the adapted modules, tied ones last."""
+    selected = matching.selector(config, config["target_modules"])
+    tied = [path for path in base.modules if config["tied_targets"] and matching.ends_with(path, config["tied_targets"])]
+    return [path for path in base.modules if path not in tied and selected(path)] + tied
+
+
+def _refuse_others(found: list[Site], method: Method, config: Mapping[str, Any]) -> None:
+    axes = AXES.get(config["peft_type"])
+    for place in found:
+        if place.kind == "convolution" and axes and len(place.shape) - 2 not in axes:
+            raise UsageError(f"{config['peft_type']} does not adapt {place.path}, a convolution over {len(place.shape) - 2} axes")
+        if place.kind not in method.kinds:
+            kind = place.module.kind.replace("_", " ")
+            raise UsageError(f"{config['peft_type']} does not adapt {place.path}, a {kind}; it adapts: {', '.join(method.kinds)}")
+
+
+def _parameters(base: Base, config: Mapping[str, Any]) -> list[Site]:
+    """Return the bare parameters that ``target_parameters`` names."""
+    wanted = set(config["target_parameters"])
+    found = []
+    for module in base.modules.values() if wanted else ():
+        for row in module.tensors:
+            if row.role == "buffer" or not matching.ends_with(row.name, wanted):
+                continue
+            if len(row.shape) not in (2, 3):
+                raise UsageError(f"{row.name}: a parameter of {len(row.shape)} dimensions cannot be a target; only 2 and 3 can")
+            shape = tuple(row.shape)
+            found.append(Site(row.name, "parameter", shape[-1], shape[-2], shape, False, module))  # type: ignore[arg-type]
+    return found
+
+
+def _shown(targets: object) -> str:
+    return (
+        targets
+        if isinstance(targets, str)
+        else ", ".join(sorted(targets))
+        if isinstance(targets, (set, tuple, list)) and targets
+        else "none"
+    )
+
+
+class _Book:
+    """Elements and bytes that are saved, each tensor once by its key."""
+
+    __slots__ = ("entries",)
+
+    def __init__(self) -> None:
+        self.entries: dict[str, tuple[int, str]] = {}
+
+    def put(self, key: str, count: int, dtype: str) -> None:
+        self.entries[key] = (count, dtype)
+
+    def sums(self) -> tuple[int, int]:
+        return sum(count for count, _ in self.entries.values()), sum(count * BYTES[dtype] for count, dtype in self.entries.values())
+
+
+def _summed(
+    base: Base,
+    config: Mapping[str, Any],
+    method: Method,
+    given: tuple[tuple[Site, tuple[Added, ...]], ...],
+    shared: tuple[Added, ...],
+    autocast: bool,
+    resized: bool,
+) -> Adapted:
+    own = "float32" if autocast and base.dtype in WIDENED else base.dtype
+    added = [tensor for _, tensors in given for tensor in tensors] + list(shared)
+    book = _Book()
+    for tensor in added:
+        if tensor.saved:
+            book.put(tensor.name, tensor.count, tensor.dtype or own)
+    adapted_paths = {place.path for place, _ in given}
+    trainable = sum(tensor.count for tensor in added if tensor.parameter and tensor.trainable)
+    total = sum(product(row.shape) for row in base.rows if row.role != "buffer" and row.tied_to is None)
+    total += sum(tensor.count for tensor in added if tensor.parameter)
+    thawed = _biases(base, config, [place for place, _ in given], book)
+    copies = _copies(base, config, adapted_paths, book)
+    for path in (path for path, _ in copies):
+        thawed -= {_owner(row) for row in base.within(path)}
+    biases = sum(product(row.shape) for row in base.rows if row.name in thawed)
+    whole = sum(count for _, count in copies)
+    _save_embeddings(base, config, adapted_paths, resized, book)
+    return Adapted(
+        config["peft_type"],
+        trainable + whole + biases,
+        total + whole,
+        *book.sums(),
+        given,
+        shared,
+        copies,
+        biases,
+        method.formula,
+        (),
+    )
+
+
+def _prompted(base: Base, raw: Mapping[str, Any], name: str, resized: bool) -> Adapted:
+    """Count a model with a learned prompt: all of the base is frozen but what stands in no module."""
+    task = raw.get("task_type")
+    config: dict[str, Any] = {**{key: value for key, value in raw.items() if value is not None}, "peft_type": name}
+    saves = _names(config, "modules_to_save")
+    heads = CLASSIFIER_NAMES.get(task, ()) if isinstance(task, str) and name != "ADAPTION_PROMPT" else ()
+    config |= {"modules_to_save": saves, "heads": heads, "tied_saves": ()}
+    if name == "ADAPTION_PROMPT":
+        added, formula, own = tuple(adaption_prompts(base, config)), "adapter_len*hidden + 1", base.dtype
+    else:
+        method = PROMPTS[name]
+        added = tuple(method.add(prepared(base, {**method.given, **config})))
+        formula, own = method.formula, "float32"
+    book = _Book()
+    for tensor in added:
+        if tensor.saved:
+            book.put(tensor.name, tensor.count, tensor.dtype or own)
+    copies = _copies(base, config, (), book) if name != "ADAPTION_PROMPT" else ()
+    if resized:
+        _save_embeddings(base, {**config, "target_modules": ()}, (), True, book)
+    parameters = [row for row in base.rows if row.role != "buffer" and row.tied_to is None]
+    loose = sum(product(row.shape) for row in parameters if "." not in row.name and not row.frozen) if name in PROMPTS else 0
+    whole = sum(count for _, count in copies)
+    return Adapted(
+        name,
+        sum(tensor.count for tensor in added if tensor.parameter and tensor.trainable) + whole + loose,
+        sum(product(row.shape) for row in parameters) + sum(tensor.count for tensor in added if tensor.parameter) + whole,
+        *book.sums(),
+        (),
+        added,
+        copies,
+        loose,
+        formula,
+        (),
+    )
+
+
+def _owner(row: Row) -> str:
+    return row.tied_to or row.name
+
+
+def _biases(base: Base, config: Mapping[str, Any], places: list[Site], book: _Book) -> set[str]:
+    """Return the names of the base's biases that are trained, each at its owner, and save them."""
+    bias = config.get("bias", "none") or "none"
+    if bias == "none":
+        return set()
+    if bias == "all":
+        rows = [row for row in base.rows if row.name == "bias" or row.name.endswith(".bias")]
+    elif isinstance(bias, str) and bias.endswith("_only"):
+        modules = {place.module.path: place.module for place in places if place.kind != "multihead_attention"}
+        rows = [module.bias for module in modules.values() if module.bias is not None]
+    else:
+        raise ConfigError("expected none, all or an ending in _only, such as lora_only", key="bias", value=bias)
+    for row in rows:
+        book.put(f"base:{row.name}", product(row.shape), base.dtype)  # type: ignore[arg-type]
+    return {_owner(row) for row in rows if row.role != "buffer"}
+
+
+def _copies(base: Base, config: Mapping[str, Any], adapted_paths: Collection[str], book: _Book) -> tuple[tuple[str, int], ...]:
+    """Return the modules that are trained whole, each with the elements of its copy, and save them."""
+    names = tuple(dict.fromkeys((*config["modules_to_save"], *config["heads"])))
+    found: list[tuple[str, int]] = []
+    for path, module in base.modules.items():
+        if not names or not path.endswith(names):
+            continue
+        _refuse_copy(path, module, base, adapted_paths)
+        if any(path.startswith(f"{outer}.") for outer, _ in found):
+            raise UsageError(f"modules_to_save: {path} stands inside another module that is saved whole")
+        rows = base.within(path)
+        found.append((path, sum(product(row.shape) for row in _distinct(rows))))  # type: ignore[misc]
+        for row in rows:
+            book.put(f"copy:{row.name}", product(row.shape), base.dtype)  # type: ignore[arg-type]
+            if config.get("bias") == "all" and row.name.endswith(".bias"):
+                book.put(f"wrapped:{row.name}", product(row.shape), base.dtype)  # type: ignore[arg-type]
+    for path in config["tied_saves"]:
+        weight = base.modules[path].weight
+        if weight is not None:
+            found.append((path, 0))
+            book.put(f"copy:{weight.name}", product(weight.shape), base.dtype)  # type: ignore[arg-type]
+    return tuple(found)
+
+
+def _distinct(rows: list[Row]) -> list[Row]:
+    """Return the parameters of a copied module, those tied with each other once."""
+    owners: dict[str, Row] = {}
+    for row in rows:
+        if row.role != "buffer":
+            owners.setdefault(_owner(row), row)
+    return list(owners.values())
+
+
+def _refuse_copy(path: str, module: Module, base: Base, adapted_paths: Collection[str]) -> None:
+    if path in adapted_paths or any(name.startswith(f"{path}.") for name in adapted_paths):
+        raise UsageError(f"modules_to_save: {path} is adapted too; the library refuses or copies the adapter with it")
+    if module.kind == "container" and any(f"{path}.{index}" in base.modules for index in range(2)):
+        raise UsageError(f"modules_to_save: {path} is a list of modules, which cannot be saved whole")
+
+
+def _save_embeddings(base: Base, config: Mapping[str, Any], adapted_paths: Collection[str], resized: bool, book: _Book) -> None:
+    """Save the tables of embeddings that are targets by name, or were resized."""
+    targets = config["target_modules"]
+    if isinstance(targets, str):
+        whole = matching.pattern(targets, "target_modules")
+        names = [path for path in base.modules if path.rpartition(".")[2] in EMBEDDINGS]
+        targeted = any(whole.fullmatch(path) for path in names)
+    else:
+        targeted = any(name in (targets or ()) for name in EMBEDDINGS)
+    sparse = config["peft_type"] == "TRAINABLE_TOKENS" or config.get("trainable_token_indices") is not None
+    if not resized and (not targeted or sparse):
+        return
+    for path in (base.input_embedding, base.output_embedding):
+        if path is None or (targeted and path not in adapted_paths):
+            continue
+        for row in base.within(path):
+            book.put(f"base:{row.name}", product(row.shape), base.dtype)  # type: ignore[arg-type]

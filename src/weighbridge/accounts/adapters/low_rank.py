@@ -1,0 +1,159 @@
+"""Methods that put two thin matrices, or a decomposition, beside a layer: LoRA's relatives.
+
+Source: huggingface/peft 0.21.2, tuners/{adalora,hira,delora,gralora,poly,deft,peanut,glora,osf,psoft,supertuning}/layer.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from weighbridge.accounts.adapters.lora import rank
+from weighbridge.accounts.adapters.matching import pattern
+from weighbridge.accounts.adapters.sites import Added, Site
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import ConfigError, UsageError
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    Config = Mapping[str, Any]
+
+
+def adalora(site: Site, config: Config) -> Iterator[Added]:
+    """Yield P ``[init_r, inputs]``, the singular values and Q; the rank that is left is a parameter too, but neither trained nor saved."""
+    r, path = rank({**config, "rank_pattern": None}, site.path, "init_r"), site.path
+    yield Added(f"{path}.lora_A", (r, site.inputs * site.kernel))
+    yield Added(f"{path}.lora_E", (r, 1))
+    yield Added(f"{path}.lora_B", (site.outputs, r))
+    yield Added(f"{path}.ranknum", (1,), trainable=False, saved=False)
+
+
+def hira(site: Site, config: Config) -> Iterator[Added]:
+    """Yield A ``[r, inputs]`` and B ``[outputs, r]``, whose product is taken element by element with the weight."""
+    r = rank(config, site.path)
+    if site.kind == "embedding":
+        yield Added(f"{site.path}.hira_embedding_A", (r, site.inputs))
+        yield Added(f"{site.path}.hira_embedding_B", (site.outputs, r))
+        return
+    narrow = site.shape[2:] if site.kind == "convolution" else ()
+    yield Added(f"{site.path}.hira_A", (r, site.inputs, *narrow))
+    yield Added(f"{site.path}.hira_B", (site.outputs, r, *(1 for _ in narrow)))
+
+
+def delora(site: Site, config: Config) -> Iterator[Added]:
+    """Yield A, B and one strength; the norms of the weight's columns are saved with them."""
+    r = rank(config, site.path)
+    yield Added(f"{site.path}.delora_A", (r, site.inputs))
+    yield Added(f"{site.path}.delora_B", (site.outputs, r))
+    yield Added(f"{site.path}.delora_lambda", (1,))
+    yield Added(f"{site.path}.delora_w_norm", (site.inputs,), trainable=False, parameter=False)
+
+
+def gralora(site: Site, config: Config) -> Iterator[Added]:
+    """Yield *k* small LoRAs, each over a k-th of inputs and outputs, and where asked for one over all of them."""
+    r, blocks, hybrid = rank(config, site.path), config["gralora_k"], config["hybrid_r"]
+    for name, size in (("inputs", site.inputs), ("outputs", site.outputs)):
+        if size % blocks:
+            raise UsageError(f"{site.path}: {size} {name} cannot be cut into gralora_k = {blocks} blocks")
+    yield Added(f"{site.path}.gralora_A", (blocks, site.inputs // blocks, r))
+    yield Added(f"{site.path}.gralora_B", (blocks, r, site.outputs // blocks))
+    if hybrid:
+        yield Added(f"{site.path}.gralora_A_general.weight", (hybrid, site.inputs))
+        yield Added(f"{site.path}.gralora_B_general.weight", (site.outputs, hybrid))
+
+
+def poly(site: Site, config: Config) -> Iterator[Added]:
+    """Yield an inventory of LoRAs, one for each skill and split, and each task's choice among them."""
+    r, splits, skills = rank(config, site.path), config["n_splits"], config["n_skills"]
+    yield Added(f"{site.path}.poly_lora_A", (splits, skills, site.inputs // splits, r))
+    yield Added(f"{site.path}.poly_lora_B", (splits, skills, r, site.outputs // splits))
+    yield Added(f"{site.path}.poly_router.module_logits", (config["n_tasks"], splits * skills))
+
+
+def deft(site: Site, config: Config) -> Iterator[Added]:
+    """Yield the projection ``[outputs, r]`` and, unless *para*, what is put in its place."""
+    r = min(rank(config, site.path), site.outputs)
+    yield Added(f"{site.path}.deft_P", (site.outputs, r))
+    if not config["para"]:
+        yield Added(f"{site.path}.deft_R", (r, site.inputs))
+
+
+def peanut(site: Site, config: Config) -> Iterator[Added]:
+    """Yield a small network over the weight: down, *depth* layers twice, up."""
+    r, depth = rank(config, site.path), config["depth"]
+    yield Added(f"{site.path}.peanut_A.weight", (r, site.outputs))
+    for half in ("encoders", "decoders"):
+        for index in range(depth):
+            yield Added(f"{site.path}.peanut_{half}.{index}.weight", (r, r))
+    yield Added(f"{site.path}.peanut_B.weight", (site.outputs, r))
+
+
+def glora(site: Site, config: Config) -> Iterator[Added]:
+    """Yield five paths, A to E; an empty one is saved as zeros."""
+    r, path = rank(config, site.path), site.path
+    for letter in "AB":
+        yield from _glora_path(f"{path}.glora_{letter}", config["config_A_B"], (site.outputs, site.inputs), r, (site.outputs, 1))
+    third = config["config_C"] if site.biased else "none"
+    yield from _glora_path(f"{path}.glora_C", "none" if third == "constant" else third, (site.inputs, 1), r, (site.inputs, 1))
+    for letter in "DE":
+        last = config["config_D_E"] if site.biased else "none"
+        yield from _glora_path(f"{path}.glora_{letter}", "none" if last == "lora" else last, (site.outputs,), r, (site.outputs,))
+
+
+def _glora_path(name: str, kind: str, shape: tuple[int, ...], r: int, vector: tuple[int, ...]) -> Iterator[Added]:
+    if kind == "lora":
+        yield Added(f"{name}.Xd", (shape[0], r))
+        yield Added(f"{name}.Xu", (r, shape[1]))
+    elif kind == "vector":
+        yield Added(f"{name}.X", vector)
+    elif kind == "constant":
+        yield Added(f"{name}.X", (1,))
+    else:
+        yield Added(f"{name}.zeros", shape, trainable=False, parameter=False)
+
+
+def osf(site: Site, config: Config) -> Iterator[Added]:
+    """Yield the part of the weight's singular value decomposition that is left to learn."""
+    least = min(site.shape)
+    asked = config.get("effective_rank")
+    for key, value in (config.get("rank_pattern") or {}).items():
+        if pattern(key, "rank_pattern").search(site.path):
+            asked = value
+            break
+    kept = max(
+        min(least, least // 2 if asked is None else int(least * asked) if isinstance(asked, float) and 0 < asked <= 1 else int(asked)), 0
+    )
+    if least - kept < 1:
+        raise UsageError(f"{site.path}: effective_rank {asked} leaves nothing to learn")
+    low = least - kept
+    yield Added(f"{site.path}.osf_svd_params.U_low", (site.shape[0], low))
+    yield Added(f"{site.path}.osf_svd_params.S_low", (low,))
+    yield Added(f"{site.path}.osf_svd_params.V_low", (low, site.shape[1]))
+
+
+def psoft(site: Site, config: Config) -> Iterator[Added]:
+    """Yield one rotation of *r* principal directions, and a scale on both of its sides."""
+    r = rank({**config, "rank_pattern": None}, site.path)
+    if r > min(site.inputs, site.outputs):
+        raise UsageError(f"{site.path}: r = {r} is more than its {min(site.inputs, site.outputs)} directions")
+    yield Added(f"{site.path}.psoft_R.weight", (r * (r - 1) // 2,) if config["psoft_orth"] else (r, r))
+    for switch, name in (("psoft_mag_b", "vector_b"), ("psoft_mag_a", "vector_a")):
+        if config[switch]:
+            yield Added(f"{site.path}.psoft_R.{name}", (r,))
+
+
+def supertuning(site: Site, config: Config) -> Iterator[Added]:
+    """Yield the chosen share of a weight's elements, where they stand, and a LoRA beside them where asked for."""
+    elements = site.inputs * site.outputs
+    sparsity = config["sparsity"]
+    if not isinstance(sparsity, (int, float)):
+        raise ConfigError("expected a share between 0 and 1", key="sparsity", value=sparsity)
+    chosen = int(elements * (1 - sparsity))
+    if chosen < 1:
+        raise UsageError(f"{site.path}: sparsity {sparsity} leaves none of its {elements:,} elements")
+    saved = bool(config["save_precomputed_indices"])
+    yield Added(f"{site.path}.supertuning_values", (chosen,), dtype="float32")
+    yield Added(f"{site.path}.supertuning_indices", (chosen,), trainable=False, parameter=False, saved=saved, dtype="int32")
+    if config.get("r") is not None:
+        yield Added(f"{site.path}.supertuning_lora_A.weight", (config["r"], site.inputs), dtype="float32")
+        yield Added(f"{site.path}.supertuning_lora_B.weight", (site.outputs, config["r"]), dtype="float32")

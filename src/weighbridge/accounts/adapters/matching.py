@@ -1,0 +1,149 @@
+"""Which modules an adapter adapts: lists, regular expressions, exclusions, layers, ``all-linear``.
+
+Source: huggingface/peft 0.21.2, tuners/tuners_utils.py (check_target_module_exists, _maybe_include_all_linear_layers,
+_find_minimal_target_modules) and utils/other.py (get_pattern_key)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
+
+from weighbridge.accounts.adapters.base import Base
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import ConfigError
+
+if TYPE_CHECKING:
+    from typing import Any
+
+ALL_LINEAR = "all-linear"
+MANY_TARGETS = 20
+"""From this many targets on, the library looks for the fewest suffixes that name the same modules."""
+
+CLASSIFIERS = ("score", "classifier")
+"""Heads of sequence classifiers, which ``all-linear`` leaves out."""
+
+LONGEST_PATTERN = 1_000
+_QUANTIFIED_GROUP = re.compile(r"\)[*+{].*\)[*+{]")
+
+
+def pattern(text: object, key: str) -> re.Pattern[str]:
+    """Compile a pattern of an adapter's config; *key* says where it stands.
+
+    Raises:
+        ConfigError: It is no regular expression.
+    """
+    if not isinstance(text, str) or len(text) > LONGEST_PATTERN:
+        raise ConfigError("expected a regular expression of at most 1,000 characters", key=key, value=text)
+    try:
+        return re.compile(text)
+    except re.error as error:
+        raise ConfigError(f"is no regular expression ({error})", key=key, value=text) from None
+
+
+def ends_with(name: str, targets: Collection[str]) -> bool:
+    """Tell whether *name* is one of *targets*, or ends with a dot and one of them.
+
+    >>> ends_with("layers.0.q_proj", {"q_proj"}), ends_with("layers.0.xq_proj", {"q_proj"})
+    (True, False)
+    """
+    if name in targets:
+        return True
+    start = name.find(".") + 1
+    while start:
+        if name[start:] in targets:
+            return True
+        start = name.find(".", start) + 1
+    return False
+
+
+def selector(config: Mapping[str, Any], targets: str | Collection[str] | None) -> Callable[[str], bool]:
+    """Return the test of whether a module is adapted, for the resolved *targets* of *config*."""
+    excluded, saved = config.get("exclude_modules"), config.get("modules_to_save") or ()
+    out = pattern(excluded, "exclude_modules").fullmatch if isinstance(excluded, str) and excluded else None
+    kept = [pattern(rf"(^|.*\.){name}($|\..*)", "modules_to_save") for name in saved]
+    whole = pattern(targets, "target_modules").fullmatch if isinstance(targets, str) else None
+    layers = _layer_test(config)
+
+    def selected(name: str) -> bool:
+        if out is not None and out(name):
+            return False
+        if out is None and excluded and ends_with(name, excluded):
+            return False
+        if any(entry.match(name) for entry in kept):
+            return False
+        if targets is None:
+            return False
+        if whole is not None:
+            return whole(name) is not None
+        if name in targets:
+            return True
+        return ends_with(name, targets) and (layers is None or layers(name))
+
+    return selected
+
+
+def _layer_test(config: Mapping[str, Any]) -> Callable[[str], bool] | None:
+    """Return the test of ``layers_to_transform``, or None where every layer is."""
+    layers, names = config.get("layers_to_transform"), config.get("layers_pattern")
+    if layers is None or layers == []:
+        return None
+    wanted = {layers} if isinstance(layers, int) else set(layers)
+    if not names:
+        patterns = [re.compile(r".*?\.[^.]*\.(?P<idx>\d+)\.")]
+    else:
+        patterns = [
+            pattern(rf"(?:^|.*?\.){name}\.(?P<idx>\d+)\.", "layers_pattern") for name in ([names] if isinstance(names, str) else names)
+        ]
+
+    def inside(name: str) -> bool:
+        found = next((match for match in (entry.match(name) for entry in patterns) if match), None)
+        return found is not None and int(found["idx"]) in wanted
+
+    return inside
+
+
+def all_linear(base: Base, config: Mapping[str, Any]) -> set[str]:
+    """Return every linear layer but the output embedding, or a sequence classifier's head."""
+    linear = {module.path for module in base.modules.values() if module.kind in ("linear", "conv1d")}
+    if base.output_embedding is not None:
+        return linear - {base.output_embedding}
+    if config.get("task_type") == "SEQ_CLS":
+        head = next((name for name in CLASSIFIERS if name in base.modules), None)
+        return linear - {head} if head else linear
+    return linear
+
+
+def fewest_suffixes(targets: Collection[str], names: Iterable[str]) -> set[str]:
+    """Return the fewest suffixes that name the *targets* and no other of the *names*.
+
+    >>> sorted(fewest_suffixes({"a.0.q", "a.1.q"}, ["a", "a.0", "a.1", "a.0.k"]))
+    ['q']
+    """
+    others = {suffix for name in names if not ends_with(name, targets) for suffix in _suffixes(name)}
+    required: set[str] = set()
+    for name, suffixes in sorted({name: _suffixes(name) for name in targets}.items(), key=lambda entry: entry[1]):
+        for suffix in suffixes:
+            if suffix in required or suffix in others:
+                continue
+            if not any(name.endswith("." + other) for other in required):
+                required.add(suffix)
+                break
+    return required or set(targets)
+
+
+def _suffixes(name: str) -> list[str]:
+    pieces = name.split(".")
+    return [".".join(pieces[start:]) for start in range(len(pieces))][::-1]
+
+
+def by_pattern(patterns: Mapping[str, Any] | None, name: str, default: Any) -> Any:
+    """Return the value of the first pattern that *name* matches, else *default*.
+
+    >>> by_pattern({"q_proj": 16}, "layers.0.q_proj", 8)
+    16
+    """
+    for key, value in (patterns or {}).items():
+        if pattern(rf"(.*\.)?({key})$", "rank_pattern").match(name):
+            return value
+    return default

@@ -1,0 +1,75 @@
+"""The modules of a base model, as an adapter library sees them: every name of ``named_modules``, its kind and its own tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from weighbridge.core._namedtuple import NamedTuple
+from weighbridge.core.tree import Part, Row, flatten, indices, numbered
+
+
+class Module(NamedTuple):
+    """One module of the base model.
+
+    Attributes:
+        path: Its dotted name.
+        kind: The kind of its part in the tree, or ``container`` for a level that only names others.
+        tensors: Its own tensors (not those of modules inside it).
+    """
+
+    path: str
+    kind: str
+    tensors: tuple[Row, ...]
+
+    @property
+    def weight(self) -> Row | None:
+        """Its weight, if it has one of that name."""
+        return next((row for row in self.tensors if row.name.rpartition(".")[2] == "weight"), None)
+
+    @property
+    def bias(self) -> Row | None:
+        """Its bias, if it has one of that name."""
+        return next((row for row in self.tensors if row.name.rpartition(".")[2] == "bias"), None)
+
+
+def modules(tree: Part) -> dict[str, Module]:
+    """List the modules of *tree* by name, in the order of ``named_modules``, repeats unrolled.
+
+    >>> from weighbridge.core.parts import linear
+    >>> list(modules(Part("", (Part("layer", (linear("dense", 2, 2),), repeat=2),))))
+    ['layer', 'layer.0', 'layer.0.dense', 'layer.1', 'layer.1.dense']
+    """
+    kinds = dict(_kinds(tree, ""))
+    own: dict[str, list[Row]] = {}
+    for row in flatten(tree):
+        path, _, _ = row.name.rpartition(".")
+        _name_levels(path, own)
+        own[path].append(row)
+    for path in kinds:
+        _name_levels(path, own)
+    own.pop("", None)
+    return {path: Module(path, kinds.get(path, "container"), tuple(rows)) for path, rows in own.items()}
+
+
+def _name_levels(path: str, own: dict[str, list[Row]]) -> None:
+    if path in own:
+        return
+    if "." in path:
+        _name_levels(path.rpartition(".")[0], own)
+    own[path] = []
+
+
+def _kinds(part: Part, prefix: str) -> Iterator[tuple[str, str]]:
+    for child in part.children:
+        if not isinstance(child, Part):
+            continue
+        if child.repeat is None:
+            path = prefix + child.name
+            if child.name:
+                yield path, child.kind
+            yield from _kinds(child, f"{path}." if child.name else prefix)
+            continue
+        for index in indices(child):
+            path = prefix + numbered(child.name, index)
+            yield path, child.kind
+            yield from _kinds(child, f"{path}.")

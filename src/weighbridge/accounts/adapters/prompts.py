@@ -1,0 +1,198 @@
+"""Prompts that are learned: virtual tokens in front of the input, or of every layer's keys and values.
+
+Source: huggingface/peft 0.21.2, tuners/{prompt_tuning,p_tuning,prefix_tuning,multitask_prompt_tuning,cpt,cartridge,
+adaption_prompt}/model.py and layer.py, utils/other.py (_prepare_prompt_learning_config)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from weighbridge.accounts.adapters.base import Base
+from weighbridge.accounts.adapters.sites import Added
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
+from weighbridge.core.errors import ConfigError, UsageError
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    Config = Mapping[str, Any]
+
+
+class Prompt(NamedTuple):
+    """One method of learning a prompt.
+
+    Attributes:
+        add: What is trained, and what is saved of it.
+        given: Its defaults, where a config leaves a field out.
+        formula: What it adds.
+    """
+
+    add: Callable[[Config], Iterator[Added]]
+    given: Mapping[str, Any]
+    formula: str
+
+
+WIDTHS = ("hidden_size", "n_embd", "d_model")
+HEADS = ("num_attention_heads", "n_head", "num_heads", "encoder_attention_heads")
+LAYERS = ("num_hidden_layers", "num_layers", "n_layer", "encoder_layers", "n_layers")
+
+
+def prepared(base: Base, config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a prompt's config with what it takes from the base's.
+
+    Raises:
+        ConfigError: Neither says it.
+    """
+    tokens = config.get("num_virtual_tokens")
+    if config["peft_type"] == "CPT":
+        tokens = len(config.get("cpt_token_ids") or [0])
+    if type(tokens) is not int or tokens < 1:
+        raise ConfigError("expected a whole number from 1 up", key="num_virtual_tokens", value=tokens)
+    nested = base.config.get("text_config")
+    facts = nested if isinstance(nested, Mapping) else base.config
+    found = {
+        **config,
+        "num_virtual_tokens": tokens,
+        "num_layers": config.get("num_layers") or _fact(facts, LAYERS, "num_layers"),
+        "token_dim": config.get("token_dim") or _fact(facts, WIDTHS, "token_dim"),
+        "num_attention_heads": config.get("num_attention_heads") or _fact(facts, HEADS, "num_attention_heads"),
+    }
+    if found["peft_type"] in ("PREFIX_TUNING", "CARTRIDGE"):
+        found["token_dim"] = _kept_width(facts, found)
+    found["encoder_hidden_size"] = config.get("encoder_hidden_size") or found["token_dim"]
+    submodules = config.get("num_transformer_submodules")
+    if found["peft_type"] == "CPT":
+        submodules = 1
+    found["submodules"] = submodules or (2 if config.get("task_type") == "SEQ_2_SEQ_LM" else 1)
+    return found
+
+
+def _kept_width(facts: Config, found: Mapping[str, Any]) -> int:
+    """Return the width of a layer's keys, which are those of the key-value heads where the config tells them."""
+    kept = facts.get("num_key_value_heads")
+    if "num_key_value_heads" not in facts or type(kept) is not int:
+        return found["token_dim"]  # type: ignore[no-any-return]
+    if facts.get("global_head_dim") is not None:
+        return facts["global_head_dim"] * (facts.get("num_global_key_value_heads") or kept)  # type: ignore[no-any-return]
+    head = facts.get("head_dim") or found["token_dim"] // found["num_attention_heads"]
+    return head * kept  # type: ignore[no-any-return]
+
+
+def _fact(facts: Config, names: tuple[str, ...], key: str) -> int:
+    value = next((facts[name] for name in names if type(facts.get(name)) is int), None)
+    if value is None:
+        raise ConfigError("is needed: the base model's config does not tell it", key=key, value=None)
+    return value
+
+
+def _tokens(config: Config) -> int:
+    return config["num_virtual_tokens"] * config["submodules"]  # type: ignore[no-any-return]
+
+
+def prompt_tuning(config: Config) -> Iterator[Added]:
+    """Yield one embedding for each virtual token."""
+    yield Added("prompt_embeddings", (_tokens(config), config["token_dim"]))
+
+
+def multitask(config: Config) -> Iterator[Added]:
+    """Yield the shared prompt, and a low-rank factor of it for each task."""
+    tasks, ranks = config["num_tasks"], config["num_ranks"]
+    yield from prompt_tuning(config)
+    yield Added("prefix_task_cols", (tasks, _tokens(config), ranks))
+    yield Added("prefix_task_rows", (tasks, ranks, config["token_dim"]))
+
+
+def p_tuning(config: Config) -> Iterator[Added]:
+    """Yield the embeddings and the network they pass through, of which only its output is saved."""
+    width, inner = config["token_dim"], config["encoder_hidden_size"]
+    way = str(config["encoder_reparameterization_type"]).rpartition(".")[2].upper()
+    yield Added("embedding.weight", (_tokens(config), width), saved=False)
+    if way == "LSTM":
+        sides = (("", width), *(("", 2 * inner) for _ in range(config["encoder_num_layers"] - 1)))
+        for index, (_, inputs) in enumerate(sides):
+            for direction in ("", "_reverse"):
+                yield Added(f"lstm_head.weight_ih_l{index}{direction}", (4 * inner, inputs), saved=False)
+                yield Added(f"lstm_head.weight_hh_l{index}{direction}", (4 * inner, inner), saved=False)
+                for bias in ("ih", "hh"):
+                    yield Added(f"lstm_head.bias_{bias}_l{index}{direction}", (4 * inner,), saved=False)
+        layers = ((2 * inner, 2 * inner), (width, 2 * inner))
+    elif way == "MLP":
+        layers = ((inner, width), (inner, inner), (width, inner))
+    else:
+        raise ConfigError("expected MLP or LSTM", key="encoder_reparameterization_type", value=way)
+    for index, shape in enumerate(layers):
+        yield Added(f"mlp_head.{2 * index}.weight", shape, saved=False)
+        yield Added(f"mlp_head.{2 * index}.bias", shape[:1], saved=False)
+    yield Added("prompt_embeddings", (_tokens(config), width), trainable=False, parameter=False)
+
+
+def prefix_tuning(config: Config) -> Iterator[Added]:
+    """Yield keys and values for every layer, or a small network that makes them, of which only its output is saved."""
+    tokens, width, inner = config["num_virtual_tokens"], config["token_dim"], config["encoder_hidden_size"]
+    kept = 2 * config["num_layers"] * width
+    if not config["prefix_projection"]:
+        yield Added("prompt_embeddings", (tokens, kept))
+        return
+    yield Added("embedding.weight", (tokens, width), saved=False)
+    for index, shape in ((0, (inner, width)), (2, (kept, inner))):
+        yield Added(f"transform.{index}.weight", shape, saved=False)
+        yield Added(f"transform.{index}.bias", shape[:1], saved=False)
+    yield Added("prompt_embeddings", (tokens, kept), trainable=False, parameter=False)
+
+
+def cpt(config: Config) -> Iterator[Added]:
+    """Yield the context's embeddings, which are frozen, and what is learned to be added to them."""
+    shape = (config["num_virtual_tokens"], config["token_dim"])
+    yield Added("embedding.weight", shape, trainable=False, saved=False)
+    yield Added("delta_embedding.weight", shape, saved=False)
+    yield Added("prompt_embeddings", shape, trainable=False, parameter=False)
+
+
+def cartridge(config: Config) -> Iterator[Added]:
+    """Yield keys and values for every layer, the first tokens of them frozen."""
+    tokens, frozen = config["num_virtual_tokens"], config["num_frozen_tokens"]
+    if not 0 <= frozen <= tokens:
+        raise ConfigError(f"expected from 0 to the {tokens} virtual tokens", key="num_frozen_tokens", value=frozen)
+    kept = 2 * config["num_layers"] * config["token_dim"]
+    if frozen:
+        yield Added("frozen_embedding", (frozen, kept), trainable=False)
+    yield Added("trainable_embedding", (tokens - frozen, kept))
+
+
+PROMPTS: dict[str, Prompt] = {
+    "CARTRIDGE": Prompt(cartridge, {"num_frozen_tokens": 1}, "2*layers*width*tokens"),
+    "CPT": Prompt(cpt, {}, "tokens*width"),
+    "MULTITASK_PROMPT_TUNING": Prompt(multitask, {"num_ranks": 1, "num_tasks": 1}, "tokens*width + tasks*ranks*(tokens + width)"),
+    "PREFIX_TUNING": Prompt(prefix_tuning, {"prefix_projection": False}, "2*layers*width*tokens"),
+    "PROMPT_TUNING": Prompt(prompt_tuning, {}, "tokens*width"),
+    "P_TUNING": Prompt(
+        p_tuning, {"encoder_reparameterization_type": "MLP", "encoder_num_layers": 2}, "tokens*width, and the network before it"
+    ),
+}
+"""By ``peft_type``."""
+
+ATTENTIONS = {"llama": "self_attn", "mistral": "self_attn", "gpt2": "attn"}
+"""The attention module that an adaption prompt goes into, by model type."""
+
+
+def adaption_prompts(base: Base, config: Config) -> Iterator[Added]:
+    """Yield the prompt and the gate of each of the last layers' attentions.
+
+    Raises:
+        UsageError: A type that the library does not adapt so, or more layers than there are.
+    """
+    if base.model_type not in ATTENTIONS:
+        raise UsageError(f"adaption prompts are for {', '.join(ATTENTIONS)}, not for {base.model_type or 'this model'}")
+    name = config.get("target_modules") or ATTENTIONS[base.model_type]
+    layers, length = config.get("adapter_layers"), config.get("adapter_len")
+    for key, value in (("adapter_layers", layers), ("adapter_len", length)):
+        if type(value) is not int or value < 1:
+            raise ConfigError("expected a whole number from 1 up", key=key, value=value)
+    found = [path for path in base.modules if path.endswith(f".{name}")]
+    if len(found) < layers:  # type: ignore[operator]
+        raise UsageError(f"adapter_layers: {layers} asked for, and the model has {len(found)} modules named {name}")
+    width = _fact(base.config, WIDTHS, "hidden_size")
+    for path in found[-layers:]:  # type: ignore[operator]
+        yield Added(f"{path}.adaption_prompt", (1, length, width))  # type: ignore[arg-type]
+        yield Added(f"{path}.adaption_gate", (1,))

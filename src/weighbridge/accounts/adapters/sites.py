@@ -1,0 +1,111 @@
+"""One adapted module: what it is, and how wide it is on both sides.
+
+Source: huggingface/peft 0.21.2, tuners/tuners_utils.py (_get_in_out_features)
+"""
+
+from __future__ import annotations
+
+import re
+
+from weighbridge.accounts.adapters.base import Base
+from weighbridge.accounts.adapters.modules import Module
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
+from weighbridge.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from weighbridge.core.tree import Row
+
+
+GROUPED = frozenset(("squeezebert", "regnet", "mgp-str", "zaya", "encodec", "mimi", "musicgen", "musicgen_melody", "dac", "clvp"))
+UNTOLD = re.compile(r"pos_conv_embed|upsampl|upscale|fpn\d|resize|compress_vit|encoder_conv|hifi_gan|vocoder|seanet")
+"""Types and modules whose convolutions are in groups or transposed, which a tree does not say."""
+
+
+class Site(NamedTuple):
+    """A module that is adapted.
+
+    Attributes:
+        path: Its name, or that of a parameter.
+        kind: ``linear``, ``conv1d`` (a linear layer stored as ``[inputs, outputs]``), ``embedding``, ``convolution``,
+            ``multihead_attention``, ``norm``, ``parameter`` or ``other``.
+        inputs, outputs: Its features; of a table its rows and its width.
+        shape: Of its weight.
+        biased: Whether it has a bias.
+        module: The module itself.
+    """
+
+    path: str
+    kind: str
+    inputs: int
+    outputs: int
+    shape: tuple[int, ...]
+    biased: bool
+    module: Module
+
+    @property
+    def kernel(self) -> int:
+        """Elements of a convolution's kernel, 1 for anything else."""
+        size = 1
+        for side in self.shape[2:] if self.kind == "convolution" else ():
+            size *= side
+        return size
+
+
+class Added(NamedTuple):
+    """A tensor that an adapter brings along.
+
+    Attributes:
+        name: Its name.
+        shape: Its sizes.
+        trainable: Whether it is trained.
+        parameter: Whether it is a parameter; a buffer is not counted in any total.
+        saved: Whether it is saved with the adapter.
+        dtype: Its element type, where it is not the adapter's own.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    trainable: bool = True
+    parameter: bool = True
+    saved: bool = True
+    dtype: str | None = None
+
+    @property
+    def count(self) -> int:
+        """Its elements."""
+        total = 1
+        for size in self.shape:
+            total *= size
+        return total
+
+
+def site(base: Base, module: Module) -> Site:
+    """Look at a module that is to be adapted.
+
+    Raises:
+        UsageError: The tree does not tell what it is.
+    """
+    own = {row.name.rpartition(".")[2]: row for row in module.tensors}
+    biased = "bias" in own
+    if "in_proj_weight" in own:
+        shape = _ints(own["in_proj_weight"])
+        return Site(module.path, "multihead_attention", shape[1], shape[0], shape, "in_proj_bias" in own, module)
+    weight = own.get("weight")
+    if weight is None:
+        return Site(module.path, "other", 0, 0, (), biased, module)
+    shape = _ints(weight)
+    if module.kind in ("linear", "conv1d") and len(shape) == 2:
+        inputs, outputs = shape if module.kind == "conv1d" else shape[::-1]
+        return Site(module.path, module.kind, inputs, outputs, shape, biased, module)
+    if module.kind == "embedding" and len(shape) == 2:
+        return Site(module.path, "embedding", *shape, shape, biased, module)
+    if module.kind == "convolution" and len(shape) in (3, 4, 5):
+        if (shape[1] == 1 and shape[0] > 1) or base.model_type in GROUPED or UNTOLD.search(module.path):
+            raise UsageError(f"{module.path}: a convolution of shape {list(shape)} may be transposed, or in groups; its kind is not told")
+        return Site(module.path, "convolution", shape[1], shape[0], shape, biased, module)
+    return Site(module.path, "norm" if "norm" in module.kind else "other", 0, 0, shape, biased, module)
+
+
+def _ints(row: Row) -> tuple[int, ...]:
+    assert all(isinstance(size, int) for size in row.shape)
+    return row.shape  # type: ignore[return-value]

@@ -1,0 +1,107 @@
+"""From what a user names as an adapter to its config: a file, a directory, a mapping, or a line such as ``lora:r=8``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from weighbridge.accounts.adapters.account import BYTES, REFUSED, Adapted, adapted
+from weighbridge.accounts.adapters.base import base
+from weighbridge.accounts.adapters.methods import METHODS
+from weighbridge.accounts.adapters.prompts import PROMPTS
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import ReadError, SourceError, UsageError
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from weighbridge.value import ModelValue
+
+CONFIG = "adapter_config.json"
+LARGEST = 1 << 24
+"""Bytes of an adapter's config that are read."""
+
+LISTS = frozenset(("modules_to_save", "target_parameters", "feedforward_modules", "exclude_modules", "target_modules"))
+"""Fields whose value on the command line is a list of names, joined by plus signs."""
+
+
+def adapters_of(model: ModelValue, adapter: object, *, dtype: str = "float32", autocast: bool = True, resized: bool = False) -> Adapted:
+    """Count a model with an adapter, given in any form."""
+    if dtype not in BYTES:
+        raise UsageError(f"dtype: expected one of {', '.join(BYTES)}, found {dtype!r}")
+    facts = _facts(model)
+    return adapted(base(model.tree, model.model_type or "", facts, dtype), adapter_config(adapter), autocast=autocast, resized=resized)
+
+
+def _facts(model: ModelValue) -> dict[str, Any]:
+    """Return what the model's config says, under the library's names, defaults put in."""
+    if model.description is None:
+        return {}
+    facts: dict[str, Any] = {}
+    sizes = vars(model.description.sizes)
+    for field in model.description.family.fields:
+        if field.key and field.word in sizes and "." not in field.key:
+            facts[field.key] = sizes[field.word]
+    return {**facts, **{key: value for key, value in model.description.raw.items() if value is not None}}
+
+
+def adapter_config(adapter: object) -> dict[str, Any]:
+    """Return the config of an adapter.
+
+    Raises:
+        SourceError: Nothing of that name.
+        ReadError: A file that holds no JSON object.
+        UsageError: A line that names no method.
+
+    >>> adapter_config("lora:r=16,target_modules=q_proj+v_proj,use_dora=true")
+    {'peft_type': 'LORA', 'r': 16, 'target_modules': ['q_proj', 'v_proj'], 'use_dora': True}
+    """
+    if isinstance(adapter, Mapping):
+        return dict(adapter)
+    if not isinstance(adapter, str) and not hasattr(adapter, "__fspath__"):
+        raise UsageError(f"cannot read an adapter from a {type(adapter).__name__}; expected a path, a mapping or text such as lora:r=8")
+    import os
+
+    text = os.fspath(adapter)  # type: ignore[call-overload]
+    name, separator, fields = text.partition(":")
+    method = name.upper().replace("-", "_")
+    if method in (*METHODS, *PROMPTS, *REFUSED, "ADAPTION_PROMPT") and not os.path.exists(text):
+        return {"peft_type": method, **(_line(fields) if separator else {})}
+    path = os.path.join(text, CONFIG) if os.path.isdir(text) else text
+    if not os.path.isfile(path):
+        known = ", ".join(name.lower() for name in sorted((*METHODS, *PROMPTS, "ADAPTION_PROMPT")))
+        raise SourceError(
+            f"{text}: no such adapter; expected an {CONFIG}, a directory with one, or a method such as lora:r=8 (known: {known})"
+        )
+    return _read(path)
+
+
+def _read(path: str) -> dict[str, Any]:
+    import json
+
+    try:
+        with open(path, "rb") as file:
+            content = json.loads(file.read(LARGEST))
+    except (OSError, ValueError, RecursionError) as error:
+        raise ReadError(f"no JSON ({error})", path=path) from None
+    if not isinstance(content, dict):
+        raise ReadError("expected a JSON object", path=path)
+    return content
+
+
+def _line(fields: str) -> dict[str, Any]:
+    """Read ``key=value`` pairs between commas; a plus sign joins the names of a list."""
+    import json
+
+    result: dict[str, Any] = {}
+    for pair in fields.split(",") if fields else ():
+        key, separator, value = pair.partition("=")
+        if not separator or not key:
+            raise UsageError(f"{pair!r}: expected key=value, such as r=8")
+        if key in LISTS and not any(sign in value for sign in "*(\\|[") and value != "all-linear":
+            result[key] = value.split("+")
+            continue
+        try:
+            result[key] = json.loads(value)
+        except ValueError:
+            result[key] = value
+    return result

@@ -1,0 +1,90 @@
+"""Trainable tokens: some rows of a table are trained, beside another adapter or alone.
+
+Source: huggingface/peft 0.21.2, utils/other.py (set_additional_trainable_modules, TrainableTokensWrapper),
+tuners/trainable_tokens/layer.py and model.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+
+from weighbridge.accounts.adapters.base import Base
+from weighbridge.accounts.adapters.sites import Added, Site, site
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import ConfigError, UsageError
+
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def trainable_rows(base: Base, config: Mapping[str, Any], adapted_paths: Collection[str]) -> Iterator[Added]:
+    """Yield the rows that ``trainable_token_indices`` trains beside another adapter.
+
+    Raises:
+        UsageError: A table that is not there, or is adapted or saved whole already.
+    """
+    stated = config.get("trainable_token_indices")
+    if stated is None:
+        return
+    wanted: dict[str, Any] = stated if isinstance(stated, dict) else {base.input_embedding or "embed_tokens": stated}
+    for name in wanted:
+        if name in config["modules_to_save"]:
+            raise UsageError(f"{name}: saved whole (modules_to_save), so rows of it cannot be trained apart")
+    tied = bool(base.config.get("tie_word_embeddings"))
+    skipped, mismatched = _skipped(base, config, wanted) if len(wanted) > 1 and tied else (set(), False)
+    wrapped: set[str] = set()
+    for name, rows in wanted.items():
+        if name not in skipped:
+            yield from _rows(base, name, rows, adapted_paths, wrapped)
+    follows = tied and base.input_embedding in wrapped and (config.get("ensure_weight_tying") or not mismatched)
+    for path in base.tied if follows else ():
+        if path in adapted_paths:
+            raise UsageError(f"{path}: tied to a table of which rows are trained, and adapted too; the library refuses that")
+
+
+def _skipped(base: Base, config: Mapping[str, Any], wanted: Mapping[str, Any]) -> tuple[set[str], bool]:
+    """Return the tables that follow the one they are tied to, and whether tied tables train different rows."""
+    assert base.input_embedding is not None
+    keys = [
+        name
+        for name in wanted
+        if base.input_embedding.endswith(name) or any(path.endswith(name) or name in path.split(".") for path in base.tied)
+    ]
+    mismatched = len(keys) > 1 and any(wanted[name] != wanted[keys[0]] for name in keys)
+    if mismatched and config.get("ensure_weight_tying"):
+        raise UsageError("trainable_token_indices: tied tables must train the same rows where ensure_weight_tying is on")
+    return (set(keys) & set(base.tied) if len(keys) > 1 and not mismatched else set()), mismatched
+
+
+def _rows(base: Base, name: str, rows: object, adapted_paths: Collection[str], wrapped: set[str]) -> Iterator[Added]:
+    count = _number(rows)
+    found = [path for path in base.modules if path.endswith(name)]
+    if not found:
+        raise UsageError(f"trainable_token_indices: no module {name}")
+    for path in found:
+        place = site(base, base.modules[path])
+        if path in adapted_paths or place.kind not in ("embedding", "linear"):
+            raise UsageError(f"{path}: rows of it cannot be trained apart, it is adapted already or no table")
+        wrapped.add(path)
+        yield Added(f"{path}.token_adapter.trainable_tokens_delta", (count, _width(place)))
+
+
+def _number(rows: object) -> int:
+    if not isinstance(rows, list) or not all(type(row) is int for row in rows):
+        raise ConfigError("expected a list of token numbers", key="trainable_token_indices", value=rows)
+    return len(rows)
+
+
+def tokens(sites: list[Site], config: Mapping[str, Any], base: Base) -> Iterator[Added]:
+    """Yield the trained rows of each table; what is tied to the input table follows it, and saves its rows once more."""
+    count, paths = _number(config.get("token_indices")), {place.path: place for place in sites}
+    tied = base.tied if base.config.get("tie_word_embeddings") and base.input_embedding in paths else ()
+    for place in sites:
+        if place.path not in tied:
+            yield Added(f"{place.path}.trainable_tokens_delta", (count, _width(place)))
+    for path in tied:
+        yield Added(f"{path}.trainable_tokens_delta", (count, _width(site(base, base.modules[path]))), parameter=False)
+
+
+def _width(place: Site) -> int:
+    return place.outputs if place.kind == "embedding" else place.inputs
