@@ -82,11 +82,14 @@ def main(arguments: list[str] | None = None) -> int:
     adapting.add_argument("methods", nargs="*", help="peft types, such as LORA; all if none is named")
     adapting.add_argument("--n", type=int, default=200, help="random cases")
     adapting.add_argument("--seed", default="adapters")
+    adapting.add_argument("--record", type=int, default=0, metavar="N", help="write N cases of each method for the ordinary tests")
     adapting.add_argument("--verbose", action="store_true", help="show what one side alone refuses")
     options = parser.parse_args(arguments)
     if options.command == "adapters":
         from truth import adapters
 
+        if options.record:
+            return adapters.record(options.record, options.seed)
         return adapters.compared([name.upper() for name in options.methods], options.n, options.seed, options.verbose)
     if options.command == "names":
         return saving.compared(options.types or LIVE, options.n, options.seed)

@@ -15,6 +15,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from importlib import import_module
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from truth import live
@@ -363,6 +364,37 @@ DRAWS: dict[str, Draw] = {
 }
 WITHOUT_TASK = frozenset(("CPT", "ADAPTION_PROMPT"))
 ALWAYS_TASK = frozenset(("CARTRIDGE", "MULTITASK_PROMPT_TUNING", "PREFIX_TUNING", "PROMPT_TUNING", "P_TUNING"))
+
+
+RECORD = Path(__file__).parents[1] / "tests" / "truth" / "adapters" / "cases.json"
+"""Cases that the ordinary tests hold us to, without the library."""
+
+
+def record(each: int, seed: str) -> int:
+    """Write *each* cases of every method that the library takes, and how they were made."""
+    kept: list[dict[str, Any]] = []
+    for method in DRAWS:
+        taken = 0
+        for case in cases([method], 12 * each, f"{seed} {method}"):
+            if taken == each:
+                break
+            try:
+                figures = theirs(case)
+            except live.RefusedError:
+                continue
+            taken += 1
+            kept.append({**case._asdict(), "figures": figures})
+    libraries = {**live.versions(), "peft": import_module("peft").__version__}
+    command = f"python -m truth adapters --record {each} --seed {seed}"
+    lines = ",\n".join(json.dumps(case) for case in kept)
+    RECORD.parent.mkdir(exist_ok=True)
+    RECORD.write_text(
+        f'{{"libraries": {json.dumps(libraries)}, "command": {json.dumps(command)},\n'
+        f'"figures": "trainable, total, saved, saved_bytes",\n"cases": [\n{lines}\n]}}\n',
+        "utf-8",
+    )
+    print(f"{len(kept)} cases of {len({case['adapter']['peft_type'] for case in kept})} methods: {RECORD}")
+    return 0
 
 
 def compared(methods: list[str], number: int, seed: str, verbose: bool = False) -> int:

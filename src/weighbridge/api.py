@@ -17,8 +17,8 @@ from weighbridge.value import ModelValue
 if TYPE_CHECKING:
     from typing import Any
 
-    from weighbridge.accounts.compare import Comparison
     from weighbridge.accounts.adapters.account import Adapted
+    from weighbridge.accounts.compare import Comparison
     from weighbridge.accounts.flops import Flops
     from weighbridge.auditing.claims import Audit
     from weighbridge.conventions.counts import Count

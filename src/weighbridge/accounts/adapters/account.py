@@ -6,7 +6,7 @@ utils/save_and_load.py (get_peft_model_state_dict), utils/other.py (ModulesToSav
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from weighbridge.accounts.adapters import defaults, matching, vectors
 from weighbridge.accounts.adapters.base import Base
@@ -327,13 +327,13 @@ def _summed(
             book.put(tensor.name, tensor.count, tensor.dtype or own)
     adapted_paths = {place.path for place, _ in given}
     trainable = sum(tensor.count for tensor in added if tensor.parameter and tensor.trainable)
-    total = sum(product(row.shape) for row in base.rows if row.role != "buffer" and row.tied_to is None)
+    total = _elements(row for row in base.rows if row.role != "buffer" and row.tied_to is None)
     total += sum(tensor.count for tensor in added if tensor.parameter)
     thawed = _biases(base, config, [place for place, _ in given], book)
     copies = _copies(base, config, adapted_paths, book)
     for path in (path for path, _ in copies):
         thawed -= {_owner(row) for row in base.within(path)}
-    biases = sum(product(row.shape) for row in base.rows if row.name in thawed)
+    biases = _elements(row for row in base.rows if row.name in thawed)
     whole = sum(count for _, count in copies)
     _save_embeddings(base, config, adapted_paths, resized, book)
     return Adapted(
@@ -371,12 +371,12 @@ def _prompted(base: Base, raw: Mapping[str, Any], name: str, resized: bool) -> A
     if resized:
         _save_embeddings(base, {**config, "target_modules": ()}, (), True, book)
     parameters = [row for row in base.rows if row.role != "buffer" and row.tied_to is None]
-    loose = sum(product(row.shape) for row in parameters if "." not in row.name and not row.frozen) if name in PROMPTS else 0
+    loose = _elements(row for row in parameters if "." not in row.name and not row.frozen) if name in PROMPTS else 0
     whole = sum(count for _, count in copies)
     return Adapted(
         name,
         sum(tensor.count for tensor in added if tensor.parameter and tensor.trainable) + whole + loose,
-        sum(product(row.shape) for row in parameters) + sum(tensor.count for tensor in added if tensor.parameter) + whole,
+        _elements(parameters) + sum(tensor.count for tensor in added if tensor.parameter) + whole,
         *book.sums(),
         (),
         added,
@@ -385,6 +385,16 @@ def _prompted(base: Base, raw: Mapping[str, Any], name: str, resized: bool) -> A
         formula,
         (),
     )
+
+
+def _elements(rows: Iterable[Row]) -> int:
+    """Add up the elements of tensors, whose sizes are whole numbers here."""
+    total = 0
+    for row in rows:
+        size = product(row.shape)
+        assert isinstance(size, int)
+        total += size
+    return total
 
 
 def _owner(row: Row) -> str:
@@ -404,7 +414,7 @@ def _biases(base: Base, config: Mapping[str, Any], places: list[Site], book: _Bo
     else:
         raise ConfigError("expected none, all or an ending in _only, such as lora_only", key="bias", value=bias)
     for row in rows:
-        book.put(f"base:{row.name}", product(row.shape), base.dtype)  # type: ignore[arg-type]
+        book.put(f"base:{row.name}", _elements((row,)), base.dtype)
     return {_owner(row) for row in rows if row.role != "buffer"}
 
 
@@ -419,16 +429,16 @@ def _copies(base: Base, config: Mapping[str, Any], adapted_paths: Collection[str
         if any(path.startswith(f"{outer}.") for outer, _ in found):
             raise UsageError(f"modules_to_save: {path} stands inside another module that is saved whole")
         rows = base.within(path)
-        found.append((path, sum(product(row.shape) for row in _distinct(rows))))  # type: ignore[misc]
+        found.append((path, _elements(_distinct(rows))))
         for row in rows:
-            book.put(f"copy:{row.name}", product(row.shape), base.dtype)  # type: ignore[arg-type]
+            book.put(f"copy:{row.name}", _elements((row,)), base.dtype)
             if config.get("bias") == "all" and row.name.endswith(".bias"):
-                book.put(f"wrapped:{row.name}", product(row.shape), base.dtype)  # type: ignore[arg-type]
+                book.put(f"wrapped:{row.name}", _elements((row,)), base.dtype)
     for path in config["tied_saves"]:
         weight = base.modules[path].weight
         if weight is not None:
             found.append((path, 0))
-            book.put(f"copy:{weight.name}", product(weight.shape), base.dtype)  # type: ignore[arg-type]
+            book.put(f"copy:{weight.name}", _elements((weight,)), base.dtype)
     return tuple(found)
 
 
@@ -464,4 +474,4 @@ def _save_embeddings(base: Base, config: Mapping[str, Any], adapted_paths: Colle
         if path is None or (targeted and path not in adapted_paths):
             continue
         for row in base.within(path):
-            book.put(f"base:{row.name}", product(row.shape), base.dtype)  # type: ignore[arg-type]
+            book.put(f"base:{row.name}", _elements((row,)), base.dtype)

@@ -83,7 +83,7 @@ def _fact(facts: Config, names: tuple[str, ...], key: str) -> int:
     value = next((facts[name] for name in names if type(facts.get(name)) is int), None)
     if value is None:
         raise ConfigError("is needed: the base model's config does not tell it", key=key, value=None)
-    return value
+    return int(value)
 
 
 def _tokens(config: Config) -> int:
@@ -116,7 +116,7 @@ def p_tuning(config: Config) -> Iterator[Added]:
                 yield Added(f"lstm_head.weight_hh_l{index}{direction}", (4 * inner, inner), saved=False)
                 for bias in ("ih", "hh"):
                     yield Added(f"lstm_head.bias_{bias}_l{index}{direction}", (4 * inner,), saved=False)
-        layers = ((2 * inner, 2 * inner), (width, 2 * inner))
+        layers: tuple[tuple[int, int], ...] = ((2 * inner, 2 * inner), (width, 2 * inner))
     elif way == "MLP":
         layers = ((inner, width), (inner, inner), (width, inner))
     else:

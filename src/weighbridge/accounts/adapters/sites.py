@@ -71,7 +71,7 @@ class Added(NamedTuple):
     dtype: str | None = None
 
     @property
-    def count(self) -> int:
+    def count(self) -> int:  # type: ignore[override]
         """Its elements."""
         total = 1
         for size in self.shape:

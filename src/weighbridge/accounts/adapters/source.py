@@ -61,7 +61,7 @@ def adapter_config(adapter: object) -> dict[str, Any]:
         raise UsageError(f"cannot read an adapter from a {type(adapter).__name__}; expected a path, a mapping or text such as lora:r=8")
     import os
 
-    text = os.fspath(adapter)  # type: ignore[call-overload]
+    text = os.fspath(adapter)
     name, separator, fields = text.partition(":")
     method = name.upper().replace("-", "_")
     if method in (*METHODS, *PROMPTS, *REFUSED, "ADAPTION_PROMPT") and not os.path.exists(text):

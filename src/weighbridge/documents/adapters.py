@@ -1,0 +1,128 @@
+"""A model with an adapter as a report and as JSON."""
+
+from __future__ import annotations
+
+import re
+
+from weighbridge.accounts.adapters.account import Adapted
+from weighbridge.accounts.adapters.sites import Added, Site
+from weighbridge.core._namedtuple import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from weighbridge.documents.document import Report, Table
+    from weighbridge.value import ModelValue
+
+_NUMBER = re.compile(r"(?<=\.)\d+(?=\.|$)")
+
+
+def as_json(model: ModelValue, found: Adapted) -> dict[str, Any]:
+    """Return the answer of ``weigh adapters --json``.
+
+    >>> from weighbridge import model
+    >>> bert = model("bert-base-uncased")
+    >>> as_json(bert, bert.adapters("lora:r=8"))["trainable"]
+    294912
+    """
+    return {
+        "source": model.source,
+        "class": model.class_name or None,
+        "method": found.method,
+        "trainable": found.trainable,
+        "total": found.total,
+        "saved": found.saved,
+        "saved_bytes": found.saved_bytes,
+        "formula": found.formula,
+        "modules": [_module(site, added) for site, added in found.sites],
+        "shared": [_tensor(tensor) for tensor in found.shared],
+        "copies": [{"name": name, "trainable": count} for name, count in found.copies],
+        "biases": found.biases,
+        "notes": list(found.notes),
+    }
+
+
+def _module(site: Site, added: tuple[Added, ...]) -> dict[str, Any]:
+    return {
+        "name": site.path,
+        "kind": site.kind,
+        "inputs": site.inputs,
+        "outputs": site.outputs,
+        "trainable": _trained(added),
+        "tensors": [_tensor(tensor, site.path) for tensor in added],
+    }
+
+
+def _tensor(tensor: Added, path: str = "") -> dict[str, Any]:
+    name = tensor.name.removeprefix(f"{path}.") if path else tensor.name
+    return {
+        "name": name,
+        "shape": list(tensor.shape),
+        "trainable": tensor.trainable and tensor.parameter,
+        "parameter": tensor.parameter,
+        "saved": tensor.saved,
+    }
+
+
+def _trained(added: tuple[Added, ...]) -> int:
+    return sum(tensor.count for tensor in added if tensor.trainable and tensor.parameter)
+
+
+def report(model: ModelValue, found: Adapted) -> Report:
+    """Return the report of ``weigh adapters``: the four figures, and what each kind of module gets."""
+    from weighbridge.documents.count import headline
+    from weighbridge.documents.document import Report
+
+    base = found.total - sum(tensor.count for _, added in found.sites for tensor in added if tensor.parameter)
+    base -= sum(tensor.count for tensor in found.shared if tensor.parameter) + sum(count for _, count in found.copies)
+    notes = (
+        f"{found.method}: trainable {found.trainable:,} of {found.total:,} ({_share(found.trainable, found.total)}); "
+        f"the model without it has {base:,}.",
+        f"Saved: {found.saved:,} elements, {found.saved_bytes:,} bytes.",
+        f"For a linear layer: {found.formula}.",
+        *found.notes,
+    )
+    return Report(headline(model), f"{found.trainable:,} trainable parameters", (_table(found),), notes)
+
+
+def _share(part: int, whole: int) -> str:
+    """Return a share in percent with four digits behind the point, as the library prints it.
+
+    >>> _share(294912, 109777152)
+    '0.2686%'
+    """
+    scaled = (part * 2_000_000 + whole) // (2 * whole) if whole else 0
+    return f"{scaled // 10_000}.{scaled % 10_000:04}%"
+
+
+def _table(found: Adapted) -> Table:
+    """Return what each kind of module gets: modules that differ by their layer alone stand in one row."""
+    from weighbridge.documents.document import Column, Row, Table
+
+    groups: dict[tuple[str, str, str], list[tuple[Site, tuple[Added, ...]]]] = {}
+    for site, added in found.sites:
+        groups.setdefault((_NUMBER.sub("*", site.path), str(list(site.shape)), _shapes(site, added)), []).append((site, added))
+    rows = [
+        Row(
+            (
+                f"{path} × {len(members)}" if len(members) > 1 else members[0][0].path,
+                shape,
+                shapes,
+                sum(_trained(added) for _, added in members),
+            )
+        )
+        for (path, shape, shapes), members in groups.items()
+    ]
+    own = tuple(tensor for tensor in found.shared if tensor.trainable and tensor.parameter)
+    rows += [Row((tensor.name, "", str(list(tensor.shape)), tensor.count)) for tensor in own]
+    rows += [Row((name, "", "trained and saved whole", count)) for name, count in found.copies]
+    if found.biases:
+        rows.append(Row(("biases of the model", "", "", found.biases)))
+    columns = (Column("module"), Column("shape"), Column("what it gets"), Column("trainable", "integer"))
+    return Table(columns, tuple(rows))
+
+
+def _shapes(site: Site, added: tuple[Added, ...]) -> str:
+    return ", ".join(
+        f"{tensor.name.removeprefix(site.path + '.').removesuffix('.weight')} {list(tensor.shape)}" for tensor in added if tensor.saved
+    )
