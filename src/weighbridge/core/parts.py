@@ -1,7 +1,12 @@
 """The shared vocabulary of blueprints: the modules that every architecture is made of.
 
 Each function returns a :class:`~weighbridge.core.tree.Part` with the tensor names that PyTorch's
-module of that kind has, so that blueprints read like ``print(model)``.
+module of that kind has, so that blueprints read like ``print(model)``. :func:`part` makes any other module: its name,
+its children in order, and by keyword what it is, how often it is there and what it sees. The other functions take the
+same keywords (:class:`Place`)::
+
+    part("self", linear("query", H, H), linear("key", H, H, stream="encoder"), kind="attention", requires="encoder")
+    linear("experts", H, H, repeat=8)
 """
 
 from __future__ import annotations
@@ -9,73 +14,126 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.length import Length, Stream, at_least, length
 from weighbridge.core.sizes import Size, exact
-from weighbridge.core.tree import Every, Filled, Node, Op, Part, Span, Stream, Tensor
+from weighbridge.core.tree import Attend, Every, Matmul, Node, Part, Tensor
 
 if TYPE_CHECKING:
-    from typing import TypeVar
+    from typing import Any, TypedDict, TypeVar, Unpack
 
     Kind = TypeVar("Kind")
+    Record = TypeVar("Record", bound=tuple[Any, ...])
+
+    class Place(TypedDict, total=False):
+        """How often a part is there, and what it sees: as in :class:`~weighbridge.core.tree.Part`."""
+
+        repeat: Size | None
+        executions: Size | str | None
+        indices: Every | tuple[int, ...] | None
+        stream: Stream | None
+        requires: str | None
 
 
-def linear(name: str, inputs: Size, outputs: Size, *, bias: bool = True, tied_to: str | None = None, stream: Stream | None = None) -> Part:
+def part(
+    name: str,
+    *children: Node,
+    kind: str = "block",
+    repeat: Size | None = None,
+    executions: Size | str | None = None,
+    indices: Every | tuple[int, ...] | None = None,
+    experts: Size | None = None,
+    active: Size | None = None,
+    stream: Stream | None = None,
+    requires: str | None = None,
+) -> Part:
+    """Describe a module by its name and its children; the keywords are those of :class:`~weighbridge.core.tree.Part`.
+
+    >>> part("output", linear("dense", 768, 768), layer_norm("LayerNorm", 768), kind="attention").kind
+    'attention'
+    """
+    return Part(name, children, kind, repeat, executions, indices, experts, active, stream, requires)
+
+
+def replace(record: Record, **changes: Any) -> Record:
+    """Return a part, a tensor or a field with some of its attributes changed.
+
+    >>> replace(linear("dense", 8, 8), name="out_proj").name
+    'out_proj'
+    """
+    changed: Record = record._replace(**changes)  # type: ignore[attr-defined]
+    return changed
+
+
+def linear(
+    name: str, inputs: Size, outputs: Size, *, bias: bool = True, tied_to: str | None = None, **place: Unpack[Place]
+) -> Part:
     """Describe ``y = x W^T + b``: a weight of shape ``[outputs, inputs]`` and a bias of ``[outputs]``.
 
     >>> linear("query", 768, 768).children[0].shape
     (768, 768)
     """
     weight = Tensor("weight", (outputs, inputs), "weight", tied_to)
-    return Part(name, (weight, Tensor("bias", (outputs,), "bias")) if bias else (weight,), "linear", stream=stream)
+    if bias:
+        return part(name, weight, Tensor("bias", (outputs,), "bias"), kind="linear", **place)
+    return part(name, weight, kind="linear", **place)
 
 
-def embedding(name: str, rows: Size, width: Size, *, tied_to: str | None = None) -> Part:
+def embedding(name: str, rows: Size, width: Size, *, tied_to: str | None = None, **place: Unpack[Place]) -> Part:
     """Describe a table of ``[rows, width]`` that is looked up, at no arithmetic.
 
     >>> embedding("word_embeddings", 30522, 768).kind
     'embedding'
     """
-    return Part(name, (Tensor("weight", (rows, width), "embedding", tied_to),), "embedding")
+    return part(name, Tensor("weight", (rows, width), "embedding", tied_to), kind="embedding", **place)
 
 
-def layer_norm(name: str, width: Size, *, bias: bool = True) -> Part:
+def layer_norm(name: str, width: Size, *, bias: bool = True, **place: Unpack[Place]) -> Part:
     """Describe layer normalisation: a gain and a shift of ``[width]``, named weight and bias.
 
     >>> [tensor.role for tensor in layer_norm("LayerNorm", 768).children]
     ['gain', 'shift']
     """
     gain = Tensor("weight", (width,), "gain")
-    return Part(name, (gain, Tensor("bias", (width,), "shift")) if bias else (gain,), "layer_norm")
+    if bias:
+        return part(name, gain, Tensor("bias", (width,), "shift"), kind="layer_norm", **place)
+    return part(name, gain, kind="layer_norm", **place)
 
 
-def rms_norm(name: str, width: Size) -> Part:
+def rms_norm(name: str, width: Size, **place: Unpack[Place]) -> Part:
     """Describe root-mean-square normalisation: a gain of ``[width]`` and no shift.
 
     >>> rms_norm("norm", 4096).children
     (Tensor(name='weight', shape=(4096,), role='gain', tied_to=None, dtype=None, frozen=False),)
     """
-    return Part(name, (Tensor("weight", (width,), "gain"),), "rms_norm")
+    return part(name, Tensor("weight", (width,), "gain"), kind="rms_norm", **place)
 
 
-def gated_mlp(name: str, hidden: Size, inner: Size, *, bias: bool = False) -> Part:
+def gated_mlp(name: str, hidden: Size, inner: Size, *, bias: bool = False, **place: Unpack[Place]) -> Part:
     """Describe ``down(act(gate(x)) * up(x))``, with the names that Llama gave the three.
 
     >>> [part.name for part in gated_mlp("mlp", 4096, 11008).children]
     ['gate_proj', 'up_proj', 'down_proj']
     """
-    return Part(name, (
+    return part(
+        name,
         linear("gate_proj", hidden, inner, bias=bias),
         linear("up_proj", hidden, inner, bias=bias),
         linear("down_proj", inner, hidden, bias=bias),
-    ), "feed_forward")  # fmt: skip
+        kind="feed_forward",
+        **place,
+    )
 
 
-def plain_mlp(name: str, hidden: Size, inner: Size, names: tuple[str, str] = ("up_proj", "down_proj"), *, bias: bool = False) -> Part:
+def plain_mlp(
+    name: str, hidden: Size, inner: Size, names: tuple[str, str] = ("up_proj", "down_proj"), *, bias: bool = False, **place: Unpack[Place]
+) -> Part:
     """Describe ``down(act(up(x)))``: two linear layers, named by *names*.
 
     >>> [part.name for part in plain_mlp("mlp", 768, 3072, ("fc1", "fc2")).children]
     ['fc1', 'fc2']
     """
-    return Part(name, (linear(names[0], hidden, inner, bias=bias), linear(names[1], inner, hidden, bias=bias)), "feed_forward")
+    up, down = linear(names[0], hidden, inner, bias=bias), linear(names[1], inner, hidden, bias=bias)
+    return part(name, up, down, kind="feed_forward", **place)
 
 
 def split_mlp(hidden: Size, inner: Size) -> tuple[Part, Part]:
@@ -85,7 +143,7 @@ def split_mlp(hidden: Size, inner: Size) -> tuple[Part, Part]:
     ['intermediate', 'output']
     """
     up, down = linear("dense", hidden, inner), linear("dense", inner, hidden)
-    return Part("intermediate", (up,), "feed_forward"), Part("output", (down,), "feed_forward")
+    return part("intermediate", up, kind="feed_forward"), part("output", down, kind="feed_forward")
 
 
 def fused_experts(
@@ -99,10 +157,14 @@ def fused_experts(
     [(8, 28672, 4096), (8, 4096, 14336)]
     """
     up, down = (2 * inner, hidden), (hidden, inner)
-    return Part(name, (
+    return part(
+        name,
         Tensor("gate_up_proj", (experts, *(up[::-1] if inputs_first else up)), "weight"),
         Tensor("down_proj", (experts, *(down[::-1] if inputs_first else down)), "weight"),
-    ), "experts", experts=None if active is None else experts, active=active)  # fmt: skip
+        kind="experts",
+        experts=None if active is None else experts,
+        active=active,
+    )
 
 
 def stack(name: str, kinds: Sequence[Kind], repeat: Size, layer: Callable[[Kind], tuple[Node, ...]]) -> tuple[Part, ...]:
@@ -114,21 +176,27 @@ def stack(name: str, kinds: Sequence[Kind], repeat: Size, layer: Callable[[Kind]
         repeat: How many there are. As a symbol it stays in the count of the commonest kind; the others are counted.
         layer: What a layer of a kind is made of.
 
-    >>> [(part.repeat, part.at) for part in stack("layers", ("dense", "sparse", "sparse"), 3, lambda kind: ())]
+    >>> [(part.repeat, part.indices) for part in stack("layers", ("dense", "sparse", "sparse"), 3, lambda kind: ())]
     [(1, Every(start=0, step=1)), (2, Every(start=1, step=1))]
     """
     found = list(dict.fromkeys(kinds))
     if len(found) == 1:
-        return (Part(name, layer(found[0]), "layer", repeat=repeat),)
+        return (part(name, *layer(found[0]), kind="layer", repeat=repeat),)
     common = max(found, key=kinds.count)
     others = len(kinds) - kinds.count(common)
     return tuple(
-        Part(name, layer(kind), "layer", repeat=repeat - others if kind == common else kinds.count(kind), at=_where(kinds, kind))
+        part(
+            name,
+            *layer(kind),
+            kind="layer",
+            repeat=repeat - others if kind == common else kinds.count(kind),
+            indices=_indices(kinds, kind),
+        )
         for kind in found
     )
 
 
-def _where(kinds: Sequence[Kind], kind: Kind) -> Every | tuple[int, ...]:
+def _indices(kinds: Sequence[Kind], kind: Kind) -> Every | tuple[int, ...]:
     indices = tuple(index for index, other in enumerate(kinds) if other == kind)
     step = indices[1] - indices[0] if len(indices) > 1 else 1
     regular = indices == tuple(range(indices[0], indices[0] + step * len(indices), step))
@@ -143,44 +211,57 @@ def attend(
     value_dim: Size | None = None,
     queries: Stream | None = None,
     keys: Stream | None = None,
-    window: Size | None = None,
     groups: Stream = 1,
-    cache: Size | None = None,
+    causal: bool = False,
+    window: Size | None = None,
     windowed: Size | None = None,
-) -> Op:
+    cache: Size | None = None,
+) -> Attend:
     """Describe scaled dot-product attention: no parameters, two products of matrices.
 
     >>> attend(heads=12, head_dim=64).value_dim
     64
     """
-    return Op("attend", "attend", heads, heads if kv_heads is None else kv_heads, head_dim,
-              head_dim if value_dim is None else value_dim, queries, keys, window, groups, cache, (), windowed)  # fmt: skip
+    kv_heads = heads if kv_heads is None else kv_heads
+    value_dim = head_dim if value_dim is None else value_dim
+    return Attend("attend", heads, kv_heads, head_dim, value_dim, queries, keys, groups, causal, window, windowed, cache)
 
 
-def matmul(name: str, *products: tuple[Stream, ...]) -> Op:
+def matmul(name: str, *products: tuple[Stream, ...]) -> Matmul:
     """Describe products of matrices without parameters, each as its factors of multiply-adds per example.
 
     >>> matmul("mix", (2, "seq", "seq", 64)).products
     ((2, 'seq', 'seq', 64),)
     """
-    return Op(name, "matmul", products=products)
+    return Matmul(name, products)
 
 
 def fairseq_attention(
-    name: str, hidden: Size, heads: Size, head_dim: Size, *, keys: Stream | None = None, bias: bool = True, key_bias: bool = True
+    name: str,
+    hidden: Size,
+    heads: Size,
+    head_dim: Size,
+    *,
+    keys: Stream | None = None,
+    bias: bool = True,
+    key_bias: bool = True,
+    **place: Unpack[Place],
 ) -> Part:
     """Describe attention with fairseq's four names, keys first; over another stream when *keys* names it.
 
     >>> [part.name for part in fairseq_attention("self_attn", 8, 2, 4).children if isinstance(part, Part)]
     ['k_proj', 'v_proj', 'q_proj', 'out_proj']
     """
-    return Part(name, (
+    return part(
+        name,
         linear("k_proj", hidden, hidden, bias=bias and key_bias, stream=keys),
         linear("v_proj", hidden, hidden, bias=bias, stream=keys),
         linear("q_proj", hidden, hidden, bias=bias),
         linear("out_proj", hidden, hidden, bias=bias),
         attend(heads=heads, head_dim=head_dim, keys=keys),
-    ), "self_attention" if keys is None else "cross_attention")  # fmt: skip
+        kind="self_attention" if keys is None else "cross_attention",
+        **place,
+    )
 
 
 def depthwise(name: str, channels: Size, kernel: Size, *, bias: bool = True, filled: bool = True) -> Part:
@@ -191,9 +272,8 @@ def depthwise(name: str, channels: Size, kernel: Size, *, bias: bool = True, fil
     >>> depthwise("conv1d", 1536, 4).children[0].shape
     (1536, 1, 4)
     """
-    weight = Tensor("weight", (channels, 1, kernel), "weight")
-    children = (weight, Tensor("bias", (channels,), "bias")) if bias else (weight,)
-    return Part(name, children, "convolution", stream=Span(Filled("seq", kernel) if filled else "seq", add=kernel - 1))
+    padded = length(at_least("seq", kernel) if filled else "seq") + (kernel - 1)
+    return _convolution(name, (channels, 1, kernel), bias, padded)
 
 
 def conv1d(
@@ -211,11 +291,9 @@ def conv1d(
     """Describe a convolution over the stream *of*; it sees the positions that it puts out.
 
     >>> conv1d("conv", 512, 512, 3, stride=2).stream
-    Span(of='seq', add=-3, times=1, over=2, plus=1, evenly=False)
+    (seq + -3) // 2 + 1
     """
-    weight = Tensor("weight", (outputs, inputs, kernel), "weight")
-    children = (weight, Tensor("bias", (outputs,), "bias")) if bias else (weight,)
-    return Part(name, children, "convolution", stream=Span(of, 2 * padding - dilation * (kernel - 1) - 1, 1, stride, 1))
+    return _convolution(name, (outputs, inputs, kernel), bias, convolved(of, kernel, stride=stride, padding=padding, dilation=dilation))
 
 
 def conv2d(
@@ -224,9 +302,9 @@ def conv2d(
     outputs: Size,
     kernel: Size | tuple[Size, Size],
     *,
-    positions: Stream | None = None,
     groups: Size = 1,
     bias: bool = True,
+    **place: Unpack[Place],
 ) -> Part:
     """Describe a convolution over an image: a weight of ``[outputs, inputs / groups, height, width]``.
 
@@ -234,29 +312,47 @@ def conv2d(
         name: Of the module.
         inputs, outputs: Channels.
         kernel: Its side, or its height and width.
-        positions: How many places it puts out, over both axes; None is what its parent sees.
         groups: Into how many the channels are split; as many as *inputs* is a depthwise one.
         bias: Whether it has one, of ``[outputs]``.
+        place: *stream* is how many positions it puts out, over both axes; None is what its parent sees.
 
-    >>> conv2d("projection", 3, 768, 16, positions=196).children[0].shape
+    >>> conv2d("projection", 3, 768, 16, stream=196).children[0].shape
     (768, 3, 16, 16)
     """
     height, width = kernel if isinstance(kernel, tuple) else (kernel, kernel)
     weight = Tensor("weight", (outputs, exact(inputs, groups), height, width), "weight")
     children = (weight, Tensor("bias", (outputs,), "bias")) if bias else (weight,)
-    return Part(name, children, "convolution", stream=positions)
+    return part(name, *children, kind="convolution", **place)
 
 
-def batch_norm(name: str, channels: Size) -> Part:
+def convolved(of: Stream, kernel: Size, *, stride: Size = 1, padding: Size = 0, dilation: Size = 1) -> Length:
+    """Return the positions that a convolution over the stream *of* puts out.
+
+    >>> convolved("seq", 3, stride=2, padding=1)
+    (seq + -1) // 2 + 1
+    """
+    return (length(of) + (2 * padding - dilation * (kernel - 1) - 1)) // stride + 1
+
+
+def batch_norm(name: str, channels: Size, **place: Unpack[Place]) -> Part:
     """Describe batch normalisation: a gain and a shift of ``[channels]``; its running statistics are no parameters.
 
     >>> [tensor.role for tensor in batch_norm("norm", 64).children]
     ['gain', 'shift', 'buffer', 'buffer', 'buffer']
     """
-    return Part(name, (
+    return part(
+        name,
         Tensor("weight", (channels,), "gain"),
         Tensor("bias", (channels,), "shift"),
         Tensor("running_mean", (channels,), "buffer"),
         Tensor("running_var", (channels,), "buffer"),
         Tensor("num_batches_tracked", (), "buffer"),
-    ), "batch_norm")  # fmt: skip
+        kind="batch_norm",
+        **place,
+    )
+
+
+def _convolution(name: str, shape: tuple[Size, ...], bias: bool, stream: Stream) -> Part:
+    weight = Tensor("weight", shape, "weight")
+    children = (weight, Tensor("bias", shape[:1], "bias")) if bias else (weight,)
+    return part(name, *children, kind="convolution", stream=stream)

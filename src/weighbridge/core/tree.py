@@ -15,85 +15,12 @@ from weighbridge.core.sizes import Size
 if TYPE_CHECKING:
     from typing import TypeAlias
 
+    from weighbridge.core.length import Stream
+
 ROLES = ("weight", "bias", "gain", "shift", "embedding", "buffer")
 """What a tensor is: a matrix that is multiplied with (``weight``), an addend (``bias``), a norm's
 scale (``gain``) and offset (``shift``), a table that is looked up or a learned vector that is put
 in as a token (``embedding``), or state that is saved but not learned (``buffer``)."""
-
-
-class Span(NamedTuple):
-    """A number of tokens made from another: ``(of + add) * times // over + plus``.
-
-    A convolution of kernel k, stride s and padding p over n frames gives
-    ``Span(n, add=2 * p - k, over=s, plus=1)``. Where the division must be *evenly*, a remainder is refused.
-    """
-
-    of: Stream
-    add: Size = 0
-    times: Size = 1
-    over: Size = 1
-    plus: Size = 0
-    evenly: bool = False
-
-
-class Once(NamedTuple):
-    """A stream that does not grow with the batch, such as the relative positions of DeBERTa."""
-
-    of: Stream
-
-
-class Least(NamedTuple):
-    """The tokens of another stream, but never more than *most*."""
-
-    of: Stream
-    most: Size
-
-
-class Filled(NamedTuple):
-    """The tokens of another stream, filled up to *least* where there are fewer."""
-
-    of: Stream
-    least: Size
-
-
-class Within(NamedTuple):
-    """The tokens of another stream, which can be told only up to *limit*; *what* says of what it is the limit."""
-
-    of: Stream
-    limit: Size
-    what: str
-
-
-class Untold(NamedTuple):
-    """A number of tokens that no config tells, and *why*; asking for the arithmetic behind it is refused."""
-
-    why: str
-
-
-class Together(NamedTuple):
-    """Streams whose lengths add up, such as image patches in front of text."""
-
-    streams: tuple[Stream, ...]
-
-
-class Times(NamedTuple):
-    """Streams whose lengths are multiplied, such as the rows and columns of an image's patches."""
-
-    streams: tuple[Stream, ...]
-
-
-class Squares(NamedTuple):
-    """The sum of the squares of the pieces into which a stream is cut: *side* each, and what is left."""
-
-    of: Stream
-    side: Size
-
-
-Stream: TypeAlias = "str | Size | Span | Once | Least | Filled | Within | Untold | Together | Times | Squares"
-"""The tokens that a part sees for each example: a named length (``seq``, ``encoder``, ``decoder``, ``one``;
-``images`` and ``audios`` count what an example holds, ``rows`` and ``columns`` the patches of an image of any size,
-``question`` the tokens that see all others),
-a size (197 image patches), a span of another stream, or several together."""
 
 
 class Tensor(NamedTuple):
@@ -116,38 +43,49 @@ class Tensor(NamedTuple):
     frozen: bool = False
 
 
-class Op(NamedTuple):
-    """Arithmetic without parameters: attention, or any other product of matrices.
+class Attend(NamedTuple):
+    """Scaled dot-product attention, which has no parameters: queries times keys, and the scores times values.
 
-    ``attend`` multiplies queries with keys, and the scores with values: per example
-    ``groups * heads * queries * keys * (head_dim + value_dim)`` multiply-adds. ``matmul`` lists its
-    products of sizes and streams itself, in *products*.
+    Per example that is ``groups * heads * queries * keys * (head_dim + value_dim)`` multiply-adds.
 
     Attributes:
-        kind: ``attend`` or ``matmul``.
         heads, kv_heads: Query heads, and the heads that keys and values are kept for.
         head_dim, value_dim: Width of a query or key, and of a value, per head.
         queries, keys: Streams; None is the stream of the part it stands in.
+        groups: How many independent such products there are per example (windows of an image, say).
+        causal: Whether a token sees only those before it, so that their keys and values are kept in generation.
         window: How many keys a query can see at most, if the architecture limits it (it bounds the cache).
         windowed: In how many copies of its part it does; None is all of them.
-        groups: How many independent such products there are per example (windows of an image, say).
         cache: Elements kept per token of context; None is ``kv_heads * (head_dim + value_dim)``.
-        products: For ``matmul``, the factors of each product of multiply-adds per example.
     """
 
-    name: str
-    kind: str = "attend"
+    name: str = "attend"
     heads: Size = 1
     kv_heads: Size = 1
     head_dim: Size = 1
     value_dim: Size = 1
     queries: Stream | None = None
     keys: Stream | None = None
-    window: Size | None = None
     groups: Stream = 1
-    cache: Size | None = None
-    products: tuple[tuple[Stream, ...], ...] = ()
+    causal: bool = False
+    window: Size | None = None
     windowed: Size | None = None
+    cache: Size | None = None
+
+
+class Matmul(NamedTuple):
+    """Products of matrices without parameters: each is listed as the factors of its multiply-adds per example."""
+
+    name: str
+    products: tuple[tuple[Stream, ...], ...] = ()
+
+
+class State(NamedTuple):
+    """What a recurrent layer keeps of an example, whatever its length: so many elements, of *dtype* where it is always the same."""
+
+    name: str
+    size: Size
+    dtype: str | None = None
 
 
 class Every(NamedTuple):
@@ -166,27 +104,30 @@ class Part(NamedTuple):
         children: Parts, tensors and operations in the order of the reference's ``named_parameters``.
         kind: What it is (``linear``, ``layer_norm``, ``attention``, ...), for sentences and titles.
         repeat: Copies stored; None is a single module without an index.
-        runs: Times executed, if that is not the number of copies (ALBERT stores one layer and runs twelve), or the
+        executions: Times executed, if that is not the number of copies (ALBERT stores one layer and runs twelve), or the
             name of what it runs once for, such as ``images``.
-        at: Indices of the copies: None is 0, 1, 2, ...; an :class:`Every`; or a tuple of ints.
+        indices: Of the copies: None is 0, 1, 2, ...; an :class:`Every`; or a tuple of ints.
         experts, active: Of the *experts* held here, *active* work on a token.
         stream: The tokens it sees; None is what its parent sees.
-        given: The stream without which it does not run (a cross-attention without an encoder).
+        requires: The name of the length without which it does not run (a cross-attention without an encoder).
     """
 
     name: str
     children: tuple[Node, ...] = ()
     kind: str = "block"
     repeat: Size | None = None
-    runs: Size | str | None = None
-    at: Every | tuple[int, ...] | None = None
+    executions: Size | str | None = None
+    indices: Every | tuple[int, ...] | None = None
     experts: Size | None = None
     active: Size | None = None
     stream: Stream | None = None
-    given: str | None = None
+    requires: str | None = None
 
 
-Node: TypeAlias = Part | Tensor | Op
+Operation: TypeAlias = Attend | Matmul | State
+"""What has no parameters."""
+
+Node: TypeAlias = Part | Tensor | Operation
 
 
 class Row(NamedTuple):
@@ -232,7 +173,7 @@ def flatten(node: Part, prefix: str = "") -> Iterator[Row]:
             while position < len(children) and _continues(children[position], child):
                 run.append(children[position])  # type: ignore[arg-type]
                 position += 1
-            copies = [(index, part) for part in run for index in indices(part)]
+            copies = [(index, part) for part in run for index in positions(part)]
             copies.sort(key=lambda copy: copy[0])
             for index, part in copies:
                 yield from flatten(part, f"{prefix}{numbered(part.name, index)}.")
@@ -247,20 +188,20 @@ def numbered(name: str, index: int) -> str:
     return f"{name}{index}" if not name or name.endswith("_") else f"{name}.{index}"
 
 
-def indices(part: Part) -> range | tuple[int, ...]:
+def positions(part: Part) -> range | tuple[int, ...]:
     """Return the indices at which the copies of a repeated part stand.
 
-    >>> list(indices(Part("layers", repeat=2, at=Every(3, 4))))
+    >>> list(positions(Part("layers", repeat=2, indices=Every(3, 4))))
     [3, 7]
     """
-    repeat, at = part.repeat, part.at
+    repeat, indices = part.repeat, part.indices
     assert isinstance(repeat, int), "names can be unrolled only when repeats are ints"
-    if at is None:
+    if indices is None:
         return range(repeat)
-    if isinstance(at, Every):
-        assert isinstance(at.start, int) and isinstance(at.step, int)
-        return range(at.start, at.start + repeat * at.step, at.step)
-    return at
+    if isinstance(indices, Every):
+        assert isinstance(indices.start, int) and isinstance(indices.step, int)
+        return range(indices.start, indices.start + repeat * indices.step, indices.step)
+    return indices
 
 
 def walk(node: Part, path: str = "") -> Iterator[tuple[str, Part]]:
