@@ -27,8 +27,9 @@ from weighbridge.config.fields import Sizes
 from weighbridge.config.symbols import symbols
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.formula import Symbol, evaluate
+from weighbridge.core.length import Length, Stream
 from weighbridge.core.sizes import Quantity, Size, product
-from weighbridge.core.tree import Op, Part, Tensor
+from weighbridge.core.tree import Attend, Matmul, Part, State, Tensor
 
 TYPES = sorted(MODULES)
 assert TYPES, "no blueprint to hold to the laws"
@@ -191,8 +192,9 @@ def assert_same(ints: Part, symbolic: Part, values: dict[str, int], where: str) 
     """Hold a tree of symbols to a tree of ints, node for node."""
     assert len(ints.children) == len(symbolic.children), where
     assert number(symbolic.repeat, values) == ints.repeat, where
-    assert ints.runs == (symbolic.runs if isinstance(symbolic.runs, str) else number(symbolic.runs, values)), where
+    assert ints.executions == (symbolic.executions if isinstance(symbolic.executions, str) else number(symbolic.executions, values)), where
     assert (ints.name, ints.kind) == (symbolic.name, symbolic.kind)
+    assert_same_length(ints.stream, symbolic.stream, values, where)
     for left, right in zip(ints.children, symbolic.children, strict=True):
         here = f"{where}.{left.name}"
         match left, right:
@@ -201,11 +203,41 @@ def assert_same(ints: Part, symbolic: Part, values: dict[str, int], where: str) 
             case Tensor(), Tensor():
                 assert left._replace(shape=()) == right._replace(shape=()), here
                 assert left.shape == tuple(number(size, values) for size in right.shape), here
-            case Op(), Op():
-                sizes = (right.heads, right.kv_heads, right.head_dim, right.value_dim)
-                assert (left.heads, left.kv_heads, left.head_dim, left.value_dim) == tuple(number(s, values) for s in sizes), here
+            case Attend(), Attend():
+                for size, symbol in zip(sizes(left), sizes(right), strict=True):
+                    assert size == number(symbol, values), here
+                for stream, other in ((left.queries, right.queries), (left.keys, right.keys), (left.groups, right.groups)):
+                    assert_same_length(stream, other, values, here)
+            case Matmul(), Matmul():
+                for factors, others in zip(left.products, right.products, strict=True):
+                    for factor, other in zip(factors, others, strict=True):
+                        assert_same_length(factor, other, values, here)
+            case State(), State():
+                assert left.size == number(right.size, values), here
             case _:
                 raise AssertionError(f"{here}: {type(left).__name__} against {type(right).__name__}")
+
+
+def sizes(node: Attend) -> tuple[Size | None, ...]:
+    """Return the sizes of attention."""
+    return (node.heads, node.kv_heads, node.head_dim, node.value_dim, node.window, node.windowed, node.cache)
+
+
+def assert_same_length(ints: Stream | None, symbolic: Stream | None, values: dict[str, int], where: str) -> None:
+    """Hold a length of ints to one of symbols: they have one value, or are refused for one reason."""
+    assert (ints is None) == (symbolic is None), where
+    if ints is None or symbolic is None:
+        return
+    assert repr(settled(symbolic, values)) == repr(ints), where
+
+
+def settled(stream: Stream, values: dict[str, int]) -> Stream:
+    """Put the numbers into a length's sizes."""
+    if isinstance(stream, str):
+        return stream
+    if isinstance(stream, Length):
+        return Length(stream.operation, tuple(settled(operand, values) for operand in stream.operands), stream.note)
+    return evaluate(stream, values)
 
 
 def number(size: Size | None, values: dict[str, int]) -> Size | None:

@@ -46,14 +46,14 @@ def _children(named: list[tuple[list[str], Row]], order: Callable[[str], int] | 
             groups.append((grown, [number]))
         else:
             alike.append(number)
-    return (*own, *(Part("", held, kind_of("", held), len(numbers), at=_at(numbers)) for held, numbers in groups))
+    return (*own, *(Part("", held, kind_of("", held), len(numbers), indices=_at(numbers)) for held, numbers in groups))
 
 
 def _part(name: str, children: tuple[Node, ...], like: Part | None) -> Part:
     kind = kind_of(name, children)
     if like is None:
         return Part(name, children, kind)
-    return Part(name, children, like.kind if kind == "block" else kind, like.repeat, at=like.at)
+    return Part(name, children, like.kind if kind == "block" else kind, like.repeat, indices=like.indices)
 
 
 def _at(numbers: list[int]) -> Every | tuple[int, ...] | None:

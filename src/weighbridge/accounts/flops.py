@@ -7,14 +7,15 @@ a causal mask halves none of it, as the reference computes the whole square.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.ledger import Entry, Rule, ledger
 from weighbridge.core.errors import UsageError
+from weighbridge.core.length import Stream, evaluate, grows_with_batch, names
 from weighbridge.core.sizes import Size, product
-from weighbridge.core.tree import Filled, Least, Once, Op, Part, Span, Squares, Stream, Tensor, Times, Together, Untold, Within, walk
+from weighbridge.core.tree import Attend, Matmul, Operation, Part, State, Tensor, walk
 from weighbridge.value import ModelValue
 
 
@@ -41,7 +42,7 @@ def flops(tree: Part, lengths: Mapping[str, Size], batch: Size = 1) -> Flops:
     Args:
         tree: A model. Its sizes may be ints, symbols or columns.
         lengths: Tokens per example of each named stream; ``one`` is always 1, and ``batch`` the other examples an
-            example is compared with, itself among them. A part whose *given* stream is missing here does not run.
+            example is compared with, itself among them. A part that *requires* a length which is missing here does not run.
         batch: Examples.
 
     Raises:
@@ -54,18 +55,18 @@ def flops(tree: Part, lengths: Mapping[str, Size], batch: Size = 1) -> Flops:
     known = {"one": 1, "batch": batch, **lengths}
 
     def often(part: Part) -> Size:
-        return length(part.runs, known) if part.runs is not None else part.repeat if part.repeat is not None else 1
+        return evaluate(part.executions, known) if part.executions is not None else part.repeat if part.repeat is not None else 1
 
     def present(part: Part) -> bool:
-        return part.given is None or part.given in known
+        return part.requires is None or part.requires in known
 
-    def matrices(part: Part, node: Tensor | Op, stream: Stream) -> Size:
-        if isinstance(node, Op):
+    def matrices(part: Part, node: Tensor | Operation, stream: Stream) -> Size:
+        if not isinstance(node, Tensor):
             return 2 * _examples(stream, batch) * _multiply_adds(node, stream, known)
         return 2 * product(node.shape) * _tokens(stream, known, batch) if node.role == "weight" else 0
 
-    def vectors(part: Part, node: Tensor | Op, stream: Stream) -> Size:
-        if isinstance(node, Op) or node.role not in ("bias", "gain", "shift"):
+    def vectors(part: Part, node: Tensor | Operation, stream: Stream) -> Size:
+        if not isinstance(node, Tensor) or node.role not in ("bias", "gain", "shift"):
             return 0
         return product(node.shape) * _tokens(stream, known, batch)
 
@@ -98,7 +99,7 @@ def refuse_impossible(model: ModelValue, given: Inputs) -> None:
         UsageError: With the input's name and what is wrong with it.
     """
     tree, name = model.tree, model.class_name or "this model"
-    optional = {part.given for _, part in walk(tree)}
+    optional = {part.requires for _, part in walk(tree)}
     seen = {stream for _, part in walk(tree) for stream in named(part)}
     if given.images is not None and "images" not in optional:
         raise UsageError(f"images: {name} sees no images beside its text")
@@ -115,101 +116,42 @@ def refuse_impossible(model: ModelValue, given: Inputs) -> None:
             raise UsageError(f"patches: {name} reads no images of any size")
 
 
-def length(stream: Stream, lengths: Mapping[str, Size]) -> Size:
-    """Return the tokens of *stream* for one example.
-
-    >>> length(Span("seq", add=-3, over=2, plus=1), {"seq": 16})
-    7
-    >>> length(Least("seq", 8), {"seq": 16}), length(Filled("seq", 8), {"seq": 3})
-    (8, 8)
-    """
-    match stream:
-        case str():
-            if stream not in lengths:
-                raise UsageError(f"the model sees a stream {stream!r} whose length is not given{HOW.get(stream, '')}")
-            return lengths[stream]
-        case Span():
-            return _span(stream, length(stream.of, lengths))
-        case Once():
-            return length(stream.of, lengths)
-        case Least():
-            of = length(stream.of, lengths)
-            # Among symbols the formula is that of inputs which stay below the limit.
-            return min(of, stream.most) if isinstance(of, int) and isinstance(stream.most, int) else of
-        case Filled():
-            of = length(stream.of, lengths)
-            return max(of, stream.least) if isinstance(of, int) and isinstance(stream.least, int) else of
-        case Within():
-            of = length(stream.of, lengths)
-            if isinstance(of, int) and isinstance(stream.limit, int) and of > stream.limit:
-                raise UsageError(f"{of:,} tokens: this is described up to {stream.limit:,}, the {stream.what}")
-            return of
-        case Untold():
-            raise UsageError(f"this arithmetic cannot be told from a config: {stream.why}")
-        case Together():
-            result: Size = 0
-            for part in stream.streams:
-                result = result + length(part, lengths)
-            return result
-        case Times():
-            return product(length(part, lengths) for part in stream.streams)
-        case Squares():
-            of, side = length(stream.of, lengths), stream.side
-            whole, rest = of // side, of - of // side * side
-            return whole * side * side + rest * rest
-        case _:
-            return stream
-
-
-HOW = dict.fromkeys(
-    ("rows", "columns"), ": it reads images of any size, so say into how many patches each is cut, such as patches 16x24"
-) | {"question": ": the tokens of a question see the whole text, so say how many they are, such as question 12"}
-"""How to give a stream's length, where that is not plain."""
-
-
-def _span(stream: Span, of: Size) -> Size:
-    whole = (of + stream.add) * stream.times
-    if stream.evenly and isinstance(whole, int) and isinstance(stream.over, int) and whole % stream.over:
-        raise UsageError(
-            f"{of:,} {stream.of if isinstance(stream.of, str) else 'tokens'} cannot be merged by {stream.over} without remainder"
-        )
-    return whole // stream.over + stream.plus
-
-
 def named(part: Part) -> set[str]:
-    """Return the names of the streams that a part or its own operations see.
+    """Return the names of the lengths that a part or its own operations see.
 
-    >>> named(Part("", stream=Span("seq", over=2)))
+    >>> from weighbridge.core.length import length
+    >>> named(Part("", stream=length("seq") // 2))
     {'seq'}
     """
-    operations = [child for child in part.children if isinstance(child, Op)]
-    streams = [part.stream, *(stream for op in operations for stream in (op.queries, op.keys, op.groups, op.products))]
-    return {name for stream in streams for name in _names(stream)}
-
-
-def _names(stream: object) -> Iterator[str]:
-    if isinstance(stream, str):
-        yield stream
-    elif isinstance(stream, tuple):
-        for inner in stream:
-            yield from _names(inner)
+    streams: list[Stream | None] = [part.stream]
+    for child in part.children:
+        if isinstance(child, Attend):
+            streams += [child.queries, child.keys, child.groups]
+        elif isinstance(child, Matmul):
+            streams += [factor for factors in child.products for factor in factors]
+    return set().union(*map(names, streams))
 
 
 def _examples(stream: Stream, batch: Size) -> Size:
-    return 1 if isinstance(stream, Once) else batch
+    return batch if grows_with_batch(stream) else 1
 
 
 def _tokens(stream: Stream, lengths: Mapping[str, Size], batch: Size) -> Size:
-    return _examples(stream, batch) * length(stream, lengths)
+    return _examples(stream, batch) * evaluate(stream, lengths)
 
 
-def _multiply_adds(op: Op, stream: Stream, lengths: Mapping[str, Size]) -> Size:
+def _multiply_adds(operation: Operation, stream: Stream, lengths: Mapping[str, Size]) -> Size:
     """Count the multiply-adds of an operation for one example."""
-    if op.kind == "attend":
-        queries = length(stream if op.queries is None else op.queries, lengths)
-        keys = length(stream if op.keys is None else op.keys, lengths)
-        return length(op.groups, lengths) * op.heads * queries * keys * (op.head_dim + op.value_dim)
-    result: Size = 0
-    for factors in op.products:
-        result = result + product(length(factor, lengths) for factor in factors)
-    return result
+    match operation:
+        case Attend():
+            queries = evaluate(stream if operation.queries is None else operation.queries, lengths)
+            keys = evaluate(stream if operation.keys is None else operation.keys, lengths)
+            widths = operation.head_dim + operation.value_dim
+            return evaluate(operation.groups, lengths) * operation.heads * queries * keys * widths
+        case Matmul():
+            result: Size = 0
+            for factors in operation.products:
+                result = result + product(evaluate(factor, lengths) for factor in factors)
+            return result
+        case State():
+            return 0

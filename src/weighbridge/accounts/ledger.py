@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from weighbridge.core._namedtuple import NamedTuple
+from weighbridge.core.length import Stream
 from weighbridge.core.sizes import Size, exact
-from weighbridge.core.tree import Op, Part, Stream, Tensor
+from weighbridge.core.tree import Operation, Part, Tensor
 
 
 class Rule(NamedTuple):
@@ -23,7 +24,7 @@ class Rule(NamedTuple):
         present: Whether a part counts at all.
     """
 
-    measure: Callable[[Part, Tensor | Op, Stream], Size]
+    measure: Callable[[Part, Tensor | Operation, Stream], Size]
     often: Callable[[Part], Size]
     chosen: bool = False
     present: Callable[[Part], bool] = lambda part: True
@@ -32,7 +33,7 @@ class Rule(NamedTuple):
 class Line(NamedTuple):
     """One tensor or operation and what a single copy of it amounts to."""
 
-    node: Tensor | Op
+    node: Tensor | Operation
     amount: Size
 
 

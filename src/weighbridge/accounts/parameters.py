@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from weighbridge.accounts.ledger import Rule
 from weighbridge.core._namedtuple import NamedTuple
+from weighbridge.core.length import Stream
 from weighbridge.core.sizes import Size, exact, product
-from weighbridge.core.tree import Op, Part, Stream, Tensor
+from weighbridge.core.tree import Operation, Part, Tensor
 from weighbridge.value import ModelValue
 
 
@@ -133,9 +134,9 @@ def _add_experts(part: Part, copies: Size, roles: dict[str, Size], others: dict[
             others["idle"] = others["idle"] + exact(size * (experts - active), experts)
 
 
-def elements(part: Part, node: Tensor | Op, stream: Stream) -> Size:
+def elements(part: Part, node: Tensor | Operation, stream: Stream) -> Size:
     """Measure a tensor in unique parameters: its elements, nothing if it is tied or a buffer."""
-    if isinstance(node, Op) or node.tied_to is not None or node.role == "buffer":
+    if not isinstance(node, Tensor) or node.tied_to is not None or node.role == "buffer":
         return 0
     return product(node.shape)
 

@@ -110,13 +110,26 @@ class Inner(NamedTuple):
     model_type: str = ""
 
 
-def size(word: str, key: str, default: Default, letter: str, meaning: str, *aliases: str, minimum: int = 1) -> Field:
+def size(
+    word: str,
+    key: str,
+    default: Default,
+    letter: str,
+    meaning: str,
+    *aliases: str,
+    minimum: int = 1,
+    silent: bool = False,
+    null: Callable[[Sizes], Any] | None = None,
+) -> Field:
     """Declare a size: an int from *minimum* up, which may also be a symbol or a column.
+
+    Args:
+        word, key, default, letter, meaning, aliases, minimum, silent, null: As in :class:`Field`.
 
     >>> size("hidden", "hidden_size", 768, "H", "hidden size").kind
     'size'
     """
-    return Field(word, key, default, "size", letter, meaning, aliases, minimum)
+    return Field(word, key, default, "size", letter, meaning, aliases, minimum, silent=silent, null=null)
 
 
 def sides(word: str, key: str, default: int | tuple[int, int], letter: str, meaning: str, *aliases: str) -> tuple[Field, Field]:
@@ -141,9 +154,9 @@ def switch(word: str, key: str, default: Default, *aliases: str, silent: bool = 
     return Field(word, key, default, "switch", aliases=aliases, silent=silent)
 
 
-def choice(word: str, key: str, default: Default, *aliases: str, read: Callable[[Any], Any] | None = None) -> Field:
+def choice(word: str, key: str, default: Default, *aliases: str, read: Callable[[Any], Any] | None = None, silent: bool = False) -> Field:
     """Declare a concrete value of any kind (a name, a float, None, or a fact that *read* tells from a size)."""
-    return Field(word, key, default, "choice", aliases=aliases, read=read)
+    return Field(word, key, default, "choice", aliases=aliases, read=read, silent=silent)
 
 
 def optional(word: str, key: str, default: Default, letter: str, meaning: str, *aliases: str) -> Field:
@@ -191,9 +204,9 @@ def variant(fields: tuple[Field, ...], *more: Field, **changes: Any) -> tuple[Fi
     return (*result, *more)
 
 
-def listed(word: str, key: str, default: Default, *aliases: str) -> Field:
+def listed(word: str, key: str, default: Default, *aliases: str, read: Callable[[Any], Any] | None = None) -> Field:
     """Declare a list (layer kinds, stage widths), always concrete."""
-    return Field(word, key, default, "listed", aliases=aliases)
+    return Field(word, key, default, "listed", aliases=aliases, read=read)
 
 
 def derived(word: str, rule: Callable[[Sizes], Any], *keys: str) -> Field:

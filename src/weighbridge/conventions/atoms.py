@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import NamedTuple
 
-from weighbridge.core.tree import Part, Tensor, indices
+from weighbridge.core.tree import Part, Tensor, positions
 from weighbridge.explain.semantic_tree import HEADS, NORMS, Leaf, Pair, joined, leaves
 from weighbridge.explain.wording import role_name
 
@@ -125,7 +125,7 @@ def _layer(leaf: Leaf) -> tuple[str, int, int]:
             inner *= _int(repeat)
         else:
             # Layers of two kinds (dense and with experts) share a path; where the first copy stands tells them apart.
-            layer, copies = f"{path}.{next(iter(indices(pair.part)), 0)}", _int(repeat)
+            layer, copies = f"{path}.{next(iter(positions(pair.part)), 0)}", _int(repeat)
     return layer, copies, inner
 
 

@@ -39,7 +39,7 @@ def fold(rows: Iterable[Row], rank: Callable[[str], int] | None = None) -> Part:
 
     >>> rows = [Row(f"layer.{n}.weight", (4, 4), "weight", None, None, False) for n in range(3)]
     >>> fold(rows).children[0]._replace(children=())
-    Part(name='layer', children=(), kind='linear', repeat=3, runs=None, at=None, experts=None, active=None, stream=None, given=None)
+    Part(name='layer', children=(), kind='linear', repeat=3, executions=None, indices=None, experts=None, active=None, stream=None, requires=None)
     """
     rows = list(rows)
     if sum(row.name.count(".") for row in rows) > MOST_MODULES and _modules(rows) > MOST_MODULES:
@@ -198,14 +198,14 @@ def _at(indices: list[int]) -> Every | tuple[int, ...] | None:
 
 def _part(name: str, children: tuple[Node, ...], seen: _Seen | None, like: Part | None = None) -> Part:
     """Make a part, repeated as *like* is; of equal ones among those *seen*, the first."""
-    repeat, at = (like.repeat, like.at) if like is not None else (None, None)
+    repeat, indices = (like.repeat, like.indices) if like is not None else (None, None)
     kind = kind_of(name, children)
     if kind == "block" and like is not None:
         kind = like.kind
-    part = Part(name, children, kind, repeat, None, at)
+    part = Part(name, children, kind, repeat, None, indices)
     if seen is None:
         return part
-    found = seen.setdefault(f"{repeat} {at} {[*map(id, children)]} {name}", part)
+    found = seen.setdefault(f"{repeat} {indices} {[*map(id, children)]} {name}", part)
     assert isinstance(found, Part)
     return found
 

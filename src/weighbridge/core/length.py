@@ -74,7 +74,9 @@ class Length:
         if len(self.operation) > 2:
             return f"{self.operation}({', '.join(map(str, self.operands))})"
         left, right = self.operands
-        bare = ("name", "+", "-") if self.operation in "+-" else ("name", "*")
+        if self.operation == "+" and isinstance(right, int) and right < 0:
+            return repr(Length("-", (left, 0 - right)))
+        bare = ("name", "+", "-", "*", "//") if self.operation in "+-" else ("name", "*")
         shown = f"({left})" if isinstance(left, Length) and len(left.operation) < 3 and left.operation not in bare else str(left)
         behind = f"({right})" if isinstance(right, Length) and len(right.operation) < 3 else str(right)
         return f"{shown} {self.operation} {behind}"
@@ -117,13 +119,13 @@ def valid_up_to(of: Stream, limit: Size, what: str) -> Length:
     return Length("valid_up_to", (of, limit), what)
 
 
-def merged(of: Stream, by: Size) -> Length:
+def merge(of: Stream, by: Size) -> Length:
     """Merge every *by* tokens into one; a remainder is refused.
 
-    >>> evaluate(merged("rows", 2), {"rows": 16})
+    >>> evaluate(merge("rows", 2), {"rows": 16})
     8
     """
-    return Length("merged", (of, by))
+    return Length("merge", (of, by))
 
 
 def per_batch(of: Stream) -> Length:

@@ -64,9 +64,7 @@ def replace(record: Record, **changes: Any) -> Record:
     return changed
 
 
-def linear(
-    name: str, inputs: Size, outputs: Size, *, bias: bool = True, tied_to: str | None = None, **place: Unpack[Place]
-) -> Part:
+def linear(name: str, inputs: Size, outputs: Size, *, bias: bool = True, tied_to: str | None = None, **place: Unpack[Place]) -> Part:
     """Describe ``y = x W^T + b``: a weight of shape ``[outputs, inputs]`` and a bias of ``[outputs]``.
 
     >>> linear("query", 768, 768).children[0].shape
@@ -291,7 +289,7 @@ def conv1d(
     """Describe a convolution over the stream *of*; it sees the positions that it puts out.
 
     >>> conv1d("conv", 512, 512, 3, stride=2).stream
-    (seq + -3) // 2 + 1
+    (seq - 3) // 2 + 1
     """
     return _convolution(name, (outputs, inputs, kernel), bias, convolved(of, kernel, stride=stride, padding=padding, dilation=dilation))
 
@@ -329,7 +327,7 @@ def convolved(of: Stream, kernel: Size, *, stride: Size = 1, padding: Size = 0, 
     """Return the positions that a convolution over the stream *of* puts out.
 
     >>> convolved("seq", 3, stride=2, padding=1)
-    (seq + -1) // 2 + 1
+    (seq - 1) // 2 + 1
     """
     return (length(of) + (2 * padding - dilation * (kernel - 1) - 1)) // stride + 1
 

@@ -6,7 +6,7 @@ from weighbridge.accounts.ledger import Entry, ledger
 from weighbridge.accounts.parameters import PARAMETERS, tally_of
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Tensor, indices
+from weighbridge.core.tree import Tensor, positions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -56,10 +56,10 @@ def _node(entry: Entry) -> dict[str, Any]:
     node: dict[str, Any] = {"name": part.name, "kind": part.kind, "parameters": entry.amount}
     if part.repeat is not None:
         node |= {"repeat": part.repeat, "each": entry.each}
-        if part.at is not None:
-            node["at"] = list(indices(part))
-    if part.runs is not None and not isinstance(part.runs, str):
-        node["runs"] = part.runs
+        if part.indices is not None:
+            node["at"] = list(positions(part))
+    if part.executions is not None and not isinstance(part.executions, str):
+        node["runs"] = part.executions
     if part.experts is not None:
         node |= {"experts": part.experts, "active": part.active}
     tensors = [line.node for line in entry.lines if isinstance(line.node, Tensor)]

@@ -34,7 +34,7 @@ def as_json(model: ModelValue, given: Inputs) -> dict[str, Any]:
 
 def _node(entry: Entry) -> dict[str, Any]:
     node: dict[str, Any] = {"name": entry.name, "kind": entry.part.kind, "forward_matmul": entry.amount}
-    if entry.part.repeat is not None or entry.part.runs is not None:
+    if entry.part.repeat is not None or entry.part.executions is not None:
         node |= {"times": entry.times, "each": entry.each}
     own = [{"name": line.node.name, "forward_matmul": line.amount} for line in entry.lines if line.amount]
     if own:

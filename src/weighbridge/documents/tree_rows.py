@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from weighbridge.accounts.ledger import Entry, Line
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Op, Tensor, indices
+from weighbridge.core.tree import Tensor, positions
 from weighbridge.documents.document import Column, Row, Share, Table, shares
 
 
@@ -68,7 +68,7 @@ def _name(entry: Entry) -> str:
     part = entry.part
     if part.repeat is None:
         return part.name if entry.times == 1 else f"{part.name} × {entry.times}"
-    where = f" ({_span(list(indices(part)))})" if part.at is not None and part.repeat else ""
+    where = f" ({_span(list(positions(part)))})" if part.indices is not None and part.repeat else ""
     return f"{part.name} × {entry.times}{where}"
 
 
@@ -110,7 +110,7 @@ def _tensors(lines: list[Line]) -> list[Tensor]:
 
 def all_tensors(entry: Entry) -> list[Line]:
     """Show every tensor: for counts, where a tied tensor is a row of zero."""
-    return [line for line in entry.lines if not isinstance(line.node, Op)]
+    return [line for line in entry.lines if isinstance(line.node, Tensor)]
 
 
 def all_that_costs(entry: Entry) -> list[Line]:

@@ -16,7 +16,7 @@ from weighbridge.core.errors import UsageError
 from weighbridge.core.formula import Expression, Symbol, as_expression, evaluate, letters
 from weighbridge.core.messages import Say, translator
 from weighbridge.core.polynomials import polynomial
-from weighbridge.core.tree import Part, indices
+from weighbridge.core.tree import Part, positions
 from weighbridge.explain.semantic_tree import STRUCTURAL, TRANSPARENT, Leaf, Pair, find, joined, owned, pair, scaled
 from weighbridge.explain.sensitivity import Insight, insight
 from weighbridge.explain.wording import line_wording, role_name, section_wording
@@ -301,7 +301,7 @@ class _Author(NamedTuple):
 
 def _where(part: Part) -> str:
     """Write the indices of a repeated part's copies, ``3–60`` or ``3, 7, 11, …, 47``."""
-    places = list(indices(part))
+    places = list(positions(part))
     if len(places) < 3:
         return ", ".join(map(str, places))
     if places[-1] - places[0] == len(places) - 1:

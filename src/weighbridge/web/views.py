@@ -84,7 +84,7 @@ def why(found: Model, asked: Query) -> dict[str, Any]:
 
 def arithmetic(found: Model, asked: Query) -> dict[str, Any]:
     """Return the FLOPs of one pass, or why they cannot be told, and what can be put in; the rest of the page stands either way."""
-    optional = {part.given for _, part in walk(found.tree)}
+    optional = {part.requires for _, part in walk(found.tree)}
     takes: dict[str, int | str] = {"batch": asked.batch, "seq": asked.seq}
     takes |= {name: getattr(asked, name) for name in ("images", "audios") if name in optional}
     takes |= {"question": asked.question} if any("question" in lengths(part) for _, part in walk(found.tree)) else {}

@@ -86,14 +86,14 @@ def test_a_submodel_is_the_tree_of_its_own_family() -> None:
 
 
 def test_streams_become_those_of_the_outer_model() -> None:
-    crossed = Part("cross", (linear("key", 2, 2, stream="encoder"), attend(heads=1, head_dim=2, keys="encoder")), given="encoder")
+    crossed = Part("cross", (linear("key", 2, 2, stream="encoder"), attend(heads=1, head_dim=2, keys="encoder")), requires="encoder")
     moved = under("decoder", Part("", (crossed,)), streams={"seq": "decoder", "encoder": 197})
     assert moved.stream == "decoder"
     inner = moved.children[0]
-    assert isinstance(inner, Part) and inner.given is None
+    assert isinstance(inner, Part) and inner.requires is None
     assert [getattr(inner.children[0], "stream", 0), getattr(inner.children[1], "keys", 0)] == [197, 197]
     assert under("decoder", Part("", (crossed,)), streams={"encoder": "seq"}).children[0] == inner._replace(
-        given="seq", children=(linear("key", 2, 2, stream="seq"), attend(heads=1, head_dim=2, keys="seq"))
+        requires="seq", children=(linear("key", 2, 2, stream="seq"), attend(heads=1, head_dim=2, keys="seq"))
     )
 
 

@@ -7,14 +7,15 @@ from typing import Any
 import pytest
 
 import weighbridge
-from weighbridge.accounts.flops import flops, length
+from weighbridge.accounts.flops import flops
 from weighbridge.accounts.inputs import inputs
 from weighbridge.core.errors import UsageError
+from weighbridge.core.length import evaluate, merge, product_of, sum_of_squares
 from weighbridge.core.parts import linear
-from weighbridge.core.tree import Part, Span, Squares, Times
+from weighbridge.core.tree import Part
 from weighbridge.web.api import CALLS, answer
 
-TOWER = Part("tower", (linear("dense", 4, 4, bias=False),), stream=9, given="images", runs="images")
+TOWER = Part("tower", (linear("dense", 4, 4, bias=False),), stream=9, requires="images", executions="images")
 SEEING = Part("", (TOWER, Part("text", (linear("dense", 2, 2, bias=False),))))
 
 
@@ -25,16 +26,16 @@ def test_a_tower_runs_once_for_each_image_and_not_without() -> None:
 
 
 def test_an_image_of_any_size_is_told_by_its_rows_and_columns() -> None:
-    grid = Times(("rows", "columns"))
+    grid = product_of("rows", "columns")
     lengths = inputs(seq=5, images=1, patches=(5, 8)).lengths()
-    assert length(grid, lengths) == 40
-    assert length(Squares("rows", 2), lengths) == 4 + 4 + 1
-    assert length(Squares("columns", 4), lengths) == 32
-    assert length(Span("columns", over=2, evenly=True), lengths) == 4
+    assert evaluate(grid, lengths) == 40
+    assert evaluate(sum_of_squares("rows", 2), lengths) == 4 + 4 + 1
+    assert evaluate(sum_of_squares("columns", 4), lengths) == 32
+    assert evaluate(merge("columns", 2), lengths) == 4
     with pytest.raises(UsageError, match="5 rows cannot be merged by 2 without remainder"):
-        length(Span("rows", over=2, evenly=True), lengths)
+        evaluate(merge("rows", 2), lengths)
     with pytest.raises(UsageError, match="reads images of any size, so say into how many patches each is cut, such as patches 16x24"):
-        length(grid, inputs(seq=5, images=1).lengths())
+        evaluate(grid, inputs(seq=5, images=1).lengths())
 
 
 @pytest.mark.parametrize(

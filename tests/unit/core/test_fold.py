@@ -22,13 +22,13 @@ def parts(part: Part) -> list[Part]:
 def test_equal_layers_become_one() -> None:
     tree = fold([row(f"h.{n}.{name}.weight", 4, 4) for n in range(3) for name in ("a", "b")])
     (layer,) = parts(tree)
-    assert (layer.name, layer.repeat, layer.at, layer.kind) == ("h", 3, None, "layer")
+    assert (layer.name, layer.repeat, layer.indices, layer.kind) == ("h", 3, None, "layer")
     assert [child.name for child in parts(layer)] == ["a", "b"]
 
 
 def test_unlike_layers_stand_where_they_stand() -> None:
     tree = fold([row(f"h.{n}.w.weight", 4, 8 if n % 2 else 4) for n in range(6)] + [row("h.6.w.weight", 4, 8), row("h.9.w.weight", 1)])
-    assert [(part.repeat, part.at) for part in parts(tree)] == [(3, Every(0, 2)), (4, (1, 3, 5, 6)), (1, Every(9, 1))]
+    assert [(part.repeat, part.indices) for part in parts(tree)] == [(3, Every(0, 2)), (4, (1, 3, 5, 6)), (1, Every(9, 1))]
     assert [found.name for found in flatten(tree)] == [f"h.{n}.w.weight" for n in (0, 1, 2, 3, 4, 5, 6, 9)]
 
 

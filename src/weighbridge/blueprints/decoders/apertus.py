@@ -10,7 +10,7 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.causal_lm import FIELDS, NEUTRAL, UNBIASED, Body, attention, heads
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes, variant
-from weighbridge.core.parts import attend, embedding, gated_mlp, linear, plain_mlp, rms_norm
+from weighbridge.core.parts import attend, embedding, gated_mlp, linear, part, plain_mlp, replace, rms_norm
 from weighbridge.core.tree import Node, Part, Tensor
 
 BEFORE = ("input_layernorm", "post_attention_layernorm")
@@ -18,7 +18,7 @@ BEFORE = ("input_layernorm", "post_attention_layernorm")
 
 def decoder(c: Sizes, attended: Part, mlp: Part, norms: tuple[str, ...] = BEFORE) -> tuple[Node, ...]:
     """Describe embeddings, layers, and a last norm where the layers have norms."""
-    layer = Part("layers", (attended, mlp, *(rms_norm(name, c.hidden) for name in norms)), "layer", repeat=c.layers)
+    layer = part("layers", attended, mlp, *(rms_norm(name, c.hidden) for name in norms), kind="layer", repeat=c.layers)
     return (embedding("embed_tokens", c.vocab, c.hidden), layer, *((rms_norm("norm", c.hidden),) if norms else ()))
 
 
@@ -27,14 +27,14 @@ def apertus(c: Sizes) -> tuple[Node, ...]:
     learned = (Tensor("alpha_p", (1,), "gain"), Tensor("alpha_n", (1,), "gain"), Tensor("beta", (), "buffer"), Tensor("eps", (), "buffer"))
     mlp = plain_mlp("mlp", c.hidden, c.mlp)
     if c.activation == "xielu":
-        mlp = mlp._replace(children=(*mlp.children, Part("act_fn", learned, "activation")))
+        mlp = replace(mlp, children=(*mlp.children, part("act_fn", *learned, kind="activation")))
     return decoder(c, attention(c), mlp, ("attention_layernorm", "feedforward_layernorm"))
 
 
 def bitnet(c: Sizes) -> tuple[Node, ...]:
     """Describe BitNet: a further norm before the last layer of attention and of the MLP."""
     mlp = gated_mlp("mlp", c.hidden, c.mlp)
-    mlp = mlp._replace(children=(*mlp.children, rms_norm("ffn_sub_norm", c.mlp)))
+    mlp = replace(mlp, children=(*mlp.children, rms_norm("ffn_sub_norm", c.mlp)))
     return decoder(c, attention(c, rms_norm("attn_sub_norm", c.hidden)), mlp)
 
 
@@ -43,7 +43,7 @@ def helium(c: Sizes) -> tuple[Node, ...]:
     attended = attention(c)
     square = linear("o_proj", c.hidden, c.hidden, bias=False)
     children = tuple(square if isinstance(child, Part) and child.name == "o_proj" else child for child in attended.children)
-    return decoder(c, attended._replace(children=children), gated_mlp("mlp", c.hidden, c.mlp, bias=c.mlp_bias))
+    return decoder(c, replace(attended, children=children), gated_mlp("mlp", c.hidden, c.mlp, bias=c.mlp_bias))
 
 
 def diffllama(c: Sizes) -> tuple[Node, ...]:
@@ -51,7 +51,7 @@ def diffllama(c: Sizes) -> tuple[Node, ...]:
     learned = tuple(Tensor(f"lambda_{name}", (c.head_dim,), "gain") for name in ("q1", "k1", "q2", "k2"))
     attended = attention(c, before=learned)
     twice = attend(heads=c.heads, kv_heads=c.kv_heads, head_dim=c.head_dim, groups=2)
-    attended = attended._replace(children=(*attended.children[:-1], twice))
+    attended = replace(attended, children=(*attended.children[:-1], twice))
     return decoder(c, attended, gated_mlp("mlp", c.hidden, c.mlp))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.causal_lm import NEUTRAL, heads
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, TIED, Sizes, derived, fact, size, switch
-from weighbridge.core.parts import embedding, fairseq_attention, layer_norm, linear
+from weighbridge.core.parts import embedding, fairseq_attention, layer_norm, linear, part, replace
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Node, Part
 
@@ -40,19 +40,22 @@ XGLM = (
 def layers(c: Sizes, *crossed: Node) -> Part:
     """Describe the layers: attention and two linear layers, each after a norm."""
     H = c.hidden
-    return Part("layers", (
+    return part(
+        "layers",
         attention(c, "self_attn"),
         *crossed,
         layer_norm("self_attn_layer_norm", H),
         linear("fc1", H, c.mlp),
         linear("fc2", c.mlp, H),
         layer_norm("final_layer_norm", H),
-    ), "layer", repeat=c.layers)  # fmt: skip
+        kind="layer",
+        repeat=c.layers,
+    )
 
 
 def attention(c: Sizes, name: str, *, keys: str | None = None) -> Part:
     """Describe attention over the tokens themselves, or over an encoder's states."""
-    return fairseq_attention(name, c.hidden, c.heads, c.head_dim, keys=keys)._replace(given=keys)
+    return replace(fairseq_attention(name, c.hidden, c.heads, c.head_dim, keys=keys), requires=keys)
 
 
 def biogpt(c: Sizes) -> tuple[Node, ...]:
@@ -69,7 +72,7 @@ def xglm(c: Sizes) -> tuple[Node, ...]:
 
 def with_head(c: Sizes, head: Part) -> Part:
     """Put a head on BioGPT."""
-    return Part("", (Part("biogpt", biogpt(c), "backbone"), head), "model")
+    return part("", part("biogpt", *biogpt(c), kind="backbone"), head, kind="model")
 
 
 def causal(c: Sizes) -> Part:
@@ -79,7 +82,7 @@ def causal(c: Sizes) -> Part:
 
 
 CLASSES = {
-    "BioGptModel": lambda c: Part("", biogpt(c), "model"),
+    "BioGptModel": lambda c: part("", *biogpt(c), kind="model"),
     "BioGptForCausalLM": causal,
     "BioGptForSequenceClassification": lambda c: with_head(c, linear("score", c.hidden, c.labels, bias=False)),
     "BioGptForTokenClassification": lambda c: with_head(c, linear("classifier", c.hidden, c.labels)),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.causal_lm import NEUTRAL, Body, heads
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, TIED, Field, Sizes, derived, fact, size, switch
-from weighbridge.core.parts import attend, embedding, layer_norm, linear, plain_mlp
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, plain_mlp
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Node, Part
 
@@ -57,12 +57,15 @@ MPT = (
 def bloom(c: Sizes) -> tuple[Node, ...]:
     """Describe BLOOM: a norm after the embeddings, no positions, biases throughout."""
     H = c.hidden
-    layer = Part("h", (
+    layer = part(
+        "h",
         layer_norm("input_layernorm", H),
         attention(c, 3 * H, c.heads, bias=True),
         layer_norm("post_attention_layernorm", H),
         plain_mlp("mlp", H, 4 * H, NAMES, bias=True),
-    ), "layer", repeat=c.layers)  # fmt: skip
+        kind="layer",
+        repeat=c.layers,
+    )
     return (embedding("word_embeddings", c.vocab, H), layer_norm("word_embeddings_layernorm", H), layer, layer_norm("ln_f", H))
 
 
@@ -74,11 +77,14 @@ def falcon(c: Sizes) -> tuple[Node, ...]:
         norms: tuple[str, ...] = ("post_attention_layernorm", "input_layernorm")
     else:
         norms = ("ln_attn", "ln_mlp") if c.norms == 2 else ("input_layernorm",)
-    layer = Part("h", (
+    layer = part(
+        "h",
         attention(c, (c.heads + 2 * kept) * D, kept, bias=c.biased),
         plain_mlp("mlp", H, c.mlp, NAMES, bias=c.biased),
         *(layer_norm(name, H) for name in norms),
-    ), "layer", repeat=c.layers)  # fmt: skip
+        kind="layer",
+        repeat=c.layers,
+    )
     return (embedding("word_embeddings", c.vocab, H), layer, layer_norm("ln_f", H))
 
 
@@ -87,22 +93,27 @@ def attention(c: Sizes, width: Size, kept: Size, *, bias: bool) -> Part:
     H = c.hidden
     fused = linear("query_key_value", H, width, bias=bias)
     op = attend(heads=c.heads, kv_heads=kept, head_dim=c.head_dim)
-    return Part("self_attention", (fused, linear("dense", H, H, bias=bias), op), "self_attention")
+    return part("self_attention", fused, linear("dense", H, H, bias=bias), op, kind="self_attention")
 
 
 def mpt(c: Sizes) -> tuple[Node, ...]:
     """Describe MPT: no biases at all, not even in the norms, and an MLP of four times the hidden size whatever the config says."""
     H = c.hidden
-    layer = Part("blocks", (
+    layer = part(
+        "blocks",
         layer_norm("norm_1", H, bias=False),
-        Part("attn", (
+        part(
+            "attn",
             linear("Wqkv", H, 3 * H, bias=False),
             linear("out_proj", H, H, bias=False),
             attend(heads=c.heads, head_dim=c.head_dim),
-        ), "self_attention"),
+            kind="self_attention",
+        ),
         layer_norm("norm_2", H, bias=False),
         plain_mlp("ffn", H, 4 * H),
-    ), "layer", repeat=c.layers)  # fmt: skip
+        kind="layer",
+        repeat=c.layers,
+    )
     return (embedding("wte", c.vocab, H), layer, layer_norm("norm_f", H, bias=False))
 
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.composite import composed
 from weighbridge.config.family import Blueprint, Family
 from weighbridge.config.fields import Field, Sizes, listed, size, switch, told
-from weighbridge.core.parts import attend, embedding, gated_mlp, linear, rms_norm
+from weighbridge.core.length import Stream, unknown
+from weighbridge.core.parts import attend, embedding, gated_mlp, linear, part, replace, rms_norm
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Node, Part, Stream, Tensor, Untold
+from weighbridge.core.tree import Node, Part, Tensor
 
 
 def fields(hidden: int, layers: int, heads: int, mlp: int | None) -> tuple[Field, ...]:
@@ -19,7 +20,7 @@ def fields(hidden: int, layers: int, heads: int, mlp: int | None) -> tuple[Field
     third = lambda c: 8 * c.hidden // 3  # noqa: E731
     return (
         size("hidden", "hidden_size", hidden, "H", "hidden size"),
-        size("mlp", "intermediate_size", third if mlp is None else mlp, "I", "intermediate size")._replace(null=third),
+        size("mlp", "intermediate_size", third if mlp is None else mlp, "I", "intermediate size", null=third),
         size("layers", "num_hidden_layers", layers, "L", "layers"),
         size("heads", "num_attention_heads", heads, "A", "attention heads"),
         size("kv_heads", "num_key_value_heads", lambda c: c.heads, "K", "key-value heads"),
@@ -30,9 +31,11 @@ BYTES = size("vocab", "vocab_size", 260, "V", "vocabulary size")
 CROSSED = size("across", "cross_attn_k", 2, "X", "vectors of a patch in cross-attention")
 ENCODER = (BYTES, *fields(1024, 1, 16, None), CROSSED, switch("every", "cross_attn_all_layers", False))
 DECODER = (
-    *fields(1024, 9, 16, 2816), CROSSED, switch("every", "cross_attn_all_layers", True),
+    *fields(1024, 9, 16, 2816),
+    CROSSED,
+    switch("every", "cross_attn_all_layers", True),
     size("whole", "hidden_size_global", 2048, "G", "hidden size of the large model"),
-)  # fmt: skip
+)
 GLOBAL = (*fields(2048, 25, 16, 5632), size("entering", "encoder_cross_output_size", None, "E", "width of what enters the large model"))
 PATCHER = (BYTES, *fields(768, 14, 12, 2048))
 FIELDS = (
@@ -40,7 +43,7 @@ FIELDS = (
     size("across", "cross_attn_k", 2, "X", "vectors of a patch in cross-attention"),
     size("hashed", "encoder_hash_byte_group_vocab", 500002, "N", "rows for the hashes of one length"),
     size("functions", "encoder_hash_byte_group_nb_functions", 1, "F", "functions that make hashes", minimum=0),
-    listed("lengths", "encoder_hash_byte_group_size", [3, 4, 5, 6, 7, 8])._replace(read=lambda value: value or [3, 4, 5, 6, 7, 8]),
+    listed("lengths", "encoder_hash_byte_group_size", [3, 4, 5, 6, 7, 8], read=lambda value: value or [3, 4, 5, 6, 7, 8]),
     switch("patched", "patch_in_forward", True),
     composed("patcher", "patcher_config", "blt_patcher", fixed=True),
     composed("encoder", "encoder_config", "blt_local_encoder", fixed=True),
@@ -51,7 +54,7 @@ FIELDS = (
 )
 
 
-PATCHES = Untold("bytes are as many to a patch as the patcher finds")
+PATCHES = unknown("bytes are as many to a patch as the patcher finds")
 
 
 def projections(c: Sizes, keys: Stream | None = None) -> tuple[Node, ...]:
@@ -64,11 +67,12 @@ def projections(c: Sizes, keys: Stream | None = None) -> tuple[Node, ...]:
 
 def layers(c: Sizes) -> Part:
     """Describe the layers: Llama's."""
-    inside = (Part("self_attn", projections(c), "self_attention"), gated_mlp("mlp", c.hidden, c.mlp))
-    return Part(
+    inside = (part("self_attn", *projections(c), kind="self_attention"), gated_mlp("mlp", c.hidden, c.mlp))
+    return part(
         "layers",
-        (*inside, *(rms_norm(name, c.hidden) for name in ("input_layernorm", "post_attention_layernorm"))),
-        "layer",
+        *inside,
+        *(rms_norm(name, c.hidden) for name in ("input_layernorm", "post_attention_layernorm")),
+        kind="layer",
         repeat=c.layers,
     )
 
@@ -76,7 +80,7 @@ def layers(c: Sizes) -> Part:
 def crossed(c: Sizes, queries: Stream | None, keys: Stream) -> Part:
     """Describe cross-attention between bytes and patches, behind all layers or one."""
     inside = (*projections(c, keys), rms_norm("q_norm", c.hidden), rms_norm("k_norm", c.hidden))
-    return Part("cross_attn_layers", inside, "cross_attention", repeat=c.layers if c.every else 1, stream=queries)
+    return part("cross_attn_layers", *inside, kind="cross_attention", repeat=c.layers if c.every else 1, stream=queries)
 
 
 def joined(c: Sizes, width: Size) -> Part:
@@ -106,22 +110,25 @@ def patcher(c: Sizes) -> tuple[Part, ...]:
     return layers(c), embedding("embed_tokens", c.vocab, c.hidden), rms_norm("norm", c.hidden), head
 
 
-def frozen(part: Part) -> Part:
+def frozen(module: Part) -> Part:
     """Mark all tensors of a part as not trained."""
-    return part._replace(children=tuple(
-        frozen(child) if isinstance(child, Part) else child._replace(frozen=True) if isinstance(child, Tensor) else child
-        for child in part.children
-    ))  # fmt: skip
+    return replace(
+        module,
+        children=tuple(
+            frozen(child) if isinstance(child, Part) else replace(child, frozen=True) if isinstance(child, Tensor) else child
+            for child in module.children
+        ),
+    )
 
 
 def blt(c: Sizes, *, tied: bool = False) -> tuple[Node, ...]:
     """Describe the encoder, the large model, the decoder, a table of hashes, and the patcher."""
     entering = c.encoder.hidden * c.across if c.projected else None
-    found = (frozen(Part("patcher", patcher(c.patcher), "encoder")),) if c.patched else ()
+    found = (frozen(part("patcher", *patcher(c.patcher), kind="encoder")),) if c.patched else ()
     return (
-        Part("local_encoder", encoder(c.encoder, (c.vocab, c.decoder.hidden) if tied else None), "encoder"),
-        Part("global_transformer", middle(c.middle, entering), "stack", stream=PATCHES),
-        Part("local_decoder", decoder(c.decoder), "decoder"),
+        part("local_encoder", *encoder(c.encoder, (c.vocab, c.decoder.hidden) if tied else None), kind="encoder"),
+        part("global_transformer", *middle(c.middle, entering), kind="stack", stream=PATCHES),
+        part("local_decoder", *decoder(c.decoder), kind="decoder"),
         embedding("encoder_hash_tok_embedding", c.hashed * c.functions * len(c.lengths), c.encoder.hidden),
         *found,
     )
@@ -130,10 +137,11 @@ def blt(c: Sizes, *, tied: bool = False) -> tuple[Node, ...]:
 def causal(c: Sizes) -> Part:
     """Describe BltForCausalLM; tied, the head's matrix takes the place of the bytes' table, whatever that one's shape."""
     tied = "model.local_encoder.embed_tokens.weight" if c.replaced else None
-    return Part(
+    return part(
         "",
-        (Part("model", blt(c, tied=c.replaced), "backbone"), linear("lm_head", c.decoder.hidden, c.vocab, bias=False, tied_to=tied)),
-        "model",
+        part("model", *blt(c, tied=c.replaced), kind="backbone"),
+        linear("lm_head", c.decoder.hidden, c.vocab, bias=False, tied_to=tied),
+        kind="model",
     )
 
 
@@ -149,11 +157,13 @@ def alone(model_type: str, name: str, table: tuple[Field, ...], inside: Blueprin
 
 
 FAMILIES = {
-    "blt": Family("blt", FIELDS, {"BltModel": lambda c: Part("", blt(c), "model"), "BltForCausalLM": causal}, "BltForCausalLM", OUTER),
-    "blt_local_encoder": alone("blt_local_encoder", "BltLocalEncoder", ENCODER, lambda c: Part("", encoder(c), "model")),
-    "blt_local_decoder": alone("blt_local_decoder", "BltLocalDecoder", DECODER, lambda c: Part("", decoder(c), "model")),
-    "blt_global_transformer": alone(
-        "blt_global_transformer", "BltGlobalTransformer", GLOBAL, lambda c: Part("", middle(c, c.entering), "model")
+    "blt": Family(
+        "blt", FIELDS, {"BltModel": lambda c: part("", *blt(c), kind="model"), "BltForCausalLM": causal}, "BltForCausalLM", OUTER
     ),
-    "blt_patcher": alone("blt_patcher", "BltPatcher", PATCHER, lambda c: Part("", patcher(c), "model")),
+    "blt_local_encoder": alone("blt_local_encoder", "BltLocalEncoder", ENCODER, lambda c: part("", *encoder(c), kind="model")),
+    "blt_local_decoder": alone("blt_local_decoder", "BltLocalDecoder", DECODER, lambda c: part("", *decoder(c), kind="model")),
+    "blt_global_transformer": alone(
+        "blt_global_transformer", "BltGlobalTransformer", GLOBAL, lambda c: part("", *middle(c, c.entering), kind="model")
+    ),
+    "blt_patcher": alone("blt_patcher", "BltPatcher", PATCHER, lambda c: part("", *patcher(c), kind="model")),
 }

@@ -10,7 +10,7 @@ from weighbridge.blueprints.modules.mixture_of_experts import MIXTURE, SHARED, s
 from weighbridge.blueprints.modules.sliding_window import all_but_every, window, windowed
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes, echo, fact, size, switch, variant
-from weighbridge.core.parts import embedding, gated_mlp, layer_norm, rms_norm, stack
+from weighbridge.core.parts import embedding, gated_mlp, layer_norm, part, replace, rms_norm, stack
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Tensor
 
@@ -19,23 +19,33 @@ def cohere(c: Sizes) -> tuple[Node, ...]:
     """Describe Command R: one norm a layer; the larger one also norms queries and keys, each head by weights of its own."""
     H = c.hidden
     norms = (by_head(c, "q_norm", c.heads), by_head(c, "k_norm", c.kv_heads)) if c.normed else ()
-    layer = Part("layers", (
+    layer = part(
+        "layers",
         attention(c, *norms),
         gated_mlp("mlp", H, c.mlp),
         layer_norm("input_layernorm", H, bias=False),
-    ), "layer", repeat=c.layers)  # fmt: skip
+        kind="layer",
+        repeat=c.layers,
+    )
     return (embedding("embed_tokens", c.vocab, H), layer, layer_norm("norm", H, bias=False))
 
 
 def by_head(c: Sizes, name: str, number: Size) -> Part:
     """Describe a norm with a gain for every head."""
-    return Part(name, (Tensor("weight", (number, c.head_dim), "gain"),), "layer_norm")
+    return part(name, Tensor("weight", (number, c.head_dim), "gain"), kind="layer_norm")
 
 
 COHERE = variant(
-    FIELDS, switch("normed", "use_qk_norm", False), vocab=256000, hidden=8192, mlp=22528, layers=40, heads=64, tied=True,
+    FIELDS,
+    switch("normed", "use_qk_norm", False),
+    vocab=256000,
+    hidden=8192,
+    mlp=22528,
+    layers=40,
+    heads=64,
+    tied=True,
     mlp_bias=UNBIASED["mlp_bias"],
-)  # fmt: skip
+)
 COHERE2 = variant(
     COHERE,
     *echo("head_dim", lambda c: c.head_dim),
@@ -75,16 +85,29 @@ MOE = variant(
     size("dense_mlp", "prefix_dense_intermediate_size", lambda c: c.mlp, "J", "intermediate size of the first layers"),
     Field("rms", "rms_norm_eps", None, "choice", read=lambda stated: stated is not None, silent=True),
     *told(lambda c: ["dense" if index < c.dense else "sparse" for index in range(c.layers)]),
-    vocab=256000, hidden=8192, mlp=22528, layers=40, heads=64, head_dim=128, tied=True, window=window(), windowed=windowed(_limited),
-    experts=size("experts", "num_experts", 8, "E", "experts", "num_local_experts"), mlp_bias=UNBIASED["mlp_bias"],
-    shared_experts=SHARED._replace(key="num_shared_experts", default=0),
+    vocab=256000,
+    hidden=8192,
+    mlp=22528,
+    layers=40,
+    heads=64,
+    head_dim=128,
+    tied=True,
+    window=window(),
+    windowed=windowed(_limited),
+    experts=size("experts", "num_experts", 8, "E", "experts", "num_local_experts"),
+    mlp_bias=UNBIASED["mlp_bias"],
+    shared_experts=replace(SHARED, key="num_shared_experts", default=0),
     block=Field("block", "num_shared_experts", 0, "choice", read=lambda n: "gate experts" + " shared_experts" * (n > 0)),
-)  # fmt: skip
+)
 
 FAMILIES = {
     "cohere": Family("cohere", COHERE, heads("Cohere", cohere, "lm"), "CohereModel", NEUTRAL),
     "cohere2": Family("cohere2", COHERE2, heads("Cohere2", cohere, "lm"), "Cohere2Model", NEUTRAL | {"sliding_window_pattern"}),
     "cohere2_moe": Family(
-        "cohere2_moe", MOE, heads("Cohere2Moe", cohere_moe, "lm"), "Cohere2MoeModel",
-        NEUTRAL | {"shared_expert_combination_strategy", "expert_selection_fn"}),
-}  # fmt: skip
+        "cohere2_moe",
+        MOE,
+        heads("Cohere2Moe", cohere_moe, "lm"),
+        "Cohere2MoeModel",
+        NEUTRAL | {"shared_expert_combination_strategy", "expert_selection_fn"},
+    ),
+}

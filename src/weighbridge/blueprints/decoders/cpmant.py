@@ -8,41 +8,44 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.causal_lm import NEUTRAL
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, size
-from weighbridge.core.parts import attend, embedding, linear, rms_norm
-from weighbridge.core.tree import Node, Part, Span, Tensor
+from weighbridge.core.length import length
+from weighbridge.core.parts import attend, embedding, linear, part, rms_norm
+from weighbridge.core.tree import Node, Part, Tensor
 
 
 def cpmant(c: Sizes) -> tuple[Node, ...]:
     """Describe the encoder, which sees the prompt and the text, and the tables of segments, words with prompts, and positions."""
     H = c.hidden
-    layer = Part("layers", (attention(c), feed_forward(c)), "layer", repeat=c.layers)
-    encoder = Part("encoder", (layer, rms_norm("output_layernorm", H)), "encoder", stream=Span("seq", plus=c.prompt))
+    layer = part("layers", attention(c), feed_forward(c), kind="layer", repeat=c.layers)
+    encoder = part("encoder", layer, rms_norm("output_layernorm", H), kind="encoder", stream=length("seq") + c.prompt)
     words = embedding("input_embedding", c.vocab + c.prompts * c.prompt, H)
     bias = Tensor("relative_attention_bias", (c.segments * c.segments + c.buckets, c.heads), "embedding")
-    return (encoder, embedding("segment_embedding", c.segments, H), words, Part("position_bias", (bias,), "embedding"))
+    return (encoder, embedding("segment_embedding", c.segments, H), words, part("position_bias", bias, kind="embedding"))
 
 
 def attention(c: Sizes) -> Part:
     """Describe attention without biases, after a norm."""
     H, wide = c.hidden, c.heads * c.head_dim
-    inner = Part("self_attention", (
+    inner = part(
+        "self_attention",
         *(linear(f"project_{name}", H, wide, bias=False) for name in "qkv"),
         linear("attention_out", wide, H, bias=False),
         attend(heads=c.heads, head_dim=c.head_dim),
-    ), "self_attention")  # fmt: skip
-    return Part("self_att", (rms_norm("layernorm_before_attention", H), inner))
+        kind="self_attention",
+    )
+    return part("self_att", rms_norm("layernorm_before_attention", H), inner)
 
 
 def feed_forward(c: Sizes) -> Part:
     """Describe a gated MLP, after a norm."""
     H, I = c.hidden, c.mlp
-    ways = Part("w_in", (linear("w_0", H, I, bias=False), linear("w_1", H, I, bias=False)))
-    return Part("ffn", (rms_norm("layernorm_before_ffn", H), Part("ffn", (ways, linear("w_out", I, H, bias=False)), "feed_forward")))
+    ways = part("w_in", linear("w_0", H, I, bias=False), linear("w_1", H, I, bias=False))
+    return part("ffn", rms_norm("layernorm_before_ffn", H), part("ffn", ways, linear("w_out", I, H, bias=False), kind="feed_forward"))
 
 
 def causal(c: Sizes) -> Part:
     """Describe CpmAntForCausalLM, whose head sees the text without the prompt."""
-    return Part("", (Part("cpmant", cpmant(c), "backbone"), linear("lm_head", c.hidden, c.vocab, bias=False)), "model")
+    return part("", part("cpmant", *cpmant(c), kind="backbone"), linear("lm_head", c.hidden, c.vocab, bias=False), kind="model")
 
 
 FIELDS = (
@@ -58,5 +61,5 @@ FIELDS = (
     size("buckets", "position_bias_num_buckets", 512, "B", "buckets of distances"),
 )
 SKIPPED = NEUTRAL | {"dropout_p", "eps", "init_std", "mask_modules", "position_bias_max_distance", "tie_word_embeddings"}
-CLASSES = {"CpmAntModel": lambda c: Part("", cpmant(c), "model"), "CpmAntForCausalLM": causal}
+CLASSES = {"CpmAntModel": lambda c: part("", *cpmant(c), kind="model"), "CpmAntForCausalLM": causal}
 FAMILIES = {"cpmant": Family("cpmant", FIELDS, CLASSES, "CpmAntModel", SKIPPED)}

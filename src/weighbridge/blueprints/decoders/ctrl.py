@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, TIED, Sizes, derived, size
-from weighbridge.core.parts import attend, embedding, layer_norm, linear
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, part
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Node, Part
 
@@ -16,30 +16,35 @@ from weighbridge.core.tree import Node, Part
 def ctrl(c: Sizes) -> tuple[Node, ...]:
     """Describe words, layers with a norm before each half, and a last norm."""
     H = c.hidden
-    layer = Part("h", (
-        Part("multi_head_attention", (
+    layer = part(
+        "h",
+        part(
+            "multi_head_attention",
             linear("Wq", H, H),
             linear("Wk", H, H),
             linear("Wv", H, H),
             linear("dense", H, H),
             attend(heads=c.heads, head_dim=c.head_dim),
-        ), "self_attention"),
-        Part("ffn", (linear("0", H, c.mlp), linear("2", c.mlp, H)), "feed_forward"),
+            kind="self_attention",
+        ),
+        part("ffn", linear("0", H, c.mlp), linear("2", c.mlp, H), kind="feed_forward"),
         layer_norm("layernorm1", H),
         layer_norm("layernorm2", H),
-    ), "layer", repeat=c.layers)  # fmt: skip
+        kind="layer",
+        repeat=c.layers,
+    )
     return (embedding("w", c.vocab, H), layer, layer_norm("layernorm", H))
 
 
 def causal(c: Sizes) -> Part:
     """Describe CTRLLMHeadModel, whose head has a bias."""
     head = linear("lm_head", c.hidden, c.vocab, tied_to="transformer.w.weight" if c.tied else None)
-    return Part("", (Part("transformer", ctrl(c), "backbone"), head), "model")
+    return part("", part("transformer", *ctrl(c), kind="backbone"), head, kind="model")
 
 
 def sequence(c: Sizes) -> Part:
     """Describe CTRLForSequenceClassification."""
-    return Part("", (Part("transformer", ctrl(c), "backbone"), linear("classifier", c.hidden, c.labels, bias=False)), "model")
+    return part("", part("transformer", *ctrl(c), kind="backbone"), linear("classifier", c.hidden, c.labels, bias=False), kind="model")
 
 
 FIELDS = (
@@ -52,7 +57,7 @@ FIELDS = (
     LABELS,
     TIED,
 )
-CLASSES = {"CTRLModel": lambda c: Part("", ctrl(c), "model"), "CTRLLMHeadModel": causal, "CTRLForSequenceClassification": sequence}
+CLASSES = {"CTRLModel": lambda c: part("", *ctrl(c), kind="model"), "CTRLLMHeadModel": causal, "CTRLForSequenceClassification": sequence}
 SKIPPED = frozenset(
     """attn_pdrop from_tf max_position_embeddings n_ctx n_positions summary_activation summary_first_dropout summary_proj_to_labels
     summary_type summary_use_proj""".split()

@@ -10,8 +10,9 @@ from weighbridge.blueprints.decoders.gpt2 import GPT2_FIELDS, SKIPPED, gpt2
 from weighbridge.blueprints.modules.causal_lm import NEUTRAL
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, size, variant
-from weighbridge.core.parts import embedding, layer_norm, linear, rms_norm
-from weighbridge.core.tree import Node, Part, Span
+from weighbridge.core.length import length
+from weighbridge.core.parts import embedding, layer_norm, linear, part, rms_norm
+from weighbridge.core.tree import Node, Part
 
 
 def imagegpt(c: Sizes) -> tuple[Node, ...]:
@@ -22,13 +23,13 @@ def imagegpt(c: Sizes) -> tuple[Node, ...]:
 def pixels(c: Sizes) -> Part:
     """Describe ImageGPTForCausalImageModeling: a score for every colour, but not for the token that starts an image."""
     head = linear("lm_head", c.hidden, c.vocab - 1, bias=False)
-    return Part("", (Part("transformer", imagegpt(c), "backbone"), head), "model")
+    return part("", part("transformer", *imagegpt(c), kind="backbone"), head, kind="model")
 
 
 def classifier(c: Sizes) -> Part:
     """Describe ImageGPTForImageClassification, on the mean of all tokens."""
     head = linear("score", c.hidden, c.labels, bias=False, stream="one")
-    return Part("", (Part("transformer", imagegpt(c), "backbone"), head), "model")
+    return part("", part("transformer", *imagegpt(c), kind="backbone"), head, kind="model")
 
 
 def decision(c: Sizes) -> Part:
@@ -37,11 +38,11 @@ def decision(c: Sizes) -> Part:
     steps = (linear("embed_return", 1, H), linear("embed_state", c.states, H), linear("embed_action", c.actions, H))
     predicted = (
         linear("predict_state", H, c.states),
-        Part("predict_action", (linear("0", H, c.actions),), "head"),
+        part("predict_action", linear("0", H, c.actions), kind="head"),
         linear("predict_return", H, 1),
     )
-    encoder = Part("encoder", gpt2(c), "backbone", stream=Span("seq", times=3))
-    return Part("", (encoder, embedding("embed_timestep", c.longest, H), *steps, layer_norm("embed_ln", H), *predicted), "model")
+    encoder = part("encoder", *gpt2(c), kind="backbone", stream=length("seq") * 3)
+    return part("", encoder, embedding("embed_timestep", c.longest, H), *steps, layer_norm("embed_ln", H), *predicted, kind="model")
 
 
 IMAGEGPT = variant(
@@ -56,16 +57,19 @@ DECISION = variant(
     size("states", "state_dim", 17, "F", "numbers in a state"),
     size("actions", "act_dim", 4, "U", "numbers in an action"),
     size("longest", "max_ep_len", 4096, "T", "time steps"),
-    vocab=1, layers=3, heads=1, hidden=size("hidden", "hidden_size", 128, "H", "hidden size"),
-)  # fmt: skip
+    vocab=1,
+    layers=3,
+    heads=1,
+    hidden=size("hidden", "hidden_size", 128, "H", "hidden size"),
+)
 MORE = NEUTRAL | SKIPPED | {"tie_word_embeddings", "summary_use_proj", "summary_proj_to_labels"}
 
 IMAGE_CLASSES = {
-    "ImageGPTModel": lambda c: Part("", imagegpt(c), "model"),
+    "ImageGPTModel": lambda c: part("", *imagegpt(c), kind="model"),
     "ImageGPTForCausalImageModeling": pixels,
     "ImageGPTForImageClassification": classifier,
 }
-DECISION_CLASSES = {"DecisionTransformerGPT2Model": lambda c: Part("", gpt2(c), "model"), "DecisionTransformerModel": decision}
+DECISION_CLASSES = {"DecisionTransformerGPT2Model": lambda c: part("", *gpt2(c), kind="model"), "DecisionTransformerModel": decision}
 FAMILIES = {
     "imagegpt": Family("imagegpt", IMAGEGPT, IMAGE_CLASSES, "ImageGPTModel", MORE),
     "decision_transformer": Family("decision_transformer", DECISION, DECISION_CLASSES, "DecisionTransformerModel", MORE | {"action_tanh"}),

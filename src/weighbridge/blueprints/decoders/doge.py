@@ -11,28 +11,32 @@ from math import isqrt
 from weighbridge.blueprints.modules.causal_lm import FIELDS, NEUTRAL, heads
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, size, switch, told, variant
-from weighbridge.core.parts import attend, embedding, gated_mlp, linear, matmul, rms_norm
+from weighbridge.core.parts import attend, embedding, gated_mlp, linear, matmul, part, rms_norm
 from weighbridge.core.tree import Node, Part, Tensor
 
 
 def doge(c: Sizes) -> tuple[Node, ...]:
     """Describe embeddings, layers whose residuals are weighed, and a last norm."""
     H = c.hidden
-    layer = Part("layers", (
+    layer = part(
+        "layers",
         Tensor("input_residual", (H,), "gain"),
         Tensor("post_attention_residual", (H,), "gain"),
         rms_norm("input_layernorm", H),
         attention(c),
         rms_norm("post_attention_layernorm", H),
         experts(c) if c.sparse else gated_mlp("mlp", H, c.mlp, bias=c.mlp_bias),
-    ), "layer", repeat=c.layers)  # fmt: skip
+        kind="layer",
+        repeat=c.layers,
+    )
     return (embedding("embed_tokens", c.vocab, H), layer, rms_norm("norm", H))
 
 
 def attention(c: Sizes) -> Part:
     """Describe attention with a mask that is made from the values."""
     H, A, K, D = c.hidden, c.heads, c.kv_heads, c.head_dim
-    return Part("self_attn", (
+    return part(
+        "self_attn",
         Tensor("A", (K,), "gain"),
         linear("q_proj", H, A * D, bias=c.qkv_bias),
         linear("k_proj", H, K * D, bias=c.qkv_bias),
@@ -42,19 +46,22 @@ def attention(c: Sizes) -> Part:
         rms_norm("q_norm", D),
         rms_norm("k_norm", D),
         attend(heads=A, kv_heads=K, head_dim=D),
-    ), "self_attention")  # fmt: skip
+        kind="self_attention",
+    )
 
 
 def experts(c: Sizes) -> Part:
     """Describe an MLP that every token passes, and experts that are looked up: a row for the way down, a row for the way up."""
     H = c.hidden
-    return Part("mlp", (
+    return part(
+        "mlp",
         *gated_mlp("mlp", H, c.mlp, bias=c.mlp_bias).children,
         linear("router_gate", H, 2 * c.keys, bias=False),
         embedding("down_embed", c.experts, H),
         embedding("up_embed", c.experts, H),
         matmul("experts", (2, "seq", c.active, H)),
-    ), "mixture")  # fmt: skip
+        kind="mixture",
+    )
 
 
 DOGE = variant(
@@ -63,7 +70,10 @@ DOGE = variant(
     size("experts", "num_experts", 16384, "E", "experts"),
     size("active", "num_experts_per_tok", 64, "k", "experts per token"),
     told("keys", lambda c: isqrt(c.experts)),
-    vocab=32768, hidden=1024, mlp=2048, heads=8,
-)  # fmt: skip
+    vocab=32768,
+    hidden=1024,
+    mlp=2048,
+    heads=8,
+)
 
 FAMILIES = {"doge": Family("doge", DOGE, heads("Doge", doge, "lm sequence"), "DogeModel", NEUTRAL | {"keep_window_size"})}

@@ -12,7 +12,7 @@ from weighbridge.blueprints.modules.layer_types import chosen
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes, fact, optional, size, variant
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import attend, embedding, gated_mlp, linear, matmul, rms_norm, stack
+from weighbridge.core.parts import attend, embedding, gated_mlp, linear, matmul, part, rms_norm, stack
 from weighbridge.core.tree import Node, Part, Tensor
 
 
@@ -27,7 +27,7 @@ def gemma3n(c: Sizes) -> tuple[Node, ...]:
         embedding("embed_tokens_per_layer", c.table_rows, wide),
         linear("per_layer_model_projection", H, wide, bias=False),
         rms_norm("per_layer_projection_norm", c.table),
-        *(linear(f"altup_{name}projections", H, H, bias=False)._replace(repeat=c.copies - 1) for name in ("", "unembed_")),
+        *(linear(f"altup_{name}projections", H, H, bias=False, repeat=c.copies - 1) for name in ("", "unembed_")),
     )
 
 
@@ -40,7 +40,7 @@ def layer(c: Sizes, kind: str, reusing: bool, width: int) -> tuple[Node, ...]:
         gated_mlp("mlp", H, width),
         *(rms_norm(name, H) for name in SANDWICH),
         altup(c),
-        Part("laurel", ranks, "residual"),
+        part("laurel", *ranks, kind="residual"),
         linear("per_layer_input_gate", H, c.table, bias=False),
         linear("per_layer_projection", c.table, H, bias=False),
         rms_norm("post_per_layer_input_norm", H),
@@ -50,27 +50,31 @@ def layer(c: Sizes, kind: str, reusing: bool, width: int) -> tuple[Node, ...]:
 def altup(c: Sizes) -> Part:
     """Describe how the copies are predicted from each other and corrected by the one that worked; the router looks twice."""
     H, N = c.hidden, c.copies
-    return Part("altup", (
+    return part(
+        "altup",
         Tensor("correct_output_scale", (H,), "gain"),
         linear("correction_coefs", N, N, bias=False),
         linear("prediction_coefs", N, N * N, bias=False),
-        linear("modality_router", H, N, bias=False)._replace(runs=2),
-        rms_norm("router_norm", H)._replace(runs=2),
+        linear("modality_router", H, N, bias=False, executions=2),
+        rms_norm("router_norm", H, executions=2),
         matmul("predict", ("seq", H, N, N)),
-    ), "mixer")  # fmt: skip
+        kind="mixer",
+    )
 
 
 def attention(c: Sizes, kind: str, reusing: bool) -> Part:
     """Describe attention, without keys and values of its own where it reuses them."""
     H, A, K, D = c.hidden, c.heads, c.kv_heads, c.head_dim
     own = (linear("k_proj", H, K * D, bias=c.qkv_bias), linear("v_proj", H, K * D, bias=c.qkv_bias), rms_norm("k_norm", D))
-    return Part("self_attn", (
+    return part(
+        "self_attn",
         linear("q_proj", H, A * D, bias=c.qkv_bias),
         rms_norm("q_norm", D),
         *(() if reusing else own),
         linear("o_proj", A * D, H, bias=c.out_bias),
         attend(heads=A, kv_heads=K, head_dim=D, window=c.window if kind != "full_attention" else None, cache=0 if reusing else None),
-    ), "self_attention")  # fmt: skip
+        kind="self_attention",
+    )
 
 
 def _widths(c: Sizes) -> list[int]:
@@ -96,9 +100,15 @@ GEMMA3N = variant(
     Field("told", "layer_types", _kinds, "choice"),
     fact("mixers", lambda c: chosen(c, c.told, "layer_types", ("sliding_attention", "full_attention"))),
     fact("reusing", reuse),
-    vocab=262400, hidden=2048, layers=35, heads=8, kv_heads=2, head_dim=256, tied=True,
+    vocab=262400,
+    hidden=2048,
+    layers=35,
+    heads=8,
+    kv_heads=2,
+    head_dim=256,
+    tied=True,
     window=optional("window", "sliding_window", 512, "W", "attention window"),
-)  # fmt: skip
+)
 SKIPPED = NEUTRAL | {"activation_sparsity_pattern", "altup_active_idx", "altup_coef_clip", "altup_correct_scale"}
 CLASSES = heads("Gemma3n", gemma3n, "lm", base="TextModel")
 FAMILIES = {"gemma3n_text": Family("gemma3n_text", GEMMA3N, CLASSES, "Gemma3nTextModel", SKIPPED)}

@@ -14,7 +14,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes, fact, optional, size, switch, variant
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import attend, embedding, fused_experts, gated_mlp, linear, rms_norm, stack
+from weighbridge.core.parts import attend, embedding, fused_experts, gated_mlp, linear, part, rms_norm, stack
 from weighbridge.core.tree import Node, Part, Tensor
 
 if TYPE_CHECKING:
@@ -79,9 +79,17 @@ UNIFIED = variant(
     Field("told", "layer_types", _kinds, "choice"),
     fact("mixers", _mixers),
     fact("reusing", reuse),
-    vocab=262144, hidden=2304, mlp=9216, layers=30, heads=8, kv_heads=4, head_dim=256, tied=True, mlp_bias=UNBIASED["mlp_bias"],
+    vocab=262144,
+    hidden=2304,
+    mlp=9216,
+    layers=30,
+    heads=8,
+    kv_heads=4,
+    head_dim=256,
+    tied=True,
+    mlp_bias=UNBIASED["mlp_bias"],
     window=optional("window", "sliding_window", 1024, "W", "attention window"),
-)  # fmt: skip
+)
 TEXT = variant(
     UNIFIED,
     size("table", "hidden_size_per_layer_input", 256, "T", "width of a layer's table", minimum=0),
@@ -93,7 +101,7 @@ TEXT = variant(
     optional("expert_mlp", "moe_intermediate_size", None, "M", "intermediate size of an expert"),
     fact("stated", _stated),
     window=optional("window", "sliding_window", 512, "W", "attention window"),
-)  # fmt: skip
+)
 PLAIN = variant(UNIFIED, fact("table", 0), fact("table_rows", 0), fact("tabled", False), fact("sparse", False))
 
 SKIPPED = NEUTRAL | {"use_bidirectional_attention"}
@@ -138,13 +146,15 @@ def attention(c: Sizes, kind: str, reusing: bool) -> Part:
     K = c.kv_heads if limited or c.full_kv is None or not c.equal else c.full_kv
     values = () if c.equal and not limited else (linear("v_proj", H, K * D, bias=c.qkv_bias),)
     kept = () if reusing else (rms_norm("k_norm", D), linear("k_proj", H, K * D, bias=c.qkv_bias), *values)
-    return Part("self_attn", (
+    return part(
+        "self_attn",
         linear("q_proj", H, A * D, bias=c.qkv_bias),
         rms_norm("q_norm", D),
         *kept,
         linear("o_proj", A * D, H, bias=c.out_bias),
         attend(heads=A, kv_heads=K, head_dim=D, window=c.window if limited else None, cache=0 if reusing else None),
-    ), "self_attention")  # fmt: skip
+        kind="self_attention",
+    )
 
 
 def experts(c: Sizes) -> tuple[Part, ...]:
@@ -152,15 +162,18 @@ def experts(c: Sizes) -> tuple[Part, ...]:
     H, E = c.hidden, c.experts
     scales = (Tensor("scale", (H,), "gain"), Tensor("per_expert_scale", (E,), "gain"))
     norms = ("post_feedforward_layernorm_1", "post_feedforward_layernorm_2", "pre_feedforward_layernorm_2")
-    router = Part("router", (*scales, linear("proj", H, E, bias=False)), "router")
+    router = part("router", *scales, linear("proj", H, E, bias=False), kind="router")
     return (router, fused_experts(E, c.active, H, c.expert_mlp), *(rms_norm(name, H) for name in norms))
 
 
 FAMILIES = {
-    "gemma4_text": Family(
-        "gemma4_text", TEXT, heads("Gemma4", gemma4, "lm", base="TextModel"), "Gemma4TextModel", SKIPPED,
-        settle=settled),
+    "gemma4_text": Family("gemma4_text", TEXT, heads("Gemma4", gemma4, "lm", base="TextModel"), "Gemma4TextModel", SKIPPED, settle=settled),
     "gemma4_unified_text": Family(
-        "gemma4_unified_text", PLAIN, heads("Gemma4Unified", gemma4, "lm", base="TextModel"), "Gemma4UnifiedTextModel", SKIPPED,
-        settle=settled),
-}  # fmt: skip
+        "gemma4_unified_text",
+        PLAIN,
+        heads("Gemma4Unified", gemma4, "lm", base="TextModel"),
+        "Gemma4UnifiedTextModel",
+        SKIPPED,
+        settle=settled,
+    ),
+}

@@ -10,17 +10,13 @@ from weighbridge.blueprints.decoders.phi import fused_mlp
 from weighbridge.blueprints.modules.causal_lm import FIELDS, NEUTRAL, UNBIASED, attention, heads
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, fact, variant
-from weighbridge.core.parts import embedding, rms_norm
-from weighbridge.core.tree import Node, Part
+from weighbridge.core.parts import embedding, part, rms_norm
+from weighbridge.core.tree import Node
 
 
 def glm(c: Sizes) -> tuple[Node, ...]:
     """Describe Llama with a fused MLP and biases on queries, keys and values."""
-    layer = Part("layers", (
-        attention(c),
-        fused_mlp(c),
-        *(rms_norm(name, c.hidden) for name in c.norms),
-    ), "layer", repeat=c.layers)  # fmt: skip
+    layer = part("layers", attention(c), fused_mlp(c), *(rms_norm(name, c.hidden) for name in c.norms), kind="layer", repeat=c.layers)
     return (embedding("embed_tokens", c.vocab, c.hidden), layer, rms_norm("norm", c.hidden))
 
 
@@ -28,9 +24,17 @@ BEFORE = ("input_layernorm", "post_attention_layernorm")
 AFTER = ("post_self_attn_layernorm", "post_mlp_layernorm")
 
 GLM = variant(
-    FIELDS, fact("norms", BEFORE), vocab=151552, mlp=13696, layers=40, kv_heads=2, head_dim=128,
-    qkv_bias=True, out_bias=UNBIASED["out_bias"], mlp_bias=UNBIASED["mlp_bias"],
-)  # fmt: skip
+    FIELDS,
+    fact("norms", BEFORE),
+    vocab=151552,
+    mlp=13696,
+    layers=40,
+    kv_heads=2,
+    head_dim=128,
+    qkv_bias=True,
+    out_bias=UNBIASED["out_bias"],
+    mlp_bias=UNBIASED["mlp_bias"],
+)
 
 FAMILIES = {
     "glm": Family("glm", GLM, heads("Glm", glm, "lm sequence token"), "GlmModel", NEUTRAL),

@@ -11,9 +11,10 @@ from collections.abc import Callable
 from weighbridge.blueprints.modules.causal_lm import NEUTRAL, heads
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, TIED, Sizes, derived, fact, size, switch, variant
-from weighbridge.core.parts import attend, embedding, layer_norm, linear
+from weighbridge.core.length import Stream
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size, exact
-from weighbridge.core.tree import Node, Part, Stream, Tensor
+from weighbridge.core.tree import Node, Part, Tensor
 
 FIELDS = (
     size("vocab", "vocab_size", 50257, "V", "vocabulary size"),
@@ -37,13 +38,16 @@ def gpt2(c: Sizes, norm: Callable[[str, Size], Part] = layer_norm) -> tuple[Node
     """Describe token and position embeddings, layers with a *norm* before each half, and a last one."""
     H = c.hidden
     crossed = (attention(c, "crossattention", keys="encoder"), norm("ln_cross_attn", H)) if c.cross else ()
-    layer = Part("h", (
+    layer = part(
+        "h",
         norm("ln_1", H),
         attention(c, "attn"),
         norm("ln_2", H),
         *crossed,
-        Part("mlp", (dense(c, "c_fc", H, c.mlp), dense(c, "c_proj", c.mlp, H)), "feed_forward"),
-    ), "layer", repeat=c.layers)  # fmt: skip
+        part("mlp", dense(c, "c_fc", H, c.mlp), dense(c, "c_proj", c.mlp, H), kind="feed_forward"),
+        kind="layer",
+        repeat=c.layers,
+    )
     return (embedding("wte", c.vocab, H), embedding("wpe", c.positions, H), layer, norm("ln_f", H))
 
 
@@ -55,21 +59,21 @@ def attention(c: Sizes, name: str, *, keys: str | None = None) -> Part:
     else:
         fused = (dense(c, "c_attn", H, 2 * H, stream=keys), dense(c, "q_attn", H, H))
     op = attend(heads=c.heads, kv_heads=c.kv_heads, head_dim=c.head_dim, keys=keys)
-    return Part(name, (*fused, dense(c, "c_proj", H, H), op), "cross_attention" if keys else "self_attention", given=keys)
+    return part(name, *fused, dense(c, "c_proj", H, H), op, kind="cross_attention" if keys else "self_attention", requires=keys)
 
 
 def dense(c: Sizes, name: str, inputs: Size, outputs: Size, *, stream: Stream | None = None) -> Part:
     """Describe a linear layer, stored as ``[inputs, outputs]`` in GPT-2 and the usual way in GPT-BigCode."""
     if not c.transposed:
         return linear(name, inputs, outputs, stream=stream)
-    return Part(name, (Tensor("weight", (inputs, outputs)), Tensor("bias", (outputs,), "bias")), "linear", stream=stream)
+    return part(name, Tensor("weight", (inputs, outputs)), Tensor("bias", (outputs,), "bias"), kind="linear", stream=stream)
 
 
 def double_heads(c: Sizes) -> Part:
     """Describe GPT2DoubleHeadsModel: the language model, and one score for a whole sequence, whatever the number of labels."""
     model = GPT2["GPT2LMHeadModel"](c)
     summary = (linear("summary", c.hidden, 1 if c.to_labels else c.hidden, stream="one"),) if c.summarised else ()
-    return model._replace(children=(*model.children, Part("multiple_choice_head", summary, "head")))
+    return replace(model, children=(*model.children, part("multiple_choice_head", *summary, kind="head")))
 
 
 def _kv_heads(c: Sizes) -> Size:

@@ -10,9 +10,9 @@ from weighbridge.blueprints.modules.causal_lm import NEUTRAL, heads
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, TIED, Field, Sizes, derived, fact, size, variant
 from weighbridge.core._namedtuple import TYPE_CHECKING
-from weighbridge.core.parts import attend, embedding, layer_norm, linear, plain_mlp
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, plain_mlp, replace
 from weighbridge.core.sizes import exact
-from weighbridge.core.tree import Node, Part
+from weighbridge.core.tree import Node
 
 if TYPE_CHECKING:
     from typing import Any
@@ -39,7 +39,7 @@ J = (
     size("mlp", "n_inner", lambda c: 4 * c.hidden, "I", "intermediate size"),
     derived("head_dim", lambda c: exact(c.hidden, c.heads), "n_embd", "n_head"),
     LABELS,
-    TIED._replace(default=False),
+    replace(TIED, default=False),
     fact("fused", False),
     fact("head_bias", True),
 )
@@ -48,17 +48,22 @@ J = (
 def gpt_neo(c: Sizes) -> tuple[Node, ...]:
     """Describe GPT-Neo: attention that is global and local by turns, a norm before each half of a layer."""
     H = c.hidden
-    inner = Part("attention", (
+    inner = part(
+        "attention",
         *(linear(name, H, H, bias=False) for name in ("k_proj", "v_proj", "q_proj")),
         linear("out_proj", H, H),
         attend(heads=c.heads, head_dim=c.head_dim, window=c.window, windowed=c.windowed),
-    ), "self_attention")  # fmt: skip
-    layer = Part("h", (
+        kind="self_attention",
+    )
+    layer = part(
+        "h",
         layer_norm("ln_1", H),
-        Part("attn", (inner,), "self_attention"),
+        part("attn", inner, kind="self_attention"),
         layer_norm("ln_2", H),
         plain_mlp("mlp", H, c.mlp, ("c_fc", "c_proj"), bias=True),
-    ), "layer", repeat=c.layers)  # fmt: skip
+        kind="layer",
+        repeat=c.layers,
+    )
     return (embedding("wte", c.vocab, H), embedding("wpe", c.positions, H), layer, layer_norm("ln_f", H))
 
 
@@ -66,15 +71,20 @@ def gptj(c: Sizes) -> tuple[Node, ...]:
     """Describe GPT-J: rotary positions, attention and MLP side by side after one norm. CodeGen fuses its three projections."""
     H = c.hidden
     inputs = (("qkv_proj", 3 * H),) if c.fused else (("k_proj", H), ("v_proj", H), ("q_proj", H))
-    layer = Part("h", (
+    layer = part(
+        "h",
         layer_norm("ln_1", H),
-        Part("attn", (
+        part(
+            "attn",
             *(linear(name, H, width, bias=False) for name, width in inputs),
             linear("out_proj", H, H, bias=False),
             attend(heads=c.heads, head_dim=c.head_dim),
-        ), "self_attention"),
+            kind="self_attention",
+        ),
         plain_mlp("mlp", H, c.mlp, ("fc_in", "fc_out"), bias=True),
-    ), "layer", repeat=c.layers)  # fmt: skip
+        kind="layer",
+        repeat=c.layers,
+    )
     return (embedding("wte", c.vocab, H), layer, layer_norm("ln_f", H))
 
 

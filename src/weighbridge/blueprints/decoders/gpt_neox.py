@@ -9,7 +9,7 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.causal_lm import NEUTRAL, heads
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, TIED, Sizes, derived, fact, size, switch
-from weighbridge.core.parts import attend, embedding, layer_norm, linear, plain_mlp
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, plain_mlp, replace
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Every, Node, Part, Tensor
 
@@ -23,7 +23,7 @@ FIELDS = (
     size("heads", "num_attention_heads", 64, "A", "attention heads"),
     derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_attention_heads"),
     LABELS,
-    TIED._replace(default=False),
+    replace(TIED, default=False),
     switch("biased", "attention_bias", True),
     fact("head_bias", False),
 )
@@ -41,16 +41,21 @@ JAPANESE = (
 def gpt_neox(c: Sizes) -> tuple[Node, ...]:
     """Describe GPT-NeoX: rotary positions, one fused layer for queries, keys and values, biases throughout."""
     H = c.hidden
-    layer = Part("layers", (
+    layer = part(
+        "layers",
         layer_norm("input_layernorm", H),
         layer_norm("post_attention_layernorm", H),
-        Part("attention", (
+        part(
+            "attention",
             linear("query_key_value", H, 3 * H, bias=c.biased),
             linear("dense", H, H, bias=c.biased),
             attend(heads=c.heads, head_dim=c.head_dim),
-        ), "self_attention"),
+            kind="self_attention",
+        ),
         plain_mlp("mlp", H, c.mlp, NAMES, bias=True),
-    ), "layer", repeat=c.layers)  # fmt: skip
+        kind="layer",
+        repeat=c.layers,
+    )
     return (embedding("embed_in", c.vocab, H), layer, layer_norm("final_layer_norm", H))
 
 
@@ -62,19 +67,21 @@ def japanese(c: Sizes) -> tuple[Node, ...]:
         return (
             layer_norm("input_layernorm", H),
             layer_norm("post_attention_layernorm", H),
-            Part("attention", (
+            part(
+                "attention",
                 *bias,
                 linear("query_key_value", H, 3 * H, bias=False),
                 linear("dense", H, H, bias=False),
                 attend(heads=c.heads, head_dim=c.head_dim),
-            ), "self_attention"),
+                kind="self_attention",
+            ),
             plain_mlp("mlp", H, c.multiple * H, NAMES),
-        )  # fmt: skip
+        )
 
     return (
         embedding("embed_in", c.vocab, H),
-        Part("layers", layer(), "layer", repeat=c.layers - 1),
-        Part("layers", layer(Tensor("dense_bias", (H,), "bias")), "layer", repeat=1, at=Every(c.layers - 1)),
+        part("layers", *layer(), kind="layer", repeat=c.layers - 1),
+        part("layers", *layer(Tensor("dense_bias", (H,), "bias")), kind="layer", repeat=1, indices=Every(c.layers - 1)),
         layer_norm("final_layer_norm", H),
     )
 
@@ -82,12 +89,12 @@ def japanese(c: Sizes) -> tuple[Node, ...]:
 def japanese_lm(c: Sizes) -> Part:
     """Describe GPTNeoXJapaneseForCausalLM."""
     tied = "gpt_neox_japanese.embed_in.weight" if c.tied else None
-    body = Part("gpt_neox_japanese", japanese(c), "backbone")
-    return Part("", (body, linear("embed_out", c.hidden, c.vocab, bias=False, tied_to=tied)), "model")
+    body = part("gpt_neox_japanese", *japanese(c), kind="backbone")
+    return part("", body, linear("embed_out", c.hidden, c.vocab, bias=False, tied_to=tied), kind="model")
 
 
 CLASSES = heads("GPTNeoX", gpt_neox, prefix="gpt_neox", table="embed_in", token="classifier")
-JAPANESE_CLASSES = {"GPTNeoXJapaneseModel": lambda c: Part("", japanese(c), "model"), "GPTNeoXJapaneseForCausalLM": japanese_lm}
+JAPANESE_CLASSES = {"GPTNeoXJapaneseModel": lambda c: part("", *japanese(c), kind="model"), "GPTNeoXJapaneseForCausalLM": japanese_lm}
 SKIPPED = NEUTRAL | {"is_decoder", "use_parallel_residual"}
 
 FAMILIES = {

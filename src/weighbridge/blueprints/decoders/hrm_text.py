@@ -9,7 +9,7 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.causal_lm import FIELDS, NEUTRAL, attention, heads
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, derived, size, variant
-from weighbridge.core.parts import embedding, gated_mlp, linear
+from weighbridge.core.parts import embedding, gated_mlp, linear, part
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Tensor
 
@@ -25,15 +25,20 @@ def stack(c: Sizes, name: str, times: Size) -> Part:
     """Describe a stack: layers of gated attention and a gated MLP."""
     gate = linear("gate_proj", c.hidden, c.heads * c.head_dim, bias=c.qkv_bias)
     halves = (attention(c, gate), gated_mlp("mlp", c.hidden, c.mlp, bias=c.mlp_bias))
-    return Part(name, (Part("layers", halves, "layer", repeat=c.layers, runs=c.layers * times),), "stack")
+    return part(name, part("layers", *halves, kind="layer", repeat=c.layers, executions=c.layers * times), kind="stack")
 
 
 HRM = variant(
     (size("stated", "num_hidden_layers", 16, "M", "layers, as stated"), *FIELDS),
     size("slow_cycles", "H_cycles", 2, "S", "runs of the slow stack"),
     size("quick_cycles", "L_cycles", 3, "Q", "runs of the quick stack for each of the slow one"),
-    vocab=151808, hidden=1536, mlp=4096, layers=size("layers", "num_layers_per_stack", lambda c: c.stated, "L", "layers"), heads=12,
-    kv_heads=derived("kv_heads", lambda c: c.heads, "num_attention_heads"), head_dim=128,
-)  # fmt: skip
+    vocab=151808,
+    hidden=1536,
+    mlp=4096,
+    layers=size("layers", "num_layers_per_stack", lambda c: c.stated, "L", "layers"),
+    heads=12,
+    kv_heads=derived("kv_heads", lambda c: c.heads, "num_attention_heads"),
+    head_dim=128,
+)
 SKIPPED = NEUTRAL | {"L_bp_cycles", "embedding_scale", "num_key_value_heads", "prefix_lm"}
 FAMILIES = {"hrm_text": Family("hrm_text", HRM, heads("HrmText", hrm, "lm"), "HrmTextModel", SKIPPED)}

@@ -12,17 +12,20 @@ from weighbridge.blueprints.modules.causal_lm import FIELDS, NEUTRAL, UNBIASED, 
 from weighbridge.blueprints.modules.sliding_window import window, windowed
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes, fact, switch, variant
-from weighbridge.core.parts import embedding, gated_mlp, plain_mlp, rms_norm
-from weighbridge.core.tree import Node, Part, Tensor
+from weighbridge.core.parts import embedding, gated_mlp, part, plain_mlp, replace, rms_norm
+from weighbridge.core.tree import Node, Tensor
 
 
 def llama(c: Sizes) -> tuple[Node, ...]:
     """Describe embeddings, layers of attention and a gated MLP with a norm before each, and a last norm."""
-    layer = Part("layers", (
+    layer = part(
+        "layers",
         attention(c, before=sinks(c)),
         gated_mlp("mlp", c.hidden, c.mlp, bias=c.mlp_bias) if c.gated else plain_mlp("mlp", c.hidden, c.mlp, bias=c.mlp_bias),
         *(rms_norm(name, c.hidden) for name in c.norms),
-    ), "layer", repeat=c.layers)  # fmt: skip
+        kind="layer",
+        repeat=c.layers,
+    )
     return (embedding("embed_tokens", c.vocab, c.hidden), layer, rms_norm("norm", c.hidden))
 
 
@@ -63,39 +66,119 @@ QWEN = {
 TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
     "llama": ("Llama", "lm sequence token qa", LLAMA),
     "mistral": ("Mistral", "lm sequence token qa", variant(LLAMA, mlp=14336, kv_heads=8, window=window(), **UNBIASED)),
-    "ministral": ("Ministral", "lm sequence token qa", variant(
-        LLAMA, mlp=14336, kv_heads=8, window=window(), windowed=windowed(), **UNBIASED)),
-    "ministral3": ("Ministral3", "lm sequence token qa", variant(
-        LLAMA, vocab=131072, mlp=14336, layers=34, kv_heads=8, head_dim=128, window=window(default=None), **UNBIASED)),
-    "qwen2": ("Qwen2", "lm sequence token qa", variant(
-        LLAMA, vocab=151936, mlp=22016, kv_heads=32, **UNBIASED | QWEN | {"qkv_bias": fact("qkv_bias", True)})),
-    "qwen3": ("Qwen3", "lm sequence token qa", variant(
-        LLAMA, vocab=151936, mlp=22016, kv_heads=32, head_dim=128, qk_norm="head", **QWEN | NO_MLP_BIAS)),
+    "ministral": (
+        "Ministral",
+        "lm sequence token qa",
+        variant(LLAMA, mlp=14336, kv_heads=8, window=window(), windowed=windowed(), **UNBIASED),
+    ),
+    "ministral3": (
+        "Ministral3",
+        "lm sequence token qa",
+        variant(LLAMA, vocab=131072, mlp=14336, layers=34, kv_heads=8, head_dim=128, window=window(default=None), **UNBIASED),
+    ),
+    "qwen2": (
+        "Qwen2",
+        "lm sequence token qa",
+        variant(LLAMA, vocab=151936, mlp=22016, kv_heads=32, **UNBIASED | QWEN | {"qkv_bias": fact("qkv_bias", True)}),
+    ),
+    "qwen3": (
+        "Qwen3",
+        "lm sequence token qa",
+        variant(LLAMA, vocab=151936, mlp=22016, kv_heads=32, head_dim=128, qk_norm="head", **QWEN | NO_MLP_BIAS),
+    ),
     "granite": ("Granite", "lm", LLAMA),
-    "granite_swa": ("GraniteSWA", "lm", variant(
-        LLAMA, vocab=100352, hidden=2560, mlp=8192, layers=24, heads=20, kv_heads=4, tied=True, sinks=True,
-        window=window(default=128), windowed=windowed(_three_of_four))),
-    "hyperclovax": ("HyperCLOVAX", "lm", variant(
-        LLAMA, norms=Field("norms", "use_post_norm", True, "choice", read=lambda post: PERI_NORMS if post else PERI_NORMS[:2]))),
-    "smollm3": ("SmolLM3", "lm sequence token qa", variant(
-        LLAMA, vocab=128256, hidden=2048, layers=36, heads=16, kv_heads=4, tied=True, window=window(default=None), windowed=windowed())),
-    "internlm3": ("Llama", "lm", variant(
-        LLAMA, vocab=128512, mlp=10240, layers=48, kv_heads=2, head_dim=128, qkv_bias=switch("qkv_bias", "attention_bias", False, "qkv_bias"),
-        out_bias=switch("out_bias", "attention_bias", False, "qkv_bias"), mlp_bias=switch("mlp_bias", "mlp_bias", False, "bias"))),
+    "granite_swa": (
+        "GraniteSWA",
+        "lm",
+        variant(
+            LLAMA,
+            vocab=100352,
+            hidden=2560,
+            mlp=8192,
+            layers=24,
+            heads=20,
+            kv_heads=4,
+            tied=True,
+            sinks=True,
+            window=window(default=128),
+            windowed=windowed(_three_of_four),
+        ),
+    ),
+    "hyperclovax": (
+        "HyperCLOVAX",
+        "lm",
+        variant(LLAMA, norms=Field("norms", "use_post_norm", True, "choice", read=lambda post: PERI_NORMS if post else PERI_NORMS[:2])),
+    ),
+    "smollm3": (
+        "SmolLM3",
+        "lm sequence token qa",
+        variant(
+            LLAMA, vocab=128256, hidden=2048, layers=36, heads=16, kv_heads=4, tied=True, window=window(default=None), windowed=windowed()
+        ),
+    ),
+    "internlm3": (
+        "Llama",
+        "lm",
+        variant(
+            LLAMA,
+            vocab=128512,
+            mlp=10240,
+            layers=48,
+            kv_heads=2,
+            head_dim=128,
+            qkv_bias=switch("qkv_bias", "attention_bias", False, "qkv_bias"),
+            out_bias=switch("out_bias", "attention_bias", False, "qkv_bias"),
+            mlp_bias=switch("mlp_bias", "mlp_bias", False, "bias"),
+        ),
+    ),
     "iquestcoder": ("Llama", "lm", variant(LLAMA, vocab=76800, hidden=5120, mlp=27648, layers=80, heads=40, kv_heads=8, head_dim=128)),
-    "ernie4_5": ("Ernie4_5", "lm", variant(
-        LLAMA, vocab=103424, hidden=1024, mlp=3072, layers=18, heads=16, kv_heads=2, head_dim=128, tied=True, **all_biases("use_bias"))),
-    "hunyuan_v1_dense": ("HunYuanDenseV1", "lm sequence", variant(
-        LLAMA, vocab=290943, qk_norm="head", qk_names=("query_layernorm", "key_layernorm"), **NO_MLP_BIAS)),
-    "seed_oss": ("SeedOss", "lm sequence token qa", variant(
-        LLAMA, vocab=155136, mlp=27648, layers=64, heads=80, kv_heads=8, head_dim=128,
-        qkv_bias=True, out_bias=switch("out_bias", "attention_out_bias", False))),
-    "cwm": ("Cwm", "lm", variant(
-        LLAMA, vocab=128256, hidden=6144, mlp=21504, layers=64, heads=48, kv_heads=8, head_dim=128,
-        qkv_bias=UNBIASED["qkv_bias"], out_bias=UNBIASED["out_bias"],
-        window=window(default=8192), windowed=windowed(_three_of_four))),
+    "ernie4_5": (
+        "Ernie4_5",
+        "lm",
+        variant(
+            LLAMA, vocab=103424, hidden=1024, mlp=3072, layers=18, heads=16, kv_heads=2, head_dim=128, tied=True, **all_biases("use_bias")
+        ),
+    ),
+    "hunyuan_v1_dense": (
+        "HunYuanDenseV1",
+        "lm sequence",
+        variant(LLAMA, vocab=290943, qk_norm="head", qk_names=("query_layernorm", "key_layernorm"), **NO_MLP_BIAS),
+    ),
+    "seed_oss": (
+        "SeedOss",
+        "lm sequence token qa",
+        variant(
+            LLAMA,
+            vocab=155136,
+            mlp=27648,
+            layers=64,
+            heads=80,
+            kv_heads=8,
+            head_dim=128,
+            qkv_bias=True,
+            out_bias=switch("out_bias", "attention_out_bias", False),
+        ),
+    ),
+    "cwm": (
+        "Cwm",
+        "lm",
+        variant(
+            LLAMA,
+            vocab=128256,
+            hidden=6144,
+            mlp=21504,
+            layers=64,
+            heads=48,
+            kv_heads=8,
+            head_dim=128,
+            qkv_bias=UNBIASED["qkv_bias"],
+            out_bias=UNBIASED["out_bias"],
+            window=window(default=8192),
+            windowed=windowed(_three_of_four),
+        ),
+    ),
     "arcee": ("Arcee", "lm sequence token qa", variant(LLAMA, hidden=2560, mlp=18432, gated=False)),
-}  # fmt: skip
+}
 """By model type: what its class names begin with, its heads, and its fields."""
 
 UNDER_TRANSFORMER = {"llama", "ministral", "qwen2", "qwen3", "smollm3", "seed_oss", "arcee", "exaone4"}
@@ -123,11 +206,14 @@ def families(types: Mapping[str, tuple[str, str, tuple[Field, ...]]], body: Body
 def _named(family: Family) -> Family:
     """Add the names under which published configs know the classes of a type."""
     added = {name.replace("Llama", REMOTE[family.model_type]): made for name, made in family.classes.items()}
-    return family._replace(classes={**family.classes, **added}, remote=frozenset(added))
+    return replace(family, classes={**family.classes, **added}, remote=frozenset(added))
 
 
 FAMILIES = {name: _named(family) if name in REMOTE else family for name, family in families(TYPES).items()}
 FAMILIES["emu3_text_model"] = Family(
-    "emu3_text_model", variant(LLAMA, vocab=184622, mlp=14336, kv_heads=8), heads("Emu3", llama, "lm", base="TextModel"), "Emu3TextModel",
+    "emu3_text_model",
+    variant(LLAMA, vocab=184622, mlp=14336, kv_heads=8),
+    heads("Emu3", llama, "lm", base="TextModel"),
+    "Emu3TextModel",
     NEUTRAL,
-)  # fmt: skip
+)

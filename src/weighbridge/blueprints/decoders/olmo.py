@@ -10,8 +10,8 @@ from weighbridge.blueprints.decoders.llama import LLAMA, families
 from weighbridge.blueprints.modules.causal_lm import UNBIASED, attention
 from weighbridge.blueprints.modules.sliding_window import all_but_every, window
 from weighbridge.config.fields import Field, Sizes, variant
-from weighbridge.core.parts import embedding, gated_mlp
-from weighbridge.core.tree import Node, Part
+from weighbridge.core.parts import embedding, gated_mlp, part
+from weighbridge.core.tree import Node
 
 AFTER = ("post_attention_layernorm", "post_feedforward_layernorm")
 NO_MLP_BIAS = {"mlp_bias": UNBIASED["mlp_bias"]}
@@ -19,7 +19,7 @@ NO_MLP_BIAS = {"mlp_bias": UNBIASED["mlp_bias"]}
 
 def olmo(c: Sizes) -> tuple[Node, ...]:
     """Describe the first OLMo: Llama without any parameter in a norm."""
-    layer = Part("layers", (attention(c), gated_mlp("mlp", c.hidden, c.mlp)), "layer", repeat=c.layers)
+    layer = part("layers", attention(c), gated_mlp("mlp", c.hidden, c.mlp), kind="layer", repeat=c.layers)
     return (embedding("embed_tokens", c.vocab, c.hidden), layer)
 
 
@@ -29,8 +29,13 @@ OLMO2 = variant(OLMO, norms=AFTER, qk_norm="whole")
 TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
     "olmo2": ("Olmo2", "lm sequence", OLMO2),
     "olmo3": ("Olmo3", "lm sequence", variant(OLMO2, window=window(), windowed=all_but_every(4))),
-    "exaone4": ("Exaone4", "lm sequence token qa", variant(
-        LLAMA, vocab=102400, mlp=16384, kv_heads=32, norms=AFTER, qk_norm="head", window=window(), windowed=all_but_every(4), **UNBIASED)),
-}  # fmt: skip
+    "exaone4": (
+        "Exaone4",
+        "lm sequence token qa",
+        variant(
+            LLAMA, vocab=102400, mlp=16384, kv_heads=32, norms=AFTER, qk_norm="head", window=window(), windowed=all_but_every(4), **UNBIASED
+        ),
+    ),
+}
 
 FAMILIES = families({"olmo": ("Olmo", "lm sequence", OLMO)}, olmo) | families(TYPES)

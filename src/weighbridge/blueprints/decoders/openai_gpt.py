@@ -11,7 +11,7 @@ from weighbridge.blueprints.decoders.gpt2 import dense
 from weighbridge.blueprints.modules.causal_lm import NEUTRAL, heads
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, variant
-from weighbridge.core.parts import attend, embedding, layer_norm, linear
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, replace
 from weighbridge.core.tree import Node, Part
 
 FIELDS = tuple(field for field in variant(GPT2, vocab=40478, positions=512) if field.word not in ("mlp", "cross"))
@@ -20,16 +20,21 @@ FIELDS = tuple(field for field in variant(GPT2, vocab=40478, positions=512) if f
 def openai(c: Sizes) -> tuple[Node, ...]:
     """Describe token and position embeddings, and layers with a norm after each half."""
     H = c.hidden
-    layer = Part("h", (
-        Part("attn", (
+    layer = part(
+        "h",
+        part(
+            "attn",
             dense(c, "c_attn", H, 3 * H),
             dense(c, "c_proj", H, H),
             attend(heads=c.heads, head_dim=c.head_dim),
-        ), "self_attention"),
+            kind="self_attention",
+        ),
         layer_norm("ln_1", H),
-        Part("mlp", (dense(c, "c_fc", H, 4 * H), dense(c, "c_proj", 4 * H, H)), "feed_forward"),
+        part("mlp", dense(c, "c_fc", H, 4 * H), dense(c, "c_proj", 4 * H, H), kind="feed_forward"),
         layer_norm("ln_2", H),
-    ), "layer", repeat=c.layers)  # fmt: skip
+        kind="layer",
+        repeat=c.layers,
+    )
     return (embedding("tokens_embed", c.vocab, H), embedding("positions_embed", c.positions, H), layer)
 
 
@@ -37,7 +42,7 @@ def double_heads(c: Sizes) -> Part:
     """Describe OpenAIGPTDoubleHeadsModel: the language model, and one score for a whole sequence."""
     model = CLASSES["OpenAIGPTLMHeadModel"](c)
     summary = (linear("summary", c.hidden, 1 if c.to_labels else c.hidden, stream="one"),) if c.summarised else ()
-    return model._replace(children=(*model.children, Part("multiple_choice_head", summary, "head")))
+    return replace(model, children=(*model.children, part("multiple_choice_head", *summary, kind="head")))
 
 
 CLASSES = heads("OpenAIGPT", openai, "lm sequence", prefix="transformer", table="tokens_embed", lm="LMHeadModel")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.causal_lm import NEUTRAL
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, TIED, Sizes, derived, fact, size, switch
-from weighbridge.core.parts import attend, embedding, layer_norm, linear
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, replace
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Part
 
@@ -34,24 +34,31 @@ FIELDS = (
 def opt(c: Sizes) -> Part:
     """Describe the decoder: learned positions (two rows more than the config says), a norm before or after each half."""
     H = c.hidden
-    layer = Part("layers", (
-        Part("self_attn", (
+    layer = part(
+        "layers",
+        part(
+            "self_attn",
             *(linear(name, H, H, bias=c.biased) for name in ("k_proj", "v_proj", "q_proj", "out_proj")),
             attend(heads=c.heads, head_dim=c.head_dim),
-        ), "self_attention"),
+            kind="self_attention",
+        ),
         *norm(c, "self_attn_layer_norm"),
         linear("fc1", H, c.mlp, bias=c.biased),
         linear("fc2", c.mlp, H, bias=c.biased),
         *norm(c, "final_layer_norm"),
-    ), "layer", repeat=c.layers)  # fmt: skip
+        kind="layer",
+        repeat=c.layers,
+    )
     projections = (linear("project_out", H, c.embedded, bias=False), linear("project_in", c.embedded, H, bias=False))
-    return Part("decoder", (
+    return part(
+        "decoder",
         embedding("embed_tokens", c.vocab, c.embedded),
         embedding("embed_positions", c.positions + 2, H),
         *(projections if c.projected else ()),
         *(norm(c, "final_layer_norm") if c.norm_first and not c.norm_removed else ()),
         layer,
-    ), "decoder")  # fmt: skip
+        kind="decoder",
+    )
 
 
 def norm(c: Sizes, name: str) -> tuple[Part, ...]:
@@ -61,7 +68,7 @@ def norm(c: Sizes, name: str) -> tuple[Part, ...]:
 
 def with_head(c: Sizes, head: Part) -> Part:
     """Put a head on the decoder."""
-    return Part("", (Part("model", (opt(c),), "backbone"), head), "model")
+    return part("", part("model", opt(c), kind="backbone"), head, kind="model")
 
 
 def causal(c: Sizes) -> Part:
@@ -71,8 +78,8 @@ def causal(c: Sizes) -> Part:
 
 
 CLASSES = {
-    "OPTModel": lambda c: Part("", (opt(c),), "model"),
-    "OPTDecoder": lambda c: Part("", (opt(c)._replace(name=""),), "model"),
+    "OPTModel": lambda c: part("", opt(c), kind="model"),
+    "OPTDecoder": lambda c: part("", replace(opt(c), name=""), kind="model"),
     "OPTForCausalLM": causal,
     "OPTForSequenceClassification": lambda c: with_head(c, linear("score", c.embedded, c.labels, bias=False)),
     "OPTForQuestionAnswering": lambda c: with_head(c, linear("qa_outputs", c.embedded, 2)),

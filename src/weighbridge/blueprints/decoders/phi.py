@@ -10,7 +10,7 @@ from weighbridge.blueprints.modules.causal_lm import FIELDS, NEUTRAL, UNBIASED, 
 from weighbridge.blueprints.modules.sliding_window import window
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, fact, switch, variant
-from weighbridge.core.parts import attend, embedding, layer_norm, linear, plain_mlp, rms_norm
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, plain_mlp, rms_norm
 from weighbridge.core.tree import Node, Part
 
 
@@ -18,40 +18,56 @@ def phi(c: Sizes) -> tuple[Node, ...]:
     """Describe Phi: attention and MLP side by side after one norm, biases throughout, even on the head."""
     H = c.hidden
     norms = (layer_norm("q_layernorm", per_head(c)), layer_norm("k_layernorm", per_head(c))) if c.normed else ()
-    layer = Part("layers", (
+    layer = part(
+        "layers",
         attention(c, *norms, out="dense"),
         plain_mlp("mlp", H, c.mlp, ("fc1", "fc2"), bias=True),
         layer_norm("input_layernorm", H),
-    ), "layer", repeat=c.layers)  # fmt: skip
+        kind="layer",
+        repeat=c.layers,
+    )
     return (embedding("embed_tokens", c.vocab, H), layer, layer_norm("final_layernorm", H))
 
 
 def phi3(c: Sizes) -> tuple[Node, ...]:
     """Describe Phi-3: Llama whose queries, keys and values are one layer, and whose gate and up projections are another."""
     H, A, K, D = c.hidden, c.heads, c.kv_heads, c.head_dim
-    layer = Part("layers", (
-        Part("self_attn", (
+    layer = part(
+        "layers",
+        part(
+            "self_attn",
             linear("o_proj", A * D, H, bias=False),
             linear("qkv_proj", H, (A + 2 * K) * D, bias=False),
             attend(heads=A, kv_heads=K, head_dim=D, window=c.window),
-        ), "self_attention"),
+            kind="self_attention",
+        ),
         fused_mlp(c),
         rms_norm("input_layernorm", H),
         rms_norm("post_attention_layernorm", H),
-    ), "layer", repeat=c.layers)  # fmt: skip
+        kind="layer",
+        repeat=c.layers,
+    )
     return (embedding("embed_tokens", c.vocab, H), layer, rms_norm("norm", H))
 
 
 def fused_mlp(c: Sizes) -> Part:
     """Describe a gated MLP whose gate and up projections are one layer."""
     gate_up, down = linear("gate_up_proj", c.hidden, 2 * c.mlp, bias=False), linear("down_proj", c.mlp, c.hidden, bias=False)
-    return Part("mlp", (gate_up, down), "feed_forward")
+    return part("mlp", gate_up, down, kind="feed_forward")
 
 
 PHI = variant(
-    FIELDS, switch("normed", "qk_layernorm", False), vocab=51200, hidden=2048, mlp=8192, layers=24,
-    qkv_bias=fact("qkv_bias", True), out_bias=fact("out_bias", True), mlp_bias=fact("mlp_bias", True), head_bias=True,
-)  # fmt: skip
+    FIELDS,
+    switch("normed", "qk_layernorm", False),
+    vocab=51200,
+    hidden=2048,
+    mlp=8192,
+    layers=24,
+    qkv_bias=fact("qkv_bias", True),
+    out_bias=fact("out_bias", True),
+    mlp_bias=fact("mlp_bias", True),
+    head_bias=True,
+)
 PHI3 = variant(FIELDS, vocab=32064, hidden=3072, mlp=8192, window=window(default=None), **UNBIASED)
 
 FAMILIES = {

@@ -9,7 +9,7 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.causal_lm import FIELDS, HEAD_DIM, NEUTRAL, UNBIASED, attention, heads
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, switch, variant
-from weighbridge.core.parts import attend, embedding, gated_mlp, layer_norm, linear, plain_mlp
+from weighbridge.core.parts import attend, embedding, gated_mlp, layer_norm, linear, part, plain_mlp, replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part
 
@@ -18,47 +18,67 @@ def stablelm(c: Sizes) -> tuple[Node, ...]:
     """Describe StableLM: Llama with layer norms, of which a parallel layer has but one."""
     H = c.hidden
     norms = (by_head(c, "q_layernorm", c.heads), by_head(c, "k_layernorm", c.kv_heads)) if c.normed else ()
-    layer = Part("layers", (
+    layer = part(
+        "layers",
         attention(c, *norms),
         gated_mlp("mlp", H, c.mlp),
         layer_norm("input_layernorm", H),
         *(() if c.parallel else (layer_norm("post_attention_layernorm", H),)),
-    ), "layer", repeat=c.layers)  # fmt: skip
+        kind="layer",
+        repeat=c.layers,
+    )
     return (embedding("embed_tokens", c.vocab, H), layer, layer_norm("norm", H))
 
 
 def by_head(c: Sizes, name: str, number: Size) -> Part:
     """Describe a norm for each head, with weights of its own."""
     norm = layer_norm("norms", c.head_dim, bias=False)
-    return Part(name, (norm._replace(repeat=number),), "layer_norm")
+    return part(name, replace(norm, repeat=number), kind="layer_norm")
 
 
 def persimmon(c: Sizes) -> tuple[Node, ...]:
     """Describe Persimmon: fused queries, keys and values, biases throughout."""
     H = c.hidden
     norms = (layer_norm("q_layernorm", c.head_dim), layer_norm("k_layernorm", c.head_dim)) if c.normed else ()
-    layer = Part("layers", (
-        Part("self_attn", (
+    layer = part(
+        "layers",
+        part(
+            "self_attn",
             linear("query_key_value", H, 3 * H),
             linear("dense", c.heads * c.head_dim, H),
             *norms,
             attend(heads=c.heads, head_dim=c.head_dim),
-        ), "self_attention"),
+            kind="self_attention",
+        ),
         plain_mlp("mlp", H, c.mlp, ("dense_h_to_4h", "dense_4h_to_h"), bias=True),
         layer_norm("input_layernorm", H),
         layer_norm("post_attention_layernorm", H),
-    ), "layer", repeat=c.layers)  # fmt: skip
+        kind="layer",
+        repeat=c.layers,
+    )
     return (embedding("embed_tokens", c.vocab, H), layer, layer_norm("final_layernorm", H))
 
 
 STABLELM = variant(
-    FIELDS, switch("normed", "qk_layernorm", False), switch("parallel", "use_parallel_residual", False),
-    vocab=50304, hidden=2560, mlp=6912, kv_heads=32, head_dim=HEAD_DIM, **UNBIASED | {"qkv_bias": switch("qkv_bias", "use_qkv_bias", False)},
-)  # fmt: skip
+    FIELDS,
+    switch("normed", "qk_layernorm", False),
+    switch("parallel", "use_parallel_residual", False),
+    vocab=50304,
+    hidden=2560,
+    mlp=6912,
+    kv_heads=32,
+    head_dim=HEAD_DIM,
+    **UNBIASED | {"qkv_bias": switch("qkv_bias", "use_qkv_bias", False)},
+)
 PERSIMMON = variant(
     tuple(field for field in FIELDS if field.word not in ("kv_heads", "qkv_bias", "out_bias", "mlp_bias")),
-    switch("normed", "qk_layernorm", True), vocab=262144, mlp=16384, layers=36, heads=64, head_dim=HEAD_DIM,
-)  # fmt: skip
+    switch("normed", "qk_layernorm", True),
+    vocab=262144,
+    mlp=16384,
+    layers=36,
+    heads=64,
+    head_dim=HEAD_DIM,
+)
 
 FAMILIES = {
     "stablelm": Family("stablelm", STABLELM, heads("StableLm", stablelm, "lm sequence token"), "StableLmModel", NEUTRAL),

@@ -10,19 +10,22 @@ from weighbridge.blueprints.modules.causal_lm import FIELDS, NEUTRAL, attention,
 from weighbridge.blueprints.modules.sliding_window import window
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes, fact, switch, variant
-from weighbridge.core.parts import embedding, layer_norm, plain_mlp
-from weighbridge.core.tree import Node, Part
+from weighbridge.core.parts import embedding, layer_norm, part, plain_mlp
+from weighbridge.core.tree import Node
 
 
 def starcoder2(c: Sizes) -> tuple[Node, ...]:
     """Describe Llama with layer norms and an MLP without a gate."""
     H = c.hidden
-    layer = Part("layers", (
+    layer = part(
+        "layers",
         attention(c),
         plain_mlp("mlp", H, c.mlp, c.mlp_names, bias=c.mlp_bias),
         layer_norm("input_layernorm", H),
         layer_norm("post_attention_layernorm", H),
-    ), "layer", repeat=c.layers)  # fmt: skip
+        kind="layer",
+        repeat=c.layers,
+    )
     return (embedding("embed_tokens", c.vocab, H), layer, layer_norm("norm", H))
 
 
@@ -34,9 +37,18 @@ def all_biases(key: str, default: bool) -> dict[str, Field]:
 NEMOTRON = variant(FIELDS, fact("mlp_names", ("up_proj", "down_proj")), vocab=256000, hidden=6144, mlp=24576, heads=48)
 JAIS2 = variant(NEMOTRON, vocab=150272, hidden=3328, mlp=26624, heads=26, qkv_bias=True, out_bias=True, mlp_bias=True)
 STARCODER2 = variant(
-    NEMOTRON, vocab=49152, hidden=3072, mlp=12288, layers=30, heads=24, kv_heads=2, tied=True, mlp_names=("c_fc", "c_proj"),
-    window=window(default=None), **all_biases("use_bias", True),
-)  # fmt: skip
+    NEMOTRON,
+    vocab=49152,
+    hidden=3072,
+    mlp=12288,
+    layers=30,
+    heads=24,
+    kv_heads=2,
+    tied=True,
+    mlp_names=("c_fc", "c_proj"),
+    window=window(default=None),
+    **all_biases("use_bias", True),
+)
 
 FAMILIES = {
     "starcoder2": Family("starcoder2", STARCODER2, heads("Starcoder2", starcoder2, "lm sequence token"), "Starcoder2Model", NEUTRAL),

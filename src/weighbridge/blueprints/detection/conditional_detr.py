@@ -11,22 +11,24 @@ from weighbridge.blueprints.modules.detr_common import FIELDS, SKIPPED, detectin
 from weighbridge.blueprints.modules.detr_mask_head import map_attention, masks
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, variant
-from weighbridge.core.parts import attend, layer_norm, linear, plain_mlp
+from weighbridge.core.length import Stream
+from weighbridge.core.parts import attend, layer_norm, linear, part, plain_mlp, replace
 from weighbridge.core.sizes import exact
-from weighbridge.core.tree import Every, Part, Stream
+from weighbridge.core.tree import Every, Part
 
 
 def attention(c: Sizes) -> Part:
     """Describe attention among queries: contents and points are mapped apart, and added."""
     names = ("q_content_proj", "q_pos_proj", "k_content_proj", "k_pos_proj", "v_proj", "o_proj")
     scores = attend(heads=c.decoder_heads, head_dim=exact(c.hidden, c.decoder_heads))
-    return Part("self_attn", (*(linear(name, c.hidden, c.hidden) for name in names), scores), "self_attention")
+    return part("self_attn", *(linear(name, c.hidden, c.hidden) for name in names), scores, kind="self_attention")
 
 
 def crossed(c: Sizes, keys: Stream, *, first: bool) -> Part:
     """Describe attention to the encoder's places, contents and points side by side; the first layer adds the queries' vectors, too."""
     H, dim = c.hidden, exact(c.hidden, c.decoder_heads)
-    return Part("encoder_attn", (
+    return part(
+        "encoder_attn",
         linear("q_content_proj", H, H),
         *((linear("q_pos_proj", H, H),) if first else ()),
         linear("k_content_proj", H, H, stream=keys),
@@ -35,26 +37,32 @@ def crossed(c: Sizes, keys: Stream, *, first: bool) -> Part:
         linear("q_pos_sine_proj", H, H),
         linear("o_proj", H, H),
         attend(heads=c.decoder_heads, head_dim=2 * dim, value_dim=dim, keys=keys),
-    ), "cross_attention", given=keys if isinstance(keys, str) else None)  # fmt: skip
+        kind="cross_attention",
+        requires=keys if isinstance(keys, str) else None,
+    )
 
 
 def layer(c: Sizes, keys: Stream, *, first: bool) -> Part:
     """Describe a layer of the decoder."""
-    given = keys if isinstance(keys, str) else None
-    return Part("layers", (
+    requires = keys if isinstance(keys, str) else None
+    return part(
+        "layers",
         attention(c),
         layer_norm("self_attn_layer_norm", c.hidden),
         crossed(c, keys, first=first),
-        layer_norm("encoder_attn_layer_norm", c.hidden)._replace(given=given),
+        replace(layer_norm("encoder_attn_layer_norm", c.hidden), requires=requires),
         plain_mlp("mlp", c.hidden, c.decoder_mlp, ("fc1", "fc2"), bias=True),
         layer_norm("final_layer_norm", c.hidden),
-    ), "layer", repeat=1 if first else c.decoder_layers - 1, at=None if first else Every(1))  # fmt: skip
+        kind="layer",
+        repeat=1 if first else c.decoder_layers - 1,
+        indices=None if first else Every(1),
+    )
 
 
 def decoder(c: Sizes, keys: Stream) -> tuple[Part, ...]:
     """Describe the decoder's layers, its norm, the scale of points, told before every layer but the first, and the points."""
     H = c.hidden
-    scale = perceptron("query_scale", H, H, H)._replace(runs=c.decoder_layers - 1)
+    scale = perceptron("query_scale", H, H, H, executions=c.decoder_layers - 1)
     layers = layer(c, keys, first=True), layer(c, keys, first=False)
     return *layers, layer_norm("layernorm", H), scale, perceptron("ref_point_head", H, H, 2)
 
@@ -72,14 +80,14 @@ def detection(c: Sizes, seen: Features) -> tuple[Part, ...]:
 def segmentation(c: Sizes) -> Part:
     """Describe ConditionalDetrForSegmentation."""
     seen = looked_through(c)
-    return Part("", (Part("conditional_detr", detection(c, seen), "backbone"), masks(c, seen), map_attention(c, seen)), "model")
+    return part("", part("conditional_detr", *detection(c, seen), kind="backbone"), masks(c, seen), map_attention(c, seen), kind="model")
 
 
 CLASSES = {
-    "ConditionalDetrEncoder": lambda c: Part("", encoder(c), "model"),
-    "ConditionalDetrDecoder": lambda c: Part("", decoder(c, "encoder"), "model"),
-    "ConditionalDetrModel": lambda c: Part("", model(c, looked_through(c)), "model"),
-    "ConditionalDetrForObjectDetection": lambda c: Part("", detection(c, looked_through(c)), "model"),
+    "ConditionalDetrEncoder": lambda c: part("", *encoder(c), kind="model"),
+    "ConditionalDetrDecoder": lambda c: part("", *decoder(c, "encoder"), kind="model"),
+    "ConditionalDetrModel": lambda c: part("", *model(c, looked_through(c)), kind="model"),
+    "ConditionalDetrForObjectDetection": lambda c: part("", *detection(c, looked_through(c)), kind="model"),
     "ConditionalDetrForSegmentation": segmentation,
 }
 

@@ -21,9 +21,10 @@ from weighbridge.config.family import Blueprint, Family
 from weighbridge.config.fields import TIED, Field, Sizes, altered, choice, fact, size, switch, told, variant
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import batch_norm, conv2d, embedding, gated_mlp, layer_norm, linear, rms_norm
+from weighbridge.core.length import Stream, is_unknown, length, unknown
+from weighbridge.core.parts import batch_norm, conv2d, embedding, gated_mlp, layer_norm, linear, part, replace, rms_norm
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Node, Part, Stream, Tensor, Untold
+from weighbridge.core.tree import Node, Part, Tensor
 
 if TYPE_CHECKING:
     from typing import Any
@@ -109,17 +110,17 @@ def transformer_layer(c: Sizes) -> Part:
     before = encoder_layer(c)
     mlp = perceptron("mlp", c.encoder_hidden, c.encoder_mlp, c.encoder_hidden)
     children = (mlp if isinstance(child, Part) and child.name == "mlp" else child for child in before.children)
-    return before._replace(children=tuple(children))
+    return replace(before, children=tuple(children))
 
 
 def repeated(c: Sizes, name: str, inputs: Size, outs: Size) -> Part:
     """Describe doubled convolutions and a path beside them, which the later type makes in one."""
-    double = Part("bottlenecks", (conv("conv1", outs, outs, None, 3), conv("conv2", outs, outs)), "convolution", repeat=c.blocks)
+    double = part("bottlenecks", conv("conv1", outs, outs, None, 3), conv("conv2", outs, outs), kind="convolution", repeat=c.blocks)
     doubles = (double,) if c.blocks else ()
     if not c.later:
-        return Part(name, (conv("conv1", inputs, outs), conv("conv2", inputs, outs), *doubles), "convolution")
+        return part(name, conv("conv1", inputs, outs), conv("conv2", inputs, outs), *doubles, kind="convolution")
     ends = (conv("conv2", outs, outs, None, 3),) if c.trailing else ()
-    return Part(name, (conv("conv1", inputs, 2 * outs), *doubles, *ends), "convolution")
+    return part(name, conv("conv1", inputs, 2 * outs), *doubles, *ends, kind="convolution")
 
 
 def join(c: Sizes, places: Stream) -> tuple[Part, ...]:
@@ -127,21 +128,21 @@ def join(c: Sizes, places: Stream) -> tuple[Part, ...]:
     H, inner = c.encoder_hidden, c.encoder_hidden * c.expansion[0] // (2 * c.expansion[1])
     first, second, wide = repeated(c, "csp_rep1", H, inner), repeated(c, "csp_rep2", inner, inner), 2 * H + 2 * inner
     if c.later:
-        places = places if c.fused == "sum" else Untold("maps side by side are twice as wide as the blocks behind them")
+        places = places if c.fused == "sum" else unknown("maps side by side are twice as wide as the blocks behind them")
         parts = conv("conv1", H, 2 * H), first, second, conv("conv2", wide, H)
     else:
         steps = conv("conv2", inner, inner, None, 3), second, conv("conv3", inner, inner, None, 3)
         parts = conv("conv1", 2 * H, 2 * H), first, *steps, conv("conv4", wide, H)  # type: ignore[assignment]
-    return tuple(part._replace(stream=places) for part in parts)
+    return tuple(replace(module, stream=places) for module in parts)
 
 
 def down(c: Sizes, name: str, places: Stream) -> Part:
     """Describe how a map is halved: a convolution of every place, at the larger map, and one of every channel with itself."""
     H = c.encoder_hidden
-    larger = Untold("a map is not twice as high and wide as the next one")
-    before: Stream = 4 * places if not isinstance(places, Untold) else larger  # type: ignore[assignment]
+    larger = unknown("a map is not twice as high and wide as the next one")
+    before: Stream = larger if is_unknown(places) else length(places) * 4
     apart = conv2d("conv", H, H, 3, groups=H, bias=False), batch_norm("norm", H)
-    return Part(name, (conv("conv1", H, H, before), Part("conv2", apart, "convolution", stream=places)), "convolution")
+    return part(name, conv("conv1", H, H, before), part("conv2", *apart, kind="convolution", stream=places), kind="convolution")
 
 
 def lite(c: Sizes, maps: Sequence[Grid]) -> tuple[tuple[Part, ...], tuple[Grid, ...]]:
@@ -150,15 +151,15 @@ def lite(c: Sizes, maps: Sequence[Grid]) -> tuple[tuple[Part, ...], tuple[Grid, 
     seen = (*maps, more)
     first, second = seen[0], seen[1]
     fits = len(maps) == len(c.in_widths) and first == (2 * second[0], 2 * second[1])
-    untold = Untold("the maps are not as many as expected, or the first is not twice as high and wide as the second")
+    untold = unknown("the maps are not as many as expected, or the first is not twice as high and wide as the second")
     inputs = (conv(str(i), w, H, area(maps[i]) if fits else untold) for i, w in enumerate(c.in_widths))
     parts = (
-        Part("input_proj", tuple(inputs), "projection"),
+        part("input_proj", *inputs, kind="projection"),
         conv("down_conv1", H, H, area(more)),
         conv("down_conv2", H, H, area(second)),
         conv("bi_fusion_conv", H, H, area(more)),
-        Part("fpn_block", join_plain(c, area(first)), "stage"),
-        Part("pan_block", join_plain(c, area(second)), "stage"),
+        part("fpn_block", *join_plain(c, area(first)), kind="stage"),
+        part("pan_block", *join_plain(c, area(second)), kind="stage"),
     )
     return parts, (first, second)
 
@@ -183,7 +184,7 @@ def sources(c: Sizes, maps: tuple[Grid, ...]) -> tuple[tuple[Part, ...], Stream]
     memory: Size = extra * area(small)
     for grid in maps:
         memory = memory + area(grid)
-    untold = Untold("the maps are not as many, or not as wide, as the decoder takes them to be")
+    untold = unknown("the maps are not as many, or not as wide, as the decoder takes them to be")
     if c.same:
         return (), memory if runs else untold
     found = []
@@ -191,67 +192,72 @@ def sources(c: Sizes, maps: tuple[Grid, ...]) -> tuple[tuple[Part, ...], Stream]
         places = untold if not runs else area(maps[index]) if index < count else area(small)
         kernel = 1 if index < count else 3
         plain = conv2d("0", width, c.hidden, kernel, bias=False), batch_norm("1", c.hidden)
-        found.append(conv(str(index), width, c.hidden, None, kernel) if c.later else Part(str(index), plain, "projection"))
-        found[-1] = found[-1]._replace(stream=places)
-    return (Part("decoder_input_proj", tuple(found), "projection"),), memory if runs else untold
+        found.append(conv(str(index), width, c.hidden, None, kernel) if c.later else part(str(index), *plain, kind="projection"))
+        found[-1] = replace(found[-1], stream=places)
+    return (part("decoder_input_proj", *found, kind="projection"),), memory if runs else untold
 
 
 def inputs(c: Sizes) -> tuple[Part, tuple[Part, ...], tuple[Grid, ...]]:
     """Describe the backbone and the projections of its maps."""
     seen = looked_through(c)
-    body, H = Part("model", seen.parts, "backbone"), c.encoder_hidden
+    body, H = part("model", *seen.parts, kind="backbone"), c.encoder_hidden
     if c.later:
         found = tuple(conv(str(i), w, H, area(seen.maps[i])) for i, w in enumerate(seen.widths))
-        first = () if c.kind == "lite" else (Part("encoder_input_proj", found, "projection"),)
-        return Part("conv_encoder", (body, *first), "vision"), (), seen.maps
+        first = () if c.kind == "lite" else (part("encoder_input_proj", *found, kind="projection"),)
+        return part("conv_encoder", body, *first, kind="vision"), (), seen.maps
     count = len(c.out_widths)
     if len(seen.widths) < count:
         raise ConfigError(f"the backbone hands on {len(seen.widths)} maps", key="decoder_in_channels", value=list(c.out_widths))
     maps: list[Stream] = [area(grid) for grid in seen.maps[:count]]
-    return Part("backbone", (body,), "vision"), (projected("encoder_input_proj", seen.widths[:count], H, maps),), seen.maps
+    return part("backbone", body, kind="vision"), (projected("encoder_input_proj", seen.widths[:count], H, maps),), seen.maps
 
 
 def looking(c: Sizes) -> Part:
     """Describe attention to a few points around each query; what is there is taken as it is."""
     scale = Tensor("num_points_scale", (c.total,), "buffer")
     points = c.decoder_heads * c.total
-    return Part("encoder_attn", (
+    return part(
+        "encoder_attn",
         scale,
         linear("sampling_offsets", c.hidden, points * 2),
         linear("attention_weights", c.hidden, points),
-    ), "cross_attention")  # fmt: skip
+        kind="cross_attention",
+    )
 
 
 def layer(c: Sizes, repeat: Size) -> Part:
     """Describe a layer of the decoder, whose gate weighs what it found against what it had."""
     H, norm = c.hidden, rms_norm if c.later else layer_norm
-    gate = Part("gateway", (linear("gate", 2 * H, 2 * H), norm("norm", H)), "feed_forward")
+    gate = part("gateway", linear("gate", 2 * H, 2 * H), norm("norm", H), kind="feed_forward")
     ends: Part = gate if not c.later or c.gated else norm("encoder_attn_layer_norm", H)
-    return Part("layers", (
+    return part(
+        "layers",
         attention("self_attn", H, c.decoder_heads),
         norm("self_attn_layer_norm", H),
         looking(c),
         gated_mlp("mlp", H, c.decoder_mlp // 2, bias=True) if c.later else perceptron("mlp", H, c.decoder_mlp, H),
         norm("final_layer_norm", H),
         ends,
-    ), "layer", repeat=repeat)  # fmt: skip
+        kind="layer",
+        repeat=repeat,
+    )
 
 
 def decoder(c: Sizes, *, headed: bool = False) -> tuple[Node, ...]:
     """Describe the decoder; the quality of boxes is estimated behind the layer that counts, and only with heads."""
     H, repeat = c.hidden, c.decoder_layers + c.decoder_layers - c.last - 1
     inner = (c.quality_hidden,) * (c.quality_depth - 1)
-    quality = Part("", (perceptron("reg_conf", 4 * (c.best + 1), *inner, 1),), "head")
+    quality = part("", perceptron("reg_conf", 4 * (c.best + 1), *inner, 1), kind="head")
     counts = range(c.decoder_layers)
-    estimates = (quality._replace(name=str(i), stream=c.queries if headed and i == c.last else 0) for i in counts)
+    estimates = (replace(quality, name=str(i), stream=c.queries if headed and i == c.last else 0) for i in counts)
     where = perceptron("query_pos_head", 4, H, H, H) if c.later else perceptron("query_pos_head", 4, 2 * H, H)
     return (
         Tensor("reg_scale", (1,), "gain", frozen=True),
         Tensor("up", (1,), "gain", frozen=True),
         layer(c, repeat),
-        where._replace(runs=repeat),
+        replace(where, executions=repeat),
         perceptron("pre_bbox_head", H, H, H, 4),
-        Part("lqe_layers", tuple(estimates), "head"),
+        part("lqe_layers", *estimates, kind="head"),
     )
 
 
@@ -260,18 +266,18 @@ def model(c: Sizes, own: tuple[Part, ...] = ()) -> tuple[Part, ...]:
     (body, projections, maps), H = inputs(c), c.hidden
     joined, maps = encoder(c, maps)
     places, memory = sources(c, maps)
-    behind = Untold("layers behind the one that counts have no heads, and the reference does not run them")
+    behind = unknown("layers behind the one that counts have no heads, and the reference does not run them")
     asked: Stream = behind if own and c.last < c.decoder_layers - 1 else c.queries
     between = (
         *((embedding("denoising_class_embed", c.labels + 1, H),) if c.denoised else ()),
         *((embedding("weight_embedding", c.queries, H),) if c.learned else ()),
-        Part("enc_output", (linear("0", H, H), layer_norm("1", H)), "transform", stream=memory),
+        part("enc_output", linear("0", H, H), layer_norm("1", H), kind="transform", stream=memory),
         linear("enc_score_head", H, c.labels, stream=memory),
-        perceptron("enc_bbox_head", H, H, H, 4)._replace(stream=memory),
+        perceptron("enc_bbox_head", H, H, H, 4, stream=memory),
     )
-    decoded = Part("decoder", (*decoder(c, headed=bool(own)), *own), "decoder", stream=asked)
+    decoded = part("decoder", *decoder(c, headed=bool(own)), *own, kind="decoder", stream=asked)
     middle = (*between, *places, decoded) if c.later else (*between, decoded, *places)
-    return body, *projections, Part("encoder", joined, "encoder"), *middle
+    return body, *projections, part("encoder", *joined, kind="encoder"), *middle
 
 
 def heads(c: Sizes) -> tuple[Part, Part]:
@@ -279,28 +285,28 @@ def heads(c: Sizes) -> tuple[Part, Part]:
     H, counts = c.hidden, range(c.decoder_layers)
     labels = (linear(str(i), H, c.labels, stream=c.queries if i == c.last else 0) for i in counts)
     boxes = [perceptron(str(i), H, H, H, 4 * (c.bins + 1)) for i in counts]
-    return Part("class_embed", tuple(labels), "head"), Part("bbox_embed", tuple(boxes), "head")
+    return part("class_embed", *labels, kind="head"), part("bbox_embed", *boxes, kind="head")
 
 
-def shared(part: Part, prefix: str) -> Part:
+def shared(module: Part, prefix: str) -> Part:
     """Return a list of parts that are all the first."""
-    first, *others = part.children
-    return part._replace(children=(first, *(owned(other, f"{prefix}0.") for other in others)))  # type: ignore[arg-type]
+    first, *others = module.children
+    return replace(module, children=(first, *(owned(other, f"{prefix}0.") for other in others)))  # type: ignore[arg-type]
 
 
 def detection(c: Sizes) -> Part:
     """Describe the class for detection, which holds its heads twice, and runs those of the decoder."""
     labels, boxes = heads(c)
     inner = labels, shared(boxes, "model.decoder.bbox_embed.") if c.shared else boxes
-    again = [part._replace(stream=0, children=tuple(child._replace(stream=0) for child in part.children)) for part in (labels, boxes)]  # type: ignore[call-arg]
+    again = [replace(module, stream=0, children=tuple(replace(child, stream=0) for child in module.children)) for module in (labels, boxes)]
     if c.tied:
-        found = [owned(part, f"model.decoder.{part.name}.") for part in again]
+        found = [owned(module, f"model.decoder.{module.name}.") for module in again]
         if c.shared:
             each = (owned(child, "model.decoder.bbox_embed.0.") for child in again[1].children)  # type: ignore[arg-type]
-            found[1] = again[1]._replace(children=tuple(each))
+            found[1] = replace(again[1], children=tuple(each))
     else:
         found = [again[0], shared(again[1], "bbox_embed.") if c.shared else again[1]]
-    return Part("", (Part("model", model(c, inner), "backbone"), *found), "model")
+    return part("", part("model", *model(c, inner), kind="backbone"), *found, kind="model")
 
 
 def alone(c: Sizes) -> tuple[Part, ...]:
@@ -311,18 +317,18 @@ def alone(c: Sizes) -> tuple[Part, ...]:
 def family(model_type: str, prefix: str, fields: tuple[Field, ...], more: dict[str, Blueprint] | None = None) -> Family:
     """Return the family of one of the two types."""
     classes: dict[str, Blueprint] = {
-        f"{prefix}HybridEncoder": lambda c: Part("", alone(altered(c, kind="hybrid")), "model"),
+        f"{prefix}HybridEncoder": lambda c: part("", *alone(altered(c, kind="hybrid")), kind="model"),
         **(more or {}),
-        f"{prefix}Decoder": lambda c: Part("", decoder(c), "model", stream=c.queries),
-        f"{prefix}Model": lambda c: Part("", model(c), "model"),
+        f"{prefix}Decoder": lambda c: part("", *decoder(c), kind="model", stream=c.queries),
+        f"{prefix}Model": lambda c: part("", *model(c), kind="model"),
         f"{prefix}ForObjectDetection": detection,
     }
     return Family(model_type, fields, classes, f"{prefix}Model", SKIPPED)
 
 
 MORE: dict[str, Blueprint] = {
-    "Deimv2LiteEncoder": lambda c: Part("", alone(altered(c, kind="lite")), "model"),
-    "Deimv2ConvEncoder": lambda c: Part("", inputs(c)[0].children, "model"),
+    "Deimv2LiteEncoder": lambda c: part("", *alone(altered(c, kind="lite")), kind="model"),
+    "Deimv2ConvEncoder": lambda c: part("", *inputs(c)[0].children, kind="model"),
 }
 
 FAMILIES = {"d_fine": family("d_fine", "DFine", FIELDS), "deimv2": family("deimv2", "Deimv2", LATER, MORE)}

@@ -15,9 +15,10 @@ from weighbridge.blueprints.modules.stage_fields import number
 from weighbridge.config.family import Family
 from weighbridge.config.fields import TIED, Sizes, size, switch, told, variant
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import conv2d, embedding, layer_norm, linear, plain_mlp
+from weighbridge.core.length import Stream, unknown
+from weighbridge.core.parts import conv2d, embedding, layer_norm, linear, part, plain_mlp, replace
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Node, Part, Stream, Tensor, Untold
+from weighbridge.core.tree import Node, Part, Tensor
 
 TABLE = variant(
     FIELDS,
@@ -55,7 +56,7 @@ def encoder(c: Sizes, memory: Stream) -> tuple[Part, ...]:
     """Describe the encoder's layers over the places of all maps."""
     points = deformable(c, c.encoder_heads, c.levels, c.encoder_points, memory, name="self_attn")
     parts = points, layer_norm("self_attn_layer_norm", c.hidden)
-    return (Part("layers", layer(c, parts, c.encoder_mlp), "layer", repeat=c.encoder_layers),)
+    return (part("layers", *layer(c, parts, c.encoder_mlp), kind="layer", repeat=c.encoder_layers),)
 
 
 def decoder(c: Sizes, memory: Stream) -> tuple[Part, ...]:
@@ -66,7 +67,7 @@ def decoder(c: Sizes, memory: Stream) -> tuple[Part, ...]:
         deformable(c, c.decoder_heads, c.levels, c.decoder_points, memory),
         layer_norm("encoder_attn_layer_norm", c.hidden),
     )
-    return (Part("layers", layer(c, parts, c.decoder_mlp), "layer", repeat=c.decoder_layers),)
+    return (part("layers", *layer(c, parts, c.decoder_mlp), kind="layer", repeat=c.decoder_layers),)
 
 
 def sources(c: Sizes, seen: Features) -> tuple[Part, Stream]:
@@ -77,17 +78,17 @@ def sources(c: Sizes, seen: Features) -> tuple[Part, Stream]:
     if c.levels == 1:
         maps, widths = maps[-1:], widths[-1:]
     for index, (grid, width) in enumerate(zip(maps, widths, strict=True)):
-        found.append(Part(str(index), (conv2d("0", width, c.hidden, 1), group_norm("1", c.hidden)), "projection", stream=area(grid)))
+        found.append(part(str(index), conv2d("0", width, c.hidden, 1), group_norm("1", c.hidden), kind="projection", stream=area(grid)))
     for index in range(len(maps), c.levels):
         width, grid = widths[-1] if index == len(widths) else c.hidden, halved(maps[-1])
-        found.append(Part(str(index), (conv2d("0", width, c.hidden, 3), group_norm("1", c.hidden)), "projection", stream=area(grid)))
+        found.append(part(str(index), conv2d("0", width, c.hidden, 3), group_norm("1", c.hidden), kind="projection", stream=area(grid)))
         maps.append(grid)
     memory: Size = 0
     for grid in maps:
         memory = memory + area(grid)
     fitting = len(maps) == c.levels and (c.levels > 1 or len(seen.maps) == 1)
-    untold = Untold(f"the backbone hands on {len(seen.maps)} maps, and {c.levels} are looked at")
-    return Part("input_proj", tuple(found), "projection"), memory if fitting else untold
+    untold = unknown(f"the backbone hands on {len(seen.maps)} maps, and {c.levels} are looked at")
+    return part("input_proj", *found, kind="projection"), memory if fitting else untold
 
 
 def model(c: Sizes, *, headed: bool) -> tuple[Node, ...]:
@@ -96,18 +97,18 @@ def model(c: Sizes, *, headed: bool) -> tuple[Node, ...]:
     inputs, memory = sources(c, seen)
     staged: tuple[Node, ...] = (linear("reference_points", H, 2, stream=c.queries),)
     if c.staged:
-        every: Stream = memory if headed else Untold("two stages need the heads that the class for detection has")
-        norm = layer_norm("enc_output_norm", H)._replace(stream=memory)
-        moved = linear("pos_trans", 2 * H, 2 * H, stream=c.proposals), layer_norm("pos_trans_norm", 2 * H)._replace(stream=c.proposals)
+        every: Stream = memory if headed else unknown("two stages need the heads that the class for detection has")
+        norm = layer_norm("enc_output_norm", H, stream=memory)
+        moved = linear("pos_trans", 2 * H, 2 * H, stream=c.proposals), layer_norm("pos_trans_norm", 2 * H, stream=c.proposals)
         staged = linear("enc_output", H, H, stream=every), norm, *moved
     return (
         Tensor("level_embed", (c.levels, H), "embedding"),
-        Part("backbone", (Part("model", seen.parts, "backbone"),), "vision"),
+        part("backbone", part("model", *seen.parts, kind="backbone"), kind="vision"),
         *positions(c),
         inputs,
         *(() if c.staged else (embedding("query_position_embeddings", c.queries, 2 * H),)),
-        Part("encoder", encoder(c, memory), "encoder", stream=memory),
-        Part("decoder", (*decoder(c, memory), *(own_heads(c, memory) if headed else ())), "decoder", stream=asked(c)),
+        part("encoder", *encoder(c, memory), kind="encoder", stream=memory),
+        part("decoder", *decoder(c, memory), *(own_heads(c, memory) if headed else ()), kind="decoder", stream=asked(c)),
         *staged,
     )
 
@@ -122,13 +123,13 @@ def heads(c: Sizes) -> tuple[Part, Part]:
     """Describe labels and boxes for every layer, and for a first stage."""
     H, count = c.hidden, range(c.decoder_layers + (1 if c.staged else 0))
     labels, boxes = (linear(str(index), H, c.labels) for index in count), (perceptron(str(index), H, H, H, 4) for index in count)
-    return Part("class_embed", tuple(labels), "head"), Part("bbox_embed", tuple(boxes), "head")
+    return part("class_embed", *labels, kind="head"), part("bbox_embed", *boxes, kind="head")
 
 
-def seeing(part: Part, streams: list[Stream]) -> Part:
+def seeing(module: Part, streams: list[Stream]) -> Part:
     """Return a list of parts that see these tokens, each its own."""
-    children = zip(part.children, streams, strict=True)
-    return part._replace(children=tuple(child._replace(stream=stream) for child, stream in children))  # type: ignore[call-arg]
+    children = zip(module.children, streams, strict=True)
+    return replace(module, children=tuple(replace(child, stream=stream) for child, stream in children))
 
 
 def own_heads(c: Sizes, memory: Stream) -> tuple[Part, ...]:
@@ -142,21 +143,21 @@ def own_heads(c: Sizes, memory: Stream) -> tuple[Part, ...]:
 def detection(c: Sizes) -> Part:
     """Describe DeformableDetrForObjectDetection, whose heads are the decoder's, or else all one."""
     found = []
-    for part, elsewhere in zip(heads(c), (c.staged, c.refined), strict=True):
-        seen = seeing(part, [*[asked(c)] * c.decoder_layers, *([0] if c.staged else [])])
+    for module, elsewhere in zip(heads(c), (c.staged, c.refined), strict=True):
+        seen = seeing(module, [*[asked(c)] * c.decoder_layers, *([0] if c.staged else [])])
         if c.tied and elsewhere:
-            seen = owned(seen, f"model.decoder.{part.name}.")
+            seen = owned(seen, f"model.decoder.{module.name}.")
         elif c.tied:
             first, *others = seen.children
-            seen = seen._replace(children=(first, *(owned(other, f"{part.name}.0.") for other in others)))  # type: ignore[arg-type]
+            seen = replace(seen, children=(first, *(owned(other, f"{module.name}.0.") for other in others)))  # type: ignore[arg-type]
         found.append(seen)
-    return Part("", (Part("model", model(c, headed=True), "backbone"), *found), "model")
+    return part("", part("model", *model(c, headed=True), kind="backbone"), *found, kind="model")
 
 
 CLASSES = {
-    "DeformableDetrEncoder": lambda c: Part("", encoder(c, "seq"), "model"),
-    "DeformableDetrDecoder": lambda c: Part("", decoder(c, "encoder"), "model"),
-    "DeformableDetrModel": lambda c: Part("", model(c, headed=False), "model"),
+    "DeformableDetrEncoder": lambda c: part("", *encoder(c, "seq"), kind="model"),
+    "DeformableDetrDecoder": lambda c: part("", *decoder(c, "encoder"), kind="model"),
+    "DeformableDetrModel": lambda c: part("", *model(c, headed=False), kind="model"),
     "DeformableDetrForObjectDetection": detection,
 }
 

@@ -13,20 +13,21 @@ from weighbridge.blueprints.modules.detr_mask_head import map_attention, masks
 from weighbridge.blueprints.modules.feature_maps import area
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes
-from weighbridge.core.parts import conv2d, embedding
-from weighbridge.core.tree import Node, Part, Stream
+from weighbridge.core.length import Stream
+from weighbridge.core.parts import conv2d, embedding, part
+from weighbridge.core.tree import Node, Part
 
 
 def detr(c: Sizes, seen: Features, decode: Callable[[Sizes, Stream], tuple[Node, ...]] = decoder) -> tuple[Part, ...]:
     """Describe backbone, positions, queries, encoder and decoder; *decode* describes the decoder's inside."""
     places = area(seen.maps[-1])
     return (
-        Part("backbone", (Part("model", seen.parts, "backbone"),), "vision"),
+        part("backbone", part("model", *seen.parts, kind="backbone"), kind="vision"),
         *positions(c),
         embedding("query_position_embeddings", c.queries, c.hidden),
-        conv2d("input_projection", seen.widths[-1], c.hidden, 1, positions=places),
-        Part("encoder", encoder(c), "encoder", stream=places),
-        Part("decoder", decode(c, places), "decoder", stream=c.queries),
+        conv2d("input_projection", seen.widths[-1], c.hidden, 1, stream=places),
+        part("encoder", *encoder(c), kind="encoder", stream=places),
+        part("decoder", *decode(c, places), kind="decoder", stream=c.queries),
     )
 
 
@@ -38,14 +39,14 @@ def detection(c: Sizes, seen: Features) -> tuple[Part, ...]:
 def segmentation(c: Sizes) -> Part:
     """Describe DetrForSegmentation: detection, the head of masks, and attention that is not multiplied with values."""
     seen = looked_through(c)
-    return Part("", (Part("detr", detection(c, seen), "backbone"), masks(c, seen), map_attention(c, seen)), "model")
+    return part("", part("detr", *detection(c, seen), kind="backbone"), masks(c, seen), map_attention(c, seen), kind="model")
 
 
 CLASSES = {
-    "DetrEncoder": lambda c: Part("", encoder(c), "model"),
-    "DetrDecoder": lambda c: Part("", decoder(c, "encoder"), "model"),
-    "DetrModel": lambda c: Part("", detr(c, looked_through(c)), "model"),
-    "DetrForObjectDetection": lambda c: Part("", detection(c, looked_through(c)), "model"),
+    "DetrEncoder": lambda c: part("", *encoder(c), kind="model"),
+    "DetrDecoder": lambda c: part("", *decoder(c, "encoder"), kind="model"),
+    "DetrModel": lambda c: part("", *detr(c, looked_through(c)), kind="model"),
+    "DetrForObjectDetection": lambda c: part("", *detection(c, looked_through(c)), kind="model"),
     "DetrForSegmentation": segmentation,
 }
 

@@ -15,9 +15,10 @@ from weighbridge.blueprints.modules.rt_detr_encoder import deformable
 from weighbridge.blueprints.modules.stage_fields import number
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes, altered, fact, size, switch, told, variant
-from weighbridge.core.parts import attend, embedding, layer_norm, linear, matmul
+from weighbridge.core.length import Stream, unknown, valid_up_to
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, matmul, part, replace
 from weighbridge.core.sizes import Size, exact
-from weighbridge.core.tree import Node, Part, Stream, Tensor, Untold, Within
+from weighbridge.core.tree import Node, Part, Tensor
 
 GONE = "backbone_name backbone_kwargs timm dilated staged proposals refined fits channels".split()
 
@@ -50,7 +51,7 @@ def attention(name: str, hidden: Size, heads: Size, keys: Stream | None = None) 
     """Describe attention over the tokens themselves, or over a text."""
     parts = linear("query", hidden, hidden), linear("key", hidden, hidden, stream=keys), linear("value", hidden, hidden, stream=keys)
     scores = attend(heads=heads, head_dim=exact(hidden, heads), keys=keys)
-    return Part(name, (*parts, linear("out_proj", hidden, hidden), scores), "self_attention" if keys is None else "cross_attention")
+    return part(name, *parts, linear("out_proj", hidden, hidden), scores, kind="self_attention" if keys is None else "cross_attention")
 
 
 def pair(hidden: Size, inner: Size) -> tuple[Part, Part]:
@@ -62,14 +63,15 @@ def enhancer(c: Sizes) -> Part:
     """Describe what a layer does to the text: attention and a feed-forward network, both half as wide as those of the image."""
     before, after = layer_norm("layer_norm_before", c.hidden), layer_norm("layer_norm_after", c.hidden)
     parts = attention("self_attn", c.hidden, c.encoder_heads // 2), *pair(c.hidden, c.encoder_mlp // 2), before, after
-    return Part("text_enhancer_layer", parts, "layer")
+    return part("text_enhancer_layer", *parts, kind="layer")
 
 
 def fusion(c: Sizes, memory: Stream, text: Stream) -> Part:
     """Describe attention both ways: one table of scores says what each place takes of the words, and each word of the places."""
     H, inner = c.hidden, c.encoder_mlp // 2
     exact(inner, c.encoder_heads // 2)
-    attended = Part("attn", (
+    attended = part(
+        "attn",
         linear("vision_proj", H, inner, stream=memory),
         linear("text_proj", H, inner),
         linear("values_vision_proj", H, inner, stream=memory),
@@ -77,9 +79,10 @@ def fusion(c: Sizes, memory: Stream, text: Stream) -> Part:
         linear("out_vision_proj", inner, H, stream=memory),
         linear("out_text_proj", inner, H),
         matmul("scores", *((memory, text, inner),) * 3),
-    ), "cross_attention")  # fmt: skip
+        kind="cross_attention",
+    )
     scales = Tensor("vision_param", (H,), "gain"), Tensor("text_param", (H,), "gain")
-    return Part("fusion_layer", (*scales, layer_norm("layer_norm_vision", H), layer_norm("layer_norm_text", H), attended), "layer")
+    return part("fusion_layer", *scales, layer_norm("layer_norm_vision", H), layer_norm("layer_norm_text", H), attended, kind="layer")
 
 
 def encoder(c: Sizes, memory: Stream, text: Stream) -> tuple[Part, ...]:
@@ -87,14 +90,15 @@ def encoder(c: Sizes, memory: Stream, text: Stream) -> tuple[Part, ...]:
     H = c.hidden
     seen = deformable(c, c.encoder_heads, c.levels, c.encoder_points, memory, name="self_attn")
     parts = seen, layer_norm("self_attn_layer_norm", H), *pair(H, c.encoder_mlp), layer_norm("final_layer_norm", H)
-    places = Part("deformable_layer", parts, "layer", stream=memory)
-    return (Part("layers", (enhancer(c), fusion(c, memory, text), places), "layer", repeat=c.encoder_layers, stream=text),)
+    places = part("deformable_layer", *parts, kind="layer", stream=memory)
+    return (part("layers", enhancer(c), fusion(c, memory, text), places, kind="layer", repeat=c.encoder_layers, stream=text),)
 
 
 def decoder(c: Sizes, memory: Stream, text: Stream) -> tuple[Part, ...]:
     """Describe the decoder's layers, which look at the text and then at places; where a query is, is put to it anew before each."""
     H = c.hidden
-    layer = Part("layers", (
+    layer = part(
+        "layers",
         attention("self_attn", H, c.decoder_heads),
         layer_norm("self_attn_layer_norm", H),
         attention("encoder_attn_text", H, c.decoder_heads, text),
@@ -103,51 +107,53 @@ def decoder(c: Sizes, memory: Stream, text: Stream) -> tuple[Part, ...]:
         layer_norm("encoder_attn_layer_norm", H),
         *pair(H, c.decoder_mlp),
         layer_norm("final_layer_norm", H),
-    ), "layer", repeat=c.decoder_layers)  # fmt: skip
-    places = None if c.coordinates == 4 else Untold(f"a place has four coordinates, and {c.coordinates} are expected")
-    points = perceptron("reference_points_head", c.coordinates // 2 * H, H, H)._replace(runs=c.decoder_layers, stream=places)
-    return layer_norm("layer_norm", H)._replace(runs=c.decoder_layers + 1), layer, points
+        kind="layer",
+        repeat=c.decoder_layers,
+    )
+    places = None if c.coordinates == 4 else unknown(f"a place has four coordinates, and {c.coordinates} are expected")
+    points = perceptron("reference_points_head", c.coordinates // 2 * H, H, H, executions=c.decoder_layers, stream=places)
+    return layer_norm("layer_norm", H, executions=c.decoder_layers + 1), layer, points
 
 
 def named(c: Sizes, name: str, text: Stream, *times: Stream) -> Part:
     """Describe how much a query or place is what each word names; the later type adds a bias."""
     bias = (Tensor("bias", (), "bias"),) if c.second else ()
-    return Part(name, (*bias, matmul("scores", *((places, text, c.hidden) for places in times))), "head")
+    return part(name, *bias, matmul("scores", *((places, text, c.hidden) for places in times)), kind="head")
 
 
 def model(c: Sizes, own: tuple[Part, ...] = ()) -> tuple[Node, ...]:
     """Describe backbone, text, encoder and decoder, with the heads that the decoder holds."""
-    seen, H, text = looked_through(c), c.hidden, Within("seq", c.longest, "max_text_len")
+    seen, H, text = looked_through(c), c.hidden, valid_up_to("seq", c.longest, "max_text_len")
     inputs, memory = sources(altered(c, levels=max(c.levels, len(seen.maps))) if c.second else c, seen)
     if c.second and len(seen.maps) > c.levels:
-        memory = Untold(f"the backbone hands on {len(seen.maps)} maps, and {c.levels} are looked at")
+        memory = unknown(f"the backbone hands on {len(seen.maps)} maps, and {c.levels} are looked at")
     runs = c.targets and (c.staged or not c.second)
-    asked: Stream = c.queries if runs else Untold("queries are not learned, and the reference runs only learned ones")
+    asked: Stream = c.queries if runs else unknown("queries are not learned, and the reference runs only learned ones")
     learned = (embedding("query_position_embeddings", c.queries, H),) if c.targets or not c.staged else ()
     first = (
         linear("enc_output", H, H, stream=memory),
-        layer_norm("enc_output_norm", H)._replace(stream=memory),
-        perceptron("encoder_output_bbox_embed", H, H, H, 4)._replace(stream=memory),
+        layer_norm("enc_output_norm", H, stream=memory),
+        perceptron("encoder_output_bbox_embed", H, H, H, 4, stream=memory),
         named(c, "encoder_output_class_embed", text, memory, c.queries),
     )
     return (
         Tensor("level_embed", (c.levels, H), "embedding"),
-        Part("backbone", (Part("conv_encoder", (Part("model", seen.parts, "backbone"),), "vision"), *positions(c)), "vision"),
-        inputs._replace(name="input_proj_vision"),
+        part("backbone", part("conv_encoder", part("model", *seen.parts, kind="backbone"), kind="vision"), *positions(c), kind="vision"),
+        replace(inputs, name="input_proj_vision"),
         under("text_backbone", submodel(altered(c.text, pooled=False)), streams={"seq": text}),
         linear("text_projection", c.text.hidden, H, stream=text),
         *learned,
-        Part("encoder", encoder(c, memory, text), "encoder"),
-        Part("decoder", (*decoder(c, memory, text), *own), "decoder", stream=asked),
+        part("encoder", *encoder(c, memory, text), kind="encoder"),
+        part("decoder", *decoder(c, memory, text), *own, kind="decoder", stream=asked),
         *(first if c.staged or c.second else (embedding("reference_points", c.queries, 4),)),
     )
 
 
 def heads(c: Sizes) -> dict[str, list[Part]]:
     """Describe what every layer tells of a query: whether each word names it, and its box."""
-    H, text, count = c.hidden, Within("seq", c.longest, "max_text_len"), range(c.decoder_layers)
+    H, text, count = c.hidden, valid_up_to("seq", c.longest, "max_text_len"), range(c.decoder_layers)
     words = [named(c, str(index), text, c.queries) for index in count]
-    boxes = [perceptron(str(index), H, H, H, 4)._replace(stream=c.queries) for index in count]
+    boxes = [perceptron(str(index), H, H, H, 4, stream=c.queries) for index in count]
     return {"class_embed": words, "bbox_embed": boxes} if c.second else {"bbox_embed": boxes, "class_embed": words}
 
 
@@ -159,22 +165,24 @@ def detection(c: Sizes) -> Part:
     for name, parts in heads(c).items():
         owner = f"model.decoder.{name}."
         if c.tied and shared[name]:
-            parts = [parts[0], *(owned(part, f"{owner}0.") for part in parts[1:])]
+            parts = [parts[0], *(owned(module, f"{owner}0.") for module in parts[1:])]
         # The decoder holds the heads of words, and does not run them.
-        idle = tuple(part._replace(children=tuple(node for node in part.children if name == "bbox_embed" or isinstance(node, Tensor)))
-                     for part in parts)  # fmt: skip
-        inner += [Part(name, idle, "head")] if c.second or name == "bbox_embed" else []
-        again = tuple(owned(part, f"{owner}{0 if shared[name] else part.name}.") for part in parts) if c.tied else tuple(parts)
-        outer.append(Part(name, again, "head"))
-    return Part("", (Part("model", model(c, tuple(inner)), "backbone"), *outer), "model")
+        idle = tuple(
+            replace(module, children=tuple(node for node in module.children if name == "bbox_embed" or isinstance(node, Tensor)))
+            for module in parts
+        )
+        inner += [part(name, *idle, kind="head")] if c.second or name == "bbox_embed" else []
+        again = tuple(owned(module, f"{owner}{0 if shared[name] else module.name}.") for module in parts) if c.tied else tuple(parts)
+        outer.append(part(name, *again, kind="head"))
+    return part("", part("model", *model(c, tuple(inner)), kind="backbone"), *outer, kind="model")
 
 
 def family(model_type: str, prefix: str, fields: tuple[Field, ...]) -> Family:
     """Return the family of one of the two types."""
     classes = {
-        f"{prefix}Encoder": lambda c: Part("", encoder(c, "encoder", "seq"), "model"),
-        f"{prefix}Decoder": lambda c: Part("", decoder(c, "encoder", "seq"), "model", stream=c.queries),
-        f"{prefix}Model": lambda c: Part("", model(c), "model"),
+        f"{prefix}Encoder": lambda c: part("", *encoder(c, "encoder", "seq"), kind="model"),
+        f"{prefix}Decoder": lambda c: part("", *decoder(c, "encoder", "seq"), kind="model", stream=c.queries),
+        f"{prefix}Model": lambda c: part("", *model(c), kind="model"),
         f"{prefix}ForObjectDetection": detection,
     }
     return Family(model_type, fields, classes, f"{prefix}Model", NEUTRAL)

@@ -19,16 +19,21 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Sizes, echo, listed, size, switch, told
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import attend, embedding, layer_norm, linear, plain_mlp
+from weighbridge.core.length import Stream, sum_of, unknown
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, plain_mlp, replace
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Node, Part, Stream, Tensor, Together, Untold
+from weighbridge.core.tree import Node, Part, Tensor
 
 if TYPE_CHECKING:
     from typing import Any
 
 VIT: dict[str, Any] = {
-    "image_size": 1024, "hidden_size": 192, "num_hidden_layers": 10, "window_block_indices": [0, 1, 3, 6, 7, 9], "out_indices": [2, 4, 5, 9]
-}  # fmt: skip
+    "image_size": 1024,
+    "hidden_size": 192,
+    "num_hidden_layers": 10,
+    "window_block_indices": [0, 1, 3, 6, 7, 9],
+    "out_indices": [2, 4, 5, 9],
+}
 
 
 def scales(value: Any) -> tuple[float, ...]:
@@ -49,7 +54,7 @@ FIELDS = (
     number("groups", "group_detr", 13),
     number("blocks", "c2f_num_blocks", 3, minimum=0),
     ratio("expansion", "hidden_expansion", 0.5),
-    listed("scales", "projector_scale_factors", [])._replace(read=scales),
+    listed("scales", "projector_scale_factors", [], read=scales),
     *echo("num_feature_levels", lambda c: len(c.scales)),
     switch("biased", "attention_bias", True),
     composed("backbone", "backbone_config", "lw_detr_vit", fixed=True, absent=VIT),
@@ -62,12 +67,12 @@ def sampling(c: Sizes, scale: float, index: int, seen: Features) -> Part:
     """Describe how one map is made larger or smaller."""
     H, grid = c.backbone.hidden, seen.maps[index]
     if scale == 0.5:
-        return Part(str(index), (Part("layers", (conv("0", H, H, area(halved(grid)), 3),)),), "convolution")
+        return part(str(index), part("layers", conv("0", H, H, area(halved(grid)), 3)), kind="convolution")
     narrow, places = H // 2 if c.wide else H, area(grid)
     tensors = Tensor("weight", (narrow, narrow // 2, 2, 2), "weight"), Tensor("bias", (narrow // 2,), "bias")
     first = (conv("0", H, narrow, places),) if c.wide else ()
-    enlarging = Part(str(len(first)), tensors, "convolution", stream=places)
-    return Part(str(index), (Part("layers", (*first, enlarging) if scale == 2 else ()),), "convolution")
+    enlarging = part(str(len(first)), *tensors, kind="convolution", stream=places)
+    return part(str(index), part("layers", *((*first, enlarging) if scale == 2 else ())), kind="convolution")
 
 
 def projector(c: Sizes, scale: float, index: int, seen: Features) -> tuple[Part, Grid]:
@@ -77,14 +82,14 @@ def projector(c: Sizes, scale: float, index: int, seen: Features) -> tuple[Part,
     width = (H // 4 if c.wide else H // 2) if scale == 2 else H
     joined = c2f(c, len(seen.maps) * width, inner)
     layers = tuple(sampling(c, scale, number, seen) for number in range(len(seen.maps)))
-    behind = Part("projector_layer", joined, "convolution", stream=area(grid)), layer_norm("layer_norm", c.hidden)
-    return Part(str(index), (Part("sampling_layers", layers), *behind), "projector"), grid
+    behind = part("projector_layer", *joined, kind="convolution", stream=area(grid)), layer_norm("layer_norm", c.hidden)
+    return part(str(index), part("sampling_layers", *layers), *behind, kind="projector"), grid
 
 
 def c2f(c: Sizes, width: Size, inner: Size, make: Callable[..., Part] = conv) -> tuple[Part, ...]:
     """Describe doubled convolutions one after another, joined with what each of them put out."""
-    double = Part("bottlenecks", (make("conv1", inner, inner, None, 3), make("conv2", inner, inner, None, 3)), "convolution")
-    blocks = (double._replace(repeat=c.blocks),) if c.blocks else ()
+    double = part("bottlenecks", make("conv1", inner, inner, None, 3), make("conv2", inner, inner, None, 3), kind="convolution")
+    blocks = (replace(double, repeat=c.blocks),) if c.blocks else ()
     return make("conv1", width, 2 * inner), make("conv2", (2 + c.blocks) * inner, c.hidden), *blocks
 
 
@@ -93,21 +98,24 @@ def decoder(c: Sizes, memory: Stream, levels: Size) -> tuple[Part, ...]:
     H, head_dim = c.hidden, c.hidden // c.heads
     maps = (linear(f"{name}_proj", H, c.heads * head_dim, bias=c.biased) for name in "qkv")
     own: tuple[Node, ...] = *maps, linear("o_proj", c.heads * head_dim, H, bias=c.biased), attend(heads=c.heads, head_dim=head_dim)
-    layer = Part("layers", (
-        Part("self_attn", own, "self_attention"),
+    layer = part(
+        "layers",
+        part("self_attn", *own, kind="self_attention"),
         layer_norm("self_attn_layer_norm", H),
         deformable(c, c.crossed_heads, levels, c.points, memory, name="cross_attn"),
         layer_norm("cross_attn_layer_norm", H),
         plain_mlp("mlp", H, c.decoder_mlp, ("fc1", "fc2"), bias=True),
         layer_norm("layer_norm", H),
-    ), "layer", repeat=c.decoder_layers)  # fmt: skip
+        kind="layer",
+        repeat=c.decoder_layers,
+    )
     return layer, layer_norm("layernorm", H), perceptron("ref_point_head", 2 * H, H, H)
 
 
 def proposals(c: Sizes, memory: Stream, *, headed: bool) -> tuple[Part, ...]:
     """Describe what every place proposes, for each group of queries; only training looks at more than the first."""
     H = c.hidden
-    again: Stream = Together((memory, c.queries)) if headed else memory
+    again: Stream = sum_of(memory, c.queries) if headed else memory
     kinds: tuple[tuple[Part, Stream], ...] = (
         (linear("enc_output", H, H), memory),
         (layer_norm("enc_output_norm", H), memory),
@@ -115,9 +123,9 @@ def proposals(c: Sizes, memory: Stream, *, headed: bool) -> tuple[Part, ...]:
         (linear("enc_out_class_embed", H, c.labels), again),
     )
     found = []
-    for part, places in kinds:
-        groups = (part._replace(name=str(group), stream=0 if group else places) for group in range(c.groups))
-        found.append(Part(part.name, tuple(groups), "head"))
+    for module, places in kinds:
+        groups = (replace(module, name=str(group), stream=0 if group else places) for group in range(c.groups))
+        found.append(part(module.name, *groups, kind="head"))
     return tuple(found)
 
 
@@ -128,32 +136,32 @@ def model(c: Sizes, *, headed: bool = False) -> tuple[Part, ...]:
     places: Size = 0
     for _, grid in found:
         places = places + area(grid)
-    memory: Stream = places if found else Untold("projector_scale_factors names no map to look at")
-    vision = Part("backbone", seen.parts, "backbone"), Part("projector", (Part("scale_layers", tuple(part for part, _ in found)),))
+    memory: Stream = places if found else unknown("projector_scale_factors names no map to look at")
+    vision = part("backbone", *seen.parts, kind="backbone"), part("projector", part("scale_layers", *(module for module, _ in found)))
     return detr(c, vision, memory, len(found), headed=headed)
 
 
 def detr(c: Sizes, vision: tuple[Part, ...], memory: Stream, levels: Size, *, headed: bool) -> tuple[Part, ...]:
     """Describe queries, decoder and proposals behind a backbone."""
     return (
-        Part("backbone", vision, "vision"),
+        part("backbone", *vision, kind="vision"),
         embedding("reference_point_embed", c.queries * c.groups, 4),
         embedding("query_feat", c.queries * c.groups, c.hidden),
-        Part("decoder", decoder(c, memory, levels), "decoder", stream=c.queries),
+        part("decoder", *decoder(c, memory, levels), kind="decoder", stream=c.queries),
         *proposals(c, memory, headed=headed),
     )
 
 
 def detection(c: Sizes, inner: tuple[Part, ...]) -> Part:
     """Describe the class for detection around a model: a label and a box of each query."""
-    H, body = c.hidden, Part("model", inner, "backbone")
-    box = perceptron("bbox_embed", H, H, H, 4)._replace(stream=c.queries)
-    return Part("", (body, linear("class_embed", H, c.labels, stream=c.queries), box), "model")
+    H, body = c.hidden, part("model", *inner, kind="backbone")
+    box = perceptron("bbox_embed", H, H, H, 4, stream=c.queries)
+    return part("", body, linear("class_embed", H, c.labels, stream=c.queries), box, kind="model")
 
 
 CLASSES = {
-    "LwDetrDecoder": lambda c: Part("", decoder(c, "encoder", len(c.scales)), "model", stream=c.queries),
-    "LwDetrModel": lambda c: Part("", model(c), "model"),
+    "LwDetrDecoder": lambda c: part("", *decoder(c, "encoder", len(c.scales)), kind="model", stream=c.queries),
+    "LwDetrModel": lambda c: part("", *model(c), kind="model"),
     "LwDetrForObjectDetection": lambda c: detection(c, model(c, headed=True)),
 }
 NEUTRAL = frozenset(

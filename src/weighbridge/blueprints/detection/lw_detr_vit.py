@@ -12,9 +12,10 @@ from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, bo
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, size, switch, told
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import attend, conv2d, layer_norm, linear, plain_mlp, stack
+from weighbridge.core.length import Stream, unknown
+from weighbridge.core.parts import attend, conv2d, layer_norm, linear, part, plain_mlp, replace, stack
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Node, Part, Stream, Tensor, Untold
+from weighbridge.core.tree import Node, Part, Tensor
 
 
 def side(c: Sizes) -> int:
@@ -37,7 +38,7 @@ FIELDS = (
     both("before", "pretrain_image_size", 224),
     both("patch", "patch_size", 16),
     switch("qkv_bias", "qkv_bias", True),
-    numbers("within", "window_block_indices", (), minimum=0)._replace(read=lambda value: tuple(value)),
+    replace(numbers("within", "window_block_indices", (), minimum=0), read=lambda value: tuple(value)),
     switch("absolute", "use_absolute_position_embeddings", True),
     number("windows", "num_windows", 16),
     told("side", side),
@@ -50,13 +51,15 @@ def layer(c: Sizes, tokens: Size, *, within: bool) -> tuple[Node, ...]:
     H, head_dim = c.hidden, c.hidden // c.heads
     inner, groups = c.heads * head_dim, c.windows if within else 1
     seen = tokens // groups
-    attention = Part("attention", (
+    attention = part(
+        "attention",
         linear("q_proj", H, inner, bias=c.qkv_bias),
         linear("k_proj", H, inner, bias=False),
         linear("v_proj", H, inner, bias=c.qkv_bias),
         linear("o_proj", inner, H),
         attend(heads=c.heads, head_dim=head_dim, queries=seen, keys=seen, groups=groups),
-    ), "self_attention")  # fmt: skip
+        kind="self_attention",
+    )
     return (
         Tensor("gamma_1", (H,), "gain"),
         Tensor("gamma_2", (H,), "gain"),
@@ -78,21 +81,21 @@ def features(c: Sizes, picture: Grid) -> Features:
     grid = picture[0] // c.patch[0], picture[1] // c.patch[1]
     before = c.before[0] // c.patch[0], c.before[1] // c.patch[1]
     whole = not any(length % c.side for length in grid) and (before[0] == before[1] or not c.absolute)
-    places: Stream = area(grid) if whole else Untold("patches are not cut into whole windows, or the table of positions is no square")
+    places: Stream = area(grid) if whole else unknown("patches are not cut into whole windows, or the table of positions is no square")
     positions = (Tensor("position_embeddings", (1, area(before) + 1, c.hidden), "embedding"),) if c.absolute else ()
-    embeddings = Part("embeddings", (*positions, conv2d("projection", c.channels, c.hidden, c.patch)), "embeddings", stream=places)
-    parts = embeddings, Part("encoder", encoder(c, area(grid)), "encoder", stream=places)
+    embeddings = part("embeddings", *positions, conv2d("projection", c.channels, c.hidden, c.patch), kind="embeddings", stream=places)
+    parts = embeddings, part("encoder", *encoder(c, area(grid)), kind="encoder", stream=places)
     return handed(c, parts, (grid,) * (c.layers + 1), (c.hidden,) * (c.layers + 1))
 
 
 def alone(c: Sizes) -> Part:
     """Describe LwDetrViTEncoder, whose tokens are cut into windows before."""
-    return Part("", encoder(c, 0), "model", stream=Untold("the tokens are cut into windows by the backbone"))
+    return part("", *encoder(c, 0), kind="model", stream=unknown("the tokens are cut into windows by the backbone"))
 
 
 CLASSES = {
     "LwDetrViTEncoder": alone,
-    "LwDetrViTBackbone": lambda c: Part("", features(c, (c.image, c.image)).parts, "model"),
+    "LwDetrViTBackbone": lambda c: part("", *features(c, (c.image, c.image)).parts, kind="model"),
 }
 NEUTRAL = frozenset("cae_init_values dropout_prob num_windows_side stage_names".split())
 FAMILIES = {"lw_detr_vit": Family("lw_detr_vit", FIELDS, CLASSES, "LwDetrViTBackbone", NEUTRAL)}

@@ -11,9 +11,10 @@ from weighbridge.blueprints.modules.feature_maps import image, number, numbers
 from weighbridge.blueprints.modules.masked_attention import SWIN, drawing, fits, head, joined, looked_through, packed, pixels, places, turns
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, size, switch, told
-from weighbridge.core.parts import conv2d, embedding, fairseq_attention, layer_norm, linear
+from weighbridge.core.length import Stream
+from weighbridge.core.parts import conv2d, embedding, fairseq_attention, layer_norm, linear, part
 from weighbridge.core.sizes import exact
-from weighbridge.core.tree import Node, Part, Stream
+from weighbridge.core.tree import Node, Part
 
 FIELDS = (
     size("feature", "feature_size", 256, "F", "channels of the maps"),
@@ -54,21 +55,21 @@ def mask2former(c: Sizes) -> Part:
     """Describe Mask2FormerModel: masks are drawn before the first layer and after each."""
     H, seen = c.hidden, looked_through(c)
     streams, (levels, largest) = places(seen), pixels(c, seen)
-    inputs = (conv2d(str(index), c.feature, H, 1, positions=places) for index, places in enumerate(streams))
-    predictor = Part("mask_embedder", head(H, H, H, c.mask), "head"), drawing(c, largest)
+    inputs = (conv2d(str(index), c.feature, H, 1, stream=places) for index, places in enumerate(streams))
+    predictor = part("mask_embedder", *head(H, H, H, c.mask), kind="head"), drawing(c, largest)
     decoder = (
         *turns("layers", c.decoder_layers - 1, streams, lambda keys: layer(c, keys)),
         layer_norm("layernorm", H),
-        Part("mask_predictor", predictor, "head", runs=c.decoder_layers),
+        part("mask_predictor", *predictor, kind="head", executions=c.decoder_layers),
     )
     module = (
         embedding("queries_embedder", c.queries, H),
         embedding("queries_features", c.queries, H),
-        *((Part("input_projections", tuple(inputs), "projection"),) if c.projected else ()),
-        Part("decoder", decoder, "decoder", stream=c.queries),
+        *((part("input_projections", *inputs, kind="projection"),) if c.projected else ()),
+        part("decoder", *decoder, kind="decoder", stream=c.queries),
         embedding("level_embed", len(streams), H),
     )
-    return Part("", (levels, Part("transformer_module", module, "decoder")), "model")
+    return part("", levels, part("transformer_module", *module, kind="decoder"), kind="model")
 
 
 NEUTRAL = frozenset(

@@ -14,9 +14,10 @@ from weighbridge.blueprints.modules.feature_maps import Grid, area, image
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, altered, size, told
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import conv2d, embedding
+from weighbridge.core.length import Stream, unknown
+from weighbridge.core.parts import conv2d, embedding, part, replace
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Part, Stream, Untold
+from weighbridge.core.tree import Part
 
 STAGES = ["stage1", "stage2", "stage3", "stage4"]
 SWIN = {
@@ -59,7 +60,7 @@ def looked_through(c: Sizes) -> Features:
 
 def block(name: str, inputs: Size, outs: Size, kernel: int = 3) -> Part:
     """Describe a convolution without bias and its norm of groups."""
-    return Part(name, (conv2d("0", inputs, outs, kernel, bias=False), group_norm("1", outs)), "convolution")
+    return part(name, conv2d("0", inputs, outs, kernel, bias=False), group_norm("1", outs), kind="convolution")
 
 
 def pyramid(c: Sizes, seen: Features) -> Part:
@@ -68,25 +69,25 @@ def pyramid(c: Sizes, seen: Features) -> Part:
     layers = []
     for index, (grid, width) in enumerate(zip(maps, seen.widths[-2::-1], strict=True)):
         parts = block("proj", width, c.pyramid, 1), block("block", c.pyramid, c.pyramid)
-        layers.append(Part(str(index), parts, "stage", stream=area(grid)))
-    largest: Stream = area(maps[-1]) if maps else Untold("a pyramid needs two maps, and the backbone hands on one")
-    stem = block("stem", seen.widths[-1], c.pyramid)._replace(stream=area(seen.maps[-1]))
-    joined = Part("fpn", (stem, Part("layers", tuple(layers))), "neck")
-    return Part("decoder", (joined, conv2d("mask_projection", c.pyramid, c.mask, 3, positions=largest)), "decoder")
+        layers.append(part(str(index), *parts, kind="stage", stream=area(grid)))
+    largest: Stream = area(maps[-1]) if maps else unknown("a pyramid needs two maps, and the backbone hands on one")
+    stem = replace(block("stem", seen.widths[-1], c.pyramid), stream=area(seen.maps[-1]))
+    joined = part("fpn", stem, part("layers", *layers), kind="neck")
+    return part("decoder", joined, conv2d("mask_projection", c.pyramid, c.mask, 3, stream=largest), kind="decoder")
 
 
 def maskformer(c: Sizes) -> Part:
     """Describe MaskFormerModel: backbone and pyramid, and queries that look at the last map."""
     seen, inner = looked_through(c), c.decoder
     places = area(seen.maps[-1])
-    projection = (conv2d("input_projection", seen.widths[-1], inner.hidden, 1, positions=places),) if c.projected else ()
-    levels = Part("encoder", seen.parts, "vision"), pyramid(c, seen)
+    projection = (conv2d("input_projection", seen.widths[-1], inner.hidden, 1, stream=places),) if c.projected else ()
+    levels = part("encoder", *seen.parts, kind="vision"), pyramid(c, seen)
     queries = (
         embedding("queries_embedder", inner.queries, inner.hidden),
         *projection,
-        Part("decoder", decoder(inner, places), "decoder", stream=inner.queries),
+        part("decoder", *decoder(inner, places), kind="decoder", stream=inner.queries),
     )
-    return Part("", (Part("pixel_level_module", levels, "vision"), Part("transformer_module", queries, "decoder")), "model")
+    return part("", part("pixel_level_module", *levels, kind="vision"), part("transformer_module", *queries, kind="decoder"), kind="model")
 
 
 NEUTRAL = frozenset(

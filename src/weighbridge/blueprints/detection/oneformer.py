@@ -12,9 +12,10 @@ from weighbridge.blueprints.modules.masked_attention import SWIN, drawing, fits,
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Sizes, size, switch, told
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import attend, conv2d, embedding, fairseq_attention, layer_norm, linear, matmul, plain_mlp
+from weighbridge.core.length import Stream, unknown
+from weighbridge.core.parts import attend, conv2d, embedding, fairseq_attention, layer_norm, linear, matmul, part, plain_mlp
 from weighbridge.core.sizes import exact
-from weighbridge.core.tree import Node, Part, Stream, Tensor, Untold
+from weighbridge.core.tree import Node, Part, Tensor
 
 
 def text_heads(c: Sizes) -> int:
@@ -63,9 +64,11 @@ def layer(c: Sizes, keys: Stream) -> tuple[Node, ...]:
     H = c.hidden
     own = fairseq_attention("self_attn", H, c.heads, exact(H, c.heads))
     return (
-        Part("cross_attn", (packed("multihead_attn", H, c.heads, keys, c.queries), layer_norm("norm", H)), "cross_attention"),
-        Part("self_attn", (own, layer_norm("norm", H)), "self_attention"),
-        Part("ffn", (*plain_mlp("", H, c.decoder_mlp, ("linear1", "linear2"), bias=True).children, layer_norm("norm", H)), "feed_forward"),
+        part("cross_attn", packed("multihead_attn", H, c.heads, keys, c.queries), layer_norm("norm", H), kind="cross_attention"),
+        part("self_attn", own, layer_norm("norm", H), kind="self_attention"),
+        part(
+            "ffn", *plain_mlp("", H, c.decoder_mlp, ("linear1", "linear2"), bias=True).children, layer_norm("norm", H), kind="feed_forward"
+        ),
     )
 
 
@@ -75,8 +78,8 @@ def making(c: Sizes, largest: Stream) -> Part:
     own, crossed = packed("self_attn", H, c.heads, asked, asked), packed("multihead_attn", H, c.heads, largest, asked)
     feed = linear("linear1", H, c.decoder_mlp), linear("linear2", c.decoder_mlp, H)
     norms = tuple(layer_norm(f"norm{index}", H) for index in (1, 2, 3))
-    layers = Part("layers", (own, crossed, *feed, *norms), "layer", repeat=c.query_layers)
-    return Part("query_transformer", (Part("decoder", (layers, layer_norm("norm", H)), "decoder"),), "decoder", stream=asked)
+    layers = part("layers", own, crossed, *feed, *norms, kind="layer", repeat=c.query_layers)
+    return part("query_transformer", part("decoder", layers, layer_norm("norm", H), kind="decoder"), kind="decoder", stream=asked)
 
 
 def text(c: Sizes) -> Part:
@@ -85,48 +88,48 @@ def text(c: Sizes) -> Part:
     weights = Tensor("in_proj_weight", (3 * W, W), "weight"), Tensor("in_proj_bias", (3 * W,), "bias")
     scores = attend(heads=c.text_heads, head_dim=exact(W, c.text_heads))
     parts = (
-        Part("self_attn", (*weights, linear("out_proj", W, W), scores), "self_attention"),
+        part("self_attn", *weights, linear("out_proj", W, W), scores, kind="self_attention"),
         layer_norm("layer_norm1", W),
         plain_mlp("mlp", W, 4 * W, ("fc1", "fc2"), bias=True),
         layer_norm("layer_norm2", W),
     )
     encoder = (
         Tensor("positional_embedding", (c.text_positions, W), "embedding"),
-        Part("transformer", (Part("layers", parts, "layer", repeat=c.text_layers),), "encoder"),
+        part("transformer", part("layers", *parts, kind="layer", repeat=c.text_layers), kind="encoder"),
         layer_norm("ln_final", W),
         embedding("token_embedding", c.text_vocab, W),
     )
-    mapped = Part("text_projector", (Part("layers", head(W, *(c.hidden,) * c.text_depth)),), "projector")
+    mapped = part("text_projector", part("layers", *head(W, *(c.hidden,) * c.text_depth)), kind="projector")
     prompts = (embedding("prompt_ctx", c.prompts, W),) if c.prompts else ()
-    unrun = Untold("in training texts are read beside the image")
-    return Part("text_mapper", (Part("text_encoder", encoder, "text"), mapped, *prompts), "text", stream=unrun)
+    unrun = unknown("in training texts are read beside the image")
+    return part("text_mapper", part("text_encoder", *encoder, kind="text"), mapped, *prompts, kind="text", stream=unrun)
 
 
 def oneformer(c: Sizes) -> Part:
     """Describe OneFormerModel."""
     H, seen = c.hidden, looked_through(c)
     streams, (levels, largest) = places(seen), pixels(c, seen)
-    within = largest if c.alike else Untold("queries are made of a map for masks as wide as the others")
+    within = largest if c.alike else unknown("queries are made of a map for masks as wide as the others")
     # The projections of the maps stand in a plain list: they run, but their weights are nobody's parameters.
     inputs = (matmul("input_projections", *((places, c.feature, H) for places in streams)),) if c.projected else ()
     often = c.decoder_layers
     decoder = (
         making(c, largest),
-        layer_norm("decoder_norm", H)._replace(runs=often),
+        layer_norm("decoder_norm", H, executions=often),
         *turns("layers", often - 1, streams, lambda keys: layer(c, keys)),
-        conv2d("query_input_projection", c.feature, H, 1, positions=within),
-        linear("class_embed", H, c.labels + 1)._replace(runs=often),
-        Part("mask_embed", (Part("layers", head(H, H, H, c.mask)), drawing(c, largest)), "head", runs=often),
+        conv2d("query_input_projection", c.feature, H, 1, stream=within),
+        linear("class_embed", H, c.labels + 1, executions=often),
+        part("mask_embed", part("layers", *head(H, H, H, c.mask)), drawing(c, largest), kind="head", executions=often),
     )
     module = (
         embedding("queries_embedder", c.queries, H),
         *inputs,
-        Part("decoder", decoder, "decoder", stream=c.queries),
+        part("decoder", *decoder, kind="decoder", stream=c.queries),
         embedding("level_embed", len(streams), H),
     )
-    task = Part("task_mlp", (Part("layers", head(c.task, H, H)),), "head")
-    parts = levels, Part("transformer_module", module, "decoder"), Part("task_encoder", (task,), "projector", stream="one")
-    return Part("", (*parts, *((text(c),) if c.training else ())), "model")
+    task = part("task_mlp", part("layers", *head(c.task, H, H)), kind="head")
+    parts = levels, part("transformer_module", *module, kind="decoder"), part("task_encoder", task, kind="projector", stream="one")
+    return part("", *parts, *((text(c),) if c.training else ()), kind="model")
 
 
 NEUTRAL = frozenset(

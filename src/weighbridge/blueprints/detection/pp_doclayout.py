@@ -20,8 +20,9 @@ from weighbridge.blueprints.modules.upernet_head import doubled
 from weighbridge.config.family import Family
 from weighbridge.config.fields import TIED, Sizes, altered, size, switch, told, variant
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import conv2d, embedding, layer_norm, linear, matmul
-from weighbridge.core.tree import Part, Stream, Untold
+from weighbridge.core.length import Stream, unknown
+from weighbridge.core.parts import conv2d, embedding, layer_norm, linear, matmul, part, replace
+from weighbridge.core.tree import Part
 
 STAGES = ["stage1", "stage2", "stage3", "stage4"]
 
@@ -61,7 +62,7 @@ def masks(c: Sizes, maps: Sequence[Grid], largest: Grid) -> tuple[Part, Part, Pa
     order = sorted(range(len(c.strides)), key=lambda index: c.strides[index])
     base, (inner, outs) = c.strides[order[0]], c.drawn
     heads: list[Part] = []
-    few = Untold("the maps are fewer than the strides, or the largest is not twice as high and wide as the next one")
+    few = unknown("the maps are fewer than the strides, or the largest is not twice as high and wide as the next one")
     runs = len(c.strides) <= len(maps) and largest == doubled(maps[order[0]]) and c.wide
     for index in order:
         steps = range(max(1, (c.strides[index] // base).bit_length() - 1))
@@ -69,21 +70,23 @@ def masks(c: Sizes, maps: Sequence[Grid], largest: Grid) -> tuple[Part, Part, Pa
         for step in steps:
             places: Stream = area(maps[index]) * 4**step if runs else few
             convs.append(unit(str(2 * step), inner if step else c.encoder_hidden, inner, places, 3))
-        heads.append(Part(str(len(heads)), (Part("layers", tuple(convs)),), "convolution"))
+        heads.append(part(str(len(heads)), part("layers", *convs), kind="convolution"))
     first: Stream = area(maps[order[0]]) if runs else few
     second: Stream = area(largest) if runs else few
-    out = unit("base_conv", outs, outs, second, 3), conv2d("conv", outs, c.prototypes, 1, positions=second)
-    joined = Part("scale_heads", tuple(heads)), unit("output_conv", inner, outs, first, 3)
+    out = unit("base_conv", outs, outs, second, 3), conv2d("conv", outs, c.prototypes, 1, stream=second)
+    joined = part("scale_heads", *heads), unit("output_conv", inner, outs, first, 3)
     lateral = unit("encoder_mask_lateral", c.large, outs, second, 3)
-    return Part("mask_feature_head", joined, "head"), lateral, Part("encoder_mask_output", out, "head")
+    return part("mask_feature_head", *joined, kind="head"), lateral, part("encoder_mask_output", *out, kind="head")
 
 
 def heads(c: Sizes) -> tuple[Part, Part]:
     """Describe the label and the box of a query, which are those of a place, and run behind every layer."""
     H = c.hidden
     found = linear("class_embed", H, c.labels), perceptron("bbox_embed", H, H, H, 4)
-    parts = (owned(part, f"{name}.") if c.tied else part for part, name in zip(found, ("enc_score_head", "enc_bbox_head"), strict=True))
-    label, box = (part._replace(stream=c.queries, runs=c.decoder_layers) for part in parts)
+    parts = (
+        owned(module, f"{name}.") if c.tied else module for module, name in zip(found, ("enc_score_head", "enc_bbox_head"), strict=True)
+    )
+    label, box = (replace(module, stream=c.queries, executions=c.decoder_layers) for module in parts)
     return label, box
 
 
@@ -99,39 +102,41 @@ def model(c: Sizes, *, headed: bool = False) -> Part:
     pointer = linear("dense", H, 2 * c.pointer), matmul("order", (c.queries, c.queries, c.pointer))
     drawn = matmul("masks", *(((c.queries, largest, c.prototypes),) if c.enhanced else ()))
     again = matmul("masks_of_layers", (often, c.queries, largest, c.prototypes))
-    return Part("", (
-        Part("backbone", (Part("model", seen.parts, "backbone"),), "vision"),
+    return part(
+        "",
+        part("backbone", part("model", *seen.parts, kind="backbone"), kind="vision"),
         projected("encoder_input_proj", seen.widths[1:], c.encoder_hidden, [area(grid) for grid in maps]),
-        Part("encoder", (*hybrid(c, maps), *masks(c, maps, seen.maps[0])), "encoder"),
+        part("encoder", *hybrid(c, maps), *masks(c, maps, seen.maps[0]), kind="encoder"),
         *((denoising,) if c.denoised else ()),
         *((embedding("weight_embedding", c.queries, H),) if c.learned else ()),
-        Part("enc_output", (linear("0", H, H), layer_norm("1", H)), "transform", stream=memory),
+        part("enc_output", linear("0", H, H), layer_norm("1", H), kind="transform", stream=memory),
         linear("enc_score_head", H, c.labels, stream=memory),
-        perceptron("enc_bbox_head", H, H, H, 4)._replace(stream=memory),
+        perceptron("enc_bbox_head", H, H, H, 4, stream=memory),
         inputs,
-        Part("decoder", (*decoder(c, memory), *heads(c)), "decoder", stream=c.queries),
-        linear("decoder_order_head", H, H, stream=c.queries)._replace(repeat=c.decoder_layers),
-        Part("decoder_global_pointer", pointer, "head", runs=often, stream=c.queries),
-        layer_norm("decoder_norm", H)._replace(runs=often + 1, stream=c.queries),
-        perceptron("mask_query_head", H, H, H, c.prototypes)._replace(runs=often + 1, stream=c.queries),
+        part("decoder", *decoder(c, memory), *heads(c), kind="decoder", stream=c.queries),
+        linear("decoder_order_head", H, H, stream=c.queries, repeat=c.decoder_layers),
+        part("decoder_global_pointer", *pointer, kind="head", executions=often, stream=c.queries),
+        layer_norm("decoder_norm", H, executions=often + 1, stream=c.queries),
+        perceptron("mask_query_head", H, H, H, c.prototypes, executions=often + 1, stream=c.queries),
         drawn,
         again,
         *((denoising,) if headed and not c.denoised else ()),
-    ), "model")  # fmt: skip
+        kind="model",
+    )
 
 
 def alone(c: Sizes) -> Part:
     """Describe the encoder alone, over maps of the strides that the config says, and one twice as large as the largest."""
     maps = [halved(c.image, stride) for stride in c.strides]
     base = min(range(len(maps)), key=lambda index: c.strides[index])
-    return Part("", (*hybrid(c, maps), *masks(altered(c, wide=True), maps, doubled(maps[base]))), "model")
+    return part("", *hybrid(c, maps), *masks(altered(c, wide=True), maps, doubled(maps[base])), kind="model")
 
 
 CLASSES = {
     "PPDocLayoutV3HybridEncoder": alone,
-    "PPDocLayoutV3Decoder": lambda c: Part("", decoder(c, "encoder"), "model"),
+    "PPDocLayoutV3Decoder": lambda c: part("", *decoder(c, "encoder"), kind="model"),
     "PPDocLayoutV3Model": model,
-    "PPDocLayoutV3ForObjectDetection": lambda c: Part("", (under("model", model(c, headed=True)),), "model"),
+    "PPDocLayoutV3ForObjectDetection": lambda c: part("", under("model", model(c, headed=True)), kind="model"),
 }
 MORE = frozenset(("gp_dropout_value",))
 FAMILIES = {"pp_doclayout_v3": Family("pp_doclayout_v3", FIELDS, CLASSES, "PPDocLayoutV3Model", SKIPPED | MORE)}

@@ -12,9 +12,10 @@ from weighbridge.blueprints.modules.composite import composed
 from weighbridge.blueprints.modules.feature_maps import Grid, area, number, scaled
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, size, variant
-from weighbridge.core.parts import conv2d, layer_norm, linear, matmul, plain_mlp
+from weighbridge.core.length import Stream, unknown
+from weighbridge.core.parts import conv2d, layer_norm, linear, matmul, part, plain_mlp, replace
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Part, Stream, Tensor, Untold
+from weighbridge.core.tree import Part, Tensor
 
 DINOV2 = {
     "num_attention_heads": 6,
@@ -35,17 +36,17 @@ FIELDS = variant(
 
 def conv(name: str, inputs: Size, outs: Size, places: Stream | None = None, kernel: int = 1) -> Part:
     """Describe a convolution without bias and a norm of every place's channels."""
-    return Part(name, (conv2d("conv", inputs, outs, kernel, bias=False), layer_norm("norm", outs)), "convolution", stream=places)
+    return part(name, conv2d("conv", inputs, outs, kernel, bias=False), layer_norm("norm", outs), kind="convolution", stream=places)
 
 
 def model(c: Sizes, *, headed: bool = False) -> tuple[Part, ...]:
     """Describe RfDetrModel: one map is looked at, joined from all that the backbone hands on."""
     seen, inner = features(c.backbone, c.backbone.image), scaled(c.hidden, c.expansion)
     grid: Grid = seen.maps[-1]
-    memory: Stream = area(grid) if c.levels == 1 else Untold(f"there is one map, and {c.levels} are expected")
-    body = Part("backbone", seen.parts, "backbone", stream=seen.parts[1].stream)  # type: ignore[union-attr]
-    joined = Part("projector_layer", c2f(c, len(seen.maps) * c.backbone.hidden, inner, conv), "convolution")
-    projector = Part("projector", (joined, layer_norm("layer_norm", c.hidden)), "projector", stream=area(grid))
+    memory: Stream = area(grid) if c.levels == 1 else unknown(f"there is one map, and {c.levels} are expected")
+    body = part("backbone", *seen.parts, kind="backbone", stream=seen.parts[1].stream)  # type: ignore[union-attr]
+    joined = part("projector_layer", *c2f(c, len(seen.maps) * c.backbone.hidden, inner, conv), kind="convolution")
+    projector = part("projector", joined, layer_norm("layer_norm", c.hidden), kind="projector", stream=area(grid))
     return detr(c, (body, projector), memory, c.levels, headed=headed)
 
 
@@ -57,20 +58,22 @@ def segmentation(c: Sizes) -> Part:
     asked = layer_norm("norm", H), plain_mlp("mlp", H, c.mask_mlp, ("fc1", "fc2"), bias=True)
     often = c.decoder_layers + 1
     drawn = matmul("masks", (c.queries, places, H))
-    return Part("", (
+    return part(
+        "",
         Tensor("segmentation_bias", (1,), "bias"),
-        detection(c, model(c, headed=True))._replace(name="model"),
-        Part("blocks", block, "convolution", repeat=c.decoder_layers, stream=places),
-        conv2d("spatial_features_proj", H, H, 1, positions=places)._replace(runs=c.decoder_layers),
-        Part("query_features_block", asked, "feed_forward", runs=often, stream=c.queries),
-        linear("query_features_proj", H, H, stream=c.queries)._replace(runs=often),
-        Part("", (drawn,), "head", runs=often),
-    ), "model")  # fmt: skip
+        replace(detection(c, model(c, headed=True)), name="model"),
+        part("blocks", *block, kind="convolution", repeat=c.decoder_layers, stream=places),
+        conv2d("spatial_features_proj", H, H, 1, stream=places, executions=c.decoder_layers),
+        part("query_features_block", *asked, kind="feed_forward", executions=often, stream=c.queries),
+        linear("query_features_proj", H, H, stream=c.queries, executions=often),
+        part("", drawn, kind="head", executions=often),
+        kind="model",
+    )
 
 
 CLASSES = {
-    "RfDetrDecoder": lambda c: Part("", decoder(c, "encoder", c.levels), "model", stream=c.queries),
-    "RfDetrModel": lambda c: Part("", model(c), "model"),
+    "RfDetrDecoder": lambda c: part("", *decoder(c, "encoder", c.levels), kind="model", stream=c.queries),
+    "RfDetrModel": lambda c: part("", *model(c), kind="model"),
     "RfDetrForObjectDetection": lambda c: detection(c, model(c, headed=True)),
     "RfDetrForInstanceSegmentation": segmentation,
 }

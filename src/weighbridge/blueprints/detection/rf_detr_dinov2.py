@@ -11,9 +11,10 @@ from weighbridge.blueprints.modules.vit_common import token
 from weighbridge.blueprints.vision.dinov2 import scale
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, size, switch
-from weighbridge.core.parts import attend, conv2d, gated_mlp, layer_norm, linear, plain_mlp, stack
+from weighbridge.core.length import Stream, unknown
+from weighbridge.core.parts import attend, conv2d, gated_mlp, layer_norm, linear, part, plain_mlp, stack
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Node, Part, Stream, Tensor, Untold
+from weighbridge.core.tree import Node, Part, Tensor
 
 FIELDS = (
     CHANNELS,
@@ -40,7 +41,7 @@ def layer(c: Sizes, tokens: Size, *, within: bool) -> tuple[Node, ...]:
     plain = plain_mlp("mlp", H, H * c.ratio, ("fc1", "fc2"), bias=True)
     return (
         layer_norm("norm1", H),
-        Part("attention", (*maps, linear("o_proj", inner, H), scores), "self_attention"),
+        part("attention", *maps, linear("o_proj", inner, H), scores, kind="self_attention"),
         scale("layer_scale1", H),
         layer_norm("norm2", H),
         gated_mlp("mlp", H, (gate + 7) // 8 * 8, bias=True) if c.gated else plain,
@@ -61,28 +62,30 @@ def features(c: Sizes, picture: Grid) -> Features:
     squares = picture == c.image and picture[0] == picture[1] and c.patch[0] == c.patch[1]
     runs = squares and not any(length % c.windows for length in grid)
     tokens = area(grid) + c.windows * c.windows
-    untold = Untold("patches are not cut into whole windows, or the image is no square")
+    untold = unknown("patches are not cut into whole windows, or the image is no square")
     places: Stream = area(grid) if runs else untold
-    embeddings = Part("embeddings", (
+    embeddings = part(
+        "embeddings",
         token("cls_token", H),
         *((Tensor("mask_token", (1, H), "embedding"),) if c.masked else ()),
         Tensor("position_embeddings", (1, cut + 1, H), "embedding"),
-        Part("patch_embeddings", (conv2d("projection", c.channels, H, c.patch, positions=places),), "embeddings"),
-    ), "embeddings")  # fmt: skip
-    body = Part("encoder", encoder(c, tokens), "encoder", stream=tokens if runs else untold)
-    parts = embeddings, body, layer_norm("layernorm", H)._replace(runs=len(c.outputs))
+        part("patch_embeddings", conv2d("projection", c.channels, H, c.patch, stream=places), kind="embeddings"),
+        kind="embeddings",
+    )
+    body = part("encoder", *encoder(c, tokens), kind="encoder", stream=tokens if runs else untold)
+    parts = embeddings, body, layer_norm("layernorm", H, executions=len(c.outputs))
     return handed(c, parts, (grid,) * (c.layers + 1), (H,) * (c.layers + 1))
 
 
 def backbone(c: Sizes) -> Part:
     """Describe RfDetrDinov2Backbone."""
     found = features(c, c.image)
-    return Part("", found.parts, "model", stream=found.parts[1].stream)  # type: ignore[union-attr]
+    return part("", *found.parts, kind="model", stream=found.parts[1].stream)  # type: ignore[union-attr]
 
 
 def alone(c: Sizes) -> Part:
     """Describe RfDetrDinov2Encoder, whose tokens are cut into windows before."""
-    return Part("", encoder(c, 0), "model", stream=Untold("the tokens are cut into windows by the backbone"))
+    return part("", *encoder(c, 0), kind="model", stream=unknown("the tokens are cut into windows by the backbone"))
 
 
 NEUTRAL = frozenset(

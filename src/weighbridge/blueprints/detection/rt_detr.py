@@ -14,9 +14,10 @@ from weighbridge.blueprints.modules.rt_detr_encoder import deformable, hybrid, p
 from weighbridge.blueprints.modules.stage_fields import number, numbers, ratio, scaled
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, TIED, Field, Sizes, fact, size, switch, told, variant
-from weighbridge.core.parts import batch_norm, conv2d, embedding, layer_norm, linear, plain_mlp
+from weighbridge.core.length import Stream, unknown
+from weighbridge.core.parts import batch_norm, conv2d, embedding, layer_norm, linear, part, plain_mlp, replace
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Node, Part, Stream, Tensor, Untold
+from weighbridge.core.tree import Node, Part, Tensor
 
 FIELDS = (
     size("hidden", "d_model", 256, "H", "hidden size", "hidden_size"),
@@ -67,26 +68,29 @@ SKIPPED = frozenset(
 def looked_through(c: Sizes) -> Features:
     """Describe the backbone, its batch norms made constants unless the config trains them."""
     found = features(c.backbone, c.image)
-    return found._replace(parts=settled(Part("", found.parts)).children) if c.settled else found
+    return replace(found, parts=settled(part("", *found.parts)).children) if c.settled else found
 
 
 def decoder(c: Sizes, memory: Stream) -> tuple[Part, ...]:
     """Describe the decoder's layers; each query's place is put to it anew before every layer."""
     H = c.hidden
-    layer = Part("layers", (
+    layer = part(
+        "layers",
         attention("self_attn", H, c.decoder_heads),
         layer_norm("self_attn_layer_norm", H),
         deformable(c, c.decoder_heads, c.attended, c.points, memory, scale=c.second),
         layer_norm("encoder_attn_layer_norm", H),
         plain_mlp("mlp", H, c.decoder_mlp, ("fc1", "fc2"), bias=True),
         layer_norm("final_layer_norm", H),
-    ), "layer", repeat=c.decoder_layers)  # fmt: skip
-    return layer, perceptron("query_pos_head", 4, 2 * H, H)._replace(runs=c.decoder_layers)
+        kind="layer",
+        repeat=c.decoder_layers,
+    )
+    return layer, perceptron("query_pos_head", 4, 2 * H, H, executions=c.decoder_layers)
 
 
 def sources(c: Sizes, maps: tuple[Grid, ...]) -> tuple[Part, Stream]:
     """Describe the maps as the decoder sees them, further ones made from the smallest; return all their places, too."""
-    untold = Untold("the maps are not as many, or not as wide, as the decoder takes them to be")
+    untold = unknown("the maps are not as many, or not as wide, as the decoder takes them to be")
     runs = c.alike and len(c.out_widths) == len(maps) <= c.levels
     extra, small = max(c.levels - len(c.out_widths), 0), halved(maps[-1])
     seen: list[Stream] = [area(grid) for grid in maps] if runs else [untold for _ in c.out_widths]
@@ -94,36 +98,36 @@ def sources(c: Sizes, maps: tuple[Grid, ...]) -> tuple[Part, Stream]:
     more = []
     for index in range(extra):
         width = c.hidden if index else c.out_widths[-1]
-        pair = conv2d("0", width, c.hidden, 3, positions=area(small), bias=False), batch_norm("1", c.hidden)._replace(stream=area(small))
-        more.append(Part(str(len(c.out_widths) + index), pair, "projection"))
+        pair = conv2d("0", width, c.hidden, 3, stream=area(small), bias=False), batch_norm("1", c.hidden, stream=area(small))
+        more.append(part(str(len(c.out_widths) + index), *pair, kind="projection"))
     memory: Size = extra * area(small)
     for grid in maps:
         memory = memory + area(grid)
-    return plain._replace(children=(*plain.children, *more)), memory if runs else untold
+    return replace(plain, children=(*plain.children, *more)), memory if runs else untold
 
 
 def heads(c: Sizes, *, tied: bool = False) -> tuple[Part, ...]:
     """Describe what every layer tells of a query: its label and its box."""
     if not c.second:
-        label = linear("class_embed", c.hidden, c.labels)._replace(repeat=c.decoder_layers)
-        return label, perceptron("bbox_embed", c.hidden, c.hidden, c.hidden, 4)._replace(repeat=c.decoder_layers)
+        label = linear("class_embed", c.hidden, c.labels, repeat=c.decoder_layers)
+        return label, perceptron("bbox_embed", c.hidden, c.hidden, c.hidden, 4, repeat=c.decoder_layers)
     labels = tuple(linear(str(index), c.hidden, c.labels) for index in range(c.decoder_layers))
     boxes = tuple(perceptron(str(index), c.hidden, c.hidden, c.hidden, 4) for index in range(c.decoder_layers))
-    found = Part("class_embed", labels, "head"), Part("bbox_embed", boxes, "head")
-    return tuple(owned(part, f"model.decoder.{part.name}.") for part in found) if tied else found
+    found = part("class_embed", *labels, kind="head"), part("bbox_embed", *boxes, kind="head")
+    return tuple(owned(module, f"model.decoder.{module.name}.") for module in found) if tied else found
 
 
-def owned(part: Part, prefix: str) -> Part:
+def owned(module: Part, prefix: str) -> Part:
     """Return a part whose tensors are those of the same names behind *prefix*."""
     children: list[Node] = []
-    for child in part.children:
+    for child in module.children:
         if isinstance(child, Tensor):
-            children.append(child._replace(tied_to=prefix + child.name))
+            children.append(replace(child, tied_to=prefix + child.name))
         elif isinstance(child, Part):
             children.append(owned(child, f"{prefix}{child.name}."))
         else:
             children.append(child)
-    return part._replace(children=tuple(children))
+    return replace(module, children=tuple(children))
 
 
 def model(c: Sizes, *, headed: bool) -> tuple[Part, ...]:
@@ -133,38 +137,38 @@ def model(c: Sizes, *, headed: bool) -> tuple[Part, ...]:
     parts = decoder(c, memory)
     first = linear("0", H, H), layer_norm("1", H)
     return (
-        Part("backbone", (Part("model", seen.parts, "backbone"),), "vision"),
+        part("backbone", part("model", *seen.parts, kind="backbone"), kind="vision"),
         projected("encoder_input_proj", seen.widths, c.encoder_hidden, places(seen)),
-        Part("encoder", hybrid(c, seen.maps), "encoder"),
+        part("encoder", *hybrid(c, seen.maps), kind="encoder"),
         *((embedding("denoising_class_embed", c.labels + 1, H),) if c.denoised else ()),
         *((embedding("weight_embedding", c.queries, H),) if c.learned else ()),
-        Part("enc_output", first, "transform", stream=memory),
+        part("enc_output", *first, kind="transform", stream=memory),
         linear("enc_score_head", H, c.labels, stream=memory),
-        perceptron("enc_bbox_head", H, H, H, 4)._replace(stream=memory),
+        perceptron("enc_bbox_head", H, H, H, 4, stream=memory),
         inputs,
-        Part("decoder", (*parts, *(heads(c) if headed else ())), "decoder", stream=c.queries),
+        part("decoder", *parts, *(heads(c) if headed else ()), kind="decoder", stream=c.queries),
     )
 
 
 def detection(c: Sizes) -> Part:
     """Describe the class for detection; the second version holds its heads twice, and runs those of the decoder."""
-    inner = Part("model", model(c, headed=True), "backbone")
+    inner = part("model", *model(c, headed=True), kind="backbone")
     unused: Stream = 0
-    again = tuple(part._replace(stream=unused) for part in heads(c, tied=c.tied)) if c.second else ()
-    return Part("", (inner, *again), "model")
+    again = tuple(replace(module, stream=unused) for module in heads(c, tied=c.tied)) if c.second else ()
+    return part("", inner, *again, kind="model")
 
 
 def alone(c: Sizes) -> Part:
     """Describe the encoder alone, over maps of the strides that the config says."""
-    return Part("", hybrid(c, [halved(c.image, stride) for stride in c.strides]), "model")
+    return part("", *hybrid(c, [halved(c.image, stride) for stride in c.strides]), kind="model")
 
 
 def family(model_type: str, prefix: str, fields: tuple[Field, ...]) -> Family:
     """Return the family of one of the two versions."""
     classes = {
         f"{prefix}HybridEncoder": alone,
-        f"{prefix}Decoder": lambda c: Part("", decoder(c, "encoder"), "model"),
-        f"{prefix}Model": lambda c: Part("", model(c, headed=False), "model"),
+        f"{prefix}Decoder": lambda c: part("", *decoder(c, "encoder"), kind="model"),
+        f"{prefix}Model": lambda c: part("", *model(c, headed=False), kind="model"),
         f"{prefix}ForObjectDetection": detection,
     }
     return Family(model_type, fields, classes, f"{prefix}Model", SKIPPED)

@@ -13,9 +13,10 @@ from weighbridge.blueprints.modules.sam_mask_decoder import WIDTH, decoder
 from weighbridge.blueprints.modules.vit_common import NEUTRAL
 from weighbridge.config.family import Family
 from weighbridge.config.fields import TIED, Sizes, fact, nested, size
-from weighbridge.core.parts import conv2d, embedding, layer_norm
+from weighbridge.core.length import Stream, per_batch
+from weighbridge.core.parts import conv2d, embedding, layer_norm, part
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Once, Part, Stream, Tensor
+from weighbridge.core.tree import Part, Tensor
 
 PROMPTS = (
     size("hidden", "hidden_size", 256, "H", "hidden size"),
@@ -29,28 +30,36 @@ PROMPTS = (
 def mask_embedding(c: Sizes) -> Part:
     """Describe the convolutions over a mask that is put in."""
     H, M = c.hidden, c.mask_channels
-    return Part("mask_embed", (
-        conv2d("conv1", 1, M // 4, 2), conv2d("conv2", M // 4, M, 2), conv2d("conv3", M, H, 1),
-        layer_norm("layer_norm1", M // 4), layer_norm("layer_norm2", M // 4 * 4),
-    ), "embeddings", given="masks")  # fmt: skip
+    return part(
+        "mask_embed",
+        conv2d("conv1", 1, M // 4, 2),
+        conv2d("conv2", M // 4, M, 2),
+        conv2d("conv3", M, H, 1),
+        layer_norm("layer_norm1", M // 4),
+        layer_norm("layer_norm2", M // 4 * 4),
+        kind="embeddings",
+        requires="masks",
+    )
 
 
 def prompts(c: Sizes, frequencies: Size, tied_to: str | None) -> Part:
     """Describe the prompt encoder: a vector for each kind of point, and what reads a mask."""
     H = c.hidden
-    return Part("prompt_encoder", (
+    return part(
+        "prompt_encoder",
         positions("shared_embedding", frequencies, None, tied_to),
         mask_embedding(c),
         embedding("no_mask_embed", 1, H),
-        embedding("point_embed", 1, H)._replace(repeat=c.points),
+        embedding("point_embed", 1, H, repeat=c.points),
         embedding("not_a_point_embed", 1, H),
-    ), "encoder")  # fmt: skip
+        kind="encoder",
+    )
 
 
 def positions(name: str, frequencies: Size, stream: Stream | None, tied_to: str | None = None) -> Part:
     """Describe random frequencies that coordinates are multiplied with; points have none unless they are put in."""
     weight = Tensor("positional_embedding", (2, frequencies), "weight", tied_to)
-    return Part(name, (weight,), "embedding", stream=stream, given="points" if stream is None else None)
+    return part(name, weight, kind="embedding", stream=stream, requires="points" if stream is None else None)
 
 
 def sam(c: Sizes) -> Part:
@@ -58,12 +67,14 @@ def sam(c: Sizes) -> Part:
     vision, prompt, F = c.vision, c.prompts, c.vision.frequencies
     across = prompt.image // prompt.patch
     name = "shared_image_embedding"
-    return Part("", (
-        positions(name, F, Once(across * across)),
+    return part(
+        "",
+        positions(name, F, per_batch(across * across)),
         encoder(vision, "vision_encoder"),
         prompts(prompt, F, f"{name}.positional_embedding" if c.tied else None),
         decoder(c.decoder, side(vision) * side(vision), compressed="global" in vision.kinds),
-    ), "model")  # fmt: skip
+        kind="model",
+    )
 
 
 def family(model_type: str, class_name: str, *, hq: bool) -> Family:

@@ -15,9 +15,10 @@ from weighbridge.blueprints.modules.sam_mask_decoder import drawing, looking, pe
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, nested, size, variant
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import conv2d, embedding, matmul
+from weighbridge.core.length import per_batch
+from weighbridge.core.parts import conv2d, embedding, matmul, part
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Once, Part, Tensor
+from weighbridge.core.tree import Part, Tensor
 
 # The feed-forward networks of the decoder are as deep as the decoder has layers.
 LAYERS = size("layers", "num_hidden_layers", 2, "L", "layers", minimum=2)
@@ -34,32 +35,36 @@ def positions(name: str, c: Sizes, points: Size, *, once: bool) -> Part:
     """Describe random frequencies, which are no parameters, and their products with so many coordinates."""
     half = c.hidden // 2
     children = Tensor("positional_embedding", (2, half), "buffer"), matmul("coordinates", (points, 2, half))
-    return Part(name, children, "embedding", stream=Once("one") if once else "one")
+    return part(name, *children, kind="embedding", stream=per_batch("one") if once else "one")
 
 
 def decoder(c: Sizes, maps: list[Grid], places: Size) -> Part:
     """Describe the mask decoder: one token more, for the object; the two largest maps are added in."""
     H, masks, eighth = c.hidden, c.masks + 1, c.hidden // 8
     mlp = perceptron("mlp", H, c.mlp, H, depth=c.layers)
-    return Part("mask_decoder", (
+    return part(
+        "mask_decoder",
         *drawing(c, looking(c, masks + 2 + POINTS, places, mlp, rate=c.rate, last="o_proj"), places),
-        conv2d("conv_s0", H, eighth, 1, positions=area(maps[0])),
-        conv2d("conv_s1", H, H // 4, 1, positions=area(maps[1])),
+        conv2d("conv_s0", H, eighth, 1, stream=area(maps[0])),
+        conv2d("conv_s1", H, H // 4, 1, stream=area(maps[1])),
         embedding("obj_score_token", 1, H),
         perceptron("pred_obj_score_head", H, H, 1),
         matmul("masks", (masks, eighth, 16 * places)),
-    ), "decoder")  # fmt: skip
+        kind="decoder",
+    )
 
 
 def prompts(c: Sizes) -> Part:
     """Describe the prompt encoder: a table with a vector for each kind of point, and what reads a mask."""
-    return Part("prompt_encoder", (
+    return part(
+        "prompt_encoder",
         positions("shared_embedding", c, POINTS, once=False),
         mask_embedding(c),
         embedding("no_mask_embed", 1, c.hidden),
         embedding("point_embed", c.points, c.hidden),
         embedding("not_a_point_embed", 1, c.hidden),
-    ), "encoder")  # fmt: skip
+        kind="encoder",
+    )
 
 
 def sam2(c: Sizes) -> Part:
@@ -68,13 +73,15 @@ def sam2(c: Sizes) -> Part:
     if not 2 <= c.vision.levels <= len(maps):
         raise ConfigError("the decoder takes two maps or more", key="vision_config.num_feature_levels", value=c.vision.levels)
     across = c.prompts.image // c.prompts.patch
-    return Part("", (
+    return part(
+        "",
         Tensor("no_memory_embedding", (1, 1, c.vision.fused), "embedding"),
         positions("shared_image_embedding", c.prompts, across * across, once=True),
         under("vision_encoder", submodel(c.vision)),
         prompts(c.prompts),
         decoder(c.decoder, maps, area(maps[c.vision.levels - 1])),
-    ), "model")  # fmt: skip
+        kind="model",
+    )
 
 
 KEYS = NEITHER | frozenset(

@@ -13,8 +13,9 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, listed, size, told
 from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import attend, conv2d, layer_norm, linear, matmul, stack
-from weighbridge.core.tree import Node, Part, Tensor, Untold
+from weighbridge.core.length import unknown
+from weighbridge.core.parts import attend, conv2d, layer_norm, linear, matmul, part, stack
+from weighbridge.core.tree import Node, Part, Tensor
 
 HIERA = (
     size("hidden", "hidden_size", 96, "H", "hidden size"),
@@ -32,11 +33,14 @@ HIERA = (
     numbers("windows", "window_size_per_stage", (8, 4, 14, 7), minimum=0),
     listed("everywhere", "global_attention_blocks", [5, 7, 9]),
     ratio("ratio", "mlp_ratio", 4.0),
-    told("stages", lambda c: alike(
-        blocks_per_stage=c.depths, embed_dim_per_stage=c.widths, num_attention_heads_per_stage=c.heads, window_size_per_stage=c.windows
-    )),
-)  # fmt: skip
-TORN = Untold("the windows of these maps do not come out even where they are pooled")
+    told(
+        "stages",
+        lambda c: alike(
+            blocks_per_stage=c.depths, embed_dim_per_stage=c.widths, num_attention_heads_per_stage=c.heads, window_size_per_stage=c.windows
+        ),
+    ),
+)
+TORN = unknown("the windows of these maps do not come out even where they are pooled")
 
 
 class Block(NamedTuple):
@@ -98,12 +102,14 @@ def attention(c: Sizes, block: Block) -> Part:
     across = (block.window, block.window) if block.window else block.at
     windows, keys, width = covering(block.at, across), across[0] * across[1], block.outputs // block.heads
     queries = area(shrunk(c, across)) if block.pools else keys
-    return Part("attn", (
+    return part(
+        "attn",
         linear("qkv", block.inputs, 3 * block.outputs, stream=TORN if torn(c, block) else windows * keys),
         linear("proj", block.outputs, block.outputs, stream=windows * queries),
         matmul("unused", (windows * keys, block.heads, block.heads, width)),
         attend(heads=block.heads, head_dim=width, queries=queries, keys=keys, groups=windows),
-    ), "self_attention")  # fmt: skip
+        kind="self_attention",
+    )
 
 
 def layer(c: Sizes, block: Block) -> tuple[Node, ...]:
@@ -116,7 +122,7 @@ def layer(c: Sizes, block: Block) -> tuple[Node, ...]:
         layer_norm("layer_norm1", block.inputs),
         attention(c, block),
         layer_norm("layer_norm2", block.outputs),
-        Part("mlp", mlp, "feed_forward", stream=out),
+        part("mlp", *mlp, kind="feed_forward", stream=out),
         *carried,
     )
 
@@ -124,13 +130,16 @@ def layer(c: Sizes, block: Block) -> tuple[Node, ...]:
 def hiera(c: Sizes) -> Part:
     """Describe Sam2HieraDetModel: two tables of positions, one for a window and one that is resized to the image."""
     found, window = blocks(c), c.windows[0]
-    projection = conv2d("projection", c.channels, c.hidden, c.kernel, positions=area(patches(c)))
-    return Part("", (
+    projection = conv2d("projection", c.channels, c.hidden, c.kernel, stream=area(patches(c)))
+    return part(
+        "",
         Tensor("pos_embed", (1, c.hidden, *c.background), "embedding"),
         Tensor("pos_embed_window", (1, c.hidden, window, window), "embedding"),
-        Part("patch_embed", (projection,), "embeddings"),
+        part("patch_embed", projection, kind="embeddings"),
         *stack("blocks", found, len(found), lambda block: layer(c, block)),
-    ), "model", stream=area(patches(c)))  # fmt: skip
+        kind="model",
+        stream=area(patches(c)),
+    )
 
 
 def stages(c: Sizes) -> list[Grid]:
@@ -166,8 +175,8 @@ def vision(c: Sizes) -> Part:
     if len(c.inputs) != len(maps):
         hint = f"one width for each of {len(maps)} stages, the last stage first"
         raise ConfigError(f"{len(c.inputs)} widths, and the backbone has {len(maps)} stages", key=INPUTS, value=c.inputs, hint=hint)
-    convs = (conv2d(str(i), width, c.fused, c.kernel, positions=area(at)) for i, (width, at) in enumerate(zip(c.inputs, maps, strict=True)))
-    return Part("", (under("backbone", submodel(c.backbone)), Part("neck", (Part("convs", tuple(convs)),), "neck")), "model")
+    convs = (conv2d(str(i), width, c.fused, c.kernel, stream=area(at)) for i, (width, at) in enumerate(zip(c.inputs, maps, strict=True)))
+    return part("", under("backbone", submodel(c.backbone)), part("neck", part("convs", *convs), kind="neck"), kind="model")
 
 
 NEITHER = NEUTRAL | {"backbone_feature_sizes", "fpn_top_down_levels", "num_attention_heads"}

@@ -10,9 +10,10 @@ from weighbridge.blueprints.modules.convolutions import group_norm
 from weighbridge.config.family import Blueprint, Family
 from weighbridge.config.fields import Field, Sizes, size, told
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import attend, conv2d, embedding, layer_norm, linear, plain_mlp
+from weighbridge.core.length import Stream, unknown
+from weighbridge.core.parts import attend, conv2d, embedding, layer_norm, linear, part, plain_mlp, replace
 from weighbridge.core.sizes import Size, exact
-from weighbridge.core.tree import Part, Stream, Untold
+from weighbridge.core.tree import Part
 
 HIDDEN = size("hidden", "hidden_size", 256, "H", "hidden size")
 HEADS = size("heads", "num_attention_heads", 8, "A", "attention heads")
@@ -39,14 +40,17 @@ def attention(name: str, c: Sizes, keys: Stream | None = None) -> Part:
     """Describe attention over the tokens themselves, or over others."""
     H, head_dim = c.hidden, c.hidden // c.heads
     exact(H, c.heads)
-    given = keys if isinstance(keys, str) else None
-    return Part(name, (
+    requires = keys if isinstance(keys, str) else None
+    return part(
+        name,
         linear("q_proj", H, H),
         linear("k_proj", H, H, stream=keys),
         linear("v_proj", H, H, stream=keys),
         linear("o_proj", H, H),
         attend(heads=c.heads, head_dim=head_dim, keys=keys),
-    ), "self_attention" if keys is None else "cross_attention", given=given)  # fmt: skip
+        kind="self_attention" if keys is None else "cross_attention",
+        requires=requires,
+    )
 
 
 def mlp(c: Sizes) -> Part:
@@ -58,13 +62,13 @@ def encoder(c: Sizes) -> Part:
     """Describe the encoder: places of the image look at each other, and at the prompt."""
     first, second, third = (layer_norm(f"layer_norm{index}", c.hidden) for index in (1, 2, 3))
     parts = first, attention("self_attn", c), attention("cross_attn", c, "encoder"), second, mlp(c), third
-    return Part("", (Part("layers", parts, "layer", repeat=c.layers),), "model")
+    return part("", part("layers", *parts, kind="layer", repeat=c.layers), kind="model")
 
 
 def perceptron(name: str, *widths: Size) -> Part:
     """Describe linear maps one after another, numbered from 1."""
     maps = (linear(f"layer{index + 1}", widths[index], widths[index + 1]) for index in range(len(widths) - 1))
-    return Part(name, tuple(maps), "head")
+    return part(name, *maps, kind="head")
 
 
 def decoder(c: Sizes) -> Part:
@@ -73,7 +77,8 @@ def decoder(c: Sizes) -> Part:
     Where the boxes are is added to the scores only with the shape of a map beside it, which is not given here.
     """
     H, often, tokens = c.hidden, c.layers, c.queries + 1
-    layer = Part("layers", (
+    layer = part(
+        "layers",
         attention("self_attn", c),
         layer_norm("self_attn_layer_norm", H),
         attention("text_cross_attn", c, "seq"),
@@ -82,35 +87,44 @@ def decoder(c: Sizes) -> Part:
         layer_norm("vision_cross_attn_layer_norm", H),
         mlp(c),
         layer_norm("mlp_layer_norm", H),
-    ), "layer", repeat=c.layers, stream=tokens)  # fmt: skip
-    return Part("", (
+        kind="layer",
+        repeat=c.layers,
+        stream=tokens,
+    )
+    return part(
+        "",
         layer,
-        layer_norm("output_layer_norm", H)._replace(runs=2 * often),
-        perceptron("box_head", H, H, H, 4)._replace(runs=often),
+        layer_norm("output_layer_norm", H, executions=2 * often),
+        replace(perceptron("box_head", H, H, H, 4), executions=often),
         embedding("query_embed", c.queries, H),
         embedding("reference_points", c.queries, 4),
         embedding("presence_token", 1, H),
-        perceptron("presence_head", H, H, H, 1)._replace(runs=often, stream="one"),
-        layer_norm("presence_layer_norm", H)._replace(runs=often, stream="one"),
-        perceptron("ref_point_head", 2 * H, H, H)._replace(runs=often),
-        perceptron("box_rpb_embed_x", 2, H, c.heads)._replace(stream=0),
-        perceptron("box_rpb_embed_y", 2, H, c.heads)._replace(stream=0),
-    ), "model", stream=c.queries)  # fmt: skip
+        replace(perceptron("presence_head", H, H, H, 1), executions=often, stream="one"),
+        layer_norm("presence_layer_norm", H, executions=often, stream="one"),
+        replace(perceptron("ref_point_head", 2 * H, H, H), executions=often),
+        replace(perceptron("box_rpb_embed_x", 2, H, c.heads), stream=0),
+        replace(perceptron("box_rpb_embed_y", 2, H, c.heads), stream=0),
+        kind="model",
+        stream=c.queries,
+    )
 
 
 def masks(c: Sizes) -> Part:
     """Describe the decoder of masks, over maps of any size."""
-    H, untold = c.hidden, Untold("the maps are those of the image encoder, of any size")
-    convs = conv2d("conv_layers", H, H, 3)._replace(repeat=c.stages), group_norm("norms", H)._replace(repeat=c.stages)
-    embedder = linear("layers", H, H)._replace(repeat=3)
-    return Part("", (
-        Part("pixel_decoder", convs, "decoder"),
-        Part("mask_embedder", (embedder,), "head"),
+    H, untold = c.hidden, unknown("the maps are those of the image encoder, of any size")
+    convs = conv2d("conv_layers", H, H, 3, repeat=c.stages), group_norm("norms", H, repeat=c.stages)
+    embedder = linear("layers", H, H, repeat=3)
+    return part(
+        "",
+        part("pixel_decoder", *convs, kind="decoder"),
+        part("mask_embedder", embedder, kind="head"),
         conv2d("instance_projection", H, H, 1),
         conv2d("semantic_projection", H, 1, 1),
         attention("prompt_cross_attn", c, "encoder"),
         layer_norm("prompt_cross_attn_norm", H),
-    ), "model", stream=untold)  # fmt: skip
+        kind="model",
+        stream=untold,
+    )
 
 
 NEUTRAL = frozenset("hidden_dropout".split())

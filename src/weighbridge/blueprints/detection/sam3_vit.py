@@ -11,9 +11,10 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, listed, size, told
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import attend, conv2d, layer_norm, linear, plain_mlp, stack
+from weighbridge.core.length import Stream, unknown
+from weighbridge.core.parts import attend, conv2d, layer_norm, linear, part, plain_mlp, replace, stack
 from weighbridge.core.sizes import exact
-from weighbridge.core.tree import Node, Part, Stream, Tensor, Untold
+from weighbridge.core.tree import Node, Part, Tensor
 
 if TYPE_CHECKING:
     from typing import Any
@@ -28,7 +29,7 @@ FIELDS = (
     both("patch", "patch_size", 14),
     both("before", "pretrain_image_size", 336),
     number("window", "window_size", 24, minimum=0),
-    numbers("whole", "global_attn_indexes", (7, 15, 23, 31), minimum=0)._replace(read=tuple),
+    replace(numbers("whole", "global_attn_indexes", (7, 15, 23, 31), minimum=0), read=tuple),
 )
 
 
@@ -46,7 +47,7 @@ def layer(c: Sizes, *, whole: bool) -> tuple[Node, ...]:
     exact(H, c.heads)
     maps = (linear(f"{name}_proj", H, H) for name in "qkvo")
     scores = attend(heads=c.heads, head_dim=head_dim, queries=seen, keys=seen, groups=area(across))
-    attention = Part("attention", (*maps, scores), "self_attention", stream=area(across) * seen)
+    attention = part("attention", *maps, scores, kind="self_attention", stream=area(across) * seen)
     return layer_norm("layer_norm1", H), attention, layer_norm("layer_norm2", H), plain_mlp("mlp", H, c.mlp, ("fc1", "fc2"), bias=True)
 
 
@@ -54,13 +55,13 @@ def transformer(c: Sizes) -> Part:
     """Describe Sam3ViTModel."""
     cut = c.before[0] // c.patch[0], c.before[1] // c.patch[1]
     square = cut[0] == cut[1] and c.patch[0] == c.patch[1]
-    places: Stream = area(map_of(c)) if square else Untold("patches, and the table of positions, are squares where it runs")
+    places: Stream = area(map_of(c)) if square else unknown("patches, and the table of positions, are squares where it runs")
     table = Tensor("position_embeddings", (1, area(cut), c.hidden), "embedding")
-    patches = Part("patch_embeddings", (conv2d("projection", c.channels, c.hidden, c.patch, bias=False),), "embeddings")
+    patches = part("patch_embeddings", conv2d("projection", c.channels, c.hidden, c.patch, bias=False), kind="embeddings")
     kinds = [index in c.whole or not c.window for index in range(c.layers)]
     layers = stack("layers", kinds, c.layers, lambda whole: layer(c, whole=whole))
     norm = layer_norm("layer_norm", c.hidden)
-    return Part("", (Part("embeddings", (table, patches), "embeddings"), norm, *layers), "model", stream=places)
+    return part("", part("embeddings", table, patches, kind="embeddings"), norm, *layers, kind="model", stream=places)
 
 
 def scales(value: Any) -> tuple[float, ...]:
@@ -79,7 +80,7 @@ def same(c: Sizes) -> bool:
 
 VISION = (
     size("hidden", "fpn_hidden_size", 256, "F", "channels of the maps"),
-    listed("scales", "scale_factors", [4.0, 2.0, 1.0, 0.5])._replace(read=scales),
+    listed("scales", "scale_factors", [4.0, 2.0, 1.0, 0.5], read=scales),
     composed("backbone", "backbone_config", "sam3_vit_model"),
     told("same", same),
 )
@@ -93,17 +94,17 @@ def enlarged(c: Sizes, scale: float) -> tuple[Node, ...]:
     for step in range(steps):
         inner, places = H // 2**step, area((height, width)) * 4**step
         tensors = Tensor("weight", (inner, H // 2 ** (step + 1), 2, 2), "weight"), Tensor("bias", (H // 2 ** (step + 1),), "bias")
-        ups.append(Part(str(2 * step), tensors, "convolution", stream=places))
+        ups.append(part(str(2 * step), *tensors, kind="convolution", stream=places))
     grid = (height // 2, width // 2) if scale == 0.5 else (height * 2**steps, width * 2**steps)
     narrow = H // 2**steps
-    convs = conv2d("proj1", narrow, F, 1, positions=area(grid)), conv2d("proj2", F, F, 3, positions=area(grid))
-    return Part("scale_layers", tuple(ups), "convolution"), *convs
+    convs = conv2d("proj1", narrow, F, 1, stream=area(grid)), conv2d("proj2", F, F, 3, stream=area(grid))
+    return part("scale_layers", *ups, kind="convolution"), *convs
 
 
 def vision(c: Sizes) -> Part:
     """Describe Sam3VisionModel."""
     neck = listing("fpn_layers", *(enlarged(c, scale) for scale in c.scales))
-    return Part("", (under("backbone", submodel(c.backbone)), Part("neck", (neck,), "neck")), "model")
+    return part("", under("backbone", submodel(c.backbone)), part("neck", neck, kind="neck"), kind="model")
 
 
 NEUTRAL = frozenset("hidden_dropout layer_scale_init_value".split())

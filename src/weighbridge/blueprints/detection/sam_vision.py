@@ -13,7 +13,7 @@ from weighbridge.blueprints.modules.stage_fields import ratio, scaled
 from weighbridge.blueprints.modules.vit_common import HEADS, HIDDEN, LAYERS, NEUTRAL, QKV_BIAS, WHOLE_HEADS
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, fact, listed, size, switch
-from weighbridge.core.parts import attend, conv2d, layer_norm, linear, matmul, stack
+from weighbridge.core.parts import attend, conv2d, layer_norm, linear, matmul, part, stack
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part, Tensor
 
@@ -54,13 +54,16 @@ def attention(c: Sizes, name: str, reach: Grid, windows: Size = 1) -> Part:
     names = zip(("rel_pos_h", "rel_pos_w"), reach, strict=True)
     tables = (Tensor(name, (2 * side - 1, c.head_dim), "embedding") for name, side in names)
     along = ((windows, c.heads, among, side, c.head_dim) for side in reach)
-    return Part(name, (
+    return part(
+        name,
         *(tables if c.relative else ()),
         linear("qkv", H, 3 * H, bias=c.qkv_bias),
         linear("proj", H, H),
         attend(heads=c.heads, head_dim=c.head_dim, queries=among, keys=among, groups=windows),
         *((matmul("distances", *along),) if c.relative else ()),
-    ), "self_attention", stream=windows * among)  # fmt: skip
+        kind="self_attention",
+        stream=windows * among,
+    )
 
 
 def windowed(c: Sizes, name: str, over: Grid, *, window: bool) -> Part:
@@ -74,7 +77,7 @@ def windowed(c: Sizes, name: str, over: Grid, *, window: bool) -> Part:
 def layer(c: Sizes, kind: str) -> tuple[Part, ...]:
     """Describe a layer that looks everywhere or in windows."""
     attends = windowed(c, "attn", (side(c), side(c)), window=kind == "window")
-    mlp = Part("mlp", (linear("lin1", c.hidden, c.mlp), linear("lin2", c.mlp, c.hidden)), "feed_forward")
+    mlp = part("mlp", linear("lin1", c.hidden, c.mlp), linear("lin2", c.mlp, c.hidden), kind="feed_forward")
     return layer_norm("layer_norm1", c.hidden), attends, layer_norm("layer_norm2", c.hidden), mlp
 
 
@@ -83,21 +86,26 @@ def encoder(c: Sizes, name: str = "") -> Part:
     H, O, S = c.hidden, c.outputs, side(c)
     places = S * S
     neck = (
-        conv2d("conv1", H, O, 1, bias=False), layer_norm("layer_norm1", O),
-        conv2d("conv2", O, O, 3, bias=False), layer_norm("layer_norm2", O),
-    )  # fmt: skip
+        conv2d("conv1", H, O, 1, bias=False),
+        layer_norm("layer_norm1", O),
+        conv2d("conv2", O, O, 3, bias=False),
+        layer_norm("layer_norm2", O),
+    )
     known: Sequence[str] = c.kinds
-    return Part(name, (
+    return part(
+        name,
         *((Tensor("pos_embed", (1, S, S, H), "embedding"),) if c.absolute else ()),
-        Part("patch_embed", (conv2d("projection", c.channels, H, c.patch),), "embeddings"),
+        part("patch_embed", conv2d("projection", c.channels, H, c.patch), kind="embeddings"),
         *stack("layers", known, c.layers, lambda kind: layer(c, kind)),
-        Part("neck", neck, "neck"),
-    ), "vision" if name else "model", stream=places)  # fmt: skip
+        part("neck", *neck, kind="neck"),
+        kind="vision" if name else "model",
+        stream=places,
+    )
 
 
 def model(c: Sizes) -> Part:
     """Describe SamVisionModel: the encoder under a name."""
-    return Part("", (encoder(c, "vision_encoder"),), "model")
+    return part("", encoder(c, "vision_encoder"), kind="model")
 
 
 FAMILIES = {

@@ -12,13 +12,13 @@ from weighbridge.blueprints.modules.stage_fields import number
 from weighbridge.blueprints.modules.vit_common import HEADS, LAYERS, NEUTRAL, QKV_BIAS, SQUARE_PATCH, WHOLE_HEADS, grid, patches
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, fact, listed, sides, size, switch
-from weighbridge.core.parts import conv2d, layer_norm, linear, stack
+from weighbridge.core.parts import conv2d, layer_norm, linear, part, replace, stack
 from weighbridge.core.tree import Node, Part, Tensor
 
 FIELDS = (
     size("hidden", "hidden_size", 1024, "H", "hidden size"),
-    LAYERS._replace(default=24),
-    HEADS._replace(default=16),
+    replace(LAYERS, default=24),
+    replace(HEADS, default=16),
     *(WHOLE_HEADS, CHANNELS, QKV_BIAS, *SQUARE_PATCH),
     *sides("image", "image_size", (896, 448), "R", "side of the image"),
     size("mlp", "mlp_dim", lambda c: c.hidden * 4, "I", "intermediate size"),
@@ -37,7 +37,7 @@ def layer(c: Sizes, beside: int) -> tuple[Node, ...]:
     mlp = linear("lin1", c.hidden, c.mlp), linear("lin2", c.mlp, c.hidden)
     return (
         attention(c, "attention", grid(c), beside),
-        Part("mlp", mlp, "feed_forward", stream=patches(c) * beside),
+        part("mlp", *mlp, kind="feed_forward", stream=patches(c) * beside),
         layer_norm("layernorm_before", c.hidden),
         layer_norm("layernorm_after", c.hidden),
     )
@@ -47,26 +47,32 @@ def seggpt(c: Sizes, name: str = "") -> Part:
     """Describe SegGptModel: tokens that tell image from mask, and a table of positions that is resized."""
     H, across = c.hidden, c.trained // c.patch_height
     learned = (Tensor(token, (1, 1, 1, H), "embedding") for token in TOKENS)
-    patch = conv2d("projection", c.channels, H, (c.patch_height, c.patch_width), positions=patches(c) * 2)
-    embeddings = Part("embeddings", (
+    patch = conv2d("projection", c.channels, H, (c.patch_height, c.patch_width), stream=patches(c) * 2)
+    embeddings = part(
+        "embeddings",
         *learned,
         Tensor("position_embeddings", (1, across * across + 1, H), "embedding"),
-        Part("patch_embeddings", (patch,), "embeddings"),
-    ), "embeddings")  # fmt: skip
+        part("patch_embeddings", patch, kind="embeddings"),
+        kind="embeddings",
+    )
     layers = stack("layers", c.kinds, c.layers, lambda beside: layer(c, beside))
-    encoder = Part("encoder", (*layers, layer_norm("layernorm", H)), "encoder")
-    return Part(name, (embeddings, encoder), "backbone" if name else "model", stream=patches(c))
+    encoder = part("encoder", *layers, layer_norm("layernorm", H), kind="encoder")
+    return part(name, embeddings, encoder, kind="backbone" if name else "model", stream=patches(c))
 
 
 def segmentation(c: Sizes) -> Part:
     """Describe SegGptForImageSegmentation: the outputs of a few layers, drawn back to pixels."""
     U, inputs = c.decoder, c.hidden * len(c.used)
     pixels = area(grid(c)) * c.patch_height * c.patch_width
-    head = Part("decoder_pred", (
-        conv2d("conv", U, U, 3, positions=pixels), layer_norm("layernorm", U), conv2d("head", U, 3, 1, positions=pixels)
-    ), "head")  # fmt: skip
+    head = part(
+        "decoder_pred",
+        conv2d("conv", U, U, 3, stream=pixels),
+        layer_norm("layernorm", U),
+        conv2d("head", U, 3, 1, stream=pixels),
+        kind="head",
+    )
     embed = linear("decoder_embed", inputs, c.patch_height * c.patch_width * U, stream=patches(c))
-    return Part("", (seggpt(c, "model"), Part("decoder", (embed, head), "decoder")), "model")
+    return part("", seggpt(c, "model"), part("decoder", embed, head, kind="decoder"), kind="model")
 
 
 CLASSES = {"SegGptModel": seggpt, "SegGptForImageSegmentation": segmentation}

@@ -11,9 +11,10 @@ from weighbridge.blueprints.modules.feature_maps import Grid, area, image, numbe
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Sizes, size, switch, told
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import batch_norm, conv2d
+from weighbridge.core.length import Stream, unknown
+from weighbridge.core.parts import batch_norm, conv2d, part
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Part, Stream, Untold
+from weighbridge.core.tree import Part
 
 STAGES = ["stage1", "stage2", "stage3", "stage4"]
 AUXILIARY = 2
@@ -47,42 +48,46 @@ FIELDS = (
 
 def convolution(name: str, inputs: Size, outs: Size, kernel: Size, places: Stream) -> Part:
     """Describe a convolution without bias and a batch norm."""
-    return Part(name, (conv2d("conv", inputs, outs, kernel, bias=False), batch_norm("batch_norm", outs)), "convolution", stream=places)
+    return part(name, conv2d("conv", inputs, outs, kernel, bias=False), batch_norm("batch_norm", outs), kind="convolution", stream=places)
 
 
 def decode_head(c: Sizes, seen: Features) -> Part:
     """Describe how the last map is pooled, and all maps are added up from the smallest to the largest, and joined."""
     H, last, largest = c.hidden, seen.widths[-1], area(seen.maps[0])
-    pooled = (Part(str(i), (convolution("1", last, H, 1, side * side),), "stage") for i, side in enumerate(c.scales))
+    pooled = (part(str(i), convolution("1", last, H, 1, side * side), kind="stage") for i, side in enumerate(c.scales))
     larger: list[tuple[Grid, Size]] = list(zip(seen.maps[:-1], seen.widths[:-1], strict=True))
-    return Part("decode_head", (
-        conv2d("classifier", H, c.labels, 1, positions=largest),
-        Part("psp_modules", tuple(pooled)),
+    return part(
+        "decode_head",
+        conv2d("classifier", H, c.labels, 1, stream=largest),
+        part("psp_modules", *pooled),
         convolution("bottleneck", last + len(c.scales) * H, H, 3, area(seen.maps[-1])),
-        Part("lateral_convs", tuple(convolution(str(i), width, H, 1, area(grid)) for i, (grid, width) in enumerate(larger))),
-        Part("fpn_convs", tuple(convolution(str(i), H, H, 3, area(grid)) for i, (grid, _) in enumerate(larger))),
+        part("lateral_convs", *(convolution(str(i), width, H, 1, area(grid)) for i, (grid, width) in enumerate(larger))),
+        part("fpn_convs", *(convolution(str(i), H, H, 3, area(grid)) for i, (grid, _) in enumerate(larger))),
         convolution("fpn_bottleneck", len(seen.maps) * H, H, 3, largest),
-    ), "head")  # fmt: skip
+        kind="head",
+    )
 
 
 def auxiliary_head(c: Sizes, seen: Features) -> Part:
     """Describe the plain network over one map, which helps training and runs all the same."""
-    untold = Untold("the auxiliary head is not as wide as its map")
+    untold = unknown("the auxiliary head is not as wide as its map")
     width, places = c.auxiliary_width, area(seen.maps[AUXILIARY]) if c.fitting else untold
     inputs = seen.widths[AUXILIARY] if c.auxiliary_inputs is None else c.auxiliary_inputs
     widths = (inputs, *(width,) * c.auxiliary_depth)[: c.auxiliary_depth]
-    return Part("auxiliary_head", (
-        Part("convs", tuple(convolution(str(i), inner, width, 3, places) for i, inner in enumerate(widths))),
+    return part(
+        "auxiliary_head",
+        part("convs", *(convolution(str(i), inner, width, 3, places) for i, inner in enumerate(widths))),
         *((convolution("conv_cat", inputs + width, width, 3, places),) if c.auxiliary_joined else ()),
-        conv2d("classifier", width, c.labels, 1, positions=places),
-    ), "head")  # fmt: skip
+        conv2d("classifier", width, c.labels, 1, stream=places),
+        kind="head",
+    )
 
 
 def segmentation(c: Sizes) -> Part:
     """Describe UperNetForSemanticSegmentation."""
     seen = features(c.backbone, c.image)
     auxiliary = (auxiliary_head(c, seen),) if c.auxiliary else ()
-    return Part("", (Part("backbone", seen.parts, "backbone"), decode_head(c, seen), *auxiliary), "model")
+    return part("", part("backbone", *seen.parts, kind="backbone"), decode_head(c, seen), *auxiliary, kind="model")
 
 
 NEUTRAL = frozenset("auxiliary_loss_weight backbone backbone_kwargs loss_ignore_index use_pretrained_backbone use_timm_backbone".split())

@@ -24,7 +24,7 @@ from weighbridge.blueprints.modules.vit_common import (
 )
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Sizes, sides, size, switch
-from weighbridge.core.parts import layer_norm, linear
+from weighbridge.core.parts import layer_norm, linear, part
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part, Tensor
 
@@ -40,17 +40,15 @@ FIELDS = (
 def yolos(c: Sizes, *, pooled: bool, name: str = "") -> Part:
     """Describe YolosModel: positions are added again behind each layer but the last."""
     H = c.hidden
-    learned = (
-        token("cls_token", H), token("detection_tokens", H, c.objects), token("position_embeddings", H, patches(c) + c.objects + 1)
-    )  # fmt: skip
-    embeddings = Part("embeddings", (*learned, Part("patch_embeddings", (projection(c),), "embeddings")), "embeddings")
+    learned = (token("cls_token", H), token("detection_tokens", H, c.objects), token("position_embeddings", H, patches(c) + c.objects + 1))
+    embeddings = part("embeddings", *learned, part("patch_embeddings", projection(c), kind="embeddings"), kind="embeddings")
     # The reference divides the area of the image here, not each of its sides.
     seen = c.image_height * c.image_width // (c.patch_height * c.patch_width) + c.objects + 1
     table = Tensor("mid_position_embeddings", (c.layers - 1, 1, seen, H), "embedding")
-    middle = (Part("interpolation", (table,), "embedding"),) if c.middle else ()
-    children = (embeddings, Part("encoder", (split_layer(c), *middle), "encoder"), layer_norm("layernorm", H))
+    middle = (part("interpolation", table, kind="embedding"),) if c.middle else ()
+    children = (embeddings, part("encoder", split_layer(c), *middle, kind="encoder"), layer_norm("layernorm", H))
     last = (pooler(c),) if pooled else ()
-    return Part(name, (*children, *last), "backbone" if name else "model", stream=patches(c) + c.objects + 1)
+    return part(name, *children, *last, kind="backbone" if name else "model", stream=patches(c) + c.objects + 1)
 
 
 def alone(c: Sizes) -> Part:
@@ -62,13 +60,13 @@ def prediction(name: str, c: Sizes, outputs: Size) -> Part:
     """Describe three linear maps, over the detection tokens alone."""
     widths = (c.hidden, c.hidden, c.hidden, outputs)
     maps = (linear(str(i), widths[i], widths[i + 1]) for i in range(3))
-    return Part(name, (Part("layers", tuple(maps), "feed_forward"),), "head", stream=c.objects)
+    return part(name, part("layers", *maps, kind="feed_forward"), kind="head", stream=c.objects)
 
 
 def detection(c: Sizes) -> Part:
     """Describe YolosForObjectDetection: for each token a class, of which one is none, and a box."""
     heads = prediction("class_labels_classifier", c, c.labels + 1), prediction("bbox_predictor", c, 4)
-    return Part("", (yolos(c, pooled=False, name="vit"), *heads), "model")
+    return part("", yolos(c, pooled=False, name="vit"), *heads, kind="model")
 
 
 KEYS = NEUTRAL | frozenset(

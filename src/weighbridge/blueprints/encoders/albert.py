@@ -8,7 +8,7 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.bert_family import BERT_TASKS, POOLED, Worn, bert_embeddings, bert_fields, dressed, vocabulary
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, size
-from weighbridge.core.parts import attend, layer_norm, linear
+from weighbridge.core.parts import attend, layer_norm, linear, part
 from weighbridge.core.tree import Part, Tensor
 
 FIELDS = (
@@ -26,22 +26,27 @@ NEUTRAL = frozenset(
 def albert(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe the encoder: each group of layers is stored once; together they run once for every layer."""
     E, H = c.embedding, c.hidden
-    attention = Part("attention", (
+    attention = part(
+        "attention",
         linear("query", H, H),
         linear("key", H, H),
         linear("value", H, H),
         linear("dense", H, H),
         layer_norm("LayerNorm", H),
         attend(heads=c.heads, head_dim=c.head_dim),
-    ), "self_attention")  # fmt: skip
-    layer = Part("albert_layers", (
+        kind="self_attention",
+    )
+    layer = part(
+        "albert_layers",
         layer_norm("full_layer_layer_norm", H),
         attention,
         linear("ffn", H, c.mlp),
         linear("ffn_output", c.mlp, H),
-    ), "layer", repeat=c.inner)  # fmt: skip
-    group = Part("albert_layer_groups", (layer,), "group", repeat=c.groups, runs=c.layers)
-    encoder = Part("encoder", (linear("embedding_hidden_mapping_in", E, H), group), "encoder")
+        kind="layer",
+        repeat=c.inner,
+    )
+    group = part("albert_layer_groups", layer, kind="group", repeat=c.groups, executions=c.layers)
+    encoder = part("encoder", linear("embedding_hidden_mapping_in", E, H), group, kind="encoder")
     return (bert_embeddings(c, E), encoder, *((linear("pooler", H, H, stream="one"),) if pooled else ()))
 
 
@@ -50,12 +55,12 @@ def masked_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
     E = c.embedding
     decoder = vocabulary(c, "decoder", E, words=words, bias="predictions.bias" if c.tied else None)
     inner = (Tensor("bias", (c.vocab,), "bias"), layer_norm("LayerNorm", E), linear("dense", c.hidden, E), decoder)
-    return (Part("predictions", inner, "lm_head"),)
+    return (part("predictions", *inner, kind="lm_head"),)
 
 
 def pre_training(c: Sizes, words: str | None) -> tuple[Part, ...]:
     """Describe the vocabulary head and sentence-order prediction, which has as many outputs as there are labels."""
-    return (*masked_lm(c, words), Part("sop_classifier", (linear("classifier", c.hidden, c.labels, stream="one"),), "head"))
+    return (*masked_lm(c, words), part("sop_classifier", linear("classifier", c.hidden, c.labels, stream="one"), kind="head"))
 
 
 HEADS = {"ForPreTraining": Worn(pre_training, True), "ForMaskedLM": Worn(masked_lm), **BERT_TASKS}

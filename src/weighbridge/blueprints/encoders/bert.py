@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from weighbridge.config.family import Family
 from weighbridge.config.fields import DECODER, LABELS, TIED, Sizes, derived, size, switch
-from weighbridge.core.parts import attend, embedding, layer_norm, linear
+from weighbridge.core.length import Stream
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, part
 from weighbridge.core.sizes import Size, exact
-from weighbridge.core.tree import Node, Part, Row, Stream, Tensor
+from weighbridge.core.tree import Node, Part, Row, Tensor
 
 SHARED = (
     size("vocab", "vocab_size", 30522, "V", "vocabulary size"),
@@ -30,70 +31,76 @@ FIELDS = (*SHARED, *DECODER, POOLED)
 
 def encoder(c: Sizes, *, pooled: bool) -> tuple[Part, ...]:
     """Describe embeddings, layers and pooler: the parts that all nine classes share."""
-    return (embeddings(c), Part("encoder", (layer(c),), "encoder"), *((pooler(c),) if pooled else ()))
+    return (embeddings(c), part("encoder", layer(c), kind="encoder"), *((pooler(c),) if pooled else ()))
 
 
 def embeddings(c: Sizes, width: Size | None = None, *, typed: bool = True) -> Part:
     """Describe the tables of words, positions and token types, and the norm of their sum; relatives have another *width*, or no types."""
     H = c.hidden if width is None else width
-    return Part("embeddings", (
+    return part(
+        "embeddings",
         embedding("word_embeddings", c.vocab, H),
         embedding("position_embeddings", c.positions, H),
         *((embedding("token_type_embeddings", c.types, H),) if typed else ()),
         layer_norm("LayerNorm", H),
-    ), "embeddings")  # fmt: skip
+        kind="embeddings",
+    )
 
 
 def layer(c: Sizes) -> Part:
     """Describe one layer, repeated: attention, in a decoder that asks for it attention to an encoder, and two linear maps."""
     crossed = (attention(c, "crossattention", keys="encoder"),) if c.crossed else ()
-    return Part("layer", (attention(c), *crossed, *feed_forward(c)), "layer", repeat=c.layers)
+    return part("layer", attention(c), *crossed, *feed_forward(c), kind="layer", repeat=c.layers)
 
 
 def attention(c: Sizes, name: str = "attention", *, keys: Stream | None = None, width: Size | None = None) -> Part:
     """Describe attention over the tokens themselves, or over an encoder's of some *width* when *keys* is its stream."""
     inner = (self_attention(c, keys=keys, width=width), closing(c.hidden, c.hidden))
-    given = keys if isinstance(keys, str) else None
-    return Part(name, inner, "self_attention" if keys is None else "cross_attention", given=given)
+    requires = keys if isinstance(keys, str) else None
+    return part(name, *inner, kind="self_attention" if keys is None else "cross_attention", requires=requires)
 
 
 def self_attention(c: Sizes, *extra: Node, keys: Stream | None = None, width: Size | None = None) -> Part:
     """Describe queries, keys and values, and the attention itself; *extra* is what a relative of BERT has beside them."""
     H = c.hidden
     source = H if width is None else width
-    return Part("self", (
+    return part(
+        "self",
         linear("query", H, H),
         linear("key", source, H, stream=keys),
         linear("value", source, H, stream=keys),
         *extra,
         attend(heads=c.heads, head_dim=c.head_dim, keys=keys),
-    ), "attention")  # fmt: skip
+        kind="attention",
+    )
 
 
 def feed_forward(c: Sizes) -> tuple[Part, Part]:
     """Describe the two linear maps of a layer, up and down again."""
-    return Part("intermediate", (linear("dense", c.hidden, c.mlp),), "feed_forward"), closing(c.mlp, c.hidden, kind="feed_forward")
+    return part("intermediate", linear("dense", c.hidden, c.mlp), kind="feed_forward"), closing(c.mlp, c.hidden, kind="feed_forward")
 
 
 def closing(inputs: Size, outputs: Size, *extra: Node, kind: str = "attention") -> Part:
     """Describe what ends either half of a layer: a linear map, and the norm of its sum with what the half was given."""
-    return Part("output", (linear("dense", inputs, outputs), layer_norm("LayerNorm", outputs), *extra), kind)
+    return part("output", linear("dense", inputs, outputs), layer_norm("LayerNorm", outputs), *extra, kind=kind)
 
 
 def pooler(c: Sizes) -> Part:
     """Describe the linear map on the first token."""
-    return Part("pooler", (linear("dense", c.hidden, c.hidden),), "pooler", stream="one")
+    return part("pooler", linear("dense", c.hidden, c.hidden), kind="pooler", stream="one")
 
 
 def masked_lm_head(c: Sizes, words: str | None = "bert.embeddings.word_embeddings.weight") -> Part:
     """Describe the vocabulary head: a transform, then the table named *words* again with a bias of its own."""
     H = c.hidden
-    transform = Part("transform", (linear("dense", H, H), layer_norm("LayerNorm", H)), "transform")
-    decoder = Part("decoder", (
+    transform = part("transform", linear("dense", H, H), layer_norm("LayerNorm", H), kind="transform")
+    decoder = part(
+        "decoder",
         Tensor("weight", (c.vocab, H), "weight", words if c.tied else None),
         Tensor("bias", (c.vocab,), "bias", "cls.predictions.bias" if c.tied else None),
-    ), "linear")  # fmt: skip
-    return Part("predictions", (Tensor("bias", (c.vocab,), "bias"), transform, decoder), "lm_head")
+        kind="linear",
+    )
+    return part("predictions", Tensor("bias", (c.vocab,), "bias"), transform, decoder, kind="lm_head")
 
 
 def next_sentence(c: Sizes) -> Part:
@@ -103,12 +110,12 @@ def next_sentence(c: Sizes) -> Part:
 
 def headed(c: Sizes, *head: Part, pooled: bool = False) -> Part:
     """Describe the encoder, which heads hold under the name ``bert``, and a head; only heads on the pooled token keep the pooler."""
-    return Part("", (Part("bert", encoder(c, pooled=pooled), "backbone"), *head), "model")
+    return part("", part("bert", *encoder(c, pooled=pooled), kind="backbone"), *head, kind="model")
 
 
 def masked_lm(c: Sizes) -> Part:
     """Describe BertForMaskedLM and BertLMHeadModel: a vocabulary head."""
-    return headed(c, Part("cls", (masked_lm_head(c),), "head"))
+    return headed(c, part("cls", masked_lm_head(c), kind="head"))
 
 
 def tensorflow_row(row: Row) -> Row:
@@ -119,11 +126,11 @@ def tensorflow_row(row: Row) -> Row:
 
 
 CLASSES = {
-    "BertModel": lambda c: Part("", encoder(c, pooled=c.pooled), "model"),
-    "BertForPreTraining": lambda c: headed(c, Part("cls", (masked_lm_head(c), next_sentence(c)), "head"), pooled=True),
+    "BertModel": lambda c: part("", *encoder(c, pooled=c.pooled), kind="model"),
+    "BertForPreTraining": lambda c: headed(c, part("cls", masked_lm_head(c), next_sentence(c), kind="head"), pooled=True),
     "BertLMHeadModel": masked_lm,
     "BertForMaskedLM": masked_lm,
-    "BertForNextSentencePrediction": lambda c: headed(c, Part("cls", (next_sentence(c),), "head"), pooled=True),
+    "BertForNextSentencePrediction": lambda c: headed(c, part("cls", next_sentence(c), kind="head"), pooled=True),
     "BertForSequenceClassification": lambda c: headed(c, linear("classifier", c.hidden, c.labels, stream="one"), pooled=True),
     "BertForMultipleChoice": lambda c: headed(c, linear("classifier", c.hidden, 1, stream="one"), pooled=True),
     "BertForTokenClassification": lambda c: headed(c, linear("classifier", c.hidden, c.labels)),

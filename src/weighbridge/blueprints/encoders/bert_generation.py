@@ -18,6 +18,7 @@ from weighbridge.blueprints.modules.bert_family import (
 )
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes
+from weighbridge.core.parts import part
 from weighbridge.core.tree import Part, Tensor
 
 
@@ -29,7 +30,7 @@ def bert_generation(c: Sizes, *, pooled: bool, words: str | None = None) -> tupl
 def lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
     """Describe the vocabulary head: the word embeddings again, and a bias."""
     decoder = vocabulary(c, "decoder", c.hidden, words=words, bias="lm_head.bias" if c.tied else None)
-    return (Part("lm_head", (Tensor("bias", (c.vocab,), "bias"), decoder), "lm_head"),)
+    return (part("lm_head", Tensor("bias", (c.vocab,), "bias"), decoder, kind="lm_head"),)
 
 
 FAMILIES = {

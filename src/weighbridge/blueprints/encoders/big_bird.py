@@ -23,8 +23,9 @@ from weighbridge.blueprints.modules.bert_family import (
 )
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, choice, size, switch
-from weighbridge.core.parts import attend, linear
-from weighbridge.core.tree import Part, Stream, Untold, Within
+from weighbridge.core.length import Stream, unknown, valid_up_to
+from weighbridge.core.parts import attend, linear, part
+from weighbridge.core.tree import Part
 
 FIELDS = (
     *bert_fields(vocab=50358, positions=4096),
@@ -42,7 +43,7 @@ FIELDS = (
 def big_bird(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe the encoder; the pooler is a bare linear map."""
     crossed = (attention(c, "crossattention", "encoder"),) if c.crossed else ()
-    layer = Part("layer", (attention(c, "attention"), *crossed, *feed_forward(c)), "layer", repeat=c.layers)
+    layer = part("layer", attention(c, "attention"), *crossed, *feed_forward(c), kind="layer", repeat=c.layers)
     pooler = (linear("pooler", c.hidden, c.hidden, stream="one"),) if pooled or c.asked else ()
     return (bert_embeddings(c), encoder_of(layer), *pooler)
 
@@ -51,21 +52,23 @@ def attention(c: Sizes, name: str, keys: str | None = None) -> Part:
     """Describe attention, in full as far as the reference attends in full."""
     H = c.hidden
     blocks = c.attention == "block_sparse" and not c.decoder
-    sight: Stream | None = Untold("BigBird's reference looks at its own cache where it says it looks at the encoder") if keys else None
+    sight: Stream | None = unknown("BigBird's reference looks at its own cache where it says it looks at the encoder") if keys else None
     if blocks and not keys:
-        sight = Within("seq", (5 + 2 * c.random) * c.block, "tokens BigBird attends in full")
-    inner = Part("self", (
+        sight = valid_up_to("seq", (5 + 2 * c.random) * c.block, "tokens BigBird attends in full")
+    inner = part(
+        "self",
         linear("query", H, H, bias=c.biased),
         linear("key", H, H, bias=c.biased, stream=keys),
         linear("value", H, H, bias=c.biased, stream=keys),
         attend(heads=c.heads, head_dim=c.head_dim, keys=sight),
-    ), "attention")  # fmt: skip
-    return Part(name, (inner, closing(H, H)), "cross_attention" if keys else "self_attention", given=keys)
+        kind="attention",
+    )
+    return part(name, inner, closing(H, H), kind="cross_attention" if keys else "self_attention", requires=keys)
 
 
 def question_answering(c: Sizes, words: str | None) -> tuple[Part, ...]:
     """Describe question answering: a feed-forward network of its own, then always start and end."""
-    return (Part("qa_classifier", (*feed_forward(c), linear("qa_outputs", c.hidden, 2)), "head"),)
+    return (part("qa_classifier", *feed_forward(c), linear("qa_outputs", c.hidden, 2), kind="head"),)
 
 
 HEADS = {

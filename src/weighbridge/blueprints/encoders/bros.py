@@ -21,8 +21,9 @@ from weighbridge.blueprints.modules.bert_family import (
 )
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, echo, fact, size, variant
-from weighbridge.core.parts import linear, matmul
-from weighbridge.core.tree import Part, Span, Tensor
+from weighbridge.core.length import length
+from weighbridge.core.parts import linear, matmul, part, replace
+from weighbridge.core.tree import Part, Tensor
 
 FIELDS = (
     *variant(bert_fields(), tied=fact("tied", False)),
@@ -40,54 +41,57 @@ NEUTRAL = frozenset("bbox_scale classifier_dropout_prob".split())
 def attention(c: Sizes, name: str, keys: str | None = None) -> Part:
     """Describe attention: the query also meets the distance to each key."""
     distance = matmul("distance", (c.heads, "seq", keys or "seq", c.head_dim))
-    return Part(
+    return part(
         name,
-        (self_attention(c, distance, keys=keys), closing(c.hidden, c.hidden)),
-        "cross_attention" if keys else "self_attention",
-        given=keys,
+        self_attention(c, distance, keys=keys),
+        closing(c.hidden, c.hidden),
+        kind="cross_attention" if keys else "self_attention",
+        requires=keys,
     )
 
 
 def layers(c: Sizes) -> Part:
     """Describe the layers."""
     crossed = (attention(c, "crossattention", "encoder"),) if c.crossed else ()
-    return Part("layer", (attention(c, "attention"), *crossed, *feed_forward(c)), "layer", repeat=c.layers)
+    return part("layer", attention(c, "attention"), *crossed, *feed_forward(c), kind="layer", repeat=c.layers)
 
 
 def boxes(c: Sizes) -> Part:
     """Describe the distances between boxes: sines of a quarter of the hidden size, mapped to the width of a head."""
     width = c.hidden // 4
     frequencies = Tensor("inv_freq", ((width // c.box + 1) // 2,), "buffer")
-    sines = tuple(Part(name, (frequencies,), "embedding") for name in ("x_pos_emb", "y_pos_emb"))
+    sines = tuple(part(name, frequencies, kind="embedding") for name in ("x_pos_emb", "y_pos_emb"))
     # It sees every pair of tokens: those with the first one as its stream, the rest as products.
-    pairs = matmul("pairs", (Span("seq", add=-1), "seq", width, c.hidden // c.heads))
+    pairs = matmul("pairs", (length("seq") - 1, "seq", width, c.hidden // c.heads))
     projection = linear("bbox_projection", width, c.hidden // c.heads, bias=False)
-    projection = projection._replace(children=(*projection.children, pairs))
-    return Part("bbox_embeddings", (Part("bbox_sinusoid_emb", sines, "embeddings"), projection), "embeddings")
+    projection = replace(projection, children=(*projection.children, pairs))
+    return part("bbox_embeddings", part("bbox_sinusoid_emb", *sines, kind="embeddings"), projection, kind="embeddings")
 
 
 def bros(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe the encoder."""
     embeddings = bert_embeddings(c)
-    embeddings = embeddings._replace(children=(*embeddings.children, Tensor("position_ids", (1, c.positions), "buffer")))
+    embeddings = replace(embeddings, children=(*embeddings.children, Tensor("position_ids", (1, c.positions), "buffer")))
     return (embeddings, boxes(c), encoder_of(layers(c)), *((pooler(c),) if pooled else ()))
 
 
 def relations(c: Sizes, name: str) -> Part:
     """Describe the scores of every pair of tokens, where a learned vector stands for no partner."""
-    H, width, keys = c.hidden, c.relations * c.hidden, Span("seq", plus=1)
-    return Part(name, (
+    H, width, keys = c.hidden, c.relations * c.hidden, length("seq") + 1
+    return part(
+        name,
         Tensor("dummy_node", (1, H), "embedding"),
         linear("query", H, width),
         linear("key", H, width, stream=keys),
         matmul("scores", (width, "seq", keys)),
-    ), "head")  # fmt: skip
+        kind="head",
+    )
 
 
 def entities(c: Sizes, words: str | None) -> tuple[Part, ...]:
     """Describe where an entity begins, and which token follows which."""
     first = (linear("1", c.hidden, c.hidden), linear("3", c.hidden, c.labels))
-    return Part("initial_token_classifier", first, "head"), relations(c, "subsequent_token_classifier")
+    return part("initial_token_classifier", *first, kind="head"), relations(c, "subsequent_token_classifier")
 
 
 def links(c: Sizes, words: str | None) -> tuple[Part, ...]:
@@ -100,6 +104,6 @@ HEADS = {
     "SpadeEEForTokenClassification": Worn(entities, True),
     "SpadeELForTokenClassification": Worn(links, True),
 }
-CLASSES = {**dressed("Bros", "bros", bros, HEADS), "BrosEncoder": lambda c: Part("", (layers(c),), "model")}
+CLASSES = {**dressed("Bros", "bros", bros, HEADS), "BrosEncoder": lambda c: part("", layers(c), kind="model")}
 
 FAMILIES = {"bros": Family("bros", FIELDS, CLASSES, "BrosModel", NEUTRAL)}

@@ -22,7 +22,7 @@ from weighbridge.blueprints.modules.bert_family import (
 )
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, size, switch, told
-from weighbridge.core.parts import attend, layer_norm, linear, matmul
+from weighbridge.core.parts import attend, layer_norm, linear, matmul, part, replace
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Part, Tensor
 
@@ -47,13 +47,16 @@ def convbert(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part,
     """Describe the encoder; it has no pooler."""
     H, I = c.hidden, c.mlp
     project = (linear("embeddings_project", c.embedding, H),) if c.projected else ()
-    crossed = (attention(c, "crossattention")._replace(given="encoder"),) if c.crossed else ()
-    layer = Part("layer", (
+    crossed = (replace(attention(c, "crossattention"), requires="encoder"),) if c.crossed else ()
+    layer = part(
+        "layer",
         attention(c, "attention"),
         *crossed,
-        Part("intermediate", (grouped(c, H, I),), "feed_forward"),
-        Part("output", (grouped(c, I, H), layer_norm("LayerNorm", H)), "feed_forward"),
-    ), "layer", repeat=c.layers)  # fmt: skip
+        part("intermediate", grouped(c, H, I), kind="feed_forward"),
+        part("output", grouped(c, I, H), layer_norm("LayerNorm", H), kind="feed_forward"),
+        kind="layer",
+        repeat=c.layers,
+    )
     return (bert_embeddings(c, c.embedding), *project, encoder_of(layer))
 
 
@@ -63,12 +66,15 @@ def attention(c: Sizes, name: str) -> Part:
     A = 1 if c.single else c.heads // c.ratio
     d = H // A // 2
     wide = A * d
-    separable = Part("key_conv_attn_layer", (
+    separable = part(
+        "key_conv_attn_layer",
         Tensor("bias", (wide, 1), "bias"),
-        Part("depthwise", (Tensor("weight", (H, 1, K)),), "convolution"),
-        Part("pointwise", (Tensor("weight", (wide, H, 1)),), "convolution"),
-    ), "convolution")  # fmt: skip
-    inner = Part("self", (
+        part("depthwise", Tensor("weight", (H, 1, K)), kind="convolution"),
+        part("pointwise", Tensor("weight", (wide, H, 1)), kind="convolution"),
+        kind="convolution",
+    )
+    inner = part(
+        "self",
         linear("query", H, wide),
         linear("key", H, wide),
         linear("value", H, wide),
@@ -77,8 +83,9 @@ def attention(c: Sizes, name: str) -> Part:
         linear("conv_out_layer", H, wide),
         attend(heads=A, head_dim=d),
         matmul("convolve", ("seq", wide, K)),
-    ), "attention")  # fmt: skip
-    return Part(name, (inner, closing(H, H)), "self_attention")
+        kind="attention",
+    )
+    return part(name, inner, closing(H, H), kind="self_attention")
 
 
 def grouped(c: Sizes, inputs: Size, outputs: Size) -> Part:
@@ -86,12 +93,14 @@ def grouped(c: Sizes, inputs: Size, outputs: Size) -> Part:
     if not c.grouped:
         return linear("dense", inputs, outputs)
     weight = Tensor("weight", (c.groups, exact(inputs, c.groups), exact(outputs, c.groups)))
-    return Part("dense", (weight, Tensor("bias", (outputs,), "bias")), "linear")
+    return part("dense", weight, Tensor("bias", (outputs,), "bias"), kind="linear")
 
 
 def masked_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
     """Describe the generator's vocabulary head, as ELECTRA has it."""
-    predictions = Part("generator_predictions", (layer_norm("LayerNorm", c.embedding), linear("dense", c.hidden, c.embedding)), "transform")
+    predictions = part(
+        "generator_predictions", layer_norm("LayerNorm", c.embedding), linear("dense", c.hidden, c.embedding), kind="transform"
+    )
     return predictions, vocabulary(c, "generator_lm_head", c.embedding, words=words)
 
 

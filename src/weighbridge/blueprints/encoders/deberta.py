@@ -20,9 +20,10 @@ from weighbridge.blueprints.modules.bert_family import (
 )
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes, choice, size, switch, told
-from weighbridge.core.parts import attend, embedding, layer_norm, linear, matmul
+from weighbridge.core.length import at_most, per_batch
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, matmul, part
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Least, Node, Once, Part, Span, Tensor
+from weighbridge.core.tree import Node, Part, Tensor
 
 
 def fields(**defaults: Any) -> tuple[Field, ...]:
@@ -64,19 +65,21 @@ def reach(c: Sizes) -> Size:
 def embeddings(c: Sizes) -> Part:
     """Describe the embeddings; positions and token types are there on a switch, a projection if they are narrower."""
     E = c.embedding
-    return Part("embeddings", (
+    return part(
+        "embeddings",
         embedding("word_embeddings", c.vocab, E),
         *((embedding("position_embeddings", c.positions, E),) if c.placed else ()),
         *((embedding("token_type_embeddings", c.types, E),) if c.typed else ()),
         *((linear("embed_proj", E, c.hidden, bias=False),) if c.projected else ()),
         layer_norm("LayerNorm", c.hidden),
-    ), "embeddings")  # fmt: skip
+        kind="embeddings",
+    )
 
 
 def deberta(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe the encoder; it has no pooler of its own."""
-    attention = Part("attention", (disentangled(c), closing(c.hidden, c.hidden)), "self_attention")
-    layer = Part("layer", (attention, *feed_forward(c)), "layer", repeat=c.layers)
+    attention = part("attention", disentangled(c), closing(c.hidden, c.hidden), kind="self_attention")
+    layer = part("layer", attention, *feed_forward(c), kind="layer", repeat=c.layers)
     table = (embedding("rel_embeddings", 2 * reach(c), c.hidden),) if c.relative else ()
     return (embeddings(c), encoder_of(layer, *table))
 
@@ -84,17 +87,17 @@ def deberta(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, 
 def disentangled(c: Sizes) -> Part:
     """Describe attention with fused queries, keys and values, and products with the positions in sight."""
     H, A, d = c.hidden, c.heads, c.head_dim
-    sight = Span(Least("seq", reach(c)), times=2)
+    sight = at_most("seq", reach(c)) * 2
     nodes: list[Node] = [Tensor("q_bias", (H,), "bias"), Tensor("v_bias", (H,), "bias"), linear("in_proj", H, 3 * H, bias=False)]
     if c.talking:
         # The matrices work on every pair of tokens: stream 0, and the product by hand.
-        nodes += [Part(name, (Tensor("weight", (A, A)),), "linear", stream=0) for name in ("head_logits_proj", "head_weights_proj")]
+        nodes += [part(name, Tensor("weight", (A, A)), kind="linear", stream=0) for name in ("head_logits_proj", "head_weights_proj")]
         nodes += [matmul("talk", (2, "seq", "seq", A, A))]
     if c.relative and "c2p" in c.kinds:
-        nodes += [linear("pos_proj", H, H, bias=False, stream=Once(sight)), matmul("content_to_position", (A, "seq", sight, d))]
+        nodes += [linear("pos_proj", H, H, bias=False, stream=per_batch(sight)), matmul("content_to_position", (A, "seq", sight, d))]
     if c.relative and "p2c" in c.kinds:
-        nodes += [linear("pos_q_proj", H, H, stream=Once(sight)), matmul("position_to_content", (A, "seq", sight, d))]
-    return Part("self", (*nodes, attend(heads=A, head_dim=d)), "attention")
+        nodes += [linear("pos_q_proj", H, H, stream=per_batch(sight)), matmul("position_to_content", (A, "seq", sight, d))]
+    return part("self", *nodes, attend(heads=A, head_dim=d), kind="attention")
 
 
 def masked_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
@@ -103,15 +106,15 @@ def masked_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
     bias = Tensor("bias", (c.vocab,), "bias")
     if not c.legacy:
         head = (bias, linear("dense", H, H), layer_norm("LayerNorm", H), matmul("project", ("seq", H, c.vocab)))
-        return (Part("lm_predictions", (Part("lm_head", head, "lm_head"),), "head"),)
-    transform = Part("transform", (linear("dense", H, E), layer_norm("LayerNorm", E)), "transform")
+        return (part("lm_predictions", part("lm_head", *head, kind="lm_head"), kind="head"),)
+    transform = part("transform", linear("dense", H, E), layer_norm("LayerNorm", E), kind="transform")
     decoder = vocabulary(c, "decoder", E, words=words, bias="cls.predictions.bias" if c.tied else None)
-    return (Part("cls", (Part("predictions", (bias, transform, decoder), "lm_head"),), "head"),)
+    return (part("cls", part("predictions", bias, transform, decoder, kind="lm_head"), kind="head"),)
 
 
 def context_pooler(c: Sizes) -> Part:
     """Describe the pooler, which stands beside the backbone."""
-    return Part("pooler", (linear("dense", c.pooler, c.pooler),), "pooler", stream="one")
+    return part("pooler", linear("dense", c.pooler, c.pooler), kind="pooler", stream="one")
 
 
 def sequence_classification(c: Sizes, words: str | None) -> tuple[Part, ...]:

@@ -9,9 +9,10 @@ from weighbridge.blueprints.encoders.deberta import HEADS, NEUTRAL, embeddings, 
 from weighbridge.blueprints.modules.bert_family import Worn, closing, dressed, encoder_of, feed_forward
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, choice, size, switch, told
-from weighbridge.core.parts import attend, embedding, layer_norm, linear, matmul
+from weighbridge.core.length import Stream, per_batch
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, matmul, part
 from weighbridge.core.sizes import Size, exact
-from weighbridge.core.tree import Node, Once, Part, Stream, Tensor
+from weighbridge.core.tree import Node, Part, Tensor
 
 
 def norms(value: object) -> bool:
@@ -46,10 +47,10 @@ def deberta_v2(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Par
 def layers(c: Sizes, tokens: Stream = "seq") -> Part:
     """Describe the layers over *tokens*, and what stands behind them; the convolution works once, after the first layer."""
     H = c.hidden
-    attention = Part("attention", (disentangled(c, tokens), closing(H, H)), "self_attention")
-    layer = Part("layer", (attention, *feed_forward(c)), "layer", repeat=c.layers)
+    attention = part("attention", disentangled(c, tokens), closing(H, H), kind="self_attention")
+    layer = part("layer", attention, *feed_forward(c), kind="layer", repeat=c.layers)
     table = (embedding("rel_embeddings", 2 * span(c), H),) if c.relative else ()
-    norm = (layer_norm("LayerNorm", H)._replace(stream=Once(2 * span(c))),) if c.normed else ()
+    norm = (layer_norm("LayerNorm", H, stream=per_batch(2 * span(c))),) if c.normed else ()
     return encoder_of(layer, *table, *norm, *((convolution(c),) if c.convolved else ()))
 
 
@@ -59,19 +60,19 @@ def disentangled(c: Sizes, tokens: Stream) -> Part:
     wide = A * d
     nodes: list[Node] = [linear("query_proj", H, wide), linear("key_proj", H, wide), linear("value_proj", H, wide)]
     if c.relative and c.shared:
-        nodes += [Part("", (matmul("map_positions", (2, positions, H, wide)),), "attention", stream=Once(tokens))]
+        nodes += [part("", matmul("map_positions", (2, positions, H, wide)), kind="attention", stream=per_batch(tokens))]
     for kind, name in (("c2p", "pos_key_proj"), ("p2c", "pos_query_proj")):
         if c.relative and kind in c.kinds:
-            nodes += [] if c.shared else [linear(name, H, wide, stream=Once(positions))]
+            nodes += [] if c.shared else [linear(name, H, wide, stream=per_batch(positions))]
             nodes += [matmul(f"{kind}_scores", (A, tokens, positions, d))]
-    return Part("self", (*nodes, attend(heads=A, head_dim=d)), "attention")
+    return part("self", *nodes, attend(heads=A, head_dim=d), kind="attention")
 
 
 def convolution(c: Sizes) -> Part:
     """Describe the convolution over neighbouring tokens."""
     H = c.hidden
-    kernel = Part("conv", (Tensor("weight", (H, exact(H, c.conv_groups), c.kernel)), Tensor("bias", (H,), "bias")), "convolution")
-    return Part("conv", (kernel, layer_norm("LayerNorm", H)), "convolution")
+    kernel = part("conv", Tensor("weight", (H, exact(H, c.conv_groups), c.kernel)), Tensor("bias", (H,), "bias"), kind="convolution")
+    return part("conv", kernel, layer_norm("LayerNorm", H), kind="convolution")
 
 
 FAMILIES = {

@@ -8,7 +8,7 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.bert_family import POOLED, Worn, bert_embeddings, dressed, labels_of_each, span_ends, vocabulary
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, TIED, Sizes, derived, size
-from weighbridge.core.parts import attend, layer_norm, linear
+from weighbridge.core.parts import attend, layer_norm, linear, part
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Part
 
@@ -30,20 +30,25 @@ NEUTRAL = frozenset({"activation", "qa_dropout", "seq_classif_dropout", "sinusoi
 def distilbert(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe the encoder; it has no pooler to keep or leave out."""
     H = c.hidden
-    attention = Part("attention", (
+    attention = part(
+        "attention",
         linear("q_lin", H, H),
         linear("k_lin", H, H),
         linear("v_lin", H, H),
         linear("out_lin", H, H),
         attend(heads=c.heads, head_dim=c.head_dim),
-    ), "self_attention")  # fmt: skip
-    layer = Part("layer", (
+        kind="self_attention",
+    )
+    layer = part(
+        "layer",
         attention,
         layer_norm("sa_layer_norm", H),
-        Part("ffn", (linear("lin1", H, c.mlp), linear("lin2", c.mlp, H)), "feed_forward"),
+        part("ffn", linear("lin1", H, c.mlp), linear("lin2", c.mlp, H), kind="feed_forward"),
         layer_norm("output_layer_norm", H),
-    ), "layer", repeat=c.layers)  # fmt: skip
-    return (bert_embeddings(c, typed=False), Part("transformer", (layer,), "encoder"))
+        kind="layer",
+        repeat=c.layers,
+    )
+    return (bert_embeddings(c, typed=False), part("transformer", layer, kind="encoder"))
 
 
 def masked_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:

@@ -9,7 +9,7 @@ from weighbridge.blueprints.encoders import bert
 from weighbridge.blueprints.modules.bert_family import DECODER, bert_fields
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, size, told
-from weighbridge.core.parts import linear
+from weighbridge.core.parts import linear, part
 from weighbridge.core.tree import Part
 
 FIELDS = (
@@ -23,21 +23,23 @@ FIELDS = (
 def encoder(c: Sizes, name: str) -> Part:
     """Describe BERT and, if there is one, the projection of its first token."""
     projection = (linear("encode_proj", c.hidden, c.projection, stream="one"),) if c.projected else ()
-    return Part(name, (Part("bert_model", bert.encoder(c, pooled=False), "backbone"), *projection), "encoder")
+    return part(name, part("bert_model", *bert.encoder(c, pooled=False), kind="backbone"), *projection, kind="encoder")
 
 
 def reader(c: Sizes, name: str) -> Part:
     """Describe start and end on every token, and how relevant the passage is on the first."""
     width = c.projection if c.projected else c.hidden
-    return Part(name, (encoder(c, "encoder"), linear("qa_outputs", width, 2), linear("qa_classifier", width, 1, stream="one")), "backbone")
+    return part(
+        name, encoder(c, "encoder"), linear("qa_outputs", width, 2), linear("qa_classifier", width, 1, stream="one"), kind="backbone"
+    )
 
 
 CLASSES = {
-    "DPREncoder": lambda c: Part("", (encoder(c, ""),), "model"),
-    "DPRQuestionEncoder": lambda c: Part("", (encoder(c, "question_encoder"),), "model"),
-    "DPRContextEncoder": lambda c: Part("", (encoder(c, "ctx_encoder"),), "model"),
-    "DPRSpanPredictor": lambda c: Part("", (reader(c, ""),), "model"),
-    "DPRReader": lambda c: Part("", (reader(c, "span_predictor"),), "model"),
+    "DPREncoder": lambda c: part("", encoder(c, ""), kind="model"),
+    "DPRQuestionEncoder": lambda c: part("", encoder(c, "question_encoder"), kind="model"),
+    "DPRContextEncoder": lambda c: part("", encoder(c, "ctx_encoder"), kind="model"),
+    "DPRSpanPredictor": lambda c: part("", reader(c, ""), kind="model"),
+    "DPRReader": lambda c: part("", reader(c, "span_predictor"), kind="model"),
 }
 
 FAMILIES = {"dpr": Family("dpr", FIELDS, CLASSES, "DPRQuestionEncoder")}

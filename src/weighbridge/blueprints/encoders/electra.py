@@ -23,7 +23,7 @@ from weighbridge.blueprints.modules.bert_family import (
 )
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, size, switch, told
-from weighbridge.core.parts import layer_norm, linear
+from weighbridge.core.parts import layer_norm, linear, part
 from weighbridge.core.tree import Part
 
 FIELDS = (
@@ -46,13 +46,15 @@ def electra(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, 
 
 def masked_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
     """Describe the generator's vocabulary head, back down to the embeddings' width."""
-    predictions = Part("generator_predictions", (layer_norm("LayerNorm", c.embedding), linear("dense", c.hidden, c.embedding)), "transform")
+    predictions = part(
+        "generator_predictions", layer_norm("LayerNorm", c.embedding), linear("dense", c.hidden, c.embedding), kind="transform"
+    )
     return predictions, vocabulary(c, "generator_lm_head", c.embedding, words=words)
 
 
 def pre_training(c: Sizes, words: str | None) -> tuple[Part, ...]:
     """Describe the discriminator: for every token, whether it was replaced."""
-    return (Part("discriminator_predictions", (linear("dense", c.hidden, c.hidden), linear("dense_prediction", c.hidden, 1)), "head"),)
+    return (part("discriminator_predictions", linear("dense", c.hidden, c.hidden), linear("dense_prediction", c.hidden, 1), kind="head"),)
 
 
 def multiple_choice(c: Sizes, words: str | None) -> tuple[Part, ...]:

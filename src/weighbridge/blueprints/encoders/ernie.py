@@ -18,7 +18,7 @@ from weighbridge.blueprints.modules.bert_family import (
 )
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, size, switch
-from weighbridge.core.parts import embedding
+from weighbridge.core.parts import embedding, replace
 from weighbridge.core.tree import Part
 
 FIELDS = (
@@ -34,7 +34,7 @@ def ernie(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ..
     """Describe the encoder."""
     embeddings = bert_embeddings(c)
     if c.tasked:
-        embeddings = embeddings._replace(children=(*embeddings.children, embedding("task_type_embeddings", c.tasks, c.hidden)))
+        embeddings = replace(embeddings, children=(*embeddings.children, embedding("task_type_embeddings", c.tasks, c.hidden)))
     return (embeddings, encoder_of(bert_layer(c)), *((pooler(c),) if pooled else ()))
 
 

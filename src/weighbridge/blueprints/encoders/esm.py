@@ -23,7 +23,7 @@ from weighbridge.blueprints.modules.bert_family import norm_first_attentions as 
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, choice, size, switch
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import embedding, layer_norm, linear, split_mlp
+from weighbridge.core.parts import embedding, layer_norm, linear, part, replace, split_mlp
 from weighbridge.core.tree import Part, Tensor
 
 
@@ -35,7 +35,7 @@ def no_vocabulary(c: Sizes) -> NoReturn:
 FIELDS = (
     size("vocab", "vocab_size", no_vocabulary, "V", "vocabulary size"),
     *(field for field in bert_fields(positions=1026, types=None) if field.word != "vocab"),
-    choice("place", "position_embedding_type", "absolute")._replace(nullable=True),
+    replace(choice("place", "position_embedding_type", "absolute"), nullable=True),
     switch("normed", "emb_layer_norm_before", False),
     *DECODER,
     POOLED,
@@ -46,20 +46,20 @@ NEUTRAL = frozenset({"esmfold_config", "is_folding_model", "mask_token_id", "tok
 def esm(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe the encoder, norms first, with the head that predicts contacts from the attention of all layers."""
     H = c.hidden
-    embeddings = Part("embeddings", (
+    embeddings = part(
+        "embeddings",
         embedding("word_embeddings", c.vocab, H),
         *((layer_norm("layer_norm", H),) if c.normed else ()),
         *((embedding("position_embeddings", c.positions, H),) if c.place == "absolute" else ()),
-    ), "embeddings")  # fmt: skip
-    layer = Part("layer", (
-        *attentions(c, after="LayerNorm"),
-        *split_mlp(H, c.mlp),
-        layer_norm("LayerNorm", H),
-    ), "layer", repeat=c.layers)  # fmt: skip
+        kind="embeddings",
+    )
+    layer = part(
+        "layer", *attentions(c, after="LayerNorm"), *split_mlp(H, c.mlp), layer_norm("LayerNorm", H), kind="layer", repeat=c.layers
+    )
     # It runs only when contacts are asked for, never in a forward pass.
-    contacts = Part("contact_head", (linear("regression", c.layers * c.heads, 1),), "head", given="contacts")
+    contacts = part("contact_head", linear("regression", c.layers * c.heads, 1), kind="head", requires="contacts")
     rotary = (
-        (Part("rotary_embeddings", (Tensor("inv_freq", ((c.head_dim + 1) // 2,), "buffer"),), "rotary"),) if c.place == "rotary" else ()
+        (part("rotary_embeddings", Tensor("inv_freq", ((c.head_dim + 1) // 2,), "buffer"), kind="rotary"),) if c.place == "rotary" else ()
     )
     encoder = encoder_of(layer, layer_norm("emb_layer_norm_after", H))
     return (embeddings, *rotary, encoder, *((pooler(c),) if pooled else ()), contacts)
@@ -69,7 +69,9 @@ def masked_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
     """Describe the vocabulary head."""
     H = c.hidden
     decoder = linear("decoder", H, c.vocab, bias=False, tied_to=words)
-    return (Part("lm_head", (Tensor("bias", (c.vocab,), "bias"), linear("dense", H, H), layer_norm("layer_norm", H), decoder), "lm_head"),)
+    return (
+        part("lm_head", Tensor("bias", (c.vocab,), "bias"), linear("dense", H, H), layer_norm("layer_norm", H), decoder, kind="lm_head"),
+    )
 
 
 HEADS = {

@@ -10,7 +10,7 @@ from weighbridge.blueprints.encoders.eurobert import attention
 from weighbridge.blueprints.modules.bert_family import Worn, dressed, labels_of_first
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, fact, variant
-from weighbridge.core.parts import embedding, gated_mlp, layer_norm, linear
+from weighbridge.core.parts import embedding, gated_mlp, layer_norm, linear, part
 from weighbridge.core.tree import Part
 
 NEVER = {"tied": fact("tied", False), "pooled": fact("pooled", False)}
@@ -25,14 +25,14 @@ def esmc(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...
     H = c.hidden
     sight = attention(c, layer_norm("q_norm", H, bias=False), layer_norm("k_norm", H, bias=False))
     norms = layer_norm("input_layernorm", H), layer_norm("post_attention_layernorm", H)
-    layer = Part("layers", (sight, gated_mlp("mlp", H, c.mlp, bias=c.mlp_bias), *norms), "layer", repeat=c.layers)
+    layer = part("layers", sight, gated_mlp("mlp", H, c.mlp, bias=c.mlp_bias), *norms, kind="layer", repeat=c.layers)
     return (embedding("embed_tokens", c.vocab, H), layer, layer_norm("norm", H, bias=False))
 
 
 def masked_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
     """Describe the vocabulary head, which is never tied."""
     H = c.hidden
-    return (Part("lm_head", (linear("dense", H, H), layer_norm("layer_norm", H), linear("decoder", H, c.vocab)), "lm_head"),)
+    return (part("lm_head", linear("dense", H, H), layer_norm("layer_norm", H), linear("decoder", H, c.vocab), kind="lm_head"),)
 
 
 def token_labels(c: Sizes, words: str | None) -> tuple[Part, ...]:

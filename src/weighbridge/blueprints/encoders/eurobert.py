@@ -8,7 +8,7 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.bert_family import POOLED, Worn, dressed, labels_of_each, labels_of_one, two_ends
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Sizes, choice, size, switch, variant
-from weighbridge.core.parts import attend, embedding, gated_mlp, linear, rms_norm
+from weighbridge.core.parts import attend, embedding, gated_mlp, linear, part, rms_norm
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Part
 
@@ -33,21 +33,23 @@ NEUTRAL = frozenset({"clf_pooling", "mask_token", "mask_token_id", "max_position
 def attention(c: Sizes, *norms: Part) -> Part:
     """Describe attention of groups of heads, and the *norms* that queries and keys have in a relative."""
     H, wide, narrow, bias = c.hidden, c.heads * c.head_dim, c.kv_heads * c.head_dim, c.attention_bias
-    return Part("self_attn", (
+    return part(
+        "self_attn",
         linear("q_proj", H, wide, bias=bias),
         linear("k_proj", H, narrow, bias=bias),
         linear("v_proj", H, narrow, bias=bias),
         linear("o_proj", wide, H, bias=bias),
         *norms,
         attend(heads=c.heads, kv_heads=c.kv_heads, head_dim=c.head_dim),
-    ), "self_attention")  # fmt: skip
+        kind="self_attention",
+    )
 
 
 def eurobert(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe embeddings, layers and the last norm."""
     H = c.hidden
     norms = rms_norm("input_layernorm", H), rms_norm("post_attention_layernorm", H)
-    layer = Part("layers", (attention(c), gated_mlp("mlp", H, c.mlp, bias=c.mlp_bias), *norms), "layer", repeat=c.layers)
+    layer = part("layers", attention(c), gated_mlp("mlp", H, c.mlp, bias=c.mlp_bias), *norms, kind="layer", repeat=c.layers)
     return (embedding("embed_tokens", c.vocab, H), layer, rms_norm("norm", H))
 
 
@@ -73,7 +75,7 @@ CLASSES = dressed("EuroBert", "model", eurobert, HEADS, words="embed_tokens.weig
 def narrow_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
     """Describe UltraBERT's vocabulary head: down to a narrow layer, up again, and to the vocabulary."""
     down, up = linear("linear1", c.hidden, c.narrow, bias=False), linear("linear2", c.narrow, c.hidden, bias=False)
-    return (Part("head", (down, up, linear("decoder", c.hidden, c.vocab, bias=False, tied_to=words)), "lm_head"),)
+    return (part("head", down, up, linear("decoder", c.hidden, c.vocab, bias=False, tied_to=words), kind="lm_head"),)
 
 
 ULTRA = (

@@ -19,7 +19,7 @@ from weighbridge.blueprints.modules.bert_family import (
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, choice
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import layer_norm, linear
+from weighbridge.core.parts import layer_norm, linear, part, replace
 from weighbridge.core.tree import Part
 
 
@@ -41,9 +41,9 @@ FIELDS = (
 def fnet(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe the encoder; every class but one built without keeps the pooler."""
     embeddings = bert_embeddings(c)
-    embeddings = embeddings._replace(children=(*embeddings.children, linear("projection", c.hidden, c.hidden)))
-    fourier = Part("fourier", (Part("output", (layer_norm("LayerNorm", c.hidden),), "fourier"),), "fourier")
-    layer = Part("layer", (fourier, *feed_forward(c)), "layer", repeat=c.layers)
+    embeddings = replace(embeddings, children=(*embeddings.children, linear("projection", c.hidden, c.hidden)))
+    fourier = part("fourier", part("output", layer_norm("LayerNorm", c.hidden), kind="fourier"), kind="fourier")
+    layer = part("layer", fourier, *feed_forward(c), kind="layer", repeat=c.layers)
     return (embeddings, encoder_of(layer), *((pooler(c),) if pooled else ()))
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.bert_family import POOLED, Worn, dressed, labels_of_each, span_ends, vocabulary
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, TIED, Sizes, choice, listed, size, switch
-from weighbridge.core.parts import attend, embedding, layer_norm, linear, matmul
-from weighbridge.core.tree import Every, Node, Once, Part, Span, Stream, Tensor, Together
+from weighbridge.core.length import Length, Stream, length, per_batch, sum_of
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, matmul, part
+from weighbridge.core.tree import Every, Node, Part, Tensor
 
 FIELDS = (
     size("vocab", "vocab_size", 30522, "V", "vocabulary size"),
@@ -31,48 +32,49 @@ FIELDS = (
 NEUTRAL = frozenset({"initializer_std", "num_blocks", "num_hidden_layers", "pooling_type"})
 
 
-def halved(c: Sizes, stream: Stream) -> Span:
+def halved(c: Sizes, stream: Stream) -> Length:
     """Return the stream after pooling: every two tokens become one, the first is kept apart."""
-    return Span(stream, add=2 if c.separate and not c.truncated else 1, over=2)
+    return (length(stream) + (2 if c.separate and not c.truncated else 1)) // 2
 
 
 def base(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe embeddings and encoder, whose output is shorter than its input."""
-    embeddings = Part("embeddings", (embedding("word_embeddings", c.vocab, c.hidden), layer_norm("layer_norm", c.hidden)), "embeddings")
+    embeddings = part("embeddings", embedding("word_embeddings", c.vocab, c.hidden), layer_norm("layer_norm", c.hidden), kind="embeddings")
     stream: Stream = "seq"
     blocks = []
     for index, count in enumerate(c.blocks):
         times = c.repeats[index] if c.repeats else 1
         context, stream = stream, halved(c, stream) if index else stream
-        blocks.append(Part(str(index), block(c, count, times, stream, context), "block"))
-    return (embeddings, Part("encoder", (Part("blocks", tuple(blocks), "blocks"),), "encoder"))
+        blocks.append(part(str(index), *block(c, count, times, stream, context), kind="block"))
+    return (embeddings, part("encoder", part("blocks", *blocks, kind="blocks"), kind="encoder"))
 
 
 def block(c: Sizes, count: int, times: int, stream: Stream, context: Stream) -> tuple[Part, ...]:
     """Describe a block: its first layer pools, once; every further time, and every other layer, stays on *stream*."""
     plain = layer(c, stream, stream, 2)
     if stream is context:
-        return (Part("", plain, "layer", repeat=count, runs=count * times),)
+        return (part("", *plain, kind="layer", repeat=count, executions=count * times),)
     return (
-        Part("", layer(c, stream, context if c.queries_only else stream, 2 if not c.queries_only else 1), "layer", repeat=1),
-        Part("", plain, "layer", repeat=0, runs=times - 1),
-        Part("", plain, "layer", repeat=count - 1, runs=(count - 1) * times, at=Every(1)),
+        part("", *layer(c, stream, context if c.queries_only else stream, 2 if not c.queries_only else 1), kind="layer", repeat=1),
+        part("", *plain, kind="layer", repeat=0, executions=times - 1),
+        part("", *plain, kind="layer", repeat=count - 1, executions=(count - 1) * times, indices=Every(1)),
     )
 
 
 def layer(c: Sizes, queries: Stream, keys: Stream, own: int) -> tuple[Part, ...]:
     """Describe attention over *keys* and feed-forward; relative positions are twice the queries' when they are the keys (*own* 2)."""
     H, A, d = c.hidden, c.heads, c.head_dim
-    offsets: Stream = Span(queries, times=2) if own == 2 else Together((Span(queries, times=2), keys))
+    offsets: Stream = length(queries) * 2 if own == 2 else sum_of(length(queries) * 2, keys)
     kernel = Tensor("r_kernel", (H, A, d))
     factorized = c.positions == "factorized"
     products: tuple[Node, ...] = (
         (matmul("positions", (2, A, queries, keys, H)),) if factorized else (matmul("positions", (A, queries, offsets, d)),)
     )
-    attention = Part("attention", (
+    attention = part(
+        "attention",
         Tensor("r_w_bias", (A, d), "bias"),
         Tensor("r_r_bias", (A, d), "bias"),
-        kernel if factorized else Part("", (kernel,), "attention", stream=Once(offsets)),
+        kernel if factorized else part("", kernel, kind="attention", stream=per_batch(offsets)),
         Tensor("r_s_bias", (A, d), "bias"),
         Tensor("seg_embed", (2, A, d), "embedding"),
         linear("q_head", H, A * d, bias=False),
@@ -83,15 +85,17 @@ def layer(c: Sizes, queries: Stream, keys: Stream, own: int) -> tuple[Part, ...]
         attend(heads=A, head_dim=d, queries=queries, keys=keys),
         matmul("segments", (2, A, queries, d)),
         *products,
-    ), "self_attention", stream=queries)  # fmt: skip
+        kind="self_attention",
+        stream=queries,
+    )
     maps = (linear("linear_1", H, c.mlp), linear("linear_2", c.mlp, H), layer_norm("layer_norm", H))
-    return (attention, Part("ffn", maps, "feed_forward", stream=queries))
+    return (attention, part("ffn", *maps, kind="feed_forward", stream=queries))
 
 
 def funnel(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe the same and the decoder, which brings the output back to its full length."""
-    layers = Part("layers", layer(c, "seq", "seq", 2), "layer", repeat=c.decoder_layers)
-    return (*base(c, pooled=pooled), Part("decoder", (layers,), "decoder"))
+    layers = part("layers", *layer(c, "seq", "seq", 2), kind="layer", repeat=c.decoder_layers)
+    return (*base(c, pooled=pooled), part("decoder", layers, kind="decoder"))
 
 
 def masked_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
@@ -101,19 +105,19 @@ def masked_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
 
 def pre_training(c: Sizes, words: str | None) -> tuple[Part, ...]:
     """Describe the discriminator, as ELECTRA has it."""
-    return (Part("discriminator_predictions", (linear("dense", c.hidden, c.hidden), linear("dense_prediction", c.hidden, 1)), "head"),)
+    return (part("discriminator_predictions", linear("dense", c.hidden, c.hidden), linear("dense_prediction", c.hidden, 1), kind="head"),)
 
 
 def classifier(c: Sizes, words: str | None) -> tuple[Part, ...]:
     """Describe two linear maps on the first token."""
     maps = (linear("linear_hidden", c.hidden, c.hidden), linear("linear_out", c.hidden, c.labels))
-    return (Part("classifier", maps, "head", stream="one"),)
+    return (part("classifier", *maps, kind="head", stream="one"),)
 
 
 def multiple_choice(c: Sizes, words: str | None) -> tuple[Part, ...]:
     """Describe the same with always one output."""
     maps = (linear("linear_hidden", c.hidden, c.hidden), linear("linear_out", c.hidden, 1))
-    return (Part("classifier", maps, "head", stream="one"),)
+    return (part("classifier", *maps, kind="head", stream="one"),)
 
 
 HEADS = {

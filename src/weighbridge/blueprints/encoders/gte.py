@@ -9,7 +9,7 @@ from weighbridge.blueprints.encoders.nomic_bert import NEUTRAL, body
 from weighbridge.blueprints.modules.bert_family import BERT_TASKS, Worn, bert_fields, dressed, vocabulary
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, size, switch, told
-from weighbridge.core.parts import layer_norm, linear
+from weighbridge.core.parts import layer_norm, linear, part, replace
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Part
 
@@ -26,15 +26,15 @@ def gte(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]
     """Describe the encoder; without token types there is no table of them."""
     H, I = c.hidden, c.mlp
     gated = (linear("gate_proj", H, I, bias=False), linear("up_proj", H, I, bias=False), linear("down_proj", I, H))
-    embeddings, *rest = body(c, Part("mlp", gated, "feed_forward"), bias=True, pooled=pooled, words=words)
+    embeddings, *rest = body(c, part("mlp", *gated, kind="feed_forward"), bias=True, pooled=pooled, words=words)
     first, _, norm = embeddings.children
-    return (embeddings if c.typed else embeddings._replace(children=(first, norm)), *rest)
+    return (embeddings if c.typed else replace(embeddings, children=(first, norm)), *rest)
 
 
 def masked_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
     """Describe the vocabulary head."""
     H = c.hidden
-    return (Part("lm_head", (linear("dense", H, H), layer_norm("layer_norm", H), vocabulary(c, "decoder", H, words=words)), "lm_head"),)
+    return (part("lm_head", linear("dense", H, H), layer_norm("layer_norm", H), vocabulary(c, "decoder", H, words=words), kind="lm_head"),)
 
 
 HEADS = {"ForMaskedLM": Worn(masked_lm), **{name: BERT_TASKS[name] for name in ("ForSequenceClassification", "ForTokenClassification")}}

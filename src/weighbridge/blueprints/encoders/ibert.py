@@ -9,7 +9,7 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.bert_family import POOLED, ROBERTA_HEADS, bert_fields, dressed, encoder_of, pooler
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes
-from weighbridge.core.parts import attend, layer_norm, linear
+from weighbridge.core.parts import attend, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part, Tensor
 
@@ -22,60 +22,67 @@ def rounded(name: str, inputs: Size, outputs: Size) -> Part:
         Tensor("fc_scaling_factor", (outputs,), "buffer"),
         Tensor("bias_integer", (outputs,), "buffer"),
     )
-    return whole._replace(children=(*whole.children, *kept))
+    return replace(whole, children=(*whole.children, *kept))
 
 
 def table(name: str, rows: Size, width: Size) -> Part:
     """Describe a table with its rounded copy."""
     kept = Tensor("weight_scaling_factor", (1,), "buffer"), Tensor("weight_integer", (rows, width), "buffer")
-    return Part(name, (Tensor("weight", (rows, width), "embedding"), *kept), "embedding")
+    return part(name, Tensor("weight", (rows, width), "embedding"), *kept, kind="embedding")
 
 
 def ranges(*names: str) -> tuple[Part, ...]:
     """Describe what is kept of the range of a vector that flows: its ends, and its scale."""
     kept = tuple(Tensor(name, (1,), "buffer") for name in ("x_min", "x_max", "act_scaling_factor"))
-    return tuple(Part(name, kept, "quantizer") for name in names)
+    return tuple(part(name, *kept, kind="quantizer") for name in names)
 
 
 def norm(c: Sizes) -> Part:
     """Describe a norm in whole numbers."""
     whole = layer_norm("LayerNorm", c.hidden)
-    return whole._replace(children=(*whole.children, Tensor("shift", (1,), "buffer"), *ranges("activation")))
+    return replace(whole, children=(*whole.children, Tensor("shift", (1,), "buffer"), *ranges("activation")))
 
 
 def output(c: Sizes, inputs: Size, kind: str) -> Part:
     """Describe what closes a block."""
     inside = (rounded("dense", inputs, c.hidden), *ranges("ln_input_act"), norm(c), *ranges("output_activation"))
-    return Part("output", inside, kind)
+    return part("output", *inside, kind=kind)
 
 
 def layer(c: Sizes) -> Part:
     """Describe a layer: BERT's, and the ranges between its steps."""
     H = c.hidden
-    own = Part("self", (
+    own = part(
+        "self",
         *(rounded(name, H, H) for name in ("query", "key", "value")),
         *ranges("query_activation", "key_activation", "value_activation", "output_activation"),
-        Part("softmax", ranges("act"), "quantizer"),
+        part("softmax", *ranges("act"), kind="quantizer"),
         attend(heads=c.heads, head_dim=c.head_dim),
-    ), "self_attention")  # fmt: skip
-    return Part("layer", (
-        Part("attention", (own, output(c, H, "attention")), "self_attention"),
-        Part("intermediate", (rounded("dense", H, c.mlp), *ranges("output_activation")), "feed_forward"),
+        kind="self_attention",
+    )
+    return part(
+        "layer",
+        part("attention", own, output(c, H, "attention"), kind="self_attention"),
+        part("intermediate", rounded("dense", H, c.mlp), *ranges("output_activation"), kind="feed_forward"),
         output(c, c.mlp, "feed_forward"),
         *ranges("pre_intermediate_act", "pre_output_act"),
-    ), "layer", repeat=c.layers)  # fmt: skip
+        kind="layer",
+        repeat=c.layers,
+    )
 
 
 def ibert(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe I-BERT."""
-    embeddings = Part("embeddings", (
+    embeddings = part(
+        "embeddings",
         table("word_embeddings", c.vocab, c.hidden),
         table("token_type_embeddings", c.types, c.hidden),
         table("position_embeddings", c.positions, c.hidden),
         *ranges("embeddings_act1", "embeddings_act2"),
         norm(c),
         *ranges("output_activation"),
-    ), "embeddings")  # fmt: skip
+        kind="embeddings",
+    )
     return (embeddings, encoder_of(layer(c)), *((pooler(c),) if pooled else ()))
 
 

@@ -23,7 +23,7 @@ from weighbridge.blueprints.modules.bert_family import (
 )
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, size
-from weighbridge.core.parts import attend, embedding, layer_norm, linear
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part
 
@@ -38,38 +38,45 @@ def places(c: Sizes, width: Size) -> tuple[Part, ...]:
 def layoutlm(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe the encoder: BERT's, with places added to the embeddings."""
     tokens, positions, *others = bert_embeddings(c).children
-    embeddings = Part("embeddings", (tokens, positions, *places(c, c.hidden), *others), "embeddings")
-    layer = Part("layer", (attention(c), *feed_forward(c)), "layer", repeat=c.layers)
+    embeddings = part("embeddings", tokens, positions, *places(c, c.hidden), *others, kind="embeddings")
+    layer = part("layer", attention(c), *feed_forward(c), kind="layer", repeat=c.layers)
     return (embeddings, encoder_of(layer), pooler(c))
 
 
 def lilt(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe the encoder: RoBERTa's, and beside it a narrower one for the layout."""
     H, narrow = c.hidden, c.hidden // c.shrink
-    layout = Part("layout_embeddings", (
+    layout = part(
+        "layout_embeddings",
         *places(c, H // 6),
         embedding("box_position_embeddings", c.positions, narrow),
         linear("box_linear_embeddings", H, narrow),
         layer_norm("LayerNorm", narrow),
-    ), "embeddings")  # fmt: skip
+        kind="embeddings",
+    )
     return (bert_embeddings(c), layout, encoder_of(lilt_layer(c, narrow)), *((pooler(c),) if pooled else ()))
 
 
 def lilt_layer(c: Sizes, narrow: Size) -> Part:
     """Describe a layer of both streams; their scores are added, each keeps its values."""
     H, narrow_mlp = c.hidden, c.mlp // c.shrink
-    inner = Part("self", (
+    inner = part(
+        "self",
         *(linear(name, H, H) for name in ("query", "key", "value")),
         *(linear(f"layout_{name}", narrow, narrow) for name in ("query", "key", "value")),
         attend(heads=c.heads, head_dim=c.head_dim),
         attend(heads=c.heads, head_dim=c.head_dim // c.shrink),
-    ), "attention")  # fmt: skip
-    return Part("layer", (
-        Part("attention", (inner, closing(H, H), closing(narrow, narrow)._replace(name="layout_output")), "self_attention"),
+        kind="attention",
+    )
+    return part(
+        "layer",
+        part("attention", inner, closing(H, H), replace(closing(narrow, narrow), name="layout_output"), kind="self_attention"),
         *feed_forward(c),
-        Part("layout_intermediate", (linear("dense", narrow, narrow_mlp),), "feed_forward"),
-        closing(narrow_mlp, narrow, kind="feed_forward")._replace(name="layout_output"),
-    ), "layer", repeat=c.layers)  # fmt: skip
+        part("layout_intermediate", linear("dense", narrow, narrow_mlp), kind="feed_forward"),
+        replace(closing(narrow_mlp, narrow, kind="feed_forward"), name="layout_output"),
+        kind="layer",
+        repeat=c.layers,
+    )
 
 
 LAYOUTLM_HEADS = {"ForMaskedLM": Worn(bert_lm), **{name: BERT_TASKS[name] for name in BERT_TASKS if name != "ForMultipleChoice"}}

@@ -23,8 +23,9 @@ from weighbridge.blueprints.modules.bert_family import (
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, choice
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import attend, linear, matmul
-from weighbridge.core.tree import Node, Part, Span, Stream
+from weighbridge.core.length import Stream, length
+from weighbridge.core.parts import attend, linear, matmul, part, replace
+from weighbridge.core.tree import Node, Part
 
 
 def windows(value: Any) -> tuple[int, ...]:
@@ -47,8 +48,8 @@ def longformer(whole: Stream | None) -> Encoder:
     """Return the encoder whose class lets the tokens of stream *whole* see everything, or none."""
 
     def encoder(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
-        padded = Span(Span("seq", add=max(c.windows) - 1, over=max(c.windows)), times=max(c.windows))
-        inside = encoder_of(layers(c, padded, whole)[0], *layers(c, padded, whole)[1:])._replace(stream=padded)
+        padded = ((length("seq") + max(c.windows) - 1) // max(c.windows)) * max(c.windows)
+        inside = replace(encoder_of(layers(c, padded, whole)[0], *layers(c, padded, whole)[1:]), stream=padded)
         return (roberta_embeddings(c), inside, *((pooler(c),) if pooled else ()))
 
     return encoder
@@ -58,27 +59,27 @@ def layers(c: Sizes, padded: Stream, whole: Stream | None) -> list[Part]:
     """Describe the layers, those of one window together."""
 
     def of(window: int) -> Part:
-        attention = Part("attention", (windowed(c, window, padded, whole), closing(c.hidden, c.hidden)), "self_attention")
-        return Part("layer", (attention, *feed_forward(c)), "layer", repeat=c.layers)
+        attention = part("attention", windowed(c, window, padded, whole), closing(c.hidden, c.hidden), kind="self_attention")
+        return part("layer", attention, *feed_forward(c), kind="layer", repeat=c.layers)
 
     if len(c.windows) == 1:
         return [of(c.windows[0])]
     places = {window: tuple(index for index, found in enumerate(c.windows) if found == window) for window in sorted(set(c.windows))}
-    return [of(window)._replace(repeat=len(at), at=at) for window, at in places.items()]
+    return [replace(of(window), repeat=len(at), indices=at) for window, at in places.items()]
 
 
 def windowed(c: Sizes, window: int, padded: Stream, whole: Stream | None) -> Part:
     """Describe attention over chunks of one window each, half of it new; and what lets tokens see, and be seen by, all others."""
     H, A, d, half = c.hidden, c.heads, c.head_dim, window // 2
-    chunks, halves = Span(padded, over=half, plus=-1), Span(padded, over=half)
-    given = "never" if whole is None else None
+    chunks, halves = length(padded) // half - 1, length(padded) // half
+    requires = "never" if whole is None else None
     nodes: list[Node] = [linear(name, H, H) for name in ("query", "key", "value")]
-    nodes += [linear("query_global", H, H, stream=whole)._replace(given=given)]
-    nodes += [linear(name, H, H)._replace(given=given) for name in ("key_global", "value_global")]
+    nodes += [replace(linear("query_global", H, H, stream=whole), requires=requires)]
+    nodes += [replace(linear(name, H, H), requires=requires) for name in ("key_global", "value_global")]
     nodes += [matmul("scores", (A, chunks, window, window, d)), matmul("values", (A, halves, half, 3 * half, d))]
     if whole is not None:
         nodes += [attend(heads=A, head_dim=d, queries=whole, keys=padded), attend(heads=A, head_dim=d, queries=padded, keys=whole)]
-    return Part("self", tuple(nodes), "attention")
+    return part("self", *nodes, kind="attention")
 
 
 # A sequence is classified by its first token, which sees everything; of a question, all tokens do, however many they are.

@@ -21,7 +21,7 @@ from weighbridge.blueprints.modules.bert_family import bert_embeddings as word_e
 from weighbridge.blueprints.modules.bert_family import roberta_lm as word_predictions
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, size, switch, told
-from weighbridge.core.parts import attend, embedding, layer_norm, linear
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, replace
 from weighbridge.core.tree import Node, Part, Tensor
 
 FIELDS = (
@@ -39,27 +39,30 @@ ENTITIES = "luke.entity_embeddings.entity_embeddings.weight"
 def luke(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe the encoder: embeddings of words, embeddings of entities, layers over both."""
     H = c.hidden
-    entities = Part("entity_embeddings", (
+    entities = part(
+        "entity_embeddings",
         embedding("entity_embeddings", c.entities, c.entity),
         *((linear("entity_embedding_dense", c.entity, H, bias=False),) if c.projected else ()),
         embedding("position_embeddings", c.positions, H),
         embedding("token_type_embeddings", c.types, H),
         layer_norm("LayerNorm", H),
-    ), "embeddings", given="entities")  # fmt: skip
+        kind="embeddings",
+        requires="entities",
+    )
     inside: list[Node] = [linear(name, H, H) for name in ("query", "key", "value")]
     if c.aware:
-        inside += [linear(name, H, H)._replace(given="entities") for name in ("w2e_query", "e2w_query", "e2e_query")]
-    inner = Part("self", (*inside, attend(heads=c.heads, head_dim=c.head_dim)), "attention")
-    layer = Part("layer", (Part("attention", (inner, closing(H, H)), "self_attention"), *feed_forward(c)), "layer", repeat=c.layers)
+        inside += [replace(linear(name, H, H), requires="entities") for name in ("w2e_query", "e2w_query", "e2e_query")]
+    inner = part("self", *inside, attend(heads=c.heads, head_dim=c.head_dim), kind="attention")
+    layer = part("layer", part("attention", inner, closing(H, H), kind="self_attention"), *feed_forward(c), kind="layer", repeat=c.layers)
     return (word_embeddings(c), entities, encoder_of(layer), *((pooler(c),) if pooled else ()))
 
 
 def masked_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
     """Describe two heads: words, whose matrix is its own, and entities, whose matrix is their embeddings."""
     E = c.entity
-    transform = Part("transform", (linear("dense", c.hidden, E), layer_norm("LayerNorm", E)), "transform")
+    transform = part("transform", linear("dense", c.hidden, E), layer_norm("LayerNorm", E), kind="transform")
     decoder = linear("decoder", E, c.entities, bias=False, tied_to=ENTITIES if c.tied else None)
-    entities = Part("entity_predictions", (Tensor("bias", (c.entities,), "bias"), transform, decoder), "lm_head", given="entities")
+    entities = part("entity_predictions", Tensor("bias", (c.entities,), "bias"), transform, decoder, kind="lm_head", requires="entities")
     return (*word_predictions(c, None), entities)
 
 
@@ -67,7 +70,7 @@ def of_entities(states: int, *, bias: bool = True) -> Worn:
     """Describe the labels of an entity, made of as many *states*; without entities it does not run."""
 
     def head(c: Sizes, words: str | None) -> tuple[Part, ...]:
-        return (linear("classifier", states * c.hidden, c.labels, bias=bias)._replace(given="entities", stream="entities"),)
+        return (replace(linear("classifier", states * c.hidden, c.labels, bias=bias), requires="entities", stream="entities"),)
 
     return Worn(head, True)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.bert_family import BERT_TASKS, POOLED, attention, bert_fields, dressed, encoder_of, feed_forward, pooler
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, size
-from weighbridge.core.parts import embedding, layer_norm, linear
+from weighbridge.core.parts import embedding, layer_norm, linear, part, replace
 from weighbridge.core.tree import Part
 
 FIELDS = (
@@ -25,22 +25,26 @@ NEUTRAL = frozenset({"subs_pad_id", "tag_pad_id"})
 def markuplm(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe the encoder: BERT's, with paths added to the embeddings."""
     H, path = c.hidden, c.unit * c.depth
-    paths = Part("xpath_embeddings", (
+    paths = part(
+        "xpath_embeddings",
         # It stands there and is never used.
-        linear("xpath_unitseq2_embeddings", path, H)._replace(given="never"),
+        replace(linear("xpath_unitseq2_embeddings", path, H), requires="never"),
         linear("xpath_unitseq2_inner", path, 4 * H),
         linear("inner2emb", 4 * H, H),
-        embedding("xpath_tag_sub_embeddings", c.tags, c.unit)._replace(repeat=c.depth),
-        embedding("xpath_subs_sub_embeddings", c.subscripts, c.unit)._replace(repeat=c.depth),
-    ), "embeddings")  # fmt: skip
-    embeddings = Part("embeddings", (
+        embedding("xpath_tag_sub_embeddings", c.tags, c.unit, repeat=c.depth),
+        embedding("xpath_subs_sub_embeddings", c.subscripts, c.unit, repeat=c.depth),
+        kind="embeddings",
+    )
+    embeddings = part(
+        "embeddings",
         embedding("word_embeddings", c.vocab, H),
         embedding("position_embeddings", c.positions, H),
         paths,
         embedding("token_type_embeddings", c.types, H),
         layer_norm("LayerNorm", H),
-    ), "embeddings")  # fmt: skip
-    layer = Part("layer", (attention(c), *feed_forward(c)), "layer", repeat=c.layers)
+        kind="embeddings",
+    )
+    layer = part("layer", attention(c), *feed_forward(c), kind="layer", repeat=c.layers)
     return (embeddings, encoder_of(layer), *((pooler(c),) if pooled else ()))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.bert_family import BERT_TASKS, POOLED, Worn, bert_fields, dressed, encoder_of, next_sentence, vocabulary
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, choice, echo, size, switch, told
-from weighbridge.core.parts import attend, embedding, layer_norm, linear
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Part, Tensor
 
@@ -33,26 +33,28 @@ def norm(c: Sizes, width: Size) -> Part:
     """Describe a norm, or what MobileBERT has in its place: the same vectors, the shift first."""
     if c.norm == "layer_norm":
         return layer_norm("LayerNorm", width)
-    return Part("LayerNorm", (Tensor("bias", (width,), "shift"), Tensor("weight", (width,), "gain")), "layer_norm")
+    return part("LayerNorm", Tensor("bias", (width,), "shift"), Tensor("weight", (width,), "gain"), kind="layer_norm")
 
 
 def block(c: Sizes, name: str, inputs: Size, outputs: Size, *extra: Part, kind: str = "feed_forward") -> Part:
     """Describe a linear map and its norm."""
-    return Part(name, (linear("dense", inputs, outputs), norm(c, outputs), *extra), kind)
+    return part(name, linear("dense", inputs, outputs), norm(c, outputs), *extra, kind=kind)
 
 
 def mobilebert(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe the encoder; the input is a word and its two neighbours side by side."""
     H = c.hidden
     width = 3 * c.embedding if c.trigram else c.embedding
-    embeddings = Part("embeddings", (
+    embeddings = part(
+        "embeddings",
         embedding("word_embeddings", c.vocab, c.embedding),
         embedding("position_embeddings", c.positions, H),
         embedding("token_type_embeddings", c.types, H),
-        linear("embedding_transformation", width, H)._replace(given=None if c.mapped else "never"),
+        replace(linear("embedding_transformation", width, H), requires=None if c.mapped else "never"),
         norm(c, H),
-    ), "embeddings")  # fmt: skip
-    pooler = Part("pooler", (linear("dense", H, H),) if c.activated else (), "pooler", stream="one")
+        kind="embeddings",
+    )
+    pooler = part("pooler", *((linear("dense", H, H),) if c.activated else ()), kind="pooler", stream="one")
     return (embeddings, encoder_of(layer(c)), *((pooler,) if pooled else ()))
 
 
@@ -61,47 +63,52 @@ def layer(c: Sizes) -> Part:
     H, I = c.hidden, c.mlp
     T = c.inner if c.bottleneck else H
     head_dim = exact(T, c.heads)
-    inner = Part("self", (
+    inner = part(
+        "self",
         linear("query", T, T),
         linear("key", T, T),
         linear("value", T if c.bottleneck_attention else H, T),
         attend(heads=c.heads, head_dim=head_dim),
-    ), "attention")  # fmt: skip
-    intermediate = Part("intermediate", (linear("dense", T, I),), "feed_forward")
+        kind="attention",
+    )
+    intermediate = part("intermediate", linear("dense", T, I), kind="feed_forward")
     up = (block(c, "bottleneck", T, H, kind="bottleneck"),) if c.bottleneck else ()
-    return Part("layer", (
-        Part("attention", (inner, block(c, "output", T, T, kind="attention")), "self_attention"),
+    return part(
+        "layer",
+        part("attention", inner, block(c, "output", T, T, kind="attention"), kind="self_attention"),
         intermediate,
         block(c, "output", I, T, *up),
         *((bottleneck(c),) if c.bottleneck else ()),
-        Part("ffn", (intermediate, block(c, "output", I, T)), "feed_forward", repeat=c.feed_forwards - 1),
-    ), "layer", repeat=c.layers)  # fmt: skip
+        part("ffn", intermediate, block(c, "output", I, T), kind="feed_forward", repeat=c.feed_forwards - 1),
+        kind="layer",
+        repeat=c.layers,
+    )
 
 
 def bottleneck(c: Sizes) -> Part:
     """Describe the ways down: for the layer's input, and for its queries and keys, unless they take the same one."""
     down = block(c, "input", c.hidden, c.inner, kind="bottleneck")
-    second = (down._replace(name="attention", given="never" if c.bottleneck_attention else None),) if c.shared else ()
-    return Part("bottleneck", (down, *second), "bottleneck")
+    second = (replace(down, name="attention", requires="never" if c.bottleneck_attention else None),) if c.shared else ()
+    return part("bottleneck", down, *second, kind="bottleneck")
 
 
 def masked_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
     """Describe the vocabulary head: the word embeddings, and the columns they lack to the hidden size."""
-    return (Part("cls", (predictions(c, words),), "head"),)
+    return (part("cls", predictions(c, words), kind="head"),)
 
 
 def predictions(c: Sizes, words: str | None) -> Part:
     """Describe ``cls.predictions``."""
     H, E = c.hidden, c.embedding
-    transform = Part("transform", (linear("dense", H, H), layer_norm("LayerNorm", H)), "transform")
+    transform = part("transform", linear("dense", H, H), layer_norm("LayerNorm", H), kind="transform")
     decoder = vocabulary(c, "decoder", E, words=words, bias="cls.predictions.bias" if c.tied else None)
     dense = linear("dense", c.vocab, H - E, bias=False)
-    return Part("predictions", (Tensor("bias", (c.vocab,), "bias"), transform, dense, decoder), "lm_head")
+    return part("predictions", Tensor("bias", (c.vocab,), "bias"), transform, dense, decoder, kind="lm_head")
 
 
 def pre_training(c: Sizes, words: str | None) -> tuple[Part, ...]:
     """Describe the vocabulary head and next-sentence prediction."""
-    return (Part("cls", (predictions(c, words), linear("seq_relationship", c.hidden, 2, stream="one")), "head"),)
+    return (part("cls", predictions(c, words), linear("seq_relationship", c.hidden, 2, stream="one"), kind="head"),)
 
 
 HEADS = {

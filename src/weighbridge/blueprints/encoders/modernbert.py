@@ -9,8 +9,9 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.bert_family import HEAD_DIM, POOLED, Worn, dressed
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, TIED, Field, Sizes, size, switch
-from weighbridge.core.parts import attend, embedding, layer_norm, linear
-from weighbridge.core.tree import Every, Part, Stream
+from weighbridge.core.length import Stream
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, part
+from weighbridge.core.tree import Every, Part
 
 FIELDS: tuple[Field, ...] = (
     size("vocab", "vocab_size", 50368, "V", "vocabulary size"),
@@ -48,17 +49,15 @@ def modernbert_decoder(c: Sizes, *, pooled: bool, words: str | None = None) -> t
 def body(c: Sizes, *inputs: Part) -> tuple[Part, ...]:
     """Describe embeddings, layers and the last norm; the first layer has no norm in front of its attention."""
     H = c.hidden
-    attention = Part("attn", (
-        *inputs,
-        linear("Wo", H, H, bias=c.attention_bias),
-        attend(heads=c.heads, head_dim=c.head_dim),
-    ), "self_attention")  # fmt: skip
-    mlp = Part("mlp", (linear("Wi", H, 2 * c.mlp, bias=c.mlp_bias), linear("Wo", c.mlp, H, bias=c.mlp_bias)), "feed_forward")
+    attention = part(
+        "attn", *inputs, linear("Wo", H, H, bias=c.attention_bias), attend(heads=c.heads, head_dim=c.head_dim), kind="self_attention"
+    )
+    mlp = part("mlp", linear("Wi", H, 2 * c.mlp, bias=c.mlp_bias), linear("Wo", c.mlp, H, bias=c.mlp_bias), kind="feed_forward")
     block = (attention, norm(c, "mlp_norm"), mlp)
     return (
-        Part("embeddings", (embedding("tok_embeddings", c.vocab, H), norm(c, "norm")), "embeddings"),
-        Part("layers", block, "layer", repeat=1),
-        Part("layers", (norm(c, "attn_norm"), *block), "layer", repeat=c.layers - 1, at=Every(1)),
+        part("embeddings", embedding("tok_embeddings", c.vocab, H), norm(c, "norm"), kind="embeddings"),
+        part("layers", *block, kind="layer", repeat=1),
+        part("layers", norm(c, "attn_norm"), *block, kind="layer", repeat=c.layers - 1, indices=Every(1)),
         norm(c, "final_norm"),
     )
 
@@ -70,7 +69,7 @@ def norm(c: Sizes, name: str) -> Part:
 
 def transform(c: Sizes, name: str, stream: Stream | None = None) -> Part:
     """Describe the linear map and norm in front of every output."""
-    return Part(name, (linear("dense", c.hidden, c.hidden, bias=c.classifier_bias), norm(c, "norm")), "transform", stream=stream)
+    return part(name, linear("dense", c.hidden, c.hidden, bias=c.classifier_bias), norm(c, "norm"), kind="transform", stream=stream)
 
 
 def masked_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:

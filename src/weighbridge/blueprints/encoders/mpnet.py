@@ -17,7 +17,7 @@ from weighbridge.blueprints.modules.bert_family import (
 )
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, size
-from weighbridge.core.parts import attend, embedding, layer_norm, linear
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, part
 from weighbridge.core.tree import Part
 
 FIELDS = (
@@ -30,15 +30,17 @@ FIELDS = (
 def mpnet(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe the encoder."""
     H = c.hidden
-    heads = Part("attn", (
+    heads = part(
+        "attn",
         linear("q", H, H),
         linear("k", H, H),
         linear("v", H, H),
         linear("o", H, H),
         attend(heads=c.heads, head_dim=c.head_dim),
-    ), "attention")  # fmt: skip
-    attention = Part("attention", (heads, layer_norm("LayerNorm", H)), "self_attention")
-    layer = Part("layer", (attention, *feed_forward(c)), "layer", repeat=c.layers)
+        kind="attention",
+    )
+    attention = part("attention", heads, layer_norm("LayerNorm", H), kind="self_attention")
+    layer = part("layer", attention, *feed_forward(c), kind="layer", repeat=c.layers)
     encoder = encoder_of(layer, embedding("relative_attention_bias", c.buckets, c.heads))
     return (bert_embeddings(c, typed=False), encoder, *((pooler(c),) if pooled else ()))
 

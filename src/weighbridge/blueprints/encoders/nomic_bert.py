@@ -11,7 +11,7 @@ from weighbridge.blueprints.modules.bert_family import BERT_TASKS, POOLED, ROBER
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes, size, switch, told
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import attend, embedding, layer_norm, linear
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, replace
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Part, Tensor
 
@@ -28,49 +28,53 @@ GPT2_NEUTRAL = NEUTRAL | frozenset(
 def body(c: Sizes, mlp: Part, *, bias: bool, pooled: bool, words: str | None) -> tuple[Part, ...]:
     """Describe embeddings, pooler and layers, in the order of names."""
     H, wide = c.hidden, c.heads * c.head_dim
-    embeddings = Part("embeddings", (
+    embeddings = part(
+        "embeddings",
         embedding("word_embeddings", c.vocab, H, tied_to=words),
         embedding("token_type_embeddings", c.types, H),
         layer_norm("LayerNorm", H),
-    ), "embeddings")  # fmt: skip
-    attention = Part("self_attn", (
+        kind="embeddings",
+    )
+    attention = part(
+        "self_attn",
         linear("q_proj", H, wide, bias=bias),
         linear("k_proj", H, wide, bias=bias),
         linear("v_proj", H, wide, bias=bias),
         linear("o_proj", wide, H, bias=bias),
         attend(heads=c.heads, head_dim=c.head_dim),
-    ), "self_attention")  # fmt: skip
+        kind="self_attention",
+    )
     children = (layer_norm("post_attention_layernorm", H), mlp, attention, layer_norm("post_mlp_layernorm", H))
-    return (embeddings, *((pooler(c),) if pooled else ()), Part("layers", children, "layer", repeat=c.layers))
+    return (embeddings, *((pooler(c),) if pooled else ()), part("layers", *children, kind="layer", repeat=c.layers))
 
 
 def nomic_bert(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe Nomic's encoder: gated feed-forward, no biases."""
     H, I = c.hidden, c.mlp
     gated = (linear("gate_proj", H, I, bias=False), linear("up_proj", H, I, bias=False), linear("down_proj", I, H, bias=False))
-    return body(c, Part("mlp", gated, "feed_forward"), bias=False, pooled=pooled, words=words)
+    return body(c, part("mlp", *gated, kind="feed_forward"), bias=False, pooled=pooled, words=words)
 
 
 def jina_embeddings(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe Jina's encoder, XLM-R with rotary positions."""
     plain = (linear("fc1", c.hidden, c.mlp), linear("fc2", c.mlp, c.hidden))
-    return body(c, Part("mlp", plain, "feed_forward"), bias=True, pooled=pooled, words=words)
+    return body(c, part("mlp", *plain, kind="feed_forward"), bias=True, pooled=pooled, words=words)
 
 
 def masked_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
     """Describe the vocabulary head."""
     H = c.hidden
-    transform = Part("transform", (linear("dense", H, H), layer_norm("layer_norm", H)), "transform")
+    transform = part("transform", linear("dense", H, H), layer_norm("layer_norm", H), kind="transform")
     decoder = vocabulary(c, "decoder", H, words=words, bias="cls.predictions.bias" if c.tied else None)
-    return (Part("cls", (Part("predictions", (Tensor("bias", (c.vocab,), "bias"), transform, decoder), "lm_head"),), "head"),)
+    return (part("cls", part("predictions", Tensor("bias", (c.vocab,), "bias"), transform, decoder, kind="lm_head"), kind="head"),)
 
 
 def pre_training(c: Sizes) -> Part:
     """Describe NomicBertForPreTraining, as in the code beside the published files: a vocabulary head without biases."""
     words = "bert.embeddings.word_embeddings.weight" if c.tied else None
-    transform = Part("transform", (linear("dense", c.hidden, c.hidden, bias=False), layer_norm("layer_norm", c.hidden)), "transform")
-    predictions = Part("predictions", (transform, linear("decoder", c.hidden, c.vocab, bias=False, tied_to=words)), "lm_head")
-    return Part("", (Part("bert", nomic_bert(c, pooled=False), "backbone"), Part("cls", (predictions,), "head")), "model")
+    transform = part("transform", linear("dense", c.hidden, c.hidden, bias=False), layer_norm("layer_norm", c.hidden), kind="transform")
+    predictions = part("predictions", transform, linear("decoder", c.hidden, c.vocab, bias=False, tied_to=words), kind="lm_head")
+    return part("", part("bert", *nomic_bert(c, pooled=False), kind="backbone"), part("cls", predictions, kind="head"), kind="model")
 
 
 def only(key: str, *known: bool | int | str) -> Field:
@@ -92,20 +96,23 @@ def _padded(c: Sizes) -> bool:
 
 
 PUBLISHED = (
-    *(only(key, False) for key in """qkv_proj_bias mlp_fc1_bias mlp_fc2_bias prenorm parallel_block parallel_block_tied_norm
-        use_rms_norm norm_mlp""".split()),
+    *(
+        only(key, False)
+        for key in """qkv_proj_bias mlp_fc1_bias mlp_fc2_bias prenorm parallel_block parallel_block_tied_norm
+        use_rms_norm norm_mlp""".split()
+    ),
     only("num_experts", 0),
     only("moe_every_n_layers", 0, -1),
     only("activation_function", "swiglu"),
     Field("pad_to", "pad_vocab_size_multiple", 1, "choice", silent=True),
     Field("inner_to", "n_inner", None, "choice", read=lambda stated: 1 if stated is None else 256, silent=True),
     told("padded", _padded),
-)  # fmt: skip
+)
 HEADS = {"ForMaskedLM": Worn(masked_lm), **{name: BERT_TASKS[name] for name in ("ForSequenceClassification", "ForTokenClassification")}}
 JINA_HEADS = {name: head for name, head in ROBERTA_HEADS.items() if name not in ("ForCausalLM", "ForMultipleChoice")}
 HEAD_DIM = size("head_dim", "head_dim", lambda c: exact(c.hidden, c.heads), "D", "width of a head")
 NOMIC = tuple(
-    field._replace(aliases=(GPT2[field.key],)) if field.key in GPT2 else field
+    replace(field, aliases=(GPT2[field.key],)) if field.key in GPT2 else field
     for field in bert_fields(vocab=30528)
     if field.word not in ("positions", "head_dim")
 )

@@ -22,9 +22,10 @@ from weighbridge.blueprints.modules.bert_family import (
 )
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes, choice, size, switch, told
-from weighbridge.core.parts import attend, embedding, layer_norm, linear, matmul
+from weighbridge.core.length import unknown
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, matmul, part, replace
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Node, Part, Tensor, Untold
+from weighbridge.core.tree import Node, Part, Tensor
 
 NYSTROM = (
     *bert_fields(vocab=30000, positions=510),
@@ -47,22 +48,24 @@ MRA = (*bert_fields(vocab=50265, types=1), POOLED)
 def body(c: Sizes, *inside: Node, buffers: tuple[Tensor, ...] = ()) -> tuple[Part, ...]:
     """Describe BERT with *inside* in its attention, and no pooler."""
     H = c.hidden
-    embeddings = Part("embeddings", (
+    embeddings = part(
+        "embeddings",
         *buffers,
         embedding("word_embeddings", c.vocab, H),
         embedding("position_embeddings", c.positions + 2, H),
         embedding("token_type_embeddings", c.types, H),
         layer_norm("LayerNorm", H),
-    ), "embeddings")  # fmt: skip
-    inner = Part("self", (*(linear(name, H, H) for name in ("query", "key", "value")), *inside), "attention")
-    layer = Part("layer", (Part("attention", (inner, closing(H, H)), "self_attention"), *feed_forward(c)), "layer", repeat=c.layers)
+        kind="embeddings",
+    )
+    inner = part("self", *(linear(name, H, H) for name in ("query", "key", "value")), *inside, kind="attention")
+    layer = part("layer", part("attention", inner, closing(H, H), kind="self_attention"), *feed_forward(c), kind="layer", repeat=c.layers)
     return (embeddings, encoder_of(layer))
 
 
 def convolution(c: Sizes) -> Part:
     """Describe the convolution over the values, one kernel a head."""
     weight = Tensor("weight", (c.heads, 1, c.kernel, 1))
-    return Part("conv", (weight._replace(role="gain"), matmul("convolve", ("seq", c.hidden, c.kernel))), "convolution")
+    return part("conv", replace(weight, role="gain"), matmul("convolve", ("seq", c.hidden, c.kernel)), kind="convolution")
 
 
 def nystromformer(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
@@ -77,14 +80,14 @@ def nystromformer(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[
 
 def yoso(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe attention by its expectation; by hashes it is a kernel whose work nobody can tell from the config."""
-    sight = "seq" if c.expected else Untold("YOSO's hashing is a kernel of its own")
+    sight = "seq" if c.expected else unknown("YOSO's hashing is a kernel of its own")
     return body(c, *((convolution(c),) if c.convolved else ()), attend(heads=c.heads, head_dim=c.head_dim, keys=sight))
 
 
 def mra(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe attention by blocks of several resolutions, a kernel that picks them as it runs."""
     places = Tensor("position_ids", (1, c.positions), "buffer")
-    return body(c, attend(heads=c.heads, head_dim=c.head_dim, keys=Untold("MRA picks its blocks as it runs")), buffers=(places,))
+    return body(c, attend(heads=c.heads, head_dim=c.head_dim, keys=unknown("MRA picks its blocks as it runs")), buffers=(places,))
 
 
 def multiple_choice(c: Sizes, words: str | None) -> tuple[Part, ...]:

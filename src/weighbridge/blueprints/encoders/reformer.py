@@ -10,13 +10,14 @@ from weighbridge.config.family import Blueprint, Family
 from weighbridge.config.fields import LABELS, Sizes, echo, listed, size, switch, told
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import attend, embedding, layer_norm, linear, stack
-from weighbridge.core.tree import Node, Part, Tensor, Untold
+from weighbridge.core.length import unknown
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, stack
+from weighbridge.core.tree import Node, Part, Tensor
 
 if TYPE_CHECKING:
     from typing import Any
 
-CHUNKED = Untold("tokens are filled up, sorted by hashes and cut into chunks")
+CHUNKED = unknown("tokens are filled up, sorted by hashes and cut into chunks")
 
 
 def kinds(value: Any) -> tuple[str, ...]:
@@ -42,7 +43,7 @@ FIELDS = (
     size("positions", "max_position_embeddings", 4096, "S", "positions"),
     size("hidden", "hidden_size", 256, "H", "hidden size"),
     size("mlp", "feed_forward_size", 512, "I", "intermediate size"),
-    listed("kinds", "attn_layers", ["local", "lsh"] * 3)._replace(read=kinds),
+    listed("kinds", "attn_layers", ["local", "lsh"] * 3, read=kinds),
     *echo("num_hidden_layers", lambda c: len(c.kinds)),
     size("heads", "num_attention_heads", 12, "A", "attention heads"),
     size("head_dim", "attention_head_size", 64, "D", "width of a head"),
@@ -57,55 +58,57 @@ FIELDS = (
 def positions(c: Sizes) -> Part:
     """Describe the positions: vectors for each axis of a grid, or one for each."""
     if not c.axial:
-        return Part("position_embeddings", (embedding("embedding", c.positions, c.hidden),), "embedding")
+        return part("position_embeddings", embedding("embedding", c.positions, c.hidden), kind="embedding")
     ones = (1,) * len(c.axis_lengths)
     shapes = ((*ones[:axis], c.axis_lengths[axis], *ones[axis + 1 :], width) for axis, width in enumerate(c.axis_widths))
-    weights = Part("weights", tuple(Tensor(str(axis), shape, "embedding") for axis, shape in enumerate(shapes)), "embedding")
-    return Part("position_embeddings", (weights,), "embedding")
+    weights = part("weights", *(Tensor(str(axis), shape, "embedding") for axis, shape in enumerate(shapes)), kind="embedding")
+    return part("position_embeddings", weights, kind="embedding")
 
 
 def layer(c: Sizes, kind: str) -> tuple[Node, ...]:
     """Describe a layer; what is hashed has one map for queries and keys."""
     H, wide = c.hidden, c.heads * c.head_dim
     maps = (linear(name, H, wide, bias=False) for name in (("query_key", "value") if kind == "lsh" else ("query", "key", "value")))
-    own = Part("self_attention", (*maps, attend(heads=c.heads, head_dim=c.head_dim)), "self_attention", stream=CHUNKED)
-    out = Part("output", (linear("dense", wide, H, bias=False),), "attention")
+    own = part("self_attention", *maps, attend(heads=c.heads, head_dim=c.head_dim), kind="self_attention", stream=CHUNKED)
+    out = part("output", linear("dense", wide, H, bias=False), kind="attention")
     return (
-        Part("attention", (layer_norm("layer_norm", H), own, out), "attention"),
-        Part("feed_forward", (
+        part("attention", layer_norm("layer_norm", H), own, out, kind="attention"),
+        part(
+            "feed_forward",
             layer_norm("layer_norm", H),
-            Part("dense", (linear("dense", H, c.mlp),)),
-            Part("output", (linear("dense", c.mlp, H),)),
-        ), "feed_forward"),
-    )  # fmt: skip
+            part("dense", linear("dense", H, c.mlp)),
+            part("output", linear("dense", c.mlp, H)),
+            kind="feed_forward",
+        ),
+    )
 
 
 def reformer(c: Sizes) -> tuple[Node, ...]:
     """Describe words and positions, the layers, and a norm over both streams."""
     layers = stack("layers", c.kinds, len(c.kinds), lambda kind: layer(c, kind))
     return (
-        Part("embeddings", (embedding("word_embeddings", c.vocab, c.hidden), positions(c)), "embeddings"),
-        Part("encoder", (*layers, layer_norm("layer_norm", 2 * c.hidden)), "encoder"),
+        part("embeddings", embedding("word_embeddings", c.vocab, c.hidden), positions(c), kind="embeddings"),
+        part("encoder", *layers, layer_norm("layer_norm", 2 * c.hidden), kind="encoder"),
     )
 
 
 def wearing(head: Blueprint) -> Blueprint:
     """Return the blueprint of the backbone under a head."""
-    return lambda c: Part("", (Part("reformer", reformer(c), "backbone"), head(c)), "model")
+    return lambda c: part("", part("reformer", *reformer(c), kind="backbone"), head(c), kind="model")
 
 
 def vocabulary(c: Sizes) -> Part:
     """Describe the head over the vocabulary."""
-    return Part("lm_head", (Tensor("bias", (c.vocab,), "bias"), linear("decoder", 2 * c.hidden, c.vocab, bias=False)), "lm_head")
+    return part("lm_head", Tensor("bias", (c.vocab,), "bias"), linear("decoder", 2 * c.hidden, c.vocab, bias=False), kind="lm_head")
 
 
 def labelled(c: Sizes) -> Part:
     """Describe two layers on the first token."""
-    return Part("classifier", (linear("dense", 2 * c.hidden, c.hidden), linear("out_proj", c.hidden, c.labels)), "head", stream="one")
+    return part("classifier", linear("dense", 2 * c.hidden, c.hidden), linear("out_proj", c.hidden, c.labels), kind="head", stream="one")
 
 
 CLASSES = {
-    "ReformerModel": lambda c: Part("", reformer(c), "model"),
+    "ReformerModel": lambda c: part("", *reformer(c), kind="model"),
     "ReformerForMaskedLM": wearing(vocabulary),
     "ReformerForSequenceClassification": wearing(labelled),
     "ReformerForQuestionAnswering": wearing(lambda c: linear("qa_outputs", 2 * c.hidden, c.labels)),

@@ -18,7 +18,7 @@ from weighbridge.blueprints.modules.bert_family import (
 )
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, size
-from weighbridge.core.parts import layer_norm, linear
+from weighbridge.core.parts import layer_norm, linear, part
 from weighbridge.core.tree import Part
 
 FIELDS = (
@@ -32,14 +32,14 @@ FIELDS = (
 
 def rembert(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe the encoder: BERT's behind a projection."""
-    encoder = Part("encoder", (linear("embedding_hidden_mapping_in", c.embedding, c.hidden), bert_layer(c)), "encoder")
+    encoder = part("encoder", linear("embedding_hidden_mapping_in", c.embedding, c.hidden), bert_layer(c), kind="encoder")
     return (bert_embeddings(c, c.embedding), encoder, *((pooler(c),) if pooled else ()))
 
 
 def masked_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
     """Describe the vocabulary head, which shares nothing with the input."""
     inner = (linear("dense", c.hidden, c.output), linear("decoder", c.output, c.vocab), layer_norm("LayerNorm", c.output))
-    return (Part("cls", (Part("predictions", inner, "lm_head"),), "head"),)
+    return (part("cls", part("predictions", *inner, kind="lm_head"), kind="head"),)
 
 
 HEADS = {"ForMaskedLM": Worn(masked_lm), "ForCausalLM": Worn(masked_lm), **BERT_TASKS}

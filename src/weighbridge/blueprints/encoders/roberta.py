@@ -10,20 +10,22 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.bert_family import DECODER, POOLED, ROBERTA_HEADS, bert_fields, bert_layer, dressed, encoder_of, pooler
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes
-from weighbridge.core.parts import embedding, layer_norm
+from weighbridge.core.parts import embedding, layer_norm, part
 from weighbridge.core.tree import Part, Tensor
 
 
 def roberta_embeddings(c: Sizes, *counters: Tensor, words: str | None = None) -> Part:
     """Describe the tables, the positions behind the norm in the order of names; *counters* are saved beside them by some."""
     H = c.hidden
-    return Part("embeddings", (
+    return part(
+        "embeddings",
         *counters,
         embedding("word_embeddings", c.vocab, H, tied_to=words),
         embedding("token_type_embeddings", c.types, H),
         layer_norm("LayerNorm", H),
         embedding("position_embeddings", c.positions, H),
-    ), "embeddings")  # fmt: skip
+        kind="embeddings",
+    )
 
 
 def roberta(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:

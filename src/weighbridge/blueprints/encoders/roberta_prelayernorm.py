@@ -11,50 +11,56 @@ from weighbridge.blueprints.modules.bert_family import BERT_HEADS, DECODER, POOL
 from weighbridge.blueprints.modules.bert_family import norm_first_attentions as attentions
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes
-from weighbridge.core.parts import embedding, layer_norm, linear, split_mlp
+from weighbridge.core.parts import embedding, layer_norm, linear, part, split_mlp
 from weighbridge.core.tree import Part
 
 
 def roberta_prelayernorm(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe RoBERTa-PreLayerNorm: each block begins with its norm, and one follows the last layer."""
     H = c.hidden
-    layer = Part("layer", (
+    layer = part(
+        "layer",
         *attentions(c, after="LayerNorm"),
-        Part("intermediate", (layer_norm("LayerNorm", H), linear("dense", H, c.mlp)), "feed_forward"),
-        Part("output", (linear("dense", c.mlp, H),), "feed_forward"),
-    ), "layer", repeat=c.layers)  # fmt: skip
+        part("intermediate", layer_norm("LayerNorm", H), linear("dense", H, c.mlp), kind="feed_forward"),
+        part("output", linear("dense", c.mlp, H), kind="feed_forward"),
+        kind="layer",
+        repeat=c.layers,
+    )
     return (roberta_embeddings(c), encoder_of(layer), layer_norm("LayerNorm", H), *((pooler(c),) if pooled else ()))
 
 
 def xlm_roberta_xl(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe XLM-R XL and XXL: no norm over the embeddings, one after the last layer."""
     H = c.hidden
-    embeddings = Part("embeddings", (
+    embeddings = part(
+        "embeddings",
         embedding("word_embeddings", c.vocab, H),
         embedding("token_type_embeddings", c.types, H),
         embedding("position_embeddings", c.positions, H),
-    ), "embeddings")  # fmt: skip
-    layer = Part("layer", (
+        kind="embeddings",
+    )
+    layer = part(
+        "layer",
         *attentions(c, after="self_attn_layer_norm"),
         *split_mlp(H, c.mlp),
         layer_norm("LayerNorm", H),
-    ), "layer", repeat=c.layers)  # fmt: skip
+        kind="layer",
+        repeat=c.layers,
+    )
     return (embeddings, encoder_of(layer, layer_norm("LayerNorm", H)), *((pooler(c),) if pooled else ()))
 
 
 def megatron_bert(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe Megatron-BERT: as above, with the norms in the order in which they work."""
     H = c.hidden
-    embeddings = Part("embeddings", (
+    embeddings = part(
+        "embeddings",
         embedding("word_embeddings", c.vocab, H),
         embedding("position_embeddings", c.positions, H),
         embedding("token_type_embeddings", c.types, H),
-    ), "embeddings")  # fmt: skip
-    layer = Part("layer", (
-        *attentions(c, before="ln"),
-        layer_norm("ln", H),
-        *split_mlp(H, c.mlp),
-    ), "layer", repeat=c.layers)  # fmt: skip
+        kind="embeddings",
+    )
+    layer = part("layer", *attentions(c, before="ln"), layer_norm("ln", H), *split_mlp(H, c.mlp), kind="layer", repeat=c.layers)
     return (embeddings, encoder_of(layer, layer_norm("ln", H)), *((pooler(c),) if pooled else ()))
 
 

@@ -20,7 +20,7 @@ from weighbridge.blueprints.modules.bert_family import (
 )
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, derived, size, switch
-from weighbridge.core.parts import embedding, linear
+from weighbridge.core.parts import embedding, linear, part
 from weighbridge.core.tree import Part
 
 FIELDS = (
@@ -43,7 +43,7 @@ def roc_bert(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part,
     first, *others, norm = bert_embeddings(c).children
     senses = (embedding("pronunciation_embed", c.sounds, c.sound), embedding("shape_embed", c.glyphs, c.glyph))
     mapped = (linear("map_inputs_layer", c.width, c.hidden),) if c.joined else ()
-    embeddings = Part("embeddings", (first, *senses, *others, *mapped, norm), "embeddings")
+    embeddings = part("embeddings", first, *senses, *others, *mapped, norm, kind="embeddings")
     return (embeddings, encoder_of(bert_layer(c)), *((pooler(c),) if pooled else ()))
 
 

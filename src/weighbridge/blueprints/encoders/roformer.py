@@ -21,7 +21,7 @@ from weighbridge.blueprints.modules.bert_family import (
 )
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, size, switch, told
-from weighbridge.core.parts import embedding, layer_norm, linear
+from weighbridge.core.parts import embedding, layer_norm, linear, part
 from weighbridge.core.tree import Part, Tensor
 
 FIELDS = (
@@ -39,22 +39,24 @@ NEUTRAL = frozenset({"rotary_value", "summary_activation", "summary_first_dropou
 def roformer(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe the encoder; the sines of the positions are a parameter that is not trained."""
     E = c.embedding
-    embeddings = Part("embeddings", (
+    embeddings = part(
+        "embeddings",
         embedding("word_embeddings", c.vocab, E),
         embedding("token_type_embeddings", c.types, E),
         layer_norm("LayerNorm", E),
-    ), "embeddings")  # fmt: skip
+        kind="embeddings",
+    )
     project = (linear("embeddings_project", E, c.hidden),) if c.projected else ()
-    sines = Part("embed_positions", (Tensor("weight", (c.positions, c.head_dim), "embedding", frozen=True),), "embedding")
-    return (embeddings, *project, Part("encoder", (sines, bert_layer(c)), "encoder"))
+    sines = part("embed_positions", Tensor("weight", (c.positions, c.head_dim), "embedding", frozen=True), kind="embedding")
+    return (embeddings, *project, part("encoder", sines, bert_layer(c), kind="encoder"))
 
 
 def masked_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
     """Describe the vocabulary head, back to the embeddings' width."""
     E = c.embedding
-    transform = Part("transform", (linear("dense", c.hidden, E), layer_norm("LayerNorm", E)), "transform")
+    transform = part("transform", linear("dense", c.hidden, E), layer_norm("LayerNorm", E), kind="transform")
     decoder = vocabulary(c, "decoder", E, words=words, bias="cls.predictions.bias" if c.tied else None)
-    return (Part("cls", (Part("predictions", (Tensor("bias", (c.vocab,), "bias"), transform, decoder), "lm_head"),), "head"),)
+    return (part("cls", part("predictions", Tensor("bias", (c.vocab,), "bias"), transform, decoder, kind="lm_head"), kind="head"),)
 
 
 def multiple_choice(c: Sizes, words: str | None) -> tuple[Part, ...]:

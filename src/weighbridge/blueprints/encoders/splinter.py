@@ -17,13 +17,14 @@ from weighbridge.blueprints.modules.bert_family import (
 )
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes
-from weighbridge.core.parts import layer_norm, linear, matmul
-from weighbridge.core.tree import Part, Stream
+from weighbridge.core.length import Stream
+from weighbridge.core.parts import layer_norm, linear, matmul, part
+from weighbridge.core.tree import Part
 
 
 def splinter(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe the encoder, without a pooler."""
-    layer = Part("layer", (attention(c), *feed_forward(c)), "layer", repeat=c.layers)
+    layer = part("layer", attention(c), *feed_forward(c), kind="layer", repeat=c.layers)
     return (bert_embeddings(c), encoder_of(layer))
 
 
@@ -32,17 +33,21 @@ def span_selection(c: Sizes, questions: Stream) -> tuple[Part, ...]:
     H = c.hidden
 
     def transform(name: str, stream: Stream | None = None) -> Part:
-        return Part(name, (linear("dense", H, H), layer_norm("LayerNorm", H)), "transform", stream=stream)
+        return part(name, linear("dense", H, H), layer_norm("LayerNorm", H), kind="transform", stream=stream)
 
-    return (Part("splinter_qass", (
-        transform("query_start_transform", questions),
-        transform("query_end_transform", questions),
-        transform("start_transform"),
-        transform("end_transform"),
-        linear("start_classifier", H, H, bias=False, stream=questions),
-        linear("end_classifier", H, H, bias=False, stream=questions),
-        matmul("select", (2, questions, "seq", H)),
-    ), "head"),)  # fmt: skip
+    return (
+        part(
+            "splinter_qass",
+            transform("query_start_transform", questions),
+            transform("query_end_transform", questions),
+            transform("start_transform"),
+            transform("end_transform"),
+            linear("start_classifier", H, H, bias=False, stream=questions),
+            linear("end_classifier", H, H, bias=False, stream=questions),
+            matmul("select", (2, questions, "seq", H)),
+            kind="head",
+        ),
+    )
 
 
 def question_answering(c: Sizes, words: str | None) -> tuple[Part, ...]:

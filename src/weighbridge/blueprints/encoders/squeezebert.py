@@ -8,7 +8,7 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.bert_family import BERT_TASKS, POOLED, Worn, bert_embeddings, bert_fields, bert_lm, dressed, pooler
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, size
-from weighbridge.core.parts import attend, layer_norm
+from weighbridge.core.parts import attend, layer_norm, part
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Part, Tensor
 
@@ -23,24 +23,29 @@ FIELDS = (
 
 def grouped(name: str, inputs: Size, outputs: Size, groups: Size) -> Part:
     """Describe a convolution of width one in groups."""
-    return Part(name, (Tensor("weight", (outputs, exact(inputs, groups), 1)), Tensor("bias", (outputs,), "bias")), "convolution")
+    return part(name, Tensor("weight", (outputs, exact(inputs, groups), 1)), Tensor("bias", (outputs,), "bias"), kind="convolution")
 
 
 def squeezebert(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe the encoder; every class keeps the pooler."""
     H = c.hidden
-    layer = Part("layers", (
-        Part("attention", (
+    layer = part(
+        "layers",
+        part(
+            "attention",
             grouped("query", H, H, c.q_groups),
             grouped("key", H, H, c.k_groups),
             grouped("value", H, H, c.v_groups),
             attend(heads=c.heads, head_dim=c.head_dim),
-        ), "self_attention"),
-        Part("post_attention", (grouped("conv1d", H, H, c.post_attention_groups), layer_norm("layernorm", H)), "attention"),
-        Part("intermediate", (grouped("conv1d", H, c.mlp, c.intermediate_groups),), "feed_forward"),
-        Part("output", (grouped("conv1d", c.mlp, H, c.output_groups), layer_norm("layernorm", H)), "feed_forward"),
-    ), "layer", repeat=c.layers)  # fmt: skip
-    return (bert_embeddings(c, c.embedding), Part("encoder", (layer,), "encoder"), pooler(c))
+            kind="self_attention",
+        ),
+        part("post_attention", grouped("conv1d", H, H, c.post_attention_groups), layer_norm("layernorm", H), kind="attention"),
+        part("intermediate", grouped("conv1d", H, c.mlp, c.intermediate_groups), kind="feed_forward"),
+        part("output", grouped("conv1d", c.mlp, H, c.output_groups), layer_norm("layernorm", H), kind="feed_forward"),
+        kind="layer",
+        repeat=c.layers,
+    )
+    return (bert_embeddings(c, c.embedding), part("encoder", layer, kind="encoder"), pooler(c))
 
 
 HEADS = {"ForMaskedLM": Worn(bert_lm), **BERT_TASKS}

@@ -20,7 +20,7 @@ from weighbridge.blueprints.modules.bert_family import (
 )
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, listed, size, switch, told
-from weighbridge.core.parts import embedding, linear
+from weighbridge.core.parts import embedding, linear, part
 from weighbridge.core.tree import Part, Tensor
 
 FIELDS = (
@@ -45,17 +45,17 @@ def tapas(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ..
     """Describe the encoder: a token has a type for its segment, column, row and rank."""
     *tables, norm = bert_embeddings(c, typed=False).children
     types = tuple(embedding(f"token_type_embeddings_{index}", count, c.hidden) for index, count in enumerate(c.types))
-    embeddings = Part("embeddings", (*tables, *types, norm), "embeddings")
+    embeddings = part("embeddings", *tables, *types, norm, kind="embeddings")
     return (embeddings, encoder_of(bert_layer(c)), *((pooler(c),) if pooled else ()))
 
 
 def question_answering(c: Sizes) -> Part:
     """Describe the selection of cells and of a column, which is not always asked for, and how the cells are aggregated."""
-    column = Part("", (Tensor("column_output_weights", (c.hidden,), "weight"),), "head", given=None if c.one_column else "columns")
+    column = part("", Tensor("column_output_weights", (c.hidden,), "weight"), kind="head", requires=None if c.one_column else "columns")
     biases = (Tensor("output_bias", (), "bias"), Tensor("column_output_bias", (), "bias"))
     aggregation = (linear("aggregation_classifier", c.hidden, c.aggregations, stream="one"),) if c.aggregated else ()
-    body = Part("tapas", tapas(c, pooled=True), "backbone")
-    return Part("", (Tensor("output_weights", (c.hidden,), "weight"), column, *biases, body, *aggregation), "model")
+    body = part("tapas", *tapas(c, pooled=True), kind="backbone")
+    return part("", Tensor("output_weights", (c.hidden,), "weight"), column, *biases, body, *aggregation, kind="model")
 
 
 HEADS = {"ForMaskedLM": Worn(bert_lm), "ForSequenceClassification": Worn(labels_of_one, True)}

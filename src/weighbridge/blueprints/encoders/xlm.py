@@ -10,7 +10,7 @@ from weighbridge.blueprints.modules.bert_family import POOLED, STARTS, Worn, bea
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, TIED, Sizes, choice, derived, size, switch, told
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import attend, embedding, layer_norm, linear
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, part
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Node, Part
 
@@ -58,16 +58,16 @@ def xlm(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]
         *languages,
         embedding("embeddings", c.vocab, H),
         layer_norm("layer_norm_emb", H),
-        Part("attentions", attention, "self_attention", repeat=L),
-        layer_norm("layer_norm1", H)._replace(repeat=L),
-        Part("ffns", (linear("lin1", H, 4 * H), linear("lin2", 4 * H, H)), "feed_forward", repeat=L),
-        layer_norm("layer_norm2", H)._replace(repeat=L),
+        part("attentions", *attention, kind="self_attention", repeat=L),
+        layer_norm("layer_norm1", H, repeat=L),
+        part("ffns", linear("lin1", H, 4 * H), linear("lin2", 4 * H, H), kind="feed_forward", repeat=L),
+        layer_norm("layer_norm2", H, repeat=L),
     )
 
 
 def lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
     """Describe the vocabulary head."""
-    return (Part("pred_layer", (vocabulary(c, "proj", c.hidden, words=words),), "lm_head"),)
+    return (part("pred_layer", vocabulary(c, "proj", c.hidden, words=words), kind="lm_head"),)
 
 
 def classifier(c: Sizes, words: str | None) -> tuple[Part, ...]:
@@ -82,7 +82,7 @@ def multiple_choice(c: Sizes, words: str | None) -> tuple[Part, ...]:
 
 def question_answering(c: Sizes, words: str | None) -> tuple[Part, ...]:
     """Describe XLNet's question answering under a name of its own."""
-    return (Part("qa_outputs", beams(c, words), "head"),)
+    return (part("qa_outputs", *beams(c, words), kind="head"),)
 
 
 HEADS = {

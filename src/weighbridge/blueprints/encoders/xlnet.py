@@ -8,9 +8,10 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.bert_family import POOLED, STARTS, Worn, beams, dressed, labels_of_each, span_ends, summary, vocabulary
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, TIED, Sizes, choice, size, switch
-from weighbridge.core.parts import attend, embedding, layer_norm, linear, matmul
+from weighbridge.core.length import length
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, matmul, part
 from weighbridge.core.sizes import exact
-from weighbridge.core.tree import Part, Span, Tensor
+from weighbridge.core.tree import Part, Tensor
 
 FIELDS = (
     size("vocab", "vocab_size", 32000, "V", "vocabulary size", "n_token"),
@@ -36,19 +37,21 @@ NEUTRAL = frozenset(
 def xlnet(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe the layers; the positions are sines, and relative ones are as many as can be seen to both sides."""
     H, A, d = c.hidden, c.heads, c.head_dim
-    positions = Span("seq", times=2) if c.sight == "bi" else Span("seq", plus=1)
-    attention = Part("rel_attn", (
+    positions = length("seq") * 2 if c.sight == "bi" else length("seq") + 1
+    attention = part(
+        "rel_attn",
         *(Tensor(name, (H, A, d)) for name in "qkvo"),
-        Part("", (Tensor("r", (H, A, d)),), "attention", stream=positions),
+        part("", Tensor("r", (H, A, d)), kind="attention", stream=positions),
         *(Tensor(name, (A, d), "bias") for name in ("r_r_bias", "r_s_bias", "r_w_bias")),
         Tensor("seg_embed", (2, A, d), "embedding"),
         layer_norm("layer_norm", H),
         attend(heads=A, head_dim=d),
         matmul("relative_positions", (A, "seq", positions, d)),
-    ), "self_attention")  # fmt: skip
-    feed_forward = Part("ff", (layer_norm("layer_norm", H), linear("layer_1", H, c.mlp), linear("layer_2", c.mlp, H)), "feed_forward")
-    layer = Part("layer", (attention, feed_forward), "layer", repeat=c.layers)
-    mask = Part("", (Tensor("mask_emb", (1, 1, H), "embedding"),), "embeddings")
+        kind="self_attention",
+    )
+    feed_forward = part("ff", layer_norm("layer_norm", H), linear("layer_1", H, c.mlp), linear("layer_2", c.mlp, H), kind="feed_forward")
+    layer = part("layer", attention, feed_forward, kind="layer", repeat=c.layers)
+    mask = part("", Tensor("mask_emb", (1, 1, H), "embedding"), kind="embeddings")
     return (mask, embedding("word_embedding", c.vocab, H), layer)
 
 

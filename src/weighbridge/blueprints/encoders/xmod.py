@@ -9,7 +9,7 @@ from weighbridge.blueprints.encoders.roberta import roberta
 from weighbridge.blueprints.modules.bert_family import DECODER, POOLED, ROBERTA_HEADS, attention, bert_fields, closing, dressed, encoder_of
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, listed, size, switch
-from weighbridge.core.parts import layer_norm, linear
+from weighbridge.core.parts import layer_norm, linear, part
 from weighbridge.core.tree import Part
 
 FIELDS = (
@@ -27,15 +27,18 @@ NEUTRAL = frozenset({"adapter_reuse_layer_norm", "default_language", "ln_before_
 def xmod(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe the encoder: RoBERTa's, where a token goes through one adapter, that of its language."""
     H, narrow = c.hidden, c.hidden // c.reduction
-    languages = tuple(Part(str(name), (linear("dense1", H, narrow), linear("dense2", narrow, H)), "adapter") for name in c.languages)
-    adapters = Part("adapter_modules", languages, "adapters", experts=len(languages), active=1)
+    languages = tuple(part(str(name), linear("dense1", H, narrow), linear("dense2", narrow, H), kind="adapter") for name in c.languages)
+    adapters = part("adapter_modules", *languages, kind="adapters", experts=len(languages), active=1)
     norm = (layer_norm("adapter_layer_norm", H),) if c.adapter_norm else ()
-    layer = Part("layer", (
+    layer = part(
+        "layer",
         attention(c),
         *((attention(c, "crossattention", keys="encoder"),) if c.crossed else ()),
-        Part("intermediate", (linear("dense", H, c.mlp),), "feed_forward"),
+        part("intermediate", linear("dense", H, c.mlp), kind="feed_forward"),
         closing(c.mlp, H, *norm, adapters, kind="feed_forward"),
-    ), "layer", repeat=c.layers)  # fmt: skip
+        kind="layer",
+        repeat=c.layers,
+    )
     last = (layer_norm("LayerNorm", H),) if c.pre_norm else ()
     embeddings, _, *rest = roberta(c, pooled=pooled)
     return (embeddings, encoder_of(layer, *last), *rest)

@@ -15,7 +15,7 @@ from weighbridge.blueprints.modules.mixture_of_experts import SHARED, mlp
 from weighbridge.blueprints.modules.sliding_window import window, windowed
 from weighbridge.config.fields import Field, Sizes, altered, fact, size
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import embedding, fused_experts, gated_mlp, linear, rms_norm, stack
+from weighbridge.core.parts import embedding, fused_experts, gated_mlp, linear, part, replace, rms_norm, stack
 from weighbridge.core.tree import Node, Part, Tensor
 
 NORMS = ("input_layernorm", "post_attention_layernorm", "pre_mlp_layernorm", "post_mlp_layernorm")
@@ -35,12 +35,14 @@ def afmoe(c: Sizes) -> tuple[Node, ...]:
 
 def mixture(c: Sizes) -> Part:
     """Describe router, shared experts and experts; the bias that balances them is not learned by gradient."""
-    return Part("mlp", (
+    return part(
+        "mlp",
         Tensor("expert_bias", (c.experts,), "bias", frozen=True),
-        Part("router", (linear("gate", c.hidden, c.experts, bias=False),), "router"),
+        part("router", linear("gate", c.hidden, c.experts, bias=False), kind="router"),
         gated_mlp("shared_experts", c.hidden, c.shared_mlp),
         fused_experts(c.experts, c.active, c.hidden, c.expert_mlp),
-    ), "mixture")  # fmt: skip
+        kind="mixture",
+    )
 
 
 def beam(c: Sizes) -> tuple[Node, ...]:
@@ -72,11 +74,13 @@ def laguna(c: Sizes) -> tuple[Node, ...]:
 def mixed(c: Sizes) -> Part:
     """Describe experts, a router whose correction is a parameter, and an MLP that every token passes."""
     frozen = Tensor("e_score_correction_bias", (c.experts,), "bias", frozen=True)
-    return Part("mlp", (
+    return part(
+        "mlp",
         fused_experts(c.experts, c.active, c.hidden, c.expert_mlp),
-        Part("gate", (Tensor("weight", (c.experts, c.hidden)), frozen), "linear"),
+        part("gate", Tensor("weight", (c.experts, c.hidden)), frozen, kind="linear"),
         gated_mlp("shared_experts", c.hidden, c.shared_mlp),
-    ), "mixture")  # fmt: skip
+        kind="mixture",
+    )
 
 
 def _heads(c: Sizes) -> list[int | None]:
@@ -102,16 +106,41 @@ def _limited(c: Sizes) -> int:
 
 
 AFMOE = steps(
-    (Field("period", "global_attn_every_n_layers", 4, "choice"), *MIXTRAL), first_dense(1, "num_dense_layers"),
-    vocab=200192, hidden=2048, mlp=6144, heads=16, head_dim=128, qk_norm="head", experts=only(64), active=6, expert_mlp=inner(1408),
-    shared_experts=SHARED._replace(key="num_shared_experts", default=2), window=window(default=1024), windowed=windowed(_limited),
+    (Field("period", "global_attn_every_n_layers", 4, "choice"), *MIXTRAL),
+    first_dense(1, "num_dense_layers"),
+    vocab=200192,
+    hidden=2048,
+    mlp=6144,
+    heads=16,
+    head_dim=128,
+    qk_norm="head",
+    experts=only(64),
+    active=6,
+    expert_mlp=inner(1408),
+    shared_experts=replace(SHARED, key="num_shared_experts", default=2),
+    window=window(default=1024),
+    windowed=windowed(_limited),
     mlp_bias=UNBIASED["mlp_bias"],
-)  # fmt: skip
+)
 BEAM = steps(
-    MIXTRAL, told(_first_dense(3)), vocab=151936, hidden=5120, mlp=20480, layers=52, heads=48, kv_heads=8, head_dim=128, qk_norm="head",
-    experts=only(256), active=8, expert_mlp=inner(2560), block="experts corrected_gate", window=window(default=512),
-    windowed=windowed(_beam_windows), mlp_bias=UNBIASED["mlp_bias"],
-)  # fmt: skip
+    MIXTRAL,
+    told(_first_dense(3)),
+    vocab=151936,
+    hidden=5120,
+    mlp=20480,
+    layers=52,
+    heads=48,
+    kv_heads=8,
+    head_dim=128,
+    qk_norm="head",
+    experts=only(256),
+    active=8,
+    expert_mlp=inner(2560),
+    block="experts corrected_gate",
+    window=window(default=512),
+    windowed=windowed(_beam_windows),
+    mlp_bias=UNBIASED["mlp_bias"],
+)
 LAGUNA = steps(
     MIXTRAL,
     (
@@ -120,10 +149,22 @@ LAGUNA = steps(
         fact("heads_by_layer", _heads),
         *told(_first_dense(1)),
     ),
-    vocab=100352, hidden=2048, mlp=8192, layers=40, heads=48, kv_heads=8, head_dim=128, qk_norm="head", experts=only(256), active=8,
-    expert_mlp=inner(512), window=window(default=512), windowed=windowed(lambda c: 0), mlp_bias=UNBIASED["mlp_bias"],
+    vocab=100352,
+    hidden=2048,
+    mlp=8192,
+    layers=40,
+    heads=48,
+    kv_heads=8,
+    head_dim=128,
+    qk_norm="head",
+    experts=only(256),
+    active=8,
+    expert_mlp=inner(512),
+    window=window(default=512),
+    windowed=windowed(lambda c: 0),
+    mlp_bias=UNBIASED["mlp_bias"],
     shared_mlp=size("shared_mlp", "shared_expert_intermediate_size", 512, "S", "intermediate size of the shared expert"),
-)  # fmt: skip
+)
 
 SKIPPED = frozenset(
     "mup_enabled route_scale moe_routed_scaling_factor moe_apply_router_weight_on_input moe_router_logit_softcapping".split()
@@ -133,4 +174,4 @@ MADE = (
     | families({"beam": ("Beam", "lm", BEAM)}, beam)
     | families({"laguna": ("Laguna", "lm", LAGUNA)}, laguna)
 )
-FAMILIES = {name: family._replace(neutral=family.neutral | SKIPPED) for name, family in MADE.items()}
+FAMILIES = {name: replace(family, neutral=family.neutral | SKIPPED) for name, family in MADE.items()}

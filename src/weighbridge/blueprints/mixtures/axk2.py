@@ -12,7 +12,7 @@ from weighbridge.blueprints.modules.layer_types import old_steps
 from weighbridge.blueprints.modules.mixture_of_experts import EXPERT_MLP, EXPERTS, mlp
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, size, variant
-from weighbridge.core.parts import attend, embedding, linear, plain_mlp, rms_norm, stack
+from weighbridge.core.parts import attend, embedding, linear, part, plain_mlp, replace, rms_norm, stack
 from weighbridge.core.tree import Node, Part
 
 
@@ -29,13 +29,14 @@ def axk2(c: Sizes) -> tuple[Node, ...]:
 
 def gated_norm(c: Sizes, name: str) -> Part:
     """Describe a norm whose result weighs itself, through a small rank."""
-    return Part(name, (rms_norm("norm", c.hidden), plain_mlp("mlp", c.hidden, c.norm_rank, ("fc1", "fc2"))), "norm")
+    return part(name, rms_norm("norm", c.hidden), plain_mlp("mlp", c.hidden, c.norm_rank, ("fc1", "fc2")), kind="norm")
 
 
 def attention(c: Sizes) -> Part:
     """Describe latent attention with one matrix for queries and gate, and an indexer."""
     H, A, width = c.hidden, c.heads, c.plain_dim + c.rope_dim
-    return Part("self_attn", (
+    return part(
+        "self_attn",
         linear("q_a_proj", H, c.q_lora, bias=c.qkv_bias),
         rms_norm("q_a_layernorm", c.q_lora),
         linear("q_gate_proj", 2 * c.q_lora, A * (width + c.value_dim), bias=False),
@@ -45,7 +46,8 @@ def attention(c: Sizes) -> Part:
         linear("o_proj", A * c.value_dim, H, bias=c.out_bias),
         indexer(c),
         attend(heads=A, head_dim=width, value_dim=c.value_dim, cache=c.kv_lora + c.rope_dim + c.index_dim),
-    ), "latent_attention")  # fmt: skip
+        kind="latent_attention",
+    )
 
 
 AXK2 = variant(
@@ -54,10 +56,15 @@ AXK2 = variant(
     size("index_dim", "index_head_dim", 128, "Y", "width of a head of the indexer"),
     size("norm_rank", "gated_norm_rank", 16, "G", "rank of a norm's gate"),
     *old_steps(1),
-    vocab=163840, hidden=2048, mlp=5120, layers=48, q_lora=size("q_lora", "q_lora_rank", 384, "Q", "rank of the queries"),
-    experts=EXPERTS._replace(default=128), active=8,
-    **SPARSE | NO_MLP_BIAS | {"expert_mlp": EXPERT_MLP._replace(default=512), "block": V3_BLOCK},
-)  # fmt: skip
+    vocab=163840,
+    hidden=2048,
+    mlp=5120,
+    layers=48,
+    q_lora=size("q_lora", "q_lora_rank", 384, "Q", "rank of the queries"),
+    experts=replace(EXPERTS, default=128),
+    active=8,
+    **SPARSE | NO_MLP_BIAS | {"expert_mlp": replace(EXPERT_MLP, default=512), "block": V3_BLOCK},
+)
 
 CLASSES = heads("AXK2", axk2, "lm sequence token")
 FAMILIES = {"axk2": Family("axk2", AXK2, CLASSES, "AXK2Model", SKIPPED | {"index_topk"})}

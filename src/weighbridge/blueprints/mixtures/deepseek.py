@@ -11,7 +11,7 @@ from weighbridge.blueprints.modules.causal_lm import FIELDS, NEUTRAL, UNBIASED, 
 from weighbridge.blueprints.modules.mixture_of_experts import EXPERT_MLP, EXPERTS, MIXTURE, SHARED, first_dense, mlp, old_steps, told
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes, fact, optional, size, switch, variant
-from weighbridge.core.parts import attend, embedding, linear, rms_norm, stack
+from weighbridge.core.parts import attend, embedding, linear, part, replace, rms_norm, stack
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part
 
@@ -42,7 +42,8 @@ def latent_attention(c: Sizes, *after: Part, cached: Size = 0) -> Part:
             rms_norm("q_a_layernorm", c.q_lora),
             linear("q_b_proj", c.q_lora, A * width, bias=False),
         )
-    return Part("self_attn", (
+    return part(
+        "self_attn",
         *queries,
         linear("kv_a_proj_with_mqa", H, c.kv_lora + c.rope_dim, bias=c.qkv_bias),
         rms_norm("kv_a_layernorm", c.kv_lora),
@@ -50,7 +51,8 @@ def latent_attention(c: Sizes, *after: Part, cached: Size = 0) -> Part:
         linear("o_proj", A * c.value_dim, H, bias=c.out_bias),
         *after,
         attend(heads=A, head_dim=width, value_dim=c.value_dim, cache=c.kv_lora + c.rope_dim + cached),
-    ), "latent_attention")  # fmt: skip
+        kind="latent_attention",
+    )
 
 
 def latent(*aliases: str, q: int, kv: int, plain: int, rope: int, value: object) -> tuple[Field, ...]:
@@ -71,34 +73,117 @@ V3_BLOCK = "experts corrected_gate shared_experts"
 NO_MLP_BIAS = {"mlp_bias": UNBIASED["mlp_bias"]}
 
 TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
-    "deepseek_v2": ("DeepseekV2", "lm sequence", variant(
-        LATENT, *latent(q=1536, kv=512, plain=128, rope=64, value=128), *first_dense(0), vocab=102400,
-        experts=EXPERTS._replace(aliases=("num_experts",)), active=None,
-        **SPARSE | {"expert_mlp": EXPERT_MLP._replace(default=1407), "shared_experts": SHARED._replace(default=2)})),
-    "deepseek_v3": ("DeepseekV3", "lm sequence token", variant(
-        LATENT, *latent(q=1536, kv=512, plain=128, rope=64, value=128), *first_dense(3), vocab=129280, hidden=7168, mlp=18432,
-        layers=61, heads=128, experts=EXPERTS._replace(default=256, aliases=("num_local_experts",)), active=8,
-        **SPARSE | NO_MLP_BIAS | {"expert_mlp": EXPERT_MLP._replace(default=2048), "block": V3_BLOCK})),
-    "mistral4": ("Mistral4", "lm sequence token", variant(
-        LATENT, *latent(q=1024, kv=256, plain=64, rope=64, value=128), *first_dense(0), vocab=131072, mlp=12288, layers=36,
-        experts=EXPERTS._replace(default=128, aliases=("num_local_experts",)), active=4,
-        **SPARSE | NO_MLP_BIAS | {"expert_mlp": EXPERT_MLP._replace(default=2048)})),
-    "axk1": ("AXK1", "lm sequence token", variant(
-        LATENT, *latent(q=1536, kv=512, plain=128, rope=64, value=128), *old_steps(1), vocab=163840, hidden=7168, mlp=18432,
-        layers=61, heads=64, experts=EXPERTS._replace(default=192, aliases=("num_local_experts",)), active=8,
-        **SPARSE | NO_MLP_BIAS | {"expert_mlp": EXPERT_MLP._replace(default=2048), "block": V3_BLOCK + " post_norm"})),
-    "glm4_moe_lite": ("Glm4MoeLite", "lm", variant(
-        LATENT, *latent("head_dim", q=768, kv=512, plain=192, rope=64, value=256),
-        *told(lambda c: ["sparse" if index else "dense" for index in range(c.layers)]), vocab=154880, hidden=2048, mlp=10240,
-        layers=47, heads=20, experts=EXPERTS._replace(aliases=("num_local_experts",)), active=4,
-        **SPARSE | NO_MLP_BIAS | {"expert_mlp": EXPERT_MLP._replace(default=1536), "block": V3_BLOCK})),
-    "minicpm3": ("MiniCPM3", "lm sequence", variant(
-        LATENT, *latent(q=768, kv=256, plain=64, rope=32, value=lambda c: c.hidden // c.heads), DENSE, vocab=73448, hidden=2560,
-        mlp=6400, layers=62, heads=40, tied=True, mlp_bias=switch("mlp_bias", "mlp_bias", False))),
-    "youtu": ("Youtu", "lm", variant(
-        LATENT, *latent(q=1536, kv=512, plain=128, rope=64, value=128), DENSE, vocab=128256, hidden=2048, mlp=6144, heads=16,
-        tied=True, **NO_MLP_BIAS)),
-}  # fmt: skip
+    "deepseek_v2": (
+        "DeepseekV2",
+        "lm sequence",
+        variant(
+            LATENT,
+            *latent(q=1536, kv=512, plain=128, rope=64, value=128),
+            *first_dense(0),
+            vocab=102400,
+            experts=replace(EXPERTS, aliases=("num_experts",)),
+            active=None,
+            **SPARSE | {"expert_mlp": replace(EXPERT_MLP, default=1407), "shared_experts": replace(SHARED, default=2)},
+        ),
+    ),
+    "deepseek_v3": (
+        "DeepseekV3",
+        "lm sequence token",
+        variant(
+            LATENT,
+            *latent(q=1536, kv=512, plain=128, rope=64, value=128),
+            *first_dense(3),
+            vocab=129280,
+            hidden=7168,
+            mlp=18432,
+            layers=61,
+            heads=128,
+            experts=replace(EXPERTS, default=256, aliases=("num_local_experts",)),
+            active=8,
+            **SPARSE | NO_MLP_BIAS | {"expert_mlp": replace(EXPERT_MLP, default=2048), "block": V3_BLOCK},
+        ),
+    ),
+    "mistral4": (
+        "Mistral4",
+        "lm sequence token",
+        variant(
+            LATENT,
+            *latent(q=1024, kv=256, plain=64, rope=64, value=128),
+            *first_dense(0),
+            vocab=131072,
+            mlp=12288,
+            layers=36,
+            experts=replace(EXPERTS, default=128, aliases=("num_local_experts",)),
+            active=4,
+            **SPARSE | NO_MLP_BIAS | {"expert_mlp": replace(EXPERT_MLP, default=2048)},
+        ),
+    ),
+    "axk1": (
+        "AXK1",
+        "lm sequence token",
+        variant(
+            LATENT,
+            *latent(q=1536, kv=512, plain=128, rope=64, value=128),
+            *old_steps(1),
+            vocab=163840,
+            hidden=7168,
+            mlp=18432,
+            layers=61,
+            heads=64,
+            experts=replace(EXPERTS, default=192, aliases=("num_local_experts",)),
+            active=8,
+            **SPARSE | NO_MLP_BIAS | {"expert_mlp": replace(EXPERT_MLP, default=2048), "block": V3_BLOCK + " post_norm"},
+        ),
+    ),
+    "glm4_moe_lite": (
+        "Glm4MoeLite",
+        "lm",
+        variant(
+            LATENT,
+            *latent("head_dim", q=768, kv=512, plain=192, rope=64, value=256),
+            *told(lambda c: ["sparse" if index else "dense" for index in range(c.layers)]),
+            vocab=154880,
+            hidden=2048,
+            mlp=10240,
+            layers=47,
+            heads=20,
+            experts=replace(EXPERTS, aliases=("num_local_experts",)),
+            active=4,
+            **SPARSE | NO_MLP_BIAS | {"expert_mlp": replace(EXPERT_MLP, default=1536), "block": V3_BLOCK},
+        ),
+    ),
+    "minicpm3": (
+        "MiniCPM3",
+        "lm sequence",
+        variant(
+            LATENT,
+            *latent(q=768, kv=256, plain=64, rope=32, value=lambda c: c.hidden // c.heads),
+            DENSE,
+            vocab=73448,
+            hidden=2560,
+            mlp=6400,
+            layers=62,
+            heads=40,
+            tied=True,
+            mlp_bias=switch("mlp_bias", "mlp_bias", False),
+        ),
+    ),
+    "youtu": (
+        "Youtu",
+        "lm",
+        variant(
+            LATENT,
+            *latent(q=1536, kv=512, plain=128, rope=64, value=128),
+            DENSE,
+            vocab=128256,
+            hidden=2048,
+            mlp=6144,
+            heads=16,
+            tied=True,
+            **NO_MLP_BIAS,
+        ),
+    ),
+}
 
 SKIPPED = NEUTRAL | frozenset(
     """aux_loss_alpha dim_model_base ep_size head_dim moe_layer_freq n_group num_key_value_heads num_mtp_layers

@@ -14,7 +14,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes, fact, size, variant
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import embedding, layer_norm, linear, matmul, rms_norm, stack
+from weighbridge.core.parts import embedding, layer_norm, linear, matmul, part, replace, rms_norm, stack
 from weighbridge.core.tree import Node, Part
 
 if TYPE_CHECKING:
@@ -36,13 +36,15 @@ def indexed(c: Sizes) -> tuple[Node, ...]:
 def indexer(c: Sizes) -> Part:
     """Describe the scores that pick the keys: a few narrow heads over one shared key, weighed by the token itself."""
     heads, D = c.index_heads, c.index_dim
-    return Part("indexer", (
+    return part(
+        "indexer",
         linear("wq_b", c.q_lora, heads * D, bias=False),
         linear("wk", c.hidden, D, bias=False),
         layer_norm("k_norm", D),
         linear("weights_proj", c.hidden, heads, bias=False),
         matmul("scores", ("seq", heads, "seq", D), ("seq", heads, "seq")),
-    ), "indexer")  # fmt: skip
+        kind="indexer",
+    )
 
 
 def _first(c: Sizes) -> list[str]:
@@ -67,25 +69,50 @@ def fields(*more: Field, q: int, plain: int, value: int, index_heads: int, **cha
     """Return the fields of one of the two."""
     rank = size("q_lora", "q_lora_rank", q, "Q", "rank of the queries")
     made = variant(
-        LATENT, *latent(q=q, kv=512, plain=plain, rope=64, value=value),
-        Field("dense", "first_k_dense_replace", 3, "choice"), *told(_first),
+        LATENT,
+        *latent(q=q, kv=512, plain=plain, rope=64, value=value),
+        Field("dense", "first_k_dense_replace", 3, "choice"),
+        *told(_first),
         size("index_heads", "index_n_heads", index_heads, "J", "heads of the indexer"),
         size("index_dim", "index_head_dim", 128, "Y", "width of a head of the indexer"),
-        *more, active=8, experts=EXPERTS._replace(default=256), expert_mlp=EXPERT_MLP._replace(default=2048),
-        **{key: change for key, change in (SPARSE | NO_MLP_BIAS | {"block": V3_BLOCK}).items() if key != "expert_mlp"}, **changes,
-    )  # fmt: skip
+        *more,
+        active=8,
+        experts=replace(EXPERTS, default=256),
+        expert_mlp=replace(EXPERT_MLP, default=2048),
+        **{key: change for key, change in (SPARSE | NO_MLP_BIAS | {"block": V3_BLOCK}).items() if key != "expert_mlp"},
+        **changes,
+    )
     return variant(made, q_lora=rank)
 
 
 V32 = fields(
-    fact("indexers", lambda c: ["full"] * c.layers), q=1536, plain=128, value=128, index_heads=64,
-    vocab=129280, hidden=7168, mlp=18432, layers=61, heads=128,
-)  # fmt: skip
+    fact("indexers", lambda c: ["full"] * c.layers),
+    q=1536,
+    plain=128,
+    value=128,
+    index_heads=64,
+    vocab=129280,
+    hidden=7168,
+    mlp=18432,
+    layers=61,
+    heads=128,
+)
 DSA = fields(
-    Field("pattern", "index_topk_pattern", None, "choice", silent=True), Field("period", "index_topk_freq", 1, "choice", silent=True),
-    Field("offset", "index_skip_topk_offset", 2, "choice", silent=True), Field("indexers_told", "indexer_types", _indexers, "choice"),
-    fact("indexers", _told), q=2048, plain=192, value=256, index_heads=32, vocab=154880, hidden=6144, mlp=12288, layers=78, heads=64,
-)  # fmt: skip
+    Field("pattern", "index_topk_pattern", None, "choice", silent=True),
+    Field("period", "index_topk_freq", 1, "choice", silent=True),
+    Field("offset", "index_skip_topk_offset", 2, "choice", silent=True),
+    Field("indexers_told", "indexer_types", _indexers, "choice"),
+    fact("indexers", _told),
+    q=2048,
+    plain=192,
+    value=256,
+    index_heads=32,
+    vocab=154880,
+    hidden=6144,
+    mlp=12288,
+    layers=78,
+    heads=64,
+)
 
 NEUTRAL = SKIPPED | {"index_topk", "mlp_bias"}
 FAMILIES = {

@@ -10,7 +10,7 @@ from weighbridge.blueprints.modules.causal_lm import FIELDS, NEUTRAL, UNBIASED, 
 from weighbridge.blueprints.modules.sliding_window import all_but_every, window, windowed
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Sizes, size, variant
-from weighbridge.core.parts import embedding, linear, rms_norm
+from weighbridge.core.parts import embedding, linear, part, replace, rms_norm
 from weighbridge.core.tree import Node, Part, Tensor
 
 
@@ -18,39 +18,63 @@ def gpt_oss(c: Sizes) -> tuple[Node, ...]:
     """Describe Llama with attention sinks, and experts that have biases."""
     H = c.hidden
     sinks = Tensor("sinks", (c.heads,), "bias")
-    layer = Part("layers", (
+    layer = part(
+        "layers",
         attention(c, before=(sinks,)),
-        Part("mlp", (linear("router", H, c.experts), experts(c)), "mixture"),
+        part("mlp", linear("router", H, c.experts), experts(c), kind="mixture"),
         rms_norm("input_layernorm", H),
         rms_norm("post_attention_layernorm", H),
-    ), "layer", repeat=c.layers)  # fmt: skip
+        kind="layer",
+        repeat=c.layers,
+    )
     return (embedding("embed_tokens", c.vocab, H), layer, rms_norm("norm", H))
 
 
 def experts(c: Sizes) -> Part:
     """Describe the experts in four tensors, matrices as ``[inputs, outputs]``."""
     E, H, I = c.experts, c.hidden, c.mlp
-    return Part("experts", (
+    return part(
+        "experts",
         Tensor("gate_up_proj", (E, H, 2 * I)),
         Tensor("gate_up_proj_bias", (E, 2 * I), "bias"),
         Tensor("down_proj", (E, I, H)),
         Tensor("down_proj_bias", (E, H), "bias"),
-    ), "experts", experts=E, active=c.active)  # fmt: skip
+        kind="experts",
+        experts=E,
+        active=c.active,
+    )
 
 
 FIELDS_OF_OSS = variant(
     FIELDS,
     size("experts", "num_local_experts", 128, "E", "experts", "num_experts"),
     size("active", "num_experts_per_tok", 4, "k", "experts per token"),
-    vocab=201088, hidden=2880, mlp=2880, layers=36, heads=64, kv_heads=8, head_dim=64, qkv_bias=True, out_bias=True,
-    mlp_bias=UNBIASED["mlp_bias"], window=window(default=128), windowed=all_but_every(2),
-)  # fmt: skip
+    vocab=201088,
+    hidden=2880,
+    mlp=2880,
+    layers=36,
+    heads=64,
+    kv_heads=8,
+    head_dim=64,
+    qkv_bias=True,
+    out_bias=True,
+    mlp_bias=UNBIASED["mlp_bias"],
+    window=window(default=128),
+    windowed=all_but_every(2),
+)
 
 SKIPPED = NEUTRAL | {"experts_per_token", "initial_context_length", "swiglu_alpha", "swiglu_limit"}
 FILTER = variant(
-    FIELDS_OF_OSS, vocab=200064, hidden=640, mlp=640, layers=8, heads=14, kv_heads=2, labels=LABELS._replace(default=33),
+    FIELDS_OF_OSS,
+    vocab=200064,
+    hidden=640,
+    mlp=640,
+    layers=8,
+    heads=14,
+    kv_heads=2,
+    labels=replace(LABELS, default=33),
     windowed=windowed(lambda c: int(c.layers)),
-)  # fmt: skip
+)
 FILTERS = heads("OpenAIPrivacyFilter", gpt_oss, "token")
 FAMILIES = {
     "openai_privacy_filter": Family("openai_privacy_filter", FILTER, FILTERS, "OpenAIPrivacyFilterModel", SKIPPED),

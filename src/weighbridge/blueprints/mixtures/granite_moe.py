@@ -13,20 +13,23 @@ from weighbridge.blueprints.modules.sliding_window import window, windowed
 from weighbridge.blueprints.state_space.mamba2 import BAMBA, mixer
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes, fact, size, variant
-from weighbridge.core.parts import embedding, fused_experts, linear, rms_norm, stack
+from weighbridge.core.parts import embedding, fused_experts, linear, part, rms_norm, stack
 from weighbridge.core.tree import Node, Part
 
 
 def granite_moe(c: Sizes) -> tuple[Node, ...]:
     """Describe Llama whose MLP is a mixture of experts, under the name ``block_sparse_moe``."""
     H = c.hidden
-    layer = Part("layers", (
+    layer = part(
+        "layers",
         attention(c, before=sinks(c)),
         rms_norm("input_layernorm", H),
         rms_norm("post_attention_layernorm", H),
         mixture(c),
         *(shared_mlp(c) if c.shared else ()),
-    ), "layer", repeat=c.layers)  # fmt: skip
+        kind="layer",
+        repeat=c.layers,
+    )
     return (embedding("embed_tokens", c.vocab, H), layer, rms_norm("norm", H))
 
 
@@ -45,7 +48,7 @@ def granite_hybrid(c: Sizes) -> tuple[Node, ...]:
 def mixture(c: Sizes) -> Part:
     """Describe router and experts."""
     router = linear("router", c.hidden, c.experts, bias=False)
-    return Part("block_sparse_moe", (router, fused_experts(c.experts, c.active, c.hidden, c.mlp)), "mixture")
+    return part("block_sparse_moe", router, fused_experts(c.experts, c.active, c.hidden, c.mlp), kind="mixture")
 
 
 def shared_mlp(c: Sizes) -> tuple[Part, ...]:
@@ -54,7 +57,7 @@ def shared_mlp(c: Sizes) -> tuple[Part, ...]:
         linear("input_linear", c.hidden, 2 * c.shared_inner, bias=False),
         linear("output_linear", c.shared_inner, c.hidden, bias=False),
     )
-    return (Part("shared_mlp", inner, "feed_forward"),)
+    return (part("shared_mlp", *inner, kind="feed_forward"),)
 
 
 GRANITE = variant(
@@ -70,25 +73,28 @@ PLAIN = tuple(fact("shared_inner", 0) if field.word == "shared_inner" else field
 SWA = variant(GRANITE, sinks=True, window=window(default=128), windowed=windowed(lambda c: int(c.layers) * 3 // 4))
 MAMBA = tuple(field for field in BAMBA if field.word in "state_heads groups state kernel expand chunk conv_bias bias".split())
 HYBRID = variant(
-    GRANITE, *MAMBA, fact("sparse", lambda c: c.experts > 0),
+    GRANITE,
+    *MAMBA,
+    fact("sparse", lambda c: c.experts > 0),
     Field("told", "layer_types", lambda c: ["linear_attention"] * c.layers, "choice", aliases=("layers_block_type",)),
     fact("kinds", lambda c: chosen(c, c.told, "layer_types", ("linear_attention", "full_attention"))),
     experts=size("experts", "num_local_experts", 8, "E", "experts", minimum=0),
     active=size("active", "num_experts_per_tok", 2, "k", "experts per token", minimum=0),
     shared_inner=size("shared_inner", "shared_intermediate_size", 1024, "S", "intermediate size of the shared MLP", minimum=0),
-)  # fmt: skip
+)
 
 
 FAMILIES = {
     "granitemoe": Family("granitemoe", PLAIN, heads("GraniteMoe", granite_moe, "lm"), "GraniteMoeModel", NEUTRAL),
-    "granitemoeshared": Family(
-        "granitemoeshared", GRANITE, heads("GraniteMoeShared", granite_moe, "lm"), "GraniteMoeSharedModel", NEUTRAL
-    ),
+    "granitemoeshared": Family("granitemoeshared", GRANITE, heads("GraniteMoeShared", granite_moe, "lm"), "GraniteMoeSharedModel", NEUTRAL),
     "granitemoe_swa": Family(
         "granitemoe_swa", SWA, heads("GraniteMoeSWA", granite_moe, "lm"), "GraniteMoeSWAModel", NEUTRAL | {"layer_rope_theta"}
     ),
     "granitemoehybrid": Family(
-        "granitemoehybrid", HYBRID, heads("GraniteMoeHybrid", granite_hybrid, "lm"), "GraniteMoeHybridModel",
+        "granitemoehybrid",
+        HYBRID,
+        heads("GraniteMoeHybrid", granite_hybrid, "lm"),
+        "GraniteMoeHybridModel",
         NEUTRAL | {"mamba_d_head", "time_step_limit", "time_step_min", "time_step_max"},
     ),
-}  # fmt: skip
+}

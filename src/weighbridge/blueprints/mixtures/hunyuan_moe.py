@@ -10,29 +10,34 @@ from weighbridge.blueprints.modules.causal_lm import UNBIASED, attention
 from weighbridge.blueprints.modules.mixture_of_experts import every_step, mlp, sparse_mlp
 from weighbridge.blueprints.modules.sliding_window import all_but_every, window, windowed
 from weighbridge.config.fields import Field, Sizes, size, variant
-from weighbridge.core.parts import embedding, fused_experts, gated_mlp, linear, rms_norm, stack
-from weighbridge.core.tree import Node, Part, Tensor
+from weighbridge.core.parts import embedding, fused_experts, gated_mlp, linear, part, replace, rms_norm, stack
+from weighbridge.core.tree import Node, Tensor
 
 
 def hunyuan(c: Sizes) -> tuple[Node, ...]:
     """Describe Hunyuan-A13B: a router called ``gate.wg``, experts, and an MLP of the same width that every token passes."""
     H = c.hidden
-    layer = Part("layers", (
+    layer = part(
+        "layers",
         attention(c),
-        Part("mlp", (
-            Part("gate", (linear("wg", H, c.experts, bias=False),), "router"),
+        part(
+            "mlp",
+            part("gate", linear("wg", H, c.experts, bias=False), kind="router"),
             fused_experts(c.experts, c.active, H, c.mlp),
             gated_mlp("shared_mlp", H, c.mlp),
-        ), "mixture"),
+            kind="mixture",
+        ),
         rms_norm("input_layernorm", H),
         rms_norm("post_attention_layernorm", H),
-    ), "layer", repeat=c.layers)  # fmt: skip
+        kind="layer",
+        repeat=c.layers,
+    )
     return (embedding("embed_tokens", c.vocab, H), layer, rms_norm("norm", H))
 
 
 def kolibri(c: Sizes) -> tuple[Node, ...]:
     """Describe Kolibri: experts in every layer, norms before and after each half."""
-    layer = Part("layers", (attention(c), sparse_mlp(c), *(rms_norm(name, c.hidden) for name in c.norms)), "layer", repeat=c.layers)
+    layer = part("layers", attention(c), sparse_mlp(c), *(rms_norm(name, c.hidden) for name in c.norms), kind="layer", repeat=c.layers)
     return (embedding("embed_tokens", c.vocab, c.hidden), layer, rms_norm("norm", c.hidden))
 
 
@@ -58,21 +63,53 @@ def shared(default: int) -> Field:
 
 
 HUNYUAN = variant(
-    MIXTRAL, vocab=290943, qk_norm="head", qk_names=("query_layernorm", "key_layernorm"), experts=only(1)._replace(aliases=("num_local_experts",)),
-    active=size("active", "moe_topk", 1, "k", "experts per token", "num_experts_per_tok"), mlp_bias=UNBIASED["mlp_bias"],
-)  # fmt: skip
+    MIXTRAL,
+    vocab=290943,
+    qk_norm="head",
+    qk_names=("query_layernorm", "key_layernorm"),
+    experts=replace(only(1), aliases=("num_local_experts",)),
+    active=size("active", "moe_topk", 1, "k", "experts per token", "num_experts_per_tok"),
+    mlp_bias=UNBIASED["mlp_bias"],
+)
 KOLIBRI = variant(
-    tuple(field for field in MIXTRAL if field.word != "mlp"), vocab=128000, hidden=2560, layers=50, heads=48, kv_heads=4, head_dim=128,
-    qk_norm="head", norms=("input_layernorm", "post_attention_layernorm", "post_self_attn_layernorm", "post_mlp_layernorm"), experts=384,
-    active=6, expert_mlp=inner(512), shared_mlp=shared(512), block="experts corrected_gate shared_experts", window=window(default=513),
-    windowed=all_but_every(5), **UNBIASED,
-)  # fmt: skip
+    tuple(field for field in MIXTRAL if field.word != "mlp"),
+    vocab=128000,
+    hidden=2560,
+    layers=50,
+    heads=48,
+    kv_heads=4,
+    head_dim=128,
+    qk_norm="head",
+    norms=("input_layernorm", "post_attention_layernorm", "post_self_attn_layernorm", "post_mlp_layernorm"),
+    experts=384,
+    active=6,
+    expert_mlp=inner(512),
+    shared_mlp=shared(512),
+    block="experts corrected_gate shared_experts",
+    window=window(default=513),
+    windowed=all_but_every(5),
+    **UNBIASED,
+)
 STEP, ONLY_DENSE, KINDS = every_step()
 FLINT = steps(
-    MIXTRAL, (STEP, ONLY_DENSE._replace(default=[0, 1]), KINDS), vocab=150144, hidden=2048, mlp=6144, layers=49, kv_heads=4, head_dim=128,
-    qk_norm="head", experts=only(256), active=6, expert_mlp=inner(512), shared_mlp=shared(1024), block="experts gate shared_expert",
-    window=window(default=513), windowed=windowed(_flint_windows), mlp_bias=UNBIASED["mlp_bias"],
-)  # fmt: skip
+    MIXTRAL,
+    (STEP, replace(ONLY_DENSE, default=[0, 1]), KINDS),
+    vocab=150144,
+    hidden=2048,
+    mlp=6144,
+    layers=49,
+    kv_heads=4,
+    head_dim=128,
+    qk_norm="head",
+    experts=only(256),
+    active=6,
+    expert_mlp=inner(512),
+    shared_mlp=shared(1024),
+    block="experts gate shared_expert",
+    window=window(default=513),
+    windowed=windowed(_flint_windows),
+    mlp_bias=UNBIASED["mlp_bias"],
+)
 
 FAMILIES = (
     families({"hunyuan_v1_moe": ("HunYuanMoEV1", "lm sequence", HUNYUAN)}, hunyuan)

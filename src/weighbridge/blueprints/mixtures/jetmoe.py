@@ -8,7 +8,7 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.causal_lm import NEUTRAL, heads
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, TIED, Sizes, fact, size
-from weighbridge.core.parts import attend, embedding, linear, rms_norm
+from weighbridge.core.parts import attend, embedding, linear, part, rms_norm
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Tensor
 
@@ -17,24 +17,31 @@ def jetmoe(c: Sizes) -> tuple[Node, ...]:
     """Describe embeddings, layers of two mixtures, and a last norm."""
     H, wide = c.hidden, c.kv_heads * c.head_dim
     attended = attend(heads=c.active * c.kv_heads, kv_heads=c.kv_heads, head_dim=c.head_dim)
-    layer = Part("layers", (
+    layer = part(
+        "layers",
         mixture(c, "mlp", c.mlp, gated=True),
         rms_norm("input_layernorm", H),
         rms_norm("post_attention_layernorm", H),
-        Part("self_attention", (
-            mixture(c, "experts", wide, gated=False), linear("kv_proj", H, 2 * wide, bias=False), attended,
-        ), "self_attention"),
-    ), "layer", repeat=c.layers)  # fmt: skip
+        part(
+            "self_attention",
+            mixture(c, "experts", wide, gated=False),
+            linear("kv_proj", H, 2 * wide, bias=False),
+            attended,
+            kind="self_attention",
+        ),
+        kind="layer",
+        repeat=c.layers,
+    )
     return (embedding("embed_tokens", c.vocab, H), layer, rms_norm("norm", H))
 
 
 def mixture(c: Sizes, name: str, inner: Size, *, gated: bool) -> Part:
     """Describe a router, and for each expert a way in and a way out; the bias is added once for all."""
     H, E = c.hidden, c.experts
-    into = Part("input_linear", (Tensor("weight", (E, 2 * inner if gated else inner, H)),), "experts", experts=E, active=c.active)
-    out = Part("output_linear", (Tensor("weight", (E, H, inner)),), "experts", experts=E, active=c.active)
-    router = Part("router", (linear("layer", H, E, bias=False),), "router")
-    return Part(name, (Tensor("bias", (H,), "bias"), into, out, router), "mixture")
+    into = part("input_linear", Tensor("weight", (E, 2 * inner if gated else inner, H)), kind="experts", experts=E, active=c.active)
+    out = part("output_linear", Tensor("weight", (E, H, inner)), kind="experts", experts=E, active=c.active)
+    router = part("router", linear("layer", H, E, bias=False), kind="router")
+    return part(name, Tensor("bias", (H,), "bias"), into, out, router, kind="mixture")
 
 
 FIELDS = (

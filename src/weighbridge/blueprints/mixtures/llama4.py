@@ -9,7 +9,7 @@ from weighbridge.blueprints.modules.causal_lm import FIELDS, NEUTRAL, UNBIASED, 
 from weighbridge.blueprints.modules.sliding_window import window, windowed
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes, fact, size, variant
-from weighbridge.core.parts import embedding, fused_experts, gated_mlp, linear, matmul, rms_norm, stack
+from weighbridge.core.parts import embedding, fused_experts, gated_mlp, linear, matmul, part, rms_norm, stack
 from weighbridge.core.tree import Node, Part
 
 
@@ -27,12 +27,14 @@ def llama4(c: Sizes) -> tuple[Node, ...]:
 def mixture(c: Sizes) -> Part:
     """Describe experts, router and shared expert; the reference runs every expert on every token, and weighs most with zero."""
     E, H, I = c.experts, c.hidden, c.mlp
-    return Part("feed_forward", (
+    return part(
+        "feed_forward",
         fused_experts(E, c.active, H, I, inputs_first=True),
         linear("router", H, E, bias=False),
         gated_mlp("shared_expert", H, I),
         matmul("idle_experts", (3, E - c.active, "seq", H, I)),
-    ), "mixture")  # fmt: skip
+        kind="mixture",
+    )
 
 
 def _every(c: Sizes) -> list[int]:
@@ -44,16 +46,27 @@ def _chunked(c: Sizes) -> int:
 
 
 LLAMA4 = variant(
-    (*(field for field in FIELDS if field.word != "windowed"), Field("interval", "no_rope_layer_interval", 4, "choice"), windowed(_chunked)),
+    (
+        *(field for field in FIELDS if field.word != "windowed"),
+        Field("interval", "no_rope_layer_interval", 4, "choice"),
+        windowed(_chunked),
+    ),
     size("dense_mlp", "intermediate_size_mlp", 16384, "J", "intermediate size of a layer without experts"),
     size("experts", "num_local_experts", 16, "E", "experts"),
     size("active", "num_experts_per_tok", 1, "k", "experts per token"),
     Field("step", "interleave_moe_layer_step", 1, "choice"),
     Field("sparse", "moe_layers", _every, "choice"),
     fact("kinds", lambda c: ["sparse" if index in c.sparse else "dense" for index in range(c.layers)]),
-    vocab=202048, hidden=5120, mlp=8192, layers=48, heads=40, kv_heads=8, head_dim=128, mlp_bias=UNBIASED["mlp_bias"],
+    vocab=202048,
+    hidden=5120,
+    mlp=8192,
+    layers=48,
+    heads=40,
+    kv_heads=8,
+    head_dim=128,
+    mlp_bias=UNBIASED["mlp_bias"],
     window=window("attention_chunk_size", 8192),
-)  # fmt: skip
+)
 
 SKIPPED = NEUTRAL | {"attn_scale", "attn_temperature_tuning", "floor_scale", "no_rope_layers", "use_qk_norm", "for_llm_compressor"}
 FAMILIES = {"llama4_text": Family("llama4_text", LLAMA4, heads("Llama4", llama4, "lm", base="TextModel"), "Llama4TextModel", SKIPPED)}

@@ -12,21 +12,25 @@ from weighbridge.blueprints.modules.mixture_of_experts import EXPERTS
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, size, switch, told, variant
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import embedding, gated_mlp, linear, rms_norm
+from weighbridge.core.length import unknown
+from weighbridge.core.parts import embedding, gated_mlp, linear, part, replace, rms_norm
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Node, Part, Tensor, Untold
+from weighbridge.core.tree import Node, Part, Tensor
 
 
 def longcat(c: Sizes) -> tuple[Node, ...]:
     """Describe embeddings, layers of everything twice, and a last norm."""
     H = c.hidden
-    norms = (rms_norm("input_layernorm", H)._replace(repeat=2), rms_norm("post_attention_layernorm", H)._replace(repeat=2))
-    layer = Part("layers", (
+    norms = (rms_norm("input_layernorm", H, repeat=2), rms_norm("post_attention_layernorm", H, repeat=2))
+    layer = part(
+        "layers",
         mixture(c),
-        latent_attention(c)._replace(repeat=2),
-        gated_mlp("mlps", H, c.mlp)._replace(repeat=2),
+        replace(latent_attention(c), repeat=2),
+        gated_mlp("mlps", H, c.mlp, repeat=2),
         *norms,
-    ), "layer", repeat=c.layers)  # fmt: skip
+        kind="layer",
+        repeat=c.layers,
+    )
     return (embedding("embed_tokens", c.vocab, H), layer, rms_norm("norm", H))
 
 
@@ -38,15 +42,17 @@ def mixture(c: Sizes) -> Part:
         chosen(Tensor("gate_up_proj", (rows, 2 * I, H)), rows, c.active),
         chosen(Tensor("down_proj", (c.experts, H, I)), c.experts, c.active),
     )
-    return Part("mlp", (
-        Part("experts", experts, "experts", stream=Untold("LongCat sends tokens to experts that do nothing, more or fewer of them")),
-        Part("router", (correction, linear("classifier", H, rows, bias=c.router_bias)), "router"),
-    ), "mixture")  # fmt: skip
+    return part(
+        "mlp",
+        part("experts", *experts, kind="experts", stream=unknown("LongCat sends tokens to experts that do nothing, more or fewer of them")),
+        part("router", correction, linear("classifier", H, rows, bias=c.router_bias), kind="router"),
+        kind="mixture",
+    )
 
 
 def chosen(matrix: Tensor, experts: Size, active: Size) -> Part:
     """Describe one matrix of all experts, of which a token sees at most a few."""
-    return Part("", (matrix,), "experts", experts=experts, active=active)
+    return part("", matrix, kind="experts", experts=experts, active=active)
 
 
 def _joined(c: Sizes) -> bool:
@@ -63,12 +69,18 @@ LONGCAT = variant(
     size("qk_dim", "qk_head_dim", lambda c: c.plain_dim + c.rope_dim, "Y", "width of a head"),
     told("joined", _joined),
     size("idle", "zero_expert_num", 256, "Z", "experts that do nothing", minimum=0),
-    vocab=131072, hidden=6144, heads=64, layers=size("layers", "num_layers", 28, "L", "layers"),
+    vocab=131072,
+    hidden=6144,
+    heads=64,
+    layers=size("layers", "num_layers", 28, "L", "layers"),
     mlp=size("mlp", "ffn_hidden_size", 12288, "I", "intermediate size", "intermediate_size"),
-    experts=EXPERTS._replace(default=512), active=size("active", "moe_topk", 12, "k", "experts per token", "num_experts_per_tok"),
+    experts=replace(EXPERTS, default=512),
+    active=size("active", "moe_topk", 12, "k", "experts per token", "num_experts_per_tok"),
     expert_mlp=size("expert_mlp", "expert_ffn_hidden_size", 2048, "M", "intermediate size of an expert", "moe_intermediate_size"),
-    q_lora=size("q_lora", "q_lora_rank", 1536, "Q", "rank of the queries"), router_bias=switch("router_bias", "router_bias", False), **NO_MLP_BIAS,
-)  # fmt: skip
+    q_lora=size("q_lora", "q_lora_rank", 1536, "Q", "rank of the queries"),
+    router_bias=switch("router_bias", "router_bias", False),
+    **NO_MLP_BIAS,
+)
 
 SKIPPED = NEUTRAL | {"head_dim", "num_hidden_layers", "num_key_value_heads"}
 FAMILIES = {"longcat_flash": Family("longcat_flash", LONGCAT, heads("LongcatFlash", longcat, "lm"), "LongcatFlashModel", SKIPPED)}

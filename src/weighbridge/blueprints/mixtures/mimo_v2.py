@@ -11,7 +11,7 @@ from weighbridge.blueprints.modules.layer_types import chosen, told
 from weighbridge.blueprints.modules.mixture_of_experts import EXPERT_MLP, EXPERTS, MIXTURE, mlp
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes, fact, optional, size, variant
-from weighbridge.core.parts import attend, embedding, linear, rms_norm, stack
+from weighbridge.core.parts import attend, embedding, linear, part, replace, rms_norm, stack
 from weighbridge.core.tree import Node, Part, Tensor
 
 
@@ -31,14 +31,16 @@ def attention(c: Sizes, kind: str) -> Part:
     H, A, D = c.hidden, c.heads, c.head_dim
     limited = kind == "sliding_attention"
     K = 2 * c.kv_heads if limited else c.kv_heads
-    return Part("self_attn", (
+    return part(
+        "self_attn",
         *((Tensor("sinks", (A,), "bias"),) if limited else ()),
         linear("q_proj", H, A * D, bias=c.qkv_bias),
         linear("k_proj", H, K * D, bias=c.qkv_bias),
         linear("v_proj", H, K * c.value_dim, bias=c.qkv_bias),
         linear("o_proj", A * c.value_dim, H, bias=False),
         attend(heads=A, kv_heads=K, head_dim=D, value_dim=c.value_dim, window=c.window if limited else None),
-    ), "self_attention")  # fmt: skip
+        kind="self_attention",
+    )
 
 
 def _mixers(c: Sizes) -> list[str]:
@@ -51,10 +53,19 @@ MIMO = variant(
     Field("mixers_told", "layer_types", _mixers, "choice"),
     fact("mixers", lambda c: chosen(c, c.mixers_told, "layer_types", ("full_attention", "sliding_attention"))),
     *told(lambda c: ["sparse" if index else "dense" for index in range(c.layers)]),
-    vocab=152576, mlp=16384, layers=48, heads=64, kv_heads=4, head_dim=192, experts=EXPERTS._replace(default=256), active=8,
-    expert_mlp=EXPERT_MLP._replace(default=2048), block="experts corrected_gate", mlp_bias=UNBIASED["mlp_bias"],
+    vocab=152576,
+    mlp=16384,
+    layers=48,
+    heads=64,
+    kv_heads=4,
+    head_dim=192,
+    experts=replace(EXPERTS, default=256),
+    active=8,
+    expert_mlp=replace(EXPERT_MLP, default=2048),
+    block="experts corrected_gate",
+    mlp_bias=UNBIASED["mlp_bias"],
     window=optional("window", "sliding_window", 129, "W", "attention window"),
-)  # fmt: skip
+)
 
 SKIPPED = NEUTRAL | {"attention_value_scale", "sliding_window_size"}
 FAMILIES = {"mimo_v2_flash": Family("mimo_v2_flash", MIMO, heads("MiMoV2Flash", mimo, "lm"), "MiMoV2FlashModel", SKIPPED)}

@@ -10,8 +10,9 @@ from weighbridge.blueprints.modules.causal_lm import UNBIASED, attention
 from weighbridge.blueprints.modules.mixture_of_experts import chosen, sparse_mlp
 from weighbridge.blueprints.modules.sliding_window import window
 from weighbridge.config.fields import Field, Sizes, fact, size, variant
-from weighbridge.core.parts import embedding, linear, matmul, rms_norm, stack
-from weighbridge.core.tree import Node, Part, Squares, Tensor
+from weighbridge.core.length import sum_of_squares
+from weighbridge.core.parts import embedding, linear, matmul, part, replace, rms_norm, stack
+from weighbridge.core.tree import Node, Part, Tensor
 
 
 def minimax(c: Sizes) -> tuple[Node, ...]:
@@ -28,7 +29,8 @@ def minimax(c: Sizes) -> tuple[Node, ...]:
 def lightning(c: Sizes) -> Part:
     """Describe linear attention by blocks: in full within a block, through a state from block to block; its decays are saved."""
     H, A, D, block = c.hidden, c.heads, c.head_dim, c.chunk
-    return Part("self_attn", (
+    return part(
+        "self_attn",
         Tensor("slope_rate", (A, 1, 1), "buffer"),
         Tensor("query_decay", (A, block, 1), "buffer"),
         Tensor("key_decay", (A, block, 1), "buffer"),
@@ -37,8 +39,9 @@ def lightning(c: Sizes) -> Part:
         linear("qkv_proj", H, 3 * A * D, bias=False),
         linear("out_proj", A * D, H, bias=False),
         linear("output_gate", H, A * D, bias=False),
-        matmul("lightning", (2, A, Squares("seq", block), D), (2, A, "seq", D, D)),
-    ), "linear_attention")  # fmt: skip
+        matmul("lightning", (2, A, sum_of_squares("seq", block), D), (2, A, "seq", D, D)),
+        kind="linear_attention",
+    )
 
 
 def _alternating(c: Sizes) -> list[str]:
@@ -50,11 +53,14 @@ MINIMAX = variant(
     Field("told", "layer_types", _alternating, "choice"),
     fact("mixers", lambda c: chosen(c, c.told, "layer_types", ("full_attention", "linear_attention"))),
     size("chunk", "block_size", 256, "B", "tokens in a block"),
-    mlp=14336, kv_heads=8, window=window(default=None), **UNBIASED,
-)  # fmt: skip
+    mlp=14336,
+    kv_heads=8,
+    window=window(default=None),
+    **UNBIASED,
+)
 
 FACTORS = {f"{kind}_{greek}_factor" for kind in ("full_attn", "linear_attn", "mlp") for greek in ("alpha", "beta")}
 FAMILIES = {
-    name: family._replace(neutral=family.neutral | FACTORS)
+    name: replace(family, neutral=family.neutral | FACTORS)
     for name, family in families({"minimax": ("MiniMax", "lm sequence token qa", MINIMAX)}, minimax).items()
 }

@@ -24,7 +24,7 @@ from weighbridge.blueprints.modules.mixture_of_experts import (
 from weighbridge.blueprints.modules.sliding_window import all_but_every, window
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes, fact, size, switch, variant
-from weighbridge.core.parts import embedding, layer_norm, rms_norm, stack
+from weighbridge.core.parts import embedding, layer_norm, replace, rms_norm, stack
 from weighbridge.core.tree import Node
 
 
@@ -52,7 +52,7 @@ def only(default: int) -> Field:
 
 def inner(default: int) -> Field:
     """Declare the width of an expert."""
-    return EXPERT_MLP._replace(default=default)
+    return replace(EXPERT_MLP, default=default)
 
 
 def dense_first(c: Sizes) -> list[str]:
@@ -72,57 +72,233 @@ def steps(fields: tuple[Field, ...], kinds: tuple[Field, ...], **changes: object
 
 
 TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
-    "mixtral": ("Mixtral", "lm sequence token qa", variant(
-        MIXTRAL, mlp=14336, kv_heads=8, window=window(default=None), **UNBIASED)),
-    "minimax_m2": ("MiniMaxM2", "lm", variant(
-        MIXTRAL, vocab=200064, hidden=3072, mlp=1536, layers=62, heads=48, kv_heads=8, head_dim=128, qk_norm="whole",
-        experts=256, active=8, block="gate experts correction", **UNBIASED)),
-    "olmoe": ("Olmoe", "lm", variant(
-        MIXTRAL, vocab=50304, hidden=2048, mlp=2048, layers=16, heads=16, qk_norm="hidden", experts=64, active=8, **NO_MLP_BIAS)),
-    "flex_olmo": ("FlexOlmo", "lm", variant(
-        MIXTRAL, vocab=100352, qk_norm="whole", norms=AFTER, experts=7, active=5, **NO_MLP_BIAS)),
-    "qwen2_moe": ("Qwen2Moe", "lm sequence token qa", steps(
-        MIXTRAL, every_step(), vocab=151936, hidden=2048, mlp=5632, layers=24, heads=16, kv_heads=16,
-        qkv_bias=switch("qkv_bias", "qkv_bias", True), out_bias=UNBIASED["out_bias"], experts=only(60), active=4, expert_mlp=inner(1408),
-        shared_mlp=size("shared_mlp", "shared_expert_intermediate_size", 5632, "S", "intermediate size of the shared expert"),
-        block="gate experts shared_expert shared_expert_gate", **NO_MLP_BIAS)),
-    "qwen3_moe": ("Qwen3Moe", "lm sequence token qa", steps(
-        MIXTRAL, every_step(), vocab=151936, hidden=2048, mlp=6144, layers=24, kv_heads=4, qk_norm="head",
-        experts=128, active=8, expert_mlp=inner(768), block="experts gate", **NO_MLP_BIAS)),
-    "mellum": ("Mellum", "lm", steps(
-        MIXTRAL, told(lambda c: ["sparse"] * c.layers), vocab=98304, hidden=2304, mlp=7168, layers=28, kv_heads=4, head_dim=128,
-        qk_norm="head", experts=64, active=8, expert_mlp=inner(896), block="experts gate", **NO_MLP_BIAS)),
-    "glm4_moe": ("Glm4Moe", "lm", steps(
-        MIXTRAL, first_dense(1), vocab=151552, mlp=10944, layers=46, heads=96, kv_heads=8, out_bias=UNBIASED["out_bias"],
-        qk_norm=Field("qk_norm", "use_qk_norm", False, "choice", read=lambda used: "head" if used else ""),
-        experts=EXPERTS._replace(default=128), active=8, expert_mlp=inner(1408), shared_experts=SHARED, block=GLM_GATE, **NO_MLP_BIAS)),
-    "dots1": ("Dots1", "lm", steps(
-        MIXTRAL, first_dense(0), vocab=152064, hidden=4608, mlp=10944, layers=62, kv_heads=32, qk_norm="head",
-        experts=required(EXPERTS), active=None, expert_mlp=inner(1408), shared_experts=required(SHARED),
-        block=GLM_GATE, **NO_MLP_BIAS)),
-    "solar_open": ("SolarOpen", "lm", variant(
-        MIXTRAL, vocab=196608, layers=48, heads=64, kv_heads=8, head_dim=128, out_bias=UNBIASED["out_bias"], experts=EXPERTS._replace(default=128), active=8,
-        expert_mlp=inner(1280), shared_experts=SHARED, block=GLM_GATE, **NO_MLP_BIAS)),
-    "exaone_moe": ("ExaoneMoe", "lm", steps(
-        MIXTRAL, (Field("first", "first_k_dense_replace", 1, "choice"), *told(first_ones)), vocab=102400, mlp=16384, kv_heads=32, qk_norm="head", experts=only(64), active=8, expert_mlp=inner(1024),
-        shared_experts=SHARED._replace(key="num_shared_experts"), block=GLM_GATE,
-        window=window(), windowed=all_but_every(4), **UNBIASED)),
-    "hy_v3": ("HYV3", "lm", steps(
-        MIXTRAL, told(dense_first), vocab=120832, mlp=13312, layers=80, heads=64, kv_heads=8, head_dim=128, qk_norm="head",
-        experts=EXPERTS._replace(key="num_experts", default=192, aliases=("num_local_experts",)), active=8, expert_mlp=inner(1536),
-        shared_experts=SHARED._replace(key="num_shared_experts"), block="gate experts shared_experts correction")),
+    "mixtral": ("Mixtral", "lm sequence token qa", variant(MIXTRAL, mlp=14336, kv_heads=8, window=window(default=None), **UNBIASED)),
+    "minimax_m2": (
+        "MiniMaxM2",
+        "lm",
+        variant(
+            MIXTRAL,
+            vocab=200064,
+            hidden=3072,
+            mlp=1536,
+            layers=62,
+            heads=48,
+            kv_heads=8,
+            head_dim=128,
+            qk_norm="whole",
+            experts=256,
+            active=8,
+            block="gate experts correction",
+            **UNBIASED,
+        ),
+    ),
+    "olmoe": (
+        "Olmoe",
+        "lm",
+        variant(MIXTRAL, vocab=50304, hidden=2048, mlp=2048, layers=16, heads=16, qk_norm="hidden", experts=64, active=8, **NO_MLP_BIAS),
+    ),
+    "flex_olmo": ("FlexOlmo", "lm", variant(MIXTRAL, vocab=100352, qk_norm="whole", norms=AFTER, experts=7, active=5, **NO_MLP_BIAS)),
+    "qwen2_moe": (
+        "Qwen2Moe",
+        "lm sequence token qa",
+        steps(
+            MIXTRAL,
+            every_step(),
+            vocab=151936,
+            hidden=2048,
+            mlp=5632,
+            layers=24,
+            heads=16,
+            kv_heads=16,
+            qkv_bias=switch("qkv_bias", "qkv_bias", True),
+            out_bias=UNBIASED["out_bias"],
+            experts=only(60),
+            active=4,
+            expert_mlp=inner(1408),
+            shared_mlp=size("shared_mlp", "shared_expert_intermediate_size", 5632, "S", "intermediate size of the shared expert"),
+            block="gate experts shared_expert shared_expert_gate",
+            **NO_MLP_BIAS,
+        ),
+    ),
+    "qwen3_moe": (
+        "Qwen3Moe",
+        "lm sequence token qa",
+        steps(
+            MIXTRAL,
+            every_step(),
+            vocab=151936,
+            hidden=2048,
+            mlp=6144,
+            layers=24,
+            kv_heads=4,
+            qk_norm="head",
+            experts=128,
+            active=8,
+            expert_mlp=inner(768),
+            block="experts gate",
+            **NO_MLP_BIAS,
+        ),
+    ),
+    "mellum": (
+        "Mellum",
+        "lm",
+        steps(
+            MIXTRAL,
+            told(lambda c: ["sparse"] * c.layers),
+            vocab=98304,
+            hidden=2304,
+            mlp=7168,
+            layers=28,
+            kv_heads=4,
+            head_dim=128,
+            qk_norm="head",
+            experts=64,
+            active=8,
+            expert_mlp=inner(896),
+            block="experts gate",
+            **NO_MLP_BIAS,
+        ),
+    ),
+    "glm4_moe": (
+        "Glm4Moe",
+        "lm",
+        steps(
+            MIXTRAL,
+            first_dense(1),
+            vocab=151552,
+            mlp=10944,
+            layers=46,
+            heads=96,
+            kv_heads=8,
+            out_bias=UNBIASED["out_bias"],
+            qk_norm=Field("qk_norm", "use_qk_norm", False, "choice", read=lambda used: "head" if used else ""),
+            experts=replace(EXPERTS, default=128),
+            active=8,
+            expert_mlp=inner(1408),
+            shared_experts=SHARED,
+            block=GLM_GATE,
+            **NO_MLP_BIAS,
+        ),
+    ),
+    "dots1": (
+        "Dots1",
+        "lm",
+        steps(
+            MIXTRAL,
+            first_dense(0),
+            vocab=152064,
+            hidden=4608,
+            mlp=10944,
+            layers=62,
+            kv_heads=32,
+            qk_norm="head",
+            experts=required(EXPERTS),
+            active=None,
+            expert_mlp=inner(1408),
+            shared_experts=required(SHARED),
+            block=GLM_GATE,
+            **NO_MLP_BIAS,
+        ),
+    ),
+    "solar_open": (
+        "SolarOpen",
+        "lm",
+        variant(
+            MIXTRAL,
+            vocab=196608,
+            layers=48,
+            heads=64,
+            kv_heads=8,
+            head_dim=128,
+            out_bias=UNBIASED["out_bias"],
+            experts=replace(EXPERTS, default=128),
+            active=8,
+            expert_mlp=inner(1280),
+            shared_experts=SHARED,
+            block=GLM_GATE,
+            **NO_MLP_BIAS,
+        ),
+    ),
+    "exaone_moe": (
+        "ExaoneMoe",
+        "lm",
+        steps(
+            MIXTRAL,
+            (Field("first", "first_k_dense_replace", 1, "choice"), *told(first_ones)),
+            vocab=102400,
+            mlp=16384,
+            kv_heads=32,
+            qk_norm="head",
+            experts=only(64),
+            active=8,
+            expert_mlp=inner(1024),
+            shared_experts=replace(SHARED, key="num_shared_experts"),
+            block=GLM_GATE,
+            window=window(),
+            windowed=all_but_every(4),
+            **UNBIASED,
+        ),
+    ),
+    "hy_v3": (
+        "HYV3",
+        "lm",
+        steps(
+            MIXTRAL,
+            told(dense_first),
+            vocab=120832,
+            mlp=13312,
+            layers=80,
+            heads=64,
+            kv_heads=8,
+            head_dim=128,
+            qk_norm="head",
+            experts=replace(EXPERTS, key="num_experts", default=192, aliases=("num_local_experts",)),
+            active=8,
+            expert_mlp=inner(1536),
+            shared_experts=replace(SHARED, key="num_shared_experts"),
+            block="gate experts shared_experts correction",
+        ),
+    ),
     # its router always takes two experts, whatever num_experts_per_tok says
-    "phimoe": ("Phimoe", "lm sequence", variant(
-        MIXTRAL, vocab=32064, mlp=6400, kv_heads=8, experts=16, active=fact("active", 2), head_bias=switch("head_bias", "lm_head_bias", False), layer_norms=True,
-        block="router experts", window=window(default=None), **NO_MLP_BIAS)),
-    "ernie4_5_moe": ("Ernie4_5_Moe", "lm", steps(
-        MIXTRAL, between(), vocab=103424, hidden=2560, mlp=12288, layers=28, heads=20, kv_heads=4, tied=True,
-        experts=size("experts", "moe_num_experts", 64, "E", "experts", "num_experts"),
-        active=size("active", "moe_k", 6, "k", "experts per token", "num_experts_per_tok"), expert_mlp=inner(1536),
-        shared_experts=SHARED._replace(key="moe_num_shared_experts", default=2),
-        block=Field("block", "moe_num_shared_experts", 2, "choice", read=lambda n: "static_gate experts" + " shared_experts" * (n > 0)),
-        **{word: switch(word, "use_bias", False) for word in ("qkv_bias", "out_bias", "mlp_bias", "head_bias")})),
-}  # fmt: skip
+    "phimoe": (
+        "Phimoe",
+        "lm sequence",
+        variant(
+            MIXTRAL,
+            vocab=32064,
+            mlp=6400,
+            kv_heads=8,
+            experts=16,
+            active=fact("active", 2),
+            head_bias=switch("head_bias", "lm_head_bias", False),
+            layer_norms=True,
+            block="router experts",
+            window=window(default=None),
+            **NO_MLP_BIAS,
+        ),
+    ),
+    "ernie4_5_moe": (
+        "Ernie4_5_Moe",
+        "lm",
+        steps(
+            MIXTRAL,
+            between(),
+            vocab=103424,
+            hidden=2560,
+            mlp=12288,
+            layers=28,
+            heads=20,
+            kv_heads=4,
+            tied=True,
+            experts=size("experts", "moe_num_experts", 64, "E", "experts", "num_experts"),
+            active=size("active", "moe_k", 6, "k", "experts per token", "num_experts_per_tok"),
+            expert_mlp=inner(1536),
+            shared_experts=replace(SHARED, key="moe_num_shared_experts", default=2),
+            block=Field("block", "moe_num_shared_experts", 2, "choice", read=lambda n: "static_gate experts" + " shared_experts" * (n > 0)),
+            **{word: switch(word, "use_bias", False) for word in ("qkv_bias", "out_bias", "mlp_bias", "head_bias")},
+        ),
+    ),
+}
 
 UNDER_TRANSFORMER = {"qwen3_moe"}
 

@@ -11,7 +11,7 @@ from weighbridge.blueprints.modules.mixture_of_experts import EXPERT_MLP, correc
 from weighbridge.blueprints.modules.sliding_window import window, windowed
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, size, variant
-from weighbridge.core.parts import embedding, fused_experts, gated_mlp, linear, rms_norm, stack
+from weighbridge.core.parts import embedding, fused_experts, gated_mlp, linear, part, replace, rms_norm, stack
 from weighbridge.core.tree import Node, Part, Tensor
 
 
@@ -26,7 +26,7 @@ def muse(c: Sizes) -> tuple[Node, ...]:
             attention(c, gate),
             experts(c) if kind == "sparse" else gated_mlp("mlp", H, c.mlp),
             *(rms_norm(f"{name}_layernorm", H) for name in ("input", "pre_feedforward", "post_feedforward")),
-            *(Part(name, (Tensor("gate", (H,), "gain"),), "gate") for name in gates),
+            *(part(name, Tensor("gate", (H,), "gain"), kind="gate") for name in gates),
         )
 
     return (embedding("embed_tokens", c.vocab, H), *stack("layers", c.kinds, c.layers, layer), rms_norm("norm", H))
@@ -37,14 +37,16 @@ def experts(c: Sizes) -> Part:
     H, N = c.hidden, c.narrow
     fused = fused_experts(c.experts, c.active, N, c.expert_mlp)
     # the norm stands among the experts' tensors, and works on every token that any of them has seen
-    held = Part("experts", (fused._replace(name=""), rms_norm("post_expert_norm", N)), "experts")
-    return Part("mlp", (
-        Part("gate", (Tensor("weight", (c.experts, H)), correction(c)), "linear"),
+    held = part("experts", replace(fused, name=""), rms_norm("post_expert_norm", N), kind="experts")
+    return part(
+        "mlp",
+        part("gate", Tensor("weight", (c.experts, H)), correction(c), kind="linear"),
         linear("pre_expert_proj", H, N, bias=False),
         rms_norm("pre_expert_norm", N),
         held,
         linear("post_expert_proj", N, H, bias=False),
-    ), "mixture")  # fmt: skip
+        kind="mixture",
+    )
 
 
 MUSE = variant(
@@ -52,11 +54,19 @@ MUSE = variant(
     size("experts", "num_local_experts", 256, "E", "experts", "num_experts"),
     size("active", "num_experts_per_tok", 8, "k", "experts per token"),
     size("narrow", "moe_hidden_size", 4096, "R", "width in which experts work"),
-    EXPERT_MLP._replace(default=4096),
+    replace(EXPERT_MLP, default=4096),
     *told(lambda c: ["sparse"] * c.layers),
-    vocab=202048, hidden=8192, mlp=16384, layers=62, heads=128, kv_heads=16, head_dim=64, mlp_bias=UNBIASED["mlp_bias"],
-    window=window(default=2048), windowed=windowed(lambda c: int(c.layers) - (int(c.layers) + 3) // 4),
-)  # fmt: skip
+    vocab=202048,
+    hidden=8192,
+    mlp=16384,
+    layers=62,
+    heads=128,
+    kv_heads=16,
+    head_dim=64,
+    mlp_bias=UNBIASED["mlp_bias"],
+    window=window(default=2048),
+    windowed=windowed(lambda c: int(c.layers) - (int(c.layers) + 3) // 4),
+)
 SKIPPED = NEUTRAL | {"layer_rope_theta", "output_multiplier", "post_norm_eps", "qk_scale_factor", "residual_gate_temperature"}
-CLASSES = {"MuseSparkTextModel": lambda c: Part("", muse(c), "model")}
+CLASSES = {"MuseSparkTextModel": lambda c: part("", *muse(c), kind="model")}
 FAMILIES = {"muse_spark_text": Family("muse_spark_text", MUSE, CLASSES, "MuseSparkTextModel", SKIPPED)}

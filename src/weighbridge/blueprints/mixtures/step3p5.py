@@ -14,8 +14,8 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes, altered, derived, fact, nested, optional, size, variant
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import embedding, linear, rms_norm, stack
-from weighbridge.core.tree import Node, Part
+from weighbridge.core.parts import embedding, linear, part, replace, rms_norm, stack
+from weighbridge.core.tree import Node
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -64,26 +64,45 @@ def _sparse(c: Sizes) -> set[int]:
 
 STEP = variant(
     (*(field for field in FIELDS if field.word not in ("labels", "tied")), *(field for field in MIXTURE if field.word != "kinds")),
-    nested("other", "attention_other_setting", (
-        size("heads", "num_attention_heads", None, "A", "attention heads where attention is limited"),
-        Field("kind", "attention_type", None, "choice"), Field("kv", "num_attention_groups", None, "choice"),
-        Field("dim", "head_dim", None, "choice"),
-    )),
-    size("stated_heads", "num_sliding_attention_heads", lambda c: c.heads if c.other.heads is None else c.other.heads, "J",
-         "attention heads where attention is limited"),
+    nested(
+        "other",
+        "attention_other_setting",
+        (
+            size("heads", "num_attention_heads", None, "A", "attention heads where attention is limited"),
+            Field("kind", "attention_type", None, "choice"),
+            Field("kv", "num_attention_groups", None, "choice"),
+            Field("dim", "head_dim", None, "choice"),
+        ),
+    ),
+    size(
+        "stated_heads",
+        "num_sliding_attention_heads",
+        lambda c: c.heads if c.other.heads is None else c.other.heads,
+        "J",
+        "attention heads where attention is limited",
+    ),
     derived("limited_heads", lambda c: c.stated_heads, "num_sliding_attention_heads"),
     optional("sight", "sliding_window", None, "W", "attention window"),
     Field("further", "num_nextn_predict_layers", 0, "choice", silent=True, aliases=("num_mtp_layers",)),
-    Field("mixers_told", "layer_types", None, "choice"), Field("kinds_told", "mlp_layer_types", None, "choice"),
-    Field("enumerated", "moe_layers_enum", None, "choice", silent=True), fact("mixers", _mixers), fact("kinds", _kinds),
+    Field("mixers_told", "layer_types", None, "choice"),
+    Field("kinds_told", "mlp_layer_types", None, "choice"),
+    Field("enumerated", "moe_layers_enum", None, "choice", silent=True),
+    fact("mixers", _mixers),
+    fact("kinds", _kinds),
     Field("by_head", "gating", True, "choice", read=lambda value: value is True or value == "per-head", silent=True, nullable=True),
-    vocab=128815, mlp=11264, layers=45, heads=64, head_dim=128, qk_norm="head",
+    vocab=128815,
+    mlp=11264,
+    layers=45,
+    heads=64,
+    head_dim=128,
+    qk_norm="head",
     kv_heads=size("kv_heads", "num_key_value_heads", 8, "K", "key-value heads", "num_attention_groups"),
-    experts=EXPERTS._replace(default=288, aliases=("moe_num_experts", "num_local_experts")),
-    active=size("active", "num_experts_per_tok", 8, "k", "experts per token", "moe_top_k"), expert_mlp=EXPERT_MLP._replace(default=1280),
+    experts=replace(EXPERTS, default=288, aliases=("moe_num_experts", "num_local_experts")),
+    active=size("active", "num_experts_per_tok", 8, "k", "experts per token", "moe_top_k"),
+    expert_mlp=replace(EXPERT_MLP, default=1280),
     shared_mlp=size("shared_mlp", "share_expert_dim", 1280, "S", "intermediate size of the shared expert", "share_expert_dims"),
     block="corrected_gate experts shared_experts",
-)  # fmt: skip
+)
 SKIPPED = NEUTRAL | frozenset(
     """moe_router_scaling_factor mtp_layer_types mtp_mlp_layer_types partial_rotary_factors query_pre_attn_scalar swiglu_limits
     swiglu_limits_shared tie_word_embeddings""".split()
@@ -108,5 +127,5 @@ def settled(raw: Mapping[str, Any]) -> dict[str, Any]:
     return {**rest, "num_sliding_attention_heads": kinds.get("sliding_attention", own)["num_attention_heads"]}
 
 
-CLASSES = {"Step3p7TextModel": lambda c: Part("", step(c), "model")}
+CLASSES = {"Step3p7TextModel": lambda c: part("", *step(c), kind="model")}
 FAMILIES = {"step3p5": Family("step3p5", STEP, CLASSES, "Step3p7TextModel", SKIPPED, settle=settled)}

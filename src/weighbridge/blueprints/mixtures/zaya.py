@@ -10,8 +10,9 @@ from weighbridge.blueprints.modules.causal_lm import NEUTRAL, heads
 from weighbridge.blueprints.modules.sliding_window import window
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, TIED, Field, Sizes, size, switch
-from weighbridge.core.parts import attend, embedding, fused_experts, linear, rms_norm
-from weighbridge.core.tree import Every, Node, Part, Span, Tensor
+from weighbridge.core.length import length
+from weighbridge.core.parts import attend, embedding, fused_experts, linear, part, rms_norm
+from weighbridge.core.tree import Every, Node, Part, Tensor
 
 FIELDS = (
     size("vocab", "vocab_size", 262272, "V", "vocabulary size"),
@@ -40,22 +41,24 @@ def attention(c: Sizes) -> Part:
     wide, late = (A + K) * D, c.second_kernel - 1
     bias = Tensor("bias", (wide,), "bias")
     convolved = (
-        Part("conv_qk_depthwise", (Tensor("weight", (wide, 1, c.first_kernel)), bias), "convolution", stream=Span("seq", plus=late)),
-        Part("conv_qk_grouped", (Tensor("weight", (wide, D, c.second_kernel)), bias), "convolution"),
+        part("conv_qk_depthwise", Tensor("weight", (wide, 1, c.first_kernel)), bias, kind="convolution", stream=length("seq") + late),
+        part("conv_qk_grouped", Tensor("weight", (wide, D, c.second_kernel)), bias, kind="convolution"),
     )
     projections = (
         linear("q_proj", H, A * D, bias=c.bias),
         linear("k_proj", H, K * D, bias=c.bias),
         linear("v_proj_current", H, K * D // 2, bias=c.bias),
         # In front of the first token stands a zero, which is mapped too.
-        linear("v_proj_delayed", H, K * D // 2, bias=c.bias, stream=Span("seq", plus=1)),
+        linear("v_proj_delayed", H, K * D // 2, bias=c.bias, stream=length("seq") + 1),
     )
-    return Part("self_attn", (
+    return part(
+        "self_attn",
         linear("o_proj", A * D, H, bias=c.bias),
-        Part("qkv_proj", (*projections, *convolved), "projection"),
-        Part("qk_norm", (Tensor("temp", (K,), "gain"),), "norm"),
+        part("qkv_proj", *projections, *convolved, kind="projection"),
+        part("qk_norm", Tensor("temp", (K,), "gain"), kind="norm"),
         attend(heads=A, kv_heads=K, head_dim=D, window=c.window, windowed=c.windowed),
-    ), "self_attention")  # fmt: skip
+        kind="self_attention",
+    )
 
 
 def router(c: Sizes, *, first: bool) -> Part:
@@ -64,20 +67,20 @@ def router(c: Sizes, *, first: bool) -> Part:
     mlp = (rms_norm("norm", R), linear("fc1", R, R), linear("fc2", R, R), linear("out_proj", R, c.experts + 1, bias=False))
     kept = () if first else (Tensor("router_states_scale", (R,), "gain"),)
     biases = Tensor("balancing_biases", (c.experts + 1,), "buffer")
-    return Part("gate", (*kept, biases, linear("down_proj", c.hidden, R), Part("router_mlp", mlp, "feed_forward")), "router")
+    return part("gate", *kept, biases, linear("down_proj", c.hidden, R), part("router_mlp", *mlp, kind="feed_forward"), kind="router")
 
 
 def scales(name: str, c: Sizes) -> Part:
     """Describe gains and shifts of what is added and of what it is added to."""
     names = (("hidden_states_scale", "gain"), ("hidden_states_bias", "shift"), ("residual_scale", "gain"), ("residual_bias", "shift"))
-    return Part(name, tuple(Tensor(tensor, (c.hidden,), role) for tensor, role in names), "norm")
+    return part(name, *(Tensor(tensor, (c.hidden,), role) for tensor, role in names), kind="norm")
 
 
 def layer(c: Sizes, *, first: bool) -> tuple[Node, ...]:
     """Describe a layer."""
     return (
         attention(c),
-        Part("mlp", (router(c, first=first), fused_experts(c.experts, 1, c.hidden, c.mlp)), "mixture"),
+        part("mlp", router(c, first=first), fused_experts(c.experts, 1, c.hidden, c.mlp), kind="mixture"),
         rms_norm("input_layernorm", c.hidden),
         rms_norm("post_attention_layernorm", c.hidden),
         scales("post_attention_residual_scale", c),
@@ -92,8 +95,8 @@ def zaya(c: Sizes) -> tuple[Node, ...]:
         Tensor("input_hidden_states_scale", (H,), "gain"),
         Tensor("input_hidden_states_bias", (H,), "shift"),
         embedding("embed_tokens", c.vocab, H),
-        Part("layers", layer(c, first=True), "layer", repeat=1),
-        Part("layers", layer(c, first=False), "layer", repeat=c.layers - 1, at=Every(1)),
+        part("layers", *layer(c, first=True), kind="layer", repeat=1),
+        part("layers", *layer(c, first=False), kind="layer", repeat=c.layers - 1, indices=Every(1)),
         rms_norm("norm", H),
     )
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from weighbridge.blueprints.speech.hifigan import same
 from weighbridge.config.fields import Field, Sizes, size
-from weighbridge.core.parts import attend, conv1d, conv2d, fairseq_attention, layer_norm, linear, rms_norm
+from weighbridge.core.length import Stream, length, unknown
+from weighbridge.core.parts import attend, conv1d, conv2d, fairseq_attention, layer_norm, linear, part, replace, rms_norm
 from weighbridge.core.sizes import Size, exact
-from weighbridge.core.tree import Part, Span, Stream, Untold
+from weighbridge.core.tree import Part
 
-CUT = Untold("frames are cut into windows as long as their mask says")
+CUT = unknown("frames are cut into windows as long as their mask says")
 
 
 def fields(mels: int, hidden: int, mlp: int, layers: int, heads: int, *names: str) -> tuple[Field, ...]:
@@ -35,51 +36,67 @@ GLM = (
 )
 VOXTRAL = (
     *fields(128, 1280, 5120, 32, 32, *FAIRSEQ),
-    size("head_dim", "head_dim", 64, "D", "width of a head")._replace(null=lambda c: c.hidden // c.heads),
+    size("head_dim", "head_dim", 64, "D", "width of a head", null=lambda c: c.hidden // c.heads),
 )
-QWEN = (*fields(128, 1024, 4096, 24, 16, *FAIRSEQ), size("channels", "downsample_hidden_size", 480, "C", "channels of the convolutions"),
-        size("out", "output_dim", 3584, "O", "width of what is handed on"))  # fmt: skip
+QWEN = (
+    *fields(128, 1024, 4096, 24, 16, *FAIRSEQ),
+    size("channels", "downsample_hidden_size", 480, "C", "channels of the convolutions"),
+    size("out", "output_dim", 3584, "O", "width of what is handed on"),
+)
 
 
 def attention(c: Sizes, kv_heads: Size) -> Part:
     """Describe attention whose keys have no bias."""
     H, wide, K = c.hidden, c.heads * c.head_dim, kv_heads * c.head_dim
     maps = (linear("q_proj", H, wide), linear("k_proj", H, K, bias=False), linear("v_proj", H, K), linear("o_proj", wide, H))
-    return Part("self_attn", (*maps, attend(heads=c.heads, kv_heads=kv_heads, head_dim=c.head_dim)), "self_attention")
+    return part("self_attn", *maps, attend(heads=c.heads, kv_heads=kv_heads, head_dim=c.head_dim), kind="self_attention")
 
 
 def glm(c: Sizes) -> Part:
     """Describe GLM-ASR's encoder: Whisper's convolutions, then layers with rotary positions."""
-    H, half = c.hidden, Span("seq", -1, 1, 2, 1)
-    mlp = Part("mlp", (linear("fc1", H, c.mlp), linear("fc2", c.mlp, H)), "feed_forward")
+    H, half = c.hidden, (length("seq") - 1) // 2 + 1
+    mlp = part("mlp", linear("fc1", H, c.mlp), linear("fc2", c.mlp, H), kind="feed_forward")
     norms = (layer_norm(name, H) for name in ("input_layernorm", "post_attention_layernorm"))
-    return Part("", (
-        same("conv1", c.mels, H, 3), conv1d("conv2", H, H, 3, stride=2, padding=1),
-        Part("layers", (attention(c, c.kv_heads), mlp, *norms), "layer", repeat=c.layers, stream=half),
-        layer_norm("norm", H)._replace(stream=half),
-    ), "model")  # fmt: skip
+    return part(
+        "",
+        same("conv1", c.mels, H, 3),
+        conv1d("conv2", H, H, 3, stride=2, padding=1),
+        part("layers", attention(c, c.kv_heads), mlp, *norms, kind="layer", repeat=c.layers, stream=half),
+        layer_norm("norm", H, stream=half),
+        kind="model",
+    )
 
 
 def voxtral(c: Sizes) -> Part:
     """Describe Voxtral Realtime's encoder: causal convolutions, then layers with a gated MLP."""
-    H, half = c.hidden, Span("seq", -2, 1, 2, 1)  # padded in front only
+    H, half = c.hidden, (length("seq") - 2) // 2 + 1  # padded in front only
     mlp = (linear("gate_proj", H, c.mlp, bias=False), linear("up_proj", H, c.mlp, bias=False), linear("down_proj", c.mlp, H))
-    layer = (attention(c, c.heads), rms_norm("self_attn_layer_norm", H), rms_norm("final_layer_norm", H), Part("mlp", mlp, "feed_forward"))
-    return Part("", (
-        Part("embedder", (same("conv1", c.mels, H, 3), same("conv2", H, H, 3)._replace(stream=half)), "convolutions"),
-        Part("layers", layer, "layer", repeat=c.layers, stream=half),
-        rms_norm("norm", H)._replace(stream=half),
-    ), "model")  # fmt: skip
+    layer = (
+        attention(c, c.heads),
+        rms_norm("self_attn_layer_norm", H),
+        rms_norm("final_layer_norm", H),
+        part("mlp", *mlp, kind="feed_forward"),
+    )
+    return part(
+        "",
+        part("embedder", same("conv1", c.mels, H, 3), replace(same("conv2", H, H, 3), stream=half), kind="convolutions"),
+        part("layers", *layer, kind="layer", repeat=c.layers, stream=half),
+        rms_norm("norm", H, stream=half),
+        kind="model",
+    )
 
 
 def qwen_layer(c: Sizes, stream: Stream | None) -> Part:
     """Describe a layer of Qwen's audio encoders: Whisper's, with a bias on keys too."""
     H = c.hidden
     own = (fairseq_attention("self_attn", H, c.heads, exact(c.hidden, c.heads)), layer_norm("self_attn_layer_norm", H))
-    return Part(
+    return part(
         "layers",
-        (*own, linear("fc1", H, c.mlp), linear("fc2", c.mlp, H), layer_norm("final_layer_norm", H)),
-        "layer",
+        *own,
+        linear("fc1", H, c.mlp),
+        linear("fc2", c.mlp, H),
+        layer_norm("final_layer_norm", H),
+        kind="layer",
         repeat=c.layers,
         stream=stream,
     )
@@ -93,10 +110,10 @@ def eighth(mels: Size) -> Size:
 def thinning(c: Sizes) -> tuple[Part, ...]:
     """Describe the convolutions that halve frames and mel bins three times."""
     C = c.channels
-    convs = (conv2d(f"conv2d{index}", 1 if index == 1 else C, C, 3, positions=CUT) for index in (1, 2, 3))
+    convs = (conv2d(f"conv2d{index}", 1 if index == 1 else C, C, 3, stream=CUT) for index in (1, 2, 3))
     return (*convs, linear("conv_out", C * eighth(c.mels), c.hidden, bias=False, stream=CUT))
 
 
 def qwen(c: Sizes) -> Part:
     """Describe Qwen3-ASR's encoder."""
-    return Part("", (qwen_layer(c, CUT), layer_norm("ln_post", c.hidden)._replace(stream=CUT), *thinning(c)), "model")
+    return part("", qwen_layer(c, CUT), layer_norm("ln_post", c.hidden, stream=CUT), *thinning(c), kind="model")

@@ -17,6 +17,7 @@ from weighbridge.config.bind import bind
 from weighbridge.config.fields import Field, Inner, Sizes
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UnknownArchitecture
+from weighbridge.core.parts import replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Tensor
 
@@ -85,11 +86,11 @@ def settled(node: Part, *, frozen: bool = False) -> Part:
     if node.kind == "batch_norm":
         width = node.children[0].shape  # type: ignore[union-attr]
         names = ("weight", "bias", "running_mean", "running_var")
-        return node._replace(children=tuple(Tensor(name, width, "buffer") for name in names))
-    return node._replace(children=tuple(_settled(child, frozen) for child in node.children))
+        return replace(node, children=tuple(Tensor(name, width, "buffer") for name in names))
+    return replace(node, children=tuple(_settled(child, frozen) for child in node.children))
 
 
 def _settled(node: Node, frozen: bool) -> Node:
     if isinstance(node, Part):
         return settled(node, frozen=frozen)
-    return node._replace(frozen=frozen) if isinstance(node, Tensor) and frozen and node.role != "buffer" else node
+    return replace(node, frozen=frozen) if isinstance(node, Tensor) and frozen and node.role != "buffer" else node

@@ -14,13 +14,23 @@ from weighbridge.blueprints.encoders.bert import POOLED, attention, closing, fee
 from weighbridge.blueprints.encoders.bert import embeddings as bert_embeddings
 from weighbridge.blueprints.encoders.bert import layer as bert_layer
 from weighbridge.config.fields import DECODER, Field, Sizes, size, variant
-from weighbridge.core.parts import layer_norm, linear, matmul
+from weighbridge.core.length import length
+from weighbridge.core.parts import layer_norm, linear, matmul, part
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Part, Span, Tensor
+from weighbridge.core.tree import Part, Tensor
 
 __all__ = [
-    "DECODER", "POOLED", "attention", "bert_embeddings", "bert_layer", "closing", "feed_forward", "masked_lm_head", "pooler", "self_attention",
-]  # fmt: skip
+    "DECODER",
+    "POOLED",
+    "attention",
+    "bert_embeddings",
+    "bert_layer",
+    "closing",
+    "feed_forward",
+    "masked_lm_head",
+    "pooler",
+    "self_attention",
+]
 """What comes from BERT itself."""
 
 HEAD_DIM = bert.SHARED[7]
@@ -39,7 +49,7 @@ def bert_fields(*, tied: bool = True, **defaults: int | None) -> tuple[Field, ..
 
 def encoder_of(layer: Part, *after: Part) -> Part:
     """Describe the stack of layers, and what follows it inside ``encoder``."""
-    return Part("encoder", (layer, *after), "encoder")
+    return part("encoder", layer, *after, kind="encoder")
 
 
 def norm_first_attentions(c: Sizes, *, before: str | None = None, after: str | None = None) -> tuple[Part, ...]:
@@ -48,9 +58,9 @@ def norm_first_attentions(c: Sizes, *, before: str | None = None, after: str | N
     def one(name: str, keys: str | None) -> Part:
         first = (layer_norm(before, c.hidden),) if before else ()
         last = (layer_norm(after, c.hidden),) if after else ()
-        output = Part("output", (linear("dense", c.hidden, c.hidden),), "attention")
+        output = part("output", linear("dense", c.hidden, c.hidden), kind="attention")
         kind = "cross_attention" if keys else "self_attention"
-        return Part(name, (*first, self_attention(c, keys=keys), output, *last), kind, given=keys)
+        return part(name, *first, self_attention(c, keys=keys), output, *last, kind=kind, requires=keys)
 
     return (one("attention", None), *((one("crossattention", "encoder"),) if c.crossed else ()))
 
@@ -66,8 +76,8 @@ def vocabulary(c: Sizes, name: str, width: Size, *, words: str | None, bias: str
     """
     shift = Tensor("bias", (c.vocab,), "bias", bias)
     if owner:
-        return Part(name, (Tensor("weight", (c.vocab, width), "embedding"), shift, matmul("project", ("seq", width, c.vocab))), "linear")
-    return Part(name, (Tensor("weight", (c.vocab, width), "weight", words), shift), "linear")
+        return part(name, Tensor("weight", (c.vocab, width), "embedding"), shift, matmul("project", ("seq", width, c.vocab)), kind="linear")
+    return part(name, Tensor("weight", (c.vocab, width), "weight", words), shift, kind="linear")
 
 
 class Head(Protocol):
@@ -91,24 +101,26 @@ class Encoder(Protocol):
 
 def bert_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
     """Describe BERT's vocabulary head: a transform, then the word embeddings again with a bias of their own."""
-    return (Part("cls", (masked_lm_head(c, words),), "head"),)
+    return (part("cls", masked_lm_head(c, words), kind="head"),)
 
 
 def next_sentence(c: Sizes, words: str | None) -> tuple[Part, ...]:
     """Describe next-sentence prediction: always two outputs."""
-    return (Part("cls", (bert.next_sentence(c),), "head"),)
+    return (part("cls", bert.next_sentence(c), kind="head"),)
 
 
 def pre_training(c: Sizes, words: str | None) -> tuple[Part, ...]:
     """Describe the vocabulary head and next-sentence prediction."""
-    return (Part("cls", (masked_lm_head(c, words), bert.next_sentence(c)), "head"),)
+    return (part("cls", masked_lm_head(c, words), bert.next_sentence(c), kind="head"),)
 
 
 def roberta_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
     """Describe RoBERTa's vocabulary head."""
     H = c.hidden
     decoder = vocabulary(c, "decoder", H, words=words, bias="lm_head.bias" if c.tied else None, owner=words == OWN)
-    return (Part("lm_head", (Tensor("bias", (c.vocab,), "bias"), linear("dense", H, H), layer_norm("layer_norm", H), decoder), "lm_head"),)
+    return (
+        part("lm_head", Tensor("bias", (c.vocab,), "bias"), linear("dense", H, H), layer_norm("layer_norm", H), decoder, kind="lm_head"),
+    )
 
 
 def labels_of_one(c: Sizes, words: str | None) -> tuple[Part, ...]:
@@ -118,7 +130,7 @@ def labels_of_one(c: Sizes, words: str | None) -> tuple[Part, ...]:
 
 def labels_of_first(c: Sizes, words: str | None) -> tuple[Part, ...]:
     """Describe a classifier of two linear maps on the first token, in place of a pooler."""
-    return (Part("classifier", (linear("dense", c.hidden, c.hidden), linear("out_proj", c.hidden, c.labels)), "head", stream="one"),)
+    return (part("classifier", linear("dense", c.hidden, c.hidden), linear("out_proj", c.hidden, c.labels), kind="head", stream="one"),)
 
 
 def labels_of_each(c: Sizes, words: str | None) -> tuple[Part, ...]:
@@ -147,16 +159,16 @@ def beams(c: Sizes, words: str | None) -> tuple[Part, ...]:
     paired = (linear("dense_0", 2 * H, H), layer_norm("LayerNorm", H), linear("dense_1", H, 1))
     answered = (matmul("start", ("seq", H)), linear("dense_0", 2 * H, H), linear("dense_1", H, 1, bias=False))
     return (
-        Part("start_logits", (linear("dense", H, 1),), "head"),
-        Part("end_logits", paired, "head", stream=Span("seq", times=c.starts)),
-        Part("answer_class", answered, "head", stream="one"),
+        part("start_logits", linear("dense", H, 1), kind="head"),
+        part("end_logits", *paired, kind="head", stream=length("seq") * c.starts),
+        part("answer_class", *answered, kind="head", stream="one"),
     )
 
 
 def summary(c: Sizes) -> tuple[Part, ...]:
     """Describe the map of a sequence's summary, if there is one: to the hidden size or to the labels."""
     width = c.labels if c.to_labels else c.hidden
-    return (Part("sequence_summary", (linear("summary", c.hidden, width),), "pooler", stream="one"),) if c.summarised else ()
+    return (part("sequence_summary", linear("summary", c.hidden, width), kind="pooler", stream="one"),) if c.summarised else ()
 
 
 BERT_TASKS = {
@@ -191,9 +203,15 @@ OWN = "lm_head.decoder.weight"
 
 
 def dressed(
-    family: str, backbone: str, encoder: Encoder, heads: Mapping[str, Worn], *, words: str = "embeddings.word_embeddings.weight",
-    first: bool = False, bare: str = "Model",
-) -> dict[str, Callable[[Sizes], Part]]:  # fmt: skip
+    family: str,
+    backbone: str,
+    encoder: Encoder,
+    heads: Mapping[str, Worn],
+    *,
+    words: str = "embeddings.word_embeddings.weight",
+    first: bool = False,
+    bare: str = "Model",
+) -> dict[str, Callable[[Sizes], Part]]:
     """Return a family's classes: the bare model, and each head on the backbone.
 
     Args:
@@ -205,15 +223,15 @@ def dressed(
     """
 
     def alone(c: Sizes) -> Part:
-        return Part("", encoder(c, pooled=c.pooled), "model")
+        return part("", *encoder(c, pooled=c.pooled), kind="model")
 
     def wearing(worn: Worn) -> Callable[[Sizes], Part]:
         def blueprint(c: Sizes) -> Part:
             owner = (OWN if first else f"{backbone}.{words}") if c.tied else None
             head = worn.head(c, owner)
             tied = OWN if first and c.tied and head[0].name == "lm_head" else None
-            body = Part(backbone, encoder(c, pooled=worn.pooled, words=tied), "backbone")
-            return Part("", (*head, body) if first else (body, *head), "model")
+            body = part(backbone, *encoder(c, pooled=worn.pooled, words=tied), kind="backbone")
+            return part("", *((*head, body) if first else (body, *head)), kind="model")
 
         return blueprint
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from weighbridge.config.family import Blueprint
 from weighbridge.config.fields import LABELS, TIED, Sizes, derived, fact, size, switch
 from weighbridge.core._namedtuple import TYPE_CHECKING
-from weighbridge.core.parts import attend, linear, rms_norm
+from weighbridge.core.parts import attend, linear, part, replace, rms_norm
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Node, Part
 
@@ -44,11 +44,11 @@ FIELDS = (
     size("mlp", "intermediate_size", 11008, "I", "intermediate size"),
     size("layers", "num_hidden_layers", 32, "L", "layers"),
     size("heads", "num_attention_heads", 32, "A", "attention heads"),
-    size("kv_heads", "num_key_value_heads", lambda c: c.heads, "K", "key-value heads")._replace(null=lambda c: c.heads),
+    size("kv_heads", "num_key_value_heads", lambda c: c.heads, "K", "key-value heads", null=lambda c: c.heads),
     EVEN,
-    size("head_dim", "head_dim", per_head, "D", "width of a head")._replace(null=per_head),
+    size("head_dim", "head_dim", per_head, "D", "width of a head", null=per_head),
     LABELS,
-    TIED._replace(default=False),
+    replace(TIED, default=False),
     switch("qkv_bias", "attention_bias", False),
     switch("out_bias", "attention_bias", False),
     switch("mlp_bias", "mlp_bias", False),
@@ -73,7 +73,8 @@ HEAD_DIM = derived("head_dim", per_head, "hidden_size", "num_attention_heads")
 def attention(c: Sizes, *after: Part, name: str = "self_attn", out: str = "o_proj", before: tuple[Node, ...] = ()) -> Part:
     """Describe causal attention whose keys and values may be shared by several query heads; *before* and *after* stand around it."""
     H, A, K, D = c.hidden, c.heads, c.kv_heads, c.head_dim
-    return Part(name, (
+    return part(
+        name,
         *before,
         linear("q_proj", H, A * D, bias=c.qkv_bias),
         linear("k_proj", H, K * D, bias=c.qkv_bias),
@@ -82,7 +83,8 @@ def attention(c: Sizes, *after: Part, name: str = "self_attn", out: str = "o_pro
         *qk_norms(c),
         *after,
         attend(heads=A, kv_heads=K, head_dim=D, window=c.window, windowed=c.windowed),
-    ), "self_attention")  # fmt: skip
+        kind="self_attention",
+    )
 
 
 def qk_norms(c: Sizes) -> tuple[Part, ...]:
@@ -124,20 +126,20 @@ def heads(
     """
 
     def backbone(c: Sizes, at: str = prefix) -> Part:
-        return Part(at, body(c), "backbone")
+        return part(at, *body(c), kind="backbone")
 
     def causal(c: Sizes) -> Part:
         tied = f"{prefix}.{table}.weight" if c.tied else None
-        return Part("", (backbone(c), linear("lm_head", c.hidden, c.vocab, bias=c.head_bias, tied_to=tied)), "model")
+        return part("", backbone(c), linear("lm_head", c.hidden, c.vocab, bias=c.head_bias, tied_to=tied), kind="model")
 
     def sequence(c: Sizes) -> Part:
-        return Part("", (backbone(c), linear("score", c.hidden, c.labels, bias=False)), "model")
+        return part("", backbone(c), linear("score", c.hidden, c.labels, bias=False), kind="model")
 
     def tokens(c: Sizes) -> Part:
-        return Part("", (backbone(c), linear(token, c.hidden, c.labels)), "model")
+        return part("", backbone(c), linear(token, c.hidden, c.labels), kind="model")
 
     def answers(c: Sizes) -> Part:
-        return Part("", (backbone(c, qa or prefix), linear("qa_outputs", c.hidden, c.labels if qa_labels else 2)), "model")
+        return part("", backbone(c, qa or prefix), linear("qa_outputs", c.hidden, c.labels if qa_labels else 2), kind="model")
 
     table_of_heads: dict[str, tuple[str, Blueprint]] = {
         "lm": (lm, causal),
@@ -146,4 +148,4 @@ def heads(
         "qa": ("ForQuestionAnswering", answers),
     }
     chosen = (table_of_heads[word] for word in having.split())
-    return {name + base: lambda c: Part("", body(c), "model"), **{name + ending: blueprint for ending, blueprint in chosen}}
+    return {name + base: lambda c: part("", *body(c), kind="model"), **{name + ending: blueprint for ending, blueprint in chosen}}

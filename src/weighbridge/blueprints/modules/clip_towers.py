@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from weighbridge.blueprints.modules.feature_maps import CHANNELS
 from weighbridge.config.fields import Field, Sizes, derived, size
 from weighbridge.core._namedtuple import TYPE_CHECKING
-from weighbridge.core.parts import conv2d, embedding, fairseq_attention, layer_norm, linear, matmul, plain_mlp
+from weighbridge.core.parts import conv2d, embedding, fairseq_attention, layer_norm, linear, matmul, part, plain_mlp, replace
 from weighbridge.core.sizes import Size, exact
-from weighbridge.core.tree import Node, Op, Part, Tensor
+from weighbridge.core.tree import Matmul, Node, Part, Tensor
 
 if TYPE_CHECKING:
     from typing import Any
@@ -71,7 +71,7 @@ def encoder(c: Sizes, *, attention_first: bool = True) -> Part:
     attention, mlp = fairseq_attention("self_attn", H, c.heads, c.head_dim), plain_mlp("mlp", H, c.mlp, ("fc1", "fc2"), bias=True)
     one, two = layer_norm("layer_norm1", H), layer_norm("layer_norm2", H)
     children = (attention, one, mlp, two) if attention_first else (one, attention, two, mlp)
-    return Part("encoder", (Part("layers", children, "layer", repeat=c.layers),), "encoder")
+    return part("encoder", part("layers", *children, kind="layer", repeat=c.layers), kind="encoder")
 
 
 def text_tower(c: Sizes) -> tuple[Node, ...]:
@@ -81,9 +81,12 @@ def text_tower(c: Sizes) -> tuple[Node, ...]:
 
 def text_embeddings(c: Sizes) -> Part:
     """Describe a table of tokens and one of positions."""
-    return Part("embeddings", (
-        embedding("token_embedding", c.vocab, c.hidden), embedding("position_embedding", c.positions, c.hidden),
-    ), "embeddings")  # fmt: skip
+    return part(
+        "embeddings",
+        embedding("token_embedding", c.vocab, c.hidden),
+        embedding("position_embedding", c.positions, c.hidden),
+        kind="embeddings",
+    )
 
 
 def vision_tower(c: Sizes, *, first_norm: str = "pre_layrnorm") -> tuple[Node, ...]:
@@ -93,18 +96,20 @@ def vision_tower(c: Sizes, *, first_norm: str = "pre_layrnorm") -> tuple[Node, .
         vision_embeddings(c),
         layer_norm(first_norm, H),
         encoder(c),
-        layer_norm("post_layernorm", H)._replace(stream="one"),
+        layer_norm("post_layernorm", H, stream="one"),
     )
 
 
 def vision_embeddings(c: Sizes) -> Part:
     """Describe a class token, a map of each patch and a table of positions."""
     H = c.hidden
-    return Part("embeddings", (
+    return part(
+        "embeddings",
         Tensor("class_embedding", (H,), "embedding"),
-        conv2d("patch_embedding", c.channels, H, c.patch, positions=c.patches, bias=False),
+        conv2d("patch_embedding", c.channels, H, c.patch, stream=c.patches, bias=False),
         embedding("position_embedding", c.patches + 1, H),
-    ), "embeddings")  # fmt: skip
+        kind="embeddings",
+    )
 
 
 def projection(name: str, inputs: Size, outputs: Size) -> Part:
@@ -112,7 +117,7 @@ def projection(name: str, inputs: Size, outputs: Size) -> Part:
     return linear(name, inputs, outputs, bias=False, stream="one")
 
 
-def similarity(width: Size) -> Op:
+def similarity(width: Size) -> Matmul:
     """Describe the products of every text with every image of a batch."""
     return matmul("similarity", ("batch", width))
 
@@ -122,14 +127,16 @@ SCALE = Tensor("logit_scale", (), "gain")
 
 def contrastive(text: Part, vision: Part, widths: tuple[Size, Size], shared: Size) -> Part:
     """Describe both towers, a projection for each (of the *widths* of text and image), and the temperature of their similarities."""
-    return Part("", (
+    return part(
+        "",
         SCALE,
-        text._replace(name="text_model"),
-        vision._replace(name="vision_model"),
+        replace(text, name="text_model"),
+        replace(vision, name="vision_model"),
         projection("visual_projection", widths[1], shared),
         projection("text_projection", widths[0], shared),
         similarity(shared),
-    ), "model")  # fmt: skip
+        kind="model",
+    )
 
 
 def settled(raw: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,11 +7,13 @@ A family whose config holds whole configs of other types declares each with :fun
 
     def llava(c):
         tower = submodel(c.vision)
-        return Part("", (
-            under("vision_tower", tower, given="images", runs="images"),
-            Part("multi_modal_projector", (...), "projector", given="images", runs="images", stream=tower.stream),
+        return part(
+            "",
+            under("vision_tower", tower, requires="images", executions="images"),
+            part("multi_modal_projector", ..., kind="projector", requires="images", executions="images", stream=tower.stream),
             under("language_model", submodel(c.text)),
-        ), "model")
+            kind="model",
+        )
 
 ``c.vision`` has the words of its own family (``c.vision.hidden``) and ``c.vision.model_type``. Its symbols carry the
 sub-config's name (``H_vision``), random configs draw a type and its fields, and a type without a blueprint is refused by its key path.
@@ -23,13 +25,15 @@ from collections.abc import Mapping
 from functools import cache
 
 from weighbridge.blueprints import MODULES, family
-from weighbridge.blueprints.modules.reroot import moved
+from weighbridge.blueprints.modules.reroot import rerooted
 from weighbridge.config.alias import TYPES
 from weighbridge.config.fields import Field, Inner, Sizes, did_you_mean
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, UnknownArchitecture
+from weighbridge.core.length import Stream
+from weighbridge.core.parts import replace
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Part, Stream
+from weighbridge.core.tree import Part
 
 if TYPE_CHECKING:
     from typing import Any
@@ -88,7 +92,7 @@ def _fields(model_type: str, more: tuple[Field, ...]) -> tuple[Field, ...]:
     """Return a type's fields as a sub-config has them: arguments of its class are out of a config's reach."""
     fields = family(model_type).fields
     words = {field.word for field in fields}
-    own = (field._replace(key="") if field.kind == "switch" and field.silent else field for field in fields)
+    own = (replace(field, key="") if field.kind == "switch" and field.silent else field for field in fields)
     return (*own, *(field for field in more if field.word not in words))
 
 
@@ -116,8 +120,8 @@ def under(
     tree: Part,
     *,
     streams: Mapping[str, Stream] | None = None,
-    given: str | None = None,
-    runs: Size | str | None = None,
+    requires: str | None = None,
+    executions: Size | str | None = None,
 ) -> Part:
     """Put the tree of a whole model under a name: its ties follow, and its streams become those of the outer model.
 
@@ -125,13 +129,13 @@ def under(
         name: The name it is held by.
         tree: A model's root.
         streams: What its named streams are here, such as ``{"seq": "decoder", "encoder": 197}``.
-        given, runs: As of any part: what it needs to run, and how often it does.
+        requires, executions: As of any part: what it needs to run, and how often it does.
 
     >>> from weighbridge.core.parts import linear
     >>> inner = Part("", (linear("a", 2, 2), linear("b", 2, 2, tied_to="a.weight")))
     >>> under("decoder", inner, streams={"seq": "decoder"}).children[1].children[0].tied_to
     'decoder.a.weight'
     """
-    inner = moved(tree, name + "." if name else "", streams or {})
+    inner = rerooted(tree, name + "." if name else "", streams or {})
     stream = inner.stream if inner.stream is not None else (streams or {}).get("seq")
-    return inner._replace(name=name, given=given or inner.given, runs=runs, stream=stream)
+    return replace(inner, name=name, requires=requires or inner.requires, executions=executions, stream=stream)

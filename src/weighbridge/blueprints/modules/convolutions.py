@@ -10,12 +10,15 @@ from weighbridge.blueprints.modules.stage_fields import alike, number, numbers
 from weighbridge.config.fields import Field, choice, told
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import batch_norm, conv2d
+from weighbridge.core.length import Stream
+from weighbridge.core.parts import batch_norm, conv2d, part
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Part, Stream, Tensor
+from weighbridge.core.tree import Part, Tensor
 
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Unpack
+
+    from weighbridge.core.parts import Place
 
 RESIDUAL = (
     CHANNELS,
@@ -38,18 +41,18 @@ def unit(
     >>> [part.name for part in unit("conv_stem", 3, 32, (112, 112), 3).children]
     ['convolution', 'normalization']
     """
-    stream: Stream = area(seen) if isinstance(seen, tuple) and len(seen) == 2 else seen  # type: ignore[arg-type]
+    stream: Stream = area(seen) if isinstance(seen, tuple) and len(seen) == 2 else seen
     norm = (batch_norm("normalization", outs),) if normed else ()
-    return Part(name, (conv2d("convolution", inputs, outs, kernel, groups=groups, bias=bias), *norm), "convolution", stream=stream)
+    return part(name, conv2d("convolution", inputs, outs, kernel, groups=groups, bias=bias), *norm, kind="convolution", stream=stream)
 
 
-def group_norm(name: str, width: Size) -> Part:
+def group_norm(name: str, width: Size, **place: Unpack[Place]) -> Part:
     """Describe a norm over groups of channels: a gain and a shift for each channel.
 
     >>> group_norm("norm", 64).kind
     'group_norm'
     """
-    return Part(name, (Tensor("weight", (width,), "gain"), Tensor("bias", (width,), "shift")), "group_norm")
+    return part(name, Tensor("weight", (width,), "gain"), Tensor("bias", (width,), "shift"), kind="group_norm", **place)
 
 
 def real(word: str, key: str, default: float) -> Field:

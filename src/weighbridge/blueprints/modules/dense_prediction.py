@@ -13,7 +13,7 @@ from weighbridge.blueprints.modules.stage_fields import numbers
 from weighbridge.config.fields import Field, Sizes, listed, size
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import batch_norm, conv2d, linear
+from weighbridge.core.parts import batch_norm, conv2d, linear, part
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part
 
@@ -37,7 +37,7 @@ def fields(fusion: int, widths: tuple[int, ...], key: str = "neck_hidden_sizes")
     """Return the fields that all of them have."""
     return (
         numbers("widths", key, widths),
-        listed("factors", "reassemble_factors", [4, 2, 1, 0.5])._replace(read=factors),
+        listed("factors", "reassemble_factors", [4, 2, 1, 0.5], read=factors),
         size("fusion", "fusion_hidden_size", fusion, "F", "channels of the fused maps"),
     )
 
@@ -53,23 +53,20 @@ def resized(at: Grid, factor: int) -> Grid:
 
 def reassembled(hidden: Size, width: Size, factor: int, at: Grid) -> tuple[Part, ...]:
     """Describe a map of a width of its own, and what brings it to its size."""
-    projection = conv2d("projection", hidden, width, 1, positions=area(at))
+    projection = conv2d("projection", hidden, width, 1, stream=area(at))
     if factor == 1:
         return (projection,)
     if factor < 0:
-        return projection, conv2d("resize", width, width, 3, positions=area(resized(at, factor)))
+        return projection, conv2d("resize", width, width, 3, stream=area(resized(at, factor)))
     return projection, transposed("resize", width, width, factor, area(at))
 
 
 def reassembling(c: Sizes, hidden: Size, at: Grid, *, readout: bool = False) -> Part:
     """Describe the stage that makes maps of vectors; with *readout*, the class token is mapped into each of them first."""
     pairs = enumerate(zip(c.widths, c.factors, strict=False))
-    layers = (Part(str(i), reassembled(hidden, width, factor, at), "stage") for i, (width, factor) in pairs)
-    projects = (Part(str(i), (linear("0", 2 * hidden, hidden, stream=area(at)),), "projector") for i in range(len(c.widths)))
-    return Part("reassemble_stage", (
-        Part("layers", tuple(layers)),
-        *((Part("readout_projects", tuple(projects)),) if readout else ()),
-    ), "stage")  # fmt: skip
+    layers = (part(str(i), *reassembled(hidden, width, factor, at), kind="stage") for i, (width, factor) in pairs)
+    projects = (part(str(i), linear("0", 2 * hidden, hidden, stream=area(at)), kind="projector") for i in range(len(c.widths)))
+    return part("reassemble_stage", part("layers", *layers), *((part("readout_projects", *projects),) if readout else ()), kind="stage")
 
 
 def maps(c: Sizes, at: Grid) -> list[Grid]:
@@ -80,26 +77,26 @@ def maps(c: Sizes, at: Grid) -> list[Grid]:
 def convolutions(c: Sizes, at: Sequence[Grid]) -> Part:
     """Describe the convolutions that bring all maps to one width."""
     places = zip(c.widths, at, strict=True)
-    return Part(
-        "convs", tuple(conv2d(str(i), width, c.fusion, 3, positions=area(grid), bias=False) for i, (width, grid) in enumerate(places))
-    )
+    return part("convs", *(conv2d(str(i), width, c.fusion, 3, stream=area(grid), bias=False) for i, (width, grid) in enumerate(places)))
 
 
-def residual(name: str, width: Size, at: Grid, *, bias: bool = True, normed: bool = False, given: str | None = None) -> Part:
+def residual(name: str, width: Size, at: Grid, *, bias: bool = True, normed: bool = False, requires: str | None = None) -> Part:
     """Describe two convolutions around which a map is carried."""
-    convs = (conv2d(f"convolution{i}", width, width, 3, positions=area(at), bias=bias) for i in (1, 2))
+    convs = (conv2d(f"convolution{i}", width, width, 3, stream=area(at), bias=bias) for i in (1, 2))
     norms = (batch_norm(f"batch_norm{i}", width) for i in (1, 2)) if normed else ()
-    return Part(name, (*convs, *norms), "convolution", given=given)
+    return part(name, *convs, *norms, kind="convolution", requires=requires)
 
 
 def fusing(name: str, width: Size, inner: Grid, outer: Grid, *more: Part, first: bool, bias: bool = True, normed: bool = False) -> Part:
     """Describe a step that adds a map to what came from the smaller ones, and enlarges it; the first has nothing to add."""
-    return Part(name, (
-        conv2d("projection", width, width, 1, positions=area(outer)),
-        residual("residual_layer1", width, inner, bias=bias, normed=normed, given="smaller" if first else None),
+    return part(
+        name,
+        conv2d("projection", width, width, 1, stream=area(outer)),
+        residual("residual_layer1", width, inner, bias=bias, normed=normed, requires="smaller" if first else None),
         residual("residual_layer2", width, inner, bias=bias, normed=normed),
         *more,
-    ), "stage")  # fmt: skip
+        kind="stage",
+    )
 
 
 def doubling(at: Sequence[Grid]) -> list[tuple[Grid, Grid]]:

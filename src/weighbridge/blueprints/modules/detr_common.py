@@ -9,10 +9,17 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.backbones import Features, backbone, features, given, settled
 from weighbridge.blueprints.modules.feature_maps import CHANNELS, image
 from weighbridge.config.fields import LABELS, Sizes, choice, size, switch, told
+from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import attend, embedding, layer_norm, linear, plain_mlp
+from weighbridge.core.length import Stream
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, plain_mlp, replace
 from weighbridge.core.sizes import Size, exact
-from weighbridge.core.tree import Part, Stream
+from weighbridge.core.tree import Part
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from weighbridge.core.parts import Place
 
 
 def sine(value: object) -> bool:
@@ -36,8 +43,8 @@ FIELDS = (
     image([800, 1066], silent=True),
     CHANNELS,
     backbone("resnet swin convnext"),
-    choice("backbone_name", "backbone", None)._replace(silent=True),
-    choice("backbone_kwargs", "backbone_kwargs", None)._replace(silent=True),
+    choice("backbone_name", "backbone", None, silent=True),
+    choice("backbone_kwargs", "backbone_kwargs", None, silent=True),
     switch("timm", "use_timm_backbone", True, silent=True),
     switch("dilated", "dilation", False),
     LABELS,
@@ -74,41 +81,51 @@ def looked_through(c: Sizes, outputs: tuple[int, ...] = (1, 2, 3, 4)) -> Feature
         inner = given("resnet", {"out_features": ["stage4"]})
     found = features(inner, c.image)
     frozen = "resnet" in inner.model_type  # the reference looks for names that its own ResNet has not, and freezes all of it
-    return found._replace(parts=settled(Part("", found.parts), frozen=frozen).children)
+    return replace(found, parts=settled(part("", *found.parts), frozen=frozen).children)
 
 
 def attention(name: str, hidden: Size, heads: Size, keys: Stream | None = None) -> Part:
     """Describe attention over the tokens themselves, or over others."""
-    return Part(name, (
+    return part(
+        name,
         linear("k_proj", hidden, hidden, stream=keys),
         linear("v_proj", hidden, hidden, stream=keys),
         linear("q_proj", hidden, hidden),
         linear("o_proj", hidden, hidden),
         attend(heads=heads, head_dim=exact(hidden, heads), keys=keys),
-    ), "self_attention" if keys is None else "cross_attention")  # fmt: skip
+        kind="self_attention" if keys is None else "cross_attention",
+    )
 
 
 def encoder(c: Sizes) -> tuple[Part, ...]:
     """Describe the encoder's layers."""
-    return (Part("layers", (
-        attention("self_attn", c.hidden, c.encoder_heads),
-        layer_norm("self_attn_layer_norm", c.hidden),
-        plain_mlp("mlp", c.hidden, c.encoder_mlp, ("fc1", "fc2"), bias=True),
-        layer_norm("final_layer_norm", c.hidden),
-    ), "layer", repeat=c.encoder_layers),)  # fmt: skip
+    return (
+        part(
+            "layers",
+            attention("self_attn", c.hidden, c.encoder_heads),
+            layer_norm("self_attn_layer_norm", c.hidden),
+            plain_mlp("mlp", c.hidden, c.encoder_mlp, ("fc1", "fc2"), bias=True),
+            layer_norm("final_layer_norm", c.hidden),
+            kind="layer",
+            repeat=c.encoder_layers,
+        ),
+    )
 
 
 def decoder(c: Sizes, keys: Stream) -> tuple[Part, ...]:
     """Describe the decoder's layers and its norm; without an encoder's tokens to look at, it looks at none."""
     lengthless = keys if isinstance(keys, str) else None
-    layer = Part("layers", (
+    layer = part(
+        "layers",
         attention("self_attn", c.hidden, c.decoder_heads),
         layer_norm("self_attn_layer_norm", c.hidden),
-        attention("encoder_attn", c.hidden, c.decoder_heads, keys)._replace(given=lengthless),
-        layer_norm("encoder_attn_layer_norm", c.hidden)._replace(given=lengthless),
+        replace(attention("encoder_attn", c.hidden, c.decoder_heads, keys), requires=lengthless),
+        layer_norm("encoder_attn_layer_norm", c.hidden, requires=lengthless),
         plain_mlp("mlp", c.hidden, c.decoder_mlp, ("fc1", "fc2"), bias=True),
         layer_norm("final_layer_norm", c.hidden),
-    ), "layer", repeat=c.decoder_layers)  # fmt: skip
+        kind="layer",
+        repeat=c.decoder_layers,
+    )
     return layer, layer_norm("layernorm", c.hidden)
 
 
@@ -116,19 +133,19 @@ def positions(c: Sizes) -> tuple[Part, ...]:
     """Describe the learned tables of rows and columns, where positions are no waves."""
     half = c.hidden // 2
     tables = embedding("row_embeddings", 50, half), embedding("column_embeddings", 50, half)
-    return () if c.sine else (Part("position_embedding", tables, "embeddings"),)
+    return () if c.sine else (part("position_embedding", *tables, kind="embeddings"),)
 
 
 def detecting(c: Sizes, inner: tuple[Part, ...], labels: Size) -> tuple[Part, ...]:
     """Describe the model and what it tells of each query: one of so many *labels*, and its box."""
     return (
-        Part("model", inner, "backbone"),
+        part("model", *inner, kind="backbone"),
         linear("class_labels_classifier", c.hidden, labels, stream=c.queries),
-        perceptron("bbox_predictor", c.hidden, c.hidden, c.hidden, 4)._replace(stream=c.queries),
+        perceptron("bbox_predictor", c.hidden, c.hidden, c.hidden, 4, stream=c.queries),
     )
 
 
-def perceptron(name: str, *widths: Size) -> Part:
+def perceptron(name: str, *widths: Size, **place: Unpack[Place]) -> Part:
     """Describe linear maps one after another, from the first of *widths* to the last."""
     maps = (linear(str(index), widths[index], widths[index + 1]) for index in range(len(widths) - 1))
-    return Part(name, (Part("layers", tuple(maps), "feed_forward"),), "head")
+    return part(name, part("layers", *maps, kind="feed_forward"), kind="head", **place)

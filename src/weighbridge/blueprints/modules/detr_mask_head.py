@@ -10,14 +10,14 @@ from weighbridge.blueprints.modules.convolutions import group_norm
 from weighbridge.blueprints.modules.feature_maps import area, listing
 from weighbridge.config.fields import Sizes
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import conv2d, linear, matmul
+from weighbridge.core.parts import conv2d, linear, matmul, part, replace
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Part
 
 
 def block(name: str, inputs: Size, outs: Size) -> Part:
     """Describe a convolution over 3 by 3 places and a norm of groups."""
-    return Part(name, (conv2d("conv", inputs, outs, 3), group_norm("norm", outs)), "convolution")
+    return part(name, conv2d("conv", inputs, outs, 3), group_norm("norm", outs), kind="convolution")
 
 
 def masks(c: Sizes, seen: Features) -> Part:
@@ -32,14 +32,14 @@ def masks(c: Sizes, seen: Features) -> Part:
     last, large = area(seen.maps[-1]) * c.queries, list(zip(seen.maps, seen.widths, strict=True))[2::-1]
     stages = tuple(
         (
-            conv2d("fpn_adapter", width, H // 2**power, 1, positions=area(grid) * c.queries),
-            block("refine", H // 2**power, H // 2 ** (power + 1))._replace(stream=area(grid) * c.queries),
+            conv2d("fpn_adapter", width, H // 2**power, 1, stream=area(grid) * c.queries),
+            replace(block("refine", H // 2**power, H // 2 ** (power + 1)), stream=area(grid) * c.queries),
         )
         for power, (grid, width) in enumerate(large, 1)
     )
-    first = (block("conv1", wide, wide)._replace(stream=last), block("conv2", wide, H // 2)._replace(stream=last))
-    final = conv2d("output_conv", H // 16, 1, 3, positions=area(seen.maps[0]) * c.queries)
-    return Part("mask_head", (*first, listing("fpn_stages", *stages), final), "head")
+    first = (replace(block("conv1", wide, wide), stream=last), replace(block("conv2", wide, H // 2), stream=last))
+    final = conv2d("output_conv", H // 16, 1, 3, stream=area(seen.maps[0]) * c.queries)
+    return part("mask_head", *first, listing("fpn_stages", *stages), final, kind="head")
 
 
 def map_attention(c: Sizes, seen: Features) -> Part:
@@ -47,4 +47,4 @@ def map_attention(c: Sizes, seen: Features) -> Part:
     places = area(seen.maps[-1])
     scores = matmul("scores", (c.encoder_heads, c.queries, places, exact(c.hidden, c.encoder_heads)))
     parts = linear("q_proj", c.hidden, c.hidden, stream=c.queries), linear("k_proj", c.hidden, c.hidden, stream=places), scores
-    return Part("bbox_attention", parts, "attention")
+    return part("bbox_attention", *parts, kind="attention")

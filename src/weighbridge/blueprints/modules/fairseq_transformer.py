@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from weighbridge.config.fields import LABELS, TIED, Field, Sizes, derived, size
 from weighbridge.core._namedtuple import NamedTuple
-from weighbridge.core.parts import embedding, fairseq_attention, layer_norm, linear
+from weighbridge.core.length import Stream
+from weighbridge.core.parts import embedding, fairseq_attention, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size, exact
-from weighbridge.core.tree import Node, Part, Stream, Tensor
+from weighbridge.core.tree import Node, Part, Tensor
 
 NEUTRAL = frozenset(
     """activation_function init_std scale_embedding is_decoder normalize_before normalize_embedding add_bias_logits
@@ -51,7 +52,7 @@ def fields(vocab: int, positions: int, hidden: int, mlp: int, layers: tuple[int,
         size("decoder_heads", "decoder_attention_heads", heads, "A_dec", "attention heads of the decoder"),
         derived("head_dim", lambda c: exact(c.hidden, c.heads), "d_model", "encoder_attention_heads"),
         derived("decoder_head_dim", lambda c: exact(c.hidden, c.decoder_heads), "d_model", "decoder_attention_heads"),
-        LABELS._replace(default=labels),
+        replace(LABELS, default=labels),
         TIED,
     )
 
@@ -61,28 +62,31 @@ def attention(
 ) -> tuple[Part, Part]:
     """Describe attention and the norm that belongs to it."""
     heads, head_dim = (c.decoder_heads, c.decoder_head_dim) if decoder else (c.heads, c.head_dim)
-    given = "encoder" if isinstance(keys, str) and keys == "encoder" else None
-    norm = layer_norm(f"{name}_layer_norm", c.hidden)._replace(given=given)
-    return fairseq_attention(name, c.hidden, heads, head_dim, keys=keys, bias=bias, key_bias=key_bias)._replace(given=given), norm
+    requires = "encoder" if isinstance(keys, str) and keys == "encoder" else None
+    norm = replace(layer_norm(f"{name}_layer_norm", c.hidden), requires=requires)
+    return replace(fairseq_attention(name, c.hidden, heads, head_dim, keys=keys, bias=bias, key_bias=key_bias), requires=requires), norm
 
 
 def layer(c: Sizes, *, memory: Stream | None = None, bias: bool = True, key_bias: bool = True) -> Part:
     """Describe a layer: the encoder's, or with *memory*, the stream it attends to, the decoder's."""
     H, mlp, layers = (c.hidden, c.mlp, c.layers) if memory is None else (c.hidden, c.decoder_mlp, c.decoder_layers)
     crossed = attention(c, "encoder_attn", decoder=True, keys=memory, bias=bias, key_bias=key_bias) if memory is not None else ()
-    return Part("layers", (
+    return part(
+        "layers",
         *attention(c, "self_attn", decoder=memory is not None, bias=bias, key_bias=key_bias),
         *crossed,
         linear("fc1", H, mlp),
         linear("fc2", mlp, H),
         layer_norm("final_layer_norm", H),
-    ), "layer", repeat=layers)  # fmt: skip
+        kind="layer",
+        repeat=layers,
+    )
 
 
 def positions(c: Sizes, style: Style) -> Part:
     """Describe the table of positions, which may be a frozen one of sinusoids."""
     table = Tensor("weight", (c.positions + style.offset, c.hidden), "embedding", frozen=style.positions == "fixed")
-    return Part("embed_positions", (table,), "embedding")
+    return part("embed_positions", table, kind="embedding")
 
 
 def stack(c: Sizes, style: Style, vocab: Size, tied_to: str | None, *layers: Part) -> tuple[Node, ...]:
@@ -107,6 +111,6 @@ def backbone(c: Sizes, style: Style, prefix: str = "") -> tuple[Part, ...]:
     shared, tied_to = words(c, prefix)
     return (
         shared,
-        Part("encoder", stack(c, style, c.vocab, tied_to, layer(c)), "encoder"),
-        Part("decoder", stack(c, style, c.vocab, tied_to, layer(c, memory="seq")), "decoder", stream="decoder"),
+        part("encoder", *stack(c, style, c.vocab, tied_to, layer(c)), kind="encoder"),
+        part("decoder", *stack(c, style, c.vocab, tied_to, layer(c, memory="seq")), kind="decoder", stream="decoder"),
     )

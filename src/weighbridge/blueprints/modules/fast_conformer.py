@@ -11,9 +11,10 @@ from math import log2
 from weighbridge.config.fields import Field, Sizes, fact, size, switch, variant
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import attend, batch_norm, conv1d, conv2d, layer_norm, linear, matmul
+from weighbridge.core.length import Stream, length, product_of
+from weighbridge.core.parts import attend, batch_norm, conv1d, conv2d, layer_norm, linear, matmul, part
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Node, Part, Span, Stream, Tensor, Times
+from weighbridge.core.tree import Node, Part, Tensor
 
 if TYPE_CHECKING:
     from typing import Any
@@ -39,9 +40,16 @@ ENCODER = (
 STREAMING = variant(ENCODER, causal=True)
 LASR = variant(
     tuple(field for field in ENCODER if field.word != "thinned"),
-    hidden=512, layers=17, mlp=2048, mels=128, kernel=32, thin_kernel=5, rotary=True,
-    bias=switch("bias", "attention_bias", False), conv_bias=switch("conv_bias", "convolution_bias", False),
-)  # fmt: skip
+    hidden=512,
+    layers=17,
+    mlp=2048,
+    mels=128,
+    kernel=32,
+    thin_kernel=5,
+    rotary=True,
+    bias=switch("bias", "attention_bias", False),
+    conv_bias=switch("conv_bias", "convolution_bias", False),
+)
 
 
 def halvings(value: Any) -> int:
@@ -58,13 +66,13 @@ def halvings(value: Any) -> int:
 def thinner(c: Sizes, of: Stream, times: int = 1) -> Stream:
     """Return what convolutions leave of frames or of mel bins; a causal one is padded before, and behind by its stride."""
     padded = c.stride - 2 if c.causal else (c.thin_kernel - 1) // 2 * 2 - c.thin_kernel
-    return of if times == 0 else thinner(c, Span(of, padded, 1, c.stride, 1), times - 1)
+    return of if times == 0 else thinner(c, (length(of) + padded) // c.stride + 1, times - 1)
 
 
 def frames(c: Sizes) -> Stream:
     """Return the stream that the encoder puts out."""
     if c.rotary:
-        return Span(Span("seq", 0 - c.thin_kernel, 1, c.stride, 1), 0 - c.thin_kernel, 1, c.stride, 1)
+        return (((length("seq") - c.thin_kernel) // c.stride + 1) - c.thin_kernel) // c.stride + 1
     return thinner(c, "seq", max(c.thinned, 1))
 
 
@@ -88,40 +96,50 @@ def thinning(c: Sizes) -> Part:
     C, K = c.channels, c.thin_kernel
 
     def place(index: int) -> Stream:
-        return Times((thinner(c, "seq", index + 1), thinner(c, c.mels, index + 1)))
+        return product_of(thinner(c, "seq", index + 1), thinner(c, c.mels, index + 1))
 
     convs: list[Part] = []
     for index in range(1, c.thinned):
         names = ("depthwise_conv", "pointwise_conv") if c.causal else (f"layers.{3 * index - 1}", f"layers.{3 * index}")
-        pair = (conv2d(names[0], C, C, K, groups=C, positions=place(index)), conv2d(names[1], C, C, 1, positions=place(index)))
-        convs += [Part("layers", pair, "convolution", repeat=1, at=(index - 1,))] if c.causal else pair
-    first = conv2d("conv_in" if c.causal else "layers.0", 1, C, K, positions=place(0))
-    return Part("subsampling", (first, *convs, linear("linear", C * left(c), c.hidden, stream=frames(c))), "convolutions")
+        pair = (conv2d(names[0], C, C, K, groups=C, stream=place(index)), conv2d(names[1], C, C, 1, stream=place(index)))
+        convs += [part("layers", *pair, kind="convolution", repeat=1, indices=(index - 1,))] if c.causal else pair
+    first = conv2d("conv_in" if c.causal else "layers.0", 1, C, K, stream=place(0))
+    return part("subsampling", first, *convs, linear("linear", C * left(c), c.hidden, stream=frames(c)), kind="convolutions")
 
 
 def shortening(c: Sizes) -> Part:
     """Describe LASR's two convolutions over frames, between two maps."""
     first = conv1d("conv_0", c.hidden, c.hidden, c.thin_kernel, stride=c.stride)
     second = conv1d("conv_1", c.hidden, c.channels, c.thin_kernel, stride=c.stride, of=first.stream or "seq")
-    return Part("subsampler", (
-        linear("dense_0", c.mels, c.hidden), first, second, linear("dense_1", c.channels, c.hidden, stream=frames(c)),
-    ), "convolutions")  # fmt: skip
+    return part(
+        "subsampler",
+        linear("dense_0", c.mels, c.hidden),
+        first,
+        second,
+        linear("dense_1", c.channels, c.hidden, stream=frames(c)),
+        kind="convolutions",
+    )
 
 
 def attention(c: Sizes) -> Part:
     """Describe attention, to which relative positions add."""
     H, A, K, D, tokens = c.hidden, c.heads, c.kv_heads, c.head_dim, frames(c)
-    around = Span(tokens, times=2, plus=-1)
+    around = length(tokens) * 2 - 1
     maps = [
         linear("q_proj", H, A * D, bias=c.bias),
         *(linear(f"{name}_proj", H, K * D, bias=c.bias) for name in "kv"),
         linear("o_proj", A * D, H, bias=c.bias),
     ]
     biases = () if c.rotary else (Tensor("bias_u", (A, D), "bias"), Tensor("bias_v", (A, D), "bias"))
-    seen: tuple[Node, ...] = () if c.rotary else (
-        linear("relative_k_proj", H, A * D, bias=False, stream=around), matmul("positions", (A, tokens, around, D)),
-    )  # fmt: skip
-    return Part("self_attn", (*biases, *maps, *seen, attend(heads=A, kv_heads=K, head_dim=D)), "self_attention")
+    seen: tuple[Node, ...] = (
+        ()
+        if c.rotary
+        else (
+            linear("relative_k_proj", H, A * D, bias=False, stream=around),
+            matmul("positions", (A, tokens, around, D)),
+        )
+    )
+    return part("self_attn", *biases, *maps, *seen, attend(heads=A, kv_heads=K, head_dim=D), kind="self_attention")
 
 
 def layer(c: Sizes) -> tuple[Part, ...]:
@@ -130,10 +148,10 @@ def layer(c: Sizes) -> tuple[Part, ...]:
 
     def convolved(name: str, *shape: Size) -> Part:
         weight = Tensor("weight", shape, "weight")
-        return Part(name, (weight, Tensor("bias", shape[:1], "bias")) if c.conv_bias else (weight,), "convolution")
+        return part(name, *((weight, Tensor("bias", shape[:1], "bias")) if c.conv_bias else (weight,)), kind="convolution")
 
     def mlp(name: str) -> Part:
-        return Part(name, (linear("linear1", H, c.mlp, bias=c.bias), linear("linear2", c.mlp, H, bias=c.bias)), "feed_forward")
+        return part(name, linear("linear1", H, c.mlp, bias=c.bias), linear("linear2", c.mlp, H, bias=c.bias), kind="feed_forward")
 
     norm = layer_norm("norm", H) if c.causal else batch_norm("norm", H)
     conv = (
@@ -144,13 +162,16 @@ def layer(c: Sizes) -> tuple[Part, ...]:
     )
     norms = ("norm_feed_forward1", "norm_self_att", "norm_conv", "norm_feed_forward2", "norm_out")
     return (
-        mlp("feed_forward1"), attention(c), Part("conv", conv, "convolutions"), mlp("feed_forward2"),
+        mlp("feed_forward1"),
+        attention(c),
+        part("conv", *conv, kind="convolutions"),
+        mlp("feed_forward2"),
         *(layer_norm(name, H, bias=not c.rotary) for name in norms),
-    )  # fmt: skip
+    )
 
 
 def encoder(c: Sizes) -> Part:
     """Describe the encoder."""
-    layers = Part("layers", layer(c), "layer", repeat=c.layers, stream=frames(c))
-    last = (layer_norm("out_norm", c.hidden, bias=False)._replace(stream=frames(c)),) if c.rotary else ()
-    return Part("", (shortening(c) if c.rotary else thinning(c), layers, *last), "model")
+    layers = part("layers", *layer(c), kind="layer", repeat=c.layers, stream=frames(c))
+    last = (layer_norm("out_norm", c.hidden, bias=False, stream=frames(c)),) if c.rotary else ()
+    return part("", shortening(c) if c.rotary else thinning(c), layers, *last, kind="model")

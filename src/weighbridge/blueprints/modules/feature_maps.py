@@ -10,6 +10,7 @@ from weighbridge.blueprints.modules.stage_fields import alike, entries, number, 
 from weighbridge.config.fields import Field, choice, size
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import part, replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Tensor
 
@@ -25,7 +26,7 @@ CHANNELS = size("channels", "num_channels", 3, "N", "image channels")
 
 def image(default: int | list[int] = 224, *, silent: bool = False) -> Field:
     """Declare the side of the image, or its height and width; *silent* where no config states it and it is the reader's to set."""
-    return both("image", "image_size", default)._replace(silent=silent)
+    return replace(both("image", "image_size", default), silent=silent)
 
 
 def both(word: str, key: str, default: int | list[int]) -> Field:
@@ -71,16 +72,30 @@ def transposed(name: str, inputs: Size, outputs: Size, kernel: Size, places: Siz
     (96, 48, 2, 2)
     """
     weight = Tensor("weight", (inputs, outputs, kernel, kernel), "weight")
-    return Part(name, (weight, Tensor("bias", (outputs,), "bias")) if bias else (weight,), "convolution", stream=places)
+    return part(name, *((weight, Tensor("bias", (outputs,), "bias")) if bias else (weight,)), kind="convolution", stream=places)
 
 
 def listing(name: str, *parts: tuple[Node, ...], kind: str = "stage") -> Part:
     """Describe a list of unlike parts, each under its index."""
-    return Part(name, tuple(Part(str(index), children, kind) for index, children in enumerate(parts)))
+    return part(name, *(part(str(index), *children, kind=kind) for index, children in enumerate(parts)))
 
 
 __all__ = [
-    "CHANNELS", "Grid", "alike", "area", "both", "entries", "image", "listing", "number", "numbers", "outputs", "pair", "ratio", "scaled",
-    "strided", "transposed",
-]  # fmt: skip
+    "CHANNELS",
+    "Grid",
+    "alike",
+    "area",
+    "both",
+    "entries",
+    "image",
+    "listing",
+    "number",
+    "numbers",
+    "outputs",
+    "pair",
+    "ratio",
+    "scaled",
+    "strided",
+    "transposed",
+]
 """What stands here, and the lists of stages that go with it."""

@@ -13,9 +13,10 @@ from weighbridge.blueprints.modules.feature_maps import area, listing
 from weighbridge.blueprints.modules.rt_detr_encoder import deformable
 from weighbridge.config.fields import Sizes, altered
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import attend, conv2d, layer_norm, linear, matmul
+from weighbridge.core.length import Stream, unknown
+from weighbridge.core.parts import attend, conv2d, layer_norm, linear, matmul, part
 from weighbridge.core.sizes import Size, exact
-from weighbridge.core.tree import Every, Node, Part, Stream, Tensor, Untold
+from weighbridge.core.tree import Every, Node, Part, Tensor
 
 LEVELS = 3
 """The maps that are looked at, whatever the backbone hands on."""
@@ -50,7 +51,7 @@ def looked_through(c: Sizes) -> Features:
 def places(seen: Features) -> list[Stream]:
     """Return the places of the maps looked at, the smallest first."""
     if len(seen.maps) < LEVELS:
-        return [Untold(f"three maps are looked at, and the backbone hands on {len(seen.maps)}")] * LEVELS
+        return [unknown(f"three maps are looked at, and the backbone hands on {len(seen.maps)}")] * LEVELS
     return [area(grid) for grid in seen.maps[: -LEVELS - 1 : -1]]
 
 
@@ -60,58 +61,59 @@ def encoder(c: Sizes, memory: Stream) -> Part:
     exact(F, c.heads)
     feed = linear("fc1", F, c.encoder_mlp), linear("fc2", c.encoder_mlp, F), layer_norm("final_layer_norm", F)
     points = deformable(altered(c, hidden=F), c.heads, LEVELS, 4, memory, name="self_attn")
-    layers = Part("layers", (points, layer_norm("self_attn_layer_norm", F), *feed), "layer", repeat=c.encoder_layers)
-    return Part("encoder", (layers,), "encoder", stream=memory)
+    layers = part("layers", points, layer_norm("self_attn_layer_norm", F), *feed, kind="layer", repeat=c.encoder_layers)
+    return part("encoder", layers, kind="encoder", stream=memory)
 
 
 def pixels(c: Sizes, seen: Features) -> tuple[Part, Stream]:
     """Describe backbone and decoder of pixels, which joins the largest maps; return the places of the map for masks, too."""
-    F, streams, memory = c.feature, places(seen), Untold("three maps are looked at")
+    F, streams, memory = c.feature, places(seen), unknown("three maps are looked at")
     widths, larger = seen.widths[: -LEVELS - 1 : -1], list(zip(seen.maps, seen.widths, strict=True))[: c.joined]
-    inputs: list[tuple[Node, ...]] = [
-        (conv2d("0", w, F, 1, positions=s), group_norm("1", F)) for w, s in zip(widths, streams, strict=False)
-    ]
+    inputs: list[tuple[Node, ...]] = [(conv2d("0", w, F, 1, stream=s), group_norm("1", F)) for w, s in zip(widths, streams, strict=False)]
     total: Size = 0
     for grid in seen.maps[-LEVELS:]:
         total = total + area(grid)
     found: list[Part] = []
     for index, (grid, width) in enumerate(larger, 1):
-        found.append(Part(f"adapter_{index}", (conv2d("0", width, F, 1, bias=False), group_norm("1", F)), "neck", stream=area(grid)))
-        found.append(Part(f"layer_{index}", (conv2d("0", F, F, 3, bias=False), group_norm("1", F)), "neck", stream=area(grid)))
+        found.append(part(f"adapter_{index}", conv2d("0", width, F, 1, bias=False), group_norm("1", F), kind="neck", stream=area(grid)))
+        found.append(part(f"layer_{index}", conv2d("0", F, F, 3, bias=False), group_norm("1", F), kind="neck", stream=area(grid)))
     largest: Stream = area(larger[0][0]) if larger else streams[-1]
     parts: tuple[Node, ...] = (
         Tensor("level_embed", (LEVELS, F), "embedding"),
         listing("input_projections", *inputs, kind="projection"),
         encoder(c, total if len(seen.maps) >= LEVELS else memory),
-        conv2d("mask_projection", F, c.mask, 1, positions=largest),
+        conv2d("mask_projection", F, c.mask, 1, stream=largest),
         *found,
     )
-    levels: tuple[Node, ...] = (Part("encoder", seen.parts, "vision"), Part("decoder", parts, "decoder"))
-    return Part("pixel_level_module", levels, "vision"), largest
+    levels: tuple[Node, ...] = (part("encoder", *seen.parts, kind="vision"), part("decoder", *parts, kind="decoder"))
+    return part("pixel_level_module", *levels, kind="vision"), largest
 
 
 def packed(name: str, hidden: Size, heads: Size, keys: Stream, queries: Stream) -> Part:
     """Describe attention as torch has it: one tensor for the weights of queries, keys and values."""
     weights = Tensor("in_proj_weight", (3 * hidden, hidden), "weight"), Tensor("in_proj_bias", (3 * hidden,), "bias")
-    return Part(name, (
-        Part("", weights, stream=0),  # a third of it sees the queries, the rest the keys
+    return part(
+        name,
+        part("", *weights, stream=0),  # a third of it sees the queries, the rest the keys
         linear("out_proj", hidden, hidden),
         matmul("projections", (queries, hidden, hidden), (keys, 2 * hidden, hidden)),
         attend(heads=heads, head_dim=exact(hidden, heads), queries=queries, keys=keys),
-    ), "cross_attention", stream=queries)  # fmt: skip
+        kind="cross_attention",
+        stream=queries,
+    )
 
 
 def turns(name: str, count: int, streams: list[Stream], layer: Callable[[Stream], tuple[Node, ...]]) -> tuple[Part, ...]:
     """Describe layers that look at the maps in turn."""
     found = []
     for turn, places in enumerate(streams[:count]):
-        found.append(Part(name, layer(places), "layer", repeat=len(range(turn, count, LEVELS)), at=Every(turn, LEVELS)))
+        found.append(part(name, *layer(places), kind="layer", repeat=len(range(turn, count, LEVELS)), indices=Every(turn, LEVELS)))
     return tuple(found)
 
 
 def head(*widths: Size) -> tuple[Part, ...]:
     """Describe linear maps one after another, each in a block of its own."""
-    maps = (Part(str(index), (linear("0", widths[index], widths[index + 1]),), "head") for index in range(len(widths) - 1))
+    maps = (part(str(index), linear("0", widths[index], widths[index + 1]), kind="head") for index in range(len(widths) - 1))
     return tuple(maps)
 
 

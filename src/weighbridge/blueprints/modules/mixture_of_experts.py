@@ -17,7 +17,7 @@ from weighbridge.blueprints.modules.layer_types import one_per_layer as one_per_
 from weighbridge.blueprints.modules.layer_types import told as told
 from weighbridge.config.fields import Field, Sizes, derived, fact, size
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import fused_experts, gated_mlp, linear, rms_norm
+from weighbridge.core.parts import fused_experts, gated_mlp, linear, part, replace, rms_norm
 from weighbridge.core.tree import Node, Part, Tensor
 
 MIXTURE = (
@@ -43,7 +43,7 @@ def required(field: Field) -> Field:
     def missing(c: Sizes) -> int:
         raise ConfigError("the config does not state it, and the reference has no default that builds", key=field.key)
 
-    return field._replace(default=missing)
+    return replace(field, default=missing)
 
 
 def mlp(c: Sizes, kind: str, name: str = "mlp") -> Part:
@@ -57,8 +57,8 @@ def sparse_mlp(c: Sizes, name: str = "mlp", *more: Node) -> Part:
     frozen = Tensor("e_score_correction_bias", (1, E), "bias", frozen=True)
     makers: dict[str, Callable[[], Node]] = {
         "gate": lambda: linear("gate", H, E, bias=False),
-        "corrected_gate": lambda: Part("gate", (Tensor("weight", (E, H)), correction(c)), "linear"),
-        "static_gate": lambda: Part("gate", (Tensor("weight", (E, H)), Part("moe_statics", (frozen,))), "linear"),
+        "corrected_gate": lambda: part("gate", Tensor("weight", (E, H)), correction(c), kind="linear"),
+        "static_gate": lambda: part("gate", Tensor("weight", (E, H)), part("moe_statics", frozen), kind="linear"),
         "correction": lambda: correction(c),
         "router": lambda: linear("router", H, E, bias=c.router_bias),
         "experts": lambda: fused_experts(E, c.active, H, c.expert_mlp),
@@ -67,7 +67,7 @@ def sparse_mlp(c: Sizes, name: str = "mlp", *more: Node) -> Part:
         "post_norm": lambda: rms_norm("post_mlp_layernorm", H),
         "shared_expert_gate": lambda: linear("shared_expert_gate", H, 1, bias=False),
     }
-    return Part(name, (*(makers[word]() for word in c.block.split()), *more), "mixture")
+    return part(name, *(makers[word]() for word in c.block.split()), *more, kind="mixture")
 
 
 def correction(c: Sizes) -> Tensor:

@@ -9,9 +9,10 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, strided
 from weighbridge.blueprints.modules.stage_fields import alike, number, numbers
 from weighbridge.config.fields import Sizes
-from weighbridge.core.parts import attend, conv2d, layer_norm, linear
+from weighbridge.core.length import Stream, unknown
+from weighbridge.core.parts import attend, conv2d, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size, exact
-from weighbridge.core.tree import Node, Part, Stream, Untold
+from weighbridge.core.tree import Node, Part
 
 SHARED = (
     CHANNELS,
@@ -41,21 +42,21 @@ def queries(c: Sizes, index: int, keys: Stream) -> tuple[Node, ...]:
 
 def reduction(name: str, width: int, kernel: int, places: Stream) -> tuple[Part, ...]:
     """Describe the convolution that makes the map of keys smaller, and its norm."""
-    return conv2d(name, width, width, kernel, positions=places), layer_norm("layer_norm", width)._replace(stream=places)
+    return conv2d(name, width, width, kernel, stream=places), layer_norm("layer_norm", width, stream=places)
 
 
 def mlp(c: Sizes, index: int) -> Part:
     """Describe the feed-forward network, with a depthwise convolution inside where patches overlap."""
     width, inner = c.widths[index], c.widths[index] * c.ratios[index]
-    depthwise = (Part("dwconv", (conv2d("dwconv", inner, inner, 3, groups=inner),), "convolution"),) if c.convolved else ()
-    return Part("mlp", (linear("dense1", width, inner), *depthwise, linear("dense2", inner, width)), "feed_forward")
+    depthwise = (part("dwconv", conv2d("dwconv", inner, inner, 3, groups=inner), kind="convolution"),) if c.convolved else ()
+    return part("mlp", linear("dense1", width, inner), *depthwise, linear("dense2", inner, width), kind="feed_forward")
 
 
 def layer(c: Sizes, name: str, index: int, attention: Part) -> Part:
     """Describe the layers of a stage."""
     width = c.widths[index]
     parts = layer_norm("layer_norm_1", width), attention, layer_norm("layer_norm_2", width), mlp(c, index)
-    return Part(name, parts, "layer", repeat=c.depths[index])
+    return part(name, *parts, kind="layer", repeat=c.depths[index])
 
 
 def attention(c: Sizes, index: int, grid: Grid, reduced: str, tokens: Size) -> Part:
@@ -63,10 +64,10 @@ def attention(c: Sizes, index: int, grid: Grid, reduced: str, tokens: Size) -> P
     width, by = c.widths[index], c.reductions[index]
     small: Stream = area(strided(grid, by, by)) if by > 1 else tokens
     if by > 1 and tokens != area(grid):
-        small = Untold("the last stage's map cannot be made smaller with a class token among its places")
+        small = unknown("the last stage's map cannot be made smaller with a class token among its places")
     fewer = reduction(reduced, width, by, small) if by > 1 else ()
-    inner = Part("self", (*queries(c, index, small), *fewer), "self_attention")
-    return Part("attention", (inner, Part("output", (linear("dense", width, width),), "self_attention")), "self_attention")
+    inner = part("self", *queries(c, index, small), *fewer, kind="self_attention")
+    return part("attention", inner, part("output", linear("dense", width, width), kind="self_attention"), kind="self_attention")
 
 
 def overlapping(c: Sizes) -> list[Grid]:
@@ -83,6 +84,6 @@ def overlapped(c: Sizes, index: int) -> tuple[Part, ...]:
     return conv2d("proj", inputs, width, c.patches[index]), layer_norm("layer_norm", width)
 
 
-def seeing(part: Part, places: Stream) -> Part:
+def seeing(module: Part, places: Stream) -> Part:
     """Return a part that sees these places."""
-    return part._replace(stream=places)
+    return replace(module, stream=places)

@@ -11,9 +11,10 @@ from weighbridge.blueprints.modules.clip_towers import stack_fields, text_fields
 from weighbridge.blueprints.modules.stage_fields import number
 from weighbridge.blueprints.multimodal.blip import NEVER
 from weighbridge.config.fields import Field, Sizes, fact, size, switch, told
-from weighbridge.core.parts import attend, embedding, layer_norm, linear, stack
+from weighbridge.core.length import Stream, sum_of
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, replace, stack
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Node, Op, Part, Stream, Together
+from weighbridge.core.tree import Attend, Node, Part
 
 QUERIES: tuple[Field, ...] = (
     *text_fields(30522, 512, *stack_fields(768, 3072, 12)),
@@ -25,7 +26,7 @@ TEXTED = (switch("texted", "use_qformer_text_input", False), fact("embeds", Fals
 INSTRUCTED = (fact("texted", True), fact("embeds", True))
 
 
-def attention(c: Sizes, name: str, attends: tuple[Op, ...], *, keys: Stream | None = None, width: Size | None = None) -> Part:
+def attention(c: Sizes, name: str, attends: tuple[Attend, ...], *, keys: Stream | None = None, width: Size | None = None) -> Part:
     """Describe attention of one or several kinds of tokens by the same maps."""
     H = c.hidden
     source = H if width is None else width
@@ -36,17 +37,17 @@ def attention(c: Sizes, name: str, attends: tuple[Op, ...], *, keys: Stream | No
         *attends,
     )
     kind = "self_attention" if width is None else "cross_attention"
-    return Part(name, (Part("attention", mixed, "attention"), closing(H, H)), kind)
+    return part(name, part("attention", *mixed, kind="attention"), closing(H, H), kind=kind)
 
 
 def feed_forward(c: Sizes, suffix: str, stream: Stream | None) -> tuple[Part, Part]:
     """Describe the two linear maps for one kind of tokens; without a *stream* they are stored and do not run."""
     parts = (
-        Part(f"intermediate{suffix}", (linear("dense", c.hidden, c.mlp),), "feed_forward"),
+        part(f"intermediate{suffix}", linear("dense", c.hidden, c.mlp), kind="feed_forward"),
         closing(c.mlp, c.hidden, kind="feed_forward"),
     )
-    given = NEVER if stream is None else None
-    return parts[0]._replace(stream=stream, given=given), parts[1]._replace(name=f"output{suffix}", stream=stream, given=given)
+    requires = NEVER if stream is None else None
+    return replace(parts[0], stream=stream, requires=requires), replace(parts[1], name=f"output{suffix}", stream=stream, requires=requires)
 
 
 def qformer(c: Sizes, queries: Stream | None, texts: Stream | None, states: Stream, *, joint: bool = False) -> Part:
@@ -55,28 +56,28 @@ def qformer(c: Sizes, queries: Stream | None, texts: Stream | None, states: Stre
     Without *joint*, queries and texts pass one after the other; either may be left out.
     """
     seen = tuple(stream for stream in (queries, texts) if stream is not None)
-    alone = seen if not joint else (Together(seen),)
+    alone = seen if not joint else (sum_of(*seen),)
     attends = tuple(_attend(c, stream, stream) for stream in alone)
 
     def layer(looks: bool) -> tuple[Part, ...]:
         crossed = attention(c, "crossattention", (_attend(c, queries, states),), keys=states, width=c.encoder_hidden)
-        crossed = crossed._replace(stream=queries, given=NEVER if queries is None else states if isinstance(states, str) else None)
+        crossed = replace(crossed, stream=queries, requires=NEVER if queries is None else states if isinstance(states, str) else None)
         texted = feed_forward(c, "", texts) if c.texted else ()
         return (attention(c, "attention", attends), *((crossed,) if looks else ()), *texted, *feed_forward(c, "_query", queries))
 
-    layers = Part("encoder", stack("layer", c.looks, c.layers, layer), "encoder")
+    layers = part("encoder", *stack("layer", c.looks, c.layers, layer), kind="encoder")
     first = embeddings(c, layer_norm("layernorm", c.hidden)) if c.embeds else layer_norm("layernorm", c.hidden)
-    return Part("", (first, layers), "resampler", stream=Together(seen))
+    return part("", first, layers, kind="resampler", stream=sum_of(*seen))
 
 
-def _attend(c: Sizes, queries: Stream | None, keys: Stream) -> Op:
+def _attend(c: Sizes, queries: Stream | None, keys: Stream) -> Attend:
     return attend(heads=c.heads, head_dim=c.head_dim, queries=queries, keys=keys)
 
 
 def embeddings(c: Sizes, *norm: Part) -> Part:
     """Describe tables of words and positions, beside which the queries stand."""
     tables = embedding("word_embeddings", c.vocab, c.hidden), embedding("position_embeddings", c.positions, c.hidden)
-    return Part("embeddings", (*tables, *norm), "embeddings")
+    return part("embeddings", *tables, *norm, kind="embeddings")
 
 
 def alone(c: Sizes) -> Part:

@@ -7,11 +7,12 @@ models/qwen2_vl/modeling_qwen2_vl.py, models/qwen2_5_vl and models/qwen3_vl. One
 from __future__ import annotations
 
 from weighbridge.config.fields import Sizes, derived, fact, listed, size, told, variant
-from weighbridge.core.parts import attend, embedding, gated_mlp, layer_norm, linear, matmul, plain_mlp, rms_norm, stack
+from weighbridge.core.length import Stream, merge, product_of, sum_of_squares
+from weighbridge.core.parts import attend, embedding, gated_mlp, layer_norm, linear, matmul, part, plain_mlp, rms_norm, stack
 from weighbridge.core.sizes import exact
-from weighbridge.core.tree import Node, Part, Span, Squares, Stream, Tensor, Times
+from weighbridge.core.tree import Node, Operation, Part, Tensor
 
-PATCHES: Stream = Times(("rows", "columns"))
+PATCHES: Stream = product_of("rows", "columns")
 """The patches of an image of any size."""
 
 FIELDS = (
@@ -42,48 +43,54 @@ OLDER = {
     "deep_runs": fact("deep_runs", 0),
 }
 QWEN2_5 = variant(
-    FIELDS, hidden=3584, mlp=3420, **OLDER | {
+    FIELDS,
+    hidden=3584,
+    mlp=3420,
+    **OLDER
+    | {
         "window": size("window", "window_size", 112, "W", "side of a window in pixels"),
         "full": listed("full", "fullatt_block_indexes", lambda c: [7, 15, 23, 31]),
     },
-)  # fmt: skip
+)
 QWEN2 = variant(
-    FIELDS, **OLDER | {
+    FIELDS,
+    **OLDER
+    | {
         "hidden": size("hidden", "embed_dim", 1280, "H", "hidden size"),
         "mlp": size("ratio", "mlp_ratio", 4, "R", "intermediate size, as a multiple of the hidden size"),
         "out": size("out", "hidden_size", 3584, "O", "width of a merged patch"),
     },
-)  # fmt: skip
+)
 
 
 def merged(c: Sizes) -> Stream:
     """Return the stream of merged patches: squares of them side by side are one token of the text."""
-    return Times(tuple(Span(axis, over=c.merge, evenly=True) for axis in ("rows", "columns")))
+    return product_of(*(merge(axis, c.merge) for axis in ("rows", "columns")))
 
 
 def patches(c: Sizes, *, bias: bool = True) -> Part:
     """Describe the convolution that turns each patch, through all its frames, into a vector."""
     weight = Tensor("weight", (c.hidden, c.channels, c.frames, c.patch_side, c.patch_side), "weight")
-    proj = Part("proj", (weight, Tensor("bias", (c.hidden,), "bias")) if bias else (weight,), "convolution")
-    return Part("patch_embed", (proj,), "embeddings")
+    proj = part("proj", *((weight, Tensor("bias", (c.hidden,), "bias")) if bias else (weight,)), kind="convolution")
+    return part("patch_embed", proj, kind="embeddings")
 
 
 def attention(c: Sizes, *, windowed: bool = False) -> Part:
     """Describe attention over an image's patches, or within square windows of them."""
     H = c.hidden
-    inner = attend(heads=c.heads, head_dim=c.head_dim)
+    inner: Operation = attend(heads=c.heads, head_dim=c.head_dim)
     if windowed:
         # A window's side is given in pixels, and holds whole merged patches.
         side = c.window // c.merge // c.patch_side * c.merge
-        inner = matmul("attend", (2, H, Squares("rows", side), Squares("columns", side)))
-    return Part("attn", (linear("qkv", H, 3 * H), linear("proj", H, H), inner), "self_attention")
+        inner = matmul("attend", (2, H, sum_of_squares("rows", side), sum_of_squares("columns", side)))
+    return part("attn", linear("qkv", H, 3 * H), linear("proj", H, H), inner, kind="self_attention")
 
 
 def qwen2(c: Sizes) -> Part:
     """Describe Qwen2-VL's: layer norms and a plain feed-forward network, two linear layers that merge."""
     H = c.hidden
     mlp = plain_mlp("mlp", H, H * c.ratio, ("fc1", "fc2"), bias=True)
-    block = Part("blocks", (layer_norm("norm1", H), layer_norm("norm2", H), attention(c), mlp), "layer", repeat=c.layers)
+    block = part("blocks", layer_norm("norm1", H), layer_norm("norm2", H), attention(c), mlp, kind="layer", repeat=c.layers)
     return tower(patches(c, bias=False), block, squared(c, layer_norm("ln_q", H)))
 
 
@@ -101,23 +108,23 @@ def qwen2_5(c: Sizes) -> Part:
 def squared(c: Sizes, norm: Part) -> Part:
     """Describe the older merger: a norm on patches, then two linear layers on squares of them."""
     wide = c.hidden * c.merge * c.merge
-    mlp = Part("mlp", (linear("0", wide, wide), linear("2", wide, c.out)), "feed_forward", stream=merged(c))
-    return Part("merger", (norm, mlp), "projector")
+    mlp = part("mlp", linear("0", wide, wide), linear("2", wide, c.out), kind="feed_forward", stream=merged(c))
+    return part("merger", norm, mlp, kind="projector")
 
 
 def qwen3(c: Sizes) -> Part:
     """Describe Qwen3-VL's: learned positions as well; what some layers give meets early layers of the text by a merger of its own."""
     H = c.hidden
     mlp = plain_mlp("mlp", H, c.mlp, ("linear_fc1", "linear_fc2"), bias=True)
-    block = Part("blocks", (layer_norm("norm1", H), layer_norm("norm2", H), attention(c), mlp), "layer", repeat=c.layers)
+    block = part("blocks", layer_norm("norm1", H), layer_norm("norm2", H), attention(c), mlp, kind="layer", repeat=c.layers)
     wide = H * c.merge * c.merge
     linears = (linear("linear_fc1", wide, wide, stream=merged(c)), linear("linear_fc2", wide, c.out, stream=merged(c)))
-    merger = Part("merger", (layer_norm("norm", H), *linears), "projector")
-    late = (layer_norm("norm", wide)._replace(stream=merged(c)), *linears)
-    deep = (Part("deepstack_merger_list", late, "projector", repeat=len(c.deep), runs=c.deep_runs),) if c.deep else ()
+    merger = part("merger", layer_norm("norm", H), *linears, kind="projector")
+    late = (layer_norm("norm", wide, stream=merged(c)), *linears)
+    deep = (part("deepstack_merger_list", *late, kind="projector", repeat=len(c.deep), executions=c.deep_runs),) if c.deep else ()
     return tower(patches(c), embedding("pos_embed", c.positions, H), block, merger, *deep)
 
 
 def tower(*children: Node) -> Part:
     """Describe a whole tower, over all patches of an image."""
-    return Part("", children, "vision", stream=PATCHES)
+    return part("", *children, kind="vision", stream=PATCHES)

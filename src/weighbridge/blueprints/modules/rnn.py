@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from weighbridge.core.parts import part
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part, Tensor
 
@@ -16,4 +17,4 @@ def lstm(name: str, width: Size, depth: int) -> Part:
     for index in range(depth):
         tensors += [Tensor(f"weight_{gate}_l{index}", (4 * width, width), "weight") for gate in ("ih", "hh")]
         tensors += [Tensor(f"bias_{gate}_l{index}", (4 * width,), "bias") for gate in ("ih", "hh")]
-    return Part(name, tuple(tensors), "recurrent")
+    return part(name, *tensors, kind="recurrent")

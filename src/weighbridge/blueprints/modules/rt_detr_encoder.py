@@ -12,40 +12,44 @@ from weighbridge.blueprints.modules.detr_common import attention
 from weighbridge.blueprints.modules.feature_maps import Grid, area, listing
 from weighbridge.blueprints.modules.stage_fields import scaled
 from weighbridge.config.fields import Sizes
-from weighbridge.core.parts import batch_norm, conv2d, layer_norm, linear, plain_mlp
+from weighbridge.core.length import Stream, unknown
+from weighbridge.core.parts import batch_norm, conv2d, layer_norm, linear, part, plain_mlp, replace
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Part, Stream, Tensor, Untold
+from weighbridge.core.tree import Part, Tensor
 
 
 def conv(name: str, inputs: Size, outs: Size, places: Stream | None = None, kernel: int = 1) -> Part:
     """Describe a convolution without bias and its batch norm."""
-    return Part(name, (conv2d("conv", inputs, outs, kernel, bias=False), batch_norm("norm", outs)), "convolution", stream=places)
+    return part(name, conv2d("conv", inputs, outs, kernel, bias=False), batch_norm("norm", outs), kind="convolution", stream=places)
 
 
 def encoder_layer(c: Sizes) -> Part:
     """Describe the layers of attention over a map."""
     H = c.encoder_hidden
-    return Part("layers", (
+    return part(
+        "layers",
         attention("self_attn", H, c.encoder_heads),
         layer_norm("self_attn_layer_norm", H),
         plain_mlp("mlp", H, c.encoder_mlp, ("fc1", "fc2"), bias=True),
         layer_norm("final_layer_norm", H),
-    ), "layer", repeat=c.encoder_layers)  # fmt: skip
+        kind="layer",
+        repeat=c.encoder_layers,
+    )
 
 
 def joined(c: Sizes, places: Stream) -> tuple[Part, ...]:
     """Describe how two maps become one: a path of three doubled convolutions, and one beside it."""
     H, inner = c.encoder_hidden, scaled(c.encoder_hidden, c.expansion)
-    double = Part("bottlenecks", (conv("conv1", inner, inner, None, 3), conv("conv2", inner, inner)), "convolution", repeat=3)
+    double = part("bottlenecks", conv("conv1", inner, inner, None, 3), conv("conv2", inner, inner), kind="convolution", repeat=3)
     ends = (conv("conv3", inner, H),) if c.widened else ()
     parts = conv("conv1", 2 * H, inner), conv("conv2", 2 * H, inner), double, *ends
-    return tuple(part._replace(stream=places) for part in parts)
+    return tuple(replace(module, stream=places) for module in parts)
 
 
 def fitting(maps: Sequence[Grid], index: int) -> Stream:
     """Return the places of a map, where the next one is half as high and wide, as joining them wants it."""
     (height, width), (lower, less) = maps[index], maps[index + 1]
-    return area(maps[index]) if (height, width) == (2 * lower, 2 * less) else Untold("a map is not twice as high and wide as the next one")
+    return area(maps[index]) if (height, width) == (2 * lower, 2 * less) else unknown("a map is not twice as high and wide as the next one")
 
 
 def lowered(c: Sizes, name: str, places: Stream) -> Part:
@@ -64,19 +68,19 @@ def hybrid(
     """Describe the encoder over maps, the largest first; later ones have another *layer*, *join* maps or halve them another way."""
     H, levels = c.encoder_hidden, range(len(c.in_widths) - 1)
     if len(maps) != len(c.in_widths):
-        untold: Stream = Untold(f"{len(c.in_widths)} maps are expected, and the backbone hands on {len(maps)}")
+        untold: Stream = unknown(f"{len(c.in_widths)} maps are expected, and the backbone hands on {len(maps)}")
         upper = below = [untold for _ in levels]
         attended: list[Stream] = [untold for _ in c.projected]
     else:
         upper, below = [fitting(maps, index) for index in levels], [area(maps[index + 1]) for index in levels]
-        beyond = Untold("encode_proj_layers names a map that is not there")
+        beyond = unknown("encode_proj_layers names a map that is not there")
         attended = [area(maps[index]) if index < len(maps) else beyond for index in c.projected]
-    aifi = ((layer(c)._replace(stream=places),) for places in attended)
+    aifi = ((replace(layer(c), stream=places),) for places in attended)
     return (
         listing("aifi", *aifi, kind="encoder"),
-        Part("lateral_convs", tuple(conv(str(i), H, H, places) for i, places in enumerate(below[::-1])), "convolution"),
+        part("lateral_convs", *(conv(str(i), H, H, places) for i, places in enumerate(below[::-1])), kind="convolution"),
         listing("fpn_blocks", *(join(c, places) for places in upper[::-1])),
-        Part("downsample_convs", tuple(down(c, str(i), places) for i, places in enumerate(below)), "convolution"),
+        part("downsample_convs", *(down(c, str(i), places) for i, places in enumerate(below)), kind="convolution"),
         listing("pan_blocks", *(join(c, places) for places in below)),
     )
 
@@ -87,19 +91,21 @@ def deformable(
     """Describe attention to a few points around each query: where they are and how much they count is told by linear maps."""
     H = c.hidden
     scales = (Tensor("n_points_scale", (levels * points,), "buffer"),) if scale else ()
-    return Part(name, (
+    return part(
+        name,
         *scales,
         linear("sampling_offsets", H, heads * levels * points * 2),
         linear("attention_weights", H, heads * levels * points),
         linear("value_proj", H, H, stream=memory),
         linear("output_proj", H, H),
-    ), "cross_attention")  # fmt: skip
+        kind="cross_attention",
+    )
 
 
 def projected(name: str, widths: Sequence[Size], outs: Size, maps: Sequence[Stream]) -> Part:
     """Describe a convolution and its batch norm for each map."""
     parts = ((conv2d("0", width, outs, 1, bias=False), batch_norm("1", outs)) for width in widths)
-    found = (tuple(part._replace(stream=places) for part in pair) for pair, places in zip(parts, maps, strict=True))
+    found = (tuple(replace(module, stream=places) for module in pair) for pair, places in zip(parts, maps, strict=True))
     return listing(name, *found, kind="projection")
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.feature_maps import transposed
 from weighbridge.config.fields import Sizes, size
-from weighbridge.core.parts import attend, conv2d, embedding, layer_norm, linear, matmul
+from weighbridge.core.parts import attend, conv2d, embedding, layer_norm, linear, matmul, part, replace
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Node, Part
 
@@ -28,13 +28,15 @@ WIDTH = size("vision_width", "vit_dim", 768, "V", "width of the image encoder")
 def attention(name: str, c: Sizes, narrower: Size, queries: Size, keys: Size, *, last: str = "out_proj") -> Part:
     """Describe attention of one set of vectors to another, in a narrower space."""
     inner = c.hidden // narrower
-    return Part(name, (
+    return part(
+        name,
         linear("q_proj", c.hidden, inner, stream=queries),
         linear("k_proj", c.hidden, inner, stream=keys),
         linear("v_proj", c.hidden, inner, stream=keys),
         linear(last, inner, c.hidden, stream=queries),
         attend(heads=c.heads, head_dim=exact(inner, c.heads), queries=queries, keys=keys),
-    ), "cross_attention")  # fmt: skip
+        kind="cross_attention",
+    )
 
 
 def looking(c: Sizes, tokens: Size, places: Size, mlp: Part, *, rate: Size = 2, last: str = "out_proj") -> Part:
@@ -44,25 +46,28 @@ def looking(c: Sizes, tokens: Size, places: Size, mlp: Part, *, rate: Size = 2, 
     def attends(name: str, narrower: Size, queries: Size, keys: Size) -> Part:
         return attention(name, c, narrower, queries, keys, last=last)
 
-    layer = Part("layers", (
+    layer = part(
+        "layers",
         attends("self_attn", 1, tokens, tokens),
         layer_norm("layer_norm1", H),
         attends("cross_attn_token_to_image", rate, tokens, places),
         layer_norm("layer_norm2", H),
-        mlp._replace(stream=tokens),
+        replace(mlp, stream=tokens),
         layer_norm("layer_norm3", H),
         layer_norm("layer_norm4", H),
         attends("cross_attn_image_to_token", rate, places, tokens),
-    ), "layer", repeat=c.layers)  # fmt: skip
+        kind="layer",
+        repeat=c.layers,
+    )
     final = attends("final_attn_token_to_image", c.rate, tokens, places), layer_norm("layer_norm_final_attn", H)
-    return Part("transformer", (layer, *final), "decoder")
+    return part("transformer", layer, *final, kind="decoder")
 
 
 def perceptron(name: str, inputs: Size, inner: Size, outputs: Size, *, depth: Size = 3, repeat: Size | None = None) -> Part:
     """Describe linear maps in a row, on one token."""
     ends = linear("proj_in", inputs, inner), linear("proj_out", inner, outputs)
-    middle = linear("layers", inner, inner)._replace(repeat=depth - 2)
-    return Part(name, (*ends, middle), "feed_forward", stream="one", repeat=repeat)
+    middle = linear("layers", inner, inner, repeat=depth - 2)
+    return part(name, *ends, middle, kind="feed_forward", stream="one", repeat=repeat)
 
 
 def upscaling(names: tuple[str, str, str], inputs: Size, width: Size, last: Size, places: Size) -> tuple[Part, ...]:
@@ -79,34 +84,38 @@ def drawing(c: Sizes, transformer: Part, places: Size) -> tuple[Part, ...]:
         embedding("iou_token", 1, H),
         embedding("mask_tokens", masks, H),
         transformer,
-        first, second, norm,
+        first,
+        second,
+        norm,
         perceptron("output_hypernetworks_mlps", H, H, eighth, repeat=masks),
         perceptron("iou_prediction_head", H, c.score_width, masks, depth=c.score_depth),
-    )  # fmt: skip
+    )
 
 
 def decoder(c: Sizes, places: Size, *, compressed: bool) -> Part:
     """Describe the mask decoder of SamModel and SamHQModel: the latter has one token more."""
     tokens = c.masks + (3 if c.hq else 2)
-    mlp = Part("mlp", (linear("lin1", c.hidden, c.mlp), linear("lin2", c.mlp, c.hidden)), "feed_forward")
-    return Part("mask_decoder", (
+    mlp = part("mlp", linear("lin1", c.hidden, c.mlp), linear("lin2", c.mlp, c.hidden), kind="feed_forward")
+    return part(
+        "mask_decoder",
         *drawing(c, looking(c, tokens, places, mlp), places),
         *(fine(c, places, compressed=compressed) if c.hq else ()),
         matmul("masks", (tokens - 1, c.hidden // 8, 16 * places)),
-    ), "decoder")  # fmt: skip
+        kind="decoder",
+    )
 
 
 def fine(c: Sizes, places: Size, *, compressed: bool) -> tuple[Node, ...]:
     """Describe what HQ adds: a token, and the features of the first layer that looks everywhere, if one does."""
     H, quarter, eighth = c.hidden, c.hidden // 4, c.hidden // 8
-    given = None if compressed else "compressed"
+    requires = None if compressed else "compressed"
     early = upscaling(("compress_vit_conv1", "compress_vit_norm", "compress_vit_conv2"), c.vision_width, H, eighth, places)
     return (
         embedding("hq_token", 1, H),
         perceptron("hq_mask_mlp", H, H, eighth),
-        *(part._replace(given=given) for part in early),
+        *(replace(module, requires=requires) for module in early),
         *upscaling(("encoder_conv1", "encoder_norm", "encoder_conv2"), H, quarter, eighth, places),
-        conv2d("mask_conv1", eighth, quarter, 3, positions=16 * places),
+        conv2d("mask_conv1", eighth, quarter, 3, stream=16 * places),
         layer_norm("mask_norm", quarter),
-        conv2d("mask_conv2", quarter, eighth, 3, positions=16 * places),
+        conv2d("mask_conv2", quarter, eighth, 3, stream=16 * places),
     )

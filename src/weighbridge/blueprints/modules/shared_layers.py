@@ -10,7 +10,7 @@ from collections.abc import Callable
 from weighbridge.config.family import Blueprint
 from weighbridge.config.fields import Sizes
 from weighbridge.core._namedtuple import TYPE_CHECKING
-from weighbridge.core.parts import embedding, linear, rms_norm, stack
+from weighbridge.core.parts import embedding, linear, part, replace, rms_norm, stack
 from weighbridge.core.tree import Node, Part, Tensor
 
 if TYPE_CHECKING:
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     Kind = TypeVar("Kind")
 
 
-def tied(part: Part, owner: str) -> Part:
+def tied(module: Part, owner: str) -> Part:
     """Say that every tensor of a part is the storage of the one with the same name under *owner*."""
     children: list[Node] = []
-    for child in part.children:
+    for child in module.children:
         if isinstance(child, Tensor):
-            child = child._replace(tied_to=f"{owner}{child.name}")
+            child = replace(child, tied_to=f"{owner}{child.name}")
         elif isinstance(child, Part):
             child = tied(child, f"{owner}{child.name}.")
         children.append(child)
-    return part._replace(children=tuple(children))
+    return replace(module, children=tuple(children))
 
 
 def owners(c: Sizes, blocks: int) -> list[int | None]:
@@ -55,13 +55,13 @@ def classes(name: str, inner: Callable[[Sizes, str], tuple[Node, ...]]) -> dict[
 
     def causal(c: Sizes) -> Part:
         head = linear("lm_head", c.hidden, c.vocab, bias=False, tied_to="model.embed_tokens.weight" if c.tied else None)
-        return Part("", (Part("model", inner(c, "model."), "backbone"), head), "model")
+        return part("", part("model", *inner(c, "model."), kind="backbone"), head, kind="model")
 
     def sequence(c: Sizes) -> Part:
-        return Part("", (Part("model", inner(c, "model."), "backbone"), linear("score", c.hidden, c.labels, bias=False)), "model")
+        return part("", part("model", *inner(c, "model."), kind="backbone"), linear("score", c.hidden, c.labels, bias=False), kind="model")
 
     return {
-        f"{name}Model": lambda c: Part("", inner(c, ""), "model"),
+        f"{name}Model": lambda c: part("", *inner(c, ""), kind="model"),
         f"{name}ForCausalLM": causal,
         f"{name}ForSequenceClassification": sequence,
     }

@@ -6,9 +6,10 @@ Source: names as in transformers 5.23.0, models/wav2vec2/modeling_wav2vec2.py.
 from __future__ import annotations
 
 from weighbridge.config.fields import LABELS, Field, Sizes, choice, derived, fact, listed, size, switch
-from weighbridge.core.parts import conv1d, layer_norm, linear
+from weighbridge.core.length import Stream, length
+from weighbridge.core.parts import conv1d, layer_norm, linear, part
 from weighbridge.core.sizes import Size, exact
-from weighbridge.core.tree import Part, Span, Stream, Tensor
+from weighbridge.core.tree import Part, Tensor
 
 NEUTRAL = frozenset(
     """apply_spec_augment codevector_dim contrastive_logits_temperature ctc_loss_reduction ctc_zero_infinity diversity_loss_weight
@@ -77,7 +78,7 @@ def frames(c: Sizes, layers: int | None = None) -> Stream:
     """Return the stream that the first *layers* convolutions, or all of them, make of the wave."""
     stream: Stream = "seq"
     for kernel, stride in list(zip(c.kernels, c.strides, strict=True))[:layers]:
-        stream = Span(stream, -kernel, 1, stride, 1)
+        stream = (length(stream) - kernel) // stride + 1
     return stream
 
 
@@ -91,7 +92,7 @@ def adapter(c: Sizes) -> tuple[Part, ...]:
     if not c.extended:
         return ()
     inner: tuple[Part, ...] = (linear("proj", c.hidden, c.out), layer_norm("proj_layer_norm", c.out)) if c.projected else ()
-    return (Part("adapter", (*inner, *convolutions(c, frames(c))), "adapter", stream=frames(c)),)
+    return (part("adapter", *inner, *convolutions(c, frames(c)), kind="adapter", stream=frames(c)),)
 
 
 def convolutions(c: Sizes, stream: Stream) -> tuple[Part, ...]:
@@ -100,7 +101,7 @@ def convolutions(c: Sizes, stream: Stream) -> tuple[Part, ...]:
     for index in range(c.out_layers):
         inner = conv1d("conv", c.out, 2 * c.out, c.out_kernel, stride=c.out_stride, padding=c.out_padding, of=stream)
         stream = "seq" if inner.stream is None else inner.stream
-        layers.append(Part("layers", (inner,), "convolution", repeat=1, at=(index,)))
+        layers.append(part("layers", inner, kind="convolution", repeat=1, indices=(index,)))
     return tuple(layers)
 
 
@@ -108,16 +109,17 @@ def heard(c: Sizes) -> Stream:
     """Return the stream that comes out of the encoder, behind the adapter if there is one."""
     stream = frames(c)
     for _ in range(c.out_layers if c.extended else 0):
-        stream = Span(stream, 2 * c.out_padding - c.out_kernel, 1, c.out_stride, 1)
+        stream = (length(stream) + 2 * c.out_padding - c.out_kernel) // c.out_stride + 1
     return stream
 
 
 def quantizer(c: Sizes, width: Size | None = None) -> Part:
     """Describe the code vectors, and the scores by which one of each group is chosen."""
     codes = Tensor("codevectors", (1, c.groups * c.codes, c.code // c.groups), "embedding")
-    return Part(
+    return part(
         "quantizer",
-        (codes, linear("weight_proj", c.widths[-1] if width is None else width, c.groups * c.codes)),
-        "quantizer",
+        codes,
+        linear("weight_proj", c.widths[-1] if width is None else width, c.groups * c.codes),
+        kind="quantizer",
         stream=frames(c),
     )

@@ -11,8 +11,9 @@ from weighbridge.blueprints.modules.speech_encoder import frames, heard
 from weighbridge.config.family import Blueprint
 from weighbridge.config.fields import Sizes
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import linear
-from weighbridge.core.tree import Node, Part, Span, Stream, Tensor
+from weighbridge.core.length import Stream, length
+from weighbridge.core.parts import linear, part
+from weighbridge.core.tree import Node, Part, Tensor
 
 
 def as_many(c: Sizes, values: list[int], key: str) -> list[int]:
@@ -33,16 +34,18 @@ def speaker(c: Sizes) -> tuple[Part, ...]:
     widths, stream, layers = (c.tdnn_widths[0], *c.tdnn_widths), entry, []
     kernels, dilations = as_many(c, c.tdnn_kernels, "tdnn_kernel"), as_many(c, c.tdnn_dilations, "tdnn_dilation")
     for index, (kernel, dilation) in enumerate(zip(kernels, dilations, strict=True)):
-        stream = Span(stream, -dilation * (kernel - 1))
+        stream = length(stream) + -dilation * (kernel - 1)
         layers.append(
-            Part("tdnn", (linear("kernel", widths[index] * kernel, widths[index + 1], stream=stream),), "tdnn", repeat=1, at=(index,))
+            part(
+                "tdnn", linear("kernel", widths[index] * kernel, widths[index + 1], stream=stream), kind="tdnn", repeat=1, indices=(index,)
+            )
         )
     return (
         linear("projector", c.hidden, c.tdnn_widths[0], stream=entry),
         *layers,
         linear("feature_extractor", 2 * c.tdnn_widths[-1], c.xvector, stream="one"),
         linear("classifier", c.xvector, c.xvector, stream="one"),
-        Part("objective", (Tensor("weight", (c.xvector, c.labels), "weight"),), "loss", stream="one", given="labels"),
+        part("objective", Tensor("weight", (c.xvector, c.labels), "weight"), kind="loss", stream="one", requires="labels"),
     )
 
 
@@ -71,7 +74,7 @@ def headed(
             weights = (Tensor("layer_weights", (c.layers + 1,), "gain"),) if weighted and c.weighted else ()
             parts = head(c)
             own = tuple(node for node in parts if isinstance(node, Tensor))
-            return Part("", (*weights, *own, Part(prefix, body(c), "backbone"), *parts[len(own) :]), "model")
+            return part("", *weights, *own, part(prefix, *body(c), kind="backbone"), *parts[len(own) :], kind="model")
 
         return whole
 
@@ -87,9 +90,13 @@ def headed(
     def frame(c: Sizes) -> tuple[Part, ...]:
         return (linear("classifier", c.hidden, c.labels, stream=heard(c)),)
 
-    table: dict[str, tuple[str, Callable[[Sizes], tuple[Node, ...]]]] = {"ctc": ("ForCTC", ctc), "sequence": ("ForSequenceClassification", sequence),
-             "frame": ("ForAudioFrameClassification", frame), "xvector": ("ForXVector", speaker)}  # fmt: skip
-    classes: dict[str, Blueprint] = {f"{name}Model": lambda c: Part("", body(c), "model")}
+    table: dict[str, tuple[str, Callable[[Sizes], tuple[Node, ...]]]] = {
+        "ctc": ("ForCTC", ctc),
+        "sequence": ("ForSequenceClassification", sequence),
+        "frame": ("ForAudioFrameClassification", frame),
+        "xvector": ("ForXVector", speaker),
+    }
+    classes: dict[str, Blueprint] = {f"{name}Model": lambda c: part("", *body(c), kind="model")}
     if pre_training is not None:
         classes[f"{name}ForPreTraining"] = under(pre_training, False)
     return classes | {name + table[head][0]: under(table[head][1], head != "ctc") for head in heads.split()}

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from weighbridge.config.fields import Field, Sizes, choice, told
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
+from weighbridge.core.parts import replace
 from weighbridge.core.sizes import Size
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def alike(**lists: tuple[Any, ...]) -> int:
 def outputs(stages: Callable[[Sizes], int]) -> tuple[Field, ...]:
     """Declare which stages a backbone hands on, by names or by indices: the stem is 0, and by default it is the last."""
     names, indices = choice("out_features", "out_features", None), choice("out_indices", "out_indices", None)
-    return names._replace(silent=True), indices._replace(silent=True), told("outputs", lambda c: _outputs(c, stages(c)))
+    return replace(names, silent=True), replace(indices, silent=True), told("outputs", lambda c: _outputs(c, stages(c)))
 
 
 def _outputs(c: Sizes, stages: int) -> tuple[int, ...]:

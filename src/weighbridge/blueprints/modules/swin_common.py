@@ -8,9 +8,10 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, both, image
 from weighbridge.blueprints.modules.stage_fields import alike, number, numbers, outputs, ratio
 from weighbridge.config.fields import LABELS, Sizes, fact, size, switch, told
-from weighbridge.core.parts import conv2d, layer_norm, linear
+from weighbridge.core.length import unknown
+from weighbridge.core.parts import conv2d, layer_norm, linear, part
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Part, Tensor, Untold
+from weighbridge.core.tree import Part, Tensor
 
 FIELDS = (
     CHANNELS,
@@ -52,24 +53,26 @@ def embeddings(c: Sizes, masked: bool) -> Part:
     parts = (
         *((Tensor("mask_token", (1, 1, c.hidden), "embedding"),) if masked else ()),
         *((positions,) if c.absolute else ()),
-        Part("patch_embeddings", (conv2d("projection", c.channels, c.hidden, c.patch),), "embeddings"),
+        part("patch_embeddings", conv2d("projection", c.channels, c.hidden, c.patch), kind="embeddings"),
         layer_norm("norm", c.hidden),
     )
     misfit = c.absolute and (c.extra_position or cut != grid)
-    return Part("embeddings", parts, "embeddings", stream=Untold("positions and patches are not equally many") if misfit else area(grid))
+    return part(
+        "embeddings", *parts, kind="embeddings", stream=unknown("positions and patches are not equally many") if misfit else area(grid)
+    )
 
 
 def pixels(c: Sizes) -> Part:
     """Describe the decoder of masked images, which takes the last map for a square."""
     height, width = maps(c)[-1]
     decoder = conv2d("0", c.hidden * 2 ** (len(c.depths) - 1), c.stride * c.stride * c.channels, 1)
-    return Part("decoder", (decoder,), "head", stream=height * width if height == width else Untold("the last map is no square"))
+    return part("decoder", decoder, kind="head", stream=height * width if height == width else unknown("the last map is no square"))
 
 
 def merging(width: Size, normed: Size, grid: Grid) -> Part:
     """Describe how two by two places become one; the norm is of their joint width, or of what comes out."""
     parts = linear("reduction", 4 * width, 2 * width, bias=False), layer_norm("norm", normed)
-    return Part("downsample", parts, "projection", stream=area(grid))
+    return part("downsample", *parts, kind="projection", stream=area(grid))
 
 
 def handed_maps(c: Sizes) -> tuple[tuple[Grid, ...], tuple[Size, ...]]:
@@ -81,5 +84,5 @@ def handed_maps(c: Sizes) -> tuple[tuple[Grid, ...], tuple[Size, ...]]:
 def norms(c: Sizes) -> Part:
     """Describe a norm for every map that a backbone hands on."""
     grids, widths = handed_maps(c)
-    found = (layer_norm(f"stage{index}" if index else "stem", widths[index])._replace(stream=area(grids[index])) for index in c.outputs)
-    return Part("hidden_states_norms", tuple(found), "norms")
+    found = (layer_norm(f"stage{index}" if index else "stem", widths[index], stream=area(grids[index])) for index in c.outputs)
+    return part("hidden_states_norms", *found, kind="norms")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from weighbridge.core.parts import replace
 from weighbridge.core.tree import Row
 
 
@@ -18,7 +19,7 @@ def renamed(row: Row) -> Row:
     """
     name = original(row.name)
     shape = row.shape[::-1] if name.endswith("/kernel") else row.shape
-    return row._replace(name=name, shape=shape, tied_to=row.tied_to and original(row.tied_to))
+    return replace(row, name=name, shape=shape, tied_to=row.tied_to and original(row.tied_to))
 
 
 def original(name: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, strided
 from weighbridge.config.fields import Sizes, choice
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import batch_norm, conv2d
+from weighbridge.core.parts import batch_norm, conv2d, part
 from weighbridge.core.tree import Every, Node, Part
 
 DEPTHS = {
@@ -64,23 +64,23 @@ def layer(c: Sizes, inputs: int, width: int, grids: tuple[Grid, Grid], *, shortc
         steps = [(inputs, width // 4, 1, before), (width // 4, width // 4, 3, after), (width // 4, width, 1, after)]
     parts: list[Node] = []
     for index, (from_width, to_width, kernel, grid) in enumerate(steps, 1):
-        norm = batch_norm(f"bn{index}", to_width)._replace(stream=area(grid))
-        parts += [conv2d(f"conv{index}", from_width, to_width, kernel, positions=area(grid), bias=False), norm]
-    beside = Part("downsample", (conv2d("0", inputs, width, 1, bias=False), batch_norm("1", width)), "convolution", stream=area(after))
+        norm = batch_norm(f"bn{index}", to_width, stream=area(grid))
+        parts += [conv2d(f"conv{index}", from_width, to_width, kernel, stream=area(grid), bias=False), norm]
+    beside = part("downsample", conv2d("0", inputs, width, 1, bias=False), batch_norm("1", width), kind="convolution", stream=area(after))
     return (*parts, beside) if shortcut else tuple(parts)
 
 
 def resnet(c: Sizes, picture: Grid) -> tuple[tuple[Part, ...], tuple[Grid, ...], tuple[int, ...]]:
     """Describe a ResNet up to the last map it hands on: its parts, and the maps and widths of stem and stages."""
     halved = strided(picture, 7, 2, 3)
-    stem = conv2d("conv1", c.channels, 64, 7, positions=area(halved), bias=False), batch_norm("bn1", 64)._replace(stream=area(halved))
+    stem = conv2d("conv1", c.channels, 64, 7, stream=area(halved), bias=False), batch_norm("bn1", 64, stream=area(halved))
     before, inputs, wide = strided(halved, 3, 2, 1), 64, 1 if c.architecture in PLAIN else 4
     parts, maps, widths = list(stem), [halved], [64]
     for index, depth in enumerate(DEPTHS[c.architecture][: c.outputs[-1]]):
         width, stride = 64 * 2**index * wide, 2 if index and not (index == 3 and c.output_stride == 16) else 1
         after = strided(before, 1, stride)
         first = layer(c, inputs, width, (before, after), shortcut=inputs != width or index > 0)
-        rest = Part("", layer(c, width, width, (after, after), shortcut=False), "layer", repeat=depth - 1, at=Every(1))
-        parts.append(Part(f"layer{index + 1}", (Part("0", first, "layer"), rest), "stage"))
+        rest = part("", *layer(c, width, width, (after, after), shortcut=False), kind="layer", repeat=depth - 1, indices=Every(1))
+        parts.append(part(f"layer{index + 1}", part("0", *first, kind="layer"), rest, kind="stage"))
         maps, widths, before, inputs = [*maps, after], [*widths, width], after, width
     return tuple(parts), tuple(maps), tuple(widths)

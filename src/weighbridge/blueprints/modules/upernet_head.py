@@ -9,7 +9,7 @@ from weighbridge.blueprints.modules.feature_maps import Grid, area, transposed
 from weighbridge.blueprints.modules.stage_fields import number, numbers
 from weighbridge.config.fields import Sizes, size, switch
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import batch_norm, conv2d
+from weighbridge.core.parts import batch_norm, conv2d, part
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part
 
@@ -38,8 +38,8 @@ def doubled(grid: Grid) -> Grid:
 
 def convolution(name: str, inputs: Size, outputs: Size, kernel: Size, grid: Grid) -> Part:
     """Describe a convolution without bias and a batch norm."""
-    inner = conv2d("convolution", inputs, outputs, kernel, positions=area(grid), bias=False)
-    return Part(name, (inner, batch_norm("normalization", outputs)), "convolution")
+    inner = conv2d("convolution", inputs, outputs, kernel, stream=area(grid), bias=False)
+    return part(name, inner, batch_norm("normalization", outputs), kind="convolution")
 
 
 def uper_head(c: Sizes, grid: Grid) -> Part:
@@ -47,15 +47,17 @@ def uper_head(c: Sizes, grid: Grid) -> Part:
     H = c.hidden
     maps = doubled(doubled(grid)), doubled(grid), grid
     smallest = grid[0] // 2, grid[1] // 2
-    pooled = (Part(str(i), (convolution("conv", H, H, 1, (s, s)),), "stage") for i, s in enumerate(c.scales))
-    return Part("decode_head", (
-        conv2d("classifier", H, c.labels, 1, positions=area(maps[0])),
-        Part("psp_modules", (Part("blocks", tuple(pooled)),)),
+    pooled = (part(str(i), convolution("conv", H, H, 1, (s, s)), kind="stage") for i, s in enumerate(c.scales))
+    return part(
+        "decode_head",
+        conv2d("classifier", H, c.labels, 1, stream=area(maps[0])),
+        part("psp_modules", part("blocks", *pooled)),
         convolution("psp_bottleneck", H + len(c.scales) * H, H, 3, smallest),
-        Part("lateral_convs", tuple(convolution(str(i), H, H, 1, at) for i, at in enumerate(maps))),
-        Part("fpn_convs", tuple(convolution(str(i), H, H, 3, at) for i, at in enumerate(maps))),
+        part("lateral_convs", *(convolution(str(i), H, H, 1, at) for i, at in enumerate(maps))),
+        part("fpn_convs", *(convolution(str(i), H, H, 3, at) for i, at in enumerate(maps))),
         convolution("fpn_bottleneck", 4 * H, H, 3, maps[0]),
-    ), "head")  # fmt: skip
+        kind="head",
+    )
 
 
 def auxiliary_head(c: Sizes, grid: Grid) -> Part:
@@ -63,11 +65,13 @@ def auxiliary_head(c: Sizes, grid: Grid) -> Part:
     width = c.auxiliary_width
     inputs = (c.hidden, *(width,) * c.auxiliary_depth)[: c.auxiliary_depth]
     joined = (convolution("conv_cat", c.hidden + width, width, 3, grid),) if c.auxiliary_joined else ()
-    return Part("auxiliary_head", (
-        Part("convs", tuple(convolution(str(i), inner, width, 3, grid) for i, inner in enumerate(inputs))),
+    return part(
+        "auxiliary_head",
+        part("convs", *(convolution(str(i), inner, width, 3, grid) for i, inner in enumerate(inputs))),
         *joined,
-        conv2d("classifier", width, c.labels, 1, positions=area(grid)),
-    ), "head")  # fmt: skip
+        conv2d("classifier", width, c.labels, 1, stream=area(grid)),
+        kind="head",
+    )
 
 
 def segmenting(c: Sizes, grid: Grid, backbone: Part, *pyramid: Part) -> Part:
@@ -79,4 +83,4 @@ def segmenting(c: Sizes, grid: Grid, backbone: Part, *pyramid: Part) -> Part:
     if c.indices is None or len(c.indices) != 4:
         raise ConfigError("segmentation needs four layers", key="out_indices", value=c.indices, hint="such as [3, 5, 7, 11]")
     auxiliary = (auxiliary_head(c, grid),) if c.auxiliary else ()
-    return Part("", (backbone, *pyramid, uper_head(c, grid), *auxiliary), "model")
+    return part("", backbone, *pyramid, uper_head(c, grid), *auxiliary, kind="model")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area
 from weighbridge.config.fields import LABELS, Sizes, derived, sides, size, switch
-from weighbridge.core.parts import attend, conv2d, layer_norm, linear, split_mlp
+from weighbridge.core.parts import attend, conv2d, layer_norm, linear, part, split_mlp
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Part, Tensor
 
@@ -50,13 +50,13 @@ def patches(c: Sizes) -> Size:
 
 def projection(c: Sizes, name: str = "projection", *, bias: bool = True) -> Part:
     """Describe the convolution that maps each patch to a vector."""
-    return conv2d(name, c.channels, c.hidden, (c.patch_height, c.patch_width), positions=patches(c), bias=bias)
+    return conv2d(name, c.channels, c.hidden, (c.patch_height, c.patch_width), stream=patches(c), bias=bias)
 
 
 def cubes(name: str, c: Sizes, kernel: tuple[Size, Size, Size], positions: Size) -> Part:
     """Describe the convolution that maps each cube of a video, so many frames high and wide, to a vector."""
     weight = Tensor("weight", (c.hidden, c.channels, *kernel), "weight")
-    return Part(name, (weight, Tensor("bias", (c.hidden,), "bias")), "convolution", stream=positions)
+    return part(name, weight, Tensor("bias", (c.hidden,), "bias"), kind="convolution", stream=positions)
 
 
 def token(name: str, width: Size, number: Size = 1) -> Tensor:
@@ -74,49 +74,59 @@ def attention(
     """
     inner = c.heads * c.head_dim
     owned = biases or (c.qkv_bias, c.qkv_bias, c.qkv_bias, True)
-    return Part("attention", (
+    return part(
+        "attention",
         *(linear(name, c.hidden, inner, bias=bias) for name, bias in zip(names[:3], owned[:3], strict=True)),
         linear(names[3], inner, c.hidden, bias=owned[3]),
         attend(heads=c.heads, head_dim=c.head_dim),
-    ), "self_attention")  # fmt: skip
+        kind="self_attention",
+    )
 
 
 def feed_forward(c: Sizes, name: str = "mlp") -> Part:
     """Describe the two linear maps between which the hidden size is widened."""
-    return Part(name, (linear("fc1", c.hidden, c.mlp), linear("fc2", c.mlp, c.hidden)), "feed_forward")
+    return part(name, linear("fc1", c.hidden, c.mlp), linear("fc2", c.mlp, c.hidden), kind="feed_forward")
 
 
 def layer(c: Sizes, name: str = "layers") -> Part:
     """Describe a layer with its norms in front of attention and feed-forward."""
     norms = layer_norm("layernorm_before", c.hidden), layer_norm("layernorm_after", c.hidden)
-    return Part(name, (attention(c), *norms, feed_forward(c)), "layer", repeat=c.layers)
+    return part(name, attention(c), *norms, feed_forward(c), kind="layer", repeat=c.layers)
 
 
 def split_attention(c: Sizes, biases: tuple[bool, ...] | None = None, *more: Part) -> Part:
     """Describe self-attention with the names of the older classes: ``attention.query`` and so on, then ``output.dense``."""
     inner = c.heads * c.head_dim
-    mixed = Part("attention", (
-        *(linear(name, c.hidden, inner, bias=bias) for name, bias in zip(("query", "key", "value"), biases or (c.qkv_bias,) * 3, strict=True)),
+    mixed = part(
+        "attention",
+        *(
+            linear(name, c.hidden, inner, bias=bias)
+            for name, bias in zip(("query", "key", "value"), biases or (c.qkv_bias,) * 3, strict=True)
+        ),
         attend(heads=c.heads, head_dim=c.head_dim),
         *more,
-    ), "attention")  # fmt: skip
-    return Part("attention", (mixed, Part("output", (linear("dense", inner, c.hidden),), "attention")), "self_attention")
+        kind="attention",
+    )
+    return part("attention", mixed, part("output", linear("dense", inner, c.hidden), kind="attention"), kind="self_attention")
 
 
 def split_layer(c: Sizes, *own: Tensor, attends: Part | None = None) -> Part:
     """Describe a layer with the names of the older classes: attention, intermediate, output, then the two norms."""
-    return Part("layer", (
+    return part(
+        "layer",
         *own,
         attends or split_attention(c),
         *split_mlp(c.hidden, c.mlp),
         layer_norm("layernorm_before", c.hidden),
         layer_norm("layernorm_after", c.hidden),
-    ), "layer", repeat=c.layers)  # fmt: skip
+        kind="layer",
+        repeat=c.layers,
+    )
 
 
 def pooler(c: Sizes) -> Part:
     """Describe a linear map of the first token."""
-    return Part("pooler", (linear("dense", c.hidden, c.hidden),), "pooler", stream="one")
+    return part("pooler", linear("dense", c.hidden, c.hidden), kind="pooler", stream="one")
 
 
 def classifier(c: Sizes, name: str = "classifier") -> Part:

@@ -10,9 +10,10 @@ from collections.abc import Callable, Mapping
 from weighbridge.config.family import Blueprint
 from weighbridge.config.fields import Field, Sizes, choice, switch, told
 from weighbridge.core._namedtuple import TYPE_CHECKING
-from weighbridge.core.parts import linear
+from weighbridge.core.length import Stream, is_unknown, length, merge, unknown
+from weighbridge.core.parts import linear, part, replace
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Node, Part, Span, Stream, Untold
+from weighbridge.core.tree import Node, Part
 
 if TYPE_CHECKING:
     from typing import Any
@@ -32,9 +33,9 @@ def tied() -> tuple[Field, ...]:
     )
 
 
-def seen(part: Part) -> Part:
+def seen(module: Part) -> Part:
     """Mark a part that runs once for each image, and not without."""
-    return part._replace(given="images", runs="images")
+    return replace(module, requires="images", executions="images")
 
 
 def picked(default: Any, *aliases: str) -> Field:
@@ -44,15 +45,15 @@ def picked(default: Any, *aliases: str) -> Field:
 
 def tokens(tower: Part, select: str = "full") -> Stream:
     """Return the stream of a tower's states that is handed on: all of them, or without the first where *select* is ``default``."""
-    stream = Untold("the maps of this vision tower are no sequence of patches") if tower.stream is None else tower.stream
-    if select == "full" or isinstance(stream, Untold):
+    stream = unknown("the maps of this vision tower are no sequence of patches") if tower.stream is None else tower.stream
+    if select == "full" or is_unknown(stream):
         return stream
-    return Span(stream, add=-1) if isinstance(stream, (str, tuple)) else stream - 1
+    return length(stream) - 1
 
 
 def squares(stream: Stream, side: Size) -> Stream:
     """Return the stream of squares of patches; what cannot be cut into squares does not run."""
-    return stream if isinstance(stream, Untold) else Span(stream, over=side * side, evenly=True)
+    return merge(stream, side * side)
 
 
 def generation(body: Callable[[Sizes], tuple[Node, ...]], table: str = "language_model.embed_tokens") -> Blueprint:
@@ -61,14 +62,14 @@ def generation(body: Callable[[Sizes], tuple[Node, ...]], table: str = "language
     def blueprint(c: Sizes) -> Part:
         owner = f"model.{table}.weight" if c.tied else None
         head = linear("lm_head", c.text.hidden, c.text.vocab, bias=False, tied_to=owner)
-        return Part("", (Part("model", body(c), "backbone"), head), "model")
+        return part("", part("model", *body(c), kind="backbone"), head, kind="model")
 
     return blueprint
 
 
 def alone(body: Callable[[Sizes], tuple[Node, ...]]) -> Blueprint:
     """Return the blueprint of a class without a head."""
-    return lambda c: Part("", body(c), "model")
+    return lambda c: part("", *body(c), kind="model")
 
 
 def flat(text: tuple[Field, ...]) -> Callable[[Mapping[str, Any]], dict[str, Any]]:

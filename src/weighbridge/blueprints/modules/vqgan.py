@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.convolutions import group_norm
 from weighbridge.config.fields import Sizes
-from weighbridge.core.parts import attend, conv2d
+from weighbridge.core.parts import attend, conv2d, part
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part
 
@@ -16,24 +16,32 @@ def resnet(name: str, c: Sizes, before: int, after: int) -> Part:
     """Describe two convolutions with a way around them; *before* and *after* are multiples of the first width."""
     wide, width = c.base * before, c.base * after
     around = (conv2d("nin_shortcut", wide, width, 1),) if before != after else ()
-    return Part(name, (
-        group_norm("norm1", wide), conv2d("conv1", wide, width, 3), group_norm("norm2", width), conv2d("conv2", width, width, 3), *around,
-    ), "block")  # fmt: skip
+    return part(
+        name,
+        group_norm("norm1", wide),
+        conv2d("conv1", wide, width, 3),
+        group_norm("norm2", width),
+        conv2d("conv2", width, width, 3),
+        *around,
+        kind="block",
+    )
 
 
 def looking(name: str, c: Sizes, by: int) -> Part:
     """Describe attention over all places of a map."""
     H = c.base * by
-    return Part(name, (
+    return part(
+        name,
         group_norm("norm", H),
-        *(conv2d(part, H, H, 1) for part in ("q", "k", "v", "proj_out")),
+        *(conv2d(module, H, H, 1) for module in ("q", "k", "v", "proj_out")),
         attend(heads=1, head_dim=H),
-    ), "self_attention")  # fmt: skip
+        kind="self_attention",
+    )
 
 
 def middle(c: Sizes, by: int) -> Part:
     """Describe two blocks with attention between them."""
-    return Part("mid", (resnet("block_1", c, by, by), looking("attn_1", c, by), resnet("block_2", c, by, by)), "stage")
+    return part("mid", resnet("block_1", c, by, by), looking("attn_1", c, by), resnet("block_2", c, by, by), kind="stage")
 
 
 def level(index: int, c: Sizes, before: int, after: int, *, blocks: int, attends: bool, stream: Size, after_it: tuple[Part, ...]) -> Part:
@@ -41,9 +49,14 @@ def level(index: int, c: Sizes, before: int, after: int, *, blocks: int, attends
     widths = [before, *[after] * blocks]
     inside = tuple(resnet(str(number), c, widths[number], widths[number + 1]) for number in range(blocks))
     looks = tuple(looking(str(number), c, after) for number in range(blocks)) if attends else ()
-    return Part(str(index), (
-        Part("block", inside, "block"), *((Part("attn", looks, "block"),) if looks else ()), *after_it,
-    ), "stage", stream=stream)  # fmt: skip
+    return part(
+        str(index),
+        part("block", *inside, kind="block"),
+        *((part("attn", *looks, kind="block"),) if looks else ()),
+        *after_it,
+        kind="stage",
+        stream=stream,
+    )
 
 
 def encoder(c: Sizes, outputs: Size) -> Part:
@@ -54,17 +67,20 @@ def encoder(c: Sizes, outputs: Size) -> Part:
     wanted = (1, *c.levels)
     down = []
     for index, after in enumerate(c.levels):
-        conv = conv2d("conv", c.base * after, c.base * after, 3, positions=places[min(index + 1, last)])
-        smaller = (Part("downsample", (conv,), "convolution"),) if index < last else ()
+        conv = conv2d("conv", c.base * after, c.base * after, 3, stream=places[min(index + 1, last)])
+        smaller = (part("downsample", conv, kind="convolution"),) if index < last else ()
         down.append(level(index, c, wanted[index], after, blocks=c.blocks, attends=index == last, stream=places[index], after_it=smaller))
     top = c.levels[-1]
-    return Part("encoder", (
-        conv2d("conv_in", c.channels, c.base, 3, positions=places[0]),
-        Part("down", tuple(down), "stages"),
+    return part(
+        "encoder",
+        conv2d("conv_in", c.channels, c.base, 3, stream=places[0]),
+        part("down", *down, kind="stages"),
         middle(c, top),
         group_norm("norm_out", c.base * top),
         conv2d("conv_out", c.base * top, outputs, 3),
-    ), "encoder", stream=places[last])  # fmt: skip
+        kind="encoder",
+        stream=places[last],
+    )
 
 
 def decoder(c: Sizes, inputs: Size) -> Part:
@@ -74,16 +90,29 @@ def decoder(c: Sizes, inputs: Size) -> Part:
     up = []
     for number, index in enumerate(reversed(range(last + 1))):
         side = c.codes * 2**number
-        conv = conv2d("conv", c.base * c.levels[index], c.base * c.levels[index], 3, positions=4 * side * side)
-        larger = (Part("upsample", (conv,), "convolution"),) if index else ()
-        up.append(level(number, c, coming[index + 1], c.levels[index], blocks=c.blocks + 1, attends=index == last,
-                        stream=side * side, after_it=larger))  # fmt: skip
+        conv = conv2d("conv", c.base * c.levels[index], c.base * c.levels[index], 3, stream=4 * side * side)
+        larger = (part("upsample", conv, kind="convolution"),) if index else ()
+        up.append(
+            level(
+                number,
+                c,
+                coming[index + 1],
+                c.levels[index],
+                blocks=c.blocks + 1,
+                attends=index == last,
+                stream=side * side,
+                after_it=larger,
+            )
+        )
     wide = c.base * c.levels[0]
     side = c.codes * 2**last
-    return Part("decoder", (
+    return part(
+        "decoder",
         conv2d("conv_in", inputs, c.base * c.levels[-1], 3),
         middle(c, c.levels[-1]),
-        Part("up", tuple(up), "stages"),
-        group_norm("norm_out", wide)._replace(stream=side * side),
-        conv2d("conv_out", wide, c.outputs, 3, positions=side * side),
-    ), "decoder", stream=c.codes * c.codes)  # fmt: skip
+        part("up", *up, kind="stages"),
+        group_norm("norm_out", wide, stream=side * side),
+        conv2d("conv_out", wide, c.outputs, 3, stream=side * side),
+        kind="decoder",
+        stream=c.codes * c.codes,
+    )

@@ -10,8 +10,9 @@ from weighbridge.blueprints.modules.composite import composed, submodel, under
 from weighbridge.blueprints.vision.efficientnet import FIELDS, SKIPPED, efficientnet, width_of
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, fact, size, told
-from weighbridge.core.parts import linear, matmul
-from weighbridge.core.tree import Part, Stream, Tensor, Untold
+from weighbridge.core.length import Stream, unknown
+from weighbridge.core.parts import linear, matmul, part, replace
+from weighbridge.core.tree import Part, Tensor
 
 TEXT = (*(field for field in SHARED if field.word not in ("labels", "tied")), fact("crossed", False), POOLED)
 VISION = tuple(field for field in FIELDS if field.word != "labels")
@@ -25,25 +26,27 @@ BOTH = (
 
 def text(c: Sizes) -> Part:
     """Describe BERT's encoder, with its pooler unless that is left out."""
-    return Part("", (embeddings(c), Part("encoder", (layer(c),), "encoder"), *((pooler(c),) if c.pooled else ())), "model")
+    return part("", embeddings(c), part("encoder", layer(c), kind="encoder"), *((pooler(c),) if c.pooled else ()), kind="model")
 
 
 def vision(c: Sizes) -> Part:
     """Describe EfficientNet's stem and blocks; the mean of all places is what they give."""
     stem, encoder, *_ = efficientnet(c)
-    return Part("", (stem, encoder._replace(children=encoder.children[:1])), "vision")
+    return part("", stem, replace(encoder, children=encoder.children[:1]), kind="vision")
 
 
 def align(c: Sizes) -> Part:
     """Describe both, a linear layer on the text's first token, and the temperature of their similarities."""
-    images: Stream = "batch" if c.alike else Untold("what the vision tower gives is not as wide as the shared space")
-    return Part("", (
+    images: Stream = "batch" if c.alike else unknown("what the vision tower gives is not as wide as the shared space")
+    return part(
+        "",
         Tensor("temperature", (), "gain"),
         under("text_model", submodel(c.text)),
         under("vision_model", submodel(c.vision)),
         linear("text_projection", c.text.hidden, c.projected, stream="one"),
         matmul("similarity", (images, c.projected)),
-    ), "model")  # fmt: skip
+        kind="model",
+    )
 
 
 FAMILIES = {

@@ -15,24 +15,30 @@ from weighbridge.blueprints.multimodal.llava import body, kin
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, choice, size, switch, told, variant
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import attend, embedding, fused_experts, gated_mlp, layer_norm, linear, matmul, rms_norm
+from weighbridge.core.length import Stream, length, unknown
+from weighbridge.core.parts import attend, embedding, fused_experts, gated_mlp, layer_norm, linear, matmul, part, rms_norm
 from weighbridge.core.sizes import exact
-from weighbridge.core.tree import Node, Part, Span, Stream, Tensor, Untold
+from weighbridge.core.tree import Node, Part, Tensor
 
 
 def aria(c: Sizes) -> tuple[Node, ...]:
     """Describe embeddings, layers of attention and experts, and a last norm."""
     H = c.hidden
-    layer = Part("layers", (
+    layer = part(
+        "layers",
         attention(c),
-        Part("mlp", (
+        part(
+            "mlp",
             linear("router", H, c.experts, bias=False),
             fused_experts(c.experts, c.active, H, c.mlp, inputs_first=True),
             gated_mlp("shared_experts", H, c.shared_experts * c.mlp, bias=c.mlp_bias),
-        ), "mixture"),
+            kind="mixture",
+        ),
         rms_norm("input_layernorm", H),
         rms_norm("post_attention_layernorm", H),
-    ), "layer", repeat=c.layers)  # fmt: skip
+        kind="layer",
+        repeat=c.layers,
+    )
     return (embedding("embed_tokens", c.vocab, H), layer, rms_norm("norm", H))
 
 
@@ -49,27 +55,34 @@ def projector(c: Sizes, tower: Part) -> Part:
     """Describe learned queries, as many as an image of so many patches wants, their attention to the patches, and an MLP."""
     V, H, A = c.vision.hidden, c.text.hidden, c.vision.heads
     patches = tokens(tower)
-    queries: Stream = c.asked or Untold("the config tells no number of queries for an image of so many patches")
-    inside = Part("multihead_attn", (
+    queries: Stream = c.asked or unknown("the config tells no number of queries for an image of so many patches")
+    inside = part(
+        "multihead_attn",
         *(Tensor("in_proj_weight", (3 * V, V), "weight"), Tensor("in_proj_bias", (3 * V,), "bias")),
         linear("out_proj", V, V),
-    ), "attention")  # fmt: skip
-    return Part("multi_modal_projector", (
+        kind="attention",
+    )
+    return part(
+        "multi_modal_projector",
         Tensor("query", (c.queries, V), "embedding"),
-        Part("cross_attn", (
+        part(
+            "cross_attn",
             linear("q_proj", V, V, bias=False),
             *(linear(name, V, V, bias=False, stream=patches) for name in ("k_proj", "v_proj")),
             inside,
             linear("linear", V, V),
             layer_norm("layer_norm", V),
-            layer_norm("layer_norm_kv", V)._replace(stream=patches),
+            layer_norm("layer_norm_kv", V, stream=patches),
             # The inner matrix maps queries, keys and values; two thirds of it work on patches, and not on queries.
-            matmul("keys_and_values", (2, V, V, Span(patches, add=-c.asked))) if c.asked else matmul("keys_and_values"),
+            matmul("keys_and_values", (2, V, V, length(patches) - c.asked)) if c.asked else matmul("keys_and_values"),
             attend(heads=A, head_dim=exact(V, A), keys=patches),
-        ), "cross_attention"),
+            kind="cross_attention",
+        ),
         layer_norm("layer_norm", V),
-        Part("feed_forward", (linear("linear_in", V, H, bias=False), linear("linear_out", H, H, bias=False)), "feed_forward"),
-    ), "projector", stream=queries)  # fmt: skip
+        part("feed_forward", linear("linear_in", V, H, bias=False), linear("linear_out", H, H, bias=False), kind="feed_forward"),
+        kind="projector",
+        stream=queries,
+    )
 
 
 def numbered(table: object) -> dict[int, int]:
@@ -97,7 +110,7 @@ BOTH = (
     composed("vision", "vision_config", "idefics3_vision"),
     composed("text", "text_config", "aria_text", fixed=True),
     choice("table", "projector_patch_to_query_dict", lambda c: {1225: 128, 4900: 256}, read=numbered),
-    size("queries", MOST, lambda c: max(c.table.values()), "Q", "learned query tokens")._replace(silent=True),
+    size("queries", MOST, lambda c: max(c.table.values()), "Q", "learned query tokens", silent=True),
     told("asked", asked),
     switch("tied", "tie_word_embeddings", False),
 )

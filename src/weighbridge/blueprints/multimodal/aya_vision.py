@@ -10,7 +10,7 @@ from weighbridge.blueprints.modules.composite import composed
 from weighbridge.blueprints.modules.vlm_common import squares, tokens
 from weighbridge.blueprints.multimodal.llava import body, kin
 from weighbridge.config.fields import Field, Sizes, choice, fact, size, switch
-from weighbridge.core.parts import layer_norm, linear
+from weighbridge.core.parts import layer_norm, linear, part
 from weighbridge.core.tree import Node, Part
 
 FACTOR = size("factor", "downsample_factor", 2, "F", "patches merged along an axis")
@@ -30,12 +30,19 @@ def fields(vision: dict[str, int | bool], aligned: Field, *more: Field) -> tuple
 
 WIDTH = ("aligned", "alignment_intermediate_size")
 AYA = fields(
-    {"hidden_size": 1152, "intermediate_size": 4304, "patch_size": 14, "image_size": 384, "num_hidden_layers": 26,
-     "num_attention_heads": 14, "vision_use_head": False},
+    {
+        "hidden_size": 1152,
+        "intermediate_size": 4304,
+        "patch_size": 14,
+        "image_size": 384,
+        "num_hidden_layers": 26,
+        "num_attention_heads": 14,
+        "vision_use_head": False,
+    },
     size(*WIDTH, lambda c: c.text.hidden, "E", "width inside the projector"),
     choice("select", "vision_feature_select_strategy", "full"),
     fact("normed", True),
-)  # fmt: skip
+)
 COMMAND = fields(
     {"hidden_size": 1152, "intermediate_size": 3072, "image_size": 512, "num_hidden_layers": 27, "num_attention_heads": 12},
     size(*WIDTH, 36864, "E", "width inside the projector"),
@@ -47,11 +54,14 @@ COMMAND = fields(
 def projector(c: Sizes, tower: Part) -> Part:
     """Describe two linear layers over squares of patches, between which one half gates the other."""
     wide = c.vision.hidden * c.factor * c.factor
-    return Part("multi_modal_projector", (
+    return part(
+        "multi_modal_projector",
         *((layer_norm("layernorm", wide),) if c.normed else ()),
         linear("linear_1", wide, c.aligned),
         linear("linear_2", c.aligned // 2, c.text.hidden),
-    ), "projector", stream=squares(tokens(tower, c.select), c.factor))  # fmt: skip
+        kind="projector",
+        stream=squares(tokens(tower, c.select), c.factor),
+    )
 
 
 def inside(c: Sizes) -> tuple[Node, ...]:

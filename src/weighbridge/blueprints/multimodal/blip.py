@@ -11,9 +11,10 @@ from weighbridge.blueprints.modules.clip_towers import PATCHES, PROJECTED, SCALE
 from weighbridge.blueprints.modules.composite import under
 from weighbridge.config.family import Family
 from weighbridge.config.fields import TIED, Field, Sizes, altered, fact, nested, size, switch
-from weighbridge.core.parts import attend, conv2d, layer_norm, linear, plain_mlp
+from weighbridge.core.length import Stream
+from weighbridge.core.parts import attend, conv2d, layer_norm, linear, part, plain_mlp, replace
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Part, Stream, Tensor
+from weighbridge.core.tree import Part, Tensor
 
 POOLED = switch("pooled", "add_pooling_layer", True, silent=True)
 TEXT: tuple[Field, ...] = (
@@ -43,87 +44,97 @@ NEVER = "the states of another model"
 def vision(c: Sizes) -> Part:
     """Describe BlipVisionModel: queries, keys and values in one map; the last norm also norms the class token again."""
     H = c.hidden
-    embedded = Part("embeddings", (
+    embedded = part(
+        "embeddings",
         Tensor("class_embedding", (1, 1, H), "embedding"),
         Tensor("position_embedding", (1, c.patches + 1, H), "embedding"),
-        conv2d("patch_embedding", 3, H, c.patch, positions=c.patches),
-    ), "embeddings")  # fmt: skip
-    return Part(
-        "", (embedded, Part("encoder", (vision_layer(c),), "encoder"), layer_norm("post_layernorm", H)), "vision", stream=c.patches + 1
+        conv2d("patch_embedding", 3, H, c.patch, stream=c.patches),
+        kind="embeddings",
+    )
+    return part(
+        "", embedded, part("encoder", vision_layer(c), kind="encoder"), layer_norm("post_layernorm", H), kind="vision", stream=c.patches + 1
     )
 
 
 def vision_layer(c: Sizes) -> Part:
     """Describe one layer, repeated."""
     H = c.hidden
-    mixed = Part(
+    mixed = part(
         "self_attn",
-        (linear("qkv", H, 3 * H, bias=c.qkv_bias), linear("projection", H, H), attend(heads=c.heads, head_dim=c.head_dim)),
-        "self_attention",
+        linear("qkv", H, 3 * H, bias=c.qkv_bias),
+        linear("projection", H, H),
+        attend(heads=c.heads, head_dim=c.head_dim),
+        kind="self_attention",
     )
     mlp = plain_mlp("mlp", H, c.mlp, ("fc1", "fc2"), bias=True)
-    return Part("layers", (mixed, layer_norm("layer_norm1", H), mlp, layer_norm("layer_norm2", H)), "layer", repeat=c.layers)
+    return part("layers", mixed, layer_norm("layer_norm1", H), mlp, layer_norm("layer_norm2", H), kind="layer", repeat=c.layers)
 
 
 def text_parts(c: Sizes, keys: Stream, *, pooled: bool) -> tuple[Part, ...]:
     """Describe BERT without token types, whose layers attend to states of another width if it is a decoder."""
     crossed = (attention(c, "crossattention", keys=keys, width=c.encoder_hidden),) if c.crossed else ()
-    layer = Part("layer", (attention(c), *crossed, *feed_forward(c)), "layer", repeat=c.layers)
-    return (embeddings(c, typed=False), Part("encoder", (layer,), "encoder"), *((pooler(c),) if pooled else ()))
+    layer = part("layer", attention(c), *crossed, *feed_forward(c), kind="layer", repeat=c.layers)
+    return (embeddings(c, typed=False), part("encoder", layer, kind="encoder"), *((pooler(c),) if pooled else ()))
 
 
 def text(c: Sizes) -> Part:
     """Describe BlipTextModel."""
-    return Part("", text_parts(c, "encoder", pooled=c.pooled), "text")
+    return part("", *text_parts(c, "encoder", pooled=c.pooled), kind="text")
 
 
 def text_lm(c: Sizes, keys: Stream = "encoder") -> Part:
     """Describe BlipTextLMHeadModel: the vocabulary head of BERT."""
-    return Part("", (Part("bert", text_parts(c, keys, pooled=False), "backbone"), Part("cls", (masked_lm_head(c),), "head")), "text")
+    return part(
+        "", part("bert", *text_parts(c, keys, pooled=False), kind="backbone"), part("cls", masked_lm_head(c), kind="head"), kind="text"
+    )
 
 
 def _parts(c: Sizes) -> tuple[Part, Sizes, Size]:
     """Return the vision tower, what the text is made of beside it, and the states of an image."""
-    tower = vision(c.vision)._replace(name="vision_model")
+    tower = replace(vision(c.vision), name="vision_model")
     return tower, altered(c.text, encoder_hidden=c.vision.hidden, tied=c.tied or c.text.tied), c.vision.patches + 1
 
 
 def blip(c: Sizes) -> Part:
     """Describe BlipModel: both towers side by side, so that the text's attention to the image never runs."""
     tower, words, _ = _parts(c)
-    return Part("", (
+    return part(
+        "",
         SCALE,
-        Part("text_model", text_parts(words, NEVER, pooled=True), "text"),
+        part("text_model", *text_parts(words, NEVER, pooled=True), kind="text"),
         tower,
         projection("visual_projection", c.vision.hidden, c.projected),
         projection("text_projection", c.text.hidden, c.projected),
         similarity(c.projected),
-    ), "model")  # fmt: skip
+        kind="model",
+    )
 
 
 def conditional_generation(c: Sizes) -> Part:
     """Describe BlipForConditionalGeneration: a text decoder that looks at the image."""
     tower, words, states = _parts(c)
-    return Part("", (tower, under("text_decoder", text_lm(words, states))), "model")
+    return part("", tower, under("text_decoder", text_lm(words, states)), kind="model")
 
 
 def question_answering(c: Sizes) -> Part:
     """Describe BlipForQuestionAnswering: the question looks at the image, the answer at the question."""
     tower, words, states = _parts(c)
     answer = under("text_decoder", text_lm(words, "encoder"), streams={"seq": "decoder", "encoder": "seq"})
-    return Part("", (tower, Part("text_encoder", text_parts(words, states, pooled=False), "text"), answer), "model")
+    return part("", tower, part("text_encoder", *text_parts(words, states, pooled=False), kind="text"), answer, kind="model")
 
 
 def retrieval(c: Sizes) -> Part:
     """Describe BlipForImageTextRetrieval: whether image and text match; the two projections are for the other way of asking."""
     tower, words, states = _parts(c)
-    return Part("", (
+    return part(
+        "",
         tower,
-        Part("text_encoder", text_parts(words, states, pooled=False), "text"),
-        linear("vision_proj", c.vision.hidden, c.matched, stream="one")._replace(given=NEVER),
-        linear("text_proj", c.text.hidden, c.matched, stream="one")._replace(given=NEVER),
+        part("text_encoder", *text_parts(words, states, pooled=False), kind="text"),
+        replace(linear("vision_proj", c.vision.hidden, c.matched, stream="one"), requires=NEVER),
+        replace(linear("text_proj", c.text.hidden, c.matched, stream="one"), requires=NEVER),
         linear("itm_head", c.text.hidden, 2, stream="one"),
-    ), "model")  # fmt: skip
+        kind="model",
+    )
 
 
 CLASSES = {

@@ -14,7 +14,7 @@ from weighbridge.blueprints.modules.qformer import INSTRUCTED, QUERIES, TEXTED, 
 from weighbridge.blueprints.multimodal.blip import NEVER, vision
 from weighbridge.config.family import Blueprint, Family
 from weighbridge.config.fields import Field, Sizes, altered, nested, size, switch
-from weighbridge.core.parts import linear, matmul
+from weighbridge.core.parts import linear, matmul, part, replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part, Tensor
 
@@ -36,13 +36,15 @@ def _learned(c: Sizes) -> tuple[Tensor, Sizes, Size]:
 def _generating(c: Sizes, language: Part) -> Part:
     queries, inner, states = _learned(c)
     read = qformer(inner, c.queries, "seq" if inner.embeds else None, states, joint=True)
-    return Part("", (
+    return part(
+        "",
         queries,
-        vision(c.vision)._replace(name="vision_model"),
-        read._replace(name="qformer"),
-        Part("language_projection", linear("", c.q.hidden, c.text.hidden).children, "linear", stream=c.queries),
+        replace(vision(c.vision), name="vision_model"),
+        replace(read, name="qformer"),
+        part("language_projection", *linear("", c.q.hidden, c.text.hidden).children, kind="linear", stream=c.queries),
         under("language_model", language),
-    ), "model")  # fmt: skip
+        kind="model",
+    )
 
 
 def generation(c: Sizes) -> Part:
@@ -59,31 +61,33 @@ def instructed(c: Sizes) -> Part:
 def projected_text(c: Sizes) -> Part:
     """Describe Blip2TextModelWithProjection: a text through the queries' transformer, which does not ask an image."""
     queries, inner, states = _learned(c)
-    read = qformer(inner, None, "seq", states)._replace(name="qformer")
-    return Part("", (queries, embeddings(inner), read, linear("text_projection", c.q.hidden, c.matched)), "model")
+    read = replace(qformer(inner, None, "seq", states), name="qformer")
+    return part("", queries, embeddings(inner), read, linear("text_projection", c.q.hidden, c.matched), kind="model")
 
 
 def projected_vision(c: Sizes) -> Part:
     """Describe Blip2VisionModelWithProjection: what the queries take out of an image, in the space of retrieval."""
     queries, inner, states = _learned(c)
-    read = qformer(inner, c.queries, None, states)._replace(name="qformer")
+    read = replace(qformer(inner, c.queries, None, states), name="qformer")
     projected = linear("vision_projection", c.q.hidden, c.matched, stream=c.queries)
-    return Part("", (queries, vision(c.vision)._replace(name="vision_model"), read, projected), "model")
+    return part("", queries, replace(vision(c.vision), name="vision_model"), read, projected, kind="model")
 
 
 def retrieval(c: Sizes) -> Part:
     """Describe Blip2ForImageTextRetrieval: every query compared with the text; the matching head is for the other way of asking."""
     queries, inner, states = _learned(c)
-    return Part("", (
+    return part(
+        "",
         queries,
-        vision(c.vision)._replace(name="vision_model"),
+        replace(vision(c.vision), name="vision_model"),
         embeddings(inner),
-        qformer(inner, c.queries, "seq", states)._replace(name="qformer"),
+        replace(qformer(inner, c.queries, "seq", states), name="qformer"),
         linear("vision_projection", c.q.hidden, c.matched, stream=c.queries),
         linear("text_projection", c.q.hidden, c.matched, stream="one"),
-        linear("itm_head", c.q.hidden, 2, stream="one")._replace(given=NEVER),
+        replace(linear("itm_head", c.q.hidden, 2, stream="one"), requires=NEVER),
         matmul("similarity", (c.queries, "batch", c.matched)),
-    ), "model")  # fmt: skip
+        kind="model",
+    )
 
 
 BLIP2: dict[str, Blueprint] = {

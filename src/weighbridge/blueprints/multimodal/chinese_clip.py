@@ -12,7 +12,7 @@ from weighbridge.blueprints.modules.clip_towers import PROJECTED, contrastive, s
 from weighbridge.blueprints.multimodal.clip import VISION, vision
 from weighbridge.config.family import Blueprint, Family
 from weighbridge.config.fields import Field, Sizes, fact, nested, size
-from weighbridge.core.parts import layer_norm, linear
+from weighbridge.core.parts import layer_norm, linear, part, replace
 from weighbridge.core.tree import Part
 
 CHINESE = (
@@ -31,7 +31,7 @@ ALT = (
 def chinese_text(c: Sizes, *, pooled: bool | None = None) -> Part:
     """Describe ChineseCLIPTextModel: BERT, whose first token is the text's vector."""
     ending = (pooler(c),) if (c.pooled if pooled is None else pooled) else ()
-    return Part("", (embeddings(c), Part("encoder", (layer(c),), "encoder"), *ending), "text")
+    return part("", embeddings(c), part("encoder", layer(c), kind="encoder"), *ending, kind="text")
 
 
 def chinese_clip(c: Sizes) -> Part:
@@ -42,13 +42,13 @@ def chinese_clip(c: Sizes) -> Part:
 def roberta(c: Sizes, *, pooled: bool | None = None) -> Part:
     """Describe AltRobertaModel: RoBERTa, with a pooler unless that is left out."""
     ending = (pooler(c),) if (c.pooled if pooled is None else pooled) else ()
-    return Part("", (roberta_embeddings(c), Part("encoder", (layer(c)._replace(name="layers"),), "encoder"), *ending), "backbone")
+    return part("", roberta_embeddings(c), part("encoder", replace(layer(c), name="layers"), kind="encoder"), *ending, kind="backbone")
 
 
 def alt_text(c: Sizes) -> Part:
     """Describe AltCLIPTextModel: every token is mapped to the width of CLIP's text, after a norm."""
-    inner = roberta(c, pooled=False)._replace(name="roberta")
-    return Part("", (inner, linear("transformation", c.hidden, c.projected), layer_norm("pre_LN", c.hidden)), "text")
+    inner = replace(roberta(c, pooled=False), name="roberta")
+    return part("", inner, linear("transformation", c.hidden, c.projected), layer_norm("pre_LN", c.hidden), kind="text")
 
 
 def altclip(c: Sizes) -> Part:
@@ -60,7 +60,7 @@ def _families(
     prefix: str, name: str, fields: tuple[Field, ...], blueprints: tuple[Blueprint, Blueprint], *more: Field
 ) -> dict[str, Family]:
     """Return the three types of one structure: both towers, and each by itself."""
-    projected = PROJECTED._replace(default=768 if prefix == "altclip" else 512)
+    projected = replace(PROJECTED, default=768 if prefix == "altclip" else 512)
     both = (nested("text", "text_config", fields), nested("vision", "vision_config", VISION), projected)
     model, text = f"{name}Model", f"{name}TextModel"
     neutral = frozenset(("logit_scale_init_value", "direct_kd", "projection_dim"))

@@ -17,7 +17,7 @@ from weighbridge.blueprints.multimodal.blip import POOLED
 from weighbridge.blueprints.vision.swin import layer
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes, altered, choice, fact, nested, sides, size, switch, told
-from weighbridge.core.parts import batch_norm, conv2d, layer_norm, linear
+from weighbridge.core.parts import batch_norm, conv2d, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part, Tensor
 
@@ -58,36 +58,45 @@ def audio(c: Sizes) -> Part:
     for index, grid in enumerate(grids):
         width, below = c.width * 2**index, grids[index + 1 : index + 2]
         down = (merging(width, 4 * width, below[0]),) if below else ()
-        stages.append((layer(inner, index, grid, whole=False)._replace(stream=area(grid)), *down))
-    encoder = Part("audio_encoder", (
-        patches(c)._replace(stream=area(grids[0])),
+        stages.append((replace(layer(inner, index, grid, whole=False), stream=area(grid)), *down))
+    encoder = part(
+        "audio_encoder",
+        replace(patches(c), stream=area(grids[0])),
         listing("layers", *stages),
-        batch_norm("batch_norm", c.mels)._replace(stream=c.side * c.side // c.mels),
-        layer_norm("norm", c.width * 2 ** (len(grids) - 1))._replace(stream=area(grids[-1])),
-    ), "encoder")  # fmt: skip
-    return Part("", (encoder,), "audio")
+        batch_norm("batch_norm", c.mels, stream=c.side * c.side // c.mels),
+        layer_norm("norm", c.width * 2 ** (len(grids) - 1), stream=area(grids[-1])),
+        kind="encoder",
+    )
+    return part("", encoder, kind="audio")
 
 
 def patches(c: Sizes) -> Part:
     """Describe the map of each patch of the spectrogram and, where long clips are fused, what mixes their parts in."""
     channels = c.channels * 4 if c.fused and c.fusion == "channel_map" else c.channels
     wide = (c.patch_height, c.patch_width * 3)
-    fusion = (Part("fusion_model", (_fusing("local_att", c, 0), _fusing("global_att", c, 1)), "block", given=LONG),
-              conv2d("mel_conv2d", c.channels, c.width, wide)._replace(given=LONG))  # fmt: skip
-    return Part("patch_embed", (
+    fusion = (
+        part("fusion_model", _fusing("local_att", c, 0), _fusing("global_att", c, 1), kind="block", requires=LONG),
+        replace(conv2d("mel_conv2d", c.channels, c.width, wide), requires=LONG),
+    )
+    return part(
+        "patch_embed",
         conv2d("proj", channels, c.width, (c.patch_height, c.patch_width)),
         *((layer_norm("norm", c.width),) if c.normed else ()),
         *(fusion if c.fused else ()),
-    ), "embeddings")  # fmt: skip
+        kind="embeddings",
+    )
 
 
 def _fusing(name: str, c: Sizes, first: int) -> Part:
     """Describe two convolutions of one place each, narrower and back; the global one pools before them."""
     inner = c.width // c.reduction
-    return Part(name, (
-        conv2d(str(first), c.width, inner, 1), batch_norm(str(first + 1), inner),
-        conv2d(str(first + 3), inner, c.width, 1), batch_norm(str(first + 4), c.width),
-    ))  # fmt: skip
+    return part(
+        name,
+        conv2d(str(first), c.width, inner, 1),
+        batch_norm(str(first + 1), inner),
+        conv2d(str(first + 3), inner, c.width, 1),
+        batch_norm(str(first + 4), c.width),
+    )
 
 
 TEXT = (
@@ -101,46 +110,48 @@ TEXT = (
 def text_parts(c: Sizes) -> tuple[Part, ...]:
     """Describe RoBERTa's embeddings, whose counters are saved, and its layers."""
     counters = (Tensor(name, (1, c.positions), "buffer") for name in ("position_ids", "token_type_ids"))
-    return (roberta_embeddings(c, *counters), Part("encoder", (text_layer(c),), "encoder"))
+    return (roberta_embeddings(c, *counters), part("encoder", text_layer(c), kind="encoder"))
 
 
 def text(c: Sizes) -> Part:
     """Describe ClapTextModel."""
-    return Part("", (*text_parts(c), *((pooler(c),) if c.pooled else ())), "text")
+    return part("", *text_parts(c), *((pooler(c),) if c.pooled else ()), kind="text")
 
 
 def text_tower(c: Sizes) -> Part:
     """Describe the text tower as the others hold it, with its pooler."""
-    return Part("text_model", (*text_parts(c), pooler(c)), "text")
+    return part("text_model", *text_parts(c), pooler(c), kind="text")
 
 
 def projected(name: str, c: Sizes, width: Size) -> Part:
     """Describe the two linear maps from a tower's one vector into the space that both share."""
-    return Part(name, (linear("linear1", c.hidden, width), linear("linear2", width, width)), "projector", stream="one")
+    return part(name, linear("linear1", c.hidden, width), linear("linear2", width, width), kind="projector", stream="one")
 
 
 def clap(c: Sizes) -> Part:
     """Describe ClapModel: both towers and their projections, and a temperature for each direction."""
-    return Part("", (
+    return part(
+        "",
         Tensor("logit_scale_a", (), "gain"),
         Tensor("logit_scale_t", (), "gain"),
         text_tower(c.text),
         projected("text_projection", c.text, c.projected),
-        audio(c.audio)._replace(name="audio_model"),
+        replace(audio(c.audio), name="audio_model"),
         projected("audio_projection", c.audio, c.projected),
-        similarity(c.projected)._replace(name="of_texts"),
-        similarity(c.projected)._replace(name="of_sounds"),
-    ), "model")  # fmt: skip
+        replace(similarity(c.projected), name="of_texts"),
+        replace(similarity(c.projected), name="of_sounds"),
+        kind="model",
+    )
 
 
 def projected_text(c: Sizes) -> Part:
     """Describe ClapTextModelWithProjection."""
-    return Part("", (text_tower(c), projected("text_projection", c, c.projected)), "model")
+    return part("", text_tower(c), projected("text_projection", c, c.projected), kind="model")
 
 
 def projected_audio(c: Sizes) -> Part:
     """Describe ClapAudioModelWithProjection."""
-    return Part("", (audio(c)._replace(name="audio_model"), projected("audio_projection", c, c.projected)), "model")
+    return part("", replace(audio(c), name="audio_model"), projected("audio_projection", c, c.projected), kind="model")
 
 
 NEUTRAL = frozenset(

@@ -19,7 +19,7 @@ from weighbridge.blueprints.modules.clip_towers import (
 )
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Field, Sizes, nested
-from weighbridge.core.parts import linear
+from weighbridge.core.parts import linear, part, replace
 from weighbridge.core.tree import Part
 
 TEXT = (*text_fields(49408, 77, *stack_fields(512, 2048, 8)), PROJECTED)
@@ -29,22 +29,22 @@ FIELDS = (nested("text", "text_config", TEXT), nested("vision", "vision_config",
 
 def text(c: Sizes) -> Part:
     """Describe CLIPTextModel."""
-    return Part("", text_tower(c), "text")
+    return part("", *text_tower(c), kind="text")
 
 
 def projected_text(c: Sizes) -> Part:
     """Describe CLIPTextModelWithProjection: the vector of the end of the text, in the shared space."""
-    return Part("", (Part("text_model", text_tower(c), "text"), projection("text_projection", c.hidden, c.projected)), "model")
+    return part("", part("text_model", *text_tower(c), kind="text"), projection("text_projection", c.hidden, c.projected), kind="model")
 
 
 def vision(c: Sizes) -> Part:
     """Describe CLIPVisionModel: its stream is the patches and the class token."""
-    return Part("", vision_tower(c), "vision", stream=c.patches + 1)
+    return part("", *vision_tower(c), kind="vision", stream=c.patches + 1)
 
 
 def projected_vision(c: Sizes) -> Part:
     """Describe CLIPVisionModelWithProjection: the class token's vector, in the shared space."""
-    return Part("", (vision(c)._replace(name="vision_model"), projection("visual_projection", c.hidden, c.projected)), "model")
+    return part("", replace(vision(c), name="vision_model"), projection("visual_projection", c.hidden, c.projected), kind="model")
 
 
 def clip(c: Sizes) -> Part:
@@ -54,8 +54,8 @@ def clip(c: Sizes) -> Part:
 
 def image_classification(c: Sizes) -> Part:
     """Describe CLIPForImageClassification: the labels on the mean of the patches, no text."""
-    tower = vision(c.vision)._replace(name="vision_model")
-    return Part("", (tower, linear("classifier", c.vision.hidden, c.labels, stream="one")), "model")
+    tower = replace(vision(c.vision), name="vision_model")
+    return part("", tower, linear("classifier", c.vision.hidden, c.labels, stream="one"), kind="model")
 
 
 def _families(prefix: str, name: str, text_fields: tuple[Field, ...] = TEXT) -> dict[str, Family]:

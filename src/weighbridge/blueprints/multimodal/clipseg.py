@@ -11,9 +11,10 @@ from weighbridge.blueprints.modules.stage_fields import number, numbers
 from weighbridge.blueprints.multimodal.clip import clip, text, vision
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, altered, nested, size, switch
-from weighbridge.core.parts import conv2d, linear
+from weighbridge.core.length import Stream
+from weighbridge.core.parts import conv2d, linear, part, replace
 from weighbridge.core.sizes import exact
-from weighbridge.core.tree import Op, Part, Stream
+from weighbridge.core.tree import Operation, Part
 
 TEXT = text_fields(49408, 77, *stack_fields(512, 2048, 8))
 VISION = (*stack_fields(768, 3072, 12), *image_fields(224, 32))
@@ -37,13 +38,16 @@ def decoder(c: Sizes) -> Part:
     # The text's vector scales and moves what one of the layers sees, and that once for each example.
     told: Stream = "one" if c.told_at in range(len(c.taken)) else 0
     (layers,) = encoder(inner).children
-    return Part("", (
+    return part(
+        "",
         linear("film_mul", c.projected, B, stream=told),
         linear("film_add", c.projected, B, stream=told),
         *drawing(c),
-        Part("reduces", linear("", images.hidden, B).children, "linear", repeat=len(c.taken)),
+        part("reduces", *linear("", images.hidden, B).children, kind="linear", repeat=len(c.taken)),
         layers,
-    ), "decoder", stream=images.patches + 1)  # fmt: skip
+        kind="decoder",
+        stream=images.patches + 1,
+    )
 
 
 def drawing(c: Sizes) -> tuple[Part, ...]:
@@ -52,18 +56,21 @@ def drawing(c: Sizes) -> tuple[Part, ...]:
     if not c.finer:
         return (transposed(name, B, 1, c.vision.patch, patches),)
     step = c.vision.patch // 4
-    return (Part(name, (
-        conv2d("0", B, B, 3, positions=patches),
-        transposed("2", B, B // 2, step, patches),
-        transposed("4", B // 2, 1, step, patches * step * step),
-    )),)  # fmt: skip
+    return (
+        part(
+            name,
+            conv2d("0", B, B, 3, stream=patches),
+            transposed("2", B, B // 2, step, patches),
+            transposed("4", B // 2, 1, step, patches * step * step),
+        ),
+    )
 
 
 def segmentation(c: Sizes) -> Part:
     """Describe CLIPSegForImageSegmentation; text and image are not compared with each other."""
     inner = clip(c)
-    towers = tuple(child for child in inner.children if not isinstance(child, Op))
-    return Part("", (Part("clip", towers, "backbone"), decoder(c)._replace(name="decoder")), "model")
+    towers = tuple(child for child in inner.children if not isinstance(child, Operation))
+    return part("", part("clip", *towers, kind="backbone"), replace(decoder(c), name="decoder"), kind="model")
 
 
 NEUTRAL = frozenset(("logit_scale_init_value", "decoder_attention_dropout", "decoder_hidden_act", "projection_dim"))

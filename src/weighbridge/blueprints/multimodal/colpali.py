@@ -9,16 +9,13 @@ from weighbridge.blueprints.modules.composite import composed, submodel, under
 from weighbridge.blueprints.modules.vlm_common import NEUTRAL
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, size
-from weighbridge.core.parts import linear
+from weighbridge.core.parts import linear, part
 from weighbridge.core.tree import Part
 
 
 def retrieval(c: Sizes) -> Part:
     """Describe the model inside, and the linear layer to the small vectors."""
-    return Part("", (
-        under("vlm", submodel(c.vlm)),
-        linear("embedding_proj_layer", c.vlm.text.hidden, c.dim),
-    ), "model")  # fmt: skip
+    return part("", under("vlm", submodel(c.vlm)), linear("embedding_proj_layer", c.vlm.text.hidden, c.dim), kind="model")
 
 
 def kin(model_type: str, name: str, inside: str) -> Family:
@@ -27,8 +24,11 @@ def kin(model_type: str, name: str, inside: str) -> Family:
     return Family(model_type, fields, {f"{name}ForRetrieval": retrieval}, f"{name}ForRetrieval", NEUTRAL)
 
 
-FAMILIES = {entry.model_type: entry for entry in (
-    kin("colpali", "ColPali", "paligemma"),
-    kin("colqwen2", "ColQwen2", "qwen2_vl qwen2_5_vl"),
-    kin("colmodernvbert", "ColModernVBert", "modernvbert"),
-)}  # fmt: skip
+FAMILIES = {
+    entry.model_type: entry
+    for entry in (
+        kin("colpali", "ColPali", "paligemma"),
+        kin("colqwen2", "ColQwen2", "qwen2_vl qwen2_5_vl"),
+        kin("colmodernvbert", "ColModernVBert", "modernvbert"),
+    )
+}

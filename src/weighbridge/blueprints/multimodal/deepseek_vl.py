@@ -10,8 +10,9 @@ from weighbridge.blueprints.modules.composite import composed, submodel, under
 from weighbridge.blueprints.modules.vlm_common import seen, tokens
 from weighbridge.blueprints.multimodal.llava import body, kin
 from weighbridge.config.fields import Sizes, size, switch
-from weighbridge.core.parts import layer_norm, linear
-from weighbridge.core.tree import Node, Part, Untold
+from weighbridge.core.length import unknown
+from weighbridge.core.parts import layer_norm, linear, part
+from weighbridge.core.tree import Node, Part
 
 TIED = switch("tied", "tie_word_embeddings", True)
 DEEPSEEK = (composed("vision", "vision_config", "siglip_vision_model"), composed("text", "text_config", "llama"), TIED)
@@ -24,7 +25,7 @@ LFM2 = (
     size("factor", "downsample_factor", 2, "F", "patches merged along an axis"),
     switch("tied", "tie_word_embeddings", True, "tie_embedding"),
 )
-CUT = Untold("images are cut into patches beforehand, and how many there are no config tells")
+CUT = unknown("images are cut into patches beforehand, and how many there are no config tells")
 
 
 def deepseek(c: Sizes) -> tuple[Node, ...]:
@@ -32,8 +33,8 @@ def deepseek(c: Sizes) -> tuple[Node, ...]:
     tower = submodel(c.vision)
     linears = linear("linear1", c.vision.hidden, c.text.hidden), linear("linear2", c.text.hidden, c.text.hidden)
     return (
-        under("vision_model", tower, given="images", runs="images"),
-        seen(Part("aligner", linears, "projector", stream=tokens(tower))),
+        under("vision_model", tower, requires="images", executions="images"),
+        seen(part("aligner", *linears, kind="projector", stream=tokens(tower))),
         under("language_model", submodel(c.text)),
     )
 
@@ -41,11 +42,14 @@ def deepseek(c: Sizes) -> tuple[Node, ...]:
 def lfm2_projector(c: Sizes, tower: Part) -> Part:
     """Describe LFM2-VL's projector: a norm and two linear layers over squares of patches."""
     wide = c.vision.hidden * c.factor * c.factor
-    return Part("multi_modal_projector", (
+    return part(
+        "multi_modal_projector",
         *((layer_norm("layer_norm", wide),) if c.normed else ()),
         linear("linear_1", wide, c.inside, bias=c.bias),
         linear("linear_2", c.inside, c.text.hidden, bias=c.bias),
-    ), "projector", stream=CUT)  # fmt: skip
+        kind="projector",
+        stream=CUT,
+    )
 
 
 FAMILIES = {

@@ -9,7 +9,7 @@ from weighbridge.blueprints.modules.composite import composed, submodel, under
 from weighbridge.blueprints.modules.vlm_common import seen, tokens
 from weighbridge.blueprints.multimodal.llava import kin
 from weighbridge.config.fields import Sizes, switch
-from weighbridge.core.parts import conv2d, layer_norm, linear
+from weighbridge.core.parts import conv2d, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Tensor
 
@@ -26,17 +26,21 @@ def hybrid(c: Sizes) -> tuple[Node, ...]:
     fine, tower = submodel(c.fine, "VisionModel"), submodel(c.vision)
     return (
         Tensor("high_res_vision_alpha", (1,), "gain"),
-        under("high_res_vision_model", fine, given="images", runs="images"),
-        seen(neck(c.fine.hidden, c.fine.outputs)._replace(stream=fine_places(c))),
+        under("high_res_vision_model", fine, requires="images", executions="images"),
+        seen(replace(neck(c.fine.hidden, c.fine.outputs), stream=fine_places(c))),
         # What an early layer sees passes the projection as well as what the last one does.
-        seen(Part("high_res_vision_proj", (
-            conv2d("conv1", c.fine.outputs, 2 * c.fine.outputs, 3, positions=4 * across(c) * across(c), bias=False)._replace(runs=2),
-            conv2d("conv2", 2 * c.fine.outputs, 4 * c.fine.outputs, 3, positions=across(c) * across(c), bias=False)._replace(runs=2),
-        ), "projector")),
-        under("vision_model", tower, given="images", runs="images"),
-        seen(aligner(c)._replace(stream=tokens(tower))),
+        seen(
+            part(
+                "high_res_vision_proj",
+                conv2d("conv1", c.fine.outputs, 2 * c.fine.outputs, 3, stream=4 * across(c) * across(c), bias=False, executions=2),
+                conv2d("conv2", 2 * c.fine.outputs, 4 * c.fine.outputs, 3, stream=across(c) * across(c), bias=False, executions=2),
+                kind="projector",
+            )
+        ),
+        under("vision_model", tower, requires="images", executions="images"),
+        seen(replace(aligner(c), stream=tokens(tower))),
         under("language_model", submodel(c.text)),
-    )  # fmt: skip
+    )
 
 
 def across(c: Sizes) -> Size:
@@ -54,20 +58,26 @@ def fine_places(c: Sizes) -> Size:
 
 def neck(hidden: Size, outputs: Size) -> Part:
     """Describe two convolutions and their norms, as in the encoder itself."""
-    return Part("high_res_vision_neck", (
-        conv2d("conv1", hidden, outputs, 1, bias=False), layer_norm("layer_norm1", outputs),
-        conv2d("conv2", outputs, outputs, 3, bias=False), layer_norm("layer_norm2", outputs),
-    ), "neck")  # fmt: skip
+    return part(
+        "high_res_vision_neck",
+        conv2d("conv1", hidden, outputs, 1, bias=False),
+        layer_norm("layer_norm1", outputs),
+        conv2d("conv2", outputs, outputs, 3, bias=False),
+        layer_norm("layer_norm2", outputs),
+        kind="neck",
+    )
 
 
 def aligner(c: Sizes) -> Part:
     """Describe one linear layer for each tower, to half the text's width, and one over both."""
     half, H = c.text.hidden // 2, c.text.hidden
-    return Part("aligner", (
+    return part(
+        "aligner",
         linear("vision_proj", c.vision.hidden, half),
         linear("high_res_vision_proj", 4 * c.fine.outputs, half),
         linear("proj", H, H),
-    ), "projector")  # fmt: skip
+        kind="projector",
+    )
 
 
 FAMILIES = {"deepseek_vl_hybrid": kin("deepseek_vl_hybrid", "DeepseekVLHybrid", FIELDS, hybrid)}

@@ -18,9 +18,10 @@ from weighbridge.blueprints.multimodal.glm4v import MARKS
 from weighbridge.config.family import Blueprint, Family
 from weighbridge.config.fields import Sizes, fact, listed, size, switch, variant
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import embedding, fused_experts, gated_mlp, layer_norm, linear, plain_mlp, rms_norm, stack
+from weighbridge.core.length import unknown
+from weighbridge.core.parts import embedding, fused_experts, gated_mlp, layer_norm, linear, part, plain_mlp, replace, rms_norm, stack
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Node, Part, Tensor, Untold
+from weighbridge.core.tree import Node, Part, Tensor
 
 
 def ernie(c: Sizes) -> tuple[Node, ...]:
@@ -38,15 +39,15 @@ def mixtures(c: Sizes) -> Part:
     """Describe the experts of text and of images, each with a router, and the shared ones, as wide as those of text."""
     text, vision = c.widths
     shared = (gated_mlp("shared_experts", c.hidden, text * c.shared_experts, bias=c.mlp_bias),) if c.sharing else ()
-    seeing = mixture(c, "vision_moe", vision)._replace(given="vision")
-    return Part("mlp", (mixture(c, "text_moe", text), seeing, *shared), "mixture")
+    seeing = replace(mixture(c, "vision_moe", vision), requires="vision")
+    return part("mlp", mixture(c, "text_moe", text), seeing, *shared, kind="mixture")
 
 
 def mixture(c: Sizes, name: str, inner: Size) -> Part:
     """Describe a router, whose correction is not learned by gradient, and experts."""
-    statics = Part("moe_statics", (Tensor("e_score_correction_bias", (1, c.experts), "bias", frozen=True),))
-    gate = Part("gate", (Tensor("weight", (c.experts, c.hidden)), statics), "linear")
-    return Part(name, (gate, fused_experts(c.experts, c.active, c.hidden, inner)), "mixture")
+    statics = part("moe_statics", Tensor("e_score_correction_bias", (1, c.experts), "bias", frozen=True))
+    gate = part("gate", Tensor("weight", (c.experts, c.hidden)), statics, kind="linear")
+    return part(name, gate, fused_experts(c.experts, c.active, c.hidden, inner), kind="mixture")
 
 
 def _widths(c: Sizes) -> list[int]:
@@ -64,21 +65,35 @@ ERNIE = variant(
     listed("told_widths", "moe_intermediate_size", [1536, 512]),
     fact("widths", _widths),
     *told(lambda c: ["sparse" if index else "dense" for index in range(c.layers)]),
-    vocab=103424, hidden=2560, mlp=12288, layers=28, heads=20, kv_heads=4, tied=True,
+    vocab=103424,
+    hidden=2560,
+    mlp=12288,
+    layers=28,
+    heads=20,
+    kv_heads=4,
+    tied=True,
     **{word: switch(word, "use_bias", False) for word in ("qkv_bias", "out_bias", "mlp_bias")},
-)  # fmt: skip
+)
 
 VISION = variant(
-    FIELDS_OF_TOWERS, size("gap", "temporal_merge_size", 2, "U", "frames merged to one"),
-    hidden=1280, mlp=5120, layers=32, patch_side=14, out=fact("out", None), frames=fact("frames", 1), positions=fact("positions", None),
-    deep=fact("deep", ()), deep_runs=fact("deep_runs", 0),
-)  # fmt: skip
+    FIELDS_OF_TOWERS,
+    size("gap", "temporal_merge_size", 2, "U", "frames merged to one"),
+    hidden=1280,
+    mlp=5120,
+    layers=32,
+    patch_side=14,
+    out=fact("out", None),
+    frames=fact("frames", 1),
+    positions=fact("positions", None),
+    deep=fact("deep", ()),
+    deep_runs=fact("deep_runs", 0),
+)
 BOTH = (
     composed("vision", "vision_config", "ernie4_5_vl_moe_vision", fixed=True),
     composed("text", "text_config", "ernie4_5_vl_moe_text", fixed=True),
     switch("tied", "tie_word_embeddings", True),
 )
-APART = Untold("tokens of images and of text go to experts of different widths, and which token is which no length tells")
+APART = unknown("tokens of images and of text go to experts of different widths, and which token is which no length tells")
 
 
 def vision(c: Sizes) -> Part:
@@ -86,8 +101,8 @@ def vision(c: Sizes) -> Part:
     H = c.hidden
     mlp = plain_mlp("mlp", H, c.mlp, ("fc1", "fc2"), bias=True)
     return tower(
-        Part("patch_embed", (linear("proj", c.channels * c.patch_side * c.patch_side, H, bias=False),), "embeddings"),
-        Part("blocks", (layer_norm("norm1", H), layer_norm("norm2", H), attended(c), mlp), "layer", repeat=c.layers),
+        part("patch_embed", linear("proj", c.channels * c.patch_side * c.patch_side, H, bias=False), kind="embeddings"),
+        part("blocks", layer_norm("norm1", H), layer_norm("norm2", H), attended(c), mlp, kind="layer", repeat=c.layers),
         layer_norm("ln", H),
     )
 
@@ -96,21 +111,24 @@ def resampler(c: Sizes) -> Part:
     """Describe two networks that merge squares of patches and pairs of frames, and the map to the text."""
     wide = c.vision.hidden * c.vision.merge * c.vision.merge
     merging = (("spatial_linear", wide), ("temporal_linear", wide * c.vision.gap))
-    return Part("resampler_model", (
+    return part(
+        "resampler_model",
         *(
-            Part(name, (linear("fc1", inputs, wide), linear("fc2", wide, wide), layer_norm("ln", wide)), "feed_forward")
+            part(name, linear("fc1", inputs, wide), linear("fc2", wide, wide), layer_norm("ln", wide), kind="feed_forward")
             for name, inputs in merging
         ),
         linear("mlp", wide, c.text.hidden),
         rms_norm("after_norm", c.text.hidden),
-    ), "projector", stream=APART)  # fmt: skip
+        kind="projector",
+        stream=APART,
+    )
 
 
 def ernie_vl(c: Sizes) -> tuple[Node, ...]:
     """Describe the text, the tower, and what joins them."""
     return (
         under("language_model", submodel(c.text)),
-        under("vision_tower", submodel(c.vision), given="images", runs="images"),
+        under("vision_tower", submodel(c.vision), requires="images", executions="images"),
         seen(resampler(c)),
     )
 
@@ -121,7 +139,7 @@ def twice(name: str, blueprint: Blueprint) -> dict[str, Blueprint]:
 
 
 WHOLE = twice("Model", alone(ernie_vl)) | twice("ForConditionalGeneration", generation(ernie_vl))
-TEXTS = twice("TextModel", lambda c: Part("", ernie(c), "model"))
+TEXTS = twice("TextModel", lambda c: part("", *ernie(c), kind="model"))
 TOWERS = twice("VisionTransformerPretrainedModel", vision)
 FAMILIES = {
     "ernie4_5_vl_moe": Family("ernie4_5_vl_moe", BOTH, WHOLE, "Ernie4_5_VLMoeModel", SEEN | MARKS),

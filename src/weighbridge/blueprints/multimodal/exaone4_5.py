@@ -14,7 +14,7 @@ from weighbridge.blueprints.multimodal.qwen_vl import body
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, size, switch, variant
 from weighbridge.core._namedtuple import TYPE_CHECKING
-from weighbridge.core.parts import gated_mlp, linear, rms_norm, stack
+from weighbridge.core.parts import gated_mlp, linear, replace, rms_norm, stack
 from weighbridge.core.tree import Node, Part
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def vision(c: Sizes) -> Part:
     def block(windowed: bool) -> tuple[Node, ...]:
         plain = attention(c, windowed=windowed)
         qkv = linear("qkv", H, (c.heads + 2 * c.kv_heads) * c.head_dim)
-        attended = plain._replace(children=(plain.children[1], qkv, plain.children[2]))
+        attended = replace(plain, children=(plain.children[1], qkv, plain.children[2]))
         return (rms_norm("norm1", H), rms_norm("norm2", H), attended, gated_mlp("mlp", H, c.mlp, bias=True))
 
     return tower(patches(c, bias=False), *stack("blocks", c.windowed, c.layers, block), squared(c, rms_norm("ln_q", H)))

@@ -28,12 +28,13 @@ from weighbridge.blueprints.modules.vit_common import (
 from weighbridge.blueprints.multimodal.blip import NEVER
 from weighbridge.config.family import Blueprint, Family
 from weighbridge.config.fields import TIED, Field, Sizes, nested, size, switch, variant
-from weighbridge.core.parts import conv2d, layer_norm, linear
+from weighbridge.core.length import sum_of, unknown
+from weighbridge.core.parts import conv2d, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Node, Part, Tensor, Together, Untold
+from weighbridge.core.tree import Node, Part, Tensor
 
 CODEBOOK = (
-    CHANNELS._replace(key="input_channels"),
+    replace(CHANNELS, key="input_channels"),
     size("width", "hidden_size", 256, "H", "width of the first group"),
     number("blocks", "num_blocks_per_group", 2),
     size("codes", "vocab_size", 8192, "V", "codes of the codebook"),
@@ -48,16 +49,16 @@ def codebook(c: Sizes) -> Part:
     H, sides = c.width, tuple((SIDE // 2**index) ** 2 for index in range(4))
     widths = (H, H, 2 * H, 4 * H, 8 * H)
     groups = (
-        Part(
+        part(
             f"group_{index + 1}",
-            (Part("group", tuple(block(c, index, position, widths) for position in range(c.blocks))),),
-            "stage",
+            part("group", *(block(c, index, position, widths) for position in range(c.blocks))),
+            kind="stage",
             stream=places,
         )
         for index, places in enumerate(sides)
     )
-    output = Part("output", (conv2d("conv", 8 * H, c.codes, 1),), "head", stream=sides[-1])
-    parts = Part("", (Part("blocks", (conv2d("input", c.channels, H, 7, positions=sides[0]), *groups, output)),), "vision")
+    output = part("output", conv2d("conv", 8 * H, c.codes, 1), kind="head", stream=sides[-1])
+    parts = part("", part("blocks", conv2d("input", c.channels, H, 7, stream=sides[0]), *groups, output), kind="vision")
     return _frozen(parts) if c.frozen else parts
 
 
@@ -66,18 +67,22 @@ def block(c: Sizes, index: int, position: int, widths: tuple[Size, ...]) -> Part
     inputs, outputs = (widths[index] if position == 0 else widths[index + 1]), widths[index + 1]
     inner = outputs // 4
     mapped = (conv2d("id_path", inputs, outputs, 1),) if position == 0 and index > 0 else ()
-    path = Part("path", (
-        conv2d("conv_1", inputs, inner, 3), conv2d("conv_2", inner, inner, 3), conv2d("conv_3", inner, inner, 3), conv2d("conv_4", inner, outputs, 1),
-    ))  # fmt: skip
-    return Part(f"block_{position + 1}", (*mapped, Part("res_path", (path,))), "convolution")
-
-
-def _frozen(part: Part) -> Part:
-    children = tuple(
-        _frozen(child) if isinstance(child, Part) else child._replace(frozen=True) if isinstance(child, Tensor) else child
-        for child in part.children
+    path = part(
+        "path",
+        conv2d("conv_1", inputs, inner, 3),
+        conv2d("conv_2", inner, inner, 3),
+        conv2d("conv_3", inner, inner, 3),
+        conv2d("conv_4", inner, outputs, 1),
     )
-    return part._replace(children=children)
+    return part(f"block_{position + 1}", *mapped, part("res_path", path), kind="convolution")
+
+
+def _frozen(module: Part) -> Part:
+    children = tuple(
+        _frozen(child) if isinstance(child, Part) else replace(child, frozen=True) if isinstance(child, Tensor) else child
+        for child in module.children
+    )
+    return replace(module, children=children)
 
 
 STACK = (HIDDEN, MLP, LAYERS, HEADS, WHOLE_HEADS, QKV_BIAS)
@@ -105,52 +110,56 @@ FIELDS = (
 
 def stack(c: Sizes, *first: Node, pooled: bool) -> tuple[Node, ...]:
     """Describe the layers of any of the three towers, a last norm and, unless left out, the pooler."""
-    return (*first, Part("encoder", (split_layer(c),), "encoder"), layer_norm("layernorm", c.hidden), *((pooler(c),) if pooled else ()))
+    return (*first, part("encoder", split_layer(c), kind="encoder"), layer_norm("layernorm", c.hidden), *((pooler(c),) if pooled else ()))
 
 
 def text(c: Sizes, *, pooled: bool = True) -> Part:
     """Describe FlavaTextModel."""
-    return Part("", stack(c, embeddings(c), pooled=pooled), "text")
+    return part("", *stack(c, embeddings(c), pooled=pooled), kind="text")
 
 
 def images(c: Sizes, *, pooled: bool = True) -> Part:
     """Describe FlavaImageModel: its table of masked patches is one vector."""
-    first = Part("embeddings", (
+    first = part(
+        "embeddings",
         token("cls_token", c.hidden),
         *((token("mask_token", c.hidden),) if c.masked else ()),
         Tensor("position_embeddings", (1, patches(c) + 1, c.hidden), "embedding"),
-        Part("patch_embeddings", (projection(c),), "embeddings"),
-    ), "embeddings")  # fmt: skip
-    return Part("", stack(c, first, pooled=pooled), "vision", stream=patches(c) + 1)
+        part("patch_embeddings", projection(c), kind="embeddings"),
+        kind="embeddings",
+    )
+    return part("", *stack(c, first, pooled=pooled), kind="vision", stream=patches(c) + 1)
 
 
 def both(c: Sizes, *, pooled: bool = True) -> Part:
     """Describe FlavaMultimodalModel: a class token of its own in front of what it is given."""
     first = (token("cls_token", c.hidden),) if c.classed else ()
-    return Part("", stack(c, *first, pooled=pooled), "encoder", stream=Together(("seq", "one")) if c.classed else "seq")
+    return part("", *stack(c, *first, pooled=pooled), kind="encoder", stream=sum_of("seq", "one") if c.classed else "seq")
 
 
 def flava(c: Sizes) -> Part:
     """Describe FlavaModel: both towers, and one over all that they put out; the projections are for pre-training."""
     states = patches(c.images) + 1
-    joint = Together(("seq", states, "one")) if c.both.classed else Together(("seq", states))
-    return Part("", (
+    joint = sum_of("seq", states, "one") if c.both.classed else sum_of("seq", states)
+    return part(
+        "",
         SCALE,
-        text(c.text)._replace(name="text_model"),
-        images(c.images)._replace(name="image_model"),
-        both(c.both)._replace(name="multimodal_model", stream=joint),
-        linear("image_projection", c.images.hidden, c.projected, stream="one")._replace(given=NEVER),
-        linear("text_projection", c.text.hidden, c.projected, stream="one")._replace(given=NEVER),
+        replace(text(c.text), name="text_model"),
+        replace(images(c.images), name="image_model"),
+        replace(both(c.both), name="multimodal_model", stream=joint),
+        replace(linear("image_projection", c.images.hidden, c.projected, stream="one"), requires=NEVER),
+        replace(linear("text_projection", c.text.hidden, c.projected, stream="one"), requires=NEVER),
         linear("image_to_mm_projection", c.images.hidden, c.both.hidden, stream=states),
         linear("text_to_mm_projection", c.text.hidden, c.both.hidden),
-    ), "model")  # fmt: skip
+        kind="model",
+    )
 
 
 def masked_head(c: Sizes, name: str, codes: Size, *, tied: bool) -> Part:
     """Describe a transform and a score for each code, whose bias has two names."""
-    transform = Part("transform", (linear("dense", c.hidden, c.hidden), layer_norm("LayerNorm", c.hidden)), "transform")
+    transform = part("transform", linear("dense", c.hidden, c.hidden), layer_norm("LayerNorm", c.hidden), kind="transform")
     decoder = (Tensor("weight", (codes, c.hidden), "weight"), Tensor("bias", (codes,), "bias", f"{name}.bias" if tied else None))
-    return Part(name, (Tensor("bias", (codes,), "bias"), transform, Part("decoder", decoder, "linear")), "head")
+    return part(name, Tensor("bias", (codes,), "bias"), transform, part("decoder", *decoder, kind="linear"), kind="head")
 
 
 def pre_training(c: Sizes) -> Part:
@@ -158,13 +167,13 @@ def pre_training(c: Sizes) -> Part:
     heads = (
         masked_head(c.images, "mim_head", c.images.codes, tied=c.tied),
         masked_head(c.text, "mlm_head", c.text.vocab, tied=c.tied),
-        Part("itm_head", (pooler(c), linear("seq_relationship", c.hidden, 2, stream="one")), "head"),
+        part("itm_head", pooler(c), linear("seq_relationship", c.hidden, 2, stream="one"), kind="head"),
         masked_head(c.images, "mmm_image_head", c.images.codes, tied=c.tied),
         masked_head(c.text, "mmm_text_head", c.text.vocab, tied=c.tied),
     )
-    coded = (codebook(c.codebook)._replace(name="image_codebook"),) if c.coded else ()
-    untold = Untold("pre-training runs each tower twice, and its heads on what was masked")
-    return Part("", (flava(c)._replace(name="flava", kind="backbone"), *coded, *heads), "model", stream=untold)
+    coded = (replace(codebook(c.codebook), name="image_codebook"),) if c.coded else ()
+    untold = unknown("pre-training runs each tower twice, and its heads on what was masked")
+    return part("", replace(flava(c), name="flava", kind="backbone"), *coded, *heads, kind="model", stream=untold)
 
 
 NEUTRAL = frozenset(

@@ -12,7 +12,8 @@ from weighbridge.blueprints.modules.stage_fields import alike, entries, numbers,
 from weighbridge.blueprints.modules.vlm_common import NEUTRAL, alone, seen
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, size, switch, told
-from weighbridge.core.parts import attend, conv2d, embedding, layer_norm, linear, matmul, plain_mlp
+from weighbridge.core.length import length
+from weighbridge.core.parts import attend, conv2d, embedding, layer_norm, linear, matmul, part, plain_mlp, replace
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Node, Part, Tensor
 
@@ -57,67 +58,84 @@ def vision(c: Sizes) -> Part:
     stems = []
     for index, grid in enumerate(known[: c.stages]):
         early, places = c.early[index], area(known[index - 1] if index else c.image)
-        norm = layer_norm("norm", widths[index] if early else widths[index + 1])._replace(stream=places if early else None)
-        stems.append((conv2d("conv", widths[index], widths[index + 1], c.patches[index], positions=area(grid)), norm))
+        norm = layer_norm("norm", widths[index] if early else widths[index + 1], stream=places if early else None)
+        stems.append((conv2d("conv", widths[index], widths[index + 1], c.patches[index], stream=area(grid)), norm))
     inner = []
     for index, grid in enumerate(known[: c.stages]):
         inside = block(c, "spatial_block", index, windowed(c, index, grid)), block(c, "channel_block", index, across(c, index, area(grid)))
-        inner.append(Part(str(index), (Part("", inside, "block", repeat=c.depths[index]),), "stage", stream=area(grid)))
+        inner.append(part(str(index), part("", *inside, kind="block", repeat=c.depths[index]), kind="stage", stream=area(grid)))
     convs = listing("convs", *stems)
-    placed = tuple(part._replace(stream=area(grid)) for part, grid in zip(convs.children, known, strict=False) if isinstance(part, Part))
-    return Part("", (convs._replace(children=placed), Part("blocks", tuple(inner), "encoder")), "vision", stream=area(known[c.stages - 1]))
+    placed = tuple(
+        replace(module, stream=area(grid)) for module, grid in zip(convs.children, known, strict=False) if isinstance(module, Part)
+    )
+    return part(
+        "", replace(convs, children=placed), part("blocks", *inner, kind="encoder"), kind="vision", stream=area(known[c.stages - 1])
+    )
 
 
 def block(c: Sizes, name: str, index: int, attention: Part) -> Part:
     """Describe attention and feed-forward, each behind a depthwise convolution that tells where a place is."""
     H = c.widths[index]
-    return Part(name, (
+    return part(
+        name,
         conv2d("conv1", H, H, 3, groups=H),
         layer_norm("norm1", H),
         attention,
         conv2d("conv2", H, H, 3, groups=H),
         layer_norm("norm2", H),
         plain_mlp("ffn", H, scaled(H, c.ratio), ("fc1", "fc2"), bias=True),
-    ), "layer")  # fmt: skip
+        kind="layer",
+    )
 
 
 def windowed(c: Sizes, index: int, grid: Grid) -> Part:
     """Describe attention within windows, to whole numbers of which the map is filled up."""
     H, heads, among = c.widths[index], c.heads[index], c.window * c.window
     rows, columns = ((side + c.window - 1) // c.window for side in grid)
-    return Part("window_attn", (
+    return part(
+        "window_attn",
         linear("qkv", H, 3 * H, bias=c.qkv_bias),
         linear("proj", H, H),
         attend(heads=heads, head_dim=exact(H, heads), queries=among, keys=among, groups=rows * columns),
-    ), "self_attention", stream=rows * columns * among)  # fmt: skip
+        kind="self_attention",
+        stream=rows * columns * among,
+    )
 
 
 def across(c: Sizes, index: int, places: Size) -> Part:
     """Describe attention of the channels of a group to each other."""
     H = c.widths[index]
-    return Part("channel_attn", (
+    return part(
+        "channel_attn",
         linear("qkv", H, 3 * H, bias=c.qkv_bias),
         linear("proj", H, H),
         matmul("channels", (2, H, exact(H, c.groups[index]), places)),
-    ), "self_attention")  # fmt: skip
+        kind="self_attention",
+    )
 
 
 def body(c: Sizes) -> tuple[Node, ...]:
     """Describe the tower, what joins it to the text, and the text, whose encoder reads the image before the words."""
     V, tower = c.vision.widths[-1], submodel(c.vision)
     assert isinstance(tower.stream, int) or tower.stream is not None
-    positions = Part("image_position_embed", (
-        embedding("row_embeddings", c.vision.positions, V // 2), embedding("column_embeddings", c.vision.positions, V - V // 2),
-    ), "embeddings")  # fmt: skip
-    frames = Part("visual_temporal_embed", (Tensor("pos_idx_to_embed", (c.vision.frames, V), "buffer"),), "embeddings")
-    projector = Part("multi_modal_projector", (
+    positions = part(
+        "image_position_embed",
+        embedding("row_embeddings", c.vision.positions, V // 2),
+        embedding("column_embeddings", c.vision.positions, V - V // 2),
+        kind="embeddings",
+    )
+    frames = part("visual_temporal_embed", Tensor("pos_idx_to_embed", (c.vision.frames, V), "buffer"), kind="embeddings")
+    projector = part(
+        "multi_modal_projector",
         linear("image_projection", V, c.vision.projected, bias=False),
         layer_norm("image_proj_norm", c.vision.projected),
         positions,
         frames,
-    ), "projector", stream=tower.stream + 1)  # type: ignore[operator]  # fmt: skip
+        kind="projector",
+        stream=length(tower.stream) + 1,
+    )
     return (
-        under("vision_tower", tower, given="images", runs="images"),
+        under("vision_tower", tower, requires="images", executions="images"),
         seen(projector),
         under("language_model", submodel(c.text)),
     )
@@ -127,7 +145,7 @@ def generation(c: Sizes) -> Part:
     """Describe the class that writes: the decoder's words again, as a head."""
     owner = "model.language_model.shared.weight" if c.tied else None
     head = linear("lm_head", c.text.hidden, c.text.vocab, bias=False, tied_to=owner, stream="decoder")
-    return Part("", (under("model", Part("", body(c), "backbone")), head), "model")
+    return part("", under("model", part("", *body(c), kind="backbone")), head, kind="model")
 
 
 CLASSES = {"Florence2Model": alone(body), "Florence2ForConditionalGeneration": generation}

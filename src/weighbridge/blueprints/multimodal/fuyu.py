@@ -21,9 +21,14 @@ if TYPE_CHECKING:
     from typing import Any
 
 PERSIMMON = {
-    "vocab_size": 262144, "max_position_embeddings": 16384, "hidden_size": 4096, "intermediate_size": 16384, "num_hidden_layers": 36,
-    "num_attention_heads": 64, "qk_layernorm": True,
-}  # fmt: skip
+    "vocab_size": 262144,
+    "max_position_embeddings": 16384,
+    "hidden_size": 4096,
+    "intermediate_size": 16384,
+    "num_hidden_layers": 36,
+    "num_attention_heads": 64,
+    "qk_layernorm": True,
+}
 TEXT_KEYS = frozenset(PERSIMMON) | frozenset(
     """hidden_act initializer_range layer_norm_eps use_cache hidden_dropout attention_dropout eos_token_id pad_token_id bos_token_id
     rope_scaling rope_theta rope_parameters""".split()

@@ -12,9 +12,10 @@ from weighbridge.blueprints.modules.stage_fields import numbers
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, size, switch, told
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import attend, layer_norm, linear, matmul, rms_norm
+from weighbridge.core.length import Stream, length, merge, per_batch, product_of
+from weighbridge.core.parts import attend, layer_norm, linear, matmul, part, rms_norm
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Once, Part, Span, Stream, Tensor, Times
+from weighbridge.core.tree import Part, Tensor
 
 
 def pair_of(convs: tuple[int, ...]) -> tuple[int, ...]:
@@ -37,7 +38,7 @@ VISION = (
     size("positions", "position_embedding_size", 10240, "S", "positions"),
     switch("clipped", "use_clipped_linears", False),
     switch("standard", "standardize", False),
-    size("out", "output_proj_dims", lambda c: c.hidden, "O", "width of a merged patch")._replace(silent=True),
+    size("out", "output_proj_dims", lambda c: c.hidden, "O", "width of a merged patch", silent=True),
 )
 AUDIO = (
     size("hidden", "hidden_size", 1024, "H", "hidden size"),
@@ -59,87 +60,114 @@ BOUNDS = ("input_min", "input_max", "output_min", "output_max")
 def clipped(name: str, inputs: Size, outputs: Size, c: Sizes) -> Part:
     """Describe a linear layer whose inputs and outputs may be kept within bounds that are saved beside it."""
     bounds = tuple(Tensor(bound, (), "buffer") for bound in BOUNDS) if c.clipped else ()
-    return Part(name, (*bounds, linear("linear", inputs, outputs, bias=False)), "linear")
+    return part(name, *bounds, linear("linear", inputs, outputs, bias=False), kind="linear")
 
 
 def pooled(c: Sizes) -> Stream:
     """Return the stream of squares of patches."""
-    return Times(tuple(Span(axis, over=c.pool, evenly=True) for axis in ("rows", "columns")))
+    return product_of(*(merge(axis, c.pool) for axis in ("rows", "columns")))
 
 
 def vision(c: Sizes) -> Part:
     """Describe the tower: patches with a table of positions for each axis, layers, and squares of patches averaged by a product."""
     H, I, A, K, D = c.hidden, c.mlp, c.heads, c.kv_heads, c.head_dim
-    attention = Part("self_attn", (
-        clipped("q_proj", H, A * D, c), clipped("k_proj", H, K * D, c), clipped("v_proj", H, K * D, c), clipped("o_proj", A * D, H, c),
-        rms_norm("q_norm", D), rms_norm("k_norm", D),
+    attention = part(
+        "self_attn",
+        clipped("q_proj", H, A * D, c),
+        clipped("k_proj", H, K * D, c),
+        clipped("v_proj", H, K * D, c),
+        clipped("o_proj", A * D, H, c),
+        rms_norm("q_norm", D),
+        rms_norm("k_norm", D),
         attend(heads=A, kv_heads=K, head_dim=D),
-    ), "self_attention")  # fmt: skip
-    mlp = Part("mlp", (clipped("gate_proj", H, I, c), clipped("up_proj", H, I, c), clipped("down_proj", I, H, c)), "feed_forward")
-    layer = Part("layers", (attention, mlp, *(rms_norm(name, H) for name in SANDWICH)), "layer", repeat=c.layers)
+        kind="self_attention",
+    )
+    mlp = part("mlp", clipped("gate_proj", H, I, c), clipped("up_proj", H, I, c), clipped("down_proj", I, H, c), kind="feed_forward")
+    layer = part("layers", attention, mlp, *(rms_norm(name, H) for name in SANDWICH), kind="layer", repeat=c.layers)
     table = Tensor("position_embedding_table", (2, c.positions, H), "embedding")
-    embedder = Part("patch_embedder", (table, linear("input_proj", 3 * c.patch * c.patch, H, bias=False)), "embeddings")
-    return Part("", (
+    embedder = part("patch_embedder", table, linear("input_proj", 3 * c.patch * c.patch, H, bias=False), kind="embeddings")
+    return part(
+        "",
         *((Tensor("std_bias", (H,), "buffer"), Tensor("std_scale", (H,), "buffer")) if c.standard else ()),
         embedder,
-        Part("encoder", (layer,), "encoder"),
+        part("encoder", layer, kind="encoder"),
         *((matmul("pool", (pooled(c), PATCHES, H)),) if c.pooled else ()),
-    ), "vision", stream=PATCHES)  # fmt: skip
+        kind="vision",
+        stream=PATCHES,
+    )
 
 
 def audio(c: Sizes) -> Part:
     """Describe the conformer: two convolutions that halve time and pitch, layers that look at blocks, a last linear layer."""
     H, (first, second) = c.hidden, c.pair
-    once: Stream = Span("seq", add=-1, over=2, plus=1)
-    twice: Stream = Span(once, add=-1, over=2, plus=1)
+    once: Stream = (length("seq") - 1) // 2 + 1
+    twice: Stream = (length(once) - 1) // 2 + 1
 
     def halving(name: str, inputs: Size, outputs: Size, frames: Stream, pitches: Size) -> Part:
-        conv = Part("conv", (Tensor("weight", (outputs, inputs, 3, 3)),), "convolution")
-        return Part(name, (conv, layer_norm("norm", outputs, bias=False)), "convolution", stream=Times((frames, pitches)))
+        conv = part("conv", Tensor("weight", (outputs, inputs, 3, 3)), kind="convolution")
+        return part(name, conv, layer_norm("norm", outputs, bias=False), kind="convolution", stream=product_of(frames, pitches))
 
-    projection = Part("subsample_conv_projection", (
+    projection = part(
+        "subsample_conv_projection",
         halving("layer0", 1, first, once, first // 2),
         halving("layer1", first, second, twice, first // 4),
         linear("input_proj_linear", first // 4 * second, H, bias=False),
-    ), "convolutions", stream=twice)  # fmt: skip
-    layer = Part("layers", (
-        forward("feed_forward1", c), forward("feed_forward2", c), blockwise(c, twice), convolved(c),
+        kind="convolutions",
+        stream=twice,
+    )
+    layer = part(
+        "layers",
+        forward("feed_forward1", c),
+        forward("feed_forward2", c),
+        blockwise(c, twice),
+        convolved(c),
         *(rms_norm(name, H) for name in ("norm_pre_attn", "norm_post_attn", "norm_out")),
-    ), "layer", repeat=c.layers)  # fmt: skip
-    return Part("", (projection, layer, linear("output_proj", H, c.out)), "audio", stream=twice)
+        kind="layer",
+        repeat=c.layers,
+    )
+    return part("", projection, layer, linear("output_proj", H, c.out), kind="audio", stream=twice)
 
 
 def forward(name: str, c: Sizes) -> Part:
     """Describe a feed-forward network between two norms."""
     H = c.hidden
-    return Part(name, (
-        clipped("ffw_layer_1", H, 4 * H, c), clipped("ffw_layer_2", 4 * H, H, c), rms_norm("pre_layer_norm", H), rms_norm("post_layer_norm", H),
-    ), "feed_forward")  # fmt: skip
+    return part(
+        name,
+        clipped("ffw_layer_1", H, 4 * H, c),
+        clipped("ffw_layer_2", 4 * H, H, c),
+        rms_norm("pre_layer_norm", H),
+        rms_norm("post_layer_norm", H),
+        kind="feed_forward",
+    )
 
 
 def convolved(c: Sizes) -> Part:
     """Describe a gated map, a convolution of each channel with what came before, and a map back."""
     H = c.hidden
-    return Part("lconv1d", (
+    return part(
+        "lconv1d",
         clipped("linear_start", H, 2 * H, c),
         clipped("linear_end", H, H, c),
-        Part("depthwise_conv1d", (Tensor("weight", (H, 1, c.kernel)),), "convolution"),
+        part("depthwise_conv1d", Tensor("weight", (H, 1, c.kernel)), kind="convolution"),
         rms_norm("pre_layer_norm", H),
         rms_norm("conv_norm", H),
-    ), "convolution")  # fmt: skip
+        kind="convolution",
+    )
 
 
 def blockwise(c: Sizes, frames: Stream) -> Part:
     """Describe attention of blocks of queries to the keys around them; blocks are filled up, and distances have keys of their own."""
-    H, reach, blocks = c.hidden, c.chunk + c.past - 1 + c.future, Span(frames, add=c.chunk - 1, over=c.chunk)
+    H, reach, blocks = c.hidden, c.chunk + c.past - 1 + c.future, (length(frames) + c.chunk - 1) // c.chunk
     distances, inner = reach // 2 + 1, c.heads * c.head_dim
-    return Part("self_attn", (
+    return part(
+        "self_attn",
         Tensor("per_dim_scale", (c.head_dim,), "gain"),
         *(clipped(f"{name}_proj", H, inner, c) for name in "qkv"),
         clipped("post", H, H, c),
-        linear("relative_k_proj", H, inner, bias=False, stream=Once(distances)),
+        linear("relative_k_proj", H, inner, bias=False, stream=per_batch(distances)),
         matmul("attend", (2, blocks, c.chunk, reach, inner), (blocks, c.chunk, distances, inner)),
-    ), "self_attention")  # fmt: skip
+        kind="self_attention",
+    )
 
 
 SOUND = frozenset("attention_invalid_logits_value attention_logit_cap gradient_clipping residual_weight".split())

@@ -15,45 +15,49 @@ from weighbridge.blueprints.multimodal.gemma4_towers import pooled
 from weighbridge.blueprints.multimodal.qwen2_audio import heard
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes, choice, nested, size, switch
-from weighbridge.core.parts import layer_norm, linear
+from weighbridge.core.length import unknown
+from weighbridge.core.parts import layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Node, Part, Tensor, Untold
+from weighbridge.core.tree import Node, Part, Tensor
 
-CLIP = Untold("clips are as long as their mask says")
+CLIP = unknown("clips are as long as their mask says")
 
 
 def embedder(name: str, inputs: Size, H: Size) -> Part:
     """Describe the map of what a tower gives to the text; its norm has no parameters."""
-    return Part(name, (linear("embedding_projection", inputs, H, bias=False),), "projector")
+    return part(name, linear("embedding_projection", inputs, H, bias=False), kind="projector")
 
 
 def gemma4(c: Sizes) -> tuple[Node, ...]:
     """Describe the towers that there are, the text, and the maps between them."""
     H = c.text.hidden
     return (
-        *((under("vision_tower", submodel(c.vision), given="images", runs="images"),) if c.vision else ()),
+        *((under("vision_tower", submodel(c.vision), requires="images", executions="images"),) if c.vision else ()),
         under("language_model", submodel(c.text)),
-        *((under("audio_tower", submodel(c.audio), streams={"seq": CLIP}, given="audios", runs="audios"),) if c.audio else ()),
-        *((seen(embedder("embed_vision", c.vision.out, H)._replace(stream=pooled(c.vision))),) if c.vision else ()),
-        *((heard(embedder("embed_audio", c.audio.out, H)._replace(stream=CLIP)),) if c.audio else ()),
+        *((under("audio_tower", submodel(c.audio), streams={"seq": CLIP}, requires="audios", executions="audios"),) if c.audio else ()),
+        *((seen(replace(embedder("embed_vision", c.vision.out, H), stream=pooled(c.vision))),) if c.vision else ()),
+        *((heard(replace(embedder("embed_audio", c.audio.out, H), stream=CLIP)),) if c.audio else ()),
     )
 
 
 def unified(c: Sizes) -> tuple[Node, ...]:
     """Describe the text, and the maps that patches and frames reach it by, with no tower before."""
     H, v, side = c.text.hidden, c.vision, c.vision.patch * c.vision.pool
-    sight = Part("embed_vision", (
+    sight = part(
+        "embed_vision",
         Tensor("pos_embedding", (v.positions, 2, v.hidden), "embedding"),
         layer_norm("patch_ln1", side * side * 3),
         linear("patch_dense", side * side * 3, v.hidden),
         layer_norm("patch_ln2", v.hidden),
         layer_norm("pos_norm", v.hidden),
         embedder("multimodal_embedder", v.out, H),
-    ), "embeddings", stream=PATCHES)  # fmt: skip
+        kind="embeddings",
+        stream=PATCHES,
+    )
     return (
         under("language_model", submodel(c.text)),
         *((seen(sight),) if c.sees else ()),
-        *((heard(embedder("embed_audio", c.audio.out, H)._replace(stream=CLIP)),) if c.hears else ()),
+        *((heard(replace(embedder("embed_audio", c.audio.out, H), stream=CLIP)),) if c.hears else ()),
     )
 
 
@@ -67,7 +71,7 @@ BOTH = (
 
 def stated(word: str, key: str) -> Field:
     """Declare whether a config states a sub-config at all."""
-    return choice(word, key, False, read=lambda value: value is not None and value is not False)._replace(silent=True)
+    return choice(word, key, False, read=lambda value: value is not None and value is not False, silent=True)
 
 
 SIGHT = (
@@ -86,9 +90,17 @@ UNIFIED = (
     switch("tied", "tie_word_embeddings", True),
 )
 SKIPPED = NEUTRAL | {
-    "audio_token_id", "boa_token_id", "boi_token_id", "eoa_token_id", "eoa_token_index", "eoi_token_id", "hidden_size",
-    "audio_samples_per_token", "model_patch_size", "output_proj_dims",
-}  # fmt: skip
+    "audio_token_id",
+    "boa_token_id",
+    "boi_token_id",
+    "eoa_token_id",
+    "eoa_token_index",
+    "eoi_token_id",
+    "hidden_size",
+    "audio_samples_per_token",
+    "model_patch_size",
+    "output_proj_dims",
+}
 
 
 def kin(model_type: str, name: str, fields: tuple[Field, ...], inside: Callable[[Sizes], tuple[Node, ...]]) -> Family:

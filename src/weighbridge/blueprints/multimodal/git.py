@@ -11,8 +11,9 @@ from weighbridge.blueprints.modules.clip_towers import image_fields, stack_field
 from weighbridge.blueprints.modules.feature_maps import number
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, fact, nested
-from weighbridge.core.parts import layer_norm, linear
-from weighbridge.core.tree import Part, Tensor, Together
+from weighbridge.core.length import sum_of
+from weighbridge.core.parts import layer_norm, linear, part, replace
+from weighbridge.core.tree import Part, Tensor
 
 VISION = (*stack_fields(768, 3072, 12), *image_fields(224, 16))
 FIELDS = (
@@ -25,32 +26,32 @@ FIELDS = (
 
 def vision(c: Sizes) -> Part:
     """Describe GitVisionModel: CLIP's tower, whose last norm is of all patches."""
-    return Part("", (Part("vision_model", vision_tower(c), "vision"),), "vision", stream=c.patches + 1)
+    return part("", part("vision_model", *vision_tower(c), kind="vision"), kind="vision", stream=c.patches + 1)
 
 
 def decoder(c: Sizes) -> tuple[Part, ...]:
     """Describe the image tower, the map of its states to the text's width, the text, and a vector for each frame of a video."""
     H, states = c.hidden, c.vision.patches + 1
-    mapped = Part("visual_projection", (linear("0", c.vision.hidden, H), layer_norm("1", H)))
+    mapped = part("visual_projection", linear("0", c.vision.hidden, H), layer_norm("1", H))
     frames = tuple(Tensor(str(index), (1, 1, c.vision.hidden), "embedding") for index in range(c.frames or 0))
     return (
         embeddings(c, typed=False),
-        vision(c.vision)._replace(name="image_encoder"),
-        Part("encoder", (layer(c),), "decoder"),
-        Part("visual_projection", (mapped,), "projector", stream=states),
-        *((Part("img_temporal_embedding", frames, "embeddings"),) if frames else ()),
+        replace(vision(c.vision), name="image_encoder"),
+        part("encoder", layer(c), kind="decoder"),
+        part("visual_projection", mapped, kind="projector", stream=states),
+        *((part("img_temporal_embedding", *frames, kind="embeddings"),) if frames else ()),
     )
 
 
 def git(c: Sizes) -> Part:
     """Describe GitModel."""
-    return Part("", decoder(c), "model", stream=Together(("seq", c.vision.patches + 1)))
+    return part("", *decoder(c), kind="model", stream=sum_of("seq", c.vision.patches + 1))
 
 
 def causal(c: Sizes) -> Part:
     """Describe GitForCausalLM: scores for every state, the image's too."""
     whole = git(c)
-    return Part("", (whole._replace(name="git", kind="backbone"), linear("output", c.hidden, c.vocab, stream=whole.stream)), "model")
+    return part("", replace(whole, name="git", kind="backbone"), linear("output", c.hidden, c.vocab, stream=whole.stream), kind="model")
 
 
 NEUTRAL = frozenset(("tie_word_embeddings",))

@@ -16,21 +16,41 @@ from weighbridge.blueprints.modules.vlm_common import alone, generation, tied
 from weighbridge.blueprints.multimodal.qwen_vl import body
 from weighbridge.config.family import Blueprint, Family
 from weighbridge.config.fields import Field, Sizes, derived, fact, size, switch, variant
-from weighbridge.core.parts import conv2d, embedding, gated_mlp, layer_norm, linear, rms_norm
+from weighbridge.core.parts import conv2d, embedding, gated_mlp, layer_norm, linear, part, replace, rms_norm
 from weighbridge.core.tree import Part
 
 VISION = variant(
     FIELDS,
     switch("qkv_bias", "attention_bias", False),
-    hidden=1536, mlp=13696, layers=24, heads=12, patch_side=14, out=4096, deep=fact("deep", ()), deep_runs=fact("deep_runs", 0),
+    hidden=1536,
+    mlp=13696,
+    layers=24,
+    heads=12,
+    patch_side=14,
+    out=4096,
+    deep=fact("deep", ()),
+    deep_runs=fact("deep_runs", 0),
     positions=size("image", "image_size", 336, "G", "side of the image"),
-)  # fmt: skip
+)
 POSITIONS = derived("positions", lambda c: (c.image // c.patch_side) * (c.image // c.patch_side), "image_size", "patch_size")
 TEXT = variant(GLM, norms=BEFORE + AFTER, head_dim=HEAD_DIM, qkv_bias=fact("qkv_bias", True))
 SPARSE = steps(
-    MIXTRAL, first_dense(1), vocab=151424, mlp=10944, layers=46, heads=96, kv_heads=8, qkv_bias=True, out_bias=UNBIASED["out_bias"],
-    experts=EXPERTS._replace(default=128), active=8, expert_mlp=inner(1408), shared_experts=SHARED, block=GLM_GATE, **NO_MLP_BIAS,
-)  # fmt: skip
+    MIXTRAL,
+    first_dense(1),
+    vocab=151424,
+    mlp=10944,
+    layers=46,
+    heads=96,
+    kv_heads=8,
+    qkv_bias=True,
+    out_bias=UNBIASED["out_bias"],
+    experts=replace(EXPERTS, default=128),
+    active=8,
+    expert_mlp=inner(1408),
+    shared_experts=SHARED,
+    block=GLM_GATE,
+    **NO_MLP_BIAS,
+)
 
 
 MARKS = frozenset(f"{kind}_{side}_token_id" for kind in ("image", "video") for side in ("start", "end"))
@@ -40,17 +60,17 @@ def vision(c: Sizes) -> Part:
     """Describe the tower: learned positions, gated layers, a convolution that merges squares of patches, and a gated merger."""
     H, out = c.hidden, c.out
     scores = attention(c).children[-1]
-    attended = Part("attn", (linear("qkv", H, 3 * H, bias=c.qkv_bias), linear("proj", H, H, bias=False), scores), "self_attention")
-    block = Part("blocks", (rms_norm("norm1", H), rms_norm("norm2", H), attended, gated_mlp("mlp", H, out)), "layer", repeat=c.layers)
+    attended = part("attn", linear("qkv", H, 3 * H, bias=c.qkv_bias), linear("proj", H, H, bias=False), scores, kind="self_attention")
+    block = part("blocks", rms_norm("norm1", H), rms_norm("norm2", H), attended, gated_mlp("mlp", H, out), kind="layer", repeat=c.layers)
     mlp = gated_mlp("", out, c.mlp)
     merger = (linear("proj", out, out, bias=False), layer_norm("post_projection_norm", out), mlp)
     return tower(
-        Part("embeddings", (embedding("position_embedding", c.positions, H),), "embeddings"),
+        part("embeddings", embedding("position_embedding", c.positions, H), kind="embeddings"),
         patches(c),
         block,
-        Part("merger", merger, "projector", stream=merged(c)),
+        part("merger", *merger, kind="projector", stream=merged(c)),
         rms_norm("post_conv_layernorm", H),
-        conv2d("downsample", H, out, c.merge, positions=merged(c)),
+        conv2d("downsample", H, out, c.merge, stream=merged(c)),
         rms_norm("post_layernorm", H),
     )
 

@@ -15,19 +15,20 @@ from weighbridge.blueprints.multimodal import qwen2_audio
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Field, Sizes, fact, size, switch
 from weighbridge.core._namedtuple import TYPE_CHECKING
-from weighbridge.core.parts import linear
+from weighbridge.core.length import unknown
+from weighbridge.core.parts import linear, part, replace
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Node, Part, Untold
+from weighbridge.core.tree import Node, Part
 
 if TYPE_CHECKING:
     from typing import Any
 
-HEARD = Untold("clips are as long as their mask says")
+HEARD = unknown("clips are as long as their mask says")
 
 
 def joined(name: str, first: tuple[Size, Size], second: tuple[Size, Size], bias: bool = True) -> Part:
     """Describe a projector of two linear maps."""
-    return Part(name, (linear("linear_1", *first, bias=bias), linear("linear_2", *second, bias=bias)), "projector", stream=HEARD)
+    return part(name, linear("linear_1", *first, bias=bias), linear("linear_2", *second, bias=bias), kind="projector", stream=HEARD)
 
 
 def glm_projector(c: Sizes) -> Part:
@@ -52,8 +53,8 @@ def body(join: Callable[[Sizes], Part]) -> Callable[[Sizes], tuple[Node, ...]]:
     """Return what describes the encoder, the text, and the projector."""
 
     def inside(c: Sizes) -> tuple[Node, ...]:
-        tower = under("audio_tower", submodel(c.audio), given="audios", runs="audios", streams={"seq": HEARD})
-        return tower, under("language_model", submodel(c.text)), join(c)._replace(given="audios", runs="audios")
+        tower = under("audio_tower", submodel(c.audio), requires="audios", executions="audios", streams={"seq": HEARD})
+        return tower, under("language_model", submodel(c.text)), replace(join(c), requires="audios", executions="audios")
 
     return inside
 
@@ -88,9 +89,9 @@ def kin(
     )
     classes = {f"{name}Model": alone(inside), f"{name}ForConditionalGeneration": generation(inside)}
     if not merged:
-        classes[f"{name}ForTokenClassification"] = lambda c: Part("", (
-            Part("model", inside(c), "backbone"), linear("score", c.text.hidden, c.labels, bias=c.label_bias),
-        ), "model")  # fmt: skip
+        classes[f"{name}ForTokenClassification"] = lambda c: part(
+            "", part("model", *inside(c), kind="backbone"), linear("score", c.text.hidden, c.labels, bias=c.label_bias), kind="model"
+        )
     settle = filled(text) if merged else None
     return {
         stem: Family(stem, fields, classes, f"{name}ForConditionalGeneration", NEUTRAL | QUIET, settle=settle),
@@ -104,21 +105,36 @@ QUIET = frozenset(
     partial_rotary_factor scale_embedding sliding_window timestamp_token_id vocab_size""".split()
 )
 GLM_TEXT = {
-    "vocab_size": 59264, "hidden_size": 2048, "intermediate_size": 6144, "num_hidden_layers": 28, "num_attention_heads": 16,
+    "vocab_size": 59264,
+    "hidden_size": 2048,
+    "intermediate_size": 6144,
+    "num_hidden_layers": 28,
+    "num_attention_heads": 16,
     "num_key_value_heads": 4,
-}  # fmt: skip
+}
 VOXTRAL_TEXT = {
-    "vocab_size": 131072, "hidden_size": 3072, "intermediate_size": 9216, "num_hidden_layers": 26, "num_attention_heads": 32,
-    "num_key_value_heads": 8, "head_dim": 128,
-}  # fmt: skip
-QWEN_TEXT = {
-    "hidden_size": 2048, "intermediate_size": 6144, "num_hidden_layers": 28, "num_attention_heads": 16, "num_key_value_heads": 8,
+    "vocab_size": 131072,
+    "hidden_size": 3072,
+    "intermediate_size": 9216,
+    "num_hidden_layers": 26,
+    "num_attention_heads": 32,
+    "num_key_value_heads": 8,
     "head_dim": 128,
-}  # fmt: skip
+}
+QWEN_TEXT = {
+    "hidden_size": 2048,
+    "intermediate_size": 6144,
+    "num_hidden_layers": 28,
+    "num_attention_heads": 16,
+    "num_key_value_heads": 8,
+    "head_dim": 128,
+}
 MUSIC = (
-    composed("audio", "audio_config", "audioflamingo3_encoder"), composed("text", "text_config", "qwen2 llama"),
-    switch("bias", "projector_bias", True), fact("tied", False),
-)  # fmt: skip
+    composed("audio", "audio_config", "audioflamingo3_encoder"),
+    composed("text", "text_config", "qwen2 llama"),
+    switch("bias", "projector_bias", True),
+    fact("tied", False),
+)
 HEARS_MUSIC = {
     "MusicFlamingoModel": alone(lambda c: qwen2_audio.body(c, qwen2_audio.two_maps)),
     "MusicFlamingoForConditionalGeneration": generation(lambda c: qwen2_audio.body(c, qwen2_audio.two_maps)),
@@ -126,8 +142,14 @@ HEARS_MUSIC = {
 
 FAMILIES = {
     **kin("glmasr", "GlmAsr", "llama qwen2", GLM_TEXT, GLM),
-    **kin("voxtral_realtime", "VoxtralRealtime", "voxtral_realtime_text", VOXTRAL_TEXT, VOXTRAL,
-          size("beside", "downsample_factor", 4, "F", "states that are joined side by side")),
+    **kin(
+        "voxtral_realtime",
+        "VoxtralRealtime",
+        "voxtral_realtime_text",
+        VOXTRAL_TEXT,
+        VOXTRAL,
+        size("beside", "downsample_factor", 4, "F", "states that are joined side by side"),
+    ),
     **kin("qwen3_asr", "Qwen3ASR", "qwen3 qwen2", QWEN_TEXT, QWEN, LABELS, switch("label_bias", "token_classification_bias", False)),
     "musicflamingo": Family("musicflamingo", MUSIC, HEARS_MUSIC, "MusicFlamingoModel", NEUTRAL | QUIET | {"tie_word_embeddings"}),
-}  # fmt: skip
+}

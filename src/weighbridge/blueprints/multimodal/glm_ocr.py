@@ -15,19 +15,34 @@ from weighbridge.blueprints.multimodal.glm4v import MARKS
 from weighbridge.blueprints.multimodal.qwen_vl import body
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, fact, switch, variant
-from weighbridge.core.parts import conv2d, gated_mlp, layer_norm, linear, rms_norm
+from weighbridge.core.parts import conv2d, gated_mlp, layer_norm, linear, part, rms_norm
 from weighbridge.core.tree import Part
 
 VISION = variant(
     FIELDS,
     switch("bias", "attention_bias", True),
-    hidden=1024, mlp=4096, layers=24, heads=16, patch_side=14, out=1536, deep=fact("deep", ()), deep_runs=fact("deep_runs", 0),
+    hidden=1024,
+    mlp=4096,
+    layers=24,
+    heads=16,
+    patch_side=14,
+    out=1536,
+    deep=fact("deep", ()),
+    deep_runs=fact("deep_runs", 0),
     positions=fact("positions", None),
-)  # fmt: skip
+)
 TEXT = variant(
-    GLM, norms=BEFORE + AFTER, vocab=59392, hidden=1024, mlp=4096, layers=16, heads=16, kv_heads=8, head_dim=per_head,
+    GLM,
+    norms=BEFORE + AFTER,
+    vocab=59392,
+    hidden=1024,
+    mlp=4096,
+    layers=16,
+    heads=16,
+    kv_heads=8,
+    head_dim=per_head,
     qkv_bias=UNBIASED["qkv_bias"],
-)  # fmt: skip
+)
 BOTH = (
     composed("vision", "vision_config", "glm_ocr_vision", fixed=True),
     composed("text", "text_config", "glm_ocr_text", fixed=True),
@@ -39,17 +54,22 @@ def vision(c: Sizes) -> Part:
     """Describe the tower: gated layers with normed queries and keys, a gated merger, and the convolution before it."""
     H, out = c.hidden, c.out
     scores = attention(c).children[-1]
-    attended = Part("attn", (
-        linear("qkv", H, 3 * H, bias=c.bias), linear("proj", H, H, bias=c.bias),
-        rms_norm("q_norm", c.head_dim), rms_norm("k_norm", c.head_dim), scores,
-    ), "self_attention")  # fmt: skip
+    attended = part(
+        "attn",
+        linear("qkv", H, 3 * H, bias=c.bias),
+        linear("proj", H, H, bias=c.bias),
+        rms_norm("q_norm", c.head_dim),
+        rms_norm("k_norm", c.head_dim),
+        scores,
+        kind="self_attention",
+    )
     mlp = gated_mlp("mlp", H, c.mlp, bias=c.bias)
     merger = (linear("proj", out, out, bias=False), layer_norm("post_projection_norm", out), gated_mlp("", out, out * c.channels))
     return tower(
         patches(c),
-        Part("blocks", (rms_norm("norm1", H), rms_norm("norm2", H), attended, mlp), "layer", repeat=c.layers),
-        Part("merger", merger, "projector", stream=merged(c)),
-        conv2d("downsample", H, out, c.merge, positions=merged(c)),
+        part("blocks", rms_norm("norm1", H), rms_norm("norm2", H), attended, mlp, kind="layer", repeat=c.layers),
+        part("merger", *merger, kind="projector", stream=merged(c)),
+        conv2d("downsample", H, out, c.merge, stream=merged(c)),
         rms_norm("post_layernorm", H),
     )
 

@@ -12,7 +12,7 @@ from weighbridge.blueprints.modules.vlm_common import NEUTRAL, generation
 from weighbridge.blueprints.multimodal.llava import body, kin
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, size, switch
-from weighbridge.core.parts import conv2d, linear
+from weighbridge.core.parts import conv2d, linear, part
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part
 
@@ -21,9 +21,13 @@ VISION = (
     size("mlp", "mlp_dim", 3072, "I", "intermediate size"),
 )
 QWEN = {
-    "hidden_size": 1024, "intermediate_size": 2816, "num_hidden_layers": 24, "num_attention_heads": 16, "num_key_value_heads": 16,
+    "hidden_size": 1024,
+    "intermediate_size": 2816,
+    "num_hidden_layers": 24,
+    "num_attention_heads": 16,
+    "num_key_value_heads": 16,
     "vocab_size": 151860,
-}  # fmt: skip
+}
 BOTH = (
     composed("vision", "vision_config", "got_ocr2_vision", fixed=True),
     composed("text", "text_config", "qwen2 llama", absent=QWEN),
@@ -42,11 +46,14 @@ def projector(c: Sizes, tower: Part) -> Part:
     outputs, H = c.vision.outputs, c.text.hidden
     once = halved(sam_side(c.vision))
     twice = halved(once)
-    return Part("multi_modal_projector", (
-        conv2d("conv_upsampler1", outputs, 2 * outputs, 3, positions=once * once, bias=False),
+    return part(
+        "multi_modal_projector",
+        conv2d("conv_upsampler1", outputs, 2 * outputs, 3, stream=once * once, bias=False),
         conv2d("conv_upsampler2", 2 * outputs, H, 3, bias=False),
         linear("multimodal_projector", H, H),
-    ), "projector", stream=twice * twice)  # fmt: skip
+        kind="projector",
+        stream=twice * twice,
+    )
 
 
 def got_ocr2(c: Sizes) -> tuple[Node, ...]:

@@ -11,10 +11,11 @@ from weighbridge.blueprints.modules.vlm_common import NEUTRAL, alone, generation
 from weighbridge.blueprints.speech.hifigan import same
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, size, switch, told
-from weighbridge.core.parts import attend, batch_norm, embedding, layer_norm, linear, matmul
-from weighbridge.core.tree import Node, Part, Span, Stream, Tensor, Untold
+from weighbridge.core.length import Stream, length, unknown
+from weighbridge.core.parts import attend, batch_norm, embedding, layer_norm, linear, matmul, part, replace
+from weighbridge.core.tree import Node, Part, Tensor
 
-ASKED = Untold("the Q-Former begins with the same queries for all blocks, and not for each")
+ASKED = unknown("the Q-Former begins with the same queries for all blocks, and not for each")
 
 SHARED = (
     size("kernel", "conv_kernel_size", 15, "K_dep", "width of the depthwise convolution"),
@@ -37,14 +38,14 @@ FIRST = (
 
 def attending(c: Sizes, tokens: Stream) -> tuple[Node, ...]:
     """Describe attention within blocks, to which relative positions add."""
-    blocks: Stream = Span(tokens, c.block - 1, 1, c.block)
+    blocks: Stream = (length(tokens) + c.block - 1) // c.block
     seen = matmul("positions", (blocks, c.heads, c.block, c.block, c.head_dim))
     return seen, attend(heads=c.heads, head_dim=c.head_dim, queries=c.block, keys=c.block, groups=blocks)
 
 
 def filled(c: Sizes, tokens: Stream) -> Stream:
     """Return the stream, filled up to whole blocks."""
-    return Span(Span(tokens, c.block - 1, 1, c.block), times=c.block)
+    return ((length(tokens) + c.block - 1) // c.block) * c.block
 
 
 def layer(c: Sizes) -> Part:
@@ -52,8 +53,8 @@ def layer(c: Sizes) -> Part:
     H, D, wide, inner = c.hidden, c.head_dim, c.heads * c.head_dim, c.hidden * c.wider
 
     def mlp(name: str) -> Part:
-        return Part(
-            name, (layer_norm("pre_norm", H), linear("up_proj", H, H * c.times), linear("down_proj", H * c.times, H)), "feed_forward"
+        return part(
+            name, layer_norm("pre_norm", H), linear("up_proj", H, H * c.times), linear("down_proj", H * c.times, H), kind="feed_forward"
         )
 
     attn = (
@@ -64,21 +65,27 @@ def layer(c: Sizes) -> Part:
         embedding("rel_pos_emb", 2 * c.positions + 1, D),
         *attending(c, "seq"),
     )
-    depth = Part("depth_conv", (Part("conv", (Tensor("weight", (inner, 1, c.kernel)),), "convolution"),))
+    depth = part("depth_conv", part("conv", Tensor("weight", (inner, 1, c.kernel)), kind="convolution"))
     conv = (layer_norm("norm", H), same("up_conv", H, 2 * inner, 1), depth, batch_norm("batch_norm", inner), same("down_conv", inner, H, 1))
-    parts = (mlp("ff1"), Part("attn", attn, "self_attention"), Part("conv", conv, "convolutions"), mlp("ff2"), layer_norm("post_norm", H))
-    return Part("layers", parts, "layer", repeat=c.layers)
+    parts = (
+        mlp("ff1"),
+        part("attn", *attn, kind="self_attention"),
+        part("conv", *conv, kind="convolutions"),
+        mlp("ff2"),
+        layer_norm("post_norm", H),
+    )
+    return part("layers", *parts, kind="layer", repeat=c.layers)
 
 
 def halfway(c: Sizes, tokens: Stream) -> tuple[Part, ...]:
     """Describe the head, which is read halfway up and added to the states."""
     maps = (linear("out", c.hidden, c.vocab), linear("out_mid", c.vocab, c.hidden))
-    return tuple(part._replace(stream=tokens, given=None if c.halfway else "halfway") for part in maps)
+    return tuple(replace(module, stream=tokens, requires=None if c.halfway else "halfway") for module in maps)
 
 
 def encoder(c: Sizes) -> Part:
     """Describe the encoder."""
-    return Part("", (linear("input_linear", c.mels, c.hidden), layer(c), *halfway(c, "seq")), "model")
+    return part("", linear("input_linear", c.mels, c.hidden), layer(c), *halfway(c, "seq"), kind="model")
 
 
 def body(c: Sizes) -> tuple[Node, ...]:
@@ -86,9 +93,9 @@ def body(c: Sizes) -> tuple[Node, ...]:
     W = c.queried.hidden
     asked = under("qformer", submodel(c.queried), streams={"seq": ASKED, "encoder": ASKED})
     query = Tensor("query", (1, c.window // c.rate, W), "embedding")
-    projector = Part("projector", (query, asked, linear("linear", W, c.text.hidden)), "projector", stream=ASKED)
-    heard = under("encoder", submodel(c.audio), streams={"seq": Untold("clips are as long as they are")})
-    both = (part._replace(given="audios", runs="audios") for part in (heard, projector))
+    projector = part("projector", query, asked, linear("linear", W, c.text.hidden), kind="projector", stream=ASKED)
+    heard = under("encoder", submodel(c.audio), streams={"seq": unknown("clips are as long as they are")})
+    both = (replace(module, requires="audios", executions="audios") for module in (heard, projector))
     return *both, under("language_model", submodel(c.text))
 
 

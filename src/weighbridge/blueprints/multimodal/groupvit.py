@@ -12,7 +12,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, choice, nested, sides, size, told
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import attend, batch_norm, fairseq_attention, layer_norm, linear, plain_mlp
+from weighbridge.core.parts import attend, batch_norm, fairseq_attention, layer_norm, linear, part, plain_mlp, replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Tensor
 
@@ -45,17 +45,20 @@ VISION = (
 def vision(c: Sizes) -> Part:
     """Describe the image tower: patches, stages, a last norm of the groups that are left."""
     H = c.hidden
-    embeddings = Part("embeddings", (
+    embeddings = part(
+        "embeddings",
         Tensor("position_embeddings", (1, patches(c), H), "embedding"),
-        Part("patch_embeddings", (projection(c),), "embeddings"),
+        part("patch_embeddings", projection(c), kind="embeddings"),
         layer_norm("layernorm", H),
-    ), "embeddings", stream=patches(c))  # fmt: skip
+        kind="embeddings",
+        stream=patches(c),
+    )
     stages, seen = [], patches(c)
     for index in range(len(c.depths)):
         stages.append(stage(c, index, seen))
         seen = c.outputs[index] if c.groups[index] else seen
-    return Part(
-        "", (embeddings, Part("encoder", (listing("stages", *stages),), "encoder"), layer_norm("layernorm", H)), "vision", stream=seen
+    return part(
+        "", embeddings, part("encoder", listing("stages", *stages), kind="encoder"), layer_norm("layernorm", H), kind="vision", stream=seen
     )
 
 
@@ -64,11 +67,11 @@ def stage(c: Sizes, index: int, seen: Size) -> tuple[Node, ...]:
     H, groups, before = c.hidden, c.groups[index], c.outputs[index - 1] if index else 0
     (layers,) = encoder(c).children
     assert isinstance(layers, Part)
-    layers = layers._replace(repeat=c.depths[index], stream=seen + groups)
+    layers = replace(layers, repeat=c.depths[index], stream=seen + groups)
     if not groups:
         return (layers,)
-    mixer = Part("1", mixing(before, H // 2, groups), "feed_forward", stream=H)
-    projector = (Part("group_projector", (layer_norm("0", H)._replace(stream=before), mixer), "projector"),) if before else ()
+    mixer = part("1", *mixing(before, H // 2, groups), kind="feed_forward", stream=H)
+    projector = (part("group_projector", layer_norm("0", H, stream=before), mixer, kind="projector"),) if before else ()
     return (token("group_token", H, groups), layers, gathering(c, groups, c.outputs[index], seen), *projector)
 
 
@@ -80,26 +83,36 @@ def mixing(inputs: Size, inner: Size, outputs: Size) -> tuple[Part, Part]:
 def gathering(c: Sizes, groups: Size, outputs: Size, seen: Size) -> Part:
     """Describe how groups look at what is seen, and each of it is then assigned to one of them."""
     H = c.hidden
-    looking = Part("pre_assign_attn", (
+    looking = part(
+        "pre_assign_attn",
         fairseq_attention("attn", H, c.heads, c.head_dim, keys=seen),
         layer_norm("norm2", H),
         plain_mlp("mlp", H, c.mlp, ("fc1", "fc2"), bias=True),
         layer_norm("norm_post", H),
-    ), "cross_attention")  # fmt: skip
-    assigning = Part("assign", (
-        linear("q_proj", H, H), linear("k_proj", H, H, stream=seen), linear("v_proj", H, H, stream=seen), linear("proj", H, H),
+        kind="cross_attention",
+    )
+    assigning = part(
+        "assign",
+        linear("q_proj", H, H),
+        linear("k_proj", H, H, stream=seen),
+        linear("v_proj", H, H, stream=seen),
+        linear("proj", H, H),
         attend(heads=1, head_dim=H, keys=seen),
-    ), "cross_attention")  # fmt: skip
-    return Part("downsample", (
-        layer_norm("norm_tokens", H)._replace(stream=groups),
-        Part("mlp_inter", mixing(groups, scaled(H, c.ratios[0]), outputs), "feed_forward", stream=H),
+        kind="cross_attention",
+    )
+    return part(
+        "downsample",
+        layer_norm("norm_tokens", H, stream=groups),
+        part("mlp_inter", *mixing(groups, scaled(H, c.ratios[0]), outputs), kind="feed_forward", stream=H),
         layer_norm("norm_post_tokens", H),
-        layer_norm("norm_x", H)._replace(stream=seen),
+        layer_norm("norm_x", H, stream=seen),
         looking,
         assigning,
         layer_norm("norm_new_x", H),
         plain_mlp("mlp_channels", H, scaled(H, c.ratios[1]), ("fc1", "fc2"), bias=True),
-    ), "projection", stream=outputs)  # fmt: skip
+        kind="projection",
+        stream=outputs,
+    )
 
 
 TEXT = text_fields(49408, 77, *stack_fields(256, 1024, 4))
@@ -113,36 +126,38 @@ FIELDS = (
 
 def text(c: Sizes) -> Part:
     """Describe GroupViTTextTransformer, as CLIP's."""
-    return Part("", text_tower(c), "text")
+    return part("", *text_tower(c), kind="text")
 
 
 def text_model(c: Sizes) -> Part:
     """Describe GroupViTTextModel."""
-    return Part("", (text(c)._replace(name="text_model"),), "model")
+    return part("", replace(text(c), name="text_model"), kind="model")
 
 
 def vision_model(c: Sizes) -> Part:
     """Describe GroupViTVisionModel."""
-    return Part("", (vision(c)._replace(name="vision_model"),), "model")
+    return part("", replace(vision(c), name="vision_model"), kind="model")
 
 
 def _projected(name: str, inputs: Size, c: Sizes) -> Part:
     """Describe two linear maps with a batch norm between them."""
-    return Part(
-        name, (linear("0", inputs, c.inner), batch_norm("1", c.inner), linear("3", c.inner, c.projected)), "projector", stream="one"
+    return part(
+        name, linear("0", inputs, c.inner), batch_norm("1", c.inner), linear("3", c.inner, c.projected), kind="projector", stream="one"
     )
 
 
 def groupvit(c: Sizes) -> Part:
     """Describe GroupViTModel."""
-    return Part("", (
+    return part(
+        "",
         SCALE,
-        text(c.text)._replace(name="text_model"),
-        vision(c.vision)._replace(name="vision_model"),
+        replace(text(c.text), name="text_model"),
+        replace(vision(c.vision), name="vision_model"),
         _projected("visual_projection", c.vision.hidden, c),
         _projected("text_projection", c.text.hidden, c),
         similarity(c.projected),
-    ), "model")  # fmt: skip
+        kind="model",
+    )
 
 
 NEUTRAL = frozenset("logit_scale_init_value assign_eps output_segmentation".split())

@@ -17,22 +17,26 @@ from weighbridge.blueprints.multimodal.llava import kin
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, altered, size, switch, told, variant
 from weighbridge.core._namedtuple import TYPE_CHECKING
-from weighbridge.core.parts import attend, conv2d, embedding, layer_norm, linear, plain_mlp, rms_norm
-from weighbridge.core.tree import Node, Part, Span, Tensor, Times
+from weighbridge.core.length import length, product_of
+from weighbridge.core.parts import attend, conv2d, embedding, layer_norm, linear, part, plain_mlp, replace, rms_norm
+from weighbridge.core.tree import Node, Part, Tensor
 
 if TYPE_CHECKING:
     from typing import Any
 
 TEXT = variant(
-    LLAMA, qk_norm="head", qk_names=("query_layernorm", "key_layernorm"), tied=True,
+    LLAMA,
+    qk_norm="head",
+    qk_names=("query_layernorm", "key_layernorm"),
+    tied=True,
     vocab=size("vocab", "vocab_size", 290943, "V", "vocabulary size", "org_vocab_size"),
     head_dim=size("head_dim", "head_dim", per_head, "D", "width of a head", "attention_head_dim"),
     **NO_MLP_BIAS,
-)  # fmt: skip
+)
 VISION = (
     *stack_fields(1152, 4304, 16, 27)[:3],
     size("heads", "num_attention_heads", 16, "A", "attention heads", "attention_heads"),
-    size("head_dim", "head_dim", lambda c: c.hidden // c.heads, "D", "width of a head")._replace(silent=True),
+    size("head_dim", "head_dim", lambda c: c.hidden // c.heads, "D", "width of a head", silent=True),
     CHANNELS,
     size("patch", "patch_size", 16, "P", "side of a patch"),
     size("image", "max_image_size", 2048, "R", "side of the image"),
@@ -50,39 +54,46 @@ BOTH = (
 def vision(c: Sizes) -> Part:
     """Describe the tower: patches with a table of positions that is stretched over the page, layers, and what merges squares."""
     H, inner, side = c.hidden, c.heads * c.head_dim, c.image // c.patch
-    embeddings = Part("embeddings", (
-        conv2d("patch_embedding", c.channels, H, c.patch), embedding("position_embedding", side * side + 1, H),
-    ), "embeddings")  # fmt: skip
-    attention = Part("self_attn", (
+    embeddings = part(
+        "embeddings",
+        conv2d("patch_embedding", c.channels, H, c.patch),
+        embedding("position_embedding", side * side + 1, H),
+        kind="embeddings",
+    )
+    attention = part(
+        "self_attn",
         *(linear(f"{name}_proj", H, inner) for name in "qkv"),
         linear("o_proj", inner, H),
         attend(heads=c.heads, head_dim=c.head_dim),
-    ), "self_attention")  # fmt: skip
+        kind="self_attention",
+    )
     mlp = plain_mlp("mlp", H, c.mlp, ("fc1", "fc2"), bias=True)
-    layer = Part("layers", (layer_norm("layer_norm1", H), attention, layer_norm("layer_norm2", H), mlp), "layer", repeat=c.layers)
-    return Part("", (embeddings, layer, merger(c)), "vision", stream=PATCHES)
+    layer = part("layers", layer_norm("layer_norm1", H), attention, layer_norm("layer_norm2", H), mlp, kind="layer", repeat=c.layers)
+    return part("", embeddings, layer, merger(c), kind="vision", stream=PATCHES)
 
 
 def merger(c: Sizes) -> Part:
     """Describe a convolution over squares of patches, a wider map, and learned vectors that end each row and frame the page."""
     H, O = c.hidden, c.out
-    rows, columns = (Span(axis, over=c.merge) for axis in ("rows", "columns"))
-    squares, lines = Times((rows, columns)), Times((rows, columns._replace(plus=1)))
-    return Part("patch_merger", (
+    rows, columns = length("rows") // c.merge, length("columns") // c.merge
+    squares, lines = product_of(rows, columns), product_of(rows, columns + 1)
+    return part(
+        "patch_merger",
         Tensor("image_newline", (4 * H,), "embedding"),
         *(Tensor(f"image_{name}", (O,), "embedding") for name in ("begin", "end", "sep")),
-        conv2d("proj_conv", H, 2 * H, c.merge, positions=squares),
-        conv2d("proj_out", 2 * H, 4 * H, 1, positions=squares),
+        conv2d("proj_conv", H, 2 * H, c.merge, stream=squares),
+        conv2d("proj_out", 2 * H, 4 * H, 1, stream=squares),
         linear("mlp", 4 * H, O, stream=lines),
         rms_norm("before_rms", H),
-        rms_norm("after_rms", O)._replace(stream=lines),
-    ), "projector")  # fmt: skip
+        rms_norm("after_rms", O, stream=lines),
+        kind="projector",
+    )
 
 
 def hunyuan(c: Sizes) -> tuple[Node, ...]:
     """Describe the text, and the tower, which ends as wide as the text is, whatever is said."""
     tower = vision(altered(c.vision, out=c.text.hidden))
-    return (under("language_model", submodel(c.text)), under("vision_tower", tower, given="images", runs="images"))
+    return (under("language_model", submodel(c.text)), under("vision_tower", tower, requires="images", executions="images"))
 
 
 TEXT_KEYS = {key for field in TEXT for key in (field.key, *field.aliases) if key} - {"tie_word_embeddings"}
@@ -104,7 +115,7 @@ IDLE = """img_max_token_num interpolate_mode max_vit_seq_len min_image_size num_
 TOWER = "HunYuanVLVisionTransformer"
 MARKS = "im_start_id im_end_id im_newline_id"
 FAMILIES = {
-    "hunyuan_vl": kin("hunyuan_vl", "HunYuanVL", BOTH, hunyuan, MARKS)._replace(settle=settled),
+    "hunyuan_vl": replace(kin("hunyuan_vl", "HunYuanVL", BOTH, hunyuan, MARKS), settle=settled),
     "hunyuan_vl_text": Family("hunyuan_vl_text", TEXT, heads("HunYuanVLText", llama, ""), "HunYuanVLTextModel", NEUTRAL | {"pad_id"}),
     "hunyuan_vl_vision": Family("hunyuan_vl_vision", VISION, {TOWER: vision}, TOWER, frozenset(IDLE.split())),
 }

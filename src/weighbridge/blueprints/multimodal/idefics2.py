@@ -12,8 +12,9 @@ from weighbridge.blueprints.multimodal.idefics3 import vision as siglip_without_
 from weighbridge.blueprints.multimodal.llava import kin
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, altered, size, switch, variant
-from weighbridge.core.parts import attend, gated_mlp, linear, rms_norm
-from weighbridge.core.tree import Node, Part, Stream, Tensor, Together
+from weighbridge.core.length import Stream, sum_of
+from weighbridge.core.parts import attend, gated_mlp, linear, part, replace, rms_norm
+from weighbridge.core.tree import Node, Part, Tensor
 
 VISION = variant(SIGHT, hidden=768, heads=12)
 PERCEIVER = (
@@ -35,35 +36,45 @@ BOTH = (
 def perceiver(c: Sizes, patches: Stream = "seq") -> Part:
     """Describe the learned vectors, and layers in which they look at the patches and at themselves."""
     H, A, K, D = c.hidden, c.heads, c.kv_heads, c.head_dim
-    both = Together((patches, c.latents))
-    attention = Part("self_attn", (
+    both = sum_of(patches, c.latents)
+    attention = part(
+        "self_attn",
         linear("q_proj", H, A * D, bias=False),
         linear("k_proj", H, K * D, bias=False, stream=both),
         linear("v_proj", H, K * D, bias=False, stream=both),
         linear("o_proj", A * D, H, bias=False),
         attend(heads=A, kv_heads=K, head_dim=D, keys=both),
-    ), "cross_attention")  # fmt: skip
-    layer = Part("layers", (
+        kind="cross_attention",
+    )
+    layer = part(
+        "layers",
         rms_norm("input_latents_norm", H),
-        rms_norm("input_context_norm", H)._replace(stream=patches),
+        rms_norm("input_context_norm", H, stream=patches),
         attention,
         rms_norm("post_attention_layernorm", H),
         gated_mlp("mlp", H, 4 * H),
-    ), "layer", repeat=c.layers)  # fmt: skip
-    return Part("", (Tensor("latents", (c.latents, H), "embedding"), layer, rms_norm("norm", H)), "resampler", stream=c.latents)
+        kind="layer",
+        repeat=c.layers,
+    )
+    return part("", Tensor("latents", (c.latents, H), "embedding"), layer, rms_norm("norm", H), kind="resampler", stream=c.latents)
 
 
 def idefics2(c: Sizes) -> tuple[Node, ...]:
     """Describe the tower, a gated MLP on its patches, the learned vectors, and the text; they are as wide as the text, whatever is said."""
     tower = submodel(c.vision)
     patches, V, I, H = tokens(tower), c.vision.hidden, c.text.mlp, c.text.hidden
-    gated = Part("modality_projection", (
-        linear("gate_proj", V, I, bias=False), linear("up_proj", V, I, bias=False), linear("down_proj", I, H, bias=False),
-    ), "feed_forward", stream=patches)  # fmt: skip
-    resampler = perceiver(altered(c.perceiver, hidden=H), patches)._replace(name="perceiver_resampler")
+    gated = part(
+        "modality_projection",
+        linear("gate_proj", V, I, bias=False),
+        linear("up_proj", V, I, bias=False),
+        linear("down_proj", I, H, bias=False),
+        kind="feed_forward",
+        stream=patches,
+    )
+    resampler = replace(perceiver(altered(c.perceiver, hidden=H), patches), name="perceiver_resampler")
     return (
-        under("vision_model", tower, given="images", runs="images"),
-        seen(Part("connector", (gated, resampler), "projector")),
+        under("vision_model", tower, requires="images", executions="images"),
+        seen(part("connector", gated, resampler, kind="projector")),
         under("text_model", submodel(c.text)),
     )
 
@@ -73,7 +84,7 @@ def _family() -> Family:
 
     family = kin("idefics2", "Idefics2", BOTH, idefics2)
     writer = {"Idefics2ForConditionalGeneration": generation(idefics2, "text_model.embed_tokens")}
-    return family._replace(classes={**family.classes, **writer})
+    return replace(family, classes={**family.classes, **writer})
 
 
 FAMILIES = {

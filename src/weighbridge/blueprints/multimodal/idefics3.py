@@ -11,7 +11,7 @@ from weighbridge.blueprints.modules.composite import composed, submodel, under
 from weighbridge.blueprints.modules.vlm_common import NEUTRAL, alone, generation, seen, squares, tokens
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, size, switch
-from weighbridge.core.parts import conv2d, embedding, layer_norm, linear
+from weighbridge.core.parts import conv2d, embedding, layer_norm, linear, part
 from weighbridge.core.tree import Node, Part
 
 VISION = (*stack_fields(1152, 3072, 16), *image_fields(224, 32))
@@ -21,8 +21,8 @@ def vision(c: Sizes) -> Part:
     """Describe Idefics 3's tower: SigLIP's without a class token and without a pooling query."""
     H = c.hidden
     patch = conv2d("patch_embedding", c.channels, H, c.patch)
-    embeddings = Part("embeddings", (patch, embedding("position_embedding", c.patches, H)), "embeddings")
-    return Part("", (embeddings, encoder(c), layer_norm("post_layernorm", H)), "vision", stream=c.patches)
+    embeddings = part("embeddings", patch, embedding("position_embedding", c.patches, H), kind="embeddings")
+    return part("", embeddings, encoder(c), layer_norm("post_layernorm", H), kind="vision", stream=c.patches)
 
 
 def idefics3(c: Sizes) -> tuple[Node, ...]:
@@ -31,8 +31,8 @@ def idefics3(c: Sizes) -> tuple[Node, ...]:
     proj = linear("proj", c.vision.hidden * c.factor * c.factor, c.text.hidden, bias=False)
     stream = squares(tokens(tower), c.factor)
     return (
-        under("vision_model", tower, given="images", runs="images"),
-        seen(Part("connector", (Part("modality_projection", (proj,), "projector"),), "projector", stream=stream)),
+        under("vision_model", tower, requires="images", executions="images"),
+        seen(part("connector", part("modality_projection", proj, kind="projector"), kind="projector", stream=stream)),
         under("text_model", submodel(c.text)),
     )
 

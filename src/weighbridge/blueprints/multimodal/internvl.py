@@ -14,7 +14,7 @@ from weighbridge.blueprints.multimodal.llava import body, kin
 from weighbridge.blueprints.vision.beit import embeddings
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, choice, sides, switch
-from weighbridge.core.parts import attend, layer_norm, linear, plain_mlp, rms_norm
+from weighbridge.core.parts import attend, layer_norm, linear, part, plain_mlp, rms_norm
 from weighbridge.core.tree import Part, Tensor
 
 VISION = (
@@ -36,31 +36,39 @@ def vision(c: Sizes) -> Part:
     """Describe InternVL's tower: a vision transformer with learned scales behind each half of a layer."""
     H = c.hidden
     norm = layer_norm if c.norm == "layer_norm" else rms_norm
-    attention = Part("attention", (
+    attention = part(
+        "attention",
         *(linear(f"{name}_proj", H, H, bias=c.qkv_bias) for name in "qkv"),
         linear("projection_layer", H, H),
         *((rms_norm("q_norm", H), rms_norm("k_norm", H)) if c.normed else ()),
         attend(heads=c.heads, head_dim=c.head_dim),
-    ), "self_attention")  # fmt: skip
-    layer = Part("layer", (
+        kind="self_attention",
+    )
+    layer = part(
+        "layer",
         *(Tensor(name, (H,), "gain") for name in ("lambda_1", "lambda_2")),
         attention,
         plain_mlp("mlp", H, c.mlp, ("fc1", "fc2"), bias=True),
         norm("layernorm_before", H),
         norm("layernorm_after", H),
-    ), "layer", repeat=c.layers)  # fmt: skip
+        kind="layer",
+        repeat=c.layers,
+    )
     last = () if c.mean else (layer_norm("layernorm", H),)
-    return Part("", (embeddings(c), Part("encoder", (layer,), "encoder"), *last), "vision", stream=patches(c) + 1)
+    return part("", embeddings(c), part("encoder", layer, kind="encoder"), *last, kind="vision", stream=patches(c) + 1)
 
 
 def projector(c: Sizes, tower: Part) -> Part:
     """Describe a norm and two linear layers over squares of patches."""
     wide = c.vision.hidden * c.shuffle**2
-    return Part("multi_modal_projector", (
+    return part(
+        "multi_modal_projector",
         layer_norm("layer_norm", wide),
         linear("linear_1", wide, c.text.hidden),
         linear("linear_2", c.text.hidden, c.text.hidden),
-    ), "projector", stream=squares(tokens(tower, c.select), c.shuffle))  # fmt: skip
+        kind="projector",
+        stream=squares(tokens(tower, c.select), c.shuffle),
+    )
 
 
 FIELDS = (

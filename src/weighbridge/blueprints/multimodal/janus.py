@@ -14,7 +14,7 @@ from weighbridge.blueprints.multimodal.idefics3 import vision as plain_vision
 from weighbridge.blueprints.multimodal.llava import kin
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, altered, size, switch
-from weighbridge.core.parts import attend, conv2d, embedding, layer_norm, linear, matmul, plain_mlp
+from weighbridge.core.parts import attend, conv2d, embedding, layer_norm, linear, matmul, part, plain_mlp, replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part
 
@@ -58,47 +58,52 @@ DRAWING = "drawing"
 def vision(c: Sizes) -> Part:
     """Describe the tower: as Idefics 3's, but for the attention's names and norms."""
     H, tree = c.hidden, plain_vision(altered(c, mlp=scaled(c.hidden, c.ratio)))
-    attention = Part("self_attn", (
+    attention = part(
+        "self_attn",
         *(linear(f"{name}_proj", H, H, bias=c.qkv_bias) for name in "qkv"),
         linear("projection_layer", H, H),
         *((layer_norm("q_norm", H), layer_norm("k_norm", H)) if c.normed else ()),
         attend(heads=c.heads, head_dim=c.head_dim),
-    ), "self_attention")  # fmt: skip
+        kind="self_attention",
+    )
     mlp = plain_mlp("mlp", H, scaled(H, c.ratio), ("fc1", "fc2"), bias=True)
-    layer = Part("layers", (layer_norm("layer_norm1", H), attention, layer_norm("layer_norm2", H), mlp), "layer", repeat=c.layers)
-    return tree._replace(children=(tree.children[0], Part("encoder", (layer,), "encoder"), tree.children[2]))
+    layer = part("layers", layer_norm("layer_norm1", H), attention, layer_norm("layer_norm2", H), mlp, kind="layer", repeat=c.layers)
+    return replace(tree, children=(tree.children[0], part("encoder", layer, kind="encoder"), tree.children[2]))
 
 
 def codes(c: Sizes) -> Part:
     """Describe the encoder of images, the table of codes, and the decoder."""
     places = c.codes * c.codes
     search = matmul("search", (places, c.code, c.entries))
-    return Part("", (
+    return part(
+        "",
         encoder(c, 2 * c.latent if c.double else c.latent),
-        Part("quantize", (embedding("embedding", c.entries, c.code), search), "codebook"),
+        part("quantize", embedding("embedding", c.entries, c.code), search, kind="codebook"),
         conv2d("quant_conv", c.latent, c.code, 1),
         conv2d("post_quant_conv", c.code, c.latent, 1),
         decoder(c, c.latent),
-    ), "model", stream=places)  # fmt: skip
+        kind="model",
+        stream=places,
+    )
 
 
 def aligner(name: str, inputs: Size, c: Sizes) -> Part:
     """Describe the linear layers between a tower and the text."""
-    more = linear("hidden_layers", c.projected, c.projected)._replace(repeat=c.depth - 1)
-    return Part(name, (linear("fc1", inputs, c.projected), more), "projector")
+    more = linear("hidden_layers", c.projected, c.projected, repeat=c.depth - 1)
+    return part(name, linear("fc1", inputs, c.projected), more, kind="projector")
 
 
 def janus(c: Sizes) -> tuple[Node, ...]:
     """Describe the tower and what joins it to the text, what draws, and the text."""
     tower, vq = submodel(c.vision), c.vq
-    head = Part("generation_head", (linear("proj_out", vq.drawn, vq.projected), linear("vision_head", vq.projected, vq.entries)), "head")
+    head = part("generation_head", linear("proj_out", vq.drawn, vq.projected), linear("vision_head", vq.projected, vq.entries), kind="head")
     return (
-        under("vision_model", tower, given="images", runs="images"),
-        seen(aligner("aligner", c.vision.hidden, c.vision)._replace(stream=tokens(tower))),
-        under("vqmodel", submodel(vq), given=DRAWING),
+        under("vision_model", tower, requires="images", executions="images"),
+        seen(replace(aligner("aligner", c.vision.hidden, c.vision), stream=tokens(tower))),
+        under("vqmodel", submodel(vq), requires=DRAWING),
         embedding("generation_embeddings", vq.entries, vq.code),
-        aligner("generation_aligner", vq.code, vq)._replace(given=DRAWING),
-        head._replace(given=DRAWING),
+        replace(aligner("generation_aligner", vq.code, vq), requires=DRAWING),
+        replace(head, requires=DRAWING),
         under("language_model", submodel(c.text)),
     )
 

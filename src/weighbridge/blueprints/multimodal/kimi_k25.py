@@ -15,8 +15,9 @@ from weighbridge.blueprints.multimodal.llava import kin
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, sides, size, switch
 from weighbridge.core._namedtuple import TYPE_CHECKING
-from weighbridge.core.parts import attend, conv2d, layer_norm, linear, plain_mlp
-from weighbridge.core.tree import Node, Part, Span, Tensor, Times
+from weighbridge.core.length import merge, product_of
+from weighbridge.core.parts import attend, conv2d, layer_norm, linear, part, plain_mlp, replace
+from weighbridge.core.tree import Node, Part, Tensor
 
 if TYPE_CHECKING:
     from typing import Any
@@ -39,26 +40,35 @@ BOTH = (
 def vision(c: Sizes) -> Part:
     """Describe the tower: patches, a table of positions that is stretched over the image, layers, a norm."""
     H = c.hidden
-    positions = Part("pos_emb", (Tensor("position_embeddings", (c.tall, c.broad, H), "embedding"),), "embeddings")
-    attention = Part("attn", (
-        linear("proj", H, H), *(linear(f"{name}_proj", H, H) for name in "qkv"), attend(heads=c.heads, head_dim=c.head_dim),
-    ), "self_attention")  # fmt: skip
+    positions = part("pos_emb", Tensor("position_embeddings", (c.tall, c.broad, H), "embedding"), kind="embeddings")
+    attention = part(
+        "attn",
+        linear("proj", H, H),
+        *(linear(f"{name}_proj", H, H) for name in "qkv"),
+        attend(heads=c.heads, head_dim=c.head_dim),
+        kind="self_attention",
+    )
     mlp = plain_mlp("mlp", H, c.mlp, ("fc1", "fc2"), bias=True)
-    layer = Part("layers", (layer_norm("norm1", H), layer_norm("norm2", H), attention, mlp), "layer", repeat=c.layers)
-    patch = Part("patch_embed", (conv2d("proj", 3, H, c.patch), positions), "embeddings")
-    return Part("", (patch, layer, layer_norm("final_layernorm", H)), "vision", stream=PATCHES)
+    layer = part("layers", layer_norm("norm1", H), layer_norm("norm2", H), attention, mlp, kind="layer", repeat=c.layers)
+    patch = part("patch_embed", conv2d("proj", 3, H, c.patch), positions, kind="embeddings")
+    return part("", patch, layer, layer_norm("final_layernorm", H), kind="vision", stream=PATCHES)
 
 
 def kimi(c: Sizes) -> tuple[Node, ...]:
     """Describe the tower, the text, and a norm and two linear layers over squares of patches."""
     v = c.vision
     wide = v.hidden * v.merge_height * v.merge_width
-    merged = Times((Span("rows", over=v.merge_height, evenly=True), Span("columns", over=v.merge_width, evenly=True)))
-    projector = Part("mm_projector", (
-        layer_norm("pre_norm", c.normed), linear("in_proj", wide, wide), linear("out_proj", wide, c.text.hidden),
-    ), "projector", stream=merged)  # fmt: skip
+    merged = product_of(merge("rows", v.merge_height), merge("columns", v.merge_width))
+    projector = part(
+        "mm_projector",
+        layer_norm("pre_norm", c.normed),
+        linear("in_proj", wide, wide),
+        linear("out_proj", wide, c.text.hidden),
+        kind="projector",
+        stream=merged,
+    )
     return (
-        under("vision_tower", submodel(v), given="images", runs="images"),
+        under("vision_tower", submodel(v), requires="images", executions="images"),
         under("language_model", submodel(c.text)),
         seen(projector),
     )
@@ -77,7 +87,7 @@ def settled(raw: Mapping[str, Any]) -> dict[str, Any]:
 
 
 FAMILIES = {
-    "kimi_k25": kin("kimi_k25", "Kimi_K25", BOTH, kimi, "projection_layer_norm_eps")._replace(settle=settled),
+    "kimi_k25": replace(kin("kimi_k25", "Kimi_K25", BOTH, kimi, "projection_layer_norm_eps"), settle=settled),
     "kimi_k25_vision": Family(
         "kimi_k25_vision", VISION, {"Kimi_K25VisionModel": vision}, "Kimi_K25VisionModel", frozenset(("pos_emb_time",))
     ),

@@ -12,63 +12,66 @@ from weighbridge.blueprints.multimodal.pix2struct import VISION as FLATTENED
 from weighbridge.blueprints.multimodal.pix2struct import flattened
 from weighbridge.config.family import Blueprint, Family
 from weighbridge.config.fields import TIED, Field, Sizes, altered, fact, nested, size
-from weighbridge.core.parts import fairseq_attention, linear
-from weighbridge.core.sizes import Size
+from weighbridge.core.length import Stream
+from weighbridge.core.parts import fairseq_attention, linear, part, replace
 from weighbridge.core.tree import Part, Tensor
 
 CLIPPED = (*stack_fields(1024, 4096, 16, 24), *image_fields(224, 14))
 SPREAD = (
-    FLATTENED[0]._replace(default=1536),
+    replace(FLATTENED[0], default=1536),
     FLATTENED[1],
     size("mlp", "intermediate_size", 3968, "I", "intermediate size"),
     size("head_dim", "head_dim", 64, "D", "width of a head"),
-    FLATTENED[4]._replace(default=18),
-    FLATTENED[5]._replace(default=24),
+    replace(FLATTENED[4], default=18),
+    replace(FLATTENED[5], default=24),
     size("positions", "max_num_patches", 4096, "S", "positions"),
 )
 
 
 def transformer(c: Sizes) -> Part:
     """Describe Kosmos2VisionTransformer: CLIP's tower; its last norm sees all patches once they are projected."""
-    return Part("", vision_tower(c), "vision", stream=c.patches + 1)
+    return part("", *vision_tower(c), kind="vision", stream=c.patches + 1)
 
 
 def clipped(c: Sizes) -> Part:
     """Describe Kosmos2VisionModel."""
-    return Part("", (transformer(c)._replace(name="model"),), "vision", stream=c.patches + 1)
+    return part("", replace(transformer(c), name="model"), kind="vision", stream=c.patches + 1)
 
 
 def spread(c: Sizes) -> Part:
     """Describe Kosmos2_5VisionModel, as Pix2Struct's."""
-    return Part("", flattened(c), "vision", stream=c.positions)
+    return part("", *flattened(c), kind="vision", stream=c.positions)
 
 
 def spread_encoder(c: Sizes) -> Part:
     """Describe Kosmos2_5VisionEncoder: only the layers, over as many vectors as one gives it."""
     (_, encoder, _) = flattened(c)
-    return Part("", encoder.children, "encoder", stream="seq")
+    return part("", *encoder.children, kind="encoder", stream="seq")
 
 
-def projection(c: Sizes, states: Size) -> Part:
+def projection(c: Sizes, states: Stream) -> Part:
     """Describe learned queries that look at the image's states and at themselves."""
     H, heads = c.text.hidden, c.text.heads
-    return Part("image_to_text_projection", (
+    return part(
+        "image_to_text_projection",
         Tensor("latent_query", (c.queries, H), "embedding"),
         linear("dense", c.vision.hidden, H, stream=states),
         fairseq_attention("x_attn", H, heads, c.text.head_dim, keys=states + c.queries),
-    ), "projector", stream=c.queries)  # fmt: skip
+        kind="projector",
+        stream=c.queries,
+    )
 
 
 def _whole(c: Sizes, *endings: str) -> Part:
     tower = spread(c.vision) if hasattr(c.vision, "positions") else clipped(c.vision)
     states = tower.stream
-    assert states is not None and not isinstance(states, (str, tuple))
+    assert states is not None
     parts = (
         under("text_model", submodel(altered(c.text, tied=c.tied or c.text.tied), *endings)),
-        tower._replace(name="vision_model"),
+        replace(tower, name="vision_model"),
         projection(c, states),
     )
-    return Part("", parts, "model")
+    return part("", *parts, kind="model")
 
 
 def kosmos(c: Sizes) -> Part:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.causal_lm import Body
 from weighbridge.config.family import Blueprint, Family
 from weighbridge.config.fields import TIED, Field, Sizes, derived, fact, size, switch
-from weighbridge.core.parts import embedding, fairseq_attention, layer_norm, linear
+from weighbridge.core.parts import embedding, fairseq_attention, layer_norm, linear, part, replace
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Node, Part
 
@@ -19,23 +19,26 @@ def kosmos(c: Sizes) -> tuple[Node, ...]:
     H = c.hidden
     segments = (embedding("segment_emb", 2, H),) if c.segmented else ()
     crossed = (
-        fairseq_attention("encoder_attn", H, c.heads, c.head_dim, keys="encoder")._replace(given="encoder"),
-        layer_norm("encoder_attn_layer_norm", H)._replace(given="encoder"),
+        replace(fairseq_attention("encoder_attn", H, c.heads, c.head_dim, keys="encoder"), requires="encoder"),
+        replace(layer_norm("encoder_attn_layer_norm", H), requires="encoder"),
     )
-    layer = Part("layers", (
+    layer = part(
+        "layers",
         attention(c),
         layer_norm("self_attn_layer_norm", H),
         *(crossed if c.cross else ()),
-        Part("ffn", (linear("fc1", H, c.mlp), linear("fc2", c.mlp, H), layer_norm("ffn_layernorm", c.mlp)), "feed_forward"),
+        part("ffn", linear("fc1", H, c.mlp), linear("fc2", c.mlp, H), layer_norm("ffn_layernorm", c.mlp), kind="feed_forward"),
         layer_norm("final_layer_norm", H),
-    ), "layer", repeat=c.layers)  # fmt: skip
+        kind="layer",
+        repeat=c.layers,
+    )
     return (embedding("embed_tokens", c.vocab, H), *segments, layer, layer_norm("layer_norm", H))
 
 
 def attention(c: Sizes) -> Part:
     """Describe attention with, in Kosmos-2, a norm before its last layer."""
-    part = fairseq_attention("self_attn", c.hidden, c.heads, c.head_dim)
-    return part if c.segmented else part._replace(children=(*part.children, layer_norm("inner_attn_ln", c.hidden)))
+    module = fairseq_attention("self_attn", c.hidden, c.heads, c.head_dim)
+    return module if c.segmented else replace(module, children=(*module.children, layer_norm("inner_attn_ln", c.hidden)))
 
 
 def classes(name: str, body: Body) -> dict[str, Blueprint]:
@@ -43,11 +46,13 @@ def classes(name: str, body: Body) -> dict[str, Blueprint]:
 
     def causal(c: Sizes) -> Part:
         tied = "model.embed_tokens.weight" if c.tied else None
-        return Part("", (Part("model", body(c), "backbone"), linear("lm_head", c.hidden, c.vocab, bias=False, tied_to=tied)), "model")
+        return part(
+            "", part("model", *body(c), kind="backbone"), linear("lm_head", c.hidden, c.vocab, bias=False, tied_to=tied), kind="model"
+        )
 
     return {
-        f"{name}Transformer": lambda c: Part("", body(c), "model"),
-        f"{name}Model": lambda c: Part("", (Part("model", body(c), "backbone"),), "model"),
+        f"{name}Transformer": lambda c: part("", *body(c), kind="model"),
+        f"{name}Model": lambda c: part("", part("model", *body(c), kind="backbone"), kind="model"),
         f"{name}ForCausalLM": causal,
     }
 

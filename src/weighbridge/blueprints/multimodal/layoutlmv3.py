@@ -13,8 +13,9 @@ from weighbridge.blueprints.modules.feature_maps import CHANNELS
 from weighbridge.blueprints.modules.vit_common import token
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Sizes, derived, size, switch, told
-from weighbridge.core.parts import conv2d, embedding, layer_norm, linear
-from weighbridge.core.tree import Node, Part, Stream, Tensor, Together
+from weighbridge.core.length import Stream, sum_of
+from weighbridge.core.parts import conv2d, embedding, layer_norm, linear, part, replace
+from weighbridge.core.tree import Node, Part, Tensor
 
 FIELDS = (
     *text_fields(50265, 512, *stack_fields(768, 3072, 12)),
@@ -42,22 +43,22 @@ def encoder(c: Sizes) -> tuple[Node, ...]:
     H = c.hidden
     images = (token("cls_token", H), Tensor("pos_embed", (1, c.patches + 1, H), "embedding")) if c.sees else ()
     patches = (
-        Part("patch_embed", (conv2d("proj", c.channels, H, c.patch, positions=c.patches),), "embeddings"),
+        part("patch_embed", conv2d("proj", c.channels, H, c.patch, stream=c.patches), kind="embeddings"),
         layer_norm("LayerNorm", H),
-        layer_norm("norm", H)._replace(stream=c.patches + 1),
+        layer_norm("norm", H, stream=c.patches + 1),
     )
-    layer = Part("layer", (attention(c), *feed_forward(c)), "layer", repeat=c.layers)
+    layer = part("layer", attention(c), *feed_forward(c), kind="layer", repeat=c.layers)
     tables = (
         *((_table("rel_pos_bias", c, "buckets"),) if c.relative else ()),
         *((_table("rel_pos_x_bias", c, "page_buckets"), _table("rel_pos_y_bias", c, "page_buckets")) if c.spatial else ()),
     )
     words = (embeddings(c),) if c.reads else ()
-    return (*images, *words, *(patches if c.sees else ()), Part("encoder", (layer, *tables), "encoder"))
+    return (*images, *words, *(patches if c.sees else ()), part("encoder", layer, *tables, kind="encoder"))
 
 
 def _table(name: str, c: Sizes, word: str) -> Part:
     """Describe a table that is stored as a linear map and looked up."""
-    return Part(name, (Tensor("weight", (c.heads, getattr(c, word)), "embedding"),), "embedding")
+    return part(name, Tensor("weight", (c.heads, getattr(c, word)), "embedding"), kind="embedding")
 
 
 def embeddings(c: Sizes) -> Part:
@@ -65,26 +66,26 @@ def embeddings(c: Sizes) -> Part:
     words = roberta_embeddings(c)
     corners = (embedding(f"{axis}_position_embeddings", c.places, c.coordinate) for axis in "xy")
     sides = (embedding(f"{side}_position_embeddings", c.places, c.shape) for side in "hw")
-    return words._replace(children=(*words.children, *corners, *sides))
+    return replace(words, children=(*words.children, *corners, *sides))
 
 
 def stream(c: Sizes) -> Stream:
     """Return what the layers see: the text and, if it is embedded, the image."""
-    return Together(("seq", c.patches + 1)) if c.sees else "seq"
+    return sum_of("seq", c.patches + 1) if c.sees else "seq"
 
 
 def layoutlmv3(c: Sizes) -> Part:
     """Describe LayoutLMv3Model."""
-    return Part("", encoder(c), "model", stream=stream(c))
+    return part("", *encoder(c), kind="model", stream=stream(c))
 
 
 def _on_top(c: Sizes, head: Part) -> Part:
-    return Part("", (Part("layoutlmv3", encoder(c), "backbone", stream=stream(c)), head), "model")
+    return part("", part("layoutlmv3", *encoder(c), kind="backbone", stream=stream(c)), head, kind="model")
 
 
 def _head(c: Sizes, name: str, seen: Stream) -> Part:
     """Describe a dense layer and the labels."""
-    return Part(name, (linear("dense", c.hidden, c.hidden), linear("out_proj", c.hidden, c.labels)), "head", stream=seen)
+    return part(name, linear("dense", c.hidden, c.hidden), linear("out_proj", c.hidden, c.labels), kind="head", stream=seen)
 
 
 def token_classification(c: Sizes) -> Part:

@@ -13,8 +13,9 @@ from weighbridge.blueprints.modules.vlm_common import seen
 from weighbridge.blueprints.multimodal.llava import kin
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes, fact, size, switch, told
-from weighbridge.core.parts import attend, conv2d, layer_norm, linear, rms_norm, stack
-from weighbridge.core.tree import Node, Part, Stream, Untold
+from weighbridge.core.length import Stream, unknown
+from weighbridge.core.parts import attend, conv2d, layer_norm, linear, part, rms_norm, stack
+from weighbridge.core.tree import Node, Part
 
 VISION = (
     *stack_fields(1024, 2560, 16, 14),
@@ -41,47 +42,56 @@ def layer(c: Sizes, kind: str) -> tuple[Node, ...]:
     """Describe a layer: a gated convolution of each channel over the image, or attention, and a gated feed-forward network."""
     H, I = c.hidden, c.mlp
     if kind == "conv":
-        places: Stream = PATCHES if c.odd else Untold("an even convolution makes another map of the image")
+        places: Stream = PATCHES if c.odd else unknown("an even convolution makes another map of the image")
         children: tuple[Node, ...] = (
             linear("in_proj", H, 3 * H, bias=False),
-            conv2d("spatial_conv", H, H, c.kernel, positions=places, groups=H, bias=False),
+            conv2d("spatial_conv", H, H, c.kernel, stream=places, groups=H, bias=False),
             linear("out_proj", H, H, bias=False),
         )
-        mixer = Part("conv", children, "convolution")
+        mixer = part("conv", *children, kind="convolution")
     else:
         A, K, D = c.heads, c.kv_heads, c.head_dim
         wide = (("q_proj", A * D), ("k_proj", K * D), ("v_proj", K * D))
-        mixer = Part("self_attn", (
+        mixer = part(
+            "self_attn",
             *(linear(name, H, width, bias=False) for name, width in wide),
             linear("out_proj", A * D, H, bias=False),
-            rms_norm("q_norm", D), rms_norm("k_norm", D),
+            rms_norm("q_norm", D),
+            rms_norm("k_norm", D),
             attend(heads=A, kv_heads=K, head_dim=D),
-        ), "self_attention")  # fmt: skip
+            kind="self_attention",
+        )
     mlp = (linear("w1", H, I, bias=False), linear("w3", H, I, bias=False), linear("w2", I, H, bias=False))
-    return (mixer, Part("feed_forward", mlp, "feed_forward"), rms_norm("operator_norm", H), rms_norm("ffn_norm", H))
+    return (mixer, part("feed_forward", *mlp, kind="feed_forward"), rms_norm("operator_norm", H), rms_norm("ffn_norm", H))
 
 
 def vision(c: Sizes) -> Part:
     """Describe the tower: a linear layer on each patch, a norm, layers."""
     inputs = c.channels * c.frames * c.patch * c.patch
-    return Part("", (
+    return part(
+        "",
         linear("patch_embed", inputs, c.hidden, bias=False),
         rms_norm("embedding_norm", c.hidden),
         *stack("layers", c.kinds, c.layers, lambda kind: layer(c, kind)),
-    ), "vision", stream=PATCHES)  # fmt: skip
+        kind="vision",
+        stream=PATCHES,
+    )
 
 
 def lfm3(c: Sizes) -> tuple[Node, ...]:
     """Describe the text, the tower, and a norm and two linear layers over squares of patches."""
     wide, squares = c.vision.hidden * c.vision.merge * c.vision.merge, merged(c.vision)
-    projector = Part("multi_modal_projector", (
+    projector = part(
+        "multi_modal_projector",
         layer_norm("layer_norm", c.vision.hidden),
         linear("linear_1", wide, c.inside, bias=c.bias, stream=squares),
         linear("linear_2", c.inside, c.text.hidden, bias=c.bias, stream=squares),
-    ), "projector", stream=PATCHES)  # fmt: skip
+        kind="projector",
+        stream=PATCHES,
+    )
     return (
         under("language_model", submodel(c.text)),
-        under("vision_tower", submodel(c.vision), given="images", runs="images"),
+        under("vision_tower", submodel(c.vision), requires="images", executions="images"),
         seen(projector),
     )
 

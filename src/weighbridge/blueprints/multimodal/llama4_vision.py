@@ -10,7 +10,7 @@ from weighbridge.blueprints.modules.composite import CAUSAL, composed, submodel,
 from weighbridge.blueprints.modules.vlm_common import NEUTRAL, seen, squares
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, choice, size
-from weighbridge.core.parts import attend, layer_norm, linear, plain_mlp
+from weighbridge.core.parts import attend, layer_norm, linear, part, plain_mlp
 from weighbridge.core.tree import Part, Tensor
 
 VISION = (
@@ -26,33 +26,43 @@ VISION = (
 def vision(c: Sizes) -> Part:
     """Describe Llama4VisionModel: unfolded patches with a class token behind them, layers, and an adapter over squares of patches."""
     H = c.hidden
-    attention = Part("self_attn", (
-        *(linear(f"{name}_proj", H, H) for name in "qkvo"), attend(heads=c.heads, head_dim=c.head_dim),
-    ), "self_attention")  # fmt: skip
-    layer = Part("layers", (
-        attention, plain_mlp("mlp", H, c.mlp, ("fc1", "fc2"), bias=True), layer_norm("input_layernorm", H),
+    attention = part(
+        "self_attn", *(linear(f"{name}_proj", H, H) for name in "qkvo"), attend(heads=c.heads, head_dim=c.head_dim), kind="self_attention"
+    )
+    layer = part(
+        "layers",
+        attention,
+        plain_mlp("mlp", H, c.mlp, ("fc1", "fc2"), bias=True),
+        layer_norm("input_layernorm", H),
         layer_norm("post_attention_layernorm", H),
-    ), "layer", repeat=c.layers)  # fmt: skip
-    adapter = Part("mlp", (linear("fc1", c.mlp, c.adapter, bias=False), linear("fc2", c.adapted, c.adapted, bias=False)), "feed_forward")
-    return Part("", (
+        kind="layer",
+        repeat=c.layers,
+    )
+    adapter = part("mlp", linear("fc1", c.mlp, c.adapter, bias=False), linear("fc2", c.adapted, c.adapted, bias=False), kind="feed_forward")
+    return part(
+        "",
         Tensor("class_embedding", (H,), "embedding"),
         Tensor("positional_embedding_vlm", (c.patches + 1, H), "embedding"),
-        Part("patch_embedding", (linear("linear", c.channels * c.patch * c.patch, H, bias=False),), "embeddings", stream=c.patches),
+        part("patch_embedding", linear("linear", c.channels * c.patch * c.patch, H, bias=False), kind="embeddings", stream=c.patches),
         layer_norm("layernorm_pre", H),
         layer_norm("layernorm_post", H),
-        Part("model", (layer,), "encoder"),
-        Part("vision_adapter", (adapter,), "projector", stream=squares(c.patches, c.shuffle)),
-    ), "vision", stream=c.patches + 1)  # fmt: skip
+        part("model", layer, kind="encoder"),
+        part("vision_adapter", adapter, kind="projector", stream=squares(c.patches, c.shuffle)),
+        kind="vision",
+        stream=c.patches + 1,
+    )
 
 
 def llama4(c: Sizes) -> Part:
     """Describe Llama4ForConditionalGeneration: the tower, one linear layer, and the text with its head."""
     join = linear("linear_1", c.vision.out, c.text.hidden, bias=False)
-    return Part("", (
-        under("vision_model", submodel(c.vision), given="images", runs="images"),
-        seen(Part("multi_modal_projector", (join,), "projector", stream=squares(c.vision.patches, c.vision.shuffle))),
+    return part(
+        "",
+        under("vision_model", submodel(c.vision), requires="images", executions="images"),
+        seen(part("multi_modal_projector", join, kind="projector", stream=squares(c.vision.patches, c.vision.shuffle))),
         under("language_model", submodel(c.text, *CAUSAL)),
-    ), "model")  # fmt: skip
+        kind="model",
+    )
 
 
 FIELDS = (

@@ -12,17 +12,27 @@ from weighbridge.blueprints.modules.composite import composed, submodel, under
 from weighbridge.blueprints.modules.vlm_common import NEUTRAL, alone, generation, picked, seen, tied, tokens
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes, choice, size, switch
-from weighbridge.core.parts import conv2d, layer_norm, linear
+from weighbridge.core.parts import conv2d, layer_norm, linear, part, replace
 from weighbridge.core.tree import Node, Part, Tensor
 
 CLIP = {
-    "hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 24, "num_attention_heads": 16, "patch_size": 14, "image_size": 336,
+    "hidden_size": 1024,
+    "intermediate_size": 4096,
+    "num_hidden_layers": 24,
+    "num_attention_heads": 16,
+    "patch_size": 14,
+    "image_size": 336,
     "projection_dim": 768,
-}  # fmt: skip
+}
 SIGLIP = {
-    "hidden_size": 1152, "intermediate_size": 4304, "num_hidden_layers": 26, "num_attention_heads": 16, "patch_size": 14, "image_size": 384,
+    "hidden_size": 1152,
+    "intermediate_size": 4304,
+    "num_hidden_layers": 26,
+    "num_attention_heads": 16,
+    "patch_size": 14,
+    "image_size": 384,
     "vision_use_head": False,
-}  # fmt: skip
+}
 TEXTS = "llama mistral qwen2 gemma"
 VIDEO_VISION = composed("vision", "vision_config", "clip_vision_model", absent=CLIP | {"image_size": 224}, neutral="vocab_size")
 FIELDS = (
@@ -40,20 +50,26 @@ NEWLINE = "image_newline"
 def projector(c: Sizes, tower: Part) -> Part:
     """Describe the two linear layers between the tower's states (of one layer, or of several side by side) and the text."""
     inputs = c.vision.hidden * c.picked
-    return Part("multi_modal_projector", (
+    return part(
+        "multi_modal_projector",
         linear("linear_1", inputs, c.text.hidden, bias=c.bias),
         linear("linear_2", c.text.hidden, c.text.hidden, bias=c.bias),
-    ), "projector", stream=tokens(tower, c.select))  # fmt: skip
+        kind="projector",
+        stream=tokens(tower, c.select),
+    )
 
 
 def vip_projector(c: Sizes, tower: Part) -> Part:
     """Describe ViP-LLaVA's: a norm over the states of several layers comes first."""
     inputs = c.vision.hidden * c.picked
-    return Part("multi_modal_projector", (
+    return part(
+        "multi_modal_projector",
         layer_norm("projector_layernorm", inputs),
         linear("linear_1", inputs, c.text.hidden),
         linear("linear_2", c.text.hidden, c.text.hidden),
-    ), "projector", stream=tokens(tower, "default"))  # fmt: skip
+        kind="projector",
+        stream=tokens(tower, "default"),
+    )
 
 
 def body(c: Sizes, join: Callable[[Sizes, Part], Part] = projector, newline: bool = False, *after: Part) -> tuple[Node, ...]:
@@ -61,7 +77,7 @@ def body(c: Sizes, join: Callable[[Sizes, Part], Part] = projector, newline: boo
     tower = submodel(c.vision)
     return (
         *((Tensor(NEWLINE, (c.text.hidden,), "embedding"),) if newline else ()),
-        under("vision_tower", tower, given="images", runs="images"),
+        under("vision_tower", tower, requires="images", executions="images"),
         seen(join(c, tower)),
         under("language_model", submodel(c.text)),
         *after,
@@ -73,16 +89,16 @@ def pooled(c: Sizes) -> tuple[Node, ...]:
     if c.pool != "conv":
         return body(c, projector, True)
     inner = conv2d("pool", c.vision.hidden, c.vision.hidden, c.stride)
-    return body(c, projector, True, Part("vision_resampler", (inner,), "projector", given="videos"))
+    return body(c, projector, True, part("vision_resampler", inner, kind="projector", requires="videos"))
 
 
 def two_towers(c: Sizes) -> tuple[Node, ...]:
     """Describe Video-LLaVA's: a tower for videos, and one for images."""
-    return (under("video_tower", submodel(c.vision), given="videos"), *(_named(part, "image_tower") for part in body(c)))
+    return (under("video_tower", submodel(c.vision), requires="videos"), *(_named(module, "image_tower") for module in body(c)))
 
 
 def _named(node: Node, name: str) -> Node:
-    return node._replace(name=name) if isinstance(node, Part) and node.name == "vision_tower" else node
+    return replace(node, name=name) if isinstance(node, Part) and node.name == "vision_tower" else node
 
 
 def kin(model_type: str, name: str, fields: tuple[Field, ...], inside: Callable[[Sizes], tuple[Node, ...]], neutral: str = "") -> Family:
@@ -104,11 +120,26 @@ ONE = (
     FIELDS[-1],
 )
 
-FAMILIES = {entry.model_type: entry for entry in (
-    kin("llava", "Llava", (*FIELDS, *tied()), body),
-    kin("vipllava", "VipLlava", (*VIP, *UNTIED), lambda c: body(c, vip_projector), "projector_layernorm_eps"),
-    kin("llava_next", "LlavaNext", (*FIELDS, *UNTIED), lambda c: body(c, projector, True), "image_grid_pinpoints use_image_newline_parameter"),
-    kin("llava_next_video", "LlavaNextVideo", (*FIELDS, *tied(), *VIDEO), pooled, "image_grid_pinpoints video_seq_length"),
-    kin("video_llava", "VideoLlava", (VIDEO_VISION, *FIELDS[1:], *UNTIED), two_towers, "video_seq_length"),
-    kin("llava_onevision", "LlavaOnevision", (*ONE, *tied()), lambda c: body(c, projector, True), "image_grid_pinpoints vision_aspect_ratio"),
-)}  # fmt: skip
+FAMILIES = {
+    entry.model_type: entry
+    for entry in (
+        kin("llava", "Llava", (*FIELDS, *tied()), body),
+        kin("vipllava", "VipLlava", (*VIP, *UNTIED), lambda c: body(c, vip_projector), "projector_layernorm_eps"),
+        kin(
+            "llava_next",
+            "LlavaNext",
+            (*FIELDS, *UNTIED),
+            lambda c: body(c, projector, True),
+            "image_grid_pinpoints use_image_newline_parameter",
+        ),
+        kin("llava_next_video", "LlavaNextVideo", (*FIELDS, *tied(), *VIDEO), pooled, "image_grid_pinpoints video_seq_length"),
+        kin("video_llava", "VideoLlava", (VIDEO_VISION, *FIELDS[1:], *UNTIED), two_towers, "video_seq_length"),
+        kin(
+            "llava_onevision",
+            "LlavaOnevision",
+            (*ONE, *tied()),
+            lambda c: body(c, projector, True),
+            "image_grid_pinpoints vision_aspect_ratio",
+        ),
+    )
+}

@@ -9,9 +9,10 @@ from __future__ import annotations
 from weighbridge.blueprints.encoders.bert import closing, embeddings, feed_forward, pooler
 from weighbridge.config.family import Family
 from weighbridge.config.fields import TIED, Sizes, derived, size, switch
-from weighbridge.core.parts import attend, layer_norm, linear
+from weighbridge.core.length import unknown
+from weighbridge.core.parts import attend, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size, exact
-from weighbridge.core.tree import Part, Tensor, Untold
+from weighbridge.core.tree import Part, Tensor
 
 FIELDS = (
     size("vocab", "vocab_size", 30522, "V", "vocabulary size"),
@@ -36,74 +37,83 @@ FIELDS = (
     switch("answering", "task_qa", True),
     TIED,
 )
-REGIONS = Untold("no config says how many regions of an image are looked at")
+REGIONS = unknown("no config says how many regions of an image are looked at")
 
 
 def attention(c: Sizes, name: str, inner: str = "self") -> Part:
     """Describe attention, over one stream or from each to the other by the same maps."""
-    maps = (linear(part, c.hidden, c.hidden) for part in ("query", "key", "value"))
-    mixed = Part(inner, (*maps, attend(heads=c.heads, head_dim=c.head_dim)), "attention")
-    return Part(name, (mixed, closing(c.hidden, c.hidden)), "self_attention" if inner == "self" else "cross_attention")
+    maps = (linear(module, c.hidden, c.hidden) for module in ("query", "key", "value"))
+    mixed = part(inner, *maps, attend(heads=c.heads, head_dim=c.head_dim), kind="attention")
+    return part(name, mixed, closing(c.hidden, c.hidden), kind="self_attention" if inner == "self" else "cross_attention")
 
 
 def layer(c: Sizes, name: str, repeat: Size) -> Part:
     """Describe a layer of one stream."""
-    return Part(name, (attention(c, "attention"), *feed_forward(c)), "layer", repeat=repeat)
+    return part(name, attention(c, "attention"), *feed_forward(c), kind="layer", repeat=repeat)
 
 
 def cross_layer(c: Sizes) -> Part:
     """Describe a layer of both streams: they look at each other, then each at itself."""
     networks = [
-        part._replace(name=f"{which}_{name}")
+        replace(module, name=f"{which}_{name}")
         for which in ("lang", "visn")
-        for part, name in zip(feed_forward(c), ("inter", "output"), strict=True)
+        for module, name in zip(feed_forward(c), ("inter", "output"), strict=True)
     ]
     attentions = (attention(c, "visual_attention", "att"), attention(c, "lang_self_att"), attention(c, "visn_self_att"))
-    return Part("x_layers", (*attentions, *networks), "layer", repeat=c.cross_layers)
+    return part("x_layers", *attentions, *networks, kind="layer", repeat=c.cross_layers)
 
 
 def encoder(c: Sizes) -> tuple[Part, ...]:
     """Describe embeddings, the map of regions, the three stacks and the pooler."""
     H = c.hidden
-    regions = Part("visn_fc", (
-        linear("visn_fc", c.region, H), layer_norm("visn_layer_norm", H), linear("box_fc", c.box, H), layer_norm("box_layer_norm", H),
-    ), "embeddings")  # fmt: skip
+    regions = part(
+        "visn_fc",
+        linear("visn_fc", c.region, H),
+        layer_norm("visn_layer_norm", H),
+        linear("box_fc", c.box, H),
+        layer_norm("box_layer_norm", H),
+        kind="embeddings",
+    )
     stacks = (regions, layer(c, "layer", c.layers), cross_layer(c), layer(c, "r_layers", c.region_layers))
-    return (embeddings(c), Part("encoder", stacks, "encoder", stream=REGIONS), pooler(c))
+    return (embeddings(c), part("encoder", *stacks, kind="encoder", stream=REGIONS), pooler(c))
 
 
 def lxmert(c: Sizes) -> Part:
     """Describe LxmertModel."""
-    return Part("", encoder(c), "model")
+    return part("", *encoder(c), kind="model")
 
 
 def answer_head(c: Sizes) -> Part:
     """Describe a wider layer and the answers, on the pooled token."""
     H = c.hidden
-    return Part("answer_head", (Part("logit_fc", (linear("0", H, 2 * H), layer_norm("2", 2 * H), linear("3", 2 * H, c.answers))),), "head",
-                stream="one")  # fmt: skip
+    return part(
+        "answer_head",
+        part("logit_fc", linear("0", H, 2 * H), layer_norm("2", 2 * H), linear("3", 2 * H, c.answers)),
+        kind="head",
+        stream="one",
+    )
 
 
 def pre_training(c: Sizes) -> Part:
     """Describe LxmertForPreTraining: words, whether image and text match and, unless left out, regions and answers."""
     H = c.hidden
-    transform = Part("transform", (linear("dense", H, H), layer_norm("LayerNorm", H)), "transform")
+    transform = part("transform", linear("dense", H, H), layer_norm("LayerNorm", H), kind="transform")
     decoder = linear("decoder", H, c.vocab, bias=False, tied_to="lxmert.embeddings.word_embeddings.weight" if c.tied else None)
-    words = Part("predictions", (Tensor("bias", (c.vocab,), "bias"), transform, decoder), "lm_head")
+    words = part("predictions", Tensor("bias", (c.vocab,), "bias"), transform, decoder, kind="lm_head")
     kinds = (("obj", c.of_objects, c.objects), ("attr", c.of_attributes, c.attributes), ("feat", c.of_features, c.region))
-    found = Part("decoder_dict", tuple(linear(name, H, width) for name, wanted, width in kinds if wanted))
-    regions = (Part("obj_predict_head", (transform, found), "head", stream=REGIONS),) if c.predicts else ()
+    found = part("decoder_dict", *(linear(name, H, width) for name, wanted, width in kinds if wanted))
+    regions = (part("obj_predict_head", transform, found, kind="head", stream=REGIONS),) if c.predicts else ()
     heads = (
-        Part("cls", (words, linear("seq_relationship", H, 2, stream="one")), "head"),
+        part("cls", words, linear("seq_relationship", H, 2, stream="one"), kind="head"),
         *regions,
         *((answer_head(c),) if c.answering else ()),
     )
-    return Part("", (Part("lxmert", encoder(c), "backbone"), *heads), "model")
+    return part("", part("lxmert", *encoder(c), kind="backbone"), *heads, kind="model")
 
 
 def question_answering(c: Sizes) -> Part:
     """Describe LxmertForQuestionAnswering."""
-    return Part("", (Part("lxmert", encoder(c), "backbone"), answer_head(c)), "model")
+    return part("", part("lxmert", *encoder(c), kind="backbone"), answer_head(c), kind="model")
 
 
 CLASSES = {"LxmertModel": lxmert, "LxmertForPreTraining": pre_training, "LxmertForQuestionAnswering": question_answering}

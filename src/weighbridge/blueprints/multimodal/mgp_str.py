@@ -10,11 +10,16 @@ from weighbridge.blueprints.modules.stage_fields import ratio, scaled
 from weighbridge.blueprints.modules.vit_common import HEADS, HIDDEN, LAYERS, QKV_BIAS, WHOLE_HEADS, patches, projection, token
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, sides, size, switch
-from weighbridge.core.parts import attend, conv2d, layer_norm, linear, matmul, plain_mlp
+from weighbridge.core.parts import attend, conv2d, layer_norm, linear, matmul, part, plain_mlp, replace
 from weighbridge.core.tree import Part, Tensor
 
 FIELDS = (
-    HIDDEN, LAYERS, HEADS, WHOLE_HEADS, CHANNELS, QKV_BIAS,
+    HIDDEN,
+    LAYERS,
+    HEADS,
+    WHOLE_HEADS,
+    CHANNELS,
+    QKV_BIAS,
     *sides("image", "image_size", (32, 128), "R", "side of the image"),
     *sides("patch", "patch_size", 4, "P", "side of a patch"),
     ratio("mlp_ratio", "mlp_ratio", 4.0),
@@ -23,40 +28,50 @@ FIELDS = (
     size("characters", "num_character_labels", 38, "C", "characters"),
     size("subwords", "num_bpe_labels", 50257, "B", "subwords"),
     size("pieces", "num_wordpiece_labels", 30522, "W", "word pieces"),
-)  # fmt: skip
+)
 
 
 def encoder(c: Sizes) -> tuple[Part, ...]:
     """Describe patches behind a class token, and the layers."""
     H = c.hidden
-    embeddings = Part("embeddings", (
+    embeddings = part(
+        "embeddings",
         token("cls_token", H),
         Tensor("pos_embed", (1, patches(c) + (2 if c.distilled else 1), H), "embedding"),
         projection(c, "proj"),
-    ), "embeddings")  # fmt: skip
-    mixed = Part("attn", (linear("qkv", H, 3 * H, bias=c.qkv_bias), linear("proj", H, H), attend(heads=c.heads, head_dim=c.head_dim)),
-                 "self_attention")  # fmt: skip
+        kind="embeddings",
+    )
+    mixed = part(
+        "attn",
+        linear("qkv", H, 3 * H, bias=c.qkv_bias),
+        linear("proj", H, H),
+        attend(heads=c.heads, head_dim=c.head_dim),
+        kind="self_attention",
+    )
     mlp = plain_mlp("mlp", H, scaled(H, c.mlp_ratio), ("fc1", "fc2"), bias=True)
-    layer = Part("blocks", (layer_norm("norm1", H), mixed, layer_norm("norm2", H), mlp), "layer", repeat=c.layers)
-    return (embeddings, Part("encoder", (layer,), "encoder"))
+    layer = part("blocks", layer_norm("norm1", H), mixed, layer_norm("norm2", H), mlp, kind="layer", repeat=c.layers)
+    return (embeddings, part("encoder", layer, kind="encoder"))
 
 
 def mgp_str(c: Sizes) -> Part:
     """Describe MgpstrModel."""
-    return Part("", encoder(c), "model", stream=patches(c) + 1)
+    return part("", *encoder(c), kind="model", stream=patches(c) + 1)
 
 
 def reading(c: Sizes, name: str) -> Part:
     """Describe how each place of a text gathers what it is from all patches."""
     H, states = c.hidden, patches(c) + 1
-    learner = Part("tokenLearner", (conv2d("0", H, H, 1, groups=8, bias=False), conv2d("1", H, c.longest, 1, bias=False)), "convolution")
-    return Part(name, (
+    learner = part("tokenLearner", conv2d("0", H, H, 1, groups=8, bias=False), conv2d("1", H, c.longest, 1, bias=False), kind="convolution")
+    return part(
+        name,
         layer_norm("token_norm", H),
         learner,
         conv2d("feat", H, H, 1, groups=8, bias=False),
-        layer_norm("norm", H)._replace(stream=c.longest),
+        layer_norm("norm", H, stream=c.longest),
         matmul("gather", (c.longest, states, H)),
-    ), "block", stream=states)  # fmt: skip
+        kind="block",
+        stream=states,
+    )
 
 
 def recognition(c: Sizes) -> Part:
@@ -64,7 +79,7 @@ def recognition(c: Sizes) -> Part:
     ways = (reading(c, f"{name}_a3_module") for name in ("char", "bpe", "wp"))
     outputs = (("char_head", c.characters), ("bpe_head", c.subwords), ("wp_head", c.pieces))
     heads = (linear(name, c.hidden, labels, stream=c.longest) for name, labels in outputs)
-    return Part("", (mgp_str(c)._replace(name="mgp_str", kind="backbone"), *ways, *heads), "model")
+    return part("", replace(mgp_str(c), name="mgp_str", kind="backbone"), *ways, *heads, kind="model")
 
 
 CLASSES = {"MgpstrModel": mgp_str, "MgpstrForSceneTextRecognition": recognition}

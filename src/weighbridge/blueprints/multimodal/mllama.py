@@ -13,43 +13,66 @@ from weighbridge.blueprints.modules.vlm_common import NEUTRAL as SEEN
 from weighbridge.blueprints.modules.vlm_common import seen
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes, fact, listed, size, told, variant
-from weighbridge.core.parts import attend, conv2d, embedding, gated_mlp, layer_norm, linear, matmul, plain_mlp, rms_norm, stack
+from weighbridge.core.length import length
+from weighbridge.core.parts import (
+    attend,
+    conv2d,
+    embedding,
+    gated_mlp,
+    layer_norm,
+    linear,
+    matmul,
+    part,
+    plain_mlp,
+    replace,
+    rms_norm,
+    stack,
+)
 from weighbridge.core.sizes import Size, round_up
-from weighbridge.core.tree import Node, Part, Span, Tensor
+from weighbridge.core.tree import Node, Part, Tensor
 
 RATIOS = [[1, 1], [1, 2], [1, 3], [1, 4], [2, 1], [2, 2], [3, 1], [4, 1]]
 VISION = (
-    *variant(
-        stack_fields(1280, 5120, 16, 32), heads=size("heads", "attention_heads", 16, "A", "attention heads", "num_attention_heads")
-    ),
+    *variant(stack_fields(1280, 5120, 16, 32), heads=size("heads", "attention_heads", 16, "A", "attention heads", "num_attention_heads")),
     size("global_layers", "num_global_layers", 8, "J", "layers over all tiles"),
     *image_fields(448, 14),
     size("tiles", "max_num_tiles", 4, "T", "tiles of an image"),
     Field("ratios", "supported_aspect_ratios", lambda c: RATIOS, "listed", read=len),
     size("out", "vision_output_dim", 7680, "O", "width of the states handed on"),
-)  # fmt: skip
+)
 TEXT = variant(
     LLAMA,
     listed("crossing", "cross_attention_layers", lambda c: [3, 8, 13, 18, 23, 28, 33, 38]),
     told("crosses", lambda c: [index in c.crossing for index in range(c.layers)]),
-    vocab=128256, mlp=14336, layers=40, kv_heads=8, head_dim=HEAD_DIM, tied=fact("tied", False), **UNBIASED,
-)  # fmt: skip
+    vocab=128256,
+    mlp=14336,
+    layers=40,
+    kv_heads=8,
+    head_dim=HEAD_DIM,
+    tied=fact("tied", False),
+    **UNBIASED,
+)
 
 
 def vision_layer(c: Sizes, repeat: Size, *, gated: bool) -> Part:
     """Describe a layer of the tower; those over all tiles have a gate behind each half."""
     H = c.hidden
-    attended = Part("self_attn", (
+    attended = part(
+        "self_attn",
         *(linear(f"{name}_proj", H, H, bias=False) for name in "qkvo"),
         attend(heads=c.heads, head_dim=c.head_dim),
-    ), "self_attention")  # fmt: skip
-    return Part("layers", (
+        kind="self_attention",
+    )
+    return part(
+        "layers",
         *((Tensor("gate_attn", (1,), "gain"), Tensor("gate_ffn", (1,), "gain")) if gated else ()),
         attended,
         plain_mlp("mlp", H, c.mlp, ("fc1", "fc2"), bias=True),
         layer_norm("input_layernorm", H),
         layer_norm("post_attention_layernorm", H),
-    ), "layer", repeat=repeat)  # fmt: skip
+        kind="layer",
+        repeat=repeat,
+    )
 
 
 def vision(c: Sizes) -> Part:
@@ -57,38 +80,45 @@ def vision(c: Sizes) -> Part:
     H, inside = c.hidden, c.patches + 1
     padded = c.tiles * round_up(inside, 8)
     # Which patches may look at which is found by a product of a mask with itself.
-    positions = Part("gated_positional_embedding", (
+    positions = part(
+        "gated_positional_embedding",
         Tensor("gate", (1,), "gain"),
         Tensor("embedding", (inside, H), "embedding"),
         embedding("tile_embedding", c.ratios + 1, c.tiles * inside * H),
-    ), "embeddings")  # fmt: skip
+        kind="embeddings",
+    )
     tiles = (Tensor("gate", (1,), "gain"), embedding("embedding", c.ratios + 1, c.tiles * H))
-    return Part("", (
+    return part(
+        "",
         Tensor("class_embedding", (H,), "embedding"),
-        conv2d("patch_embedding", c.channels, H, c.patch, positions=c.tiles * c.patches, bias=False),
+        conv2d("patch_embedding", c.channels, H, c.patch, stream=c.tiles * c.patches, bias=False),
         positions,
-        Part("pre_tile_positional_embedding", tiles, "embeddings"),
-        Part("post_tile_positional_embedding", tiles, "embeddings"),
+        part("pre_tile_positional_embedding", *tiles, kind="embeddings"),
+        part("post_tile_positional_embedding", *tiles, kind="embeddings"),
         layer_norm("layernorm_pre", H),
-        layer_norm("layernorm_post", H)._replace(stream=padded),
+        layer_norm("layernorm_post", H, stream=padded),
         matmul("mask", (padded, padded)),
-        Part("transformer", (vision_layer(c, c.layers, gated=False),), "encoder", stream=padded),
-        Part("global_transformer", (vision_layer(c, c.global_layers, gated=True),), "encoder", stream=padded),
-    ), "vision", stream=c.tiles * inside)  # fmt: skip
+        part("transformer", vision_layer(c, c.layers, gated=False), kind="encoder", stream=padded),
+        part("global_transformer", vision_layer(c, c.global_layers, gated=True), kind="encoder", stream=padded),
+        kind="vision",
+        stream=c.tiles * inside,
+    )
 
 
 def crossing(c: Sizes) -> Part:
     """Describe attention of the text to the image's states, with norms on queries and keys."""
     H, A, K, D = c.hidden, c.heads, c.kv_heads, c.head_dim
-    return Part("cross_attn", (
+    return part(
+        "cross_attn",
         linear("q_proj", H, A * D, bias=False),
         linear("k_proj", H, K * D, bias=False, stream="encoder"),
         linear("v_proj", H, K * D, bias=False, stream="encoder"),
         linear("o_proj", A * D, H, bias=False),
         rms_norm("q_norm", D),
-        rms_norm("k_norm", D)._replace(stream="encoder"),
+        rms_norm("k_norm", D, stream="encoder"),
         attend(heads=A, kv_heads=K, head_dim=D, keys="encoder"),
-    ), "cross_attention")  # fmt: skip
+        kind="cross_attention",
+    )
 
 
 def text(c: Sizes) -> tuple[Node, ...]:
@@ -103,13 +133,13 @@ def text(c: Sizes) -> tuple[Node, ...]:
         return (*gates, crossing(c), norms[0], mlp, norms[1])
 
     kinds = list(zip(stack("layers", c.crosses, c.layers, layer), dict.fromkeys(c.crosses), strict=True))
-    layers = (part._replace(given="encoder") if crosses else part for part, crosses in kinds)
+    layers = (replace(module, requires="encoder") if crosses else module for module, crosses in kinds)
     return (embedding("embed_tokens", c.vocab + 8, c.hidden), *layers, rms_norm("norm", c.hidden))
 
 
 def causal(c: Sizes) -> Part:
     """Describe MllamaForCausalLM: the text and a head of its own."""
-    return Part("", (Part("model", text(c), "backbone"), linear("lm_head", c.hidden, c.vocab, bias=False)), "model")
+    return part("", part("model", *text(c), kind="backbone"), linear("lm_head", c.hidden, c.vocab, bias=False), kind="model")
 
 
 def body(c: Sizes) -> tuple[Node, ...]:
@@ -117,15 +147,15 @@ def body(c: Sizes) -> tuple[Node, ...]:
     tower = submodel(c.vision)
     handed = c.vision.tiles * (c.vision.patches + 1)
     return (
-        under("vision_model", tower, given="images", runs="images"),
-        under("language_model", submodel(c.text), streams={"encoder": Span("images", times=handed)}),
+        under("vision_model", tower, requires="images", executions="images"),
+        under("language_model", submodel(c.text), streams={"encoder": (length("images") * handed)}),
         seen(linear("multi_modal_projector", c.vision.out, c.text.hidden, stream=handed)),
     )
 
 
 def generation(c: Sizes) -> Part:
     """Describe MllamaForConditionalGeneration: the whole with a head of its own, for words only."""
-    return Part("", (Part("model", body(c), "backbone"), linear("lm_head", c.text.hidden, c.text.vocab, bias=False)), "model")
+    return part("", part("model", *body(c), kind="backbone"), linear("lm_head", c.text.hidden, c.text.vocab, bias=False), kind="model")
 
 
 FIELDS = (
@@ -133,11 +163,11 @@ FIELDS = (
     composed("text", "text_config", "mllama_text_model", fixed=True),
 )
 WHOLE = {
-    "MllamaModel": lambda c: Part("", body(c), "model"),
+    "MllamaModel": lambda c: part("", *body(c), kind="model"),
     "MllamaForConditionalGeneration": generation,
     "MllamaForCausalLM": lambda c: causal(c.text),
 }
-TEXTS = {"MllamaTextModel": lambda c: Part("", text(c), "model"), "MllamaForCausalLM": causal}
+TEXTS = {"MllamaTextModel": lambda c: part("", *text(c), kind="model"), "MllamaForCausalLM": causal}
 NORMED = frozenset(("norm_eps", "intermediate_layers_indices"))
 
 FAMILIES = {

@@ -10,8 +10,9 @@ from weighbridge.blueprints.modules.composite import composed, submodel, under
 from weighbridge.blueprints.modules.vlm_common import NEUTRAL, alone, seen, squares, tokens
 from weighbridge.config.family import Blueprint, Family
 from weighbridge.config.fields import LABELS, Sizes, size, switch
-from weighbridge.core.parts import linear
-from weighbridge.core.tree import Node, Part, Stream
+from weighbridge.core.length import Stream
+from weighbridge.core.parts import linear, part
+from weighbridge.core.tree import Node, Part
 
 FIELDS = (
     composed("vision", "vision_config", "siglip_vision_model"),
@@ -27,8 +28,8 @@ def body(c: Sizes) -> tuple[Node, ...]:
     tower = submodel(c.vision)
     proj = linear("modality_projection", c.vision.hidden * c.factor * c.factor, c.text.hidden, bias=False)
     return (
-        under("vision_model", tower, given="images", runs="images"),
-        seen(Part("connector", (proj,), "projector", stream=squares(tokens(tower), c.factor))),
+        under("vision_model", tower, requires="images", executions="images"),
+        seen(part("connector", proj, kind="projector", stream=squares(tokens(tower), c.factor))),
         under("text_model", submodel(c.text)),
     )
 
@@ -37,7 +38,7 @@ def masked_lm(c: Sizes) -> Part:
     """Describe ModernVBertForMaskedLM: ModernBERT's transform, and the vocabulary."""
     owner = "model.text_model.embeddings.tok_embeddings.weight" if c.tied else None
     head = linear("lm_head", c.text.hidden, c.text.vocab, bias=c.text.decoder_bias, tied_to=owner)
-    return Part("", (Part("model", body(c), "backbone"), transform(c.text, "projection_head"), head), "model")
+    return part("", part("model", *body(c), kind="backbone"), transform(c.text, "projection_head"), head, kind="model")
 
 
 def labelled(stream: Stream | None) -> Blueprint:
@@ -45,7 +46,7 @@ def labelled(stream: Stream | None) -> Blueprint:
 
     def blueprint(c: Sizes) -> Part:
         last = linear("classifier", c.text.hidden, c.labels, stream=stream)
-        return Part("", (Part("model", body(c), "backbone"), transform(c.text, "head", stream), last), "model")
+        return part("", part("model", *body(c), kind="backbone"), transform(c.text, "head", stream), last, kind="model")
 
     return blueprint
 

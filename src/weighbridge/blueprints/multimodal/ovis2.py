@@ -10,7 +10,7 @@ from weighbridge.blueprints.modules.composite import composed, submodel, under
 from weighbridge.blueprints.modules.vlm_common import NEUTRAL, alone, seen
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, size, switch
-from weighbridge.core.parts import conv2d, embedding, fairseq_attention, gated_mlp, layer_norm, linear, matmul, rms_norm
+from weighbridge.core.parts import conv2d, embedding, fairseq_attention, gated_mlp, layer_norm, linear, matmul, part, replace, rms_norm
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part
 
@@ -42,21 +42,31 @@ def squares(c: Sizes) -> Size:
 def vision(c: Sizes) -> Part:
     """Describe the tower, and a head that tells for each square of patches how much it is of every visual word."""
     H, words = c.hidden, c.words - c.marks
-    embeddings = Part("embeddings", (
-        conv2d("patch_embedding", c.channels, H, c.patch), embedding("position_embedding", c.patches, H), rms_norm("rms_norm", H),
-    ), "embeddings")  # fmt: skip
-    layer = Part("layers", (
+    embeddings = part(
+        "embeddings",
+        conv2d("patch_embedding", c.channels, H, c.patch),
+        embedding("position_embedding", c.patches, H),
+        rms_norm("rms_norm", H),
+        kind="embeddings",
+    )
+    layer = part(
+        "layers",
         fairseq_attention("attention", H, c.heads, c.head_dim, bias=c.qkv_bias),
         gated_mlp("ffn", H, c.mlp, bias=c.mlp_bias),
         rms_norm("rms_norm1", H),
         rms_norm("rms_norm2", H),
-    ), "layer", repeat=c.layers)  # fmt: skip
-    transformer = Part("transformer", (embeddings, Part("encoder", (layer,), "encoder"), rms_norm("rms_norm", H)), "encoder")
-    return Part("", (
-        transformer._replace(stream=c.patches),
+        kind="layer",
+        repeat=c.layers,
+    )
+    transformer = part("transformer", embeddings, part("encoder", layer, kind="encoder"), rms_norm("rms_norm", H), kind="encoder")
+    return part(
+        "",
+        replace(transformer, stream=c.patches),
         linear("head_linear", H * c.stride * c.stride, words, bias=False),
         layer_norm("head_norm", words),
-    ), "vision", stream=squares(c))  # fmt: skip
+        kind="vision",
+        stream=squares(c),
+    )
 
 
 def ovis2(c: Sizes) -> tuple[Node, ...]:
@@ -65,20 +75,20 @@ def ovis2(c: Sizes) -> tuple[Node, ...]:
     table = embedding("visual_embeddings_table", c.vision.words, c.hidden)
     mixed = matmul("mix", (squares(c.vision), c.vision.words, c.hidden))
     return (
-        under("vision_tower", tower, given="images", runs="images"),
+        under("vision_tower", tower, requires="images", executions="images"),
         under("language_model", submodel(c.text)),
-        seen(table._replace(children=(*table.children, mixed))),
+        seen(replace(table, children=(*table.children, mixed))),
     )
 
 
 def generation(c: Sizes) -> Part:
     """Describe the class that writes: the text's words again, or a head as wide as the outer config says."""
-    backbone = Part("model", ovis2(c), "backbone")
+    backbone = part("model", *ovis2(c), kind="backbone")
     if c.tied:
         head = linear("lm_head", c.text.hidden, c.text.vocab, bias=False, tied_to="model.language_model.embed_tokens.weight")
     else:
         head = linear("lm_head", c.hidden, c.vocab, bias=False)
-    return Part("", (backbone, head), "model")
+    return part("", backbone, head, kind="model")
 
 
 CLASSES = {"Ovis2Model": alone(ovis2), "Ovis2ForConditionalGeneration": generation}

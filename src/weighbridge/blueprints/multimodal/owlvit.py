@@ -17,7 +17,7 @@ from weighbridge.blueprints.modules.clip_towers import (
 )
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, fact, nested
-from weighbridge.core.parts import layer_norm, linear, matmul
+from weighbridge.core.parts import layer_norm, linear, matmul, part, replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part
 
@@ -26,22 +26,22 @@ TEXT = text_fields(49408, 16, *stack_fields(512, 2048, 8))
 
 def vision_parts(c: Sizes) -> Part:
     """Describe OwlViTVisionTransformer, whose first norm is spelt right."""
-    return Part("", vision_tower(c, first_norm="pre_layernorm"), "vision", stream=c.patches + 1)
+    return part("", *vision_tower(c, first_norm="pre_layernorm"), kind="vision", stream=c.patches + 1)
 
 
 def text_parts(c: Sizes) -> Part:
     """Describe OwlViTTextTransformer, as CLIP's."""
-    return Part("", text_tower(c), "text")
+    return part("", *text_tower(c), kind="text")
 
 
 def text(c: Sizes) -> Part:
     """Describe OwlViTTextModel."""
-    return Part("", (text_parts(c)._replace(name="text_model"),), "model")
+    return part("", replace(text_parts(c), name="text_model"), kind="model")
 
 
 def vision(c: Sizes) -> Part:
     """Describe OwlViTVisionModel."""
-    return Part("", (vision_parts(c)._replace(name="vision_model"),), "model")
+    return part("", replace(vision_parts(c), name="vision_model"), kind="model")
 
 
 def owlvit(c: Sizes) -> Part:
@@ -52,20 +52,23 @@ def owlvit(c: Sizes) -> Part:
 def detection(c: Sizes) -> Part:
     """Describe OwlViTForObjectDetection: for every patch a class by its likeness to the text, a box and, in OWLv2, whether anything is there."""
     H, patches = c.vision.hidden, c.vision.patches
-    classes = Part("class_head", (
+    classes = part(
+        "class_head",
         linear("dense0", H, c.text.hidden),
         linear("logit_shift", H, 1),
         linear("logit_scale", H, 1),
         matmul("likeness", (patches, c.text.hidden)),
-    ), "head", stream=patches)  # fmt: skip
+        kind="head",
+        stream=patches,
+    )
     boxes = (box_head("box_head", H, 4), *((box_head("objectness_head", H, 1),) if c.objectness else ()))
-    heads = (classes, *(box._replace(stream=patches) for box in boxes), layer_norm("layer_norm", H)._replace(stream=patches))
-    return Part("", (owlvit(c)._replace(name=c.name, kind="backbone"), *heads), "model")
+    heads = (classes, *(replace(box, stream=patches) for box in boxes), layer_norm("layer_norm", H, stream=patches))
+    return part("", replace(owlvit(c), name=c.name, kind="backbone"), *heads, kind="model")
 
 
 def box_head(name: str, width: Size, outputs: Size) -> Part:
     """Describe three linear maps."""
-    return Part(name, (linear("dense0", width, width), linear("dense1", width, width), linear("dense2", width, outputs)), "head")
+    return part(name, linear("dense0", width, width), linear("dense1", width, width), linear("dense2", width, outputs), kind="head")
 
 
 def _families(prefix: str, name: str, patch: int) -> dict[str, Family]:

@@ -11,17 +11,27 @@ from weighbridge.blueprints.modules.vlm_common import NEUTRAL, generation, tied,
 from weighbridge.blueprints.multimodal.llava import body, kin
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Field, Sizes, size, switch, told
-from weighbridge.core.parts import linear, rms_norm
-from weighbridge.core.tree import Node, Part, Stream, Tensor, Untold
+from weighbridge.core.length import Stream, unknown
+from weighbridge.core.parts import linear, part, replace, rms_norm
+from weighbridge.core.tree import Node, Part, Tensor
 
 SIGLIP = {
-    "hidden_size": 1152, "intermediate_size": 4096, "num_hidden_layers": 27, "num_attention_heads": 16, "patch_size": 14, "image_size": 224,
+    "hidden_size": 1152,
+    "intermediate_size": 4096,
+    "num_hidden_layers": 27,
+    "num_attention_heads": 16,
+    "patch_size": 14,
+    "image_size": 224,
     "vision_use_head": False,
-}  # fmt: skip
+}
 GEMMA = {
-    "hidden_size": 2048, "intermediate_size": 16384, "num_hidden_layers": 18, "num_attention_heads": 8, "num_key_value_heads": 1,
+    "hidden_size": 2048,
+    "intermediate_size": 16384,
+    "num_hidden_layers": 18,
+    "num_attention_heads": 8,
+    "num_key_value_heads": 1,
     "vocab_size": 257152,
-}  # fmt: skip
+}
 PALIGEMMA = (
     composed("vision", "vision_config", "siglip_vision_model clip_vision_model", absent=SIGLIP, neutral="vocab_size num_image_tokens"),
     composed("text", "text_config", "gemma gemma2", absent=GEMMA, neutral="num_image_tokens use_bidirectional_attention"),
@@ -50,14 +60,14 @@ def soft(c: Sizes) -> int | None:
 
 def paligemma_projector(c: Sizes, tower: Part) -> Part:
     """Describe PaliGemma's: one linear layer over all patches."""
-    return Part("multi_modal_projector", (linear("linear", c.vision.hidden, c.projected),), "projector", stream=tokens(tower))
+    return part("multi_modal_projector", linear("linear", c.vision.hidden, c.projected), kind="projector", stream=tokens(tower))
 
 
 def gemma3_projector(c: Sizes, tower: Part) -> Part:
     """Describe Gemma 3's: patches are pooled, normed and multiplied with one matrix."""
-    stream: Stream = Untold("there are fewer patches than tokens to pool them to") if c.soft is None else c.soft
+    stream: Stream = unknown("there are fewer patches than tokens to pool them to") if c.soft is None else c.soft
     matrix = Tensor("mm_input_projection_weight", (c.vision.hidden, c.text.hidden), "weight")
-    return Part("multi_modal_projector", (matrix, rms_norm("mm_soft_emb_norm", c.vision.hidden)), "projector", stream=stream)
+    return part("multi_modal_projector", matrix, rms_norm("mm_soft_emb_norm", c.vision.hidden), kind="projector", stream=stream)
 
 
 def gemma3(c: Sizes) -> tuple[Node, ...]:
@@ -67,17 +77,17 @@ def gemma3(c: Sizes) -> tuple[Node, ...]:
 
 def classification(c: Sizes) -> Part:
     """Describe Gemma3ForSequenceClassification: one output per label on every token, of which one is read."""
-    return Part("", (Part("model", gemma3(c), "backbone"), linear("score", c.text.hidden, c.labels, bias=False)), "model")
+    return part("", part("model", *gemma3(c), kind="backbone"), linear("score", c.text.hidden, c.labels, bias=False), kind="model")
 
 
 def shield(c: Sizes) -> Part:
     """Describe ShieldGemma2ForImageClassification: Gemma 3 whole, of whose words two are read."""
-    return Part("", (under("model", generation(gemma3)(c)),), "model")
+    return part("", under("model", generation(gemma3)(c)), kind="model")
 
 
 def _gemma3() -> Family:
     family = kin("gemma3", "Gemma3", GEMMA3, gemma3)
-    return family._replace(classes={**family.classes, "Gemma3ForSequenceClassification": classification})
+    return replace(family, classes={**family.classes, "Gemma3ForSequenceClassification": classification})
 
 
 SHIELD_CLASSES = {"ShieldGemma2ForImageClassification": shield, "Gemma3ForConditionalGeneration": generation(gemma3)}

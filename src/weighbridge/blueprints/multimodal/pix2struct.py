@@ -9,8 +9,9 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.composite import under
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, altered, nested, size, switch
-from weighbridge.core.parts import attend, embedding, linear, rms_norm
-from weighbridge.core.tree import Every, Part, Stream
+from weighbridge.core.length import Stream
+from weighbridge.core.parts import attend, embedding, linear, part, replace, rms_norm
+from weighbridge.core.tree import Every, Part
 
 KEY = size("head_dim", "d_kv", 64, "D", "width of a head")
 UNTIED = switch("tied", "tie_word_embeddings", False)
@@ -38,30 +39,38 @@ TEXT = (
 def flattened(c: Sizes) -> tuple[Part, ...]:
     """Describe a vision tower over flattened patches, each with its row and its column."""
     H, inner = c.hidden, c.heads * c.head_dim
-    embeddings = Part("embeddings", (
+    embeddings = part(
+        "embeddings",
         linear("patch_projection", c.patch_width, H),
         embedding("row_embedder", c.positions, H),
         embedding("column_embedder", c.positions, H),
-    ), "embeddings")  # fmt: skip
-    mixed = Part("attention", (
+        kind="embeddings",
+    )
+    mixed = part(
+        "attention",
         *(linear(name, H, inner, bias=False) for name in ("query", "key", "value")),
         linear("output", inner, H, bias=False),
         attend(heads=c.heads, head_dim=c.head_dim),
-    ), "self_attention")  # fmt: skip
+        kind="self_attention",
+    )
     layer = (mixed, gated(c, "mlp"), rms_norm("pre_mlp_layer_norm", H), rms_norm("pre_attention_layer_norm", H))
-    return (embeddings, Part("encoder", (Part("layer", layer, "layer", repeat=c.layers),), "encoder"), rms_norm("layernorm", H))
+    return (embeddings, part("encoder", part("layer", *layer, kind="layer", repeat=c.layers), kind="encoder"), rms_norm("layernorm", H))
 
 
 def gated(c: Sizes, name: str) -> Part:
     """Describe T5's gated network."""
-    return Part(name, (
-        linear("wi_0", c.hidden, c.mlp, bias=False), linear("wi_1", c.hidden, c.mlp, bias=False), linear("wo", c.mlp, c.hidden, bias=False),
-    ), "feed_forward")  # fmt: skip
+    return part(
+        name,
+        linear("wi_0", c.hidden, c.mlp, bias=False),
+        linear("wi_1", c.hidden, c.mlp, bias=False),
+        linear("wo", c.mlp, c.hidden, bias=False),
+        kind="feed_forward",
+    )
 
 
 def vision(c: Sizes) -> Part:
     """Describe Pix2StructVisionModel."""
-    return Part("", flattened(c), "vision", stream=c.positions)
+    return part("", *flattened(c), kind="vision", stream=c.positions)
 
 
 def attention(c: Sizes, *, keys: Stream | None = None, biased: bool = False) -> Part:
@@ -70,33 +79,35 @@ def attention(c: Sizes, *, keys: Stream | None = None, biased: bool = False) -> 
     streams = (None, keys, keys)
     maps = (linear(name, H, H, bias=False, stream=stream) for name, stream in zip(("query", "key", "value"), streams, strict=True))
     bias = (embedding("relative_attention_bias", c.buckets, c.heads),) if biased else ()
-    inner = Part("attention", (*maps, linear("output", H, H, bias=False), *bias, attend(heads=1, head_dim=H, keys=keys)), "attention")
+    inner = part("attention", *maps, linear("output", H, H, bias=False), *bias, attend(heads=1, head_dim=H, keys=keys), kind="attention")
     name = "self_attention" if keys is None else "encoder_decoder_attention"
-    given = keys if isinstance(keys, str) else None
-    return Part(name, (inner, rms_norm("layer_norm", H)), "self_attention" if keys is None else "cross_attention", given=given)
+    requires = keys if isinstance(keys, str) else None
+    return part(name, inner, rms_norm("layer_norm", H), kind="self_attention" if keys is None else "cross_attention", requires=requires)
 
 
 def text(c: Sizes, keys: Stream = "encoder") -> Part:
     """Describe Pix2StructTextModel: the first layer alone has a table of relative positions."""
 
     def layer(biased: bool) -> tuple[Part, ...]:
-        network = Part("mlp", (gated(c, "DenseReluDense"), rms_norm("layer_norm", c.hidden)), "feed_forward")
+        network = part("mlp", gated(c, "DenseReluDense"), rms_norm("layer_norm", c.hidden), kind="feed_forward")
         return (attention(c, biased=biased), attention(c, keys=keys), network)
 
-    return Part("", (
+    return part(
+        "",
         embedding("embed_tokens", c.vocab, c.hidden),
-        Part("layer", layer(True), "layer", repeat=1),
-        Part("layer", layer(False), "layer", repeat=c.layers - 1, at=Every(1)),
+        part("layer", *layer(True), kind="layer", repeat=1),
+        part("layer", *layer(False), kind="layer", repeat=c.layers - 1, indices=Every(1)),
         rms_norm("final_layer_norm", c.hidden),
         linear("lm_head", c.hidden, c.vocab, bias=False, tied_to="embed_tokens.weight" if c.tied else None),
-    ), "text")  # fmt: skip
+        kind="text",
+    )
 
 
 def pix2struct(c: Sizes) -> Part:
     """Describe Pix2StructForConditionalGeneration; whether the head is tied is told outside the text's own config."""
     words = altered(c.text, tied=c.tied)
     decoder = under("decoder", text(words), streams={"seq": "decoder", "encoder": c.vision.positions})
-    return Part("", (vision(c.vision)._replace(name="encoder"), decoder), "model")
+    return part("", replace(vision(c.vision), name="encoder"), decoder, kind="model")
 
 
 NEUTRAL = frozenset(

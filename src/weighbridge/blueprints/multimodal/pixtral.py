@@ -14,16 +14,22 @@ from weighbridge.blueprints.modules.vlm_common import picked, seen
 from weighbridge.blueprints.multimodal.llava import kin
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, size, switch
-from weighbridge.core.parts import attend, conv2d, gated_mlp, linear, rms_norm
+from weighbridge.core.length import length, product_of
+from weighbridge.core.parts import attend, conv2d, gated_mlp, linear, part, rms_norm
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Node, Part, Span, Times
+from weighbridge.core.tree import Node, Part
 
 FIELDS = (*stack_fields(1024, 4096, 16, 24), CHANNELS, size("patch", "patch_size", 16, "P", "side of a patch"))
 TOWER = {"hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 24, "num_attention_heads": 16, "patch_size": 14}
 MISTRAL = {
-    "hidden_size": 5120, "intermediate_size": 32768, "num_hidden_layers": 40, "num_attention_heads": 32, "num_key_value_heads": 8,
-    "head_dim": 128, "vocab_size": 131072,
-}  # fmt: skip
+    "hidden_size": 5120,
+    "intermediate_size": 32768,
+    "num_hidden_layers": 40,
+    "num_attention_heads": 32,
+    "num_key_value_heads": 8,
+    "head_dim": 128,
+    "vocab_size": 131072,
+}
 MISTRAL3 = (
     composed("vision", "vision_config", "pixtral", absent=TOWER, neutral="vocab_size"),
     composed("text", "text_config", "mistral llama ministral3", absent=MISTRAL),
@@ -37,21 +43,29 @@ MISTRAL3 = (
 def pixtral(c: Sizes) -> Part:
     """Describe the tower: a convolution, a norm, layers; a mask keeps the images of a batch apart, after all have met."""
     H = c.hidden
-    attention = Part("attention", (
+    attention = part(
+        "attention",
         *(linear(f"{name}_proj", H, H, bias=False) for name in "kvqo"),
-        attend(heads=c.heads, head_dim=c.head_dim, keys=Times(("batch", PATCHES))),
-    ), "self_attention")  # fmt: skip
-    layer = Part("layers", (
-        rms_norm("attention_norm", H), gated_mlp("feed_forward", H, c.mlp), attention, rms_norm("ffn_norm", H),
-    ), "layer", repeat=c.layers)  # fmt: skip
+        attend(heads=c.heads, head_dim=c.head_dim, keys=product_of("batch", PATCHES)),
+        kind="self_attention",
+    )
+    layer = part(
+        "layers",
+        rms_norm("attention_norm", H),
+        gated_mlp("feed_forward", H, c.mlp),
+        attention,
+        rms_norm("ffn_norm", H),
+        kind="layer",
+        repeat=c.layers,
+    )
     patch = conv2d("patch_conv", c.channels, H, c.patch, bias=False)
-    return Part("", (patch, rms_norm("ln_pre", H), Part("transformer", (layer,), "encoder")), "vision", stream=PATCHES)
+    return part("", patch, rms_norm("ln_pre", H), part("transformer", layer, kind="encoder"), kind="vision", stream=PATCHES)
 
 
 def mistral3(c: Sizes) -> tuple[Node, ...]:
     """Describe the tower, a merger of squares of patches with two linear layers behind it, and the text."""
     return (
-        under("vision_tower", submodel(c.vision), streams={"batch": Times(("batch", "images"))}, given="images", runs="images"),
+        under("vision_tower", submodel(c.vision), streams={"batch": product_of("batch", "images")}, requires="images", executions="images"),
         seen(merger("multi_modal_projector", c, outputs=c.vision.hidden * c.picked, bias=c.bias)),
         under("language_model", submodel(c.text)),
     )
@@ -60,7 +74,9 @@ def mistral3(c: Sizes) -> tuple[Node, ...]:
 def lighton(c: Sizes) -> tuple[Node, ...]:
     """Describe LightOnOCR: the same under other names."""
     return (
-        under("vision_encoder", submodel(c.vision), streams={"batch": Times(("batch", "images"))}, given="images", runs="images"),
+        under(
+            "vision_encoder", submodel(c.vision), streams={"batch": product_of("batch", "images")}, requires="images", executions="images"
+        ),
         seen(merger("vision_projection", c, outputs=c.vision.hidden, bias=False)),
         under("language_model", submodel(c.text)),
     )
@@ -69,19 +85,27 @@ def lighton(c: Sizes) -> tuple[Node, ...]:
 def merger(name: str, c: Sizes, *, outputs: Size, bias: bool) -> Part:
     """Describe a norm, one linear layer that merges squares of patches, and two more."""
     wide, H = c.vision.hidden, c.text.hidden
-    merged = Times(tuple(Span(axis, over=c.merge) for axis in ("rows", "columns")))
-    return Part(name, (
+    merged = product_of(*((length(axis) // c.merge) for axis in ("rows", "columns")))
+    return part(
+        name,
         rms_norm("norm", wide),
-        Part("patch_merger", (linear("merging_layer", wide * c.merge * c.merge, wide, bias=False, stream=merged),), "projector"),
+        part("patch_merger", linear("merging_layer", wide * c.merge * c.merge, wide, bias=False, stream=merged), kind="projector"),
         linear("linear_1", outputs, H, bias=bias, stream=merged),
         linear("linear_2", H, H, bias=bias, stream=merged),
-    ), "projector", stream=PATCHES)  # fmt: skip
+        kind="projector",
+        stream=PATCHES,
+    )
 
 
 QWEN = {
-    "hidden_size": 1024, "intermediate_size": 3072, "num_hidden_layers": 28, "num_attention_heads": 16, "num_key_value_heads": 8,
-    "head_dim": 128, "vocab_size": 151936,
-}  # fmt: skip
+    "hidden_size": 1024,
+    "intermediate_size": 3072,
+    "num_hidden_layers": 28,
+    "num_attention_heads": 16,
+    "num_key_value_heads": 8,
+    "head_dim": 128,
+    "vocab_size": 151936,
+}
 LIGHTON = (
     composed("vision", "vision_config", "pixtral", absent=TOWER),
     composed("text", "text_config", "qwen3 mistral llama", absent=QWEN),

@@ -12,6 +12,7 @@ from weighbridge.blueprints.multimodal.internvl import vision as nested_vision
 from weighbridge.blueprints.multimodal.llava import body, kin
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, switch, variant
+from weighbridge.core.parts import replace
 from weighbridge.core.tree import Part
 
 VISION = variant(BEIT, qkv_bias=True)
@@ -28,7 +29,7 @@ def vision(c: Sizes) -> Part:
     tree = nested_vision(c)
     embeddings, encoder, *last = tree.children
     assert isinstance(encoder, Part) and isinstance(encoder.children[0], Part)
-    return tree._replace(children=(embeddings, *last, encoder.children[0]._replace(name="layers")))
+    return replace(tree, children=(embeddings, *last, replace(encoder.children[0], name="layers")))
 
 
 TOWER = "QianfanOCRVisionModel"

@@ -16,17 +16,20 @@ from weighbridge.blueprints.modules.vlm_common import NEUTRAL, alone, generation
 from weighbridge.blueprints.speech.hifigan import same
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, fact, size, switch, variant
-from weighbridge.core.parts import conv1d, embedding, fairseq_attention, gated_mlp, layer_norm, linear, rms_norm, stack
+from weighbridge.core.parts import conv1d, embedding, fairseq_attention, gated_mlp, layer_norm, linear, part, replace, rms_norm, stack
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Node, Part
 
 AUDIO = (*fields(128, 1280, 5120, 32, 20, *FAIRSEQ), size("out", "output_dim", 3584, "O", "width of what is handed on"))
 TEXT = variant(
     LLAMA, vocab=152064, hidden=3584, mlp=18944, layers=28, heads=28, kv_heads=4, **UNBIASED | QWEN | {"qkv_bias": fact("qkv_bias", True)}
-)  # fmt: skip
+)
 TALKER = variant(
-    TEXT, size("words", "embedding_size", 3584, "E", "width of the embeddings"), vocab=8448, head_dim=128,
-)  # fmt: skip
+    TEXT,
+    size("words", "embedding_size", 3584, "E", "width of the embeddings"),
+    vocab=8448,
+    head_dim=128,
+)
 THINKER = (
     composed("audio", "audio_config", "qwen2_5_omni_audio_encoder", fixed=True),
     composed("vision", "vision_config", "qwen2_5_omni_vision_encoder", fixed=True),
@@ -46,12 +49,16 @@ def hearing(c: Sizes) -> Part:
     H = c.hidden
     own = fairseq_attention("self_attn", H, c.heads, exact(c.hidden, c.heads), key_bias=False), layer_norm("self_attn_layer_norm", H)
     layer = (*own, linear("fc1", H, c.mlp), linear("fc2", c.mlp, H), layer_norm("final_layer_norm", H))
-    return Part("", (
-        same("conv1", c.mels, H, 3)._replace(stream=CUT), conv1d("conv2", H, H, 3, stride=2, padding=1, of=CUT),
+    return part(
+        "",
+        replace(same("conv1", c.mels, H, 3), stream=CUT),
+        conv1d("conv2", H, H, 3, stride=2, padding=1, of=CUT),
         embedding("audio_bos_eos_token", 2, c.out),
-        Part("layers", layer, "layer", repeat=c.layers, stream=CUT),
-        layer_norm("ln_post", H)._replace(stream=CUT), linear("proj", H, c.out, stream=CUT),
-    ), "audio")  # fmt: skip
+        part("layers", *layer, kind="layer", repeat=c.layers, stream=CUT),
+        layer_norm("ln_post", H, stream=CUT),
+        linear("proj", H, c.out, stream=CUT),
+        kind="audio",
+    )
 
 
 def seeing(c: Sizes) -> Part:
@@ -60,7 +67,7 @@ def seeing(c: Sizes) -> Part:
 
     def block(windowed: bool) -> tuple[Node, ...]:
         _, last, attends = qwen_vision.attention(c, windowed=windowed).children
-        attn = Part("attn", (*(linear(name, H, H) for name in "qkv"), last, attends), "self_attention")
+        attn = part("attn", *(linear(name, H, H) for name in "qkv"), last, attends, kind="self_attention")
         return rms_norm("norm1", H), rms_norm("norm2", H), attn, gated_mlp("mlp", H, c.mlp, bias=True)
 
     return tower(patches(c, bias=False), *stack("blocks", c.windowed, c.layers, block), squared(c, rms_norm("ln_q", H)))
@@ -69,8 +76,8 @@ def seeing(c: Sizes) -> Part:
 def thinker(c: Sizes) -> tuple[Node, ...]:
     """Describe both towers and the text."""
     return (
-        under("audio_tower", submodel(c.audio), given="audios", runs="audios"),
-        under("visual", submodel(c.vision), given="images", runs="images"),
+        under("audio_tower", submodel(c.audio), requires="audios", executions="audios"),
+        under("visual", submodel(c.vision), requires="images", executions="images"),
         under("language_model", submodel(c.text)),
     )
 
@@ -83,20 +90,22 @@ def talker(c: Sizes) -> tuple[Node, ...]:
 
 def speaking(c: Sizes) -> Part:
     """Describe the talker, which takes what the thinker thinks."""
-    return Part("", (
+    return part(
+        "",
         linear("thinker_to_talker_proj", c.words, c.hidden),
-        Part("model", talker(c), "backbone"),
+        part("model", *talker(c), kind="backbone"),
         linear("codec_head", c.hidden, c.vocab, bias=False),
-    ), "model")  # fmt: skip
+        kind="model",
+    )
 
 
 def omni(c: Sizes) -> Part:
     """Describe the whole; a forward pass of it there is not, only generation."""
     spoken = (
-        under("talker", submodel(c.talker, "ForConditionalGeneration"), given="speech"),
-        under("token2wav", submodel(c.waves), given="speech"),
+        under("talker", submodel(c.talker, "ForConditionalGeneration"), requires="speech"),
+        under("token2wav", submodel(c.waves), requires="speech"),
     )
-    return Part("", (under("thinker", submodel(c.thinker, "ForConditionalGeneration")), *(spoken if c.speaks else ())), "model")
+    return part("", under("thinker", submodel(c.thinker, "ForConditionalGeneration")), *(spoken if c.speaks else ()), kind="model")
 
 
 QUIET = NEUTRAL | frozenset(
@@ -106,14 +115,17 @@ QUIET = NEUTRAL | frozenset(
     tts_text_end_token_id tts_text_pad_token_id tts_text_start_token_id user_token_id""".split()
 )
 NAME = "Qwen2_5Omni"
-TALKS = {f"{NAME}TalkerModel": lambda c: Part("", talker(c), "model"), f"{NAME}TalkerForConditionalGeneration": speaking}
+TALKS = {f"{NAME}TalkerModel": lambda c: part("", *talker(c), kind="model"), f"{NAME}TalkerForConditionalGeneration": speaking}
 THINKS = {f"{NAME}ThinkerModel": alone(thinker), f"{NAME}ThinkerForConditionalGeneration": generation(thinker)}
 
-FAMILIES = {entry.model_type: entry for entry in (
-    Family("qwen2_5_omni_audio_encoder", AUDIO, {f"{NAME}AudioEncoder": hearing}, f"{NAME}AudioEncoder", QUIET),
-    Family("qwen2_5_omni_vision_encoder", QWEN2_5, {f"{NAME}VisionEncoder": seeing}, f"{NAME}VisionEncoder"),
-    Family("qwen2_5_omni_text", TEXT, heads(f"{NAME}ThinkerText", llama, ""), f"{NAME}ThinkerTextModel", TEXTUAL),
-    Family("qwen2_5_omni_thinker", THINKER, THINKS, f"{NAME}ThinkerForConditionalGeneration", QUIET),
-    Family("qwen2_5_omni_talker", TALKER, TALKS, f"{NAME}TalkerForConditionalGeneration", QUIET | TEXTUAL),
-    Family("qwen2_5_omni", WHOLE, {f"{NAME}ForConditionalGeneration": omni}, f"{NAME}ForConditionalGeneration", QUIET),
-)}  # fmt: skip
+FAMILIES = {
+    entry.model_type: entry
+    for entry in (
+        Family("qwen2_5_omni_audio_encoder", AUDIO, {f"{NAME}AudioEncoder": hearing}, f"{NAME}AudioEncoder", QUIET),
+        Family("qwen2_5_omni_vision_encoder", QWEN2_5, {f"{NAME}VisionEncoder": seeing}, f"{NAME}VisionEncoder"),
+        Family("qwen2_5_omni_text", TEXT, heads(f"{NAME}ThinkerText", llama, ""), f"{NAME}ThinkerTextModel", TEXTUAL),
+        Family("qwen2_5_omni_thinker", THINKER, THINKS, f"{NAME}ThinkerForConditionalGeneration", QUIET),
+        Family("qwen2_5_omni_talker", TALKER, TALKS, f"{NAME}TalkerForConditionalGeneration", QUIET | TEXTUAL),
+        Family("qwen2_5_omni", WHOLE, {f"{NAME}ForConditionalGeneration": omni}, f"{NAME}ForConditionalGeneration", QUIET),
+    )
+}

@@ -14,9 +14,10 @@ from weighbridge.blueprints.speech import whisper
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes, derived, fact, size, switch
 from weighbridge.core._namedtuple import TYPE_CHECKING
-from weighbridge.core.parts import linear
+from weighbridge.core.length import Stream, length, merge, unknown
+from weighbridge.core.parts import linear, part, replace
 from weighbridge.core.sizes import exact
-from weighbridge.core.tree import Node, Part, Span, Stream, Untold
+from weighbridge.core.tree import Node, Part
 
 if TYPE_CHECKING:
     from typing import Any
@@ -31,44 +32,49 @@ ENCODER = (
     size("source", "max_source_positions", 1500, "F", "positions of the encoder"),
 )
 VOXTRAL = {
-    "vocab_size": 131072, "hidden_size": 3072, "intermediate_size": 8192, "num_hidden_layers": 30, "num_key_value_heads": 8, "head_dim": 128,
-}  # fmt: skip
-MASKED = Untold("clips are as long as their mask says")
+    "vocab_size": 131072,
+    "hidden_size": 3072,
+    "intermediate_size": 8192,
+    "num_hidden_layers": 30,
+    "num_key_value_heads": 8,
+    "head_dim": 128,
+}
+MASKED = unknown("clips are as long as their mask says")
 
 
 def encoder(c: Sizes) -> Part:
     """Describe the encoder: Whisper's."""
-    return whisper.encoder(c)._replace(name="", kind="audio")
+    return replace(whisper.encoder(c), name="", kind="audio")
 
 
-def heard(part: Part) -> Part:
+def heard(module: Part) -> Part:
     """Mark a part that runs once for each clip of sound, and not without."""
-    return part._replace(given="audios", runs="audios")
+    return replace(module, requires="audios", executions="audios")
 
 
 def one_map(c: Sizes) -> Part:
     """Describe Qwen2-Audio's projector: one linear layer."""
-    return Part("multi_modal_projector", (linear("linear", c.audio.hidden, c.text.hidden),), "projector", stream=MASKED)
+    return part("multi_modal_projector", linear("linear", c.audio.hidden, c.text.hidden), kind="projector", stream=MASKED)
 
 
 def two_maps(c: Sizes) -> Part:
     """Describe Audio Flamingo 3's projector: two linear layers."""
     H = c.text.hidden
     linears = linear("linear_1", c.audio.hidden, H, bias=c.bias), linear("linear_2", H, H, bias=c.bias)
-    return Part("multi_modal_projector", linears, "projector", stream=MASKED)
+    return part("multi_modal_projector", *linears, kind="projector", stream=MASKED)
 
 
 def wide_maps(c: Sizes) -> Part:
     """Describe Voxtral's projector: states side by side, as many as are as wide as the encoder's inner layer."""
     H = c.text.hidden
-    stream: Stream = Span(c.audio.source, times=c.audio.hidden, over=c.audio.mlp, evenly=True)
+    stream: Stream = merge(length(c.audio.source) * c.audio.hidden, c.audio.mlp)
     linears = linear("linear_1", c.audio.mlp, H, bias=False), linear("linear_2", H, H, bias=False)
-    return Part("multi_modal_projector", linears, "projector", stream=stream)
+    return part("multi_modal_projector", *linears, kind="projector", stream=stream)
 
 
 def body(c: Sizes, join: Callable[[Sizes], Part], *, last: bool = True) -> tuple[Node, ...]:
     """Describe the encoder, the text, and the projector behind the one or *last* of all."""
-    tower, text = under("audio_tower", submodel(c.audio), given="audios", runs="audios"), under("language_model", submodel(c.text))
+    tower, text = under("audio_tower", submodel(c.audio), requires="audios", executions="audios"), under("language_model", submodel(c.text))
     return (tower, text, heard(join(c))) if last else (tower, heard(join(c)), text)
 
 

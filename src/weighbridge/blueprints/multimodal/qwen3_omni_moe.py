@@ -20,18 +20,36 @@ from weighbridge.blueprints.multimodal.qwen2_5_omni import QUIET, thinker
 from weighbridge.blueprints.multimodal.qwen_vl_moe import TEXT as EXPERTS
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, size, switch, variant
-from weighbridge.core.parts import embedding, layer_norm, linear, plain_mlp
+from weighbridge.core.parts import embedding, layer_norm, linear, part, plain_mlp
 from weighbridge.core.tree import Node, Part
 
 AUDIO = variant(LISTENING, hidden=1280, mlp=5120, layers=32, heads=20)
 TEXT = variant(
-    EXPERTS, vocab=3584, mlp=18944, layers=28, heads=28, kv_heads=4, active=8, expert_mlp=inner(768),
+    EXPERTS,
+    vocab=3584,
+    mlp=18944,
+    layers=28,
+    heads=28,
+    kv_heads=4,
+    active=8,
+    expert_mlp=inner(768),
     experts=size("experts", "num_experts", 128, "E", "experts", "num_local_experts"),
-)  # fmt: skip
+)
 PREDICTOR = variant(
-    LLAMA, size("groups", "num_code_groups", 32, "G", "groups of codes", minimum=2), vocab=2048, hidden=1024, mlp=3072, layers=5, heads=16,
-    kv_heads=8, head_dim=128, qk_norm="head", window=window(default=None), windowed=windowed(), **NO_MLP_BIAS,
-)  # fmt: skip
+    LLAMA,
+    size("groups", "num_code_groups", 32, "G", "groups of codes", minimum=2),
+    vocab=2048,
+    hidden=1024,
+    mlp=3072,
+    layers=5,
+    heads=16,
+    kv_heads=8,
+    head_dim=128,
+    qk_norm="head",
+    window=window(default=None),
+    windowed=windowed(),
+    **NO_MLP_BIAS,
+)
 THINKER = (
     composed("audio", "audio_config", "qwen3_omni_moe_audio_encoder", fixed=True),
     composed("vision", "vision_config", "qwen3_omni_moe_vision_encoder", fixed=True),
@@ -44,44 +62,47 @@ def hearing(c: Sizes) -> Part:
     """Describe the audio encoder: Qwen3-ASR's with its projection."""
     H = c.hidden
     last = linear("proj1", H, H, stream=CUT), linear("proj2", H, c.out, stream=CUT)
-    return Part("", (qwen_layer(c, CUT), layer_norm("ln_post", H)._replace(stream=CUT), *thinning(c), *last), "audio")
+    return part("", qwen_layer(c, CUT), layer_norm("ln_post", H, stream=CUT), *thinning(c), *last, kind="audio")
 
 
 def seeing(c: Sizes) -> Part:
     """Describe the vision encoder: Qwen3-VL's, with other names for what merges."""
     H, wide = c.hidden, c.hidden * c.merge * c.merge
-    mlp = Part("mlp", (linear("0", wide, wide), linear("2", wide, c.out)), "feed_forward", stream=merged(c))
-    deep = Part(
-        "merger_list", (layer_norm("ln_q", wide)._replace(stream=merged(c)), mlp), "projector", repeat=len(c.deep), runs=c.deep_runs
+    mlp = part("mlp", linear("0", wide, wide), linear("2", wide, c.out), kind="feed_forward", stream=merged(c))
+    deep = part(
+        "merger_list", layer_norm("ln_q", wide, stream=merged(c)), mlp, kind="projector", repeat=len(c.deep), executions=c.deep_runs
     )
     feed = plain_mlp("mlp", H, c.mlp, ("linear_fc1", "linear_fc2"), bias=True)
-    block = Part("blocks", (layer_norm("norm1", H), layer_norm("norm2", H), attention(c), feed), "layer", repeat=c.layers)
-    merger = Part("merger", (layer_norm("ln_q", H), mlp), "projector")
+    block = part("blocks", layer_norm("norm1", H), layer_norm("norm2", H), attention(c), feed, kind="layer", repeat=c.layers)
+    merger = part("merger", layer_norm("ln_q", H), mlp, kind="projector")
     return tower(*((deep,) if c.deep else ()), patches(c), embedding("pos_embed", c.positions, H), block, merger)
 
 
 def predictor(c: Sizes) -> tuple[Node, ...]:
     """Describe the predictor of codes: Qwen3's layers, and a table for each group but the first."""
     _, *rest = llama(c)
-    return *rest, embedding("codec_embedding", c.vocab, c.hidden)._replace(repeat=c.groups - 1)
+    return *rest, embedding("codec_embedding", c.vocab, c.hidden, repeat=c.groups - 1)
 
 
 def predicting(c: Sizes) -> Part:
     """Describe the predictor under its heads, one for each group but the first, of which one runs at a time."""
-    lm_heads = linear("lm_head", c.hidden, c.vocab, bias=False)._replace(repeat=c.groups - 1, runs=1)
-    return Part("", (Part("model", predictor(c), "backbone"), lm_heads), "model")
+    lm_heads = linear("lm_head", c.hidden, c.vocab, bias=False, repeat=c.groups - 1, executions=1)
+    return part("", part("model", *predictor(c), kind="backbone"), lm_heads, kind="model")
 
 
 NAME = "Qwen3OmniMoe"
 SKIPPED = QUIET | frozenset(("conv_chunksize", "n_window_infer"))
 THINKS = {f"{NAME}ThinkerModel": alone(thinker), f"{NAME}ThinkerForConditionalGeneration": generation(thinker)}
 CODES = f"{NAME}TalkerCodePredictorModel"
-PREDICTS = {CODES: lambda c: Part("", predictor(c), "model"), f"{CODES}ForConditionalGeneration": predicting}
+PREDICTS = {CODES: lambda c: part("", *predictor(c), kind="model"), f"{CODES}ForConditionalGeneration": predicting}
 
-FAMILIES = {entry.model_type: entry for entry in (
-    Family("qwen3_omni_moe_audio_encoder", AUDIO, {f"{NAME}AudioEncoder": hearing}, f"{NAME}AudioEncoder", SKIPPED),
-    Family("qwen3_omni_moe_vision_encoder", VISION, {f"{NAME}VisionEncoder": seeing}, f"{NAME}VisionEncoder"),
-    Family("qwen3_omni_moe_text", TEXT, heads(f"{NAME}ThinkerText", mixtral, ""), f"{NAME}ThinkerTextModel", TEXTUAL),
-    Family("qwen3_omni_moe_thinker", THINKER, THINKS, f"{NAME}ThinkerForConditionalGeneration", SKIPPED),
-    Family("qwen3_omni_moe_talker_code_predictor", PREDICTOR, PREDICTS, CODES, SKIPPED | TEXTUAL),
-)}  # fmt: skip
+FAMILIES = {
+    entry.model_type: entry
+    for entry in (
+        Family("qwen3_omni_moe_audio_encoder", AUDIO, {f"{NAME}AudioEncoder": hearing}, f"{NAME}AudioEncoder", SKIPPED),
+        Family("qwen3_omni_moe_vision_encoder", VISION, {f"{NAME}VisionEncoder": seeing}, f"{NAME}VisionEncoder"),
+        Family("qwen3_omni_moe_text", TEXT, heads(f"{NAME}ThinkerText", mixtral, ""), f"{NAME}ThinkerTextModel", TEXTUAL),
+        Family("qwen3_omni_moe_thinker", THINKER, THINKS, f"{NAME}ThinkerForConditionalGeneration", SKIPPED),
+        Family("qwen3_omni_moe_talker_code_predictor", PREDICTOR, PREDICTS, CODES, SKIPPED | TEXTUAL),
+    )
+}

@@ -17,16 +17,23 @@ from weighbridge.config.fields import Field, Sizes, fact, switch, variant
 from weighbridge.core.tree import Part
 
 TEXT = variant(
-    LLAMA, vocab=152064, hidden=8192, mlp=29568, layers=80, heads=64, kv_heads=8, head_dim=HEAD_DIM,
+    LLAMA,
+    vocab=152064,
+    hidden=8192,
+    mlp=29568,
+    layers=80,
+    heads=64,
+    kv_heads=8,
+    head_dim=HEAD_DIM,
     **UNBIASED | QWEN | {"qkv_bias": fact("qkv_bias", True), "late": Field("late", "max_window_layers", 80, "choice")},
-)  # fmt: skip
+)
 TEXT3 = variant(LLAMA, vocab=151936, mlp=22016, kv_heads=32, head_dim=128, qk_norm="head", **NO_MLP_BIAS)
 
 
 def body(c: Sizes) -> tuple[Part, ...]:
     """Describe the vision tower and the text."""
     return (
-        under("visual", submodel(c.vision), given="images", runs="images"),
+        under("visual", submodel(c.vision), requires="images", executions="images"),
         under("language_model", submodel(c.text)),
     )
 

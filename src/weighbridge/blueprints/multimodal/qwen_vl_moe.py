@@ -16,24 +16,36 @@ from weighbridge.blueprints.modules.vlm_common import alone, generation
 from weighbridge.blueprints.multimodal.qwen_vl import body
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Field, Sizes, fact, size, switch, variant
-from weighbridge.core.parts import linear
+from weighbridge.core.parts import linear, part, replace
 from weighbridge.core.tree import Part
 
 SHALLOW = variant(FIELDS, deep=fact("deep", ()), deep_runs=fact("deep_runs", 0))
 TEXT = steps(
-    MIXTRAL, every_step(), vocab=151936, hidden=2048, mlp=5632, layers=24, heads=16, qk_norm="head", active=4, expert_mlp=inner(1408),
-    kv_heads=16, experts=size("experts", "num_experts", 60, "E", "experts", "num_local_experts"), block="experts gate", **NO_MLP_BIAS,
-)  # fmt: skip
+    MIXTRAL,
+    every_step(),
+    vocab=151936,
+    hidden=2048,
+    mlp=5632,
+    layers=24,
+    heads=16,
+    qk_norm="head",
+    active=4,
+    expert_mlp=inner(1408),
+    kv_heads=16,
+    experts=size("experts", "num_experts", 60, "E", "experts", "num_local_experts"),
+    block="experts gate",
+    **NO_MLP_BIAS,
+)
 
 
 def sequence(c: Sizes) -> Part:
     """Describe a class over sequences: one output per label on every token, of which one is read."""
-    return Part("", (Part("model", body(c), "backbone"), linear("score", c.text.hidden, c.labels, bias=False)), "model")
+    return part("", part("model", *body(c), kind="backbone"), linear("score", c.text.hidden, c.labels, bias=False), kind="model")
 
 
 def tokens(c: Sizes) -> Part:
     """Describe a class over tokens: one output per label on every token."""
-    return Part("", (Part("model", body(c), "backbone"), linear("score", c.text.hidden, c.labels)), "model")
+    return part("", part("model", *body(c), kind="backbone"), linear("score", c.text.hidden, c.labels), kind="model")
 
 
 def whole(name: str, prefix: str) -> Family:
@@ -55,7 +67,7 @@ def tower(name: str, prefix: str, fields: tuple[Field, ...]) -> Family:
 
 def _labelled(family: Family) -> Family:
     labelled = {"Qwen3_5ForSequenceClassification": sequence, "Qwen3_5ForTokenClassification": tokens}
-    return family._replace(classes={**family.classes, **labelled})
+    return replace(family, classes={**family.classes, **labelled})
 
 
 FAMILIES = {

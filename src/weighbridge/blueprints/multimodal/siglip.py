@@ -10,8 +10,9 @@ from weighbridge.blueprints.modules.clip_towers import encoder, image_fields, st
 from weighbridge.blueprints.modules.feature_maps import CHANNELS
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Field, Sizes, fact, nested, size, switch
-from weighbridge.core.parts import attend, conv2d, embedding, layer_norm, linear, matmul, plain_mlp
-from weighbridge.core.tree import Part, Stream, Tensor, Untold
+from weighbridge.core.length import Stream, unknown
+from weighbridge.core.parts import attend, conv2d, embedding, layer_norm, linear, matmul, part, plain_mlp, replace
+from weighbridge.core.tree import Part, Tensor
 
 STACK = stack_fields(768, 3072, 12)
 TEXT = (*text_fields(32000, 64, *STACK), size("projected", "projection_size", lambda c: c.hidden, "E", "width of the shared space"))
@@ -30,7 +31,7 @@ CUT = (
 def text(c: Sizes) -> Part:
     """Describe SiglipTextModel: the last token's vector is mapped once more."""
     head = linear("head", c.hidden, c.projected, stream="one")
-    return Part("", (text_embeddings(c), encoder(c, attention_first=False), layer_norm("final_layer_norm", c.hidden), head), "text")
+    return part("", text_embeddings(c), encoder(c, attention_first=False), layer_norm("final_layer_norm", c.hidden), head, kind="text")
 
 
 def vision(c: Sizes) -> Part:
@@ -38,44 +39,50 @@ def vision(c: Sizes) -> Part:
     H = c.hidden
     width = c.channels * c.patch * c.patch
     patch = linear("patch_embedding", width, H) if c.cut else conv2d("patch_embedding", c.channels, H, c.patch)
-    embeddings = Part("embeddings", (patch, embedding("position_embedding", c.patches, H)), "embeddings")
+    embeddings = part("embeddings", patch, embedding("position_embedding", c.patches, H), kind="embeddings")
     pooler = (pooling(c),) if c.pooled else ()
-    return Part("", (embeddings, encoder(c, attention_first=False), layer_norm("post_layernorm", H), *pooler), "vision", stream=c.patches)
+    return part(
+        "", embeddings, encoder(c, attention_first=False), layer_norm("post_layernorm", H), *pooler, kind="vision", stream=c.patches
+    )
 
 
 def pooling(c: Sizes) -> Part:
     """Describe the attention of one learned query over all patches, and a feed-forward network on what it finds."""
     H = c.hidden
-    attention = Part("attention", (
+    attention = part(
+        "attention",
         Tensor("in_proj_weight", (3 * H, H), "weight"),
         Tensor("in_proj_bias", (3 * H,), "bias"),
         linear("out_proj", H, H),
         # The query is one token; of the patches beside the first, only keys and values are made.
         matmul("keys_and_values", (c.patches - 1, 2 * H, H)),
         attend(heads=c.heads, head_dim=c.head_dim, keys=c.patches),
-    ), "cross_attention")  # fmt: skip
+        kind="cross_attention",
+    )
     mlp = plain_mlp("mlp", H, c.mlp, ("fc1", "fc2"), bias=True)
-    return Part("head", (Tensor("probe", (1, 1, H), "embedding"), attention, layer_norm("layernorm", H), mlp), "pooler", stream="one")
+    return part("head", Tensor("probe", (1, 1, H), "embedding"), attention, layer_norm("layernorm", H), mlp, kind="pooler", stream="one")
 
 
 def siglip(c: Sizes) -> Part:
     """Describe SiglipModel: both towers, and a scale and a shift for the similarities."""
     images: Stream = (
-        "batch" if c.vision.pooled else Untold("without its head the vision tower gives no vector that a text is compared with")
+        "batch" if c.vision.pooled else unknown("without its head the vision tower gives no vector that a text is compared with")
     )
-    return Part("", (
+    return part(
+        "",
         Tensor("logit_scale", (1,), "gain"),
         Tensor("logit_bias", (1,), "shift"),
-        text(c.text)._replace(name="text_model"),
-        vision(c.vision)._replace(name="vision_model"),
+        replace(text(c.text), name="text_model"),
+        replace(vision(c.vision), name="vision_model"),
         matmul("similarity", (images, c.text.projected)),
-    ), "model")  # fmt: skip
+        kind="model",
+    )
 
 
 def image_classification(c: Sizes) -> Part:
     """Describe SiglipForImageClassification: the labels on the mean of the patches, no text."""
-    tower = vision(c.vision)._replace(name="vision_model")
-    return Part("", (tower, linear("classifier", c.vision.hidden, c.labels, stream="one")), "model")
+    tower = replace(vision(c.vision), name="vision_model")
+    return part("", tower, linear("classifier", c.vision.hidden, c.labels, stream="one"), kind="model")
 
 
 def _families(prefix: str, name: str, vision_fields: tuple[Field, ...]) -> dict[str, Family]:

@@ -16,7 +16,7 @@ from weighbridge.blueprints.vision.tipsv2_vision import FIELDS
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Sizes, choice, nested, size, told
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import conv2d, embedding, layer_norm, linear, matmul
+from weighbridge.core.parts import conv2d, embedding, layer_norm, linear, matmul, part, replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part, Tensor
 
@@ -40,14 +40,14 @@ def _paired(c: Sizes) -> int:
 
 def text(c: Sizes) -> Part:
     """Describe Tipsv2TextModel: positions are sinusoids, and no tensor."""
-    tokens = Part("embeddings", (embedding("token_embedding", c.vocab, c.hidden),), "embeddings")
-    return Part("", (tokens, encoder(c), layer_norm("final_layer_norm", c.hidden)), "text")
+    tokens = part("embeddings", embedding("token_embedding", c.vocab, c.hidden), kind="embeddings")
+    return part("", tokens, encoder(c), layer_norm("final_layer_norm", c.hidden), kind="text")
 
 
 def tipsv2(c: Sizes) -> Part:
     """Describe Tipsv2Model: no projections, so both towers are equally wide."""
-    towers = text(c.text)._replace(name="text_model"), dinov2(c.vision)._replace(name="vision_model", kind="vision")
-    return Part("", (Tensor("temperature", (), "gain"), *towers, similarity(c.text.hidden)), "model")
+    towers = replace(text(c.text), name="text_model"), replace(dinov2(c.vision), name="vision_model", kind="vision")
+    return part("", Tensor("temperature", (), "gain"), *towers, similarity(c.text.hidden), kind="model")
 
 
 def tower(c: Sizes) -> Part:
@@ -60,26 +60,35 @@ def neck(c: Sizes, name: str) -> Part:
     inner = c.backbone
     patches: Grid = (inner.image_height // inner.patch_height, inner.image_width // inner.patch_width)
     H = inner.hidden
-    readouts = [(Part("layers", (linear("0", 2 * H, H),)),) for _ in c.widths]
+    readouts = [(part("layers", linear("0", 2 * H, H)),) for _ in c.widths]
     resized = [reassembled(H, width, factor, patches) for width, factor in zip(c.widths, c.factors, strict=False)]
-    convolutions = Part("convs", tuple(
-        conv2d(str(index), width, c.fused, 3, positions=area(grid), bias=False) for index, (width, (_, grid)) in enumerate(zip(c.widths, resized, strict=True))
-    ))  # fmt: skip
-    reassembling = Part("reassemble_stage", (listing("readout_projects", *readouts), listing("layers", *(parts for parts, _ in resized))),
-                        "stage", stream=area(patches))  # fmt: skip
-    return Part(name, (reassembling, convolutions, Part("fusion_stage", (fusion(c, resized[-1][1]),), "stage")), "projector")
+    convolutions = part(
+        "convs",
+        *(
+            conv2d(str(index), width, c.fused, 3, stream=area(grid), bias=False)
+            for index, (width, (_, grid)) in enumerate(zip(c.widths, resized, strict=True))
+        ),
+    )
+    reassembling = part(
+        "reassemble_stage",
+        listing("readout_projects", *readouts),
+        listing("layers", *(parts for parts, _ in resized)),
+        kind="stage",
+        stream=area(patches),
+    )
+    return part(name, reassembling, convolutions, part("fusion_stage", fusion(c, resized[-1][1]), kind="stage"), kind="projector")
 
 
 def reassembled(hidden: Size, width: int, factor: float, patches: Grid) -> tuple[tuple[Part, ...], Grid]:
     """Describe a map's projection and its resizing by a factor; return the map that comes out, too."""
-    projection = conv2d("projection", hidden, width, 1, positions=area(patches))
+    projection = conv2d("projection", hidden, width, 1, stream=area(patches))
     if factor > 1:
         times = int(factor)
         return (projection, transposed("resize", width, width, times, area(patches))), (patches[0] * times, patches[1] * times)
     if factor == 1:
         return (projection,), patches
     grid = strided(patches, 3, int(1 / factor), 1)
-    return (projection, conv2d("resize", width, width, 3, positions=area(grid))), grid
+    return (projection, conv2d("resize", width, width, 3, stream=area(grid))), grid
 
 
 def fusion(c: Sizes, grid: Grid) -> Part:
@@ -88,14 +97,14 @@ def fusion(c: Sizes, grid: Grid) -> Part:
     for index in range(len(c.widths)):
         places, doubled = area(grid), area((grid[0] * 2, grid[1] * 2))
         residuals = ("residual_layer1", "residual_layer2") if index else ("residual_layer2",)
-        layers.append((conv2d("projection", c.fused, c.fused, 1, positions=doubled), *(residual(c, name, places) for name in residuals)))
+        layers.append((conv2d("projection", c.fused, c.fused, 1, stream=doubled), *(residual(c, name, places) for name in residuals)))
         grid = (grid[0] * 2, grid[1] * 2)
     return listing("layers", *layers)
 
 
 def residual(c: Sizes, name: str, places: Size) -> Part:
     """Describe two convolutions beside a residual path."""
-    return Part(name, tuple(conv2d(f"convolution{index}", c.fused, c.fused, 3, positions=places, bias=False) for index in (1, 2)))
+    return part(name, *(conv2d(f"convolution{index}", c.fused, c.fused, 3, stream=places, bias=False) for index in (1, 2)))
 
 
 def decoder(c: Sizes, name: str, outputs: Size, *, mean: bool = False) -> Part:
@@ -106,14 +115,16 @@ def decoder(c: Sizes, name: str, outputs: Size, *, mean: bool = False) -> Part:
     times = 2 ** len(c.widths)
     places = area((smallest[0] * times, smallest[1] * times))
     weighing = (matmul("mean", (places, outputs)),) if mean else ()
-    return Part(name, (conv2d("project", c.fused, c.fused, 3), linear("head", c.fused, outputs), *weighing), "head", stream=places)
+    return part(name, conv2d("project", c.fused, c.fused, 3), linear("head", c.fused, outputs), *weighing, kind="head", stream=places)
 
 
 def dense(c: Sizes) -> Part:
     """Describe Tipsv2DptForDensePrediction: a neck and a decoder for each of three tasks."""
     tasks = (("depth", c.bins, True), ("normals", 3, False), ("segmentation", c.labels, False))
-    parts = [part for task, outputs, mean in tasks for part in (neck(c, f"{task}_neck"), decoder(c, f"{task}_decoder", outputs, mean=mean))]
-    return Part("", (backbone(c), *parts), "model")
+    parts = [
+        module for task, outputs, mean in tasks for module in (neck(c, f"{task}_neck"), decoder(c, f"{task}_decoder", outputs, mean=mean))
+    ]
+    return part("", backbone(c), *parts, kind="model")
 
 
 def backbone(c: Sizes) -> Part:
@@ -123,7 +134,7 @@ def backbone(c: Sizes) -> Part:
 
 def single(c: Sizes, outputs: Size, *, mean: bool = False) -> Part:
     """Describe a neck and a decoder for one task."""
-    return Part("", (backbone(c), neck(c, "neck"), decoder(c, "decoder", outputs, mean=mean)), "model")
+    return part("", backbone(c), neck(c, "neck"), decoder(c, "decoder", outputs, mean=mean), kind="model")
 
 
 TASKS = {

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from weighbridge.config.family import Family
 from weighbridge.config.fields import TIED, Sizes, derived, size, switch
-from weighbridge.core.parts import attend, embedding, fairseq_attention, layer_norm, linear
+from weighbridge.core.parts import attend, embedding, fairseq_attention, layer_norm, linear, part, replace
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Node, Part
 
@@ -15,49 +15,55 @@ from weighbridge.core.tree import Node, Part
 def decoder(c: Sizes, *, crossed: bool) -> Part:
     """Describe words, positions (two rows more than the config says), layers and the attention to an encoder."""
     H = c.hidden
-    layer = Part("layers", (
+    layer = part(
+        "layers",
         fairseq_attention("self_attn", H, c.heads, c.head_dim),
         layer_norm("self_attn_layer_norm", H),
         *(cross(c) if crossed else ()),
         linear("fc1", H, c.mlp),
         linear("fc2", c.mlp, H),
         layer_norm("final_layer_norm", H),
-    ), "layer", repeat=c.layers)  # fmt: skip
+        kind="layer",
+        repeat=c.layers,
+    )
     first: tuple[Node, ...] = (embedding("embed_tokens", c.vocab, H),)
     if c.learned:
         first = (*first, embedding("embed_positions", c.positions + 2, H))
     if c.normed:
         first = (*first, layer_norm("layernorm_embedding", H))
-    return Part("decoder", (*first, layer), "decoder")
+    return part("decoder", *first, layer, kind="decoder")
 
 
 def cross(c: Sizes) -> tuple[Part, ...]:
     """Describe attention to an encoder's states, which may be of another width."""
     H = c.hidden
-    inner = Part("encoder_attn", (
+    inner = part(
+        "encoder_attn",
         linear("k_proj", c.seen, H, stream="encoder"),
         linear("v_proj", c.seen, H, stream="encoder"),
         linear("q_proj", H, H),
         linear("out_proj", H, H),
         attend(heads=c.heads, head_dim=c.head_dim, keys="encoder"),
-    ), "cross_attention", given="encoder")  # fmt: skip
-    return (inner, layer_norm("encoder_attn_layer_norm", H)._replace(given="encoder"))
+        kind="cross_attention",
+        requires="encoder",
+    )
+    return (inner, replace(layer_norm("encoder_attn_layer_norm", H), requires="encoder"))
 
 
 def bare(c: Sizes) -> Part:
     """Describe TrOCRDecoder."""
-    return decoder(c, crossed=c.crossed)._replace(name="", kind="model")
+    return replace(decoder(c, crossed=c.crossed), name="", kind="model")
 
 
 def wrapper(c: Sizes) -> Part:
     """Describe TrOCRDecoderWrapper."""
-    return Part("", (decoder(c, crossed=c.crossed),), "model")
+    return part("", decoder(c, crossed=c.crossed), kind="model")
 
 
 def causal(c: Sizes) -> Part:
     """Describe TrOCRForCausalLM, which is a decoder whatever the config says."""
     head = linear("output_projection", c.hidden, c.vocab, bias=False, tied_to="model.decoder.embed_tokens.weight" if c.tied else None)
-    return Part("", (Part("model", (decoder(c, crossed=True),), "backbone"), head), "model")
+    return part("", part("model", decoder(c, crossed=True), kind="backbone"), head, kind="model")
 
 
 FIELDS = (

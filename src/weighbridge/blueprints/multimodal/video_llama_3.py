@@ -20,8 +20,9 @@ from weighbridge.blueprints.multimodal.llava import kin
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, size, switch, told, variant
 from weighbridge.core._namedtuple import TYPE_CHECKING
-from weighbridge.core.parts import conv2d, embedding, layer_norm, linear
-from weighbridge.core.tree import Node, Part, Untold
+from weighbridge.core.length import unknown
+from weighbridge.core.parts import conv2d, embedding, layer_norm, linear, part, replace
+from weighbridge.core.tree import Node, Part
 
 if TYPE_CHECKING:
     from typing import Any
@@ -43,14 +44,14 @@ PADDLE = (
     switch("outer_tied", "tie_word_embeddings", True),
     told("tied", lambda c: c.outer_tied or c.text.tied),
 )
-ASKED = Untold("how many patches become one token is asked of the image processor, and stands in no config")
+ASKED = unknown("how many patches become one token is asked of the image processor, and stands in no config")
 
 
 def vision(c: Sizes, *positions: Part) -> Part:
     """Describe the tower: a map of each patch, layers, a norm."""
     patch = conv2d("patch_embedding", c.channels, c.hidden, c.patch)
-    embeddings = Part("embeddings", (patch, *positions), "embeddings")
-    return Part("", (embeddings, encoder(c, attention_first=False), layer_norm("post_layernorm", c.hidden)), "vision", stream=PATCHES)
+    embeddings = part("embeddings", patch, *positions, kind="embeddings")
+    return part("", embeddings, encoder(c, attention_first=False), layer_norm("post_layernorm", c.hidden), kind="vision", stream=PATCHES)
 
 
 def placed(c: Sizes) -> Part:
@@ -61,10 +62,10 @@ def placed(c: Sizes) -> Part:
 def video_llama(c: Sizes) -> tuple[Node, ...]:
     """Describe the tower, two linear layers, and the text."""
     H = c.text.hidden
-    readout = Part("readout", (linear("0", c.vision.hidden, H), linear("2", H, H)), "feed_forward")
+    readout = part("readout", linear("0", c.vision.hidden, H), linear("2", H, H), kind="feed_forward")
     return (
-        under("vision_model", submodel(c.vision), given="images", runs="images"),
-        seen(Part("projector", (readout,), "projector", stream=ASKED)),
+        under("vision_model", submodel(c.vision), requires="images", executions="images"),
+        seen(part("projector", readout, kind="projector", stream=ASKED)),
         under("language_model", submodel(c.text)),
     )
 
@@ -73,13 +74,16 @@ def paddle(c: Sizes) -> tuple[Node, ...]:
     """Describe the tower, the text, and a norm and two linear layers over squares of patches."""
     wide = c.vision.hidden * c.vision.merge * c.vision.merge
     squares = merged(c.vision)
-    projector = Part("projector", (
+    projector = part(
+        "projector",
         layer_norm("pre_norm", c.vision.hidden),
         linear("linear_1", wide, wide, stream=squares),
         linear("linear_2", wide, c.text.hidden, stream=squares),
-    ), "projector", stream=PATCHES)  # fmt: skip
+        kind="projector",
+        stream=PATCHES,
+    )
     return (
-        under("visual", submodel(c.vision, "VisionModel"), given="images", runs="images"),
+        under("visual", submodel(c.vision, "VisionModel"), requires="images", executions="images"),
         under("language_model", submodel(c.text)),
         seen(projector),
     )
@@ -102,14 +106,14 @@ def settled(raw: Mapping[str, Any]) -> dict[str, Any]:
 
 def wrapped(c: Sizes) -> Part:
     """Describe the tower under a name."""
-    return Part("", (placed(c)._replace(name="vision_model"),), "model", stream=PATCHES)
+    return part("", replace(placed(c), name="vision_model"), kind="model", stream=PATCHES)
 
 
 TOWERS = {"PaddleOCRVisionTransformer": placed, "PaddleOCRVisionModel": wrapped}
 FAMILIES = {
     "video_llama_3": kin("video_llama_3", "VideoLlama3", VIDEO, video_llama),
     "video_llama_3_vision": Family("video_llama_3_vision", VIDEO_VISION, {"VideoLlama3VisionModel": vision}, "VideoLlama3VisionModel"),
-    "paddleocr_vl": kin("paddleocr_vl", "PaddleOCRVL", PADDLE, paddle)._replace(settle=settled),
+    "paddleocr_vl": replace(kin("paddleocr_vl", "PaddleOCRVL", PADDLE, paddle), settle=settled),
     "paddleocr_vl_text": Family("paddleocr_vl_text", PADDLE_TEXT, heads("PaddleOCRText", llama, ""), "PaddleOCRTextModel", TEXT_NEUTRAL),
     "paddleocr_vl_vision": Family("paddleocr_vl_vision", PADDLE_VISION, TOWERS, "PaddleOCRVisionModel"),
 }

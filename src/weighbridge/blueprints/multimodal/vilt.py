@@ -23,74 +23,83 @@ from weighbridge.blueprints.modules.vit_common import (
 )
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Sizes, choice, sides, size
-from weighbridge.core.parts import embedding, layer_norm, linear
-from weighbridge.core.tree import Least, Part, Stream, Tensor, Together
+from weighbridge.core.length import Stream, at_most, sum_of
+from weighbridge.core.parts import embedding, layer_norm, linear, part, replace
+from weighbridge.core.tree import Part, Tensor
 
 FIELDS = (
     size("vocab", "vocab_size", 30522, "V", "vocabulary size"),
     size("positions", "max_position_embeddings", 40, "S", "positions"),
     size("types", "type_vocab_size", 2, "T", "token types"),
     size("modalities", "modality_type_vocab_size", 2, "M", "kinds of input"),
-    HIDDEN, MLP, LAYERS, HEADS, WHOLE_HEADS,
+    HIDDEN,
+    MLP,
+    LAYERS,
+    HEADS,
+    WHOLE_HEADS,
     *sides("image", "image_size", 384, "R", "side of the image"),
     *sides("patch", "patch_size", 32, "P", "side of a patch"),
-    CHANNELS, QKV_BIAS, LABELS,
+    CHANNELS,
+    QKV_BIAS,
+    LABELS,
     choice("most", "max_image_length", -1),
     POOLED,
-)  # fmt: skip
+)
 
 
 def encoder(c: Sizes, *, pooled: bool) -> tuple[Part, ...]:
     """Describe the tables of both inputs, layers, a last norm and, unless left out, the pooler."""
     H = c.hidden
-    both = Part("embeddings", (
+    both = part(
+        "embeddings",
         token("cls_token", H),
         Tensor("position_embeddings", (1, patches(c) + 1, H), "embedding"),
-        embeddings(c)._replace(name="text_embeddings"),
-        Part("patch_embeddings", (projection(c),), "embeddings"),
+        replace(embeddings(c), name="text_embeddings"),
+        part("patch_embeddings", projection(c), kind="embeddings"),
         embedding("token_type_embeddings", c.modalities, H),
-    ), "embeddings")  # fmt: skip
-    return (both, Part("encoder", (split_layer(c),), "encoder"), layer_norm("layernorm", H), *((pooler(c),) if pooled else ()))
+        kind="embeddings",
+    )
+    return (both, part("encoder", split_layer(c), kind="encoder"), layer_norm("layernorm", H), *((pooler(c),) if pooled else ()))
 
 
 def stream(c: Sizes) -> Stream:
     """Return what the layers see: the text, the class token, and the patches, or as many of them as the config allows."""
-    return Together(("seq", "one", Least(patches(c), c.most) if c.most >= 0 else patches(c)))
+    return sum_of("seq", "one", at_most(patches(c), c.most) if c.most >= 0 else patches(c))
 
 
 def vilt(c: Sizes) -> Part:
     """Describe ViltModel."""
-    return Part("", encoder(c, pooled=c.pooled), "model", stream=stream(c))
+    return part("", *encoder(c, pooled=c.pooled), kind="model", stream=stream(c))
 
 
 def backbone(c: Sizes, *, pooled: bool = True) -> Part:
     """Describe the encoder as the heads hold it."""
-    return Part("vilt", encoder(c, pooled=pooled), "backbone", stream=stream(c))
+    return part("vilt", *encoder(c, pooled=pooled), kind="backbone", stream=stream(c))
 
 
 def masked_lm(c: Sizes) -> Part:
     """Describe ViltForMaskedLM: a transform and the word embeddings again, for the text alone; the tie cannot be undone."""
     H = c.hidden
     decoder = linear("decoder", H, c.vocab, tied_to="vilt.embeddings.text_embeddings.word_embeddings.weight")
-    transform = Part("transform", (linear("dense", H, H), layer_norm("LayerNorm", H)), "transform")
-    return Part("", (backbone(c), Part("mlm_score", (transform, decoder), "lm_head")), "model")
+    transform = part("transform", linear("dense", H, H), layer_norm("LayerNorm", H), kind="transform")
+    return part("", backbone(c), part("mlm_score", transform, decoder, kind="lm_head"), kind="model")
 
 
 def question_answering(c: Sizes) -> Part:
     """Describe ViltForQuestionAnswering: a wider layer and the answers, on the pooled token."""
     H = c.hidden
-    head = Part("classifier", (linear("0", H, 2 * H), layer_norm("1", 2 * H), linear("3", 2 * H, c.labels)), "head", stream="one")
-    return Part("", (backbone(c), head), "model")
+    head = part("classifier", linear("0", H, 2 * H), layer_norm("1", 2 * H), linear("3", 2 * H, c.labels), kind="head", stream="one")
+    return part("", backbone(c), head, kind="model")
 
 
 def retrieval(c: Sizes) -> Part:
     """Describe ViltForImageAndTextRetrieval: how well the two fit, on the pooled token."""
-    return Part("", (backbone(c), linear("rank_output", c.hidden, 1, stream="one")), "model")
+    return part("", backbone(c), linear("rank_output", c.hidden, 1, stream="one"), kind="model")
 
 
 def token_classification(c: Sizes) -> Part:
     """Describe ViltForTokenClassification: one output per label on every word, no pooler."""
-    return Part("", (backbone(c, pooled=False), linear("classifier", c.hidden, c.labels)), "model")
+    return part("", backbone(c, pooled=False), linear("classifier", c.hidden, c.labels), kind="model")
 
 
 CLASSES = {

@@ -10,6 +10,7 @@ from weighbridge.blueprints.modules.clip_towers import PROJECTED, SCALE, project
 from weighbridge.blueprints.modules.composite import composed, submodel, under
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes
+from weighbridge.core.parts import part
 from weighbridge.core.tree import Part
 
 FIELDS = (
@@ -21,14 +22,16 @@ FIELDS = (
 
 def dual(c: Sizes) -> Part:
     """Describe VisionTextDualEncoderModel."""
-    return Part("", (
+    return part(
+        "",
         SCALE,
         under("vision_model", submodel(c.vision)),
         under("text_model", submodel(c.text)),
         projection("visual_projection", c.vision.hidden, c.projected),
         projection("text_projection", c.text.hidden, c.projected),
         similarity(c.projected),
-    ), "model")  # fmt: skip
+        kind="model",
+    )
 
 
 NAME = "vision-text-dual-encoder"

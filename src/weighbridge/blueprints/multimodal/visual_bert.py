@@ -9,8 +9,9 @@ from __future__ import annotations
 from weighbridge.blueprints.encoders.bert import POOLED, SHARED, embeddings, layer, masked_lm_head, next_sentence, pooler
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, fact, size, switch
-from weighbridge.core.parts import embedding, linear
-from weighbridge.core.tree import Node, Part, Untold
+from weighbridge.core.length import unknown
+from weighbridge.core.parts import embedding, linear, part, replace
+from weighbridge.core.tree import Node, Part
 
 FIELDS = (
     *SHARED,
@@ -29,25 +30,25 @@ def encoder(c: Sizes, *, pooled: bool = True) -> tuple[Part, ...]:
     regions = (
         embedding("visual_token_type_embeddings", c.types, c.hidden),
         embedding("visual_position_embeddings", c.positions, c.hidden),
-        linear("visual_projection", c.region, c.hidden)._replace(given=REGIONS),
+        replace(linear("visual_projection", c.region, c.hidden), requires=REGIONS),
     )
-    joining = (layer(c)._replace(name="additional_layer", repeat=None, given=REGIONS),) if c.bypass else ()
+    joining = (replace(layer(c), name="additional_layer", repeat=None, requires=REGIONS),) if c.bypass else ()
     last = (*((pooler(c),) if pooled else ()), *joining)
-    return (tables._replace(children=(*tables.children, *regions)), Part("encoder", (layer(c),), "encoder"), *last)
+    return (replace(tables, children=(*tables.children, *regions)), part("encoder", layer(c), kind="encoder"), *last)
 
 
 def visual_bert(c: Sizes) -> Part:
     """Describe VisualBertModel."""
-    return Part("", encoder(c, pooled=c.pooled), "model")
+    return part("", *encoder(c, pooled=c.pooled), kind="model")
 
 
 def _on_top(c: Sizes, *head: Node) -> Part:
-    return Part("", (Part("visual_bert", encoder(c), "backbone"), *head), "model")
+    return part("", part("visual_bert", *encoder(c), kind="backbone"), *head, kind="model")
 
 
 def _pre_training(c: Sizes) -> Part:
     words = "visual_bert.embeddings.word_embeddings.weight"
-    return Part("cls", (masked_lm_head(c, words), next_sentence(c)), "head")
+    return part("cls", masked_lm_head(c, words), next_sentence(c), kind="head")
 
 
 def pre_training(c: Sizes) -> Part:
@@ -68,8 +69,12 @@ def labels(c: Sizes) -> Part:
 def alignment(c: Sizes) -> Part:
     """Describe VisualBertForRegionToPhraseAlignment: one head of attention of phrases over regions; the other heads do not run."""
     width = c.head_dim
-    head = Part("attention", tuple(linear(name, c.hidden, width) for name in ("query", "key", "value")), "cross_attention",
-                stream=Untold("no config says how many phrases are looked for in how many regions"))  # fmt: skip
+    head = part(
+        "attention",
+        *(linear(name, c.hidden, width) for name in ("query", "key", "value")),
+        kind="cross_attention",
+        stream=unknown("no config says how many phrases are looked for in how many regions"),
+    )
     return _on_top(c, _pre_training(c), head)
 
 

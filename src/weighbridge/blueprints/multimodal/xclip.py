@@ -17,11 +17,11 @@ from weighbridge.blueprints.modules.clip_towers import (
     stack_fields,
     text_fields,
     vision_embeddings,
-)  # fmt: skip
+)
 from weighbridge.blueprints.multimodal.clip import text
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, altered, derived, nested, size
-from weighbridge.core.parts import attend, fairseq_attention, layer_norm, linear, plain_mlp
+from weighbridge.core.parts import attend, fairseq_attention, layer_norm, linear, part, plain_mlp, replace
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Part, Tensor
 
@@ -49,68 +49,75 @@ def layer(c: Sizes) -> Part:
     """Describe one layer, repeated: the frame's message, from attention over all frames, is one more token for its patches to look at."""
     H = c.hidden
     message = fairseq_attention("message_attn", H, c.heads, c.head_dim, keys=None)
-    over_frames = tuple(child._replace(keys=c.frames) if child.name == "attend" else child for child in message.children)  # type: ignore[call-arg]
-    return Part("layers", (
-        fairseq_attention("self_attn", H, c.heads, c.head_dim)._replace(stream=c.patches + 2),
-        layer_norm("layer_norm1", H)._replace(stream=c.patches + 2),
+    over_frames = tuple(replace(child, keys=c.frames) if child.name == "attend" else child for child in message.children)
+    return part(
+        "layers",
+        fairseq_attention("self_attn", H, c.heads, c.head_dim, stream=c.patches + 2),
+        layer_norm("layer_norm1", H, stream=c.patches + 2),
         plain_mlp("mlp", H, c.mlp, ("fc1", "fc2"), bias=True),
         layer_norm("layer_norm2", H),
         linear("message_fc", H, H, stream="one"),
-        layer_norm("message_ln", H)._replace(stream="one"),
-        message._replace(children=over_frames, stream="one"),
-    ), "layer", repeat=c.layers)  # fmt: skip
+        layer_norm("message_ln", H, stream="one"),
+        replace(message, children=over_frames, stream="one"),
+        kind="layer",
+        repeat=c.layers,
+    )
 
 
 def vision(c: Sizes) -> Part:
     """Describe the vision tower, run once for each frame."""
     H = c.hidden
-    norms = layer_norm("post_layernorm", H)._replace(stream="one"), layer_norm("pre_layernorm", H)
-    children = (vision_embeddings(c), Part("encoder", (layer(c),), "encoder"), *norms)
-    return Part("", children, "vision", stream=c.patches + 1, runs=c.frames)
+    norms = layer_norm("post_layernorm", H, stream="one"), layer_norm("pre_layernorm", H)
+    children = (vision_embeddings(c), part("encoder", layer(c), kind="encoder"), *norms)
+    return part("", *children, kind="vision", stream=c.patches + 1, executions=c.frames)
 
 
 def alone(c: Sizes) -> Part:
     """Describe XCLIPVisionModel, for the frames of one video."""
-    return Part("", (vision(c),), "model")
+    return part("", vision(c), kind="model")
 
 
 def integration(c: Sizes) -> Part:
     """Describe the transformer over the frames' vectors."""
     inner = altered(c, hidden=c.mit_hidden, mlp=c.mit_mlp, layers=c.mit_layers, heads=c.mit_heads, head_dim=c.mit_head_dim)
     positions = Tensor("position_embedding", (1, c.frames, c.mit_hidden), "embedding")
-    return Part("mit", (positions, encoder(inner)), "encoder", stream=c.frames)
+    return part("mit", positions, encoder(inner), kind="encoder", stream=c.frames)
 
 
 def prompting(c: Sizes) -> Part:
     """Describe how each text looks at the patches of a video, the mean over its frames."""
     E, patches = c.projected, c.vision.patches
-    looking = Part("cross_attn", (
+    looking = part(
+        "cross_attn",
         *(linear(f"{name}_proj", E, E, bias=False, stream=patches) for name in "kv"),
         linear("q_proj", E, E, bias=False),
         linear("proj", E, E),
         attend(heads=c.prompt_heads, head_dim=exact(E, c.prompt_heads), keys=patches),
-    ), "cross_attention")  # fmt: skip
-    mlp = Part("mlp", (linear("0", E, 4 * E), linear("3", 4 * E, E)), "feed_forward")
-    layers = Part("decoder", (looking, layer_norm("norm1", E), layer_norm("norm3", E), mlp), "layer", repeat=c.prompt_layers)
-    first = layer_norm("layernorm", E)._replace(stream=patches)
-    return Part("prompts_generator", (Tensor("alpha", (E,), "gain"), first, layers), "decoder", stream="batch")
+        kind="cross_attention",
+    )
+    mlp = part("mlp", linear("0", E, 4 * E), linear("3", 4 * E, E), kind="feed_forward")
+    layers = part("decoder", looking, layer_norm("norm1", E), layer_norm("norm3", E), mlp, kind="layer", repeat=c.prompt_layers)
+    first = layer_norm("layernorm", E, stream=patches)
+    return part("prompts_generator", Tensor("alpha", (E,), "gain"), first, layers, kind="decoder", stream="batch")
 
 
 def xclip(c: Sizes) -> Part:
     """Describe XCLIPModel."""
     H, E, frames = c.vision.hidden, c.projected, c.vision.frames
-    return Part("", (
+    return part(
+        "",
         SCALE,
-        Part("", (Tensor("prompts_visual_projection", (H, E), "weight"),), "projector", stream=frames * c.vision.patches),
-        text(c.text)._replace(name="text_model"),
-        vision(c.vision)._replace(name="vision_model"),
-        projection("visual_projection", H, E)._replace(stream=frames),
+        part("", Tensor("prompts_visual_projection", (H, E), "weight"), kind="projector", stream=frames * c.vision.patches),
+        replace(text(c.text), name="text_model"),
+        replace(vision(c.vision), name="vision_model"),
+        replace(projection("visual_projection", H, E), stream=frames),
         projection("text_projection", c.text.hidden, E),
-        layer_norm("prompts_visual_layernorm", H)._replace(stream=frames * c.vision.patches),
+        layer_norm("prompts_visual_layernorm", H, stream=frames * c.vision.patches),
         integration(c.vision),
         prompting(c),
         similarity(E),
-    ), "model")  # fmt: skip
+        kind="model",
+    )
 
 
 NEUTRAL = frozenset(

@@ -10,8 +10,8 @@ from weighbridge.blueprints.modules.causal_lm import NEUTRAL
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes, size, switch
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import attend, embedding, linear, rms_norm
-from weighbridge.core.tree import Node, Part
+from weighbridge.core.parts import attend, embedding, linear, part, rms_norm
+from weighbridge.core.tree import Node
 
 
 def _refused(width: object) -> object:
@@ -47,21 +47,26 @@ def chatglm(c: Sizes) -> tuple[Node, ...]:
     """Describe ChatGLM2 with its head, which stands inside the body and is never tied."""
     H, width = c.hidden, c.heads * c.head_dim
     kept = c.groups if c.grouped else c.heads
-    attention = Part("self_attention", (
+    attention = part(
+        "self_attention",
         linear("query_key_value", H, width + 2 * kept * c.head_dim, bias=c.qkv_bias or c.biased),
         linear("dense", width, H, bias=c.biased),
         attend(heads=c.heads, kv_heads=kept, head_dim=c.head_dim),
-    ), "self_attention")  # fmt: skip
+        kind="self_attention",
+    )
     gate_up, down = linear("dense_h_to_4h", H, 2 * c.mlp, bias=c.biased), linear("dense_4h_to_h", c.mlp, H, bias=c.biased)
-    layer = Part("layers", (
+    layer = part(
+        "layers",
         rms_norm("input_layernorm", H),
         attention,
         rms_norm("post_attention_layernorm", H),
-        Part("mlp", (gate_up, down), "feed_forward"),
-    ), "layer", repeat=c.layers)  # fmt: skip
+        part("mlp", gate_up, down, kind="feed_forward"),
+        kind="layer",
+        repeat=c.layers,
+    )
     return (
-        Part("embedding", (embedding("word_embeddings", c.vocab, H),), "embeddings"),
-        Part("encoder", (layer, *((rms_norm("final_layernorm", H),) if c.last_norm else ())), "decoder"),
+        part("embedding", embedding("word_embeddings", c.vocab, H), kind="embeddings"),
+        part("encoder", layer, *((rms_norm("final_layernorm", H),) if c.last_norm else ()), kind="decoder"),
         linear("output_layer", H, c.vocab, bias=c.biased),
     )
 
@@ -72,7 +77,7 @@ SKIPPED = NEUTRAL | frozenset(
     rope_ratio seq_length tie_word_embeddings vocab_size""".split()
 )
 CLASSES = {
-    "ChatGLMModel": lambda c: Part("", chatglm(c), "model"),
-    "ChatGLMForConditionalGeneration": lambda c: Part("", (Part("transformer", chatglm(c), "backbone"),), "model"),
+    "ChatGLMModel": lambda c: part("", *chatglm(c), kind="model"),
+    "ChatGLMForConditionalGeneration": lambda c: part("", part("transformer", *chatglm(c), kind="backbone"), kind="model"),
 }
 FAMILIES = {"chatglm": Family("chatglm", FIELDS, CLASSES, "ChatGLMForConditionalGeneration", SKIPPED)}

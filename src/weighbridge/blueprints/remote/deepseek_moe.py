@@ -8,7 +8,7 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.causal_lm import FIELDS, HEAD_DIM, NEUTRAL, UNBIASED, attention, heads
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes, fact, size, variant
-from weighbridge.core.parts import embedding, gated_mlp, linear, rms_norm, stack
+from weighbridge.core.parts import embedding, gated_mlp, linear, part, replace, rms_norm, stack
 from weighbridge.core.tree import Node, Part
 
 
@@ -25,9 +25,9 @@ def deepseek_moe(c: Sizes) -> tuple[Node, ...]:
 
 def mixture(c: Sizes) -> Part:
     """Describe experts, router, and the shared experts, which are one MLP."""
-    experts = gated_mlp("experts", c.hidden, c.expert_mlp)._replace(kind="experts", repeat=c.experts, experts=c.experts, active=c.active)
+    experts = replace(gated_mlp("experts", c.hidden, c.expert_mlp), kind="experts", repeat=c.experts, experts=c.experts, active=c.active)
     shared = gated_mlp("shared_experts", c.hidden, c.shared_experts * c.expert_mlp)
-    return Part("mlp", (experts, linear("gate", c.hidden, c.experts, bias=False), shared), "mixture")
+    return part("mlp", experts, linear("gate", c.hidden, c.experts, bias=False), shared, kind="mixture")
 
 
 def _kinds(c: Sizes) -> list[str]:
@@ -43,8 +43,10 @@ DEEPSEEK = variant(
     Field("dense", "first_k_dense_replace", 0, "choice"),
     Field("step", "moe_layer_freq", 1, "choice"),
     fact("kinds", _kinds),
-    vocab=102400, head_dim=HEAD_DIM, mlp_bias=UNBIASED["mlp_bias"],
-)  # fmt: skip
+    vocab=102400,
+    head_dim=HEAD_DIM,
+    mlp_bias=UNBIASED["mlp_bias"],
+)
 
 SKIPPED = NEUTRAL | {"aux_loss_alpha", "scoring_func", "seq_aux"}
 FAMILIES = {"deepseek": Family("deepseek", DEEPSEEK, heads("Deepseek", deepseek_moe, "lm sequence"), "DeepseekModel", SKIPPED)}

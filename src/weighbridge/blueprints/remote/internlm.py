@@ -11,34 +11,42 @@ from weighbridge.blueprints.modules.causal_lm import FIELDS, HEAD_DIM, NEUTRAL, 
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes, derived, switch, variant
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import attend, embedding, gated_mlp, layer_norm, linear, rms_norm
-from weighbridge.core.tree import Node, Part
+from weighbridge.core.parts import attend, embedding, gated_mlp, layer_norm, linear, part, rms_norm
+from weighbridge.core.tree import Node
 
 
 def orion(c: Sizes) -> tuple[Node, ...]:
     """Describe Orion: Llama with layer norms."""
-    layer = Part("layers", (
+    layer = part(
+        "layers",
         attention(c),
         gated_mlp("mlp", c.hidden, c.mlp),
         layer_norm("input_layernorm", c.hidden),
         layer_norm("post_attention_layernorm", c.hidden),
-    ), "layer", repeat=c.layers)  # fmt: skip
+        kind="layer",
+        repeat=c.layers,
+    )
     return (embedding("embed_tokens", c.vocab, c.hidden), layer, layer_norm("norm", c.hidden))
 
 
 def baichuan(c: Sizes) -> tuple[Node, ...]:
     """Describe Baichuan: Llama with one layer for queries, keys and values."""
     H = c.hidden
-    layer = Part("layers", (
-        Part("self_attn", (
+    layer = part(
+        "layers",
+        part(
+            "self_attn",
             linear("W_pack", H, 3 * H, bias=False),
             linear("o_proj", H, H, bias=False),
             attend(heads=c.heads, head_dim=c.head_dim),
-        ), "self_attention"),
+            kind="self_attention",
+        ),
         gated_mlp("mlp", H, c.mlp),
         rms_norm("input_layernorm", H),
         rms_norm("post_attention_layernorm", H),
-    ), "layer", repeat=c.layers)  # fmt: skip
+        kind="layer",
+        repeat=c.layers,
+    )
     return (embedding("embed_tokens", c.vocab, H), layer, rms_norm("norm", H))
 
 
@@ -50,9 +58,14 @@ def _dense(experts: object) -> object:
 
 
 INTERNLM = variant(
-    LLAMA, vocab=103168, head_dim=HEAD_DIM, kv_heads=derived("kv_heads", lambda c: c.heads, "num_attention_heads"),
-    qkv_bias=switch("qkv_bias", "bias", True), out_bias=switch("out_bias", "bias", True), mlp_bias=UNBIASED["mlp_bias"],
-)  # fmt: skip
+    LLAMA,
+    vocab=103168,
+    head_dim=HEAD_DIM,
+    kv_heads=derived("kv_heads", lambda c: c.heads, "num_attention_heads"),
+    qkv_bias=switch("qkv_bias", "bias", True),
+    out_bias=switch("out_bias", "bias", True),
+    mlp_bias=UNBIASED["mlp_bias"],
+)
 MINICPM = variant(LLAMA, Field("moe", "num_experts", 0, "choice", read=_dense), tied=True, head_dim=HEAD_DIM, mlp_bias=UNBIASED["mlp_bias"])
 ORION = variant(FIELDS, vocab=84608, mlp=15360, hidden=5120, layers=40, heads=40, head_dim=HEAD_DIM, mlp_bias=UNBIASED["mlp_bias"])
 BAICHUAN = variant(
@@ -68,8 +81,10 @@ FAMILIES = {
     "minicpm": Family("minicpm", MINICPM, heads("MiniCPM", llama, "lm sequence"), "MiniCPMModel", SKIPPED),
     "orion": Family("orion", ORION, heads("Orion", orion, "lm sequence"), "OrionModel", SKIPPED),
     "baichuan": Family(
-        "baichuan", BAICHUAN,
+        "baichuan",
+        BAICHUAN,
         heads("Baichuan", baichuan, "lm") | {"BaiChuanForCausalLM": heads("Baichuan", baichuan, "lm")["BaichuanForCausalLM"]},
-        "BaichuanModel", SKIPPED,
+        "BaichuanModel",
+        SKIPPED,
     ),
-}  # fmt: skip
+}

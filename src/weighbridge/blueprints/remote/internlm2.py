@@ -8,33 +8,40 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.causal_lm import FIELDS, HEAD_DIM, NEUTRAL, UNBIASED
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, switch, variant
-from weighbridge.core.parts import attend, embedding, linear, rms_norm
+from weighbridge.core.parts import attend, embedding, linear, part, rms_norm
 from weighbridge.core.tree import Node, Part
 
 
 def internlm2(c: Sizes) -> tuple[Node, ...]:
     """Describe Llama with one layer for queries, keys and values, under the names of Meta's own release."""
     H, A, K, D = c.hidden, c.heads, c.kv_heads, c.head_dim
-    layer = Part("layers", (
-        Part("attention", (
+    layer = part(
+        "layers",
+        part(
+            "attention",
             linear("wqkv", H, (A + 2 * K) * D, bias=c.qkv_bias),
             linear("wo", A * D, H, bias=c.out_bias),
             attend(heads=A, kv_heads=K, head_dim=D),
-        ), "self_attention"),
-        Part("feed_forward", (
+            kind="self_attention",
+        ),
+        part(
+            "feed_forward",
             linear("w1", H, c.mlp, bias=False),
             linear("w3", H, c.mlp, bias=False),
             linear("w2", c.mlp, H, bias=False),
-        ), "feed_forward"),
+            kind="feed_forward",
+        ),
         rms_norm("attention_norm", H),
         rms_norm("ffn_norm", H),
-    ), "layer", repeat=c.layers)  # fmt: skip
+        kind="layer",
+        repeat=c.layers,
+    )
     return (embedding("tok_embeddings", c.vocab, H), layer, rms_norm("norm", H))
 
 
 def with_head(c: Sizes, head: Part) -> Part:
     """Put a head on the body."""
-    return Part("", (Part("model", internlm2(c), "backbone"), head), "model")
+    return part("", part("model", *internlm2(c), kind="backbone"), head, kind="model")
 
 
 def causal(c: Sizes) -> Part:
@@ -44,11 +51,15 @@ def causal(c: Sizes) -> Part:
 
 
 INTERNLM2 = variant(
-    FIELDS, vocab=103168, head_dim=HEAD_DIM, qkv_bias=switch("qkv_bias", "bias", True), out_bias=switch("out_bias", "bias", True),
+    FIELDS,
+    vocab=103168,
+    head_dim=HEAD_DIM,
+    qkv_bias=switch("qkv_bias", "bias", True),
+    out_bias=switch("out_bias", "bias", True),
     mlp_bias=UNBIASED["mlp_bias"],
-)  # fmt: skip
+)
 CLASSES = {
-    "InternLM2Model": lambda c: Part("", internlm2(c), "model"),
+    "InternLM2Model": lambda c: part("", *internlm2(c), kind="model"),
     "InternLM2ForCausalLM": causal,
     "InternLM2ForSequenceClassification": lambda c: with_head(c, linear("score", c.hidden, c.labels, bias=False)),
 }

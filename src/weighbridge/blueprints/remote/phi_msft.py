@@ -10,7 +10,7 @@ from weighbridge.blueprints.modules.causal_lm import NEUTRAL
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes, derived, size, told
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import attend, embedding, layer_norm, linear, plain_mlp
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, plain_mlp
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Node, Part
 
@@ -18,22 +18,27 @@ from weighbridge.core.tree import Node, Part
 def phi(c: Sizes) -> tuple[Node, ...]:
     """Describe words and layers in which attention and the MLP read the same norm."""
     H, A, K, D = c.hidden, c.heads, c.kv_heads, c.head_dim
-    layer = Part("h", (
+    layer = part(
+        "h",
         layer_norm("ln", H),
-        Part("mixer", (
+        part(
+            "mixer",
             linear("Wqkv", H, (A + 2 * K) * D),
             linear("out_proj", H, H),
             attend(heads=A, kv_heads=K, head_dim=D),
-        ), "self_attention"),
+            kind="self_attention",
+        ),
         plain_mlp("mlp", H, c.mlp, ("fc1", "fc2"), bias=True),
-    ), "layer", repeat=c.layers)  # fmt: skip
-    return (Part("embd", (embedding("wte", c.vocab, H),), "embeddings"), layer)
+        kind="layer",
+        repeat=c.layers,
+    )
+    return (part("embd", embedding("wte", c.vocab, H), kind="embeddings"), layer)
 
 
 def causal(c: Sizes) -> Part:
     """Describe PhiForCausalLM: the last norm belongs to the head, which has a bias."""
-    head = Part("lm_head", (layer_norm("ln", c.hidden), linear("linear", c.hidden, c.vocab)), "head")
-    return Part("", (Part("transformer", phi(c), "backbone"), head), "model")
+    head = part("lm_head", layer_norm("ln", c.hidden), linear("linear", c.hidden, c.vocab), kind="head")
+    return part("", part("transformer", *phi(c), kind="backbone"), head, kind="model")
 
 
 def _whole(c: Sizes) -> bool:
@@ -63,5 +68,5 @@ FIELDS = (
     Field("shared", "tie_word_embeddings", False, "choice", read=_untied, silent=True),
 )
 SKIPPED = NEUTRAL | {"activation_function", "flash_attn", "flash_rotary", "fused_dense", "n_positions"}
-CLASSES = {"PhiModel": lambda c: Part("", phi(c), "model"), "PhiForCausalLM": causal}
+CLASSES = {"PhiModel": lambda c: part("", *phi(c), kind="model"), "PhiForCausalLM": causal}
 FAMILIES = {"phi-msft": Family("phi-msft", FIELDS, CLASSES, "PhiForCausalLM", SKIPPED)}

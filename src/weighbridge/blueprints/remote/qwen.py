@@ -8,9 +8,9 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.causal_lm import NEUTRAL, heads
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, TIED, Sizes, fact, size, switch
-from weighbridge.core.parts import attend, embedding, linear, rms_norm
+from weighbridge.core.parts import attend, embedding, linear, part, replace, rms_norm
 from weighbridge.core.sizes import exact
-from weighbridge.core.tree import Node, Part
+from weighbridge.core.tree import Node
 
 FIELDS = (
     size("vocab", "vocab_size", 151936, "V", "vocabulary size"),
@@ -20,7 +20,7 @@ FIELDS = (
     size("heads", "num_attention_heads", 32, "A", "attention heads"),
     size("head_dim", "kv_channels", 128, "D", "width of a head"),
     LABELS,
-    TIED._replace(default=False),
+    replace(TIED, default=False),
     switch("unbiased", "no_bias", True),
     fact("head_bias", False),
 )
@@ -29,20 +29,27 @@ FIELDS = (
 def qwen(c: Sizes) -> tuple[Node, ...]:
     """Describe GPT-2's outline with Llama's parts; only queries, keys and values have biases."""
     H, width, half, biased = c.hidden, c.heads * c.head_dim, exact(c.mlp, 2), not c.unbiased
-    layer = Part("h", (
+    layer = part(
+        "h",
         rms_norm("ln_1", H),
-        Part("attn", (
+        part(
+            "attn",
             linear("c_attn", H, 3 * width),
             linear("c_proj", H, width, bias=biased),
             attend(heads=c.heads, head_dim=c.head_dim),
-        ), "self_attention"),
+            kind="self_attention",
+        ),
         rms_norm("ln_2", H),
-        Part("mlp", (
+        part(
+            "mlp",
             linear("w1", H, half, bias=biased),
             linear("w2", H, half, bias=biased),
             linear("c_proj", half, H, bias=biased),
-        ), "feed_forward"),
-    ), "layer", repeat=c.layers)  # fmt: skip
+            kind="feed_forward",
+        ),
+        kind="layer",
+        repeat=c.layers,
+    )
     return (embedding("wte", c.vocab, H), layer, rms_norm("ln_f", H))
 
 

@@ -10,7 +10,7 @@ from weighbridge.blueprints.modules.causal_lm import NEUTRAL
 from weighbridge.blueprints.state_space import rwkv
 from weighbridge.config.family import Family
 from weighbridge.config.fields import TIED, Sizes, derived, fact, size
-from weighbridge.core.parts import embedding, layer_norm, linear, matmul, stack
+from weighbridge.core.parts import embedding, layer_norm, linear, matmul, part, replace, stack
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Node, Part, Tensor
 
@@ -30,15 +30,17 @@ def rwkv5(c: Sizes) -> tuple[Node, ...]:
 def time_mixing(c: Sizes) -> Part:
     """Describe the recurrence: each token adds the product of its key and value to a state that decays."""
     H, wide, A, D = c.hidden, c.attended, c.heads, c.head_dim
-    return Part("attention", (
+    return part(
+        "attention",
         Tensor("time_decay", (A, D), "gain"),
         Tensor("time_faaaa", (A, D), "gain"),
         *rwkv.mixes(c, "gate", "key", "value", "receptance"),
         *(linear(name, H, wide, bias=False) for name in ("key", "value", "receptance", "gate")),
         linear("output", wide, H, bias=False),
-        layer_norm("ln_x", wide)._replace(kind="group_norm"),
+        replace(layer_norm("ln_x", wide), kind="group_norm"),
         matmul("state", (2, "seq", A, D, D)),
-    ), "recurrence")  # fmt: skip
+        kind="recurrence",
+    )
 
 
 def causal(c: Sizes) -> Part:
@@ -55,8 +57,8 @@ FIELDS = (
     size("head_dim", "head_size", 64, "D", "width of a head"),
     derived("heads", lambda c: exact(c.attended, c.head_dim), "attention_hidden_size", "head_size"),
     fact("depth", lambda c: c.layers),
-    TIED._replace(default=False),
+    replace(TIED, default=False),
 )
 SKIPPED = NEUTRAL | {"context_length", "head_size_divisor", "model_version", "num_attention_heads", "rescale_every"}
-CLASSES = {"Rwkv5Model": lambda c: Part("", rwkv5(c), "model"), "Rwkv5ForCausalLM": causal}
+CLASSES = {"Rwkv5Model": lambda c: part("", *rwkv5(c), kind="model"), "Rwkv5ForCausalLM": causal}
 FAMILIES = {"rwkv5": Family("rwkv5", FIELDS, CLASSES, "Rwkv5ForCausalLM", SKIPPED)}

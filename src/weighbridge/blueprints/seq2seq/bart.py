@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from weighbridge.blueprints.modules.fairseq_transformer import NEUTRAL, Style, backbone, fields, layer, stack
 from weighbridge.config.family import Blueprint, Family
 from weighbridge.config.fields import Field, Sizes
-from weighbridge.core.parts import linear
+from weighbridge.core.parts import linear, part, replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part, Tensor
 
@@ -25,45 +25,47 @@ def writing(c: Sizes, sides: tuple[Part, ...], logits_bias: bool = True) -> Part
     """Put the head that writes on both *sides*."""
     bias = (Tensor("final_logits_bias", (1, c.vocab), "buffer"),) if logits_bias else ()
     head = linear("lm_head", c.hidden, c.vocab, bias=False, tied_to="model.shared.weight" if c.tied else None, stream="decoder")
-    return Part("", (*bias, Part("model", sides, "backbone"), head), "model")
+    return part("", *bias, part("model", *sides, kind="backbone"), head, kind="model")
 
 
 def encoder(c: Sizes, style: Style) -> Part:
     """Describe the encoder alone."""
-    return Part("", stack(c, style, c.vocab, None, layer(c)), "model")
+    return part("", *stack(c, style, c.vocab, None, layer(c)), kind="model")
 
 
 def decoder(c: Sizes, style: Style, vocab: Size | None = None) -> Part:
     """Describe the decoder alone; its cross-attention stays, and runs if it is given states to attend to."""
-    return Part("", stack(c, style, c.vocab if vocab is None else vocab, None, layer(c, memory="encoder")), "model")
+    return part("", *stack(c, style, c.vocab if vocab is None else vocab, None, layer(c, memory="encoder")), kind="model")
 
 
 def wrapped(inner: Part) -> Part:
     """Put a decoder alone under its name, as the reference wraps it."""
-    return Part("", (inner._replace(name="decoder", kind="decoder"),), "model")
+    return part("", replace(inner, name="decoder", kind="decoder"), kind="model")
 
 
 def causal(c: Sizes, alone: Part, *, tied: bool = True) -> Part:
     """Put its head on a decoder alone."""
-    inner = alone._replace(name="decoder", kind="decoder")
+    inner = replace(alone, name="decoder", kind="decoder")
     tied_to = "model.decoder.embed_tokens.weight" if c.tied and tied else None
-    return Part("", (Part("model", (inner,), "backbone"), linear("lm_head", c.hidden, c.vocab, bias=False, tied_to=tied_to)), "model")
+    return part("", part("model", inner, kind="backbone"), linear("lm_head", c.hidden, c.vocab, bias=False, tied_to=tied_to), kind="model")
 
 
 def sequence_classification(c: Sizes, sides: tuple[Part, ...]) -> Part:
     """Put two layers on the decoder's last token."""
-    head = Part("classification_head", (linear("dense", c.hidden, c.hidden), linear("out_proj", c.hidden, c.labels)), "head", stream="one")
-    return Part("", (Part("model", sides, "backbone"), head), "model")
+    head = part(
+        "classification_head", linear("dense", c.hidden, c.hidden), linear("out_proj", c.hidden, c.labels), kind="head", stream="one"
+    )
+    return part("", part("model", *sides, kind="backbone"), head, kind="model")
 
 
 def question_answering(c: Sizes, sides: tuple[Part, ...]) -> Part:
     """Put start and end on the decoder's tokens: always two outputs, whatever the number of labels."""
     head = linear("qa_outputs", c.hidden, 2, stream="decoder")
-    return Part("", (Part("model", sides, "backbone"), head), "model")
+    return part("", part("model", *sides, kind="backbone"), head, kind="model")
 
 
 HEADS: Mapping[str, Callable[[Sizes, Style], Part]] = {
-    "Model": lambda c, style: Part("", backbone(c, style), "model"),
+    "Model": lambda c, style: part("", *backbone(c, style), kind="model"),
     "ForConditionalGeneration": generation,
     "ForCausalLM": lambda c, style: causal(c, decoder(c, style)),
     "ForSequenceClassification": lambda c, style: sequence_classification(c, backbone(c, style, "model.")),
@@ -86,12 +88,17 @@ WRITES = ("ForCausalLM", "DecoderWrapper")
 CLASSIFIES = "ForSequenceClassification"
 ANSWERS = "ForQuestionAnswering"
 
-FAMILIES = {entry.model_type: entry for entry in (
-    kin("bart", "Bart", fields(50265, 1024, 1024, 4096, (12, 12), 16, 3), Style(offset=2, embed_norm=True), *WRITES, CLASSIFIES, ANSWERS),
-    kin("mbart", "MBart", BART, Style(offset=2, embed_norm=True, final_norm=True), *WRITES, CLASSIFIES, ANSWERS),
-    kin("plbart", "PLBart", fields(50005, 1024, 768, 3072, (6, 6), 12), Style(offset=2, embed_norm=True), *WRITES, CLASSIFIES),
-    kin("pegasus", "Pegasus", BART, Style("fixed", final_norm=True), *WRITES),
-    kin("m2m_100", "M2M100", fields(128112, 1024, 1024, 4096, (12, 12), 16), Style("computed", final_norm=True, logits_bias=False)),
-    kin("blenderbot", "Blenderbot", fields(8008, 128, 2560, 10240, (2, 24), 32), Style(final_norm=True), *WRITES),
-    kin("blenderbot-small", "BlenderbotSmall", fields(50265, 512, 512, 2048, (8, 8), 16), Style(embed_norm=True), *WRITES),
-)}  # fmt: skip
+FAMILIES = {
+    entry.model_type: entry
+    for entry in (
+        kin(
+            "bart", "Bart", fields(50265, 1024, 1024, 4096, (12, 12), 16, 3), Style(offset=2, embed_norm=True), *WRITES, CLASSIFIES, ANSWERS
+        ),
+        kin("mbart", "MBart", BART, Style(offset=2, embed_norm=True, final_norm=True), *WRITES, CLASSIFIES, ANSWERS),
+        kin("plbart", "PLBart", fields(50005, 1024, 768, 3072, (6, 6), 12), Style(offset=2, embed_norm=True), *WRITES, CLASSIFIES),
+        kin("pegasus", "Pegasus", BART, Style("fixed", final_norm=True), *WRITES),
+        kin("m2m_100", "M2M100", fields(128112, 1024, 1024, 4096, (12, 12), 16), Style("computed", final_norm=True, logits_bias=False)),
+        kin("blenderbot", "Blenderbot", fields(8008, 128, 2560, 10240, (2, 24), 32), Style(final_norm=True), *WRITES),
+        kin("blenderbot-small", "BlenderbotSmall", fields(50265, 512, 512, 2048, (8, 8), 16), Style(embed_norm=True), *WRITES),
+    )
+}

@@ -10,8 +10,9 @@ from weighbridge.blueprints.modules import fairseq_transformer
 from weighbridge.blueprints.seq2seq import bart
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, choice, size, switch, variant
-from weighbridge.core.parts import attend, embedding, layer_norm, linear
-from weighbridge.core.tree import Node, Part, Stream, Within
+from weighbridge.core.length import Stream, valid_up_to
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, part
+from weighbridge.core.tree import Node, Part
 
 FIELDS = variant(
     fairseq_transformer.fields(96103, 4096, 1024, 4096, (16, 16), 16),
@@ -27,19 +28,24 @@ def encoder(c: Sizes, tied_to: str | None = None) -> tuple[Node, ...]:
     """Describe the encoder."""
     H = c.hidden
     sight: Stream = (
-        Within("seq", (5 + 2 * c.random) * c.block, "tokens BigBird attends in full") if c.attention == "block_sparse" else "seq"
+        valid_up_to("seq", (5 + 2 * c.random) * c.block, "tokens BigBird attends in full") if c.attention == "block_sparse" else "seq"
     )
-    inner = Part("self", (
+    inner = part(
+        "self",
         *(linear(name, H, H, bias=c.biased) for name in ("query", "key", "value")),
         attend(heads=c.heads, head_dim=c.head_dim, keys=sight),
-    ), "attention")  # fmt: skip
-    layer = Part("layers", (
-        Part("self_attn", (inner, linear("output", H, H, bias=c.biased)), "self_attention"),
+        kind="attention",
+    )
+    layer = part(
+        "layers",
+        part("self_attn", inner, linear("output", H, H, bias=c.biased), kind="self_attention"),
         layer_norm("self_attn_layer_norm", H),
         linear("fc1", H, c.mlp),
         linear("fc2", c.mlp, H),
         layer_norm("final_layer_norm", H),
-    ), "layer", repeat=c.layers)  # fmt: skip
+        kind="layer",
+        repeat=c.layers,
+    )
     tables = (embedding("embed_tokens", c.vocab, H, tied_to=tied_to), embedding("embed_positions", c.positions, H))
     return (*tables, layer, layer_norm("layernorm_embedding", H))
 
@@ -51,24 +57,24 @@ def writing(c: Sizes, memory: Stream, tied_to: str | None = None) -> tuple[Node,
 
 def decoder(c: Sizes) -> Part:
     """Describe the decoder alone."""
-    return Part("", writing(c, "encoder"), "model")
+    return part("", *writing(c, "encoder"), kind="model")
 
 
 def backbone(c: Sizes, prefix: str = "") -> tuple[Part, ...]:
     """Describe the shared table and both sides."""
     shared, tied_to = fairseq_transformer.words(c, prefix)
     inside = writing(c, "seq", tied_to)
-    return shared, Part("encoder", encoder(c, tied_to), "encoder"), Part("decoder", inside, "decoder", stream="decoder")
+    return shared, part("encoder", *encoder(c, tied_to), kind="encoder"), part("decoder", *inside, kind="decoder", stream="decoder")
 
 
 CLASSES = {
-    "BigBirdPegasusModel": lambda c: Part("", backbone(c), "model"),
+    "BigBirdPegasusModel": lambda c: part("", *backbone(c), kind="model"),
     "BigBirdPegasusForConditionalGeneration": lambda c: bart.writing(c, backbone(c, "model.")),
     "BigBirdPegasusForSequenceClassification": lambda c: bart.sequence_classification(c, backbone(c, "model.")),
     "BigBirdPegasusForQuestionAnswering": lambda c: bart.question_answering(c, backbone(c, "model.")),
     # The reference declares no tie for this one.
     "BigBirdPegasusForCausalLM": lambda c: bart.causal(c, decoder(c), tied=False),
-    "BigBirdPegasusEncoder": lambda c: Part("", encoder(c), "model"),
+    "BigBirdPegasusEncoder": lambda c: part("", *encoder(c), kind="model"),
     "BigBirdPegasusDecoder": decoder,
     "BigBirdPegasusDecoderWrapper": lambda c: bart.wrapped(decoder(c)),
 }

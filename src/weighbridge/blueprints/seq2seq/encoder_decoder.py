@@ -13,9 +13,10 @@ from weighbridge.blueprints.modules.swin_common import maps
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes, choice, derived, told
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import linear
+from weighbridge.core.length import Stream, unknown
+from weighbridge.core.parts import linear, part
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Part, Stream, Untold
+from weighbridge.core.tree import Part
 
 HALVING = ("swin", "donut-swin", "swinv2")
 """Encoders whose maps halve from stage to stage, while the width doubles."""
@@ -75,7 +76,7 @@ def bridge(c: Sizes, states: Stream) -> tuple[Part, ...]:
         return ()
     # Behind an adapter the states are wider than the map takes them: the reference holds it and cannot run it.
     adapted = getattr(c.encoder, "extended", False) and c.encoder.projected
-    stream = Untold("the map behind the encoder takes another width than its adapter gives") if adapted else states
+    stream = unknown("the map behind the encoder takes another width than its adapter gives") if adapted else states
     return (linear("enc_to_dec_proj", c.states, c.decoder.hidden, stream=stream),)
 
 
@@ -83,11 +84,13 @@ def pair(c: Sizes) -> Part:
     """Describe the encoder, the decoder that attends to its states, and the map between them if their widths differ."""
     encoder = submodel(c.encoder)
     states = given_out(c.encoder, encoder)
-    return Part("", (
+    return part(
+        "",
         under("encoder", encoder),
         under("decoder", submodel(c.decoder, *CAUSAL), streams={"seq": "decoder", "encoder": states}),
         *bridge(c, states),
-    ), "model")  # fmt: skip
+        kind="model",
+    )
 
 
 def kin(model_type: str, name: str, encoders: str) -> Family:

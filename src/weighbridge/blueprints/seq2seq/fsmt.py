@@ -8,7 +8,7 @@ from __future__ import annotations
 from weighbridge.blueprints.modules import fairseq_transformer
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, size, switch
-from weighbridge.core.parts import embedding, linear
+from weighbridge.core.parts import embedding, linear, part
 from weighbridge.core.tree import Part
 
 FIELDS = (
@@ -34,12 +34,12 @@ def backbone(c: Sizes, prefix: str = "") -> tuple[Part, ...]:
     encoder = (embedding("embed_tokens", c.decoder_vocab if c.joined else c.vocab, H), positions, fairseq_transformer.layer(c))
     head = linear("output_projection", H, c.decoder_vocab, bias=False, tied_to=words)
     decoder = (embedding("embed_tokens", c.decoder_vocab, H, tied_to=words), positions, fairseq_transformer.layer(c, memory="seq"), head)
-    return Part("encoder", encoder, "encoder"), Part("decoder", decoder, "decoder", stream="decoder")
+    return part("encoder", *encoder, kind="encoder"), part("decoder", *decoder, kind="decoder", stream="decoder")
 
 
 CLASSES = {
-    "FSMTModel": lambda c: Part("", backbone(c), "model"),
-    "FSMTForConditionalGeneration": lambda c: Part("", (Part("model", backbone(c, "model."), "backbone"),), "model"),
+    "FSMTModel": lambda c: part("", *backbone(c), kind="model"),
+    "FSMTForConditionalGeneration": lambda c: part("", part("model", *backbone(c, "model."), kind="backbone"), kind="model"),
 }
 
 FAMILIES = {"fsmt": Family("fsmt", FIELDS, CLASSES, "FSMTModel", NEUTRAL)}

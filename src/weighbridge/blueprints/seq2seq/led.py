@@ -12,8 +12,9 @@ from weighbridge.blueprints.modules.mixture_of_experts import one_per_layer
 from weighbridge.blueprints.seq2seq import bart
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, choice, fact, size, variant
-from weighbridge.core.parts import embedding, layer_norm, linear, stack
-from weighbridge.core.tree import Node, Part, Span, Stream, Tensor
+from weighbridge.core.length import Stream, length
+from weighbridge.core.parts import embedding, layer_norm, linear, part, replace, stack
+from weighbridge.core.tree import Node, Part, Tensor
 
 FIELDS = variant(
     tuple(field for field in bart.BART if field.word != "positions"),
@@ -28,13 +29,13 @@ NEUTRAL = fairseq_transformer.NEUTRAL | {"initializer_range", "attention_dropout
 def padded(c: Sizes) -> Stream:
     """Return the stream of whole windows, the widest of them."""
     widest = max(c.windows)
-    return Span(Span("seq", add=widest - 1, over=widest), times=widest)
+    return ((length("seq") + widest - 1) // widest) * widest
 
 
 def attention(c: Sizes, window: int) -> Part:
     """Describe attention to a window, and the projections of tokens that see all."""
-    inner = windowed(c, window, padded(c), None)._replace(name="longformer_self_attn")
-    return Part("self_attn", (inner, linear("output", c.hidden, c.hidden)), "self_attention")
+    inner = replace(windowed(c, window, padded(c), None), name="longformer_self_attn")
+    return part("self_attn", inner, linear("output", c.hidden, c.hidden), kind="self_attention")
 
 
 def encoder(c: Sizes, tied_to: str | None) -> Part:
@@ -43,19 +44,22 @@ def encoder(c: Sizes, tied_to: str | None) -> Part:
 
     def layer(window: int) -> tuple[Node, ...]:
         return (
-            attention(c, window), layer_norm("self_attn_layer_norm", H),
-            linear("fc1", H, c.mlp), linear("fc2", c.mlp, H), layer_norm("final_layer_norm", H),
-        )  # fmt: skip
+            attention(c, window),
+            layer_norm("self_attn_layer_norm", H),
+            linear("fc1", H, c.mlp),
+            linear("fc2", c.mlp, H),
+            layer_norm("final_layer_norm", H),
+        )
 
     tables = (embedding("embed_tokens", c.vocab, H, tied_to=tied_to), embedding("embed_positions", c.positions, H))
     parts = (*tables, *stack("layers", c.windows, c.layers, layer), layer_norm("layernorm_embedding", H))
-    return Part("encoder", parts, "encoder", stream=padded(c))
+    return part("encoder", *parts, kind="encoder", stream=padded(c))
 
 
 def backbone(c: Sizes, prefix: str = "") -> tuple[Part, ...]:
     """Describe the shared table, the encoder and BART's decoder."""
     shared, tied_to = fairseq_transformer.words(c, prefix)
-    return shared, encoder(c, tied_to), Part("decoder", decoder(c, tied_to, "seq"), "decoder", stream="decoder")
+    return shared, encoder(c, tied_to), part("decoder", *decoder(c, tied_to, "seq"), kind="decoder", stream="decoder")
 
 
 def decoder(c: Sizes, tied_to: str | None, memory: Stream) -> tuple[Part, ...]:
@@ -70,27 +74,27 @@ def decoder(c: Sizes, tied_to: str | None, memory: Stream) -> tuple[Part, ...]:
 
 def led(c: Sizes) -> Part:
     """Describe LEDModel."""
-    return Part("", backbone(c), "model")
+    return part("", *backbone(c), kind="model")
 
 
 def generation(c: Sizes) -> Part:
     """Describe LEDForConditionalGeneration: a tied head, and the bias of its logits, a buffer."""
     bias = Tensor("final_logits_bias", (1, c.vocab), "buffer")
     head = linear("lm_head", c.hidden, c.vocab, bias=False, tied_to="led.shared.weight" if c.tied else None, stream="decoder")
-    return Part("", (bias, Part("led", backbone(c, "led."), "backbone"), head), "model")
+    return part("", bias, part("led", *backbone(c, "led."), kind="backbone"), head, kind="model")
 
 
 def question_answering(c: Sizes) -> Part:
     """Describe LEDForQuestionAnswering: always two outputs."""
-    return Part("", (Part("led", backbone(c, "led."), "backbone"), linear("qa_outputs", c.hidden, 2, stream="decoder")), "model")
+    return part("", part("led", *backbone(c, "led."), kind="backbone"), linear("qa_outputs", c.hidden, 2, stream="decoder"), kind="model")
 
 
 CLASSES = {
     "LEDModel": led,
     "LEDForConditionalGeneration": generation,
     "LEDForQuestionAnswering": question_answering,
-    "LEDEncoder": lambda c: Part("", (encoder(c, None)._replace(name=""),), "model"),
-    "LEDDecoder": lambda c: Part("", decoder(c, None, "encoder"), "model"),
+    "LEDEncoder": lambda c: part("", replace(encoder(c, None), name=""), kind="model"),
+    "LEDDecoder": lambda c: part("", *decoder(c, None, "encoder"), kind="model"),
 }
 
 FAMILIES = {"led": Family("led", FIELDS, CLASSES, "LEDModel", NEUTRAL)}

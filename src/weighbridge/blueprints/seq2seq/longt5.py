@@ -8,25 +8,26 @@ from __future__ import annotations
 from weighbridge.blueprints.seq2seq.t5 import NEUTRAL, T5, attention, classes
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, choice, fact, size, variant
-from weighbridge.core.parts import attend, embedding, matmul, rms_norm
-from weighbridge.core.tree import Op, Part, Span, Together
+from weighbridge.core.length import length, sum_of
+from weighbridge.core.parts import attend, embedding, matmul, replace, rms_norm
+from weighbridge.core.tree import Part
 
 
 def long_attention(c: Sizes, bias: bool) -> Part:
     """Describe LongT5's encoder attention: to three neighbouring blocks and, if transient-global, to a mean of each block of 16."""
     block = c.radius + 1
-    blocks = Span("seq", add=block - 1, over=block)
+    blocks = (length("seq") + block - 1) // block
     if c.attention == "local":
         near = attend(heads=c.heads, head_dim=c.head_dim, queries=block, keys=3 * block, groups=blocks)
-        part = attention(c, "LocalSelfAttention", bias=bias)
-        return part._replace(children=(*part.children[:-1], near))
-    means = Span("seq", over=c.block)
-    wide = attend(heads=c.heads, head_dim=c.head_dim, queries=block, keys=Together((3 * block, means)), groups=blocks)
-    part = attention(c, "TransientGlobalSelfAttention", keys=Together(("seq", means)), bias=bias)
+        module = attention(c, "LocalSelfAttention", bias=bias)
+        return replace(module, children=(*module.children[:-1], near))
+    means = length("seq") // c.block
+    wide = attend(heads=c.heads, head_dim=c.head_dim, queries=block, keys=sum_of(3 * block, means), groups=blocks)
+    module = attention(c, "TransientGlobalSelfAttention", keys=sum_of("seq", means), bias=bias)
     table = (embedding("global_relative_attention_bias", c.buckets, c.heads),) if bias else ()
-    mean: Op = matmul("mean", ("seq", means, c.hidden))
-    extra = (*table, rms_norm("global_input_layer_norm", c.hidden)._replace(stream=means), mean, wide)
-    return part._replace(children=(*part.children[:-1], *extra), kind="self_attention")
+    mean = matmul("mean", ("seq", means, c.hidden))
+    extra = (*table, rms_norm("global_input_layer_norm", c.hidden, stream=means), mean, wide)
+    return replace(module, children=(*module.children[:-1], *extra), kind="self_attention")
 
 
 FIELDS = variant(

@@ -10,7 +10,7 @@ from weighbridge.blueprints.modules import fairseq_transformer
 from weighbridge.blueprints.seq2seq import bart
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, size, switch
-from weighbridge.core.parts import embedding, linear
+from weighbridge.core.parts import embedding, linear, part, replace
 from weighbridge.core.tree import Part, Tensor
 
 FIELDS = (
@@ -26,11 +26,11 @@ def backbone(c: Sizes, prefix: str = "") -> tuple[Part, ...]:
     owner = f"{prefix}shared.weight" if c.tied and c.shared else None
     return (
         *((embedding("shared", c.vocab, c.hidden),) if c.shared else ()),
-        Part("encoder", fairseq_transformer.stack(c, STYLE, c.vocab, owner, fairseq_transformer.layer(c)), "encoder"),
-        Part(
+        part("encoder", *fairseq_transformer.stack(c, STYLE, c.vocab, owner, fairseq_transformer.layer(c)), kind="encoder"),
+        part(
             "decoder",
-            fairseq_transformer.stack(c, STYLE, c.vocab if owner else c.decoder_vocab, owner, fairseq_transformer.layer(c, memory="seq")),
-            "decoder",
+            *fairseq_transformer.stack(c, STYLE, c.vocab if owner else c.decoder_vocab, owner, fairseq_transformer.layer(c, memory="seq")),
+            kind="decoder",
             stream="decoder",
         ),
     )
@@ -42,7 +42,7 @@ def generation(c: Sizes) -> Part:
     vocab = c.vocab if c.shared else c.decoder_vocab
     bias = Tensor("final_logits_bias", (1, vocab), "buffer")
     head = linear("lm_head", c.hidden, vocab, bias=False, tied_to=owner if c.tied else None, stream="decoder")
-    return Part("", (bias, Part("model", backbone(c, "model."), "backbone"), head), "model")
+    return part("", bias, part("model", *backbone(c, "model."), kind="backbone"), head, kind="model")
 
 
 def decoder(c: Sizes) -> Part:
@@ -52,14 +52,14 @@ def decoder(c: Sizes) -> Part:
 
 def causal(c: Sizes) -> Part:
     """Describe MarianForCausalLM: the decoder alone, and its head."""
-    inner = decoder(c)._replace(name="decoder", kind="decoder")
+    inner = replace(decoder(c), name="decoder", kind="decoder")
     vocab = c.decoder_vocab if c.tied else c.vocab
     tied_to = "model.decoder.embed_tokens.weight" if c.tied else None
-    return Part("", (Part("model", (inner,), "backbone"), linear("lm_head", c.hidden, vocab, bias=False, tied_to=tied_to)), "model")
+    return part("", part("model", inner, kind="backbone"), linear("lm_head", c.hidden, vocab, bias=False, tied_to=tied_to), kind="model")
 
 
 CLASSES = {
-    "MarianModel": lambda c: Part("", backbone(c), "model"),
+    "MarianModel": lambda c: part("", *backbone(c), kind="model"),
     "MarianMTModel": generation,
     "MarianForCausalLM": causal,
     "MarianEncoder": lambda c: bart.encoder(c, STYLE),

@@ -9,9 +9,10 @@ from weighbridge.blueprints.modules import fairseq_transformer
 from weighbridge.blueprints.seq2seq import bart
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, size, switch, variant
-from weighbridge.core.parts import attend, embedding, linear
+from weighbridge.core.length import Stream, per_batch, sum_of
+from weighbridge.core.parts import attend, embedding, linear, part, replace
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Node, Once, Part, Stream, Together
+from weighbridge.core.tree import Node, Part
 
 FIELDS = variant(
     fairseq_transformer.fields(50267, 1024, 1024, 4096, (12, 12), 16),
@@ -25,22 +26,22 @@ STYLE = fairseq_transformer.Style(offset=2, embed_norm=True)
 def prompt(c: Sizes, name: str, layers: Size) -> Part:
     """Describe the prompts of all layers, made together, once for all examples."""
     maps = (linear("0", c.hidden, c.prompt_mlp), linear("2", c.prompt_mlp, 2 * layers * c.hidden))
-    inner = (embedding("prompt_embedding", c.prompt, c.hidden), Part("prompt_trans", maps, "transform"))
-    return Part(name, inner, "prompt", stream=Once(c.prompt))
+    inner = (embedding("prompt_embedding", c.prompt, c.hidden), part("prompt_trans", *maps, kind="transform"))
+    return part(name, *inner, kind="prompt", stream=per_batch(c.prompt))
 
 
 def prompted(c: Sizes, layer: Part, memory: Stream | None = None) -> Part:
     """Let the attentions of *layer* see the prompt as well."""
 
-    def longer(part: Node) -> Node:
-        if not isinstance(part, Part) or not part.name.endswith("attn"):
-            return part
+    def longer(module: Node) -> Node:
+        if not isinstance(module, Part) or not module.name.endswith("attn"):
+            return module
         heads, head_dim = (c.heads, c.head_dim) if memory is None else (c.decoder_heads, c.decoder_head_dim)
         own: Stream = "seq" if memory in (None, "encoder") else "decoder"
-        keys = memory if part.name == "encoder_attn" and memory is not None else own
-        return part._replace(children=(*part.children[:-1], attend(heads=heads, head_dim=head_dim, keys=Together((c.prompt, keys)))))
+        keys = memory if module.name == "encoder_attn" and memory is not None else own
+        return replace(module, children=(*module.children[:-1], attend(heads=heads, head_dim=head_dim, keys=sum_of(c.prompt, keys))))
 
-    return layer._replace(children=tuple(longer(part) for part in layer.children))
+    return replace(layer, children=tuple(longer(module) for module in layer.children))
 
 
 def encoder(c: Sizes) -> Part:
@@ -48,28 +49,28 @@ def encoder(c: Sizes) -> Part:
     if not c.prompted:
         return bart.encoder(c, STYLE)
     stack = fairseq_transformer.stack(c, STYLE, c.vocab, None, prompted(c, fairseq_transformer.layer(c)))
-    return Part("", (*stack, prompt(c, "self_attn_prompt", c.layers)), "model")
+    return part("", *stack, prompt(c, "self_attn_prompt", c.layers), kind="model")
 
 
 def decoder(c: Sizes, memory: Stream = "encoder", tied_to: str | None = None) -> Part:
     """Describe the decoder, with prompts for itself and for what it sees of the encoder."""
     layer = fairseq_transformer.layer(c, memory=memory)
     if not c.prompted:
-        return Part("", fairseq_transformer.stack(c, STYLE, c.vocab, tied_to, layer), "model")
+        return part("", *fairseq_transformer.stack(c, STYLE, c.vocab, tied_to, layer), kind="model")
     stack = fairseq_transformer.stack(c, STYLE, c.vocab, tied_to, prompted(c, layer, memory))
     prompts = (prompt(c, "self_attn_prompt", c.decoder_layers), prompt(c, "cross_attn_prompt", c.decoder_layers))
-    return Part("", (*stack, *prompts), "model")
+    return part("", *stack, *prompts, kind="model")
 
 
 def backbone(c: Sizes, prefix: str = "") -> tuple[Part, ...]:
     """Describe both sides; the reference passes the encoder its switch in the wrong place, so it has no prompt."""
     shared, reading, _ = fairseq_transformer.backbone(c, STYLE, prefix)
     writing = decoder(c, "seq", f"{prefix}shared.weight" if c.tied else None)
-    return shared, reading, writing._replace(name="decoder", kind="decoder", stream="decoder")
+    return shared, reading, replace(writing, name="decoder", kind="decoder", stream="decoder")
 
 
 CLASSES = {
-    "MvpModel": lambda c: Part("", backbone(c), "model"),
+    "MvpModel": lambda c: part("", *backbone(c), kind="model"),
     "MvpForConditionalGeneration": lambda c: bart.writing(c, backbone(c, "model.")),
     "MvpForSequenceClassification": lambda c: bart.sequence_classification(c, backbone(c, "model.")),
     "MvpForQuestionAnswering": lambda c: bart.question_answering(c, backbone(c, "model.")),

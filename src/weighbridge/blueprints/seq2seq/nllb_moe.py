@@ -10,9 +10,10 @@ from weighbridge.blueprints.modules import fairseq_transformer
 from weighbridge.blueprints.seq2seq import bart
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, size, switch, told, variant
-from weighbridge.core.parts import embedding, layer_norm, linear, matmul, stack
+from weighbridge.core.length import Stream
+from weighbridge.core.parts import embedding, layer_norm, linear, matmul, part, stack
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Node, Part, Stream
+from weighbridge.core.tree import Node, Part
 
 CHOSEN = 2
 FIELDS = variant(
@@ -36,11 +37,11 @@ def feed_forward(c: Sizes, mlp: Size, sparse: bool, tokens: Stream) -> Part:
     """Describe two linear maps, or as many pairs of them as there are experts."""
     maps = (linear("fc1", c.hidden, mlp), linear("fc2", mlp, c.hidden))
     if not sparse:
-        return Part("ffn", maps, "feed_forward")
-    router = Part("router", (linear("classifier", c.hidden, c.experts, bias=c.router_bias),), "router")
-    experts = Part("expert_", maps, "experts", repeat=c.experts, experts=c.experts, active=CHOSEN)
+        return part("ffn", *maps, kind="feed_forward")
+    router = part("router", linear("classifier", c.hidden, c.experts, bias=c.router_bias), kind="router")
+    experts = part("expert_", *maps, kind="experts", repeat=c.experts, experts=c.experts, active=CHOSEN)
     others = matmul("others", (tokens, c.experts - CHOSEN, 2 * c.hidden * mlp))
-    return Part("ffn", (router, Part("experts", (experts, others), "experts")), "feed_forward")
+    return part("ffn", router, part("experts", experts, others, kind="experts"), kind="feed_forward")
 
 
 def layers(c: Sizes, memory: Stream | None = None, tokens: Stream = "seq") -> tuple[Part, ...]:
@@ -65,8 +66,8 @@ def backbone(c: Sizes, prefix: str = "") -> tuple[Part, ...]:
     words = f"{prefix}shared.weight" if c.tied else None
     return (
         embedding("shared", c.vocab, c.hidden),
-        Part("encoder", side(c, layers(c), words), "encoder"),
-        Part("decoder", side(c, layers(c, "seq", "decoder"), words), "decoder", stream="decoder"),
+        part("encoder", *side(c, layers(c), words), kind="encoder"),
+        part("decoder", *side(c, layers(c, "seq", "decoder"), words), kind="decoder", stream="decoder"),
     )
 
 
@@ -76,10 +77,10 @@ def generation(c: Sizes) -> Part:
 
 
 CLASSES = {
-    "NllbMoeModel": lambda c: Part("", backbone(c), "model"),
+    "NllbMoeModel": lambda c: part("", *backbone(c), kind="model"),
     "NllbMoeForConditionalGeneration": generation,
-    "NllbMoeEncoder": lambda c: Part("", side(c, layers(c)), "model"),
-    "NllbMoeDecoder": lambda c: Part("", side(c, layers(c, "encoder")), "model"),
+    "NllbMoeEncoder": lambda c: part("", *side(c, layers(c)), kind="model"),
+    "NllbMoeDecoder": lambda c: part("", *side(c, layers(c, "encoder")), kind="model"),
 }
 
 FAMILIES = {"nllb-moe": Family("nllb-moe", FIELDS, CLASSES, "NllbMoeModel", NEUTRAL)}

@@ -10,8 +10,9 @@ from weighbridge.blueprints.modules import fairseq_transformer
 from weighbridge.blueprints.seq2seq import bart
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, size, switch, told, variant
-from weighbridge.core.parts import attend, embedding, layer_norm, linear, matmul, stack
-from weighbridge.core.tree import Node, Op, Part, Span, Stream, Together
+from weighbridge.core.length import Stream, length, sum_of
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, matmul, part, stack
+from weighbridge.core.tree import Node, Operation, Part
 
 FIELDS = variant(
     tuple(
@@ -29,33 +30,35 @@ STYLE = fairseq_transformer.Style("computed", final_norm=True, logits_bias=False
 
 def attention(c: Sizes, local: Stream) -> Part:
     """Describe attention: tokens see their block and the global tokens, which see everything."""
-    every, blocks = Together((local, c.globals)), Span(local, over=c.block)
+    every, blocks = sum_of(local, c.globals), length(local) // c.block
     # The weight of a single global token scales its value; that is no product of matrices.
-    seen: tuple[Op, ...] = (attend(heads=c.heads, head_dim=c.head_dim, queries=c.block, keys=c.globals + c.block, groups=blocks),)
+    seen: tuple[Operation, ...] = (attend(heads=c.heads, head_dim=c.head_dim, queries=c.block, keys=c.globals + c.block, groups=blocks),)
     if c.lone:
         within = attend(heads=c.heads, head_dim=c.head_dim, queries=c.block, keys=c.block, groups=blocks)
         seen = (within, matmul("beyond", (c.heads, blocks, c.block, c.globals, c.head_dim)))
-    return Part("self_attn", (
+    return part(
+        "self_attn",
         *(linear(f"{name}_proj", c.hidden, c.hidden, bias=False, stream=every) for name in ("k", "v", "q", "out")),
         attend(heads=c.heads, head_dim=c.head_dim, queries=c.globals, keys=every),
         *seen,
-    ), "self_attention")  # fmt: skip
+        kind="self_attention",
+    )
 
 
 def encoder(c: Sizes, tied_to: str | None) -> tuple[Node, ...]:
     """Describe the encoder."""
     H = c.hidden
-    padded = Span(Span("seq", add=c.block - 1, over=c.block), times=c.block)
+    padded = ((length("seq") + c.block - 1) // c.block) * c.block
 
     def layer(staggered: bool) -> tuple[Node, ...]:
-        every = Together((padded, c.globals))
+        every = sum_of(padded, c.globals)
         return (
-            attention(c, Span(padded, plus=c.block) if staggered else padded),
-            layer_norm("self_attn_layer_norm", H)._replace(stream=padded),
-            layer_norm("global_self_attn_layer_norm", H)._replace(stream=c.globals),
+            attention(c, length(padded) + c.block if staggered else padded),
+            layer_norm("self_attn_layer_norm", H, stream=padded),
+            layer_norm("global_self_attn_layer_norm", H, stream=c.globals),
             linear("fc1", H, c.mlp, stream=every),
             linear("fc2", c.mlp, H, stream=every),
-            layer_norm("final_layer_norm", H)._replace(stream=every),
+            layer_norm("final_layer_norm", H, stream=every),
         )
 
     tables = (embedding("embed_tokens", c.vocab, H, tied_to=tied_to), embedding("embed_global", c.globals, H))
@@ -69,20 +72,20 @@ def writing(c: Sizes, memory: Stream, tied_to: str | None = None) -> tuple[Node,
 
 def decoder(c: Sizes) -> Part:
     """Describe the decoder alone."""
-    return Part("", writing(c, "encoder"), "model")
+    return part("", *writing(c, "encoder"), kind="model")
 
 
 def backbone(c: Sizes, prefix: str = "") -> tuple[Part, ...]:
     """Describe the shared table and both sides."""
     shared, tied_to = fairseq_transformer.words(c, prefix)
     inside = writing(c, "seq", tied_to)
-    return shared, Part("encoder", encoder(c, tied_to), "encoder"), Part("decoder", inside, "decoder", stream="decoder")
+    return shared, part("encoder", *encoder(c, tied_to), kind="encoder"), part("decoder", *inside, kind="decoder", stream="decoder")
 
 
 CLASSES = {
-    "PegasusXModel": lambda c: Part("", backbone(c), "model"),
+    "PegasusXModel": lambda c: part("", *backbone(c), kind="model"),
     "PegasusXForConditionalGeneration": lambda c: bart.writing(c, backbone(c, "model."), False),
-    "PegasusXEncoder": lambda c: Part("", encoder(c, None), "model"),
+    "PegasusXEncoder": lambda c: part("", *encoder(c, None), kind="model"),
     "PegasusXDecoder": decoder,
     "PegasusXDecoderWrapper": lambda c: bart.wrapped(decoder(c)),
 }

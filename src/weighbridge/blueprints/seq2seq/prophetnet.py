@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from weighbridge.config.family import Family
 from weighbridge.config.fields import TIED, Sizes, derived, size, switch
-from weighbridge.core.parts import attend, embedding, layer_norm, linear
+from weighbridge.core.length import Stream, length
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size, exact
-from weighbridge.core.tree import Node, Part, Span, Stream, Tensor
+from weighbridge.core.tree import Node, Part, Tensor
 
 FIELDS = (
     size("vocab", "vocab_size", 30522, "V", "vocabulary size"),
@@ -35,18 +36,20 @@ NEUTRAL = frozenset("activation_function init_std relative_max_distance disable_
 def attention(c: Sizes, name: str, *more: Node, keys: Stream | None = None) -> Part:
     """Describe the four maps of an attention, and *more* of it."""
     H = c.hidden
-    return Part(name, (
+    return part(
+        name,
         linear("key_proj", H, H, stream=keys),
         linear("value_proj", H, H, stream=keys),
         linear("query_proj", H, H),
         linear("out_proj", H, H),
         *more,
-    ), "cross_attention" if keys else "self_attention")  # fmt: skip
+        kind="cross_attention" if keys else "self_attention",
+    )
 
 
 def rest(c: Sizes, mlp: Size) -> tuple[Part, Part]:
     """Describe what ends a layer."""
-    return Part("feed_forward", (linear("intermediate", c.hidden, mlp), linear("output", mlp, c.hidden)), "feed_forward"), layer_norm(
+    return part("feed_forward", linear("intermediate", c.hidden, mlp), linear("output", mlp, c.hidden), kind="feed_forward"), layer_norm(
         "feed_forward_layer_norm", c.hidden
     )
 
@@ -59,36 +62,43 @@ def tables(c: Sizes, tied_to: str | None) -> tuple[Part, ...]:
 def encoder(c: Sizes, tied_to: str | None = None) -> tuple[Node, ...]:
     """Describe the encoder."""
     own = attention(c, "self_attn", attend(heads=c.heads, head_dim=c.head_dim))
-    layer = Part("layers", (own, layer_norm("self_attn_layer_norm", c.hidden), *rest(c, c.mlp)), "layer", repeat=c.layers)
+    layer = part("layers", own, layer_norm("self_attn_layer_norm", c.hidden), *rest(c, c.mlp), kind="layer", repeat=c.layers)
     return (*tables(c, tied_to), layer_norm("embeddings_layer_norm", c.hidden), layer)
 
 
 def decoder(c: Sizes, own: Stream, memory: Stream, tied_to: str | None = None) -> tuple[Node, ...]:
     """Describe the decoder over the stream *own*; a stream that looks ahead sees the main one and itself."""
-    A, d, tokens = c.decoder_heads, c.decoder_head_dim, Span(own, times=c.ahead + 1)
-    given = "encoder" if isinstance(memory, str) and memory == "encoder" else None
+    A, d, tokens = c.decoder_heads, c.decoder_head_dim, length(own) * (c.ahead + 1)
+    requires = "encoder" if isinstance(memory, str) and memory == "encoder" else None
     masked = attention(
-        c, "self_attn",
+        c,
+        "self_attn",
         linear("relative_pos_embeddings", c.hidden, c.buckets * A),
         attend(heads=A, head_dim=d, queries=own, keys=own),
-        attend(heads=A, head_dim=d, queries=own, keys=Span(own, times=2), groups=c.ahead),
-    )  # fmt: skip
-    cross = attention(c, "cross_attn", attend(heads=A, head_dim=d, keys=memory), keys=memory)._replace(given=given)
-    crossed = (cross, layer_norm("cross_attn_layer_norm", c.hidden)._replace(given=given)) if c.crossed else ()
-    layer = Part(
-        "layers", (masked, layer_norm("self_attn_layer_norm", c.hidden), *crossed, *rest(c, c.decoder_mlp)), "layer",
-        repeat=c.decoder_layers, stream=tokens,
-    )  # fmt: skip
-    ngrams = Part("ngram_embeddings", (Tensor("weight", (c.ahead, c.hidden), "embedding"),), "embedding")
-    return (*tables(c, tied_to), ngrams, layer, layer_norm("embeddings_layer_norm", c.hidden)._replace(stream=tokens))
+        attend(heads=A, head_dim=d, queries=own, keys=length(own) * 2, groups=c.ahead),
+    )
+    cross = replace(attention(c, "cross_attn", attend(heads=A, head_dim=d, keys=memory), keys=memory), requires=requires)
+    crossed = (cross, replace(layer_norm("cross_attn_layer_norm", c.hidden), requires=requires)) if c.crossed else ()
+    layer = part(
+        "layers",
+        masked,
+        layer_norm("self_attn_layer_norm", c.hidden),
+        *crossed,
+        *rest(c, c.decoder_mlp),
+        kind="layer",
+        repeat=c.decoder_layers,
+        stream=tokens,
+    )
+    ngrams = part("ngram_embeddings", Tensor("weight", (c.ahead, c.hidden), "embedding"), kind="embedding")
+    return (*tables(c, tied_to), ngrams, layer, layer_norm("embeddings_layer_norm", c.hidden, stream=tokens))
 
 
 def backbone(c: Sizes, prefix: str = "") -> tuple[Part, ...]:
     """Describe the shared table and both sides."""
     words = f"{prefix}word_embeddings.weight" if c.tied else None
     sides = (
-        Part("encoder", encoder(c, words), "encoder"),
-        Part("decoder", decoder(c, "decoder", "seq", words), "decoder", stream="decoder"),
+        part("encoder", *encoder(c, words), kind="encoder"),
+        part("decoder", *decoder(c, "decoder", "seq", words), kind="decoder", stream="decoder"),
     )
     return (embedding("word_embeddings", c.vocab, c.hidden), *sides)
 
@@ -96,23 +106,23 @@ def backbone(c: Sizes, prefix: str = "") -> tuple[Part, ...]:
 def wrapped(c: Sizes, prefix: str = "") -> tuple[Part, ...]:
     """Describe the decoder as it stands alone under a head, with the table of words beside it."""
     words = f"{prefix}word_embeddings.weight" if c.tied else None
-    return embedding("word_embeddings", c.vocab, c.hidden), Part("decoder", decoder(c, "seq", "encoder", words), "decoder")
+    return embedding("word_embeddings", c.vocab, c.hidden), part("decoder", *decoder(c, "seq", "encoder", words), kind="decoder")
 
 
 def headed(c: Sizes, parts: tuple[Part, ...], own: Stream) -> Part:
     """Put the head on the streams that look ahead."""
     tied_to = "prophetnet.word_embeddings.weight" if c.tied else None
-    head = linear("lm_head", c.hidden, c.vocab, bias=False, tied_to=tied_to, stream=Span(own, times=c.ahead))
-    return Part("", (Part("prophetnet", parts, "backbone"), head), "model")
+    head = linear("lm_head", c.hidden, c.vocab, bias=False, tied_to=tied_to, stream=length(own) * c.ahead)
+    return part("", part("prophetnet", *parts, kind="backbone"), head, kind="model")
 
 
 CLASSES = {
-    "ProphetNetModel": lambda c: Part("", backbone(c), "model"),
+    "ProphetNetModel": lambda c: part("", *backbone(c), kind="model"),
     "ProphetNetForConditionalGeneration": lambda c: headed(c, backbone(c, "prophetnet."), "decoder"),
     "ProphetNetForCausalLM": lambda c: headed(c, wrapped(c, "prophetnet."), "seq"),
-    "ProphetNetEncoder": lambda c: Part("", encoder(c), "model"),
-    "ProphetNetDecoder": lambda c: Part("", decoder(c, "seq", "encoder"), "model"),
-    "ProphetNetDecoderWrapper": lambda c: Part("", wrapped(c), "model"),
+    "ProphetNetEncoder": lambda c: part("", *encoder(c), kind="model"),
+    "ProphetNetDecoder": lambda c: part("", *decoder(c, "seq", "encoder"), kind="model"),
+    "ProphetNetDecoderWrapper": lambda c: part("", *wrapped(c), kind="model"),
 }
 
 FAMILIES = {"prophetnet": Family("prophetnet", FIELDS, CLASSES, "ProphetNetModel", NEUTRAL)}

@@ -8,24 +8,26 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.composite import composed, submodel, under
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes
-from weighbridge.core.tree import Part, Untold
+from weighbridge.core.length import unknown
+from weighbridge.core.parts import part, replace
+from weighbridge.core.tree import Part
 
-FOUND = Untold("the generator reads documents that are found outside of the model")
+FOUND = unknown("the generator reads documents that are found outside of the model")
 
 
 def rag(c: Sizes, name: str = "") -> Part:
     """Describe the two, held as *name*."""
     writer = submodel(c.generator, "ForConditionalGeneration")
     prefix = f"{name}.generator" if name else "generator"
-    moved = under(prefix, writer, streams={"seq": FOUND, "decoder": FOUND})._replace(name="generator")
-    return Part(name, (under("question_encoder", submodel(c.question)), moved), "backbone" if name else "model")
+    moved = replace(under(prefix, writer, streams={"seq": FOUND, "decoder": FOUND}), name="generator")
+    return part(name, under("question_encoder", submodel(c.question)), moved, kind="backbone" if name else "model")
 
 
 FIELDS = (composed("question", "question_encoder", "dpr bert"), composed("generator", "generator", "bart t5"))
 CLASSES = {
     "RagModel": rag,
-    "RagSequenceForGeneration": lambda c: Part("", (rag(c, "rag"),), "model"),
-    "RagTokenForGeneration": lambda c: Part("", (rag(c, "rag"),), "model"),
+    "RagSequenceForGeneration": lambda c: part("", rag(c, "rag"), kind="model"),
+    "RagTokenForGeneration": lambda c: part("", rag(c, "rag"), kind="model"),
 }
 NEUTRAL = frozenset(
     """dataset dataset_revision dataset_split do_deduplication do_marginalize doc_sep exclude_bos_score index_name index_path

@@ -9,10 +9,11 @@ from __future__ import annotations
 from weighbridge.blueprints.seq2seq import t5
 from weighbridge.config.family import Family
 from weighbridge.config.fields import TIED, Sizes, derived, echo, fact, optional, size, switch, told, variant
-from weighbridge.core.parts import embedding, linear, rms_norm
+from weighbridge.core.length import Stream, valid_up_to
+from weighbridge.core.parts import embedding, linear, part, replace, rms_norm
 from weighbridge.core.parts import stack as stacked
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Node, Part, Stream, Within
+from weighbridge.core.tree import Node, Part
 
 
 def kinds(layers: int, sparse: int) -> list[tuple[bool, bool]]:
@@ -48,11 +49,11 @@ def feed_forward(c: Sizes, sparse: bool, tokens: Stream) -> Part:
     """Describe T5's feed-forward step, or a router and its experts."""
     maps = t5.feed_forward(c).children
     if not sparse:
-        return Part("mlp", maps, "feed_forward")
-    router = Part("router", (linear("classifier", c.hidden, c.experts, bias=c.router_bias),), "router")
-    kept = Within(tokens, c.capacity, "tokens that an expert takes")
-    experts = Part("expert_", maps, "experts", repeat=c.experts, experts=c.experts, active=1, stream=kept)
-    return Part("mlp", (router, Part("experts", (experts,), "experts")), "feed_forward")
+        return part("mlp", *maps, kind="feed_forward")
+    router = part("router", linear("classifier", c.hidden, c.experts, bias=c.router_bias), kind="router")
+    kept = valid_up_to(tokens, c.capacity, "tokens that an expert takes")
+    experts = part("expert_", *maps, kind="experts", repeat=c.experts, experts=c.experts, active=1, stream=kept)
+    return part("mlp", router, part("experts", experts, kind="experts"), kind="feed_forward")
 
 
 def stack(
@@ -66,7 +67,7 @@ def stack(
     def block(kind: tuple[bool, bool]) -> tuple[Node, ...]:
         own = t5.sublayer(c, t5.attention(c, "SelfAttention", bias=kind[0]))
         steps = (own, *crossed, t5.sublayer(c, feed_forward(c, kind[1], tokens)))
-        return tuple(part._replace(at=(index,)) for index, part in enumerate(steps))
+        return tuple(replace(module, indices=(index,)) for index, module in enumerate(steps))
 
     return (*stacked("block", kinds, layers, block), rms_norm("final_layer_norm", c.hidden))
 
@@ -92,28 +93,28 @@ def backbone(c: Sizes) -> tuple[Part, ...]:
     writing = stack(c, c.decoder_layers, c.decoder_kinds, memory="seq", tokens="decoder")
     return (
         embedding("shared", c.vocab, c.hidden),
-        Part("encoder", (words(c, shared(c)), *reading), "encoder"),
-        Part("decoder", (words(c, shared(c)), *writing), "decoder", stream="decoder"),
+        part("encoder", words(c, shared(c)), *reading, kind="encoder"),
+        part("decoder", words(c, shared(c)), *writing, kind="decoder", stream="decoder"),
     )
 
 
 def generation(c: Sizes) -> Part:
     """Describe SwitchTransformersForConditionalGeneration."""
     head = linear("lm_head", c.hidden, c.vocab, bias=False, tied_to=shared(c), stream="decoder")
-    return Part("", (*backbone(c), head), "model")
+    return part("", *backbone(c), head, kind="model")
 
 
 def encoder(c: Sizes) -> Part:
     """Describe SwitchTransformersEncoderModel."""
-    inner = Part("encoder", (words(c, shared(c)), *alone(c)), "encoder")
-    return Part("", (embedding("shared", c.vocab, c.hidden), inner), "model")
+    inner = part("encoder", words(c, shared(c)), *alone(c), kind="encoder")
+    return part("", embedding("shared", c.vocab, c.hidden), inner, kind="model")
 
 
 CLASSES = {
-    "SwitchTransformersModel": lambda c: Part("", backbone(c), "model"),
+    "SwitchTransformersModel": lambda c: part("", *backbone(c), kind="model"),
     "SwitchTransformersForConditionalGeneration": generation,
     "SwitchTransformersEncoderModel": encoder,
-    "SwitchTransformersStack": lambda c: Part("", (words(c), *alone(c)), "model"),
+    "SwitchTransformersStack": lambda c: part("", words(c), *alone(c), kind="model"),
 }
 
 FAMILIES = {"switch_transformers": Family("switch_transformers", FIELDS, CLASSES, "SwitchTransformersModel", NEUTRAL)}

@@ -11,9 +11,10 @@ from collections.abc import Mapping
 
 from weighbridge.config.family import Blueprint, Family
 from weighbridge.config.fields import LABELS, Field, Sizes, choice, echo, fact, size, switch
-from weighbridge.core.parts import attend, embedding, linear, rms_norm
+from weighbridge.core.length import Stream
+from weighbridge.core.parts import attend, embedding, linear, part, replace, rms_norm
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Every, Node, Part, Stream
+from weighbridge.core.tree import Every, Node, Part
 
 NEUTRAL = frozenset(
     """relative_attention_max_distance dropout_rate dense_act_fn scalable_attention scale_decoder_outputs tie_word_embeddings
@@ -44,40 +45,42 @@ def stack(c: Sizes, layers: Size, *, decoder: bool, memory: Stream | None = None
     """Describe a stack of blocks; its relative bias is in block 0 alone, or with *first* unset in every block."""
 
     def block(bias: bool) -> Part:
-        crossed = (sublayer(c, attention(c, "EncDecAttention", keys=memory or "encoder"), given=None if memory else "encoder"),)
+        crossed = (sublayer(c, attention(c, "EncDecAttention", keys=memory or "encoder"), requires=None if memory else "encoder"),)
         own = attention(c, "SelfAttention", bias=bias) if decoder or c.long is None else c.long(c, bias)
         sublayers = (sublayer(c, own), *(crossed if decoder else ()), sublayer(c, feed_forward(c)))
-        inner = tuple(part._replace(at=(index,)) for index, part in enumerate(sublayers))
-        return Part("block", inner, "layer", repeat=1 if bias and first else layers - 1 if first else layers)
+        inner = tuple(replace(module, indices=(index,)) for index, module in enumerate(sublayers))
+        return part("block", *inner, kind="layer", repeat=1 if bias and first else layers - 1 if first else layers)
 
-    blocks: tuple[Node, ...] = (block(True), block(False)._replace(at=Every(1))) if first else (block(True),)
+    blocks: tuple[Node, ...] = (block(True), replace(block(False), indices=Every(1))) if first else (block(True),)
     return (*blocks, rms_norm("final_layer_norm", c.hidden))
 
 
-def sublayer(c: Sizes, inner: Part, given: str | None = None) -> Part:
+def sublayer(c: Sizes, inner: Part, requires: str | None = None) -> Part:
     """Describe one of the two or three steps of a block: what it does, and the norm that stands before it."""
-    return Part("layer", (inner, rms_norm("layer_norm", c.hidden)), inner.kind, repeat=1, given=given)
+    return part("layer", inner, rms_norm("layer_norm", c.hidden), kind=inner.kind, repeat=1, requires=requires)
 
 
 def attention(c: Sizes, name: str, *, keys: Stream | None = None, bias: bool = False) -> Part:
     """Describe attention, whose width ``heads * head_dim`` need not be the hidden size."""
     H, inner = c.hidden, c.heads * c.head_dim
     table = (embedding("relative_attention_bias", c.buckets, c.heads),) if bias else ()
-    return Part(name, (
+    return part(
+        name,
         linear("q", H, inner, bias=False),
         linear("k", H, inner, bias=False, stream=keys),
         linear("v", H, inner, bias=False, stream=keys),
         linear("o", inner, H, bias=False),
         *table,
         attend(heads=c.heads, head_dim=c.head_dim, keys=keys),
-    ), "cross_attention" if keys else "self_attention")  # fmt: skip
+        kind="cross_attention" if keys else "self_attention",
+    )
 
 
 def feed_forward(c: Sizes) -> Part:
     """Describe the feed-forward step, under the name that T5 kept from its ReLU days; T5 v1.1 gates it."""
     H, mlp = c.hidden, c.mlp
     inner = (linear("wi_0", H, mlp, bias=False), linear("wi_1", H, mlp, bias=False)) if c.gated else (linear("wi", H, mlp, bias=False),)
-    return Part("DenseReluDense", (*inner, linear("wo", mlp, H, bias=False)), "feed_forward")
+    return part("DenseReluDense", *inner, linear("wo", mlp, H, bias=False), kind="feed_forward")
 
 
 def backbone(c: Sizes, prefix: str = "", *, first: bool = True, decoder: bool = True) -> tuple[Part, ...]:
@@ -85,54 +88,60 @@ def backbone(c: Sizes, prefix: str = "", *, first: bool = True, decoder: bool = 
     shared = embedding("shared", c.vocab, c.hidden)
     tokens = embedding("embed_tokens", c.vocab, c.hidden, tied_to=f"{prefix}shared.weight")
     if not decoder:
-        return shared, Part("encoder", (tokens, *stack(c, c.layers, decoder=c.decoder, first=first)), "encoder")
-    reading = Part("encoder", (tokens, *stack(c, c.layers, decoder=False, first=first)), "encoder")
+        return shared, part("encoder", tokens, *stack(c, c.layers, decoder=c.decoder, first=first), kind="encoder")
+    reading = part("encoder", tokens, *stack(c, c.layers, decoder=False, first=first), kind="encoder")
     writing = stack(c, c.decoder_layers, decoder=True, memory="seq", first=first)
-    return shared, reading, Part("decoder", (tokens, *writing), "decoder", stream="decoder")
+    return shared, reading, part("decoder", tokens, *writing, kind="decoder", stream="decoder")
 
 
 def alone(c: Sizes, *, first: bool = True) -> Part:
     """Describe one stack by itself: an encoder, or a decoder if the config says so."""
-    return Part("", (embedding("embed_tokens", c.vocab, c.hidden), *stack(c, c.layers, decoder=c.decoder, first=first)), "model")
+    return part("", embedding("embed_tokens", c.vocab, c.hidden), *stack(c, c.layers, decoder=c.decoder, first=first), kind="model")
 
 
 def classes(prefix: str, *, first: bool = True) -> Mapping[str, Blueprint]:
     """Return the classes of a model type; *first* says whether block 0 alone holds the relative bias."""
 
     def whole(c: Sizes) -> Part:
-        return Part("", backbone(c, first=first), "model")
+        return part("", *backbone(c, first=first), kind="model")
 
     def generation(c: Sizes) -> Part:
         head = linear("lm_head", c.hidden, c.vocab, bias=False, tied_to="shared.weight", stream="decoder")
-        return Part("", (*backbone(c, first=first), head), "model")
+        return part("", *backbone(c, first=first), head, kind="model")
 
     def encoder(c: Sizes) -> Part:
-        return Part("", backbone(c, first=first, decoder=False), "model")
+        return part("", *backbone(c, first=first, decoder=False), kind="model")
 
     def sequence_classification(c: Sizes) -> Part:
-        head = Part(
-            "classification_head", (linear("dense", c.hidden, c.hidden), linear("out_proj", c.hidden, c.labels)), "head", stream="one"
+        head = part(
+            "classification_head", linear("dense", c.hidden, c.hidden), linear("out_proj", c.hidden, c.labels), kind="head", stream="one"
         )
-        return Part("", (Part("transformer", backbone(c, "transformer.", first=first), "backbone"), head), "model")
+        return part("", part("transformer", *backbone(c, "transformer.", first=first), kind="backbone"), head, kind="model")
 
     def token_classification(c: Sizes) -> Part:
-        inner = Part("transformer", backbone(c, "transformer.", first=first, decoder=False), "backbone")
-        return Part("", (inner, linear("classifier", c.hidden, c.labels)), "model")
+        inner = part("transformer", *backbone(c, "transformer.", first=first, decoder=False), kind="backbone")
+        return part("", inner, linear("classifier", c.hidden, c.labels), kind="model")
 
     def question_answering(c: Sizes) -> Part:
-        return Part("", (*backbone(c, first=first), linear("qa_outputs", c.hidden, c.labels, stream="decoder")), "model")
+        return part("", *backbone(c, first=first), linear("qa_outputs", c.hidden, c.labels, stream="decoder"), kind="model")
 
-    return {f"{prefix}Model": whole, f"{prefix}Stack": lambda c: alone(c, first=first), f"{prefix}ForConditionalGeneration": generation, f"{prefix}EncoderModel": encoder,
-            f"{prefix}ForSequenceClassification": sequence_classification, f"{prefix}ForTokenClassification": token_classification,
-            f"{prefix}ForQuestionAnswering": question_answering}  # fmt: skip
+    return {
+        f"{prefix}Model": whole,
+        f"{prefix}Stack": lambda c: alone(c, first=first),
+        f"{prefix}ForConditionalGeneration": generation,
+        f"{prefix}EncoderModel": encoder,
+        f"{prefix}ForSequenceClassification": sequence_classification,
+        f"{prefix}ForTokenClassification": token_classification,
+        f"{prefix}ForQuestionAnswering": question_answering,
+    }
 
 
 def piano(c: Sizes) -> Part:
     """Describe Pop2PianoForConditionalGeneration: T5 on mel frames with the composer in front, and a head of its own."""
     shared, reading, writing = backbone(c)
-    composer = Part("mel_conditioner", (embedding("embedding", c.composers, c.hidden),), "embeddings")
+    composer = part("mel_conditioner", embedding("embedding", c.composers, c.hidden), kind="embeddings")
     head = linear("lm_head", c.hidden, c.vocab, bias=False, stream="decoder")
-    return Part("", (shared, composer, reading, writing, head), "model")
+    return part("", shared, composer, reading, writing, head, kind="model")
 
 
 T5 = fields(32128, 2048, 6, 8, "relu")

@@ -8,9 +8,10 @@ from __future__ import annotations
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, TIED, Sizes, nested, size, switch
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import attend, embedding, gated_mlp, linear, rms_norm
+from weighbridge.core.length import Stream
+from weighbridge.core.parts import attend, embedding, gated_mlp, linear, part, replace, rms_norm
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Part, Stream
+from weighbridge.core.tree import Part
 
 SIDE = (
     size("vocab", "vocab_size", 256000, "V", "vocabulary size"),
@@ -34,13 +35,15 @@ NEUTRAL = frozenset(
 def attention(c: Sizes, name: str, *, memory: Stream | None = None, width: Size | None = None) -> Part:
     """Describe attention over the tokens themselves, or over *memory* of another *width*."""
     H, read, bias = c.hidden, c.hidden if width is None else width, c.attention_bias
-    return Part(name, (
+    return part(
+        name,
         linear("q_proj", H, c.heads * c.head_dim, bias=bias),
         linear("k_proj", read, c.kv_heads * c.head_dim, bias=bias, stream=memory),
         linear("v_proj", read, c.kv_heads * c.head_dim, bias=bias, stream=memory),
         linear("o_proj", c.heads * c.head_dim, H, bias=bias),
         attend(heads=c.heads, kv_heads=c.kv_heads, head_dim=c.head_dim, keys=memory),
-    ), "self_attention" if memory is None else "cross_attention")  # fmt: skip
+        kind="self_attention" if memory is None else "cross_attention",
+    )
 
 
 def side(c: Sizes, name: str, width: Size | None = None) -> Part:
@@ -51,41 +54,44 @@ def side(c: Sizes, name: str, width: Size | None = None) -> Part:
         for step in ("self_attn", "cross_attn", "feedforward")
     }
     crossed = (attention(c, "cross_attn", memory="seq", width=width), *norms["cross_attn"]) if width is not None else ()
-    layer = Part("layers", (
+    layer = part(
+        "layers",
         attention(c, "self_attn"),
         *norms["self_attn"],
         gated_mlp("mlp", H, c.mlp),
         *norms["feedforward"],
         *crossed,
-    ), "layer", repeat=c.layers)  # fmt: skip
-    return Part(name, (embedding("embed_tokens", c.vocab, H), rms_norm("norm", H), layer), name)
+        kind="layer",
+        repeat=c.layers,
+    )
+    return part(name, embedding("embed_tokens", c.vocab, H), rms_norm("norm", H), layer, kind=name)
 
 
 def t5gemma(c: Sizes) -> Part:
     """Describe T5GemmaModel, which is not built without a decoder."""
     if not c.both:
         raise ConfigError("this class has an encoder and a decoder", key="is_encoder_decoder", value=False, hint="set it to true")
-    return Part("", both(c), "model")
+    return part("", *both(c), kind="model")
 
 
 def both(c: Sizes) -> tuple[Part, Part]:
     """Describe both sides, each with a table of its own."""
-    return side(c.encoder, "encoder"), side(c.decoder, "decoder", c.encoder.hidden)._replace(stream="decoder")
+    return side(c.encoder, "encoder"), replace(side(c.decoder, "decoder", c.encoder.hidden), stream="decoder")
 
 
 def generation(c: Sizes) -> Part:
     """Describe T5GemmaForConditionalGeneration: the decoder's table is its head."""
     tied_to = "model.decoder.embed_tokens.weight" if c.tied else None
     head = linear("out_proj", c.decoder.hidden, c.decoder.vocab, bias=False, tied_to=tied_to, stream="decoder")
-    return Part("", (Part("model", both(c), "backbone"), Part("lm_head", (head,), "lm_head")), "model")
+    return part("", part("model", *both(c), kind="backbone"), part("lm_head", head, kind="lm_head"), kind="model")
 
 
 def labels(c: Sizes) -> Part:
     """Describe the classifiers, which score every token: the decoder's, or without one the encoder's."""
     parts = both(c) if c.both else (side(c.encoder, "encoder"),)
     width, stream = (c.decoder.hidden, "decoder") if c.both else (c.encoder.hidden, "seq")
-    head = Part("score", (linear("out_proj", width, c.labels),), "head", stream=stream)
-    return Part("", (Part("model", parts, "backbone"), head), "model")
+    head = part("score", linear("out_proj", width, c.labels), kind="head", stream=stream)
+    return part("", part("model", *parts, kind="backbone"), head, kind="model")
 
 
 CLASSES = {

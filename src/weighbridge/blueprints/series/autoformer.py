@@ -10,8 +10,9 @@ from weighbridge.blueprints.modules import fairseq_transformer
 from weighbridge.blueprints.series import time_series_transformer
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, size
-from weighbridge.core.parts import linear
-from weighbridge.core.tree import Node, Op, Part, Stream, Tensor
+from weighbridge.core.length import Stream
+from weighbridge.core.parts import linear, part, replace
+from weighbridge.core.tree import Node, Operation, Part, Tensor
 
 FIELDS = (*time_series_transformer.FIELDS, size("start", "label_length", 10, "J", "known steps before those ahead"))
 NEUTRAL = time_series_transformer.NEUTRAL | {"moving_average", "autocorrelation_factor"}
@@ -21,13 +22,13 @@ def layer(c: Sizes, memory: Stream | None = None) -> Part:
     """Describe a layer: the last norm is wrapped, and the decoder's gives its share of the trend."""
     plain = fairseq_transformer.layer(c, memory=memory)
     *steps, norm = (
-        part._replace(children=tuple(n for n in part.children if not isinstance(n, Op)))
-        for part in plain.children
-        if isinstance(part, Part)
+        replace(module, children=tuple(n for n in module.children if not isinstance(n, Operation)))
+        for module in plain.children
+        if isinstance(module, Part)
     )
-    wrapped = Part("final_layer_norm", (norm._replace(name="layernorm"),), "layer_norm")
-    trend = Part("trend_projection", (Tensor("weight", (c.features, c.hidden, 3), "weight"),), "convolution")
-    return plain._replace(children=(*steps, wrapped, *((trend,) if memory is not None else ())))
+    wrapped = part("final_layer_norm", replace(norm, name="layernorm"), kind="layer_norm")
+    trend = part("trend_projection", Tensor("weight", (c.features, c.hidden, 3), "weight"), kind="convolution")
+    return replace(plain, children=(*steps, wrapped, *((trend,) if memory is not None else ())))
 
 
 def encoder(c: Sizes) -> tuple[Node, ...]:
@@ -42,15 +43,18 @@ def decoder(c: Sizes, memory: Stream) -> tuple[Node, ...]:
 
 def both(c: Sizes) -> tuple[Part, ...]:
     """Describe both sides."""
-    sides = Part("encoder", encoder(c), "encoder", stream=c.back), Part("decoder", decoder(c, c.back), "decoder", stream=c.start + c.ahead)
+    sides = (
+        part("encoder", *encoder(c), kind="encoder", stream=c.back),
+        part("decoder", *decoder(c, c.back), kind="decoder", stream=c.start + c.ahead),
+    )
     return (*time_series_transformer.tables(c), *sides)
 
 
 CLASSES = {
-    "AutoformerModel": lambda c: Part("", both(c), "model"),
+    "AutoformerModel": lambda c: part("", *both(c), kind="model"),
     "AutoformerForPrediction": lambda c: time_series_transformer.forecast(c, c.features, both(c)),
-    "AutoformerEncoder": lambda c: Part("", encoder(c), "model"),
-    "AutoformerDecoder": lambda c: Part("", decoder(c, "encoder"), "model"),
+    "AutoformerEncoder": lambda c: part("", *encoder(c), kind="model"),
+    "AutoformerDecoder": lambda c: part("", *decoder(c, "encoder"), kind="model"),
 }
 
 FAMILIES = {"autoformer": Family("autoformer", FIELDS, CLASSES, "AutoformerModel", NEUTRAL)}

@@ -9,8 +9,9 @@ from weighbridge.blueprints.modules import fairseq_transformer
 from weighbridge.blueprints.series.time_series_transformer import FIELDS, NEUTRAL, classes, side
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, choice, switch, told
-from weighbridge.core.parts import attend, batch_norm, conv1d, stack
-from weighbridge.core.tree import Node, Part, Span, Stream, Untold
+from weighbridge.core.length import Stream, length, unknown
+from weighbridge.core.parts import attend, batch_norm, conv1d, part, replace, stack
+from weighbridge.core.tree import Node, Part
 
 INFORMER = (
     *FIELDS,
@@ -23,7 +24,7 @@ INFORMER = (
 def seen(c: Sizes, depth: int, own: Stream) -> Stream:
     """Return what is left for the encoder layer at *depth*: distilling halves the steps behind each."""
     for _ in range(depth if c.distilled else 0):
-        own = Span(own, plus=1, add=-1, over=2)
+        own = (length(own) - 1) // 2 + 1
     return own
 
 
@@ -32,8 +33,8 @@ def informed(c: Sizes, layer: Part) -> tuple[Node, ...]:
     own, *rest = layer.children
     assert isinstance(own, Part)
     if c.sight == "prob":
-        sight = Untold("Informer takes as many keys as a logarithm says")
-        own = own._replace(children=(*own.children[:-1], attend(heads=c.heads, head_dim=c.head_dim, keys=sight)))
+        sight = unknown("Informer takes as many keys as a logarithm says")
+        own = replace(own, children=(*own.children[:-1], attend(heads=c.heads, head_dim=c.head_dim, keys=sight)))
     return (*rest, own)
 
 
@@ -41,8 +42,8 @@ def informer_encoder(c: Sizes, own: Stream) -> tuple[Node, ...]:
     """Describe Informer's encoder; a convolution stands between two layers, and a maximum that leaves every second step."""
     inner = informed(c, fairseq_transformer.layer(c))
     if not c.distilled:
-        return side(c, Part("layers", inner, "layer", repeat=c.layers, stream=own))
-    layers = stack("layers", list(c.depths), c.layers, lambda depth: (Part("", inner, stream=seen(c, depth, own)),))
+        return side(c, part("layers", *inner, kind="layer", repeat=c.layers, stream=own))
+    layers = stack("layers", list(c.depths), c.layers, lambda depth: (part("", *inner, stream=seen(c, depth, own)),))
     down = [conv1d("downConv", c.hidden, c.hidden, 3, padding=1, of=seen(c, depth, own)) for depth in c.depths]
     norm = batch_norm("norm", c.hidden)
     convolutions = stack("conv_layers", list(c.depths)[:-1], c.layers - 1, lambda depth: (down[depth], norm)) if c.depths[1:] else ()
@@ -52,7 +53,7 @@ def informer_encoder(c: Sizes, own: Stream) -> tuple[Node, ...]:
 def informer_decoder(c: Sizes, memory: Stream) -> tuple[Node, ...]:
     """Describe Informer's decoder."""
     layer = fairseq_transformer.layer(c, memory=memory)
-    return side(c, layer._replace(children=informed(c, layer)))
+    return side(c, replace(layer, children=informed(c, layer)))
 
 
 CLASSES = classes("Informer", informer_encoder, informer_decoder, lambda c: seen(c, c.depths[-1], c.back))

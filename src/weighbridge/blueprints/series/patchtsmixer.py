@@ -8,9 +8,10 @@ from __future__ import annotations
 from weighbridge.blueprints.series.patchtst import LOSS, PATCHES, POSITIONS, projection
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes, choice, size, switch, variant
-from weighbridge.core.parts import attend, batch_norm, fairseq_attention, layer_norm, linear
+from weighbridge.core.length import Stream
+from weighbridge.core.parts import attend, batch_norm, fairseq_attention, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size, exact
-from weighbridge.core.tree import Node, Part, Stream, Tensor
+from weighbridge.core.tree import Node, Part, Tensor
 
 FIELDS = (
     *variant(PATCHES, patch=8, stride=8),
@@ -39,15 +40,15 @@ NEUTRAL = frozenset(
 
 def norm(c: Sizes, name: str = "norm") -> Part:
     """Describe a norm of either kind."""
-    inner = Part("norm", (batch_norm("batchnorm", c.hidden),), "batch_norm") if c.batch_normed else layer_norm("norm", c.hidden)
-    return Part(name, (inner,), inner.kind)
+    inner = part("norm", batch_norm("batchnorm", c.hidden), kind="batch_norm") if c.batch_normed else layer_norm("norm", c.hidden)
+    return part(name, inner, kind=inner.kind)
 
 
 def mixer(c: Sizes, name: str, width: Size, stream: Stream, *more: Node) -> Part:
     """Describe what mixes along one axis, *width* long: a feed-forward step, and a gate if there are any."""
-    mlp = Part("mlp", (linear("fc1", width, width * c.factor), linear("fc2", width * c.factor, width)), "feed_forward", stream=stream)
-    gate = Part("gating_block", (linear("attn_layer", width, width),), "gate", stream=stream)
-    return Part(name, (norm(c), mlp, *((gate,) if c.gated else ()), *more), "mixer")
+    mlp = part("mlp", linear("fc1", width, width * c.factor), linear("fc2", width * c.factor, width), kind="feed_forward", stream=stream)
+    gate = part("gating_block", linear("attn_layer", width, width), kind="gate", stream=stream)
+    return part(name, norm(c), mlp, *((gate,) if c.gated else ()), *more, kind="mixer")
 
 
 def layers(c: Sizes) -> Part:
@@ -57,26 +58,26 @@ def layers(c: Sizes) -> Part:
         head_dim = exact(c.hidden, c.heads)
         plain = fairseq_attention("self_attn_layer", c.hidden, c.heads, head_dim)
         among = attend(heads=c.heads, head_dim=head_dim, queries=c.patches, keys=c.patches, groups=c.channels)
-        attention = (plain._replace(children=(*plain.children[:-1], among)), norm(c, "norm_attn"))
+        attention = (replace(plain, children=(*plain.children[:-1], among)), norm(c, "norm_attn"))
     mixers = (
         mixer(c, "patch_mixer", c.patches, c.channels * c.hidden, *attention),
         mixer(c, "feature_mixer", c.hidden, c.channels * c.patches),
         *((mixer(c, "channel_feature_mixer", c.channels, c.patches * c.hidden),) if c.mode == "mix_channel" else ()),
     )
-    return Part("mixers", mixers, "layer", repeat=c.layers)
+    return part("mixers", *mixers, kind="layer", repeat=c.layers)
 
 
 def encoder(c: Sizes) -> Part:
     """Describe a map of each patch, positions on a switch, and the layers."""
     table = Tensor("position_enc", (c.patches, c.hidden), "embedding", frozen=c.positions == "sincos")
-    places = (Part("positional_encoder", (table,), "embeddings"),) if c.placed else ()
-    parts = (linear("patcher", c.patch, c.hidden), *places, Part("mlp_mixer_encoder", (layers(c),), "mixer"))
-    return Part("encoder", parts, "encoder", stream=c.channels * c.patches)
+    places = (part("positional_encoder", table, kind="embeddings"),) if c.placed else ()
+    parts = (linear("patcher", c.patch, c.hidden), *places, part("mlp_mixer_encoder", layers(c), kind="mixer"))
+    return part("encoder", *parts, kind="encoder", stream=c.channels * c.patches)
 
 
 def headed(c: Sizes, *heads: Part) -> Part:
     """Put heads on the encoder."""
-    return Part("", (Part("model", (encoder(c),), "backbone"), *heads), "model")
+    return part("", part("model", encoder(c), kind="backbone"), *heads, kind="model")
 
 
 def injected(c: Sizes) -> tuple[Part, ...]:
@@ -84,32 +85,36 @@ def injected(c: Sizes) -> tuple[Part, ...]:
     if c.scaling not in ("std", "mean", True):
         return ()
     H = c.hidden
-    maps = (("inverse_trans_expansion", H + 2, 2 * H), ("inverse_trans_compression", 2 * H, H),
-            ("map_scale_expansion", 2, 4), ("map_scale_compression", 4, 2))  # fmt: skip
+    maps = (
+        ("inverse_trans_expansion", H + 2, 2 * H),
+        ("inverse_trans_compression", 2 * H, H),
+        ("map_scale_expansion", 2, 4),
+        ("map_scale_compression", 4, 2),
+    )
     inner = tuple(linear(name, inputs, outputs) for name, inputs, outputs in maps)
-    return (Part("inject_scale", inner, "head", stream=c.channels * c.patches),)
+    return (part("inject_scale", *inner, kind="head", stream=c.channels * c.patches),)
 
 
 def targets(c: Sizes, *, spread: bool) -> Part:
     """Describe the targets from all channels; *spread* where they may be a distribution."""
     width = c.hidden * c.channels if c.aggregation is not None else c.hidden * c.channels * c.patches
     inner = projection(c, "projection", width, c.targets) if spread else linear("projection", width, c.targets)
-    return Part("head", (inner,), "head", stream="one")
+    return part("head", inner, kind="head", stream="one")
 
 
 def prediction(c: Sizes) -> Part:
     """Describe PatchTSMixerForPrediction: each channel's steps ahead."""
-    return headed(c, Part("head", (projection(c, "base_forecast_block", c.patches * c.hidden, c.ahead),), "head", stream=c.channels))
+    return headed(c, part("head", projection(c, "base_forecast_block", c.patches * c.hidden, c.ahead), kind="head", stream=c.channels))
 
 
 def pre_training(c: Sizes) -> Part:
     """Describe PatchTSMixerForPretraining: each patch again."""
-    return headed(c, Part("head", (linear("base_pt_block", c.hidden, c.patch),), "head", stream=c.channels * c.patches))
+    return headed(c, part("head", linear("base_pt_block", c.hidden, c.patch), kind="head", stream=c.channels * c.patches))
 
 
 CLASSES = {
-    "PatchTSMixerModel": lambda c: Part("", (encoder(c),), "model"),
-    "PatchTSMixerEncoder": lambda c: Part("", (encoder(c)._replace(name=""),), "model"),
+    "PatchTSMixerModel": lambda c: part("", encoder(c), kind="model"),
+    "PatchTSMixerEncoder": lambda c: part("", replace(encoder(c), name=""), kind="model"),
     "PatchTSMixerForPretraining": pre_training,
     "PatchTSMixerForPrediction": prediction,
     "PatchTSMixerForTimeSeriesClassification": lambda c: headed(c, targets(c, spread=False), *injected(c)),

@@ -9,7 +9,7 @@ from weighbridge.blueprints.series.time_series_transformer import values
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes, choice, derived, size, switch, told
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import attend, batch_norm, fairseq_attention, layer_norm, linear
+from weighbridge.core.parts import attend, batch_norm, fairseq_attention, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Node, Part, Tensor
 
@@ -75,7 +75,7 @@ def tokens(c: Sizes) -> Size:
 
 def norm(c: Sizes, name: str) -> Part:
     """Describe a norm of either kind."""
-    return layer_norm(name, c.hidden) if c.norm == "layernorm" else Part(name, (batch_norm("batchnorm", c.hidden),), "batch_norm")
+    return layer_norm(name, c.hidden) if c.norm == "layernorm" else part(name, batch_norm("batchnorm", c.hidden), kind="batch_norm")
 
 
 def attention(c: Sizes) -> Part:
@@ -84,37 +84,37 @@ def attention(c: Sizes) -> Part:
     among = [attend(heads=c.heads, head_dim=c.head_dim, queries=tokens(c), keys=tokens(c), groups=c.channels)]
     if c.across:
         among.append(attend(heads=c.heads, head_dim=c.head_dim, queries=c.channels, keys=c.channels, groups=tokens(c)))
-    return plain._replace(children=(*plain.children[:-1], *among), stream=len(among) * c.channels * tokens(c))
+    return replace(plain, children=(*plain.children[:-1], *among), stream=len(among) * c.channels * tokens(c))
 
 
 def encoder(c: Sizes) -> Part:
     """Describe a map of each patch, positions and layers."""
     H = c.hidden
     mapped = linear("input_embedding", c.patch, H, stream=c.channels * c.patches if c.shared else c.patches)
-    embedder = Part("embedder", (mapped if c.shared else mapped._replace(repeat=c.channels),), "embeddings")
+    embedder = part("embedder", mapped if c.shared else replace(mapped, repeat=c.channels), kind="embeddings")
     marks = (Tensor("cls_token", (1, 1, 1, H), "embedding"),) if c.marked else ()
     table = Tensor("position_enc", (tokens(c), H), "embedding", frozen=c.positions == "sincos")
     layer: tuple[Node, ...] = (
         attention(c),
         norm(c, "norm_sublayer1"),
         *((norm(c, "norm_sublayer2"),) if c.across else ()),
-        Part("ff", (linear("0", H, c.mlp, bias=c.biased), linear("3", c.mlp, H, bias=c.biased)), "feed_forward"),
+        part("ff", linear("0", H, c.mlp, bias=c.biased), linear("3", c.mlp, H, bias=c.biased), kind="feed_forward"),
         norm(c, "norm_sublayer3"),
     )
-    parts = (embedder, Part("positional_encoder", (*marks, table), "embeddings"), Part("layers", layer, "layer", repeat=c.layers))
-    return Part("encoder", parts, "encoder", stream=c.channels * tokens(c))
+    parts = (embedder, part("positional_encoder", *marks, table, kind="embeddings"), part("layers", *layer, kind="layer", repeat=c.layers))
+    return part("encoder", *parts, kind="encoder", stream=c.channels * tokens(c))
 
 
 def projection(c: Sizes, name: str, width: Size, outputs: Size) -> Part:
     """Describe a map to the outputs, or one for each value of their distribution."""
     if not c.values:
         return linear(name, width, outputs)
-    return Part(name, (linear("proj", width, outputs)._replace(repeat=c.values),), "head")
+    return part(name, linear("proj", width, outputs, repeat=c.values), kind="head")
 
 
 def headed(c: Sizes, inner: Part, stream: Size | str) -> Part:
     """Put a head on the encoder."""
-    return Part("", (Part("model", (encoder(c),), "backbone"), Part("head", (inner,), "head", stream=stream)), "model")
+    return part("", part("model", encoder(c), kind="backbone"), part("head", inner, kind="head", stream=stream), kind="model")
 
 
 def prediction(c: Sizes) -> Part:
@@ -122,11 +122,11 @@ def prediction(c: Sizes) -> Part:
     width = c.hidden if c.pooling or c.marked else c.hidden * c.patches
     if c.shared_head:
         return headed(c, projection(c, "projection", width, c.ahead), c.channels)
-    return headed(c, projection(c, "projections", width, c.ahead)._replace(repeat=c.channels), "one")
+    return headed(c, replace(projection(c, "projections", width, c.ahead), repeat=c.channels), "one")
 
 
 CLASSES = {
-    "PatchTSTModel": lambda c: Part("", (encoder(c),), "model"),
+    "PatchTSTModel": lambda c: part("", encoder(c), kind="model"),
     "PatchTSTForPretraining": lambda c: headed(c, linear("linear", c.hidden, c.patch), c.channels * tokens(c)),
     "PatchTSTForClassification": lambda c: headed(c, linear("linear", c.channels * c.hidden, c.targets), "one"),
     "PatchTSTForRegression": lambda c: headed(c, projection(c, "projection", c.channels * c.hidden, c.targets), "one"),

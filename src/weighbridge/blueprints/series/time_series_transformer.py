@@ -12,9 +12,10 @@ from weighbridge.blueprints.modules.mixture_of_experts import required
 from weighbridge.config.family import Blueprint, Family
 from weighbridge.config.fields import Field, Sizes, choice, derived, echo, listed, size, told, variant
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import embedding, layer_norm, linear
+from weighbridge.core.length import Stream
+from weighbridge.core.parts import embedding, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Node, Part, Stream, Tensor
+from weighbridge.core.tree import Node, Part, Tensor
 
 NEUTRAL = fairseq_transformer.NEUTRAL | set("loss scaling num_parallel_samples sampling_factor".split())
 DISTRIBUTIONS = {"student_t": 3, "normal": 2, "negative_binomial": 2}
@@ -64,14 +65,14 @@ FIELDS = (
 
 def side(c: Sizes, *layers: Node) -> tuple[Node, ...]:
     """Describe one side: a map of the features, a frozen table of sinusoids, layers, and the norm before them."""
-    value = Part("value_embedding", (linear("value_projection", c.features, c.hidden, bias=False),), "embeddings")
-    table = Part("embed_positions", (Tensor("weight", (c.back + c.ahead, c.hidden), "embedding", frozen=True),), "embedding")
+    value = part("value_embedding", linear("value_projection", c.features, c.hidden, bias=False), kind="embeddings")
+    table = part("embed_positions", Tensor("weight", (c.back + c.ahead, c.hidden), "embedding", frozen=True), kind="embedding")
     return (value, table, *layers, layer_norm("layernorm_embedding", c.hidden))
 
 
 def encoder(c: Sizes, own: Stream) -> tuple[Node, ...]:
     """Describe the encoder over the stream *own*."""
-    return side(c, fairseq_transformer.layer(c)._replace(stream=own))
+    return side(c, replace(fairseq_transformer.layer(c), stream=own))
 
 
 def decoder(c: Sizes, memory: Stream) -> tuple[Node, ...]:
@@ -84,16 +85,15 @@ def tables(c: Sizes) -> tuple[Part, ...]:
     if not c.categories:
         return ()
     inner = tuple(
-        embedding("embedders", rows, width)._replace(repeat=1, at=(i,))
-        for i, (rows, width) in enumerate(zip(c.cards, c.widths, strict=False))
+        embedding("embedders", rows, width, repeat=1, indices=(i,)) for i, (rows, width) in enumerate(zip(c.cards, c.widths, strict=False))
     )
-    return (Part("embedder", inner, "embeddings"),)
+    return (part("embedder", *inner, kind="embeddings"),)
 
 
 def forecast(c: Sizes, width: Size, parts: tuple[Part, ...]) -> Part:
     """Put a map on the decoder for each value of the distribution."""
-    head = linear("proj", width, c.series)._replace(repeat=c.values)
-    return Part("", (Part("model", parts, "backbone"), Part("parameter_projection", (head,), "head", stream=c.ahead)), "model")
+    head = linear("proj", width, c.series, repeat=c.values)
+    return part("", part("model", *parts, kind="backbone"), part("parameter_projection", head, kind="head", stream=c.ahead), kind="model")
 
 
 Side = Callable[[Sizes, Stream], tuple[Node, ...]]
@@ -104,14 +104,17 @@ def classes(name: str, reading: Side, writing: Side, left: Callable[[Sizes], Str
 
     def both(c: Sizes) -> tuple[Part, ...]:
         memory = writing(c, left(c))
-        sides = Part("encoder", reading(c, c.back), "encoder", stream=c.back), Part("decoder", memory, "decoder", stream=c.ahead)
+        sides = (
+            part("encoder", *reading(c, c.back), kind="encoder", stream=c.back),
+            part("decoder", *memory, kind="decoder", stream=c.ahead),
+        )
         return (*tables(c), *sides)
 
     return {
-        f"{name}Model": lambda c: Part("", both(c), "model"),
+        f"{name}Model": lambda c: part("", *both(c), kind="model"),
         f"{name}ForPrediction": lambda c: forecast(c, c.hidden, both(c)),
-        f"{name}Encoder": lambda c: Part("", reading(c, "seq"), "model"),
-        f"{name}Decoder": lambda c: Part("", writing(c, "encoder"), "model"),
+        f"{name}Encoder": lambda c: part("", *reading(c, "seq"), kind="model"),
+        f"{name}Decoder": lambda c: part("", *writing(c, "encoder"), kind="model"),
     }
 
 

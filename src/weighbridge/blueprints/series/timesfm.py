@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, listed, size, switch
-from weighbridge.core.parts import attend, embedding, layer_norm, linear, rms_norm
+from weighbridge.core.length import Stream, length
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, replace, rms_norm
 from weighbridge.core.sizes import Size, exact
-from weighbridge.core.tree import Node, Part, Span, Stream, Tensor
+from weighbridge.core.tree import Node, Part, Tensor
 
 STEPS = (
     size("patch", "patch_length", 32, "P", "steps in a patch"),
@@ -38,38 +39,48 @@ NEUTRAL = frozenset("tolerance pad_val min_timescale max_timescale".split())
 def residual(name: str, inputs: Size, hidden: Size, outputs: Size, *, bias: bool = True) -> Part:
     """Describe two linear maps, and one beside them."""
     beside = linear("residual_layer", inputs, outputs, bias=bias)
-    return Part(
-        name, (linear("input_layer", inputs, hidden, bias=bias), linear("output_layer", hidden, outputs, bias=bias), beside), "feed_forward"
+    return part(
+        name,
+        linear("input_layer", inputs, hidden, bias=bias),
+        linear("output_layer", hidden, outputs, bias=bias),
+        beside,
+        kind="feed_forward",
     )
 
 
 def decoder(c: Sizes, tokens: Stream) -> tuple[Node, ...]:
     """Describe the decoder over *tokens* patches."""
     H, wide = c.hidden, c.heads * c.head_dim
-    attention = Part("self_attn", (
+    attention = part(
+        "self_attn",
         Tensor("scaling", (c.head_dim,), "gain"),
         linear("q_proj", H, wide),
         linear("k_proj", H, wide),
         linear("v_proj", H, wide),
         linear("o_proj", wide, H),
         attend(heads=c.heads, head_dim=c.head_dim),
-    ), "self_attention", stream=tokens)  # fmt: skip
-    mlp = Part(
-        "mlp", (linear("gate_proj", H, c.mlp), linear("down_proj", c.mlp, H), layer_norm("layer_norm", H)), "feed_forward", stream=tokens
+        kind="self_attention",
+        stream=tokens,
     )
-    layer = Part("layers", (attention, mlp, rms_norm("input_layernorm", H)._replace(stream=tokens)), "layer", repeat=c.layers)
-    timescales = Part("position_emb", (Tensor("inv_timescales", (H // 2,), "buffer"),), "positions")
-    first = residual("input_ff_layer", 2 * c.patch, c.mlp, H)._replace(stream=tokens)
+    mlp = part(
+        "mlp", linear("gate_proj", H, c.mlp), linear("down_proj", c.mlp, H), layer_norm("layer_norm", H), kind="feed_forward", stream=tokens
+    )
+    layer = part("layers", attention, mlp, rms_norm("input_layernorm", H, stream=tokens), kind="layer", repeat=c.layers)
+    timescales = part("position_emb", Tensor("inv_timescales", (H // 2,), "buffer"), kind="positions")
+    first = replace(residual("input_ff_layer", 2 * c.patch, c.mlp, H), stream=tokens)
     return first, embedding("freq_emb", c.frequencies, H), layer, *((timescales,) if c.placed else ())
 
 
 def prediction(c: Sizes) -> Part:
     """Describe TimesFmModelForPrediction: the mean and every quantile of the steps ahead."""
     tokens = exact(c.back, c.patch)
-    head = residual("horizon_ff_layer", c.hidden, c.mlp, c.ahead * (1 + len(c.quantiles)))._replace(stream=tokens)
-    return Part("", (Part("decoder", decoder(c, tokens), "backbone"), head), "model")
+    head = replace(residual("horizon_ff_layer", c.hidden, c.mlp, c.ahead * (1 + len(c.quantiles))), stream=tokens)
+    return part("", part("decoder", *decoder(c, tokens), kind="backbone"), head, kind="model")
 
 
-CLASSES = {"TimesFmModel": lambda c: Part("", decoder(c, Span("seq", over=c.patch)), "model"), "TimesFmModelForPrediction": prediction}
+CLASSES = {
+    "TimesFmModel": lambda c: part("", *decoder(c, length("seq") // c.patch), kind="model"),
+    "TimesFmModelForPrediction": prediction,
+}
 
 FAMILIES = {"timesfm": Family("timesfm", FIELDS, CLASSES, "TimesFmModel", NEUTRAL)}

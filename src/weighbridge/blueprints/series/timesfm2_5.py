@@ -9,9 +9,10 @@ from __future__ import annotations
 from weighbridge.blueprints.series.timesfm import QUANTILES, STACK, STEPS, residual
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, size, switch, variant
-from weighbridge.core.parts import attend, linear, rms_norm
+from weighbridge.core.length import Stream, length
+from weighbridge.core.parts import attend, linear, part, replace, rms_norm
 from weighbridge.core.sizes import exact
-from weighbridge.core.tree import Part, Span, Stream, Tensor
+from weighbridge.core.tree import Part, Tensor
 
 FIELDS = (
     *variant(STEPS, back=16384),
@@ -30,7 +31,8 @@ NORMS = ("input_layernorm", "post_attention_layernorm", "pre_feedforward_layerno
 def decoder(c: Sizes, tokens: Stream) -> tuple[Part, ...]:
     """Describe the decoder over *tokens* patches."""
     H, wide, narrow, bias = c.hidden, c.heads * c.head_dim, c.kv_heads * c.head_dim, c.attention_bias
-    attention = Part("self_attn", (
+    attention = part(
+        "self_attn",
         Tensor("scaling", (c.head_dim,), "gain"),
         linear("q_proj", H, wide, bias=bias),
         linear("k_proj", H, narrow, bias=bias),
@@ -39,11 +41,12 @@ def decoder(c: Sizes, tokens: Stream) -> tuple[Part, ...]:
         rms_norm("q_norm", c.head_dim),
         rms_norm("k_norm", c.head_dim),
         attend(heads=c.heads, kv_heads=c.kv_heads, head_dim=c.head_dim),
-    ), "self_attention")  # fmt: skip
-    mlp = Part("mlp", (linear("fc1", H, c.mlp, bias=c.biased), linear("fc2", c.mlp, H, bias=c.biased)), "feed_forward")
+        kind="self_attention",
+    )
+    mlp = part("mlp", linear("fc1", H, c.mlp, bias=c.biased), linear("fc2", c.mlp, H, bias=c.biased), kind="feed_forward")
     norms = (rms_norm(name, H) for name in NORMS)
-    layer = Part("layers", (attention, mlp, *norms), "layer", repeat=c.layers, stream=tokens)
-    return residual("input_ff_layer", 2 * c.patch, H, H)._replace(stream=tokens), layer
+    layer = part("layers", attention, mlp, *norms, kind="layer", repeat=c.layers, stream=tokens)
+    return replace(residual("input_ff_layer", 2 * c.patch, H, H), stream=tokens), layer
 
 
 def prediction(c: Sizes) -> Part:
@@ -51,12 +54,12 @@ def prediction(c: Sizes) -> Part:
     tokens, values = exact(c.back, c.patch), 1 + len(c.quantiles)
     heads = (("output_projection_point", c.ahead), ("output_projection_quantiles", c.spread))
     projections = tuple(residual(name, c.hidden, c.hidden, steps * values, bias=False) for name, steps in heads)
-    parts = (Part("model", decoder(c, tokens), "backbone"), *projections)
-    return Part("", tuple(part._replace(runs=2 if c.flipped else 1, stream=tokens) for part in parts), "model")
+    parts = (part("model", *decoder(c, tokens), kind="backbone"), *projections)
+    return part("", *(replace(module, executions=2 if c.flipped else 1, stream=tokens) for module in parts), kind="model")
 
 
 CLASSES = {
-    "TimesFm2_5Model": lambda c: Part("", decoder(c, Span("seq", over=c.patch)), "model"),
+    "TimesFm2_5Model": lambda c: part("", *decoder(c, length("seq") // c.patch), kind="model"),
     "TimesFm2_5ModelForPrediction": prediction,
 }
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Sizes, derived, size, switch
-from weighbridge.core.parts import attend, layer_norm, linear
+from weighbridge.core.parts import attend, layer_norm, linear, part
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part, Tensor
 
@@ -39,39 +39,50 @@ def patches(c: Sizes) -> Size:
 def encoder(c: Sizes) -> tuple[Part, ...]:
     """Describe patches, layers and a last norm; two learned tokens stand in front of the patches."""
     H, inner = c.hidden, c.heads * c.head_dim
-    patch = Part("projection", (
-        Tensor("weight", (H, 1, c.patch_side, c.patch_side), "weight"), Tensor("bias", (H,), "bias"),
-    ), "convolution", stream=c.patches)  # fmt: skip
-    embeddings = Part("embeddings", (
+    patch = part(
+        "projection",
+        Tensor("weight", (H, 1, c.patch_side, c.patch_side), "weight"),
+        Tensor("bias", (H,), "bias"),
+        kind="convolution",
+        stream=c.patches,
+    )
+    embeddings = part(
+        "embeddings",
         Tensor("cls_token", (1, 1, H), "embedding"),
         Tensor("distillation_token", (1, 1, H), "embedding"),
         Tensor("position_embeddings", (1, c.patches + 2, H), "embedding"),
-        Part("patch_embeddings", (patch,), "embeddings"),
-    ), "embeddings")  # fmt: skip
-    attention = Part("attention", (
+        part("patch_embeddings", patch, kind="embeddings"),
+        kind="embeddings",
+    )
+    attention = part(
+        "attention",
         *(linear(f"{name}_proj", H, inner, bias=c.qkv_bias) for name in "qkv"),
         linear("o_proj", inner, H),
         attend(heads=c.heads, head_dim=c.head_dim),
-    ), "self_attention")  # fmt: skip
-    layer = Part("layers", (
+        kind="self_attention",
+    )
+    layer = part(
+        "layers",
         attention,
         layer_norm("layernorm_before", H),
         layer_norm("layernorm_after", H),
-        Part("mlp", (linear("fc1", H, c.mlp), linear("fc2", c.mlp, H)), "feed_forward"),
-    ), "layer", repeat=c.layers)  # fmt: skip
+        part("mlp", linear("fc1", H, c.mlp), linear("fc2", c.mlp, H), kind="feed_forward"),
+        kind="layer",
+        repeat=c.layers,
+    )
     return embeddings, layer, layer_norm("layernorm", H)
 
 
 def ast(c: Sizes) -> Part:
     """Describe ASTModel."""
-    return Part("", encoder(c), "model", stream=c.patches + 2)
+    return part("", *encoder(c), kind="model", stream=c.patches + 2)
 
 
 def classification(c: Sizes) -> Part:
     """Describe ASTForAudioClassification: a norm and the labels, on the mean of the two learned tokens."""
-    inner = Part("audio_spectrogram_transformer", encoder(c), "backbone", stream=c.patches + 2)
-    head = Part("classifier", (layer_norm("layernorm", c.hidden), linear("dense", c.hidden, c.labels)), "head", stream="one")
-    return Part("", (inner, head), "model")
+    inner = part("audio_spectrogram_transformer", *encoder(c), kind="backbone", stream=c.patches + 2)
+    head = part("classifier", layer_norm("layernorm", c.hidden), linear("dense", c.hidden, c.labels), kind="head", stream="one")
+    return part("", inner, head, kind="model")
 
 
 CLASSES = {"ASTModel": ast, "ASTForAudioClassification": classification}

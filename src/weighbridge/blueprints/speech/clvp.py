@@ -9,7 +9,7 @@ from __future__ import annotations
 from weighbridge.blueprints.decoders.gpt2 import dense
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, derived, fact, size, switch
-from weighbridge.core.parts import attend, embedding, layer_norm, linear
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, part
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Node, Part
 
@@ -17,30 +17,35 @@ from weighbridge.core.tree import Node, Part
 def clvp(c: Sizes) -> tuple[Node, ...]:
     """Describe tokens and positions, layers with a norm before each half, and a last norm."""
     H = c.hidden
-    attention = Part("attn", (
+    attention = part(
+        "attn",
         *(linear(f"{name}_proj", H, H, bias=c.qkv_bias) for name in "kvq"),
         linear("out_proj", H, H),
         attend(heads=c.heads, head_dim=c.head_dim),
-    ), "self_attention")  # fmt: skip
-    layer = Part("layers", (
+        kind="self_attention",
+    )
+    layer = part(
+        "layers",
         layer_norm("input_layernorm", H),
         attention,
         layer_norm("post_attention_layernorm", H),
-        Part("mlp", (dense(c, "c_fc", H, c.mlp), dense(c, "c_proj", c.mlp, H)), "feed_forward"),
-    ), "layer", repeat=c.layers)  # fmt: skip
+        part("mlp", dense(c, "c_fc", H, c.mlp), dense(c, "c_proj", c.mlp, H), kind="feed_forward"),
+        kind="layer",
+        repeat=c.layers,
+    )
     tables = (embedding("input_embeds_layer", c.vocab, H), embedding("position_embeds_layer", c.positions, H))
     return (*tables, layer, layer_norm("layer_norm", H))
 
 
 def inner(c: Sizes) -> Part:
     """Describe the body by its name."""
-    return Part("decoder", clvp(c), "decoder")
+    return part("decoder", *clvp(c), kind="decoder")
 
 
 def causal(c: Sizes) -> Part:
     """Describe ClvpForCausalLM: one norm more, and a head of its own."""
     head = (layer_norm("final_norm", c.hidden), linear("lm_head", c.hidden, c.vocab))
-    return Part("", (Part("model", (inner(c),), "backbone"), *head), "model")
+    return part("", part("model", inner(c), kind="backbone"), *head, kind="model")
 
 
 FIELDS = (
@@ -55,8 +60,8 @@ FIELDS = (
     fact("transposed", True),
 )
 CLASSES = {
-    "ClvpDecoder": lambda c: Part("", clvp(c), "model"),
-    "ClvpModel": lambda c: Part("", (inner(c),), "model"),
+    "ClvpDecoder": lambda c: part("", *clvp(c), kind="model"),
+    "ClvpModel": lambda c: part("", inner(c), kind="model"),
     "ClvpForCausalLM": causal,
 }
 SKIPPED = frozenset(

@@ -12,7 +12,7 @@ from weighbridge.blueprints.modules.composite import composed, submodel, under
 from weighbridge.blueprints.speech.moshi import MOSHI, moshi
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, size, switch, variant
-from weighbridge.core.parts import embedding, linear
+from weighbridge.core.parts import embedding, linear, part, replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part
 
@@ -24,33 +24,40 @@ CSM = (
         size("words", "text_vocab_size", 128256, "V_tex", "text vocabulary size"),
         switch("tied", "tie_codebooks_embeddings", True),
         vocab=size("vocab", "vocab_size", 2051, "V", "vocabulary size", "codebook_size"),
-        hidden=2048, mlp=8192, layers=16, heads=32, kv_heads=8,
+        hidden=2048,
+        mlp=8192,
+        layers=16,
+        heads=32,
+        kv_heads=8,
     ),
     composed("depth", "depth_decoder_config", "csm_depth_decoder_model", fixed=True),
     CODEC,
-)  # fmt: skip
+)
 KYUTAI = (
     *variant(
         MOSHI,
         size("codebooks", "num_codebooks", 32, "B", "codebooks"),
         size("sounds", "codebook_vocab_size", 2049, "V_cod", "entries of a codebook"),
         switch("tied", "tie_word_embeddings", False),
-        vocab=4001, hidden=2048, mlp=11264, layers=48,
+        vocab=4001,
+        hidden=2048,
+        mlp=11264,
+        layers=48,
     ),
     CODEC,
-)  # fmt: skip
+)
 TABLE = "backbone_model.embed_tokens.embed_audio_tokens.weight"
 
 
 def codec(c: Sizes) -> Part:
     """Describe the codec, which an ordinary pass leaves alone."""
-    return under("codec_model", submodel(c.codec), given="audios")
+    return under("codec_model", submodel(c.codec), requires="audios")
 
 
 def backbone(c: Sizes, shape: tuple[Size, Size]) -> tuple[Node, ...]:
     """Describe CSM's backbone: Llama over frames, whose codes are looked up in one table and added."""
     _, *rest = llama(c)
-    return Part("embed_tokens", (embedding("embed_audio_tokens", *shape),), "embeddings"), *rest
+    return part("embed_tokens", embedding("embed_audio_tokens", *shape), kind="embeddings"), *rest
 
 
 def csm(c: Sizes) -> Part:
@@ -60,29 +67,31 @@ def csm(c: Sizes) -> Part:
     assert isinstance(body, Part)
     rows, width = c.depth.codebooks * c.depth.vocab, c.depth.backbone
     table = embedding("embed_tokens", rows, width, tied_to=TABLE if c.tied else None)
-    small = small._replace(children=(body._replace(children=(table, *body.children[1:])), head), given="labels")
+    small = replace(small, children=(replace(body, children=(table, *body.children[1:])), head), requires="labels")
     shape = (rows, width) if c.tied else (c.codebooks * c.vocab, c.hidden)
-    return Part("", (
+    return part(
+        "",
         linear("lm_head", c.hidden, c.vocab, bias=False),
         embedding("embed_text_tokens", c.words, c.hidden),
-        Part("backbone_model", backbone(c, shape), "backbone"),
+        part("backbone_model", *backbone(c, shape), kind="backbone"),
         small,
         codec(c),
-    ), "model")  # fmt: skip
+        kind="model",
+    )
 
 
 def kyutai(c: Sizes) -> tuple[Node, ...]:
     """Describe Kyutai's decoder: Moshi's, with words and codes in one table."""
     _, *rest = moshi(c)
     rows = c.vocab + c.codebooks * c.sounds + 1
-    return Part("embed_tokens", (embedding("embed_tokens", rows, c.hidden),), "embeddings"), *rest
+    return part("embed_tokens", embedding("embed_tokens", rows, c.hidden), kind="embeddings"), *rest
 
 
 def writing(c: Sizes) -> Part:
     """Describe the decoder under its head; one that is tied has a row for each code too."""
     rows = c.vocab + c.codebooks * c.sounds + 1 if c.tied else c.vocab
     head = linear("lm_head", c.hidden, rows, bias=False, tied_to="model.embed_tokens.embed_tokens.weight" if c.tied else None)
-    return Part("", (Part("model", kyutai(c), "backbone"), head, codec(c)), "model")
+    return part("", part("model", *kyutai(c), kind="backbone"), head, codec(c), kind="model")
 
 
 SKIPPED = NEUTRAL | frozenset(
@@ -90,11 +99,11 @@ SKIPPED = NEUTRAL | frozenset(
     tie_word_embeddings""".split()
 )
 SPEAKS = {
-    "CsmBackboneModel": lambda c: Part("", backbone(c, (c.codebooks * c.vocab, c.hidden)), "model"),
+    "CsmBackboneModel": lambda c: part("", *backbone(c, (c.codebooks * c.vocab, c.hidden)), kind="model"),
     "CsmForConditionalGeneration": csm,
 }
 NAME = "KyutaiSpeechToText"
-WRITES = {f"{NAME}Model": lambda c: Part("", kyutai(c), "model"), f"{NAME}ForConditionalGeneration": writing}
+WRITES = {f"{NAME}Model": lambda c: part("", *kyutai(c), kind="model"), f"{NAME}ForConditionalGeneration": writing}
 FAMILIES = {
     "csm": Family("csm", CSM, SPEAKS, "CsmForConditionalGeneration", SKIPPED),
     "kyutai_speech_to_text": Family("kyutai_speech_to_text", KYUTAI, WRITES, f"{NAME}ForConditionalGeneration", SKIPPED),

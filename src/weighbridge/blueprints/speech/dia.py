@@ -9,9 +9,10 @@ from weighbridge.blueprints.modules.composite import composed
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes, listed, size, told
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import attend, embedding, linear, rms_norm
+from weighbridge.core.length import Stream
+from weighbridge.core.parts import attend, embedding, linear, part, rms_norm
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Node, Part, Stream
+from weighbridge.core.tree import Node, Part
 
 
 def fields(vocab: int, hidden: int, mlp: int, layers: int, kv_heads: int) -> tuple[Field, ...]:
@@ -56,19 +57,22 @@ FIELDS = (
 def attention(name: str, widths: tuple[Size, Size], heads: tuple[Size, Size, Size], keys: Stream | None = None) -> Part:
     """Describe attention of the first of *widths* to the second."""
     (H, seen), (A, K, D) = widths, heads
-    return Part(name, (
+    return part(
+        name,
         linear("q_proj", H, A * D, bias=False),
         linear("k_proj", seen, K * D, bias=False, stream=keys),
         linear("v_proj", seen, K * D, bias=False, stream=keys),
         linear("o_proj", A * D, H, bias=False),
         attend(heads=A, kv_heads=K, head_dim=D, keys=keys),
-    ), "self_attention" if keys is None else "cross_attention", given="encoder" if keys == "encoder" else None)  # fmt: skip
+        kind="self_attention" if keys is None else "cross_attention",
+        requires="encoder" if keys == "encoder" else None,
+    )
 
 
 def mlp(c: Sizes) -> Part:
     """Describe a gated MLP whose halves are one matrix."""
     H = c.hidden
-    return Part("mlp", (linear("gate_up_proj", H, 2 * c.mlp, bias=False), linear("down_proj", c.mlp, H, bias=False)), "feed_forward")
+    return part("mlp", linear("gate_up_proj", H, 2 * c.mlp, bias=False), linear("down_proj", c.mlp, H, bias=False), kind="feed_forward")
 
 
 def encoder(c: Sizes) -> tuple[Node, ...]:
@@ -76,7 +80,7 @@ def encoder(c: Sizes) -> tuple[Node, ...]:
     H = c.hidden
     own = attention("self_attention", (H, H), (c.heads, c.kv_heads, c.head_dim))
     layer = (rms_norm("pre_sa_norm", H), own, rms_norm("post_sa_norm", H), mlp(c))
-    return embedding("embedding", c.vocab, H), Part("layers", layer, "layer", repeat=c.layers), rms_norm("norm", H)
+    return embedding("embedding", c.vocab, H), part("layers", *layer, kind="layer", repeat=c.layers), rms_norm("norm", H)
 
 
 def decoder(c: Sizes, memory: Stream) -> tuple[Node, ...]:
@@ -86,28 +90,32 @@ def decoder(c: Sizes, memory: Stream) -> tuple[Node, ...]:
     crossed = attention("cross_attention", (H, c.states), (c.cross_heads, c.cross_kv_heads, c.cross_head_dim), memory)
     norms = (rms_norm(name, H) for name in ("pre_sa_norm", "pre_ca_norm", "pre_mlp_norm"))
     return (
-        Part("embeddings", (embedding("embed", c.vocab * c.channels, H),), "embeddings"),
-        Part("layers", (own, crossed, *norms, mlp(c)), "layer", repeat=c.layers),
+        part("embeddings", embedding("embed", c.vocab * c.channels, H), kind="embeddings"),
+        part("layers", own, crossed, *norms, mlp(c), kind="layer", repeat=c.layers),
         rms_norm("norm", H),
     )
 
 
 def both(c: Sizes) -> tuple[Part, Part]:
     """Describe both sides."""
-    return Part("encoder", encoder(c.encoder), "encoder"), Part("decoder", decoder(c.decoder, "seq"), "decoder", stream="decoder")
+    return part("encoder", *encoder(c.encoder), kind="encoder"), part(
+        "decoder", *decoder(c.decoder, "seq"), kind="decoder", stream="decoder"
+    )
 
 
 def writing(c: Sizes) -> Part:
     """Describe DiaForConditionalGeneration: a head for all channels."""
     head = linear("logits_dense", c.decoder.hidden, c.decoder.channels * c.decoder.vocab, bias=False, stream="decoder")
-    return Part("", (Part("model", both(c), "backbone"), head), "model")
+    return part("", part("model", *both(c), kind="backbone"), head, kind="model")
 
 
 QUIET = frozenset("max_position_embeddings norm_eps tie_word_embeddings".split())
 FAMILIES = {
     "dia": Family(
-        "dia", FIELDS, {"DiaModel": lambda c: Part("", both(c), "model"), "DiaForConditionalGeneration": writing}, "DiaModel", QUIET
+        "dia", FIELDS, {"DiaModel": lambda c: part("", *both(c), kind="model"), "DiaForConditionalGeneration": writing}, "DiaModel", QUIET
     ),
-    "dia_encoder": Family("dia_encoder", ENCODER, {"DiaEncoder": lambda c: Part("", encoder(c), "model")}, "DiaEncoder", QUIET),
-    "dia_decoder": Family("dia_decoder", DECODER, {"DiaDecoder": lambda c: Part("", decoder(c, "encoder"), "model")}, "DiaDecoder", QUIET),
+    "dia_encoder": Family("dia_encoder", ENCODER, {"DiaEncoder": lambda c: part("", *encoder(c), kind="model")}, "DiaEncoder", QUIET),
+    "dia_decoder": Family(
+        "dia_decoder", DECODER, {"DiaDecoder": lambda c: part("", *decoder(c, "encoder"), kind="model")}, "DiaDecoder", QUIET
+    ),
 }

@@ -14,8 +14,10 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes, choice, size, switch, told
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
+from weighbridge.core.length import unknown
+from weighbridge.core.parts import part, replace
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Node, Part, Tensor, Untold
+from weighbridge.core.tree import Node, Part, Tensor
 
 if TYPE_CHECKING:
     from typing import Any
@@ -47,7 +49,7 @@ def shared(filters: int, last: int, ratios: tuple[int, ...], *, hidden: int, sho
         switch("shortcut", "use_conv_shortcut", shortcut),
         Field("rate", "sampling_rate", 24000, "choice"),
         size("codes", "codebook_size", 2048 if last == 3 else 1024, "V", "code vectors in a group"),
-        size("code", "codebook_dim", 256 if last == 3 else lambda c: c.hidden, "W", "width of a code")._replace(null=lambda c: c.hidden),
+        size("code", "codebook_dim", 256 if last == 3 else lambda c: c.hidden, "W", "width of a code", null=lambda c: c.hidden),
     )
 
 
@@ -69,11 +71,12 @@ ENCODEC = (
     Field("depth", "num_lstm_layers", 2, "choice"),
     choice("norm", "norm_type", "weight_norm", read=one_of("weight_norm", "time_group_norm")),
     Field("bandwidths", "target_bandwidths", [1.5, 3.0, 6.0, 12.0, 24.0], "listed"),
-    told("powers", powers), told("quantizers", books),
-)  # fmt: skip
+    told("powers", powers),
+    told("quantizers", books),
+)
 
 
-FILLED = Untold("waves are filled up to whole frames, and codes are found by their distance")
+FILLED = unknown("waves are filled up to whole frames, and codes are found by their distance")
 
 
 def convolution(c: Sizes, name: str, shape: tuple[Size, Size, Size], outs: Size, *, bias: bool = True) -> Part:
@@ -81,10 +84,12 @@ def convolution(c: Sizes, name: str, shape: tuple[Size, Size, Size], outs: Size,
     shift = (Tensor("bias", (outs,), "bias"),) if bias else ()
     inner: tuple[Node, ...] = (Tensor("weight", shape, "weight"), *shift)
     if c.norm == "weight_norm":
-        split = Part("weight", (Tensor("original0", (shape[0], 1, 1), "gain"), Tensor("original1", shape, "weight")), "weight_norm")
-        inner = (*shift, Part("parametrizations", (split,), "weight_norm"))
-    norm = (Part("norm", (Tensor("weight", (outs,), "gain"), Tensor("bias", (outs,), "shift")), "group_norm"),) if "group" in c.norm else ()
-    return Part(name, (Part("conv", inner, "convolution"), *norm), "convolution")
+        split = part("weight", Tensor("original0", (shape[0], 1, 1), "gain"), Tensor("original1", shape, "weight"), kind="weight_norm")
+        inner = (*shift, part("parametrizations", split, kind="weight_norm"))
+    norm = (
+        (part("norm", Tensor("weight", (outs,), "gain"), Tensor("bias", (outs,), "shift"), kind="group_norm"),) if "group" in c.norm else ()
+    )
+    return part(name, part("conv", *inner, kind="convolution"), *norm, kind="convolution")
 
 
 def conv(c: Sizes, name: str, inputs: Size, outputs: Size, kernel: Size) -> Part:
@@ -96,7 +101,7 @@ def block(c: Sizes, name: str, width: Size) -> Part:
     """Describe a residual block."""
     inner = width // c.compress
     pair = (conv(c, "1", width, inner, c.inner_kernel), conv(c, "3", inner, width, 1))
-    return Part(name, (Part("block", pair), *((conv(c, "shortcut", width, width, 1),) if c.shortcut else ())), "convolutions")
+    return part(name, part("block", *pair), *((conv(c, "shortcut", width, width, 1),) if c.shortcut else ()), kind="convolutions")
 
 
 def thinning(c: Sizes) -> tuple[Part, ...]:
@@ -108,9 +113,9 @@ def thinning(c: Sizes) -> tuple[Part, ...]:
         layers.append(conv(c, str(index), scale * F, 2 * scale * F, 2 * ratio))
         index, scale = index + 1, 2 * scale
     if c.depth:
-        layers.append(Part(str(index), (lstm("lstm", scale * F, c.depth),)))
+        layers.append(part(str(index), lstm("lstm", scale * F, c.depth)))
     layers.append(conv(c, str(index + (2 if c.norm else 1)), scale * F, c.hidden, c.last_kernel))
-    return (Part("layers", tuple(layers), "convolutions"),)
+    return (part("layers", *layers, kind="convolutions"),)
 
 
 def bringing(c: Sizes) -> tuple[Part, ...]:
@@ -118,7 +123,7 @@ def bringing(c: Sizes) -> tuple[Part, ...]:
     F, scale = c.filters, 2 ** len(c.ratios)
     layers, index = [conv(c, "0", c.hidden, scale * F, c.kernel)], 1
     if c.depth:
-        layers.append(Part("1", (lstm("lstm", scale * F, c.depth),)))
+        layers.append(part("1", lstm("lstm", scale * F, c.depth)))
     index += 1 if c.norm else 0
     for ratio in c.ratios:
         half = scale // 2 * F
@@ -126,7 +131,7 @@ def bringing(c: Sizes) -> tuple[Part, ...]:
         layers += [block(c, str(index + 2 + step), half) for step in range(c.blocks)]
         index, scale = index + 2 + c.blocks, scale // 2
     layers.append(conv(c, str(index + 1), F, c.channels, c.last_kernel))
-    return (Part("layers", tuple(layers), "convolutions"),)
+    return (part("layers", *layers, kind="convolutions"),)
 
 
 def book(c: Sizes, *names: str) -> Part:
@@ -137,15 +142,20 @@ def book(c: Sizes, *names: str) -> Part:
         Tensor(used, (c.codes,), "buffer"),
         *(Tensor(name, (c.codes, c.code), "buffer") for name in kept),
     )
-    return Part("layers", (Part("codebook", tensors, "quantizer"),), "quantizer")
+    return part("layers", part("codebook", *tensors, kind="quantizer"), kind="quantizer")
 
 
 def encodec(c: Sizes) -> Part:
     """Describe EnCodec."""
-    quantizer = book(c, "inited", "cluster_size", "embed", "embed_avg")._replace(repeat=c.quantizers)
-    return Part("", (
-        Part("encoder", thinning(c), "encoder"), Part("decoder", bringing(c), "decoder"), Part("quantizer", (quantizer,), "quantizer"),
-    ), "model", stream=FILLED)  # fmt: skip
+    quantizer = replace(book(c, "inited", "cluster_size", "embed", "embed_avg"), repeat=c.quantizers)
+    return part(
+        "",
+        part("encoder", *thinning(c), kind="encoder"),
+        part("decoder", *bringing(c), kind="decoder"),
+        part("quantizer", quantizer, kind="quantizer"),
+        kind="model",
+        stream=FILLED,
+    )
 
 
 QUIET = frozenset(

@@ -10,8 +10,9 @@ from weighbridge.blueprints.multimodal.granite_speech import SHARED, SKIPPED, at
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes, fact, size, switch, told
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import batch_norm, conv1d, embedding, layer_norm, linear, stack
-from weighbridge.core.tree import Node, Part, Span, Stream, Tensor
+from weighbridge.core.length import Stream, length
+from weighbridge.core.parts import batch_norm, conv1d, embedding, layer_norm, linear, part, replace, stack
+from weighbridge.core.tree import Node, Part, Tensor
 
 FIFTH = (
     size("mels", "num_mel_bins", 80, "M", "mel bins"),
@@ -22,19 +23,21 @@ FIFTH = (
     size("head_dim", "head_dim", lambda c: c.hidden // c.heads, "D", "width of a head"),
     size("vocab", "vocab_size", 16384, "V", "vocabulary size"),
     size("positions", "max_position_embeddings", 512, "S", "relative positions, each way"),
-    SHARED[0]._replace(default=7), SHARED[1], SHARED[2]._replace(default=128),
+    replace(SHARED[0], default=7),
+    SHARED[1],
+    replace(SHARED[2], default=128),
     switch("bias", "attention_bias", True),
     Field("halved", "subsample_layers", None, "choice", read=lambda value: [0, 1] if value is None else list(value)),
     fact("kinds", lambda c: [(sum(other in c.halved for other in range(index)), index in c.halved) for index in range(c.layers)]),
     told("halfway", lambda c: c.layers > 1),
-)  # fmt: skip
+)
 
 
 def after(index: int, c: Sizes) -> Stream:
     """Return the stream behind so many halvings."""
     stream: Stream = "seq"
     for _ in range(index):
-        stream = Span(stream, over=2)
+        stream = length(stream) // 2
     return stream
 
 
@@ -45,28 +48,30 @@ def fifth_layer(c: Sizes, halvings: int, halves: bool) -> tuple[Node, ...]:
     thinned = conv1d("conv", 1, 1, c.kernel, stride=2, padding=(c.kernel - 1) // 2, of=tokens).stream if halves else tokens
 
     def mlp(name: str, stream: Stream) -> Part:
-        return Part(
-            name, (linear("linear1", H, c.mlp, bias=c.bias), linear("linear2", c.mlp, H, bias=c.bias)), "feed_forward", stream=stream
+        return part(
+            name, linear("linear1", H, c.mlp, bias=c.bias), linear("linear2", c.mlp, H, bias=c.bias), kind="feed_forward", stream=stream
         )
 
     maps = (linear(f"{name}_proj", H, wide, bias=False, stream=filled(c, tokens)) for name in "qkv")
     attn = (*maps, linear("o_proj", wide, H), embedding("rel_pos_emb", 2 * c.positions + 1, c.head_dim), *attending(c, tokens))
-    depth = Part("depthwise_conv", (Tensor("weight", (inner, 1, c.kernel)),), "convolution", stream=thinned)
+    depth = part("depthwise_conv", Tensor("weight", (inner, 1, c.kernel)), kind="convolution", stream=thinned)
     last = linear("pointwise_lin2", inner, H, stream=thinned)
-    conv = (linear("pointwise_lin1", H, 2 * inner), depth, batch_norm("norm", inner)._replace(stream=thinned), last)
+    conv = (linear("pointwise_lin1", H, 2 * inner), depth, batch_norm("norm", inner, stream=thinned), last)
     norms = ("norm_feed_forward1", "norm_self_att", "norm_conv", "norm_feed_forward2", "norm_out")
     return (
-        mlp("feed_forward1", tokens), Part("self_attn", attn, "self_attention", stream=tokens),
-        Part("conv", conv, "convolutions", stream=tokens), mlp("feed_forward2", left),
-        *(layer_norm(name, H)._replace(stream=left if name in norms[3:] else tokens) for name in norms),
-    )  # fmt: skip
+        mlp("feed_forward1", tokens),
+        part("self_attn", *attn, kind="self_attention", stream=tokens),
+        part("conv", *conv, kind="convolutions", stream=tokens),
+        mlp("feed_forward2", left),
+        *(layer_norm(name, H, stream=left if name in norms[3:] else tokens) for name in norms),
+    )
 
 
 def fifth(c: Sizes) -> Part:
     """Describe the fifth version's encoder, which reads four frames at once."""
     layers = stack("layers", c.kinds, c.layers, lambda kind: fifth_layer(c, *kind))
     midway = after(sum(other in c.halved for other in range(len(c.kinds) // 2)), c)
-    return Part("", (linear("input_linear", 4 * c.mels, c.hidden), *layers, *halfway(c, midway)), "model")
+    return part("", linear("input_linear", 4 * c.mels, c.hidden), *layers, *halfway(c, midway), kind="model")
 
 
 def ctc(c: Sizes) -> Part:
@@ -75,7 +80,7 @@ def ctc(c: Sizes) -> Part:
     inner = c.encoder
     tensors = Tensor("weight", (c.vocab, inner.hidden), "weight", names[0]), Tensor("bias", (c.vocab,), "bias", names[1])
     stream = after(sum(other in inner.halved for other in range(len(inner.kinds))), inner)
-    return Part("", (under("encoder", submodel(inner)), Part("ctc_head", tensors, "linear", stream=stream)), "model")
+    return part("", under("encoder", submodel(inner)), part("ctc_head", *tensors, kind="linear", stream=stream), kind="model")
 
 
 def agreeing(c: Sizes) -> bool:
@@ -86,9 +91,11 @@ def agreeing(c: Sizes) -> bool:
 
 
 CTC = (
-    size("vocab", "vocab_size", 16384, "V", "vocabulary size"), composed("encoder", "encoder_config", "granite_speech5_encoder", fixed=True),
-    told("agreeing", agreeing), switch("tied", "tie_word_embeddings", True),
-)  # fmt: skip
+    size("vocab", "vocab_size", 16384, "V", "vocabulary size"),
+    composed("encoder", "encoder_config", "granite_speech5_encoder", fixed=True),
+    told("agreeing", agreeing),
+    switch("tied", "tie_word_embeddings", True),
+)
 
 FAMILIES = {
     "granite_speech5_encoder": Family("granite_speech5_encoder", FIFTH, {"GraniteSpeech5Encoder": fifth}, "GraniteSpeech5Encoder", SKIPPED),

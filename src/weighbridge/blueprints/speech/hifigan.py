@@ -11,9 +11,10 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes, listed, size
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import conv1d
+from weighbridge.core.length import Stream, length
+from weighbridge.core.parts import conv1d, part, replace
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Part, Span, Stream, Tensor
+from weighbridge.core.tree import Part, Tensor
 
 if TYPE_CHECKING:
     from typing import Any
@@ -37,7 +38,7 @@ def fields(rates: tuple[int, ...], kernels: tuple[int, ...]) -> tuple[Field, ...
         numbers("rates", "upsample_rates", rates),
         numbers("kernels", "upsample_kernel_sizes", kernels),
         numbers("block_kernels", "resblock_kernel_sizes", (3, 7, 11)),
-        listed("dilations", "resblock_dilation_sizes", [[1, 3, 5]] * 3)._replace(read=steps),
+        listed("dilations", "resblock_dilation_sizes", [[1, 3, 5]] * 3, read=steps),
     )
 
 
@@ -48,13 +49,13 @@ def same(name: str, inputs: Size, outputs: Size, kernel: Size, *, bias: bool = T
     (4, 8, 3)
     """
     weight = Tensor("weight", (outputs, inputs, kernel), "weight")
-    return Part(name, (weight, Tensor("bias", (outputs,), "bias")) if bias else (weight,), "convolution")
+    return part(name, *((weight, Tensor("bias", (outputs,), "bias")) if bias else (weight,)), kind="convolution")
 
 
 def enlarging(name: str, inputs: Size, outputs: Size, kernel: int, *, seen: Stream, bias: bool = True) -> Part:
     """Describe a transposed convolution over the stream *seen*: each position is multiplied with the whole kernel."""
     weight = Tensor("weight", (inputs, outputs, kernel), "weight")
-    return Part(name, (weight, Tensor("bias", (outputs,), "bias")) if bias else (weight,), "convolution", stream=seen)
+    return part(name, *((weight, Tensor("bias", (outputs,), "bias")) if bias else (weight,)), kind="convolution", stream=seen)
 
 
 def longer(of: Stream, kernel: int, rate: int) -> Stream:
@@ -63,13 +64,13 @@ def longer(of: Stream, kernel: int, rate: int) -> Stream:
     >>> longer("seq", 8, 4)
     Span(of='seq', add=0, times=4, over=1, plus=0, evenly=False)
     """
-    return Span(of, times=rate, plus=(kernel - rate) % 2)
+    return length(of) * rate + (kernel - rate) % 2
 
 
 def residual(name: str, width: Size, kernel: int, dilations: tuple[int, ...]) -> Part:
     """Describe a residual block: pairs of convolutions, the first of each pair dilated."""
-    return Part(
-        name, tuple(same(convs, width, width, kernel)._replace(repeat=len(dilations)) for convs in ("convs1", "convs2")), "convolution"
+    return part(
+        name, *(replace(same(convs, width, width, kernel), repeat=len(dilations)) for convs in ("convs1", "convs2")), kind="convolution"
     )
 
 
@@ -79,18 +80,18 @@ def generator(c: Sizes, inputs: Size, of: Stream = "seq", *, bias: bool = True) 
     blocks: list[Part] = []
     width, stream = c.wide, of
     for step, (rate, kernel) in enumerate(zip(c.rates, c.kernels, strict=False)):
-        ups.append(enlarging("upsampler", width, c.wide // 2 ** (step + 1), kernel, seen=stream)._replace(repeat=1, at=(step,)))
+        ups.append(replace(enlarging("upsampler", width, c.wide // 2 ** (step + 1), kernel, seen=stream), repeat=1, indices=(step,)))
         width, stream = c.wide // 2 ** (step + 1), longer(stream, kernel, rate)
         for kernel, dilations in zip(c.block_kernels, c.dilations, strict=False):
-            blocks.append(residual("resblocks", width, kernel, dilations)._replace(repeat=1, at=(len(blocks),), stream=stream))
-    last = same("conv_post", width, 1, 7, bias=bias)._replace(stream=stream)
+            blocks.append(replace(residual("resblocks", width, kernel, dilations), repeat=1, indices=(len(blocks),), stream=stream))
+    last = replace(same("conv_post", width, 1, 7, bias=bias), stream=stream)
     return conv1d("conv_pre", inputs, c.wide, 7, padding=3, of=of), *ups, *blocks, last
 
 
 def vocoder(c: Sizes) -> Part:
     """Describe a vocoder by itself, which knows mean and scale of the frames it was trained with."""
     statistics = (Tensor("mean", (c.mels,), "buffer"), Tensor("scale", (c.mels,), "buffer"))
-    return Part("", (*statistics, *generator(c, c.mels)), "model")
+    return part("", *statistics, *generator(c, c.mels), kind="model")
 
 
 def kin(model_type: str, name: str, rates: tuple[int, ...], kernels: tuple[int, ...]) -> Family:
@@ -101,7 +102,5 @@ def kin(model_type: str, name: str, rates: tuple[int, ...], kernels: tuple[int, 
 
 FAMILIES = {
     "speecht5_hifigan": kin("speecht5_hifigan", "SpeechT5HifiGan", (4, 4, 4, 4), (8, 8, 8, 8)),
-    "fastspeech2_conformer_hifigan": kin(
-        "fastspeech2_conformer_hifigan", "FastSpeech2ConformerHifiGan", (8, 8, 2, 2), (16, 16, 4, 4)
-    ),
-}  # fmt: skip
+    "fastspeech2_conformer_hifigan": kin("fastspeech2_conformer_hifigan", "FastSpeech2ConformerHifiGan", (8, 8, 2, 2), (16, 16, 4, 4)),
+}

@@ -12,7 +12,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes, fact, size, switch, told
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import attend, layer_norm, linear
+from weighbridge.core.parts import attend, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Tensor
 
@@ -49,40 +49,44 @@ MIMI = (
     Field("frame_rate", "frame_rate", None, "choice", silent=True),
     Field("encodes", "encoder_config", True, "choice", read=absent, silent=True, nullable=True),
     Field("decodes", "decoder_config", True, "choice", read=absent, silent=True, nullable=True),
-    told("powers", powers), told("stride", halved), told("projected", lambda c: c.looked_up != c.hidden), fact("norm", ""), fact("depth", 0),
-)  # fmt: skip
+    told("powers", powers),
+    told("stride", halved),
+    told("projected", lambda c: c.looked_up != c.hidden),
+    fact("norm", ""),
+    fact("depth", 0),
+)
 
 
 def transformer(c: Sizes, name: str) -> Part:
     """Describe Mimi's layers, each half of which has a gain of its own."""
     H, D = c.hidden, c.head_dim
     maps = (("q_proj", H, c.heads * D), ("k_proj", H, c.kv_heads * D), ("v_proj", H, c.kv_heads * D), ("o_proj", c.heads * D, H))
-    projections = (linear(part, inputs, outputs, bias=c.bias) for part, inputs, outputs in maps)
+    projections = (linear(module, inputs, outputs, bias=c.bias) for module, inputs, outputs in maps)
     attention: tuple[Node, ...] = (*projections, attend(heads=c.heads, kv_heads=c.kv_heads, head_dim=D))
     mlp: tuple[Node, ...] = (linear("fc1", H, c.mlp, bias=False), linear("fc2", c.mlp, H, bias=False))
-    scales = (Part(part, (Tensor("scale", (H,), "gain"),), "norm") for part in ("self_attn_layer_scale", "mlp_layer_scale"))
-    norms = (layer_norm(part, H) for part in ("input_layernorm", "post_attention_layernorm"))
-    layer = (Part("self_attn", attention, "self_attention"), Part("mlp", mlp, "feed_forward"), *norms, *scales)
-    return Part(name, (Part("layers", layer, "layer", repeat=c.layers),), "stack")
+    scales = (part(module, Tensor("scale", (H,), "gain"), kind="norm") for module in ("self_attn_layer_scale", "mlp_layer_scale"))
+    norms = (layer_norm(module, H) for module in ("input_layernorm", "post_attention_layernorm"))
+    layer = (part("self_attn", *attention, kind="self_attention"), part("mlp", *mlp, kind="feed_forward"), *norms, *scales)
+    return part(name, part("layers", *layer, kind="layer", repeat=c.layers), kind="stack")
 
 
 def encoder(c: Sizes) -> tuple[Part, ...]:
     """Describe Mimi's encoder."""
     thinned = (convolution(c, "downsample", (c.hidden, c.hidden, 2 * c.stride), c.hidden, bias=False),) if c.stride else ()
-    return Part("encoder_seanet", thinning(c), "encoder"), transformer(c, "encoder_transformer"), *thinned
+    return part("encoder_seanet", *thinning(c), kind="encoder"), transformer(c, "encoder_transformer"), *thinned
 
 
 def decoder(c: Sizes) -> tuple[Part, ...]:
     """Describe Mimi's decoder."""
     brought = (convolution(c, "upsample", (c.hidden, c.hidden // c.groups, 2 * c.stride), c.hidden, bias=False),) if c.stride else ()
-    return *brought, transformer(c, "decoder_transformer"), Part("decoder_seanet", bringing(c), "decoder")
+    return *brought, transformer(c, "decoder_transformer"), part("decoder_seanet", *bringing(c), kind="decoder")
 
 
 def quantizer(c: Sizes, name: str, layers: Size) -> Part:
     """Describe codebooks that each take what those before have left, and the maps around them."""
     maps = (("input_proj", c.looked_up, c.hidden), ("output_proj", c.hidden, c.looked_up)) if c.projected else ()
-    around = (Part(part, (Tensor("weight", (outs, ins, 1), "weight"),), "convolution") for part, outs, ins in maps)
-    return Part(name, (book(c, "initialized", "cluster_usage", "embed_sum")._replace(repeat=layers), *around), "quantizer")
+    around = (part(module, Tensor("weight", (outs, ins, 1), "weight"), kind="convolution") for module, outs, ins in maps)
+    return part(name, replace(book(c, "initialized", "cluster_usage", "embed_sum"), repeat=layers), *around, kind="quantizer")
 
 
 def mimi(c: Sizes) -> Part:
@@ -91,19 +95,22 @@ def mimi(c: Sizes) -> Part:
         quantizer(c, "semantic_residual_vector_quantizer", c.semantic),
         quantizer(c, "acoustic_residual_vector_quantizer", c.quantizers - c.semantic),
     )
-    return Part("", (
-        *((Part("encoder", encoder(c), "encoder"),) if c.encodes else ()),
-        *((Part("decoder", decoder(c), "decoder"),) if c.decodes else ()),
-        Part("quantizer", split, "quantizer"),
-    ), "model", stream=FILLED)  # fmt: skip
+    return part(
+        "",
+        *((part("encoder", *encoder(c), kind="encoder"),) if c.encodes else ()),
+        *((part("decoder", *decoder(c), kind="decoder"),) if c.decodes else ()),
+        part("quantizer", *split, kind="quantizer"),
+        kind="model",
+        stream=FILLED,
+    )
 
 
 FAMILIES = {
     "mimi": Family("mimi", MIMI, {"MimiModel": mimi}, "MimiModel", QUIET),
     "mimi_encoder": Family(
-        "mimi_encoder", MIMI, {"MimiEncoderModel": lambda c: Part("", encoder(c), "model", stream=FILLED)}, "MimiEncoderModel", QUIET
+        "mimi_encoder", MIMI, {"MimiEncoderModel": lambda c: part("", *encoder(c), kind="model", stream=FILLED)}, "MimiEncoderModel", QUIET
     ),
     "mimi_decoder": Family(
-        "mimi_decoder", MIMI, {"MimiDecoderModel": lambda c: Part("", decoder(c), "model", stream=FILLED)}, "MimiDecoderModel", QUIET
+        "mimi_decoder", MIMI, {"MimiDecoderModel": lambda c: part("", *decoder(c), kind="model", stream=FILLED)}, "MimiDecoderModel", QUIET
     ),
 }

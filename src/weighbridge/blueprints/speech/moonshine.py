@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from weighbridge.config.family import Family
 from weighbridge.config.fields import TIED, Sizes, optional, size, switch
-from weighbridge.core.parts import attend, conv1d, embedding, layer_norm, linear
+from weighbridge.core.length import Stream, length
+from weighbridge.core.parts import attend, conv1d, embedding, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size, round_up
-from weighbridge.core.tree import Part, Span, Stream
+from weighbridge.core.tree import Part
 
 FIELDS = (
     size("vocab", "vocab_size", 32768, "V", "vocabulary size"),
@@ -20,13 +21,19 @@ FIELDS = (
     size("heads", "encoder_num_attention_heads", 8, "A", "attention heads of the encoder"),
     size("decoder_heads", "decoder_num_attention_heads", 8, "A_dec", "attention heads of the decoder", "num_attention_heads"),
     size("kv_heads", "encoder_num_key_value_heads", lambda c: c.heads, "K", "heads of keys and values in the encoder"),
-    size("decoder_kv_heads", "decoder_num_key_value_heads", lambda c: c.decoder_heads, "K_dec", "heads of keys and values in the decoder",
-         "num_key_value_heads"),
+    size(
+        "decoder_kv_heads",
+        "decoder_num_key_value_heads",
+        lambda c: c.decoder_heads,
+        "K_dec",
+        "heads of keys and values in the decoder",
+        "num_key_value_heads",
+    ),
     optional("head_dim", "head_dim", None, "D", "width of a head"),
     optional("multiple", "pad_head_dim_to_multiple_of", None, "P", "multiple to which a head is padded"),
     TIED,
     switch("attention_bias", "attention_bias", False),
-)  # fmt: skip
+)
 NEUTRAL = frozenset("encoder_hidden_act decoder_hidden_act max_position_embeddings".split())
 
 
@@ -35,14 +42,17 @@ def attention(c: Sizes, name: str, heads: Size, kv_heads: Size, keys: Stream | N
     H, bias = c.hidden, c.attention_bias
     D = c.hidden // heads if c.head_dim is None else c.head_dim
     padded = D if c.multiple is None else round_up(D, c.multiple)
-    given = "encoder" if isinstance(keys, str) and keys == "encoder" else None
-    return Part(name, (
+    requires = "encoder" if isinstance(keys, str) and keys == "encoder" else None
+    return part(
+        name,
         linear("q_proj", H, heads * D, bias=bias),
         linear("k_proj", H, kv_heads * D, bias=bias, stream=keys),
         linear("v_proj", H, kv_heads * D, bias=bias, stream=keys),
         linear("o_proj", heads * D, H, bias=False),
         attend(heads=heads, kv_heads=kv_heads, head_dim=padded, keys=keys),
-    ), "self_attention" if keys is None else "cross_attention", given=given)  # fmt: skip
+        kind="self_attention" if keys is None else "cross_attention",
+        requires=requires,
+    )
 
 
 def norms(c: Sizes, *names: str) -> tuple[Part, ...]:
@@ -52,52 +62,57 @@ def norms(c: Sizes, *names: str) -> tuple[Part, ...]:
 
 def heard(c: Sizes) -> Stream:
     """Return the stream that the three convolutions leave."""
-    return Span(Span(Span("seq", -127, 1, 64, 1), -7, 1, 3, 1), -3, 1, 2, 1)
+    return (((((length("seq") - 127) // 64 + 1) - 7) // 3 + 1) - 3) // 2 + 1
 
 
 def encoder(c: Sizes) -> Part:
     """Describe convolutions, and layers whose feed-forward step is plain."""
     H = c.hidden
     first = conv1d("conv1", 1, H, 127, stride=64, bias=False)
-    second = conv1d("conv2", H, 2 * H, 7, stride=3, of=Span("seq", -127, 1, 64, 1))
-    third = conv1d("conv3", 2 * H, H, 3, stride=2, of=Span(Span("seq", -127, 1, 64, 1), -7, 1, 3, 1))
-    group = layer_norm("groupnorm", H)._replace(stream=first.stream)
+    second = conv1d("conv2", H, 2 * H, 7, stride=3, of=(length("seq") - 127) // 64 + 1)
+    third = conv1d("conv3", 2 * H, H, 3, stride=2, of=(((length("seq") - 127) // 64 + 1) - 7) // 3 + 1)
+    group = layer_norm("groupnorm", H, stream=first.stream)
     own = attention(c, "self_attn", c.heads, c.kv_heads)
-    mlp = Part("mlp", (linear("fc1", H, c.mlp), linear("fc2", c.mlp, H)), "feed_forward")
-    layer = Part("layers", (own, mlp, *norms(c, "input_layernorm", "post_attention_layernorm")), "layer", repeat=c.layers, stream=heard(c))
-    last = norms(c, "layer_norm")[0]._replace(stream=heard(c))
-    return Part("encoder", (first, second, third, group, layer, last), "encoder")
+    mlp = part("mlp", linear("fc1", H, c.mlp), linear("fc2", c.mlp, H), kind="feed_forward")
+    layer = part(
+        "layers", own, mlp, *norms(c, "input_layernorm", "post_attention_layernorm"), kind="layer", repeat=c.layers, stream=heard(c)
+    )
+    last = replace(norms(c, "layer_norm")[0], stream=heard(c))
+    return part("encoder", first, second, third, group, layer, last, kind="encoder")
 
 
 def decoder(c: Sizes, memory: Stream, heads: Size, kv_heads: Size) -> Part:
     """Describe the decoder, whose feed-forward step is gated."""
     H, A, K = c.hidden, heads, kv_heads
-    layer = Part("layers", (
+    layer = part(
+        "layers",
         attention(c, "self_attn", A, K),
         attention(c, "encoder_attn", A, K, memory),
-        Part("mlp", (linear("fc1", H, 2 * c.mlp), linear("fc2", c.mlp, H)), "feed_forward"),
+        part("mlp", linear("fc1", H, 2 * c.mlp), linear("fc2", c.mlp, H), kind="feed_forward"),
         *norms(c, "input_layernorm", "post_attention_layernorm", "final_layernorm"),
-    ), "layer", repeat=c.decoder_layers)  # fmt: skip
-    return Part("decoder", (embedding("embed_tokens", c.vocab, H), layer, *norms(c, "norm")), "decoder")
+        kind="layer",
+        repeat=c.decoder_layers,
+    )
+    return part("decoder", embedding("embed_tokens", c.vocab, H), layer, *norms(c, "norm"), kind="decoder")
 
 
 def both(c: Sizes) -> tuple[Part, Part]:
     """Describe encoder and decoder; the encoder is made first, and writes its numbers of heads over the decoder's in the config."""
-    return encoder(c), decoder(c, heard(c), c.heads, c.kv_heads)._replace(stream="decoder")
+    return encoder(c), replace(decoder(c, heard(c), c.heads, c.kv_heads), stream="decoder")
 
 
 def generation(c: Sizes) -> Part:
     """Describe MoonshineForConditionalGeneration: the decoder's table is its head."""
     tied_to = "model.decoder.embed_tokens.weight" if c.tied else None
     head = linear("proj_out", c.hidden, c.vocab, bias=False, tied_to=tied_to, stream="decoder")
-    return Part("", (Part("model", both(c), "backbone"), head), "model")
+    return part("", part("model", *both(c), kind="backbone"), head, kind="model")
 
 
 CLASSES = {
-    "MoonshineModel": lambda c: Part("", both(c), "model"),
+    "MoonshineModel": lambda c: part("", *both(c), kind="model"),
     "MoonshineForConditionalGeneration": generation,
-    "MoonshineEncoder": lambda c: Part("", (encoder(c)._replace(name=""),), "model"),
-    "MoonshineDecoder": lambda c: Part("", (decoder(c, "encoder", c.decoder_heads, c.decoder_kv_heads)._replace(name=""),), "model"),
+    "MoonshineEncoder": lambda c: part("", replace(encoder(c), name=""), kind="model"),
+    "MoonshineDecoder": lambda c: part("", replace(decoder(c, "encoder", c.decoder_heads, c.decoder_kv_heads), name=""), kind="model"),
 }
 
 FAMILIES = {"moonshine": Family("moonshine", FIELDS, CLASSES, "MoonshineModel", NEUTRAL)}

@@ -10,9 +10,10 @@ from weighbridge.blueprints.modules.composite import composed, submodel, under
 from weighbridge.blueprints.speech.hifigan import same
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes, fact, optional, size, switch, told
-from weighbridge.core.parts import attend, embedding, layer_norm, linear
+from weighbridge.core.length import Stream, length
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size, round_up
-from weighbridge.core.tree import Node, Part, Span, Stream, Tensor
+from weighbridge.core.tree import Node, Part, Tensor
 
 SIDE = (
     size("hidden", "hidden_size", 320, "H", "hidden size"),
@@ -24,11 +25,12 @@ SIDE = (
     switch("bias", "attention_bias", False),
 )
 ENCODER = (
-    *(field._replace(default=8) if field.word == "kv_heads" else field for field in SIDE),
-    Field("rate", "sample_rate", 16000, "choice"), Field("milliseconds", "frame_ms", 5.0, "choice"),
+    *(replace(field, default=8) if field.word == "kv_heads" else field for field in SIDE),
+    Field("rate", "sample_rate", 16000, "choice"),
+    Field("milliseconds", "frame_ms", 5.0, "choice"),
     told("frame", lambda c: round(c.rate * c.milliseconds / 1000.0)),
     fact("multiple", None),
-)  # fmt: skip
+)
 FIELDS = (
     size("vocab", "vocab_size", 32768, "V", "vocabulary size"),
     *SIDE,
@@ -43,52 +45,56 @@ FIELDS = (
 def attention(c: Sizes, name: str, out_bias: bool, keys: Stream | None = None) -> Part:
     """Describe attention, whose heads may be padded for the product."""
     H, A, K, D = c.hidden, c.heads, c.kv_heads, c.head_dim
-    return Part(name, (
+    return part(
+        name,
         linear("q_proj", H, A * D, bias=c.bias),
         linear("k_proj", H, K * D, bias=c.bias, stream=keys),
         linear("v_proj", H, K * D, bias=c.bias, stream=keys),
         linear("o_proj", A * D, H, bias=out_bias),
         attend(heads=A, kv_heads=K, head_dim=D if c.multiple is None else round_up(D, c.multiple), keys=keys),
-    ), "self_attention" if keys is None else "cross_attention")  # fmt: skip
+        kind="self_attention" if keys is None else "cross_attention",
+    )
 
 
 def frames(c: Sizes, halvings: int) -> Stream:
     """Return the stream behind the cut into frames, and behind so many of the two convolutions that halve it."""
-    stream: Stream = Span("seq", over=c.frame)
+    stream: Stream = length("seq") // c.frame
     for _ in range(halvings):
-        stream = Span(stream, -1, 1, 2, 1)
+        stream = (length(stream) - 1) // 2 + 1
     return stream
 
 
 def gamma(name: str, width: Size) -> Part:
     """Describe a norm whose gain has a name of its own."""
-    return Part(name, (Tensor("gamma", (width,), "gain"),), "layer_norm")
+    return part(name, Tensor("gamma", (width,), "gain"), kind="layer_norm")
 
 
 def encoder(c: Sizes) -> tuple[Node, ...]:
     """Describe frames, convolutions and layers."""
     H = c.hidden
-    embedder = Part("embedder", (
-        Part("comp", (Tensor("log_k", (), "gain"),), "norm"),
-        same("conv1", H, 2 * H, 5)._replace(stream=frames(c, 1)),
-        same("conv2", 2 * H, H, 5)._replace(stream=frames(c, 2)),
+    embedder = part(
+        "embedder",
+        part("comp", Tensor("log_k", (), "gain"), kind="norm"),
+        replace(same("conv1", H, 2 * H, 5), stream=frames(c, 1)),
+        replace(same("conv2", 2 * H, H, 5), stream=frames(c, 2)),
         linear("linear", c.frame, H, bias=False, stream=frames(c, 0)),
-    ), "embeddings")  # fmt: skip
-    mlp = Part("mlp", (linear("fc1", H, c.mlp), linear("fc2", c.mlp, H)), "feed_forward")
+        kind="embeddings",
+    )
+    mlp = part("mlp", linear("fc1", H, c.mlp), linear("fc2", c.mlp, H), kind="feed_forward")
     norms = (gamma(name, H) for name in ("input_layernorm", "post_attention_layernorm"))
-    layer = Part("layers", (attention(c, "self_attn", c.bias), mlp, *norms), "layer", repeat=c.layers, stream=frames(c, 2))
-    return embedder, layer, gamma("final_norm", H)._replace(stream=frames(c, 2))
+    layer = part("layers", attention(c, "self_attn", c.bias), mlp, *norms, kind="layer", repeat=c.layers, stream=frames(c, 2))
+    return embedder, layer, replace(gamma("final_norm", H), stream=frames(c, 2))
 
 
 def decoder(c: Sizes, memory: Stream) -> tuple[Node, ...]:
     """Describe the decoder; the states it attends to get positions, and its width if they have another."""
     H = c.hidden
-    mlp = Part("mlp", (linear("fc1", H, 2 * c.mlp), linear("fc2", c.mlp, H)), "feed_forward")
+    mlp = part("mlp", linear("fc1", H, 2 * c.mlp), linear("fc2", c.mlp, H), kind="feed_forward")
     norms = (layer_norm(name, H, bias=False) for name in ("input_layernorm", "post_attention_layernorm", "final_layernorm"))
     layer = (attention(c, "self_attn", False), attention(c, "encoder_attn", False, memory), mlp, *norms)
     return (
         embedding("embed_tokens", c.vocab, H),
-        Part("layers", layer, "layer", repeat=c.layers),
+        part("layers", *layer, kind="layer", repeat=c.layers),
         layer_norm("norm", H, bias=False),
         embedding("pos_emb", c.positions, c.encoder.hidden),
         *((linear("proj", c.encoder.hidden, H, bias=False, stream=memory),) if c.projected else ()),
@@ -98,23 +104,23 @@ def decoder(c: Sizes, memory: Stream) -> tuple[Node, ...]:
 def both(c: Sizes) -> tuple[Part, Part]:
     """Describe both sides."""
     memory = frames(c.encoder, 2)
-    return under("encoder", submodel(c.encoder)), Part("decoder", decoder(c, memory), "decoder", stream="decoder")
+    return under("encoder", submodel(c.encoder)), part("decoder", *decoder(c, memory), kind="decoder", stream="decoder")
 
 
 def writing(c: Sizes) -> Part:
     """Describe the class that writes."""
     tied = "model.decoder.embed_tokens.weight" if c.tied else None
     head = linear("proj_out", c.hidden, c.vocab, bias=False, tied_to=tied, stream="decoder")
-    return Part("", (Part("model", both(c), "backbone"), head), "model")
+    return part("", part("model", *both(c), kind="backbone"), head, kind="model")
 
 
 NAME = "MoonshineStreaming"
 CLASSES = {
-    f"{NAME}Model": lambda c: Part("", both(c), "model"),
+    f"{NAME}Model": lambda c: part("", *both(c), kind="model"),
     f"{NAME}ForConditionalGeneration": writing,
-    f"{NAME}Decoder": lambda c: Part("", decoder(c, "encoder"), "model"),
+    f"{NAME}Decoder": lambda c: part("", *decoder(c, "encoder"), kind="model"),
 }
-ALONE = {f"{NAME}Encoder": lambda c: Part("", encoder(c), "model")}
+ALONE = {f"{NAME}Encoder": lambda c: part("", *encoder(c), kind="model")}
 FAMILIES = {
     "moonshine_streaming": Family("moonshine_streaming", FIELDS, CLASSES, f"{NAME}Model"),
     "moonshine_streaming_encoder": Family(

@@ -11,9 +11,10 @@ from weighbridge.blueprints.modules.causal_lm import FIELDS, NEUTRAL
 from weighbridge.blueprints.modules.sliding_window import window
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, size, variant
-from weighbridge.core.parts import attend, embedding, linear, rms_norm
+from weighbridge.core.length import length
+from weighbridge.core.parts import attend, embedding, linear, part, rms_norm
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Node, Part, Span, Tensor
+from weighbridge.core.tree import Node, Part, Tensor
 
 
 def moshi(c: Sizes) -> tuple[Node, ...]:
@@ -21,24 +22,26 @@ def moshi(c: Sizes) -> tuple[Node, ...]:
     H, A, K, D = c.hidden, c.heads, c.kv_heads, c.head_dim
 
     def inside(name: str, inputs: Size, outputs: Size) -> Part:
-        return Part(name, (linear("linear", inputs, outputs, bias=False),))
+        return part(name, linear("linear", inputs, outputs, bias=False))
 
-    attention = Part("self_attn", (
+    attention = part(
+        "self_attn",
         inside("q_proj", H, A * D),
         inside("k_proj", H, K * D),
         inside("v_proj", H, K * D),
         inside("o_proj", A * D, H),
         attend(heads=A, kv_heads=K, head_dim=D, window=c.window),
-    ), "self_attention")  # fmt: skip
-    mlp = Part("mlp", (linear("fc1", H, c.mlp, bias=False), linear("fc2", c.mlp // 2, H, bias=False)), "feed_forward")
+        kind="self_attention",
+    )
+    mlp = part("mlp", linear("fc1", H, c.mlp, bias=False), linear("fc2", c.mlp // 2, H, bias=False), kind="feed_forward")
     norms = (rms_norm("input_layernorm", H), rms_norm("post_attention_layernorm", H))
-    layer = Part("layers", (attention, mlp, *norms), "layer", repeat=c.layers)
+    layer = part("layers", attention, mlp, *norms, kind="layer", repeat=c.layers)
     return (embedding("embed_tokens", c.vocab + 1, H), layer, rms_norm("norm", H))
 
 
 def causal(c: Sizes) -> Part:
     """Describe MoshiForCausalLM, whose head is no tie."""
-    return Part("", (Part("model", moshi(c), "backbone"), linear("lm_head", c.hidden, c.vocab, bias=False)), "model")
+    return part("", part("model", *moshi(c), kind="backbone"), linear("lm_head", c.hidden, c.vocab, bias=False), kind="model")
 
 
 def depth(c: Sizes) -> tuple[Node, ...]:
@@ -51,23 +54,29 @@ def depth(c: Sizes) -> tuple[Node, ...]:
 def codebooks(c: Sizes) -> Part:
     """Describe CsmDepthDecoderForCausalLM: the token at each place has a head of its own, the first, which is the backbone's, none."""
     weight = Tensor("weight", (c.codebooks - 1, c.hidden, c.vocab))
-    head = Part("codebooks_head", (weight,), "head", experts=c.codebooks - 1, active=1, stream=Span("seq", add=-1))
-    return Part("", (Part("model", depth(c), "backbone"), head), "model")
+    head = part("codebooks_head", weight, kind="head", experts=c.codebooks - 1, active=1, stream=length("seq") - 1)
+    return part("", part("model", *depth(c), kind="backbone"), head, kind="model")
 
 
 MOSHI = variant(
     tuple(field for field in FIELDS if field.word not in ("labels", "tied", "qkv_bias", "out_bias", "mlp_bias")),
-    mlp=size("mlp", "ffn_dim", 22528, "I", "width of gate and up projection together", minimum=2), window=window(default=3000),
-)  # fmt: skip
+    mlp=size("mlp", "ffn_dim", 22528, "I", "width of gate and up projection together", minimum=2),
+    window=window(default=3000),
+)
 DEPTH = variant(
     LLAMA,
     size("codebooks", "num_codebooks", 32, "B", "codebooks", minimum=2),
     size("backbone", "backbone_hidden_size", 2048, "E", "hidden size of the backbone"),
-    vocab=size("vocab", "vocab_size", 2051, "V", "vocabulary size", "codebook_size"), hidden=1024, mlp=8192, layers=4, heads=8, kv_heads=2,
-)  # fmt: skip
+    vocab=size("vocab", "vocab_size", 2051, "V", "vocabulary size", "codebook_size"),
+    hidden=1024,
+    mlp=8192,
+    layers=4,
+    heads=8,
+    kv_heads=2,
+)
 SKIPPED = NEUTRAL | {"audio_encoder_config", "audio_vocab_size", "depth_decoder_config", "num_codebooks", "tie_word_embeddings"}
-CLASSES = {"MoshiModel": lambda c: Part("", moshi(c), "model"), "MoshiForCausalLM": causal}
-DEPTH_CLASSES = {"CsmDepthDecoderModel": lambda c: Part("", depth(c), "model"), "CsmDepthDecoderForCausalLM": codebooks}
+CLASSES = {"MoshiModel": lambda c: part("", *moshi(c), kind="model"), "MoshiForCausalLM": causal}
+DEPTH_CLASSES = {"CsmDepthDecoderModel": lambda c: part("", *depth(c), kind="model"), "CsmDepthDecoderForCausalLM": codebooks}
 FAMILIES = {
     "moshi": Family("moshi", MOSHI, CLASSES, "MoshiForCausalLM", SKIPPED),
     "csm_depth_decoder_model": Family("csm_depth_decoder_model", DEPTH, DEPTH_CLASSES, "CsmDepthDecoderForCausalLM", SKIPPED),

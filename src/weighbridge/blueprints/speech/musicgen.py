@@ -10,10 +10,11 @@ from weighbridge.blueprints.modules.composite import composed, submodel, under
 from weighbridge.config.family import Blueprint, Family
 from weighbridge.config.fields import Field, Sizes, choice, size, told
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import linear
-from weighbridge.core.tree import Part, Stream, Untold
+from weighbridge.core.length import Stream, unknown
+from weighbridge.core.parts import linear, part
+from weighbridge.core.tree import Part
 
-MELODY = Untold("text and melody stand in front of the codes, as long as the melody is said to be")
+MELODY = unknown("text and melody stand in front of the codes, as long as the melody is said to be")
 
 
 def projected(c: Sizes) -> bool:
@@ -39,12 +40,14 @@ def fields(decoder: str, *more: Field) -> tuple[Field, ...]:
 
 def three(c: Sizes, tokens: Stream, *maps: Part) -> Part:
     """Describe the three, and the *maps* between them."""
-    return Part("", (
+    return part(
+        "",
         under("text_encoder", submodel(c.text, "EncoderModel")),
-        under("audio_encoder", submodel(c.audio), given="audios"),
+        under("audio_encoder", submodel(c.audio), requires="audios"),
         under("decoder", submodel(c.decoder, "ForCausalLM"), streams={"seq": tokens, "encoder": "seq"}),
         *maps,
-    ), "model")  # fmt: skip
+        kind="model",
+    )
 
 
 def musicgen(c: Sizes) -> Part:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from weighbridge.config.family import Blueprint, Family
 from weighbridge.config.fields import Sizes, derived, fact, size
-from weighbridge.core.parts import embedding, fairseq_attention, layer_norm, linear
+from weighbridge.core.parts import embedding, fairseq_attention, layer_norm, linear, part, replace
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Node, Part
 
@@ -17,33 +17,36 @@ def musicgen(c: Sizes) -> tuple[Node, ...]:
     """Describe a table for each codebook, with one row for what is not yet written, layers without biases, and a last norm."""
     H = c.hidden
     crossed = (
-        fairseq_attention("encoder_attn", H, c.heads, c.head_dim, keys="encoder", bias=False)._replace(given="encoder"),
-        layer_norm("encoder_attn_layer_norm", H)._replace(given="encoder"),
+        replace(fairseq_attention("encoder_attn", H, c.heads, c.head_dim, keys="encoder", bias=False), requires="encoder"),
+        replace(layer_norm("encoder_attn_layer_norm", H), requires="encoder"),
     )
-    layer = Part("layers", (
+    layer = part(
+        "layers",
         fairseq_attention("self_attn", H, c.heads, c.head_dim, bias=False),
         layer_norm("self_attn_layer_norm", H),
         *(crossed if c.crossed else ()),
         linear("fc1", H, c.mlp, bias=False),
         linear("fc2", c.mlp, H, bias=False),
         layer_norm("final_layer_norm", H),
-    ), "layer", repeat=c.layers)  # fmt: skip
-    return (embedding("embed_tokens", c.vocab + 1, H)._replace(repeat=c.codebooks), layer, layer_norm("layer_norm", H))
+        kind="layer",
+        repeat=c.layers,
+    )
+    return (embedding("embed_tokens", c.vocab + 1, H, repeat=c.codebooks), layer, layer_norm("layer_norm", H))
 
 
 def classes(name: str) -> dict[str, Blueprint]:
     """Return the three classes of one decoder."""
 
     def inner(c: Sizes) -> Part:
-        return Part("decoder", musicgen(c), "decoder")
+        return part("decoder", *musicgen(c), kind="decoder")
 
     def causal(c: Sizes) -> Part:
-        heads = linear("lm_heads", c.hidden, c.vocab, bias=False)._replace(repeat=c.codebooks)
-        return Part("", (Part("model", (inner(c),), "backbone"), heads), "model")
+        heads = linear("lm_heads", c.hidden, c.vocab, bias=False, repeat=c.codebooks)
+        return part("", part("model", inner(c), kind="backbone"), heads, kind="model")
 
     return {
-        f"{name}Decoder": lambda c: Part("", musicgen(c), "model"),
-        f"{name}Model": lambda c: Part("", (inner(c),), "model"),
+        f"{name}Decoder": lambda c: part("", *musicgen(c), kind="model"),
+        f"{name}Model": lambda c: part("", inner(c), kind="model"),
         f"{name}ForCausalLM": causal,
     }
 

@@ -11,16 +11,17 @@ from weighbridge.blueprints.modules.fast_conformer import ENCODER, LASR, STREAMI
 from weighbridge.blueprints.modules.rnn import lstm
 from weighbridge.config.family import Blueprint, Family
 from weighbridge.config.fields import Field, Sizes, fact, listed, size
-from weighbridge.core.parts import embedding, linear
-from weighbridge.core.tree import Part, Tensor, Untold
+from weighbridge.core.length import unknown
+from weighbridge.core.parts import embedding, linear, part, replace
+from weighbridge.core.tree import Part, Tensor
 
-GREEDY = Untold("one token after another is written, as many to a frame as the model finds")
+GREEDY = unknown("one token after another is written, as many to a frame as the model finds")
 
 
 def ctc(c: Sizes) -> Part:
     """Describe a head on every frame that is left."""
     tensors = Tensor("weight", (c.vocab, c.encoder.hidden, 1), "weight"), Tensor("bias", (c.vocab,), "bias")
-    return Part("", (under("encoder", submodel(c.encoder)), Part("ctc_head", tensors, "head", stream=frames(c.encoder))), "model")
+    return part("", under("encoder", submodel(c.encoder)), part("ctc_head", *tensors, kind="head", stream=frames(c.encoder)), kind="model")
 
 
 def transducer(c: Sizes) -> Part:
@@ -28,17 +29,19 @@ def transducer(c: Sizes) -> Part:
     W, H = c.width, c.encoder.hidden
     decoder = (
         embedding("embedding", c.vocab, W),
-        lstm("lstm", W, c.depth)._replace(stream=GREEDY),
+        replace(lstm("lstm", W, c.depth), stream=GREEDY),
         linear("decoder_projector", W, W, stream=GREEDY),
     )
     prompted = (linear("linear_1", H + c.prompts, c.prompt_width), linear("linear_2", c.prompt_width, H)) if c.prompted else ()
-    return Part("", (
+    return part(
+        "",
         under("encoder", submodel(c.encoder)),
         linear("encoder_projector", H, W, stream=frames(c.encoder)),
-        Part("decoder", decoder, "decoder"),
-        Part("joint", (linear("head", W, c.vocab + c.durations, stream=GREEDY),), "head"),
-        *((Part("prompt_projector", prompted, "projector", stream=frames(c.encoder)),) if prompted else ()),
-    ), "model")  # fmt: skip
+        part("decoder", *decoder, kind="decoder"),
+        part("joint", linear("head", W, c.vocab + c.durations, stream=GREEDY), kind="head"),
+        *((part("prompt_projector", *prompted, kind="projector", stream=frames(c.encoder)),) if prompted else ()),
+        kind="model",
+    )
 
 
 def heard(vocab: int, kind: str, *more: Field) -> tuple[Field, ...]:
@@ -55,7 +58,7 @@ def transduced(vocab: int, kind: str, *more: Field) -> tuple[Field, ...]:
 
 
 PLAIN = fact("prompted", False)
-DURATIONS = listed("durations", "durations", [0, 1, 2, 3, 4])._replace(read=len)
+DURATIONS = listed("durations", "durations", [0, 1, 2, 3, 4], read=len)
 PROMPTED = (
     fact("prompted", True),
     size("prompts", "num_prompts", 128, "N_pro", "prompts"),
@@ -74,14 +77,17 @@ def kin(model_type: str, name: str, table: tuple[Field, ...], blueprint: Bluepri
 
 
 STREAMED = "nemotron_asr_streaming_encoder"
-FAMILIES = {entry.model_type: entry for entry in (
-    kin("parakeet_encoder", "ParakeetEncoder", ENCODER, encoder),
-    kin("parakeet_ctc", "ParakeetForCTC", heard(1025, "parakeet_encoder"), ctc),
-    kin("parakeet_rnnt", "ParakeetForRNNT", transduced(8193, "parakeet_encoder", PLAIN), transducer),
-    kin("parakeet_tdt", "ParakeetForTDT", transduced(8193, "parakeet_encoder", PLAIN, DURATIONS), transducer),
-    kin("lasr_encoder", "LasrEncoder", LASR, encoder),
-    kin("lasr_ctc", "LasrForCTC", heard(512, "lasr_encoder"), ctc),
-    kin(STREAMED, "NemotronAsrStreamingEncoder", STREAMING, encoder),
-    kin("nemotron_asr_streaming", "NemotronAsrStreamingForRNNT", transduced(1025, STREAMED, PLAIN), transducer),
-    kin("nemotron3_5_asr", "Nemotron3_5AsrForRNNT", transduced(13088, STREAMED, *PROMPTED), transducer),
-)}  # fmt: skip
+FAMILIES = {
+    entry.model_type: entry
+    for entry in (
+        kin("parakeet_encoder", "ParakeetEncoder", ENCODER, encoder),
+        kin("parakeet_ctc", "ParakeetForCTC", heard(1025, "parakeet_encoder"), ctc),
+        kin("parakeet_rnnt", "ParakeetForRNNT", transduced(8193, "parakeet_encoder", PLAIN), transducer),
+        kin("parakeet_tdt", "ParakeetForTDT", transduced(8193, "parakeet_encoder", PLAIN, DURATIONS), transducer),
+        kin("lasr_encoder", "LasrEncoder", LASR, encoder),
+        kin("lasr_ctc", "LasrForCTC", heard(512, "lasr_encoder"), ctc),
+        kin(STREAMED, "NemotronAsrStreamingEncoder", STREAMING, encoder),
+        kin("nemotron_asr_streaming", "NemotronAsrStreamingForRNNT", transduced(1025, STREAMED, PLAIN), transducer),
+        kin("nemotron3_5_asr", "Nemotron3_5AsrForRNNT", transduced(13088, STREAMED, *PROMPTED), transducer),
+    )
+}

@@ -12,11 +12,12 @@ from weighbridge.blueprints.speech.hifigan import fields, same
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes, size, told, variant
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import embedding, linear
+from weighbridge.core.length import unknown
+from weighbridge.core.parts import embedding, linear, part, replace
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Part, Tensor, Untold
+from weighbridge.core.tree import Part, Tensor
 
-SOLVED = Untold("the steps of the solver are told in generation, and filters without weights run between convolutions")
+SOLVED = unknown("the steps of the solver are told in generation, and filters without weights run between convolutions")
 TIMES = 256
 """Sinusoids of which a step's time is made (DiTTimestepEmbedding's own default)."""
 
@@ -51,53 +52,67 @@ VOCODER = variant((size("mels", "mel_dim", 80, "M", "mel bins"), *fields((5, 3, 
 
 def delayed(name: str, inputs: Size, outputs: Size, kernel: Size) -> Part:
     """Describe a convolution with its activation."""
-    return Part(name, (same("conv", inputs, outputs, kernel),), "convolution")
+    return part(name, same("conv", inputs, outputs, kernel), kind="convolution")
 
 
 def squeezing(c: Sizes, index: int) -> Part:
     """Describe a block of the speaker encoder: convolutions over groups of channels, and gates for all of them."""
     inputs, outputs = c.channels[index - 1], c.channels[index]
-    group = delayed("blocks", outputs // c.scale, outputs // c.scale, c.speaker_kernels[index])._replace(repeat=c.scale - 1)
-    return Part("blocks", (
+    group = replace(delayed("blocks", outputs // c.scale, outputs // c.scale, c.speaker_kernels[index]), repeat=c.scale - 1)
+    return part(
+        "blocks",
         delayed("tdnn1", inputs, outputs, 1),
-        Part("res2net_block", (group,) if c.scale > 1 else (), "convolutions"),
+        part("res2net_block", *((group,) if c.scale > 1 else ()), kind="convolutions"),
         delayed("tdnn2", outputs, outputs, 1),
-        Part("se_block", (same("conv1", outputs, c.squeezed, 1), same("conv2", c.squeezed, outputs, 1)), "convolutions"),
-    ), "convolutions", repeat=1, at=(index,))  # fmt: skip
+        part("se_block", same("conv1", outputs, c.squeezed, 1), same("conv2", c.squeezed, outputs, 1), kind="convolutions"),
+        kind="convolutions",
+        repeat=1,
+        indices=(index,),
+    )
 
 
 def speaker(c: Sizes) -> Part:
     """Describe the encoder of a speaker's voice."""
     last, K = c.channels[-1], c.speaker_kernels
-    first = delayed("blocks", c.mels, c.channels[0], K[0])._replace(repeat=1)
+    first = replace(delayed("blocks", c.mels, c.channels[0], K[0]), repeat=1)
     blocks = (squeezing(c, index) for index in range(1, len(c.channels) - 1))
-    pooling = Part("asp", (delayed("tdnn", 3 * last, c.pooled, 1), same("conv", c.pooled, last, 1)), "pooler")
-    return Part("spk_encoder", (first, *blocks, delayed("mfa", last, last, K[-1]), pooling, same("fc", 2 * last, c.speaker, 1)), "encoder")
+    pooling = part("asp", delayed("tdnn", 3 * last, c.pooled, 1), same("conv", c.pooled, last, 1), kind="pooler")
+    return part(
+        "spk_encoder", first, *blocks, delayed("mfa", last, last, K[-1]), pooling, same("fc", 2 * last, c.speaker, 1), kind="encoder"
+    )
 
 
 def dit(c: Sizes) -> Part:
     """Describe the diffusion transformer, whose norms follow the time of the step."""
     H, wide = c.hidden, c.heads * c.head_dim
-    out, inner = Part("to_out", (linear("0", wide, H),)), Part("ff", (linear("0", H, H * c.times), linear("3", H * c.times, H)))
-    layer = Part("transformer_blocks", (
-        Part("attn_norm", (linear("linear", H, 6 * H),), "norm"),
-        Part("attn", (*(linear(f"to_{name}", H, wide) for name in "qkv"), out), "self_attention"),
-        Part("ff", (inner,), "feed_forward"),
-    ), "layer", repeat=c.layers)  # fmt: skip
+    out, inner = part("to_out", linear("0", wide, H)), part("ff", linear("0", H, H * c.times), linear("3", H * c.times, H))
+    layer = part(
+        "transformer_blocks",
+        part("attn_norm", linear("linear", H, 6 * H), kind="norm"),
+        part("attn", *(linear(f"to_{name}", H, wide) for name in "qkv"), out, kind="self_attention"),
+        part("ff", inner, kind="feed_forward"),
+        kind="layer",
+        repeat=c.layers,
+    )
     joined = linear("proj", c.mels + c.speaker + c.given_speaker + c.words, H)
-    return Part("", (
-        Part("time_embed", (Part("time_mlp", (linear("0", TIMES, H), linear("2", H, H))),), "embeddings"),
-        Part("text_embed", (embedding("codec_embed", c.codes + 1, c.words),), "embeddings"),
-        Part("input_embed", (joined, speaker(c)), "embeddings"),
+    return part(
+        "",
+        part("time_embed", part("time_mlp", linear("0", TIMES, H), linear("2", H, H)), kind="embeddings"),
+        part("text_embed", embedding("codec_embed", c.codes + 1, c.words), kind="embeddings"),
+        part("input_embed", joined, speaker(c), kind="embeddings"),
         layer,
-        Part("norm_out", (linear("linear", H, 2 * H),), "norm"),
+        part("norm_out", linear("linear", H, 2 * H), kind="norm"),
         linear("proj_out", H, c.mels),
-    ), "model", stream=SOLVED)  # fmt: skip
+        kind="model",
+        stream=SOLVED,
+    )
 
 
 def snake(name: str, width: Size, repeat: int | None = None) -> Part:
     """Describe a periodic activation: how fast and how strong, for each channel."""
-    return Part(name, (Part("act", (Tensor("alpha", (width,), "gain"), Tensor("beta", (width,), "gain")), "norm"),), "norm", repeat=repeat)
+    return part(
+        name, part("act", Tensor("alpha", (width,), "gain"), Tensor("beta", (width,), "gain"), kind="norm"), kind="norm", repeat=repeat
+    )
 
 
 def bigvgan(c: Sizes) -> Part:
@@ -108,23 +123,24 @@ def bigvgan(c: Sizes) -> Part:
     for step, (_, kernel) in enumerate(zip(c.rates, c.kernels, strict=False)):
         after = c.wide // 2 ** (step + 1)
         tensors = Tensor("weight", (width, after, kernel), "weight"), Tensor("bias", (after,), "bias")
-        ups.append(Part("ups", (Part("0", tensors, "convolution"),), "convolution", repeat=1, at=(step,)))
+        ups.append(part("ups", part("0", *tensors, kind="convolution"), kind="convolution", repeat=1, indices=(step,)))
         width = after
         for block, _ in zip(c.block_kernels, c.dilations, strict=False):
-            convs = (same(name, width, width, block)._replace(repeat=3) for name in ("convs1", "convs2"))
-            blocks.append(Part("resblocks", (*convs, snake("activations", width, 6)), "convolution", repeat=1, at=(len(blocks),)))
+            convs = (replace(same(name, width, width, block), repeat=3) for name in ("convs1", "convs2"))
+            blocks.append(part("resblocks", *convs, snake("activations", width, 6), kind="convolution", repeat=1, indices=(len(blocks),)))
     ends = (snake("activation_post", width), same("conv_post", width, 1, 7, bias=False))
-    return Part("", (same("conv_pre", c.mels, c.wide, 7), *ups, *blocks, *ends), "model", stream=SOLVED)
+    return part("", same("conv_pre", c.mels, c.wide, 7), *ups, *blocks, *ends, kind="model", stream=SOLVED)
 
 
 def waves(c: Sizes) -> Part:
     """Describe both."""
-    return Part("", (under("code2wav_dit_model", submodel(c.dit)), under("code2wav_bigvgan_model", submodel(c.vocoder))), "model")
+    return part("", under("code2wav_dit_model", submodel(c.dit)), under("code2wav_bigvgan_model", submodel(c.vocoder)), kind="model")
 
 
 BOTH = (
-    composed("dit", "dit_config", "qwen2_5_omni_dit", fixed=True), composed("vocoder", "bigvgan_config", "qwen2_5_omni_bigvgan", fixed=True),
-)  # fmt: skip
+    composed("dit", "dit_config", "qwen2_5_omni_dit", fixed=True),
+    composed("vocoder", "bigvgan_config", "qwen2_5_omni_bigvgan", fixed=True),
+)
 QUIET = frozenset("block_size enc_dilations look_ahead_layers look_backward_layers max_position_embeddings repeats".split())
 NAME = "Qwen2_5OmniToken2Wav"
 FAMILIES = {

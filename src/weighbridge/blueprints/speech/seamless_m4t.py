@@ -13,18 +13,25 @@ from weighbridge.blueprints.speech.hifigan import generator, same
 from weighbridge.blueprints.speech.wav2vec2_conformer import kind
 from weighbridge.config.family import Blueprint, Family
 from weighbridge.config.fields import TIED, Field, Sizes, altered, fact, size, switch
-from weighbridge.core.parts import batch_norm, conv1d, embedding, fairseq_attention, layer_norm, linear
+from weighbridge.core.length import Stream, unknown
+from weighbridge.core.parts import batch_norm, conv1d, embedding, fairseq_attention, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size, exact
-from weighbridge.core.tree import Node, Part, Stream, Tensor, Untold
+from weighbridge.core.tree import Node, Part, Tensor
 
 
 def stacks(prefix: str, word: str, layers: int, mark: str, what: str) -> tuple[Field, ...]:
     """Declare the sizes of an encoder and a decoder whose keys begin with *prefix*."""
-    return tuple(field for side in ("encoder", "decoder") for field in (
-        size(f"{word}{side}_layers", f"{prefix}{side}_layers", layers, f"L{mark}{side[:3]}", f"{what}{side} layers"),
-        size(f"{word}{side}_mlp", f"{prefix}{side}_ffn_dim", 8192, f"I{mark}{side[:3]}", f"intermediate size of the {what}{side}"),
-        size(f"{word}{side}_heads", f"{prefix}{side}_attention_heads", 16, f"A{mark}{side[:3]}", f"attention heads of the {what}{side}"),
-    ))  # fmt: skip
+    return tuple(
+        field
+        for side in ("encoder", "decoder")
+        for field in (
+            size(f"{word}{side}_layers", f"{prefix}{side}_layers", layers, f"L{mark}{side[:3]}", f"{what}{side} layers"),
+            size(f"{word}{side}_mlp", f"{prefix}{side}_ffn_dim", 8192, f"I{mark}{side[:3]}", f"intermediate size of the {what}{side}"),
+            size(
+                f"{word}{side}_heads", f"{prefix}{side}_attention_heads", 16, f"A{mark}{side[:3]}", f"attention heads of the {what}{side}"
+            ),
+        )
+    )
 
 
 FIELDS = (
@@ -59,27 +66,29 @@ FIELDS = (
 
 def attention(c: Sizes, name: str, heads: Size, keys: Stream | None = None) -> tuple[Part, Part]:
     """Describe attention and the norm that belongs to it."""
-    given = "encoder" if isinstance(keys, str) and keys == "encoder" else None
+    requires = "encoder" if isinstance(keys, str) and keys == "encoder" else None
     whole = fairseq_attention(name, c.hidden, heads, exact(c.hidden, heads), keys=keys)
-    return whole._replace(given=given), layer_norm(f"{name}_layer_norm", c.hidden)._replace(given=given)
+    return replace(whole, requires=requires), replace(layer_norm(f"{name}_layer_norm", c.hidden), requires=requires)
 
 
 def feed_forward(c: Sizes, mlp: Size) -> tuple[Part, Part]:
     """Describe the feed-forward step and its norm."""
-    return Part("ffn", (linear("fc1", c.hidden, mlp), linear("fc2", mlp, c.hidden)), "feed_forward"), layer_norm("ffn_layer_norm", c.hidden)
+    return part("ffn", linear("fc1", c.hidden, mlp), linear("fc2", mlp, c.hidden), kind="feed_forward"), layer_norm(
+        "ffn_layer_norm", c.hidden
+    )
 
 
 def reader(c: Sizes, tied_to: str | None = None, *, words: bool = True) -> tuple[Node, ...]:
     """Describe the encoder of text; that of units sees states and has no *words*."""
     layer = (*attention(c, "self_attn", c.encoder_heads), *feed_forward(c, c.encoder_mlp))
     table = (embedding("embed_tokens", c.vocab, c.hidden, tied_to=tied_to),) if words else ()
-    return *table, Part("layers", layer, "layer", repeat=c.encoder_layers), layer_norm("layer_norm", c.hidden)
+    return *table, part("layers", *layer, kind="layer", repeat=c.encoder_layers), layer_norm("layer_norm", c.hidden)
 
 
 def writer(c: Sizes, memory: Stream, tied_to: str | None = None) -> tuple[Node, ...]:
     """Describe the decoder, which attends to *memory*."""
     own, crossed = attention(c, "self_attn", c.decoder_heads), attention(c, "cross_attention", c.decoder_heads, memory)
-    layer = Part("layers", (*own, *crossed, *feed_forward(c, c.decoder_mlp)), "layer", repeat=c.decoder_layers)
+    layer = part("layers", *own, *crossed, *feed_forward(c, c.decoder_mlp), kind="layer", repeat=c.decoder_layers)
     return embedding("embed_tokens", c.vocab, c.hidden, tied_to=tied_to), layer, layer_norm("layer_norm", c.hidden)
 
 
@@ -87,12 +96,15 @@ def hearing(c: Sizes) -> tuple[Node, ...]:
     """Describe the conformer over frames, a feed-forward step, and the layers that shorten the sequence."""
     H, stream = c.hidden, heard(c)
     norm = layer_norm("depthwise_layer_norm", H) if c.second else batch_norm("batch_norm", H)
-    projection = Part("feature_projection", (layer_norm("layer_norm", c.mels), linear("projection", c.mels, H)), "projection")
+    projection = part("feature_projection", layer_norm("layer_norm", c.mels), linear("projection", c.mels, H), kind="projection")
     inner = (*wav2vec2_conformer.rotary(c), wav2vec2_conformer.layer(c, "seq", norm), layer_norm("layer_norm", H))
     return (
-        projection, Part("encoder", inner, "encoder"), wav2vec2_conformer.feed_forward("intermediate_ffn", H, c.mlp),
-        *wav2vec2_bert.adapter(altered(c, out=H)), layer_norm("inner_layer_norm", H)._replace(stream=stream),
-    )  # fmt: skip
+        projection,
+        part("encoder", *inner, kind="encoder"),
+        wav2vec2_conformer.feed_forward("intermediate_ffn", H, c.mlp),
+        *wav2vec2_bert.adapter(altered(c, out=H)),
+        layer_norm("inner_layer_norm", H, stream=stream),
+    )
 
 
 def heard(c: Sizes) -> Stream:
@@ -111,7 +123,7 @@ def durations(name: str, width: Size, inner: Size, kernel: Size) -> Part:
         same("conv2", inner, inner, kernel),
         layer_norm("ln2", inner),
     )
-    return Part(name, (*convolved, linear("proj", inner, 1)), "convolutions")
+    return part(name, *convolved, linear("proj", inner, 1), kind="convolutions")
 
 
 def unit_writer(c: Sizes) -> tuple[Node, ...]:
@@ -123,44 +135,50 @@ def unit_writer(c: Sizes) -> tuple[Node, ...]:
         embedding("embed_tokens", c.vocab, H),
         embedding("embed_char", c.characters, H),
         durations("duration_predictor", c.variance, c.variance_inner, c.variance_kernel),
-        Part("layers", (*attention(c, "self_attn", c.decoder_heads), *convolved), "layer", repeat=c.decoder_layers),
+        part("layers", *attention(c, "self_attn", c.decoder_heads), *convolved, kind="layer", repeat=c.decoder_layers),
         layer_norm("layer_norm", H),
     )
 
 
 def vocoder(c: Sizes) -> tuple[Node, ...]:
     """Describe the vocoder: durations, tables of units, speakers and languages, and HiFi-GAN."""
-    spoken = generator(c, c.unit + c.language + c.speaker, Untold("units are spoken as long as the model finds"))
+    spoken = generator(c, c.unit + c.language + c.speaker, unknown("units are spoken as long as the model finds"))
     return (
         durations("dur_predictor", c.unit, c.unit, c.duration_kernel),
         embedding("unit_embedding", c.spoken, c.unit),
         embedding("speaker_embedding", c.speakers, c.speaker),
         embedding("language_embedding", c.languages, c.language),
-        Part("hifi_gan", spoken, "vocoder"),
+        part("hifi_gan", *spoken, kind="vocoder"),
     )
 
 
-UNITS = Untold("units are as many as characters last")
+UNITS = unknown("units are as many as characters last")
 
 
 def units(c: Sizes, prefix: str = "") -> Part:
     """Describe the text-to-unit model: an encoder of states, a decoder of units."""
     made = (
-        Part("decoder", unit_writer(c), "decoder", stream=UNITS)
+        part("decoder", *unit_writer(c), kind="decoder", stream=UNITS)
         if c.second
-        else Part("decoder", writer(c, "seq"), "decoder", stream="decoder")
+        else part("decoder", *writer(c, "seq"), kind="decoder", stream="decoder")
     )
-    return Part(prefix, (Part("encoder", reader(c, words=False), "encoder"), made), "backbone" if prefix else "model")
+    return part(prefix, part("encoder", *reader(c, words=False), kind="encoder"), made, kind="backbone" if prefix else "model")
 
 
 def unit_generation(c: Sizes) -> Part:
     """Describe the text-to-unit model and its head, with sizes of their own."""
     own = altered(
-        c, vocab=c.units, encoder_layers=c.unit_encoder_layers, encoder_mlp=c.unit_encoder_mlp, encoder_heads=c.unit_encoder_heads,
-        decoder_layers=c.unit_decoder_layers, decoder_mlp=c.unit_decoder_mlp, decoder_heads=c.unit_decoder_heads,
-    )  # fmt: skip
+        c,
+        vocab=c.units,
+        encoder_layers=c.unit_encoder_layers,
+        encoder_mlp=c.unit_encoder_mlp,
+        encoder_heads=c.unit_encoder_heads,
+        decoder_layers=c.unit_decoder_layers,
+        decoder_mlp=c.unit_decoder_mlp,
+        decoder_heads=c.unit_decoder_heads,
+    )
     head = linear("lm_head", c.hidden, c.units, bias=False, tied_to="model.decoder.embed_tokens.weight" if c.tied else None)
-    return Part("", (units(own, "model"), head._replace(stream=UNITS if c.second else "decoder")), "model")
+    return part("", units(own, "model"), replace(head, stream=UNITS if c.second else "decoder"), kind="model")
 
 
 def spoken(c: Sizes) -> tuple[Part, Part]:
@@ -170,7 +188,7 @@ def spoken(c: Sizes) -> tuple[Part, Part]:
     assert isinstance(head, Part)
     if c.tied:
         head = linear("lm_head", c.hidden, c.units, bias=False, tied_to="t2u_model.model.decoder.embed_tokens.weight")
-    return Part("t2u_model", (body, head), "decoder", given="speech"), Part("vocoder", vocoder(c), "vocoder", given="speech")
+    return part("t2u_model", body, head, kind="decoder", requires="speech"), part("vocoder", *vocoder(c), kind="vocoder", requires="speech")
 
 
 def whole(reads: bool, hears: bool, speaks: bool) -> Blueprint:
@@ -179,14 +197,16 @@ def whole(reads: bool, hears: bool, speaks: bool) -> Blueprint:
     def blueprint(c: Sizes) -> Part:
         owner = "shared.weight" if c.tied else None
         memory: Stream = "seq" if reads else heard(c)
-        return Part("", (
+        return part(
+            "",
             embedding("shared", c.vocab, c.hidden),
-            *((Part("text_encoder", reader(c, owner), "encoder"),) if reads else ()),
-            *((Part("speech_encoder", hearing(c), "audio", given="speech" if reads else None),) if hears else ()),
-            Part("text_decoder", writer(c, memory, owner), "decoder", stream="decoder"),
+            *((part("text_encoder", *reader(c, owner), kind="encoder"),) if reads else ()),
+            *((part("speech_encoder", *hearing(c), kind="audio", requires="speech" if reads else None),) if hears else ()),
+            part("text_decoder", *writer(c, memory, owner), kind="decoder", stream="decoder"),
             linear("lm_head", c.hidden, c.vocab, bias=False, tied_to=owner, stream="decoder"),
             *(spoken(c) if speaks else ()),
-        ), "model")  # fmt: skip
+            kind="model",
+        )
 
     return blueprint
 
@@ -199,25 +219,26 @@ def classes(name: str) -> dict[str, Blueprint]:
         f"{name}ForSpeechToText": whole(reads=False, hears=True, speaks=False),
         f"{name}ForTextToSpeech": whole(reads=True, hears=False, speaks=True),
         f"{name}ForSpeechToSpeech": whole(reads=False, hears=True, speaks=True),
-        f"{name}SpeechEncoder": lambda c: Part("", hearing(c), "model"),
-        f"{name}Encoder": lambda c: Part("", reader(c), "model"),
-        f"{name}Decoder": lambda c: Part("", writer(c, "encoder"), "model"),
+        f"{name}SpeechEncoder": lambda c: part("", *hearing(c), kind="model"),
+        f"{name}Encoder": lambda c: part("", *reader(c), kind="model"),
+        f"{name}Decoder": lambda c: part("", *writer(c, "encoder"), kind="model"),
         f"{name}TextToUnitForConditionalGeneration": unit_generation,
-        f"{name}CodeHifiGan": lambda c: Part("", vocoder(c), "model"),
+        f"{name}CodeHifiGan": lambda c: part("", *vocoder(c), kind="model"),
     }
 
 
-FIRST = (*FIELDS, fact("second", False), kind("relative")._replace(read=lambda value: value if value in ("relative", "rotary") else None))
+FIRST = (*FIELDS, fact("second", False), replace(kind("relative"), read=lambda value: value if value in ("relative", "rotary") else None))
 SECOND = (
-    *FIELDS, fact("second", True),
-    kind("relative_key")._replace(read=lambda value: value if value == "relative_key" else None),
+    *FIELDS,
+    fact("second", True),
+    replace(kind("relative_key"), read=lambda value: value if value == "relative_key" else None),
     size("left", "left_max_position_embeddings", 64, "P_lef", "relative positions to the left"),
     size("right", "right_max_position_embeddings", 8, "P_rig", "relative positions to the right"),
     size("characters", "char_vocab_size", 10943, "V_cha", "characters"),
     size("variance", "t2u_variance_predictor_embed_dim", 1024, "E_var", "width of the predictor of durations"),
     size("variance_inner", "t2u_variance_predictor_hidden_dim", 256, "I_var", "inner width of the predictor of durations"),
     size("variance_kernel", "t2u_variance_predictor_kernel_size", 3, "K_var", "kernel of the unit model's predictor of durations"),
-)  # fmt: skip
+)
 NEUTRAL = frozenset(
     """activation_function adaptor_dropout leaky_relu_slope max_new_tokens max_position_embeddings max_source_positions
     num_conv_pos_embeddings num_conv_pos_embedding_groups rotary_embedding_base sampling_rate scale_embedding speech_encoder_chunk_size

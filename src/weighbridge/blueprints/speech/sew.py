@@ -11,8 +11,9 @@ from weighbridge.blueprints.modules.speech_heads import headed
 from weighbridge.blueprints.speech.wav2vec2 import features, layer, positions
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, choice, fact, listed, size, told, variant
-from weighbridge.core.parts import layer_norm, linear
-from weighbridge.core.tree import Node, Part, Span, Stream
+from weighbridge.core.length import Stream, length
+from weighbridge.core.parts import layer_norm, linear, part, replace
+from weighbridge.core.tree import Node, Part
 
 WIDTHS = [64, 128, 128, 128, 128, 256, 256, 256, 256, 512, 512, 512, 512]
 RELATIVE = "positions reach reaching relative kinds buckets bucketed shared normed kernel convolved conv_groups".split()
@@ -32,7 +33,7 @@ SEW = (
 SEWD = (
     *variant(SEW, head_dim=next(field for field in deberta_v2.FIELDS if field.word == "head_dim")),
     *variant(
-        tuple(field._replace(letter=field.letter and f"{field.letter}_rel") for field in deberta_v2.FIELDS if field.word in RELATIVE),
+        tuple(replace(field, letter=field.letter and f"{field.letter}_rel") for field in deberta_v2.FIELDS if field.word in RELATIVE),
         buckets=256,
         shared=True,
         relative=True,
@@ -45,20 +46,20 @@ SKIPPED = NEUTRAL | {"feature_layer_norm_eps", "conv_act", "legacy"}
 
 def squeezed(c: Sizes) -> Stream:
     """Return the stream that the transformer sees."""
-    return Span(frames(c), over=c.squeeze)
+    return length(frames(c)) // c.squeeze
 
 
 def squeezing(c: Sizes) -> Part:
     """Describe the convolution of positions, which takes as many frames in one stride."""
     inner = positions(c)
-    (conv,) = (part for part in inner.children if isinstance(part, Part))
-    stream = Span(frames(c), c.position_kernel // 2 * 2 - c.position_kernel, 1, c.squeeze, 1)
-    return inner._replace(children=(conv._replace(stream=stream),))
+    (conv,) = (module for module in inner.children if isinstance(module, Part))
+    stream = (length(frames(c)) + c.position_kernel // 2 * 2 - c.position_kernel) // c.squeeze + 1
+    return replace(inner, children=(replace(conv, stream=stream),))
 
 
 def plain(c: Sizes) -> tuple[Part, ...]:
     """Describe wav2vec 2.0's layers."""
-    return layer_norm("layer_norm", c.hidden), Part("layers", layer(c), "layer", repeat=c.layers)
+    return layer_norm("layer_norm", c.hidden), part("layers", *layer(c), kind="layer", repeat=c.layers)
 
 
 def disentangled(c: Sizes) -> tuple[Part, ...]:
@@ -69,10 +70,10 @@ def disentangled(c: Sizes) -> tuple[Part, ...]:
 def backbone(c: Sizes, inner: tuple[Part, ...]) -> tuple[Node, ...]:
     """Describe the wave's convolutions, a projection if one is needed, and the transformer between squeezing and stretching."""
     last = c.widths[-1]
-    norm = layer_norm("layer_norm", last)._replace(stream=frames(c))
+    norm = layer_norm("layer_norm", last, stream=frames(c))
     projection = (linear("feature_projection", last, c.hidden, stream=frames(c)),) if c.projected else ()
-    stretched = Part("upsample", (linear("projection", c.hidden, c.hidden * c.squeeze),), "projection")
-    encoder = Part("encoder", (squeezing(c), *inner, stretched), "encoder", stream=squeezed(c))
+    stretched = part("upsample", linear("projection", c.hidden, c.hidden * c.squeeze), kind="projection")
+    encoder = part("encoder", squeezing(c), *inner, stretched, kind="encoder", stream=squeezed(c))
     return (*masked(c), features(c), norm, *projection, encoder)
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 from weighbridge.blueprints.modules import fairseq_transformer
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, listed, size, variant
-from weighbridge.core.parts import conv1d, embedding, layer_norm, linear
-from weighbridge.core.tree import Part, Stream
+from weighbridge.core.length import Stream
+from weighbridge.core.parts import conv1d, embedding, layer_norm, linear, part, replace
+from weighbridge.core.tree import Part
 
 FIELDS = variant(
     tuple(field for field in fairseq_transformer.fields(10000, 1024, 256, 2048, (12, 6), 4) if field.word not in ("positions", "labels")),
@@ -30,14 +31,14 @@ def convolutions(c: Sizes) -> tuple[Part, Stream]:
         leaving = 2 * c.hidden if index == len(c.kernels) - 1 else c.channels
         inner = conv1d("conv_layers", entering, leaving, kernel, stride=2, padding=kernel // 2, of=stream)
         stream = inner.stream  # type: ignore[assignment]
-        layers.append(inner._replace(repeat=1, at=(index,)))
-    return Part("conv", tuple(layers), "convolutions"), stream
+        layers.append(replace(inner, repeat=1, indices=(index,)))
+    return part("conv", *layers, kind="convolutions"), stream
 
 
 def encoder(c: Sizes) -> Part:
     """Describe the encoder; there is no table of positions on either side."""
     convolved, frames = convolutions(c)
-    return Part("encoder", (convolved, fairseq_transformer.layer(c), layer_norm("layer_norm", c.hidden)), "encoder", stream=frames)
+    return part("encoder", convolved, fairseq_transformer.layer(c), layer_norm("layer_norm", c.hidden), kind="encoder", stream=frames)
 
 
 def decoder(c: Sizes, memory: Stream) -> tuple[Part, ...]:
@@ -47,26 +48,26 @@ def decoder(c: Sizes, memory: Stream) -> tuple[Part, ...]:
 
 def backbone(c: Sizes) -> tuple[Part, ...]:
     """Describe encoder and decoder."""
-    return encoder(c), Part("decoder", decoder(c, convolutions(c)[1]), "decoder", stream="decoder")
+    return encoder(c), part("decoder", *decoder(c, convolutions(c)[1]), kind="decoder", stream="decoder")
 
 
 def speech_to_text(c: Sizes) -> Part:
     """Describe Speech2TextModel."""
-    return Part("", backbone(c), "model")
+    return part("", *backbone(c), kind="model")
 
 
 def generation(c: Sizes) -> Part:
     """Describe Speech2TextForConditionalGeneration: the decoder's table is its head."""
     tied_to = "model.decoder.embed_tokens.weight" if c.tied else None
     head = linear("lm_head", c.hidden, c.vocab, bias=False, tied_to=tied_to, stream="decoder")
-    return Part("", (Part("model", backbone(c), "backbone"), head), "model")
+    return part("", part("model", *backbone(c), kind="backbone"), head, kind="model")
 
 
 CLASSES = {
     "Speech2TextModel": speech_to_text,
     "Speech2TextForConditionalGeneration": generation,
-    "Speech2TextEncoder": lambda c: Part("", (encoder(c)._replace(name=""),), "model"),
-    "Speech2TextDecoder": lambda c: Part("", decoder(c, "encoder"), "model"),
+    "Speech2TextEncoder": lambda c: part("", replace(encoder(c), name=""), kind="model"),
+    "Speech2TextDecoder": lambda c: part("", *decoder(c, "encoder"), kind="model"),
 }
 
 FAMILIES = {"speech_to_text": Family("speech_to_text", FIELDS, CLASSES, "Speech2TextModel", NEUTRAL)}

@@ -13,9 +13,10 @@ from weighbridge.blueprints.modules.speech_encoder import NEUTRAL, frames, maske
 from weighbridge.blueprints.speech.wav2vec2 import features, positions
 from weighbridge.config.family import Blueprint, Family
 from weighbridge.config.fields import TIED, Field, Sizes, derived, size
-from weighbridge.core.parts import batch_norm, conv1d, embedding, fairseq_attention, layer_norm, linear, matmul
+from weighbridge.core.length import Stream, length
+from weighbridge.core.parts import batch_norm, conv1d, embedding, fairseq_attention, layer_norm, linear, matmul, part, replace
 from weighbridge.core.sizes import Size, exact
-from weighbridge.core.tree import Every, Node, Part, Span, Stream, Tensor
+from weighbridge.core.tree import Every, Node, Part, Tensor
 
 KEPT = "widths kernels strides position_kernel position_groups conv_bias norm time_mask feature_mask batch_norm projection_norm stacked".split()
 FIELDS = (
@@ -50,41 +51,47 @@ SKIPPED = NEUTRAL | set(
 
 def feed_forward(c: Sizes, mlp: Size) -> Part:
     """Describe the feed-forward step."""
-    return Part("feed_forward", (linear("intermediate_dense", c.hidden, mlp), linear("output_dense", mlp, c.hidden)), "feed_forward")
+    return part("feed_forward", linear("intermediate_dense", c.hidden, mlp), linear("output_dense", mlp, c.hidden), kind="feed_forward")
 
 
 def encoder(c: Sizes, tokens: Stream) -> tuple[Node, ...]:
     """Describe the encoder over *tokens*, whose attention also sees relative positions."""
     H, A, D = c.hidden, c.heads, c.head_dim
     plain = fairseq_attention("attention", H, A, D)
-    seen = plain._replace(children=(*plain.children, matmul("positions", (A, tokens, tokens, D))))
+    seen = replace(plain, children=(*plain.children, matmul("positions", (A, tokens, tokens, D))))
     layer = (seen, layer_norm("layer_norm", H), feed_forward(c, c.mlp), layer_norm("final_layer_norm", H))
-    table = Part("embed_positions", (embedding("pe_k", 2 * c.reach, D),), "embeddings")
-    return layer_norm("layer_norm", H), Part("layers", layer, "layer", repeat=c.layers), table
+    table = part("embed_positions", embedding("pe_k", 2 * c.reach, D), kind="embeddings")
+    return layer_norm("layer_norm", H), part("layers", *layer, kind="layer", repeat=c.layers), table
 
 
 def decoder(c: Sizes, memory: Stream) -> tuple[Node, ...]:
     """Describe the decoder, which attends to *memory*."""
     H, A, D = c.hidden, c.decoder_heads, c.decoder_head_dim
-    given = "encoder" if isinstance(memory, str) and memory == "encoder" else None
+    requires = "encoder" if isinstance(memory, str) and memory == "encoder" else None
     own = (fairseq_attention("self_attn", H, A, D), layer_norm("self_attn_layer_norm", H))
     crossed = (fairseq_attention("encoder_attn", H, A, D, keys=memory), layer_norm("encoder_attn_layer_norm", H))
-    crossed = (crossed[0]._replace(given=given), crossed[1]._replace(given=given))
+    crossed = (replace(crossed[0], requires=requires), replace(crossed[1], requires=requires))
     return (
-        Part(
-            "layers", (*own, *crossed, feed_forward(c, c.decoder_mlp), layer_norm("final_layer_norm", H)), "layer", repeat=c.decoder_layers
+        part(
+            "layers",
+            *own,
+            *crossed,
+            feed_forward(c, c.decoder_mlp),
+            layer_norm("final_layer_norm", H),
+            kind="layer",
+            repeat=c.decoder_layers,
         ),
     )
 
 
-SCALE = Part("encode_positions", (Tensor("alpha", (), "gain"),), "positions")
+SCALE = part("encode_positions", Tensor("alpha", (), "gain"), kind="positions")
 
 
 def hears(c: Sizes) -> tuple[Node, ...]:
     """Describe what hears a wave: wav2vec 2.0's convolutions."""
     last = c.widths[-1]
-    projection = Part("feature_projection", (layer_norm("layer_norm", last), linear("projection", last, c.hidden)), "projection")
-    return (*masked(c), features(c)._replace(name="feature_encoder"), projection._replace(stream=frames(c)), positions(c))
+    projection = part("feature_projection", layer_norm("layer_norm", last), linear("projection", last, c.hidden), kind="projection")
+    return (*masked(c), replace(features(c), name="feature_encoder"), replace(projection, stream=frames(c)), positions(c))
 
 
 def reads(c: Sizes) -> tuple[Node, ...]:
@@ -95,9 +102,9 @@ def reads(c: Sizes) -> tuple[Node, ...]:
 def repeats(c: Sizes) -> tuple[Node, ...]:
     """Describe what takes the decoder's own mel frames, and the vector of the speaker."""
     U, H = c.prenet, c.hidden
-    first = linear("layers", c.mels, U)._replace(repeat=1)
-    others = linear("layers", U, U)._replace(repeat=c.prenet_layers - 1, at=Every(1))
-    return first, others, linear("final_layer", U, H), SCALE, linear("speaker_embeds_layer", c.speaker + H, H)._replace(given="speaker")
+    first = linear("layers", c.mels, U, repeat=1)
+    others = linear("layers", U, U, repeat=c.prenet_layers - 1, indices=Every(1))
+    return first, others, linear("final_layer", U, H), SCALE, replace(linear("speaker_embeds_layer", c.speaker + H, H), requires="speaker")
 
 
 def writes(c: Sizes) -> tuple[Node, ...]:
@@ -107,17 +114,17 @@ def writes(c: Sizes) -> tuple[Node, ...]:
 
 def spoken(c: Sizes) -> Part:
     """Describe what makes mel frames of the decoder's states, and says when to stop."""
-    stream: Stream = Span("decoder", times=c.reduction)
+    stream: Stream = length("decoder") * c.reduction
     layers = []
     for index in range(c.postnet_layers):
         inputs, outputs = (c.mels if index == 0 else c.postnet), (c.mels if index == c.postnet_layers - 1 else c.postnet)
         conv = conv1d("conv", inputs, outputs, c.postnet_kernel, padding=(c.postnet_kernel - 1) // 2, of=stream, bias=False)
         stream = "decoder" if conv.stream is None else conv.stream
         layers.append(
-            Part("layers", (conv, batch_norm("batch_norm", outputs)._replace(stream=stream)), "convolution", repeat=1, at=(index,))
+            part("layers", conv, batch_norm("batch_norm", outputs, stream=stream), kind="convolution", repeat=1, indices=(index,))
         )
     heads = (linear("feat_out", c.hidden, c.mels * c.reduction), linear("prob_out", c.hidden, c.reduction))
-    return Part("speech_decoder_postnet", (*heads, *layers), "head", stream="decoder")
+    return part("speech_decoder_postnet", *heads, *layers, kind="head", stream="decoder")
 
 
 Net = Callable[[Sizes], tuple[Node, ...]]
@@ -126,46 +133,46 @@ Net = Callable[[Sizes], tuple[Node, ...]]
 def read(c: Sizes, net: Net | None) -> tuple[Part, ...]:
     """Describe the encoder behind its net, if it has one; the frames of a wave are fewer than its samples."""
     tokens: Stream = frames(c) if net is hears else "seq"
-    inner = Part("wrapped_encoder", encoder(c, tokens), "encoder", stream=tokens)
-    return (*((Part("prenet", net(c), "embeddings", stream=tokens),) if net else ()), inner)
+    inner = part("wrapped_encoder", *encoder(c, tokens), kind="encoder", stream=tokens)
+    return (*((part("prenet", *net(c), kind="embeddings", stream=tokens),) if net else ()), inner)
 
 
 def write(c: Sizes, net: Net | None, memory: Stream = "encoder") -> tuple[Part, ...]:
     """Describe the decoder behind its net, if it has one."""
-    return (*((Part("prenet", net(c), "embeddings"),) if net else ()), Part("wrapped_decoder", decoder(c, memory), "decoder"))
+    return (*((part("prenet", *net(c), kind="embeddings"),) if net else ()), part("wrapped_decoder", *decoder(c, memory), kind="decoder"))
 
 
 def both(c: Sizes, reading: Net | None, writing: Net | None) -> tuple[Part, Part]:
     """Describe both sides."""
     memory: Stream = frames(c) if reading is hears else "seq"
-    return Part("encoder", read(c, reading), "encoder"), Part("decoder", write(c, writing, memory), "decoder", stream="decoder")
+    return part("encoder", *read(c, reading), kind="encoder"), part("decoder", *write(c, writing, memory), kind="decoder", stream="decoder")
 
 
 def headed(c: Sizes, reading: Net, writing: Net, head: Part) -> Part:
     """Put a head on both sides."""
-    return Part("", (Part("speecht5", both(c, reading, writing), "backbone"), head), "model")
+    return part("", part("speecht5", *both(c, reading, writing), kind="backbone"), head, kind="model")
 
 
 def written(c: Sizes) -> Part:
     """Describe the head that writes text: the decoder's table again."""
     words = "speecht5.decoder.prenet.embed_tokens.weight" if c.tied else None
     head = linear("lm_head", c.hidden, c.vocab, bias=False, tied_to=words)
-    return Part("text_decoder_postnet", (head,), "lm_head", stream="decoder")
+    return part("text_decoder_postnet", head, kind="lm_head", stream="decoder")
 
 
 CLASSES: dict[str, Blueprint] = {
-    "SpeechT5Model": lambda c: Part("", both(c, None, None), "model"),
+    "SpeechT5Model": lambda c: part("", *both(c, None, None), kind="model"),
     "SpeechT5ForSpeechToText": lambda c: headed(c, hears, writes, written(c)),
     "SpeechT5ForTextToSpeech": lambda c: headed(c, reads, repeats, spoken(c)),
     "SpeechT5ForSpeechToSpeech": lambda c: headed(c, hears, repeats, spoken(c)),
-    "SpeechT5Encoder": lambda c: Part("", encoder(c, "seq"), "model"),
-    "SpeechT5EncoderWithoutPrenet": lambda c: Part("", read(c, None), "model"),
-    "SpeechT5EncoderWithSpeechPrenet": lambda c: Part("", read(c, hears), "model"),
-    "SpeechT5EncoderWithTextPrenet": lambda c: Part("", read(c, reads), "model"),
-    "SpeechT5Decoder": lambda c: Part("", decoder(c, "encoder"), "model"),
-    "SpeechT5DecoderWithoutPrenet": lambda c: Part("", write(c, None), "model"),
-    "SpeechT5DecoderWithSpeechPrenet": lambda c: Part("", write(c, repeats), "model"),
-    "SpeechT5DecoderWithTextPrenet": lambda c: Part("", write(c, writes), "model"),
+    "SpeechT5Encoder": lambda c: part("", *encoder(c, "seq"), kind="model"),
+    "SpeechT5EncoderWithoutPrenet": lambda c: part("", *read(c, None), kind="model"),
+    "SpeechT5EncoderWithSpeechPrenet": lambda c: part("", *read(c, hears), kind="model"),
+    "SpeechT5EncoderWithTextPrenet": lambda c: part("", *read(c, reads), kind="model"),
+    "SpeechT5Decoder": lambda c: part("", *decoder(c, "encoder"), kind="model"),
+    "SpeechT5DecoderWithoutPrenet": lambda c: part("", *write(c, None), kind="model"),
+    "SpeechT5DecoderWithSpeechPrenet": lambda c: part("", *write(c, repeats), kind="model"),
+    "SpeechT5DecoderWithTextPrenet": lambda c: part("", *write(c, writes), kind="model"),
 }
 
 FAMILIES = {"speecht5": Family("speecht5", FIELDS, CLASSES, "SpeechT5Model", SKIPPED)}

@@ -10,12 +10,11 @@ from weighbridge.blueprints.modules.causal_lm import NEUTRAL, UNBIASED, attentio
 from weighbridge.blueprints.modules.sliding_window import window
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, variant
-from weighbridge.core.parts import embedding, gated_mlp, linear, rms_norm
-from weighbridge.core.tree import Node, Once, Part
+from weighbridge.core.length import per_batch
+from weighbridge.core.parts import embedding, gated_mlp, linear, part, rms_norm
+from weighbridge.core.tree import Node
 
-FIELDS = variant(
-    tuple(field for field in CAUSAL if field.word not in ("labels",)), mlp=14336, kv_heads=8, window=window(), **UNBIASED
-)  # fmt: skip
+FIELDS = variant(tuple(field for field in CAUSAL if field.word not in ("labels",)), mlp=14336, kv_heads=8, window=window(), **UNBIASED)
 DELAY = 32
 
 
@@ -23,19 +22,25 @@ def decoder(c: Sizes) -> tuple[Node, ...]:
     """Describe words, layers and a last norm."""
     H = c.hidden
     delayed = (linear("linear1", H, DELAY, bias=False), linear("linear2", DELAY, H, bias=False))
-    layer = Part("layers", (
+    layer = part(
+        "layers",
         attention(c),
         gated_mlp("mlp", H, c.mlp),
         rms_norm("input_layernorm", H),
         rms_norm("post_attention_layernorm", H),
-        Part("ada_rms_norm", delayed, "norm", stream=Once("one")),
-    ), "layer", repeat=c.layers)  # fmt: skip
+        part("ada_rms_norm", *delayed, kind="norm", stream=per_batch("one")),
+        kind="layer",
+        repeat=c.layers,
+    )
     return embedding("embed_tokens", c.vocab, H), layer, rms_norm("norm", H)
 
 
 FAMILIES = {
     "voxtral_realtime_text": Family(
-        "voxtral_realtime_text", FIELDS, {"VoxtralRealtimeTextModel": lambda c: Part("", decoder(c), "model")}, "VoxtralRealtimeTextModel",
+        "voxtral_realtime_text",
+        FIELDS,
+        {"VoxtralRealtimeTextModel": lambda c: part("", *decoder(c), kind="model")},
+        "VoxtralRealtimeTextModel",
         NEUTRAL | {"tie_word_embeddings"},
     )
-}  # fmt: skip
+}

@@ -24,8 +24,9 @@ from weighbridge.blueprints.modules.speech_encoder import (
 from weighbridge.blueprints.modules.speech_heads import headed
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes, fact, size, switch, variant
-from weighbridge.core.parts import batch_norm, conv1d, embedding, fairseq_attention, layer_norm, linear
-from weighbridge.core.tree import Every, Node, Part, Span, Tensor
+from weighbridge.core.length import length
+from weighbridge.core.parts import batch_norm, conv1d, embedding, fairseq_attention, layer_norm, linear, part, replace
+from weighbridge.core.tree import Every, Node, Part, Tensor
 
 
 def features(c: Sizes) -> Part:
@@ -34,24 +35,24 @@ def features(c: Sizes) -> Part:
     for index, (kernel, stride) in enumerate(zip(c.kernels, c.strides, strict=True)):
         inner = conv1d("conv", widths[index], widths[index + 1], kernel, stride=stride, of=frames(c, index), bias=c.conv_bias)
         normed = c.norm == "layer" or index == 0
-        norm = (layer_norm("layer_norm", widths[index + 1])._replace(stream=inner.stream),) if normed else ()
-        layers.append(Part("conv_layers", (inner, *norm), "convolution", repeat=1, at=(index,)))
-    return Part("feature_extractor", tuple(layers), "convolutions")
+        norm = (layer_norm("layer_norm", widths[index + 1], stream=inner.stream),) if normed else ()
+        layers.append(part("conv_layers", inner, *norm, kind="convolution", repeat=1, indices=(index,)))
+    return part("feature_extractor", *layers, kind="convolutions")
 
 
 def positions(c: Sizes) -> Part:
     """Describe the convolution that tells positions, its weight split into length and direction."""
     H, K, shape = c.hidden, c.position_kernel, (c.hidden, c.hidden // c.position_groups, c.position_kernel)
-    stream = Span(frames(c), add=K // 2 * 2 - K, plus=1)
+    stream = length(frames(c)) + K // 2 * 2 - K + 1
     if c.stacked:
-        plain = Part("conv", (Tensor("weight", shape, "weight"), Tensor("bias", (H,), "bias")), "convolution", stream=stream)
-        return Part("pos_conv_embed", (Part("layers", (plain,), "convolution", repeat=c.position_layers),), "positions")
+        plain = part("conv", Tensor("weight", shape, "weight"), Tensor("bias", (H,), "bias"), kind="convolution", stream=stream)
+        return part("pos_conv_embed", part("layers", plain, kind="convolution", repeat=c.position_layers), kind="positions")
     if c.batch_norm:
-        whole = Part("conv", (Tensor("weight", shape, "weight"), Tensor("bias", (H,), "bias")), "convolution", stream=stream)
-        return Part("pos_conv_embed", (whole, batch_norm("batch_norm", H)), "positions")
-    split = Part("weight", (Tensor("original0", (1, 1, K), "gain"), Tensor("original1", shape, "weight")), "weight_norm")
-    inner = (Tensor("bias", (H,), "bias"), Part("parametrizations", (split,), "weight_norm"))
-    return Part("pos_conv_embed", (Part("conv", inner, "convolution", stream=stream),), "positions")
+        whole = part("conv", Tensor("weight", shape, "weight"), Tensor("bias", (H,), "bias"), kind="convolution", stream=stream)
+        return part("pos_conv_embed", whole, batch_norm("batch_norm", H), kind="positions")
+    split = part("weight", Tensor("original0", (1, 1, K), "gain"), Tensor("original1", shape, "weight"), kind="weight_norm")
+    inner = (Tensor("bias", (H,), "bias"), part("parametrizations", split, kind="weight_norm"))
+    return part("pos_conv_embed", part("conv", *inner, kind="convolution", stream=stream), kind="positions")
 
 
 def layer(c: Sizes, *, first: bool = True) -> tuple[Node, ...]:
@@ -59,18 +60,18 @@ def layer(c: Sizes, *, first: bool = True) -> tuple[Node, ...]:
     H = c.hidden
     attention = fairseq_attention("attention", H, c.heads, c.head_dim)
     if c.gated:
-        gate = linear("gru_rel_pos_linear", c.head_dim, 8, stream=Span(frames(c), times=c.heads))
+        gate = linear("gru_rel_pos_linear", c.head_dim, 8, stream=length(frames(c)) * c.heads)
         table = (embedding("rel_attn_embed", c.buckets, c.heads),) if first else ()
-        attention = attention._replace(
-            children=(Tensor("gru_rel_pos_const", (1, c.heads, 1, 1), "gain"), *attention.children, gate, *table)
+        attention = replace(
+            attention, children=(Tensor("gru_rel_pos_const", (1, c.heads, 1, 1), "gain"), *attention.children, gate, *table)
         )
     adapters = (layer_norm("norm", H), linear("linear_1", H, c.adapter), linear("linear_2", c.adapter, H)) if c.stable and c.adapted else ()
     return (
         attention,
         layer_norm("layer_norm", H),
-        Part("feed_forward", (linear("intermediate_dense", H, c.mlp), linear("output_dense", c.mlp, H)), "feed_forward"),
+        part("feed_forward", linear("intermediate_dense", H, c.mlp), linear("output_dense", c.mlp, H), kind="feed_forward"),
         layer_norm("final_layer_norm", H),
-        *((Part("adapter_layer", adapters, "adapter"),) if adapters else ()),
+        *((part("adapter_layer", *adapters, kind="adapter"),) if adapters else ()),
     )
 
 
@@ -78,13 +79,13 @@ def backbone(c: Sizes) -> tuple[Node, ...]:
     """Describe the wave's convolutions, a projection to the hidden size, and the transformer."""
     last = c.widths[-1]
     projection = (*((layer_norm("layer_norm", last),) if c.projection_norm else ()), linear("projection", last, c.hidden))
-    first = Part("layers", layer(c), "layer", repeat=1 if c.gated else c.layers)
-    others = (Part("layers", layer(c, first=False), "layer", repeat=c.layers - 1, at=Every(1)),) if c.gated else ()
+    first = part("layers", *layer(c), kind="layer", repeat=1 if c.gated else c.layers)
+    others = (part("layers", *layer(c, first=False), kind="layer", repeat=c.layers - 1, indices=Every(1)),) if c.gated else ()
     return (
         *masked(c),
         features(c),
-        Part("feature_projection", projection, "projection", stream=frames(c)),
-        Part("encoder", (positions(c), layer_norm("layer_norm", c.hidden), first, *others), "encoder", stream=frames(c)),
+        part("feature_projection", *projection, kind="projection", stream=frames(c)),
+        part("encoder", positions(c), layer_norm("layer_norm", c.hidden), first, *others, kind="encoder", stream=frames(c)),
         *adapter(c),
     )
 
@@ -101,7 +102,7 @@ def pre_training(c: Sizes) -> tuple[Part, ...]:
 def unispeech_training(c: Sizes) -> tuple[Part, ...]:
     """Describe UniSpeech's: codes are projected back to the hidden size, and read as units."""
     codes = (linear("project_q", c.code, c.contrast), linear("project_hid", c.contrast, c.hidden), linear("ctc_proj", c.hidden, c.units))
-    return (quantizer(c), *(part._replace(stream=frames(c)) for part in codes))
+    return (quantizer(c), *(replace(module, stream=frames(c)) for module in codes))
 
 
 def sat_training(c: Sizes) -> tuple[Node, ...]:
@@ -114,7 +115,10 @@ def sat_training(c: Sizes) -> tuple[Node, ...]:
         linear("speaker_proj", H, c.code),
         layer_norm("layer_norm_for_extract", H),
     )
-    return (Tensor("label_embeddings_concat", (c.clusters, c.code), "embedding"), *(part._replace(given="targets") for part in heads))
+    return (
+        Tensor("label_embeddings_concat", (c.clusters, c.code), "embedding"),
+        *(replace(module, requires="targets") for module in heads),
+    )
 
 
 Training = Callable[[Sizes], tuple[Node, ...]]
@@ -127,12 +131,17 @@ def kin(model_type: str, name: str, prefix: str, table: tuple[Field, ...], heads
 
 WAV2VEC2 = variant((*FIELDS, *ADAPTED, *SPEAKER, *QUANTIZED))
 HUBERT = variant(
-    FIELDS, fact("extended", False),
-    batch_norm=switch("batch_norm", "conv_pos_batch_norm", False), projection_norm=switch("projection_norm", "feat_proj_layer_norm", True),
-)  # fmt: skip
+    FIELDS,
+    fact("extended", False),
+    batch_norm=switch("batch_norm", "conv_pos_batch_norm", False),
+    projection_norm=switch("projection_norm", "feat_proj_layer_norm", True),
+)
 WAVLM = variant(
-    WAV2VEC2, size("buckets", "num_buckets", 320, "B", "buckets of relative distance"), gated=True, adapted=fact("adapted", False),
-)  # fmt: skip
+    WAV2VEC2,
+    size("buckets", "num_buckets", 320, "B", "buckets of relative distance"),
+    gated=True,
+    adapted=fact("adapted", False),
+)
 UNISPEECH = variant(FIELDS, *QUANTIZED, size("units", "num_ctc_classes", 80, "U", "units"), fact("extended", False))
 SAT = variant(
     FIELDS,
@@ -143,10 +152,17 @@ SAT = variant(
     time_mask=fact("time_mask", 1),
 )
 DATA2VEC = variant(
-    FIELDS, *ADAPTED, *SPEAKER, size("position_layers", "num_conv_pos_embeddings", 5, "R", "convolutions of positions"),
-    position_kernel=size("position_kernel", "conv_pos_kernel_size", 19, "K", "width of a convolution of positions"), stacked=True,
-    norm=fact("norm", "layer"), stable=fact("stable", False), adapter=fact("adapter", None), adapted=fact("adapted", False),
-)  # fmt: skip
+    FIELDS,
+    *ADAPTED,
+    *SPEAKER,
+    size("position_layers", "num_conv_pos_embeddings", 5, "R", "convolutions of positions"),
+    position_kernel=size("position_kernel", "conv_pos_kernel_size", 19, "K", "width of a convolution of positions"),
+    stacked=True,
+    norm=fact("norm", "layer"),
+    stable=fact("stable", False),
+    adapter=fact("adapter", None),
+    adapted=fact("adapted", False),
+)
 
 FAMILIES = {
     "wav2vec2": kin("wav2vec2", "Wav2Vec2", "wav2vec2", WAV2VEC2, "ctc sequence frame xvector", pre_training=pre_training),

@@ -10,8 +10,9 @@ from weighbridge.blueprints.modules.speech_heads import headed
 from weighbridge.blueprints.speech.wav2vec2_conformer import SKIPPED, attention, feed_forward, kind, layer, table
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, fact, size, switch, variant
-from weighbridge.core.parts import conv1d, layer_norm, linear
-from weighbridge.core.tree import Node, Part, Span, Stream
+from weighbridge.core.length import Stream, length
+from weighbridge.core.parts import conv1d, layer_norm, linear, part
+from weighbridge.core.tree import Node, Part
 
 LISTS = ("widths", "kernels", "strides", "position_kernel", "position_groups", "conv_bias", "norm", "codes", "groups", "code", "contrast")
 FIELDS = variant(
@@ -42,28 +43,32 @@ def adapter(c: Sizes) -> tuple[Part, ...]:
     """Describe the layers that shorten the sequence at the end, if there are any: a convolution before attention, and one beside both."""
     if not c.extended:
         return ()
-    W, layers, stream = c.out, [], Span("seq")
+    W, layers, stream = c.out, [], (length("seq"))
     for index in range(c.out_layers):
         first, second = (
             conv1d(name, W, 2 * W, c.out_kernel, stride=c.out_stride, padding=c.out_padding, of=stream)
             for name in ("residual_conv", "self_attn_conv")
         )
         before: Stream = stream
-        stream = Span(stream, 2 * c.out_padding - c.out_kernel, 1, c.out_stride, 1)
+        stream = (length(stream) + 2 * c.out_padding - c.out_kernel) // c.out_stride + 1
         inner = (
-            layer_norm("residual_layer_norm", W)._replace(stream=before), first,
-            layer_norm("self_attn_layer_norm", W)._replace(stream=before), second,
-            attention(c, stream, None, W), layer_norm("ffn_layer_norm", W), feed_forward("ffn", W, c.mlp),
-        )  # fmt: skip
-        layers.append(Part("layers", inner, "layer", repeat=1, at=(index,), stream=stream))
+            layer_norm("residual_layer_norm", W, stream=before),
+            first,
+            layer_norm("self_attn_layer_norm", W, stream=before),
+            second,
+            attention(c, stream, None, W),
+            layer_norm("ffn_layer_norm", W),
+            feed_forward("ffn", W, c.mlp),
+        )
+        layers.append(part("layers", *inner, kind="layer", repeat=1, indices=(index,), stream=stream))
     projection = (linear("proj", c.hidden, W), layer_norm("proj_layer_norm", W)) if c.projected else ()
-    return (Part("adapter", (*projection, *layers), "adapter"),)
+    return (part("adapter", *projection, *layers, kind="adapter"),)
 
 
 def backbone(c: Sizes) -> tuple[Node, ...]:
     """Describe a projection of the frames, the layers, and what may follow them."""
-    projection = Part("feature_projection", (layer_norm("layer_norm", c.mels), linear("projection", c.mels, c.hidden)), "projection")
-    inner = Part("encoder", (layer(c, "seq", layer_norm("depthwise_layer_norm", c.hidden)),), "encoder")
+    projection = part("feature_projection", layer_norm("layer_norm", c.mels), linear("projection", c.mels, c.hidden), kind="projection")
+    inner = part("encoder", layer(c, "seq", layer_norm("depthwise_layer_norm", c.hidden)), kind="encoder")
     expanded = (feed_forward("intermediate_ffn", c.hidden, c.mlp),) if c.expanded else ()
     return (*masked(c), projection, inner, *adapter(c), *expanded)
 

@@ -11,9 +11,10 @@ from weighbridge.blueprints.modules.speech_heads import headed
 from weighbridge.blueprints.speech.wav2vec2 import features, positions, pre_training
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes, size, variant
-from weighbridge.core.parts import attend, batch_norm, embedding, layer_norm, linear, matmul
+from weighbridge.core.length import Stream, length, per_batch
+from weighbridge.core.parts import attend, batch_norm, embedding, layer_norm, linear, matmul, part, replace
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Node, Once, Part, Span, Stream, Tensor
+from weighbridge.core.tree import Node, Part, Tensor
 
 CONVOLVED = size("kernel", "conv_depthwise_kernel_size", 31, "K_dep", "width of the depthwise convolution")
 SKIPPED = frozenset("rotary_embedding_base max_source_positions conformer_conv_dropout".split())
@@ -26,46 +27,49 @@ def kind(default: str) -> Field:
 
 def feed_forward(name: str, hidden: Size, mlp: Size) -> Part:
     """Describe a feed-forward step."""
-    return Part(name, (linear("intermediate_dense", hidden, mlp), linear("output_dense", mlp, hidden)), "feed_forward")
+    return part(name, linear("intermediate_dense", hidden, mlp), linear("output_dense", mlp, hidden), kind="feed_forward")
 
 
 def attention(c: Sizes, tokens: Stream, kind: str | None, width: Size | None = None) -> Part:
     """Describe attention over *tokens*, to which relative positions add by their *kind*."""
     H, A = c.hidden if width is None else width, c.heads
     D = H // A
-    around = Span(tokens, times=2, plus=-1)
+    around = length(tokens) * 2 - 1
     biases = tuple(Tensor(f"pos_bias_{name}", (A, D), "bias") for name in "uv") if kind == "relative" else ()
     maps = tuple(linear(f"linear_{name}", H, H) for name in ("q", "k", "v", "out"))
     more: tuple[Node, ...] = ()
     if kind == "relative":
-        more = (linear("linear_pos", H, H, bias=False, stream=Once(around)), matmul("positions", (A, tokens, around, D)))
+        more = (linear("linear_pos", H, H, bias=False, stream=per_batch(around)), matmul("positions", (A, tokens, around, D)))
     if kind == "relative_key":
         more = (embedding("distance_embedding", c.left + c.right + 1, D), matmul("positions", (A, tokens, tokens, D)))
-    return Part("self_attn", (*biases, *maps, *more, attend(heads=A, head_dim=D)), "self_attention")
+    return part("self_attn", *biases, *maps, *more, attend(heads=A, head_dim=D), kind="self_attention")
 
 
 def convolution(c: Sizes, norm: Part) -> Part:
     """Describe the convolution of each channel between two maps, and the *norm* behind it."""
     H = c.hidden
-    return Part("conv_module", (
+    return part(
+        "conv_module",
         layer_norm("layer_norm", H),
-        Part("pointwise_conv1", (Tensor("weight", (2 * H, H, 1), "weight"),), "convolution"),
-        Part("depthwise_conv", (Tensor("weight", (H, 1, c.kernel), "weight"),), "convolution"),
+        part("pointwise_conv1", Tensor("weight", (2 * H, H, 1), "weight"), kind="convolution"),
+        part("depthwise_conv", Tensor("weight", (H, 1, c.kernel), "weight"), kind="convolution"),
         norm,
-        Part("pointwise_conv2", (Tensor("weight", (H, H, 1), "weight"),), "convolution"),
-    ), "convolutions")  # fmt: skip
+        part("pointwise_conv2", Tensor("weight", (H, H, 1), "weight"), kind="convolution"),
+        kind="convolutions",
+    )
 
 
 def rotary(c: Sizes) -> tuple[Part, ...]:
     """Describe the frequencies of rotary positions, which are saved."""
     frequencies = Tensor("inv_freq", ((c.hidden // c.heads + 1) // 2,), "buffer")
-    return (Part("embed_positions", (frequencies,), "positions"),) if c.kind == "rotary" else ()
+    return (part("embed_positions", frequencies, kind="positions"),) if c.kind == "rotary" else ()
 
 
 def layer(c: Sizes, tokens: Stream, norm: Part) -> Part:
     """Describe a layer."""
     H = c.hidden
-    return Part("layers", (
+    return part(
+        "layers",
         layer_norm("ffn1_layer_norm", H),
         feed_forward("ffn1", H, c.mlp),
         layer_norm("self_attn_layer_norm", H),
@@ -74,7 +78,9 @@ def layer(c: Sizes, tokens: Stream, norm: Part) -> Part:
         layer_norm("ffn2_layer_norm", H),
         feed_forward("ffn2", H, c.mlp),
         layer_norm("final_layer_norm", H),
-    ), "layer", repeat=c.layers)  # fmt: skip
+        kind="layer",
+        repeat=c.layers,
+    )
 
 
 def backbone(c: Sizes) -> tuple[Node, ...]:
@@ -82,14 +88,18 @@ def backbone(c: Sizes) -> tuple[Node, ...]:
     last = c.widths[-1]
     inner = (
         *rotary(c),
-        positions(c)._replace(given="convolved positions"),
+        replace(positions(c), requires="convolved positions"),
         layer_norm("layer_norm", c.hidden),
         layer(c, frames(c), batch_norm("batch_norm", c.hidden)),
     )
-    projection = Part("feature_projection", (layer_norm("layer_norm", last), linear("projection", last, c.hidden)), "projection")
+    projection = part("feature_projection", layer_norm("layer_norm", last), linear("projection", last, c.hidden), kind="projection")
     return (
-        *masked(c), features(c), projection._replace(stream=frames(c)), Part("encoder", inner, "encoder", stream=frames(c)), *adapter(c),
-    )  # fmt: skip
+        *masked(c),
+        features(c),
+        replace(projection, stream=frames(c)),
+        part("encoder", *inner, kind="encoder", stream=frames(c)),
+        *adapter(c),
+    )
 
 
 def table(*more: Field) -> tuple[Field, ...]:

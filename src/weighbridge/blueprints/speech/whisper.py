@@ -9,7 +9,7 @@ from __future__ import annotations
 from weighbridge.blueprints.modules import fairseq_transformer
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, size, switch, variant
-from weighbridge.core.parts import conv1d, embedding, layer_norm, linear
+from weighbridge.core.parts import conv1d, embedding, layer_norm, linear, part, replace
 from weighbridge.core.tree import Part, Tensor
 
 FIELDS = variant(
@@ -30,13 +30,16 @@ NEUTRAL = fairseq_transformer.NEUTRAL | set(
 def encoder(c: Sizes) -> Part:
     """Describe the encoder: the second convolution halves the frames."""
     H = c.hidden
-    return Part("encoder", (
+    return part(
+        "encoder",
         conv1d("conv1", c.mels, H, 3, padding=1, of=2 * c.source),
         conv1d("conv2", H, H, 3, stride=2, padding=1, of=2 * c.source),
-        Part("embed_positions", (Tensor("weight", (c.source, H), "embedding", frozen=True),), "embedding"),
+        part("embed_positions", Tensor("weight", (c.source, H), "embedding", frozen=True), kind="embedding"),
         fairseq_transformer.layer(c, key_bias=False),
         layer_norm("layer_norm", H),
-    ), "encoder", stream=c.source)  # fmt: skip
+        kind="encoder",
+        stream=c.source,
+    )
 
 
 def decoder(c: Sizes, *, alone: bool = False) -> Part:
@@ -48,12 +51,12 @@ def decoder(c: Sizes, *, alone: bool = False) -> Part:
         fairseq_transformer.layer(c, memory=memory, key_bias=False),
         layer_norm("layer_norm", c.hidden),
     )
-    return Part("decoder", parts, "decoder", stream=None if alone else "decoder")
+    return part("decoder", *parts, kind="decoder", stream=None if alone else "decoder")
 
 
 def whisper(c: Sizes) -> Part:
     """Describe WhisperModel."""
-    return Part("", (encoder(c), decoder(c)), "model")
+    return part("", encoder(c), decoder(c), kind="model")
 
 
 def generation(c: Sizes) -> Part:
@@ -70,14 +73,14 @@ def headed(c: Sizes, *parts: Part) -> Part:
     """Describe the head on the decoder's tokens."""
     tied_to = "model.decoder.embed_tokens.weight" if c.tied else None
     head = linear("proj_out", c.hidden, c.vocab, bias=False, tied_to=tied_to, stream=parts[-1].stream)
-    return Part("", (Part("model", parts, "backbone"), head), "model")
+    return part("", part("model", *parts, kind="backbone"), head, kind="model")
 
 
 def classification(c: Sizes) -> Part:
     """Describe WhisperForAudioClassification: the encoder, a projection of every position, labels of their mean."""
     weights = (Tensor("layer_weights", (c.layers + 1,), "gain"),) if c.weighted else ()
     heads = (linear("projector", c.hidden, c.projection, stream=c.source), linear("classifier", c.projection, c.labels, stream="one"))
-    return Part("", (*weights, encoder(c), *heads), "model")
+    return part("", *weights, encoder(c), *heads, kind="model")
 
 
 CLASSES = {
@@ -85,9 +88,9 @@ CLASSES = {
     "WhisperForConditionalGeneration": generation,
     "WhisperForCausalLM": causal,
     "WhisperForAudioClassification": classification,
-    "WhisperEncoder": lambda c: Part("", (encoder(c)._replace(name=""),), "model"),
-    "WhisperDecoder": lambda c: Part("", (decoder(c, alone=True)._replace(name=""),), "model"),
-    "WhisperDecoderWrapper": lambda c: Part("", (decoder(c, alone=True),), "model"),
+    "WhisperEncoder": lambda c: part("", replace(encoder(c), name=""), kind="model"),
+    "WhisperDecoder": lambda c: part("", replace(decoder(c, alone=True), name=""), kind="model"),
+    "WhisperDecoderWrapper": lambda c: part("", decoder(c, alone=True), kind="model"),
 }
 
 FAMILIES = {"whisper": Family("whisper", FIELDS, CLASSES, "WhisperModel", NEUTRAL)}

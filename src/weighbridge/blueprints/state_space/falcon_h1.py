@@ -13,7 +13,7 @@ from weighbridge.blueprints.state_space.mamba2 import BAMBA, mixer
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes, fact, optional, size, switch, variant
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import embedding, gated_mlp, linear, plain_mlp, rms_norm, stack
+from weighbridge.core.parts import embedding, gated_mlp, linear, part, plain_mlp, rms_norm, stack
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Tensor
 
@@ -21,13 +21,16 @@ from weighbridge.core.tree import Node, Part, Tensor
 def falcon(c: Sizes) -> tuple[Node, ...]:
     """Describe layers in which a state space and attention read the same input, then an MLP."""
     H, inner = c.hidden, c.expand * c.hidden if c.inner is None else c.inner
-    layer = Part("layers", (
+    layer = part(
+        "layers",
         gated_mlp("feed_forward", H, c.mlp, bias=c.mlp_bias),
         mixer(c, "mamba", inner=inner, normed=c.normed, out_bias=c.state_out_bias),
         attention(c),
         rms_norm("input_layernorm", H),
         rms_norm("pre_ff_layernorm", H),
-    ), "layer", repeat=c.layers)  # fmt: skip
+        kind="layer",
+        repeat=c.layers,
+    )
     return (embedding("embed_tokens", c.vocab, H), layer, rms_norm("final_layernorm", H))
 
 
@@ -51,15 +54,22 @@ def experts(c: Sizes) -> Part:
     H, E = c.hidden, c.experts
     width: Size = H if c.narrow is None else c.narrow
     matrices = (Tensor("up_proj", (E, c.expert_mlp, width)), Tensor("down_proj", (E, width, c.expert_mlp)))
-    ways = () if c.narrow is None else (
-        linear("fc1_latent_proj", H, width, bias=c.mlp_bias), linear("fc2_latent_proj", width, H, bias=c.mlp_bias),
-    )  # fmt: skip
-    return Part("mixer", (
-        Part("experts", matrices, "experts", experts=E, active=c.active),
-        Part("gate", (Tensor("weight", (E, H)), correction(c)), "linear"),
+    ways = (
+        ()
+        if c.narrow is None
+        else (
+            linear("fc1_latent_proj", H, width, bias=c.mlp_bias),
+            linear("fc2_latent_proj", width, H, bias=c.mlp_bias),
+        )
+    )
+    return part(
+        "mixer",
+        part("experts", *matrices, kind="experts", experts=E, active=c.active),
+        part("gate", Tensor("weight", (E, H)), correction(c), kind="linear"),
         plain_mlp("shared_experts", H, c.shared_mlp, bias=c.mlp_bias),
         *ways,
-    ), "mixture")  # fmt: skip
+        kind="mixture",
+    )
 
 
 LETTERS = {"M": "linear_attention", "E": "moe", "*": "full_attention", "-": "mlp"}
@@ -80,9 +90,14 @@ def _kinds(c: Sizes) -> list[str]:
 
 STATES = tuple(field for field in BAMBA if field.word in "state_heads groups state kernel expand chunk conv_bias bias".split())
 H1 = variant(
-    (*FIELDS, *STATES), optional("inner", "mamba_d_ssm", 1024, "J", "inner width of the state space"),
-    switch("normed", "mamba_rms_norm", False), switch("state_out_bias", "projectors_bias", False), vocab=128000, mlp=14336, kv_heads=8,
-)  # fmt: skip
+    (*FIELDS, *STATES),
+    optional("inner", "mamba_d_ssm", 1024, "J", "inner width of the state space"),
+    switch("normed", "mamba_rms_norm", False),
+    switch("state_out_bias", "projectors_bias", False),
+    vocab=128000,
+    mlp=14336,
+    kv_heads=8,
+)
 NEMOTRON = variant(
     tuple(field for field in FIELDS if field.word != "layers"),
     Field("pattern", "hybrid_override_pattern", None, "choice", silent=True),
@@ -102,8 +117,14 @@ NEMOTRON = variant(
     size("expert_mlp", "moe_intermediate_size", 7688, "Y", "intermediate size of an expert"),
     size("shared_mlp", "moe_shared_expert_intermediate_size", 7688, "S", "intermediate size of the shared expert"),
     optional("narrow", "moe_latent_size", None, "R", "width in which experts work"),
-    vocab=131072, mlp=21504, kv_heads=8, head_dim=128, tied=fact("tied", False), qkv_bias=fact("qkv_bias", False), out_bias=fact("out_bias", False),
-)  # fmt: skip
+    vocab=131072,
+    mlp=21504,
+    kv_heads=8,
+    head_dim=128,
+    tied=fact("tied", False),
+    qkv_bias=fact("qkv_bias", False),
+    out_bias=fact("out_bias", False),
+)
 
 TIMES = {f"{name}{key}" for name in ("time_step_", "mamba_dt_") for key in ("min", "max", "limit", "floor", "init_floor")}
 SKIPPED = (

@@ -14,9 +14,10 @@ from weighbridge.blueprints.state_space.qwen3_next import CHUNK
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes, derived, fact, nested, optional, size, variant
 from weighbridge.core._namedtuple import TYPE_CHECKING
-from weighbridge.core.parts import depthwise, embedding, linear, matmul, rms_norm, stack
+from weighbridge.core.length import length
+from weighbridge.core.parts import depthwise, embedding, linear, matmul, part, replace, rms_norm, stack
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Node, Op, Part, Span, Tensor
+from weighbridge.core.tree import Matmul, Node, Part, Tensor
 
 if TYPE_CHECKING:
     from typing import Any
@@ -47,22 +48,24 @@ def delta(c: Sizes) -> Part:
         ranks = (linear("f_a_proj", H, D, bias=False), linear("f_b_proj", D, wide, bias=False))
         forget = (shift, Tensor("A_log", (1, 1, A, 1), "gain"), *ranks)
         before, after = (linear("g_a_proj", H, D, bias=False), linear("g_b_proj", D, wide, bias=False)), ()
-    return Part("self_attn", (
+    return part(
+        "self_attn",
         *(linear(f"{name}_proj", H, wide, bias=False) for name in "qkv"),
         depthwise("conv1d", 3 * wide, c.kernel, bias=False, filled="full_attention" in c.mixers),
-        Part("forget_gate", forget, "gate"),
+        part("forget_gate", *forget, kind="gate"),
         linear("b_proj", H, A, bias=False),
         *before,
         rms_norm("o_norm", D),
         linear("o_proj", wide, H, bias=False),
         *after,
         chunked(A, D),
-    ), "linear_attention")  # fmt: skip
+        kind="linear_attention",
+    )
 
 
-def chunked(heads: Size, D: Size) -> Op:
+def chunked(heads: Size, D: Size) -> Matmul:
     """Describe the delta rule by chunks; the products within a chunk are weighed channel by channel, and so are no products of matrices."""
-    chunks = Span("seq", add=CHUNK - 1, over=CHUNK)
+    chunks = (length("seq") + CHUNK - 1) // CHUNK
     return matmul("delta_rule", (3, chunks, CHUNK, CHUNK, heads, D), (3, chunks, CHUNK, heads, D, D))
 
 
@@ -95,16 +98,26 @@ def fields(first: int, mixers: Field, *more: Field, kv: int, **changes: Any) -> 
         *told(_dense),
         size("shared_experts", "n_shared_experts", 1, "N", "shared experts", "num_shared_experts"),
         derived("shared_mlp", lambda c: c.shared_experts * c.expert_mlp, "moe_intermediate_size"),
-        block=V3_BLOCK, heads=32, active=size("active", "num_experts_per_tok", 8, "k", "experts per token", "num_experts_per_token"),
-        tied=fact("tied", False), **NO_MLP_BIAS, **changes,
-    )  # fmt: skip
+        block=V3_BLOCK,
+        heads=32,
+        active=size("active", "num_experts_per_tok", 8, "k", "experts per token", "num_experts_per_token"),
+        tied=fact("tied", False),
+        **NO_MLP_BIAS,
+        **changes,
+    )
 
 
-NESTED = nested("linear", "linear_attn_config", (
-    size("dim", "head_dim", None, "D", "width of a head in linear attention"), size("heads", "num_heads", None, "A", "heads in linear attention"),
-    size("kernel", "short_conv_kernel_size", None, "Z", "width of the convolution"),
-    Field("full", "full_attn_layers", None, "choice"), Field("delta", "kda_layers", None, "choice"),
-))  # fmt: skip
+NESTED = nested(
+    "linear",
+    "linear_attn_config",
+    (
+        size("dim", "head_dim", None, "D", "width of a head in linear attention"),
+        size("heads", "num_heads", None, "A", "heads in linear attention"),
+        size("kernel", "short_conv_kernel_size", None, "Z", "width of the convolution"),
+        Field("full", "full_attn_layers", None, "choice"),
+        Field("delta", "kda_layers", None, "choice"),
+    ),
+)
 
 
 def _own(word: str) -> Any:
@@ -114,29 +127,47 @@ def _own(word: str) -> Any:
 
 KIMI = variant(
     fields(
-        1, Field("mixers_told", "layer_types", _mixers, "choice"), NESTED,
+        1,
+        Field("mixers_told", "layer_types", _mixers, "choice"),
+        NESTED,
         size("flat_dim", "linear_head_dim", 128, "X", "width of a head in linear attention"),
         size("flat_heads", "linear_num_heads", 32, "F", "heads in linear attention"),
         size("flat_kernel", "linear_conv_kernel_dim", 4, "Y", "width of the convolution"),
-        derived("linear_dim", _own("dim")), derived("linear_heads", _own("heads")), derived("kernel", _own("kernel")),
-        fact("gated", False), kv=512,
-        vocab=163840, hidden=2304, mlp=9216, layers=27, expert_mlp=EXPERT_MLP._replace(default=1024),
+        derived("linear_dim", _own("dim")),
+        derived("linear_heads", _own("heads")),
+        derived("kernel", _own("kernel")),
+        fact("gated", False),
+        kv=512,
+        vocab=163840,
+        hidden=2304,
+        mlp=9216,
+        layers=27,
+        expert_mlp=replace(EXPERT_MLP, default=1024),
         experts=size("experts", "num_local_experts", 256, "E", "routed experts", "num_experts", "n_routed_experts"),
     ),
     q_lora=optional("q_lora", "q_lora_rank", None, "Q", "rank of the queries"),
-)  # fmt: skip
+)
 BAILING = variant(
     fields(
-        2, Field("mixers_told", "layer_types", _every, "choice"), Field("period", "layer_group_size", 6, "choice"),
-        size("flat_dim", "head_dim", 128, "D", "width of a head"), size("flat_kernel", "short_conv_kernel_size", 4, "Z", "width of the convolution"),
+        2,
+        Field("mixers_told", "layer_types", _every, "choice"),
+        Field("period", "layer_group_size", 6, "choice"),
+        size("flat_dim", "head_dim", 128, "D", "width of a head"),
+        size("flat_kernel", "short_conv_kernel_size", 4, "Z", "width of the convolution"),
         size("linear_dim", "linear_head_dim", lambda c: c.flat_dim, "X", "width of a head in linear attention"),
         size("kernel", "linear_conv_kernel_dim", lambda c: c.flat_kernel, "Y", "width of the convolution"),
-        size("linear_heads", "linear_num_heads", lambda c: c.heads, "F", "heads in linear attention"), fact("gated", True), kv=512,
-        vocab=157184, hidden=2560, mlp=6144, layers=42, expert_mlp=EXPERT_MLP._replace(default=768),
+        size("linear_heads", "linear_num_heads", lambda c: c.heads, "F", "heads in linear attention"),
+        fact("gated", True),
+        kv=512,
+        vocab=157184,
+        hidden=2560,
+        mlp=6144,
+        layers=42,
+        expert_mlp=replace(EXPERT_MLP, default=768),
         experts=size("experts", "num_local_experts", 512, "E", "routed experts", "num_experts", "n_routed_experts"),
     ),
     q_lora=fact("q_lora", None),
-)  # fmt: skip
+)
 
 MORE = SKIPPED | frozenset(
     """kda_lower_bound kda_safe_gate model_max_length moe_renormalize tie_word_embeddings mtp_loss_scaling_factor num_expert_group

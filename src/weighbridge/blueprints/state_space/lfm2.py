@@ -12,7 +12,7 @@ from weighbridge.blueprints.modules.mixture_of_experts import EXPERT_MLP, MIXTUR
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes, choice, fact, size, switch, variant
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import depthwise, embedding, linear, rms_norm, stack
+from weighbridge.core.parts import depthwise, embedding, linear, part, replace, rms_norm, stack
 from weighbridge.core.sizes import Size, round_up
 from weighbridge.core.tree import Node, Part, Tensor
 
@@ -23,7 +23,9 @@ def convolution(c: Sizes) -> Part:
     # the reference keeps no state where no layer attends
     kept = any(kind != "conv" for kind in c.mixers)
     inner = depthwise("conv", H, c.kernel, bias=c.conv_bias, filled=kept)
-    return Part("conv", (inner, linear("in_proj", H, 3 * H, bias=c.conv_bias), linear("out_proj", H, H, bias=c.conv_bias)), "convolution")
+    return part(
+        "conv", inner, linear("in_proj", H, 3 * H, bias=c.conv_bias), linear("out_proj", H, H, bias=c.conv_bias), kind="convolution"
+    )
 
 
 def lfm3(c: Sizes) -> tuple[Node, ...]:
@@ -63,8 +65,8 @@ def lfm2(c: Sizes) -> tuple[Node, ...]:
 def feed_forward(c: Sizes) -> Part:
     """Describe a gated MLP under the names of Llama's first code."""
     H, I = c.hidden, inner_width(c)
-    return Part(
-        "feed_forward", (linear("w1", H, I, bias=False), linear("w3", H, I, bias=False), linear("w2", I, H, bias=False)), "feed_forward"
+    return part(
+        "feed_forward", linear("w1", H, I, bias=False), linear("w3", H, I, bias=False), linear("w2", I, H, bias=False), kind="feed_forward"
     )
 
 
@@ -94,17 +96,31 @@ TABLE = variant(
     Field("told", "layer_types", _kinds, "choice"),
     fact("mixers", lambda c: chosen(c, c.told, "layer_types", ("conv", "full_attention"))),
     fact("kinds", lambda c: ["dense"] * c.layers),
-    vocab=65536, hidden=2560, kv_heads=8, qkv_bias=fact("qkv_bias", False), out_bias=fact("out_bias", False),
+    vocab=65536,
+    hidden=2560,
+    kv_heads=8,
+    qkv_bias=fact("qkv_bias", False),
+    out_bias=fact("out_bias", False),
     mlp=size("mlp", "intermediate_size", 12288, "I", "intermediate size, as stated", "block_ff_dim"),
-    tied=switch("tied", "tie_word_embeddings", True, "tie_embedding"), qk_norm="head", qk_names=("q_layernorm", "k_layernorm"),
-)  # fmt: skip
+    tied=switch("tied", "tie_word_embeddings", True, "tie_embedding"),
+    qk_norm="head",
+    qk_names=("q_layernorm", "k_layernorm"),
+)
 PARTED = tuple(field for field in (*TABLE, *MIXTURE) if field.word not in ("multiple", "multiplier", "adjusted", "attended", "kinds"))
 MOE = variant(
-    PARTED, fact("adjusted", False), switch("balanced", "use_expert_bias", True), *first_dense(2, "num_dense_layers"),
-    told=required(Field("told", "layer_types", None, "choice")), hidden=2048, heads=32, active=4, expert_mlp=EXPERT_MLP._replace(default=1792),
-    experts=size("experts", "num_experts", 32, "E", "experts"), mlp=size("mlp", "intermediate_size", 7168, "I", "intermediate size"),
+    PARTED,
+    fact("adjusted", False),
+    switch("balanced", "use_expert_bias", True),
+    *first_dense(2, "num_dense_layers"),
+    told=required(Field("told", "layer_types", None, "choice")),
+    hidden=2048,
+    heads=32,
+    active=4,
+    expert_mlp=replace(EXPERT_MLP, default=1792),
+    experts=size("experts", "num_experts", 32, "E", "experts"),
+    mlp=size("mlp", "intermediate_size", 7168, "I", "intermediate size"),
     block="experts gate",
-)  # fmt: skip
+)
 
 
 def _third_kinds(c: Sizes) -> list[str]:
@@ -112,19 +128,48 @@ def _third_kinds(c: Sizes) -> list[str]:
 
 
 THIRD = variant(
-    FIELDS, size("kernel", "conv_L_cache", 7, "Z", "width of the convolution"), switch("conv_bias", "conv_bias", False),
-    switch("sandwiched", "use_sandwich_norm", True), switch("gated", "use_attention_gate", True), fact("adjusted", False),
+    FIELDS,
+    size("kernel", "conv_L_cache", 7, "Z", "width of the convolution"),
+    switch("conv_bias", "conv_bias", False),
+    switch("sandwiched", "use_sandwich_norm", True),
+    switch("gated", "use_attention_gate", True),
+    fact("adjusted", False),
     Field("told", "layer_types", _third_kinds, "choice"),
     fact("mixers", lambda c: chosen(c, c.told, "layer_types", ("conv", "full_attention", "sliding_attention"))),
-    vocab=128000, hidden=2048, mlp=7680, layers=24, heads=16, kv_heads=4, head_dim=128, tied=True, qk_norm="head",
-)  # fmt: skip
+    vocab=128000,
+    hidden=2048,
+    mlp=7680,
+    layers=24,
+    heads=16,
+    kv_heads=4,
+    head_dim=128,
+    tied=True,
+    qk_norm="head",
+)
 
 FAMILIES = {
     "lfm3": Family("lfm3", THIRD, heads("Lfm3", lfm3, "lm"), "Lfm3Model", NEUTRAL | {"norm_eps"}),
-    "lfm2_moe": Family(
-        "lfm2_moe", MOE, heads("Lfm2Moe", lfm2, "lm"), "Lfm2MoeModel", NEUTRAL | {"norm_eps"}),
+    "lfm2_moe": Family("lfm2_moe", MOE, heads("Lfm2Moe", lfm2, "lm"), "Lfm2MoeModel", NEUTRAL | {"norm_eps"}),
     "lfm2": Family(
-        "lfm2", TABLE, heads("Lfm2", lfm2, "lm"), "Lfm2Model",
-        NEUTRAL | {"norm_eps", "theta", "block_dim", "block_mlp_init_scale", "block_norm_eps", "block_out_init_scale", "block_use_swiglu",
-                   "block_use_xavier_init", "conv_dim", "conv_dim_out", "conv_use_xavier_init", "use_pos_enc", "num_heads"}),
-}  # fmt: skip
+        "lfm2",
+        TABLE,
+        heads("Lfm2", lfm2, "lm"),
+        "Lfm2Model",
+        NEUTRAL
+        | {
+            "norm_eps",
+            "theta",
+            "block_dim",
+            "block_mlp_init_scale",
+            "block_norm_eps",
+            "block_out_init_scale",
+            "block_use_swiglu",
+            "block_use_xavier_init",
+            "conv_dim",
+            "conv_dim_out",
+            "conv_use_xavier_init",
+            "use_pos_enc",
+            "num_heads",
+        },
+    ),
+}

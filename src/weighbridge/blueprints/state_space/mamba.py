@@ -10,7 +10,7 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.causal_lm import FIELDS, UNBIASED, attention, heads
 from weighbridge.config.family import Family
 from weighbridge.config.fields import TIED, Field, Sizes, echo, fact, size, switch, variant
-from weighbridge.core.parts import depthwise, embedding, fused_experts, gated_mlp, linear, matmul, rms_norm, stack
+from weighbridge.core.parts import depthwise, embedding, fused_experts, gated_mlp, linear, matmul, part, rms_norm, stack
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Tensor
 
@@ -30,7 +30,8 @@ def per_sixteen(c: Sizes) -> Size:
 def mixer(c: Sizes, name: str, *norms: Part) -> Part:
     """Describe the selective state space: inputs, a short convolution, and a state of *state* numbers per channel."""
     H, inner, N, R = c.hidden, c.expand * c.hidden, c.state, c.rank
-    return Part(name, (
+    return part(
+        name,
         Tensor("A_log", (inner, N), "gain"),
         Tensor("D", (inner,), "gain"),
         depthwise("conv1d", inner, c.kernel, bias=c.conv_bias),
@@ -40,12 +41,13 @@ def mixer(c: Sizes, name: str, *norms: Part) -> Part:
         linear("out_proj", inner, H, bias=c.bias),
         *norms,
         matmul("scan", ("seq", inner, N)),
-    ), "state_space")  # fmt: skip
+        kind="state_space",
+    )
 
 
 def mamba(c: Sizes) -> tuple[Node, ...]:
     """Describe embeddings, layers of one norm and one mixer, and a last norm."""
-    layer = Part("layers", (rms_norm("norm", c.hidden), mixer(c, "mixer")), "layer", repeat=c.layers)
+    layer = part("layers", rms_norm("norm", c.hidden), mixer(c, "mixer"), kind="layer", repeat=c.layers)
     return (embedding("embeddings", c.vocab, c.hidden), layer, rms_norm("norm_f", c.hidden))
 
 
@@ -57,7 +59,7 @@ def jamba(c: Sizes) -> tuple[Node, ...]:
     def layer(kind: tuple[str, str]) -> tuple[Node, ...]:
         first = attention(c) if kind[0] == "attention" else mixer(c, "mamba", *norms)
         experts = (linear("router", H, c.experts, bias=False), fused_experts(c.experts, c.active, H, c.mlp))
-        second = Part("feed_forward", experts, "experts") if kind[1] == "sparse" else gated_mlp("feed_forward", H, c.mlp)
+        second = part("feed_forward", *experts, kind="experts") if kind[1] == "sparse" else gated_mlp("feed_forward", H, c.mlp)
         return (first, second, rms_norm("input_layernorm", H), rms_norm("pre_ff_layernorm", H))
 
     return (embedding("embed_tokens", c.vocab, H), *stack("layers", c.kinds, c.layers, layer), rms_norm("final_layernorm", H))
@@ -91,9 +93,13 @@ MIXER = (
 
 
 def _kinds(c: Sizes) -> list[tuple[str, str]]:
-    return [("attention" if index % c.attention_period == c.attention_offset else "mamba",
-             "sparse" if index % c.expert_period == c.expert_offset and c.experts > 1 else "dense")
-            for index in range(c.layers)]  # fmt: skip
+    return [
+        (
+            "attention" if index % c.attention_period == c.attention_offset else "mamba",
+            "sparse" if index % c.expert_period == c.expert_offset and c.experts > 1 else "dense",
+        )
+        for index in range(c.layers)
+    ]
 
 
 JAMBA = variant(
@@ -106,14 +112,22 @@ JAMBA = variant(
     Field("attention_offset", "attn_layer_offset", 4, "choice"),
     *MIXER,
     fact("kinds", _kinds),
-    vocab=65536, hidden=4096, mlp=14336, kv_heads=8, **UNBIASED,
-)  # fmt: skip
+    vocab=65536,
+    hidden=4096,
+    mlp=14336,
+    kv_heads=8,
+    **UNBIASED,
+)
 JAMBA_NEUTRAL = NEUTRAL | {"max_position_embeddings", "use_mamba_kernels", "num_logits_to_keep", "mamba_inner_layernorms", "sliding_window"}
 
 FAMILIES = {
-    "mamba": Family(
-        "mamba", FIELDS_OF_MAMBA, heads("Mamba", mamba, "lm", prefix="backbone", table="embeddings"), "MambaModel", NEUTRAL),
+    "mamba": Family("mamba", FIELDS_OF_MAMBA, heads("Mamba", mamba, "lm", prefix="backbone", table="embeddings"), "MambaModel", NEUTRAL),
     "falcon_mamba": Family(
-        "falcon_mamba", FIELDS_OF_MAMBA, heads("FalconMamba", mamba, "lm", prefix="backbone", table="embeddings"), "FalconMambaModel", NEUTRAL),
+        "falcon_mamba",
+        FIELDS_OF_MAMBA,
+        heads("FalconMamba", mamba, "lm", prefix="backbone", table="embeddings"),
+        "FalconMambaModel",
+        NEUTRAL,
+    ),
     "jamba": Family("jamba", JAMBA, heads("Jamba", jamba, "lm sequence"), "JambaModel", JAMBA_NEUTRAL),
-}  # fmt: skip
+}

@@ -11,9 +11,10 @@ from weighbridge.blueprints.modules.causal_lm import NEUTRAL as CAUSAL
 from weighbridge.blueprints.state_space.mamba import FIELDS_OF_MAMBA, NEUTRAL
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes, fact, size, switch, variant
-from weighbridge.core.parts import depthwise, embedding, gated_mlp, linear, matmul, rms_norm, stack
+from weighbridge.core.length import length
+from weighbridge.core.parts import depthwise, embedding, gated_mlp, linear, matmul, part, rms_norm, stack
 from weighbridge.core.sizes import Size, exact
-from weighbridge.core.tree import Node, Op, Part, Span, Tensor
+from weighbridge.core.tree import Matmul, Node, Part, Tensor
 
 
 def mixer(c: Sizes, name: str, *, kept: bool = True, inner: Size | None = None, normed: bool = True, out_bias: bool | None = None) -> Part:
@@ -28,7 +29,8 @@ def mixer(c: Sizes, name: str, *, kept: bool = True, inner: Size | None = None, 
     H, A = c.hidden, c.state_heads
     inner = c.expand * H if inner is None else inner
     convolved = inner + 2 * c.groups * c.state
-    return Part(name, (
+    return part(
+        name,
         Tensor("dt_bias", (A,), "bias"),
         Tensor("A_log", (A,), "gain"),
         Tensor("D", (A,), "gain"),
@@ -37,14 +39,15 @@ def mixer(c: Sizes, name: str, *, kept: bool = True, inner: Size | None = None, 
         *((rms_norm("norm", inner),) if normed else ()),
         linear("out_proj", inner, H, bias=c.bias if out_bias is None else out_bias),
         scan(c, inner),
-    ), "state_space")  # fmt: skip
+        kind="state_space",
+    )
 
 
-def scan(c: Sizes, inner: Size) -> Op:
+def scan(c: Sizes, inner: Size) -> Matmul:
     """Describe the products of one scan: within each chunk, from chunk to its state, from state to state, and back."""
     A, N, P, chunk = c.state_heads, c.state, exact(inner, c.state_heads), c.chunk
-    chunks = Span("seq", add=chunk - 1, over=chunk)
-    states = Span(chunks, plus=1)
+    chunks = (length("seq") + chunk - 1) // chunk
+    states = length(chunks) + 1
     return matmul(
         "scan", (A, chunks, chunk, chunk, N), (A, chunks, chunk, chunk, P), (2, A, chunks, chunk, N, P), (A, states, states, N, P)
     )
@@ -52,7 +55,7 @@ def scan(c: Sizes, inner: Size) -> Op:
 
 def mamba2(c: Sizes) -> tuple[Node, ...]:
     """Describe embeddings, layers of one norm and one mixer, and a last norm."""
-    layer = Part("layers", (rms_norm("norm", c.hidden), mixer(c, "mixer")), "layer", repeat=c.layers)
+    layer = part("layers", rms_norm("norm", c.hidden), mixer(c, "mixer"), kind="layer", repeat=c.layers)
     return (embedding("embeddings", c.vocab, c.hidden), layer, rms_norm("norm_f", c.hidden))
 
 
@@ -87,14 +90,25 @@ BAMBA = variant(
     switch("conv_bias", "mamba_conv_bias", True),
     switch("bias", "mamba_proj_bias", False),
     fact("kinds", lambda c: ["attention" if index in c.attended else "mamba" for index in range(c.layers)]),
-    vocab=128000, hidden=4096, mlp=14336, kv_heads=8,
-)  # fmt: skip
+    vocab=128000,
+    hidden=4096,
+    mlp=14336,
+    kv_heads=8,
+)
 
 FAMILIES = {
     "mamba2": Family(
-        "mamba2", MAMBA2, heads("Mamba2", mamba2, "lm", prefix="backbone", table="embeddings"), "Mamba2Model",
-        NEUTRAL | {"head_dim", "time_step_rank", "norm_before_gate", "rms_norm"}),
+        "mamba2",
+        MAMBA2,
+        heads("Mamba2", mamba2, "lm", prefix="backbone", table="embeddings"),
+        "Mamba2Model",
+        NEUTRAL | {"head_dim", "time_step_rank", "norm_before_gate", "rms_norm"},
+    ),
     "bamba": Family(
-        "bamba", BAMBA, heads("Bamba", bamba, "lm"), "BambaModel",
-        CAUSAL | NEUTRAL | {"mamba_d_head", "num_logits_to_keep", "z_loss_coefficient", "attn_rotary_emb"}),
-}  # fmt: skip
+        "bamba",
+        BAMBA,
+        heads("Bamba", bamba, "lm"),
+        "BambaModel",
+        CAUSAL | NEUTRAL | {"mamba_d_head", "num_logits_to_keep", "z_loss_coefficient", "attn_rotary_emb"},
+    ),
+}

@@ -11,7 +11,7 @@ from weighbridge.blueprints.modules.layer_types import chosen
 from weighbridge.blueprints.state_space.qwen3_next import chunked
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes, fact, size, variant
-from weighbridge.core.parts import depthwise, embedding, gated_mlp, linear, rms_norm, stack
+from weighbridge.core.parts import depthwise, embedding, gated_mlp, linear, part, rms_norm, stack
 from weighbridge.core.tree import Node, Part, Tensor
 
 
@@ -32,7 +32,8 @@ def delta_rule(c: Sizes) -> Part:
     """Describe the gated delta rule with a matrix for everything."""
     H, keys, values, V = c.hidden, c.linear_keys * c.key_dim, c.linear_values * c.value_dim, c.linear_values
     widths = (("q", keys), ("k", keys), ("v", values), ("a", V), ("b", V), ("g", values))
-    return Part("linear_attn", (
+    return part(
+        "linear_attn",
         Tensor("A_log", (V,), "gain"),
         Tensor("dt_bias", (V,), "bias"),
         *(linear(f"{name}_proj", H, width, bias=False) for name, width in widths),
@@ -40,7 +41,8 @@ def delta_rule(c: Sizes) -> Part:
         depthwise("conv1d", 2 * keys + values, c.kernel, bias=False, filled="full_attention" in c.mixers),
         rms_norm("o_norm", c.value_dim),
         chunked(c),
-    ), "linear_attention")  # fmt: skip
+        kind="linear_attention",
+    )
 
 
 def _mixers(c: Sizes) -> list[str]:
@@ -57,8 +59,12 @@ HYBRID = variant(
     size("value_dim", "linear_value_head_dim", lambda c: 2 * c.key_dim, "Y", "width of a value head in linear attention"),
     Field("told", "layer_types", _mixers, "choice"),
     fact("mixers", lambda c: chosen(c, c.told, "layer_types", ("full_attention", "linear_attention"))),
-    vocab=100352, hidden=3840, heads=30, qk_norm="whole", mlp_bias=UNBIASED["mlp_bias"],
-)  # fmt: skip
+    vocab=100352,
+    hidden=3840,
+    heads=30,
+    qk_norm="whole",
+    mlp_bias=UNBIASED["mlp_bias"],
+)
 
 LINEAR = {f"linear_{key}" for key in "a_log_min a_log_max dt_min dt_max dt_init_floor allow_neg_eigval".split()}
 FAMILIES = {"olmo_hybrid": Family("olmo_hybrid", HYBRID, heads("OlmoHybrid", olmo_hybrid, "lm"), "OlmoHybridModel", NEUTRAL | LINEAR)}

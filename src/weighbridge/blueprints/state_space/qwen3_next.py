@@ -10,8 +10,9 @@ from weighbridge.blueprints.modules.causal_lm import FIELDS, NEUTRAL, heads
 from weighbridge.blueprints.modules.mixture_of_experts import EXPERT_MLP, MIXTURE, every_step, mlp, one_per_layer
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes, fact, size, variant
-from weighbridge.core.parts import attend, depthwise, embedding, linear, matmul, rms_norm, stack
-from weighbridge.core.tree import Node, Part, Span, Tensor
+from weighbridge.core.length import length
+from weighbridge.core.parts import attend, depthwise, embedding, linear, matmul, part, replace, rms_norm, stack
+from weighbridge.core.tree import Node, Part, Tensor
 
 CHUNK = 64
 """Tokens that the reference takes together in the delta rule; it pads the last chunk."""
@@ -32,7 +33,8 @@ def qwen3_next(c: Sizes) -> tuple[Node, ...]:
 def gated_attention(c: Sizes) -> Part:
     """Describe attention whose output is gated: the queries' layer is twice as wide."""
     H, A, K, D = c.hidden, c.heads, c.kv_heads, c.head_dim
-    return Part("self_attn", (
+    return part(
+        "self_attn",
         linear("q_proj", H, 2 * A * D, bias=c.qkv_bias),
         linear("k_proj", H, K * D, bias=c.qkv_bias),
         linear("v_proj", H, K * D, bias=c.qkv_bias),
@@ -40,7 +42,8 @@ def gated_attention(c: Sizes) -> Part:
         rms_norm("q_norm", D),
         rms_norm("k_norm", D),
         attend(heads=A, kv_heads=K, head_dim=D),
-    ), "self_attention")  # fmt: skip
+        kind="self_attention",
+    )
 
 
 def delta_rule(c: Sizes) -> Part:
@@ -48,26 +51,29 @@ def delta_rule(c: Sizes) -> Part:
     H, keys, values, V = c.hidden, c.linear_keys * c.key_dim, c.linear_values * c.value_dim, c.linear_values
     if c.joined:
         inputs: tuple[Part, ...] = (
-            linear("in_proj_qkvz", H, 2 * keys + 2 * values, bias=False), linear("in_proj_ba", H, 2 * V, bias=False),
-        )  # fmt: skip
+            linear("in_proj_qkvz", H, 2 * keys + 2 * values, bias=False),
+            linear("in_proj_ba", H, 2 * V, bias=False),
+        )
     else:
         widths = (("qkv", 2 * keys + values), ("z", values), ("b", V), ("a", V))
         inputs = tuple(linear(f"in_proj_{name}", H, width, bias=False) for name, width in widths)
     convolution = depthwise("conv1d", 2 * keys + values, c.kernel, bias=False)
     norm, out = rms_norm("norm", c.value_dim), linear("out_proj", values, H, bias=False)
     rest = (*inputs, norm, out) if c.joined else (norm, out, *inputs)
-    return Part("linear_attn", (
+    return part(
+        "linear_attn",
         Tensor("dt_bias", (V,), "bias"),
         Tensor("A_log", (V,), "gain"),
         convolution,
         *rest,
         chunked(c),
-    ), "linear_attention")  # fmt: skip
+        kind="linear_attention",
+    )
 
 
 def chunked(c: Sizes) -> Node:
     """Describe the delta rule by chunks: products within a chunk, and with the state that one chunk hands to the next."""
-    chunks, heads, K, V = Span("seq", add=CHUNK - 1, over=CHUNK), c.linear_values, c.key_dim, c.value_dim
+    chunks, heads, K, V = (length("seq") + CHUNK - 1) // CHUNK, c.linear_values, c.key_dim, c.value_dim
     return matmul("delta_rule", (2, chunks, CHUNK, CHUNK, heads, K), (3, chunks, CHUNK, heads, K, V), (chunks, CHUNK, CHUNK, heads, V))
 
 
@@ -89,34 +95,66 @@ def _mixer(c: Sizes, index: int) -> str:
 
 SPARSE = {
     "experts": size("experts", "num_experts", 512, "E", "experts"),
-    "expert_mlp": EXPERT_MLP._replace(default=512),
+    "expert_mlp": replace(EXPERT_MLP, default=512),
     "shared_mlp": size("shared_mlp", "shared_expert_intermediate_size", 512, "S", "intermediate size of the shared expert"),
     "block": "gate experts shared_expert shared_expert_gate",
 }
-TWO_KINDS = (*every_step()[:2], every_step()[2]._replace(word="mlps"))
+TWO_KINDS = (*every_step()[:2], replace(every_step()[2], word="mlps"))
 BASE = tuple(field for field in (*FIELDS, *MIXTURE) if field.word not in ("kinds", "mlp_bias"))
 
 NEXT = variant(
-    BASE, fact("mlp_bias", False), *LINEAR, *TWO_KINDS, fact("joined", True), vocab=151936, hidden=2048, mlp=5632, layers=48, heads=16,
-    kv_heads=2, head_dim=256, active=10, **SPARSE,
-)  # fmt: skip
+    BASE,
+    fact("mlp_bias", False),
+    *LINEAR,
+    *TWO_KINDS,
+    fact("joined", True),
+    vocab=151936,
+    hidden=2048,
+    mlp=5632,
+    layers=48,
+    heads=16,
+    kv_heads=2,
+    head_dim=256,
+    active=10,
+    **SPARSE,
+)
 DENSE = variant(
-    BASE, fact("mlp_bias", False), *LINEAR, fact("mlps", lambda c: ["dense"] * c.layers), fact("joined", False), vocab=248320, mlp=12288,
-    heads=16, kv_heads=4, head_dim=256, experts=fact("experts", 1), active=fact("active", 1),
-)  # fmt: skip
+    BASE,
+    fact("mlp_bias", False),
+    *LINEAR,
+    fact("mlps", lambda c: ["dense"] * c.layers),
+    fact("joined", False),
+    vocab=248320,
+    mlp=12288,
+    heads=16,
+    kv_heads=4,
+    head_dim=256,
+    experts=fact("experts", 1),
+    active=fact("active", 1),
+)
 MOE = variant(
-    tuple(field for field in BASE if field.word != "mlp"), fact("mlp_bias", False), *LINEAR, fact("mlps", lambda c: ["sparse"] * c.layers),
-    fact("joined", False), vocab=248320, hidden=2048, layers=40, heads=16, kv_heads=2, head_dim=256, active=8,
+    tuple(field for field in BASE if field.word != "mlp"),
+    fact("mlp_bias", False),
+    *LINEAR,
+    fact("mlps", lambda c: ["sparse"] * c.layers),
+    fact("joined", False),
+    vocab=248320,
+    hidden=2048,
+    layers=40,
+    heads=16,
+    kv_heads=2,
+    head_dim=256,
+    active=8,
     **SPARSE | {"experts": size("experts", "num_experts", 256, "E", "experts")},
-)  # fmt: skip
+)
 
 TEXT = heads("Qwen3_5", qwen3_next, "lm", base="TextModel")
 CLASSIFIERS = {name.replace("5For", "5TextFor"): made for name, made in heads("Qwen3_5", qwen3_next, "sequence").items() if "For" in name}
 
 FAMILIES = {
-    "qwen3_next": Family(
-        "qwen3_next", NEXT, heads("Qwen3Next", qwen3_next, qa="transformer"), "Qwen3NextModel", NEUTRAL),
+    "qwen3_next": Family("qwen3_next", NEXT, heads("Qwen3Next", qwen3_next, qa="transformer"), "Qwen3NextModel", NEUTRAL),
     "qwen3_5_text": Family("qwen3_5_text", DENSE, TEXT | CLASSIFIERS, "Qwen3_5TextModel", NEUTRAL),
     "qwen3_5_moe_text": Family(
-        "qwen3_5_moe_text", MOE, heads("Qwen3_5Moe", qwen3_next, "lm", base="TextModel"), "Qwen3_5MoeTextModel", NEUTRAL),
-}  # fmt: skip
+        "qwen3_5_moe_text", MOE, heads("Qwen3_5Moe", qwen3_next, "lm", base="TextModel"), "Qwen3_5MoeTextModel", NEUTRAL
+    ),
+}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.causal_lm import FIELDS, NEUTRAL, heads, per_head
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes, echo, fact, size, switch, variant
-from weighbridge.core.parts import attend, depthwise, embedding, gated_mlp, linear, rms_norm, stack
+from weighbridge.core.parts import attend, depthwise, embedding, gated_mlp, linear, part, replace, rms_norm, stack
 from weighbridge.core.tree import Node, Part, Tensor
 
 
@@ -17,27 +17,31 @@ def recurrence(c: Sizes) -> Part:
     """Describe a recurrent block: two branches, one through a convolution and the gated recurrence."""
     H, W, A = c.hidden, c.recurrent, c.heads
     block = W // A
-    unit = Part("rg_lru", (
+    unit = part(
+        "rg_lru",
         Tensor("recurrent_param", (W,), "gain"),
         Tensor("input_gate_weight", (A, block, block), "weight"),
         Tensor("input_gate_bias", (A, block), "bias"),
         Tensor("recurrent_gate_weight", (A, block, block), "weight"),
         Tensor("recurrent_gate_bias", (A, block), "bias"),
-    ), "recurrence")  # fmt: skip
+        kind="recurrence",
+    )
     inputs = (linear("linear_y", H, W), linear("linear_x", H, W), linear("linear_out", W, H))
-    return Part("temporal_block", (*inputs, depthwise("conv_1d", W, c.kernel, filled=False), unit), "recurrence")
+    return part("temporal_block", *inputs, depthwise("conv_1d", W, c.kernel, filled=False), unit, kind="recurrence")
 
 
 def local_attention(c: Sizes) -> Part:
     """Describe attention to a window of tokens; its output always has a bias."""
     H, A, K, D = c.hidden, c.heads, c.kv_heads, c.head_dim
-    return Part("temporal_block", (
+    return part(
+        "temporal_block",
         linear("q_proj", H, A * D, bias=c.qkv_bias),
         linear("k_proj", H, K * D, bias=c.qkv_bias),
         linear("v_proj", H, K * D, bias=c.qkv_bias),
         linear("o_proj", A * D, H),
         attend(heads=A, kv_heads=K, head_dim=D, window=c.window),
-    ), "self_attention")  # fmt: skip
+        kind="self_attention",
+    )
 
 
 def griffin(c: Sizes) -> tuple[Node, ...]:
@@ -64,12 +68,22 @@ TABLE = variant(
     Field("pattern", "block_types", lambda c: ["recurrent", "recurrent", "attention"], "listed", aliases=("_block_types",)),
     fact("kinds", _kinds),
     *echo("head_dim", lambda c: c.head_dim),
-    vocab=256000, hidden=2560, mlp=7680, layers=26, heads=10, tied=True, qkv_bias=switch("qkv_bias", "attention_bias", False),
-    head_dim=fact("head_dim", None)._replace(kind="derived", default=per_head, aliases=("hidden_size", "num_attention_heads")),
-)  # fmt: skip
+    vocab=256000,
+    hidden=2560,
+    mlp=7680,
+    layers=26,
+    heads=10,
+    tied=True,
+    qkv_bias=switch("qkv_bias", "attention_bias", False),
+    head_dim=replace(fact("head_dim", None), kind="derived", default=per_head, aliases=("hidden_size", "num_attention_heads")),
+)
 
 FAMILIES = {
     "recurrent_gemma": Family(
-        "recurrent_gemma", TABLE, heads("RecurrentGemma", griffin, "lm"), "RecurrentGemmaModel",
-        NEUTRAL | {"logits_soft_cap", "w_init_variance_scale", "final_w_init_variance_scale", "rms_norm_eps"}),
-}  # fmt: skip
+        "recurrent_gemma",
+        TABLE,
+        heads("RecurrentGemma", griffin, "lm"),
+        "RecurrentGemmaModel",
+        NEUTRAL | {"logits_soft_cap", "w_init_variance_scale", "final_w_init_variance_scale", "rms_norm_eps"},
+    ),
+}

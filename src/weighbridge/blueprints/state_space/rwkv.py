@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from weighbridge.config.family import Family
 from weighbridge.config.fields import TIED, Sizes, size
-from weighbridge.core.parts import embedding, layer_norm, linear
+from weighbridge.core.parts import embedding, layer_norm, linear, part, replace
 from weighbridge.core.tree import Every, Node, Part, Tensor
 
 
@@ -21,7 +21,8 @@ def mixes(c: Sizes, *names: str) -> tuple[Tensor, ...]:
 def block(c: Sizes, *before: Part) -> tuple[Part, ...]:
     """Describe a block: time mixing, then channel mixing."""
     H, W = c.hidden, c.attention_hidden
-    time = Part("attention", (
+    time = part(
+        "attention",
         Tensor("time_decay", (W,), "gain"),
         Tensor("time_first", (W,), "gain"),
         *mixes(c, "key", "value", "receptance"),
@@ -29,37 +30,40 @@ def block(c: Sizes, *before: Part) -> tuple[Part, ...]:
         linear("value", H, W, bias=False),
         linear("receptance", H, W, bias=False),
         linear("output", W, H, bias=False),
-    ), "time_mixing")  # fmt: skip
+        kind="time_mixing",
+    )
     return (*before, layer_norm("ln1", H), layer_norm("ln2", H), time, channel_mixing(c))
 
 
 def channel_mixing(c: Sizes) -> Part:
     """Describe the MLP, gated by the receptance."""
     H = c.hidden
-    return Part("feed_forward", (
+    return part(
+        "feed_forward",
         *mixes(c, "key", "receptance"),
         linear("key", H, c.mlp, bias=False),
         linear("receptance", H, H, bias=False),
         linear("value", c.mlp, H, bias=False),
-    ), "feed_forward")  # fmt: skip
+        kind="feed_forward",
+    )
 
 
 def backbone(c: Sizes) -> tuple[Part, ...]:
     """Describe embeddings, blocks, of which the first has one norm more, and a last norm."""
-    first = Part("blocks", block(c, layer_norm("pre_ln", c.hidden)), "layer", repeat=1)
-    others = Part("blocks", block(c), "layer", repeat=c.layers - 1, at=Every(1))
+    first = part("blocks", *block(c, layer_norm("pre_ln", c.hidden)), kind="layer", repeat=1)
+    others = part("blocks", *block(c), kind="layer", repeat=c.layers - 1, indices=Every(1))
     return (embedding("embeddings", c.vocab, c.hidden), first, others, layer_norm("ln_out", c.hidden))
 
 
 def rwkv(c: Sizes) -> Part:
     """Describe RwkvModel."""
-    return Part("", backbone(c), "model")
+    return part("", *backbone(c), kind="model")
 
 
 def causal(c: Sizes, body: Callable[[Sizes], tuple[Node, ...]] = backbone) -> Part:
     """Describe RwkvForCausalLM: a head that is tied only if the config says so."""
     head = linear("head", c.hidden, c.vocab, bias=False, tied_to="rwkv.embeddings.weight" if c.tied else None)
-    return Part("", (Part("rwkv", body(c), "backbone"), head), "model")
+    return part("", part("rwkv", *body(c), kind="backbone"), head, kind="model")
 
 
 FIELDS = (
@@ -68,7 +72,7 @@ FIELDS = (
     size("layers", "num_hidden_layers", 32, "L", "layers"),
     size("attention_hidden", "attention_hidden_size", lambda c: c.hidden, "W", "width of time mixing"),
     size("mlp", "intermediate_size", lambda c: 4 * c.hidden, "I", "intermediate size"),
-    TIED._replace(default=False),
+    replace(TIED, default=False),
 )
 NEUTRAL = frozenset({"context_length", "max_position_embeddings", "rescale_every"})
 

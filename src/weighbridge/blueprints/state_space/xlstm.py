@@ -9,14 +9,15 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes, choice, derived, size, switch, told
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import embedding, layer_norm, linear, matmul, rms_norm
+from weighbridge.core.length import unknown
+from weighbridge.core.parts import embedding, layer_norm, linear, matmul, part, rms_norm
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Node, Part, Untold
+from weighbridge.core.tree import Node, Part
 
 if TYPE_CHECKING:
     from typing import Any
 
-MEMORY = Untold("how the memory is written depends on the kernel that is installed")
+MEMORY = unknown("how the memory is written depends on the kernel that is installed")
 
 
 def share(word: str, key: str, default: float) -> Field:
@@ -90,12 +91,14 @@ def memory(c: Sizes) -> Part:
         ("fgate_preact", A, True),
     )
     fused = (("qkv_opreact", 2 * qk + 2 * v, c.bias), ("ifgate_preact", 2 * A, True))
-    return Part("mlstm_layer", (
+    return part(
+        "mlstm_layer",
         *(linear(name, H, width, bias=bias) for name, width, bias in (fused if c.fused else apart)),
         norm(c, "multihead_norm", v // A * A),
         linear("out_proj", v, H, bias=c.bias),
         matmul("memory", (MEMORY,)),
-    ), "mixer")  # fmt: skip
+        kind="mixer",
+    )
 
 
 def xlstm(c: Sizes) -> tuple[Node, ...]:
@@ -103,13 +106,13 @@ def xlstm(c: Sizes) -> tuple[Node, ...]:
     H, wide = c.hidden, inner(c)
     up = (("proj_up_gate_z", 2 * wide),) if c.fused else (("proj_up_gate", wide), ("proj_up", wide))
     mlp = (*(linear(name, H, width, bias=c.bias) for name, width in up), linear("proj_down", wide, H, bias=c.bias))
-    layer = (norm(c, "norm_mlstm", H), memory(c), norm(c, "norm_ffn", H), Part("ffn", mlp, "feed_forward"))
-    return embedding("embeddings", c.vocab, c.words), Part("blocks", layer, "layer", repeat=c.layers), rms_norm("out_norm", H)
+    layer = (norm(c, "norm_mlstm", H), memory(c), norm(c, "norm_ffn", H), part("ffn", *mlp, kind="feed_forward"))
+    return embedding("embeddings", c.vocab, c.words), part("blocks", *layer, kind="layer", repeat=c.layers), rms_norm("out_norm", H)
 
 
 def causal(c: Sizes) -> Part:
     """Describe xLSTMForCausalLM, whose head is no tie."""
-    return Part("", (Part("backbone", xlstm(c), "backbone"), linear("lm_head", c.hidden, c.vocab, bias=False)), "model")
+    return part("", part("backbone", *xlstm(c), kind="backbone"), linear("lm_head", c.hidden, c.vocab, bias=False), kind="model")
 
 
 NEUTRAL = frozenset(
@@ -117,5 +120,5 @@ NEUTRAL = frozenset(
     norm_eps norm_reduction_force_float32 output_logit_soft_cap return_last_states sequence_kernel step_kernel
     tie_word_embeddings""".split()
 )
-CLASSES = {"xLSTMModel": lambda c: Part("", xlstm(c), "model"), "xLSTMForCausalLM": causal}
+CLASSES = {"xLSTMModel": lambda c: part("", *xlstm(c), kind="model"), "xLSTMForCausalLM": causal}
 FAMILIES = {"xlstm": Family("xlstm", FIELDS, CLASSES, "xLSTMForCausalLM", NEUTRAL)}

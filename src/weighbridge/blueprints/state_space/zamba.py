@@ -12,7 +12,7 @@ from weighbridge.blueprints.modules.shared_layers import body, classes, owners, 
 from weighbridge.blueprints.state_space.mamba import MIXER
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, TIED, Field, Sizes, fact, size
-from weighbridge.core.parts import attend, depthwise, gated_mlp, linear, matmul, rms_norm
+from weighbridge.core.parts import attend, depthwise, gated_mlp, linear, matmul, part, rms_norm
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Node, Part, Tensor
 
@@ -21,7 +21,8 @@ def mixer(c: Sizes) -> Part:
     """Describe Mamba with heads that know nothing of each other."""
     H, inner, A, N, R = c.hidden, c.expand * c.hidden, c.state_heads, c.state, c.rank
     width = exact(inner, A)
-    return Part("mamba", (
+    return part(
+        "mamba",
         Tensor("x_proj_weight", (A, R + 2 * N, width)),
         Tensor("dt_proj_weight", (A, width, R)),
         Tensor("dt_proj_bias", (A, width), "bias"),
@@ -31,25 +32,28 @@ def mixer(c: Sizes) -> Part:
         linear("in_proj", H, 2 * inner, bias=c.bias),
         linear("out_proj", inner, H, bias=c.bias),
         matmul("scan", ("seq", inner, N)),
-    ), "state_space")  # fmt: skip
+        kind="state_space",
+    )
 
 
 def zamba(c: Sizes, prefix: str) -> tuple[Node, ...]:
     """Describe Zamba: the first of its hybrid layers owns the weights of all."""
     H = c.hidden
     state = (mixer(c), rms_norm("input_layernorm", H))
-    shared = Part("shared_transf", (
+    shared = part(
+        "shared_transf",
         attention(c, "self_attn"),
         gated_mlp("feed_forward", H, c.mlp),
         rms_norm("input_layernorm", c.wide),
         rms_norm("pre_ff_layernorm", H),
-    ), "layer")  # fmt: skip
+        kind="layer",
+    )
 
     def layer(owner: int | None) -> tuple[Node, ...]:
         if owner is None:
             return state
         first = shared if owner < 0 else tied(shared, f"{prefix}layers.{owner}.shared_transf.")
-        return (first, linear("linear", H, H, bias=False), Part("mamba_decoder", state))
+        return (first, linear("linear", H, H, bias=False), part("mamba_decoder", *state))
 
     return body(c, owners(c, 1), layer)
 
@@ -57,14 +61,16 @@ def zamba(c: Sizes, prefix: str) -> tuple[Node, ...]:
 def attention(c: Sizes, name: str, *more: Part) -> Part:
     """Describe attention whose input is twice as wide as its output."""
     H, A, K, D = c.hidden, c.heads, c.kv_heads, c.head_dim
-    return Part(name, (
+    return part(
+        name,
         linear("q_proj", c.wide, A * D, bias=False),
         linear("k_proj", c.wide, K * D, bias=False),
         linear("v_proj", c.wide, K * D, bias=False),
         linear("o_proj", A * D, H, bias=False),
         *more,
         attend(heads=A, kv_heads=K, head_dim=D),
-    ), "self_attention")  # fmt: skip
+        kind="self_attention",
+    )
 
 
 def _kinds(c: Sizes) -> list[str]:

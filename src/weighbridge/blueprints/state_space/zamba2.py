@@ -10,7 +10,7 @@ from weighbridge.blueprints.state_space.mamba2 import mixer
 from weighbridge.blueprints.state_space.zamba import COMMON, SKIPPED, attention
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes, fact, size, switch
-from weighbridge.core.parts import linear, rms_norm
+from weighbridge.core.parts import linear, part, rms_norm
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part
 
@@ -28,7 +28,7 @@ def zamba2(c: Sizes, prefix: str) -> tuple[Node, ...]:
         served = [other for other in range(len(places)) if other % c.blocks == place % c.blocks]
         shared = transformer(c, place, served)
         shared = shared if owner < 0 else tied(shared, f"{prefix}layers.{owner}.shared_transformer.")
-        return (linear("linear", H, H, bias=False), Part("mamba_decoder", state), shared)
+        return (linear("linear", H, H, bias=False), part("mamba_decoder", *state), shared)
 
     kinds = [None if owner is None else (places.index(index), owner) for index, owner in enumerate(owners(c, c.blocks))]
     return body(c, kinds, layer)
@@ -40,17 +40,19 @@ def transformer(c: Sizes, place: int, served: list[int]) -> Part:
 
     def adapters(name: str, inputs: Size, outputs: Size) -> Part:
         made = (linear("0", inputs, R, bias=False), linear("1", R, outputs, bias=False))
-        ranks = tuple(Part(str(other), made, "adapter", runs=1 if other == place else 0) for other in served)
-        return Part(f"{name}_adapter_list", ranks, "adapter")
+        ranks = tuple(part(str(other), *made, kind="adapter", executions=1 if other == place else 0) for other in served)
+        return part(f"{name}_adapter_list", *ranks, kind="adapter")
 
     more = [adapters(f"linear_{name}", c.wide, c.wide) for name in "qkv"] if c.adapted else []
     joined = (linear("gate_up_proj", H, 2 * I, bias=c.bias), linear("down_proj", I, H, bias=c.bias))
-    return Part("shared_transformer", (
+    return part(
+        "shared_transformer",
         attention(c, "self_attn", *more),
-        Part("feed_forward", (*joined, adapters("gate_up_proj", H, 2 * I)), "feed_forward"),
+        part("feed_forward", *joined, adapters("gate_up_proj", H, 2 * I), kind="feed_forward"),
         rms_norm("input_layernorm", c.wide),
         rms_norm("pre_ff_layernorm", H),
-    ), "layer")  # fmt: skip
+        kind="layer",
+    )
 
 
 def _kinds(c: Sizes) -> list[str]:

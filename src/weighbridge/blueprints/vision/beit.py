@@ -29,7 +29,7 @@ from weighbridge.blueprints.modules.vit_common import (
 from weighbridge.blueprints.vision.convnext import above_zero
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Field, Sizes, choice, size, switch
-from weighbridge.core.parts import batch_norm, layer_norm, linear
+from weighbridge.core.parts import batch_norm, layer_norm, linear, part
 from weighbridge.core.tree import Part, Tensor
 
 
@@ -54,18 +54,20 @@ def positions(c: Sizes, name: str) -> Part:
     """Describe a bias for every distance between two patches and head; three more are from and to the class token."""
     rows, columns = grid(c)
     distances = (2 * rows - 1) * (2 * columns - 1) + 3
-    return Part(name, (Tensor("relative_position_bias_table", (distances, c.heads), "embedding"),), "embedding")
+    return part(name, Tensor("relative_position_bias_table", (distances, c.heads), "embedding"), kind="embedding")
 
 
 def embeddings(c: Sizes) -> Part:
     """Describe the patches behind a class token, with a table of positions only if the config says so."""
     H = c.hidden
-    return Part("embeddings", (
+    return part(
+        "embeddings",
         token("cls_token", H),
         *((token("mask_token", H),) if c.masked else ()),
         *((token("position_embeddings", H, patches(c) + 1),) if c.absolute else ()),
-        Part("patch_embeddings", (projection(c),), "embeddings"),
-    ), "embeddings")  # fmt: skip
+        part("patch_embeddings", projection(c), kind="embeddings"),
+        kind="embeddings",
+    )
 
 
 def scales(c: Sizes) -> tuple[Tensor, ...]:
@@ -78,23 +80,26 @@ def last_norm(c: Sizes, *, pooled: bool) -> tuple[Part, ...]:
     norm = layer_norm("layernorm", c.hidden)
     if not c.mean:
         return (norm,)
-    return (Part("pooler", (norm,), "pooler", stream="one"),) if pooled else ()
+    return (part("pooler", norm, kind="pooler", stream="one"),) if pooled else ()
 
 
 def backbone(c: Sizes, *, pooled: bool = False, name: str = "beit") -> Part:
     """Describe the encoder, alone or as the heads hold it; keys have no bias."""
     H = c.hidden
     shared = (positions(c, "shared_position_bias"),) if c.shared else ()
-    layer = Part("layers", (
+    layer = part(
+        "layers",
         *scales(c),
         attention(c, biases=(True, False, True, True)),
         layer_norm("layernorm_before", H),
         layer_norm("layernorm_after", H),
         feed_forward(c),
         *((positions(c, "relative_position_bias"),) if c.relative else ()),
-    ), "layer", repeat=c.layers)  # fmt: skip
+        kind="layer",
+        repeat=c.layers,
+    )
     children = (embeddings(c), *shared, layer, *last_norm(c, pooled=pooled))
-    return Part(name, children, "backbone" if name else "model", stream=patches(c) + 1)
+    return part(name, *children, kind="backbone" if name else "model", stream=patches(c) + 1)
 
 
 def beit(c: Sizes) -> Part:
@@ -105,19 +110,19 @@ def beit(c: Sizes) -> Part:
 def masked_image_modeling(c: Sizes) -> Part:
     """Describe BeitForMaskedImageModeling: a score for every visual word at every patch."""
     head = linear("lm_head", c.hidden, c.vocab, stream=patches(c))
-    return Part("", (backbone(c), layer_norm("layernorm", c.hidden), head), "model")
+    return part("", backbone(c), layer_norm("layernorm", c.hidden), head, kind="model")
 
 
 def classification(c: Sizes) -> Part:
     """Describe BeitForImageClassification: one output per label on the mean of the patches, or on the class token."""
-    return Part("", (backbone(c, pooled=True), classifier(c)), "model")
+    return part("", backbone(c, pooled=True), classifier(c), kind="model")
 
 
 def pyramid(c: Sizes) -> Part:
     """Describe what makes maps of two and four times the height and width; the other two maps need no tensors."""
     H, at = c.hidden, grid(c)
     up = enlarging("conv_transpose1", H, at), batch_norm("normalization", H), enlarging("conv_transpose2", H, doubled(at))
-    return Part("fpn", (Part("fpn1", up), enlarging("fpn2", H, at)), "neck")
+    return part("fpn", part("fpn1", *up), enlarging("fpn2", H, at), kind="neck")
 
 
 def segmentation(c: Sizes) -> Part:
@@ -127,7 +132,7 @@ def segmentation(c: Sizes) -> Part:
 
 def with_maps(c: Sizes) -> Part:
     """Describe BeitBackbone: the encoder, with the pyramid of four maps if the config says so."""
-    return Part("", (backbone(c), *((pyramid(c),) if c.fpn else ())), "model")
+    return part("", backbone(c), *((pyramid(c),) if c.fpn else ()), kind="model")
 
 
 KEYS = NEUTRAL | {"auxiliary_loss_weight", "semantic_loss_ignore_index", "reshape_hidden_states"}

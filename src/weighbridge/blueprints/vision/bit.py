@@ -12,8 +12,9 @@ from weighbridge.blueprints.modules.stage_fields import number, outputs
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Sizes, choice, switch
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import conv2d, linear
-from weighbridge.core.tree import Every, Node, Part, Stream, Untold
+from weighbridge.core.length import Stream, unknown
+from weighbridge.core.parts import conv2d, linear, part
+from weighbridge.core.tree import Every, Node, Part
 
 
 def before_each(value: str) -> bool:
@@ -50,15 +51,15 @@ def layer(c: Sizes, widths: tuple[int, int], grids: tuple[Grid, Grid], *, shortc
     narrow = divisible(width * 0.25)
     normed = (inputs, narrow, narrow) if c.before else (narrow, narrow, width)
     seen = (before, before, after) if c.before else (before, after, after)
-    norms = [group_norm(f"norm{index + 1}", normed[index])._replace(stream=area(seen[index])) for index in range(3)]
+    norms = [group_norm(f"norm{index + 1}", normed[index], stream=area(seen[index])) for index in range(3)]
     convs = [
-        conv2d("conv1", inputs, narrow, 1, positions=area(before), bias=False),
-        conv2d("conv2", narrow, narrow, 3, positions=area(after), bias=False),
-        conv2d("conv3", narrow, width, 1, positions=area(after), bias=False),
+        conv2d("conv1", inputs, narrow, 1, stream=area(before), bias=False),
+        conv2d("conv2", narrow, narrow, 3, stream=area(after), bias=False),
+        conv2d("conv3", narrow, width, 1, stream=area(after), bias=False),
     ]
-    path = [part for both in zip(*((norms, convs) if c.before else (convs, norms)), strict=True) for part in both]
+    path = [module for both in zip(*((norms, convs) if c.before else (convs, norms)), strict=True) for module in both]
     beside = conv2d("conv", inputs, width, 1, bias=False), *(() if c.before else (group_norm("norm", width),))
-    return *((Part("downsample", beside, "convolution", stream=area(after)),) if shortcut else ()), *path
+    return *((part("downsample", *beside, kind="convolution", stream=area(after)),) if shortcut else ()), *path
 
 
 def stem(c: Sizes) -> tuple[Grid, Grid]:
@@ -72,37 +73,37 @@ def bit(c: Sizes) -> tuple[Part, ...]:
     """Describe stem, stages and the last norm."""
     first, grid = stem(c)
     wide, stride = first if c.padding == "SAME" else (first[0] + 2, first[1] + 2), 4
-    embedder: list[Part] = [conv2d("convolution", c.channels, c.stem, 7, positions=area(first), bias=False)]
+    embedder: list[Part] = [conv2d("convolution", c.channels, c.stem, 7, stream=area(first), bias=False)]
     if not c.before:
-        embedder.append(group_norm("norm", c.stem)._replace(stream=area(wide)))
+        embedder.append(group_norm("norm", c.stem, stream=area(wide)))
     maps, widths, found = [grid], [c.stem], []
     for index, depth in enumerate(c.depths):
         step = 1 if index == 0 or stride >= c.output_stride else 2
         stride, width, after = stride * step, divisible(c.widths[index] * c.times), halved(maps[-1], step)
-        opening = Part("layers", layer(c, (widths[-1], width), (maps[-1], after), shortcut=True), "layer", repeat=1)
-        rest = Part("layers", layer(c, (width, width), (after, after), shortcut=False), "layer", repeat=depth - 1, at=Every(1))
+        opening = part("layers", *layer(c, (widths[-1], width), (maps[-1], after), shortcut=True), kind="layer", repeat=1)
+        rest = part("layers", *layer(c, (width, width), (after, after), shortcut=False), kind="layer", repeat=depth - 1, indices=Every(1))
         found.append((opening, rest) if depth > 1 else (opening,))
         maps, widths = [*maps, after], [*widths, width]
     last: Stream = area(maps[-1])
     if c.padding == "VALID":
-        last = Untold("without padding, a layer's convolutions and what is added to them differ in size")
+        last = unknown("without padding, a layer's convolutions and what is added to them differ in size")
     fits = widths[-1] == c.widths[-1]  # the reference forgets the factor here
-    whole = last if fits else Untold(f"the last stage is {widths[-1]} wide, and its norm {c.widths[-1]}")
-    norm = (group_norm("norm", c.widths[-1])._replace(stream=whole),) if c.before else ()
-    encoder = Part("encoder", (listing("stages", *found),), "encoder", stream=last)
-    return (Part("embedder", tuple(embedder), "embeddings"), encoder, *norm)
+    whole = last if fits else unknown(f"the last stage is {widths[-1]} wide, and its norm {c.widths[-1]}")
+    norm = (group_norm("norm", c.widths[-1], stream=whole),) if c.before else ()
+    encoder = part("encoder", listing("stages", *found), kind="encoder", stream=last)
+    return (part("embedder", *embedder, kind="embeddings"), encoder, *norm)
 
 
 def classification(c: Sizes) -> Part:
     """Describe BitForImageClassification: the labels, on the mean of all places."""
-    head = Part("classifier", (linear("1", c.widths[-1], c.labels, stream="one"),), "head")
-    return Part("", (Part("bit", bit(c), "backbone"), head), "model")
+    head = part("classifier", linear("1", c.widths[-1], c.labels, stream="one"), kind="head")
+    return part("", part("bit", *bit(c), kind="backbone"), head, kind="model")
 
 
 CLASSES = {
-    "BitModel": lambda c: Part("", bit(c), "model"),
+    "BitModel": lambda c: part("", *bit(c), kind="model"),
     "BitForImageClassification": classification,
-    "BitBackbone": lambda c: Part("", (Part("bit", bit(c), "backbone"),), "model"),
+    "BitBackbone": lambda c: part("", part("bit", *bit(c), kind="backbone"), kind="model"),
 }
 
 FAMILIES = {"bit": Family("bit", FIELDS, CLASSES, "BitModel", HEAD | {"num_groups"})}

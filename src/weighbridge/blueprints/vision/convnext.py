@@ -12,7 +12,7 @@ from weighbridge.blueprints.modules.stage_fields import alike, number, numbers, 
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Field, Sizes, choice, fact, size, told, variant
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import conv2d, layer_norm, linear
+from weighbridge.core.parts import conv2d, layer_norm, linear, part, replace
 from weighbridge.core.tree import Part, Tensor
 
 
@@ -50,14 +50,16 @@ def layer(c: Sizes, width: int) -> Part:
     """Describe a layer: each channel with itself over 7 by 7 places, then wider and back."""
     normed = Tensor("weight", (1, 1, 1, 4 * width), "gain"), Tensor("bias", (1, 1, 1, 4 * width), "shift")
     scales = (Tensor("layer_scale_parameter", (width,), "gain"),) if c.version == 1 and c.scaled else ()
-    return Part("layers", (
+    return part(
+        "layers",
         *scales,
         conv2d("dwconv", width, width, 7, groups=width),
         layer_norm("layernorm", width),
         linear("pwconv1", width, 4 * width),
-        *((Part("grn", normed, "response_norm"),) if c.version == 2 else ()),
+        *((part("grn", *normed, kind="response_norm"),) if c.version == 2 else ()),
         linear("pwconv2", 4 * width, width),
-    ), "layer")  # fmt: skip
+        kind="layer",
+    )
 
 
 def stages(c: Sizes, grid: Grid) -> tuple[list[Grid], Part]:
@@ -67,9 +69,9 @@ def stages(c: Sizes, grid: Grid) -> tuple[list[Grid], Part]:
     for index, width in enumerate(c.widths):
         inputs, halving = c.widths[max(index - 1, 0)], bool(index)
         after = strided(maps[-1], 2, 2) if halving else grid
-        norm = layer_norm("0", inputs)._replace(stream=area(maps[-1]))
-        down = Part("downsampling_layer", (norm, conv2d("1", inputs, width, 2, positions=area(after))), "convolution")
-        layers = layer(c, width)._replace(repeat=c.depths[index], stream=area(after))
+        norm = layer_norm("0", inputs, stream=area(maps[-1]))
+        down = part("downsampling_layer", norm, conv2d("1", inputs, width, 2, stream=area(after)), kind="convolution")
+        layers = replace(layer(c, width), repeat=c.depths[index], stream=area(after))
         maps, found = [*maps, after], [*found, (*((down,) if halving else ()), layers)]
     return maps, listing("stages", *found)
 
@@ -84,37 +86,35 @@ def convnext(c: Sizes, picture: Grid) -> tuple[list[Grid], tuple[Part, ...]]:
     grid, width = stem(c, picture), c.widths[0]
     patches = conv2d("patch_embeddings", c.channels, width, c.patch)
     maps, inner = stages(c, grid)
-    embeddings = Part("embeddings", (patches, layer_norm("layernorm", width)), "embeddings", stream=area(grid))
-    return maps, (embeddings, Part("encoder", (inner,), "encoder"))
+    embeddings = part("embeddings", patches, layer_norm("layernorm", width), kind="embeddings", stream=area(grid))
+    return maps, (embeddings, part("encoder", inner, kind="encoder"))
 
 
 def pooled(c: Sizes) -> tuple[Part, ...]:
     """Describe the network and the norm of the mean over all places."""
-    return *convnext(c, c.image)[1], layer_norm("layernorm", c.widths[-1])._replace(stream="one")
+    return *convnext(c, c.image)[1], layer_norm("layernorm", c.widths[-1], stream="one")
 
 
 def features(c: Sizes, picture: Grid) -> Features:
     """Describe ConvNextBackbone over a picture: the network, and a norm for every map that it hands on."""
     maps, parts = convnext(c, picture)
     channels = (c.widths[0], *c.widths)
-    norms = tuple(
-        layer_norm("stem" if not index else f"stage{index}", channels[index])._replace(stream=area(maps[index])) for index in c.outputs
-    )
-    return handed(c, (*parts, Part("hidden_states_norms", norms, "norms")), tuple(maps), channels)
+    norms = tuple(layer_norm("stem" if not index else f"stage{index}", channels[index], stream=area(maps[index])) for index in c.outputs)
+    return handed(c, (*parts, part("hidden_states_norms", *norms, kind="norms")), tuple(maps), channels)
 
 
 def classification(c: Sizes, name: str) -> Part:
     """Describe the labels on the normed mean."""
-    return Part("", (Part(name, pooled(c), "backbone"), linear("classifier", c.widths[-1], c.labels, stream="one")), "model")
+    return part("", part(name, *pooled(c), kind="backbone"), linear("classifier", c.widths[-1], c.labels, stream="one"), kind="model")
 
 
 def family(model_type: str, prefix: str, fields: tuple[Field, ...]) -> Family:
     """Return the family of one of the two versions."""
     classes = {
-        f"{prefix}Encoder": lambda c: Part("", (stages(c, stem(c, c.image))[1],), "model"),
-        f"{prefix}Model": lambda c: Part("", pooled(c), "model"),
+        f"{prefix}Encoder": lambda c: part("", stages(c, stem(c, c.image))[1], kind="model"),
+        f"{prefix}Model": lambda c: part("", *pooled(c), kind="model"),
         f"{prefix}ForImageClassification": lambda c: classification(c, model_type),
-        f"{prefix}Backbone": lambda c: Part("", features(c, c.image).parts, "model"),
+        f"{prefix}Backbone": lambda c: part("", *features(c, c.image).parts, kind="model"),
     }
     return Family(model_type, fields, classes, f"{prefix}Model", frozenset(("drop_path_rate", "stage_names")))
 

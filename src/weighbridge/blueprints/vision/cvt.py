@@ -12,9 +12,10 @@ from weighbridge.blueprints.modules.stage_fields import alike, entries, numbers
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Field, Sizes, told
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import attend, batch_norm, conv2d, layer_norm, linear, split_mlp
+from weighbridge.core.length import Stream, unknown
+from weighbridge.core.parts import attend, batch_norm, conv2d, layer_norm, linear, part, split_mlp
 from weighbridge.core.sizes import exact
-from weighbridge.core.tree import Part, Stream, Tensor, Untold
+from weighbridge.core.tree import Part, Tensor
 
 FIELDS = (
     CHANNELS,
@@ -54,8 +55,8 @@ def projection(c: Sizes, which: str, index: int, places: Stream) -> Part:
     """Describe the depthwise convolution before queries, keys or values; other methods than ``dw_bn`` have none."""
     width = c.widths[index]
     inner = conv2d("convolution", width, width, c.kernels[index], groups=width, bias=False), batch_norm("normalization", width)
-    parts = (Part("convolution_projection", inner, "convolution"),) if c.methods[index] == "dw_bn" else ()
-    return Part(f"convolution_projection_{which}", parts, "convolution", stream=places)
+    parts = (part("convolution_projection", *inner, kind="convolution"),) if c.methods[index] == "dw_bn" else ()
+    return part(f"convolution_projection_{which}", *parts, kind="convolution", stream=places)
 
 
 def attention(c: Sizes, index: int, grid: Grid) -> Part:
@@ -65,9 +66,10 @@ def attention(c: Sizes, index: int, grid: Grid) -> Part:
     small = area(strided(grid, c.kernels[index], c.key_strides[index], c.key_paddings[index]))
     places: Stream = seen
     if seen != area(grid) or c.methods[index] != "dw_bn":
-        places = Untold("queries are not as many as places, or projected in a way that the reference does not run")
+        places = unknown("queries are not as many as places, or projected in a way that the reference does not run")
     keys = small + token
-    inner = Part("attention", (
+    inner = part(
+        "attention",
         projection(c, "query", index, places),
         projection(c, "key", index, small),
         projection(c, "value", index, small),
@@ -75,8 +77,9 @@ def attention(c: Sizes, index: int, grid: Grid) -> Part:
         linear("projection_key", width, width, bias=c.biased[index], stream=keys),
         linear("projection_value", width, width, bias=c.biased[index], stream=keys),
         attend(heads=heads, head_dim=exact(width, heads), keys=keys),
-    ), "self_attention")  # fmt: skip
-    return Part("attention", (inner, Part("output", (linear("dense", width, width),), "self_attention")), "self_attention")
+        kind="self_attention",
+    )
+    return part("attention", inner, part("output", linear("dense", width, width), kind="self_attention"), kind="self_attention")
 
 
 def cvt(c: Sizes) -> Part:
@@ -85,31 +88,35 @@ def cvt(c: Sizes) -> Part:
     for index, width in enumerate(c.widths):
         grid = strided(grid, c.patches[index], c.strides[index], c.paddings[index])
         inner = int(width * c.ratios[index])
-        layer = Part("layers", (
+        layer = part(
+            "layers",
             attention(c, index, grid),
             *split_mlp(width, inner),
             layer_norm("layernorm_before", width),
             layer_norm("layernorm_after", width),
-        ), "layer", repeat=c.depths[index], stream=area(grid) + (1 if c.tokens[index] else 0))  # fmt: skip
+            kind="layer",
+            repeat=c.depths[index],
+            stream=area(grid) + (1 if c.tokens[index] else 0),
+        )
         inputs, fits = c.widths[index - 1] if index else c.channels, not c.tokens[index] or width == c.widths[-1]
-        places: Stream = area(grid) if fits else Untold("the class token is as wide as the last stage, whatever stage it stands in")
-        patches = conv2d("projection", inputs, width, c.patches[index], positions=places), layer_norm("normalization", width)
-        embedding = Part("embedding", (Part("convolution_embeddings", patches, "embeddings", stream=area(grid)),), "embeddings")
+        places: Stream = area(grid) if fits else unknown("the class token is as wide as the last stage, whatever stage it stands in")
+        patches = conv2d("projection", inputs, width, c.patches[index], stream=places), layer_norm("normalization", width)
+        embedding = part("embedding", part("convolution_embeddings", *patches, kind="embeddings", stream=area(grid)), kind="embeddings")
         token = (Tensor("cls_token", (1, 1, c.widths[-1]), "embedding"),) if c.tokens[index] else ()
         found.append((*token, embedding, layer))
-    return Part("encoder", (listing("stages", *found),), "encoder")
+    return part("encoder", listing("stages", *found), kind="encoder")
 
 
 def classification(c: Sizes) -> Part:
     """Describe CvtForImageClassification: the labels, on the normed class token or the mean of all places."""
     encoder = cvt(c)
     seen: Stream = (
-        "one" if c.tokens[-1] else Untold("without a class token in the last stage, the reference looks for one that is not there")
+        "one" if c.tokens[-1] else unknown("without a class token in the last stage, the reference looks for one that is not there")
     )
-    norm = layer_norm("layernorm", c.widths[-1])._replace(stream=seen)
-    return Part("", (Part("cvt", (encoder,), "backbone"), norm, linear("classifier", c.widths[-1], c.labels, stream="one")), "model")
+    norm = layer_norm("layernorm", c.widths[-1], stream=seen)
+    return part("", part("cvt", encoder, kind="backbone"), norm, linear("classifier", c.widths[-1], c.labels, stream="one"), kind="model")
 
 
-CLASSES = {"CvtModel": lambda c: Part("", (cvt(c),), "model"), "CvtForImageClassification": classification}
+CLASSES = {"CvtModel": lambda c: part("", cvt(c), kind="model"), "CvtForImageClassification": classification}
 
 FAMILIES = {"cvt": Family("cvt", FIELDS, CLASSES, "CvtModel", HEAD | {"attention_drop_rate", "drop_rate"})}

@@ -10,7 +10,7 @@ from weighbridge.blueprints.modules.vit_common import WHOLE_HEADS, classifier, g
 from weighbridge.blueprints.vision.beit import KEYS, embeddings, fields, last_norm, positions, scales
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes
-from weighbridge.core.parts import batch_norm
+from weighbridge.core.parts import batch_norm, part
 from weighbridge.core.tree import Part
 
 
@@ -19,8 +19,8 @@ def backbone(c: Sizes, *, pooled: bool = False, name: str = "data2vec_vision") -
     bias = (positions(c, "relative_position_bias"),)
     attends = split_attention(c, (True, False, True), *(bias if c.relative else ()))
     layers = split_layer(c, *scales(c), attends=attends)
-    children = (embeddings(c), Part("encoder", (*(bias if c.shared else ()), layers), "encoder"), *last_norm(c, pooled=pooled))
-    return Part(name, children, "backbone" if name else "model", stream=patches(c) + 1)
+    children = (embeddings(c), part("encoder", *(bias if c.shared else ()), layers, kind="encoder"), *last_norm(c, pooled=pooled))
+    return part(name, *children, kind="backbone" if name else "model", stream=patches(c) + 1)
 
 
 def data2vec(c: Sizes) -> Part:
@@ -30,14 +30,14 @@ def data2vec(c: Sizes) -> Part:
 
 def classification(c: Sizes) -> Part:
     """Describe Data2VecVisionForImageClassification: one output per label on the mean of the patches, or on the class token."""
-    return Part("", (backbone(c, pooled=True), classifier(c)), "model")
+    return part("", backbone(c, pooled=True), classifier(c), kind="model")
 
 
 def segmentation(c: Sizes) -> Part:
     """Describe Data2VecVisionForSemanticSegmentation: BEiT's pyramid with numbers for names, and UperNet."""
     H, at = c.hidden, grid(c)
-    up = Part("fpn1", (enlarging("0", H, at), batch_norm("1", H), enlarging("3", H, doubled(at))))
-    return segmenting(c, at, backbone(c), up, Part("fpn2", (enlarging("0", H, at),)))
+    up = part("fpn1", enlarging("0", H, at), batch_norm("1", H), enlarging("3", H, doubled(at)))
+    return segmenting(c, at, backbone(c), up, part("fpn2", enlarging("0", H, at)))
 
 
 CLASSES = {

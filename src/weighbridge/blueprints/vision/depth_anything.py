@@ -14,15 +14,22 @@ from weighbridge.blueprints.modules.vit_common import NEUTRAL, grid
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, choice, fact, size
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import conv2d, matmul
+from weighbridge.core.parts import conv2d, matmul, part, replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part
 
 SMALL = {"image_size": 518, "hidden_size": 384, "num_attention_heads": 6, "out_indices": [9, 10, 11, 12], "reshape_hidden_states": False}
 LARGE = {
-    "image_size": 416, "hidden_size": 1024, "intermediate_size": 4096, "num_attention_heads": 16, "num_hidden_layers": 24,
-    "num_register_tokens": 4, "key_bias": True, "out_indices": [6, 12, 18, 24], "return_class_token": True,
-}  # fmt: skip
+    "image_size": 416,
+    "hidden_size": 1024,
+    "intermediate_size": 4096,
+    "num_attention_heads": 16,
+    "num_hidden_layers": 24,
+    "num_register_tokens": 4,
+    "key_bias": True,
+    "out_indices": [6, 12, 18, 24],
+    "return_class_token": True,
+}
 ANYTHING = (
     composed("backbone", "backbone_config", "dinov2 beit", absent=SMALL),
     size("patch", "patch_size", 14, "P", "side of a patch"),
@@ -44,8 +51,8 @@ CHMV2 = (
 def prompting(width: Size, at: Grid) -> Part:
     """Describe the convolutions over a depth map that is put in."""
     inputs = (1, width, width)
-    convs = (conv2d(f"convolution{i + 1}", inner, width, 3, positions=area(at)) for i, inner in enumerate(inputs))
-    return Part("prompt_depth_layer", tuple(convs), "convolution", given="prompt")
+    convs = (conv2d(f"convolution{i + 1}", inner, width, 3, stream=area(at)) for i, inner in enumerate(inputs))
+    return part("prompt_depth_layer", *convs, kind="convolution", requires="prompt")
 
 
 def last(steps: list[tuple[Grid, Grid]], index: int) -> Grid:
@@ -61,14 +68,16 @@ def anything(c: Sizes) -> Part:
     found = maps(c, at)
     steps = matching(found)
     layers = (fusing(str(i), F, *step, *((prompting(F, step[0]),) if c.prompted else ()), first=i == 0) for i, step in enumerate(steps))
-    neck = reassembling(c, c.inner, at), convolutions(c, found), Part("fusion_stage", (Part("layers", tuple(layers)),))
+    neck = reassembling(c, c.inner, at), convolutions(c, found), part("fusion_stage", part("layers", *layers))
     pixels = (inner.image_height // c.patch) * c.patch * ((inner.image_width // c.patch) * c.patch)
     head = (
-        conv2d("conv1", F, F // 2, 3, positions=area(last(steps, -1 if c.prompted else c.used))),
-        conv2d("conv2", F // 2, c.head_hidden, 3, positions=pixels),
-        conv2d("conv3", c.head_hidden, 1, 1, positions=pixels),
+        conv2d("conv1", F, F // 2, 3, stream=area(last(steps, -1 if c.prompted else c.used))),
+        conv2d("conv2", F // 2, c.head_hidden, 3, stream=pixels),
+        conv2d("conv3", c.head_hidden, 1, 1, stream=pixels),
     )
-    return Part("", (under("backbone", submodel(inner, "Backbone")), Part("neck", neck, "neck"), Part("head", head, "head")), "model")
+    return part(
+        "", under("backbone", submodel(inner, "Backbone")), part("neck", *neck, kind="neck"), part("head", *head, kind="head"), kind="model"
+    )
 
 
 def chmv2(c: Sizes) -> Part:
@@ -77,22 +86,24 @@ def chmv2(c: Sizes) -> Part:
     found = maps(c, at)
     steps = doubling(found)
     first, *others = (fusing(str(i), F, *step, first=False) for i, step in enumerate(steps))
-    first = first._replace(children=tuple(child for child in first.children if child.name != "residual_layer1"))
+    first = replace(first, children=tuple(child for child in first.children if child.name != "residual_layer1"))
     rows, columns = steps[-1][1]
     pixels = rows * columns * 4
     convs = (
-        conv2d("0", F, F // 2, 3, positions=rows * columns),
-        conv2d("2", F // 2, c.head_hidden, 3, positions=pixels),
-        conv2d("4", c.head_hidden, c.bins, 1, positions=pixels),
+        conv2d("0", F, F // 2, 3, stream=rows * columns),
+        conv2d("2", F // 2, c.head_hidden, 3, stream=pixels),
+        conv2d("4", c.head_hidden, c.bins, 1, stream=pixels),
     )
-    head = Part("head", (
+    head = part(
+        "head",
         reassembling(c, inner.hidden, at, readout=c.readout == "project"),
         convolutions(c, found),
-        Part("fusion_layers", (first, *others)),
-        Part("conv_depth", (Part("head", convs),), "head"),
+        part("fusion_layers", first, *others),
+        part("conv_depth", part("head", *convs), kind="head"),
         *((matmul("depth", (c.bins, pixels)),) if c.bins > 1 and c.norm != "chmv2_mixlog" else ()),
-    ), "head")  # fmt: skip
-    return Part("", (under("backbone", submodel(inner, "Backbone")), head), "model")
+        kind="head",
+    )
+    return part("", under("backbone", submodel(inner, "Backbone")), head, kind="model")
 
 
 def family(model_type: str, class_name: str, *, prompted: bool) -> Family:

@@ -23,7 +23,7 @@ from weighbridge.blueprints.modules.vit_common import (
 )
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Field, Sizes, derived, fact, sides, size, switch
-from weighbridge.core.parts import gated_mlp, layer_norm, linear
+from weighbridge.core.parts import gated_mlp, layer_norm, linear, part
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part, Tensor
 
@@ -45,16 +45,23 @@ def tokens(c: Sizes) -> Size:
 
 def scale(name: str, width: Size) -> Part:
     """Describe a learned scale of each channel behind a block."""
-    return Part(name, (Tensor("lambda1", (width,), "gain"),), "layer_scale")
+    return part(name, Tensor("lambda1", (width,), "gain"), kind="layer_scale")
 
 
 def layers(c: Sizes, attends: Part, mlp: Part) -> Part:
     """Describe layers: norm, block and scale, twice."""
     H = c.hidden
-    return Part("layer", (
-        layer_norm("norm1", H), attends, scale("layer_scale1", H),
-        layer_norm("norm2", H), mlp, scale("layer_scale2", H),
-    ), "layer", repeat=c.layers)  # fmt: skip
+    return part(
+        "layer",
+        layer_norm("norm1", H),
+        attends,
+        scale("layer_scale1", H),
+        layer_norm("norm2", H),
+        mlp,
+        scale("layer_scale2", H),
+        kind="layer",
+        repeat=c.layers,
+    )
 
 
 def dinov2_layers(c: Sizes) -> Part:
@@ -67,25 +74,27 @@ def dinov2_layers(c: Sizes) -> Part:
 def dinov2(c: Sizes, name: str = "") -> Part:
     """Describe Dinov2Model and Dinov2Backbone: the patches, layers and a last norm."""
     H = c.hidden
-    embeddings = Part("embeddings", (
+    embeddings = part(
+        "embeddings",
         token("cls_token", H),
         *((Tensor("mask_token", (1, H), "embedding"),) if c.masked else ()),
         Tensor("position_embeddings", (1, patches(c) + 1, H), "embedding"),
         *((token("register_tokens", H, c.registers),) if c.registered else ()),
-        Part("patch_embeddings", (projection(c),), "embeddings"),
-    ), "embeddings")  # fmt: skip
-    children = (embeddings, Part("encoder", (dinov2_layers(c),), "encoder"), layer_norm("layernorm", H))
-    return Part(name, children, "backbone" if name else "model", stream=tokens(c))
+        part("patch_embeddings", projection(c), kind="embeddings"),
+        kind="embeddings",
+    )
+    children = (embeddings, part("encoder", dinov2_layers(c), kind="encoder"), layer_norm("layernorm", H))
+    return part(name, *children, kind="backbone" if name else "model", stream=tokens(c))
 
 
 def dinov2_classification(c: Sizes) -> Part:
     """Describe Dinov2ForImageClassification: the class token beside the mean of the patches."""
-    return Part("", (dinov2(c, c.name), linear("classifier", c.hidden * 2, c.labels, stream="one")), "model")
+    return part("", dinov2(c, c.name), linear("classifier", c.hidden * 2, c.labels, stream="one"), kind="model")
 
 
 def dinov2_encoder(c: Sizes) -> Part:
     """Describe Dinov2Encoder: only the layers, over as many vectors as one gives it."""
-    return Part("", (dinov2_layers(c),), "encoder", stream="seq")
+    return part("", dinov2_layers(c), kind="encoder", stream="seq")
 
 
 def family(model_type: str, prefix: str, patch: int, *more: Field) -> Family:

@@ -10,7 +10,7 @@ from weighbridge.blueprints.modules.vit_common import HEADS, HIDDEN, IMAGE, LAYE
 from weighbridge.blueprints.vision.dinov2 import KEYS, REGISTERS, layers, tokens
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, switch, variant
-from weighbridge.core.parts import gated_mlp, layer_norm, plain_mlp
+from weighbridge.core.parts import gated_mlp, layer_norm, part, plain_mlp, replace
 from weighbridge.core.tree import Part
 
 FIELDS = (
@@ -18,7 +18,7 @@ FIELDS = (
     *IMAGE,
     *PATCH,
     CHANNELS,
-    REGISTERS._replace(default=0),
+    replace(REGISTERS, default=0),
     switch("gated", "use_gated_mlp", False),
     switch("query_bias", "query_bias", True),
     switch("key_bias", "key_bias", False),
@@ -40,14 +40,14 @@ def dinov3(c: Sizes) -> Part:
     """Describe DINOv3ViTModel and DINOv3ViTBackbone: no table of positions."""
     H = c.hidden
     learned = token("cls_token", H), token("mask_token", H), token("register_tokens", H, c.registers)
-    embeddings = Part("embeddings", (*learned, projection(c, "patch_embeddings")), "embeddings")
-    model = Part("model", (stack(c),), "encoder")
-    return Part("", (embeddings, model, layer_norm("norm", H)), "model", stream=tokens(c))
+    embeddings = part("embeddings", *learned, projection(c, "patch_embeddings"), kind="embeddings")
+    model = part("model", stack(c), kind="encoder")
+    return part("", embeddings, model, layer_norm("norm", H), kind="model", stream=tokens(c))
 
 
 def encoder(c: Sizes) -> Part:
     """Describe DINOv3ViTEncoder: only the layers, over as many vectors as one gives it."""
-    return Part("", (stack(c),), "encoder", stream="seq")
+    return part("", stack(c), kind="encoder", stream="seq")
 
 
 CLASSES = {"DINOv3ViTEncoder": encoder, "DINOv3ViTModel": dinov3, "DINOv3ViTBackbone": dinov3}

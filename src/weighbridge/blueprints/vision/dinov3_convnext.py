@@ -10,7 +10,7 @@ from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, im
 from weighbridge.blueprints.modules.stage_fields import alike, numbers, outputs
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, told
-from weighbridge.core.parts import conv2d, layer_norm, linear
+from weighbridge.core.parts import conv2d, layer_norm, linear, part, replace
 from weighbridge.core.tree import Part, Tensor
 
 FIELDS = (
@@ -25,13 +25,16 @@ FIELDS = (
 
 def layer(width: int, depth: int) -> Part:
     """Describe the layers of a stage: each channel with itself over 7 by 7 places, then wider and back, scaled."""
-    return Part("layers", (
+    return part(
+        "layers",
         Tensor("gamma", (width,), "gain"),
         conv2d("depthwise_conv", width, width, 7, groups=width),
         layer_norm("layer_norm", width),
         linear("pointwise_conv1", width, 4 * width),
         linear("pointwise_conv2", 4 * width, width),
-    ), "layer", repeat=depth)  # fmt: skip
+        kind="layer",
+        repeat=depth,
+    )
 
 
 def stages(c: Sizes, picture: Grid) -> tuple[list[Grid], Part]:
@@ -40,10 +43,10 @@ def stages(c: Sizes, picture: Grid) -> tuple[list[Grid], Part]:
     for index, (width, depth) in enumerate(zip(c.widths, c.depths, strict=True)):
         side, inputs = 2 if index else 4, c.widths[index - 1] if index else c.channels
         grid = strided(maps[-1], side, side)
-        norm = layer_norm("0", inputs)._replace(stream=area(maps[-1]))
+        norm = layer_norm("0", inputs, stream=area(maps[-1]))
         down = (norm, conv2d("1", inputs, width, side)) if index else (conv2d("0", inputs, width, side), layer_norm("1", width))
-        stage = Part("downsample_layers", down, "convolution"), layer(width, depth)
-        found.append(tuple(part._replace(stream=area(grid)) for part in stage))
+        stage = part("downsample_layers", *down, kind="convolution"), layer(width, depth)
+        found.append(tuple(replace(module, stream=area(grid)) for module in stage))
         maps.append(grid)
     return maps, listing("stages", *found)
 
@@ -51,20 +54,20 @@ def stages(c: Sizes, picture: Grid) -> tuple[list[Grid], Part]:
 def features(c: Sizes, picture: Grid) -> Features:
     """Describe DINOv3ConvNextBackbone over a picture; what it calls its stem is the picture itself."""
     maps, inner = stages(c, picture)
-    return handed(c, (Part("model", (inner,), "backbone"),), tuple(maps), (c.channels, *c.widths))
+    return handed(c, (part("model", inner, kind="backbone"),), tuple(maps), (c.channels, *c.widths))
 
 
 def base(c: Sizes) -> Part:
     """Describe DINOv3ConvNextModel: a norm over all places and their mean."""
     maps, inner = stages(c, c.image)
-    norm = layer_norm("layer_norm", c.widths[-1])._replace(stream=area(maps[-1]) + 1)
-    return Part("", (Part("model", (inner,), "backbone"), norm), "model")
+    norm = layer_norm("layer_norm", c.widths[-1], stream=area(maps[-1]) + 1)
+    return part("", part("model", inner, kind="backbone"), norm, kind="model")
 
 
 CLASSES = {
-    "DINOv3ConvNextEncoder": lambda c: Part("", (stages(c, c.image)[1],), "model"),
+    "DINOv3ConvNextEncoder": lambda c: part("", stages(c, c.image)[1], kind="model"),
     "DINOv3ConvNextModel": base,
-    "DINOv3ConvNextBackbone": lambda c: Part("", features(c, c.image).parts, "model"),
+    "DINOv3ConvNextBackbone": lambda c: part("", *features(c, c.image).parts, kind="model"),
 }
 
 SKIPPED = frozenset("drop_path_rate layer_scale_init_value stage_names".split())

@@ -30,7 +30,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Sizes, choice, sides, size, switch
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import batch_norm, conv2d, layer_norm, linear
+from weighbridge.core.parts import batch_norm, conv2d, layer_norm, linear, part
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part
 
@@ -65,10 +65,10 @@ def dpt(c: Sizes, name: str = "", *, pooled: bool = False) -> Part:
     """Describe DPTModel: ViT with a table of positions that is resized."""
     H = c.hidden
     learned = token("cls_token", H), token("position_embeddings", H, patches(c) + 1)
-    embeddings = Part("embeddings", (*learned, Part("patch_embeddings", (projection(c),), "embeddings")), "embeddings")
-    pooler = (Part("pooler", (linear("dense", H, c.pooled_width),), "pooler", stream="one"),) if pooled else ()
-    children = (embeddings, Part("encoder", (split_layer(c),), "encoder"), layer_norm("layernorm", H), *pooler)
-    return Part(name, children, "backbone" if name else "model", stream=patches(c) + 1)
+    embeddings = part("embeddings", *learned, part("patch_embeddings", projection(c), kind="embeddings"), kind="embeddings")
+    pooler = (part("pooler", linear("dense", H, c.pooled_width), kind="pooler", stream="one"),) if pooled else ()
+    children = (embeddings, part("encoder", split_layer(c), kind="encoder"), layer_norm("layernorm", H), *pooler)
+    return part(name, *children, kind="backbone" if name else "model", stream=patches(c) + 1)
 
 
 def alone(c: Sizes) -> Part:
@@ -82,7 +82,7 @@ def neck(c: Sizes, hidden: Size, at: Grid) -> tuple[Part, list[tuple[Grid, Grid]
     steps = doubling(found)
     layers = (fusing(str(i), c.fusion, *step, first=i == 0, bias=c.fusion_bias, normed=c.normed) for i, step in enumerate(steps))
     stages = reassembling(c, hidden, at, readout=c.readout == "project"), convolutions(c, found)
-    return Part("neck", (*stages, Part("fusion_stage", (Part("layers", tuple(layers)),))), "neck"), steps
+    return part("neck", *stages, part("fusion_stage", part("layers", *layers)), kind="neck"), steps
 
 
 def depth_estimation(c: Sizes) -> Part:
@@ -92,19 +92,19 @@ def depth_estimation(c: Sizes) -> Part:
     F, (between, steps) = c.fusion, neck(c, inner.hidden, grid(inner))
     places = area(last(steps, c.used))
     convs = (
-        conv2d("0", F, F // 2, 3, positions=places),
-        conv2d("2", F // 2, 32, 3, positions=4 * places),
-        conv2d("4", 32, 1, 1, positions=4 * places),
+        conv2d("0", F, F // 2, 3, stream=places),
+        conv2d("2", F // 2, 32, 3, stream=4 * places),
+        conv2d("4", 32, 1, 1, stream=4 * places),
     )
-    projected = (conv2d("projection", 256, 256, 3, positions=places),) if c.projected else ()
-    return Part("", (body, between, Part("head", (*projected, Part("head", convs)), "head")), "model")
+    projected = (conv2d("projection", 256, 256, 3, stream=places),) if c.projected else ()
+    return part("", body, between, part("head", *projected, part("head", *convs), kind="head"), kind="model")
 
 
 def scores(c: Sizes, name: str, at: Grid) -> Part:
     """Describe a convolution, a norm, and scores for every place."""
-    first = conv2d("0", c.fusion, c.fusion, 3, positions=area(at), bias=False)
-    convs = first, batch_norm("1", c.fusion), conv2d("4", c.fusion, c.labels, 1, positions=area(at))
-    return Part(name, (Part("head", convs),), "head")
+    first = conv2d("0", c.fusion, c.fusion, 3, stream=area(at), bias=False)
+    convs = first, batch_norm("1", c.fusion), conv2d("4", c.fusion, c.labels, 1, stream=area(at))
+    return part(name, part("head", *convs), kind="head")
 
 
 def segmentation(c: Sizes) -> Part:
@@ -112,7 +112,7 @@ def segmentation(c: Sizes) -> Part:
     hidden = c.hidden if c.backbone is None else c.backbone.hidden
     between, steps = neck(c, hidden, grid(c))
     auxiliary = (scores(c, "auxiliary_head", steps[-1][1]),) if c.auxiliary else ()
-    return Part("", (dpt(c, "dpt"), between, scores(c, "head", last(steps, c.used)), *auxiliary), "model")
+    return part("", dpt(c, "dpt"), between, scores(c, "head", last(steps, c.used)), *auxiliary, kind="model")
 
 
 CLASSES = {"DPTModel": alone, "DPTForDepthEstimation": depth_estimation, "DPTForSemanticSegmentation": segmentation}

@@ -12,8 +12,9 @@ from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, im
 from weighbridge.blueprints.modules.stage_fields import alike, number, numbers
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Field, Sizes, told
-from weighbridge.core.parts import batch_norm, conv2d, linear
-from weighbridge.core.tree import Part, Stream, Untold
+from weighbridge.core.length import Stream, unknown
+from weighbridge.core.parts import batch_norm, conv2d, linear, part, replace
+from weighbridge.core.tree import Part
 
 FIELDS = (
     CHANNELS,
@@ -60,19 +61,27 @@ def block(c: Sizes, name: str, stage: int, inputs: int, grids: tuple[Grid, Grid]
     wide, outs, narrow = inputs * c.expansions[stage], width_of(c, c.outs[stage]), max(1, int(inputs * c.squeezed))
     expansion = conv2d("expand_conv", inputs, wide, 1, bias=False), batch_norm("expand_bn", wide)
     depthwise = conv2d("depthwise_conv", wide, wide, c.kernels[stage], groups=wide, bias=False), batch_norm("depthwise_norm", wide)
-    return Part(name, (
-        *((Part("expansion", expansion, "convolution", stream=before),) if c.expansions[stage] != 1 else ()),
-        Part("depthwise_conv", depthwise, "convolution", stream=after),
-        Part("squeeze_excite", (conv2d("reduce", wide, narrow, 1), conv2d("expand", narrow, wide, 1)), "gate", stream="one"),
-        Part("projection", (conv2d("project_conv", wide, outs, 1, bias=False), batch_norm("project_bn", outs)), "convolution", stream=after),
-    ), "layer")  # fmt: skip
+    return part(
+        name,
+        *((part("expansion", *expansion, kind="convolution", stream=before),) if c.expansions[stage] != 1 else ()),
+        part("depthwise_conv", *depthwise, kind="convolution", stream=after),
+        part("squeeze_excite", conv2d("reduce", wide, narrow, 1), conv2d("expand", narrow, wide, 1), kind="gate", stream="one"),
+        part(
+            "projection",
+            conv2d("project_conv", wide, outs, 1, bias=False),
+            batch_norm("project_bn", outs),
+            kind="convolution",
+            stream=after,
+        ),
+        kind="layer",
+    )
 
 
 def efficientnet(c: Sizes) -> tuple[Part, ...]:
     """Describe stem, blocks and the last convolution."""
     grid: Grid = ((c.image[0] - 2) // 2 + 1, (c.image[1] - 2) // 2 + 1)
     stem = conv2d("convolution", c.channels, width_of(c, 32), 3, bias=False), batch_norm("batchnorm", width_of(c, 32))
-    embeddings = Part("embeddings", stem, "embeddings", stream=area(grid))
+    embeddings = part("embeddings", *stem, kind="embeddings", stream=area(grid))
     blocks: list[Part] = []
     for stage, repeats in enumerate(c.repeats):
         for index in range(ceil(c.deeper * repeats)):
@@ -82,18 +91,18 @@ def efficientnet(c: Sizes) -> tuple[Part, ...]:
             blocks.append(block(c, str(len(blocks)), stage, inputs, (grid, after)))
             grid = after
     top = width_of(c, 1280)
-    places: Stream = area(grid) if top == c.last else Untold(f"the last convolution is {top} wide, and its norm {c.last}")
-    last = conv2d("top_conv", width_of(c, c.outs[-1]), top, 1, positions=places, bias=False), batch_norm("top_bn", c.last)
-    return embeddings, Part("encoder", (Part("blocks", tuple(blocks), "stage"), last[0], last[1]._replace(stream=places)), "encoder")
+    places: Stream = area(grid) if top == c.last else unknown(f"the last convolution is {top} wide, and its norm {c.last}")
+    last = conv2d("top_conv", width_of(c, c.outs[-1]), top, 1, stream=places, bias=False), batch_norm("top_bn", c.last)
+    return embeddings, part("encoder", part("blocks", *blocks, kind="stage"), last[0], replace(last[1], stream=places), kind="encoder")
 
 
 def classification(c: Sizes) -> Part:
     """Describe EfficientNetForImageClassification: the labels, on the mean of all places."""
     head = linear("classifier", c.last, c.labels, stream="one")
-    return Part("", (Part("efficientnet", efficientnet(c), "backbone"), head), "model")
+    return part("", part("efficientnet", *efficientnet(c), kind="backbone"), head, kind="model")
 
 
-CLASSES = {"EfficientNetModel": lambda c: Part("", efficientnet(c), "model"), "EfficientNetForImageClassification": classification}
+CLASSES = {"EfficientNetModel": lambda c: part("", *efficientnet(c), kind="model"), "EfficientNetForImageClassification": classification}
 
 SKIPPED = HEAD | frozenset("batch_norm_eps batch_norm_momentum drop_connect_rate dropout_rate num_hidden_layers pooling_type".split())
 

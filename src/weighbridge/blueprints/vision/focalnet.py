@@ -11,9 +11,10 @@ from weighbridge.blueprints.modules.stage_fields import alike, number, numbers, 
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Sizes, size, switch, told
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import conv2d, layer_norm, linear
+from weighbridge.core.length import Stream, unknown
+from weighbridge.core.parts import conv2d, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Part, Stream, Tensor, Untold
+from weighbridge.core.tree import Part, Tensor
 
 FIELDS = (
     CHANNELS,
@@ -57,65 +58,70 @@ def modulation(c: Sizes, index: int, width: Size) -> Part:
     """Describe the contexts: one depthwise convolution after another, each two places wider, and the mean of all."""
     levels = c.levels[index]
     contexts = ((conv2d("0", width, width, 2 * level + c.windows[index], groups=width, bias=False),) for level in range(levels))
-    return Part("modulation", (
+    return part(
+        "modulation",
         linear("projection_in", width, 2 * width + levels + 1),
         conv2d("projection_context", width, width, 1),
         linear("projection_out", width, width),
         listing("focal_layers", *contexts, kind="convolution"),
         *((layer_norm("layernorm", width),) if c.normed else ()),
-    ), "mixer")  # fmt: skip
+        kind="mixer",
+    )
 
 
 def layer(c: Sizes, index: int) -> Part:
     """Describe the layers of a stage."""
     width = c.hidden * 2**index
     inner = scaled(width, c.mlp_ratio)
-    return Part("layers", (
+    return part(
+        "layers",
         *((Tensor("gamma_1", (width,), "gain"), Tensor("gamma_2", (width,), "gain")) if c.scaled else ()),
         layer_norm("norm1", width),
         modulation(c, index, width),
         layer_norm("norm2", width),
-        Part("mlp", (linear("fc1", width, inner), linear("fc2", inner, width)), "feed_forward"),
-    ), "layer", repeat=c.depths[index])  # fmt: skip
+        part("mlp", linear("fc1", width, inner), linear("fc2", inner, width), kind="feed_forward"),
+        kind="layer",
+        repeat=c.depths[index],
+    )
 
 
 def focalnet(c: Sizes, *, masked: bool) -> tuple[Part, ...]:
     """Describe patches, stages and the last norm."""
     grids, found = maps(c), []
     for index, grid in enumerate(grids):
-        width, stage = c.hidden * 2**index, [layer(c, index)._replace(stream=area(grid))]
+        width, stage = c.hidden * 2**index, [replace(layer(c, index), stream=area(grid))]
         if index + 1 < len(grids):
             down = conv2d("projection", width, 2 * width, 3 if c.convolved else 2), layer_norm("norm", 2 * width)
-            stage.append(Part("downsample", down, "convolution", stream=area(grids[index + 1])))
+            stage.append(part("downsample", *down, kind="convolution", stream=area(grids[index + 1])))
         found.append(tuple(stage))
-    patches = Part("patch_embeddings", (conv2d("projection", c.channels, c.hidden, 7 if c.convolved else c.patch),), "embeddings")
+    patches = part("patch_embeddings", conv2d("projection", c.channels, c.hidden, 7 if c.convolved else c.patch), kind="embeddings")
     token = (Tensor("mask_token", (1, 1, c.hidden), "embedding"),) if masked else ()
     return (
-        Part("embeddings", (*token, patches, layer_norm("norm", c.hidden)), "embeddings", stream=area(grids[0])),
-        Part("encoder", (listing("stages", *found),), "encoder"),
-        layer_norm("layernorm", c.hidden * 2 ** (len(grids) - 1))._replace(stream=area(grids[-1])),
+        part("embeddings", *token, patches, layer_norm("norm", c.hidden), kind="embeddings", stream=area(grids[0])),
+        part("encoder", listing("stages", *found), kind="encoder"),
+        layer_norm("layernorm", c.hidden * 2 ** (len(grids) - 1), stream=area(grids[-1])),
     )
 
 
 def masked_image(c: Sizes) -> Part:
     """Describe FocalNetForMaskedImageModeling: each place of the last map, taken for a square, gives its pixels back."""
     height, width = maps(c)[-1]
-    square: Stream = height * width if height == width else Untold("the last map is no square")
-    decoder = conv2d("0", c.hidden * 2 ** (len(c.depths) - 1), c.stride * c.stride * c.channels, 1, positions=square)
-    return Part("", (Part("focalnet", focalnet(c, masked=True), "backbone"), Part("decoder", (decoder,), "head")), "model")
+    square: Stream = height * width if height == width else unknown("the last map is no square")
+    decoder = conv2d("0", c.hidden * 2 ** (len(c.depths) - 1), c.stride * c.stride * c.channels, 1, stream=square)
+    return part("", part("focalnet", *focalnet(c, masked=True), kind="backbone"), part("decoder", decoder, kind="head"), kind="model")
 
 
 def classification(c: Sizes) -> Part:
     """Describe FocalNetForImageClassification: the labels, on the mean of all places."""
     head = linear("classifier", c.hidden * 2 ** (len(c.depths) - 1), c.labels, stream="one")
-    return Part("", (Part("focalnet", focalnet(c, masked=False), "backbone"), head), "model")
+    return part("", part("focalnet", *focalnet(c, masked=False), kind="backbone"), head, kind="model")
 
 
 CLASSES = {
-    "FocalNetModel": lambda c: Part("", focalnet(c, masked=c.masked), "model"),
+    "FocalNetModel": lambda c: part("", *focalnet(c, masked=c.masked), kind="model"),
     "FocalNetForMaskedImageModeling": masked_image,
     "FocalNetForImageClassification": classification,
-    "FocalNetBackbone": lambda c: Part("", (Part("focalnet", focalnet(c, masked=False), "backbone"),), "model"),
+    "FocalNetBackbone": lambda c: part("", part("focalnet", *focalnet(c, masked=False), kind="backbone"), kind="model"),
 }
 
 SKIPPED = HEAD | frozenset("hidden_sizes layerscale_value normalize_modulator out_features out_indices use_post_layernorm".split())

@@ -12,8 +12,9 @@ from weighbridge.blueprints.modules.pyramid_vit import SHARED, attention, layer,
 from weighbridge.blueprints.modules.stage_fields import number, numbers
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, choice, fact, told
-from weighbridge.core.parts import batch_norm, conv2d, layer_norm
-from weighbridge.core.tree import Part, Stream, Untold
+from weighbridge.core.length import Stream, unknown
+from weighbridge.core.parts import batch_norm, conv2d, layer_norm, part
+from weighbridge.core.tree import Part
 
 GLPN = (
     *SHARED,
@@ -34,21 +35,23 @@ GLPN = (
 def glpn(c: Sizes) -> tuple[Part, ...]:
     """Describe GLPN's encoder: all patches, all layers, all norms."""
     grids = overlapping(c)
-    patches = [tuple(seeing(part, area(grid)) for part in overlapped(c, index)) for index, grid in enumerate(grids)]
+    patches = [tuple(seeing(module, area(grid)) for module in overlapped(c, index)) for index, grid in enumerate(grids)]
     blocks = [(seeing(layer(c, "", index, attention(c, index, grid, "sr", area(grid))), area(grid)),) for index, grid in enumerate(grids)]
     norms = tuple(seeing(layer_norm(str(index), c.widths[index]), area(grid)) for index, grid in enumerate(grids))
-    parts = listing("patch_embeddings", *patches, kind="embeddings"), listing("block", *blocks), Part("layer_norm", norms, "norms")
-    return (Part("encoder", parts, "encoder"),)
+    parts = listing("patch_embeddings", *patches, kind="embeddings"), listing("block", *blocks), part("layer_norm", *norms, kind="norms")
+    return (part("encoder", *parts, kind="encoder"),)
 
 
 def fusion(width: int) -> Part:
     """Describe how two maps are weighed against each other, place by place."""
     half = width // 2
-    return Part("fusion", (
-        Part("convolutional_layer1", (conv2d("0", 2 * width, width, 3), batch_norm("1", width)), "convolution"),
-        Part("convolutional_layer2", (conv2d("0", width, half, 3), batch_norm("1", half)), "convolution"),
+    return part(
+        "fusion",
+        part("convolutional_layer1", conv2d("0", 2 * width, width, 3), batch_norm("1", width), kind="convolution"),
+        part("convolutional_layer2", conv2d("0", width, half, 3), batch_norm("1", half), kind="convolution"),
         conv2d("convolutional_layer3", half, 2, 3),
-    ), "gate")  # fmt: skip
+        kind="gate",
+    )
 
 
 def depth(c: Sizes) -> Part:
@@ -57,16 +60,16 @@ def depth(c: Sizes) -> Part:
     for index, (grid, width) in enumerate(zip(grids, c.widths[::-1], strict=True)):
         below = grids[index - 1]
         fits = index == 0 or grid == (2 * below[0], 2 * below[1])
-        places: Stream = area(grid) if fits else Untold("a map is not twice as high and wide as the next one")
-        brought = (conv2d("convolution", width, c.head, 1, positions=area(grid)),) if width != c.head else ()
+        places: Stream = area(grid) if fits else unknown("a map is not twice as high and wide as the next one")
+        brought = (conv2d("convolution", width, c.head, 1, stream=area(grid)),) if width != c.head else ()
         stages.append((*brought, *((seeing(fusion(c.head), places),) if index else ())))
     outs = [area(grid) * 4 for grid in grids]
     outs[-1] = outs[-1] * 4
-    head = Part("head", (conv2d("0", c.head, c.head, 3), conv2d("2", c.head, 1, 3)), "head", stream=outs[c.head_in])
-    decoder = Part("decoder", (listing("stages", *stages),), "decoder")
-    return Part("", (Part("glpn", glpn(c), "backbone"), decoder, Part("head", (head,), "head")), "model")
+    head = part("head", conv2d("0", c.head, c.head, 3), conv2d("2", c.head, 1, 3), kind="head", stream=outs[c.head_in])
+    decoder = part("decoder", listing("stages", *stages), kind="decoder")
+    return part("", part("glpn", *glpn(c), kind="backbone"), decoder, part("head", head, kind="head"), kind="model")
 
 
-CLASSES = {"GLPNModel": lambda c: Part("", glpn(c), "model"), "GLPNForDepthEstimation": depth}
+CLASSES = {"GLPNModel": lambda c: part("", *glpn(c), kind="model"), "GLPNForDepthEstimation": depth}
 
 FAMILIES = {"glpn": Family("glpn", GLPN, CLASSES, "GLPNModel", HEAD | {"max_depth"})}

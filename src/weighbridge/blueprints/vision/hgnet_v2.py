@@ -12,9 +12,10 @@ from weighbridge.blueprints.modules.stage_fields import alike, entries, number, 
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Field, Sizes, switch, told
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import batch_norm, conv2d, linear
+from weighbridge.core.length import Stream, unknown
+from weighbridge.core.parts import batch_norm, conv2d, linear, part
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Part, Stream, Tensor, Untold
+from weighbridge.core.tree import Part, Tensor
 
 
 def strides(word: str, key: str, default: tuple[int, ...]) -> Field:
@@ -63,9 +64,9 @@ def stepped(grid: Grid, kernel: int, stride: tuple[int, int]) -> Grid:
 
 def conv(c: Sizes, name: str, inputs: Size, outs: Size, places: Stream, kernel: int = 1, *, groups: Size = 1, active: bool = True) -> Part:
     """Describe a convolution, its batch norm and, behind an activation, a factor and an addend where the config asks for them."""
-    affine = (Part("lab", (Tensor("scale", (1,), "gain"), Tensor("bias", (1,), "shift")), "affine"),) if c.affine and active else ()
+    affine = (part("lab", Tensor("scale", (1,), "gain"), Tensor("bias", (1,), "shift"), kind="affine"),) if c.affine and active else ()
     convolution = conv2d("convolution", inputs, outs, kernel, groups=groups, bias=False)
-    return Part(name, (convolution, batch_norm("normalization", outs), *affine), "convolution", stream=places)
+    return part(name, convolution, batch_norm("normalization", outs), *affine, kind="convolution", stream=places)
 
 
 def block(c: Sizes, name: str, inputs: int, index: int, places: Size) -> Part:
@@ -77,11 +78,11 @@ def block(c: Sizes, name: str, inputs: int, index: int, places: Size) -> Part:
         if c.light[index]:
             pointwise = conv(c, "conv1", before, middle, places, active=False)
             depthwise = conv(c, "conv2", middle, middle, places, kernel, groups=middle)
-            layers.append(Part(str(position), (pointwise, depthwise), "layer"))
+            layers.append(part(str(position), pointwise, depthwise, kind="layer"))
         else:
             layers.append(conv(c, str(position), before, middle, places, kernel))
     joined = conv(c, "0", inputs + count * middle, outs // 2, places), conv(c, "1", outs // 2, outs, places)
-    return Part(name, (Part("layers", tuple(layers), "stage"), Part("aggregation", joined, "convolution")), "block")
+    return part(name, part("layers", *layers, kind="stage"), part("aggregation", *joined, kind="convolution"), kind="block")
 
 
 def stem(c: Sizes, picture: Grid) -> tuple[Grid, Part]:
@@ -92,14 +93,16 @@ def stem(c: Sizes, picture: Grid) -> tuple[Grid, Part]:
     three = stepped(one, 3, steps[3])
     four = stepped(three, 1, steps[4])
     fits = steps[1] == steps[2] == (1, 1)
-    joined: Stream = area(one) if fits else Untold("the two paths of the stem differ in size")
-    return four, Part("embedder", (
+    joined: Stream = area(one) if fits else unknown("the two paths of the stem differ in size")
+    return four, part(
+        "embedder",
         conv(c, "stem1", first, width, area(one), 3),
         conv(c, "stem2a", width, width // 2, joined, 2),
         conv(c, "stem2b", width // 2, width, joined, 2),
         conv(c, "stem3", 2 * width, width, area(three), 3),
         conv(c, "stem4", width, last, area(four)),
-    ), "embeddings")  # fmt: skip
+        kind="embeddings",
+    )
 
 
 def hgnet(c: Sizes, picture: Grid) -> tuple[list[Grid], tuple[Part, ...]]:
@@ -111,9 +114,9 @@ def hgnet(c: Sizes, picture: Grid) -> tuple[list[Grid], tuple[Part, ...]]:
         down = (conv(c, "downsample", inputs, inputs, area(grid), 3, groups=inputs, active=False),) if c.halving[index] else ()
         count = range(c.blocks[index])
         blocks = tuple(block(c, str(position), c.outs[index] if position else inputs, index, area(grid)) for position in count)
-        found.append((*down, Part("blocks", blocks, "stage")))
+        found.append((*down, part("blocks", *blocks, kind="stage")))
         maps.append(grid)
-    return maps, (embedder, Part("encoder", (listing("stages", *found),), "encoder"))
+    return maps, (embedder, part("encoder", listing("stages", *found), kind="encoder"))
 
 
 def features(c: Sizes, picture: Grid) -> Features:
@@ -125,12 +128,12 @@ def features(c: Sizes, picture: Grid) -> Features:
 def classification(c: Sizes) -> Part:
     """Describe HGNetV2ForImageClassification: the labels, on the mean of all places."""
     fits = c.widths[-1] == c.outs[-1]
-    seen: Stream = "one" if fits else Untold(f"the last stage is {c.outs[-1]} wide, and the classifier sees {c.widths[-1]}")
-    return Part("", (*hgnet(c, c.image)[1], linear("fc", c.widths[-1], c.labels, stream=seen)), "model")
+    seen: Stream = "one" if fits else unknown(f"the last stage is {c.outs[-1]} wide, and the classifier sees {c.widths[-1]}")
+    return part("", *hgnet(c, c.image)[1], linear("fc", c.widths[-1], c.labels, stream=seen), kind="model")
 
 
 CLASSES = {
-    "HGNetV2Backbone": lambda c: Part("", features(c, c.image).parts, "model"),
+    "HGNetV2Backbone": lambda c: part("", *features(c, c.image).parts, kind="model"),
     "HGNetV2ForImageClassification": classification,
 }
 

@@ -11,7 +11,7 @@ from weighbridge.blueprints.modules.vit_common import NEUTRAL
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Sizes, listed, switch, told
 from weighbridge.core._namedtuple import NamedTuple
-from weighbridge.core.parts import attend, conv2d, layer_norm, linear, stack
+from weighbridge.core.parts import attend, conv2d, layer_norm, linear, part, stack
 from weighbridge.core.tree import Node, Part, Tensor
 
 FIELDS = (
@@ -75,12 +75,15 @@ def layer(c: Sizes, at: Layer) -> tuple[Node, ...]:
     """Describe one layer; where it widens, what is carried past attention is mapped as well."""
     width, after = at.outputs, at.seen // at.pooling
     inner = scaled(width, c.ratio)
-    attention = Part("attn", (
+    attention = part(
+        "attn",
         linear("qkv", at.inputs, 3 * width, stream=at.seen),
         linear("proj", width, width),
         attend(heads=at.heads, head_dim=width // at.heads, queries=at.among // at.pooling, keys=at.among, groups=at.seen // at.among),
-    ), "self_attention", stream=after)  # fmt: skip
-    mlp = Part("mlp", (linear("fc1", width, inner), linear("fc2", inner, width)), "feed_forward", stream=after)
+        kind="self_attention",
+        stream=after,
+    )
+    mlp = part("mlp", linear("fc1", width, inner), linear("fc2", inner, width), kind="feed_forward", stream=after)
     carried = (linear("proj", at.inputs, width, stream=at.seen),) if at.inputs != width else ()
     return layer_norm("layernorm_before", at.inputs), attention, layer_norm("layernorm_after", width), mlp, *carried
 
@@ -91,15 +94,17 @@ def encoder(c: Sizes) -> tuple[Part, ...]:
     seen = found[0][0].seen
     projection = conv2d("projection", c.channels, c.embed, c.kernel)
     table = Tensor("position_embeddings", (1, seen, c.embed), "embedding")
-    embeddings = Part("embeddings", (table, Part("patch_embeddings", (projection,), "embeddings")), "embeddings", stream=seen)
-    stages = (Part(str(index), stack("layers", rows, len(rows), lambda at: layer(c, at)), "stage") for index, rows in enumerate(found))
-    return embeddings, Part("encoder", (Part("stages", tuple(stages)),), "encoder", stream=seen)
+    embeddings = part("embeddings", table, part("patch_embeddings", projection, kind="embeddings"), kind="embeddings", stream=seen)
+    stages = (
+        part(str(index), *stack("layers", rows, len(rows), lambda at: layer(c, at)), kind="stage") for index, rows in enumerate(found)
+    )
+    return embeddings, part("encoder", part("stages", *stages), kind="encoder", stream=seen)
 
 
 def hiera(c: Sizes, name: str = "", *, pooled: bool = True) -> Part:
     """Describe the model, alone or as a head holds it."""
-    pooler = (Part("pooler", (layer_norm("layernorm", widths(c)[-1]),), "pooler", stream="one"),) if pooled else ()
-    return Part(name, (*encoder(c), *pooler), "backbone" if name else "model")
+    pooler = (part("pooler", layer_norm("layernorm", widths(c)[-1]), kind="pooler", stream="one"),) if pooled else ()
+    return part(name, *encoder(c), *pooler, kind="backbone" if name else "model")
 
 
 def alone(c: Sizes) -> Part:
@@ -109,14 +114,14 @@ def alone(c: Sizes) -> Part:
 
 def classification(c: Sizes) -> Part:
     """Describe HieraForImageClassification: one output per label on the mean of the last stage."""
-    return Part("", (hiera(c, "hiera"), linear("classifier", widths(c)[-1], c.labels, stream="one")), "model")
+    return part("", hiera(c, "hiera"), linear("classifier", widths(c)[-1], c.labels, stream="one"), kind="model")
 
 
 def backbone(c: Sizes) -> Part:
     """Describe HieraBackbone: a norm of its own for each map that it hands on."""
     wide = [c.embed, *widths(c)]
     norms = (layer_norm(f"stage{index}" if index else "stem", wide[index]) for index in c.outputs)
-    return Part("", (*encoder(c), Part("hidden_states_norms", tuple(norms))), "model")
+    return part("", *encoder(c), part("hidden_states_norms", *norms), kind="model")
 
 
 CLASSES = {"HieraModel": alone, "HieraForImageClassification": classification, "HieraBackbone": backbone}

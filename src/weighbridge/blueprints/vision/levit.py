@@ -10,9 +10,10 @@ from weighbridge.blueprints.modules.vit_common import NEUTRAL
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Sizes, size, told
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import attend, batch_norm, conv2d, linear
+from weighbridge.core.length import Stream
+from weighbridge.core.parts import attend, batch_norm, conv2d, linear, part
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Part, Stream, Tensor
+from weighbridge.core.tree import Part, Tensor
 
 
 def three(c: Sizes) -> int:
@@ -45,7 +46,7 @@ FIELDS = (
 
 def normed(name: str, inputs: Size, outputs: Size, stream: Stream | None = None) -> Part:
     """Describe a linear map without bias, and a batch norm."""
-    return Part(name, (linear("linear", inputs, outputs, bias=False), batch_norm("batch_norm", outputs)), stream=stream)
+    return part(name, linear("linear", inputs, outputs, bias=False), batch_norm("batch_norm", outputs), stream=stream)
 
 
 def biases(heads: Size, side: Size) -> Tensor:
@@ -57,30 +58,34 @@ def attention(c: Sizes, stage: int, side: Size) -> Part:
     """Describe attention over a map; values are wider than keys."""
     width, heads, key = c.widths[stage], c.heads[stage], c.keys[stage]
     value = c.values[stage] * key
-    return Part("module", (
+    return part(
+        "module",
         biases(heads, side),
         normed("queries_keys_values", width, heads * (value + 2 * key)),
         normed("projection", heads * value, width),
         attend(heads=heads, head_dim=key, value_dim=value),
-    ), "self_attention")  # fmt: skip
+        kind="self_attention",
+    )
 
 
 def feed_forward(width: int, ratio: int) -> Part:
     """Describe two maps, between which the width is multiplied."""
-    return Part("module", (normed("linear_up", width, width * ratio), normed("linear_down", width * ratio, width)), "feed_forward")
+    return part("module", normed("linear_up", width, width * ratio), normed("linear_down", width * ratio, width), kind="feed_forward")
 
 
 def smaller(c: Sizes, stage: int, side: Size, after: Size) -> Part:
     """Describe the step to the next stage: every second place asks all places; it has the first stage's keys."""
     inputs, outputs, key = c.widths[stage], c.widths[stage + 1], c.keys[0]
     heads, value, seen, kept = inputs // key, 4 * key, side * side, after * after
-    return Part("", (
+    return part(
+        "",
         biases(heads, side),
         normed("keys_values", inputs, heads * (value + key), seen),
         normed("queries", inputs, heads * key, kept),
         normed("projection", heads * value, outputs, kept),
         attend(heads=heads, head_dim=key, value_dim=value, queries=kept, keys=seen),
-    ), "self_attention")  # fmt: skip
+        kind="self_attention",
+    )
 
 
 def stages(c: Sizes) -> Part:
@@ -89,14 +94,14 @@ def stages(c: Sizes) -> Part:
     side: Size = c.image // c.patch
     for stage in range(3):
         each = (attention(c, stage, side), *((feed_forward(c.widths[stage], c.wider[stage]),) if c.wider[stage] else ()))
-        layers = [(part, side) for _ in range(c.depths[stage]) for part in each]
+        layers = [(module, side) for _ in range(c.depths[stage]) for module in each]
         if stage < 2:
             after: Size = (side - 1) // 2 + 1
             layers += [(smaller(c, stage, side, after), after), (feed_forward(c.widths[stage + 1], 2), after)]
             side = after
-        parts = (Part(str(i), (part,), "layer", stream=at * at) for i, (part, at) in enumerate(layers))
-        found.append(Part(str(stage), (Part("layers", tuple(parts)),), "stage"))
-    return Part("encoder", (Part("stages", tuple(found)),), "encoder")
+        parts = (part(str(i), module, kind="layer", stream=at * at) for i, (module, at) in enumerate(layers))
+        found.append(part(str(stage), part("layers", *parts), kind="stage"))
+    return part("encoder", part("stages", *found), kind="encoder")
 
 
 def levit(c: Sizes, name: str = "") -> Part:
@@ -104,26 +109,26 @@ def levit(c: Sizes, name: str = "") -> Part:
     width, at, inputs, convs = c.widths[0], (c.image, c.image), c.channels, []
     for index, outputs in enumerate((width // 8, width // 4, width // 2, width), 1):
         at = strided(at, c.kernel, c.stride, c.padding)
-        conv = conv2d("convolution", inputs, outputs, c.kernel, positions=area(at), bias=False)
-        convs.append(Part(f"embedding_layer_{index}", (conv, batch_norm("batch_norm", outputs)), "convolution"))
+        conv = conv2d("convolution", inputs, outputs, c.kernel, stream=area(at), bias=False)
+        convs.append(part(f"embedding_layer_{index}", conv, batch_norm("batch_norm", outputs), kind="convolution"))
         inputs = outputs
-    return Part(name, (Part("patch_embeddings", tuple(convs), "embeddings"), stages(c)), "backbone" if name else "model")
+    return part(name, part("patch_embeddings", *convs, kind="embeddings"), stages(c), kind="backbone" if name else "model")
 
 
 def head(c: Sizes, name: str) -> Part:
     """Describe a batch norm and one output per label, on the mean of all places."""
     width = c.widths[-1]
-    return Part(name, (batch_norm("batch_norm", width), linear("linear", width, c.labels)), "head", stream="one")
+    return part(name, batch_norm("batch_norm", width), linear("linear", width, c.labels), kind="head", stream="one")
 
 
 def classification(c: Sizes) -> Part:
     """Describe LevitForImageClassification."""
-    return Part("", (levit(c, "levit"), head(c, "classifier")), "model")
+    return part("", levit(c, "levit"), head(c, "classifier"), kind="model")
 
 
 def with_teacher(c: Sizes) -> Part:
     """Describe LevitForImageClassificationWithTeacher: a second head, which learned from a teacher."""
-    return Part("", (levit(c, "levit"), head(c, "classifier"), head(c, "classifier_distill")), "model")
+    return part("", levit(c, "levit"), head(c, "classifier"), head(c, "classifier_distill"), kind="model")
 
 
 CLASSES = {"LevitModel": levit, "LevitForImageClassification": classification, "LevitForImageClassificationWithTeacher": with_teacher}

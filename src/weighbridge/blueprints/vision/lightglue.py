@@ -9,7 +9,7 @@ from weighbridge.blueprints.modules.composite import composed, submodel, under
 from weighbridge.blueprints.vision.superglue import FOUND
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, size, switch, told
-from weighbridge.core.parts import attend, layer_norm, linear
+from weighbridge.core.parts import attend, layer_norm, linear, part
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Part
 
@@ -28,37 +28,44 @@ FIELDS = (
 def attention(c: Sizes, name: str) -> Part:
     """Describe attention within an image, or to the other."""
     H, dim, b = c.hidden, c.head_dim, c.biased
-    return Part(name, (
+    return part(
+        name,
         linear("q_proj", H, c.heads * dim, bias=b),
         linear("k_proj", H, c.kv_heads * dim, bias=b),
         linear("v_proj", H, c.kv_heads * dim, bias=b),
         linear("o_proj", c.heads * dim, H, bias=b),
         attend(heads=c.heads, kv_heads=c.kv_heads, head_dim=dim),
-    ), "self_attention" if name.startswith("self") else "cross_attention")  # fmt: skip
+        kind="self_attention" if name.startswith("self") else "cross_attention",
+    )
 
 
 def network(c: Sizes, name: str) -> Part:
     """Describe the network over what attention found beside what there was."""
     wide = 2 * c.hidden
-    return Part(name, (linear("fc1", wide, wide), linear("fc2", wide, c.hidden), layer_norm("layer_norm", wide)), "feed_forward")
+    return part(name, linear("fc1", wide, wide), linear("fc2", wide, c.hidden), layer_norm("layer_norm", wide), kind="feed_forward")
 
 
 def lightglue(c: Sizes) -> Part:
     """Describe LightGlueForKeypointMatching; after every layer but the last it is asked whether that was enough."""
     H = c.hidden
-    rest = Part("", (
+    rest = part(
+        "",
         *(() if c.alike else (linear("input_projection", c.detector.described, H),)),
-        Part("positional_encoder", (linear("projector", 2, exact(H, c.heads) // 2, bias=False),), "embeddings"),
-        Part("transformer_layers", (
+        part("positional_encoder", linear("projector", 2, exact(H, c.heads) // 2, bias=False), kind="embeddings"),
+        part(
+            "transformer_layers",
             attention(c, "self_attention"),
             network(c, "self_mlp"),
             attention(c, "cross_attention"),
             network(c, "cross_mlp"),
-        ), "layer", repeat=c.layers),
-        Part("match_assignment_layers", (linear("final_projection", H, H), linear("matchability", H, 1)), "head", repeat=c.layers),
-        Part("token_confidence", (linear("token", H, 1),), "head", repeat=c.layers - 1),
-    ), stream=FOUND)  # fmt: skip
-    return Part("", (under("keypoint_detector", submodel(c.detector)), rest), "model")
+            kind="layer",
+            repeat=c.layers,
+        ),
+        part("match_assignment_layers", linear("final_projection", H, H), linear("matchability", H, 1), kind="head", repeat=c.layers),
+        part("token_confidence", linear("token", H, 1), kind="head", repeat=c.layers - 1),
+        stream=FOUND,
+    )
+    return part("", under("keypoint_detector", submodel(c.detector)), rest, kind="model")
 
 
 CLASSES = {"LightGlueForKeypointMatching": lightglue}

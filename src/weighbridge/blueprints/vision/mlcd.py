@@ -9,7 +9,7 @@ from weighbridge.blueprints.modules.feature_maps import CHANNELS
 from weighbridge.blueprints.modules.vit_common import NEUTRAL, WHOLE_HEADS, feed_forward
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, size
-from weighbridge.core.parts import conv2d, fairseq_attention, layer_norm
+from weighbridge.core.parts import conv2d, fairseq_attention, layer_norm, part
 from weighbridge.core.tree import Part, Tensor
 
 FIELDS = (
@@ -27,20 +27,26 @@ FIELDS = (
 def mlcd(c: Sizes) -> Part:
     """Describe MLCDVisionModel."""
     H, across = c.hidden, c.image // c.patch
-    patch = conv2d("patch_embedding", c.channels, H, c.patch, positions=across * across, bias=False)
-    layer = Part("layers", (
+    patch = conv2d("patch_embedding", c.channels, H, c.patch, stream=across * across, bias=False)
+    layer = part(
+        "layers",
         fairseq_attention("self_attn", H, c.heads, c.head_dim),
         layer_norm("layer_norm1", H),
         feed_forward(c),
         layer_norm("layer_norm2", H),
-    ), "layer", repeat=c.layers)  # fmt: skip
-    return Part("", (
+        kind="layer",
+        repeat=c.layers,
+    )
+    return part(
+        "",
         Tensor("class_pos_emb", (1, c.head_dim // 2), "embedding"),
-        Part("embeddings", (Tensor("class_embedding", (H,), "embedding"), patch), "embeddings"),
+        part("embeddings", Tensor("class_embedding", (H,), "embedding"), patch, kind="embeddings"),
         layer_norm("pre_layrnorm", H),
-        Part("encoder", (layer,), "encoder"),
-        layer_norm("post_layernorm", H)._replace(stream="one"),
-    ), "model", stream=across * across + 1)  # fmt: skip
+        part("encoder", layer, kind="encoder"),
+        layer_norm("post_layernorm", H, stream="one"),
+        kind="model",
+        stream=across * across + 1,
+    )
 
 
 KEYS = NEUTRAL | {"num_key_value_groups"}

@@ -11,7 +11,7 @@ from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, image
 from weighbridge.blueprints.modules.stage_fields import number
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Sizes, switch
-from weighbridge.core.parts import linear
+from weighbridge.core.parts import linear, part
 from weighbridge.core.tree import Node, Part
 
 FIRST = (CHANNELS, image(), real("times", "depth_multiplier", 1.0), number("least", "min_depth", 8), LABELS)
@@ -45,17 +45,19 @@ def first(c: Sizes) -> tuple[int, tuple[Part, ...]]:
             width = max(int(depth * c.times), c.least)
         grid = halved(grid, stride)
         layers += [unit(str(2 * index), inputs, inputs, grid, 3, groups=inputs), unit(str(2 * index + 1), inputs, width, grid)]
-    return width, (stem, Part("layer", tuple(layers), "stage"))
+    return width, (stem, part("layer", *layers, kind="stage"))
 
 
 def inverted(name: str, widths: tuple[int, int, int], before: Grid, after: Grid) -> Part:
     """Describe a layer that is widest in the middle: made wide, each channel with itself, made narrow again."""
     inputs, wide, outs = widths
-    return Part(name, (
+    return part(
+        name,
         unit("expand_1x1", inputs, wide, before),
         unit("conv_3x3", wide, wide, after, 3, groups=wide),
         unit("reduce_1x1", wide, outs, after),
-    ), "layer")  # fmt: skip
+        kind="layer",
+    )
 
 
 def multiplied(c: Sizes, width: int) -> int:
@@ -79,34 +81,36 @@ def second(c: Sizes) -> tuple[int, Grid, tuple[Part, ...]]:
         layers.append(inverted(str(index), (widths[index], inner, widths[index + 1]), grid, after))
         grid = after
     last = 1280 if c.fine and c.times < 1.0 else multiplied(c, 1280)
-    parts = Part("conv_stem", tuple(stem), "embeddings"), Part("layer", tuple(layers), "stage"), unit("conv_1x1", widths[-1], last, grid)
+    parts = part("conv_stem", *stem, kind="embeddings"), part("layer", *layers, kind="stage"), unit("conv_1x1", widths[-1], last, grid)
     return last, grid, parts
 
 
 def classified(name: str, parts: tuple[Part, ...], width: int, c: Sizes) -> Part:
     """Describe the labels on the mean of all places."""
-    return Part("", (Part(name, parts, "backbone"), linear("classifier", width, c.labels, stream="one")), "model")
+    return part("", part(name, *parts, kind="backbone"), linear("classifier", width, c.labels, stream="one"), kind="model")
 
 
 def segmentation(c: Sizes) -> Part:
     """Describe MobileNetV2ForSemanticSegmentation: the mean of all places beside each of them, and the labels."""
     _, grid, parts = second(c)
     width = multiplied(c, 320)
-    head = Part("segmentation_head", (
+    head = part(
+        "segmentation_head",
         unit("conv_pool", width, 256, "one"),
         unit("conv_aspp", width, 256, grid),
         unit("conv_projection", 512, 256, grid),
         unit("classifier", 256, c.labels, grid, normed=False, bias=True),
-    ), "head")  # fmt: skip
-    return Part("", (Part("mobilenet_v2", parts, "backbone"), head), "model")
+        kind="head",
+    )
+    return part("", part("mobilenet_v2", *parts, kind="backbone"), head, kind="model")
 
 
 V1 = {
-    "MobileNetV1Model": lambda c: Part("", first(c)[1], "model"),
+    "MobileNetV1Model": lambda c: part("", *first(c)[1], kind="model"),
     "MobileNetV1ForImageClassification": lambda c: classified("mobilenet_v1", first(c)[1], first(c)[0], c),
 }
 V2 = {
-    "MobileNetV2Model": lambda c: Part("", second(c)[2], "model"),
+    "MobileNetV2Model": lambda c: part("", *second(c)[2], kind="model"),
     "MobileNetV2ForImageClassification": lambda c: classified("mobilenet_v2", second(c)[2], second(c)[0], c),
     "MobileNetV2ForSemanticSegmentation": segmentation,
 }

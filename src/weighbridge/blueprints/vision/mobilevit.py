@@ -13,7 +13,7 @@ from weighbridge.blueprints.vision.mobilenet import classified, inverted
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Field, Sizes, fact, size, switch, told
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import attend, layer_norm, linear, split_mlp
+from weighbridge.core.parts import attend, layer_norm, linear, part, split_mlp
 from weighbridge.core.tree import Part
 
 SHARED = (
@@ -84,15 +84,21 @@ def transformer(c: Sizes, index: int, grid: Grid) -> tuple[Part, ...]:
     patches = area(halved(grid, side))  # a map that is not of whole patches is stretched to them
     queries = tuple(linear(name, width, width, bias=c.qkv_bias) for name in ("query", "key", "value"))
     scores = attend(heads=c.heads, head_dim=width // c.heads, queries=patches, keys=patches, groups=side * side)
-    attention = Part("attention", (*queries, scores), "self_attention"), Part("output", (linear("dense", width, width),), "self_attention")
-    layer = Part("layer", (
-        Part("attention", attention, "self_attention"),
+    attention = (
+        part("attention", *queries, scores, kind="self_attention"),
+        part("output", linear("dense", width, width), kind="self_attention"),
+    )
+    layer = part(
+        "layer",
+        part("attention", *attention, kind="self_attention"),
         *split_mlp(width, inner),
         layer_norm("layernorm_before", width),
         layer_norm("layernorm_after", width),
-    ), "layer", repeat=c.depths[index])  # fmt: skip
+        kind="layer",
+        repeat=c.depths[index],
+    )
     places = patches * side * side
-    return Part("transformer", (layer,), "stack", stream=places), layer_norm("layernorm", width)._replace(stream=places)
+    return part("transformer", layer, kind="stack", stream=places), layer_norm("layernorm", width, stream=places)
 
 
 def separable(c: Sizes, index: int, grid: Grid) -> tuple[Part, ...]:
@@ -103,13 +109,16 @@ def separable(c: Sizes, index: int, grid: Grid) -> tuple[Part, ...]:
     def plain(name: str, inputs: int, outs: int) -> Part:
         return unit(name, inputs, outs, places, normed=False, bias=True)
 
-    layer = Part("layer", (
+    layer = part(
+        "layer",
         group_norm("layernorm_before", width),
-        Part("attention", (plain("qkv_proj", width, 1 + 2 * width), plain("out_proj", width, width)), "self_attention"),
+        part("attention", plain("qkv_proj", width, 1 + 2 * width), plain("out_proj", width, width), kind="self_attention"),
         group_norm("layernorm_after", width),
-        Part("ffn", (plain("conv1", width, inner), plain("conv2", inner, width)), "feed_forward"),
-    ), "layer", repeat=c.depths[index])  # fmt: skip
-    return Part("transformer", (layer,), "stack", stream=places), group_norm("layernorm", width)._replace(stream=places)
+        part("ffn", plain("conv1", width, inner), plain("conv2", inner, width), kind="feed_forward"),
+        kind="layer",
+        repeat=c.depths[index],
+    )
+    return part("transformer", layer, kind="stack", stream=places), group_norm("layernorm", width, stream=places)
 
 
 def mixed(c: Sizes, index: int, grids: tuple[Grid, Grid]) -> Part:
@@ -124,7 +133,7 @@ def mixed(c: Sizes, index: int, grids: tuple[Grid, Grid]) -> Part:
         unit("conv_projection", inner, width, grid),
         *(() if c.second else (unit("fusion", 2 * width, width, grid, c.kernel),)),
     )
-    return Part(str(index + 2), parts, "stage")
+    return part(str(index + 2), *parts, kind="stage")
 
 
 def plain_stage(c: Sizes, index: int, depth: int, grids: tuple[Grid, Grid]) -> Part:
@@ -134,7 +143,7 @@ def plain_stage(c: Sizes, index: int, depth: int, grids: tuple[Grid, Grid]) -> P
         width = divisible(round(inputs * c.expansion))
         found.append(inverted(str(number_), (inputs, width, c.widths[index + 1]), before, grids[1]))
         inputs, before = c.widths[index + 1], grids[1]
-    return Part(str(index), (Part("layer", tuple(found), "stage"),), "stage")
+    return part(str(index), part("layer", *found, kind="stage"), kind="stage")
 
 
 def mobilevit(c: Sizes, *, expanded: bool) -> tuple[Grid, tuple[Part, ...]]:
@@ -148,7 +157,7 @@ def mobilevit(c: Sizes, *, expanded: bool) -> tuple[Grid, tuple[Part, ...]]:
         layers.append(mixed(c, index, (small, after)))
         small = after
     last = (unit("conv_1x1_exp", c.widths[5], c.widths[6], small),) if expanded and not c.second else ()
-    return small, (stem, Part("encoder", (Part("layer", tuple(layers), "stage"),), "encoder"), *last)
+    return small, (stem, part("encoder", part("layer", *layers, kind="stage"), kind="encoder"), *last)
 
 
 def segmentation(c: Sizes, name: str) -> Part:
@@ -158,17 +167,17 @@ def segmentation(c: Sizes, name: str) -> Part:
     kernels = enumerate((1, 3, 3, 3))
     convs = (
         *(unit(str(index), inputs, width, grid, kernel) for index, kernel in kernels),
-        Part("4", (unit("conv_1x1", inputs, width, "one"),)),
+        part("4", unit("conv_1x1", inputs, width, "one")),
     )
-    pyramid = Part("aspp", (Part("convs", convs, "convolution"), unit("project", 5 * width, width, grid)), "convolution")
-    head = Part("segmentation_head", (pyramid, unit("classifier", width, c.labels, grid, normed=False, bias=True)), "head")
-    return Part("", (Part(name, parts, "backbone"), head), "model")
+    pyramid = part("aspp", part("convs", *convs, kind="convolution"), unit("project", 5 * width, width, grid), kind="convolution")
+    head = part("segmentation_head", pyramid, unit("classifier", width, c.labels, grid, normed=False, bias=True), kind="head")
+    return part("", part(name, *parts, kind="backbone"), head, kind="model")
 
 
 def family(model_type: str, prefix: str, fields: tuple[Field, ...], *neutral: str) -> Family:
     """Return the family of one of the two versions."""
     classes = {
-        f"{prefix}Model": lambda c: Part("", mobilevit(c, expanded=c.expanded)[1], "model"),
+        f"{prefix}Model": lambda c: part("", *mobilevit(c, expanded=c.expanded)[1], kind="model"),
         f"{prefix}ForImageClassification": lambda c: classified(model_type, mobilevit(c, expanded=True)[1], c.widths[-1], c),
         f"{prefix}ForSemanticSegmentation": lambda c: segmentation(c, model_type),
     }

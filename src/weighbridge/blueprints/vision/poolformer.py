@@ -11,7 +11,7 @@ from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, im
 from weighbridge.blueprints.modules.stage_fields import alike, number, numbers, ratio, scaled
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Sizes, switch, told
-from weighbridge.core.parts import conv2d, linear
+from weighbridge.core.parts import conv2d, linear, part
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part, Tensor
 
@@ -41,12 +41,16 @@ def layer(c: Sizes, width: int, depth: int, places: Size) -> Part:
     """Describe the layers of a stage: averages of neighbours, then a feed-forward network, each scaled."""
     inner = scaled(width, c.mlp_ratio)
     scales = Tensor("layer_scale_1", (width,), "gain"), Tensor("layer_scale_2", (width,), "gain")
-    return Part("", (
+    return part(
+        "",
         *(scales if c.scaled else ()),
-        Part("output", (conv2d("conv1", width, inner, 1), conv2d("conv2", inner, width, 1)), "feed_forward"),
+        part("output", conv2d("conv1", width, inner, 1), conv2d("conv2", inner, width, 1), kind="feed_forward"),
         group_norm("before_norm", width),
         group_norm("after_norm", width),
-    ), "layer", repeat=depth, stream=places)  # fmt: skip
+        kind="layer",
+        repeat=depth,
+        stream=places,
+    )
 
 
 def poolformer(c: Sizes) -> tuple[Size, Part]:
@@ -57,21 +61,23 @@ def poolformer(c: Sizes) -> tuple[Size, Part]:
     for index, width in enumerate(c.widths):
         grid = strided(grid, c.patches[index], c.strides[index], c.paddings[index])
         places, inputs = area(grid), c.widths[index - 1] if index else c.channels
-        patches.append((conv2d("projection", inputs, width, c.patches[index], positions=places),))
+        patches.append((conv2d("projection", inputs, width, c.patches[index], stream=places),))
         blocks.append((layer(c, width, c.depths[index], places),))
     parts = listing("patch_embeddings", *patches, kind="embeddings"), listing("block", *blocks)
-    return places, Part("encoder", parts, "encoder")
+    return places, part("encoder", *parts, kind="encoder")
 
 
 def classification(c: Sizes) -> Part:
     """Describe PoolFormerForImageClassification: a norm, and the labels on the mean of all places."""
     places, encoder = poolformer(c)
-    norm = group_norm("norm", c.widths[-1])._replace(stream=places)
-    return Part("", (Part("poolformer", (encoder,), "backbone"), norm, linear("classifier", c.widths[-1], c.labels, stream="one")), "model")
+    norm = group_norm("norm", c.widths[-1], stream=places)
+    return part(
+        "", part("poolformer", encoder, kind="backbone"), norm, linear("classifier", c.widths[-1], c.labels, stream="one"), kind="model"
+    )
 
 
 CLASSES = {
-    "PoolFormerModel": lambda c: Part("", (poolformer(c)[1],), "model"),
+    "PoolFormerModel": lambda c: part("", poolformer(c)[1], kind="model"),
     "PoolFormerForImageClassification": classification,
 }
 

@@ -14,7 +14,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Field, Sizes, fact, size
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import batch_norm, conv2d, linear
+from weighbridge.core.parts import batch_norm, conv2d, linear, part
 from weighbridge.core.tree import Node, Part, Tensor
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def fields(blocks: list[Any], *more: Field) -> tuple[Field, ...]:
 
 def affine(name: str) -> Part:
     """Describe one factor and one addend for a whole map."""
-    return Part(name, (Tensor("scale", (1,), "gain"), Tensor("bias", (1,), "shift")), "affine")
+    return part(name, Tensor("scale", (1,), "gain"), Tensor("bias", (1,), "shift"), kind="affine")
 
 
 def convolution(c: Sizes, name: str, widths: tuple[int, int], kernel: int, stride: tuple[int, int], grid: Grid) -> Part:
@@ -73,13 +73,16 @@ def convolution(c: Sizes, name: str, widths: tuple[int, int], kernel: int, strid
     if c.version == 1:
         return unit(name, inputs, outs, grid, kernel, groups=groups)
     branches = tuple(unit(str(index), inputs, outs, grid, kernel, groups=groups) for index in range(c.branches))
-    return Part(name, (
+    return part(
+        name,
         *((batch_norm("identity", inputs),) if inputs == outs and stride == (1, 1) else ()),
-        Part("conv_symmetric", branches, "convolution"),
+        part("conv_symmetric", *branches, kind="convolution"),
         *((unit("conv_small_symmetric", inputs, outs, grid, 1, groups=groups),) if kernel > 1 else ()),
         affine("lab"),
-        Part("act", (affine("lab"),), "affine"),
-    ), "convolution", stream=area(grid))  # fmt: skip
+        part("act", affine("lab"), kind="affine"),
+        kind="convolution",
+        stream=area(grid),
+    )
 
 
 def block(c: Sizes, name: str, entry: tuple[int, int, int, tuple[int, int], bool], grid: Grid) -> Part:
@@ -87,13 +90,13 @@ def block(c: Sizes, name: str, entry: tuple[int, int, int, tuple[int, int], bool
     kernel, before, after, stride, gated = entry
     inputs, outs = divisible(before * c.scale, c.divisor), divisible(after * c.scale, c.divisor)
     narrow = inputs // c.reduction
-    gate = Part("convolutions", (conv2d("0", inputs, narrow, 1), conv2d("2", narrow, inputs, 1)), "gate", stream="one")
+    gate = part("convolutions", conv2d("0", inputs, narrow, 1), conv2d("2", narrow, inputs, 1), kind="gate", stream="one")
     parts: tuple[Node, ...] = (
         convolution(c, "depthwise_convolution", (inputs, inputs), kernel, stride, grid),
-        *((Part("squeeze_excitation_module", (gate,), "gate"),) if gated else ()),
+        *((part("squeeze_excitation_module", gate, kind="gate"),) if gated else ()),
         convolution(c, "pointwise_convolution", (inputs, outs), 1, (1, 1), grid),
     )
-    return Part(name, parts, "layer")
+    return part(name, *parts, kind="layer")
 
 
 def encoder(c: Sizes) -> tuple[Part, ...]:
@@ -107,22 +110,22 @@ def encoder(c: Sizes) -> tuple[Part, ...]:
             kernel, down = entry[0], entry[3]
             grid = strided(grid, kernel, down[0], kernel // 2)[0], strided(grid, kernel, down[1], kernel // 2)[1]
             layers.append(block(c, str(position), entry, grid))
-        found.append(Part(str(index), (Part("layers", tuple(layers), "stage"),), "stage"))
-    return stem, Part("blocks", tuple(found), "stage")
+        found.append(part(str(index), part("layers", *layers, kind="stage"), kind="stage"))
+    return stem, part("blocks", *found, kind="stage")
 
 
 def classification(c: Sizes) -> Part:
     """Describe PPLCNetForImageClassification: the mean of all places made wider, and the labels."""
     last = divisible(c.blocks[-1][-1][2] * c.scale, c.divisor)
-    wider = conv2d("last_convolution", last, c.wide, 1, positions="one", bias=False)
-    return Part("", (Part("encoder", encoder(c), "backbone"), wider, linear("head", c.wide, c.labels, stream="one")), "model")
+    wider = conv2d("last_convolution", last, c.wide, 1, stream="one", bias=False)
+    return part("", part("encoder", *encoder(c), kind="backbone"), wider, linear("head", c.wide, c.labels, stream="one"), kind="model")
 
 
 def family(model_type: str, prefix: str, table: tuple[Field, ...]) -> Family:
     """Return the family of a version."""
     classes = {
-        f"{prefix}Encoder": lambda c: Part("", encoder(c), "model"),
-        f"{prefix}Backbone": lambda c: Part("", (Part("encoder", encoder(c), "backbone"),), "model"),
+        f"{prefix}Encoder": lambda c: part("", *encoder(c), kind="model"),
+        f"{prefix}Backbone": lambda c: part("", part("encoder", *encoder(c), kind="backbone"), kind="model"),
     }
     classes |= {f"{prefix}ForImageClassification": classification} if model_type == "pp_lcnet" else {}
     return Family(model_type, table, classes, f"{prefix}Backbone", frozenset(("stage_names", "depths")))

@@ -22,9 +22,10 @@ from weighbridge.blueprints.modules.pyramid_vit import (
 from weighbridge.blueprints.modules.stage_fields import numbers
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Sizes, fact, size, switch, told, variant
-from weighbridge.core.parts import conv2d, layer_norm, linear
+from weighbridge.core.length import Stream, unknown
+from weighbridge.core.parts import conv2d, layer_norm, linear, part
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Part, Stream, Tensor, Untold
+from weighbridge.core.tree import Part, Tensor
 
 PVT = (
     *SHARED,
@@ -63,11 +64,11 @@ def pvt2(c: Sizes) -> tuple[Part, ...]:
         fewer = reduction("spatial_reduction", width, 1 if c.pooled else by, small) if c.pooled or by > 1 else ()
         parts = *queries(c, index, small), linear("proj", width, width), *fewer
         stage = (
-            Part("patch_embedding", overlapped(c, index), "embeddings"),
-            layer(c, "blocks", index, Part("attention", parts, "self_attention")),
+            part("patch_embedding", *overlapped(c, index), kind="embeddings"),
+            layer(c, "blocks", index, part("attention", *parts, kind="self_attention")),
         )
-        found.append(tuple(seeing(part, area(grid)) for part in (*stage, layer_norm("layer_norm", width))))
-    return (Part("encoder", (listing("layers", *found),), "encoder"),)
+        found.append(tuple(seeing(module, area(grid)) for module in (*stage, layer_norm("layer_norm", width))))
+    return (part("encoder", listing("layers", *found), kind="encoder"),)
 
 
 def pvt(c: Sizes) -> tuple[Part, ...]:
@@ -79,27 +80,27 @@ def pvt(c: Sizes) -> tuple[Part, ...]:
         table, inputs = (height // side) * (across // side), c.widths[index - 1] if index else c.channels
         grid = strided(grid, c.strides[index], side)
         tokens = area(grid) + (1 if last else 0)
-        places: Stream = area(grid) if table == area(grid) else Untold("positions and patches are not equally many")
+        places: Stream = area(grid) if table == area(grid) else unknown("positions and patches are not equally many")
         positions = Tensor("position_embeddings", (1, table + (1 if last else 0), width), "embedding")
         token = (Tensor("cls_token", (1, 1, width), "embedding"),) if last else ()
-        convolution = conv2d("projection", inputs, width, c.strides[index], positions=places)
+        convolution = conv2d("projection", inputs, width, c.strides[index], stream=places)
         patches.append((positions, *token, convolution, seeing(layer_norm("layer_norm", width), places)))
         blocks.append((seeing(layer(c, "", index, attention(c, index, grid, "sequence_reduction", tokens)), tokens),))
     norm = seeing(layer_norm("layer_norm", c.widths[-1]), tokens)
-    return (Part("encoder", (listing("patch_embeddings", *patches, kind="embeddings"), listing("block", *blocks), norm), "encoder"),)
+    return (part("encoder", listing("patch_embeddings", *patches, kind="embeddings"), listing("block", *blocks), norm, kind="encoder"),)
 
 
 def classified(c: Sizes, name: str, parts: tuple[Part, ...]) -> Part:
     """Describe the labels on the class token, or on the mean of all places."""
-    return Part("", (Part(name, parts, "backbone"), linear("classifier", c.widths[-1], c.labels, stream="one")), "model")
+    return part("", part(name, *parts, kind="backbone"), linear("classifier", c.widths[-1], c.labels, stream="one"), kind="model")
 
 
 SKIPPED = HEAD | {"out_features", "out_indices"}
-V1 = {"PvtModel": lambda c: Part("", pvt(c), "model"), "PvtForImageClassification": lambda c: classified(c, "pvt", pvt(c))}
+V1 = {"PvtModel": lambda c: part("", *pvt(c), kind="model"), "PvtForImageClassification": lambda c: classified(c, "pvt", pvt(c))}
 V2 = {
-    "PvtV2Model": lambda c: Part("", pvt2(c), "model"),
+    "PvtV2Model": lambda c: part("", *pvt2(c), kind="model"),
     "PvtV2ForImageClassification": lambda c: classified(c, "pvt_v2", pvt2(c)),
-    "PvtV2Backbone": lambda c: Part("", pvt2(c), "model"),
+    "PvtV2Backbone": lambda c: part("", *pvt2(c), kind="model"),
 }
 
 FAMILIES = {"pvt": Family("pvt", PVT, V1, "PvtModel", SKIPPED), "pvt_v2": Family("pvt_v2", PVT2, V2, "PvtV2Model", SKIPPED)}

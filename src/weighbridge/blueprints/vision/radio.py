@@ -11,7 +11,7 @@ from weighbridge.blueprints.modules.vit_common import HEAD_DIM, NEUTRAL, QKV_BIA
 from weighbridge.blueprints.vision.dinov2 import dinov2_encoder, dinov2_layers
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, derived, listed, optional, size, switch
-from weighbridge.core.parts import linear
+from weighbridge.core.parts import linear, part, replace
 from weighbridge.core.tree import Part, Tensor
 
 FIELDS = (
@@ -41,17 +41,19 @@ def radio(c: Sizes) -> Part:
     H, across, most = c.hidden, c.image // c.patch, c.largest // c.patch
     inputs, learned = c.channels * c.patch * c.patch, c.tokens + c.registers
     moments = (("norm_mean", c.mean), ("norm_std", c.deviation))
-    conditioner = Part("input_conditioner", tuple(Tensor(name, (len(values), 1, 1), "buffer") for name, values in moments))
-    video = () if c.frames is None else (linear("video_patch_projection", c.frames * inputs, H, bias=False)._replace(given="video"),)
-    embeddings = Part("embeddings", (
+    conditioner = part("input_conditioner", *(Tensor(name, (len(values), 1, 1), "buffer") for name, values in moments))
+    video = () if c.frames is None else (replace(linear("video_patch_projection", c.frames * inputs, H, bias=False), requires="video"),)
+    embeddings = part(
+        "embeddings",
         Tensor("position_embedding", (1, most * most, H), "embedding"),
         Tensor("cls_register_token", (learned, H), "embedding"),
         linear("patch_projection", inputs, H, bias=False, stream=across * across),
         *video,
-    ), "embeddings")  # fmt: skip
+        kind="embeddings",
+    )
     summary = Tensor("summary_idxs", (len(c.summary),), "buffer")
-    children = summary, conditioner, embeddings, Part("encoder", (dinov2_layers(c),), "encoder")
-    return Part("", children, "model", stream=across * across + learned)
+    children = summary, conditioner, embeddings, part("encoder", dinov2_layers(c), kind="encoder")
+    return part("", *children, kind="model", stream=across * across + learned)
 
 
 CLASSES = {"RadioEncoder": dinov2_encoder, "RadioModel": radio}

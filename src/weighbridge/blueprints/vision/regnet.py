@@ -12,7 +12,7 @@ from weighbridge.blueprints.modules.stage_fields import number
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Sizes, choice, switch, variant
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import conv2d, linear
+from weighbridge.core.parts import conv2d, linear, part
 from weighbridge.core.tree import Every, Node, Part
 
 
@@ -38,14 +38,14 @@ def layer(c: Sizes, inputs: int, width: int, grids: tuple[Grid, Grid], *, shortc
     before, after = grids
     narrow = round(inputs / 4)
     gate = conv2d("0", width, narrow, 1), conv2d("2", narrow, width, 1)
-    gated = (Part("2", (Part("attention", gate, "feed_forward"),), "gate", stream="one"),) if c.layer_type == "y" else ()
+    gated = (part("2", part("attention", *gate, kind="feed_forward"), kind="gate", stream="one"),) if c.layer_type == "y" else ()
     path = (
         unit("0", inputs, width, before),
         unit("1", width, width, after, 3, groups=max(1, width // c.group)),
         *gated,
         unit("3" if gated else "2", width, width, after),
     )
-    return *((unit("shortcut", inputs, width, after),) if shortcut else ()), Part("layer", path)
+    return *((unit("shortcut", inputs, width, after),) if shortcut else ()), part("layer", *path)
 
 
 def regnet(c: Sizes) -> tuple[Part, ...]:
@@ -57,18 +57,18 @@ def regnet(c: Sizes) -> tuple[Part, ...]:
         after = halved(grid, stride)
         first = layer(c, inputs, width, (grid, after), shortcut=inputs != width or stride != 1)
         rest = layer(c, width, width, (after, after), shortcut=False)
-        parts = Part("layers", first, "layer", repeat=1), Part("layers", rest, "layer", repeat=depth - 1, at=Every(1))
+        parts = part("layers", *first, kind="layer", repeat=1), part("layers", *rest, kind="layer", repeat=depth - 1, indices=Every(1))
         found.append(parts if depth > 1 else parts[:1])
         grid, inputs = after, width
-    return Part("embedder", (embedder,), "embeddings"), Part("encoder", (listing("stages", *found),), "encoder")
+    return part("embedder", embedder, kind="embeddings"), part("encoder", listing("stages", *found), kind="encoder")
 
 
 def classification(c: Sizes) -> Part:
     """Describe RegNetForImageClassification: the labels, on the mean of all places."""
-    head = Part("classifier", (linear("1", c.widths[-1], c.labels, stream="one"),), "head")
-    return Part("", (Part("regnet", regnet(c), "backbone"), head), "model")
+    head = part("classifier", linear("1", c.widths[-1], c.labels, stream="one"), kind="head")
+    return part("", part("regnet", *regnet(c), kind="backbone"), head, kind="model")
 
 
-CLASSES = {"RegNetModel": lambda c: Part("", regnet(c), "model"), "RegNetForImageClassification": classification}
+CLASSES = {"RegNetModel": lambda c: part("", *regnet(c), kind="model"), "RegNetForImageClassification": classification}
 
 FAMILIES = {"regnet": Family("regnet", FIELDS, CLASSES, "RegNetModel", HEAD)}

@@ -13,9 +13,10 @@ from weighbridge.blueprints.modules.stage_fields import outputs
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Sizes, choice, fact, switch, variant
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import batch_norm, conv2d, linear
+from weighbridge.core.length import unknown
+from weighbridge.core.parts import batch_norm, conv2d, linear, part, replace
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Every, Node, Part, Untold
+from weighbridge.core.tree import Every, Node, Part
 
 
 def layer_kind(value: str) -> str:
@@ -43,7 +44,7 @@ DEEP = variant(FIELDS[:-1], deep=True)
 def conv(name: str, inputs: Size, outs: Size, grid: Grid, kernel: int = 3) -> Part:
     """Describe a convolution without bias and its batch norm, which see the places that come out."""
     children = (conv2d("convolution", inputs, outs, kernel, bias=False), batch_norm("normalization", outs))
-    return Part(name, children, "convolution", stream=area(grid))
+    return part(name, *children, kind="convolution", stream=area(grid))
 
 
 def layer(c: Sizes, inputs: int, width: int, grids: tuple[Grid, Grid], *, shortcut: Part | None) -> tuple[Node, ...]:
@@ -51,10 +52,10 @@ def layer(c: Sizes, inputs: int, width: int, grids: tuple[Grid, Grid], *, shortc
     before, after = grids
     beside = () if shortcut is None else (shortcut,)
     if c.layer_type == "basic":
-        return *beside, Part("layer", (conv("0", inputs, width, after), conv("1", width, width, after)))
+        return *beside, part("layer", conv("0", inputs, width, after), conv("1", width, width, after))
     narrow, first = width // 4, after if c.squeezed else before
     path = conv("0", inputs, narrow, first, 1), conv("1", narrow, narrow, after), conv("2", narrow, width, after, 1)
-    return *beside, Part("layer", path)
+    return *beside, part("layer", *path)
 
 
 def beside(c: Sizes, inputs: int, width: int, stride: int, after: Grid) -> Part | None:
@@ -65,8 +66,8 @@ def beside(c: Sizes, inputs: int, width: int, stride: int, after: Grid) -> Part 
     if inputs != width if basic else stride == 2:
         averaged = conv("1", inputs, width, after, 1)
         if stride == 1:  # the average halves the map all the same
-            averaged = averaged._replace(stream=Untold("a layer keeps its map, and the path beside it halves it"))
-        return Part("shortcut", (averaged,), "convolution")
+            averaged = replace(averaged, stream=unknown("a layer keeps its map, and the path beside it halves it"))
+        return part("shortcut", averaged, kind="convolution")
     return conv("shortcut", inputs, width, after, 1) if basic or inputs != width else None
 
 
@@ -75,8 +76,10 @@ def stage(c: Sizes, inputs: int, index: int, before: Grid) -> tuple[Grid, tuple[
     width, stride = c.widths[index], 2 if index or c.early else 1
     after = strided(before, 1, stride)
     opening = layer(c, inputs, width, (before, after), shortcut=beside(c, inputs, width, stride, after))
-    first = Part("layers", opening, "layer", repeat=1)
-    rest = Part("layers", layer(c, width, width, (after, after), shortcut=None), "layer", repeat=c.depths[index] - 1, at=Every(1))
+    first = part("layers", *opening, kind="layer", repeat=1)
+    rest = part(
+        "layers", *layer(c, width, width, (after, after), shortcut=None), kind="layer", repeat=c.depths[index] - 1, indices=Every(1)
+    )
     return after, (first, rest) if c.depths[index] > 1 else (first,)
 
 
@@ -90,9 +93,9 @@ def resnet(c: Sizes, picture: Grid) -> tuple[list[Grid], tuple[Part, ...]]:
         maps, stages, inputs = [*maps, grid], [*stages, children], width
     half = c.stem // 2
     several = conv("0", c.channels, half, halved), conv("1", half, half, halved), conv("2", half, c.stem, halved)
-    first = Part("embedder", several, "convolution") if c.deep else conv("embedder", c.channels, c.stem, halved, 7)
-    embedder = Part("embedder", (first,), "embeddings")
-    return maps, (embedder, Part("encoder", (listing("stages", *stages),), "encoder"))
+    first = part("embedder", *several, kind="convolution") if c.deep else conv("embedder", c.channels, c.stem, halved, 7)
+    embedder = part("embedder", first, kind="embeddings")
+    return maps, (embedder, part("encoder", listing("stages", *stages), kind="encoder"))
 
 
 def features(c: Sizes, picture: Grid) -> Features:
@@ -103,13 +106,13 @@ def features(c: Sizes, picture: Grid) -> Features:
 
 def base(c: Sizes) -> Part:
     """Describe ResNetModel and the backbones."""
-    return Part("", resnet(c, c.image)[1], "model")
+    return part("", *resnet(c, c.image)[1], kind="model")
 
 
 def classification(c: Sizes) -> Part:
     """Describe ResNetForImageClassification: the labels, on the mean of all places."""
-    head = Part("classifier", (linear("1", c.widths[-1], c.labels, stream="one"),), "head")
-    return Part("", (Part("resnet", resnet(c, c.image)[1], "backbone"), head), "model")
+    head = part("classifier", linear("1", c.widths[-1], c.labels, stream="one"), kind="head")
+    return part("", part("resnet", *resnet(c, c.image)[1], kind="backbone"), head, kind="model")
 
 
 CLASSES = {"ResNetModel": base, "ResNetForImageClassification": classification, "ResNetBackbone": base}

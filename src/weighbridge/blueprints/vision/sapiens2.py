@@ -12,7 +12,7 @@ from weighbridge.blueprints.modules.vit_common import IMAGE, PATCH, WHOLE_HEADS,
 from weighbridge.blueprints.vision.dinov2 import KEYS, REGISTERS, scale, tokens
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, choice, fact, size, switch
-from weighbridge.core.parts import attend, gated_mlp, linear, plain_mlp, rms_norm, stack
+from weighbridge.core.parts import attend, gated_mlp, linear, part, plain_mlp, replace, rms_norm, stack
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part
 
@@ -31,7 +31,7 @@ FIELDS = (
     size("layers", "num_hidden_layers", 24, "L", "layers"),
     size("heads", "num_attention_heads", 16, "A", "attention heads"),
     size("kv_heads", "num_key_value_attention_heads", 8, "K", "key and value heads"),
-    *(WHOLE_HEADS, *IMAGE, *PATCH, CHANNELS, REGISTERS._replace(default=8)),
+    *(WHOLE_HEADS, *IMAGE, *PATCH, CHANNELS, replace(REGISTERS, default=8)),
     number("first", "num_first_full_attention_layers", 8, minimum=0),
     number("last", "num_last_full_attention_layers", 8, minimum=0),
     choice("told", "num_key_value_heads_per_layer", None),
@@ -52,14 +52,16 @@ def layer(c: Sizes, kind: int) -> tuple[Node, ...]:
     H = c.hidden
     kept: Size = c.heads if kind == 0 else c.kv_heads if kind < 0 else kind
     inner = kept * c.head_dim
-    attention = Part("attention", (
+    attention = part(
+        "attention",
         linear("q_proj", H, H, bias=c.query_bias),
         linear("o_proj", H, H, bias=c.output_bias),
         linear("k_proj", H, inner, bias=c.key_bias),
         linear("v_proj", H, inner, bias=c.value_bias),
         *((rms_norm("q_norm", c.head_dim), rms_norm("k_norm", c.head_dim)) if c.head_norms else ()),
         attend(heads=c.heads, kv_heads=kept, head_dim=c.head_dim),
-    ), "self_attention")  # fmt: skip
+        kind="self_attention",
+    )
     mlp = (gated_mlp if c.gated else plain_mlp)("mlp", H, c.mlp, bias=c.mlp_bias)
     return rms_norm("norm1", H), attention, scale("layer_scale1", H), rms_norm("norm2", H), mlp
 
@@ -74,13 +76,13 @@ def sapiens2(c: Sizes) -> Part:
     H = c.hidden
     masked = (token("mask_token", H),) if c.masked else ()
     learned = token("cls_token", H), *masked, token("register_tokens", H, c.registers)
-    embeddings = Part("embeddings", (*learned, projection(c, "patch_embeddings")), "embeddings")
-    return Part("", (embeddings, Part("model", layers(c), "encoder"), rms_norm("norm", H)), "model", stream=tokens(c))
+    embeddings = part("embeddings", *learned, projection(c, "patch_embeddings"), kind="embeddings")
+    return part("", embeddings, part("model", *layers(c), kind="encoder"), rms_norm("norm", H), kind="model", stream=tokens(c))
 
 
 def encoder(c: Sizes) -> Part:
     """Describe Sapiens2Encoder: only the layers, over as many vectors as one gives it."""
-    return Part("", layers(c), "encoder", stream="seq")
+    return part("", *layers(c), kind="encoder", stream="seq")
 
 
 CLASSES = {"Sapiens2Encoder": encoder, "Sapiens2Model": sapiens2, "Sapiens2Backbone": sapiens2}

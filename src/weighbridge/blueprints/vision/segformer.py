@@ -10,8 +10,9 @@ from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, im
 from weighbridge.blueprints.modules.stage_fields import alike, number, numbers
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Sizes, size, switch, told
-from weighbridge.core.parts import attend, batch_norm, conv2d, layer_norm, linear
-from weighbridge.core.tree import Node, Part, Stream, Untold
+from weighbridge.core.length import Stream, unknown
+from weighbridge.core.parts import attend, batch_norm, conv2d, layer_norm, linear, part, replace
+from weighbridge.core.tree import Node, Part
 
 FIELDS = (
     CHANNELS,
@@ -42,26 +43,31 @@ def attention(c: Sizes, index: int, grid: Grid) -> Part:
     width, heads, by = c.widths[index], c.heads[index], c.reductions[index]
     inner, small = width // heads * heads, area(strided(grid, by, by))
     reduction = (conv2d("sequence_reduction", width, width, by), layer_norm("layer_norm", width))
-    return Part("attention", (
+    return part(
+        "attention",
         linear("q_proj", width, inner),
         linear("k_proj", width, inner, stream=small),
         linear("v_proj", width, inner, stream=small),
         linear("o_proj", inner, width),
-        *((Part("sequence_reduction", reduction, "convolution", stream=small),) if by > 1 else ()),
+        *((part("sequence_reduction", *reduction, kind="convolution", stream=small),) if by > 1 else ()),
         attend(heads=heads, head_dim=width // heads, keys=small),
-    ), "self_attention")  # fmt: skip
+        kind="self_attention",
+    )
 
 
 def layer(c: Sizes, index: int, grid: Grid) -> Part:
     """Describe a layer: attention, and a feed-forward network with a depthwise convolution inside."""
     width, inner = c.widths[index], c.widths[index] * c.ratios[index]
-    depthwise = Part("dwconv", (conv2d("dwconv", inner, inner, 3, groups=inner),), "convolution")
-    return Part("blocks", (
+    depthwise = part("dwconv", conv2d("dwconv", inner, inner, 3, groups=inner), kind="convolution")
+    return part(
+        "blocks",
         layer_norm("layernorm_before", width),
         attention(c, index, grid),
         layer_norm("layernorm_after", width),
-        Part("mlp", (linear("fc1", width, inner), depthwise, linear("fc2", inner, width)), "feed_forward"),
-    ), "layer", repeat=c.depths[index])  # fmt: skip
+        part("mlp", linear("fc1", width, inner), depthwise, linear("fc2", inner, width), kind="feed_forward"),
+        kind="layer",
+        repeat=c.depths[index],
+    )
 
 
 def maps(c: Sizes) -> list[Grid]:
@@ -79,20 +85,20 @@ def segformer(c: Sizes) -> Part:
     for index, grid in enumerate(maps(c)):
         width, inputs = c.widths[index], c.widths[index - 1] if index else c.channels
         parts = conv2d("proj", inputs, width, c.patches[index]), layer_norm("layer_norm", width)
-        stage = Part("patch_embeddings", parts, "embeddings"), layer(c, index, grid), layer_norm("layer_norm", width)
-        found.append(tuple(part._replace(stream=area(grid)) for part in stage))
+        stage = part("patch_embeddings", *parts, kind="embeddings"), layer(c, index, grid), layer_norm("layer_norm", width)
+        found.append(tuple(replace(module, stream=area(grid)) for module in stage))
     return listing("stages", *found)
 
 
 def base(c: Sizes) -> Part:
     """Describe SegformerModel."""
-    return Part("", (segformer(c),), "model")
+    return part("", segformer(c), kind="model")
 
 
 def classification(c: Sizes) -> Part:
     """Describe SegformerForImageClassification: the labels, on the mean of all places."""
-    backbone = Part("segformer", (segformer(c),), "backbone")
-    return Part("", (backbone, linear("classifier", c.widths[-1], c.labels, stream="one")), "model")
+    backbone = part("segformer", segformer(c), kind="backbone")
+    return part("", backbone, linear("classifier", c.widths[-1], c.labels, stream="one"), kind="model")
 
 
 def segmentation(c: Sizes) -> Part:
@@ -100,15 +106,18 @@ def segmentation(c: Sizes) -> Part:
     grids = maps(c)
     first: Stream = area(grids[0])
     if not c.reshaped:
-        first = Untold("the head takes the last stage's width for its map's area")
+        first = unknown("the head takes the last stage's width for its map's area")
     projections = tuple((linear("proj", width, c.head, stream=area(grid)),) for width, grid in zip(c.widths, grids, strict=True))
-    head = Part("decode_head", (
+    head = part(
+        "decode_head",
         listing("linear_projections", *projections, kind="projection"),
         conv2d("linear_fuse", c.head * c.stages, c.head, 1, bias=False),
         batch_norm("batch_norm", c.head),
         conv2d("classifier", c.head, c.labels, 1),
-    ), "head", stream=first)  # fmt: skip
-    return Part("", (Part("segformer", (segformer(c),), "backbone"), head), "model")
+        kind="head",
+        stream=first,
+    )
+    return part("", part("segformer", segformer(c), kind="backbone"), head, kind="model")
 
 
 CLASSES = {

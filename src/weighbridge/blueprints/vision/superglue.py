@@ -13,14 +13,15 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, listed, size
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import attend, batch_norm, linear
+from weighbridge.core.length import unknown
+from weighbridge.core.parts import attend, batch_norm, linear, part
 from weighbridge.core.sizes import Size, exact
-from weighbridge.core.tree import Node, Part, Tensor, Untold
+from weighbridge.core.tree import Node, Part, Tensor
 
 if TYPE_CHECKING:
     from typing import Any
 
-FOUND = Untold("how many points an image has, its pixels tell")
+FOUND = unknown("how many points an image has, its pixels tell")
 
 
 def kinds(value: Any) -> tuple[str, ...]:
@@ -34,7 +35,7 @@ FIELDS = (
     size("hidden", "hidden_size", 256, "H", "hidden size"),
     size("heads", "num_attention_heads", 4, "A", "attention heads"),
     numbers("widths", "keypoint_encoder_sizes", (32, 64, 128, 256)),
-    listed("kinds", "gnn_layers_types", ["self", "cross"] * 9)._replace(read=kinds),
+    listed("kinds", "gnn_layers_types", ["self", "cross"] * 9, read=kinds),
     composed("detector", "keypoint_detector_config", "superpoint"),
 )
 
@@ -43,7 +44,7 @@ def chain(*widths: Size) -> tuple[Part, ...]:
     """Describe linear maps with a batch norm each, but for the last, which is plain."""
     steps = list(pairwise(widths))
     found = [
-        Part(str(i), (linear("linear", *step), batch_norm("batch_norm", step[1])), "feed_forward") for i, step in enumerate(steps[:-1])
+        part(str(i), linear("linear", *step), batch_norm("batch_norm", step[1]), kind="feed_forward") for i, step in enumerate(steps[:-1])
     ]
     return *found, linear(str(len(found)), *steps[-1])
 
@@ -52,21 +53,23 @@ def layer(c: Sizes) -> tuple[Node, ...]:
     """Describe a layer: attention, and a network over what it found beside what it had."""
     H = c.hidden
     maps = (linear(name, H, H) for name in ("query", "key", "value"))
-    inner = Part("self", (*maps, attend(heads=c.heads, head_dim=exact(H, c.heads))), "attention")
-    attention = Part("attention", (inner, Part("output", (linear("dense", H, H),), "attention")), "self_attention")
-    return attention, Part("mlp", chain(2 * H, 2 * H, H), "feed_forward")
+    inner = part("self", *maps, attend(heads=c.heads, head_dim=exact(H, c.heads)), kind="attention")
+    attention = part("attention", inner, part("output", linear("dense", H, H), kind="attention"), kind="self_attention")
+    return attention, part("mlp", *chain(2 * H, 2 * H, H), kind="feed_forward")
 
 
 def superglue(c: Sizes) -> Part:
     """Describe SuperGlueForKeypointMatching."""
     H = c.hidden
-    return Part("", (
+    return part(
+        "",
         Tensor("bin_score", (), "gain"),
         under("keypoint_detector", submodel(c.detector)),
-        Part("keypoint_encoder", (Part("encoder", chain(3, *c.widths, H)),), "encoder", stream=FOUND),
-        Part("gnn", (Part("layers", layer(c), "layer", repeat=len(c.kinds)),), "encoder", stream=FOUND),
-        Part("final_projection", (linear("final_proj", H, H),), "projection", stream=FOUND),
-    ), "model")  # fmt: skip
+        part("keypoint_encoder", part("encoder", *chain(3, *c.widths, H)), kind="encoder", stream=FOUND),
+        part("gnn", part("layers", *layer(c), kind="layer", repeat=len(c.kinds)), kind="encoder", stream=FOUND),
+        part("final_projection", linear("final_proj", H, H), kind="projection", stream=FOUND),
+        kind="model",
+    )
 
 
 CLASSES = {"SuperGlueForKeypointMatching": superglue}

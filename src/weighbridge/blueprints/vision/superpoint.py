@@ -11,8 +11,9 @@ from weighbridge.blueprints.modules.stage_fields import number, numbers
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, size, told
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import conv2d
-from weighbridge.core.tree import Part, Stream, Untold
+from weighbridge.core.length import Stream, unknown
+from weighbridge.core.parts import conv2d, part
+from weighbridge.core.tree import Part
 
 FIELDS = (
     numbers("widths", "encoder_hidden_sizes", (64, 64, 128, 128)),
@@ -35,15 +36,15 @@ def superpoint(c: Sizes) -> Part:
     """Describe SuperPointForKeypointDetection: stages of two convolutions over one channel, each but the last halving the map."""
     grid, inputs, found = c.image, 1, []
     for index, width in enumerate(c.widths):
-        pair = conv2d("conv_a", inputs, width, 3, positions=area(grid)), conv2d("conv_b", width, width, 3, positions=area(grid))
+        pair = conv2d("conv_a", inputs, width, 3, stream=area(grid)), conv2d("conv_b", width, width, 3, stream=area(grid))
         found.append(pair)
         grid, inputs = strided(grid, 2, 2) if index + 1 < len(c.widths) else grid, width
-    places: Stream = area(grid) if c.scores == 65 else Untold("a place has 64 pixels and one score more, for none of them")
+    places: Stream = area(grid) if c.scores == 65 else unknown("a place has 64 pixels and one score more, for none of them")
     heads = (
-        Part(name, (conv2d(f"conv_{what}_a", inputs, c.decoder, 3), conv2d(f"conv_{what}_b", c.decoder, outs, 1)), "head", stream=places)
+        part(name, conv2d(f"conv_{what}_a", inputs, c.decoder, 3), conv2d(f"conv_{what}_b", c.decoder, outs, 1), kind="head", stream=places)
         for name, what, outs in (("keypoint_decoder", "score", c.scores), ("descriptor_decoder", "descriptor", c.described))
     )
-    return Part("", (Part("encoder", (listing("conv_blocks", *found),), "encoder"), *heads), "model")
+    return part("", part("encoder", listing("conv_blocks", *found), kind="encoder"), *heads, kind="model")
 
 
 SKIPPED = frozenset("border_removal_distance keypoint_threshold max_keypoints nms_radius".split())

@@ -10,7 +10,7 @@ from weighbridge.blueprints.modules.feature_maps import CHANNELS, area, both, im
 from weighbridge.blueprints.modules.stage_fields import alike, entries, number, numbers
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Sizes, switch, told
-from weighbridge.core.parts import batch_norm, conv2d, linear
+from weighbridge.core.parts import batch_norm, conv2d, linear, part
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Tensor
 
@@ -37,13 +37,16 @@ def scale(name: str, width: int) -> Tensor:
 
 def convolved(name: str, width: int, inner: int, repeat: int | None = None) -> Part:
     """Describe a depthwise convolution and two of single places, scaled and added to what came in."""
-    return Part(name, (
+    return part(
+        name,
         scale("layer_scale", width),
         conv2d("depth_wise_conv", width, width, 3, groups=width),
         batch_norm("norm", width),
         conv2d("point_wise_conv1", width, inner, 1),
         conv2d("point_wise_conv2", inner, width, 1),
-    ), "convolution", repeat=repeat)  # fmt: skip
+        kind="convolution",
+        repeat=repeat,
+    )
 
 
 def block(c: Sizes, name: str, width: int) -> Part:
@@ -54,12 +57,14 @@ def block(c: Sizes, name: str, width: int) -> Part:
         *(linear(which, width, width) for which in ("to_query", "to_key", "proj", "final")),
     )
     mlp = batch_norm("norm1", width), conv2d("fc1", width, inner, 1), conv2d("fc2", inner, width, 1)
-    return Part(name, (
+    return part(
+        name,
         *((scale("layer_scale_1", width), scale("layer_scale_2", width)) if c.scaled else ()),
         convolved("local_representation", width, width),
-        Part("attn", attention, "self_attention"),
-        Part("linear", mlp, "feed_forward"),
-    ), "layer")  # fmt: skip
+        part("attn", *attention, kind="self_attention"),
+        part("linear", *mlp, kind="feed_forward"),
+        kind="layer",
+    )
 
 
 def swiftformer(c: Sizes) -> tuple[Size, tuple[Part, ...]]:
@@ -67,32 +72,32 @@ def swiftformer(c: Sizes) -> tuple[Size, tuple[Part, ...]]:
     half, width = c.widths[0] // 2, c.widths[0]
     one = halved(c.image)
     grid = halved(one)
-    first = conv2d("0", c.channels, half, 3, positions=area(one)), batch_norm("1", half)._replace(stream=area(one))
-    second = conv2d("3", half, width, 3, positions=area(grid)), batch_norm("4", width)._replace(stream=area(grid))
-    stem = Part("patch_embed", (Part("patch_embedding", (*first, *second), "embeddings"),), "embeddings")
+    first = conv2d("0", c.channels, half, 3, stream=area(one)), batch_norm("1", half, stream=area(one))
+    second = conv2d("3", half, width, 3, stream=area(grid)), batch_norm("4", width, stream=area(grid))
+    stem = part("patch_embed", part("patch_embedding", *first, *second, kind="embeddings"), kind="embeddings")
     network: list[Part] = []
     for index, (width, depth) in enumerate(zip(c.widths, c.depths, strict=True)):
         layers: tuple[Node, ...] = (block(c, str(depth - 1), width),)
         if depth > 1:
             layers = (convolved("", width, width * c.mlp_times, repeat=depth - 1), *layers)
-        network.append(Part(str(len(network)), (Part("blocks", layers, "stage"),), "stage", stream=area(grid)))
+        network.append(part(str(len(network)), part("blocks", *layers, kind="stage"), kind="stage", stream=area(grid)))
         after = c.widths[index + 1 : index + 2]
         if after and (c.halving[index] or width != after[0]):
             grid = strided(grid, c.patch[0], c.stride, c.padding)[0], strided(grid, c.patch[1], c.stride, c.padding)[1]
             down = conv2d("proj", width, after[0], c.patch), batch_norm("norm", after[0])
-            network.append(Part(str(len(network)), down, "convolution", stream=area(grid)))
-    return area(grid), (stem, Part("encoder", (Part("network", tuple(network), "stage"),), "encoder"))
+            network.append(part(str(len(network)), *down, kind="convolution", stream=area(grid)))
+    return area(grid), (stem, part("encoder", part("network", *network, kind="stage"), kind="encoder"))
 
 
 def classification(c: Sizes) -> Part:
     """Describe SwiftFormerForImageClassification: two heads, whose labels are averaged."""
     places, parts = swiftformer(c)
-    norm = batch_norm("norm", c.widths[-1])._replace(stream=places)
+    norm = batch_norm("norm", c.widths[-1], stream=places)
     heads = (linear(name, c.widths[-1], c.labels, stream="one") for name in ("head", "dist_head"))
-    return Part("", (Part("swiftformer", parts, "backbone"), norm, *heads), "model")
+    return part("", part("swiftformer", *parts, kind="backbone"), norm, *heads, kind="model")
 
 
-CLASSES = {"SwiftFormerModel": lambda c: Part("", swiftformer(c)[1], "model"), "SwiftFormerForImageClassification": classification}
+CLASSES = {"SwiftFormerModel": lambda c: part("", *swiftformer(c)[1], kind="model"), "SwiftFormerForImageClassification": classification}
 
 SKIPPED = HEAD | frozenset("batch_norm_eps drop_conv_encoder_rate drop_mlp_rate layer_scale_init_value".split())
 

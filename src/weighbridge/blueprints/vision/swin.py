@@ -12,9 +12,10 @@ from weighbridge.blueprints.modules.stage_fields import scaled
 from weighbridge.blueprints.modules.swin_common import FIELDS, SKIPPED, embeddings, handed_maps, maps, merging, norms, pixels
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes, altered, fact, variant
-from weighbridge.core.parts import attend, layer_norm, linear
+from weighbridge.core.length import Stream, unknown
+from weighbridge.core.parts import attend, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size, exact
-from weighbridge.core.tree import Node, Part, Stream, Tensor, Untold
+from weighbridge.core.tree import Node, Part, Tensor
 
 
 def windows(c: Sizes, grid: tuple[int, int], whole: bool) -> tuple[Stream, Stream, int]:
@@ -25,7 +26,7 @@ def windows(c: Sizes, grid: tuple[int, int], whole: bool) -> tuple[Stream, Strea
     """
     side = c.window if whole else min(c.window, *grid)
     if side != c.window:
-        untold = Untold(f"a window of {c.window} places does not run on a map of {grid[0]} by {grid[1]}")
+        untold = unknown(f"a window of {c.window} places does not run on a map of {grid[0]} by {grid[1]}")
         return untold, untold, side * side
     across = -(-grid[0] // side), -(-grid[1] // side)
     return area(across) * side * side, area(across), side * side
@@ -45,12 +46,12 @@ def attention(c: Sizes, index: int, grid: tuple[int, int], whole: bool) -> Part:
     scores = attend(heads=heads, head_dim=exact(width, heads), queries=inside, keys=inside, groups=count)
     if c.older:
         where = Tensor("relative_position_index", (c.window**2, c.window**2), "buffer")
-        inner = Part("self", (table(c, heads), where, *queries, scores), "self_attention")
-        parts: tuple[Node, ...] = (inner, Part("output", (linear("dense", width, width),), "self_attention"))
+        inner = part("self", table(c, heads), where, *queries, scores, kind="self_attention")
+        parts: tuple[Node, ...] = (inner, part("output", linear("dense", width, width), kind="self_attention"))
     else:
-        bias = Part("relative_position_bias", (table(c, heads),), "embeddings")
+        bias = part("relative_position_bias", table(c, heads), kind="embeddings")
         parts = (*queries, linear("o_proj", width, width), bias, scores)
-    return Part("attention", parts, "self_attention", stream=places)
+    return part("attention", *parts, kind="self_attention", stream=places)
 
 
 def layer(c: Sizes, index: int, grid: tuple[int, int], whole: bool) -> Part:
@@ -60,14 +61,14 @@ def layer(c: Sizes, index: int, grid: tuple[int, int], whole: bool) -> Part:
     attended = attention(c, index, grid, whole)
     if c.older:
         mlp: tuple[Part, ...] = (wide("intermediate", width, inner), wide("output", inner, width))
-        return Part("blocks", (before, attended, after, *mlp), "layer", repeat=c.depths[index])
-    mlp = (Part("mlp", (linear("fc1", width, inner), linear("fc2", inner, width)), "feed_forward"),)
-    return Part("blocks", (attended, before, after, *mlp), "layer", repeat=c.depths[index])
+        return part("blocks", before, attended, after, *mlp, kind="layer", repeat=c.depths[index])
+    mlp = (part("mlp", linear("fc1", width, inner), linear("fc2", inner, width), kind="feed_forward"),)
+    return part("blocks", attended, before, after, *mlp, kind="layer", repeat=c.depths[index])
 
 
 def wide(name: str, inputs: Size, outs: Size) -> Part:
     """Describe one half of a feed-forward network, as BERT names it."""
-    return Part(name, (linear("dense", inputs, outs),), "feed_forward")
+    return part(name, linear("dense", inputs, outs), kind="feed_forward")
 
 
 def swin(c: Sizes, *, masked: bool, normed: bool, whole: bool = False) -> tuple[Part, ...]:
@@ -77,25 +78,25 @@ def swin(c: Sizes, *, masked: bool, normed: bool, whole: bool = False) -> tuple[
     for index, grid in enumerate(grids):
         width, below = c.hidden * 2**index, grids[index + 1 : index + 2]
         down = (merging(width, 4 * width, below[0]),) if below else ()
-        found.append((layer(c, index, grid, whole)._replace(stream=area(grid)), *down))
-    last = layer_norm("layernorm", c.hidden * 2 ** (len(grids) - 1))._replace(stream=area(grids[-1]))
-    return embeddings(c, masked), Part("encoder", (listing("layers", *found),), "encoder"), *((last,) if normed else ())
+        found.append((replace(layer(c, index, grid, whole), stream=area(grid)), *down))
+    last = layer_norm("layernorm", c.hidden * 2 ** (len(grids) - 1), stream=area(grids[-1]))
+    return embeddings(c, masked), part("encoder", listing("layers", *found), kind="encoder"), *((last,) if normed else ())
 
 
 def base(c: Sizes) -> Part:
     """Describe SwinModel."""
-    return Part("", swin(c, masked=c.masked, normed=True), "model")
+    return part("", *swin(c, masked=c.masked, normed=True), kind="model")
 
 
 def classification(c: Sizes) -> Part:
     """Describe SwinForImageClassification: the labels, on the mean of all places."""
     head = linear("classifier", c.hidden * 2 ** (len(c.depths) - 1), c.labels, stream="one")
-    return Part("", (Part("donut" if c.older else "swin", swin(c, masked=False, normed=not c.older), "backbone"), head), "model")
+    return part("", part("donut" if c.older else "swin", *swin(c, masked=False, normed=not c.older), kind="backbone"), head, kind="model")
 
 
 def masked_image(c: Sizes) -> Part:
     """Describe SwinForMaskedImageModeling: each place of the last map gives its pixels back."""
-    return Part("", (Part("swin", swin(c, masked=True, normed=True), "backbone"), pixels(c)), "model")
+    return part("", part("swin", *swin(c, masked=True, normed=True), kind="backbone"), pixels(c), kind="model")
 
 
 def features(c: Sizes, picture: Grid) -> Features:
@@ -106,14 +107,14 @@ def features(c: Sizes, picture: Grid) -> Features:
     c = altered(c, picture=picture)
     inner = swin(c, masked=False, normed=True, whole=True)
     if not c.older:
-        return handed(c, (Part("swin", inner, "backbone"), norms(c)), *handed_maps(c))
-    found = (layer_norm(str(index), c.hidden * 2**index)._replace(stream=area(grid)) for index, grid in enumerate(maps(c)))
-    return handed(c, (Part("model", inner, "backbone"), Part("hidden_states_norms", tuple(found), "norms")), *handed_maps(c))
+        return handed(c, (part("swin", *inner, kind="backbone"), norms(c)), *handed_maps(c))
+    found = (layer_norm(str(index), c.hidden * 2**index, stream=area(grid)) for index, grid in enumerate(maps(c)))
+    return handed(c, (part("model", *inner, kind="backbone"), part("hidden_states_norms", *found, kind="norms")), *handed_maps(c))
 
 
 def backbone(c: Sizes) -> Part:
     """Describe SwinBackbone and MaskFormerSwinBackbone."""
-    return Part("", features(c, c.image).parts, "model")
+    return part("", *features(c, c.image).parts, kind="model")
 
 
 def older(*left_out: str) -> tuple[Field, ...]:
@@ -128,11 +129,11 @@ CLASSES = {
     "SwinBackbone": backbone,
 }
 DONUT = {
-    "DonutSwinModel": lambda c: Part("", swin(c, masked=c.masked, normed=False), "model"),
+    "DonutSwinModel": lambda c: part("", *swin(c, masked=c.masked, normed=False), kind="model"),
     "DonutSwinForImageClassification": classification,
 }
 MASKFORMER = {
-    "MaskFormerSwinModel": lambda c: Part("", swin(c, masked=False, normed=True, whole=True), "model"),
+    "MaskFormerSwinModel": lambda c: part("", *swin(c, masked=False, normed=True, whole=True), kind="model"),
     "MaskFormerSwinBackbone": backbone,
 }
 

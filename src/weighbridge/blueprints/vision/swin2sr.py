@@ -10,9 +10,10 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, choice, size, switch, told
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import attend, conv2d, layer_norm, linear, split_mlp
+from weighbridge.core.length import Stream, length, per_batch, unknown
+from weighbridge.core.parts import attend, conv2d, layer_norm, linear, part, replace, split_mlp
 from weighbridge.core.sizes import Size, exact
-from weighbridge.core.tree import Node, Once, Part, Stream, Tensor, Untold
+from weighbridge.core.tree import Node, Part, Tensor
 
 if TYPE_CHECKING:
     from typing import Any
@@ -61,7 +62,7 @@ WIDTH = 64
 def places(c: Sizes) -> Stream:
     """Return the places of the image, which must be whole windows of single pixels: the reference runs no other."""
     if c.patch != (1, 1) or c.absolute or any(side % c.window for side in c.image):
-        return Untold("it runs with patches of one pixel, images of whole windows and no table of positions")
+        return unknown("it runs with patches of one pixel, images of whole windows and no table of positions")
     return area(c.image)
 
 
@@ -70,41 +71,46 @@ def attention(c: Sizes, heads: int) -> Part:
     H, inside = c.hidden, c.window * c.window
     count = area((c.image[0] // c.window, c.image[1] // c.window))
     bias = linear("0", 2, 512), linear("2", 512, heads, bias=False)
-    inner = Part("self", (
+    inner = part(
+        "self",
         Tensor("logit_scale", (heads, 1, 1), "gain"),
-        Part("continuous_position_bias_mlp", bias, "feed_forward", stream=Once((2 * c.window - 1) ** 2)),
+        part("continuous_position_bias_mlp", *bias, kind="feed_forward", stream=per_batch((2 * c.window - 1) ** 2)),
         linear("query", H, H, bias=c.qkv_bias),
         linear("key", H, H, bias=False),
         linear("value", H, H, bias=c.qkv_bias),
         attend(heads=heads, head_dim=exact(H, heads), queries=inside, keys=inside, groups=count),
-    ), "self_attention")  # fmt: skip
-    return Part("attention", (inner, Part("output", (linear("dense", H, H),))), "self_attention")
+        kind="self_attention",
+    )
+    return part("attention", inner, part("output", linear("dense", H, H)), kind="self_attention")
 
 
 def stage(c: Sizes, depth: int, heads: int) -> tuple[Node, ...]:
     """Describe the layers of a stage, the convolution behind them, and patches cut anew."""
     H, inner = c.hidden, scaled(c.hidden, c.mlp_ratio)
-    layer = Part("layers", (
+    layer = part(
+        "layers",
         attention(c, heads),
         layer_norm("layernorm_before", H),
         *split_mlp(H, inner),
         layer_norm("layernorm_after", H),
-    ), "layer", repeat=depth)  # fmt: skip
+        kind="layer",
+        repeat=depth,
+    )
     narrow = conv2d("0", H, H // 4, 3), conv2d("2", H // 4, H // 4, 1), conv2d("4", H // 4, H, 3)
-    conv = conv2d("conv", H, H, 3) if c.connection == "1conv" else Part("conv", narrow, "convolution")
-    return layer, conv, Part("patch_embed", (conv2d("projection", H, H, c.patch),), "embeddings")
+    conv = conv2d("conv", H, H, 3) if c.connection == "1conv" else part("conv", *narrow, kind="convolution")
+    return layer, conv, part("patch_embed", conv2d("projection", H, H, c.patch), kind="embeddings")
 
 
 def swin2sr(c: Sizes) -> tuple[Part, ...]:
     """Describe Swin2SRModel."""
     H = c.hidden
     positions = (Tensor("position_embeddings", (1, area((c.image[0] // c.patch[0], c.image[1] // c.patch[1])) + 1, H), "embedding"),)
-    patches = Part("patch_embeddings", (conv2d("projection", H, H, c.patch), layer_norm("layernorm", H)), "embeddings")
+    patches = part("patch_embeddings", conv2d("projection", H, H, c.patch), layer_norm("layernorm", H), kind="embeddings")
     stages = (stage(c, depth, heads) for depth, heads in zip(c.depths, c.heads, strict=True))
     return (
         conv2d("first_convolution", c.channels, H, 3),
-        Part("embeddings", (*(positions if c.absolute else ()), patches), "embeddings"),
-        Part("encoder", (listing("stages", *stages),), "encoder"),
+        part("embeddings", *(positions if c.absolute else ()), patches, kind="embeddings"),
+        part("encoder", listing("stages", *stages), kind="encoder"),
         layer_norm("layernorm", H),
         conv2d("conv_after_body", H, H, 3),
     )
@@ -113,47 +119,45 @@ def swin2sr(c: Sizes) -> tuple[Part, ...]:
 def upsample(c: Sizes, seen: Stream) -> tuple[Part, Stream]:
     """Describe convolutions whose channels become places, twice as high and wide each or three times at once; return those, too."""
     if c.scale == 3:
-        return Part("upsample", (conv2d("convolution", WIDTH, 9 * WIDTH, 3, positions=seen),), "convolution"), times(seen, 9)
+        return part("upsample", conv2d("convolution", WIDTH, 9 * WIDTH, 3, stream=seen), kind="convolution"), times(seen, 9)
     steps = range(c.scale.bit_length() - 1)
-    found = (conv2d(f"convolution_{step}", WIDTH, 4 * WIDTH, 3, positions=times(seen, 4**step)) for step in steps)
-    return Part("upsample", tuple(found), "convolution"), times(seen, 4 ** len(steps))
+    found = (conv2d(f"convolution_{step}", WIDTH, 4 * WIDTH, 3, stream=times(seen, 4**step)) for step in steps)
+    return part("upsample", *found, kind="convolution"), times(seen, 4 ** len(steps))
 
 
 def times(seen: Stream, by: int) -> Stream:
     """Return as many times the places."""
-    return seen if isinstance(seen, Untold) else by * seen  # type: ignore[return-value]
+    return length(seen) * by
 
 
 def larger(c: Sizes) -> tuple[Part, ...]:
     """Describe how the larger image is made."""
     H, O, seen, many = c.hidden, c.channels_out, places(c), c.scale * c.scale
-    before, last = conv2d("conv_before_upsample", H, WIDTH, 3, positions=seen), conv2d("final_convolution", WIDTH, O, 3)
+    before, last = conv2d("conv_before_upsample", H, WIDTH, 3, stream=seen), conv2d("final_convolution", WIDTH, O, 3)
     steps, final = upsample(c, seen) if c.upsampler in ("pixelshuffle", "pixelshuffle_aux") else (None, times(seen, many))
-    last = last._replace(stream=final)
+    last = replace(last, stream=final)
     if steps is not None and c.upsampler == "pixelshuffle":
-        return (Part("upsample", (before, steps, last), "head"),)
+        return (part("upsample", before, steps, last, kind="head"),)
     if steps is not None:
         N: Size = c.channels
-        bicubic, aux = conv2d("conv_bicubic", N, WIDTH, 3, positions=times(seen, many)), conv2d("conv_aux", WIDTH, N, 3, positions=seen)
-        after = Part("conv_after_aux", (conv2d("0", 3, WIDTH, 3, positions=seen),), "convolution")
-        return (Part("upsample", (bicubic, before, aux, after, steps, last), "head"),)
+        bicubic, aux = conv2d("conv_bicubic", N, WIDTH, 3, stream=times(seen, many)), conv2d("conv_aux", WIDTH, N, 3, stream=seen)
+        after = part("conv_after_aux", conv2d("0", 3, WIDTH, 3, stream=seen), kind="convolution")
+        return (part("upsample", bicubic, before, aux, after, steps, last, kind="head"),)
     if c.upsampler == "pixelshuffledirect":
-        return (Part("upsample", (conv2d("conv", H, many * O, 3, positions=seen),), "head"),)
+        return (part("upsample", conv2d("conv", H, many * O, 3, stream=seen), kind="head"),)
     if c.upsampler == "nearest+conv":
-        convs = (
-            conv2d(name, WIDTH, WIDTH, 3, positions=times(seen, by)) for name, by in (("conv_up1", 4), ("conv_up2", 16), ("conv_hr", 16))
-        )
-        return (Part("upsample", (before, *convs, last), "head"),)
-    return (conv2d("final_convolution", H, O, 3, positions=seen),)
+        convs = (conv2d(name, WIDTH, WIDTH, 3, stream=times(seen, by)) for name, by in (("conv_up1", 4), ("conv_up2", 16), ("conv_hr", 16)))
+        return (part("upsample", before, *convs, last, kind="head"),)
+    return (conv2d("final_convolution", H, O, 3, stream=seen),)
 
 
 def super_resolution(c: Sizes) -> Part:
     """Describe Swin2SRForImageSuperResolution."""
-    return Part("", (Part("swin2sr", swin2sr(c), "backbone", stream=places(c)), *larger(c)), "model")
+    return part("", part("swin2sr", *swin2sr(c), kind="backbone", stream=places(c)), *larger(c), kind="model")
 
 
 CLASSES = {
-    "Swin2SRModel": lambda c: Part("", swin2sr(c), "model", stream=places(c)),
+    "Swin2SRModel": lambda c: part("", *swin2sr(c), kind="model", stream=places(c)),
     "Swin2SRForImageSuperResolution": super_resolution,
 }
 FAMILIES = {

@@ -12,9 +12,10 @@ from weighbridge.blueprints.modules.swin_common import FIELDS, SKIPPED, embeddin
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, altered, variant
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import attend, layer_norm, linear, split_mlp
+from weighbridge.core.length import per_batch
+from weighbridge.core.parts import attend, layer_norm, linear, part, split_mlp
 from weighbridge.core.sizes import exact
-from weighbridge.core.tree import Node, Once, Part, Tensor
+from weighbridge.core.tree import Node, Part, Tensor
 
 SWINV2 = variant(FIELDS, extra_position=True)
 COORDINATES = 512
@@ -33,28 +34,34 @@ def attention(c: Sizes, index: int, grid: tuple[int, int]) -> Part:
         raise ConfigError(f"the image is too low for stage {index}: its map has no place", key="image_size", value=c.image)
     across = -(-grid[0] // side), -(-grid[1] // side)
     bias = (linear("0", 2, COORDINATES), linear("2", COORDINATES, heads, bias=False))
-    inner = Part("self", (
+    inner = part(
+        "self",
         Tensor("logit_scale", (heads, 1, 1), "gain"),
-        Part("continuous_position_bias_mlp", bias, "feed_forward", stream=Once((2 * side - 1) ** 2)),
+        part("continuous_position_bias_mlp", *bias, kind="feed_forward", stream=per_batch((2 * side - 1) ** 2)),
         linear("query", width, width, bias=c.qkv_bias),
         linear("key", width, width, bias=False),
         linear("value", width, width, bias=c.qkv_bias),
         attend(heads=heads, head_dim=exact(width, heads), queries=side * side, keys=side * side, groups=area(across)),
-    ), "self_attention")  # fmt: skip
-    parts = inner, Part("output", (linear("dense", width, width),), "self_attention")
-    return Part("attention", parts, "self_attention", stream=area(across) * side * side)
+        kind="self_attention",
+    )
+    parts = inner, part("output", linear("dense", width, width), kind="self_attention")
+    return part("attention", *parts, kind="self_attention", stream=area(across) * side * side)
 
 
 def layer(c: Sizes, index: int, grid: tuple[int, int]) -> Part:
     """Describe a layer of a stage: attention and a feed-forward network, each before a norm."""
     width = c.hidden * 2**index
     inner = scaled(width, c.mlp_ratio)
-    return Part("blocks", (
+    return part(
+        "blocks",
         attention(c, index, grid),
         layer_norm("layernorm_before", width),
         *split_mlp(width, inner),
         layer_norm("layernorm_after", width),
-    ), "layer", repeat=c.depths[index], stream=area(grid))  # fmt: skip
+        kind="layer",
+        repeat=c.depths[index],
+        stream=area(grid),
+    )
 
 
 def swin(c: Sizes, *, masked: bool, normed: bool = True) -> tuple[Part, ...]:
@@ -65,24 +72,24 @@ def swin(c: Sizes, *, masked: bool, normed: bool = True) -> tuple[Part, ...]:
         width, below = c.hidden * 2**index, grids[index + 1 : index + 2]
         down = (merging(width, 2 * width, below[0]),) if below else ()
         found.append((layer(c, index, grid), *down))
-    last = layer_norm("layernorm", c.hidden * 2 ** (len(grids) - 1))._replace(stream=area(grids[-1]))
-    return embeddings(c, masked), Part("encoder", (listing("layers", *found),), "encoder"), *((last,) if normed else ())
+    last = layer_norm("layernorm", c.hidden * 2 ** (len(grids) - 1), stream=area(grids[-1]))
+    return embeddings(c, masked), part("encoder", listing("layers", *found), kind="encoder"), *((last,) if normed else ())
 
 
 def base(c: Sizes) -> Part:
     """Describe Swinv2Model."""
-    return Part("", swin(c, masked=c.masked), "model")
+    return part("", *swin(c, masked=c.masked), kind="model")
 
 
 def classification(c: Sizes) -> Part:
     """Describe Swinv2ForImageClassification: the labels, on the mean of all places."""
     head = linear("classifier", c.hidden * 2 ** (len(c.depths) - 1), c.labels, stream="one")
-    return Part("", (Part("swinv2", swin(c, masked=False), "backbone"), head), "model")
+    return part("", part("swinv2", *swin(c, masked=False), kind="backbone"), head, kind="model")
 
 
 def masked_image(c: Sizes) -> Part:
     """Describe Swinv2ForMaskedImageModeling: each place of the last map gives its pixels back."""
-    return Part("", (Part("swinv2", swin(c, masked=True), "backbone"), pixels(c)), "model")
+    return part("", part("swinv2", *swin(c, masked=True), kind="backbone"), pixels(c), kind="model")
 
 
 def features(c: Sizes, picture: Grid) -> Features:
@@ -93,7 +100,7 @@ def features(c: Sizes, picture: Grid) -> Features:
 
 def backbone(c: Sizes) -> Part:
     """Describe Swinv2Backbone."""
-    return Part("", features(c, c.image).parts, "model")
+    return part("", *features(c, c.image).parts, kind="model")
 
 
 CLASSES = {

@@ -11,7 +11,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Field, Sizes, told
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import batch_norm, conv2d, linear
+from weighbridge.core.parts import batch_norm, conv2d, linear, part
 from weighbridge.core.tree import Node, Part
 
 if TYPE_CHECKING:
@@ -68,26 +68,26 @@ def textnet(c: Sizes) -> tuple[Part, ...]:
     """Describe stem and stages."""
     grid: Grid = strided(c.image, c.kernel, c.stride, c.kernel // 2)
     parts = conv2d("conv", c.channels, c.stem, c.kernel, bias=False), batch_norm("batch_norm", c.stem)
-    stem, found = Part("stem", parts, "embeddings", stream=area(grid)), []
+    stem, found = part("stem", *parts, kind="embeddings", stream=area(grid)), []
     for index, (kernels, strides) in enumerate(zip(c.kernels, c.strides, strict=True)):
         layers = []
         for position, (kernel, stride) in enumerate(zip(kernels, strides, strict=True)):
             inputs, width = c.widths[index + 1] if position else c.widths[index], c.widths[index + 1]
             grid = strided(grid, 1, stride)
-            layers.append(Part(str(position), layer(inputs, width, kernel, stride), "layer", stream=area(grid)))
-        found.append((Part("stage", tuple(layers), "stage"),))
-    return stem, Part("encoder", (listing("stages", *found),), "encoder")
+            layers.append(part(str(position), *layer(inputs, width, kernel, stride), kind="layer", stream=area(grid)))
+        found.append((part("stage", *layers, kind="stage"),))
+    return stem, part("encoder", listing("stages", *found), kind="encoder")
 
 
 def classification(c: Sizes) -> Part:
     """Describe TextNetForImageClassification: the labels, on the mean of all places."""
-    return Part("", (Part("textnet", textnet(c), "backbone"), linear("fc", c.widths[-1], c.labels, stream="one")), "model")
+    return part("", part("textnet", *textnet(c), kind="backbone"), linear("fc", c.widths[-1], c.labels, stream="one"), kind="model")
 
 
 CLASSES = {
-    "TextNetModel": lambda c: Part("", textnet(c), "model"),
+    "TextNetModel": lambda c: part("", *textnet(c), kind="model"),
     "TextNetForImageClassification": classification,
-    "TextNetBackbone": lambda c: Part("", (Part("textnet", textnet(c), "backbone"),), "model"),
+    "TextNetBackbone": lambda c: part("", part("textnet", *textnet(c), kind="backbone"), kind="model"),
 }
 
 SKIPPED = frozenset("batch_norm_eps depths stage_names stem_act_func".split())

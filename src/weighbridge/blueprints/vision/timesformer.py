@@ -23,7 +23,7 @@ from weighbridge.blueprints.modules.vit_common import (
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Sizes, choice, size
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import attend, conv2d, layer_norm, linear, split_mlp
+from weighbridge.core.parts import attend, conv2d, layer_norm, linear, part, split_mlp
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part
 
@@ -47,8 +47,8 @@ def attention(name: str, c: Sizes, groups: Size, among: Size) -> Part:
     """Describe attention within so many groups of *among* vectors each."""
     H = c.hidden
     mixed = linear("qkv", H, 3 * H, bias=c.qkv_bias), attend(heads=c.heads, head_dim=c.head_dim, queries=among, keys=among, groups=groups)
-    children = Part("attention", mixed, "attention"), Part("output", (linear("dense", H, H),), "attention")
-    return Part(name, children, "self_attention", stream=groups * among)
+    children = part("attention", *mixed, kind="attention"), part("output", linear("dense", H, H), kind="attention")
+    return part(name, *children, kind="self_attention", stream=groups * among)
 
 
 def layer(c: Sizes) -> Part:
@@ -62,13 +62,16 @@ def layer(c: Sizes) -> Part:
         attention("temporal_attention", c, places, frames),
         linear("temporal_dense", H, H, stream=places * frames),
     )
-    return Part("layer", (
+    return part(
+        "layer",
         space,
         *split_mlp(H, c.mlp),
         layer_norm("layernorm_before", H),
         layer_norm("layernorm_after", H),
         *(time if divided else ()),
-    ), "layer", repeat=c.layers)  # fmt: skip
+        kind="layer",
+        repeat=c.layers,
+    )
 
 
 def timesformer(c: Sizes, name: str = "") -> Part:
@@ -76,17 +79,17 @@ def timesformer(c: Sizes, name: str = "") -> Part:
     H, space_only = c.hidden, c.kind == "space_only"
     learned = token("cls_token", H), token("position_embeddings", H, patches(c) + 1)
     times = () if space_only else (token("time_embeddings", H, c.frames),)
-    projection = conv2d("projection", c.channels, H, (c.patch_height, c.patch_width), positions=area(grid(c)) * c.frames)
-    embeddings = Part("embeddings", (*learned, *times, Part("patch_embeddings", (projection,), "embeddings")), "embeddings")
+    projection = conv2d("projection", c.channels, H, (c.patch_height, c.patch_width), stream=area(grid(c)) * c.frames)
+    embeddings = part("embeddings", *learned, *times, part("patch_embeddings", projection, kind="embeddings"), kind="embeddings")
     tokens = c.frames * (patches(c) + 1) if space_only else patches(c) * c.frames + 1
-    children = (embeddings, Part("encoder", (layer(c),), "encoder"), layer_norm("layernorm", H))
-    return Part(name, children, "backbone" if name else "model", stream=tokens)
+    children = (embeddings, part("encoder", layer(c), kind="encoder"), layer_norm("layernorm", H))
+    return part(name, *children, kind="backbone" if name else "model", stream=tokens)
 
 
 def classification(c: Sizes) -> Part:
     """Describe TimesformerForVideoClassification: one output per label on each class token."""
     head = linear("classifier", c.hidden, c.labels, stream=c.frames if c.kind == "space_only" else "one")
-    return Part("", (timesformer(c, "timesformer"), head), "model")
+    return part("", timesformer(c, "timesformer"), head, kind="model")
 
 
 CLASSES = {"TimesformerModel": timesformer, "TimesformerForVideoClassification": classification}

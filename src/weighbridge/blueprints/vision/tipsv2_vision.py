@@ -11,6 +11,7 @@ from weighbridge.blueprints.modules.vit_common import HEAD_DIM, HEADS, HIDDEN, L
 from weighbridge.blueprints.vision.dinov2 import KEYS, REGISTERS, dinov2, dinov2_encoder
 from weighbridge.config.family import Family
 from weighbridge.config.fields import derived, fact, sides, switch
+from weighbridge.core.parts import replace
 
 FIELDS = (
     *(HIDDEN, LAYERS, HEADS, HEAD_DIM, CHANNELS, QKV_BIAS),
@@ -18,7 +19,7 @@ FIELDS = (
     derived("mlp", lambda c: scaled(c.hidden, c.ratio)),
     *sides("image", "image_size", 448, "R", "side of the image"),
     *sides("patch", "patch_size", 14, "P", "side of a patch"),
-    REGISTERS._replace(default=1),
+    replace(REGISTERS, default=1),
     switch("gated", "use_swiglu_ffn", False),
     fact("masked", True),
     fact("registered", True),

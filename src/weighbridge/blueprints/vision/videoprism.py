@@ -22,7 +22,7 @@ from weighbridge.blueprints.modules.vit_common import (
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Sizes, sides, size
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import attend, layer_norm, linear
+from weighbridge.core.parts import attend, layer_norm, linear, part
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part, Tensor
 
@@ -53,34 +53,40 @@ def depth(c: Sizes) -> Size:
 def layers(c: Sizes, name: str, repeat: Size, among: Size, groups: Size) -> Part:
     """Describe layers in which so many vectors look at each other, in groups apart."""
     H, inner = c.hidden, c.heads * c.head_dim
-    attention = Part("attention", (
+    attention = part(
+        "attention",
         *(linear(f"{letter}_proj", H, inner, bias=c.qkv_bias) for letter in "qkv"),
         linear("o_proj", inner, H),
         attend(heads=c.heads, head_dim=c.head_dim, queries=among, keys=among, groups=groups),
-    ), "self_attention")  # fmt: skip
+        kind="self_attention",
+    )
     children = attention, layer_norm("layernorm_before", H), layer_norm("layernorm_after", H), feed_forward(c)
-    return Part(name, children, "layer", repeat=repeat, stream=among * groups)
+    return part(name, *children, kind="layer", repeat=repeat, stream=among * groups)
 
 
 def tower(c: Sizes, name: str = "") -> Part:
     """Describe VideoPrismVisionModel: its norms add one to their gains."""
     H, seen, frames = c.hidden, places(c), depth(c)
-    patch = Part("patch_embeddings", (cubes("projection", c, c.tubelet, seen * frames),), "embeddings")
-    return Part(name, (
+    patch = part("patch_embeddings", cubes("projection", c, c.tubelet, seen * frames), kind="embeddings")
+    return part(
+        name,
         layer_norm("layernorm1", H),
         layer_norm("layernorm2", H),
-        Part("spatial_embeddings", (token("position_embeddings", H, seen), patch), "embeddings"),
-        Part("temporal_embeddings", (token("position_embeddings", H, c.frames),), "embeddings"),
+        part("spatial_embeddings", token("position_embeddings", H, seen), patch, kind="embeddings"),
+        part("temporal_embeddings", token("position_embeddings", H, c.frames), kind="embeddings"),
         layers(c, "spatial_layers", c.spatial, seen, frames),
         layers(c, "temporal_layers", c.temporal, frames, seen),
-    ), "vision" if name else "model", stream=seen * frames)  # fmt: skip
+        kind="vision" if name else "model",
+        stream=seen * frames,
+    )
 
 
 def pooling(c: Sizes) -> tuple[Part, Part]:
     """Describe a learned vector that looks at all places of all frames, and a norm; its heads share the width of the feed-forward network."""
     H, width = c.hidden, c.mlp // c.heads
     inner, seen = c.heads * width, places(c) * depth(c)
-    head = Part("head", (
+    head = part(
+        "head",
         Tensor("per_dim_scale", (width,), "gain"),
         token("pooling_attention_query", H),
         linear("q_proj", H, inner, bias=c.qkv_bias),
@@ -88,19 +94,21 @@ def pooling(c: Sizes) -> tuple[Part, Part]:
         linear("v_proj", H, inner, bias=c.qkv_bias, stream=seen),
         linear("o_proj", inner, H),
         attend(heads=c.heads, head_dim=width, queries=1, keys=seen),
-    ), "pooler", stream="one")  # fmt: skip
-    return head, layer_norm("head_layernorm", H)._replace(stream="one")
+        kind="pooler",
+        stream="one",
+    )
+    return head, layer_norm("head_layernorm", H, stream="one")
 
 
 def video(c: Sizes) -> Part:
     """Describe VideoPrismVideoModel: a few layers over all places of all frames, and a pooled vector."""
     auxiliary = layers(c, "auxiliary_layers", c.auxiliary, places(c) * depth(c), 1)
-    return Part("", (tower(c, "vision_model"), auxiliary, *pooling(c)), "model")
+    return part("", tower(c, "vision_model"), auxiliary, *pooling(c), kind="model")
 
 
 def classification(c: Sizes) -> Part:
     """Describe VideoPrismForVideoClassification: one output per label on the pooled vector."""
-    return Part("", (tower(c, "vision_model"), *pooling(c), classifier(c)), "model")
+    return part("", tower(c, "vision_model"), *pooling(c), classifier(c), kind="model")
 
 
 CLASSES = {"VideoPrismVisionModel": tower, "VideoPrismVideoModel": video, "VideoPrismForVideoClassification": classification}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.vit_common import FIELDS, NEUTRAL, POOLED, classifier, layer, patches, projection, token
 from weighbridge.config.family import Blueprint, Family
 from weighbridge.config.fields import Field, Sizes, fact, size, switch
-from weighbridge.core.parts import conv2d, layer_norm, linear
+from weighbridge.core.parts import conv2d, layer_norm, linear, part
 from weighbridge.core.tree import Part, Tensor
 
 POOLING = (
@@ -22,41 +22,43 @@ PIXELS = (size("stride", "encoder_stride", 16, "E", "side of what a patch is dra
 def encoder(c: Sizes, *, pooled: bool, masked: bool) -> tuple[Part, ...]:
     """Describe patches behind learned tokens, layers, a last norm and, unless left out, the pooler."""
     H = c.hidden
-    embeddings = Part("embeddings", (
+    embeddings = part(
+        "embeddings",
         *((token("cls_token", H),) if c.tokens else ()),
         *((token("mask_token", H),) if masked else ()),
         Tensor("position_embeddings", (1, patches(c) + c.tokens, H), "embedding"),
         *((token("distillation_token", H),) if c.tokens == 2 else ()),
-        Part("patch_embeddings", (projection(c),), "embeddings"),
-    ), "embeddings")  # fmt: skip
-    pooler = Part("pooler", (linear("dense", H, c.pooled_width),), "pooler", stream="one") if pooled else None
+        part("patch_embeddings", projection(c), kind="embeddings"),
+        kind="embeddings",
+    )
+    pooler = part("pooler", linear("dense", H, c.pooled_width), kind="pooler", stream="one") if pooled else None
     return (embeddings, layer(c), layer_norm("layernorm", H), *((pooler,) if pooler else ()))
 
 
 def vit(c: Sizes) -> Part:
     """Describe ViTModel: with a pooler unless that is left out."""
-    return Part("", encoder(c, pooled=c.pooled, masked=c.masked), "model", stream=patches(c) + c.tokens)
+    return part("", *encoder(c, pooled=c.pooled, masked=c.masked), kind="model", stream=patches(c) + c.tokens)
 
 
 def backbone(c: Sizes, *, masked: bool = False) -> Part:
     """Describe the encoder as the heads hold it."""
-    return Part(c.name, encoder(c, pooled=False, masked=masked), "backbone", stream=patches(c) + c.tokens)
+    return part(c.name, *encoder(c, pooled=False, masked=masked), kind="backbone", stream=patches(c) + c.tokens)
 
 
 def masked_image_modeling(c: Sizes) -> Part:
     """Describe ViTForMaskedImageModeling: every patch drawn back to pixels, as SimMIM does."""
-    drawn = conv2d("0", c.hidden, c.stride * c.stride * c.channels, 1, positions=patches(c))
-    return Part("", (backbone(c, masked=True), Part("decoder", (drawn,), "head")), "model")
+    drawn = conv2d("0", c.hidden, c.stride * c.stride * c.channels, 1, stream=patches(c))
+    return part("", backbone(c, masked=True), part("decoder", drawn, kind="head"), kind="model")
 
 
 def classification(c: Sizes) -> Part:
     """Describe ViTForImageClassification: one output per label on one vector of the image."""
-    return Part("", (backbone(c), classifier(c)), "model")
+    return part("", backbone(c), classifier(c), kind="model")
 
 
 def with_teacher(c: Sizes) -> Part:
     """Describe DeiTForImageClassificationWithTeacher: one head on the class token, one on the teacher's."""
-    return Part("", (backbone(c), classifier(c, "cls_classifier"), classifier(c, "distillation_classifier")), "model")
+    return part("", backbone(c), classifier(c, "cls_classifier"), classifier(c, "distillation_classifier"), kind="model")
 
 
 def family(model_type: str, prefix: str, tokens: int, fields: tuple[Field, ...], **classes: Blueprint) -> Family:

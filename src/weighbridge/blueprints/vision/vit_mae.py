@@ -10,9 +10,10 @@ from weighbridge.blueprints.modules.feature_maps import CHANNELS
 from weighbridge.blueprints.modules.vit_common import FIELDS, HEAD_DIM, NEUTRAL, QKV_BIAS, SQUARE_PATCH, layer, patches, projection, token
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, choice, derived, sides, size
-from weighbridge.core.parts import layer_norm, linear
+from weighbridge.core.length import Stream, unknown
+from weighbridge.core.parts import layer_norm, linear, part
 from weighbridge.core.sizes import Size, exact
-from weighbridge.core.tree import Part, Stream, Tensor, Untold
+from weighbridge.core.tree import Part, Tensor
 
 
 def kept(mask_ratio: object) -> tuple[int, int] | None:
@@ -57,7 +58,7 @@ PIXIO = (
 def seen(c: Sizes) -> Stream:
     """Tell the tokens of the encoder: a class token, and the patches that are not masked."""
     if c.kept is None:
-        return Untold("how many patches are masked hangs on how mask_ratio is rounded")
+        return unknown("how many patches are masked hangs on how mask_ratio is rounded")
     number: Size = patches(c) * c.kept[0] // c.kept[1] + 1
     return number
 
@@ -65,12 +66,14 @@ def seen(c: Sizes) -> Stream:
 def mae(c: Sizes, name: str = "") -> Part:
     """Describe ViTMAEModel; its positions are sines and not learned, but parameters all the same."""
     H = c.hidden
-    embeddings = Part("embeddings", (
+    embeddings = part(
+        "embeddings",
         token("cls_token", H),
         Tensor("position_embeddings", (1, patches(c) + 1, H), "embedding", frozen=True),
-        Part("patch_embeddings", (projection(c),), "embeddings"),
-    ), "embeddings")  # fmt: skip
-    return Part(name, (embeddings, layer(c), layer_norm("layernorm", H)), "backbone" if name else "model", stream=seen(c))
+        part("patch_embeddings", projection(c), kind="embeddings"),
+        kind="embeddings",
+    )
+    return part(name, embeddings, layer(c), layer_norm("layernorm", H), kind="backbone" if name else "model", stream=seen(c))
 
 
 def pre_training(c: Sizes) -> Part:
@@ -79,29 +82,32 @@ def pre_training(c: Sizes) -> Part:
     inner = Sizes(
         hidden=E, mlp=c.decoder_mlp, layers=c.decoder_layers, heads=c.decoder_heads, head_dim=c.decoder_head_dim, qkv_bias=c.qkv_bias
     )
-    decoder = Part("decoder", (
+    decoder = part(
+        "decoder",
         token("mask_token", E),
         Tensor("decoder_pos_embed", (1, patches(c) + 1, E), "embedding", frozen=True),
         linear("decoder_embed", c.hidden, E, stream=seen(c)),
         layer(inner, "decoder_layers"),
         layer_norm("decoder_norm", E),
         linear("decoder_pred", E, c.patch_height * c.patch_width * c.channels),
-    ), "decoder", stream=patches(c) + 1)  # fmt: skip
-    return Part("", (mae(c, "vit"), decoder), "model")
+        kind="decoder",
+        stream=patches(c) + 1,
+    )
+    return part("", mae(c, "vit"), decoder, kind="model")
 
 
 def pixio(c: Sizes, name: str = "") -> Part:
     """Describe PixioModel: several class tokens."""
     H = c.hidden
     learned = token("cls_token", H, c.tokens), token("position_embeddings", H, patches(c) + c.tokens)
-    embeddings = Part("embeddings", (*learned, Part("patch_embeddings", (projection(c),), "embeddings")), "embeddings")
+    embeddings = part("embeddings", *learned, part("patch_embeddings", projection(c), kind="embeddings"), kind="embeddings")
     children = (embeddings, layer(c), layer_norm("layernorm", H))
-    return Part(name, children, "backbone" if name else "model", stream=patches(c) + c.tokens)
+    return part(name, *children, kind="backbone" if name else "model", stream=patches(c) + c.tokens)
 
 
 def pixio_backbone(c: Sizes) -> Part:
     """Describe PixioBackbone: a norm of its own for the maps that it hands on."""
-    return Part("", (pixio(c, "pixio"), layer_norm("layernorm", c.hidden)), "model", stream=patches(c) + c.tokens)
+    return part("", pixio(c, "pixio"), layer_norm("layernorm", c.hidden), kind="model", stream=patches(c) + c.tokens)
 
 
 FAMILIES = {

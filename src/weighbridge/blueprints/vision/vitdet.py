@@ -25,7 +25,7 @@ from weighbridge.blueprints.modules.vit_common import (
 from weighbridge.blueprints.vision.dinov2 import RATIO, WIDENED
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, fact, listed, sides, size, switch
-from weighbridge.core.parts import conv2d, layer_norm, stack
+from weighbridge.core.parts import conv2d, layer_norm, part, stack
 from weighbridge.core.tree import Node, Part
 
 
@@ -49,11 +49,16 @@ FIELDS = (
 def bottleneck(c: Sizes) -> Part:
     """Describe three convolutions by way of half the width."""
     H, half = c.hidden, c.hidden // 2
-    return Part("residual", (
-        conv2d("conv1", H, half, 1, bias=False), layer_norm("norm1", half),
-        conv2d("conv2", half, half, 3, bias=False), layer_norm("norm2", half),
-        conv2d("conv3", half, H, 1, bias=False), layer_norm("norm3", H),
-    ), "convolution")  # fmt: skip
+    return part(
+        "residual",
+        conv2d("conv1", H, half, 1, bias=False),
+        layer_norm("norm1", half),
+        conv2d("conv2", half, half, 3, bias=False),
+        layer_norm("norm2", half),
+        conv2d("conv3", half, H, 1, bias=False),
+        layer_norm("norm3", H),
+        kind="convolution",
+    )
 
 
 def layer(c: Sizes, kind: tuple[bool, bool]) -> tuple[Node, ...]:
@@ -67,9 +72,9 @@ def vitdet(c: Sizes) -> Part:
     """Describe VitDetModel and VitDetBackbone; its table of positions fits the images in training."""
     trained = (c.trained_height // c.patch_height) * (c.trained_width // c.patch_width)
     table = (token("position_embeddings", c.hidden, trained + 1),) if c.absolute else ()
-    embeddings = Part("embeddings", (*table, projection(c)), "embeddings")
+    embeddings = part("embeddings", *table, projection(c), kind="embeddings")
     layers = stack("layer", c.kinds, c.layers, lambda kind: layer(c, kind))
-    return Part("", (embeddings, Part("encoder", layers, "encoder")), "model", stream=patches(c))
+    return part("", embeddings, part("encoder", *layers, kind="encoder"), kind="model", stream=patches(c))
 
 
 CLASSES = {"VitDetModel": vitdet, "VitDetBackbone": vitdet}

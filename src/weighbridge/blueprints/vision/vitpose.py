@@ -24,7 +24,7 @@ from weighbridge.blueprints.modules.vit_common import (
 from weighbridge.blueprints.vision.dinov2 import RATIO, WIDENED
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Sizes, sides, size, switch
-from weighbridge.core.parts import batch_norm, conv2d, layer_norm, linear
+from weighbridge.core.parts import batch_norm, conv2d, layer_norm, linear, part
 from weighbridge.core.tree import Part
 
 BACKBONE = (
@@ -51,38 +51,40 @@ def padded(c: Sizes) -> Grid:
 def layer(c: Sizes) -> Part:
     """Describe a layer; of several experts all are run, and the data set's is kept."""
     H, own = c.hidden, 0 if c.experts == 1 else c.part
-    experts = Part("experts", tuple(linear(str(i), c.mlp, c.part) for i in range(c.experts)), "experts") if c.experts > 1 else None
-    mlp = Part("mlp", (linear("fc1", H, c.mlp), linear("fc2", c.mlp, H - own), *((experts,) if experts else ())), "feed_forward")
+    experts = part("experts", *(linear(str(i), c.mlp, c.part) for i in range(c.experts)), kind="experts") if c.experts > 1 else None
+    mlp = part("mlp", linear("fc1", H, c.mlp), linear("fc2", c.mlp, H - own), *((experts,) if experts else ()), kind="feed_forward")
     norms = layer_norm("layernorm_before", H), layer_norm("layernorm_after", H)
-    return Part("layer", (split_attention(c), mlp, *norms), "layer", repeat=c.layers)
+    return part("layer", split_attention(c), mlp, *norms, kind="layer", repeat=c.layers)
 
 
 def encoder(c: Sizes) -> Part:
     """Describe VitPoseBackboneEncoder: only the layers, over as many vectors as one gives it."""
-    return Part("", (layer(c),), "encoder", stream="seq")
+    return part("", layer(c), kind="encoder", stream="seq")
 
 
 def backbone(c: Sizes) -> Part:
     """Describe VitPoseBackbone; the first position is that of a class token that is not there."""
     patch = conv2d("projection", c.channels, c.hidden, (c.patch_height, c.patch_width))
     table = token("position_embeddings", c.hidden, patches(c) + 1)
-    embeddings = Part("embeddings", (table, Part("patch_embeddings", (patch,), "embeddings")), "embeddings")
-    children = embeddings, Part("encoder", (layer(c),), "encoder"), layer_norm("layernorm", c.hidden)
-    return Part("", children, "model", stream=area(padded(c)))
+    embeddings = part("embeddings", table, part("patch_embeddings", patch, kind="embeddings"), kind="embeddings")
+    children = embeddings, part("encoder", layer(c), kind="encoder"), layer_norm("layernorm", c.hidden)
+    return part("", *children, kind="model", stream=area(padded(c)))
 
 
 def pose(c: Sizes) -> Part:
     """Describe VitPoseForPoseEstimation: one map per point of the body."""
     inner = c.backbone
     H, places = inner.hidden, area(grid(inner))
-    simple = (conv2d("conv", H, c.labels, 3, positions=places * c.scale * c.scale),)
+    simple = (conv2d("conv", H, c.labels, 3, stream=places * c.scale * c.scale),)
     classic = (
-        transposed("deconv1", H, 256, 4, places, bias=False), batch_norm("batchnorm1", 256),
-        transposed("deconv2", 256, 256, 4, 4 * places, bias=False), batch_norm("batchnorm2", 256),
-        conv2d("conv", 256, c.labels, 1, positions=16 * places),
-    )  # fmt: skip
-    head = Part("head", simple if c.simple else classic, "head")
-    return Part("", (under("backbone", submodel(inner, "Backbone")), head), "model")
+        transposed("deconv1", H, 256, 4, places, bias=False),
+        batch_norm("batchnorm1", 256),
+        transposed("deconv2", 256, 256, 4, 4 * places, bias=False),
+        batch_norm("batchnorm2", 256),
+        conv2d("conv", 256, c.labels, 1, stream=16 * places),
+    )
+    head = part("head", *(simple if c.simple else classic), kind="head")
+    return part("", under("backbone", submodel(inner, "Backbone")), head, kind="model")
 
 
 FAMILIES = {

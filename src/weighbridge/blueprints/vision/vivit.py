@@ -30,9 +30,10 @@ from weighbridge.blueprints.modules.vit_common import (
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Sizes, size, switch
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import layer_norm, linear
+from weighbridge.core.length import Stream, unknown
+from weighbridge.core.parts import layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size, exact
-from weighbridge.core.tree import Part, Stream, Untold
+from weighbridge.core.tree import Part
 
 VIVIT = (
     *(field for field in FIELDS if field.key != "patch_size"),
@@ -61,10 +62,10 @@ def vivit(c: Sizes, *, pooled: bool, name: str = "") -> Part:
     H, (frames, height, width) = c.hidden, c.tubelet
     places: Size = c.frames // frames * (c.image_height // height) * (c.image_width // width)
     learned = token("cls_token", H), token("position_embeddings", H, places + 1)
-    embedded = Part("patch_embeddings", (cubes("projection", c, c.tubelet, places),), "embeddings")
-    pooler = (Part("pooler", (linear("dense", H, c.pooled_width),), "pooler", stream="one"),) if pooled else ()
-    children = (Part("embeddings", (*learned, embedded), "embeddings"), layer(c), layer_norm("layernorm", H), *pooler)
-    return Part(name, children, "backbone" if name else "model", stream=places + 1)
+    embedded = part("patch_embeddings", cubes("projection", c, c.tubelet, places), kind="embeddings")
+    pooler = (part("pooler", linear("dense", H, c.pooled_width), kind="pooler", stream="one"),) if pooled else ()
+    children = (part("embeddings", *learned, embedded, kind="embeddings"), layer(c), layer_norm("layernorm", H), *pooler)
+    return part(name, *children, kind="backbone" if name else "model", stream=places + 1)
 
 
 def vivit_model(c: Sizes) -> Part:
@@ -74,7 +75,7 @@ def vivit_model(c: Sizes) -> Part:
 
 def vivit_classification(c: Sizes) -> Part:
     """Describe VivitForVideoClassification: one output per label on the class token."""
-    return Part("", (vivit(c, pooled=False, name="vivit"), classifier(c)), "model")
+    return part("", vivit(c, pooled=False, name="vivit"), classifier(c), kind="model")
 
 
 def places(c: Sizes) -> Size:
@@ -86,31 +87,33 @@ def places(c: Sizes) -> Size:
 def videomae(c: Sizes, name: str = "", *, seen: Stream | None = None) -> Part:
     """Describe VideoMAEModel: no class token, positions that are no parameters; keys have no bias."""
     kernel = c.tubelet, c.patch_height, c.patch_width
-    embedded = Part("patch_embeddings", (cubes("projection", c, kernel, places(c)),), "embeddings")
+    embedded = part("patch_embeddings", cubes("projection", c, kernel, places(c)), kind="embeddings")
     layers = split_layer(c, attends=split_attention(c, (c.qv_bias, False, c.qv_bias)))
     last = () if c.mean else (layer_norm("layernorm", c.hidden),)
-    children = (Part("embeddings", (embedded,), "embeddings"), Part("encoder", (layers,), "encoder"), *last)
-    return Part(name, children, "backbone" if name else "model", stream=places(c) if seen is None else seen)
+    children = (part("embeddings", embedded, kind="embeddings"), part("encoder", layers, kind="encoder"), *last)
+    return part(name, *children, kind="backbone" if name else "model", stream=places(c) if seen is None else seen)
 
 
 def videomae_pre_training(c: Sizes) -> Part:
     """Describe VideoMAEForPreTraining: a narrower transformer draws the pixels of the cubes that are masked."""
-    E, masked = c.decoder_hidden, Untold("the caller says which cubes of a video are masked")
+    E, masked = c.decoder_hidden, unknown("the caller says which cubes of a video are masked")
     inner = Sizes(hidden=E, mlp=c.decoder_mlp, layers=c.decoder_layers, heads=c.decoder_heads, head_dim=exact(E, c.decoder_heads))
-    layers = split_layer(inner, attends=split_attention(inner, (c.qv_bias, False, c.qv_bias)))._replace(name="decoder_layers")
+    layers = replace(split_layer(inner, attends=split_attention(inner, (c.qv_bias, False, c.qv_bias))), name="decoder_layers")
     head = linear("head", E, c.channels * c.tubelet * c.patch_height * c.patch_width, stream=masked)
-    return Part("", (
+    return part(
+        "",
         token("mask_token", E),
         videomae(c, "videomae", seen=masked),
         linear("encoder_to_decoder", c.hidden, E, bias=False, stream=masked),
-        Part("decoder", (layers, layer_norm("norm", E), head), "decoder", stream=places(c)),
-    ), "model")  # fmt: skip
+        part("decoder", layers, layer_norm("norm", E), head, kind="decoder", stream=places(c)),
+        kind="model",
+    )
 
 
 def videomae_classification(c: Sizes) -> Part:
     """Describe VideoMAEForVideoClassification: one output per label on the mean of all cubes, or on the first."""
     norm = (layer_norm("fc_norm", c.hidden),) if c.mean else ()
-    return Part("", (videomae(c, "videomae"), *norm, classifier(c)), "model")
+    return part("", videomae(c, "videomae"), *norm, classifier(c), kind="model")
 
 
 FAMILIES = {

@@ -10,7 +10,7 @@ from weighbridge.blueprints.modules.stage_fields import number, ratio, scaled
 from weighbridge.blueprints.modules.vit_common import NEUTRAL, QKV_BIAS, cubes, token
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Sizes, derived, size, told
-from weighbridge.core.parts import attend, layer_norm, linear
+from weighbridge.core.parts import attend, layer_norm, linear, part
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Node, Part, Tensor
 
@@ -41,16 +41,18 @@ FIELDS = (
 def feed_forward(hidden: Size, by: tuple[int, int]) -> Part:
     """Describe two linear maps, between which the width is multiplied."""
     inner = scaled(hidden, by)
-    return Part("mlp", (linear("fc1", hidden, inner), linear("fc2", inner, hidden)), "feed_forward")
+    return part("mlp", linear("fc1", hidden, inner), linear("fc2", inner, hidden), kind="feed_forward")
 
 
 def layer(c: Sizes, hidden: Size, heads: Size, by: tuple[int, int]) -> tuple[Node, ...]:
     """Describe a layer of the encoder or the predictor."""
-    attention = Part("attention", (
+    attention = part(
+        "attention",
         *(linear(name, hidden, hidden, bias=c.qkv_bias) for name in ("query", "key", "value")),
         linear("proj", hidden, hidden),
         attend(heads=heads, head_dim=exact(hidden, heads)),
-    ), "self_attention")  # fmt: skip
+        kind="self_attention",
+    )
     return layer_norm("norm1", hidden), attention, layer_norm("norm2", hidden), feed_forward(hidden, by)
 
 
@@ -64,20 +66,27 @@ def places(c: Sizes) -> Size:
 def vjepa2(c: Sizes, name: str = "") -> Part:
     """Describe VJEPA2Model; where it is a backbone, the predictor does not run."""
     H, E, seen = c.hidden, c.predictor_hidden, places(c)
-    embedded = Part("patch_embeddings", (cubes("proj", c, (c.tubelet, c.patch, c.patch), seen),), "embeddings")
-    encoder = Part("encoder", (
-        Part("embeddings", (embedded,), "embeddings"),
-        Part("layer", layer(c, H, c.heads, c.ratio), "layer", repeat=c.layers),
+    embedded = part("patch_embeddings", cubes("proj", c, (c.tubelet, c.patch, c.patch), seen), kind="embeddings")
+    encoder = part(
+        "encoder",
+        part("embeddings", embedded, kind="embeddings"),
+        part("layer", *layer(c, H, c.heads, c.ratio), kind="layer", repeat=c.layers),
         layer_norm("layernorm", H),
-    ), "encoder", stream=seen)  # fmt: skip
+        kind="encoder",
+        stream=seen,
+    )
     masks = Tensor("mask_tokens", (c.masks, 1, 1, E), "embedding")
-    predictor = Part("predictor", (
-        Part("embeddings", (masks, linear("predictor_embeddings", H, E, stream=seen)), "embeddings"),
-        Part("layer", layer(c, E, c.predictor_heads, c.predictor_ratio), "layer", repeat=c.predictor_layers),
+    predictor = part(
+        "predictor",
+        part("embeddings", masks, linear("predictor_embeddings", H, E, stream=seen), kind="embeddings"),
+        part("layer", *layer(c, E, c.predictor_heads, c.predictor_ratio), kind="layer", repeat=c.predictor_layers),
         layer_norm("layernorm", E),
         linear("proj", E, H, stream=seen),
-    ), "decoder", stream=seen + seen, given="targets" if name else None)  # fmt: skip
-    return Part(name, (encoder, predictor), "backbone" if name else "model")
+        kind="decoder",
+        stream=seen + seen,
+        requires="targets" if name else None,
+    )
+    return part(name, encoder, predictor, kind="backbone" if name else "model")
 
 
 def pooling(c: Sizes) -> Part:
@@ -86,19 +95,21 @@ def pooling(c: Sizes) -> Part:
     own = tuple(linear(name, H, H, stream=seen) for name in ("k_proj", "v_proj"))
     asked = attend(heads=c.heads, head_dim=c.head_dim, queries=1, keys=seen)
     among = attend(heads=c.heads, head_dim=c.head_dim)
-    crossed = Part("cross_attn", (*own, linear("q_proj", H, H), asked), "cross_attention")
-    looked = Part("self_attn", (*own, linear("q_proj", H, H), linear("out_proj", H, H), among), "self_attention")
+    crossed = part("cross_attn", *own, linear("q_proj", H, H), asked, kind="cross_attention")
+    looked = part("self_attn", *own, linear("q_proj", H, H), linear("out_proj", H, H), among, kind="self_attention")
     last = layer_norm("layer_norm2", H), feed_forward(H, (4, 1))
-    return Part("pooler", (
+    return part(
+        "pooler",
         token("query_tokens", H),
-        Part("cross_attention_layer", (layer_norm("layer_norm1", H), crossed, *last), "layer", stream="one"),
-        Part("self_attention_layers", (layer_norm("layer_norm1", H), looked, *last), "layer", repeat=c.poolers, stream=seen),
-    ), "pooler")  # fmt: skip
+        part("cross_attention_layer", layer_norm("layer_norm1", H), crossed, *last, kind="layer", stream="one"),
+        part("self_attention_layers", layer_norm("layer_norm1", H), looked, *last, kind="layer", repeat=c.poolers, stream=seen),
+        kind="pooler",
+    )
 
 
 def classification(c: Sizes) -> Part:
     """Describe VJEPA2ForVideoClassification: one output per label on the pooled vector."""
-    return Part("", (vjepa2(c, "vjepa2"), pooling(c), linear("classifier", c.hidden, c.labels, stream="one")), "model")
+    return part("", vjepa2(c, "vjepa2"), pooling(c), linear("classifier", c.hidden, c.labels, stream="one"), kind="model")
 
 
 CLASSES = {"VJEPA2Model": vjepa2, "VJEPA2ForVideoClassification": classification}

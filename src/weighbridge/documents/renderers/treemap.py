@@ -11,7 +11,7 @@ from math import cos, pi, sin
 from typing import NamedTuple
 
 from weighbridge.accounts.ledger import Entry
-from weighbridge.core.tree import indices
+from weighbridge.core.tree import positions
 
 PALETTE = ("#9cc4ee", "#f3d08b", "#a5d8b3", "#d9b8e4", "#efb0a4", "#c5ccd4")
 """The tones of the branches, the largest first: of one lightness, so that no branch shouts."""
@@ -100,7 +100,7 @@ def named(entry: Entry) -> list[tuple[str, Entry]]:
     """Return the parts inside with a name for each that no other has: runs of unlike layers share theirs, so the first index is added."""
     names = [child.name for child in entry.children]
     return [
-        (name if names.count(name) == 1 or child.part.repeat is None else f"{name}[{next(iter(indices(child.part)), 0)}]", child)
+        (name if names.count(name) == 1 or child.part.repeat is None else f"{name}[{next(iter(positions(child.part)), 0)}]", child)
         for name, child in zip(names, entry.children, strict=True)
     ]
 
