@@ -62,7 +62,7 @@ def longer(of: Stream, kernel: int, rate: int) -> Stream:
     """Return the stream that a step leaves; where kernel and rate are not both even or odd, it is one longer.
 
     >>> longer("seq", 8, 4)
-    Span(of='seq', add=0, times=4, over=1, plus=0, evenly=False)
+    seq * 4 + 0
     """
     return length(of) * rate + (kernel - rate) % 2
 
