@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from weighbridge.core._namedtuple import NamedTuple
-from weighbridge.core.tree import Part, Row, flatten, indices, numbered
+from weighbridge.core.tree import Part, Row, flatten, numbered, positions
 
 
 class Module(NamedTuple):
@@ -69,7 +69,7 @@ def _kinds(part: Part, prefix: str) -> Iterator[tuple[str, str]]:
                 yield path, child.kind
             yield from _kinds(child, f"{path}." if child.name else prefix)
             continue
-        for index in indices(child):
+        for index in positions(child):
             path = prefix + numbered(child.name, index)
             yield path, child.kind
             yield from _kinds(child, f"{path}.")
