@@ -1,10 +1,33 @@
-"""Check every numeric claim of an article, a model card or notes."""
+"""Check every numeric claim of an article, a model card or notes.
+
+A text flows through two storeys. ``text`` reads it and knows no model: bytes become lines (``reading``) without their
+typesetting (``detex``, ``pasted_math``), lines become tokens, equations, sizes and tables. ``checks`` holds what it
+claims against something: first the subjects are bound (``names``, ``subjects``, ``main_model``, together in ``context``),
+then every kind of claim is held against itself, the model it is about and the conventions people count by (one module a
+kind; ``settle`` tries every reading before a count is wrong), and at last what was seen and not judged is told (``tally``).
+An alarm is a proof: *wrong* is said only when a claim was read whole, its model is beyond doubt, and no reading is left.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from weighbridge.auditing.checks import arithmetic, components, configuration, formulas, own_output, shares, tensors
+from weighbridge.auditing.checks import (
+    arithmetic,
+    components,
+    configuration,
+    formulas,
+    memory,
+    model_tables,
+    own_output,
+    results,
+    shares,
+    subjects,
+    tally,
+    tensors,
+    totals,
+)
 from weighbridge.auditing.checks.context import Scene, understand
 from weighbridge.auditing.checks.corrected_total import mended
 from weighbridge.auditing.checks.reference_counts import Holdings, holdings
@@ -33,25 +56,47 @@ def audit(data: bytes | str, *, name: str = "", model: ModelValue | None = None)
     written = own_output.recognised(lines, model)
     alone = own_output.letters(lines) if model is None and written is None else None
     scene = understand(lines, model, written.model if written else None, alone=alone)
-    checked = arithmetic.check(scene)
     held = {context: holdings(weighed) for context, weighed in scene.models.items()}
-    firm = scene.main is not None and scene.main.firm
-    lettered = list(formulas.check(scene, held))
-    known = {(claim.line, claim.end) for claim in lettered if claim.verdict == "wrong"}
-    claims = [claim for claim in checked.claims if claim.verdict != "wrong" or (claim.line, claim.end) not in known]
-    claims += [*lettered, *tensors.check(scene), *configuration.check(scene, firm=firm)]
+    checked = arithmetic.check(scene)
     offered = list(components.offers(scene))
-    claims += components.check(scene, checked, held, offered, firm=firm)
-    claims += shares.check(scene, held, offered, firm=firm)
+    claims = _judged(scene, held, checked, offered)
     if written is not None:
         claims = own_output.check(lines, written, claims)
     total, left = mended(scene, checked, held, offered)
-    main = held.get("")
-    reference = main.reference if main is not None and firm else None
-    return Audit(_ordered(claims), _name(scene, held), scene.main.why if scene.main else (), total, reference, left, lines)
+    claims += tally.unsettled(scene, claims)
+    why, main = (scene.main.why, held.get("")) if scene.main else ((), None)
+    reference = main.reference if main is not None and _is_firm(scene) else None
+    return Audit(_ordered(claims), _name(scene, held), why, total, reference, left, lines, subjects.listed(lines, scene.mentions))
 
 
-def _name(scene: Scene, held: dict[str, Holdings]) -> str:
+def _judged(scene: Scene, held: Mapping[str, Holdings], checked: arithmetic.Checked, offered: Sequence[components.Offer]) -> list[Claim]:
+    """Hold every kind of claim against what it can be held against; what one check has judged, the later ones leave."""
+    firm, bound = _is_firm(scene), model_tables.bind(scene)
+    tabled = frozenset(line for one in bound for line in one.table.lines)
+    lettered = list(formulas.check(scene, held))
+    known = _places(claim for claim in lettered if claim.verdict == "wrong")
+    claims = [claim for claim in checked.claims if claim.verdict != "wrong" or (claim.line, claim.end) not in known]
+    numbers = {scene.lines[index].number for index in tabled}
+    claims += lettered + list(tensors.check(scene))
+    claims += [c for c in configuration.check(scene, firm=firm) if c.line not in numbers]
+    claims += components.check(scene, checked, held, offered, firm=firm, tabled=tabled)
+    claims += model_tables.check(scene, bound)
+    claims += shares.check(scene, held, offered, firm=firm)
+    for later in (totals.check(scene, tabled), memory.check(scene), results.check(scene)):
+        taken = _places(claims)
+        claims += [claim for claim in later if (claim.line, claim.end) not in taken]
+    return claims
+
+
+def _places(claims: Iterable[Claim]) -> set[tuple[int, int]]:
+    return {(claim.line, claim.end) for claim in claims}
+
+
+def _is_firm(scene: Scene) -> bool:
+    return scene.main is not None and scene.main.firm
+
+
+def _name(scene: Scene, held: Mapping[str, Holdings]) -> str:
     return f"{held[''].class_name}, {scene.main.name}" if scene.main is not None and "" in held else ""
 
 

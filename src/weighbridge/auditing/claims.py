@@ -8,9 +8,9 @@ from typing import NamedTuple, TypeAlias
 from weighbridge.core.messages import Say
 
 KINDS = ("arithmetic", "symbolic", "component", "configuration", "total", "share")
-VERDICTS = ("exact", "convention", "rounded", "wrong", "carried", "note")
+VERDICTS = ("exact", "convention", "rounded", "wrong", "carried", "note", "unsettled")
 """``exact``; right in another ``convention``, which the reason names; fairly ``rounded``; ``wrong``; right in itself
-but ``carried`` on from an earlier slip; and a ``note``, worth knowing and no fault."""
+but ``carried`` on from an earlier slip; a ``note``, worth knowing and no fault; ``unsettled``: seen and not judged."""
 
 
 class Said(NamedTuple):
@@ -47,13 +47,13 @@ def _spoken(value: object, say: Say) -> str:
 
 
 def shown(number: object) -> str:
-    """Write a number for a sentence: thousands separated, a fraction as such.
+    """Write a number for a sentence: thousands separated, a fraction in decimals.
 
     >>> shown(Fraction(7, 2)), shown(Fraction(2_362_368))
-    ('7/2', '2,362,368')
+    ('3.5', '2,362,368')
     """
     if isinstance(number, Fraction) and number.denominator > 1:
-        return f"{number.numerator:,}/{number.denominator:,}" if number.denominator < 1000 else f"{float(number):.6g}"
+        return f"{float(number):,.2f}".rstrip("0").rstrip(".") if abs(number) >= 1 else f"{float(number):.4g}"
     return f"{int(number):,}" if isinstance(number, (int, Fraction)) else str(number)
 
 
@@ -109,6 +109,24 @@ class Line(NamedTuple):
     heading: int = 0
 
 
+class Subject(NamedTuple):
+    """A model that a text names.
+
+    Attributes:
+        name: What it was taken for: a preset, a family, or the empty string if it is not known.
+        text: The name as written, where it stands first.
+        line: The line of that.
+        kind: ``model``, ``family`` or ``unknown``.
+        times: How often it is named.
+    """
+
+    name: str
+    text: str
+    line: int
+    kind: str
+    times: int
+
+
 class Audit(NamedTuple):
     """The outcome of an audit.
 
@@ -120,6 +138,7 @@ class Audit(NamedTuple):
         reference: The model's own count of the class in *model*.
         left_out: What that method leaves out, down to the last parameter.
         lines: The text itself.
+        subjects: The models that it names, and how each was recognised.
     """
 
     claims: tuple[Claim, ...]
@@ -129,6 +148,12 @@ class Audit(NamedTuple):
     reference: int | None
     left_out: tuple[Left, ...]
     lines: tuple[Line, ...]
+    subjects: tuple[Subject, ...] = ()
+
+    @property
+    def judged(self) -> tuple[Claim, ...]:
+        """The claims that have a verdict."""
+        return tuple(claim for claim in self.claims if claim.verdict != "unsettled")
 
     @property
     def wrong(self) -> tuple[Claim, ...]:
@@ -137,5 +162,7 @@ class Audit(NamedTuple):
 
     @property
     def summary(self) -> dict[str, int]:
-        """How many claims there are of each verdict."""
-        return {"claims": len(self.claims), **{v: sum(c.verdict == v for c in self.claims) for v in VERDICTS}}
+        """How many claims there are of each verdict; how many numeric claims were seen, and how many of them judged."""
+        verdicts = {v: sum(c.verdict == v for c in self.claims) for v in VERDICTS}
+        judged = len(self.claims) - verdicts["unsettled"]
+        return {"claims": judged, "seen": len(self.claims), "judged": judged, **verdicts}

@@ -8,10 +8,11 @@ from itertools import product
 from typing import NamedTuple, TypeAlias
 
 from weighbridge.auditing.checks.context import Scene, claim
-from weighbridge.auditing.claims import Claim, Reason, said
+from weighbridge.auditing.claims import Claim, Reason, said, shown
 from weighbridge.auditing.text.equations import Chain, Side
-from weighbridge.auditing.text.expressions import Binary, Negative, Term, names, numbers, value
-from weighbridge.auditing.text.rounding import Fit, fit, printed, scales, whole
+from weighbridge.auditing.text.expressions import Binary, Negative, Term, bounds, names, numbers, value
+from weighbridge.auditing.text.rounding import Fit, as_written, digits_shown, fit, printed, scales, spread, whole
+from weighbridge.auditing.text.size_words import BYTES
 from weighbridge.auditing.text.tokens import Token
 from weighbridge.core.messages import mark
 
@@ -73,6 +74,9 @@ class _Judged:
         self.scene, self.chain = scene, chain
         self.slips: Mapping[Fraction, Slip] = {}
         self.numbers = {number for side in chain.sides for token in numbers(side.term) if (number := printed(token)) is not None}
+        lead = chain.sides[0].term
+        if isinstance(lead, Token) and lead.kind == "name" and len(chain.sides) > 2:
+            self.chain = chain = chain._replace(sides=chain.sides[1:])  # ``H = 12 * 64 = 768`` defines H, and computes it
         first = chain.tokens[chain.sides[0].start]
         self.sizes = scene.sizes_at(first.line, first.start)
         self.values = [value(side.term, printed, self.sizes) for side in chain.sides]
@@ -108,7 +112,7 @@ class _Judged:
         agreed = self._fit(index, true)
         if agreed is not None and mended != true:
             line = self._source()
-            reason = said(mark("carries on the slip of line {line}"), line=line) if line else said(mark("carries on an earlier slip"))
+            reason = said(mark("follows from the error on line {line}"), line=line) if line else said(mark("follows from an earlier error"))
             return self._claim(side, "carried", value, mended, reason), (value, Slip(mended, line))
         if agreed is not None:
             return self._claim(side, agreed.verdict, value if agreed.meant is None else agreed.meant, true, agreed.reason), None
@@ -117,13 +121,14 @@ class _Judged:
             return self._claim(side, "note", value, mended, reason), None
         if any(self._fit(index, other) is not None for other in wrong):
             line = self._line(side)
-            return self._claim(side, "carried", value, mended, said(mark("carries on the slip before it"))), (value, Slip(mended, line))
-        if self._is_rough(index, true):
-            return None
+            return self._claim(side, "carried", value, mended, said(mark("follows from the error before it"))), (value, Slip(mended, line))
+        read = self._reading(index, true)
+        if read is not None:
+            return self._claim(side, read.verdict, value, true, read.reason), None
         if self._otherwise(index, true):
             return self._claim(side, "exact", value, value, said(mark("as the formula is meant"))), None
         wrong.append(value)
-        return self._claim(side, "wrong", value, true, _too_much(value, true, mended)), (value, Slip(mended, self._line(side)))
+        return self._claim(side, "wrong", value, true, _too_much(value, true, mended, side.term)), (value, Slip(mended, self._line(side)))
 
     def _claim(self, side: Side, verdict: str, value: Fraction, true: Fraction, reason: Reason) -> Claim:
         tokens, sides = self.chain.tokens, self.chain.sides
@@ -176,7 +181,13 @@ class _Judged:
             return Fit("exact")
         if not isinstance(side.term, Token) or side.term.kind != "num":
             return None
-        return fit(side.term, true, loose=self._is_loose(side))
+        found = fit(side.term, true, loose=self._is_loose(side))
+        in_bytes = found is not None and any("bytes" in part.sentence for part in found.reason) and self._has_bytes()
+        return None if in_bytes else found
+
+    def _has_bytes(self) -> bool:
+        """Tell whether the bytes of a number are among the factors already."""
+        return any(token.unit in BYTES for side in self.chain.sides[:-1] for token in numbers(side.term))
 
     def _is_loose(self, side: Side) -> bool:
         tokens = self.chain.tokens
@@ -210,24 +221,86 @@ class _Judged:
                     return True
         return False
 
-    def _is_rough(self, index: int, true: Fraction) -> bool:
-        """Tell whether the inputs are rounded themselves and the result is as near as they allow."""
+    def _reading(self, index: int, true: Fraction) -> Fit | None:
+        """Try every other way to read an equation before it is wrong: rounded inputs, units on one side, letters of another model."""
+        side = self.chain.sides[index]
+        if not isinstance(side.term, Token):
+            return self._near(index, true)
+        return self._of_rounded(side.term) or self._other_units(side.term) or self._other_letters(side.term)
+
+    def _near(self, index: int, true: Fraction) -> Fit | None:
+        """Take a formula in the middle of a chain for a rounding of the one before: its own numbers are rounded, or it is said to be near."""
+        side, own = self.chain.sides[index], self.values[index]
+        assert own is not None
+        for low, high in self._ranges(side.term):
+            if low <= true <= high or (self._is_loose(side) and abs(own - true) * 20 <= abs(true)):
+                return Fit("rounded", said(mark("rounded")))
+        return Fit("unsettled") if any(names(other.term) for other in self.chain.sides) else None
+
+    def _ranges(self, term: Term) -> Iterator[tuple[Fraction, Fraction]]:
+        """Yield between which numbers a formula lies when its inputs are roundings, in decimal and in binary units."""
+        for choice in (0, -1):
+            found = bounds(term, lambda token, choice=choice: spread(token, scales(token)[choice]), self.sizes)  # type: ignore[misc]
+            if found is not None:
+                yield found
+
+    def _of_rounded(self, said_token: Token) -> Fit | None:
+        """Tell whether the result is what the rounded inputs allow, to no more digits than they have, or what they stand for."""
         for side in self.chain.sides:
             rounded = [t for t in numbers(side.term) if t.unit or t.places]
-            if rounded and not isinstance(side.term, Token):
-                said = self.values[index]
-                assert said is not None
-                for choice in (0, -1):
-                    steps = sum(scales(t)[choice] / 10**t.places for t in rounded)
-                    again = value(side.term, lambda t, c=choice: None if t.value is None else t.value * scales(t)[c], self.sizes)  # type: ignore[misc]
-                    last = self.chain.sides[index].term
-                    if again is None or not isinstance(last, Token) or last.value is None:
-                        continue
-                    mine = last.value * scales(last)[choice]
-                    margin = max(steps, abs(again) / 200)
-                    if abs(mine - again) <= margin + scales(last)[choice] / 10**last.places / 2:
-                        return True
+            if side.term is said_token or not rounded or said_token.value is None:
+                continue
+            for scale in (*scales(said_token), *self._bare(said_token)):
+                low, high = spread(said_token, scale)
+                ranges = [found for found in self._ranges(side.term) if found[0] <= high and low <= found[1]]
+                if ranges and (
+                    digits_shown(said_token) <= min(map(digits_shown, rounded)) or self._is_known(said_token, side.term, rounded)
+                ):
+                    return Fit("rounded", said(mark("as near as its rounded numbers allow")))
+        return None
+
+    def _bare(self, token: Token) -> tuple[Fraction, ...]:
+        return (Fraction(1),) if token.unit else _FACTORS
+
+    def _is_known(self, token: Token, term: Term, rounded: Sequence[Token]) -> bool:
+        """Tell whether the inputs round numbers that the text or the model has in full, and the result is computed from those."""
+        for full in self.scene.numbers if len(rounded) == 1 else ():
+            if fit(rounded[0], full) is not None:
+                again = value(term, lambda t, full=full: full if t is rounded[0] else printed(t), self.sizes)  # type: ignore[misc]
+                if again is not None and fit(token, again) is not None:
+                    return True
         return False
+
+    def _other_units(self, token: Token) -> Fit | None:
+        """Tell whether the units stand on one side only: ``32 * 7 = 224GiB``, ``67 + 8.4 + 8.4 = 83.8M``."""
+        united = [t for side in self.chain.sides for t in numbers(side.term) if t.unit and t.unit != "%"]
+        if not united or token.value is None:
+            return None
+        for side in self.chain.sides:
+            if side.term is token:
+                continue
+            for choice in (
+                lambda t: t.value,
+                lambda t: _scaled(t, 0),
+                lambda t: _scaled(t, -1),
+                lambda t: t.value if t.unit == "b" else _scaled(t, 0),
+            ):
+                again = value(side.term, choice, self.sizes)
+                for factor in (Fraction(1), *_FACTORS) if again is not None else ():
+                    if _shows(token, again / factor) or _shows(token, again * factor):  # type: ignore[operator]
+                        return Fit("rounded" if token.places else "exact", said(mark("its units stand on one side only")))
+        return None
+
+    def _other_letters(self, token: Token) -> Fit | None:
+        """Tell whether the result is what the letters give for another model of the text."""
+        for side in self.chain.sides:
+            if names(side.term) and side.term is not token:
+                for sizes in self.scene.sizes.values():
+                    again = value(side.term, printed, sizes)
+                    found = fit(token, again) if again is not None else None
+                    if found is not None:
+                        return found
+        return None
 
     def _otherwise(self, index: int, true: Fraction) -> bool:
         """Tell whether the equation holds with squares that lost their raising (``7682``), or without the item's number."""
@@ -246,13 +319,28 @@ class _Judged:
         return False
 
 
-def _too_much(value: Fraction, true: Fraction, mended: Fraction) -> Reason:
+_FACTORS = tuple(Fraction(base**power) for base in (1000, 1024) for power in (1, 2, 3, 4))
+
+
+def _scaled(token: Token, choice: int) -> Fraction | None:
+    return None if token.value is None else token.value * scales(token)[choice]
+
+
+def _shows(token: Token, number: Fraction) -> bool:
+    """Tell whether a figure, its unit aside, is a number rounded to the digits shown."""
+    assert token.value is not None
+    return token.value > 0 and abs(token.value - number) * 2 * 10**token.places <= (1 if number.denominator > 1 else 0)
+
+
+def _too_much(value: Fraction, true: Fraction, mended: Fraction, token: Term) -> Reason:
+    figure = token if isinstance(token, Token) else None
+    right, away = (as_written(figure, n) if figure else shown(n) for n in (true, abs(value - true)))
     if value > true:
-        reason = said(mark("{right} is right: {number} too many"), right=true, number=value - true)
+        reason = said(mark("should be {right} ({number} too high)"), right=right, number=away)
     else:
-        reason = said(mark("{right} is right: {number} too few"), right=true, number=true - value)
+        reason = said(mark("should be {right} ({number} too low)"), right=right, number=away)
     if mended != true:
-        reason += said(mark("with the earlier slips mended it is {number}"), number=mended)
+        reason += said(mark("with the earlier errors corrected it is {number}"), number=mended)
     return reason
 
 

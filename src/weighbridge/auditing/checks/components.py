@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -11,6 +11,7 @@ from weighbridge.auditing.checks.arithmetic import Checked
 from weighbridge.auditing.checks.context import Scene, claim
 from weighbridge.auditing.checks.names import nameless
 from weighbridge.auditing.checks.reference_counts import Holding, Holdings, is_one_thing, left_out
+from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.claims import Claim, Said, said
 from weighbridge.auditing.text.component_words import mentioned, speaks_of_parameters, subject
 from weighbridge.auditing.text.equations import Chain
@@ -218,7 +219,9 @@ def _in_parentheses(scene: Scene, statement: Sequence[Token], end: int) -> str:
     return match.group(1) if match else ""
 
 
-def check(scene: Scene, checked: Checked, held: Mapping[str, Holdings], found: Sequence[Offer], *, firm: bool = True) -> Iterator[Claim]:
+def check(
+    scene: Scene, checked: Checked, held: Mapping[str, Holdings], found: Sequence[Offer], *, firm: bool = True, tabled: Collection[int] = ()
+) -> Iterator[Claim]:
     """Hold every count that is said to be a component's, or the whole model's, against the model.
 
     Args:
@@ -230,8 +233,10 @@ def check(scene: Scene, checked: Checked, held: Mapping[str, Holdings], found: S
     for offer in found:
         context = scene.context(offer.first.line, offer.first.start)
         own = held.get(context) if context is not None else None
-        if own is None or offer.subject is None:
+        if own is None or offer.subject is None or offer.first.line in tabled:
             continue
+        if offer.subject == "total" and not offer.computed and offer.number not in checked.slips:
+            continue  # a count that is only said: totals.py
         judged = _total(scene, offer, own, checked) if offer.subject == "total" else _component(scene, offer, own, checked)
         if judged is None and offer.whole and offer.number * 2 > own.reference:
             judged = _total(scene, offer, own, checked)
@@ -261,6 +266,8 @@ def _component(scene: Scene, offer: Offer, own: Holdings, checked: Checked) -> C
                 return _claim(scene, offer, "component", "rounded", holding.number, agreed.reason + holding.convention)
     if not is_one_thing(own, name):
         return None
+    if not offer.computed and not _is_labelled(scene, offer):
+        return None
     if not offer.firm or not _is_of_these_sizes(scene, offer) or _is_part(own, name, offer.number):
         return None
     if offer.figure is not None and offer.figure.unit and not _near(offer.number, choices):
@@ -271,33 +278,23 @@ def _component(scene: Scene, offer: Offer, own: Holdings, checked: Checked) -> C
     return _claim(scene, offer, "component", "wrong", best.number, reason + best.convention)
 
 
+_LABELLED = re.compile(
+    r"(?:[:：=]|\bhas|\bhave|\bholds?|\bcontains?|为|是|有|共|is|are)\W*(?:约|about|approximately|roughly|≈|a total of)?\W*$", re.IGNORECASE
+)
+
+
+def _is_labelled(scene: Scene, offer: Offer) -> bool:
+    """Tell whether a number that no equation computes stands right behind a colon or a verb of its component."""
+    before = scene.lines[offer.first.line].text[: offer.first.start]
+    return bool(_LABELLED.search(before)) and "model" not in before.lower()
+
+
 def _near(number: Fraction, choices: Sequence[Holding]) -> bool:
     return any(h.number / 3 < number < h.number * 3 for h in choices)
 
 
-_ACTIVE = re.compile(r"\W{0,3}(?:parameters? )?(?:are |of them )?(?:active|activated|per token)|\W{0,3}(?:个)?激活")
-_COMPARED = re.compile(
-    r"\W{0,3}(?:fewer|less|more|smaller|larger|bigger|additional|extra|trainable|non-embedding|frozen)\b|\W{0,3}(?:个)?(?:可训练|非嵌入)"
-)
-
-
-def _active(scene: Scene, offer: Offer, own: Holdings) -> Claim | None:
-    """Confirm a count of the parameters that work on one token."""
-    if offer.figure is None or not own.active:
-        return None
-    agreed = fit(offer.figure, Fraction(own.active), loose=_is_hedged(scene, offer))
-    if agreed is None or agreed.verdict == "note":
-        return None
-    reason = said(mark("{right} are active on a token"), right=own.active)
-    return _claim(scene, offer, "total", agreed.verdict, Fraction(own.active), agreed.reason + reason)
-
-
 def _total(scene: Scene, offer: Offer, own: Holdings, checked: Checked) -> Claim | None:
-    after = scene.lines[offer.last.line].text[offer.last.end :][:40].lower()
-    if _ACTIVE.match(after):
-        return _active(scene, offer, own)
-    if _COMPARED.match(after):
-        return None
+    """Judge a computed total: the method is the text's own, so a sum that is no count of the model is at most noted."""
     if offer.number in checked.slips and not offer.computed:
         return _carried(scene, offer, "total", checked)
     if offer.number == own.reference:
@@ -315,11 +312,13 @@ def _total(scene: Scene, offer: Offer, own: Holdings, checked: Checked) -> Claim
     if parts is not None:
         what = tuple(part.what for part in parts)
         return _claim(scene, offer, "total", "convention", Fraction(own.reference), said(mark("without {what}"), what=what))
+    model = scene.model_at(offer.first.line, offer.first.start)
+    if offer.figure is not None and model is not None:
+        found = settle(offer.figure, (model,))
+        if found is not None:
+            return _claim(scene, offer, "total", found.verdict, found.expected, found.reason)
     reason = said(mark("{name} has {right}"), name=own.class_name, right=own.reference)
-    if offer.computed or offer.number in checked.results:
-        return _claim(scene, offer, "total", "note", Fraction(own.reference), reason) if offer.firm else None
-    near = Fraction(1, 2) < offer.number / own.reference < 2 or _is_mistyped(int(offer.number), own.reference)
-    return _claim(scene, offer, "total", "wrong", Fraction(own.reference), reason) if offer.firm and near else None
+    return _claim(scene, offer, "total", "note", Fraction(own.reference), reason) if offer.firm else None
 
 
 def _is_mistyped(number: int, right: int) -> bool:
@@ -339,14 +338,7 @@ def _rounded_total(scene: Scene, offer: Offer, own: Holdings) -> Claim | None:
         if agreed is not None and agreed.verdict != "note":
             reason = agreed.reason + said(mark("{name} has {right}"), name=name, right=count)
             return _claim(scene, offer, "total", "rounded", Fraction(count), reason)
-    if not offer.firm:
-        return None
-    reason = said(mark("{name} has {right}"), name=own.class_name, right=own.reference)
-    agreed = fit(offer.figure, Fraction(own.reference), loose=True)
-    if agreed is not None:
-        return _claim(scene, offer, "total", "note", Fraction(own.reference), agreed.reason + reason)
-    near = Fraction(1, 4) < offer.number / own.reference < 4
-    return _claim(scene, offer, "total", "wrong", Fraction(own.reference), reason) if near else None
+    return None
 
 
 def _is_hedged(scene: Scene, offer: Offer) -> bool:
@@ -377,7 +369,7 @@ def _fits(scene: Scene, offer: Offer, kind: str, holding: Holding) -> Claim:
 
 def _carried(scene: Scene, offer: Offer, kind: str, checked: Checked) -> Claim:
     slip = checked.slips[offer.number]
-    reason = said(mark("carries on the slip of line {line}"), line=slip.line)
+    reason = said(mark("follows from the error on line {line}"), line=slip.line)
     return _claim(scene, offer, kind, "carried", slip.mended, reason)
 
 

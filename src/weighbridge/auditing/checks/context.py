@@ -5,13 +5,18 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from weighbridge.auditing.checks.names import Assumed, Mention, assume, mentions
+from weighbridge.auditing.checks.main_model import Assumed, assume
+from weighbridge.auditing.checks.names import FAMILY, MODEL, Mention
+from weighbridge.auditing.checks.subjects import contexts as bound
+from weighbridge.auditing.checks.subjects import named as names_in
 from weighbridge.auditing.claims import Claim, Line, said
 from weighbridge.auditing.text.equations import Chain, chains, statements
 from weighbridge.auditing.text.size_words import LETTERS
 from weighbridge.auditing.text.sizes import Stated, meanings, stated
+from weighbridge.auditing.text.tables import Table, tables
 from weighbridge.auditing.text.tokens import Token
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.core.messages import mark
@@ -35,6 +40,9 @@ class Scene(NamedTuple):
         main: The main model, or None.
         models: The models of all contexts.
         sizes: By context, what names and letters amount to.
+        numbers: The whole numbers of four digits and more that the text has in full.
+        by_statement: Its equations by the statement they stand in.
+        tables: Its tables.
     """
 
     lines: Sequence[Line]
@@ -47,6 +55,18 @@ class Scene(NamedTuple):
     main: Assumed | None
     models: Mapping[str, ModelValue]
     sizes: Mapping[str | None, dict[str, int]]
+    numbers: frozenset[Fraction]
+    by_statement: Mapping[int, Sequence[Chain]]
+    tables: Sequence[Table]
+
+    @property
+    def given(self) -> bool:
+        """Whether the model was given, and not guessed from the text."""
+        return self.main is not None and self.main.given
+
+    def chains_of(self, statement: Sequence[Token]) -> Sequence[Chain]:
+        """Return the equations of a statement."""
+        return self.by_statement.get(id(statement), ())
 
     def context(self, line: int, column: int) -> str | None:
         """Return the model that a place of the text is about."""
@@ -87,7 +107,7 @@ def understand(
     spoken = statements(lines)
     meant = meanings(spoken)
     sizes = [size for statement in spoken for size in stated(statement, meant)]
-    named = {index: found for index, line in enumerate(lines) if line.text and (found := mentions(line))}
+    named = names_in(lines)
     weighed = model or derived
     main = _given(weighed, derived is not None) if weighed is not None else None if alone is not None else _main(lines, named, sizes)
     if weighed is None and main is not None:
@@ -96,7 +116,7 @@ def understand(
         except WeighbridgeError:
             main = None  # sizes that fit no model: the text is held against itself alone
     named = _resolved(lines, named, main)
-    contexts = _contexts(lines, named, main)
+    contexts = bound(lines, named, main.name if main is not None else None)
     models: dict[str, ModelValue] = {}
     wanted = {name for name in contexts if name} | {m.name for found in named.values() for m in found if m.name}
     for name in wanted:
@@ -111,9 +131,18 @@ def understand(
         if named_class is not None and named_class != weighed.class_name:
             models[""] = load(main.name, named_class)
     equations = [chain for statement in spoken for chain in chains(statement)]
+    chained: dict[int, list[Chain]] = {}
+    for chain in equations:
+        chained.setdefault(id(chain.tokens), []).append(chain)
     amounts: dict[str | None, dict[str, int]] = {name: _with_letters(words_of(found), meant) for name, found in models.items()}
     amounts.setdefault("", {**_with_letters(_agreed(sizes), meant), **(alone or {})})
-    return Scene(lines, spoken, equations, meant, sizes, named, contexts, main, models, amounts)
+    full = frozenset(
+        t.value
+        for statement in spoken
+        for t in statement
+        if t.kind == "num" and t.value and t.value >= 1000 and not t.unit and not t.places
+    )
+    return Scene(lines, spoken, equations, meant, sizes, named, contexts, main, models, amounts, full, chained, tables(lines))
 
 
 def _with_letters(sizes: dict[str, int], meant: Mapping[str, str]) -> dict[str, int]:
@@ -160,29 +189,29 @@ def _stated_class(lines: Sequence[Line], model: ModelValue) -> str | None:
 
 def _given(model: ModelValue, derived: bool) -> Assumed:
     why = said(mark("the text is its derivation")) if derived else said(mark("given"))
-    return Assumed(model.source, None, why, named=True)
+    return Assumed(model.source, None, why, named=True, given=not derived)
 
 
 def _main(lines: Sequence[Line], named: Mapping[int, Sequence[Mention]], sizes: Sequence[Stated]) -> Assumed | None:
     counts: Counter[str] = Counter()
+    allowed: set[str] = set()
     for found in named.values():
         counts.update(mention.name for mention in found if mention.name)
+        allowed.update(name for mention in found for name in mention.names)
     own = [size for size in sizes if not _other(named.get(size.token.line, ()), size.token.start)]
     bert = any(_BERT.search(line.text.lower()) for line in lines)
-    first = next((mention for _, found in sorted(named.items()) for mention in found), None)
-    if first is not None and first.name is None and not counts:
+    if named and not allowed and not bert:
         return None
     order = [name for name, _ in counts.most_common()]
-    return assume(order, _agreed(own), bert=bert)
+    return assume(order, _agreed(own), bert=bert, allowed=allowed)
 
 
 def _resolved(lines: Sequence[Line], named: dict[int, list[Mention]], main: Assumed | None) -> dict[int, list[Mention]]:
     """Take a family's bare name, such as ``Mixtral``, for the model of that family that the text is about."""
-    if main is None or not main.named:
+    if main is None:
         return named
-    bare = re.compile(re.escape(main.name.partition("-")[0]) + r"(?!\w|\W{0,2}v?\d|\W(?:base|large|small|medium|xl|xxl|mini|tiny)\b)")
     return {
-        index: [m if m.name or not bare.match(lines[index].text.lower(), m.column) else m._replace(name=main.name) for m in found]
+        index: [m._replace(name=main.name, kind=MODEL) if m.kind == FAMILY and main.name in m.names else m for m in found]
         for index, found in named.items()
     }
 
@@ -199,18 +228,3 @@ def _agreed(sizes: Sequence[Stated]) -> dict[str, int]:
     for size in sizes:
         votes.setdefault(size.word, Counter())[size.value] += 10 if size.firm else 1
     return {word: counter.most_common(1)[0][0] for word, counter in votes.items()}
-
-
-def _contexts(lines: Sequence[Line], named: Mapping[int, Sequence[Mention]], main: Assumed | None) -> list[str | None]:
-    """Return for each line the model its headings name; the main model where they name none."""
-    contexts: list[str | None] = []
-    stack: list[tuple[int, str | None]] = [(0, "")]
-    for index, line in enumerate(lines):
-        if line.heading:
-            while stack[-1][0] >= line.heading:
-                stack.pop()
-            found = named.get(index, ())
-            name = found[-1].name if found else stack[-1][1]
-            stack.append((line.heading, "" if main is not None and name == main.name else name))
-        contexts.append(stack[-1][1])
-    return contexts

@@ -46,14 +46,17 @@ def check(scene: Scene, held: Mapping[str, Holdings]) -> Iterator[Claim]:
     for chain in scene.chains:
         chained.setdefault(id(chain.tokens), []).append(chain)
     projected = False
+    defined = definitions(scene)
     for statement in scene.statements:
         yield from _mean_and_variance(scene, statement, about)
         found = list(formulas(statement, scene.meant))
         equal = _joined(scene, statement, found, chained.get(id(statement), []))
         broken: set[int] = set()
         for left, right in equal:
-            if left.expanded == right.expanded:
+            if left.expanded == right.expanded or substituted(left.expanded, defined) == substituted(right.expanded, defined):
                 yield _same(scene, statement, left, right, "exact", ())
+            elif _is_leading(scene, statement, left, right, defined):
+                yield _same(scene, statement, left, right, "rounded", said(mark("its leading terms")))
             elif _is_comparable(scene, statement, left, right):
                 broken.add(right.start)
                 reason = said(mark("it is {right}"), right=str(left.expanded))
@@ -119,6 +122,50 @@ def _joined(scene: Scene, statement: Sequence[Token], found: Sequence[Formula], 
     return pairs
 
 
+def definitions(scene: Scene) -> dict[Atom, Polynomial]:
+    """Return what a text defines a letter to be in other letters, such as ``d_ff = 8/3 × H``; only what it says once."""
+    found: dict[Atom, set[Polynomial]] = {}
+    for chain in scene.chains:
+        left, right = chain.sides[0].term, chain.sides[-1].term
+        if len(chain.sides) == 2 and isinstance(left, Token) and left.kind == "name" and names(right) and left.text not in names(right):
+            letter, meaning = polynomial(left, scene.meant), polynomial(right, scene.meant)
+            if letter is not None and meaning is not None:
+                (atom,) = letter.symbols()
+                found.setdefault(atom, set()).add(meaning)
+    return {atom: meanings.pop() for atom, meanings in found.items() if len(meanings) == 1}
+
+
+def substituted(formula: Polynomial, defined: Mapping[Atom, Polynomial]) -> Polynomial:
+    """Write a formula without the letters that a text defines by others."""
+    if not any(atom in defined for atom in formula.symbols()):
+        return formula
+    result = Polynomial({})
+    for monomial, coefficient in formula.terms.items():
+        kept = Polynomial({(): coefficient})
+        for atom, power in monomial:
+            factor = defined[atom] if atom in defined and power > 0 else Polynomial({((atom, 1 if power > 0 else power),): 1})
+            for _ in range(power if power > 0 else 1):
+                kept = kept * factor
+        result = result + kept
+    return result
+
+
+def _is_leading(scene: Scene, statement: Sequence[Token], left: Formula, right: Formula, defined: Mapping[Atom, Polynomial]) -> bool:
+    """Tell whether a formula that is said to be near another is its terms of highest degree."""
+    if not any(token.text == "≈" for token in statement[left.end - 1 : right.start]) and "≈" not in {t.text for t in statement}:
+        return False
+    full, kept = substituted(left.expanded, defined), substituted(right.expanded, defined)
+    return (
+        bool(kept.terms)
+        and all(full.terms.get(monomial) == value for monomial, value in kept.terms.items())
+        and (max(map(_degree, kept.terms)) == max(map(_degree, full.terms)))
+    )
+
+
+def _degree(monomial: Sequence[tuple[Atom, int]]) -> int:
+    return sum(power for _, power in monomial)
+
+
 def _is_defined(statement: Sequence[Token], formula: Formula) -> bool:
     """Tell whether a formula only says what a letter is: ``I = 4H``."""
     at = formula.start
@@ -175,6 +222,13 @@ def _component(
     if holding is not None:
         verdict = "exact" if holding.exact else "convention"
         return _held(scene, statement, formula, last, verdict, holding, holding.convention)
+    amount = _valued(formula.expanded, sizes)
+    if amount is not None and any(h.number == amount for h in own.components[name]):
+        same = next(h for h in own.components[name] if h.number == amount)
+        return _held(scene, statement, formula, last, "exact" if same.exact else "convention", same, same.convention)
+    following = statement[formula.end] if formula.end < len(statement) else None
+    if following is not None and following.kind in ("num", "name") and following.line == statement[formula.end - 1].line:
+        return None  # ``4 × hidden_size 2`` lost its raising: it was not read whole
     if not firm or not own.simple or not any(atom.letter == "H" for atom in formula.expanded.symbols()):
         return None
     if _is_inside(formula.expanded, own, sizes):

@@ -51,6 +51,8 @@ def _checked(scene: Scene, statement: Sequence[Token], place: int, shapes: Mappi
         for token in statement[place + 1 :]
         if token.kind == "num" and token.line == shape.line and not token.unit and not token.places
     ]
+    if not counts and sizes and place > 0:
+        return _named_shape(scene, statement, place, sizes, shapes)
     if not counts or not sizes or any(t.kind == "rel" or (t.kind == "op" and t.text != "-") for t in statement[place + 1 :]):
         return None
     count = counts[0]
@@ -72,6 +74,28 @@ def _checked(scene: Scene, statement: Sequence[Token], place: int, shapes: Mappi
             scene, first, count, "wrong", said_number, Fraction(prod(known)), said(mark("in the model its shape is {shape}"), shape=written)
         )
     return _claim(scene, first, count, "exact", said_number, true, ())
+
+
+def _named_shape(
+    scene: Scene, statement: Sequence[Token], place: int, sizes: tuple[int, ...], shapes: Mapping[str, Mapping[str, tuple[int, ...]]]
+) -> Claim | None:
+    """Check a shape that stands beside a tensor's full name, with no count."""
+    shape = statement[place]
+    name = next((t.text for t in statement[:place] if t.kind == "word" and "." in t.text and not t.text.lower().endswith("size")), "")
+    context = scene.context(shape.line, shape.start)
+    known = shapes.get(context or "", {}).get(_stem(name)) if context is not None else None
+    if known is None or not name:
+        return None
+    first = next(t for t in statement if t.text == name)
+    count = Fraction(prod(sizes))
+    if known in (sizes, sizes[::-1]):
+        return _claim(scene, first, shape, "exact", count, count, ())
+    if prod(known) == prod(sizes) or place > 8:
+        return None
+    written = "[" + ", ".join(map(str, known)) + "]"
+    return _claim(
+        scene, first, shape, "wrong", count, Fraction(prod(known)), said(mark("in the model its shape is {shape}"), shape=written)
+    )
 
 
 def _claim(scene: Scene, first: Token, last: Token, verdict: str, value: Fraction, true: Fraction, reason: object) -> Claim:

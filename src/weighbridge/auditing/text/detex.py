@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from weighbridge.auditing.text.pasted_math import SIGNS, doubled
@@ -204,6 +205,10 @@ def _tag(writer: _Writer, position: int, end: int) -> int:
         writer.put("<", position)
         return position + 1
     name = raw[position + 1 : closing].strip().lower()
+    if name.split(" ")[0] in ("td", "th"):
+        span = re.search(r"colspan\D{0,3}(\d{1,2})", name)
+        writer.put(" | " * (int(span[1]) if span else 1), position)
+        return closing + 1
     writer.put("^(" if name == "sup" else ")" if name == "/sup" else " ", position)
     return closing + 1
 

@@ -177,6 +177,24 @@ def _combined(operation: str, left: Fraction, right: Fraction) -> Fraction | Non
     return None if result is None or abs(result.numerator) > _LARGEST or result.denominator > _LARGEST else result
 
 
+def bounds(term: Term, spread: Callable[[Token], tuple[Fraction, Fraction]], sizes: Mapping[str, int]) -> tuple[Fraction, Fraction] | None:
+    """Evaluate between the least and the most that the numbers of a term can stand for; None as for :func:`value`."""
+    if isinstance(term, Token):
+        if term.kind == "num":
+            return None if term.value is None else spread(term)
+        known = sizes.get(term.text)
+        return None if known is None else (Fraction(known), Fraction(known))
+    if isinstance(term, Negative):
+        inner = bounds(term.term, spread, sizes)
+        return None if inner is None else (-inner[1], -inner[0])
+    left, right = bounds(term.left, spread, sizes), bounds(term.right, spread, sizes)
+    if left is None or right is None:
+        return None
+    corners = [_combined(term.operation, a, b) for a in left for b in right]
+    found = [corner for corner in corners if corner is not None]
+    return (min(found), max(found)) if len(found) == 4 else None
+
+
 def names(term: Term) -> set[str]:
     """Return the names in a term."""
     if isinstance(term, Token):

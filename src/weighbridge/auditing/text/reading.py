@@ -145,7 +145,8 @@ class _Page(HTMLParser):
             self.level = int(tag[1]) if len(tag) == 2 and tag[1].isdigit() else self.level
             self.preformatted += tag == "pre"
         elif tag in ("td", "th"):
-            self.pieces.append(" | ")
+            span = next((value for name, value in attrs if name == "colspan" and value and value.isdigit()), "1")
+            self.pieces.append(" | " * min(int(span), 50))
         elif tag == "sup":
             self.pieces.append("^{")
         elif tag in ("msup", "mfrac"):

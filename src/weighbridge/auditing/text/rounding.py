@@ -109,6 +109,52 @@ def _unit(scale: Fraction) -> Reason:
     return said(mark("in units of 2^{power}"), power=scale.numerator.bit_length() - 1)
 
 
+def as_written(token: Token, number: Fraction) -> str:
+    """Write a number the way a figure of the text is written: in its unit and to its decimal places.
+
+    >>> from weighbridge.auditing.text.tokens import tokens
+    >>> as_written(tokens("113.34M", 0)[0], Fraction(113_280_000))
+    '113.28M'
+    """
+    scale = scales(token)[0] if token.unit else Fraction(1)
+    unit = token.text[len(token.text.rstrip("%" + _LETTERS)) :].strip() if token.unit else ""
+    amount = number / scale
+    if amount.denominator == 1:
+        return f"{int(amount):,}{unit}"
+    places = max(token.places, 0 if abs(amount) >= 1000 and not token.unit else 2 if abs(amount) >= 1 else 4)
+    return f"{float(amount):,.{places}f}{unit}"
+
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ 万亿千百十兆"
+
+
+def digits_shown(token: Token) -> int:
+    """Count the significant digits of a figure; zeros at the end of a whole number may be mere filling.
+
+    >>> from weighbridge.auditing.text.tokens import tokens
+    >>> [digits_shown(t) for t in tokens("7.08M 110M 0.50", 0)]
+    [3, 2, 2]
+    """
+    if token.value is None:
+        return 0
+    written = str(int(token.value * 10**token.places)).lstrip("0")
+    return len(written if token.places else written.rstrip("0")) or 1
+
+
+def spread(token: Token, scale: Fraction) -> tuple[Fraction, Fraction]:
+    """Return between which numbers the true value of a figure lies: itself, or what rounds to it.
+
+    >>> from weighbridge.auditing.text.tokens import tokens
+    >>> [int(bound) for bound in spread(tokens("7.08M", 0)[0], Fraction(10**6))]
+    [7075000, 7085000]
+    """
+    assert token.value is not None
+    middle = token.value * scale
+    rounded = token.places > 0 or (token.unit and token.unit != "%" and scale > 1)
+    half = scale / 10**token.places / 2 if rounded else Fraction(0)
+    return middle - half, middle + half
+
+
 def whole(number: Fraction | None) -> int | Fraction | None:
     """Return an int where the number is one."""
     return int(number) if number is not None and number.denominator == 1 else number

@@ -48,15 +48,20 @@ MEASURES = "层个头维次份组"
 """The same in Chinese."""
 
 UNITS: dict[str, tuple[int, ...]] = {
-    "k": (10**3, 2**10), "m": (10**6, 2**20), "b": (10**9, 2**30), "g": (10**9, 2**30), "bn": (10**9,), "mn": (10**6,),
-    "kb": (2**10, 10**3), "mb": (2**20, 10**6), "gb": (2**30, 10**9), "kib": (2**10,), "mib": (2**20,), "gib": (2**30,),
-    "thousand": (10**3,), "million": (10**6,), "billion": (10**9,), "trillion": (10**12,), "万": (10**4,), "亿": (10**8,), "千万": (10**7,),
-    "百万": (10**6,), "十亿": (10**9,), "万亿": (10**12,), "千": (10**3,), "兆": (10**6, 2**20),
+    "k": (10**3, 2**10), "m": (10**6, 2**20), "b": (10**9, 2**30, 1), "g": (10**9, 2**30), "t": (10**12, 2**40), "bn": (10**9,), "mn": (10**6,),
+    "kb": (2**10, 10**3), "mb": (2**20, 10**6), "gb": (2**30, 10**9), "tb": (2**40, 10**12), "kib": (2**10,), "mib": (2**20,), "gib": (2**30,), "tib": (2**40,),
+    "thousand": (10**3,), "million": (10**6,), "millions": (10**6,), "billion": (10**9,), "billions": (10**9,), "trillion": (10**12,),
+    "万": (10**4,), "亿": (10**8,), "千万": (10**7,), "百万": (10**6,), "十亿": (10**9,), "万亿": (10**12,), "千": (10**3,), "兆": (10**6, 2**20), "千亿": (10**11,), "百亿": (10**10,),
+    "kflops": (10**3,), "mflops": (10**6,), "gflops": (10**9,), "tflops": (10**12,), "pflops": (10**15,), "gflop": (10**9,), "tflop": (10**12,), "mflop": (10**6,),
+    "mmacs": (10**6,), "gmacs": (10**9,), "tmacs": (10**12,), "bytes": (1,), "byte": (1,), "字节": (1,), "mbytes": (2**20, 10**6), "gbytes": (2**30, 10**9),
 }  # fmt: skip
 """What a unit may mean, the likeliest first."""
 
-BYTES = frozenset("kb mb gb kib mib gib".split())
+BYTES = frozenset("kb mb gb tb kib mib gib tib bytes byte 字节 mbytes gbytes".split())
 """Units that are bytes, though some write them for counts."""
+
+WORK = frozenset(unit for unit in UNITS if "flop" in unit or "mac" in unit)
+"""Units of arithmetic work, which is never held against parameters."""
 
 
 class Found(NamedTuple):

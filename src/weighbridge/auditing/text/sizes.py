@@ -174,6 +174,11 @@ def _ends(statement: Sequence[Token], at: int) -> bool:
     if at + 1 >= len(statement):
         return True
     following = statement[at + 1]
+    if following.kind in ("name", "(") and following.start == statement[at].end and following.line == statement[at].line:
+        return False  # ``12H² + 2H`` states no size
+    after = statement[at + 2] if at + 2 < len(statement) and statement[at + 2].line == following.line else None
+    if following.kind == "word" and following.line == statement[at].line and after is not None and after.text == "*":
+        return False  # ``768 inputs × 3072 outputs``
     if following.kind == "op" and following.line == statement[at].line:
         return following.text == "*" and following.end != following.start + 2 and at + 2 >= len(statement)
     return not (following.kind == "rel" and following.line == statement[at].line)

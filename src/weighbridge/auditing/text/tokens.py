@@ -39,6 +39,8 @@ _NUMBER = re.compile(
     r"|\d{1,3}(?:_\d{3})+(?![\d_])|\d{1,3}(?:'\d{3})+(?!\d)|\d{1,3}(?: \d{3}){2,}(?! ?\d)|\d{1,3}(?:\.\d{3}){2,}(?![\d.])"
     r"|\d{1,60}(?!\d)(?:\.\d{1,20}(?![\d]))?"
 )
+_SPACED = re.compile(r"\d{1,3}(?: , \d{3})+(?!\d|\.\d)")
+"""A number as a page's mathematics pastes it, with spaces about its commas; only after a sign, else it is a list."""
 _POWER = re.compile(r"[eE]([+-]?\d{1,2})(?![A-Za-z0-9_.])")
 _ADDRESS = re.compile(r"(?:https?|ftp)://[!-~]{1,2000}|www\.[!-~]{1,2000}")
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
@@ -111,7 +113,8 @@ def _is_shape(text: str, shape: re.Match[str], found: list[Token]) -> bool:
 
 
 def _number(text: str, at: int, line: int, found: list[Token]) -> Token:
-    match = _NUMBER.match(text, at)
+    spaced = _SPACED.match(text, at) if found and found[-1].kind in ("rel", "op") else None
+    match = spaced or _NUMBER.match(text, at)
     if match is None:
         end = at
         while end < len(text) and text[end].isdigit():
@@ -146,6 +149,8 @@ def _with_unit(text: str, token: Token) -> Token:
     if word is None:
         return token
     letters, after = word.group(), word.end()
+    if letters == "T" and gap == end and (token.places or text[after : after + 7].lower().strip() in ("", "tokens", "token")):
+        return token._replace(unit="t", end=after, text=text[token.start : after])
     if letters.lower() in UNITS and (gap > end or letters not in POSSIBLE) and (len(letters) > 1 or gap == end or letters in "KMBG"):
         return token._replace(unit=letters.lower(), end=after, text=text[token.start : after])
     if gap > end or letters[0] in "xX" or all(letter in POSSIBLE for letter in letters.rstrip("0123456789")):

@@ -1,0 +1,132 @@
+"""Bytes that are claimed: of weights by dtype, of training states, of a key-value cache."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from weighbridge.auditing.checks.context import Scene, claim
+from weighbridge.auditing.checks.settle import own_count
+from weighbridge.auditing.checks.totals import subject_of
+from weighbridge.auditing.claims import Claim, Reason, said
+from weighbridge.auditing.text.rounding import as_written, printed, whole
+from weighbridge.auditing.text.size_words import BYTES, UNITS
+from weighbridge.auditing.text.tokens import Token
+from weighbridge.core.messages import mark
+
+if TYPE_CHECKING:
+    from weighbridge.value import ModelValue
+
+_DTYPES = (
+    (Fraction(2), re.compile(r"\b(?:fp16|bf16|float16|bfloat16|half|16[- ]?bit|f16)|半精度|16 ?位", re.IGNORECASE)),
+    (Fraction(4), re.compile(r"\b(?:fp32|float32|full precision|32[- ]?bit|f32|single precision)|单精度|全精度|32 ?位", re.IGNORECASE)),
+    (Fraction(1), re.compile(r"\b(?:int8|fp8|8[- ]?bit|q8)|8 ?位", re.IGNORECASE)),
+    (Fraction(1, 2), re.compile(r"\b(?:int4|fp4|nf4|4[- ]?bit|q4)|4 ?位", re.IGNORECASE)),
+)  # fmt: skip
+"""Bytes for each parameter, by the words of a dtype."""
+_WEIGHTS = re.compile(r"weights?|parameters?|model|load|store|checkpoint|权重|参数|模型|加载|显存|占用", re.IGNORECASE)
+_CACHE = re.compile(r"k[/ -]?v[- ]?cache|kv 缓存|键值缓存|kv缓存|key.value cache", re.IGNORECASE)
+_PER_TOKEN = re.compile(
+    r"per[- ]token|each token|one token|a token|single token|每个? ?token|一个 ?token|单个 ?token|/ ?token", re.IGNORECASE
+)
+_ELSE = re.compile(
+    r"train|optimi[sz]er|gradient|activation|adam|total of|at least|minimum|recommend|require|need(?:s|ed)? (?:at|about)|gpu|训练|优化器|梯度|激活|至少|推荐|以上|vram|lora|batch",
+    re.IGNORECASE,
+)
+_SIZE = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)\s?([MBT]|billion|亿|万)\b(?!\w)", re.IGNORECASE)
+TOLERANCE = Fraction(1, 20)
+"""How far a memory figure may be from the count times its bytes: ``14 GB`` of a 7B model that has 6.74 billion is fair."""
+FAR = Fraction(3, 2)
+"""How far it must be off, either way, before it is wrong: overheads and padded files make smaller differences."""
+
+
+def check(scene: Scene) -> Iterator[Claim]:
+    """Check every figure in bytes that is said of a model's weights in a dtype, or of its cache for one token."""
+    for statement in scene.statements:
+        for index, token in enumerate(statement):
+            if token.kind == "num" and token.unit in BYTES and token.value and not _in_equation(scene, statement, index):
+                judged = _judged(scene, token)
+                if judged is not None:
+                    yield judged
+
+
+def _in_equation(scene: Scene, statement: Sequence[Token], index: int) -> bool:
+    return any(chain.sides[0].start <= index < chain.end and len(chain.sides) > 1 for chain in scene.chains_of(statement))
+
+
+def _judged(scene: Scene, token: Token) -> Claim | None:
+    text = scene.lines[token.line].text
+    start = max((m.end() for m in re.finditer(r"[。;；!?|]|\.(?!\d)", text[: token.start])), default=0)
+    sentence = text[start : token.end + 40]
+    subject = subject_of(scene, token, start, len(text))
+    if _CACHE.search(sentence):
+        return _cache(scene, token, subject.models, firm=subject.firm) if subject is not None and _PER_TOKEN.search(sentence) else None
+    sizes = [size for size, pattern in _DTYPES if pattern.search(sentence)]
+    if len(sizes) != 1 or not _WEIGHTS.search(sentence):
+        return None
+    counts = [Fraction(count) for model in (subject.models if subject is not None else ()) if (count := own_count(model)) is not None]
+    counts += [_amount(match) for match in _SIZE.finditer(text[: token.start])]
+    firm = subject is not None and subject.firm and not _ELSE.search(sentence)
+    return _held(
+        scene,
+        token,
+        [count * sizes[0] for count in counts],
+        firm=firm,
+        reason=said(mark("{count} parameters of {size} bytes"), count=counts[0] if counts else 0, size=sizes[0]),
+    )
+
+
+def _amount(match: re.Match[str]) -> Fraction:
+    scale = {"m": 10**6, "b": 10**9, "t": 10**12, "billion": 10**9, "亿": 10**8, "万": 10**4}[match[2].lower()]
+    return Fraction(match[1]) * scale
+
+
+def _cache(scene: Scene, token: Token, models: Sequence[ModelValue], *, firm: bool) -> Claim | None:
+    """Check a cache for one token: keys and values of every layer, in 16 or 32 bits."""
+    amounts = []
+    for model in models:
+        elements = _cached(model)
+        amounts += [Fraction(elements * size) for size in (2, 4, 1) if elements]
+    reason = said(mark("keys and values of every layer: {bytes} bytes in 16 bits"), bytes=amounts[0] if amounts else 0)
+    return _held(scene, token, amounts, firm=firm, reason=reason)
+
+
+def _cached(model: ModelValue) -> int | None:
+    """Return the elements that a token leaves in the cache of a plain attention model."""
+    sizes = model.description.sizes if model.description is not None else None
+    layers, heads, hidden = (getattr(sizes, word, None) for word in ("layers", "heads", "hidden"))
+    keys, width = getattr(sizes, "kv_heads", None) or heads, getattr(sizes, "head_dim", None)
+    if getattr(sizes, "kv_rank", None) or not all(isinstance(n, int) and n for n in (layers, heads, hidden, keys)):
+        return None
+    width = width if isinstance(width, int) and width else hidden // heads  # type: ignore[operator]
+    return 2 * layers * keys * width  # type: ignore[operator, no-any-return]
+
+
+def _held(scene: Scene, token: Token, amounts: Sequence[Fraction], *, firm: bool, reason: Reason) -> Claim | None:
+    mine = printed(token)
+    if not amounts or mine is None or token.value is None:
+        return None
+    said_bytes = [token.value * scale for scale in UNITS[token.unit]]
+    for amount in amounts:
+        if any(abs(number - amount) <= TOLERANCE * amount for number in said_bytes):
+            return _claim(scene, token, "rounded", amount, reason)
+    if firm and all(number > amount * FAR or number * FAR < amount for amount in amounts for number in said_bytes):
+        right = amounts[0]
+        direction = mark("should be {right} ({number} too high)") if mine > right else mark("should be {right} ({number} too low)")
+        return _claim(
+            scene,
+            token,
+            "wrong",
+            right,
+            said(direction, right=as_written(token, right), number=as_written(token, abs(mine - right))) + reason,
+        )
+    return None
+
+
+def _claim(scene: Scene, token: Token, verdict: str, true: Fraction, reason: Reason) -> Claim:
+    number = printed(token)
+    assert number is not None
+    facts = {"value": whole(number), "expected": whole(true), "difference": whole(number - true), "reason": reason}
+    return claim(scene.lines, token, token, "total", verdict, **facts)

@@ -1,0 +1,223 @@
+"""Settle a count that is claimed of a model: every reading under which it could be true is tried before it is wrong.
+
+The readings are those of ``weigh counts`` and ``weigh reconcile``: the classes of the family, the conventions of
+``conventions/rules``, rounding and truncation, units of 10^6 and 2^20, and the figure that the authors published.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from weighbridge.accounts.parameters import tally_of
+from weighbridge.auditing.claims import Reason, Said, said
+from weighbridge.auditing.text.rounding import Fit, fit, scales, spread
+from weighbridge.auditing.text.tokens import Token
+from weighbridge.core.errors import WeighbridgeError
+from weighbridge.core.messages import mark
+
+if TYPE_CHECKING:
+    from weighbridge.conventions.rules import Convention
+    from weighbridge.value import ModelValue
+
+PLAIN = 1
+"""A rounded figure is held only against conventions of this cost: a wider net would catch any number."""
+FAR = Fraction(1, 10)
+"""How far from the model's count a published figure may be and still be one of it: ``110M`` of bert-base-chinese
+(102,267,648) is within, ``110M`` of the multilingual model (177,853,440), copied from its sister, is not."""
+MOST_LABELS = 1000
+"""Labels that a classification head may have: ImageNet's."""
+HEDGE = Fraction(1, 20)
+"""How far a figure that is said to be approximate may be off and still be fair: ``about 100M`` of 104M."""
+
+
+class Settled(NamedTuple):
+    """How a figure is true: its verdict, the exact number it stands for, and why."""
+
+    verdict: str
+    expected: Fraction
+    reason: Reason
+
+
+@lru_cache(maxsize=128)
+def preset_model(name: str) -> ModelValue | None:
+    """Return the model of a preset, or None if it cannot be weighed."""
+    from weighbridge.load import load
+
+    try:
+        return load(name)
+    except WeighbridgeError:
+        return None
+
+
+def own_count(model: ModelValue, what: str = "total") -> int | None:
+    """Return the plain count of a model: all its parameters, or those that work on one token.
+
+    >>> own_count(preset_model("mixtral-8x7b"), "active")
+    12879925248
+    """
+    tally = tally_of(model)
+    counted = {"total": tally.unique, "active": tally.active, "embedding": tally.embedding, "non_embedding": tally.non_embedding}[what]
+    return counted if isinstance(counted, int) else None
+
+
+def settle(token: Token, models: Sequence[ModelValue], what: str = "total", *, hedged: bool = False) -> Settled | None:
+    """Return the simplest reading under which a figure is true of one of *models*, or None if there is none.
+
+    Args:
+        token: The figure.
+        models: What it may be about, the likeliest first.
+        what: ``total``, ``active``, ``embedding`` or ``non_embedding``.
+        hedged: Whether it is said to be approximate.
+
+    >>> from weighbridge.auditing.text.tokens import tokens
+    >>> settle(tokens("124,337,664", 0)[0], [preset_model("gpt2")]).verdict
+    'convention'
+    """
+    for reading in (_counts, _conventions, _heads, _close, _published):
+        for model in models:
+            for found in reading(token, model, what, hedged):
+                return found
+    return None
+
+
+def _counts(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Settled]:
+    """The count itself, of the model's class and of the others of its family."""
+    for index, (name, count) in enumerate(_named_counts(model, what)):
+        found = fit(token, Fraction(count), loose=hedged)
+        if found is not None and found.verdict != "note" and not _is_bytes(found):
+            verdict = "convention" if found.verdict == "exact" and index else found.verdict
+            yield Settled(verdict, Fraction(count), found.reason + said(mark("{name} has {right}"), name=name, right=count))
+
+
+def _is_bytes(found: Fit) -> bool:
+    return any("bytes" in part.sentence for part in found.reason)
+
+
+@lru_cache(maxsize=256)
+def _named_counts(model: ModelValue, what: str) -> tuple[tuple[str, int], ...]:
+    own = own_count(model, what)
+    name = model.class_name or model.kind
+    if own is None:
+        return ()
+    if what == "active":
+        return ((f"{name}, active on a token", own),)
+    if what == "embedding":
+        return ((f"{name}, embeddings", own),)
+    if what == "non_embedding":
+        return ((f"{name}, without embeddings", own), *_without_tables(model))
+    from weighbridge.conventions.counts import counts
+
+    rows = [(row.class_name, row.value) for row in counts(model) if row.group == "class" and row.value]
+    return ((name, own), *((row, value) for row, value in rows if value != own))
+
+
+def _without_tables(model: ModelValue) -> Iterator[tuple[str, int]]:
+    from weighbridge.conventions.counts import counts
+
+    for row in counts(model):
+        if row.key in ("embeddings", "word-embeddings", "position-embeddings", "layers", "scaling-law") and row.value:
+            yield f"{row.class_name}, {row.name}", row.value
+
+
+def _conventions(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Settled]:
+    """Every other way of counting that ``reconcile`` knows."""
+    from weighbridge.conventions.rules import conventions
+
+    if token.value is None or what == "active":
+        return
+    table = conventions(model)
+    if not token.unit and not token.places and token.value.denominator == 1:
+        for made in table.by_value.get(int(token.value), ())[:1]:
+            yield Settled("convention", Fraction(made.value), worded(made))
+        return
+    for scale in scales(token):
+        low, high = spread(token, scale)
+        first, last = bisect_left(table.values, low), bisect_right(table.values, high)
+        cheap = [made for value in table.values[first:last] for made in table.by_value[value] if made.cost <= PLAIN]
+        for made in sorted(cheap, key=lambda made: (made.cost, made.order))[:1]:
+            yield Settled("convention", Fraction(made.value), worded(made))
+
+
+def _heads(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Settled]:
+    """An output head of some number of labels, with its biases, on one of the classes."""
+    hidden = getattr(model.description.sizes, "hidden", None) if model.description is not None else None
+    if what != "total" or token.unit or token.places or token.value is None or not isinstance(hidden, int):
+        return
+    for name, count in _named_counts(model, what):
+        labels, rest = divmod(int(token.value) - count, hidden + 1)
+        if rest == 0 and 0 < labels <= MOST_LABELS:
+            reason = said(mark("{name} with an output head of {labels} labels"), name=name, labels=labels)
+            yield Settled("convention", token.value, reason)
+
+
+def worded(made: Convention) -> Reason:
+    """Say in which way of counting a number is right."""
+    from weighbridge.conventions.rules import SCOPES
+
+    scope = made.view.scope
+    what = tuple(Said(made.view.omissions[index].what) for index in made.omitted)
+    plus = tuple(Said(piece.what) for piece in made.added)
+    name: object = made.class_name
+    if scope:
+        name = Said(mark("{scope} of {name}"), (("scope", Said(SCOPES.get(scope, scope))), ("name", made.class_name)))
+    if what and plus:
+        return said(mark("{name} without {what}, with {plus}"), name=name, what=what, plus=plus)
+    if what:
+        return said(mark("{name} without {what}"), name=name, what=what)
+    if plus:
+        return said(mark("{name} with {plus}"), name=name, plus=plus)
+    return said(mark("the count of {name}"), name=name)
+
+
+def _close(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Settled]:
+    """Cut off or rounded up instead of rounded; said to be approximate and near."""
+    if token.value is None or not (token.unit or token.places or hedged):
+        return
+    for name, count in _named_counts(model, what):
+        for scale in scales(token):
+            step, said_number = scale / 10**token.places, token.value * scale
+            if abs(said_number - count) < step and (token.unit or token.places):
+                reason = said(mark("cut off, not rounded")) if said_number < count else said(mark("rounded up"))
+                yield Settled("note", Fraction(count), reason + said(mark("{name} has {right}"), name=name, right=count))
+            one_digit = 10 ** (len(str(int(said_number))) - 1)
+            if said_number % one_digit == 0 and abs(said_number - count) * 2 <= one_digit and abs(said_number - count) <= FAR * count:
+                yield Settled(
+                    "note", Fraction(count), said(mark("rounded to one digit")) + said(mark("{name} has {right}"), name=name, right=count)
+                )
+            if hedged and abs(said_number - count) <= HEDGE * count:
+                yield Settled("note", Fraction(count), said(mark("near enough for a figure that is said to be approximate")))
+
+
+def _published(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Settled]:
+    """The figure that the authors give, where it is one of this model and not its sister's."""
+    from weighbridge.presets import preset
+
+    found = preset(model.source)
+    count = own_count(model, what)
+    if found is None or token.value is None or not token.unit or count is None:
+        return
+    for written in (*found.published.split(", "), *_ALSO.get(model.source, ())):
+        figure = _figure(written)
+        mine = token.value * scales(token)[0]
+        if figure is not None and mine == figure and (abs(mine - count) <= FAR * count or written in _ALSO.get(model.source, ())):
+            yield Settled("note", Fraction(count), said(mark("the figure its authors give; the count is {right}"), right=count))
+
+
+_ALSO = {
+    "gpt2": ("117M",), "gpt2-medium": ("345M",), "gpt2-large": ("762M",), "gpt2-xl": ("1542M", "1.54B"), "llama-30b": ("33B",),
+    "whisper-tiny": ("39M",), "whisper-base": ("74M",), "whisper-small": ("244M",), "whisper-medium": ("769M",), "whisper-large-v2": ("1550M",),
+    "deepseek-v3": ("685B",), "deepseek-r1": ("685B",), "vit-huge-patch14-224-in21k": ("632M",), "xlm-roberta-base": ("270M",), "xlm-roberta-large": ("550M",),
+}  # fmt: skip
+"""Figures that the authors gave and later corrected, or that count more than the class does (DeepSeek's file with its
+multi-token prediction layer): everybody repeats them."""
+
+
+def _figure(written: str) -> Fraction | None:
+    from weighbridge.auditing.text.tokens import tokens
+
+    found = tokens(written.split()[0] if written.split() else "", 0)
+    return found[0].value * scales(found[0])[0] if len(found) == 1 and found[0].value is not None else None

@@ -1,0 +1,128 @@
+"""Which model each line of a text is about: names in it, headings, names that stand alone above their numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from weighbridge.auditing.checks.names import FAMILY, MODEL, SIZE_WORDS, Mention, joined, member, within
+from weighbridge.auditing.claims import Line, Subject
+
+_VERSION = re.compile(r"\s*(?:版本|版|模型|规模|型号|model\b|version|config|architecture|variant|[(:：（])", re.IGNORECASE)
+_EXAMPLE = re.compile(
+    r"以.{1,60}为例|\bexample\b|worked|let['’]?s (?:take|use|start|consider)|\bconsider\b|\bblueprint\b|\bsettings?\b|配置|参数如下",
+    re.IGNORECASE,
+)
+_FILLER = re.compile(
+    r"models?|parameters?|params|config(?:uration)?s?|settings|architecture|模型|参数量?|配置|计算|分析|[\W\d_]+|[mb]\b|the|of|for|card|的|版",
+    re.IGNORECASE,
+)
+_ALONE = 6
+"""Letters that may stand beside a name that is a line of its own."""
+_REACH = 60
+"""Lines that a name standing alone speaks for."""
+
+
+def named(lines: Sequence[Line]) -> dict[int, list[Mention]]:
+    """Return the models that each line names, sizes such as ``large 版本`` taken for members of the family spoken of.
+
+    >>> [m.name for m in named([Line(1, "", "BERT: base 版本(110M), large 版本(340M)", ())])[0] if m.name]
+    ['bert-base-uncased', 'bert-large-uncased']
+    """
+    found: dict[int, list[Mention]] = {}
+    families: list[str] = []
+    for index, line in enumerate(lines):
+        mentions = list(within(line.text)) if line.text else []
+        for mention in mentions:
+            family = family_of(line.text[mention.column : mention.end])
+            if mention.kind in (FAMILY, MODEL) and family:
+                families = [family, *(other for other in families if other != family)][:3]
+        mentions += _sized(line.text, mentions, families[:1])
+        if mentions:
+            found[index] = sorted(mentions, key=lambda mention: mention.column)
+    return found
+
+
+def family_of(name: str) -> str:
+    """Return the family's part of a name: everything before its size.
+
+    >>> family_of("BERT-Base, Uncased"), family_of("Llama 2 7B"), family_of("GPT-2")
+    ('bert', 'llama2', 'gpt2')
+    """
+    runs = re.findall(r"[a-z0-9]+(?:\.[0-9]+[a-z]*)*", name.lower())
+    kept = []
+    for place, run in enumerate(runs):
+        if place and (SIZE_WORDS.fullmatch(run) or re.fullmatch(r"\d+x\d+b|[bslh]|uncased|cased|medium", run)):
+            break
+        kept.append(run)
+    return joined(kept)
+
+
+def _sized(text: str, mentions: Sequence[Mention], families: Sequence[str]) -> list[Mention]:
+    if not families or not text:
+        return []
+    found = []
+    for match in SIZE_WORDS.finditer(text):
+        inside = any(m.column <= match.start() < m.end for m in mentions)
+        if inside or match[1][0].isdigit() or not _VERSION.match(text, match.end()):
+            continue
+        named = member(families, match[1])
+        if named is not None:
+            found.append(Mention(match.start(), named.names[0], match.end(), named.names, MODEL))
+    return found
+
+
+def contexts(lines: Sequence[Line], found: Mapping[int, Sequence[Mention]], main: str | None) -> list[str | None]:
+    """Return for each line the model that a heading, or a name alone on a line above, says it is about; else the main one.
+
+    The empty string is the main model, None one that cannot be told.
+    """
+    told: list[str | None] = []
+    stack: list[tuple[int, str | None]] = [(0, "")]
+    alone: tuple[int, str | None] | None = None
+    for index, line in enumerate(lines):
+        mentions = found.get(index, ())
+        if line.heading:
+            while stack[-1][0] >= line.heading:
+                stack.pop()
+            name = _of(mentions, stack[-1][1], main)
+            stack.append((line.heading, name))
+            alone = None
+        elif mentions and _stands_alone(line.text, mentions):
+            alone = (index, _of(mentions, stack[-1][1], main))
+        if alone is not None and index - alone[0] > _REACH:
+            alone = None
+        told.append(alone[1] if alone is not None else stack[-1][1])
+    return told
+
+
+def _of(mentions: Sequence[Mention], before: str | None, main: str | None) -> str | None:
+    models = [m for m in mentions if m.kind == MODEL] or [m for m in mentions if m.kind != FAMILY]
+    if not models:
+        return before
+    name = models[-1].name
+    return "" if main is not None and name == main else name
+
+
+def listed(lines: Sequence[Line], found: Mapping[int, Sequence[Mention]]) -> tuple[Subject, ...]:
+    """Return each model that a text names, with the place where it is named first and how often."""
+    told: dict[str, Subject] = {}
+    for index, mentions in sorted(found.items()):
+        for mention in mentions:
+            text = lines[index].text[mention.column : mention.end]
+            name = mention.name or (family_of(text) if mention.kind == FAMILY else "")
+            key = name or text.lower()
+            before = told.get(key)
+            told[key] = before._replace(times=before.times + 1) if before else Subject(name, text, lines[index].number, mention.kind, 1)
+    return tuple(told.values())
+
+
+def _stands_alone(text: str, mentions: Sequence[Mention]) -> bool:
+    """Tell whether a line is little more than one model's name, or takes one model as its example."""
+    models = [m for m in mentions if m.kind == MODEL]
+    if len(models) != 1 or "=" in text or "|" in text:
+        return False
+    rest = text[: models[0].column] + text[models[0].end :]
+    if len(_FILLER.sub("", rest)) <= _ALONE:
+        return True
+    return len(mentions) == 1 and len(text) < 160 and _EXAMPLE.search(text) is not None

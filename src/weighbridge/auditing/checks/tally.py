@@ -1,0 +1,127 @@
+"""What a text claims in numbers and nobody judged: silence must not look like a clean bill."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from weighbridge.auditing.checks.context import Scene, claim
+from weighbridge.auditing.checks.model_tables import _heads, kind_of
+from weighbridge.auditing.checks.totals import is_count
+from weighbridge.auditing.claims import Claim, Reason, said
+from weighbridge.auditing.text.component_words import mentioned, speaks_of_parameters
+from weighbridge.auditing.text.rounding import printed, whole
+from weighbridge.auditing.text.size_words import BYTES, WORK
+from weighbridge.auditing.text.tokens import Token
+from weighbridge.core.messages import mark
+
+_MEMORY = re.compile(
+    r"memory|cache|weights|gradient|optimizer|optimiser|activation|checkpoint|model size|fp16|fp32|bf16|int8|int4|显存|内存|缓存|梯度|优化器|激活|权重|精度",
+    re.IGNORECASE,
+)
+_SHARE = re.compile(r"占|比例|share|percent|of (?:the |all )?(?:total|parameters|model)|trainable", re.IGNORECASE)
+_OTHERWISE = re.compile(
+    r"accuracy|准确率|f1|bleu|score|dropout|learning rate|speed|faster|bandwidth|带宽|gpu|a100|h100|rtx|vram required|corpus|dataset|语料|数据集|training data|download",
+    re.IGNORECASE,
+)
+SMALLEST = 1000
+"""A number below is a size or a factor, and a claim only where it stands behind a size's name."""
+
+
+def unsettled(scene: Scene, claims: Sequence[Claim]) -> list[Claim]:
+    """Return a claim, with what would settle it, for each number that says something about a model and was not judged."""
+    covered: dict[int, list[tuple[int, int]]] = {}
+    for one in claims:
+        covered.setdefault(one.line, []).append((one.start, one.end))
+    found = []
+    seen: set[tuple[int, int]] = set()
+    for token, kind, reason in _seen(scene):
+        line = scene.lines[token.line]
+        begin, end = _columns(scene, token)
+        if (line.number, end) in seen or any(start <= begin and end <= stop for start, stop in covered.get(line.number, ())):
+            continue
+        seen.add((line.number, end))
+        found.append(claim(scene.lines, token, token, kind, "unsettled", value=whole(printed(token)), reason=reason))
+    return found
+
+
+def _columns(scene: Scene, token: Token) -> tuple[int, int]:
+    at = scene.lines[token.line].at
+    return at[token.start] if token.start < len(at) else 0, at[token.end - 1] + 1 if 0 < token.end <= len(at) else 0
+
+
+def _seen(scene: Scene) -> Iterator[tuple[Token, str, Reason]]:
+    tabled = {line: table for table in scene.tables for line in table.lines}
+    sized = {(size.token.line, size.token.start) for size in scene.stated if size.firm or size.word in ("layers", "hidden", "heads")}
+    for statement in scene.statements:
+        results = {
+            chain.tokens[side.end - 1].start: side
+            for chain in scene.chains_of(statement)
+            for side in chain.sides[1:]
+            if isinstance(side.term, Token)
+        }
+        for index, token in enumerate(statement):
+            if token.kind != "num" or token.value is None:
+                continue
+            if any(m.column <= token.start < m.end for m in scene.mentions.get(token.line, ())):
+                continue
+            if token.line in tabled and token.line not in {row.line for row in tabled[token.line].head}:
+                found = _in_table(scene, token, tabled[token.line])
+            elif (token.line, token.start) in sized:
+                found = ("configuration", said(mark("no model is settled for it: name one in the text, or give --model")))
+            elif token.start in results and statement[index].line == token.line and token.value >= 24:
+                found = ("arithmetic", said(mark("the equation could not be read whole")))
+            else:
+                found = _in_prose(scene, statement, index)
+            if found is not None:
+                yield token, *found
+
+
+def _in_table(scene: Scene, token: Token, table: object) -> tuple[str, Reason] | None:
+    from weighbridge.auditing.text.tables import Table
+
+    assert isinstance(table, Table)
+    heads = _heads(table)
+    row = next(row for row in table.rows if row.line == token.line)
+    for cell, head in zip(row.cells, heads, strict=False):
+        if cell.start <= token.start < cell.end:
+            kind = kind_of(head) if table.head else "total" if token.value is not None and is_count(token) and token.value >= 10_000 else ""
+            if kind in ("total", "active", "non_embedding", "part") and (is_count(token) or (token.value is not None and token.value > 1)):
+                return "total", said(mark("in a table whose rows name no model that is known for sure"))
+            if kind in ("layers", "hidden", "heads", "mlp", "vocab", "head_dim", "kv"):
+                return "configuration", said(mark("in a table whose rows name no model that is known for sure"))
+            if token.unit in BYTES or token.unit in WORK:
+                return "total", said(mark("memory or arithmetic work whose conditions are not all said"))
+            if (
+                not kind
+                and token.value is not None
+                and token.value >= SMALLEST
+                and not token.places
+                and speaks_of_parameters(" ".join(heads))
+            ):
+                return "component", said(mark("in a table whose columns were not understood"))
+    return None
+
+
+def _in_prose(scene: Scene, statement: Sequence[Token], index: int) -> tuple[str, Reason] | None:
+    token, text = statement[index], scene.lines[statement[index].line].text
+    near = text[max(0, token.start - 60) : token.end + 40]
+    if _OTHERWISE.search(near) or any(t.kind == "op" and t.text in "*/^" for t in statement[max(0, index - 1) : index + 2]):
+        return None
+    if token.unit == "%":
+        shared = _SHARE.search(near) and (mentioned(near.lower()) or speaks_of_parameters(near))
+        return ("share", said(mark("it is not said of what it is a share"))) if shared else None
+    if token.unit in BYTES and token.unit not in ("byte", "bytes", "字节"):
+        return ("total", said(mark("memory or arithmetic work whose conditions are not all said"))) if _MEMORY.search(near) else None
+    if token.unit in WORK:
+        return "total", said(mark("memory or arithmetic work whose conditions are not all said"))
+    if is_count(token) and speaks_of_parameters(text[max(0, token.start - 40) : token.end + 24]):
+        return "total", said(mark("it is not settled which model, or which part of it, this counts"))
+    large = not token.unit and not token.places and token.value is not None and token.value >= 10_000
+    if (
+        large
+        and ("," in token.text or (token.value is not None and token.value >= 100_000))
+        and mentioned(text[max(0, token.start - 60) : token.start].lower())
+    ):
+        return "component", said(mark("it is not settled which model, or which part of it, this counts"))
+    return None

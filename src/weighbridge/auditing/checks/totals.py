@@ -1,0 +1,246 @@
+"""Counts of whole models said in prose: ``BERT-base has 110M parameters``, ``671B in total, 37B active``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
+
+from weighbridge.auditing.checks.context import Scene, claim
+from weighbridge.auditing.checks.names import FAMILY, MODEL, Mention
+from weighbridge.auditing.checks.settle import own_count, preset_model, settle
+from weighbridge.auditing.claims import Claim, Said, said
+from weighbridge.auditing.text.component_words import mentioned
+from weighbridge.auditing.text.rounding import as_written, printed, whole
+from weighbridge.auditing.text.tokens import Token
+from weighbridge.core.messages import mark
+
+if TYPE_CHECKING:
+    from weighbridge.value import ModelValue
+
+UNITS = frozenset("k m b t bn mn million millions billion billions trillion thousand 万 亿 千万 百万 十亿 百亿 千亿 万亿".split())
+NEAR = Fraction(3)
+"""How many times too large or small a claim may be and still be one about this count: ``47B`` active of 37B is, a
+``7B`` beside a model of 671B is about another model."""
+REACH = 3
+"""Lines below a name that stands alone within which a count is surely of that model."""
+LEFTOVER = 2
+"""Letters between a name and its count that are no words of counting, and still no doubt: a plural's s, a unit."""
+LISTED = 80
+"""The same where the name begins the line, as in a list of checkpoints with remarks."""
+_SENTENCE = re.compile(r"[.。;；!！?？|](?!\d)|\bwhile\b|\bwhereas\b|而(?!且)", re.IGNORECASE)
+_PARAMETERS = re.compile(r"param|参数|\bweights\b", re.IGNORECASE)
+_TOTAL = re.compile(r"\W{0,2}(?:total|active|activated|in total)\b", re.IGNORECASE)
+_ACTIVE = re.compile(r"activ|激活|per token|each token|used? (?:during|for|per)", re.IGNORECASE)
+_NON_EMBEDDING = re.compile(r"non[- ]?embed|非嵌入|(?:without|excluding|not counting) (?:the )?embed|不含(?:词)?嵌入", re.IGNORECASE)
+_BLOCKED = re.compile(
+    r"\bthan\b|compar|\btimes\b|more|fewer|\bless\b|smaller|larger|bigger|addition|extra|\bper\b|\beach\b|every|tokens?\b|token 数|\bgpu|\bbatch|learning|\bdata|corpus|expert|专家|"
+    r"embedding|attention|adapter|trainable|可训练|\blora\b|\bhead\b(?!s)|without|exclud|except|不含|不包括|up to|over|exceed|nearly|almost|超过|不到|接近|近\s*$|sentences?|words|images?|steps?|"
+    r"examples?|samples?|downloads?|speed|faster|cost|price|\$|flop|显存|memory|\bgb\b|vram|decoder|encoder|teacher|student|distill|quantiz|vocab|词表|layer (?:has|contains)|每层|单层|"
+    r"reduc|sav|减少|节省|compress|prun|if |如果|suppose|假设|equivalent|similar|like|comparable|相当|类似|vs\.?\b|versus|between|range|from|freez|froze|冻结|misleading|not\b|different", re.IGNORECASE
+)  # fmt: skip
+_FILLER = re.compile(
+    r"ha[sv]e?|having|with|is|are|was|an?\b|the|of|about|around|roughly|approximately|approx|contains?|comprises?|consists?|totals?|overall|in|parameters?|params?|counts?|numbers?|size|sized|"
+    r"models?|layers?|hidden|heads?|units?|dim\w*|it\b|its\b|which|and|uses?|estimated|million|billion|version|variant|checkpoint|"
+    r"版本|模型|参数量?|参数个数|总|共|有|约|为|是|的|层|个|头|隐藏|单元|维度?|大约|达到?|包含|具有|拥有|数量?|大小|规模|以及|和|分别|[kmb]\b|[\W\d_]", re.IGNORECASE
+)  # fmt: skip
+_HEDGES = re.compile(r"(?:约为?|大约|近似|about|approximately|approx\.?|roughly|around|≈|circa|some)\W*$", re.IGNORECASE)
+
+
+class Subject(NamedTuple):
+    """What a count is said of: models (the likeliest first), how to call them, and whether that is beyond doubt."""
+
+    models: tuple[ModelValue, ...]
+    name: str
+    firm: bool
+
+
+def check(scene: Scene, tabled: Collection[int]) -> Iterator[Claim]:
+    """Check every number that is said to be the count of a model.
+
+    Args:
+        tabled: The lines of tables whose rows or columns are models.
+    """
+    for statement in scene.statements:
+        sides = {t.start for chain in scene.chains_of(statement) for t in chain.tokens[chain.start : chain.end] if t.kind == "num"}
+        for index, token in enumerate(statement):
+            if token.kind != "num" or token.line in tabled or token.start in sides:
+                continue
+            if is_count(token) and not _is_operand(statement, index):
+                yield from _judged(scene, token)
+
+
+def is_count(token: Token) -> bool:
+    """Tell whether a number may be a count of parameters: with a unit of counting, or large."""
+    if token.value is None or token.value <= 0:
+        return False
+    if token.unit:
+        return token.unit in UNITS and (token.unit != "k" or token.value > 9)
+    return token.value >= 100_000 and not token.places
+
+
+def _is_operand(statement: Sequence[Token], index: int) -> bool:
+    beside = [statement[i] for i in (index - 1, index + 1) if 0 <= i < len(statement) and statement[i].line == statement[index].line]
+    return any(t.kind == "op" and t.text in "*/+^" for t in beside) or any(t.kind == "sep" and t.text in ("-", "~") for t in beside[1:])
+
+
+def _judged(scene: Scene, token: Token) -> Iterator[Claim]:
+    text = scene.lines[token.line].text
+    named = scene.mentions.get(token.line, ())
+    if any(m.column <= token.start < m.end for m in named):
+        return
+    start = max((m.end() for m in _SENTENCE.finditer(text, 0, token.start)), default=0)
+    stop = next((m.start() for m in _SENTENCE.finditer(text, token.end)), len(text))
+    before, after = text[start : token.start], text[token.end : stop]
+    subject = subject_of(scene, token, start, stop)
+    if subject is None or not subject.models:
+        return
+    beside = after[:28] + " " + before[-48:]
+    bracketed = before.rstrip().endswith(("(", "（")) and bool(named)
+    counted = bool(_PARAMETERS.search(beside) or (token.unit in ("m", "b", "t") and named and _TOTAL.match(after)))
+    if not counted and not (bracketed and token.unit):
+        return
+    what = "total"
+    if (_ACTIVE.search(after[:32]) and not re.match(r"[^,，]*[,，]\s*(?:and |with )?\S*\d", after[:32])) or _ACTIVE.search(before[-24:]):
+        what = "active"
+    elif _NON_EMBEDDING.search(beside):
+        what = "non_embedding"
+    elif _is_of_a_part(before, after):
+        return
+    hedged = bool(_HEDGES.search(before))
+    found = settle(token, subject.models, what, hedged=hedged)
+    if found is not None:
+        yield made(scene, token, found.verdict, found.expected, found.reason)
+    elif subject.firm and counted and not _BLOCKED.search(_own_words(before, what) + " " + ("" if what == "active" else after[:16])):
+        yield from wrong(scene, token, subject, what)
+
+
+def _own_words(before: str, what: str) -> str:
+    """Return the words in front of a count from its clause on."""
+    plain = re.sub(r"[(（][^()（）]*[)）]", "", before)
+    return re.split(r"[,，、](?!\d{3})", plain)[-1] if what == "active" else plain
+
+
+def _is_of_a_part(before: str, after: str) -> bool:
+    """Tell whether words between name and number speak of a component."""
+    clause = re.split(r"[,，(（](?!\d{3})", before)[-1]
+    near = f"{clause} {re.split(r'[,，。.]', after[:24])[0]}"
+    return any(
+        m.subject != "total" for m in mentioned(near.lower()) if m.subject not in ("head", "layer", "encoder") or "layer" not in near
+    )
+
+
+def subject_of(scene: Scene, token: Token, start: int, stop: int) -> Subject | None:
+    """Return what a count is said of: the name before it in its sentence, close after it, or that its lines are about."""
+    text = scene.lines[token.line].text
+    named = [m for m in scene.mentions.get(token.line, ()) if m.end <= stop]
+    before = [m for m in named if start <= m.column and m.end <= token.start]
+    if before:
+        mention = _listed(text, token, before) or before[-1]
+        between = text[mention.end : token.start]
+        begins = not re.sub(r"[\W\d_]", "", text[: mention.column])
+        rest = len(re.sub(r"\s", "", _FILLER.sub("", between)))
+        return of_mention(scene, mention, firm=rest <= (LISTED if begins and len(before) == 1 else LEFTOVER))
+    after = [m for m in named if m.column >= token.end]
+    if after and re.fullmatch(
+        r"\W*(?:参数的?|parameters?|params?)?\W*(?:version|variant|model)?s?\W*(?:of|的|in|for|for the|in the)?\W*",
+        text[token.end : after[0].column],
+        re.IGNORECASE,
+    ):
+        firm = bool(re.search(r"of|的", text[token.end : after[0].column]))
+        return of_mention(scene, after[0], firm=firm)
+    if after and not scene.given and len(named) == len(after):
+        return None
+    earlier = [m for m in scene.mentions.get(token.line, ()) if m.end <= start]
+    if earlier:
+        return of_mention(scene, earlier[-1], firm=False)
+    return _of_lines(scene, token)
+
+
+def _listed(text: str, token: Token, before: Sequence[Mention]) -> Mention | None:
+    """Return the name that a number belongs to by its place in two lists: ``A and B have 1M and 2M parameters, respectively``."""
+    if len(before) < 2 or not re.search(r"respectively|分别", text, re.IGNORECASE):
+        return None
+    figures = [
+        m.start() for m in re.finditer(r"(?<![\w.-])\d[\d,.]*\s?(?:[KMBT]\b|million|billion|亿|万)", text) if m.start() > before[-1].column
+    ]
+    models = [m for m in before if m.kind == MODEL]
+    return models[figures.index(token.start)] if token.start in figures and len(figures) == len(models) else None
+
+
+def _of_lines(scene: Scene, token: Token) -> Subject | None:
+    """Take the model that the lines above name."""
+    context = scene.context(token.line, token.start)
+    if context is None:
+        return None
+    model = scene.models.get(context)
+    if model is None:
+        return None
+    above = [scene.mentions.get(line, ()) for line in range(max(0, token.line - REACH), token.line)]
+    named = any(
+        m.kind == MODEL and (m.name == context or (context == "" and scene.main is not None and m.name == scene.main.name))
+        for found in above
+        for m in found
+    )
+    own = context or (scene.main.name if scene.main is not None else "")
+    others = any(m.kind != FAMILY and m.name != own for found in above for m in found)
+    heading = any(m.kind == MODEL and m.name == own for m in scene.mentions.get(_heading(scene, token.line), ()))
+    only = {m.name for found in scene.mentions.values() for m in found if m.kind == MODEL} == {own} and not _unknown(scene)
+    firm = scene.given or ((named or heading or only) and not others)
+    return Subject((model, *_siblings(scene, context)), context or (scene.main.name if scene.main else ""), firm)
+
+
+def _heading(scene: Scene, line: int) -> int:
+    """Return the line of the heading that a line stands under, or -1."""
+    return next((index for index in range(line, -1, -1) if scene.lines[index].heading), -1)
+
+
+def _unknown(scene: Scene) -> bool:
+    return any(m.kind not in (MODEL, FAMILY) for found in scene.mentions.values() for m in found)
+
+
+def _siblings(scene: Scene, context: str) -> tuple[ModelValue, ...]:
+    """Return the other models that a context's name may mean."""
+    if scene.given and context == "":
+        return ()
+    name = context or (scene.main.name if scene.main is not None else "")
+    names = {other for found in scene.mentions.values() for m in found if m.kind == MODEL and m.name == name for other in m.names}
+    models = (preset_model(other) for other in sorted(names - {name}))
+    return tuple(model for model in models if model is not None)
+
+
+def of_mention(scene: Scene, mention: Mention, *, firm: bool) -> Subject | None:
+    """Return what a mention means as models; a family's members are only there to confirm."""
+    if scene.given and scene.main is not None and (mention.kind != MODEL or scene.main.name in mention.names):
+        return Subject((scene.models[""],), scene.main.name, firm)
+    own = scene.models.get("") if scene.main is not None and scene.main.name == mention.name else None
+    models = [own] if own is not None else []
+    models += [model for name in mention.names if (model := preset_model(name)) is not None and model not in models]
+    return Subject(tuple(models), mention.name or "", firm and mention.kind == MODEL) if models else None
+
+
+def wrong(scene: Scene, token: Token, subject: Subject, what: str) -> Iterator[Claim]:
+    """Say that a count is wrong, if it is near enough to be about this model at all."""
+    right, number = own_count(subject.models[0], what), printed(token)
+    if right is None or number is None or not right < number * NEAR or not number < right * NEAR:
+        return
+    name = subject.models[0].class_name or subject.name
+    sentence = mark("{name} has {right}") if what == "total" else mark("of {name}, {right} are active on a token")
+    if what not in ("total", "active"):
+        return
+    direction = mark("should be {right} ({number} too high)") if number > right else mark("should be {right} ({number} too low)")
+    about = as_written(token, Fraction(right)) if token.unit else right
+    away = as_written(token, abs(number - right)) if token.unit else abs(number - right)
+    reason = said(direction, right=about, number=away) + said(
+        sentence, name=Said(f"{name} ({subject.name})") if subject.name else name, right=right
+    )
+    yield made(scene, token, "wrong", Fraction(right), reason)
+
+
+def made(scene: Scene, token: Token, verdict: str, expected: Fraction, reason: tuple[Said, ...]) -> Claim:
+    """Make the claim of a total."""
+    number = printed(token)
+    assert number is not None
+    facts = {"value": whole(number), "expected": whole(expected), "difference": whole(number - expected), "reason": reason}
+    return claim(scene.lines, token, token, "total", verdict, **facts)
