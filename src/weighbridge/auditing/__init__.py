@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from weighbridge.auditing.checks import (
+    adapters,
     arithmetic,
     components,
     configuration,
@@ -82,7 +83,7 @@ def _judged(scene: Scene, held: Mapping[str, Holdings], checked: arithmetic.Chec
     claims += components.check(scene, checked, held, offered, firm=firm, tabled=tabled)
     claims += model_tables.check(scene, bound)
     claims += shares.check(scene, held, offered, firm=firm)
-    for later in (totals.check(scene, tabled), memory.check(scene), results.check(scene)):
+    for later in (adapters.check(scene), totals.check(scene, tabled), memory.check(scene), results.check(scene)):
         taken = _places(claims)
         claims += [claim for claim in later if (claim.line, claim.end) not in taken]
     return claims

@@ -12,9 +12,16 @@ from weighbridge.core.messages import Say, mark
 
 LABELS = {
     "exact": mark("exact"), "convention": mark("another convention"), "rounded": mark("fair"), "wrong": mark("wrong"),
-    "carried": mark("carried on"), "note": mark("note"),
+    "carried": mark("inherited"), "note": mark("note"), "unsettled": mark("not judged"),
 }  # fmt: skip
-_COLOURS = {"exact": "#e6f4ea", "convention": "#e8f0fe", "rounded": "#eef7e6", "wrong": "#fce8e6", "carried": "#fef3e0", "note": "#f3f0fa"}
+_COLOURS = {"exact": "#e6f4ea", "convention": "#e8f0fe", "rounded": "#eef7e6", "wrong": "#fce8e6", "carried": "#fef3e0", "note": "#f3f0fa",
+            "unsettled": "#f1f1f1"}  # fmt: skip
+
+
+QUIET = frozenset(("exact", "unsettled"))
+"""Verdicts that are shown only where everything is asked for; the summary counts them."""
+_LINES = 6
+"""Lines of claims that were not judged that the summary names for each reason."""
 
 
 def as_json(audit: Audit, say: Say) -> dict[str, object]:
@@ -23,6 +30,7 @@ def as_json(audit: Audit, say: Say) -> dict[str, object]:
         "model": audit.model or None,
         "assumed": spoken(audit.assumed, say),
         "summary": audit.summary,
+        "subjects": [subject._asdict() for subject in audit.subjects],
         "corrected": audit.corrected,
         "reference": audit.reference,
         "left_out": [{"what": spoken((left.what,), say), "count": left.count} for left in audit.left_out],
@@ -44,7 +52,7 @@ def _number(number: object) -> object:
 
 def as_text(audit: Audit, say: Say, *, every: bool = False) -> str:
     """Write one line for each claim that is not simply exact (or for *every* one), and the summary."""
-    claims = [claim for claim in audit.claims if every or claim.verdict != "exact"]
+    claims = [claim for claim in audit.claims if every or claim.verdict not in QUIET]
     rows = [(f"{say(mark('line'))} {claim.line}", _short(claim.text, 46), remark(claim, say)) for claim in claims]
     first, second = (max((_width(row[i]) for row in rows), default=0) for i in (0, 1))
     body = "".join(f"{_padded(a, first)}  {_padded(b, second)}  {c}\n" for a, b, c in rows)
@@ -58,15 +66,26 @@ def remark(claim: Claim, say: Say) -> str:
 
 
 def closing(audit: Audit, say: Say) -> str:
-    """Return the summary: the model, how many slips, and the text's own method mended."""
+    """Return the summary: the model, the errors, what was not judged and why, and the text's own method with its errors corrected."""
     lines = []
     if audit.model:
         lines.append(say(mark("Model: {name} ({why})")).format(name=audit.model, why=spoken(audit.assumed, say)))
     slips = len(audit.wrong)
-    counted = say(mark("Slips: {slips}; claims checked: {claims}.")).format(slips=slips, claims=len(audit.claims))
-    lines.append(counted)
+    counts = audit.summary
+    counted = say(mark("Errors: {errors}; judged {judged} of {seen} numeric claims."))
+    lines.append(counted.format(errors=slips, judged=counts["judged"], seen=counts["seen"]))
+    if counts["unsettled"]:
+        lines.append(
+            say(mark("{number} not judged: {reasons}.")).format(number=counts["unsettled"], reasons="; ".join(_not_judged(audit, say)))
+        )
+    if len(audit.subjects) > 1:
+        lines.append(say(mark("Models named: {models}.")).format(models=", ".join(_subjects(audit, say))))
     if audit.corrected is not None:
-        method = mark("Mended, its own method gives {number}.") if slips else mark("Its own method gives {number}.")
+        method = (
+            mark("With the errors corrected, the article's method gives {number}.")
+            if slips
+            else mark("The article's method gives {number}.")
+        )
         lines.append(say(method).format(number=shown(audit.corrected)))
         if audit.reference is not None and audit.left_out:
             parts = ", ".join(f"{spoken((left.what,), say)} {shown(left.count)}" for left in audit.left_out)
@@ -78,12 +97,38 @@ def closing(audit: Audit, say: Say) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _not_judged(audit: Audit, say: Say) -> list[str]:
+    """Say for each reason how many claims were not judged for it, and where the first of them stand."""
+    reasons: dict[str, list[int]] = {}
+    for claim in audit.claims:
+        if claim.verdict == "unsettled":
+            reasons.setdefault(spoken(claim.reason, say), []).append(claim.line)
+    told = []
+    for reason, found in reasons.items():
+        lines = list(dict.fromkeys(found))
+        first = ", ".join(map(str, lines[:_LINES])) + (", ..." if len(lines) > _LINES else "")
+        told.append(say(mark("{number} {reason} (lines {lines})")).format(number=len(found), reason=reason, lines=first))
+    return told
+
+
+def _subjects(audit: Audit, say: Say) -> list[str]:
+    """Name each model of a text as written, with what it was taken for."""
+    told = []
+    for subject in audit.subjects[:12]:
+        if subject.kind == "model":
+            told.append(subject.text if subject.text == subject.name else f"{subject.text} = {subject.name}")
+        else:
+            kind = mark("{name} (a family)") if subject.kind == "family" else mark("{name} (not known)")
+            told.append(say(kind).format(name=subject.text))
+    return told + (["..."] if len(audit.subjects) > len(told) else [])
+
+
 def as_markdown(audit: Audit, say: Say, *, every: bool = False) -> str:
     """Write a table of the claims, and the summary."""
     titles = [say(mark("line")), say(mark("text")), say(mark("verdict"))]
     rows = ["| " + " | ".join(titles) + " |", "|---:|---|---|"]
     for claim in audit.claims:
-        if every or claim.verdict != "exact":
+        if every or claim.verdict not in QUIET:
             text = claim.text.replace("`", "'").replace("|", "\\|")
             rows.append(f"| {claim.line} | `{text}` | {remark(claim, say)} |".replace("\n", " "))
     table = "\n".join(rows) + "\n\n" if len(rows) > 2 else ""

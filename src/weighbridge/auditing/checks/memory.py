@@ -98,10 +98,10 @@ def _cached(model: ModelValue) -> int | None:
     sizes = model.description.sizes if model.description is not None else None
     layers, heads, hidden = (getattr(sizes, word, None) for word in ("layers", "heads", "hidden"))
     keys, width = getattr(sizes, "kv_heads", None) or heads, getattr(sizes, "head_dim", None)
-    if getattr(sizes, "kv_rank", None) or not all(isinstance(n, int) and n for n in (layers, heads, hidden, keys)):
+    if getattr(sizes, "kv_lora", None) or not all(isinstance(n, int) and n for n in (layers, heads, hidden, keys)):
         return None
     width = width if isinstance(width, int) and width else hidden // heads  # type: ignore[operator]
-    return 2 * layers * keys * width  # type: ignore[operator, no-any-return]
+    return 2 * layers * keys * width  # type: ignore[operator]
 
 
 def _held(scene: Scene, token: Token, amounts: Sequence[Fraction], *, firm: bool, reason: Reason) -> Claim | None:

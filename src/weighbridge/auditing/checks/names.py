@@ -174,8 +174,8 @@ def table() -> dict[str, Named]:
         place = next((i for i, run in enumerate(runs) if i and _SIZE.fullmatch(run)), None)
         if place:
             families.setdefault(joined(runs[:place]), []).append(name)
-    for key, names in _shortened(presets).items():
-        found.setdefault(key, Named(MODEL, tuple(names)))
+    for key, short in _shortened(presets).items():
+        found.setdefault(key, Named(MODEL, tuple(short)))
     for line in _WRITTEN.strip().splitlines():
         written, _, meant = line.partition(" = ")
         names = tuple(name for name in meant.split() if name in presets)

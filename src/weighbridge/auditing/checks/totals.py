@@ -35,7 +35,7 @@ _TOTAL = re.compile(r"\W{0,2}(?:total|active|activated|in total)\b", re.IGNORECA
 _ACTIVE = re.compile(r"activ|激活|per token|each token|used? (?:during|for|per)", re.IGNORECASE)
 _NON_EMBEDDING = re.compile(r"non[- ]?embed|非嵌入|(?:without|excluding|not counting) (?:the )?embed|不含(?:词)?嵌入", re.IGNORECASE)
 _BLOCKED = re.compile(
-    r"\bthan\b|compar|\btimes\b|more|fewer|\bless\b|smaller|larger|bigger|addition|extra|\bper\b|\beach\b|every|tokens?\b|token 数|\bgpu|\bbatch|learning|\bdata|corpus|expert|专家|"
+    r"\bthan\b|all params|compar|\btimes\b|more|fewer|\bless\b|smaller|larger|bigger|addition|extra|\bper\b|\beach\b|every|tokens?\b|token 数|\bgpu|\bbatch|learning|\bdata|corpus|expert|专家|"
     r"embedding|attention|adapter|trainable|可训练|\blora\b|\bhead\b(?!s)|without|exclud|except|不含|不包括|up to|over|exceed|nearly|almost|超过|不到|接近|近\s*$|sentences?|words|images?|steps?|"
     r"examples?|samples?|downloads?|speed|faster|cost|price|\$|flop|显存|memory|\bgb\b|vram|decoder|encoder|teacher|student|distill|quantiz|vocab|词表|layer (?:has|contains)|每层|单层|"
     r"reduc|sav|减少|节省|compress|prun|if |如果|suppose|假设|equivalent|similar|like|comparable|相当|类似|vs\.?\b|versus|between|range|from|freez|froze|冻结|misleading|not\b|different", re.IGNORECASE

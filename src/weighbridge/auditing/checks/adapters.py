@@ -1,0 +1,72 @@
+"""What PEFT prints: ``trainable params: 4,194,304 || all params: 6,742,609,920 || trainable%: 0.0622``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+
+from weighbridge.auditing.checks.context import Scene
+from weighbridge.auditing.checks.settle import own_count
+from weighbridge.auditing.claims import Claim, Reason, said
+from weighbridge.auditing.text.rounding import whole
+from weighbridge.core.messages import mark
+
+_PRINTED = re.compile(
+    r"trainable params?\W{1,4}(?P<trainable>[\d,]+)\W+all params?\W{1,4}(?P<all>[\d,]+)(?:\W+trainable ?%\W{1,4}(?P<share>\d+(?:\.\d+)?))?", re.IGNORECASE
+)  # fmt: skip
+
+
+def check(scene: Scene) -> Iterator[Claim]:
+    """Check such a line: its share against its two counts, and all parameters against the model with the adapter on it."""
+    for index, line in enumerate(scene.lines):
+        found = _PRINTED.search(line.text) if "trainable" in line.text.lower() else None
+        if found is None:
+            continue
+        trainable, everything = (int(found[name].replace(",", "")) for name in ("trainable", "all"))
+        model = scene.model_at(index, found.start())
+        base = own_count(model) if model is not None else None
+        if base is not None and everything in (base, base + trainable):
+            reason = said(mark("{right} of the model and {more} of the adapter"), right=base, more=everything - base)
+            yield _claim(scene, index, found.span("all"), everything, everything, reason)
+            yield _claim(scene, index, found.span("trainable"), trainable, trainable, reason)
+        if found["share"] and everything:
+            yield _share(scene, index, found, Fraction(100 * trainable, everything))
+
+
+def _share(scene: Scene, index: int, found: re.Match[str], right: Fraction) -> Claim:
+    value = Fraction(found["share"])
+    places = len(found["share"].partition(".")[2])
+    away = abs(value - right) * 10 ** min(places, 10)
+    if away <= 1:
+        return _claim(scene, index, found.span("share"), value, right, said(mark("rounded")), kind="share", verdict="rounded")
+    reason = said(mark("should be {right} %"), right=f"{float(right):.{max(2, min(places, 4))}f}")
+    return _claim(scene, index, found.span("share"), value, right, reason, kind="share", verdict="wrong")
+
+
+def _claim(
+    scene: Scene,
+    index: int,
+    span: tuple[int, int],
+    value: int | Fraction,
+    right: int | Fraction,
+    reason: Reason,
+    *,
+    kind: str = "total",
+    verdict: str = "exact",
+) -> Claim:
+    line = scene.lines[index]
+    start, end = line.at[span[0]], line.at[span[1] - 1] + 1
+    number = whole(Fraction(value))
+    return Claim(
+        line.number,
+        start,
+        end,
+        line.text[span[0] : span[1]],
+        kind,
+        verdict,
+        number,
+        whole(Fraction(right)),
+        whole(Fraction(value - right)),
+        reason,
+    )
