@@ -38,9 +38,9 @@ held = int(Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[
 print(seconds, held * 1024, read, found)
 """
 OURS = (
-    "from importlib import import_module\nfrom weighbridge import model\nfrom weighbridge.readers import FORMATS, checkpoint_of, hub\n"
+    "from importlib import import_module\nfrom weighbridge.accounts.parameters import unique_of\nfrom weighbridge.load import checkpoint_of\nfrom weighbridge.readers import FORMATS, hub\n"
     "for name in ('directory', 'adapter', 'zarr', 'onnx_pair', *(entry.module for entry in FORMATS)): import_module(f'weighbridge.readers.{name}')",
-    "found = checkpoint_of(sys.argv[1]).count().unique",
+    "found = unique_of(checkpoint_of(sys.argv[1]))",
 )
 THEIRS = {
     "safetensors": (

@@ -95,8 +95,6 @@ def _from_path(text: str, model_class: str | None, overrides: Mapping[str, Any] 
         return from_config(known.config, known.name, model_class, overrides)
     from pathlib import Path
 
-    from weighbridge.readers import place
-
     path = Path(text) if os.path.exists(text) else place(text)
     if path.is_dir():
         config = path / "config.json"
@@ -111,14 +109,36 @@ def _from_path(text: str, model_class: str | None, overrides: Mapping[str, Any] 
         return from_config(read_config(path), text, model_class, overrides)
     if model_class or overrides:
         raise UsageError(f"{text}: --class and --set are for configs; a file holds what it holds")
-    return _from_checkpoint(path)
+    return checkpoint_of(path)
 
 
-def _from_checkpoint(path: Path) -> ModelValue:
-    """Weigh the weights at *path*; of an adapter, say what is below it where that is known."""
-    from weighbridge.readers import as_model, listing_at
+def place(source: Path | str) -> Path:
+    """Return where *source* is: a path on disk, or what answers like one for an address or a hub's id.
+
+    >>> place("no/such/file.json")
+    PosixPath('no/such/file.json')
+    """
+    from pathlib import Path
+
+    if isinstance(source, str) and "/" in source:
+        from weighbridge.readers import hub
+
+        return hub.place(source)
+    return Path(source) if isinstance(source, str) else source
+
+
+def checkpoint_of(source: Path | str) -> ModelValue:
+    """Weigh the weights at *source*, here or elsewhere: a file, the index of a sharded checkpoint, or a directory of either.
+
+    Headers only; no weights are read and no code in them is run. Of an adapter, it is said what is below it where that is known.
+
+    Raises:
+        ReadError: Nothing to read, a damaged file, or a format that no reader knows.
+    """
     from weighbridge.readers.adapter import BASE_MODEL
+    from weighbridge.readers.checkpoint import as_model, listing_at
 
+    path = place(source)
     listing = listing_at(path)
     found = as_model(listing, str(path))
     base = listing.metadata.get(BASE_MODEL)
@@ -146,7 +166,7 @@ def _from_directory(path: Path, config: Path, model_class: str | None, overrides
         if model_class or overrides:
             raise
         try:
-            weights = _from_checkpoint(path)
+            weights = checkpoint_of(path)
         except ReadError:
             raise error from None
         return weights.replace(notes=(f"{config.name}: {error}; the weights beside it were counted", *weights.notes))

@@ -13,7 +13,7 @@ import pytest
 from weighbridge.accounts.parameters import tally_of
 from weighbridge.core.errors import ReadError
 from weighbridge.readers import as_model, list_open
-from weighbridge.readers.torch_zip import BYTES
+from weighbridge.readers.torch_storages import BYTES
 
 CORPUS = Path(__file__).parents[1] / "corpus" / "torch" / "valid"
 NAMES = ("state", "state_legacy", "module", "odd", "training")

@@ -43,7 +43,7 @@ def run(args: Namespace) -> int:
 
 def _read(source: str, args: Namespace) -> ModelValue:
     from weighbridge.api import model
-    from weighbridge.readers import checkpoint_of
+    from weighbridge.load import checkpoint_of
 
     path = Path(source)
     if args.weights and path.is_dir():

@@ -1,14 +1,16 @@
-"""Symbols for sizes: unexpanded expressions that tell the story.
+"""Symbols for sizes: unexpanded expressions that tell the story, and how they are written.
 
 An :class:`Expression` is what a blueprint builds when its sizes are symbols. It stays as it was
 written, because a derivation wants ``4 * (H^2 + H)`` and not its expansion; ``polynomials.py`` expands
-it, and settles whether two mean the same.
+it, and settles whether two mean the same. :func:`write` is one walk over an expression for every notation,
+so that they cannot come to differ in what they say; ``notation.py`` has those other than plain text.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, TypeAlias, final
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, final
 
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.sizes import Quantity, Size, exact, product
@@ -64,9 +66,7 @@ class Expression(Quantity):
         raise TypeError("a symbol is neither true nor false; branch on switches, not on sizes")
 
     def __str__(self) -> str:
-        from weighbridge.core.notation import TEXT, write
-
-        return write(self, TEXT)
+        return write(self)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self}>"
@@ -135,34 +135,13 @@ class Quotient(Expression):
 
 @final
 class Floor(Expression):
-    """A quotient rounded down, as rounding up needs it; opaque to the polynomial ring."""
+    """A quotient rounded down, as rounding up needs it."""
 
-    __slots__ = ("_letter", "denominator", "numerator")
+    __slots__ = ("denominator", "numerator")
 
     def __init__(self, numerator: Expression, denominator: Expression) -> None:
         self.numerator = numerator
         self.denominator = denominator
-        self._letter = ""
-
-    @property
-    def order(self) -> int:
-        """Sort after all symbols."""
-        return 1_000_000
-
-    @property
-    def letter(self) -> str:
-        """A canonical name, so that equal quotients are one atom."""
-        if not self._letter:  # as an atom it is compared time and again
-            from weighbridge.core.polynomials import polynomial
-
-            self._letter = f"floor(({polynomial(self.numerator)})/({polynomial(self.denominator)}))"
-        return self._letter
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Floor) and other.letter == self.letter
-
-    def __hash__(self) -> int:
-        return hash(self.letter)
 
 
 def as_expression(size: Size) -> Expression:
@@ -264,3 +243,105 @@ def letters(expression: Size) -> set[str]:
             return letters(expression.numerator) | letters(expression.denominator)
         case _:
             return set()
+
+
+SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
+
+
+class Notation(NamedTuple):
+    """The strings of one notation. ``{}`` stands for what is written inside."""
+
+    name: str
+    plus: str = " + "
+    minus: str = " - "
+    negative: str = "-{}"
+    multiply: str = "*"
+    group: str = "({})"
+    power: str = "{}^{}"
+    quotient: str = "{}/{}"
+    floor: str = "({} // {})"
+    number: str = "{}"
+    symbol: str = "{}"
+    row: str = "{}"
+    separator: str = ""
+    stacked_quotient: bool = False
+    indexed: str = ""
+
+
+TEXT = Notation("text")
+
+
+def write(expression: Expression, notation: Notation = TEXT, values: Mapping[str, int] | None = None) -> str:
+    """Write *expression* in *notation*; with *values*, numbers stand where the letters stood.
+
+    >>> H = Symbol("H")
+    >>> write(4 * (H * H + H)), write(4 * (H * H + H), TEXT, {"H": 768})
+    ('4*(H^2 + H)', '4*(768^2 + 768)')
+    """
+    match expression:
+        case Number():
+            return _number(expression.value, notation)
+        case Symbol():
+            if values is not None and expression.letter in values:
+                return _number(values[expression.letter], notation)
+            return _letter(expression.letter, notation)
+        case Sum():
+            return "".join(_signed(term, index, notation, values) for index, term in enumerate(expression.terms))
+        case Product():
+            return _product(expression, notation, values)
+        case Quotient() | Floor():
+            above, below = write(expression.numerator, notation, values), write(expression.denominator, notation, values)
+            if not notation.stacked_quotient:
+                above = _grouped(above, expression.numerator, (Sum,), notation)
+                below = _grouped(below, expression.denominator, (Sum, Product, Quotient), notation)
+            return (notation.floor if isinstance(expression, Floor) else notation.quotient).format(above, below)
+        case _:
+            raise TypeError(f"{type(expression).__name__} is no formula")
+
+
+def _letter(letter: str, notation: Notation) -> str:
+    head, _, index = letter.partition("_")
+    if not index or not notation.indexed:
+        return notation.symbol.format(letter)
+    return notation.indexed.format(notation.symbol.format(head), index)
+
+
+def _raised(inner: str, exponent: str, notation: Notation) -> str:
+    if notation.name == "mathml" and inner.startswith("<msub>"):
+        # An index and an exponent of one letter stand one above the other.
+        return inner.replace("msub>", "msubsup>").replace("</mtext>", f"</mtext><mn>{exponent}</mn>")
+    return notation.power.format(inner, exponent)
+
+
+def _number(value: int, notation: Notation) -> str:
+    digits = f"{value:,}".replace(",", notation.separator)
+    return notation.number.format(digits) if value >= 0 else notation.group.format(notation.number.format(digits))
+
+
+def _signed(term: Expression, index: int, notation: Notation, values: Mapping[str, int] | None) -> str:
+    constant = term.value if isinstance(term, Number) else None
+    if isinstance(term, Product) and isinstance(term.factors[0], Number):
+        constant = term.factors[0].value
+    if constant is None or constant >= 0:
+        return (notation.plus if index else "") + write(term, notation, values)
+    positive = -1 * term
+    flipped = _grouped(write(positive, notation, values), positive, (Sum,), notation)
+    return notation.minus + flipped if index else notation.negative.format(flipped)
+
+
+def _product(expression: Product, notation: Notation, values: Mapping[str, int] | None) -> str:
+    pieces = []
+    for factor, run in groupby(expression.factors, key=lambda f: f):
+        power = sum(1 for _ in run)
+        inner = write(factor, notation, values)
+        if isinstance(factor, Sum) or (isinstance(factor, Quotient) and (power > 1 or not notation.stacked_quotient)):
+            inner = notation.group.format(inner)
+        if power > 1:
+            exponent = str(power).translate(SUPERSCRIPTS) if notation.name == "unicode" else str(power)
+            inner = _raised(inner, exponent, notation)
+        pieces.append(inner)
+    return notation.multiply.join(pieces)
+
+
+def _grouped(text: str, expression: Expression, kinds: tuple[type[Expression], ...], notation: Notation) -> str:
+    return notation.group.format(text) if isinstance(expression, kinds) else text

@@ -9,15 +9,35 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, TypeAlias, final
 
-from weighbridge.core.formula import Expression, Floor, Number, Product, Quotient, Sum, Symbol, as_expression, times, total
+from weighbridge.core.formula import Expression, Floor, Number, Product, Quotient, Sum, Symbol, as_expression, letters, times, total
 from weighbridge.core.sizes import Size
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
 Coefficient: TypeAlias = "int | Fraction"
-Atom: TypeAlias = Symbol | Floor
+Atom: TypeAlias = "Symbol | Opaque"
 Monomial: TypeAlias = tuple[tuple[Atom, int], ...]
+
+
+@final
+class Opaque:
+    """A quotient that the ring cannot open, as an atom: equal to another whose two sides are equal polynomials."""
+
+    __slots__ = ("letter", "quotient")
+
+    order = 1_000_000
+    """Sorts after all symbols."""
+
+    def __init__(self, quotient: Floor) -> None:
+        self.quotient = quotient
+        self.letter = f"floor(({polynomial(quotient.numerator)})/({polynomial(quotient.denominator)}))"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Opaque) and other.letter == self.letter
+
+    def __hash__(self) -> int:
+        return hash(self.letter)
 
 
 @final
@@ -81,6 +101,10 @@ class Polynomial:
         """Return the symbols (and opaque quotients) that occur."""
         return {atom for monomial in self.terms for atom, _ in monomial}
 
+    def letters(self) -> set[str]:
+        """Return the letters of all symbols that occur, inside opaque quotients too."""
+        return letters(self.expression())
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Polynomial) and self.terms == other.terms
 
@@ -115,12 +139,12 @@ def polynomial(size: Size) -> Polynomial:
             return _fold((polynomial(factor) for factor in node.factors), Polynomial.__mul__, Polynomial({(): 1}))
         case Quotient() as node:
             quotient = _quotient(polynomial(node.numerator), polynomial(node.denominator))
-            return quotient if quotient is not None else Polynomial({((Floor(node.numerator, node.denominator), 1),): 1})
+            return quotient if quotient is not None else Polynomial({((Opaque(Floor(node.numerator, node.denominator)), 1),): 1})
         case Floor() as node:
             whole = polynomial(node.numerator).over(polynomial(node.denominator))
             if whole is not None and all(_is_whole(monomial, c) for monomial, c in whole.terms.items()):
                 return whole
-            return Polynomial({((node, 1),): 1})
+            return Polynomial({((Opaque(node), 1),): 1})
         case other:
             raise TypeError(f"{other!r} is no formula")
 
@@ -171,5 +195,5 @@ def _term(monomial: Monomial, coefficient: Coefficient) -> Expression:
     powers: list[Size] = [int(coefficient)] if coefficient == int(coefficient) else [coefficient.numerator]
     below: list[Size] = [] if coefficient == int(coefficient) else [coefficient.denominator]
     for atom, power in monomial:
-        (powers if power > 0 else below).extend([atom] * abs(power))
+        (powers if power > 0 else below).extend([atom.quotient if isinstance(atom, Opaque) else atom] * abs(power))
     return Quotient(times(powers), times(below)) if below else times(powers)

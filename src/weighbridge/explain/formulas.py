@@ -102,7 +102,7 @@ def flops_formula(model: ModelValue, lengths: tuple[str, ...] = ("seq",)) -> For
 def _formula(book: Entry, table: dict[str, Symbol], values: dict[str, int]) -> Formula:
     total, *inner = all_closed(book)
     # A letter that cancels out, as in H / N * N, still stands in the formula as it is written.
-    used = letters(total.expression()).union(*map(letters, total.polynomial().symbols()))
+    used = letters(total.expression()) | total.polynomial().letters()
     modules = tuple(
         ModuleFormula(path, formula, _integer(evaluate(entry.each, values)))
         for (path, entry), formula in zip(entries(book), (total, *inner), strict=True)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from weighbridge.accounts.closed import Closed
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.formula import Expression, Number, Product, Symbol, evaluate, total
-from weighbridge.core.polynomials import Atom, Monomial, Polynomial, polynomial
+from weighbridge.core.polynomials import Monomial, Opaque, Polynomial, polynomial
 
 STEPS = (("layers", 1), ("vocab", 1), ("hidden", 64))
 """What is changed to see its cost: our word for the size, and by how much."""
@@ -133,9 +133,9 @@ def _term(monomial: Monomial, coefficient: object) -> Expression:
     """Write a term with what counts copies in front, ``12*L*H^2``."""
     if any(power < 0 for _, power in monomial) or not isinstance(coefficient, int):
         return Polynomial({monomial: coefficient}).expression()  # type: ignore[dict-item]
-    atoms: list[Atom] = []
+    atoms: list[Expression] = []
     for atom, power in sorted(monomial, key=lambda item: getattr(item[0], "word", "") not in ("layers", "decoder_layers")):
-        atoms += [atom] * power
+        atoms += [atom.quotient if isinstance(atom, Opaque) else atom] * power
     if not atoms:
         return Number(coefficient)
     front = () if coefficient == 1 else (Number(coefficient),)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from weighbridge.core.errors import ReadError
+from weighbridge.readers.formats import FORMATS, read_file
 from weighbridge.readers.gguf import whole
 from weighbridge.readers.listing import PART, Listing, Stored
 from weighbridge.readers.text import parse_object, shown
@@ -200,7 +201,7 @@ def _list_files(folder: Path, candidate: Candidate) -> Listing:
     """List a single file, or shards without an index, all of which must be there."""
     match = SHARD.fullmatch(candidate.files[0])
     if match is None:
-        return _read(folder / candidate.files[0])
+        return read_file(folder / candidate.files[0])
     of = int(match["of"])
     here = {int(name[len(match["stem"]) + 1 :][:5]) for name in candidate.files}
     start = 0 if 0 in here else 1
@@ -241,22 +242,14 @@ def _sub_directories(folder: Path) -> list[str]:
 
 
 def _endings() -> tuple[str, ...]:
-    from weighbridge.readers import FORMATS
-
     return tuple(ending for entry in FORMATS for ending in entry.endings)
 
 
 def _read_all(folder: Path, names: tuple[str, ...]) -> dict[str, Listing]:
     """Read shards: one after the other from a disk, several at a time from a server, which takes its time to answer."""
     if isinstance(folder, Path):
-        return {name: _read(folder / name) for name in names}
+        return {name: read_file(folder / name) for name in names}
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(16) as pool:
-        return dict(zip(names, pool.map(lambda name: _read(folder / name), names), strict=True))
-
-
-def _read(path: Path) -> Listing:
-    from weighbridge.readers import read_file
-
-    return read_file(path)
+        return dict(zip(names, pool.map(lambda name: read_file(folder / name), names), strict=True))

@@ -18,10 +18,9 @@ from urllib.parse import quote, urlsplit
 
 from weighbridge.core.errors import ReadError, SourceError
 from weighbridge.readers import objects
-from weighbridge.readers.remote import Access, RemotePath, fetch
+from weighbridge.readers.remote import FILE, Access, RemotePath, fetch
 
 HUB_ID = re.compile(r"(?P<service>hf:|modelscope:)?(?P<id>[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)(@(?P<revision>[\w./-]+))?")
-FILE = re.compile(r".*\.(json|safetensors|bin|pt|pth|ckpt|gguf|ggml|onnx|h5|keras|msgpack|npz|index|zip|yaml|txt|md)", re.I)
 LARGEST_LIST = 32_000_000
 
 

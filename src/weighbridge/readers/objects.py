@@ -20,7 +20,7 @@ from urllib.parse import quote, unquote
 
 from weighbridge.core.errors import ReadError, SourceError
 from weighbridge.readers.profiles import Profile, profile
-from weighbridge.readers.remote import TRIES, Access, RemotePath, refusal
+from weighbridge.readers.remote import FILE, TRIES, Access, RemotePath, refusal
 
 Answer = TypeVar("Answer")
 ADDRESS = re.compile(r"(?P<scheme>s3|gs|az)://(?P<bucket>[\w.-]+)(/(?P<key>.*))?", re.S)
@@ -105,8 +105,6 @@ def place(source: str) -> RemotePath:
     Raises:
         SourceError: No such address, no obstore, or the store does not list the folder.
     """
-    from weighbridge.readers.hub import FILE
-
     match = ADDRESS.fullmatch(source)
     if match is None:
         raise SourceError(f"{source}: expected {source.partition(':')[0]}://BUCKET/PATH, a file or a folder", source=source)

@@ -37,6 +37,9 @@ TRIES = 5
 AGAIN = frozenset((408, 429, 500, 502, 503, 504))
 """Answers after which it is worth trying again."""
 
+FILE = re.compile(r".*\.(json|safetensors|bin|pt|pth|ckpt|gguf|ggml|onnx|h5|keras|msgpack|npz|index|zip|yaml|txt|md)", re.I)
+"""Names of files that servers hold beside models, so that an id is told from a path."""
+
 
 class Access(NamedTuple):
     """How to reach a server.

@@ -12,7 +12,7 @@ from weighbridge.readers.listing import Listing
 from weighbridge.readers.pickles import load
 from weighbridge.readers.text import shown
 from weighbridge.readers.torch_names import listing_of
-from weighbridge.readers.torch_zip import BYTES, LARGEST_PICKLE, MAKERS, storage_of
+from weighbridge.readers.torch_storages import BYTES, LARGEST_PICKLE, MAKERS, storage_of
 
 FEW_STEPS = 10_000
 """What the magic number, the version and the description of the machine may take to read."""

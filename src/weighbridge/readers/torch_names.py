@@ -11,7 +11,7 @@ from weighbridge.core.errors import ReadError
 from weighbridge.readers.listing import LONGEST_PATH, MOST_TENSORS, Listing, Stored
 from weighbridge.readers.pickles import Global, Stub
 from weighbridge.readers.text import shown
-from weighbridge.readers.torch_zip import BYTES, View
+from weighbridge.readers.torch_storages import BYTES, View
 
 MODELS = ("state_dict", "model_state_dict", "model", "module", "model_state", "net", "network", "params", "weights", "generator")
 """Keys under which training scripts keep the model."""

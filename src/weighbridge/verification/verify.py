@@ -45,8 +45,8 @@ def verified(
         ReadError: A damaged file.
         ConfigError: A config that is wrong or has no blueprint.
     """
-    from weighbridge.load import load
-    from weighbridge.readers import place, read_listing
+    from weighbridge.load import load, place
+    from weighbridge.readers import read_listing
     from weighbridge.readers.packing import config_beside, unpack
 
     path = place(str(source))

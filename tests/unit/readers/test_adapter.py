@@ -10,7 +10,8 @@ from tests.unit.safetensors_file import whole
 from weighbridge import model
 from weighbridge.accounts.parameters import tally_of
 from weighbridge.core.errors import ReadError
-from weighbridge.readers import checkpoint_of, read_listing
+from weighbridge.load import checkpoint_of
+from weighbridge.readers import read_listing
 
 CONFIG = {"peft_type": "LORA", "base_model_name_or_path": "org/base", "r": 8, "rank_pattern": {"v_proj": 4}}
 Q, V = "base_model.model.layers.0.q_proj", "base_model.model.layers.0.v_proj"

@@ -12,7 +12,8 @@ import weighbridge
 from tests.unit import safetensors_file
 from weighbridge.accounts.parameters import tally_of
 from weighbridge.core.errors import ReadError
-from weighbridge.readers import checkpoint_of, read_listing
+from weighbridge.load import checkpoint_of
+from weighbridge.readers import read_listing
 
 
 def write(path: Path, **shapes: tuple[int, ...]) -> int:

@@ -12,7 +12,8 @@ import pytest
 from tests.unit.readers.hostile import read_bytes
 from weighbridge.accounts.parameters import tally_of
 from weighbridge.core.errors import ReadError
-from weighbridge.readers import checkpoint_of, keras
+from weighbridge.load import checkpoint_of
+from weighbridge.readers import keras
 
 h5py = pytest.importorskip("h5py")
 np = pytest.importorskip("numpy")

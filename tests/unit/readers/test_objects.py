@@ -18,7 +18,8 @@ from tests.unit.safetensors_file import whole
 from weighbridge.accounts.parameters import tally_of
 from weighbridge.cli import main
 from weighbridge.core.errors import ReadError, SourceError
-from weighbridge.readers import checkpoint_of, objects
+from weighbridge.load import checkpoint_of
+from weighbridge.readers import objects
 
 pytest.importorskip("obstore")
 moto = pytest.importorskip("moto.server")

@@ -10,7 +10,8 @@ from tests.unit.readers.hostile import assert_refused, assert_robust, read_bytes
 from tests.unit.readers.real import packaged
 from weighbridge.accounts.parameters import tally_of
 from weighbridge.core.errors import ReadError
-from weighbridge.readers import checkpoint_of, onnx
+from weighbridge.load import checkpoint_of
+from weighbridge.readers import onnx
 from weighbridge.readers.listing import Listing
 
 lib = pytest.importorskip("onnx")

@@ -7,7 +7,8 @@ import pytest
 from tests.unit.readers.real import packaged
 from tests.unit.readers.test_onnx import SMALL
 from weighbridge.accounts.parameters import tally_of
-from weighbridge.readers import checkpoint_of, read_listing
+from weighbridge.load import checkpoint_of
+from weighbridge.readers import read_listing
 from weighbridge.readers.onnx_pair import encoder_and_decoder
 
 

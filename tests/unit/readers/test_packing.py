@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from weighbridge.accounts.parameters import tally_of
-from weighbridge.readers import as_model, checkpoint_of
+from weighbridge.load import checkpoint_of
+from weighbridge.readers import as_model
 from weighbridge.readers.listing import Listing, Stored
 from weighbridge.readers.packing import config_beside, settings, unpack, weight
 from weighbridge.readers.schemes import Settings

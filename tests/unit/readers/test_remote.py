@@ -18,7 +18,8 @@ from tests.unit.safetensors_file import head
 from weighbridge.accounts.parameters import tally_of
 from weighbridge.cli import main
 from weighbridge.core.errors import ReadError, SourceError
-from weighbridge.readers import checkpoint_of, hub, remote
+from weighbridge.load import checkpoint_of
+from weighbridge.readers import hub, remote
 from weighbridge.readers.remote import Access
 
 CORPUS = Path(__file__).parents[2] / "corpus"

@@ -11,7 +11,8 @@ import pytest
 from weighbridge.accounts.parameters import tally_of
 from weighbridge.core.errors import ReadError
 from weighbridge.core.tree import flatten
-from weighbridge.readers import checkpoint_of, read_listing, safetensors
+from weighbridge.load import checkpoint_of
+from weighbridge.readers import read_listing, safetensors
 from weighbridge.readers.listing import MOST_TENSORS
 
 CORPUS = Path(__file__).parents[2] / "corpus" / "safetensors"

@@ -12,7 +12,8 @@ from weighbridge import model
 from weighbridge.accounts.parameters import tally_of
 from weighbridge.core.errors import ReadError
 from weighbridge.core.tree import flatten
-from weighbridge.readers import checkpoint_of, tensorflow
+from weighbridge.load import checkpoint_of
+from weighbridge.readers import tensorflow
 from weighbridge.readers.listing import Listing
 from weighbridge.readers.tensorflow import MAGIC, crc32c
 

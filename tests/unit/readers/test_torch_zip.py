@@ -18,9 +18,11 @@ import weighbridge.core.tree
 from weighbridge.accounts.parameters import tally_of
 from weighbridge.core.errors import ReadError
 from weighbridge.core.tree import flatten
-from weighbridge.readers import checkpoint_of, list_open, read_listing
+from weighbridge.load import checkpoint_of
+from weighbridge.readers import list_open, read_listing
 from weighbridge.readers.listing import Listing
-from weighbridge.readers.torch_zip import DTYPES, sniff
+from weighbridge.readers.torch_storages import DTYPES
+from weighbridge.readers.torch_zip import sniff
 
 CORPUS = Path(__file__).parents[2] / "corpus" / "torch"
 FILES = sorted((CORPUS / "valid").glob("*.pt"))

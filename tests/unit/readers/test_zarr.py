@@ -8,7 +8,8 @@ import pytest
 
 from weighbridge.accounts.parameters import tally_of
 from weighbridge.core.errors import ReadError
-from weighbridge.readers import checkpoint_of, read_listing
+from weighbridge.load import checkpoint_of
+from weighbridge.readers import read_listing
 
 
 def old(folder: Path, name: str, *shape: int, dtype: str = "<f4") -> None:

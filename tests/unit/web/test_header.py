@@ -8,7 +8,7 @@ import pytest
 
 from weighbridge.accounts.parameters import tally_of
 from weighbridge.core.errors import ReadError, UsageError
-from weighbridge.readers import checkpoint_of
+from weighbridge.load import checkpoint_of
 from weighbridge.web.header import Slice, header_model, slices
 
 CORPUS = Path(__file__).parents[2] / "corpus"

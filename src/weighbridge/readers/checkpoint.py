@@ -1,0 +1,75 @@
+"""From the files of a checkpoint to its tensors: one file, the index of a sharded one, a directory; and from those to a model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from weighbridge.core.errors import ReadError
+from weighbridge.core.fold import fold
+from weighbridge.core.tree import Row
+from weighbridge.readers.adapter import adapter_config, with_notes
+from weighbridge.readers.directory import SHARD, list_directory, list_index
+from weighbridge.readers.formats import read_file
+from weighbridge.readers.listing import Listing
+from weighbridge.readers.onnx_pair import encoder_and_decoder, together
+from weighbridge.readers.packing import config_beside, unpack
+from weighbridge.readers.roles import norms, rank, role_of
+from weighbridge.readers.zarr import is_zarr, list_zarr
+from weighbridge.value import ModelValue
+
+
+def listing_at(path: Path) -> Listing:
+    """List the tensors at *path* as what they are: packed weights in the shapes of the weights.
+
+    Raises:
+        ReadError: As for :func:`checkpoint_of`.
+    """
+    return unpack(read_listing(path), config_beside(path))
+
+
+def read_listing(path: Path) -> Listing:
+    """List the tensors at *path*: a file of whatever format, an index, or a directory.
+
+    Raises:
+        ReadError: Nothing to read, a damaged file, or a format that no reader knows.
+    """
+    try:
+        if path.is_dir():
+            pair = encoder_and_decoder(path)
+            if pair is not None:
+                return together(read_file(pair[0]), read_file(pair[1]))
+            config = adapter_config(path)
+            listing = list_zarr(path) if isinstance(path, Path) and is_zarr(path) else list_directory(path)
+            return listing if config is None else with_notes(listing, config)
+        if path.name.endswith(".index.json"):
+            return list_index(path)
+    except OSError as error:
+        raise ReadError(f"cannot be read: {error.strerror or error}", path=str(path)) from None
+    listing = read_file(path)
+    if SHARD.fullmatch(path.name):
+        return listing._replace(notes=(*listing.notes, "this is one shard of several; its directory gives the whole"))
+    return listing
+
+
+def rows(listing: Listing) -> list[Row]:
+    """Give each tensor of a listing its role: the row that the tree is folded from.
+
+    >>> from weighbridge.readers.listing import Stored
+    >>> rows(Listing("safetensors", (Stored("ln.weight", "F32", (8,), 32), Stored("ln.bias", "F32", (8,), 32))))[1].role
+    'shift'
+    """
+    gains = norms([(tensor.name, tensor.shape) for tensor in listing.tensors])
+    return [
+        Row(name, shape, role or role_of(name, shape, dtype, gains), tied_to, dtype, False)
+        for name, dtype, shape, _, role, tied_to, _, _ in listing.tensors
+    ]
+
+
+def as_model(listing: Listing, source: str) -> ModelValue:
+    """Fold a listing into a model."""
+    tree = fold(sorted(rows(listing), key=_bias_last) if not listing.ordered else rows(listing), None if listing.ordered else rank)
+    return ModelValue(source, "checkpoint", tree, notes=listing.notes, stored=listing.stored)
+
+
+def _bias_last(row: Row) -> bool:
+    return row.name.endswith((".bias", ".beta"))

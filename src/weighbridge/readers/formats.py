@@ -1,0 +1,83 @@
+"""The table of checkpoint formats: which module reads which file. ``readers.listing`` tells what a reader is."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import BinaryIO, NamedTuple, cast
+
+from weighbridge.core.errors import ReadError
+from weighbridge.readers.listing import Listing, Reader
+
+
+class Format(NamedTuple):
+    """One format: its name, the module that reads it, and the endings its files have.
+
+    The ending is asked only if no reader recognises the first bytes: it says what a damaged file was meant to be.
+    """
+
+    name: str
+    module: str
+    endings: tuple[str, ...]
+
+
+FORMATS: tuple[Format, ...] = (
+    Format("", "legacy", ()),
+    Format("safetensors", "safetensors", (".safetensors",)),
+    Format("torch", "torch_zip", (".bin", ".pt", ".pth", ".ckpt", ".pkl")),
+    Format("GGUF", "gguf", (".gguf",)),
+    Format("ONNX", "onnx", (".onnx",)),
+    Format("TensorFlow", "tensorflow", (".index",)),
+    Format("Keras", "keras", (".h5", ".hdf5", ".keras")),
+    Format("npz", "npz", (".npz",)),
+    Format("Flax", "flax", (".msgpack",)),
+    Format("zip", "zipped", ()),
+)
+"""Asked in this order; the first stands for formats that are recognised to be refused."""
+
+HEAD = 4096
+"""Bytes of a file that :meth:`Reader.sniff` sees."""
+
+
+def read_file(path: Path) -> Listing:
+    """List the tensors of one file.
+
+    Raises:
+        ReadError: The file is damaged, or of a format that no reader knows.
+    """
+    try:
+        with path.open("rb") as file:
+            return list_open(file, path.name)
+    except OSError as error:
+        raise ReadError(f"cannot be read: {error.strerror or error}", path=str(path)) from None
+    except ReadError as error:
+        raise located(error, str(path)) from None
+
+
+def list_open(file: BinaryIO, name: str) -> Listing:
+    """List the tensors of an open file that can seek; *name* is asked if its first bytes tell nothing.
+
+    >>> from io import BytesIO
+    >>> list_open(BytesIO(bytes([2, 0, 0, 0, 0, 0, 0, 0]) + b"{}"), "empty.safetensors").tensors
+    ()
+    """
+    head = file.read(HEAD)
+    if not head:
+        raise ReadError("the file is empty")
+    known = [cast(Reader, import_module(f"weighbridge.readers.{entry.module}")) for entry in FORMATS]
+    for reader in known:
+        if reader.sniff(head):
+            return reader.read(file)
+    for entry, reader in zip(FORMATS, known, strict=True):
+        if name.endswith(entry.endings):
+            return reader.read(file)
+    raise ReadError(f"no reader knows this format; known: {', '.join(entry.name for entry in FORMATS if entry.name)}")
+
+
+def located(error: ReadError, path: str) -> ReadError:
+    """Return *error* with the path it happened at, unless it names one."""
+    if error.path:
+        return error
+    result = ReadError(str(error), path=path)
+    result.offset = error.offset
+    return result
