@@ -30,7 +30,7 @@ from benchmarks.held import Held, bytes_of, folder_of, scandir
 with atheris.instrument_imports(include=["weighbridge.readers"]):
     from weighbridge import readers
     from weighbridge.core.errors import ReadError
-    from weighbridge.readers import archive, packing, pickles, tensorflow, torch_names, zarr
+    from weighbridge.readers import archive, packing, pickles, tensorflow, torch_names, torch_storages, zarr
     from weighbridge.readers.listing import Listing, Stored
 
     modules = {entry.module: import_module(f"weighbridge.readers.{entry.module}") for entry in readers.FORMATS}
