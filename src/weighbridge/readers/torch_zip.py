@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from math import prod
 from typing import BinaryIO
 
 from weighbridge.core.errors import ReadError
@@ -19,8 +20,8 @@ from weighbridge.readers.listing import Listing
 from weighbridge.readers.pickles import load
 from weighbridge.readers.text import shown
 from weighbridge.readers.torch_legacy import read_legacy
-from weighbridge.readers.torch_names import listing_of
-from weighbridge.readers.torch_storages import LARGEST_PICKLE, MAKERS, Storage, storage_of
+from weighbridge.readers.torch_names import listing_of, views_of
+from weighbridge.readers.torch_storages import BYTES, LARGEST_PICKLE, MAKERS, Storage, storage_of
 
 LARGEST_CODE = 16_000_000
 MAGIC = b"\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19."
@@ -100,8 +101,6 @@ def _unpickled(file: BinaryIO) -> tuple[str, dict[str, archive.Member], object]:
 
 def extents(file: BinaryIO) -> dict[str, tuple[int, int, str]]:
     """Return where each tensor's bytes begin, how many they are, and their type; packed or strided ones are left out."""
-    from weighbridge.readers.torch_names import views_of
-
     root, members, found = _unpickled(file)
     places = {}
     for name, view in views_of(found).items():
