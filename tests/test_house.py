@@ -69,9 +69,8 @@ THIRD_PARTY = {
 """Packages that are imported when they are needed, and why they are put off; none is imported at the top of a file."""
 
 PENDING = {
-    "auditing.checks.context", "auditing.checks.names", "auditing.checks.own_output", "auditing.checks.reference_counts",
-    "auditing.checks.shares", "blueprints.encoders.bert", "blueprints.multimodal.idefics2", "columns.evaluate", "conventions.counts", "conventions.reconcile", "core.tree", "documents.count",
-    "documents.flops", "documents.flops_derivation", "documents.models", "documents.tensors", "verification.verify",
+    "auditing.checks.own_output", "blueprints.encoders.bert", "blueprints.multimodal.idefics2", "core.tree", "documents.adapters",
+    "documents.count", "documents.flops", "documents.flops_derivation", "documents.models", "documents.tensors",
 }  # fmt: skip
 """Modules that still put off imports of ours; the list only gets shorter."""
 

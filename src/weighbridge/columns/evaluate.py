@@ -16,6 +16,7 @@ from weighbridge.config.fields import Field, did_you_mean
 from weighbridge.core.errors import ConfigError, UnknownArchitecture, UsageError
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part
+from weighbridge.load import from_config
 
 if TYPE_CHECKING:
     import numpy as np
@@ -193,8 +194,6 @@ def _refuse_doubles(table: Table) -> None:
 def _one_by_one(table: Table, accounts: Mapping[str, Callable[[Part], Size]], rows: Any) -> Iterator[tuple[Any, dict[str, Values]]]:
     """Weigh rows one at a time, where their layout or a comparison of sizes keeps them from being columns."""
     import numpy as np
-
-    from weighbridge.load import from_config
 
     known = table.known
     results: dict[str, list[int]] = {name: [] for name in accounts}

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from weighbridge.accounts.parameters import count, tally_of
+from weighbridge.accounts.ledger import ledger
+from weighbridge.accounts.parameters import PARAMETERS, count, tally_of
 from weighbridge.conventions.atoms import Atom, Parts, parts
 from weighbridge.conventions.loading import loading
 from weighbridge.conventions.rules import TABLES, trees
 from weighbridge.core.messages import mark, translator
 from weighbridge.core.tree import Part, walk
+from weighbridge.presets import preset
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
@@ -183,9 +185,6 @@ def _classes(model: ModelValue) -> Iterator[tuple[int, str, int]]:
 
 def _towers(model: ModelValue) -> Iterator[tuple[str, int]]:
     """Yield the parts of a model of several towers, each with what it holds of its own: towers, projections, the language model."""
-    from weighbridge.accounts.ledger import ledger
-    from weighbridge.accounts.parameters import PARAMETERS
-
     for path, part in walk(model.tree):
         inner = [child for child in part.children if isinstance(child, Part)]
         if any(child.kind in SENSES for child in inner):
@@ -197,8 +196,6 @@ def _towers(model: ModelValue) -> Iterator[tuple[str, int]]:
 
 
 def _published(model: ModelValue) -> Iterator[tuple[str, str]]:
-    from weighbridge.presets import preset
-
     found = preset(model.source)
     if found is not None and found.published:
         yield found.published, found.source

@@ -12,6 +12,8 @@ from weighbridge.conventions.pieces import Piece
 from weighbridge.conventions.rounding import Reading, readings
 from weighbridge.conventions.rules import LABELS, Convention, Conventions, conventions, grown
 from weighbridge.core.messages import Say, translator
+from weighbridge.load import load
+from weighbridge.presets import presets
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
@@ -210,9 +212,6 @@ def _other_sizes(model: ModelValue, number: int, say: Say) -> Iterator[str]:
 
 def _other_models(model: ModelValue, meanings: list[Reading], say: Say) -> Iterator[str]:
     """Yield published models of the same type and class that have the number."""
-    from weighbridge.load import load
-    from weighbridge.presets import presets
-
     seen: set[int] = set()
     for preset in presets():
         if preset.config.get("model_type") != model.model_type or len(seen) == 3:
@@ -224,8 +223,6 @@ def _other_models(model: ModelValue, meanings: list[Reading], say: Say) -> Itera
 
 
 def _known_vocabularies() -> dict[int, str]:
-    from weighbridge.presets import presets
-
     known: dict[int, str] = {}
     for preset in presets():
         size = preset.config.get("vocab_size")

@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from weighbridge.core.errors import ReadError
+from weighbridge.readers import gguf, safetensors, torch_zip
+from weighbridge.readers.directory import candidates, read_index
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -108,8 +110,6 @@ def _spread(size: int) -> list[tuple[int, int]]:
 
 def _files(path: Path, names: set[str]) -> list[Path]:
     """Return the files in which tensors of these names can be."""
-    from weighbridge.readers.directory import candidates, read_index
-
     if path.is_dir():
         found = candidates(path)
         if not found:
@@ -125,8 +125,6 @@ def _files(path: Path, names: set[str]) -> list[Path]:
 
 def _extents(path: Path) -> dict[str, Extent]:
     """Return where the tensors of one file lie; nothing where its format does not tell, or packs them."""
-    from weighbridge.readers import gguf, safetensors, torch_zip
-
     try:
         with path.open("rb") as file:
             head = file.read(4096)

@@ -12,7 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.accounts.parameters import tally_of, unique_of
+from weighbridge.config.read import read_config
 from weighbridge.core.errors import ReadError, SourceError, UsageError
+from weighbridge.load import load, place
+from weighbridge.readers import as_model, read_listing, rows
+from weighbridge.readers.gguf_models import config_of
+from weighbridge.readers.packing import config_beside, unpack
 from weighbridge.verification.alignment import aligned_in_any_spelling, spelling_of
 from weighbridge.verification.copies import Compare, comparer
 from weighbridge.verification.findings import Claim, Finding, Verification
@@ -45,10 +50,6 @@ def verified(
         ReadError: A damaged file.
         ConfigError: A config that is wrong or has no blueprint.
     """
-    from weighbridge.load import load, place
-    from weighbridge.readers import read_listing
-    from weighbridge.readers.packing import config_beside, unpack
-
     path = place(str(source))
     if not path.exists():
         raise SourceError(f"{source}: no such file or directory; verify needs weights", source=str(source))
@@ -65,9 +66,6 @@ def verified(
 
 def _own_config(path: Path, listing: Listing) -> tuple[dict[str, Any], str]:
     """Return the config that belongs to a checkpoint, and where it was found."""
-    from weighbridge.config.read import read_config
-    from weighbridge.readers.gguf_models import config_of
-
     if listing.format == "gguf" and (not path.is_dir() or not (path / "config.json").is_file()):
         try:
             return config_of(listing), "its own metadata"
@@ -97,8 +95,6 @@ def verify(described: ModelValue, listing: Listing, source: str = "", compare: C
     Raises:
         UsageError: *described* was not made from a config.
     """
-    from weighbridge.readers import rows
-
     if described.description is None:
         raise UsageError(f"{described.source}: verify needs a config to hold the file against")
     actual, spelling = rows(listing), spelling_of(listing)
@@ -123,8 +119,6 @@ def verify(described: ModelValue, listing: Listing, source: str = "", compare: C
 
 def claims(listing: Listing) -> tuple[Claim, ...]:
     """Hold what a file states of itself against what it holds: bytes (``total_size``) and parameters."""
-    from weighbridge.readers import as_model
-
     found = []
     if "total_size" in listing.metadata:
         stated = listing.metadata["total_size"]

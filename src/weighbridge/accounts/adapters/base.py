@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from weighbridge.accounts.adapters.modules import Module, modules
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
-from weighbridge.core.tree import Part, Row
+from weighbridge.core.tree import Part, Row, flatten
 
 if TYPE_CHECKING:
     from typing import Any
@@ -65,8 +65,6 @@ class Base(NamedTuple):
 
 def base(tree: Part, model_type: str = "", config: Mapping[str, Any] | None = None, dtype: str = "float32") -> Base:
     """Read the model below an adapter from its tree."""
-    from weighbridge.core.tree import flatten
-
     rows, facts = tuple(flatten(tree)), config or {}
     known = {path: module._replace(kind=_kind(module, found, model_type)) for found in (modules(tree),) for path, module in found.items()}
     inputs = _input_embedding(known, facts)

@@ -20,6 +20,7 @@ from weighbridge.auditing.text.tables import Table, tables
 from weighbridge.auditing.text.tokens import Token
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.core.messages import mark
+from weighbridge.load import load
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
@@ -102,8 +103,6 @@ def understand(
         derived: The model whose derivation it is, if it was recognised as one.
         alone: What its letters stand for, if it is a derivation of a model that cannot be told; then no other is taken for it.
     """
-    from weighbridge.load import load
-
     spoken = statements(lines)
     meant = meanings(spoken)
     sizes = [size for statement in spoken for size in stated(statement, meant)]

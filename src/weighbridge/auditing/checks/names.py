@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
+from weighbridge.presets import presets
+
 MODEL, FAMILY, UNKNOWN = "model", "family", "unknown"
 
 
@@ -141,8 +143,6 @@ _MOST = 8
 @cache
 def known() -> dict[str, Mapping[str, Any]]:
     """Return the configs of all presets by name."""
-    from weighbridge.presets import presets
-
     return {entry.name: entry.config for entry in presets()}
 
 

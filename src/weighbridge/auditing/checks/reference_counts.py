@@ -15,6 +15,7 @@ from weighbridge.core.messages import mark
 from weighbridge.core.polynomials import Polynomial, polynomial
 from weighbridge.core.sizes import product
 from weighbridge.explain.semantic_tree import HEADS, Leaf, leaves, pair
+from weighbridge.load import load
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
@@ -281,8 +282,6 @@ def _distinct(found: list[Holding]) -> list[Holding]:
 
 def _classes(model: ModelValue) -> dict[str, int]:
     """Return the unique parameters of every class of the model's family with the same config."""
-    from weighbridge.load import load
-
     if model.description is None:
         return {}
     found: dict[str, int] = {}

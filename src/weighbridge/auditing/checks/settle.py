@@ -15,9 +15,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from weighbridge.accounts.parameters import tally_of
 from weighbridge.auditing.claims import Reason, Said, said
 from weighbridge.auditing.text.rounding import Fit, fit, scales, spread
-from weighbridge.auditing.text.tokens import Token
+from weighbridge.auditing.text.tokens import Token, tokens
+from weighbridge.conventions.counts import counts
+from weighbridge.conventions.rules import SCOPES, conventions
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.core.messages import mark
+from weighbridge.load import load
+from weighbridge.presets import preset
 
 if TYPE_CHECKING:
     from weighbridge.conventions.rules import Convention
@@ -45,8 +49,6 @@ class Settled(NamedTuple):
 @lru_cache(maxsize=128)
 def preset_model(name: str) -> ModelValue | None:
     """Return the model of a preset, or None if it cannot be weighed."""
-    from weighbridge.load import load
-
     try:
         return load(name)
     except WeighbridgeError:
@@ -109,15 +111,12 @@ def _named_counts(model: ModelValue, what: str) -> tuple[tuple[str, int], ...]:
         return ((f"{name}, embeddings", own),)
     if what == "non_embedding":
         return ((f"{name}, without embeddings", own), *_without_tables(model))
-    from weighbridge.conventions.counts import counts
 
     rows = [(row.class_name, row.value) for row in counts(model) if row.group == "class" and row.value]
     return ((name, own), *((row, value) for row, value in rows if value != own))
 
 
 def _without_tables(model: ModelValue) -> Iterator[tuple[str, int]]:
-    from weighbridge.conventions.counts import counts
-
     for row in counts(model):
         if row.key in ("embeddings", "word-embeddings", "position-embeddings", "layers", "scaling-law") and row.value:
             yield f"{row.class_name}, {row.name}", row.value
@@ -125,8 +124,6 @@ def _without_tables(model: ModelValue) -> Iterator[tuple[str, int]]:
 
 def _conventions(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Settled]:
     """Every other way of counting that ``reconcile`` knows."""
-    from weighbridge.conventions.rules import conventions
-
     if token.value is None or what == "active":
         return
     table = conventions(model)
@@ -156,8 +153,6 @@ def _heads(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator
 
 def worded(made: Convention) -> Reason:
     """Say in which way of counting a number is right."""
-    from weighbridge.conventions.rules import SCOPES
-
     scope = made.view.scope
     what = tuple(Said(made.view.omissions[index].what) for index in made.omitted)
     plus = tuple(Said(piece.what) for piece in made.added)
@@ -194,8 +189,6 @@ def _close(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator
 
 def _published(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Settled]:
     """The figure that the authors give, where it is one of this model and not its sister's."""
-    from weighbridge.presets import preset
-
     found = preset(model.source)
     count = own_count(model, what)
     if found is None or token.value is None or not token.unit or count is None:
@@ -217,7 +210,5 @@ multi-token prediction layer): everybody repeats them."""
 
 
 def _figure(written: str) -> Fraction | None:
-    from weighbridge.auditing.text.tokens import tokens
-
     found = tokens(written.split()[0] if written.split() else "", 0)
     return found[0].value * scales(found[0])[0] if len(found) == 1 and found[0].value is not None else None

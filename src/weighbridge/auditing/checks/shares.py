@@ -9,7 +9,7 @@ from fractions import Fraction
 from weighbridge.auditing.checks.components import TITLES, Offer
 from weighbridge.auditing.checks.context import Scene, claim
 from weighbridge.auditing.checks.reference_counts import Holding, Holdings
-from weighbridge.auditing.claims import Claim, said
+from weighbridge.auditing.claims import Claim, Said, said
 from weighbridge.auditing.text.component_words import subject
 from weighbridge.auditing.text.rounding import Fit, fit
 from weighbridge.auditing.text.tokens import Token
@@ -152,6 +152,4 @@ def _facts(token: Token, right: Fraction) -> dict[str, object]:
 
 
 def _title(name: str) -> object:
-    from weighbridge.auditing.claims import Said
-
     return Said(TITLES.get(name, name))

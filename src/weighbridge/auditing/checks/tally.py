@@ -12,6 +12,7 @@ from weighbridge.auditing.claims import Claim, Reason, said
 from weighbridge.auditing.text.component_words import mentioned, speaks_of_parameters
 from weighbridge.auditing.text.rounding import printed, whole
 from weighbridge.auditing.text.size_words import BYTES, WORK
+from weighbridge.auditing.text.tables import Table
 from weighbridge.auditing.text.tokens import Token
 from weighbridge.core.messages import mark
 
@@ -78,8 +79,6 @@ def _seen(scene: Scene) -> Iterator[tuple[Token, str, Reason]]:
 
 
 def _in_table(scene: Scene, token: Token, table: object) -> tuple[str, Reason] | None:
-    from weighbridge.auditing.text.tables import Table
-
     assert isinstance(table, Table)
     heads = _heads(table)
     row = next(row for row in table.rows if row.line == token.line)
