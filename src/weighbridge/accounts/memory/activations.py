@@ -1,0 +1,85 @@
+"""What autograd keeps of a forward pass until its backward: bytes by module, equal to what ``saved_tensors_hooks`` sees.
+
+Every storage counts once; parameters, buffers and the inputs are left out, as somebody else holds them.
+"""
+
+from __future__ import annotations
+
+from weighbridge.accounts.memory.forwards import FORWARDS, Run
+from weighbridge.accounts.memory.heads import loss, on_top
+from weighbridge.accounts.memory.modules import Ways, within
+from weighbridge.accounts.memory.styles import STYLES, Style
+from weighbridge.accounts.memory.tape import FLOAT, Tape
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
+from weighbridge.core.errors import UsageError
+from weighbridge.core.tree import Part, walk
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from weighbridge.accounts.memory.tape import Row
+
+
+class Activations(NamedTuple):
+    """What is kept.
+
+    Attributes:
+        bytes: All of it.
+        rows: Each kept storage with its module, shape and copies.
+        trust: ``exact`` or ``estimate``.
+    """
+
+    bytes: int
+    rows: tuple[Row, ...]
+    trust: str
+
+
+class Pass(NamedTuple):
+    """The forward pass that is asked about; see :meth:`weighbridge.model.Model.memory`."""
+
+    batch: int = 1
+    seq: int = 128
+    decoder_seq: int | None = None
+    size: int = 4
+    attention: str = "eager"
+    dropout: bool = False
+    loss: bool = False
+    checkpointing: str = "none"
+    device: str = "cpu"
+
+
+def activations(model_type: str, class_name: str, tree: Part, config: dict[str, Any], asked: Pass) -> Activations:
+    """Run the forward of a class on a tape.
+
+    Raises:
+        UsageError: A type or class whose forward is not described.
+    """
+    style = STYLES.get(model_type)
+    if style is None:
+        raise UsageError(f"activations: what the forward of {model_type!r} keeps is not described; known: {', '.join(sorted(STYLES))}")
+    tape = Tape(dropped(style, config) if asked.dropout else frozenset(), cuda=asked.device == "cuda")
+    run = Run(tape, Ways(asked.size, asked.attention, asked.checkpointing), style, config, asked.batch, lengths(tree, style, asked))
+    bodies = [node for node in tree.children if isinstance(node, Part) and node.kind == "backbone"]
+    body = bodies[0] if bodies else tree
+    states = within(tape, body.name, lambda: FORWARDS[style.forward](run, body))
+    logits = on_top(run, class_name, tree, body, states)
+    if asked.loss:
+        loss(run, class_name, logits)
+    exact = asked.attention == "eager" and not asked.dropout and not asked.loss and asked.checkpointing == "none" and asked.size == FLOAT
+    return Activations(tape.bytes, tuple(tape.rows), "exact" if exact else "estimate")
+
+
+def dropped(style: Style, config: dict[str, Any]) -> frozenset[str]:
+    """Return where a config drops elements at all."""
+    return frozenset(where for where, key, default in style.drops if config.get(key, default))
+
+
+def lengths(tree: Part, style: Style, asked: Pass) -> dict[str, int]:
+    """Return the tokens of each stack: of an image its patches, of sound its frames, whatever was asked."""
+    decoder = asked.seq if asked.decoder_seq is None else asked.decoder_seq
+    found = {"seq": asked.seq, "decoder": decoder}
+    if style.forward == "vit":
+        found["image"] = next(part.stream for _, part in walk(tree) if isinstance(part.stream, int) and part.kind in ("backbone", "model"))
+    if style.forward == "whisper":
+        found["seq"] = next(2 * part.stream for _, part in walk(tree) if isinstance(part.stream, int) and part.kind == "encoder")
+    return found

@@ -1,0 +1,461 @@
+"""Forward passes on a tape: in which order a model's parts run, and where their values are added up.
+
+The tree says which parts there are and how wide; what stands here is only the order, as in the ``forward`` methods of
+transformers 5.23.0. Layers of one kind keep the same amount from the second on, so each kind is run twice at most.
+"""
+
+from __future__ import annotations
+
+from weighbridge.accounts.memory.modules import (
+    Ways,
+    activate,
+    attend_of,
+    child,
+    flat,
+    fused_experts,
+    gated_mlp,
+    linear,
+    need,
+    norm,
+    plain_mlp,
+    projected,
+    repeated,
+    rms_norm,
+    rotary,
+    router,
+    scores,
+    within,
+)
+from weighbridge.accounts.memory.tape import INDEX, Tape, Value
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
+from weighbridge.core.tree import Part, Tensor, indices, numbered
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from weighbridge.accounts.memory.styles import Style
+
+
+class Run(NamedTuple):
+    """One forward pass: on which tape, how, of which model, on how many tokens.
+
+    Attributes:
+        style: What the tree does not tell of this model type.
+        config: The config, for keys that change the forward and no tensor.
+        lengths: Tokens of each named stream.
+    """
+
+    tape: Tape
+    ways: Ways
+    style: Style
+    config: dict[str, Any]
+    batch: int
+    lengths: dict[str, int]
+
+    def told(self, name: str) -> Any:
+        """Return what the config says under the style's key of that name, or the style's default."""
+        for key, default in self.style.keys:
+            if key.partition("=")[0] == name:
+                found = self.config.get(key.partition("=")[2] or name)
+                return default if found is None else found
+        return None
+
+    @property
+    def activation(self) -> str:
+        """The activation function."""
+        name = str(self.told("activation"))
+        # T5 says whether its MLP is gated in the same word, and means another function by "gated-gelu"
+        return "gelu_new" if name == "gated-gelu" else name.rpartition("-")[2]
+
+
+def layers(run: Run, parts: list[Part], value: Value, layer: Callable[[Part, Value], Value], shared: tuple[Value, ...] = ()) -> Value:
+    """Run layers in the order of their numbers; what a layer keeps is measured until it repeats itself, then only counted.
+
+    Args:
+        parts: The layers, one part for each kind.
+        value: What goes into the first.
+        layer: Runs one.
+        shared: What all of them see, such as rotary positions: the first to need them keeps them.
+    """
+    tape = run.tape
+    known: dict[tuple[object, ...], tuple[int, int, bool]] = {}
+    for index, part in sorted(((index, part) for part in parts for index in indices(part)), key=lambda copy: copy[0]):
+        state = (id(part), value.storage.held, *(seen.storage.held for seen in shared))
+        if state in known:
+            start, end, held = known[state]
+            for row in tape.rows[start:end]:
+                row.times += 1
+            value = Value(value.shape, value.size)
+            value.storage.held = held
+            continue
+        start = len(tape.rows)
+        value = _layer(run, part, index, value, layer)
+        known[state] = start, len(tape.rows), value.storage.held
+    return value
+
+
+def _layer(run: Run, part: Part, index: int, value: Value, layer: Callable[[Part, Value], Value]) -> Value:
+    tape = run.tape
+    if run.ways.checkpointing != "full":
+        return within(tape, numbered(part.name, index), lambda: layer(part, value))
+    within(tape, numbered(part.name, index), lambda: (tape.save(value, "checkpoint"), value)[1])
+    tape.muted = True
+    value = layer(part, value)
+    tape.muted = False
+    return value
+
+
+def named(part: Part, name: str) -> list[Part]:
+    """Return the repeated children of a name."""
+    return [node for node in part.children if isinstance(node, Part) and node.name == name and node.repeat is not None]
+
+
+def at(part: Part, path: str) -> Part:
+    """Return the part at a dotted path below another."""
+    for name in path.split("."):
+        part = need(part, name)
+    return part
+
+
+def wide(run: Run, table: Part, tokens: int, *index: Value) -> Value:
+    """Look tokens up in a table; the inputs themselves are held by who made them."""
+    ids = index[0] if index else Value((run.batch, tokens), INDEX, grad=False, held=True)
+    return run.tape.lookup(ids, int(table.children[0].shape[1]), run.ways.size)  # type: ignore[union-attr]
+
+
+# --- encoders after BERT: a norm after each half ---
+
+
+def encoder(run: Run, body: Part) -> Value:
+    """Run embeddings and layers of BERT and its kin."""
+    tape, paths, seq = run.tape, run.style.paths, run.lengths["seq"]
+    tables = need(body, "embeddings")
+    words = wide(run, need(tables, "word_embeddings"), seq)
+    tasks = () if child(tables, "task_type_embeddings") is None else ("each",)
+    for kind in (*run.style.indices, *tasks):
+        tape.save(Value((1 if kind == "one" else run.batch, seq), INDEX, grad=False), "embedding")
+    value = tape.drop(within(tape, "embeddings", lambda: norm(tape, need(tables, "LayerNorm"), words)))
+    inside = at(body, paths["layers"].rpartition(".")[0])
+    for mapped in (child(body, "embeddings_project"), child(inside, "embedding_hidden_mapping_in")):
+        value = value if mapped is None else linear(tape, mapped, value)
+    if run.style.relative:
+        tape.save(Value((seq, seq), INDEX, grad=False), "embedding")
+    if run.style.shared:
+        return _shared_layers(run, inside, value)
+    return layers(run, named(inside, paths["layers"].rpartition(".")[2]), value, lambda part, value: encoder_layer(run, part, value))
+
+
+def _shared_layers(run: Run, inside: Part, value: Value) -> Value:
+    """Run ALBERT's groups of layers, each of them as often as it stands for."""
+    group = named(inside, "albert_layer_groups")[0]
+    inner = named(group, "albert_layers")[0]
+    assert isinstance(group.runs, int) and isinstance(inner.repeat, int)
+    runs = Part("layer", inner.children, "layer", repeat=group.runs * inner.repeat)
+    return layers(run, [runs], value, lambda part, value: encoder_layer(run, part, value))
+
+
+def encoder_layer(run: Run, part: Part, value: Value) -> Value:
+    """Run attention and two linear maps, each half added to what it was given and normalised."""
+    tape, paths = run.tape, run.style.paths
+    query, key, told = projected(tape, at(part, paths["projections"]), value)
+    mixed = scores(tape, run.ways, query, key, told)
+    attended = tape.drop(linear(tape, at(part, paths["out"]), mixed))
+    value = norm(tape, at(part, paths["first"]), tape.add(attended, value))
+    inner = tape.drop(plain_mlp(tape, at(part, paths["up"]), at(part, paths["down"]), value, run.activation))
+    return norm(tape, at(part, paths["second"]), tape.add(inner, value))
+
+
+# --- decoders: a norm before each half, or after, or both ---
+
+
+def gpt2(run: Run, body: Part) -> Value:
+    """Run GPT-2: token and position embeddings, and layers with one map for queries, keys and values."""
+    tape, seq = run.tape, run.lengths["seq"]
+    value = wide(run, need(body, "wte"), seq)
+    tape.save(Value((1, seq), INDEX, grad=False), "embedding")
+    value = layers(run, named(body, "h"), tape.drop(value), lambda part, value: gpt2_layer(run, part, value))
+    return norm(tape, need(body, "ln_f"), value)
+
+
+def gpt2_layer(run: Run, part: Part, value: Value) -> Value:
+    """Run one layer of GPT-2."""
+    tape, attention, mlp = run.tape, need(part, "attn"), need(part, "mlp")
+    op = attend_of(attention)
+    fused = linear(tape, need(attention, "c_attn"), norm(tape, need(part, "ln_1"), value))
+    width = op.kv_heads * op.head_dim
+    query, key, told = fused.split(op.heads * op.head_dim, width, width)
+    query = tape.heads(query, op.heads, op.head_dim)
+    key, told = (tape.joined(tape.heads(kept, op.kv_heads, op.head_dim)) for kept in (key, told))
+    mixed = scores(tape, run.ways, query, key, told)
+    value = tape.add(value, tape.drop(linear(tape, need(attention, "c_proj"), mixed)))
+    inner = plain_mlp(tape, need(mlp, "c_fc"), need(mlp, "c_proj"), norm(tape, need(part, "ln_2"), value), run.activation)
+    return tape.add(value, tape.drop(inner))
+
+
+def decoder(run: Run, body: Part) -> Value:
+    """Run Llama and its kin: embeddings, layers with rotary positions, and a last norm."""
+    tape, seq = run.tape, run.lengths["seq"]
+    value = wide(run, need(body, "embed_tokens"), seq)
+    parts = named(body, "layers")
+    turns: dict[object, tuple[Value, Value]] = {}
+    for part in parts:
+        op = attend_of(need(part, "self_attn"))
+        width = _turned(run, op)
+        kind = turn_of(run, op)
+        if kind not in turns:
+            cos, sin = (Value((1, 1, seq, width), run.ways.size, grad=False) for _ in range(2))
+            turns[kind] = cos, sin
+
+    def layer(part: Part, value: Value) -> Value:
+        return decoder_layer(run, part, value, *turns[turn_of(run, attend_of(need(part, "self_attn")))])
+
+    shared = tuple(turn for pair in turns.values() for turn in pair)
+    value = layers(run, parts, value, layer, shared)
+    return norm(tape, need(body, "norm"), value, run.style.shifted)
+
+
+def turn_of(run: Run, op: Any) -> object:
+    """Tell layers apart that turn by angles of their own: those with a window, in types that give them another base."""
+    return op.head_dim, run.style.two_turns and op.window is not None
+
+
+def _turned(run: Run, op: Any) -> int:
+    """Return how many elements of a head turn with the position."""
+    factor = run.told("partial")
+    return int(op.head_dim) if factor is None else int(op.head_dim * factor)
+
+
+def decoder_layer(run: Run, part: Part, value: Value, cos: Value, sin: Value) -> Value:
+    """Run attention and an MLP or experts, with norms before, after, or on both sides of each."""
+    tape = run.tape
+
+    def normed(name: str, value: Value) -> Value:
+        found = child(part, name)
+        return value if found is None else norm(tape, found, value, run.style.shifted)
+
+    sandwiched = child(part, "pre_feedforward_layernorm") is not None
+    after = sandwiched or child(part, "input_layernorm") is None
+    attended = causal_attention(run, need(part, "self_attn"), normed("input_layernorm", value), cos, sin)
+    value = tape.add(value, tape.drop(normed("post_attention_layernorm", attended) if after else attended))
+    inner = normed("pre_feedforward_layernorm" if sandwiched else "" if after else "post_attention_layernorm", value)
+    inner = feed_forward(run, need(part, "mlp"), inner)
+    return tape.add(value, tape.drop(normed("post_feedforward_layernorm", inner)))
+
+
+def causal_attention(run: Run, part: Part, value: Value, cos: Value, sin: Value) -> Value:
+    """Run attention with rotary positions, and norms on queries and keys where they are."""
+    tape, op = run.tape, attend_of(part)
+    return within(tape, part.name, lambda: _causal_attention(run, part, op, value, cos, sin))
+
+
+def _causal_attention(run: Run, part: Part, op: Any, value: Value, cos: Value, sin: Value) -> Value:
+    tape = run.tape
+    query, key, told = _causal_projections(run, part, op, value)
+    width = cos.shape[-1]
+    query, key = rotary(tape, query, cos, sin, width), rotary(tape, key, cos, sin, width)
+    mixed = scores(
+        tape, run.ways, query, tape.joined(key), tape.joined(told), wide=True, capped=run.told("capped") is not None
+    )  # fmt: skip
+    return linear(tape, need(part, "o_proj", "dense", "out_proj"), mixed)
+
+
+def _causal_projections(run: Run, part: Part, op: Any, value: Value) -> tuple[Value, Value, Value]:
+    """Make queries, keys and values; a norm on them sees each head, or all of them before they are cut apart."""
+    tape, widths = run.tape, (op.heads * op.head_dim, op.kv_heads * op.head_dim, op.kv_heads * op.value_dim)
+    fused = child(part, "qkv_proj")
+    if fused is not None:
+        query, key, told = linear(tape, fused, value).split(*widths)
+    else:
+        query, key, told = (linear(tape, need(part, name), value) for name in ("q_proj", "k_proj", "v_proj"))
+    made = [query, key]
+    for place, (names, heads) in enumerate(((("q_norm", "query_layernorm"), op.heads), (("k_norm", "key_layernorm"), op.kv_heads))):
+        found = child(part, *names)
+        if found is not None and run.style.whole_norms:
+            made[place] = norm(tape, found, made[place], run.style.shifted)
+        made[place] = tape.heads(made[place], heads, op.head_dim)
+        if found is not None and not run.style.whole_norms:
+            inner = made[place] if run.style.shifted or run.style.normed_last else made[place].transpose(1, 2)
+            inner = norm(tape, found, inner, run.style.shifted)
+            made[place] = inner if run.style.shifted or run.style.normed_last else inner.transpose(1, 2)
+    return made[0], made[1], tape.heads(told, op.kv_heads, op.value_dim)
+
+
+def feed_forward(run: Run, part: Part, value: Value) -> Value:
+    """Run an MLP, or a mixture of experts."""
+    tape = run.tape
+    return within(tape, part.name, lambda: _feed_forward(run, part, value))
+
+
+def _feed_forward(run: Run, part: Part, value: Value) -> Value:
+    tape, experts = run.tape, child(part, "experts")
+    if experts is None:
+        if child(part, "gate_proj", "gate_up_proj") is None:
+            return plain_mlp(tape, need(part, "up_proj", "fc1", "c_fc"), need(part, "down_proj", "fc2", "c_proj"), value, run.activation)
+        return gated_mlp(tape, part, value, run.activation)
+    rows, shared = flat(tape, value), child(part, "shared_expert")
+    beside = gated_mlp(tape, shared, rows, run.activation) if shared is not None else None
+    router(tape, need(part, "gate", "router"), rows, int(experts.experts or 1), int(experts.active or 1), bool(run.told("normed")))
+    mixed = fused_experts(tape, experts, rows, int(experts.active or 1), run.activation)
+    if beside is not None:
+        share = tape.by_result(linear(tape, need(part, "shared_expert_gate"), rows), "sigmoid")
+        mixed = tape.add(mixed, tape.multiply(share, beside))
+    return tape.reshape(mixed, *value.shape)
+
+
+# --- encoder and decoder ---
+
+
+def t5(run: Run, body: Part) -> Value:
+    """Run T5: two stacks without biases, a table of relative positions in the first block of each."""
+    if child(body, "encoder") is None:
+        return t5_stack(run, body, run.lengths["seq"], None)
+    memory = t5_stack(run, need(body, "encoder"), run.lengths["seq"], None)
+    if child(body, "decoder") is None:
+        return memory
+    return t5_stack(run, need(body, "decoder"), run.lengths["decoder"], memory)
+
+
+def t5_stack(run: Run, stack: Part, tokens: int, memory: Value | None) -> Value:
+    """Run one stack of T5."""
+    tape = run.tape
+    value = tape.drop(Value((run.batch, tokens, _width(stack)), run.ways.size))
+    value = layers(run, named(stack, "block"), value, lambda part, value: t5_block(run, part, value, memory), () if memory is None else (memory,))
+    return tape.drop(norm(tape, need(stack, "final_layer_norm"), value))
+
+
+def _width(stack: Part) -> int:
+    return int(need(stack, "final_layer_norm").children[0].shape[0])  # type: ignore[union-attr]
+
+
+def t5_block(run: Run, part: Part, value: Value, memory: Value | None) -> Value:
+    """Run attention, in a decoder attention to the encoder, and an MLP; a norm before each."""
+    tape = run.tape
+    for place in part.children:
+        assert isinstance(place, Part)
+        attention = child(place, "SelfAttention", "EncDecAttention")
+        normed = norm(tape, need(place, "layer_norm"), value)
+        if attention is None:
+            value = tape.add(value, tape.drop(t5_mlp(run, need(place, "DenseReluDense"), normed)))
+            continue
+        if child(attention, "relative_attention_bias") is not None:
+            tape.save(Value((value.shape[1], value.shape[1]), INDEX, grad=False), "embedding")
+        crossed = memory if attention.name == "EncDecAttention" else None
+        query, key, told = projected(tape, attention, normed, crossed)
+        key, told = (tape.joined(kept) if memory is not None else kept for kept in (key, told))
+        mixed = scores(tape, run.ways, query, key, told, wide=True)
+        value = tape.add(value, tape.drop(linear(tape, need(attention, "o"), mixed)))
+    return value
+
+
+def t5_mlp(run: Run, part: Part, value: Value) -> Value:
+    """Run T5's MLP, gated or not; elements are dropped inside as well."""
+    tape = run.tape
+    if child(part, "wi_0") is None:
+        active = activate(tape, run.activation, linear(tape, need(part, "wi"), value))
+    else:
+        gate = activate(tape, run.activation, linear(tape, need(part, "wi_0"), value))
+        active = tape.multiply(gate, linear(tape, need(part, "wi_1"), value))
+    return linear(tape, need(part, "wo"), tape.drop(active))
+
+
+def bart(run: Run, body: Part) -> Value:
+    """Run BART and its kin."""
+    if child(body, "encoder") is None:
+        alone = child(body, "decoder") or body
+        return bart_stack(run, alone, run.lengths["seq"], None, decoder=child(alone, "layers", "encoder_attn") is not None and _crossed(alone))
+    memory = bart_stack(run, need(body, "encoder"), run.lengths["seq"], None)
+    return bart_stack(run, need(body, "decoder"), run.lengths["decoder"], memory)
+
+
+def _crossed(stack: Part) -> bool:
+    return child(named(stack, "layers")[0], "encoder_attn") is not None
+
+
+def bart_stack(run: Run, stack: Part, tokens: int, memory: Value | None, *, decoder: bool = False) -> Value:
+    """Run one stack: embeddings, layers, and the norms that a relative has before or after them."""
+    tape, style = run.tape, run.style
+    width = _last_width(stack)
+    value = Value((run.batch, tokens, width), run.ways.size)
+    kind = style.indices[decoder or memory is not None] if style.indices else ""
+    if kind:
+        tape.save(Value((1 if kind == "one" else run.batch, tokens), INDEX, grad=False), "embedding")
+    first, last = child(stack, "layernorm_embedding"), child(stack, "layer_norm")
+    value = tape.drop(value if first is None else norm(tape, first, value))
+    value = layers(run, named(stack, "layers"), value, lambda part, value: bart_layer(run, part, value, memory), () if memory is None else (memory,))
+    return value if last is None else norm(tape, last, value)
+
+
+def _last_width(stack: Part) -> int:
+    norm_part = need(named(stack, "layers")[0], "final_layer_norm")
+    return int(norm_part.children[0].shape[0])  # type: ignore[union-attr]
+
+
+def bart_layer(run: Run, part: Part, value: Value, memory: Value | None) -> Value:
+    """Run one layer, with norms before each part of it or after."""
+    tape, before = run.tape, run.style.before
+
+    def half(value: Value, name: str, inner: Callable[[Value], Value]) -> Value:
+        found = need(part, name)
+        result = tape.add(value, tape.drop(inner(norm(tape, found, value) if before else value)))
+        return result if before else norm(tape, found, result)
+
+    def attention(name: str, seen: Value | None) -> Callable[[Value], Value]:
+        def inner(value: Value) -> Value:
+            held = need(part, name)
+            query, key, told = projected(tape, held, value, seen)
+            key, told = (tape.joined(kept) if memory is not None else kept for kept in (key, told))
+            return linear(tape, need(held, "out_proj"), scores(tape, run.ways, query, key, told))
+
+        return inner
+
+    def mlp(value: Value) -> Value:
+        active = tape.drop(activate(tape, run.activation, linear(tape, need(part, "fc1"), value)), "activation")
+        return linear(tape, need(part, "fc2"), active)
+
+    value = half(value, "self_attn_layer_norm", attention("self_attn", None))
+    if memory is not None:
+        value = half(value, "encoder_attn_layer_norm", attention("encoder_attn", memory))
+    return half(value, "final_layer_norm", mlp)
+
+
+def whisper(run: Run, body: Part) -> Value:
+    """Run Whisper: two convolutions over the spectrogram, then an encoder and a decoder with norms before each half."""
+    tape, stack = run.tape, need(body, "encoder")
+    width = _last_width(stack)
+    frames = run.lengths["seq"]
+    wave = Value((run.batch, width, frames), run.ways.size)
+    wave = tape.by_input(wave, "gelu")
+    tape.save(wave, "conv1d")
+    wave = tape.by_input(Value((run.batch, width, (frames + 1) // 2), run.ways.size), "gelu")
+    value = tape.drop(tape.add(wave.transpose(1, 2)))
+    value = layers(run, named(stack, "layers"), value, lambda part, value: bart_layer(run, part, value, None))
+    memory = norm(tape, need(stack, "layer_norm"), value)
+    return bart_stack(run, need(body, "decoder"), run.lengths["decoder"], memory)
+
+
+# --- images ---
+
+
+def vit(run: Run, body: Part) -> Value:
+    """Run ViT: patches and a class token, and layers with a norm before each half."""
+    tape = run.tape
+    found = named(body, "layers")
+    width = int(need(found[0], "layernorm_before").children[0].shape[0])  # type: ignore[union-attr]
+    value = tape.drop(Value((run.batch, run.lengths["image"], width), run.ways.size))
+    value = layers(run, found, value, lambda part, value: vit_layer(run, part, value))
+    return norm(tape, need(body, "layernorm"), value)
+
+
+def vit_layer(run: Run, part: Part, value: Value) -> Value:
+    """Run one layer of ViT."""
+    tape, attention, mlp = run.tape, need(part, "attention"), need(part, "mlp")
+    query, key, told = projected(tape, attention, norm(tape, need(part, "layernorm_before"), value))
+    value = tape.add(tape.drop(linear(tape, need(attention, "o_proj"), scores(tape, run.ways, query, key, told))), value)
+    inner = norm(tape, need(part, "layernorm_after"), value)
+    return tape.add(tape.drop(plain_mlp(tape, need(mlp, "fc1"), need(mlp, "fc2"), inner, run.activation)), value)
+
+
+FORWARDS: dict[str, Callable[[Run, Part], Value]] = {
+    "encoder": encoder, "gpt2": gpt2, "decoder": decoder, "t5": t5, "bart": bart, "whisper": whisper, "vit": vit,
+}  # fmt: skip

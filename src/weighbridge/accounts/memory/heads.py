@@ -1,0 +1,133 @@
+"""What classes put on their bodies, on a tape: poolers, vocabulary heads, classifiers, and the loss."""
+
+from __future__ import annotations
+
+from weighbridge.accounts.memory.modules import activate, child, linear, need, norm, within
+from weighbridge.accounts.memory.tape import FLOAT, INDEX, Value
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import UsageError
+from weighbridge.core.sizes import product
+from weighbridge.core.tree import Part
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from weighbridge.accounts.memory.forwards import Run
+
+
+def on_top(run: Run, class_name: str, tree: Part, body: Part, states: Value) -> Value:
+    """Run the pooler and the heads of a class; returns what the last of them puts out.
+
+    Raises:
+        UsageError: A head that is not described.
+    """
+    pooler = child(body, "pooler")
+    pooled = None if pooler is None else within(run.tape, body.name, lambda: pool(run, pooler, states))
+    result = states
+    for part in tree.children:
+        if not isinstance(part, Part) or part is body or not part.children or part.kind in ("embedding", "encoder", "decoder"):
+            continue
+        if part.name not in HEADS:
+            if body is tree:  # a part of the body itself
+                continue
+            raise UsageError(f"activations: the head {part.name!r} of {class_name} is not described")
+        result = within(run.tape, "", lambda part=part, result=result: HEADS[part.name](run, part, result, pooled))  # type: ignore[misc]
+    if class_name.endswith("ForSequenceClassification") and child(tree, "score") is not None:
+        for _ in range(2):
+            run.tape.save(Value((run.batch,), INDEX, grad=False), "index")
+    return result
+
+
+def first(states: Value) -> Value:
+    """View the first token of each example."""
+    return states.seen((states.shape[0], states.shape[2]), (states.strides[0], states.strides[2]))
+
+
+def pool(run: Run, part: Part, states: Value) -> Value:
+    """Map the first token, and squash it."""
+    return run.tape.by_result(linear(run.tape, child(part, "dense") or part, first(states)), "tanh")
+
+
+def straight(run: Run, part: Part, states: Value, pooled: Value | None) -> Value:
+    """Apply one linear map to every token."""
+    return linear(run.tape, part, states)
+
+
+def vocabulary(run: Run, part: Part, states: Value, pooled: Value | None) -> Value:
+    """Apply a vocabulary head: a linear map alone, its logits capped where the type does so, or one with a transform before it."""
+    if part.kind == "linear":
+        logits = linear(run.tape, part, states)
+        return logits if run.told("capped_logits") is None else run.tape.by_result(logits, "tanh")
+    return within(run.tape, part.name, lambda: _transformed(run, part, states))
+
+
+def _transformed(run: Run, part: Part, states: Value) -> Value:
+    tape, inner = run.tape, child(part, "transform") or part
+    value = activate(tape, run.style.head_activation or run.activation, linear(tape, need(inner, "dense"), states))
+    return linear(tape, need(part, "decoder"), norm(tape, need(inner, "LayerNorm", "layer_norm"), value))
+
+
+def bert_heads(run: Run, part: Part, states: Value, pooled: Value | None) -> Value:
+    """Run BERT's heads: the vocabulary, and whether the second sentence is next."""
+    result = states
+    predictions, pair = child(part, "predictions"), child(part, "seq_relationship")
+    if predictions is not None:
+        result = vocabulary(run, predictions, states, None)
+    if pair is not None and pooled is not None:
+        linear(run.tape, pair, pooled)
+    return result
+
+
+def classifier(run: Run, part: Part, states: Value, pooled: Value | None) -> Value:
+    """Classify the pooled token, the first token, or every token."""
+    tape = run.tape
+    if part.kind != "linear":
+        dense, out = need(part, "dense"), need(part, "out_proj")
+        inner = activate(tape, run.style.classifier_activation, linear(tape, dense, tape.drop(first(states))))
+        return linear(tape, out, tape.drop(inner))
+    if pooled is not None:
+        return linear(tape, part, tape.drop(pooled))
+    if run.style.forward == "vit":
+        return linear(tape, part, first(states))
+    return linear(tape, part, tape.drop(states) if part.stream is None else states)
+
+
+def electra_heads(run: Run, part: Part, states: Value, pooled: Value | None) -> Value:
+    """Tell whether each token was replaced, or which it was."""
+    tape = run.tape
+    if child(part, "dense_prediction") is not None:
+        return linear(tape, need(part, "dense_prediction"), activate(tape, run.activation, linear(tape, need(part, "dense"), states)))
+    return norm(tape, need(part, "LayerNorm"), activate(tape, "gelu", linear(tape, need(part, "dense"), states)))
+
+
+def active(name: str) -> Callable[[Run, Part, Value, Value | None], Value]:
+    """Return a linear map of every token with an activation behind it."""
+    return lambda run, part, states, pooled: activate(run.tape, name or run.activation, linear(run.tape, part, states))
+
+
+def after_first(run: Run, part: Part, states: Value, pooled: Value | None) -> Value:
+    """Map the first token, with a ReLU, before DistilBERT's classifier."""
+    return run.tape.by_result(linear(run.tape, part, first(states)), "relu")
+
+
+HEADS: dict[str, Callable[[Run, Part, Value, Value | None], Value]] = {
+    "cls": bert_heads, "predictions": vocabulary, "lm_head": vocabulary, "proj_out": straight, "score": straight,
+    "qa_outputs": straight, "classifier": classifier, "sop_classifier": lambda run, part, states, pooled: classifier(run, need(part, "classifier"), states, pooled),
+    "discriminator_predictions": electra_heads, "generator_predictions": electra_heads, "generator_lm_head": straight,
+    "vocab_transform": active(""), "vocab_projector": straight, "pre_classifier": after_first,
+    "vocab_layer_norm": lambda run, part, states, pooled: norm(run.tape, part, states),
+}  # fmt: skip
+"""By the name under which classes hold them."""
+
+
+def loss(run: Run, class_name: str, logits: Value) -> None:
+    """Run cross entropy: the logarithms of all shares in float32, and, where labels are shifted, the labels again.
+
+    Source: transformers 5.23.0, loss/loss_utils.py; torch's ``log_softmax`` and ``nll_loss``.
+    """
+    tape = run.tape
+    rows = int(product(logits.shape[:-1]))
+    tape.save(Value((rows, logits.shape[-1]), FLOAT), "log_softmax")
+    if class_name.endswith(("ForCausalLM", "LMHeadModel")):
+        tape.save(Value((rows,), INDEX, grad=False), "nll_loss")
+    tape.save(Value((), FLOAT, grad=False), "nll_loss")

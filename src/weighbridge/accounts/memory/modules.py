@@ -1,0 +1,284 @@
+"""The modules of a transformer on a tape: what each one does with its values, its sizes read off the tree.
+
+A function takes the tape, the part of the tree and the values that go in, and returns what comes out. Source: the modules of
+transformers 5.23.0 in eager mode (``eager_attention_forward``, ``activations.py``, ``integrations/moe.py``).
+"""
+
+from __future__ import annotations
+
+from weighbridge.accounts.memory.tape import FLOAT, INDEX, Value
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
+from weighbridge.core.errors import UsageError
+from weighbridge.core.sizes import product
+from weighbridge.core.tree import Part, Tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from weighbridge.accounts.memory.tape import Tape
+
+
+class Ways(NamedTuple):
+    """How a forward is run.
+
+    Attributes:
+        size: Bytes of a float.
+        attention: ``eager``, ``sdpa`` or ``flash``.
+        checkpointing: ``none``, ``full`` or ``selective``.
+        cached: Whether a cache is filled: keys and values are then joined to it.
+    """
+
+    size: int
+    attention: str = "eager"
+    checkpointing: str = "none"
+    cached: bool = False
+
+
+def child(part: Part, *names: str) -> Part | None:
+    """Return the first child that has one of *names*."""
+    return next((node for name in names for node in part.children if isinstance(node, Part) and node.name == name), None)
+
+
+def need(part: Part, *names: str) -> Part:
+    """Return the child that has one of *names*, which must be there."""
+    found = child(part, *names)
+    assert found is not None, f"{part.name} has no {' or '.join(names)}"
+    return found
+
+
+def attend_of(part: Part) -> Any:
+    """Return the attention that stands in a part."""
+    return next(node for node in part.children if not isinstance(node, (Part, Tensor)) and getattr(node, "head_dim", None) is not None)
+
+
+def linear(tape: Tape, part: Part, value: Value) -> Value:
+    """Apply a linear map; its width is that of its bias, or of its weight's rows."""
+    tensors = {node.name: node for node in part.children if isinstance(node, Tensor)}
+    width = tensors["bias"].shape[0] if "bias" in tensors else tensors["weight"].shape[0]
+    return within(tape, part.name, lambda: tape.linear(value, int(width)))
+
+
+def within(tape: Tape, name: str, run: Callable[[], Value]) -> Value:
+    """Run under the name of a module."""
+    outer = tape.place
+    tape.place = f"{outer}.{name}" if outer and name else outer or name
+    result = run()
+    tape.place = outer
+    return result
+
+
+# --- norms ---
+
+
+def norm(tape: Tape, part: Part, value: Value, shifted: bool = False) -> Value:
+    """Normalise: by means and deviations, or by the root of the mean square (*shifted*: its gain is stored less one)."""
+    if part.kind == "layer_norm":
+        return within(tape, part.name, lambda: tape.layer_norm(value))
+    return within(tape, part.name, lambda: rms_norm(tape, value, shifted))
+
+
+def rms_norm(tape: Tape, value: Value, shifted: bool = False) -> Value:
+    """Divide by the root of the mean square, in float32; Gemma multiplies with one more than its gain before it converts back."""
+    size, wide = value.size, tape.cast(value, FLOAT)
+    tape.save(wide, "pow")
+    scale = Value((*wide.shape[:-1], 1), FLOAT)
+    tape.save(scale, "rsqrt")
+    normed = tape.multiply(wide, scale)
+    if shifted:
+        return tape.cast(tape.multiply(normed, Value((value.shape[-1],), FLOAT)), size)
+    return tape.gain(tape.cast(normed, size))
+
+
+# --- activation functions ---
+
+
+def activate(tape: Tape, name: str, value: Value) -> Value:
+    """Apply an activation function.
+
+    Raises:
+        UsageError: Nobody has written down what it saves.
+    """
+    if name in BY_INPUT:
+        return tape.by_input(value, BY_INPUT[name])
+    if name in BY_RESULT:
+        return tape.by_result(value, BY_RESULT[name])
+    if name in COMPOSED:
+        return COMPOSED[name](tape, value)
+    raise UsageError(f"activations: what {name!r} saves for backward is not described; known: {', '.join(sorted(KNOWN))}")
+
+
+def _tanh_gelu(tape: Tape, value: Value) -> Value:
+    tape.save(value, "pow")
+    curve = tape.by_result(value, "tanh")
+    return tape.multiply(tape.scale(value), tape.add(curve))
+
+
+def _erf_gelu(tape: Tape, value: Value) -> Value:
+    inner = tape.scale(value)
+    tape.save(inner, "erf")
+    return tape.multiply(tape.scale(value), tape.add(inner))
+
+
+def _quick_gelu(tape: Tape, value: Value) -> Value:
+    return tape.multiply(value, tape.by_result(value, "sigmoid"))
+
+
+def _squared_relu(tape: Tape, value: Value) -> Value:
+    result = tape.by_result(value, "relu")
+    tape.save(result, "pow")
+    return tape.scale(result)
+
+
+BY_INPUT = {
+    "gelu": "gelu", "gelu_pytorch_tanh": "gelu", "silu": "silu", "swish": "silu", "mish": "mish", "relu6": "hardtanh",
+    "leaky_relu": "leaky_relu", "gelu_python_tanh": "gelu", "hardswish": "hardswish",
+}  # fmt: skip
+BY_RESULT = {"relu": "relu", "tanh": "tanh", "sigmoid": "sigmoid"}
+COMPOSED = {
+    "gelu_new": _tanh_gelu, "gelu_accurate": _tanh_gelu, "gelu_python": _erf_gelu, "quick_gelu": _quick_gelu, "relu2": _squared_relu,
+}  # fmt: skip
+KNOWN = {*BY_INPUT, *BY_RESULT, *COMPOSED}
+
+
+def plain_mlp(tape: Tape, up: Part, down: Part, value: Value, activation: str) -> Value:
+    """Go up, activate, go down."""
+    wide = linear(tape, up, value)
+    active = within(tape, "activation", lambda: activate(tape, activation, wide))
+    return linear(tape, down, active)
+
+
+def gated_mlp(tape: Tape, part: Part, value: Value, activation: str) -> Value:
+    """Multiply an activated gate with what goes up, and go down; gate and up may be one map."""
+    fused = child(part, "gate_up_proj")
+    if fused is not None:
+        both = linear(tape, fused, value)
+        gate, up = both.split(both.shape[-1] // 2, both.shape[-1] // 2)
+    else:
+        gate, up = (linear(tape, need(part, *names), value) for names in (("gate_proj", "w1", "wi_0"), ("up_proj", "w3", "wi_1")))
+    return linear(tape, need(part, "down_proj", "w2", "wo"), tape.multiply(activate(tape, activation, gate), up))
+
+
+# --- attention ---
+
+
+def rotary(tape: Tape, value: Value, cos: Value, sin: Value, width: int | None = None) -> Value:
+    """Turn queries or keys by their positions: ``x * cos + rotate_half(x) * sin``; what is not turned is joined on again."""
+    turned = value if width is None or width == value.shape[-1] else value.seen((*value.shape[:-1], width), value.strides)
+    half = Value(turned.shape, turned.size)
+    result = tape.add(tape.multiply(turned, cos), tape.multiply(half, sin))
+    return result if turned is value else Value(value.shape, value.size)
+
+
+def repeated(tape: Tape, value: Value, times: int) -> Value:
+    """Repeat the heads of keys or values for the queries that share them: a copy, unless each has its own or all share one."""
+    if times == 1:
+        return value
+    batch, heads, tokens, width = value.shape
+    first, second, third, fourth = value.strides
+    spread = value.seen((batch, heads, times, tokens, width), (first, second, 0, third, fourth))
+    return tape.reshape(spread, batch, heads * times, tokens, width)
+
+
+def scores(
+    tape: Tape, ways: Ways, query: Value, key: Value, value: Value, *, wide: bool = False, capped: bool = False, masked: bool = False
+) -> Value:
+    """Attend: ``softmax(query @ key^T) @ value``, and lay heads side by side again.
+
+    Args:
+        wide: Whether the softmax runs in float32 whatever the type.
+        capped: Whether scores pass through a tanh first.
+        masked: Whether a mask is made that a fused kernel keeps.
+    """
+    groups = query.shape[1] // key.shape[1]
+    if ways.attention != "eager" and not capped:
+        return _fused(tape, ways, query, *(repeated(tape, part, groups) for part in (key, value)))
+    key, value = repeated(tape, key, groups), repeated(tape, value, groups)
+    if ways.checkpointing == "selective":
+        for part in (query, key, value):
+            tape.save(part, "attention")
+    recomputed, tape.muted = tape.muted, tape.muted or ways.checkpointing == "selective"
+    raw = tape.scale(tape.matmul(query, key.transpose(2, 3)))
+    if capped:
+        raw = tape.by_result(raw, "tanh")
+    shares = tape.cast(tape.softmax(raw, FLOAT if wide else raw.size), query.size)
+    mixed = tape.matmul(tape.drop(shares, "attention"), value)
+    tape.muted = recomputed
+    return side_by_side(tape, mixed)
+
+
+def _fused(tape: Tape, ways: Ways, query: Value, key: Value, value: Value) -> Value:
+    """Attend by a kernel that keeps queries, keys, values, the output and one float32 for each row of scores."""
+    for part in (query, key, value):
+        tape.save(part, ways.attention)
+    mixed = Value(query.shape[:-1] + value.shape[-1:], query.size)
+    # the kernel writes [batch, tokens, heads, width], so that laying heads side by side copies nothing
+    mixed = Value((mixed.shape[0], mixed.shape[2], mixed.shape[1], mixed.shape[3]), mixed.size).transpose(1, 2)
+    tape.save(mixed, ways.attention)
+    tape.save(Value(query.shape[:-1], FLOAT), ways.attention)
+    return side_by_side(tape, mixed)
+
+
+def side_by_side(tape: Tape, value: Value) -> Value:
+    """Lay heads side by side: ``[batch, heads, tokens, width]`` as ``[batch, tokens, heads * width]``."""
+    batch, heads, tokens, width = value.shape
+    return tape.reshape(tape.contiguous(value.transpose(1, 2)), batch, tokens, heads * width)
+
+
+QUERY, KEY, VALUE = ("q_proj", "query", "q", "q_lin"), ("k_proj", "key", "k", "k_lin"), ("v_proj", "value", "v", "v_lin")
+OUT = ("o_proj", "out_proj", "o", "out_lin", "dense", "c_proj", "wo")
+
+
+def projected(tape: Tape, part: Part, value: Value, memory: Value | None = None) -> tuple[Value, Value, Value]:
+    """Make queries, keys and values, with their heads apart; keys and values of a *memory*, if there is one."""
+    op = attend_of(part)
+    seen = value if memory is None else memory
+    query = linear(tape, need(part, *QUERY), value)
+    key = linear(tape, need(part, *KEY), seen)
+    told = linear(tape, need(part, *VALUE), seen)
+    return (
+        tape.heads(query, op.heads, op.head_dim),
+        tape.heads(key, op.kv_heads, op.head_dim),
+        tape.heads(told, op.kv_heads, op.value_dim),
+    )
+
+
+# --- experts ---
+
+
+def router(tape: Tape, part: Part, value: Value, experts: int, active: int, normed: bool) -> Value:
+    """Choose experts for each token: the shares of all, and the indices and the shares of the chosen."""
+    logits = linear(tape, part, value)
+    tape.softmax(logits, FLOAT)
+    tape.save(Value((value.shape[0], active), INDEX, grad=False), "topk")
+    shares = Value((value.shape[0], active), FLOAT)
+    if normed:
+        tape.save(Value((value.shape[0], 1), FLOAT), "div")
+        tape.save(shares, "div")
+    return tape.cast(shares, value.size)
+
+
+def fused_experts(tape: Tape, part: Part, value: Value, active: int, activation: str) -> Value:
+    """Run the chosen experts, tokens sorted by expert, in one grouped product; how tokens are shared among them changes nothing.
+
+    Source: transformers 5.23.0, integrations/moe.py, ``grouped_mm_experts_forward``.
+    """
+    tensors = {node.name: node for node in part.children if isinstance(node, Tensor)}
+    up, down = tensors["gate_up_proj"].shape, tensors["down_proj"].shape
+    rows, size = value.shape[0] * active, value.size
+    for _ in range(2):
+        tape.save(Value((rows,), INDEX, grad=False), "index")
+    tape.save(Value((int(up[0]),), 4, grad=False), "grouped_mm")
+    tape.save(Value((rows, value.shape[1]), size), "grouped_mm")
+    both = Value((rows, int(up[1])), size)
+    gate, more = both.split(int(up[1]) // 2, int(up[1]) // 2)
+    mixed = tape.multiply(activate(tape, activation, gate), more)
+    tape.save(mixed, "grouped_mm")
+    tape.multiply(Value((rows, int(down[1])), size), Value((rows, 1), size))
+    tape.save(Value((rows,), INDEX, grad=False), "index")
+    return Value(value.shape, size)
+
+
+def flat(tape: Tape, value: Value) -> Value:
+    """View tokens of all examples as rows."""
+    return tape.reshape(value, int(product(value.shape[:-1])), value.shape[-1])

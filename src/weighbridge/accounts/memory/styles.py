@@ -1,0 +1,103 @@
+"""What a forward pass does that the tree does not tell, by model type: its order, its keys of the config, and its classes' heads.
+
+A type stands here only if the account of its activations is equal, to the byte, to what autograd keeps of random small
+configs of the live class (``python -m truth memory``). Every other type is refused by name.
+"""
+
+from __future__ import annotations
+
+from weighbridge.core._namedtuple import NamedTuple
+
+
+class Style(NamedTuple):
+    """How one model type runs.
+
+    Attributes:
+        forward: One of the passes of :mod:`weighbridge.accounts.memory.forwards`.
+        keys: Our word, with the config's key where it is another (``activation=hidden_act``), and the default.
+        indices: Index tensors that embeddings are looked up with and that are made on the way, each for ``one`` example or for ``each``.
+        paths: Where a layer of an encoder holds its parts.
+        relative: Whether a table of relative positions is looked up.
+        shared: Whether layers are run more often than they are stored.
+        shifted: Whether norms store their gain less one.
+        two_turns: Whether layers with a window turn by angles of their own.
+        whole_norms: Whether queries and keys are normalised before their heads are cut apart.
+        normed_last: Whether they are normalised after their heads have been moved in front of the tokens.
+        before: Whether norms stand before each half of a layer.
+        head_activation: The activation function inside vocabulary heads, where it is not the body's.
+        classifier_activation: The one inside classifiers.
+        drops: The keys of the probabilities with which elements are dropped, and their defaults.
+    """
+
+    forward: str
+    keys: tuple[tuple[str, object], ...] = ()
+    indices: tuple[str, ...] = ()
+    paths: dict[str, str] = {}
+    relative: bool = False
+    shared: bool = False
+    shifted: bool = False
+    two_turns: bool = False
+    whole_norms: bool = False
+    normed_last: bool = False
+    before: bool = False
+    head_activation: str = ""
+    classifier_activation: str = "tanh"
+    drops: tuple[tuple[str, str, float], ...] = ()
+
+
+BERT_PATHS = {
+    "layers": "encoder.layer", "projections": "attention.self", "out": "attention.output.dense", "first": "attention.output.LayerNorm",
+    "up": "intermediate.dense", "down": "output.dense", "second": "output.LayerNorm",
+}  # fmt: skip
+DISTIL_PATHS = {
+    "layers": "transformer.layer", "projections": "attention", "out": "attention.out_lin", "first": "sa_layer_norm",
+    "up": "ffn.lin1", "down": "ffn.lin2", "second": "output_layer_norm",
+}  # fmt: skip
+ALBERT_PATHS = {
+    "layers": "encoder.layer", "projections": "attention", "out": "attention.dense", "first": "attention.LayerNorm",
+    "up": "ffn", "down": "ffn_output", "second": "full_layer_layer_norm",
+}  # fmt: skip
+MPNET_PATHS = BERT_PATHS | {"projections": "attention.attn", "out": "attention.attn.o", "first": "attention.LayerNorm"}
+
+BERT_DROPS = (("hidden", "hidden_dropout_prob", 0.1), ("attention", "attention_probs_dropout_prob", 0.1))
+GELU, SILU = (("activation=hidden_act", "gelu"),), (("activation=hidden_act", "silu"),)
+BERT = Style("encoder", GELU, ("one",), BERT_PATHS, drops=BERT_DROPS)
+ROBERTA = BERT._replace(indices=("each", "each"), head_activation="gelu")
+LLAMA = Style("decoder", SILU, drops=(("attention", "attention_dropout", 0.0),))
+GEMMA = LLAMA._replace(keys=(("activation=hidden_activation", "gelu_pytorch_tanh"),), shifted=True)
+CAPPED = (*GEMMA.keys, ("capped=attn_logit_softcapping", 50.0), ("capped_logits=final_logit_softcapping", 30.0))
+MIXTURE = (*SILU, ("normed=norm_topk_prob", False))
+GPT2_KEYS = (("activation=activation_function", "gelu_new"),)
+SEQ2SEQ = (("activation=activation_function", "gelu"),)
+BART_DROPS = (("hidden", "dropout", 0.1), ("attention", "attention_dropout", 0.0), ("activation", "activation_dropout", 0.0))
+BART = Style("bart", SEQ2SEQ, ("each", "one"), drops=BART_DROPS)
+
+STYLES: dict[str, Style] = {
+    **dict.fromkeys(("bert", "ernie"), BERT),
+    "electra": BERT._replace(classifier_activation="gelu"),
+    **dict.fromkeys(("roberta", "xlm-roberta", "camembert", "data2vec-text"), ROBERTA),
+    "distilbert": Style("encoder", (("activation", "gelu"),), (), DISTIL_PATHS, drops=(("hidden", "dropout", 0.1), ("attention", "attention_dropout", 0.1))),
+    "albert": Style("encoder", (("activation=hidden_act", "gelu_new"),), ("one",), ALBERT_PATHS, shared=True,
+                    drops=(("hidden", "hidden_dropout_prob", 0.0), ("attention", "attention_probs_dropout_prob", 0.0))),
+    "mpnet": Style("encoder", GELU, ("each",), MPNET_PATHS, relative=True, drops=BERT_DROPS),
+    "gpt2": Style("gpt2", GPT2_KEYS, drops=(("hidden", "resid_pdrop", 0.1), ("attention", "attn_pdrop", 0.1))),
+    **dict.fromkeys(("llama", "mistral", "ministral", "qwen2", "qwen3", "granite", "smollm3", "seed_oss", "cwm",
+                     "internlm3", "iquestcoder", "phi3"), LLAMA),
+    "arcee": LLAMA._replace(keys=(("activation=hidden_act", "relu2"),)),
+    "gemma": GEMMA._replace(keys=(("activation=hidden_act", "gelu_pytorch_tanh"),)),
+    "gemma2": GEMMA._replace(keys=CAPPED),
+    "gemma3_text": GEMMA._replace(keys=(*GEMMA.keys, ("capped=attn_logit_softcapping", None), ("capped_logits=final_logit_softcapping", None)), two_turns=True),
+    "olmo2": LLAMA._replace(whole_norms=True),
+    "olmo3": LLAMA._replace(whole_norms=True, two_turns=True),
+    "mixtral": LLAMA._replace(keys=(*SILU, ("normed", True))),
+    "qwen2_moe": LLAMA._replace(keys=MIXTURE),
+    "qwen3_moe": LLAMA._replace(keys=MIXTURE),
+    "olmoe": LLAMA._replace(keys=MIXTURE, whole_norms=True),
+    "t5": Style("t5", (("activation=feed_forward_proj", "relu"),), drops=(("hidden", "dropout_rate", 0.1), ("attention", "dropout_rate", 0.1))),
+    "mt5": Style("t5", (("activation=feed_forward_proj", "gated-gelu"),), drops=(("hidden", "dropout_rate", 0.1), ("attention", "dropout_rate", 0.1))),
+    "umt5": Style("t5", (("activation=feed_forward_proj", "gated-gelu"),), drops=(("hidden", "dropout_rate", 0.1), ("attention", "dropout_rate", 0.1))),
+    **dict.fromkeys(("bart", "plbart"), BART),
+    "mbart": BART._replace(before=True),
+    "whisper": Style("whisper", SEQ2SEQ, ("", "each"), before=True, drops=(("hidden", "dropout", 0.0), ("attention", "attention_dropout", 0.0), ("activation", "activation_dropout", 0.0))),
+    **dict.fromkeys(("vit", "deit"), Style("vit", GELU, drops=(("hidden", "hidden_dropout_prob", 0.0), ("attention", "attention_probs_dropout_prob", 0.0)))),
+}  # fmt: skip

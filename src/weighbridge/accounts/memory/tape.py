@@ -1,0 +1,263 @@
+"""A forward pass without numbers: values have a shape, strides and a storage, and a tape notes the storages that autograd keeps.
+
+Every method is a call of PyTorch; what it saves for backward is what torch 2.13.0 says in ``tools/autograd/derivatives.yaml``
+(for products of matrices: ``aten/src/ATen/native/LinearAlgebra.cpp``, which reshapes their factors first). A storage that is
+saved twice is kept once, and a view keeps the whole storage that it looks at, so ties between values are found and not assumed.
+"""
+
+from __future__ import annotations
+
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.sizes import product
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+INDEX, FLOAT, BOOL = 8, 4, 1
+"""Bytes of an index (int64), of float32 and of a bool."""
+
+
+class Storage:
+    """A piece of memory: its bytes, and whether somebody holds it already (parameters and inputs are held from the start)."""
+
+    __slots__ = ("bytes", "held")
+
+    def __init__(self, size: int, held: bool = False) -> None:
+        self.bytes = size
+        self.held = held
+
+
+class Value:
+    """A tensor in a forward pass: a view of a storage.
+
+    Attributes:
+        shape, strides: In elements.
+        size: Bytes of an element.
+        storage: What it looks at.
+        grad: Whether a gradient flows through it.
+    """
+
+    __slots__ = ("grad", "shape", "size", "storage", "strides")
+
+    def __init__(self, shape: tuple[int, ...], size: int, *, grad: bool = True, held: bool = False) -> None:
+        self.shape = shape
+        self.strides = dense(shape)
+        self.size = size
+        self.storage = Storage(int(product(shape)) * size, held)
+        self.grad = grad
+
+    def seen(self, shape: tuple[int, ...], strides: tuple[int, ...]) -> Value:
+        """Return a view of the same storage."""
+        view = Value.__new__(Value)
+        view.shape, view.strides, view.size, view.storage, view.grad = shape, strides, self.size, self.storage, self.grad
+        return view
+
+    def transpose(self, first: int, second: int) -> Value:
+        """Swap two axes; the storage stays."""
+        order = list(range(len(self.shape)))
+        order[first], order[second] = order[second], order[first]
+        return self.seen(tuple(self.shape[axis] for axis in order), tuple(self.strides[axis] for axis in order))
+
+    def split(self, *widths: int) -> list[Value]:
+        """Cut the last axis into views."""
+        return [self.seen((*self.shape[:-1], width), self.strides) for width in widths]
+
+
+def dense(shape: Sequence[int]) -> tuple[int, ...]:
+    """Return the strides of a contiguous tensor.
+
+    >>> dense((2, 3, 4))
+    (12, 4, 1)
+    """
+    strides, step = [], 1
+    for size in reversed(shape):
+        strides.append(step)
+        step *= size
+    return tuple(reversed(strides))
+
+
+def viewed(shape: tuple[int, ...], strides: tuple[int, ...], wanted: tuple[int, ...]) -> tuple[int, ...] | None:
+    """Return the strides of a view of another shape, or None if the data must be copied (``computeStride`` in TensorUtils.cpp).
+
+    >>> viewed((2, 3, 4), (12, 4, 1), (6, 4)), viewed((2, 3, 4), (12, 1, 3), (6, 4))
+    ((4, 1), None)
+    """
+    if not product(shape):
+        return dense(wanted)
+    found = [0] * len(wanted)
+    place = len(wanted) - 1
+    elements, left, base = 1, 1, strides[-1] if strides else 1
+    for axis in range(len(shape) - 1, -1, -1):
+        elements *= shape[axis]
+        if axis == 0 or (shape[axis - 1] != 1 and strides[axis - 1] != elements * base):
+            while place >= 0 and (left < elements or wanted[place] == 1):
+                found[place] = left * base
+                left *= wanted[place]
+                place -= 1
+            if left != elements:
+                return None
+            if axis > 0:
+                base, elements, left = strides[axis - 1], 1, 1
+    return tuple(found) if place == -1 else None
+
+
+class Row:
+    """One kept storage: in which module, by which call, its shape and bytes, and in how many copies of the module."""
+
+    __slots__ = ("bytes", "call", "module", "shape", "times")
+
+    def __init__(self, module: str, call: str, shape: tuple[int, ...], size: int) -> None:
+        self.module, self.call, self.shape, self.bytes, self.times = module, call, shape, size, 1
+
+
+class Tape:
+    """What autograd keeps so far.
+
+    Attributes:
+        rows: Every kept storage, in order.
+        place: The module that is running.
+        muted: Whether nothing is kept, because it is computed again for backward.
+        dropped: Where elements are dropped: ``hidden``, ``attention``, ``activation``.
+        cuda: Whether the kernels are those of a GPU (a dropout mask is a bool there, and of the values' type on a processor).
+    """
+
+    __slots__ = ("cuda", "dropped", "muted", "place", "rows")
+
+    def __init__(self, dropped: frozenset[str] = frozenset(), *, cuda: bool = False) -> None:
+        self.rows: list[Row] = []
+        self.place = ""
+        self.muted = False
+        self.dropped = dropped
+        self.cuda = cuda
+
+    @property
+    def bytes(self) -> int:
+        """All that is kept."""
+        return sum(row.bytes * row.times for row in self.rows)
+
+    def save(self, value: Value, call: str) -> None:
+        """Keep a value's storage, if nobody holds it."""
+        storage = value.storage
+        if not storage.held and not self.muted:
+            storage.held = True
+            self.rows.append(Row(self.place, call, value.shape, storage.bytes))
+
+    # --- views and copies ---
+
+    def reshape(self, value: Value, *shape: int) -> Value:
+        """View where that is possible, else copy."""
+        strides = viewed(value.shape, value.strides, shape)
+        return Value(shape, value.size, grad=value.grad) if strides is None else value.seen(shape, strides)
+
+    def contiguous(self, value: Value) -> Value:
+        """Copy, unless it is contiguous already."""
+        packed = all(
+            stride == wanted or size == 1 for size, stride, wanted in zip(value.shape, value.strides, dense(value.shape), strict=True)
+        )
+        return value if packed else Value(value.shape, value.size, grad=value.grad)
+
+    def cast(self, value: Value, size: int) -> Value:
+        """Convert to floats of *size* bytes; the same type is the same value."""
+        return value if value.size == size else self._like(value, size=size)
+
+    def heads(self, value: Value, heads: int, width: int) -> Value:
+        """View ``[batch, tokens, heads * width]`` as ``[batch, heads, tokens, width]``."""
+        batch, tokens = value.shape[:2]
+        strides = viewed(value.shape, value.strides, (batch, tokens, heads, width))
+        assert strides is not None, "a last axis can always be cut"
+        return value.seen((batch, tokens, heads, width), strides).transpose(1, 2)
+
+    def joined(self, value: Value) -> Value:
+        """Concatenate: a new contiguous value, of which nothing is saved."""
+        return Value(value.shape, value.size, grad=value.grad)
+
+    # --- elementwise ---
+
+    def add(self, left: Value, right: Value | None = None) -> Value:
+        """Add; nothing is saved. The result lies in memory as its first term does."""
+        return self._like(left, grad=left.grad or (right is not None and right.grad))
+
+    def scale(self, value: Value) -> Value:
+        """Multiply with a number; nothing is saved."""
+        return self._like(value)
+
+    def multiply(self, left: Value, right: Value) -> Value:
+        """Multiply; each factor is saved if the other one has a gradient."""
+        if right.grad:
+            self.save(left, "mul")
+        if left.grad:
+            self.save(right, "mul")
+        wide = left if product(left.shape) >= product(right.shape) else right
+        return self._like(wide, grad=left.grad or right.grad, size=max(left.size, right.size))
+
+    def gain(self, value: Value) -> Value:
+        """Multiply with a parameter; the value is saved."""
+        self.save(value, "mul")
+        return self._like(value)
+
+    def by_input(self, value: Value, call: str) -> Value:
+        """Apply a function whose backward needs its input."""
+        self.save(value, call)
+        return self._like(value)
+
+    def by_result(self, value: Value, call: str, *, grad: bool = True) -> Value:
+        """Apply a function whose backward needs its result."""
+        result = self._like(value)
+        if grad and value.grad:
+            self.save(result, call)
+        return result
+
+    def drop(self, value: Value, where: str = "hidden") -> Value:
+        """Drop elements: a mask is kept, of bools on a GPU, of the values' own type on a processor (Dropout.cpp)."""
+        if where not in self.dropped:
+            return value
+        self.save(Value(value.shape, BOOL if self.cuda else value.size), "dropout")
+        return self._like(value)
+
+    # --- reductions and products ---
+
+    def softmax(self, value: Value, size: int) -> Value:
+        """Softmax over the last axis, in floats of *size* bytes; the result is saved."""
+        result = Value(value.shape, size)
+        self.save(result, "softmax")
+        return result
+
+    def layer_norm(self, value: Value) -> Value:
+        """Normalise over the last axis: the input, the means and the reciprocal deviations are saved."""
+        value = self.contiguous(value)
+        self.save(value, "layer_norm")
+        for _ in range(2):
+            # a processor keeps the statistics in the parameters' type, a GPU in float32
+            self.save(Value((*value.shape[:-1], 1), FLOAT if self.cuda else value.size), "layer_norm")
+        return Value(value.shape, value.size)
+
+    def linear(self, value: Value, width: int) -> Value:
+        """Multiply the last axis with a parameter: the input is saved as a matrix."""
+        rows = int(product(value.shape[:-1]))
+        self.save(self.reshape(value, rows, value.shape[-1]), "linear")
+        return Value((*value.shape[:-1], width), value.size)
+
+    def matmul(self, left: Value, right: Value) -> Value:
+        """Multiply two batches of matrices: both are saved, as three axes."""
+        outer = left.shape[:-2]
+        batch = int(product(outer))
+        for value in (left, right):
+            self.save(self.reshape(value, batch, *value.shape[-2:]), "matmul")
+        return Value((*outer, left.shape[-2], right.shape[-1]), left.size)
+
+    def lookup(self, index: Value, width: int, size: int) -> Value:
+        """Look rows of a table up; the indices are saved."""
+        self.save(index, "embedding")
+        return Value((*index.shape, width), size)
+
+    def _like(self, value: Value, *, grad: bool | None = None, size: int | None = None) -> Value:
+        """Return a new value that lies in memory as another one does, without gaps."""
+        result = Value(value.shape, value.size if size is None else size, grad=value.grad if grad is None else grad)
+        order = sorted(range(len(value.shape)), key=lambda axis: -value.strides[axis])
+        if order != list(range(len(value.shape))):
+            strides, step = [0] * len(order), 1
+            for axis in reversed(order):
+                strides[axis] = step
+                step *= value.shape[axis]
+            result.strides = tuple(strides)
+        return result

@@ -1,0 +1,68 @@
+"""What a live class keeps between tokens: every tensor in the cache that a forward returns, to the byte."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from truth.forward import Pass, inputs
+from truth.live import RefusedError
+
+RETURNED = ("past_key_values", "cache_params", "state", "past_buckets_states", "mems")
+"""The fields of an output that hold a cache."""
+
+
+class Kept(NamedTuple):
+    """One tensor in a cache: where it stands, its shape and its type."""
+
+    path: str
+    shape: tuple[int, ...]
+    dtype: str
+    bytes: int
+
+
+def kept(model: Any, lengths: Pass) -> list[Kept]:
+    """Run a prompt through a live model with values and list the tensors in the cache that it returns.
+
+    Raises:
+        RefusedError: The forward does not run, or returns no cache.
+    """
+    torch = import_module("torch")
+    taken = inspect.signature(model.forward).parameters
+    try:
+        with torch.no_grad():
+            made = inputs(model, lengths)
+            if "use_cache" in taken:
+                made["use_cache"] = True
+            output = model(**made)
+    except RefusedError:
+        raise
+    except Exception as error:  # whatever a forward may meet
+        raise RefusedError(f"{type(error).__name__}: {' '.join(str(error).split())[:160]}") from error
+    for name in RETURNED:
+        found = getattr(output, name, None)
+        if found is not None:
+            return list(dict.fromkeys(_tensors(found, name, set())))
+    raise RefusedError("it returns no cache")
+
+
+def _tensors(value: Any, path: str, seen: set[int]) -> Iterator[Kept]:
+    """Yield the tensors inside a cache, each once; what only keeps the books (lengths, windows) is left out."""
+    torch = import_module("torch")
+    if isinstance(value, torch.Tensor):
+        if id(value) not in seen:
+            seen.add(id(value))
+            yield Kept(path, tuple(value.shape), str(value.dtype).removeprefix("torch."), value.numel() * value.element_size())
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _tensors(inner, f"{path}.{key}", seen)
+    elif isinstance(value, (list, tuple)):
+        for index, inner in enumerate(value):
+            yield from _tensors(inner, f"{path}.{index}", seen)
+    elif hasattr(value, "__dict__") and type(value).__module__.startswith("transformers") and id(value) not in seen:
+        seen.add(id(value))
+        for key, inner in vars(value).items():
+            if not key.startswith("_") and key not in ("cumulative_length", "config"):
+                yield from _tensors(inner, f"{path}.{key}", seen)
