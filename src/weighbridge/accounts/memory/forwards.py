@@ -334,6 +334,8 @@ def t5_block(run: Run, part: Part, value: Value, memory: Value | None) -> Value:
     for place in part.children:
         assert isinstance(place, Part)
         attention = child(place, "SelfAttention", "EncDecAttention")
+        if memory is None and attention is not None and attention.name == "EncDecAttention":
+            continue
         normed = norm(tape, need(place, "layer_norm"), value)
         if attention is None:
             value = tape.add(value, tape.drop(t5_mlp(run, need(place, "DenseReluDense"), normed)))

@@ -1,0 +1,169 @@
+"""The bytes of a model at work, by what they are for."""
+
+from __future__ import annotations
+
+from weighbridge.accounts.memory.activations import Activations, Pass, activations
+from weighbridge.accounts.memory.optimizers import optimizer_bytes, trainable
+from weighbridge.accounts.memory.weights import buffer_bytes, element_bytes, file_bytes, weight_bytes
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
+from weighbridge.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from weighbridge.accounts.inputs import Inputs
+    from weighbridge.value import ModelValue
+
+ATTENTION = ("eager", "sdpa", "flash")
+CHECKPOINTING = ("none", "selective", "full")
+DEVICES = ("cpu", "cuda")
+RECIPES = {
+    "pure": "parameters, gradients and states in the type of the weights",
+    "amp": "autocast: parameters, gradients and states in float32 (PyTorch's torch.amp recipe)",
+    "mixed": "weights and gradients in 16 bits, a float32 copy of the weights and float32 states: 16 bytes a parameter under Adam"
+    " (arXiv 1910.02054, section 3.1)",
+    "megatron": "the same with gradients added up in float32: 18 bytes a parameter under Adam (Megatron-LM, docs/source/api-guide/dist_optimizer)",
+}
+"""How training mixes types, and where that is defined."""
+
+
+class Settings(NamedTuple):
+    """How a model is run. Make it with :func:`settings`, which checks the words.
+
+    Attributes:
+        dtype: The type of the weights.
+        quantization: The scheme by which the matrices of layers are packed, if any.
+        optimizer: By which optimizer it is trained.
+        precision: One of :data:`RECIPES`.
+        attention: By which kernel it attends.
+        checkpointing: Which activations are computed again.
+        dropout: Whether elements are dropped, where the config says so.
+        loss: Whether the loss is a part of the forward.
+        device: Whose kernels run.
+    """
+
+    dtype: str = "float32"
+    quantization: str | None = None
+    optimizer: str = "adamw"
+    precision: str = "pure"
+    attention: str = "sdpa"
+    checkpointing: str = "none"
+    dropout: bool = False
+    loss: bool = False
+    device: str = "cpu"
+
+
+class Memory(NamedTuple):
+    """Bytes of a model at work.
+
+    Attributes:
+        weights: Of the parameters.
+        buffers: Of what is saved and not learned.
+        gradients, master, optimizer: Of training: one gradient a parameter, float32 copies, the optimizer's states.
+        activations: What a forward pass keeps for backward; None where that is not described.
+        total: All of them; None without activations.
+        trust: By the name of each: ``exact``, ``bound`` or ``estimate``.
+        kept: The activations by module.
+        refused: Why there are no activations.
+    """
+
+    weights: int
+    buffers: int
+    gradients: int
+    master: int
+    optimizer: int
+    activations: int | None
+    total: int | None
+    trust: dict[str, str]
+    kept: Activations | None
+    refused: str
+
+
+def settings(**said: object) -> Settings:
+    """Check the words that say how a model is run.
+
+    Raises:
+        UsageError: A word that is not known.
+
+    >>> settings(attention="flash").attention
+    'flash'
+    """
+    given = {name: value for name, value in said.items() if value is not None}
+    for name, known in (("attention", ATTENTION), ("checkpointing", CHECKPOINTING), ("device", DEVICES), ("precision", tuple(RECIPES))):
+        if name in given and given[name] not in known:
+            raise UsageError(f"{name}: expected one of {', '.join(known)}, found {given[name]!r:.40}")
+    for name in ("dropout", "loss"):
+        given[name] = bool(given.get(name, False))
+    return Settings(**given)  # type: ignore[arg-type]
+
+
+def memory_of(model: ModelValue, given: Inputs, how: Settings, *, training: bool = False) -> Memory:
+    """Add up the bytes of a model at work.
+
+    Args:
+        model: A model; activations need one that was made from a config.
+        given: What is put in.
+        how: How it is run.
+        training: Whether it is trained.
+
+    Raises:
+        UsageError: A type, scheme or optimizer that is not known, a batch that the positions do not hold.
+    """
+    stored = file_bytes(model.tree) if model.kind == "checkpoint" and how.quantization is None else None
+    weights = weight_bytes(model.tree, how.dtype, how.quantization) if stored is None else stored
+    buffers = buffer_bytes(model.tree)
+    exact = {"weights": "exact" if how.quantization is None else "estimate", "buffers": "exact"}
+    if not training:
+        return Memory(weights, buffers, 0, 0, 0, 0, weights + buffers, exact | {"total": "bound"}, None, "")
+    element_bytes(how.dtype)
+    gradients, master, states = trained(model, how)
+    kept, refused = kept_by_forward(model, given, how)
+    total = None if kept is None else weights + buffers + gradients + master + states + kept.bytes
+    trust = exact | {"gradients": "exact", "optimizer": "estimate" if "8bit" in how.optimizer else "exact", "total": "bound"}
+    trust |= {} if kept is None else {"activations": kept.trust}
+    return Memory(weights, buffers, gradients, master, states, None if kept is None else kept.bytes, total, trust, kept, refused)
+
+
+def trained(model: ModelValue, how: Settings) -> tuple[int, int, int]:
+    """Return the bytes of gradients, of float32 copies of the weights, and of the optimizer's states."""
+    learned, size = trainable(model.tree), element_bytes(how.dtype)
+    mixed = how.precision in ("mixed", "megatron")
+    state_size = size if how.precision == "pure" else 4
+    gradients = learned * (4 if how.precision in ("amp", "megatron") else size)
+    return gradients, 4 * learned if mixed else 0, optimizer_bytes(model.tree, how.optimizer, state_size)
+
+
+def kept_by_forward(model: ModelValue, given: Inputs, how: Settings) -> tuple[Activations | None, str]:
+    """Return what a forward keeps, or why that is not known."""
+    if model.description is None:
+        return None, f"activations: {model.source} has only tensors; they need a config"
+    _check_positions(model, given)
+    asked = Pass(
+        given.batch, given.seq, given.decoder_seq, element_bytes(how.dtype), how.attention, how.dropout, how.loss, how.checkpointing, how.device
+    )
+    try:
+        return activations(model.model_type or "", model.class_name, model.tree, model.description.raw, asked), ""
+    except UsageError as error:
+        return None, str(error)
+
+
+def _check_positions(model: ModelValue, given: Inputs) -> None:
+    """Refuse a text that is longer than a table of positions.
+
+    Raises:
+        UsageError: It is.
+    """
+    for entry in _tables(model):
+        if given.seq > entry:
+            raise UsageError(f"seq: {given.seq:,} tokens, but {model.class_name} has {entry:,} positions")
+
+
+def _tables(model: ModelValue) -> list[int]:
+    from weighbridge.core.tree import Tensor, walk
+
+    names = ("position_embeddings", "wpe", "embed_positions")
+    return [
+        int(node.shape[0])
+        for path, part in walk(model.tree)
+        if part.name in names and "decoder" not in path and model.model_type != "whisper"
+        for node in part.children
+        if isinstance(node, Tensor) and node.role == "embedding"
+    ]

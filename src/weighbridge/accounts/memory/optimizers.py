@@ -1,0 +1,109 @@
+"""What an optimizer keeps for each parameter, as its states stand after the first step."""
+
+from __future__ import annotations
+
+from weighbridge.accounts.memory.weights import Owned, owned
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
+from weighbridge.core.errors import UsageError
+from weighbridge.core.sizes import product
+from weighbridge.core.tree import Part
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+STEP = 4
+"""Bytes of a step counter: torch keeps it as a float32 tensor for each parameter (``_get_scalar_dtype`` in optim/optimizer.py)."""
+
+
+class Optimizer(NamedTuple):
+    """An optimizer.
+
+    Attributes:
+        kept: Bytes kept for a parameter of a shape, with elements of a number of bytes.
+        source: Where that is defined.
+    """
+
+    kept: Callable[[tuple[int, ...], int], int]
+    source: str
+
+
+def _moments(count: int, counters: int = 1) -> Callable[[tuple[int, ...], int], int]:
+    return lambda shape, size: count * size * int(product(shape)) + counters * STEP
+
+
+def _adafactor(shape: tuple[int, ...], size: int) -> int:
+    if len(shape) < 2:
+        return size * int(product(shape)) + STEP
+    outer = int(product(shape[:-2]))
+    return size * outer * (shape[-2] + shape[-1]) + STEP
+
+
+def _adam8(shape: tuple[int, ...], size: int) -> int:
+    elements = int(product(shape))
+    if elements < 4096:
+        return 2 * 4 * elements
+    return 2 * elements + 2 * 4 * -(-elements // 256) + 2 * 4 * 256
+
+
+def _muon(shape: tuple[int, ...], size: int) -> int:
+    return size * int(product(shape))
+
+
+OPTIMIZERS: dict[str, Optimizer] = {
+    "sgd": Optimizer(lambda shape, size: 0, "torch.optim.SGD"),
+    "momentum": Optimizer(_moments(1, 0), "torch.optim.SGD(momentum=...)"),
+    "adam": Optimizer(_moments(2), "torch.optim.Adam"),
+    "adamw": Optimizer(_moments(2), "torch.optim.AdamW"),
+    "amsgrad": Optimizer(_moments(3), "torch.optim.AdamW(amsgrad=True)"),
+    "adamax": Optimizer(_moments(2), "torch.optim.Adamax"),
+    "nadam": Optimizer(_moments(2, 2), "torch.optim.NAdam"),
+    "radam": Optimizer(_moments(2), "torch.optim.RAdam"),
+    "rmsprop": Optimizer(_moments(1), "torch.optim.RMSprop"),
+    "adagrad": Optimizer(_moments(1), "torch.optim.Adagrad"),
+    "adadelta": Optimizer(_moments(2), "torch.optim.Adadelta"),
+    "adafactor": Optimizer(_adafactor, "torch.optim.Adafactor; arXiv 1804.04235, section 3"),
+    "adam8bit": Optimizer(_adam8, "bitsandbytes 0.49, optim/optimizer.py: below 4,096 elements float32, else bytes, a float32 for 256, two tables"),
+    "adamw8bit": Optimizer(_adam8, "bitsandbytes 0.49, optim/optimizer.py, as adam8bit"),
+    "lion": Optimizer(_moments(1, 0), "arXiv 2302.06675, algorithm 2: one momentum"),
+    "muon": Optimizer(_muon, "torch.optim.Muon: one momentum for a matrix inside the layers; embeddings, heads and vectors by AdamW"),
+}  # fmt: skip
+
+
+def optimizer_bytes(tree: Part, optimizer: str, size: int) -> int:
+    """Add up what an optimizer keeps for all trainable parameters.
+
+    Args:
+        tree: A model, its sizes ints.
+        optimizer: One of :data:`OPTIMIZERS`.
+        size: Bytes of an element of its states.
+
+    Raises:
+        UsageError: An optimizer that is not known; Shampoo and its kin are refused, as what they keep depends on their settings.
+
+    >>> from weighbridge.core.parts import linear
+    >>> optimizer_bytes(Part("", (linear("dense", 8, 8),)), "adamw", 4)
+    584
+    """
+    found = OPTIMIZERS.get(optimizer)
+    if found is None:
+        why = "; Shampoo and SOAP keep blocks whose size their own settings decide" if optimizer in ("shampoo", "soap") else ""
+        raise UsageError(f"optimizer: expected one of {', '.join(OPTIMIZERS)}, found {optimizer!r:.40}{why}")
+    total = 0
+    for entry in owned(tree):
+        if entry.tensor.role == "buffer" or entry.tensor.frozen:
+            continue
+        shape = tuple(int(size) for size in entry.tensor.shape)
+        kept = OPTIMIZERS["adamw"].kept if optimizer == "muon" and not _by_muon(entry) else found.kept
+        total += entry.copies * kept(shape, size)
+    return total
+
+
+def _by_muon(entry: Owned) -> bool:
+    return entry.inside and entry.tensor.role == "weight" and len(entry.tensor.shape) == 2
+
+
+def trainable(tree: Part) -> int:
+    """Count the elements that get gradients."""
+    return sum(
+        entry.copies * int(product(entry.tensor.shape)) for entry in owned(tree) if entry.tensor.role != "buffer" and not entry.tensor.frozen
+    )

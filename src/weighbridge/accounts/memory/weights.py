@@ -1,0 +1,188 @@
+"""Bytes of a model's tensors, by type or by quantisation scheme, with the scales, zeros and indices that a scheme keeps beside them.
+
+A file says itself what each of its tensors takes. For a config, a scheme packs the matrices of linear maps and of experts
+inside the layers; embeddings, heads, norms, biases and routers stay as they are.
+"""
+
+from __future__ import annotations
+
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
+from weighbridge.core.errors import UsageError
+from weighbridge.core.sizes import product
+from weighbridge.core.tree import Part, Tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+DTYPES = {
+    "float64": 64, "float32": 32, "bfloat16": 16, "float16": 16, "float8": 8, "int8": 8, "float4": 4, "int4": 4,
+}  # fmt: skip
+"""Bits of an element."""
+
+STORED = {
+    "F64": (1, 8), "I64": (1, 8), "U64": (1, 8), "F32": (1, 4), "I32": (1, 4), "U32": (1, 4), "F16": (1, 2), "BF16": (1, 2),
+    "I16": (1, 2), "U16": (1, 2), "F8_E4M3": (1, 1), "F8_E5M2": (1, 1), "I8": (1, 1), "U8": (1, 1), "BOOL": (1, 1), "F4": (2, 1),
+    "I4": (2, 1), "U4": (2, 1), "NF4": (2, 1), "FP4": (2, 1),
+}  # fmt: skip
+"""Elements and bytes of a unit of each type that files name; GGUF's types are the reader's."""
+
+
+class Owned(NamedTuple):
+    """A tensor that owns its storage, in how many copies, and where it stands.
+
+    Attributes:
+        tensor: The tensor.
+        copies: How many layers hold one.
+        part: The part it stands in.
+        inside: Whether it is part of a repeated layer.
+    """
+
+    tensor: Tensor
+    copies: int
+    part: Part
+    inside: bool
+
+
+def owned(part: Part, copies: int = 1, inside: bool = False) -> Iterator[Owned]:
+    """Yield every tensor that owns its storage, repeats folded."""
+    if part.repeat is not None:
+        assert isinstance(part.repeat, int), "bytes need ints"
+        copies, inside = copies * part.repeat, True
+    for node in part.children:
+        if isinstance(node, Tensor):
+            if node.tied_to is None:
+                yield Owned(node, copies, part, inside)
+        elif isinstance(node, Part):
+            yield from owned(node, copies, inside)
+
+
+def bits(dtype: str) -> int:
+    """Return the bits of an element.
+
+    Raises:
+        UsageError: A type that is not known.
+
+    >>> bits("bfloat16")
+    16
+    """
+    if dtype not in DTYPES:
+        raise UsageError(f"dtype: expected one of {', '.join(DTYPES)}, found {dtype!r:.40}")
+    return DTYPES[dtype]
+
+
+def element_bytes(dtype: str) -> int:
+    """Return the bytes of an element of a type in which a model computes.
+
+    >>> element_bytes("float32")
+    4
+    """
+    found = bits(dtype)
+    if found < 16:
+        raise UsageError(f"dtype: a model does not compute in {dtype}; expected float32, bfloat16 or float16")
+    return found // 8
+
+
+class Scheme(NamedTuple):
+    """How a scheme packs a matrix.
+
+    Attributes:
+        meaning: In words.
+        packed: Bytes of one ``[outputs, inputs]`` matrix with everything beside it; None for a type alone.
+        source: Where the layout is defined.
+    """
+
+    meaning: str
+    packed: Callable[[int, int], int]
+    source: str
+
+
+def _up(value: int, by: int) -> int:
+    return -(-value // by)
+
+
+def _bnb4(outputs: int, inputs: int, nested: bool) -> int:
+    elements = outputs * inputs
+    blocks = _up(elements, 64)
+    scales = blocks + 4 * _up(blocks, 256) + 4 * 256 + 4 if nested else 4 * blocks
+    return _up(elements, 2) + scales + 4 * 16
+
+
+def _grouped(outputs: int, inputs: int, width: int, group: int, *, ordered: bool) -> int:
+    groups = _up(inputs, group)
+    zeros = groups * _up(outputs * width, 32) * 4
+    return _up(inputs * width, 32) * 4 * outputs + zeros + groups * outputs * 2 + (4 * inputs if ordered else 0)
+
+
+SCHEMES: dict[str, Scheme] = {
+    "bnb-8bit": Scheme("int8, one float32 scale for each output", lambda o, i: o * i + 4 * o, "bitsandbytes 0.49, nn/modules.py, Int8Params"),
+    "bnb-4bit": Scheme("4 bits, a float32 scale for 64 values, a table of 16", lambda o, i: _bnb4(o, i, False), "bitsandbytes 0.49, functional.py, quantize_4bit"),
+    "bnb-4bit-double": Scheme("the same with its scales in 8 bits, 256 to a float32", lambda o, i: _bnb4(o, i, True), "bitsandbytes 0.49, functional.py, quantize_4bit(compress_statistics=True); arXiv 2305.14314, section 3"),
+    "gptq-4bit": Scheme("4 bits in groups of 128: float16 scales, packed zeros, an index", lambda o, i: _grouped(o, i, 4, 128, ordered=True), "AutoGPTQ, nn_modules/qlinear"),
+    "gptq-8bit": Scheme("8 bits in groups of 128: float16 scales, packed zeros, an index", lambda o, i: _grouped(o, i, 8, 128, ordered=True), "AutoGPTQ, nn_modules/qlinear"),
+    "awq-4bit": Scheme("4 bits in groups of 128: float16 scales and packed zeros", lambda o, i: _grouped(o, i, 4, 128, ordered=False), "AutoAWQ, modules/linear/gemm.py"),
+    "w4a16": Scheme("4 bits in groups of 128, bfloat16 scales", lambda o, i: 4 * _up(4 * i, 32) * o + 2 * o * _up(i, 128) + 16, "compressed-tensors, compressors/pack_quantized.py"),
+    "w8a8": Scheme("int8, a bfloat16 scale for each output", lambda o, i: o * i + 2 * o, "compressed-tensors, compressors/int_quantized.py"),
+    "fp8": Scheme("8-bit floats, one float32 scale for a matrix", lambda o, i: o * i + 4, "compressed-tensors, compressors/float_quantized.py"),
+    "fp8-block": Scheme("8-bit floats, a float32 scale for each block of 128 x 128", lambda o, i: o * i + 4 * _up(o, 128) * _up(i, 128), "arXiv 2412.19437, section 3.3; weight_scale_inv in DeepSeek-V3's files"),
+    "mxfp4": Scheme("4-bit floats, an 8-bit exponent for 32 values", lambda o, i: o * _up(i, 2) + o * _up(i, 32), "OCP Microscaling Formats 1.0, section 5.2"),
+    "nvfp4": Scheme("4-bit floats, an 8-bit float for 16 values and a float32 for a matrix", lambda o, i: o * _up(i, 2) + o * _up(i, 16) + 4, "NVIDIA ModelOpt, quantization/qtensor/nvfp4_tensor.py"),
+}  # fmt: skip
+"""What each scheme keeps for one matrix."""
+
+
+def weight_bytes(tree: Part, dtype: str, scheme: str | None = None) -> int:
+    """Add up the bytes of all parameters: in one type, or with the matrices of layers packed by a scheme.
+
+    Raises:
+        UsageError: A type or scheme that is not known.
+
+    >>> from weighbridge.core.parts import linear
+    >>> weight_bytes(Part("", (Part("h", (linear("q", 64, 64),), repeat=2),)), "bfloat16")
+    16640
+    """
+    width = bits(dtype)
+    if scheme is not None and scheme not in SCHEMES:
+        raise UsageError(f"quantization: expected one of {', '.join(SCHEMES)}, found {scheme!r:.40}")
+    plain = packed = 0
+    for entry in owned(tree):
+        tensor = entry.tensor
+        if tensor.role == "buffer":
+            continue
+        if scheme is not None and _is_packed(entry):
+            *many, outputs, inputs = tensor.shape
+            packed += entry.copies * int(product(many)) * SCHEMES[scheme].packed(int(outputs), int(inputs))
+        else:
+            plain += entry.copies * int(product(tensor.shape))
+    return -(-plain * width // 8) + packed
+
+
+def _is_packed(entry: Owned) -> bool:
+    tensor = entry.tensor
+    routed = entry.part.name in ("gate", "router")
+    return entry.inside and tensor.role == "weight" and len(tensor.shape) >= 2 and entry.part.kind in ("linear", "experts") and not routed
+
+
+def file_bytes(tree: Part) -> int | None:
+    """Add up the bytes of a file's parameters, each in its own type; None where a type's size is not known."""
+    from weighbridge.readers.gguf import TYPES
+
+    blocks = STORED | {name: (elements, size) for name, elements, size in TYPES.values()}
+    total = 0
+    for entry in owned(tree):
+        if entry.tensor.role == "buffer":
+            continue
+        if entry.tensor.dtype not in blocks:
+            return None
+        elements, size = blocks[entry.tensor.dtype]
+        total += entry.copies * _up(int(product(entry.tensor.shape)), elements) * size
+    return total
+
+
+def buffer_bytes(tree: Part) -> int:
+    """Add up the bytes of saved buffers, taken as float32 where their type is not told."""
+    total = 0
+    for entry in owned(tree):
+        if entry.tensor.role == "buffer":
+            elements, size = STORED.get(entry.tensor.dtype or "F32", (1, 4))
+            total += entry.copies * _up(int(product(entry.tensor.shape)), elements) * size
+    return total
