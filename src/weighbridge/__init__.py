@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from weighbridge.accounts.adapters.account import Adapted
     from weighbridge.accounts.compare import Comparison
     from weighbridge.accounts.flops import Flops
+    from weighbridge.accounts.memory.account import Memory
     from weighbridge.accounts.parameters import Tally
     from weighbridge.api import Model, audit, compare, count, diff, model, reconcile, verify
     from weighbridge.auditing.claims import Audit
@@ -35,6 +36,7 @@ __all__ = [
     "Difference",
     "Flops",
     "Formula",
+    "Memory",
     "Model",
     "Part",
     "ReadError",
@@ -61,6 +63,7 @@ _HOMES = {
     "accounts.adapters.account": ("Adapted",),
     "accounts.compare": ("Comparison",),
     "accounts.flops": ("Flops",),
+    "accounts.memory.account": ("Memory",),
     "accounts.parameters": ("Tally",),
     "api": ("Model", "audit", "compare", "count", "diff", "model", "reconcile", "verify"),
     "auditing.claims": ("Audit",),

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from weighbridge.accounts.adapters.account import Adapted
     from weighbridge.accounts.compare import Comparison
     from weighbridge.accounts.flops import Flops
+    from weighbridge.accounts.memory.account import Memory
     from weighbridge.auditing.claims import Audit
     from weighbridge.conventions.counts import Count
     from weighbridge.conventions.reconcile import Reconciliation
@@ -191,6 +192,54 @@ class Model(ModelValue):
         from weighbridge.accounts.adapters.source import adapters_of
 
         return adapters_of(self, adapter, dtype=dtype, autocast=autocast, resized=resized)
+
+    def memory(
+        self,
+        training: bool = False,
+        batch: int = 1,
+        seq: int = 128,
+        decoder_seq: int | None = None,
+        dtype: str = "float32",
+        attention: str = "sdpa",
+        dropout: bool | None = None,
+        loss: bool = True,
+        optimizer: str = "adamw",
+        precision: str = "pure",
+        quantization: str | None = None,
+        checkpointing: str = "none",
+        device: str = "cpu",
+    ) -> Memory:
+        """Add up the bytes of the model at work.
+
+        Args:
+            training: Whether it is trained: gradients, the optimizer's states and activations come to the weights.
+            batch: Examples.
+            seq: Tokens per example; of the encoder, where there are both.
+            decoder_seq: Tokens of the decoder, where there are both; by default *seq*.
+            dtype: The type of the weights.
+            attention: By which kernel it attends: ``eager``, ``sdpa``, ``flash``.
+            dropout: Whether elements are dropped where the config says so; by default while it is trained.
+            loss: Whether the loss is a part of the forward.
+            optimizer: Such as ``adamw``, ``sgd``, ``adafactor``, ``adam8bit``, ``lion``, ``muon``.
+            precision: How types are mixed: ``pure``, ``amp``, ``mixed``, ``megatron``.
+            quantization: The scheme that packs the matrices of layers, such as ``bnb-4bit``.
+            checkpointing: Which activations are computed again: ``none``, ``selective``, ``full``.
+            device: Whose kernels run: ``cpu`` or ``cuda``.
+
+        Raises:
+            UsageError: A number or word that cannot be meant.
+
+        >>> model("bert-base-uncased").memory(training=True, attention="eager", dropout=False, loss=False).activations
+        85750272
+        """
+        from weighbridge.accounts.inputs import inputs
+        from weighbridge.accounts.memory.account import memory_of, settings
+
+        how = settings(
+            dtype=dtype, attention=attention, dropout=training if dropout is None else dropout, loss=loss, optimizer=optimizer,
+            precision=precision, quantization=quantization, checkpointing=checkpointing, device=device,
+        )  # fmt: skip
+        return memory_of(self, inputs(batch=batch, seq=seq, decoder_seq=decoder_seq), how, training=training)
 
     def named(self, source: str) -> Model:
         """Return the same model under another name.

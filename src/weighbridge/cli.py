@@ -22,6 +22,7 @@ COMMANDS = {
     "reconcile": "which convention gives a number; else the nearest and the difference explained",
     "flops": "arithmetic of a forward and a backward pass, by module",
     "adapters": "trainable, total and saved elements with an adapter: LoRA and every method of PEFT",
+    "memory": "bytes of the model at work: weights, and in training gradients, optimizer states and activations",
     "verify": "a checkpoint against its config: every tensor matched, or named with its reason",
     "diff": "two models tensor by tensor: added, gone, reshaped, retyped, and the config fields behind it",
     "compare": "models side by side: parameters, sizes, arithmetic, and the differences to the first",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from weighbridge.accounts.memory.activations import Activations, Pass, activations
 from weighbridge.accounts.memory.optimizers import optimizer_bytes, trainable
+from weighbridge.accounts.memory.tape import elements
 from weighbridge.accounts.memory.weights import buffer_bytes, element_bytes, file_bytes, weight_bytes
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
@@ -137,7 +138,15 @@ def kept_by_forward(model: ModelValue, given: Inputs, how: Settings) -> tuple[Ac
         return None, f"activations: {model.source} has only tensors; they need a config"
     _check_positions(model, given)
     asked = Pass(
-        given.batch, given.seq, given.decoder_seq, element_bytes(how.dtype), how.attention, how.dropout, how.loss, how.checkpointing, how.device
+        given.batch,
+        given.seq,
+        given.decoder_seq,
+        element_bytes(how.dtype),
+        how.attention,
+        how.dropout,
+        how.loss,
+        how.checkpointing,
+        how.device,
     )
     try:
         return activations(model.model_type or "", model.class_name, model.tree, model.description.raw, asked), ""
@@ -161,7 +170,7 @@ def _tables(model: ModelValue) -> list[int]:
 
     names = ("position_embeddings", "wpe", "embed_positions")
     return [
-        int(node.shape[0])
+        elements(node.shape[:1])
         for path, part in walk(model.tree)
         if part.name in names and "decoder" not in path and model.model_type != "whisper"
         for node in part.children

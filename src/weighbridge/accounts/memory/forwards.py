@@ -19,14 +19,12 @@ from weighbridge.accounts.memory.modules import (
     norm,
     plain_mlp,
     projected,
-    repeated,
-    rms_norm,
     rotary,
     router,
     scores,
     within,
 )
-from weighbridge.accounts.memory.tape import INDEX, Tape, Value
+from weighbridge.accounts.memory.tape import INDEX, Tape, Value, whole
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.tree import Part, Tensor, indices, numbered
 
@@ -80,7 +78,8 @@ def layers(run: Run, parts: list[Part], value: Value, layer: Callable[[Part, Val
     """
     tape = run.tape
     known: dict[tuple[object, ...], tuple[int, int, bool]] = {}
-    for index, part in sorted(((index, part) for part in parts for index in indices(part)), key=lambda copy: copy[0]):
+    copies = sorted(((index, kind) for kind in parts for index in indices(kind)), key=lambda copy: copy[0])
+    for index, part in copies:
         state = (id(part), value.storage.held, *(seen.storage.held for seen in shared))
         if state in known:
             start, end, held = known[state]
@@ -99,7 +98,7 @@ def _layer(run: Run, part: Part, index: int, value: Value, layer: Callable[[Part
     tape = run.tape
     if run.ways.checkpointing != "full":
         return within(tape, numbered(part.name, index), lambda: layer(part, value))
-    within(tape, numbered(part.name, index), lambda: (tape.save(value, "checkpoint"), value)[1])
+    within(tape, numbered(part.name, index), lambda: tape.keep(value, "checkpoint"))
     tape.muted = True
     value = layer(part, value)
     tape.muted = False
@@ -118,10 +117,17 @@ def at(part: Part, path: str) -> Part:
     return part
 
 
+def size_of(part: Part, axis: int) -> int:
+    """Return one size of a part's first tensor."""
+    tensor = part.children[0]
+    assert isinstance(tensor, Tensor) and isinstance(tensor.shape[axis], int)
+    return whole(tensor.shape[axis])
+
+
 def wide(run: Run, table: Part, tokens: int, *index: Value) -> Value:
     """Look tokens up in a table; the inputs themselves are held by who made them."""
     ids = index[0] if index else Value((run.batch, tokens), INDEX, grad=False, held=True)
-    return run.tape.lookup(ids, int(table.children[0].shape[1]), run.ways.size)  # type: ignore[union-attr]
+    return run.tape.lookup(ids, size_of(table, 1), run.ways.size)
 
 
 # --- encoders after BERT: a norm after each half ---
@@ -295,8 +301,8 @@ def _feed_forward(run: Run, part: Part, value: Value) -> Value:
         return gated_mlp(tape, part, value, run.activation)
     rows, shared = flat(tape, value), child(part, "shared_expert")
     beside = gated_mlp(tape, shared, rows, run.activation) if shared is not None else None
-    router(tape, need(part, "gate", "router"), rows, int(experts.experts or 1), int(experts.active or 1), bool(run.told("normed")))
-    mixed = fused_experts(tape, experts, rows, int(experts.active or 1), run.activation)
+    router(tape, need(part, "gate", "router"), rows, whole(experts.experts or 1), whole(experts.active or 1), bool(run.told("normed")))
+    mixed = fused_experts(tape, experts, rows, whole(experts.active or 1), run.activation)
     if beside is not None:
         share = tape.by_result(linear(tape, need(part, "shared_expert_gate"), rows), "sigmoid")
         mixed = tape.add(mixed, tape.multiply(share, beside))
@@ -320,12 +326,14 @@ def t5_stack(run: Run, stack: Part, tokens: int, memory: Value | None) -> Value:
     """Run one stack of T5."""
     tape = run.tape
     value = tape.drop(Value((run.batch, tokens, _width(stack)), run.ways.size))
-    value = layers(run, named(stack, "block"), value, lambda part, value: t5_block(run, part, value, memory), () if memory is None else (memory,))
+    value = layers(
+        run, named(stack, "block"), value, lambda part, value: t5_block(run, part, value, memory), () if memory is None else (memory,)
+    )
     return tape.drop(norm(tape, need(stack, "final_layer_norm"), value))
 
 
 def _width(stack: Part) -> int:
-    return int(need(stack, "final_layer_norm").children[0].shape[0])  # type: ignore[union-attr]
+    return size_of(need(stack, "final_layer_norm"), 0)
 
 
 def t5_block(run: Run, part: Part, value: Value, memory: Value | None) -> Value:
@@ -365,7 +373,9 @@ def bart(run: Run, body: Part) -> Value:
     """Run BART and its kin."""
     if child(body, "encoder") is None:
         alone = child(body, "decoder") or body
-        return bart_stack(run, alone, run.lengths["seq"], None, decoder=child(alone, "layers", "encoder_attn") is not None and _crossed(alone))
+        return bart_stack(
+            run, alone, run.lengths["seq"], None, decoder=child(alone, "layers", "encoder_attn") is not None and _crossed(alone)
+        )
     memory = bart_stack(run, need(body, "encoder"), run.lengths["seq"], None)
     return bart_stack(run, need(body, "decoder"), run.lengths["decoder"], memory)
 
@@ -384,13 +394,15 @@ def bart_stack(run: Run, stack: Part, tokens: int, memory: Value | None, *, deco
         tape.save(Value((1 if kind == "one" else run.batch, tokens), INDEX, grad=False), "embedding")
     first, last = child(stack, "layernorm_embedding"), child(stack, "layer_norm")
     value = tape.drop(value if first is None else norm(tape, first, value))
-    value = layers(run, named(stack, "layers"), value, lambda part, value: bart_layer(run, part, value, memory), () if memory is None else (memory,))
+    value = layers(
+        run, named(stack, "layers"), value, lambda part, value: bart_layer(run, part, value, memory), () if memory is None else (memory,)
+    )
     return value if last is None else norm(tape, last, value)
 
 
 def _last_width(stack: Part) -> int:
     norm_part = need(named(stack, "layers")[0], "final_layer_norm")
-    return int(norm_part.children[0].shape[0])  # type: ignore[union-attr]
+    return size_of(norm_part, 0)
 
 
 def bart_layer(run: Run, part: Part, value: Value, memory: Value | None) -> Value:
@@ -443,7 +455,7 @@ def vit(run: Run, body: Part) -> Value:
     """Run ViT: patches and a class token, and layers with a norm before each half."""
     tape = run.tape
     found = named(body, "layers")
-    width = int(need(found[0], "layernorm_before").children[0].shape[0])  # type: ignore[union-attr]
+    width = size_of(need(found[0], "layernorm_before"), 0)
     value = tape.drop(Value((run.batch, run.lengths["image"], width), run.ways.size))
     value = layers(run, found, value, lambda part, value: vit_layer(run, part, value))
     return norm(tape, need(body, "layernorm"), value)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from weighbridge.accounts.memory.modules import activate, child, linear, need, norm, within
-from weighbridge.accounts.memory.tape import FLOAT, INDEX, Value
+from weighbridge.accounts.memory.tape import FLOAT, INDEX, Value, elements
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import UsageError
-from weighbridge.core.sizes import product
 from weighbridge.core.tree import Part
 
 if TYPE_CHECKING:
@@ -126,7 +125,7 @@ def loss(run: Run, class_name: str, logits: Value) -> None:
     Source: transformers 5.23.0, loss/loss_utils.py; torch's ``log_softmax`` and ``nll_loss``.
     """
     tape = run.tape
-    rows = int(product(logits.shape[:-1]))
+    rows = elements(logits.shape[:-1])
     tape.save(Value((rows, logits.shape[-1]), FLOAT), "log_softmax")
     if class_name.endswith(("ForCausalLM", "LMHeadModel")):
         tape.save(Value((rows,), INDEX, grad=False), "nll_loss")

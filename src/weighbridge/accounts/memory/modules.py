@@ -6,10 +6,9 @@ transformers 5.23.0 in eager mode (``eager_attention_forward``, ``activations.py
 
 from __future__ import annotations
 
-from weighbridge.accounts.memory.tape import FLOAT, INDEX, Value
+from weighbridge.accounts.memory.tape import FLOAT, INDEX, Value, elements, whole
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
-from weighbridge.core.sizes import product
 from weighbridge.core.tree import Part, Tensor
 
 if TYPE_CHECKING:
@@ -56,7 +55,7 @@ def linear(tape: Tape, part: Part, value: Value) -> Value:
     """Apply a linear map; its width is that of its bias, or of its weight's rows."""
     tensors = {node.name: node for node in part.children if isinstance(node, Tensor)}
     width = tensors["bias"].shape[0] if "bias" in tensors else tensors["weight"].shape[0]
-    return within(tape, part.name, lambda: tape.linear(value, int(width)))
+    return within(tape, part.name, lambda: tape.linear(value, whole(width)))
 
 
 def within(tape: Tape, name: str, run: Callable[[], Value]) -> Value:
@@ -268,17 +267,17 @@ def fused_experts(tape: Tape, part: Part, value: Value, active: int, activation:
     rows, size = value.shape[0] * active, value.size
     for _ in range(2):
         tape.save(Value((rows,), INDEX, grad=False), "index")
-    tape.save(Value((int(up[0]),), 4, grad=False), "grouped_mm")
+    tape.save(Value((whole(up[0]),), 4, grad=False), "grouped_mm")
     tape.save(Value((rows, value.shape[1]), size), "grouped_mm")
-    both = Value((rows, int(up[1])), size)
-    gate, more = both.split(int(up[1]) // 2, int(up[1]) // 2)
+    both = Value((rows, whole(up[1])), size)
+    gate, more = both.split(whole(up[1]) // 2, whole(up[1]) // 2)
     mixed = tape.multiply(activate(tape, activation, gate), more)
     tape.save(mixed, "grouped_mm")
-    tape.multiply(Value((rows, int(down[1])), size), Value((rows, 1), size))
+    tape.multiply(Value((rows, whole(down[1])), size), Value((rows, 1), size))
     tape.save(Value((rows,), INDEX, grad=False), "index")
     return Value(value.shape, size)
 
 
 def flat(tape: Tape, value: Value) -> Value:
     """View tokens of all examples as rows."""
-    return tape.reshape(value, int(product(value.shape[:-1])), value.shape[-1])
+    return tape.reshape(value, elements(value.shape[:-1]), value.shape[-1])

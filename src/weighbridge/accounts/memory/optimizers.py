@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from weighbridge.accounts.memory.tape import elements, whole
 from weighbridge.accounts.memory.weights import Owned, owned
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
-from weighbridge.core.sizes import product
 from weighbridge.core.tree import Part
 
 if TYPE_CHECKING:
@@ -28,25 +28,25 @@ class Optimizer(NamedTuple):
 
 
 def _moments(count: int, counters: int = 1) -> Callable[[tuple[int, ...], int], int]:
-    return lambda shape, size: count * size * int(product(shape)) + counters * STEP
+    return lambda shape, size: count * size * elements(shape) + counters * STEP
 
 
 def _adafactor(shape: tuple[int, ...], size: int) -> int:
     if len(shape) < 2:
-        return size * int(product(shape)) + STEP
-    outer = int(product(shape[:-2]))
+        return size * elements(shape) + STEP
+    outer = elements(shape[:-2])
     return size * outer * (shape[-2] + shape[-1]) + STEP
 
 
 def _adam8(shape: tuple[int, ...], size: int) -> int:
-    elements = int(product(shape))
-    if elements < 4096:
-        return 2 * 4 * elements
-    return 2 * elements + 2 * 4 * -(-elements // 256) + 2 * 4 * 256
+    count = elements(shape)
+    if count < 4096:
+        return 2 * 4 * count
+    return 2 * count + 2 * 4 * -(-count // 256) + 2 * 4 * 256
 
 
 def _muon(shape: tuple[int, ...], size: int) -> int:
-    return size * int(product(shape))
+    return size * elements(shape)
 
 
 OPTIMIZERS: dict[str, Optimizer] = {
@@ -92,7 +92,7 @@ def optimizer_bytes(tree: Part, optimizer: str, size: int) -> int:
     for entry in owned(tree):
         if entry.tensor.role == "buffer" or entry.tensor.frozen:
             continue
-        shape = tuple(int(size) for size in entry.tensor.shape)
+        shape = tuple(whole(size) for size in entry.tensor.shape)
         kept = OPTIMIZERS["adamw"].kept if optimizer == "muon" and not _by_muon(entry) else found.kept
         total += entry.copies * kept(shape, size)
     return total
@@ -104,6 +104,5 @@ def _by_muon(entry: Owned) -> bool:
 
 def trainable(tree: Part) -> int:
     """Count the elements that get gradients."""
-    return sum(
-        entry.copies * int(product(entry.tensor.shape)) for entry in owned(tree) if entry.tensor.role != "buffer" and not entry.tensor.frozen
-    )
+    learned = (entry for entry in owned(tree) if entry.tensor.role != "buffer" and not entry.tensor.frozen)
+    return sum(entry.copies * elements(entry.tensor.shape) for entry in learned)

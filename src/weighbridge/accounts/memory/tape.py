@@ -7,11 +7,34 @@ saved twice is kept once, and a view keeps the whole storage that it looks at, s
 
 from __future__ import annotations
 
+from math import prod
+
 from weighbridge.core._namedtuple import TYPE_CHECKING
-from weighbridge.core.sizes import product
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from weighbridge.core.sizes import Size
+
+
+def elements(shape: Sequence[Size]) -> int:
+    """Count the elements of a shape whose sizes are ints.
+
+    >>> elements((2, 3, 4))
+    24
+    """
+    return int(prod(shape))  # type: ignore[arg-type]
+
+
+def whole(size: Size) -> int:
+    """Return a size that is an int.
+
+    >>> whole(768)
+    768
+    """
+    assert isinstance(size, int), "bytes need ints"
+    return size
+
 
 INDEX, FLOAT, BOOL = 8, 4, 1
 """Bytes of an index (int64), of float32 and of a bool."""
@@ -43,7 +66,7 @@ class Value:
         self.shape = shape
         self.strides = dense(shape)
         self.size = size
-        self.storage = Storage(int(product(shape)) * size, held)
+        self.storage = Storage(elements(shape) * size, held)
         self.grad = grad
 
     def seen(self, shape: tuple[int, ...], strides: tuple[int, ...]) -> Value:
@@ -82,7 +105,7 @@ def viewed(shape: tuple[int, ...], strides: tuple[int, ...], wanted: tuple[int, 
     >>> viewed((2, 3, 4), (12, 4, 1), (6, 4)), viewed((2, 3, 4), (12, 1, 3), (6, 4))
     ((4, 1), None)
     """
-    if not product(shape):
+    if not prod(shape):
         return dense(wanted)
     found = [0] * len(wanted)
     place = len(wanted) - 1
@@ -142,6 +165,11 @@ class Tape:
             storage.held = True
             self.rows.append(Row(self.place, call, value.shape, storage.bytes))
 
+    def keep(self, value: Value, call: str) -> Value:
+        """Keep a value's storage and hand the value on."""
+        self.save(value, call)
+        return value
+
     # --- views and copies ---
 
     def reshape(self, value: Value, *shape: int) -> Value:
@@ -187,7 +215,7 @@ class Tape:
             self.save(left, "mul")
         if left.grad:
             self.save(right, "mul")
-        wide = left if product(left.shape) >= product(right.shape) else right
+        wide = left if prod(left.shape) >= prod(right.shape) else right
         return self._like(wide, grad=left.grad or right.grad, size=max(left.size, right.size))
 
     def gain(self, value: Value) -> Value:
@@ -233,14 +261,14 @@ class Tape:
 
     def linear(self, value: Value, width: int) -> Value:
         """Multiply the last axis with a parameter: the input is saved as a matrix."""
-        rows = int(product(value.shape[:-1]))
+        rows = elements(value.shape[:-1])
         self.save(self.reshape(value, rows, value.shape[-1]), "linear")
         return Value((*value.shape[:-1], width), value.size)
 
     def matmul(self, left: Value, right: Value) -> Value:
         """Multiply two batches of matrices: both are saved, as three axes."""
         outer = left.shape[:-2]
-        batch = int(product(outer))
+        batch = elements(outer)
         for value in (left, right):
             self.save(self.reshape(value, batch, *value.shape[-2:]), "matmul")
         return Value((*outer, left.shape[-2], right.shape[-1]), left.size)

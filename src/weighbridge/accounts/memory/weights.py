@@ -6,9 +6,9 @@ inside the layers; embeddings, heads, norms, biases and routers stay as they are
 
 from __future__ import annotations
 
+from weighbridge.accounts.memory.tape import elements, whole
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
-from weighbridge.core.sizes import product
 from weighbridge.core.tree import Part, Tensor
 
 if TYPE_CHECKING:
@@ -101,10 +101,10 @@ def _up(value: int, by: int) -> int:
 
 
 def _bnb4(outputs: int, inputs: int, nested: bool) -> int:
-    elements = outputs * inputs
-    blocks = _up(elements, 64)
+    count = outputs * inputs
+    blocks = _up(count, 64)
     scales = blocks + 4 * _up(blocks, 256) + 4 * 256 + 4 if nested else 4 * blocks
-    return _up(elements, 2) + scales + 4 * 16
+    return _up(count, 2) + scales + 4 * 16
 
 
 def _grouped(outputs: int, inputs: int, width: int, group: int, *, ordered: bool) -> int:
@@ -150,9 +150,9 @@ def weight_bytes(tree: Part, dtype: str, scheme: str | None = None) -> int:
             continue
         if scheme is not None and _is_packed(entry):
             *many, outputs, inputs = tensor.shape
-            packed += entry.copies * int(product(many)) * SCHEMES[scheme].packed(int(outputs), int(inputs))
+            packed += entry.copies * elements(many) * SCHEMES[scheme].packed(whole(outputs), whole(inputs))
         else:
-            plain += entry.copies * int(product(tensor.shape))
+            plain += entry.copies * elements(tensor.shape)
     return -(-plain * width // 8) + packed
 
 
@@ -173,8 +173,8 @@ def file_bytes(tree: Part) -> int | None:
             continue
         if entry.tensor.dtype not in blocks:
             return None
-        elements, size = blocks[entry.tensor.dtype]
-        total += entry.copies * _up(int(product(entry.tensor.shape)), elements) * size
+        unit, size = blocks[entry.tensor.dtype]
+        total += entry.copies * _up(elements(entry.tensor.shape), unit) * size
     return total
 
 
@@ -183,6 +183,6 @@ def buffer_bytes(tree: Part) -> int:
     total = 0
     for entry in owned(tree):
         if entry.tensor.role == "buffer":
-            elements, size = STORED.get(entry.tensor.dtype or "F32", (1, 4))
-            total += entry.copies * _up(int(product(entry.tensor.shape)), elements) * size
+            unit, size = STORED.get(entry.tensor.dtype or "F32", (1, 4))
+            total += entry.copies * _up(elements(entry.tensor.shape), unit) * size
     return total

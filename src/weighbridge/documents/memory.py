@@ -1,0 +1,90 @@
+"""The bytes of a model at work as a report and as JSON."""
+
+from __future__ import annotations
+
+from weighbridge.accounts.memory.account import memory_of
+from weighbridge.core._namedtuple import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from weighbridge.accounts.inputs import Inputs
+    from weighbridge.accounts.memory.account import Memory, Settings
+    from weighbridge.accounts.memory.tape import Row as Kept
+    from weighbridge.documents.document import Report, Table
+    from weighbridge.value import ModelValue
+
+PARTS = ("weights", "buffers", "gradients", "master", "optimizer", "activations")
+"""What memory is for, in the order in which it is told."""
+
+
+def as_json(model: ModelValue, given: Inputs, how: Settings, *, training: bool = False, explain: bool = False) -> dict[str, Any]:
+    """Return the answer of ``weigh memory --json``.
+
+    >>> from weighbridge import model
+    >>> from weighbridge.accounts.inputs import Inputs
+    >>> from weighbridge.accounts.memory.account import settings
+    >>> as_json(model("bert-base-uncased"), Inputs(), settings(dtype="float16"))["weights"]
+    218964480
+    """
+    found = memory_of(model, given, how, training=training)
+    asked = {"training": training, "batch": given.batch, "seq": given.seq, "decoder_seq": given.decoder_seq, "settings": how._asdict()}
+    answer: dict[str, Any] = {"source": model.source, "class": model.class_name or None, **asked}
+    answer |= {name: getattr(found, name) for name in PARTS} | {"total": found.total, "trust": found.trust}
+    if found.refused:
+        answer["refused"] = found.refused
+    if found.kept is not None:
+        answer["kept"] = [_kept(row) for row in found.kept.rows] if explain else by_call(found.kept.rows)
+    return answer
+
+
+def _kept(row: Kept) -> dict[str, Any]:
+    return {"module": row.module, "call": row.call, "shape": list(row.shape), "bytes": row.bytes, "times": row.times}
+
+
+def by_call(rows: tuple[Kept, ...]) -> dict[str, int]:
+    """Add up what is kept by the call that keeps it, the most first."""
+    sums: dict[str, int] = {}
+    for row in rows:
+        sums[row.call] = sums.get(row.call, 0) + row.bytes * row.times
+    return dict(sorted(sums.items(), key=lambda item: -item[1]))
+
+
+def report(model: ModelValue, given: Inputs, how: Settings, *, training: bool = False, explain: bool = False) -> Report:
+    """Return the report of ``weigh memory``: what memory is for, and, explained, every storage that autograd keeps."""
+    from weighbridge.documents.count import headline
+    from weighbridge.documents.document import Report
+
+    found = memory_of(model, given, how, training=training)
+    tables = [_parts(found)]
+    if explain and found.kept is not None:
+        tables.append(_storages(found.kept.rows))
+    title = "bytes" if found.total is None else f"{found.total:,} bytes"
+    return Report(headline(model), title, tuple(tables), tuple(_notes(given, how, found, training)))
+
+
+def _parts(found: Memory) -> Table:
+    from weighbridge.documents.document import Column, Row, Table
+
+    columns = (Column("for"), Column("bytes", "integer"), Column("trust"))
+    told = [name for name in PARTS if getattr(found, name)]
+    return Table(columns, tuple(Row((name, getattr(found, name), found.trust.get(name, "exact"))) for name in told))
+
+
+def _storages(rows: tuple[Kept, ...]) -> Table:
+    from weighbridge.documents.document import Column, Row, Table
+
+    columns = (
+        Column("module"), Column("kept by"), Column("shape"), Column("bytes", "integer"), Column("times", "integer"),
+        Column("together", "integer"),
+    )  # fmt: skip
+    return Table(columns, tuple(
+        Row((row.module, row.call, " × ".join(map(str, row.shape)), row.bytes, row.times, row.bytes * row.times)) for row in rows
+    ))  # fmt: skip
+
+
+def _notes(given: Inputs, how: Settings, found: Memory, training: bool) -> list[str]:
+    notes = [f"{how.dtype}; the total is a lower bound: workspaces of kernels and what an allocator leaves unused are not in it."]
+    if training:
+        notes[0] = f"{given.batch} × {given.seq} tokens, {how.optimizer}, {how.precision}, {how.attention} attention, {notes[0]}"
+    return [*notes, found.refused] if found.refused else notes

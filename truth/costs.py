@@ -1,0 +1,142 @@
+"""Costs against live classes: caches and what autograd keeps, to the byte, on small random configs; and what was measured, recorded."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from truth import activations, check, live
+from truth.draw import draw
+from truth.forward import Pass
+from truth.live import RefusedError
+from weighbridge.accounts.inputs import Inputs
+from weighbridge.accounts.memory.account import memory_of, settings
+from weighbridge.accounts.memory.styles import STYLES
+from weighbridge.core.errors import WeighbridgeError
+from weighbridge.load import load
+
+RECORDS = Path(__file__).parent.parent / "tests" / "costs"
+"""Where measured bytes are kept for the ordinary tests."""
+
+PASSES = (Pass(2, 7, 5), Pass(1, 9, 4), Pass(3, 11, 6))
+TOUCHES = (1.0, 0.8, 0.6, 0.4, 0.3, 0.2)
+SMALL = 20_000_000
+"""Parameters of the largest model that is given values."""
+
+
+class Case(NamedTuple):
+    """One measured figure: of which class and config, at which lengths and settings, and its bytes."""
+
+    model_type: str
+    class_name: str
+    config: dict[str, Any]
+    lengths: dict[str, int | None]
+    settings: dict[str, Any]
+    bytes: int
+
+
+def small(model_type: str, class_name: str, raw: dict[str, Any], dtype: str = "float32") -> Any:
+    """Build a live class with values, if it is small.
+
+    Raises:
+        RefusedError: It is not, or does not build.
+    """
+    if sum(tensor.numel() for tensor in live.build(model_type, class_name, raw).parameters()) > SMALL:
+        raise RefusedError("too large for values")
+    model = live.build(model_type, class_name, raw, "cpu")
+    return model if dtype == "float32" else model.to(getattr(import_module("torch"), dtype))
+
+
+def drawn(model_type: str, class_name: str, seed: str, n: int, measure: Callable[[Any, Pass], int], dtype: str = "float32") -> Iterator[Case]:
+    """Draw configs and measure each; a refused draw is followed by a tamer one."""
+    for index in range(n):
+        lengths = PASSES[index % len(PASSES)]
+        for attempt, touch in enumerate(TOUCHES):
+            raw = draw(f"{seed}/{index}/{attempt}", model_type, touch)
+            try:
+                found = measure(small(model_type, class_name, raw, dtype), lengths)
+            except RefusedError:
+                continue
+            asked = {"batch": lengths.batch, "seq": lengths.seq, "decoder_seq": lengths.decoder_seq}
+            yield Case(model_type, class_name, raw, asked, {"dtype": dtype}, found)
+            break
+
+
+def kept_for_backward(model: Any, lengths: Pass) -> int:
+    """Measure what autograd keeps with eager attention and no dropout."""
+    model.set_attn_implementation("eager")
+    if model.config.model_type == "whisper":
+        lengths = lengths._replace(seq=2 * model.config.max_source_positions)
+    return sum(storage.bytes for storage in activations.saved(model, lengths))
+
+
+def our_activations(case: Case) -> int:
+    """Return our account of a case.
+
+    Raises:
+        WeighbridgeError: It is refused.
+    """
+    how = settings(attention="eager", dropout=False, loss=False, **case.settings)
+    found = memory_of(load(case.config, case.class_name), Inputs(**case.lengths), how, training=True)  # type: ignore[arg-type]
+    if found.activations is None:
+        raise RefusedError(found.refused)
+    return found.activations
+
+
+def memory(types: list[str], n: int, seed: str | None, record: bool) -> int:
+    """Hold activations to live classes; with *record*, write what was measured."""
+    seed = seed or str(random.SystemRandom().randrange(10**6))
+    return compared("activations", types or list(STYLES), n, seed, kept_for_backward, our_activations, record=record)
+
+
+def compared(
+    what: str,
+    types: list[str],
+    n: int,
+    seed: str,
+    measure: Callable[[Any, Pass], int],
+    account: Callable[[Case], int],
+    *,
+    record: bool = False,
+    wanted: Callable[[str], bool] = lambda class_name: True,
+) -> int:
+    """Measure, ask ours, and print what differs; the exit code is 1 if anything does."""
+    print(f"{what}: seed {seed}, {n} random configs per class", flush=True)
+    kept: list[Case] = []
+    wrong = 0
+    for model_type in types:
+        for class_name in filter(wanted, check.classes(model_type)):
+            agreed, refused = 0, ""
+            for case in drawn(model_type, class_name, seed, n, measure):
+                try:
+                    ours = account(case)
+                except (RefusedError, WeighbridgeError) as error:
+                    refused = str(error)
+                    continue
+                kept.append(case)
+                agreed += ours == case.bytes
+                if ours != case.bytes:
+                    wrong += 1
+                    print(f"DIFFERS {class_name} {json.dumps(case.config)} {case.lengths}: measured {case.bytes:,}, ours {ours:,}", flush=True)
+            print(f"{model_type:22} {class_name:44} {agreed} agree" + (f", refused: {refused[:90]}" if refused else ""), flush=True)
+    if record:
+        write(what, kept)
+    return 1 if wrong or not kept else 0
+
+
+def write(what: str, cases: list[Case]) -> None:
+    """Write measured cases, one a line."""
+    RECORDS.mkdir(exist_ok=True)
+    head = {"versions": live.versions(), "command": f"python -m truth {'cache' if what == 'caches' else 'memory'} --record"}
+    lines = [json.dumps(head), *(json.dumps(list(case)) for case in cases)]
+    (RECORDS / f"{what}.jsonl").write_text("\n".join(lines) + "\n")
+
+
+def recorded(what: str) -> list[Case]:
+    """Return the measured cases that are committed."""
+    _, *lines = (RECORDS / f"{what}.jsonl").read_text().splitlines()
+    return [Case(*json.loads(line)) for line in lines]
