@@ -51,7 +51,9 @@ def small(model_type: str, class_name: str, raw: dict[str, Any], dtype: str = "f
     return model if dtype == "float32" else model.to(getattr(import_module("torch"), dtype))
 
 
-def drawn(model_type: str, class_name: str, seed: str, n: int, measure: Callable[[Any, Pass], int], dtype: str = "float32") -> Iterator[Case]:
+def drawn(
+    model_type: str, class_name: str, seed: str, n: int, measure: Callable[[Any, Pass], int], dtype: str = "float32"
+) -> Iterator[Case]:
     """Draw configs and measure each; a refused draw is followed by a tamer one."""
     for index in range(n):
         lengths = PASSES[index % len(PASSES)]
@@ -121,7 +123,9 @@ def compared(
                 agreed += ours == case.bytes
                 if ours != case.bytes:
                     wrong += 1
-                    print(f"DIFFERS {class_name} {json.dumps(case.config)} {case.lengths}: measured {case.bytes:,}, ours {ours:,}", flush=True)
+                    print(
+                        f"DIFFERS {class_name} {json.dumps(case.config)} {case.lengths}: measured {case.bytes:,}, ours {ours:,}", flush=True
+                    )
             print(f"{model_type:22} {class_name:44} {agreed} agree" + (f", refused: {refused[:90]}" if refused else ""), flush=True)
     if record:
         write(what, kept)

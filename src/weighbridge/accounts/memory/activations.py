@@ -58,7 +58,9 @@ def activations(model_type: str, class_name: str, tree: Part, config: dict[str, 
     if style is None:
         raise UsageError(f"activations: what the forward of {model_type!r} keeps is not described; known: {', '.join(sorted(STYLES))}")
     tape = Tape(dropped(style, config) if asked.dropout else frozenset(), cuda=asked.device == "cuda")
-    run = Run(tape, Ways(asked.size, asked.attention, asked.checkpointing), style, config, asked.batch, lengths(tree, style, asked))
+    run = Run(
+        tape, Ways(asked.size, asked.attention, asked.checkpointing), style, config, asked.batch, lengths(tree, style, class_name, asked)
+    )
     bodies = [node for node in tree.children if isinstance(node, Part) and node.kind == "backbone"]
     body = bodies[0] if bodies else tree
     states = within(tape, body.name, lambda: FORWARDS[style.forward](run, body))
@@ -74,12 +76,18 @@ def dropped(style: Style, config: dict[str, Any]) -> frozenset[str]:
     return frozenset(where for where, key, default in style.drops if config.get(key, default))
 
 
-def lengths(tree: Part, style: Style, asked: Pass) -> dict[str, int]:
-    """Return the tokens of each stack: of an image its patches, of sound its frames, whatever was asked."""
+def lengths(tree: Part, style: Style, class_name: str, asked: Pass) -> dict[str, int]:
+    """Return the tokens of each stack: of an image its patches, of sound its frames, whatever was asked.
+
+    Raises:
+        UsageError: A class of sound that is not described.
+    """
     decoder = asked.seq if asked.decoder_seq is None else asked.decoder_seq
     found = {"seq": asked.seq, "decoder": decoder}
     if style.forward == "vit":
         found["image"] = next(part.stream for _, part in walk(tree) if isinstance(part.stream, int) and part.kind in ("backbone", "model"))
     if style.forward == "whisper":
+        if not class_name.endswith(("Model", "ForConditionalGeneration")):
+            raise UsageError(f"activations: the forward of {class_name} is not described")
         found["seq"] = next(2 * part.stream for _, part in walk(tree) if isinstance(part.stream, int) and part.kind == "encoder")
     return found

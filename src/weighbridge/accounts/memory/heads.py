@@ -20,6 +20,8 @@ def on_top(run: Run, class_name: str, tree: Part, body: Part, states: Value) -> 
     Raises:
         UsageError: A head that is not described.
     """
+    if class_name.endswith("DoubleHeadsModel"):
+        raise UsageError(f"activations: the heads of {class_name} are not described")
     pooler = child(body, "pooler")
     pooled = None if pooler is None else within(run.tape, body.name, lambda: pool(run, pooler, states))
     result = states
@@ -32,7 +34,9 @@ def on_top(run: Run, class_name: str, tree: Part, body: Part, states: Value) -> 
             raise UsageError(f"activations: the head {part.name!r} of {class_name} is not described")
         result = within(run.tape, "", lambda part=part, result=result: HEADS[part.name](run, part, result, pooled))  # type: ignore[misc]
     if class_name.endswith("ForSequenceClassification") and child(tree, "score") is not None:
-        for _ in range(2):
+        # the last token of each example is picked: where it stands is a second index, unless nothing pads
+        padding = run.config.get("pad_token_id", run.style.padding)
+        for _ in range(1 if padding is None else 2):
             run.tape.save(Value((run.batch,), INDEX, grad=False), "index")
     return result
 

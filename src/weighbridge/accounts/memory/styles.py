@@ -26,6 +26,7 @@ class Style(NamedTuple):
         before: Whether norms stand before each half of a layer.
         head_activation: The activation function inside vocabulary heads, where it is not the body's.
         classifier_activation: The one inside classifiers.
+        padding: The token that fills a text up, where the config does not say.
         drops: The keys of the probabilities with which elements are dropped, and their defaults.
     """
 
@@ -43,6 +44,7 @@ class Style(NamedTuple):
     head_activation: str = ""
     classifier_activation: str = "tanh"
     drops: tuple[tuple[str, str, float], ...] = ()
+    padding: int | None = None
 
 
 BERT_PATHS = {
@@ -64,7 +66,7 @@ GELU, SILU = (("activation=hidden_act", "gelu"),), (("activation=hidden_act", "s
 BERT = Style("encoder", GELU, ("one",), BERT_PATHS, drops=BERT_DROPS)
 ROBERTA = BERT._replace(indices=("each", "each"), head_activation="gelu")
 LLAMA = Style("decoder", SILU, drops=(("attention", "attention_dropout", 0.0),))
-GEMMA = LLAMA._replace(keys=(("activation=hidden_activation", "gelu_pytorch_tanh"),), shifted=True)
+GEMMA = LLAMA._replace(keys=(("activation=hidden_activation", "gelu_pytorch_tanh"),), shifted=True, padding=0)
 CAPPED = (*GEMMA.keys, ("capped=attn_logit_softcapping", 50.0), ("capped_logits=final_logit_softcapping", 30.0))
 MIXTURE = (*SILU, ("normed=norm_topk_prob", False))
 GPT2_KEYS = (("activation=activation_function", "gelu_new"),)
@@ -81,14 +83,17 @@ STYLES: dict[str, Style] = {
                     drops=(("hidden", "hidden_dropout_prob", 0.0), ("attention", "attention_probs_dropout_prob", 0.0))),
     "mpnet": Style("encoder", GELU, ("each",), MPNET_PATHS, relative=True, drops=BERT_DROPS),
     "gpt2": Style("gpt2", GPT2_KEYS, drops=(("hidden", "resid_pdrop", 0.1), ("attention", "attn_pdrop", 0.1))),
-    **dict.fromkeys(("llama", "mistral", "ministral", "qwen2", "qwen3", "granite", "smollm3", "seed_oss", "cwm",
-                     "internlm3", "iquestcoder", "phi3"), LLAMA),
+    **dict.fromkeys(("llama", "mistral", "ministral", "qwen2", "qwen3", "granite", "cwm",
+                     "internlm3", "iquestcoder"), LLAMA),
+    "phi3": LLAMA._replace(padding=32000),
+    "smollm3": LLAMA._replace(padding=128004),
+    "seed_oss": LLAMA._replace(padding=1),
     "arcee": LLAMA._replace(keys=(("activation=hidden_act", "relu2"),)),
     "gemma": GEMMA._replace(keys=(("activation=hidden_act", "gelu_pytorch_tanh"),)),
     "gemma2": GEMMA._replace(keys=CAPPED),
     "gemma3_text": GEMMA._replace(keys=(*GEMMA.keys, ("capped=attn_logit_softcapping", None), ("capped_logits=final_logit_softcapping", None)), two_turns=True),
-    "olmo2": LLAMA._replace(whole_norms=True),
-    "olmo3": LLAMA._replace(whole_norms=True, two_turns=True),
+    "olmo2": LLAMA._replace(whole_norms=True, padding=1),
+    "olmo3": LLAMA._replace(whole_norms=True, two_turns=True, padding=1),
     "mixtral": LLAMA._replace(keys=(*SILU, ("normed", True))),
     "qwen2_moe": LLAMA._replace(keys=MIXTURE),
     "qwen3_moe": LLAMA._replace(keys=MIXTURE),

@@ -1,0 +1,78 @@
+"""Activations: what a tape keeps, held to what autograd kept of live classes, recorded."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from weighbridge import UsageError, model
+from weighbridge.accounts.memory.styles import STYLES
+from weighbridge.accounts.memory.tape import Tape, Value, viewed
+
+RECORDED = Path(__file__).parents[3] / "costs" / "activations.jsonl"
+CASES: list[list[Any]] = [json.loads(line) for line in RECORDED.read_text().splitlines()[1:]]
+assert CASES
+
+
+@pytest.mark.parametrize("model_type", sorted(STYLES))
+def test_a_forward_keeps_what_autograd_kept(model_type: str) -> None:
+    cases = [case for case in CASES if case[0] == model_type]
+    assert cases, f"nothing recorded of {model_type}: python -m truth memory --record"
+    for _, class_name, config, lengths, how, expected in cases:
+        found = model(config, class_name).memory(training=True, attention="eager", dropout=False, loss=False, **lengths, **how)
+        assert found.activations == expected, (class_name, config, lengths)
+        assert found.trust["activations"] == "exact"
+
+
+def test_deep_models_are_counted_layer_by_layer_all_the_same() -> None:
+    def kept(layers: int) -> int:
+        found = model({"model_type": "llama", "num_hidden_layers": layers}).memory(
+            training=True, attention="eager", dropout=False, loss=False
+        )
+        assert found.activations is not None
+        return found.activations
+
+    assert kept(40) - kept(39) == kept(3) - kept(2)
+
+
+def test_a_view_keeps_its_whole_storage_once() -> None:
+    tape = Tape()
+    whole = Value((2, 3, 12), 4)
+    for part in whole.split(4, 4, 4):
+        tape.save(part, "split")
+    assert tape.bytes == 2 * 3 * 12 * 4
+
+
+def test_what_somebody_else_holds_is_left_out() -> None:
+    tape = Tape()
+    tape.save(Value((4, 4), 4, held=True), "embedding")
+    assert not tape.rows
+
+
+def test_views_and_copies_are_told_apart_as_torch_does() -> None:
+    assert viewed((1, 3, 4), (12, 1, 3), (3, 4)) == (1, 3)
+    assert viewed((2, 3, 4), (12, 1, 3), (6, 4)) is None
+    assert viewed((1, 1, 3, 5, 4), (20, 20, 0, 4, 1), (3, 5, 4)) == (0, 4, 1)
+
+
+def test_a_type_whose_forward_is_not_described_is_refused_by_name() -> None:
+    found = model({"model_type": "mamba"}).memory(training=True)
+    assert found.activations is None and found.total is None
+    assert found.refused.startswith("activations: what the forward of 'mamba' keeps is not described; known: albert, ")
+
+
+@pytest.mark.parametrize(("said", "why"), [
+    ({"batch": 0}, "batch: expected a whole number from 1 to 999,999,999, found 0"),
+    ({"seq": 513}, "seq: 513 tokens, but BertModel has 512 positions"),
+    ({"optimizer": "shampoo"}, "optimizer: expected one of sgd, momentum, adam"),
+    ({"attention": "magic"}, "attention: expected one of eager, sdpa, flash, found 'magic'"),
+    ({"dtype": "float3"}, "dtype: expected one of float64, float32"),
+    ({"dtype": "int4"}, "dtype: a model does not compute in int4"),
+])  # fmt: skip
+def test_words_and_numbers_are_refused_in_one_line(said: dict[str, Any], why: str) -> None:
+    with pytest.raises(UsageError, match="^" + why.replace("(", r"\(")) as error:
+        model("bert-base-uncased").memory(training=True, **said)
+    assert "\n" not in str(error.value)

@@ -1,0 +1,65 @@
+"""Weights, gradients and optimizer states."""
+
+from __future__ import annotations
+
+import pytest
+
+from weighbridge import UsageError, model
+from weighbridge.accounts.memory.optimizers import OPTIMIZERS, optimizer_bytes
+from weighbridge.accounts.memory.weights import SCHEMES, weight_bytes
+from weighbridge.core.parts import linear
+from weighbridge.core.tree import Part
+
+BERT = model("bert-base-uncased")
+
+
+def test_weights_take_their_type_s_bytes() -> None:
+    assert BERT.memory(dtype="float32").weights == 4 * 109_482_240
+    assert BERT.memory(dtype="bfloat16").weights == 2 * 109_482_240
+    assert BERT.memory(dtype="int4").weights == 109_482_240 // 2
+
+
+@pytest.mark.parametrize(("precision", "per_parameter"), [("pure", 16), ("amp", 16), ("mixed", 16), ("megatron", 18)])
+def test_recipes_under_adam_take_what_their_papers_say(precision: str, per_parameter: int) -> None:
+    dtype = "float32" if precision in ("pure", "amp") else "bfloat16"
+    found = BERT.memory(training=True, precision=precision, dtype=dtype)
+    steps = 4 * sum(1 for row in BERT.tensors() if row.tied_to is None and row.role != "buffer")
+    assert found.weights + found.gradients + found.master + found.optimizer == per_parameter * 109_482_240 + steps
+
+
+def test_a_scheme_packs_matrices_of_layers_alone() -> None:
+    tree = Part("", (linear("head", 256, 512, bias=False), Part("layer", (linear("q", 256, 128),), repeat=3)))
+    packed = 128 * 256 // 2 + 4 * (128 * 256 // 64) + 4 * 16
+    assert weight_bytes(tree, "bfloat16", "bnb-4bit") == 2 * 512 * 256 + 3 * (packed + 2 * 128)
+
+
+@pytest.mark.parametrize("scheme", sorted(SCHEMES))
+def test_every_scheme_takes_less_than_half_precision(scheme: str) -> None:
+    assert SCHEMES[scheme].packed(4096, 4096) < 2 * 4096 * 4096
+
+
+def test_double_quantisation_saves_what_its_paper_says() -> None:
+    saved = SCHEMES["bnb-4bit"].packed(4096, 4096) - SCHEMES["bnb-4bit-double"].packed(4096, 4096)
+    assert round(8 * saved / 4096**2, 2) == 0.37  # bits a parameter, arXiv 2305.14314, section 3
+
+
+@pytest.mark.parametrize(("optimizer", "expected"), [
+    ("sgd", 0), ("momentum", 4 * 72), ("adamw", 8 * 72 + 8), ("amsgrad", 12 * 72 + 8), ("nadam", 8 * 72 + 16),
+    ("adafactor", 4 * (8 + 8) + 4 * 8 + 8), ("lion", 4 * 72), ("adam8bit", 8 * 72),
+])  # fmt: skip
+def test_optimizers_keep_what_they_need(optimizer: str, expected: int) -> None:
+    assert optimizer_bytes(Part("", (linear("dense", 8, 8),)), optimizer, 4) == expected
+
+
+def test_muon_takes_matrices_of_layers_and_leaves_the_rest_to_adamw() -> None:
+    tree = Part("", (linear("head", 8, 8, bias=False), Part("layer", (linear("q", 8, 8),), repeat=2)))
+    assert optimizer_bytes(tree, "muon", 4) == (8 * 64 + 4) + 2 * (4 * 64 + 8 * 8 + 4)
+
+
+def test_every_optimizer_has_its_source() -> None:
+    assert all(found.source for found in OPTIMIZERS.values())
+
+
+def test_a_scheme_that_nobody_knows_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"^quantization: expected one of bnb-8bit, "):
+        BERT.memory(quantization="q9")
