@@ -24,7 +24,7 @@ RECORDS = Path(__file__).parent.parent / "tests" / "costs"
 
 PASSES = (Pass(2, 7, 5), Pass(1, 9, 4), Pass(3, 11, 6))
 TOUCHES = (1.0, 0.8, 0.6, 0.4, 0.3, 0.2)
-SMALL = 20_000_000
+SMALL = 60_000_000
 """Parameters of the largest model that is given values."""
 
 
@@ -133,7 +133,9 @@ def compared(
 
 
 def write(what: str, cases: list[Case]) -> None:
-    """Write measured cases, one a line."""
+    """Write measured cases, one a line; those of other types stay."""
+    measured = {case.model_type for case in cases}
+    cases = [*(case for case in recorded(what) if case.model_type not in measured), *cases]
     RECORDS.mkdir(exist_ok=True)
     head = {"versions": live.versions(), "command": f"python -m truth {'cache' if what == 'caches' else 'memory'} --record"}
     lines = [json.dumps(head), *(json.dumps(list(case)) for case in cases)]
@@ -142,5 +144,6 @@ def write(what: str, cases: list[Case]) -> None:
 
 def recorded(what: str) -> list[Case]:
     """Return the measured cases that are committed."""
-    _, *lines = (RECORDS / f"{what}.jsonl").read_text().splitlines()
+    path = RECORDS / f"{what}.jsonl"
+    _, *lines = path.read_text().splitlines() if path.exists() else [""]
     return [Case(*json.loads(line)) for line in lines]

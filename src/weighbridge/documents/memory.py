@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from weighbridge.accounts.memory.account import memory_of
 from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.documents.count import headline
+from weighbridge.documents.document import Column, Report, Row, Table
 
 if TYPE_CHECKING:
     from typing import Any
@@ -11,7 +13,6 @@ if TYPE_CHECKING:
     from weighbridge.accounts.inputs import Inputs
     from weighbridge.accounts.memory.account import Memory, Settings
     from weighbridge.accounts.memory.tape import Row as Kept
-    from weighbridge.documents.document import Report, Table
     from weighbridge.value import ModelValue
 
 PARTS = ("weights", "buffers", "gradients", "master", "optimizer", "activations")
@@ -52,9 +53,6 @@ def by_call(rows: tuple[Kept, ...]) -> dict[str, int]:
 
 def report(model: ModelValue, given: Inputs, how: Settings, *, training: bool = False, explain: bool = False) -> Report:
     """Return the report of ``weigh memory``: what memory is for, and, explained, every storage that autograd keeps."""
-    from weighbridge.documents.count import headline
-    from weighbridge.documents.document import Report
-
     found = memory_of(model, given, how, training=training)
     tables = [_parts(found)]
     if explain and found.kept is not None:
@@ -64,16 +62,12 @@ def report(model: ModelValue, given: Inputs, how: Settings, *, training: bool = 
 
 
 def _parts(found: Memory) -> Table:
-    from weighbridge.documents.document import Column, Row, Table
-
     columns = (Column("for"), Column("bytes", "integer"), Column("trust"))
     told = [name for name in PARTS if getattr(found, name)]
     return Table(columns, tuple(Row((name, getattr(found, name), found.trust.get(name, "exact"))) for name in told))
 
 
 def _storages(rows: tuple[Kept, ...]) -> Table:
-    from weighbridge.documents.document import Column, Row, Table
-
     columns = (
         Column("module"), Column("kept by"), Column("shape"), Column("bytes", "integer"), Column("times", "integer"),
         Column("together", "integer"),

@@ -8,6 +8,7 @@ from weighbridge.accounts.memory.tape import elements
 from weighbridge.accounts.memory.weights import buffer_bytes, element_bytes, file_bytes, weight_bytes
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
+from weighbridge.core.tree import Tensor, walk
 
 if TYPE_CHECKING:
     from weighbridge.accounts.inputs import Inputs
@@ -166,8 +167,6 @@ def _check_positions(model: ModelValue, given: Inputs) -> None:
 
 
 def _tables(model: ModelValue) -> list[int]:
-    from weighbridge.core.tree import Tensor, walk
-
     names = ("position_embeddings", "wpe", "embed_positions")
     return [
         elements(node.shape[:1])

@@ -26,7 +26,7 @@ from weighbridge.accounts.memory.modules import (
 )
 from weighbridge.accounts.memory.tape import INDEX, Tape, Value, whole
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
-from weighbridge.core.tree import Part, Tensor, indices, numbered
+from weighbridge.core.tree import Part, Tensor, numbered, positions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -78,7 +78,7 @@ def layers(run: Run, parts: list[Part], value: Value, layer: Callable[[Part, Val
     """
     tape = run.tape
     known: dict[tuple[object, ...], tuple[int, int, bool]] = {}
-    copies = sorted(((index, kind) for kind in parts for index in indices(kind)), key=lambda copy: copy[0])
+    copies = sorted(((index, kind) for kind in parts for index in positions(kind)), key=lambda copy: copy[0])
     for index, part in copies:
         state = (id(part), value.storage.held, *(seen.storage.held for seen in shared))
         if state in known:
@@ -156,8 +156,8 @@ def _shared_layers(run: Run, inside: Part, value: Value) -> Value:
     """Run ALBERT's groups of layers, each of them as often as it stands for."""
     group = named(inside, "albert_layer_groups")[0]
     inner = named(group, "albert_layers")[0]
-    assert isinstance(group.runs, int) and isinstance(inner.repeat, int)
-    runs = Part("layer", inner.children, "layer", repeat=group.runs * inner.repeat)
+    assert isinstance(group.executions, int) and isinstance(inner.repeat, int)
+    runs = Part("layer", inner.children, "layer", repeat=group.executions * inner.repeat)
     return layers(run, [runs], value, lambda part, value: encoder_layer(run, part, value))
 
 

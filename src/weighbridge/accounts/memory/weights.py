@@ -24,7 +24,15 @@ STORED = {
     "I16": (1, 2), "U16": (1, 2), "F8_E4M3": (1, 1), "F8_E5M2": (1, 1), "I8": (1, 1), "U8": (1, 1), "BOOL": (1, 1), "F4": (2, 1),
     "I4": (2, 1), "U4": (2, 1), "NF4": (2, 1), "FP4": (2, 1),
 }  # fmt: skip
-"""Elements and bytes of a unit of each type that files name; GGUF's types are the reader's."""
+"""Elements and bytes of a unit of each type that files name."""
+
+GGUF = {
+    "Q4_0": (32, 18), "Q4_1": (32, 20), "Q5_0": (32, 22), "Q5_1": (32, 24), "Q8_0": (32, 34), "Q2_K": (256, 84), "Q3_K": (256, 110),
+    "Q4_K": (256, 144), "Q5_K": (256, 176), "Q6_K": (256, 210), "Q8_K": (256, 292), "IQ2_XXS": (256, 66), "IQ2_XS": (256, 74),
+    "IQ3_XXS": (256, 98), "IQ1_S": (256, 50), "IQ4_NL": (32, 18), "IQ3_S": (256, 110), "IQ2_S": (256, 82), "IQ4_XS": (256, 136),
+    "IQ1_M": (256, 56), "TQ1_0": (256, 54), "TQ2_0": (256, 66), "MXFP4": (32, 17), "NVFP4": (64, 36),
+}  # fmt: skip
+"""The same of GGUF's blocks (ggml-common.h); a test holds them to the reader's table."""
 
 
 class Owned(NamedTuple):
@@ -164,9 +172,7 @@ def _is_packed(entry: Owned) -> bool:
 
 def file_bytes(tree: Part) -> int | None:
     """Add up the bytes of a file's parameters, each in its own type; None where a type's size is not known."""
-    from weighbridge.readers.gguf import TYPES
-
-    blocks = STORED | {name: (elements, size) for name, elements, size in TYPES.values()}
+    blocks = STORED | GGUF
     total = 0
     for entry in owned(tree):
         if entry.tensor.role == "buffer":

@@ -63,3 +63,11 @@ def test_every_optimizer_has_its_source() -> None:
 def test_a_scheme_that_nobody_knows_is_refused() -> None:
     with pytest.raises(UsageError, match=r"^quantization: expected one of bnb-8bit, "):
         BERT.memory(quantization="q9")
+
+
+def test_blocks_are_those_that_the_reader_knows() -> None:
+    from weighbridge.accounts.memory.weights import GGUF
+    from weighbridge.readers.gguf import TYPES
+
+    read = {name: (elements, size) for name, elements, size in TYPES.values()}
+    assert all(read[name] == block for name, block in GGUF.items())
