@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from hypothesis import HealthCheck, settings
 
 # What a machine under load takes says nothing about what is tested.
 settings.register_profile("weighbridge", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("weighbridge")
+
+for name in ("COLUMNS", "LC_ALL", "LC_MESSAGES", "LANG"):
+    os.environ.pop(name, None)  # what a program prints hangs on these; the tests set their own
 
 collect_ignore_glob = ["conftest.py", "*/conftest.py"]
 """They hold no doctests, and two modules of one name cannot be collected."""

@@ -12,7 +12,7 @@ import pytest
 
 import weighbridge
 from tests.imports import SOURCE, Import, circles, every_import, imports_of, reach, room
-from weighbridge.cli import COMMANDS
+from weighbridge.commands.table import COMMANDS
 
 ROOT = Path(__file__).parents[1]
 LEVELS = (
@@ -37,11 +37,8 @@ BY_NAME = {
     "weighbridge": "the front door fetches a public name from where it stands",
     "weighbridge.blueprints": "one architecture of hundreds is loaded, by the index",
     "weighbridge.blueprints.modules.backbones": "a backbone may be any architecture, and is found by the index",
-    "weighbridge.cli": "one command is loaded, by its name",
-    "weighbridge.commands": "one command is loaded, by its name",
+    "weighbridge.commands.table": "one command is loaded, by its name",
     "weighbridge.documents.renderers": "one renderer is loaded, by the form that is asked for",
-    "weighbridge.documents.renderers.files": "one renderer is loaded, by the file's ending",
-    "weighbridge.documents.renderers.papers": "one renderer is loaded, by the form that is asked for",
     "weighbridge.readers.formats": "a format's reader is loaded by the table of formats",
 }
 """Modules that import others of ours by a name made up at run time, and why."""

@@ -1,37 +1,18 @@
-"""The command line: finds the command, loads it alone, prints one line and exits with 2 on bad input."""
+"""The command line: finds the command, loads it alone, prints its answer; one line and exit code 2 on bad input."""
 
 from __future__ import annotations
 
 import sys
-from importlib import import_module
 
+from weighbridge.commands.table import COMMANDS
 from weighbridge.core._namedtuple import TYPE_CHECKING
-from weighbridge.core.errors import WeighbridgeError
+from weighbridge.core.errors import SourceError, UsageError, WeighbridgeError
+from weighbridge.core.messages import Text
 
 if TYPE_CHECKING:
-    from argparse import HelpFormatter
-    from collections.abc import Callable
+    from collections.abc import Sequence
 
-COMMANDS = {
-    "count": "total and tree: name, shape, repeat, count, share (also the bare weigh SOURCE)",
-    "tensors": "every tensor: name, shape, count, role, tie",
-    "explain": "the derivation: formula, substitution, number, module by module",
-    "formula": "the closed formula, in total and by module, with its symbols explained",
-    "audit": "every numeric claim of an article or a model card, checked",
-    "counts": "all legitimate counts of this model side by side",
-    "reconcile": "which convention gives a number; else the nearest and the difference explained",
-    "flops": "arithmetic of a forward and a backward pass, by module",
-    "adapters": "trainable, total and saved elements with an adapter: LoRA and every method of PEFT",
-    "memory": "bytes of the model at work: weights, and in training gradients, optimizer states and activations",
-    "verify": "a checkpoint against its config: every tensor matched, or named with its reason",
-    "diff": "two models tensor by tensor: added, gone, reshaped, retyped, and the config fields behind it",
-    "compare": "models side by side: parameters, sizes, arithmetic, and the differences to the first",
-    "report": "everything about one model in one file: html, md, tex, txt, xlsx; its picture as svg or png",
-    "serve": "the web page and its API",
-    "models": "the presets and architectures known",
-    "completion": "a script that completes commands and presets in your shell",
-}
-"""From a command to what it answers; the module of the same name in ``weighbridge.commands`` does it."""
+    from weighbridge.commands.options import Asked, Option
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -40,13 +21,18 @@ def main(argv: list[str] | None = None) -> int:
     >>> main(["no-such-model"])
     2
     """
+    from weighbridge.commands import output
+
     words = sys.argv[1:] if argv is None else argv
+    output.prepare()
     try:
-        return _run(words)
+        code = _run(words)
+        output.flush()
+        return code
     except WeighbridgeError as error:
         if "--traceback" in words:
             raise
-        print(f"weigh: {error}", file=sys.stderr)
+        output.complain(error, words)
         return 2
     except BrokenPipeError:
         # The reader went away (weigh ... | head): no fault, but Python would complain when it flushes.
@@ -61,74 +47,93 @@ def entry() -> None:
     import os
 
     code = main()
-    for stream in (sys.stdout, sys.stderr):
-        if stream is not None:
-            stream.flush()
+    if sys.stderr is not None:
+        sys.stderr.flush()
     os._exit(code)
 
 
 def _run(words: list[str]) -> int:
-    import argparse
+    from weighbridge.commands import output
 
-    if not words or words[0] in ("-h", "--help", "help"):
-        print(_overview(), end="")
+    if words[:1] == ["help"] or not words or words[0] in ("-h", "--help"):
+        from weighbridge.commands import help as helping
+
+        asked_for = [word for word in words[1:] if not word.startswith("-")][:1]
+        lang = output.asked_language(words)
+        output.emit(helping.page(_command(asked_for[0]), lang) if asked_for else helping.overview(lang))
         return 0 if words else 2
     if words[0] == "--version":
         from weighbridge import __version__
 
-        print(f"weighbridge {__version__}")
+        output.emit(f"weighbridge {__version__}\n")
         return 0
-    name, rest = (words[0], words[1:]) if words[0] in COMMANDS else ("count", words)
-    command = import_module(f"weighbridge.commands.{name}")
-    parser = argparse.ArgumentParser(
-        prog=f"weigh {name}", description=COMMANDS[name][0].upper() + COMMANDS[name][1:] + ".", epilog=command.EXAMPLE,
-        formatter_class=_formatter(rest), allow_abbrev=False,
-    )  # fmt: skip
-    parser.add_argument("--traceback", action="store_true", help="show where an error came from")
-    command.configure(parser)
+    name, rest = _split(words)
+    module = COMMANDS[name].module
+    options: Sequence[Option] = module.OPTIONS
+    if {"-h", "--help"} & set(rest):
+        from weighbridge.commands import help as helping
+
+        output.emit(helping.page(name, output.asked_language(words)))
+        return 0
+    return output.answer(module, _asked(rest, options, words))
+
+
+def _asked(rest: list[str], options: Sequence[Option], words: list[str]) -> Asked:
+    from weighbridge.commands.options import COMMON, Asked
+    from weighbridge.commands.parse import parse
+    from weighbridge.core.messages import language
+
     try:
-        args = parser.parse_args(rest)
-    except SystemExit as stop:
-        return stop.code if isinstance(stop.code, int) else 2
-    code: int = command.run(args)
-    return code
+        values = parse(rest, (*options, *COMMON))
+    except UsageError:
+        _refuse_mistyped(words)
+        raise
+    values["lang"] = language(values.get("lang"))
+    return Asked(values)
 
 
-def _formatter(words: list[str]) -> Callable[..., HelpFormatter]:
-    """Return how help is laid out; a given width spares argparse an import of half the standard library."""
-    import argparse
-    import os
-
-    if not {"-h", "--help"} & set(words):
-        return lambda prog: argparse.HelpFormatter(prog, width=100)
-    columns = os.environ.get("COLUMNS", "")
-    width = int(columns) if columns.isdecimal() else 100
-    if sys.stdout.isatty():
-        try:
-            from rich_argparse import RawDescriptionRichHelpFormatter
-
-            return lambda prog: RawDescriptionRichHelpFormatter(prog, width=width)
-        except ImportError:
-            pass
-    return lambda prog: argparse.RawDescriptionHelpFormatter(prog, width=width)
+def _split(words: list[str]) -> tuple[str, list[str]]:
+    """Return the command and the other words; a line without a command is a count."""
+    for at, word in enumerate(words):
+        if word in COMMANDS and (at == 0 or _only_options(words[:at], word)):
+            return word, words[:at] + words[at + 1 :]
+        if at == 0 and not word.startswith("-"):
+            break
+    return "count", words
 
 
-def _overview() -> str:
-    width = max(map(len, COMMANDS))
-    rows = "\n".join(f"  {name:<{width}}  {summary}" for name, summary in COMMANDS.items())
-    return f"""weigh: weigh a transformer without loading it
+def _only_options(words: list[str], name: str) -> bool:
+    """Tell whether words before a command's name are its options with their values."""
+    from weighbridge.commands.options import COMMON
+    from weighbridge.commands.parse import parse
 
-usage: weigh [COMMAND] SOURCE [--class CLASS] [--set key=value] [--json]
+    try:
+        parse(words, [option for option in (*COMMANDS[name].module.OPTIONS, *COMMON) if option.switch])
+    except UsageError:
+        return False
+    return True
 
-{rows}
 
-SOURCE is a preset (weigh models), a config.json, a directory, a checkpoint file, a Hub id (org/name or org/name@revision),
-modelscope:org/name, an address (https://, s3://, gs://, az://), or - for a config on standard input.
+def _command(name: str) -> str:
+    if name in COMMANDS:
+        return name
+    raise _no_command(name) or UsageError(Text("{name}: no such command; weigh --help lists them", name=name[:60]))
 
-  weigh bert-base-chinese
-  weigh bert-base-uncased --class BertForMaskedLM --set num_hidden_layers=6
-  weigh COMMAND --help
-"""
+
+def _refuse_mistyped(words: list[str]) -> None:
+    """Say that a first word, followed by others, is a mistyped command."""
+    error = _no_command(words[0]) if len(words) > 1 and words[0] not in COMMANDS else None
+    if error is not None:
+        raise error from None
+
+
+def _no_command(name: str) -> SourceError | None:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, COMMANDS, n=1, cutoff=0.7)
+    if not near:
+        return None
+    return SourceError(Text("{name}: no such command; did you mean {near}?", name=name, near=near[0]), source=name, suggestions=tuple(near))
 
 
 if __name__ == "__main__":

@@ -8,24 +8,24 @@ import pytest
 
 import weighbridge
 from weighbridge.accounts.inputs import Inputs
-from weighbridge.documents import count as counting
-from weighbridge.documents import flops as arithmetic
-from weighbridge.documents import tensors as listing
-from weighbridge.documents.renderers import FORMATS, render
+from weighbridge.documents import count, flops, tensors
+from weighbridge.documents.renderers import render
 
 FOLDER = Path(__file__).parent
-REPORTS = {
-    "count": lambda: counting.report(weighbridge.model("bert-base-uncased", "BertForPreTraining")),
-    "tensors": lambda: listing.report(weighbridge.model("bert-tiny", "BertForMaskedLM")),
-    "flops": lambda: arithmetic.report(weighbridge.model("bert-base-uncased", "BertForMaskedLM"), Inputs()),
+DOCUMENTS = {
+    "count": lambda: count.document(weighbridge.model("bert-base-uncased", "BertForPreTraining")),
+    "tensors": lambda: tensors.document(weighbridge.model("bert-tiny", "BertForMaskedLM")),
+    "flops": lambda: flops.document(weighbridge.model("bert-base-uncased", "BertForMaskedLM"), Inputs()),
 }
-CASES = [("count", form) for form in FORMATS] + [(name, "text") for name in REPORTS if name != "count"]
+CASES = [("count", form) for form in ("text", "terminal", "markdown", "html", "latex", "csv", "json")] + [
+    (name, "text") for name in DOCUMENTS if name != "count"
+]
 
 
 @pytest.mark.parametrize(("name", "form"), CASES)
 def test_a_report_is_drawn_as_it_was(name: str, form: str, request: pytest.FixtureRequest) -> None:
     path = FOLDER / f"{name}.{form}"
-    drawn = render(REPORTS[name](), form, width=100)
+    drawn = render(DOCUMENTS[name](), form, width=100 if form == "terminal" else 0)
     if request.config.getoption("--refresh-golden"):
         path.write_text(drawn, "utf-8")
     assert drawn == path.read_text("utf-8")

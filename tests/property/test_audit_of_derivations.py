@@ -16,7 +16,7 @@ from weighbridge.auditing.claims import KINDS, VERDICTS
 from weighbridge.blueprints import MODULES, is_remote
 from weighbridge.core.errors import ConfigError, ReadError
 from weighbridge.documents import explain as derivation
-from weighbridge.documents.renderers.papers import render
+from weighbridge.documents.renderers import render
 
 ENDINGS = {"text": "txt", "markdown": "md", "latex": "tex", "html": "html"}
 CORPUS = sorted((Path(__file__).parents[1] / "corpus" / "audit").glob("*.md"))
@@ -24,7 +24,7 @@ assert CORPUS
 
 
 def written(name: str, lang: str, form: str) -> str:
-    return render(derivation.paper(model(name).explain(lang)), form)
+    return render(derivation.document(model(name).explain(lang)), form)
 
 
 @pytest.mark.parametrize("form", ENDINGS)
@@ -46,7 +46,7 @@ def test_a_true_derivation_of_any_family_passes(model_type: str) -> None:
         weighed = model({"model_type": model_type})
     except ConfigError:  # a field without a default
         weighed = model(next(read(FOLDER / f"{model_type}.json")).raw)
-    text = render(derivation.paper(weighed.explain(choose.choice(["en", "zh"]))), "text")
+    text = render(derivation.document(weighed.explain(choose.choice(["en", "zh"]))), "text")
     found = audit(text, name="derivation.txt")
     assert found.wrong == ()
     assert found.summary["carried"] == 0
@@ -63,7 +63,7 @@ def test_a_true_derivation_of_any_family_passes(model_type: str) -> None:
 @pytest.mark.parametrize("form", ENDINGS)
 def test_a_true_derivation_of_any_config_passes(config: dict[str, object], form: str) -> None:
     """Switches stand in no table, so the model may not be told; then no other is taken for it."""
-    found = audit(render(derivation.paper(model(config).explain("en")), form), name=f"derivation.{ENDINGS[form]}")
+    found = audit(render(derivation.document(model(config).explain("en")), form), name=f"derivation.{ENDINGS[form]}")
     assert found.wrong == ()
     assert found.summary["carried"] == 0
 

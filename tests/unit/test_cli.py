@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from weighbridge.cli import COMMANDS, main
+from weighbridge.cli import main
+from weighbridge.commands.table import COMMANDS
 from weighbridge.core.errors import SourceError
 
 
@@ -112,10 +113,10 @@ def test_a_terminal_gets_the_same_rows_in_colour() -> None:
     import re
 
     import weighbridge
-    from weighbridge.documents.count import report
+    from weighbridge.documents.count import document
     from weighbridge.documents.renderers import render
 
-    answer = report(weighbridge.model("bert-base-chinese"))
+    answer = document(weighbridge.model("bert-base-chinese"))
     drawn = re.sub(r"\x1b\[[0-9;]*m", "", render(answer, "terminal", width=110))
     for line in render(answer, "text").splitlines()[1:20]:
         for number in re.findall(r"[\d,]{5,}", line):

@@ -12,8 +12,8 @@ import pytest
 import weighbridge
 from weighbridge.cli import main
 from weighbridge.core.errors import UsageError
-from weighbridge.documents.document import Paper
-from weighbridge.documents.renderers import files
+from weighbridge.documents.document import Document
+from weighbridge.documents.renderers import write
 from weighbridge.documents.renderers.treemap import placed, tiles
 
 TOTAL = f"{weighbridge.count('bert-base-chinese').unique:,}"
@@ -88,7 +88,7 @@ def test_a_workbook_keeps_every_digit(tmp_path: Path) -> None:
 
 def test_an_ending_that_is_not_known_is_refused_before_any_work(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["report", "no-such-model", "-o", str(tmp_path / "report.doc")]) == 2
-    assert "cannot tell the form from '.doc'; known: .html, .md" in capsys.readouterr().err
+    assert "cannot tell the form from '.doc'; known: .txt, .md, .html" in capsys.readouterr().err
     assert main(["compare", "bert-tiny", "bert-mini", "-o", str(tmp_path / "report")]) == 2
     assert "no ending" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
@@ -97,7 +97,7 @@ def test_an_ending_that_is_not_known_is_refused_before_any_work(tmp_path: Path, 
 def test_a_file_is_never_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "report.md"
     path.write_text("before")
-    paper = Paper("x", "", "en", ())
+    paper = Document("x")
 
     def fails(self: Path, data: bytes) -> int:
         self.touch()
@@ -106,13 +106,13 @@ def test_a_file_is_never_half_written(tmp_path: Path, monkeypatch: pytest.Monkey
     with monkeypatch.context() as patched:
         patched.setattr(Path, "write_bytes", fails)
         with pytest.raises(UsageError, match="cannot be written: No space left on device"):
-            files.write(paper, str(path))
+            write(paper, str(path))
     assert [entry.name for entry in tmp_path.iterdir()] == ["report.md"]
     assert path.read_text() == "before"
-    files.write(paper, str(path))
-    assert path.read_text() == "# x: \n"
+    write(paper, str(path))
+    assert path.read_text() == "# x\n"
     with pytest.raises(UsageError, match="No such file or directory"):
-        files.write(paper, str(tmp_path / "nowhere" / "report.md"))
+        write(paper, str(tmp_path / "nowhere" / "report.md"))
 
 
 def test_a_comparison_is_the_counts_side_by_side(capsys: pytest.CaptureFixture[str]) -> None:

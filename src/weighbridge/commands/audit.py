@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING
-
-from weighbridge.commands import shared
+from weighbridge.commands import output
+from weighbridge.commands.options import CLASS, OUTPUT, Answer, Asked, Option
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.messages import mark
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
     from collections.abc import Iterator
 
 EXAMPLE = """example:
@@ -19,54 +18,67 @@ EXAMPLE = """example:
 """
 ENDINGS = (".md", ".markdown", ".txt", ".rst", ".org", ".tex", ".html", ".htm", ".ipynb")
 """What is read of a folder."""
-
-
-def configure(parser: ArgumentParser) -> None:
-    """Name the options."""
-    parser.add_argument(
+FORMS = mark("form of the answer; github and sarif are annotations for a pull request")
+OPTIONS = (
+    Option(
         "files",
-        metavar="FILE",
-        nargs="+",
-        help="article, model card or notes: Markdown, HTML, text, .ipynb; a folder of them; - for standard input",
-    )
-    parser.add_argument("--model", metavar="SOURCE", help="the model it is about (default: what its names and sizes tell)")
-    parser.add_argument("--lang", default="en", metavar="LANG", help="language of the verdicts: en (default) or zh")
-    parser.add_argument("--all", dest="every", action="store_true", help="show exact claims too, and those that were not judged")
-    group = parser.add_mutually_exclusive_group()
-    group.add_argument("--json", dest="form", action="store_const", const="json", help="print JSON")
-    group.add_argument("--markdown", dest="form", action="store_const", const="markdown", help="print a table in Markdown")
-    group.add_argument("--html", dest="form", action="store_const", const="html", help="print the text marked up, as a page")
-    group.add_argument("--format", dest="form", choices=("github", "sarif"), help="print annotations for a pull request: github or sarif")
+        mark("article, model card or notes: Markdown, HTML, text, .ipynb; a folder of them; - for standard input"),
+        "FILE",
+        flag="",
+        many=True,
+        needed=True,
+    ),
+    Option("model_source", mark("the model it is about (default: what its names and sizes tell)"), "SOURCE", flag="--model", local=True),
+    Option("every", mark("show exact claims too, and those that were not judged"), kind="switch", flag="--all", local=True),
+    *(
+        option._replace(choices=(*option.choices, "github", "sarif"), help=FORMS) if option.switch == "--format" else option
+        for option in OUTPUT
+    ),
+)
+API_OPTIONS = (
+    Option("name", mark("the file's name"), default=""),
+    Option("source", mark("the model it is about (default: what its names and sizes tell)")),
+    Option("config", mark("a config as JSON text, in place of source")),
+    CLASS,
+)
+"""What the API takes beside the text, where there are no files."""
 
 
-def run(args: Namespace) -> int:
+def run(asked: Asked) -> int:
     """Audit each file; 1 if any claim is wrong."""
     from weighbridge.auditing import audit
     from weighbridge.core.messages import translator
-    from weighbridge.documents import audit as auditing
-    from weighbridge.load import load
+    from weighbridge.documents import audit as document
 
-    say = translator(args.lang)
-    against = load(args.model) if args.model else None
-    names = [name for given in args.files for name in _files(given)]
+    say = translator(asked.lang)
+    against = asked.model(asked.model_source) if asked.model_source else None
+    names = [name for given in asked.files for name in _files(given)]
     audits = [(name, audit(_read(name), name=name, model=against)) for name in names]
-    if args.form == "json":
-        answers = [{"file": name, **auditing.as_json(found, say)} for name, found in audits]
-        shared.print_json(answers[0] if len(answers) == 1 else answers)
-    elif args.form in ("github", "sarif"):
+    if asked.form == "json":
+        answers = [{"file": name, **document.as_json(found, say)} for name, found in audits]
+        output.emit_json(answers[0] if len(answers) == 1 else answers)
+    elif asked.form in ("github", "sarif"):
         from weighbridge.documents import audit_annotations
 
-        print((audit_annotations.as_github if args.form == "github" else audit_annotations.as_sarif)(audits, say), end="")
+        output.emit((audit_annotations.as_github if asked.form == "github" else audit_annotations.as_sarif)(audits, say))
     else:
         for name, found in audits:
-            if args.form == "html":
-                print(auditing.as_html(found, say, name), end="")
-                continue
-            if len(audits) > 1:
-                print(f"{name}:" if args.form is None else f"## {name}\n")
-            write = auditing.as_markdown if args.form == "markdown" else auditing.as_text
-            print(write(found, say, every=args.every), end="")
+            if asked.form == "html" and not asked.output:
+                output.emit(document.as_html(found, say, name))
+            else:
+                laid = document.document(found, name if len(audits) > 1 or asked.output else "", asked.lang, every=asked.every)
+                output.deliver(Answer(dict, lambda laid=laid: laid), asked)  # type: ignore[misc]
     return int(any(found.wrong for _, found in audits))
+
+
+def answer(asked: Asked) -> Answer:
+    """Audit one text, for the API."""
+    from weighbridge.auditing import audit
+    from weighbridge.core.messages import translator
+    from weighbridge.documents import audit as document
+
+    found = audit(asked.text, name=asked.name, model=asked.model() if asked.source or asked.config else None)
+    return Answer(lambda: {"file": asked.name, **document.as_json(found, translator(asked.lang))})
 
 
 def _files(name: str) -> Iterator[str]:
@@ -85,7 +97,7 @@ def _read(name: str) -> bytes:
     from weighbridge.core.errors import ReadError
 
     if name == "-":
-        return sys.stdin.buffer.read()
+        return output.standard_input()
     try:
         with open(name, "rb") as file:
             return file.read()

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+from weighbridge.commands.options import LANG, Answer, Asked, Option
+from weighbridge.core.messages import mark
 
 EXAMPLE = """example:
   eval "$(weigh completion bash)"
@@ -37,15 +35,13 @@ complete -c weigh -a "{options}"
 }
 
 
-def configure(parser: ArgumentParser) -> None:
-    """Name the options."""
-    parser.add_argument("shell", choices=sorted(SCRIPTS), help="your shell")
+OPTIONS = (Option("shell", mark("your shell"), "SHELL", flag="", choices=tuple(sorted(SCRIPTS)), needed=True), LANG)
 
 
-def run(args: Namespace) -> int:
-    """Print the script."""
-    from weighbridge.cli import COMMANDS
+def answer(asked: Asked) -> Answer:
+    """Return the script."""
+    from weighbridge.commands.table import TABLE
 
-    options = "--class --set --json --csv --markdown --html --help"
-    print(SCRIPTS[args.shell].format(commands=" ".join(COMMANDS), options=options), end="")
-    return 0
+    options = sorted({option.switch for command in TABLE for option in command.module.OPTIONS if option.switch})
+    script = SCRIPTS[asked.shell].format(commands=" ".join(command.name for command in TABLE), options=" ".join(options))
+    return Answer(lambda: script, text=script)

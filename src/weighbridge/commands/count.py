@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-from weighbridge.commands import shared
-from weighbridge.core._namedtuple import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+from weighbridge.commands.options import OUTPUT, SOURCE, Answer, Asked, Option
+from weighbridge.core.messages import mark
 
 EXAMPLE = """example:
   weigh bert-base-chinese
   weigh count config.json --class BertForMaskedLM --json
 """
+OPTIONS = (
+    *SOURCE,
+    Option("depth", mark("show no more than N levels of the tree"), "N", "whole", local=True),
+    *OUTPUT,
+)
 
 
-def configure(parser: ArgumentParser) -> None:
-    """Name the options."""
-    shared.source_options(parser)
-    parser.add_argument("--depth", type=int, metavar="N", help="show no more than N levels of the tree")
-    shared.output_options(parser)
+def answer(asked: Asked) -> Answer:
+    """Count, and lay out the tree."""
+    from weighbridge.documents import count
 
-
-def run(args: Namespace) -> int:
-    """Count, and show the tree."""
-    from weighbridge.documents import count as counting
-
-    model = shared.weighed(args)
-    if args.json:
-        shared.print_json(counting.as_json(model))
-    else:
-        shared.show(counting.report(model, depth=args.depth), args)
-    return 0
+    model = asked.model()
+    return Answer(lambda: count.as_json(model), lambda: count.document(model, depth=asked.depth, lang=asked.lang))

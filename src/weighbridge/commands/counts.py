@@ -2,33 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from weighbridge.commands import shared
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+from weighbridge.commands.options import OUTPUT, SOURCE, Answer, Asked
 
 EXAMPLE = """example:
   weigh counts bert-base-uncased
   weigh counts bert-base-chinese --lang zh
 """
+OPTIONS = (*SOURCE, *OUTPUT)
 
 
-def configure(parser: ArgumentParser) -> None:
-    """Name the options."""
-    shared.source_options(parser)
-    parser.add_argument("--lang", default="en", metavar="LANG", help="language of the text: en (default) or zh")
-    shared.output_options(parser)
+def answer(asked: Asked) -> Answer:
+    """Count in every convention."""
+    from weighbridge.documents import counts
 
-
-def run(args: Namespace) -> int:
-    """Count every way, and show the table."""
-    from weighbridge.documents import counts as conventions
-
-    model = shared.weighed(args)
-    if args.json:
-        shared.print_json(conventions.as_json(model, args.lang))
-    else:
-        shared.show(conventions.report(model, args.lang), args)
-    return 0
+    model = asked.model()
+    return Answer(lambda: counts.as_json(model, asked.lang), lambda: counts.document(model, asked.lang))

@@ -2,39 +2,38 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from weighbridge.commands import shared
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+from weighbridge.commands.options import OUTPUT, SOURCE, Answer, Asked, Option
+from weighbridge.core.messages import mark
 
 EXAMPLE = """example:
   weigh formula bert-base-uncased
   weigh formula bert-base-uncased --flops
   weigh formula bert-base-uncased --format latex
 """
-FORMATS = ("text", "latex", "mathml", "sympy", "json")
+NOTATIONS = ("text", "json", "csv", "markdown", "html", "latex", "mathml", "sympy")
+OPTIONS = (
+    *SOURCE,
+    Option("flops", mark("of the matrix arithmetic of a forward pass, not of the parameters"), kind="switch"),
+    Option(
+        "form",
+        mark("text (default): all of it; latex, mathml, sympy: the formula alone"),
+        "FORM",
+        flag="--format",
+        choices=NOTATIONS,
+        local=True,
+    ),
+    *(option for option in OUTPUT if option.switch != "--format"),
+)
 
 
-def configure(parser: ArgumentParser) -> None:
-    """Name the options."""
-    shared.source_options(parser)
-    parser.add_argument("--flops", action="store_true", help="of the matrix arithmetic of a forward pass, not of the parameters")
-    parser.add_argument("--format", default="text", choices=FORMATS, help="text (default): all of it; else the formula alone, or JSON")
-    parser.add_argument("--lang", default="en", metavar="LANG", help="language of the text: en (default) or zh")
-    shared.output_options(parser)
+def answer(asked: Asked) -> Answer:
+    """Return the closed formula."""
+    from weighbridge.documents import formula
 
-
-def run(args: Namespace) -> int:
-    """Show the closed formula."""
-    from weighbridge.documents import formula as formulae
-
-    model = shared.weighed(args)
-    if args.json or args.format == "json":
-        shared.print_json(formulae.as_json(model, of_flops=args.flops, lang=args.lang))
-    elif args.format == "text":
-        shared.show(formulae.report(model, of_flops=args.flops, lang=args.lang), args)
-    else:
-        print(formulae.bare(model, args.format, of_flops=args.flops))
-    return 0
+    model = asked.model()
+    alone = asked.form in ("latex", "mathml", "sympy") and not asked.output
+    return Answer(
+        lambda: formula.as_json(model, of_flops=asked.flops, lang=asked.lang),
+        lambda: formula.document(model, of_flops=asked.flops, lang=asked.lang),
+        text=formula.bare(model, asked.form, of_flops=asked.flops) + "\n" if alone else None,
+    )

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from weighbridge.commands import shared
-from weighbridge.core._namedtuple import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+from weighbridge.commands.inputs import INPUTS
+from weighbridge.commands.options import OUTPUT, SOURCE, Answer, Asked, Option
+from weighbridge.core.messages import mark
 
 EXAMPLE = """example:
   weigh memory llama-3-8b --dtype bfloat16 --quantization bnb-4bit
@@ -14,45 +12,45 @@ EXAMPLE = """example:
   weigh memory bert-base-uncased --training --attention eager --explain
 """
 
-WORDS = {
-    "dtype": ("float32", "type of the weights: float32, bfloat16, float16, int8, int4"),
-    "quantization": (None, "scheme that packs the matrices of layers, such as bnb-4bit, gptq-4bit, fp8-block, mxfp4"),
-    "optimizer": ("adamw", "optimizer, such as adamw, sgd, momentum, adafactor, adam8bit, lion, muon"),
-    "precision": ("pure", "how training mixes types: pure, amp, mixed, megatron"),
-    "attention": ("sdpa", "kernel of attention: eager, sdpa, flash"),
-    "checkpointing": ("none", "which activations are computed again: none, selective, full"),
-    "device": ("cpu", "whose kernels run: cpu, cuda"),
-}
-"""By name: the default, and what it is."""
+OPTIONS = (
+    *SOURCE,
+    Option("training", mark("gradients, optimizer states and activations too"), kind="switch"),
+    *INPUTS,
+    Option("dtype", mark("type of the weights: float32, bfloat16, float16, int8, int4 (default float32)"), "WORD", default="float32"),
+    Option(
+        "quantization",
+        mark("scheme that packs the matrices of layers, such as bnb-4bit, gptq-4bit, fp8-block, mxfp4"),
+        "WORD",
+        default=None,
+    ),
+    Option(
+        "optimizer",
+        mark("optimizer, such as adamw, sgd, momentum, adafactor, adam8bit, lion, muon (default adamw)"),
+        "WORD",
+        default="adamw",
+    ),
+    Option("precision", mark("how training mixes types: pure, amp, mixed, megatron (default pure)"), "WORD", default="pure"),
+    Option("attention", mark("kernel of attention: eager, sdpa, flash (default sdpa)"), "WORD", default="sdpa"),
+    Option("checkpointing", mark("which activations are computed again: none, selective, full (default none)"), "WORD", default="none"),
+    Option("device", mark("whose kernels run: cpu, cuda (default cpu)"), "WORD", default="cpu"),
+    Option("no_dropout", mark("drop no elements, whatever the config says"), kind="switch"),
+    Option("no_loss", mark("leave the loss out"), kind="switch"),
+    Option("explain", mark("list every storage that is kept for backward"), kind="switch"),
+    *OUTPUT,
+)
+SETTINGS = ("dtype", "quantization", "optimizer", "precision", "attention", "checkpointing", "device")
 
 
-def configure(parser: ArgumentParser) -> None:
-    """Name the options."""
-    shared.source_options(parser)
-    parser.add_argument("--training", action="store_true", help="gradients, optimizer states and activations too")
-    parser.add_argument("--batch", type=int, default=1, metavar="N", help="examples (default 1)")
-    parser.add_argument("--seq", type=int, default=128, metavar="N", help="tokens per example (default 128)")
-    parser.add_argument("--decoder-seq", type=int, metavar="N", help="tokens of the decoder, where there are both (default: --seq)")
-    for name, (default, meaning) in WORDS.items():
-        parser.add_argument(f"--{name}", default=default, metavar="WORD", help=meaning + (f" (default {default})" if default else ""))
-    parser.add_argument("--no-dropout", action="store_true", help="drop no elements, whatever the config says")
-    parser.add_argument("--no-loss", action="store_true", help="leave the loss out")
-    parser.add_argument("--explain", action="store_true", help="list every storage that is kept for backward")
-    shared.output_options(parser)
-
-
-def run(args: Namespace) -> int:
+def answer(asked: Asked) -> Answer:
     """Add up the bytes of the model at work."""
     from weighbridge.accounts.inputs import inputs
     from weighbridge.accounts.memory.account import settings
     from weighbridge.documents import memory
 
-    how = settings(
-        **{name: getattr(args, name) for name in WORDS}, dropout=args.training and not args.no_dropout, loss=not args.no_loss
-    )  # fmt: skip
-    given, model = inputs(vars(args)), shared.weighed(args)
-    if args.json:
-        shared.print_json(memory.as_json(model, given, how, training=args.training, explain=args.explain))
-    else:
-        shared.show(memory.report(model, given, how, training=args.training, explain=args.explain), args)
-    return 0
+    words = {name: getattr(asked, name) for name in SETTINGS}
+    how = settings(**words, dropout=asked.training and not asked.no_dropout, loss=not asked.no_loss)
+    given, model = inputs(vars(asked)), asked.model()
+    return Answer(
+        lambda: memory.as_json(model, given, how, training=asked.training, explain=asked.explain),
+        lambda: memory.document(model, given, how, training=asked.training, explain=asked.explain, lang=asked.lang),
+    )

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from weighbridge.commands import shared
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+from weighbridge.commands.options import OUTPUT, SOURCE, Answer, Asked, Option, overrides
+from weighbridge.core.messages import mark
 
 EXAMPLE = """example:
   weigh verify ./bert-base-uncased
@@ -17,33 +13,23 @@ EXAMPLE = """example:
 
 exit codes: 0 every element is accounted for, 1 it is not (or a claim of the file is false), 2 bad input
 """
-
-
-def configure(parser: ArgumentParser) -> None:
-    """Name the options."""
-    shared.source_options(parser)
-    parser.add_argument(
+OPTIONS = (
+    *SOURCE,
+    Option(
         "config",
-        nargs="?",
-        metavar="CONFIG",
-        help="what the file should be: a config or a preset (default: a GGUF file's own metadata, else the config beside it)",
-    )
-    parser.add_argument(
-        "--thorough",
-        action="store_true",
-        help="read tied tensors that the file holds twice to the end (default: samples of a few kilobytes)",
-    )
-    shared.output_options(parser)
+        mark("what the file should be: a config or a preset (default: a GGUF file's own metadata, else the config beside it)"),
+        "CONFIG",
+        flag="",
+    ),
+    Option("thorough", mark("read tied tensors that the file holds twice to the end (default: samples of a few kilobytes)"), kind="switch"),
+    *OUTPUT,
+)
 
 
-def run(args: Namespace) -> int:
-    """Hold the file against the config."""
-    from weighbridge.documents import verify as verification
+def answer(asked: Asked) -> Answer:
+    """Hold a file against its config."""
+    from weighbridge.documents import verify
     from weighbridge.verification.verify import verified
 
-    found = verified(args.source, args.config, args.model_class, shared.overrides(args.overrides), thorough=args.thorough)
-    if args.json:
-        shared.print_json(verification.as_json(found))
-    else:
-        shared.show(verification.report(found), args)
-    return 0 if found.holds else 1
+    found = verified(asked.source, asked.config, asked.class_name, overrides(asked.overrides), thorough=asked.thorough)
+    return Answer(lambda: verify.as_json(found), lambda: verify.document(found, asked.lang), holds=found.holds)

@@ -1,19 +1,63 @@
-"""Sentences in the reader's language: standard gettext catalogues with the English sentence as key.
+"""Sentences in the reader's language: a template and its values, and gettext catalogues with the English template as key.
 
-English needs no catalogue. Another language is one more folder under ``locale``: nothing else changes.
-``scripts/messages`` collects the sentences and compiles the catalogues.
+What is written at once is ``say("{total} parameters").format(total=...)``; what is passed on first (an error's text, a note) is a
+:class:`Text`, which remembers template and values. A sentence without a translation stays English. Another language is one more
+folder under ``locale``: nothing else changes. ``scripts/messages`` collects the sentences, compiles the catalogues and lists what
+is not translated yet.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import TypeAlias
+import os
 
-from weighbridge.core.errors import UsageError
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import UsageError, WeighbridgeError
 
-LOCALE = Path(__file__).parent.parent / "locale"
-Say: TypeAlias = Callable[[str], str]
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeAlias
+
+Say: TypeAlias = "Callable[[str], str]"
+
+LOCALE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "locale")
+
+
+class Text(str):
+    """An English sentence that remembers its template and its values, so that it can still be said in another language.
+
+    Values may be texts themselves. It is an ordinary string in every other respect.
+
+    >>> text = Text("{path}: cannot be read: {why}", path="x.json", why=Text("no such file"))
+    >>> text
+    'x.json: cannot be read: no such file'
+    >>> text.said({"{path}: cannot be read: {why}": "{path}：{why}，无法读取"}.get)
+    'x.json：no such file，无法读取'
+    """
+
+    __slots__ = ("template", "values")
+
+    template: str
+    values: dict[str, object]
+
+    def __new__(cls, template: str, /, **values: object) -> Text:
+        """Put *values* into *template*."""
+        made = str.__new__(cls, template.format(**values))
+        made.template = template
+        made.values = values
+        return made
+
+    def said(self, look_up: Callable[[str], str | None]) -> str:
+        """Say the sentence as *look_up* translates templates; what it does not know stays English."""
+        values = {key: value.said(look_up) if isinstance(value, Text) else value for key, value in self.values.items()}
+        return (look_up(self.template) or self.template).format(**values)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Copy and pickle with what it remembers."""
+        return (_text, (self.template, self.values))
+
+
+def _text(template: str, values: dict[str, object]) -> Text:
+    return Text(template, **values)
 
 
 def mark(sentence: str) -> str:
@@ -25,6 +69,11 @@ def mark(sentence: str) -> str:
     return sentence
 
 
+def catalogue(language: str) -> str:
+    """Return the path of a language's compiled catalogue."""
+    return os.path.join(LOCALE, language, "LC_MESSAGES", "weighbridge.mo")
+
+
 def languages() -> tuple[str, ...]:
     """Return the languages that can be asked for.
 
@@ -32,8 +81,46 @@ def languages() -> tuple[str, ...]:
     ('en', 'zh')
     """
     if not _LANGUAGES:
-        _LANGUAGES.extend(("en", *sorted(path.parent.parent.name for path in LOCALE.glob("*/LC_MESSAGES/weighbridge.mo"))))
+        _LANGUAGES.extend(("en", *sorted(name for name in os.listdir(LOCALE) if os.path.isfile(catalogue(name)))))
     return tuple(_LANGUAGES)
+
+
+def language(asked: str | None = None) -> str:
+    """Return the language of an answer: what is *asked* for (``zh``, ``zh_CN.UTF-8``), else what the environment says, else English.
+
+    Raises:
+        UsageError: There is no catalogue of the language asked for.
+
+    >>> language("zh_CN.UTF-8"), language("en")
+    ('zh', 'en')
+    """
+    if asked is not None:
+        short = asked.replace("-", "_").partition("_")[0].partition(".")[0].lower()
+        if short not in languages():
+            raise UsageError(Text("lang: expected one of {known}, found {found!r}", known=", ".join(languages()), found=asked[:40]))
+        return short
+    found = os.environ.get("LC_ALL") or os.environ.get("LC_MESSAGES") or os.environ.get("LANG") or "en"
+    return "zh" if found.lower().startswith("zh") and "zh" in languages() else "en"
+
+
+def error_text(error: WeighbridgeError, lang: str = "en") -> str:
+    """Say what an error says, in a language: the text is made anew from its template and values.
+
+    >>> error_text(UsageError(Text("no format {form!r}; known: {known}", form="pdf", known="text")))
+    "no format 'pdf'; known: text"
+    """
+    if lang == "en":
+        return str(error)
+    say = translator(lang)
+    path, key = getattr(error, "path", ""), getattr(error, "key", "")
+    text = say(getattr(error, "message", None) or error.args[0] if error.args else "")
+    if key or path:
+        text = say("{where}: {what}").format(where=key or path, what=text)
+    if getattr(error, "hint", ""):
+        text = say("{what} ({hint})").format(what=text, hint=say(error.hint))  # type: ignore[attr-defined]
+    if getattr(error, "offset", None) is not None:
+        text = say("{what} (at byte {offset})").format(what=text, offset=f"{error.offset:,}")  # type: ignore[attr-defined]
+    return text
 
 
 def translator(language: str) -> Say:
@@ -52,12 +139,18 @@ def translator(language: str) -> Say:
             raise UsageError(f"no catalogue for the language {language!r}; known: {', '.join(languages())}")
         from gettext import GNUTranslations
 
-        with (LOCALE / language / "LC_MESSAGES" / "weighbridge.mo").open("rb") as file:
-            catalogue = GNUTranslations(file)
-        _SENTENCES[language] = tuple(sentence for sentence in catalogue._catalog if isinstance(sentence, str) and sentence)  # type: ignore[attr-defined]
-        # The empty string is the key of the catalogue's own header.
-        _CACHE[language] = lambda sentence: catalogue.gettext(sentence) if sentence else ""
+        with open(catalogue(language), "rb") as file:
+            found = GNUTranslations(file)
+        _SENTENCES[language] = tuple(sentence for sentence in found._catalog if isinstance(sentence, str) and sentence)  # type: ignore[attr-defined]
+        _CACHE[language] = lambda sentence: _said(sentence, found.gettext)
     return _CACHE[language]
+
+
+def _said(sentence: str, gettext: Callable[[str], str]) -> str:
+    if isinstance(sentence, Text):
+        return sentence.said(gettext)
+    # The empty string is the key of the catalogue's own header.
+    return gettext(sentence) if sentence else ""
 
 
 def catalogued(language: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""A model with an adapter as a report and as JSON."""
+"""A model with an adapter as a document and as JSON."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ import re
 from weighbridge.accounts.adapters.account import Adapted
 from weighbridge.accounts.adapters.sites import Added, Site
 from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.messages import Say, translator
+from weighbridge.documents.count import headline
+from weighbridge.documents.document import Column, Document, Row, Table, notes
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from weighbridge.documents.document import Report, Table
     from weighbridge.value import ModelValue
 
 _NUMBER = re.compile(r"(?<=\.)\d+(?=\.|$)")
@@ -68,21 +70,23 @@ def _trained(added: tuple[Added, ...]) -> int:
     return sum(tensor.count for tensor in added if tensor.trainable and tensor.parameter)
 
 
-def report(model: ModelValue, found: Adapted) -> Report:
-    """Return the report of ``weigh adapters``: the four figures, and what each kind of module gets."""
-    from weighbridge.documents.count import headline
-    from weighbridge.documents.document import Report
-
+def document(model: ModelValue, found: Adapted, lang: str = "en") -> Document:
+    """Return the document of ``weigh adapters``: the four figures, and what each kind of module gets."""
+    say = translator(lang)
     base = found.total - sum(tensor.count for _, added in found.sites for tensor in added if tensor.parameter)
     base -= sum(tensor.count for tensor in found.shared if tensor.parameter) + sum(count for _, count in found.copies)
-    notes = (
-        f"{found.method}: trainable {found.trainable:,} of {found.total:,} ({_share(found.trainable, found.total)}); "
-        f"the model without it has {base:,}.",
-        f"Saved: {found.saved:,} elements, {found.saved_bytes:,} bytes.",
-        f"For a linear layer: {found.formula}.",
-        *found.notes,
+    figures = {name: f"{getattr(found, name):,}" for name in ("trainable", "total", "saved", "saved_bytes")}
+    share = _share(found.trainable, found.total)
+    texts = (
+        say("{method}: trainable {trainable} of {total} ({share}); the model without it has {base}.").format(
+            method=found.method, share=share, base=f"{base:,}", **figures
+        ),
+        say("Saved: {saved} elements, {saved_bytes} bytes.").format(**figures),
+        say("For a linear layer: {formula}.").format(formula=found.formula),
+        *map(say, found.notes),
     )
-    return Report(headline(model), f"{found.trainable:,} trainable parameters", (_table(found),), notes)
+    figure = say("{trainable} trainable parameters").format(**figures)
+    return Document(headline(model, say), figure, (_table(found, say), *notes(texts)), lang)
 
 
 def _share(part: int, whole: int) -> str:
@@ -95,10 +99,8 @@ def _share(part: int, whole: int) -> str:
     return f"{scaled // 10_000}.{scaled % 10_000:04}%"
 
 
-def _table(found: Adapted) -> Table:
+def _table(found: Adapted, say: Say) -> Table:
     """Return what each kind of module gets: modules that differ by their layer alone stand in one row."""
-    from weighbridge.documents.document import Column, Row, Table
-
     groups: dict[tuple[str, str, str], list[tuple[Site, tuple[Added, ...]]]] = {}
     for site, added in found.sites:
         groups.setdefault((_NUMBER.sub("*", site.path), str(list(site.shape)), _shapes(site, added)), []).append((site, added))
@@ -115,10 +117,10 @@ def _table(found: Adapted) -> Table:
     ]
     own = tuple(tensor for tensor in found.shared if tensor.trainable and tensor.parameter)
     rows += [Row((tensor.name, "", str(list(tensor.shape)), tensor.count)) for tensor in own]
-    rows += [Row((name, "", "trained and saved whole", count)) for name, count in found.copies]
+    rows += [Row((name, "", say("trained and saved whole"), count)) for name, count in found.copies]
     if found.biases:
-        rows.append(Row(("biases of the model", "", "", found.biases)))
-    columns = (Column("module"), Column("shape"), Column("what it gets"), Column("trainable", "integer"))
+        rows.append(Row((say("biases of the model"), "", "", found.biases)))
+    columns = (Column(say("module")), Column(say("shape")), Column(say("what it gets")), Column(say("trainable"), "integer"))
     return Table(columns, tuple(rows))
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 from html import escape
 from itertools import groupby
-from unicodedata import east_asian_width
 
 from weighbridge.auditing.claims import Audit, Claim, shown, spoken
-from weighbridge.core.messages import Say, mark
+from weighbridge.core.messages import Say, mark, translator
+from weighbridge.documents.document import Column, Document, Row, Table, notes
+from weighbridge.documents.renderers.layout import measure
 
 LABELS = {
     "exact": mark("exact"), "convention": mark("another convention"), "rounded": mark("fair"), "wrong": mark("wrong"),
@@ -50,13 +51,19 @@ def _number(number: object) -> object:
     return float(number) if isinstance(number, Fraction) else number
 
 
-def as_text(audit: Audit, say: Say, *, every: bool = False) -> str:
-    """Write one line for each claim that is not simply exact (or for *every* one), and the summary."""
-    claims = [claim for claim in audit.claims if every or claim.verdict not in QUIET]
-    rows = [(f"{say(mark('line'))} {claim.line}", _short(claim.text, 46), remark(claim, say)) for claim in claims]
-    first, second = (max((_width(row[i]) for row in rows), default=0) for i in (0, 1))
-    body = "".join(f"{_padded(a, first)}  {_padded(b, second)}  {c}\n" for a, b, c in rows)
-    return f"{body}{chr(10) if body else ''}{closing(audit, say)}"
+TONES = {"wrong": "bad", "carried": "mild", "note": "mild", "exact": "good", "unsettled": "quiet"}
+
+
+def document(audit: Audit, name: str = "", lang: str = "en", *, every: bool = False) -> Document:
+    """Lay an audit out: a row for each claim that is not simply exact (or for *every* one), and the summary."""
+    say = translator(lang)
+    rows = [
+        Row((f"{say(mark('line'))} {claim.line}", _short(claim.text, 46), remark(claim, say)), tone=TONES.get(claim.verdict, ""))
+        for claim in audit.claims
+        if every or claim.verdict not in QUIET
+    ]
+    table = Table((Column(say(mark("line"))), Column(say(mark("text"))), Column(say(mark("verdict")))), tuple(rows), headed=False)
+    return Document(name, "", (*([table] if rows else []), *notes(closing(audit, say).splitlines())), lang)
 
 
 def remark(claim: Claim, say: Say) -> str:
@@ -123,18 +130,6 @@ def _subjects(audit: Audit, say: Say) -> list[str]:
     return told + (["..."] if len(audit.subjects) > len(told) else [])
 
 
-def as_markdown(audit: Audit, say: Say, *, every: bool = False) -> str:
-    """Write a table of the claims, and the summary."""
-    titles = [say(mark("line")), say(mark("text")), say(mark("verdict"))]
-    rows = ["| " + " | ".join(titles) + " |", "|---:|---|---|"]
-    for claim in audit.claims:
-        if every or claim.verdict not in QUIET:
-            text = claim.text.replace("`", "'").replace("|", "\\|")
-            rows.append(f"| {claim.line} | `{text}` | {remark(claim, say)} |".replace("\n", " "))
-    table = "\n".join(rows) + "\n\n" if len(rows) > 2 else ""
-    return table + "".join(f"{line}\n\n" for line in closing(audit, say).splitlines()).rstrip("\n") + "\n"
-
-
 def as_html(audit: Audit, say: Say, title: str) -> str:
     """Write the text itself as a page, with every claim marked up and its verdict beside it."""
     by_line = {
@@ -175,17 +170,9 @@ def _marked(raw: str, claims: list[Claim], say: Say) -> str:
 
 def _short(text: str, width: int) -> str:
     """Keep the end of a long claim, where its result stands."""
-    if _width(text) <= width:
+    if measure(text) <= width:
         return text
     kept = text
-    while _width(kept) > width - 2:
+    while measure(kept) > width - 2:
         kept = kept[1:]
     return f"… {kept}"
-
-
-def _width(text: str) -> int:
-    return sum(2 if east_asian_width(character) in "WF" else 1 for character in text)
-
-
-def _padded(text: str, width: int) -> str:
-    return text + " " * (width - _width(text))

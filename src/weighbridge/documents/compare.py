@@ -1,4 +1,4 @@
-"""A comparison as a report, and as JSON."""
+"""A comparison as a document and as JSON."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from weighbridge.accounts.compare import Comparison
 from weighbridge.core.messages import mark, translator
-from weighbridge.documents.document import Column, Report, Row, Table
+from weighbridge.documents.document import Bars, Column, Document, Row, Table, notes
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 GROUPS = {"parameters": mark("Parameters"), "sizes": mark("Sizes"), "arithmetic": mark("Arithmetic of one pass")}
 
 
-def report(found: Comparison, lang: str = "en") -> Report:
+def document(found: Comparison, lang: str = "en") -> Document:
     """Lay a comparison out: a column for each model, and the differences to the first.
 
     >>> from weighbridge import model
     >>> from weighbridge.accounts.compare import compare
-    >>> report(compare([model("bert-base-uncased"), model("bert-large-uncased")])).tables[0].rows[0].cells
+    >>> document(compare([model("bert-base-uncased"), model("bert-large-uncased")])).tables[0].rows[0].cells
     ('unique parameters', 109482240, 335141888, 225659648)
     """
     say = translator(lang)
@@ -36,7 +36,11 @@ def report(found: Comparison, lang: str = "en") -> Report:
         title = say("Differences to {first}").format(first=names[0])
         rows = [Row((say(m.title), *m.differences[1:])) for m in found.measures if any(m.differences)]
         tables.append(_table(title, [say("measure"), *names[1:]], rows))
-    return Report(say("{models} models side by side").format(models=len(names)), "", tuple(tables), found.untold)
+    measures = {measure.key: measure.values for measure in found.measures}
+    pairs = zip(measures["embedding"], measures["non_embedding"], strict=True)
+    bars = Bars(tuple((name, (a or 0, b or 0)) for name, (a, b) in zip(names, pairs, strict=True)), (say("in embeddings"), say("all else")))
+    title = say("{models} models side by side").format(models=len(names))
+    return Document(title, "", (bars, *tables, *notes([say(why) for why in found.untold])), lang)
 
 
 def _table(title: str, titles: list[str], rows: list[Row]) -> Table:

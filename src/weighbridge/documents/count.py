@@ -1,4 +1,4 @@
-"""The count of a model as a report and as JSON: total, tree, shares, notes."""
+"""The count of a model as a document and as JSON: total, tree, shares, notes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from weighbridge.documents.document import Report
+    from weighbridge.documents.document import Document
     from weighbridge.value import ModelValue
 
 
@@ -32,10 +32,10 @@ def as_json(model: ModelValue) -> dict[str, Any]:
         "class": model.class_name or None,
         "parameters": {name: getattr(tally, name) for name in kept},
         "buffers": tally.buffers,
-        **_loading(model),
         "defaulted": model.defaulted,
         "unknown": model.unknown,
         "notes": list(model.notes),
+        **_loading(model),
         "tree": _node(ledger(model.tree, PARAMETERS)),
     }
 
@@ -82,29 +82,34 @@ def _tensor(tensor: Tensor, amount: Size) -> dict[str, Any]:
     }
 
 
-def report(model: ModelValue, *, depth: int | None = None) -> Report:
-    """Return the report of ``weigh count``: the rows of each level add up to the row above them.
+def document(model: ModelValue, *, depth: int | None = None, lang: str = "en") -> Document:
+    """Return the document of ``weigh count``: the rows of each level add up to the row above them.
 
     Inside a repeated part counts are of one copy, and shares are left out.
     """
-    from weighbridge.documents.document import Report
+    from weighbridge.core.messages import translator
+    from weighbridge.documents.document import Document
+    from weighbridge.documents.document import notes as noted
     from weighbridge.documents.tree_rows import all_tensors, tree_table
 
+    say = translator(lang)
     book = ledger(model.tree, PARAMETERS)
-    return Report(headline(model), f"{book.amount:,} parameters", (tree_table(book, all_tensors, depth),), tuple(notes(model)))
+    figure = say("{total} parameters").format(total=f"{book.amount:,}")
+    return Document(headline(model, say), figure, (tree_table(book, all_tensors, depth, say), *noted(list(notes(model, say)))), lang)
 
 
 def notebook(model: ModelValue) -> str:
     """Return a fragment of HTML: the total, the treemap, the table that folds, the notes."""
     from html import escape
 
-    from weighbridge.documents.renderers.folding import STYLE, folding
-    from weighbridge.documents.renderers.treemap import tiles, treemap
+    from weighbridge.documents.document import Document, Picture
+    from weighbridge.documents.renderers.folding import STYLE
+    from weighbridge.documents.renderers.html import body
 
-    shown = report(model)
-    picture = treemap(tiles(ledger(model.tree, PARAMETERS)), height=240)
-    body = f"<p><strong>{escape(shown.headline)}</strong> {escape(shown.figure)}</p>{picture}{''.join(map(folding, shown.tables))}"
-    return f'<div class="weighbridge"><style>{STYLE}</style>{body}{"".join(f"<p>{escape(note)}</p>" for note in shown.notes)}</div>'
+    shown = document(model)
+    drawn = Document(shown.title, shown.figure, (Picture(ledger(model.tree, PARAMETERS)), *shown.blocks))
+    head = f"<p><strong>{escape(shown.title)}</strong> {escape(shown.figure)}</p>"
+    return f'<div class="weighbridge"><style>{STYLE}</style>{head}{body(drawn)}</div>'
 
 
 def headline(model: ModelValue, say: Callable[[str], str] = str) -> str:
@@ -117,45 +122,52 @@ def headline(model: ModelValue, say: Callable[[str], str] = str) -> str:
     return " · ".join(piece for piece in pieces if piece)
 
 
-def notes(model: ModelValue) -> Iterator[str]:
+def notes(model: ModelValue, say: Callable[[str], str] = str) -> Iterator[str]:
     """Yield what one should know about a count: convention, buffers, defaults, unknown fields."""
     tally = tally_of(model)
+    numbers = {name: f"{getattr(tally, name):,}" for name in ("buffers", "duplicated", "active", "trainable")}
     if tally.buffers:
-        yield f"{tally.buffers:,} buffer elements are saved with it and are not parameters."
+        yield say("{buffers} elements are saved as buffers; they are not parameters.").format(**numbers)
     if tally.duplicated != tally.unique:
-        yield f"Tied tensors are counted once; counted under every name they are {tally.duplicated:,}."
+        yield say("Tied tensors are counted once; counted under every name they are {duplicated}.").format(**numbers)
     if tally.active != tally.unique:
-        yield f"Active per token, with the chosen experts only: {tally.active:,}."
+        yield say("Active per token, with the chosen experts only: {active}.").format(**numbers)
     if tally.trainable != tally.unique:
-        yield f"Trainable: {tally.trainable:,}; the others are frozen."
+        yield say("Trainable: {trainable}; the rest is frozen.").format(**numbers)
     if model.stored is not None and model.stored != tally.stored:
-        yield f"Elements stored in the file: {model.stored:,}."
-    yield from _loaded(model)
-    yield from model.notes
+        yield say("Elements stored in the file: {stored}.").format(stored=f"{model.stored:,}")
+    yield from _loaded(model, say)
+    yield from map(say, model.notes)
     if model.defaulted:
-        yield f"Taken from the class defaults: {', '.join(model.defaulted)}."
+        yield say("Taken from the class defaults: {keys}.").format(keys=", ".join(model.defaulted))
     if model.unknown:
-        yield f"Unknown fields, not taken into account: {', '.join(model.unknown)}."
+        yield say("Unknown fields, ignored: {keys}.").format(keys=", ".join(model.unknown))
     siblings = list(_siblings(model))
     if siblings:
-        yield f"This is {model.class_name}. {', '.join(siblings)}: weigh counts {model.source}"
+        others = say(", ").join(say("{name} has {count}").format(name=name, count=f"{count:,}") for name, count in siblings)
+        line = say("This is {name}. {others}: weigh counts {source}")
+        yield line.format(name=model.class_name, others=others, source=model.source)
 
 
-def _loaded(model: ModelValue) -> Iterator[str]:
+def _loaded(model: ModelValue, say: Callable[[str], str]) -> Iterator[str]:
     """Say what loading the published file, or an older release, makes of the class, where it is another number."""
     from weighbridge.conventions.loading import OLDER, RELEASE, loading
 
     found = loading(model)
     if found is None or not found.differs:
         return
+    built, older = f"{found.built:,}", f"{found.older:,}"
     if found.loaded != found.built:
-        yield f"As loaded from its published file: {found.loaded:,}, with {', '.join(found.separate)} of its own; as built {found.built:,}."
-        yield f"The config says tie_word_embeddings: false; transformers {RELEASE} ties all the same when it builds, and unties what differs when it loads."
+        line = say("As loaded from its published file: {loaded}, with {tensors} of its own; as built {built}.")
+        yield line.format(loaded=f"{found.loaded:,}", tensors=say(", ").join(found.separate), built=built)
+        yield say(
+            "The config says tie_word_embeddings: false; transformers {release} ties all the same when it builds, and unties what differs when it loads."
+        ).format(release=RELEASE)
     if found.older != found.built:
-        yield f"As transformers {OLDER} builds it: {found.older:,}."
+        yield say("As transformers {release} builds it: {older}.").format(release=OLDER, older=older)
 
 
-def _siblings(model: ModelValue) -> Iterator[str]:
+def _siblings(model: ModelValue) -> Iterator[tuple[str, Size]]:
     """Yield up to two other classes of the same config whose counts differ."""
     if model.description is None:
         return
@@ -167,4 +179,4 @@ def _siblings(model: ModelValue) -> Iterator[str]:
         other = count(blueprint(sizes))
         if other not in seen and len(seen) < 3:
             seen.add(other)
-            yield f"{name} has {other:,}"
+            yield name, other

@@ -1,4 +1,4 @@
-"""The table of all counts as a report, and as JSON."""
+"""All legitimate counts of a model as a document and as JSON."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from weighbridge.conventions.counts import Count, counts
 from weighbridge.core.messages import mark, translator
-from weighbridge.documents.document import Column, Report, Row, Table
+from weighbridge.documents.document import Column, Document, Row, Table
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
@@ -22,11 +22,11 @@ GROUPS = {
 }
 
 
-def report(model: ModelValue, lang: str = "en") -> Report:
+def document(model: ModelValue, lang: str = "en") -> Document:
     """Lay the counts of a model out, group by group.
 
     >>> from weighbridge import model
-    >>> report(model("bert-base-uncased")).figure
+    >>> document(model("bert-base-uncased")).figure
     '109,482,240 parameters'
     """
     say = translator(lang)
@@ -34,7 +34,7 @@ def report(model: ModelValue, lang: str = "en") -> Report:
     columns = tuple(Column(say(title), kind) for title, kind in COLUMNS)
     tables = [Table(columns, tuple(_row(row) for row in rows if row.group == group), say(title)) for group, title in GROUPS.items()]
     figure = say("{total} parameters").format(total=f"{rows[0].value:,}")
-    return Report(f"{rows[0].class_name} · {model.source}", figure, tuple(table for table in tables if table.rows))
+    return Document(f"{rows[0].class_name} · {model.source}", figure, tuple(table for table in tables if table.rows), lang)
 
 
 COLUMNS = ((mark("count"), "text"), (mark("value"), "integer"), (mark("definition"), "text"), (mark("custom of"), "text"))

@@ -1,4 +1,4 @@
-"""A difference of two models as a report and as JSON."""
+"""The differences of two models as a document and as JSON."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from weighbridge.core.messages import Say, mark, translator
 from weighbridge.core.tree import Row as TensorRow
-from weighbridge.documents.document import Cell, Column, Report, Row, Table
+from weighbridge.documents.document import Cell, Column, Document, Row, Table, notes
 from weighbridge.verification.diff import Difference
 
 
@@ -25,34 +26,42 @@ def _tensor(row: TensorRow) -> dict[str, Any]:
     return {"name": row.name, "shape": list(row.shape), "count": row.count, "role": row.role, "dtype": row.dtype, "tied_to": row.tied_to}
 
 
-def report(found: Difference) -> Report:
+TITLES = {
+    "reshaped": mark("other shape"), "retyped": mark("other type"), "retied": mark("other storage"), "recast": mark("buffer on one side"),
+    "gone": mark("only in A"), "added": mark("only in B"),
+}  # fmt: skip
+
+
+def document(found: Difference, lang: str = "en") -> Document:
     """Lay out what differs: fields first, then tensors, those of equal layers folded."""
+    say = translator(lang)
     tables = []
     if found.fields:
-        columns = (Column("field"), Column("A"), Column("B"))
-        tables.append(Table(columns, tuple(Row((change.name, f"{change.a}", f"{change.b}")) for change in found.fields), "config"))
-    titles = {"reshaped": "other shape", "retyped": "other type", "retied": "other storage", "recast": "buffer on one side"}
-    for kind, title in titles.items():
-        rows = _folded((change.name, _shown(change.a), _shown(change.b)) for change in getattr(found, kind))
-        if rows:
-            tables.append(Table((Column("tensor"), Column("A"), Column("B")), tuple(rows), title))
-    for kind, title in (("gone", "only in A"), ("added", "only in B")):
-        rows = _folded((row.name, _shown(row.shape), row.role) for row in getattr(found, kind))
-        if rows:
-            tables.append(Table((Column("tensor"), Column("shape"), Column("role")), tuple(rows), title))
-    notes = [f"A: {found.unique_a:,} parameters. B: {found.unique_b:,}. {found.equal:,} tensors are the same."]
+        rows = [Row((change.name, f"{change.a}", f"{change.b}")) for change in found.fields]
+        tables.append(_table(rows, say("config"), say("field"), "A", "B"))
+    for kind in ("reshaped", "retyped", "retied", "recast"):
+        rows = _folded((change.name, _value(change.a, say), _value(change.b, say)) for change in getattr(found, kind))
+        tables += [_table(rows, say(TITLES[kind]), say("tensor"), "A", "B")] if rows else []
+    for kind in ("gone", "added"):
+        rows = _folded((row.name, _value(row.shape, say), row.role) for row in getattr(found, kind))
+        tables += [_table(rows, say(TITLES[kind]), say("tensor"), say("shape"), say("role"))] if rows else []
+    figures = {"a": f"{found.unique_a:,}", "b": f"{found.unique_b:,}", "equal": f"{found.equal:,}"}
+    texts = [say("A: {a} parameters. B: {b}. {equal} tensors are the same.").format(**figures)]
     if found.renamed:
-        notes.append("B's names were brought to A's: a prefix, or older names")
-    difference = found.unique_b - found.unique_a
-    return Report(
-        f"{found.a} against {found.b}", "the same tensors" if found.same else f"{difference:+,} parameters", tuple(tables), tuple(notes)
-    )
+        texts.append(say("B's names were mapped to A's: a prefix, or older names."))
+    more = say("{more} parameters").format(more=f"{found.unique_b - found.unique_a:+,}")
+    title = say("{a} against {b}").format(a=found.a, b=found.b)
+    return Document(title, say("the same tensors") if found.same else more, (*tables, *notes(texts)), lang)
 
 
-def _shown(value: object) -> str:
+def _table(rows: list[Row], title: str, *columns: str) -> Table:
+    return Table(tuple(map(Column, columns)), tuple(rows), title)
+
+
+def _value(value: object, say: Say) -> str:
     if isinstance(value, tuple):
         return f"[{', '.join(map(str, value))}]"
-    return "its own" if value is None else f"{value}"
+    return say("its own") if value is None else f"{value}"
 
 
 def _folded(lines: Iterable[tuple[str, str, str]]) -> list[Row]:

@@ -1,4 +1,4 @@
-"""What a command has to say: a headline, tables and notes. Data, never text; renderers draw it.
+"""The one document: a title, a figure and blocks. Data, never text; the renderers write it out.
 
 Cells are strings, ints and shares; how an int is grouped and a share drawn is a renderer's business.
 """
@@ -32,7 +32,7 @@ class Column(NamedTuple):
     """One column: its title and its kind.
 
     ``text``, ``letter`` (a symbol), ``integer`` and ``share`` are shown everywhere; a ``bar`` (a share, drawn) on a terminal
-    alone; a ``path``, which indentation shows elsewhere, in CSV alone.
+    and in HTML; a ``path``, which indentation shows elsewhere, in CSV and Excel.
     """
 
     title: str
@@ -40,15 +40,23 @@ class Column(NamedTuple):
 
 
 class Row(NamedTuple):
-    """One row. *depth* indents the first cell, *strong* sets it off."""
+    """One row.
+
+    Attributes:
+        cells: One for each column.
+        depth: How far the first cell is indented.
+        strong: Whether it is set off.
+        tone: ``good``, ``bad``, ``mild`` or ``quiet`` where colour helps; the empty string elsewhere.
+    """
 
     cells: tuple[Cell, ...]
     depth: int = 0
     strong: bool = False
+    tone: str = ""
 
 
 class Table(NamedTuple):
-    """Columns and rows, with an optional title; *headed* tells whether a drawing needs the columns' titles."""
+    """Columns and rows, with an optional title; *headed* tells whether the columns' titles are printed."""
 
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
@@ -60,36 +68,6 @@ class Table(NamedTuple):
         return [i for i, column in enumerate(self.columns) if column.kind not in ("bar", "path") or column.kind in kinds]
 
 
-class Report(NamedTuple):
-    """A whole answer: what was weighed, the figure, the tables and what one should know about them."""
-
-    headline: str
-    figure: str = ""
-    tables: tuple[Table, ...] = ()
-    notes: tuple[str, ...] = ()
-
-
-def shares(amounts: Sequence[int], whole: int, per_mille: int = 1000) -> list[Share]:
-    """Split *per_mille* among *amounts* of *whole* by largest remainder, so that they add up.
-
-    Args:
-        amounts: Parts; if they do not make up *whole*, neither do their shares make up *per_mille*.
-        whole: What they are parts of.
-        per_mille: The whole's own share.
-
-    >>> [str(share) for share in shares([1, 1, 1], 3)]
-    ['33.4%', '33.3%', '33.3%']
-    """
-    if not whole:
-        return [Share(0) for _ in amounts]
-    floors = [amount * per_mille // whole for amount in amounts]
-    missing = sum(amounts) * per_mille // whole - sum(floors)
-    order = sorted(range(len(amounts)), key=lambda i: (-(amounts[i] * per_mille % whole), i))
-    for index in order[:missing]:
-        floors[index] += 1
-    return [Share(value) for value in floors]
-
-
 class Heading(NamedTuple):
     """A numbered heading; *figure* is what the section amounts to."""
 
@@ -98,9 +76,14 @@ class Heading(NamedTuple):
     title: str
     figure: str = ""
 
+    @property
+    def text(self) -> str:
+        """Number and title."""
+        return f"{self.number} {self.title}".strip()
+
 
 class Paragraph(NamedTuple):
-    """A sentence or several."""
+    """A sentence or several; of level 0, a note to the whole document."""
 
     level: int
     text: str
@@ -113,6 +96,11 @@ class Item(NamedTuple):
     number: str
     title: str
     code: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """Number and title."""
+        return f"{self.number} {self.title}".strip()
 
 
 class Equation(NamedTuple):
@@ -136,19 +124,70 @@ class Bars(NamedTuple):
     legend: tuple[str, ...]
 
 
-Words: TypeAlias = Heading | Paragraph | Item | Equation | Table
-Block: TypeAlias = Words | Picture | Bars
+Printed: TypeAlias = Heading | Paragraph | Item | Equation | Table
+Block: TypeAlias = Printed | Picture | Bars
 
 
-class Paper(NamedTuple):
-    """A whole text."""
+class Document(NamedTuple):
+    """A whole answer.
+
+    Attributes:
+        title: What it is about.
+        figure: The number that was asked for.
+        blocks: Sections, tables, formulas, pictures, notes.
+        lang: The language it is written in.
+    """
 
     title: str
-    figure: str
-    language: str
-    blocks: tuple[Block, ...]
+    figure: str = ""
+    blocks: tuple[Block, ...] = ()
+    lang: str = "en"
 
     @property
-    def worded(self) -> tuple[Words, ...]:
+    def printed(self) -> tuple[Printed, ...]:
         """The blocks without the pictures, for forms that hold none."""
         return tuple(block for block in self.blocks if not isinstance(block, (Picture, Bars)))
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The tables alone."""
+        return tuple(block for block in self.blocks if isinstance(block, Table))
+
+    @property
+    def heading(self) -> str:
+        """Title and figure in one line.
+
+        >>> Document("BertModel", "109,482,240 parameters").heading
+        'BertModel: 109,482,240 parameters'
+        """
+        return (f"{self.title}：{self.figure}" if self.lang == "zh" else f"{self.title}: {self.figure}") if self.figure else self.title
+
+
+def notes(texts: Sequence[str]) -> tuple[Paragraph, ...]:
+    """Return notes to a whole document.
+
+    >>> notes(["Ties are counted once."])
+    (Paragraph(level=0, text='Ties are counted once.'),)
+    """
+    return tuple(Paragraph(0, text) for text in texts)
+
+
+def shares(amounts: Sequence[int], whole: int, per_mille: int = 1000) -> list[Share]:
+    """Split *per_mille* among *amounts* of *whole* by largest remainder, so that they add up.
+
+    Args:
+        amounts: Parts; if they do not make up *whole*, neither do their shares make up *per_mille*.
+        whole: What they are parts of.
+        per_mille: The whole's own share.
+
+    >>> [str(share) for share in shares([1, 1, 1], 3)]
+    ['33.4%', '33.3%', '33.3%']
+    """
+    if not whole:
+        return [Share(0) for _ in amounts]
+    floors = [amount * per_mille // whole for amount in amounts]
+    missing = sum(amounts) * per_mille // whole - sum(floors)
+    order = sorted(range(len(amounts)), key=lambda i: (-(amounts[i] * per_mille % whole), i))
+    for index in order[:missing]:
+        floors[index] += 1
+    return [Share(value) for value in floors]

@@ -1,4 +1,4 @@
-"""A derivation as a text, and as JSON."""
+"""A derivation as a document and as JSON."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from weighbridge.core.formula import Expression, Number, Product, Sum
 from weighbridge.core.messages import Say, mark, translator
 from weighbridge.core.notation import LATEX, TEXT, UNICODE, write
-from weighbridge.documents.document import Block, Column, Equation, Heading, Item, Paper, Paragraph, Row, Share, Table
+from weighbridge.documents.document import Block, Column, Document, Equation, Heading, Item, Paragraph, Row, Share, Table
 from weighbridge.explain.derive import Derivation, Line, Section
 from weighbridge.explain.evaluation_steps import chain
 from weighbridge.explain.sensitivity import Change, Insight
@@ -17,11 +17,11 @@ COPIES = {"experts": (mark("one expert"), mark("all {copies} experts"))}
 LAYERS = (mark("one layer"), mark("all {copies} layers"))
 
 
-def paper(derivation: Derivation) -> Paper:
-    """Lay a derivation out as a text.
+def document(derivation: Derivation) -> Document:
+    """Lay a derivation out.
 
     >>> from weighbridge import model
-    >>> paper(model("bert-base-chinese").explain("zh")).figure
+    >>> document(model("bert-base-chinese").explain("zh")).figure
     '102,267,648 个参数'
     """
     say = translator(derivation.language)
@@ -30,7 +30,7 @@ def paper(derivation: Derivation) -> Paper:
         *_Writer(say, derivation.values).body(derivation.root),
         *(_insight(derivation, derivation.insight, say) if derivation.insight else ()),
     )
-    return Paper(derivation.title, say("{total} parameters").format(total=f"{derivation.total:,}"), derivation.language, blocks)
+    return Document(derivation.title, say("{total} parameters").format(total=f"{derivation.total:,}"), blocks, derivation.language)
 
 
 def as_json(derivation: Derivation) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The FLOPs of a model as a report and as JSON."""
+"""The FLOPs of a model as a document and as JSON."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Any
 from weighbridge.accounts.flops import flops_of
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.ledger import Entry
+from weighbridge.core.messages import mark
 
 if TYPE_CHECKING:
-    from weighbridge.documents.document import Report
+    from collections.abc import Callable
+
+    from weighbridge.documents.document import Document
     from weighbridge.value import ModelValue
 
 
@@ -44,28 +47,42 @@ def _node(entry: Entry) -> dict[str, Any]:
     return node
 
 
-def _seen(given: Inputs) -> str:
+def _inputs(given: Inputs, say: Callable[[str], str] = str) -> str:
     """Say what an example holds beside its text.
 
-    >>> _seen(Inputs(images=2, patches=(16, 24)))
+    >>> _inputs(Inputs(images=2, patches=(16, 24)))
     ', 2 images of 16 × 24 patches each'
     """
-    of = f" of {given.patches[0]} × {given.patches[1]} patches each" if given.patches else ""
-    images = f", {given.images} image{'s' if given.images != 1 else ''}{of}" if given.images else ""
-    sound = f", {given.audios} clip{'s' if given.audios != 1 else ''} of sound" if given.audios else ""
-    return images + sound + (f", {given.question} of them a question's" if given.question else "")
+    text = ""
+    if given.images:
+        text += say(SENTENCES[given.images == 1]).format(images=given.images)
+    if given.patches:
+        text += say(" of {rows} × {columns} patches each").format(rows=given.patches[0], columns=given.patches[1])
+    if given.audios:
+        text += say(SENTENCES[2 + (given.audios == 1)]).format(audios=given.audios)
+    return text + (say(", {question} of them a question's").format(question=given.question) if given.question else "")
 
 
-def report(model: ModelValue, given: Inputs) -> Report:
-    """Return the report of ``weigh flops``: matrix arithmetic of a forward pass, by module."""
+SENTENCES = (mark(", {images} images"), mark(", {images} image"), mark(", {audios} audio clips"), mark(", {audios} audio clip"))
+
+
+def document(model: ModelValue, given: Inputs, lang: str = "en") -> Document:
+    """Return the document of ``weigh flops``: the matrix products of a forward pass, by module."""
+    from weighbridge.core.messages import translator
     from weighbridge.documents.count import headline
-    from weighbridge.documents.document import Report
+    from weighbridge.documents.document import Document, notes
     from weighbridge.documents.tree_rows import all_that_costs, tree_table
 
+    say = translator(lang)
     flops = flops_of(model, given)
-    notes = (
-        f"{given.batch} × {given.seq} tokens{_seen(given)}; a multiply-add is two FLOPs, a look-up none; causal attention is counted in full.",
-        f"Matrix products: forward {flops.forward_matmul:,}, backward {flops.backward:,}. "
-        f"With biases, gains and shifts forward is {flops.forward:,}.",
+    amounts = {name: f"{getattr(flops, name):,}" for name in ("forward_matmul", "backward", "forward")}
+    texts = (
+        say("{batch} × {seq} tokens{more}; a multiply-add is two FLOPs, a look-up none; causal attention is counted in full.").format(
+            batch=given.batch, seq=given.seq, more=_inputs(given, say)
+        ),
+        say("Matrix products: forward {forward_matmul}, backward {backward}. With biases, gains and shifts forward is {forward}.").format(
+            **amounts
+        ),
     )
-    return Report(headline(model), f"{flops.forward_matmul:,} FLOPs forward", (tree_table(flops.ledger, all_that_costs),), notes)
+    figure = say("{forward_matmul} FLOPs forward").format(**amounts)
+    return Document(headline(model, say), figure, (tree_table(flops.ledger, all_that_costs, say=say), *notes(texts)), lang)

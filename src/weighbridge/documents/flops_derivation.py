@@ -12,7 +12,7 @@ from weighbridge.core.formula import Number, Product, Sum, Symbol, as_expression
 from weighbridge.core.messages import Say, mark, translator
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Tensor
-from weighbridge.documents.document import Block, Equation, Heading, Item, Paper, Paragraph
+from weighbridge.documents.document import Block, Document, Equation, Heading, Item, Paragraph
 from weighbridge.explain.evaluation_steps import chain
 from weighbridge.explain.symbolic import symbolic
 
@@ -28,11 +28,11 @@ PRODUCT = mark(
 ATTENTION = mark("Attention multiplies queries with keys, and the scores with values: every token with every token, in every head.")
 
 
-def paper(model: ModelValue, given: Inputs, lang: str = "en") -> Paper:
+def document(model: ModelValue, given: Inputs, lang: str = "en") -> Document:
     """Lay out how the matrix arithmetic of one forward pass comes about.
 
     >>> from weighbridge import model
-    >>> paper(model("bert-base-uncased"), Inputs()).figure
+    >>> document(model("bert-base-uncased"), Inputs()).figure
     '22,348,431,360 FLOPs'
     """
     from weighbridge.documents.count import headline
@@ -49,7 +49,7 @@ def paper(model: ModelValue, given: Inputs, lang: str = "en") -> Paper:
         Paragraph(1, ", ".join(f"{letter} = {values[letter]:,}" for letter in (batch, *_letters(lengths)))),
         *_Author(say, values).inside(lettered, book, "", "", 1),
     )
-    return Paper(headline(model, say), f"{book.amount:,} FLOPs", lang, blocks)
+    return Document(headline(model, say), f"{book.amount:,} FLOPs", blocks, lang)
 
 
 def _letters(lengths: dict[str, int]) -> list[str]:

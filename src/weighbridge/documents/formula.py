@@ -1,4 +1,4 @@
-"""A closed formula as a report, as JSON, and bare in one notation."""
+"""A closed formula as a document, as JSON, and bare in one notation."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import mark, translator
 from weighbridge.core.notation import LATEX, TEXT, UNICODE, write
-from weighbridge.documents.document import Column, Report, Row, Table
+from weighbridge.documents.document import Column, Document, Row, Table
 from weighbridge.explain.formulas import Formula, flops_formula, parameter_formula
 from weighbridge.explain.sensitivity import Insight, insight
 
@@ -22,11 +22,11 @@ def formula(model: ModelValue, *, of_flops: bool = False) -> Formula:
     return flops_formula(model) if of_flops else parameter_formula(model)
 
 
-def report(model: ModelValue, *, of_flops: bool = False, lang: str = "en") -> Report:
+def document(model: ModelValue, *, of_flops: bool = False, lang: str = "en") -> Document:
     """Lay a closed formula out: the total, its symbols, and each module's own.
 
     >>> from weighbridge import model
-    >>> report(model("bert-base-uncased")).tables[0].rows[0].cells[1]
+    >>> document(model("bert-base-uncased")).tables[0].rows[0].cells[1]
     'V × H + S × H + T × H + H² + 3 × H + L × (4 × H² + 2 × H × I + 9 × H + I)'
     """
     say = translator(lang)
@@ -46,7 +46,7 @@ def report(model: ModelValue, *, of_flops: bool = False, lang: str = "en") -> Re
         Table((Column(say("module")), Column(say("formula of one copy")), Column(say("value"), "integer")), tuple(modules)),
     )
     head = f"{model.class_name} · {model.source}: {say(HEADLINES[of_flops])}"
-    return Report(head, f"{found.value:,}", tables)
+    return Document(head, f"{found.value:,}", tables, lang)
 
 
 def as_json(model: ModelValue, *, of_flops: bool = False, lang: str = "en") -> dict[str, Any]:

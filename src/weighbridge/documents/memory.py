@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from weighbridge.accounts.memory.account import memory_of
 from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.messages import Say, translator
 from weighbridge.documents.count import headline
-from weighbridge.documents.document import Column, Report, Row, Table
+from weighbridge.documents.document import Column, Document, Row, Table, notes
 
 if TYPE_CHECKING:
     from typing import Any
@@ -51,34 +52,36 @@ def by_call(rows: tuple[Kept, ...]) -> dict[str, int]:
     return dict(sorted(sums.items(), key=lambda item: -item[1]))
 
 
-def report(model: ModelValue, given: Inputs, how: Settings, *, training: bool = False, explain: bool = False) -> Report:
-    """Return the report of ``weigh memory``: what memory is for, and, explained, every storage that autograd keeps."""
+def document(
+    model: ModelValue, given: Inputs, how: Settings, *, training: bool = False, explain: bool = False, lang: str = "en"
+) -> Document:
+    """Return the document of ``weigh memory``: what memory is for, and, explained, every storage that autograd keeps."""
+    say = translator(lang)
     found = memory_of(model, given, how, training=training)
-    tables = [_parts(found)]
+    tables = [_parts(found, say)]
     if explain and found.kept is not None:
-        tables.append(_storages(found.kept.rows))
-    title = "bytes" if found.total is None else f"{found.total:,} bytes"
-    return Report(headline(model), title, tuple(tables), tuple(_notes(given, how, found, training)))
+        tables.append(_storages(found.kept.rows, say))
+    figure = say("bytes") if found.total is None else say("{total} bytes").format(total=f"{found.total:,}")
+    return Document(headline(model, say), figure, (*tables, *notes(_remarks(given, how, found, training, say))), lang)
 
 
-def _parts(found: Memory) -> Table:
-    columns = (Column("for"), Column("bytes", "integer"), Column("trust"))
-    told = [name for name in PARTS if getattr(found, name)]
-    return Table(columns, tuple(Row((name, getattr(found, name), found.trust.get(name, "exact"))) for name in told))
+def _parts(found: Memory, say: Say) -> Table:
+    columns = (Column(say("for")), Column(say("bytes"), "integer"), Column(say("trust")))
+    named = [name for name in PARTS if getattr(found, name)]
+    return Table(columns, tuple(Row((say(name), getattr(found, name), say(found.trust.get(name, "exact")))) for name in named))
 
 
-def _storages(rows: tuple[Kept, ...]) -> Table:
-    columns = (
-        Column("module"), Column("kept by"), Column("shape"), Column("bytes", "integer"), Column("times", "integer"),
-        Column("together", "integer"),
-    )  # fmt: skip
+def _storages(rows: tuple[Kept, ...], say: Say) -> Table:
+    titles = ((say("module"), "text"), (say("kept by"), "text"), (say("shape"), "text"), (say("bytes"), "integer"))
+    columns = (*(Column(title, kind) for title, kind in titles), Column(say("times"), "integer"), Column(say("together"), "integer"))
     return Table(columns, tuple(
         Row((row.module, row.call, " × ".join(map(str, row.shape)), row.bytes, row.times, row.bytes * row.times)) for row in rows
     ))  # fmt: skip
 
 
-def _notes(given: Inputs, how: Settings, found: Memory, training: bool) -> list[str]:
-    notes = [f"{how.dtype}; the total is a lower bound: workspaces of kernels and what an allocator leaves unused are not in it."]
-    if training:
-        notes[0] = f"{given.batch} × {given.seq} tokens, {how.optimizer}, {how.precision}, {how.attention} attention, {notes[0]}"
-    return [*notes, found.refused] if found.refused else notes
+def _remarks(given: Inputs, how: Settings, found: Memory, training: bool, say: Say) -> list[str]:
+    words = {"batch": given.batch, "seq": given.seq, "dtype": how.dtype, "optimizer": how.optimizer, "precision": how.precision}
+    start = say("{batch} × {seq} tokens, {optimizer}, {precision}, {attention} attention, {dtype}") if training else "{dtype}"
+    bound = say("the total is a lower bound: workspaces of kernels and what an allocator leaves unused are not in it.")
+    first = say("{what}; {bound}").format(what=start.format(attention=how.attention, **words), bound=bound)
+    return [first, say(found.refused)] if found.refused else [first]

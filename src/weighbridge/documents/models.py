@@ -1,11 +1,11 @@
-"""The presets and architectures known, as a report and as JSON."""
+"""The presets and architectures known, as a document and as JSON."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from weighbridge.documents.document import Report
+from weighbridge.core.messages import translator
+from weighbridge.documents.document import Column, Document, Row, Table, notes
 
 
 def as_json(word: str) -> dict[str, Any]:
@@ -25,16 +25,24 @@ def as_json(word: str) -> dict[str, Any]:
     return {"presets": entries, "architectures": types}
 
 
-def report(word: str) -> Report:
-    """Return the report of ``weigh models``."""
-    from weighbridge.documents.document import Column, Report, Row, Table
+def names(word: str) -> list[str]:
+    """Return the names of the presets that contain *word*."""
+    from weighbridge.presets import presets
 
+    return [preset.name for preset in presets() if word in preset.name]
+
+
+def document(word: str, lang: str = "en") -> Document:
+    """Return the document of ``weigh models``."""
+    say = translator(lang)
     answer = as_json(word)
     rows = [Row((entry["name"], entry["class"], entry["unique"], entry["published"] or "", entry["source"])) for entry in answer["presets"]]
-    columns = (Column("preset"), Column("class"), Column("parameters", "integer"), Column("published"), Column("source of the config"))
+    titles = ((say("preset"), "text"), (say("class"), "text"), (say("parameters"), "integer"), (say("published"), "text"))
+    columns = (*(Column(title, kind) for title, kind in titles), Column(say("source of the config")))
     types = [Row((entry["model_type"], ", ".join(entry["classes"]))) for entry in answer["architectures"]]
-    tables = (Table(columns, tuple(rows)), Table((Column("model type"), Column("classes")), tuple(types)))
-    return Report(f"{len(rows)} presets, {len(types)} model types", tables=tables)
+    tables = (Table(columns, tuple(rows)), Table((Column(say("model type")), Column(say("classes"))), tuple(types)))
+    title = say("{presets} presets, {types} model types").format(presets=len(rows), types=len(types))
+    return Document(title, "", tuple(table for table in tables if table.rows), lang)
 
 
 def coverage_json() -> dict[str, Any]:
@@ -53,13 +61,14 @@ def coverage_json() -> dict[str, Any]:
     return found
 
 
-def coverage_report(word: str) -> Report:
-    """Return the report of ``weigh models --coverage``: classes that agree tensor for tensor, of all that can be built."""
-    from weighbridge.documents.document import Column, Report, Row, Table
-
+def coverage(word: str, lang: str = "en") -> Document:
+    """Return the document of ``weigh models --coverage``: classes that agree tensor for tensor, of all that can be built."""
+    say = translator(lang)
     found = coverage_json()
     rows = [Row((name, exact, of)) for name, (exact, of) in sorted(found["by_type"].items()) if word in name]
-    columns = (Column("model type"), Column("agree", "integer"), Column("can be built", "integer"))
-    notes = (f"{found['library']}; {found['configs']}; measured by {found['command']}.",)
-    figure = f"{found['classes_exact']:,} of {found['classes']:,} classes agree"
-    return Report(f"{found['types_exact']:,} of {found['types']:,} model types whole", figure, (Table(columns, tuple(rows)),), notes)
+    columns = (Column(say("model type")), Column(say("agree"), "integer"), Column(say("can be built"), "integer"))
+    note = say("{library}; {configs}; measured by {command}.").format(**{key: found[key] for key in ("library", "configs", "command")})
+    numbers = {key: f"{found[key]:,}" for key in ("classes", "classes_exact", "types", "types_exact")}
+    figure = say("{classes_exact} of {classes} classes agree").format(**numbers)
+    title = say("all classes agree in {types_exact} of {types} model types").format(**numbers)
+    return Document(title, figure, (Table(columns, tuple(rows)), *notes([note])), lang)

@@ -1,4 +1,4 @@
-"""A reconciliation as a report, and as JSON."""
+"""A reconciliation as a document and as JSON."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from weighbridge.conventions.pieces import Piece
 from weighbridge.conventions.reconcile import Match, Reconciliation, explained
 from weighbridge.core.messages import Say, mark, translator
-from weighbridge.documents.document import Column, Report, Row, Table
+from weighbridge.documents.document import Column, Document, Row, Table, notes
 
 HOW = {
     "exact": mark("exact"),
@@ -18,12 +18,12 @@ HOW = {
 }
 
 
-def report(answer: Reconciliation, lang: str = "en") -> Report:
+def document(answer: Reconciliation, lang: str = "en") -> Document:
     """Lay a reconciliation out: the conventions, how each comes to its number, and how it differs from the model.
 
     >>> from weighbridge import model
     >>> from weighbridge.conventions.reconcile import reconcile
-    >>> report(reconcile(model("bert-base-uncased"), 108808704)).tables[0].rows[0].cells[0]
+    >>> document(reconcile(model("bert-base-uncased"), 108808704)).tables[0].rows[0].cells[0]
     'BertModel without linear biases and pooler'
     """
     say = translator(lang)
@@ -32,7 +32,7 @@ def report(answer: Reconciliation, lang: str = "en") -> Report:
     columns = (Column(say("convention")), Column(say("value"), "integer"), Column(say("fit")), Column(say("how it comes about")))
     matches = answer.matches or ((answer.nearest.match,) if answer.nearest else ())
     table = Table(columns, tuple(Row(_cells(match, say)) for match in matches))
-    return Report(head, figure, (table,) if matches else (), tuple(_notes(answer, say)))
+    return Document(head, figure, (*((table,) if matches else ()), *notes(_notes(answer, say))), lang)
 
 
 def as_json(answer: Reconciliation) -> dict[str, Any]:

@@ -1,11 +1,11 @@
-"""Everything about one model as one text: counts, tree, pictures, derivation, conventions, arithmetic, tensors."""
+"""Everything about one model in one document: counts, tree, pictures, derivation, conventions, arithmetic, tensors."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from weighbridge.accounts.compare import Comparison, compare
+from weighbridge.accounts.compare import compare
 from weighbridge.accounts.flops import flops_of
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.ledger import ledger
@@ -13,11 +13,9 @@ from weighbridge.accounts.parameters import PARAMETERS, unique_of
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Say, mark, translator
 from weighbridge.core.tree import flatten
-from weighbridge.documents import compare as comparison
-from weighbridge.documents import count as counting
-from weighbridge.documents import counts as conventions
-from weighbridge.documents import explain as derivation
-from weighbridge.documents.document import Bars, Block, Column, Heading, Paper, Paragraph, Picture, Row, Table
+from weighbridge.documents import counts, explain
+from weighbridge.documents.count import headline
+from weighbridge.documents.document import Block, Column, Document, Heading, Paragraph, Picture, Row, Table
 from weighbridge.documents.tree_rows import all_tensors, all_that_costs, tree_table
 from weighbridge.explain.derive import derive
 
@@ -34,7 +32,7 @@ LISTING = (
 )
 
 
-def paper(model: ModelValue, lang: str = "en", given: Inputs | None = None, *, tensors: bool = False) -> Paper:
+def document(model: ModelValue, lang: str = "en", given: Inputs | None = None, *, tensors: bool = False) -> Document:
     """Lay everything about *model* out.
 
     Args:
@@ -42,7 +40,7 @@ def paper(model: ModelValue, lang: str = "en", given: Inputs | None = None, *, t
         tensors: Add the list of all tensors.
 
     >>> from weighbridge import model
-    >>> paper(model("bert-base-chinese"), "zh").figure
+    >>> document(model("bert-base-chinese"), "zh").figure
     '102,267,648 个参数'
     """
     say = translator(lang)
@@ -50,18 +48,8 @@ def paper(model: ModelValue, lang: str = "en", given: Inputs | None = None, *, t
         *_counts(model, say), *_where(model, say), *_why(model, lang, say), *_conventions(model, lang, say),
         *_arithmetic(model, given or Inputs(), say), *(_listing(model, say) if tensors else ()),
     )  # fmt: skip
-    return Paper(counting.headline(model, say), say("{total} parameters").format(total=f"{unique_of(model):,}"), lang, blocks)
-
-
-def compared(found: Comparison, lang: str = "en") -> Paper:
-    """Lay a comparison out: bars of embeddings and all else, and the tables."""
-    say = translator(lang)
-    report = comparison.report(found, lang)
-    measures = {measure.key: measure.values for measure in found.measures}
-    pairs = zip(measures["embedding"], measures["non_embedding"], strict=True)
-    rows = tuple((name, (a or 0, b or 0)) for name, (a, b) in zip(comparison.titles(found.models), pairs, strict=True))
-    notes = (Paragraph(1, note) for note in report.notes)
-    return Paper(report.headline, "", lang, (Bars(rows, (say("in embeddings"), say("all else"))), *report.tables, *notes))
+    figure = say("{total} parameters").format(total=f"{unique_of(model):,}")
+    return Document(headline(model, say), figure, blocks, lang)
 
 
 def _counts(model: ModelValue, say: Say) -> Iterator[Block]:
@@ -92,7 +80,7 @@ def _why(model: ModelValue, lang: str, say: Say) -> Iterator[Block]:
     if model.description is None:
         return
     yield Heading(1, "", say("Why"))
-    for block in derivation.paper(derive(model, lang)).blocks:
+    for block in explain.document(derive(model, lang)).blocks:
         yield block._replace(level=block.level + 1) if isinstance(block, Heading) else block
 
 
@@ -100,7 +88,7 @@ def _conventions(model: ModelValue, lang: str, say: Say) -> Iterator[Block]:
     if model.description is None:
         return
     yield Heading(1, "", say("All legitimate counts"))
-    yield from conventions.report(model, lang).tables
+    yield from counts.document(model, lang).tables
 
 
 def _arithmetic(model: ModelValue, given: Inputs, say: Say) -> Iterator[Block]:

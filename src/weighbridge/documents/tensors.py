@@ -1,14 +1,15 @@
-"""The tensors of a model as a report and as JSON."""
+"""The tensors of a model as a document and as JSON."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.accounts.parameters import tally_of
+from weighbridge.core.messages import mark, translator
+from weighbridge.documents.document import Column, Document, Row, Table, notes
 from weighbridge.verification.checkpoint_names import named_rows
 
 if TYPE_CHECKING:
-    from weighbridge.documents.document import Report
     from weighbridge.value import ModelValue
 
 
@@ -28,20 +29,25 @@ def as_json(model: ModelValue, names: str = "reference") -> list[dict[str, Any]]
     return answer
 
 
-def report(model: ModelValue, names: str = "reference") -> Report:
-    """Return the report of ``weigh tensors``: one row a tensor, in the reference's order."""
+def document(model: ModelValue, names: str = "reference", lang: str = "en") -> Document:
+    """Return the document of ``weigh tensors``: one row a tensor, in the reference's order."""
     from weighbridge.documents.count import headline
-    from weighbridge.documents.document import Column, Report, Row, Table
 
+    say = translator(lang)
     rows = []
     for row in named_rows(model, names):
-        shape = f"[{', '.join(map(str, row.shape))}]"
         count = row.count
         assert isinstance(count, int)
-        rows.append(Row((row.name, shape, count, row.role, f"= {row.tied_to}" if row.tied_to else "")))
-    columns = (Column("name"), Column("shape"), Column("count", "integer"), Column("role"), Column("tied to"))
+        rows.append(Row((row.name, f"[{', '.join(map(str, row.shape))}]", count, row.role, f"= {row.tied_to}" if row.tied_to else "")))
     tally = tally_of(model)
-    notes = [f"{len(rows)} tensors, {tally.duplicated:,} elements by name, {tally.unique:,} unique parameters."]
+    figures = {"tensors": f"{len(rows):,}", **{name: f"{getattr(tally, name):,}" for name in ("duplicated", "unique", "buffers")}}
+    texts = [say("{tensors} tensors, {duplicated} elements by name, {unique} unique parameters.").format(**figures)]
     if tally.buffers:
-        notes.append(f"{tally.buffers:,} elements are buffers and no parameters.")
-    return Report(headline(model), f"{tally.unique:,} parameters", (Table(columns, tuple(rows)),), tuple(notes))
+        texts.append(say("{buffers} elements are buffers, not parameters.").format(**figures))
+    table = Table(tuple(Column(say(title), kind) for title, kind in COLUMNS), tuple(rows))
+    return Document(headline(model, say), say("{total} parameters").format(total=figures["unique"]), (table, *notes(texts)), lang)
+
+
+COLUMNS = (
+    (mark("name"), "text"), (mark("shape"), "text"), (mark("count"), "integer"), (mark("role"), "text"), (mark("tied to"), "text"),
+)  # fmt: skip

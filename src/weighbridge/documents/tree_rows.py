@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 
 from weighbridge.accounts.ledger import Entry, Line
+from weighbridge.core.messages import Say, mark
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Tensor, positions
 from weighbridge.documents.document import Column, Row, Share, Table, shares
@@ -141,17 +142,17 @@ def _int(value: Size) -> int:
 
 
 TREE = (
-    Column("module"),
-    Column("shape"),
-    Column("amount", "integer"),
-    Column("share %", "share"),
+    Column(mark("module")),
+    Column(mark("shape")),
+    Column(mark("amount"), "integer"),
+    Column(mark("share %"), "share"),
     Column("", "bar"),
     Column("path", "path"),
 )
 """The columns of these rows."""
 
 
-def tree_table(entry: Entry, shown: Callable[[Entry], list[Line]], depth: int | None = None) -> Table:
+def tree_table(entry: Entry, shown: Callable[[Entry], list[Line]], depth: int | None = None, say: Say = mark) -> Table:
     """Return the rows under *entry*, no deeper than *depth* levels, as a table."""
     kept = tuple(row for row in rows(entry, shown, Share(1000)) if depth is None or row.depth < depth)
-    return Table(TREE, kept, headed=False)
+    return Table(tuple(column._replace(title=say(column.title) if column.title else "") for column in TREE), kept, headed=False)

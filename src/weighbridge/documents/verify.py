@@ -1,4 +1,4 @@
-"""A verification as a report and as JSON."""
+"""A verification as a document and as JSON."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from weighbridge.documents.document import Column, Report, Row, Table
+from weighbridge.core.messages import Say, mark, translator
+from weighbridge.documents.document import Column, Document, Row, Table, notes
 from weighbridge.verification.findings import Finding, Verification
 
 _NUMBER = re.compile(r"(?:(?<=[._/])|^)\d+(?=[._/]|$)")
-COLUMNS = (Column("tensor"), Column("elements", "integer"), Column("reason"))
+COLUMNS = ((mark("tensor"), "text"), (mark("elements"), "integer"), (mark("reason"), "text"))
+VERDICTS = {True: mark("holds"), False: mark("does not hold")}
 
 
 def as_json(found: Verification) -> dict[str, Any]:
@@ -21,8 +23,8 @@ def as_json(found: Verification) -> dict[str, Any]:
         "class": found.class_name,
         "holds": found.holds,
         "parameters": found.expected,
-        "loaded": found.loaded,
         "found": found.found,
+        "loaded": found.loaded,
         "matched": found.matched,
         "matched_elements": found.matched_elements,
         "explained": [finding._asdict() for finding in found.explained],
@@ -33,37 +35,31 @@ def as_json(found: Verification) -> dict[str, Any]:
     }
 
 
-def report(found: Verification) -> Report:
+def document(found: Verification, lang: str = "en") -> Document:
     """Lay out a verification: matched, explained, unexplained, claims."""
-    headline = f"{found.class_name} · {found.source} against {found.config}"
+    say = translator(lang)
     rows = [
-        Row((f"{found.class_name} by its config", found.expected, "unique parameters")),
-        Row(("found in the file", found.found, "each storage once")),
-        Row((f"{found.matched:,} tensors matched", found.matched_elements, "name and shape")),
+        Row((say("{name} by its config").format(name=found.class_name), found.expected, say("unique parameters"))),
+        Row((say("found in the file"), found.found, say("each storage once"))),
+        Row((say("{matched} tensors matched").format(matched=f"{found.matched:,}"), found.matched_elements, say("name and shape"))),
     ]
     if found.loaded is not None:
-        rows.append(
-            Row(
-                (
-                    f"{found.class_name} loaded from this file",
-                    found.loaded,
-                    "tensors that the class ties differ here, so loading unties them",
-                )
-            )
-        )
-    tables = [Table(COLUMNS, tuple(rows))]
-    for title, findings in (("explained", found.explained), ("not explained", found.unexplained)):
-        if findings:
-            tables.append(Table(COLUMNS, tuple(_folded(findings)), title))
+        reason = say("tensors that the class ties differ here, so loading unties them")
+        rows.append(Row((say("{name} loaded from this file").format(name=found.class_name), found.loaded, reason)))
+    columns = tuple(Column(say(title), kind) for title, kind in COLUMNS)
+    tables = [Table(columns, tuple(rows))]
+    for title, findings in ((say("explained"), found.explained), (say("not explained"), found.unexplained)):
+        tables += [Table(columns, tuple(_folded(findings, say)), title)] if findings else []
     if found.claims:
-        columns = (Column("claim"), Column("stated"), Column("found", "integer"), Column("verdict"))
-        rows = [Row((claim.name, f"{claim.stated}", claim.found, "holds" if claim.holds else "does not hold")) for claim in found.claims]
-        tables.append(Table(columns, tuple(rows), "what the file says of itself"))
-    figure = "all accounted for" if found.holds else f"residual {found.residual:,}"
-    return Report(headline, figure, tuple(tables), found.notes)
+        titles = (Column(say("claim")), Column(say("stated")), Column(say("found"), "integer"), Column(say("verdict")))
+        rows = [Row((say(claim.name), f"{claim.stated}", claim.found, say(VERDICTS[claim.holds]))) for claim in found.claims]
+        tables.append(Table(titles, tuple(rows), say("what the file says of itself")))
+    figure = say("all accounted for") if found.holds else say("residual {residual}").format(residual=f"{found.residual:,}")
+    title = say("{name} · {source} against {config}").format(name=found.class_name, source=found.source, config=found.config)
+    return Document(title, figure, (*tables, *notes([say(text) for text in found.notes])), lang)
 
 
-def _folded(findings: Sequence[Finding]) -> list[Row]:
+def _folded(findings: Sequence[Finding], say: Say) -> list[Row]:
     """Fold findings that differ only by the number of a layer or an expert."""
     groups: dict[tuple[str, str], list[int]] = {}
     for finding in findings:
@@ -71,5 +67,5 @@ def _folded(findings: Sequence[Finding]) -> list[Row]:
         groups.setdefault(key, []).append(finding.elements)
     rows = []
     for (name, reason), amounts in groups.items():
-        rows.append(Row((f"{name} × {len(amounts)}" if len(amounts) > 1 else name, sum(amounts), reason)))
+        rows.append(Row((f"{name} × {len(amounts)}" if len(amounts) > 1 else name, sum(amounts), say(reason))))
     return rows

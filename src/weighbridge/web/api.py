@@ -1,146 +1,37 @@
-"""The HTTP API: each answer is the JSON of the command of the same name."""
+"""The HTTP API: each call is a command of the table that needs no file of this machine, and answers with its JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+import json
+from collections.abc import Mapping
+from typing import Any
 
+from weighbridge.commands.options import Asked, Option
+from weighbridge.commands.parse import default, valued
+from weighbridge.commands.table import TABLE, Command
 from weighbridge.core.errors import UsageError
-from weighbridge.core.messages import mark
-from weighbridge.web.query import MOST_COMPARED, Query, check_names, query
+from weighbridge.core.messages import Text, language, mark
+from weighbridge.web.query import DEFAULT, MOST_COMPARED, Query, check_names
 
-Parameters = Mapping[str, Any]
-
-
-class Call(NamedTuple):
-    """One call of the API.
-
-    Attributes:
-        name: The last piece of its address.
-        summary: What it answers.
-        answer: The function.
-        needs: Further parameters it must be given, with what they are.
-        takes: Further parameters it may be given.
-    """
-
-    name: str
-    summary: str
-    answer: Callable[[Query, Parameters], Any]
-    needs: tuple[tuple[str, str], ...] = ()
-    takes: tuple[tuple[str, str], ...] = ()
+CALLS = tuple(command for command in TABLE if command.api)
+CONFIG = Option("config", mark("a config as JSON text, in place of source"))
+MOST_FILES = {"sources": "models", "files": "text"}
+"""What a list of arguments of the command line is called in an address: names with commas between them, one text."""
 
 
-def _count(asked: Query, given: Parameters) -> Any:
-    from weighbridge.documents import count as counting
-
-    return counting.as_json(asked.model())
-
-
-def _tensors(asked: Query, given: Parameters) -> Any:
-    from weighbridge.documents import tensors as listing
-
-    found = asked.model()
-    check_names(found.tree)
-    return listing.as_json(found, str(given.get("names") or "reference"))
+def options(call: Command) -> tuple[Option, ...]:
+    """Return what a call takes: the command's options, but for those of the command line alone."""
+    found: list[Option] = []
+    for option in call.module.OPTIONS:
+        if option.local or option.name in [known.name for known in found]:
+            continue
+        if option.many and not option.switch:
+            option = option._replace(name=MOST_FILES[option.name], many=False)
+        found += [option._replace(needed=False), CONFIG] if option.name == "source" else [option]
+    return (*found, *getattr(call.module, "API_OPTIONS", ()))
 
 
-def _formula(asked: Query, given: Parameters) -> Any:
-    from weighbridge.documents import formula as formulae
-
-    return formulae.as_json(asked.model(), of_flops=_flag(given, "flops"), lang=asked.language)
-
-
-def _explain(asked: Query, given: Parameters) -> Any:
-    from weighbridge.documents import explain as derivation
-
-    return derivation.as_json(asked.model().explain(asked.language, asked.module))
-
-
-def _counts(asked: Query, given: Parameters) -> Any:
-    from weighbridge.documents import counts as conventions
-
-    return conventions.as_json(asked.model(), asked.language)
-
-
-def _reconcile(asked: Query, given: Parameters) -> Any:
-    from weighbridge.documents import reconcile as reconciliation
-
-    return reconciliation.as_json(asked.model().reconcile(_text(given, "number"), asked.language))
-
-
-def _audit(asked: Query, given: Parameters) -> Any:
-    from weighbridge.auditing import audit
-    from weighbridge.core.messages import translator
-    from weighbridge.documents import audit as auditing
-
-    named = given.get("source") or given.get("config")
-    name = str(given.get("name") or "")
-    found = audit(_text(given, "text"), name=name, model=asked.model() if named else None)
-    return {"file": name, **auditing.as_json(found, translator(asked.language))}
-
-
-def _compare(asked: Query, given: Parameters) -> Any:
-    from weighbridge.accounts.compare import compare
-    from weighbridge.documents import compare as comparison
-
-    names = [name.strip() for name in _text(given, "models").split(",") if name.strip()]
-    if not 2 <= len(names) <= MOST_COMPARED:
-        raise UsageError(f"models: expected two to {MOST_COMPARED} names with commas between them")
-    models = [asked._replace(source=name, config="", overrides=()).model() for name in names]
-    return comparison.as_json(compare(models, asked.batch, asked.seq))
-
-
-def _flops(asked: Query, given: Parameters) -> Any:
-    from weighbridge.documents import flops as arithmetic
-
-    return arithmetic.as_json(asked.model(), asked.given())
-
-
-def _models(asked: Query, given: Parameters) -> Any:
-    from weighbridge.documents import models as known
-
-    return known.as_json(str(given.get("filter") or ""))
-
-
-def _flag(given: Parameters, key: str) -> bool:
-    value = str(given.get(key) or "false")
-    if value not in ("true", "false"):
-        raise UsageError(f"{key}: expected true or false, found {value[:40]!r}")
-    return value == "true"
-
-
-def _text(given: Parameters, key: str) -> str:
-    value = given.get(key)
-    if not isinstance(value, str) or not value.strip():
-        raise UsageError(f"{key}: missing; expected a text")
-    return value
-
-
-CALLS = (
-    Call("count", mark("Total and tree of one model"), _count),
-    Call("tensors", mark("Every tensor: name, shape, count, role, tie"), _tensors,
-         takes=(("names", "another set of names, such as tensorflow"),)),
-    Call("formula", mark("The closed formula, in total and by module"), _formula,
-         takes=(("flops", "true: of the matrix arithmetic of a forward pass, not of the parameters"),)),
-    Call("explain", mark("The derivation: formula, substitution, number"), _explain),
-    Call("counts", mark("All legitimate counts, side by side"), _counts),
-    Call("reconcile", mark("Which convention gives a number"), _reconcile,
-         needs=(("number", "such as 108808704, 110M or 1.1亿"),)),
-    Call("audit", mark("Every numeric claim of a text, checked"), _audit,
-         needs=(("text", "the article"),), takes=(("name", "its file's name"),)),
-    Call("compare", mark("Models side by side"), _compare, needs=(("models", "two to six names, with commas between them"),)),
-    Call("flops", mark("Arithmetic of a forward and a backward pass"), _flops,
-         takes=(("decoder_seq", "tokens of the decoder, where there are both"),
-                ("encoder_seq", "length of the states that a decoder's cross-attention looks at"),
-                ("images", "images per example (each crop counts), of a language model that sees"),
-                ("patches", "patches of each image, where a model reads any size: rows x columns, such as 16x24"),
-                ("audios", "clips of sound per example, of a language model that hears"),
-                ("question", "tokens of each example that see the whole text, of a class that answers questions so"))),
-    Call("models", mark("The presets and architectures known"), _models, takes=(("filter", "only names that contain it"),)),
-)  # fmt: skip
-
-
-def answer(call: Call, given: Parameters) -> Any:
+def answer(call: Command, given: Mapping[str, Any]) -> Any:
     """Answer one call.
 
     Raises:
@@ -148,12 +39,56 @@ def answer(call: Call, given: Parameters) -> Any:
     """
     for key, value in given.items():
         if not isinstance(value, (str, int, float, bool, type(None))):
-            raise UsageError(f"{key[:40]}: expected a text or a number")
-    flat = {key: value if isinstance(value, str) else "" if value is None else _json(value) for key, value in given.items()}
-    return call.answer(query(flat), flat)
+            raise UsageError(Text("{key}: expected a text or a number", key=key[:40]))
+    flat = {key: value if isinstance(value, str) else "" if value is None else json.dumps(value) for key, value in given.items()}
+    return call.module.answer(asked(call, flat)).json()
 
 
-def _json(value: object) -> str:
-    import json
+def asked(call: Command, given: Mapping[str, str]) -> Asked:
+    """Read what a call was given, by the options that it takes."""
+    values: dict[str, Any] = {option.name: default(option) for option in call.module.OPTIONS}
+    for option in options(call):
+        text = given.get(option.key, "")
+        if option.needed and not text.strip():
+            raise UsageError(Text("{key}: missing; expected a text", key=option.key))
+        values[option.name] = _value(option, text)
+    values["overrides"] = [f"{key[4:]}={value}" for key, value in given.items() if key.startswith("set.") and value != ""]
+    values["lang"] = language(given.get("lang") or "en")
+    if "names" in values:
+        values["checked"] = check_names
+    if "models" in values:
+        values["sources"] = _listed(values["models"])
+    return Asked(values, _opened)
 
-    return json.dumps(value)
+
+def _value(option: Option, text: str) -> object:
+    if option.kind == "switch":
+        if text not in ("", "true", "false"):
+            raise UsageError(Text("{key}: expected true or false, found {value!r}", key=option.key, value=text[:40]))
+        return text == "true"
+    return option.default if text == "" else valued(option, text, option.key)
+
+
+def _listed(text: str) -> list[str]:
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not 2 <= len(names) <= MOST_COMPARED:
+        raise UsageError(Text("models: expected two to {most} names with commas between them", most=MOST_COMPARED))
+    return names
+
+
+def _opened(wanted: Asked, source: str | None) -> Any:
+    """Open a source as a server does: nothing on its disk is read."""
+    from weighbridge.commands.options import overrides
+
+    values = wanted.__dict__
+    alone = "sources" in values
+    query = Query(
+        source=source or values.get("source") or DEFAULT,
+        config="" if alone else values.get("config") or "",
+        class_name=values.get("class_name") or "",
+        overrides=() if alone else tuple(overrides(values["overrides"]).items()),
+    )
+    found = query.model()
+    if "checked" in values:
+        values["checked"](found.tree)
+    return found

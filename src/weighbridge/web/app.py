@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from weighbridge.commands.table import Command
 from weighbridge.core.errors import WeighbridgeError
-from weighbridge.web.api import CALLS, Call, answer
+from weighbridge.web.api import CALLS, answer
 from weighbridge.web.error_text import told
 from weighbridge.web.middleware import Guard, Limits, TooLargeError, in_time, problem, status_of
 
@@ -56,7 +57,7 @@ def create(limits: Limits | None = None) -> Starlette:
     return Starlette(routes=routes, middleware=middleware, exception_handlers=handlers)
 
 
-def _endpoint(call: Call, limits: Limits, counted: dict[str, int]) -> Callable[[Request], Any]:
+def _endpoint(call: Command, limits: Limits, counted: dict[str, int]) -> Callable[[Request], Any]:
     async def endpoint(request: Request) -> Response:
         from starlette.responses import Response
 

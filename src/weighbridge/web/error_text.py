@@ -11,7 +11,7 @@ from functools import cache
 from typing import NamedTuple
 
 from weighbridge.core.errors import ConfigError, ReadError, WeighbridgeError
-from weighbridge.core.messages import catalogued, mark, translator
+from weighbridge.core.messages import Text, catalogued, error_text, mark, translator
 
 FRAGMENTS = (
     mark(" and "),
@@ -56,6 +56,8 @@ def told(error: WeighbridgeError | str, language: str) -> str:
     >>> told(UsageError("seq: expected a whole number from 1 to 999,999,999, found 0"), "zh")
     'seq：应为 1 到 999,999,999 的整数，现为 0'
     """
+    if isinstance(error, WeighbridgeError) and error.args and isinstance(error.args[0], Text):
+        return error_text(error, language)
     if language == "en" or isinstance(error, str):
         return _said(str(error), language)
     if isinstance(error, ConfigError):

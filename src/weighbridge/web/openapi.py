@@ -1,21 +1,13 @@
-"""The OpenAPI document, made from the table of calls."""
+"""The OpenAPI document, made from the table of commands."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from weighbridge.core.messages import languages
-from weighbridge.web.api import CALLS, Call
+from weighbridge.commands.options import Option
+from weighbridge.commands.table import Command
+from weighbridge.web.api import CALLS, options
 
-MODEL = (
-    ("source", "a preset's name or a model type (its defaults); default bert-base-uncased"),
-    ("config", "a config as JSON text, in place of source"),
-    ("class", "the class to weigh; default what the config names, else the base class"),
-    ("lang", f"language of the words: {', '.join(languages())}"),
-    ("module", "a module's dotted path"),
-    ("batch", "examples, for the arithmetic"),
-    ("seq", "tokens per example, for the arithmetic"),
-)
 PROBLEM = {
     "type": "object",
     "required": ["type", "title", "status", "detail"],
@@ -39,7 +31,7 @@ def document(version: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _operation(call: Call, *, body: bool = False) -> dict[str, Any]:
+def _operation(call: Command, *, body: bool = False) -> dict[str, Any]:
     operation: dict[str, Any] = {
         "operationId": call.name + ("Post" if body else ""),
         "summary": call.summary,
@@ -48,20 +40,25 @@ def _operation(call: Call, *, body: bool = False) -> dict[str, Any]:
             **{status: _problem(text) for status, text in _PROBLEMS.items()},
         },
     }
-    fields = [(name, text, False) for name, text in (*MODEL, *call.takes)] + [(name, text, True) for name, text in call.needs]
+    taken = [option for option in options(call) if option.key != "set"]
     if body:
-        operation["requestBody"] = {"required": bool(call.needs), "content": {"application/json": {"schema": {
+        operation["requestBody"] = {"required": any(option.needed for option in taken), "content": {"application/json": {"schema": {
             "type": "object",
-            "properties": {name: {"type": "string", "description": text} for name, text, _ in fields},
-            "required": [name for name, _, needed in fields if needed],
+            "properties": {option.key: _schema(option) | {"description": option.help} for option in taken},
+            "required": [option.key for option in taken if option.needed],
             "additionalProperties": {"type": ["string", "number", "boolean", "null"]},
         }}}}  # fmt: skip
     else:
         operation["parameters"] = [
-            {"name": name, "in": "query", "required": needed, "description": text, "schema": {"type": "string"}}
-            for name, text, needed in fields
+            {"name": option.key, "in": "query", "required": option.needed, "description": option.help, "schema": _schema(option)}
+            for option in taken
         ]
     return operation
+
+
+def _schema(option: Option) -> dict[str, Any]:
+    """Describe a value: every one is written as text in an address, and may be so in a body."""
+    return {"type": "string", **({"enum": list(option.choices)} if option.choices else {})}
 
 
 _PROBLEMS = {

@@ -43,7 +43,7 @@ def model_page(request: Request, form: Form) -> Response:
 
 def shown(request: Request, asked: Query, found: Model) -> Response:
     """Show a model that has been weighed."""
-    view = {"groups": grouped(controls(found, translator(asked.language))), "classes": _classes(found), **_why(found, asked)}
+    view = {"groups": grouped(controls(found, translator(asked.lang))), "classes": _classes(found), **_why(found, asked)}
     return _page(request, "model", asked, {**_where(found, asked), **view})
 
 
@@ -64,7 +64,7 @@ def _where(found: Model, asked: Query) -> dict[str, Any]:
 
     told = {
         "tally": found.count(),
-        "headline": headline(found, translator(asked.language)),
+        "headline": headline(found, translator(asked.lang)),
         "defaulted": found.defaulted,
         "unknown": found.unknown,
     }
@@ -78,31 +78,31 @@ def _why(found: Model, asked: Query) -> dict[str, Any]:
 def compare_page(request: Request, form: Form) -> Response:
     """Show two to six models side by side."""
     from weighbridge.accounts.compare import compare
-    from weighbridge.documents import compare as comparison
+    from weighbridge.documents.compare import GROUPS
 
     asked = query(request.query_params)
     names = [name for name in request.query_params.getlist("with") if name][:MOST_COMPARED] or [DEFAULT, "bert-large-uncased"]
     asked = asked._replace(compared=tuple(names))
     models = [asked._replace(source=name, config="", class_name="", overrides=()).model() for name in names]
     found = compare(models, asked.batch, asked.seq)
-    say = translator(asked.language)
+    say = translator(asked.lang)
     links = [asked.link("/model", source=name, class_name="", overrides=()) for name in names]
-    groups = [(say(title), [m for m in found.measures if m.group == group]) for group, title in comparison.GROUPS.items()]
+    groups = [(say(title), [m for m in found.measures if m.group == group]) for group, title in GROUPS.items()]
     view = {"names": [*names, *[""] * min(MOST_COMPARED - len(names), 2)], "bars": views.bars(found, say), "links": links,
-            "groups": groups, "untold": [told(why, asked.language) for why in found.untold]}  # fmt: skip
+            "groups": groups, "untold": [told(why, asked.lang) for why in found.untold]}  # fmt: skip
     return _page(request, "compare", asked, view)
 
 
 def explain_page(request: Request, form: Form) -> Response:
     """Show the derivation, ready to print, with its LaTeX and Markdown to copy."""
-    from weighbridge.documents import explain as derivation
-    from weighbridge.documents.renderers.papers import html, render
+    from weighbridge.documents import explain
+    from weighbridge.documents.renderers import html, render
 
     asked = query(request.query_params)
     found = asked.model()
-    paper = derivation.paper(found.explain(asked.language, asked.module))
-    forms = {"LaTeX": render(paper, "latex"), "Markdown": render(paper, "markdown")}
-    return _page(request, "explain", asked, {"paper": paper, "body": html.body(paper), "forms": forms, "classes": _classes(found)})
+    document = explain.document(found.explain(asked.lang, asked.module))
+    forms = {"LaTeX": render(document, "latex"), "Markdown": render(document, "markdown")}
+    return _page(request, "explain", asked, {"document": document, "body": html.body(document), "forms": forms, "classes": _classes(found)})
 
 
 def audit_page(request: Request, form: Form) -> Response:
@@ -114,7 +114,7 @@ def audit_page(request: Request, form: Form) -> Response:
         from weighbridge.auditing import audit
         from weighbridge.documents import audit as auditing
 
-        say = translator(asked.language)
+        say = translator(asked.lang)
         found = audit(text)
         tallied = [
             (verdict, say(auditing.LABELS[verdict]), number)
@@ -127,9 +127,10 @@ def audit_page(request: Request, form: Form) -> Response:
 
 def api_page(request: Request, form: Form) -> Response:
     """Show the calls of the API with examples."""
-    from weighbridge.web.api import CALLS
+    from weighbridge.web.api import CALLS, options
 
-    return _page(request, "api", query(request.query_params), {"calls": CALLS, "base": str(request.base_url)})
+    calls = [(call, any(option.needed for option in options(call))) for call in CALLS]
+    return _page(request, "api", query(request.query_params), {"calls": calls, "base": str(request.base_url)})
 
 
 PAGES = {"model": model_page, "compare": compare_page, "explain": explain_page, "audit": audit_page, "api": api_page}
@@ -141,7 +142,7 @@ PARTS = {"where": where_part, "why": why_part}
 
 def failed(request: Request, status: int, detail: str) -> Response:
     """Show what was wrong with a question, in place of its answer, with the form still there."""
-    asked = Query(language=language(request))
+    asked = Query(lang=language(request))
     return _page(request, "failed", asked, {"detail": detail, "given": request.query_params.get("source", DEFAULT)[:200]}, status)
 
 
@@ -163,10 +164,10 @@ def language(request: Request) -> str:
 def _page(request: Request, name: str, asked: Query, view: dict[str, Any], status: int = 200) -> Response:
     from starlette.responses import HTMLResponse
 
-    say = translator(asked.language)
+    say = translator(asked.lang)
     common = {
-        "asked": asked, "page": name.replace("part_where", "model"), "tabs": TABS, "w": _words(asked.language), "say": say,
-        "other": "en" if asked.language == "zh" else "zh", "path": f"/{name}" if name in PAGES else "/model", "known": _names(),
+        "asked": asked, "page": name.replace("part_where", "model"), "tabs": TABS, "w": _words(asked.lang), "say": say,
+        "other": "en" if asked.lang == "zh" else "zh", "path": f"/{name}" if name in PAGES else "/model", "known": _names(),
     }  # fmt: skip
     html = _environment().get_template(f"{name}.html").render(**common, **view)
     return HTMLResponse(html, status)

@@ -17,7 +17,7 @@ from weighbridge.api import Model, model
 from weighbridge.blueprints import MODULES
 from weighbridge.config.read import parse_config, read_config
 from weighbridge.core.errors import SourceError, UsageError
-from weighbridge.core.messages import languages
+from weighbridge.core.messages import language
 from weighbridge.core.tree import Part
 from weighbridge.presets import preset, presets
 
@@ -49,7 +49,7 @@ class Query(NamedTuple):
         config: A pasted config as JSON text, in place of *source*.
         class_name: The class, or the empty string for the default.
         overrides: Changed fields, by config key.
-        language: Of the words.
+        lang: The language of the words.
         module: The module in view, as a dotted path; empty for the whole.
         batch, seq: For the arithmetic.
         decoder_seq, encoder_seq, images, audios, question, patches: For it as well; 0, or the empty string, where nothing is said.
@@ -60,7 +60,7 @@ class Query(NamedTuple):
     config: str = ""
     class_name: str = ""
     overrides: tuple[tuple[str, Any], ...] = ()
-    language: str = "en"
+    lang: str = "en"
     module: str = ""
     batch: int = 1
     seq: int = 128
@@ -91,9 +91,9 @@ class Query(NamedTuple):
             asked = asked._replace(class_name="", module="", overrides=())
             pairs = [("with", name) for name in asked.compared]
         plain = Query()
-        for name in ("class_name", "language", "module", *PUT_IN, "patches"):
+        for name in ("class_name", "lang", "module", *PUT_IN, "patches"):
             if getattr(asked, name) != getattr(plain, name):
-                pairs.append(({"class_name": "class", "language": "lang"}.get(name, name), getattr(asked, name)))
+                pairs.append(({"class_name": "class"}.get(name, name), getattr(asked, name)))
         pairs += [(f"set.{key}", _written(value)) for key, value in asked.overrides]
         return f"{page}?{urlencode(pairs)}"
 
@@ -107,16 +107,14 @@ def query(parameters: Mapping[str, str]) -> Query:
     >>> query({"source": "bert-tiny", "set.num_hidden_layers": "3"}).overrides
     (('num_hidden_layers', 3),)
     """
-    language = parameters.get("lang") or "en"
-    if language not in languages():
-        raise UsageError(f"lang: expected one of {', '.join(languages())}, found {language!r:.40}")
+    lang = language(parameters.get("lang") or "en")
     overrides = tuple((key[4:], _read(value)) for key, value in parameters.items() if key.startswith("set.") and value != "")
     return Query(
         source=parameters.get("source") or DEFAULT,
         config=parameters.get("config") or "",
         class_name=parameters.get("class") or "",
         overrides=overrides,
-        language=language,
+        lang=lang,
         module=parameters.get("module") or "",
         patches=parameters.get("patches") or "",
         batch=whole(parameters, "batch", 1),

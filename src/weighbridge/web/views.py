@@ -75,9 +75,9 @@ def why(found: Model, asked: Query) -> dict[str, Any]:
 
     if found.description is None:
         return {"formula": None, "count_groups": ()}
-    formula, say = found.formula(), translator(asked.language)
+    formula, say = found.formula(), translator(asked.lang)
     symbols = [(s.letter, s.key, say(s.meaning), formula.values[s.letter]) for s in formula.symbols]
-    listed = counts(found, asked.language)
+    listed = counts(found, asked.lang)
     groups = [(say(title), [row for row in listed if row.group == group]) for group, title in GROUPS.items()]
     return {"formula": formula, "symbols": symbols, "count_groups": [pair for pair in groups if pair[1]]}
 
@@ -92,7 +92,7 @@ def arithmetic(found: Model, asked: Query) -> dict[str, Any]:
     try:
         return {"takes": takes, "flops": flops_of(found, asked.given()), "untold": ""}
     except UsageError as error:
-        return {"takes": takes, "flops": None, "untold": told(error, asked.language)}
+        return {"takes": takes, "flops": None, "untold": told(error, asked.lang)}
 
 
 def bars(found: Comparison, say: Say) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ from pathlib import Path
 from weighbridge import Model, model
 from weighbridge.conventions.counts import CUSTOMS
 from weighbridge.conventions.rules import OMISSIONS
-from weighbridge.documents.counts import as_json, report
+from weighbridge.documents.counts import as_json, document
 
 
 def by_key(weighed: Model) -> dict[str, int | None]:
@@ -47,7 +47,7 @@ def test_every_count_has_a_definition_and_a_source() -> None:
 def test_json_and_report_show_the_same_numbers() -> None:
     weighed = model("bert-base-chinese")
     values = [row["value"] or row["published"] for row in as_json(weighed)]
-    shown = [row.cells[1] for table in report(weighed).tables for row in table.rows]
+    shown = [row.cells[1] for table in document(weighed).tables for row in table.rows]
     assert sorted(map(str, values)) == sorted(map(str, shown))
 
 

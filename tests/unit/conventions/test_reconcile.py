@@ -7,7 +7,7 @@ from weighbridge.conventions.reconcile import Match, Reconciliation, explained
 from weighbridge.conventions.rounding import readings
 from weighbridge.conventions.rules import convention
 from weighbridge.core.messages import mark
-from weighbridge.documents.reconcile import as_json, report
+from weighbridge.documents.reconcile import as_json, document
 
 ROBERTA = {
     "model_type": "roberta", "vocab_size": 50265, "hidden_size": 768, "num_hidden_layers": 12, "num_attention_heads": 12,
@@ -117,7 +117,7 @@ def test_a_checkpoint_without_config_has_conventions_too() -> None:
 
 def test_report_in_chinese() -> None:
     answer = base().reconcile(108808704, "zh")
-    table = report(answer, "zh").tables[0]
+    table = document(answer, "zh").tables[0]
     assert table.rows[0].cells[0] == "BertModel，不计线性层偏置、池化层"
 
 

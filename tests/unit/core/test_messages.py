@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from weighbridge.core.errors import UsageError
-from weighbridge.core.messages import LOCALE, languages, translator
+from weighbridge.core.messages import LOCALE, Text, language, languages, translator
 
 pytest.importorskip("babel")
 SCRIPT = Path(__file__).parents[3] / "scripts" / "messages"
-CATALOGUES = sorted(LOCALE.glob("*/LC_MESSAGES/weighbridge.po"))
+CATALOGUES = sorted(Path(LOCALE).glob("*/LC_MESSAGES/weighbridge.po"))
 assert CATALOGUES
 
 
@@ -37,15 +37,44 @@ def read(path: Path) -> dict[str, str]:
         return {str(message.id): str(message.string) for message in read_po(file) if message.id}
 
 
-@pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: path.parts[-3])
-def test_every_sentence_is_translated_and_none_is_unused(path: Path) -> None:
+def test_a_missing_translation_is_listed_and_said_in_english(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     script = load_script()
-    used = {message.id for message in script.collected() if message.id}
-    assert used
-    catalogue = read(path)
-    # What errors say may wait for its translation: until then it is said in English.
-    assert {sentence for sentence in used - script.refusals() if not catalogue.get(sentence)} == set()
-    assert set(catalogue) - used == set()
+    collected = script.collected()
+    collected.add("a sentence that nobody has translated")
+    monkeypatch.setattr(script, "collected", lambda: collected)
+    monkeypatch.setattr("sys.argv", ["messages", "--check"])
+    assert script.main() == 0
+    assert "  a sentence that nobody has translated" in capsys.readouterr().out
+    assert translator("zh")("a sentence that nobody has translated") == "a sentence that nobody has translated"
+
+
+def test_most_sentences_are_translated() -> None:
+    used = {message.id for message in load_script().collected() if message.id}
+    for path in CATALOGUES:
+        assert sum(bool(read(path).get(sentence)) for sentence in used) > 0.8 * len(used)
+
+
+def test_a_text_remembers_its_template_and_values() -> None:
+    import copy
+    import pickle
+
+    text = Text("{what} ({hint})", what=Text("{count:,} heads", count=1200), hint="why")
+    assert text == "1,200 heads (why)"
+    for again in (copy.copy(text), pickle.loads(pickle.dumps(text))):
+        assert again.template == "{what} ({hint})"
+    assert translator("zh")(text) == "1,200 heads（why）"
+
+
+@pytest.mark.parametrize(("asked", "found"), [("zh", "zh"), ("zh_CN.UTF-8", "zh"), ("zh-Hans", "zh"), ("EN", "en"), ("en_US", "en")])
+def test_a_language_is_known_by_its_locale(asked: str, found: str) -> None:
+    assert language(asked) == found
+
+
+def test_the_environment_says_the_language(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LANG", "zh_CN.UTF-8")
+    assert language() == "zh"
+    monkeypatch.setenv("LC_ALL", "de_DE.UTF-8")
+    assert language() == "en"
 
 
 @pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: path.parts[-3])

@@ -12,23 +12,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from weighbridge.core.errors import UsageError
-from weighbridge.documents.document import Column, Report, Row, Share, Table, shares
-from weighbridge.documents.renderers import FORMATS, render
-from weighbridge.documents.renderers.text import measure
+from weighbridge.documents.document import Column, Document, Row, Share, Table, notes, shares
+from weighbridge.documents.renderers import render
+from weighbridge.documents.renderers.layout import measure
 
 COLUMNS = (Column("name"), Column("count", "integer"), Column("share", "share"), Column("", "bar"))
 
 
-def report(numbers: list[int], name: str = "嵌入层") -> Report:
+def report(numbers: list[int], name: str = "嵌入层") -> Document:
     split = shares(numbers, sum(numbers))
     rows = tuple(Row((name, number, part, part), depth=number % 3) for number, part in zip(numbers, split, strict=True))
-    return Report("BertModel", f"{sum(numbers):,}", (Table(COLUMNS, rows),), ("a note",))
+    return Document("BertModel", f"{sum(numbers):,}", (Table(COLUMNS, rows), *notes(["a note"])))
 
 
 @given(st.lists(st.integers(0, 10**24), min_size=1, max_size=8))
 @settings(max_examples=40, deadline=None)
 def test_all_renderers_show_the_same_integers(numbers: list[int]) -> None:
-    for form in FORMATS:
+    for form in ("text", "terminal", "markdown", "html", "latex", "csv", "json"):
         drawn = re.sub(r"\x1b\[[0-9;]*m|[,\n]|(?<=\d) +(?=\d)", " " if form == "csv" else "", render(report(numbers), form, width=200))
         for number in numbers:
             assert str(number) in drawn.replace(" ", " "), form
@@ -64,7 +64,7 @@ def test_html_and_markdown_escape_names() -> None:
 
 
 def test_an_unknown_format_is_refused() -> None:
-    with pytest.raises(UsageError, match="no format 'pdf'; known: text, terminal, markdown, csv, html"):
+    with pytest.raises(UsageError, match="no format 'pdf'; known: text, terminal, markdown, html, latex, csv"):
         render(report([1]), "pdf")
 
 

@@ -4,14 +4,14 @@ import pytest
 
 from weighbridge import UsageError, model
 from weighbridge.core.notation import UNICODE, write
-from weighbridge.documents.explain import as_json, paper
-from weighbridge.documents.renderers.papers import render
+from weighbridge.documents.explain import as_json, document
+from weighbridge.documents.renderers import render
 from weighbridge.explain.derive import Line, Section, apportioned, lines
 from weighbridge.explain.evaluation_steps import chain
 
 
 def chinese() -> str:
-    return render(paper(model("bert-base-chinese").explain("zh")))
+    return render(document(model("bert-base-chinese").explain("zh")))
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_a_tied_module_counts_nothing_and_names_its_owner() -> None:
     decoder = next(line for line in lines(found.root) if line.paths == ("cls.predictions.decoder",))
     assert decoder.value == 0
     assert decoder.tied == ("bert.embeddings.word_embeddings.weight", "cls.predictions.bias")
-    assert "is counted above" in render(paper(found))
+    assert "is counted above" in render(document(found))
 
 
 def test_a_module_may_be_named_with_its_index_or_without_its_prefix() -> None:
@@ -79,7 +79,7 @@ def test_depth_keeps_the_subtotals() -> None:
     found = model("bert-base-uncased").explain(depth=1)
     assert [part.parts for part in found.root.parts if isinstance(part, Section)] == [(), (), ()]
     assert found.total == 109482240
-    assert "7,087,872" in render(paper(found))
+    assert "7,087,872" in render(document(found))
 
 
 def test_insight_of_bert() -> None:
@@ -106,7 +106,7 @@ def test_json_carries_every_step() -> None:
 @pytest.mark.parametrize("form", ["text", "markdown", "latex", "html"])
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_every_form_shows_the_same_figures(form: str, lang: str) -> None:
-    text = render(paper(model("bert-base-uncased", "BertForPreTraining").explain(lang)), form).replace("{,}", ",")
+    text = render(document(model("bert-base-uncased", "BertForPreTraining").explain(lang)), form).replace("{,}", ",")
     for line in lines(model("bert-base-uncased", "BertForPreTraining").explain(lang).root):
         assert f"{line.value:,}" in text
     assert "110,106,428" in text

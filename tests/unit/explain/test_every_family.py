@@ -5,8 +5,8 @@ import pytest
 from weighbridge import ConfigError, Model, UsageError, model
 from weighbridge.blueprints import MODULES, family
 from weighbridge.conventions.rules import convention
-from weighbridge.documents.explain import paper
-from weighbridge.documents.renderers.papers import render
+from weighbridge.documents.explain import document
+from weighbridge.documents.renderers import render
 from weighbridge.explain.derive import Section
 from weighbridge.explain.formulas import flops_formula
 
@@ -27,7 +27,7 @@ def test_every_family_is_derived(model_type: str) -> None:
     unique = weighed.count().unique
     derivation = weighed.explain("zh")
     assert derivation.total == unique
-    assert f"{unique:,}" in render(paper(derivation))
+    assert f"{unique:,}" in render(document(derivation))
     assert all(isinstance(part, Section) for part in derivation.root.parts)
     assert weighed.formula().value == unique
 

@@ -14,7 +14,7 @@ pytest.importorskip("starlette", reason="the extra web is not installed")
 from starlette.testclient import TestClient
 
 import weighbridge
-from weighbridge.web.api import CALLS
+from weighbridge.web.api import CALLS, options
 from weighbridge.web.app import create
 from weighbridge.web.middleware import Limits
 from weighbridge.web.query import Query, query
@@ -96,7 +96,9 @@ def test_an_error_is_said_in_the_language_that_was_asked_for(client: TestClient)
 @pytest.mark.parametrize("call", CALLS, ids=lambda call: call.name)
 def test_every_call_answers_by_get_and_post(client: TestClient, call: Any) -> None:
     given = {"source": "bert-tiny", "models": "bert-tiny,gpt2", "number": "4385920", "text": "30522 × 768 = 23,449,856"}
-    kept = {key: value for key, value in given.items() if key == "source" or key in {name for name, _ in call.needs}}
+    kept = {
+        key: value for key, value in given.items() if key == "source" or key in {option.key for option in options(call) if option.needed}
+    }
     got, posted = client.get(f"/api/v1/{call.name}", params=kept), client.post(f"/api/v1/{call.name}", json=kept)
     assert got.status_code == posted.status_code == 200
     assert got.json() == posted.json()

@@ -20,7 +20,7 @@ from weighbridge.explain.derive import derive
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
 
-_TITLE = re.compile(r"([A-Z]\w{2,60}) +· +(\S[^:]{0,200}?)(?: +· +([\w.]+))?: *[\d,]+ +(\w+)")
+_TITLE = re.compile(r"([A-Z]\w{2,60}) +· +(\S[^:]{0,200}?)(?: +· +([\w.]+))?(?::| {2}) *[\d,]+ +(\w+)")
 _SIZE = re.compile(r"[\s|]*([A-Za-z][\w']{0,3})[\s|]+([a-z][\w.]*_?\w*)[\s|].*?([\d,]+)[\s|;]*$")
 _DIGITS = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _FORMS = ("text", "markdown", "html", "latex")
@@ -184,12 +184,12 @@ def _written(model: ModelValue, title: Title) -> Iterator[list[str]]:
     """Write a derivation in each form and to several depths, and read it as any other text is read."""
     # The renderers stand above the proofs; here, and only here, a proof reads what they write.
     from weighbridge.auditing.text.reading import read_lines
-    from weighbridge.documents.explain import paper
-    from weighbridge.documents.renderers.papers import render
+    from weighbridge.documents.explain import document
+    from weighbridge.documents.renderers import render
 
     for depth in _DEPTHS:
         try:
-            laid = paper(derive(model, title.language, module=title.module, depth=depth))
+            laid = document(derive(model, title.language, module=title.module, depth=depth))
         except WeighbridgeError:
             return
         for form in _FORMS:

@@ -1,25 +1,87 @@
-"""The table of renderers: each turns a report into text of one kind."""
+"""The table of renderers: each writes a document in one form, to be printed or to be a file."""
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 
 from weighbridge.core.errors import UsageError
-from weighbridge.documents.document import Report
+from weighbridge.documents.document import Document
 
-FORMATS = ("text", "terminal", "markdown", "csv", "html")
+FORMATS = {
+    "text": ".txt", "terminal": "", "markdown": ".md", "html": ".html", "latex": ".tex", "csv": ".csv", "json": ".json", "xlsx": ".xlsx",
+    "svg": ".svg", "png": ".png",
+}  # fmt: skip
+"""From each form to the ending of its files; the module of the same name has ``render(document, *, width)``."""
+
+SUFFIXES = {suffix: form for form, suffix in FORMATS.items() if suffix}
+BINARY = ("xlsx", "png")
+WIDTH = 100
+"""Columns of a title, a heading and a note where nothing says how many a line has."""
 
 
-def render(report: Report, form: str = "text", *, width: int = 100) -> str:
-    """Draw *report* in one of :data:`FORMATS`.
+def render(document: Document, form: str = "text", *, width: int = 0) -> str:
+    """Write *document* as text in one of :data:`FORMATS`.
 
-    >>> print(render(Report("BertModel", "109,482,240 parameters"), width=40), end="")
+    Args:
+        width: Columns of a line, for ``text`` and ``terminal``; 0 breaks no line.
+
+    Raises:
+        UsageError: There is no such form, or it is for files alone.
+
+    >>> print(render(Document("BertModel", "109,482,240 parameters"), width=40), end="")
     BertModel         109,482,240 parameters
     """
-    if form not in FORMATS:
-        raise UsageError(f"no format {form!r}; known: {', '.join(FORMATS)}")
-    text: str = import_module(f"weighbridge.documents.renderers.{form}").render(report, width=width)
+    if form not in FORMATS or form in BINARY:
+        raise UsageError(f"no format {form!r}; known: {', '.join(name for name in FORMATS if name not in BINARY)}")
+    text: str = import_module(f"weighbridge.documents.renderers.{form}").render(document, width=width)
     return text
+
+
+def form_of(path: str) -> str:
+    """Return the form that a file's ending names, before any work is done.
+
+    Raises:
+        UsageError: Its ending is none of :data:`SUFFIXES`.
+
+    >>> form_of("report.tex")
+    'latex'
+    """
+    suffix = os.path.splitext(path)[1].lower()
+    if suffix not in SUFFIXES:
+        raise UsageError(f"{path}: cannot tell the form from {suffix or 'no ending'!r}; known: {', '.join(SUFFIXES)}")
+    return SUFFIXES[suffix]
+
+
+def write(document: Document, path: str) -> int:
+    """Write *document* to a file atomically and return its bytes; the suffix selects the form.
+
+    Raises:
+        UsageError: An ending that is not known, or a place that cannot be written.
+    """
+    made = import_module(f"weighbridge.documents.renderers.{form_of(path)}").render(document)
+    return write_bytes(made if isinstance(made, bytes) else made.encode(), path)
+
+
+def write_bytes(data: bytes, path: str) -> int:
+    """Write a file atomically: what stood there stays until all of the new is on disk.
+
+    Raises:
+        UsageError: A place that cannot be written.
+    """
+    from pathlib import Path
+
+    target = Path(path)
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        try:
+            part.write_bytes(data)
+            part.replace(target)
+        finally:
+            part.unlink(missing_ok=True)
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be written: {error.strerror}") from None
+    return len(data)
 
 
 def written(cell: object) -> str:
@@ -31,3 +93,18 @@ def written(cell: object) -> str:
     if cell is None:
         return ""
     return f"{cell:,}" if type(cell) is int else str(cell)
+
+
+def shortened(names: tuple[str, ...]) -> list[str]:
+    """Leave out, from the second name on, the path that a name shares with the first.
+
+    >>> shortened(("layer.self.query", "layer.self.key"))
+    ['layer.self.query', 'key']
+    """
+    if len(names) < 2:
+        return list(names)
+    pieces = [name.split(".") for name in names]
+    common = 0
+    while all(len(piece) > common + 1 for piece in pieces) and len({piece[common] for piece in pieces}) == 1:
+        common += 1
+    return [names[0], *(".".join(piece[common:]) for piece in pieces[1:])]

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from weighbridge.documents.document import Cell, Report, Share
+from weighbridge.documents.document import Cell, Document, Share
 
 
-def render(report: Report, *, width: int = 100) -> str:
-    """Write the tables of *report*; an empty line stands between two.
+def render(document: Document, *, width: int = 0) -> str:
+    """Write the tables of *document*; an empty line stands between two.
 
     >>> from weighbridge.documents.document import Column, Row, Table
     >>> table = Table((Column("module"), Column("count", "integer")), (Row(("pooler", 590592)),))
-    >>> print(render(Report("BertModel", tables=(table,))), end="")
+    >>> print(render(Document("BertModel", blocks=(table,))), end="")
     module,count
     pooler,590592
     """
@@ -19,7 +19,7 @@ def render(report: Report, *, width: int = 100) -> str:
 
     out = StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    for number, table in enumerate(report.tables):
+    for number, table in enumerate(document.tables):
         kept = table.shown("path")
         if number:
             out.write("\n")

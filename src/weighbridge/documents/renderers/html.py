@@ -1,32 +1,98 @@
-"""A fragment of HTML, as a notebook shows it: no script, no outside style."""
+"""A whole HTML page without scripts; formulas are MathML, which browsers set themselves."""
 
 from __future__ import annotations
 
 from html import escape
 
-from weighbridge.documents.document import Report, Table
-from weighbridge.documents.renderers import written
+from weighbridge.core.formula import Symbol
+from weighbridge.core.notation import MATHML, UNICODE, mathml, write
+from weighbridge.documents.document import Bars, Block, Cell, Document, Equation, Heading, Item, Paragraph, Picture, Table
+from weighbridge.documents.renderers import folding, shortened, written
+from weighbridge.documents.renderers.bars import bars
+from weighbridge.documents.renderers.treemap import sunburst, tiles, treemap
+
+PHONE = 36
+"""Letters of an equation that a phone is sure to hold in one line."""
+
+VIEWPORT = '<meta name="viewport" content="width=device-width, initial-scale=1">'
+STYLE = """:root{color-scheme:light dark}
+body{max-width:60em;margin:2em auto;padding:0 1em;font:16px/1.5 system-ui,"Noto Sans SC","Noto Sans CJK SC",sans-serif}
+h2,h3,h4,h5,h6{display:flex;justify-content:space-between;gap:1em;margin:1.2em 0 .3em}
+h2{font-size:1.25em;border-bottom:1px solid #8886}h3{font-size:1.1em}h4,h5,h6{font-size:1em}
+.figure{font-weight:normal;font-variant-numeric:tabular-nums}
+.equation{margin:.3em 0 .6em 1.5em;padding:.15em 0;overflow-x:auto;overflow-y:hidden}
+.label{margin-right:.6em;font-weight:600}
+.table{overflow-x:auto}table{border-collapse:collapse}caption{text-align:left;font-weight:600;padding:.6em 0 .2em}
+td,th{min-width:4.5em;padding:.1em 1em .1em 0;text-align:left;vertical-align:top}th{font-weight:normal;opacity:.7;border-bottom:1px solid #8886}
+.integer,.share{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+code{font-size:.85em}p{margin:.3em 0}
+.pictures{display:flex;flex-wrap:wrap;gap:1.5em;align-items:center;margin:1em 0}.pictures svg{height:auto;max-width:100%}
+.treemap{flex:3 1 26em;min-width:0}.sunburst{flex:1 1 14em;min-width:0}.bars{width:100%}.centre{fill:currentColor}
+@media(prefers-color-scheme:dark){body{background:#14171a;color:#e6eaee}}
+@media print{body{margin:0;max-width:none}.equation{break-inside:avoid}}
+"""
 
 
-def render(report: Report, *, width: int = 100) -> str:
-    """Draw *report* as a fragment.
+def render(document: Document, *, width: int = 0) -> str:
+    """Write *document* as an HTML page."""
+    title = escape(document.title)
+    head = f'<!DOCTYPE html>\n<html lang="{document.lang}">\n<head><meta charset="utf-8"><title>{title}</title>'
+    style = f"{VIEWPORT}<style>{STYLE}{folding.STYLE}</style></head>"
+    return f"{head}\n{style}\n<body>\n<h1>{escape(document.heading)}</h1>\n{body(document)}\n</body>\n</html>\n"
 
-    >>> print(render(Report("<b>", "1 parameter")), end="")
-    <div class="weighbridge"><p><strong>&lt;b&gt;</strong> 1 parameter</p></div>
+
+def body(document: Document) -> str:
+    """Write the blocks alone, to be put into another page.
+
+    >>> body(Document("", blocks=(Paragraph(1, "a < b"),)))
+    '<p>a &lt; b</p>'
     """
-    head = f"<p><strong>{escape(report.headline)}</strong> {escape(report.figure)}</p>"
-    notes = "".join(f"<p>{escape(note)}</p>" for note in report.notes)
-    return f'<div class="weighbridge">{head}{"".join(map(_table, report.tables))}{notes}</div>\n'
+    return "\n".join(map(_block, document.blocks))
+
+
+def chain_html(equation: Equation) -> str:
+    """Write a chain of equals signs as one ``<math>`` element."""
+    steps = "<mo>=</mo>".join(f"<mrow>{write(step, MATHML)}</mrow>" for step in equation.steps)
+    return f"<math><mrow>{steps}</mrow></math>"
+
+
+def _block(block: Block) -> str:
+    match block:
+        case Heading():
+            level = min(block.level + 1, 6)
+            figure = f'<span class="figure">{escape(block.figure)}</span>' if block.figure else ""
+            return f"<h{level}><span>{escape(block.text)}</span>{figure}</h{level}>"
+        case Paragraph():
+            return f"<p>{escape(block.text)}</p>"
+        case Item():
+            code = ", ".join(f"<code>{escape(name)}</code>" for name in shortened(block.code))
+            return f"<p><b>{escape(block.text)}</b> {code}</p>"
+        case Equation():
+            label = f'<span class="label">{escape(block.label)}</span>' if block.label else ""
+            return f'<div class="equation"{_focusable(block)}>{label}{chain_html(block)}</div>'
+        case Picture():
+            return f'<div class="pictures">{treemap(tiles(block.root), width=680, height=360)}{sunburst(tiles(block.root), size=300)}</div>'
+        case Bars():
+            return f'<div class="pictures">{bars(block)}</div>'
+        case _:
+            return folding.folding(block) if block.shown("path") != block.shown() else _table(block)
+
+
+def _focusable(equation: Equation) -> str:
+    """Let the keyboard reach an equation that a narrow screen must scroll."""
+    length = sum(len(write(step, UNICODE)) + 3 for step in equation.steps) + len(equation.label)
+    return ' tabindex="0"' if length > PHONE else ""
 
 
 def _table(table: Table) -> str:
     kept = table.shown()
-    styles = [f' style="text-align:{"right" if table.columns[i].kind in ("integer", "share") else "left"}"' for i in kept]
-    head = "".join(f"<th{style}>{escape(table.columns[i].title)}</th>" for i, style in zip(kept, styles, strict=True))
-    body = ""
-    for row in table.rows:
-        indent = "&nbsp;" * 4 * row.depth
-        cells = ((indent if i == 0 else "") + escape(written(row.cells[i])) for i in kept)
-        body += "<tr>" + "".join(f"<td{style}>{cell}</td>" for cell, style in zip(cells, styles, strict=True)) + "</tr>"
+    head = "".join(f'<th class="{table.columns[i].kind}">{escape(table.columns[i].title)}</th>' for i in kept)
+    rows = "".join("<tr>" + "".join(_cell(table.columns[i].kind, row.cells[i]) for i in kept) + "</tr>" for row in table.rows)
     caption = f"<caption>{escape(table.title)}</caption>" if table.title else ""
-    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return f'<div class="table" tabindex="0"><table>{caption}<tr>{head}</tr>{rows}</table></div>'
+
+
+def _cell(kind: str, cell: Cell) -> str:
+    if kind == "letter":
+        return f'<td class="letter">{mathml(Symbol(str(cell)))}</td>'
+    return f'<td class="{kind}">{escape(written(cell))}</td>'

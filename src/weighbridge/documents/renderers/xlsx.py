@@ -1,4 +1,4 @@
-"""A text as an Excel workbook: the words on the first sheet, each table on one of its own."""
+"""An Excel workbook: the text on the first sheet, each table on one of its own."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from io import BytesIO
 from typing import Any
 
 from weighbridge.core.errors import UsageError
-from weighbridge.documents.document import Cell, Heading, Paper, Share, Table
-from weighbridge.documents.renderers.papers.text import lines
+from weighbridge.documents.document import Cell, Document, Heading, Share, Table
+from weighbridge.documents.renderers.layout import lines
 
 MOST_ROWS = (1 << 20) - 1
 EXACT = 1 << 53
 """A cell of a workbook is a double: a whole number above this would lose units, so it is written as text."""
 
 
-def render(paper: Paper) -> bytes:
-    """Write *paper* as a workbook.
+def render(document: Document, *, width: int = 0) -> bytes:
+    """Write *document* as a workbook.
 
     Raises:
         UsageError: XlsxWriter is not installed.
@@ -27,29 +27,26 @@ def render(paper: Paper) -> bytes:
         raise UsageError("a workbook needs the extra excel: pip install 'weighbridge[excel]'") from None
     out = BytesIO()
     with Workbook(out, {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}) as book:
-        _words(book, paper)
+        _words(book, document)
         taken = {"weighbridge"}
-        for title, table in _tables(paper):
+        for title, table in _tables(document):
             _sheet(book, _name(title, taken), table)
     return out.getvalue()
 
 
-def _words(book: Any, paper: Paper) -> None:
+def _words(book: Any, document: Document) -> None:
     sheet = book.add_worksheet("Weighbridge")
     sheet.set_column(0, 0, 120)
     bold = book.add_format({"bold": True})
-    sheet.write_string(0, 0, f"{paper.title}  {paper.figure}", bold)
-    row = 1
-    for block in paper.worded:
-        for line in [] if isinstance(block, Table) else lines(block):
-            sheet.write_string(row, 0, line, bold if isinstance(block, Heading) else None)
-            row += 1
+    words = document._replace(blocks=tuple(block for block in document.printed if not isinstance(block, Table)))
+    for row, line in enumerate(lines(words)):
+        sheet.write_string(row, 0, "".join(span.text for span in line), bold if any(span.style == "strong" for span in line) else None)
 
 
-def _tables(paper: Paper) -> list[tuple[str, Table]]:
+def _tables(document: Document) -> list[tuple[str, Table]]:
     """Return the tables, each with its own title or the heading it stands under."""
-    found, heading = [], paper.title
-    for block in paper.worded:
+    found, heading = [], document.title
+    for block in document.printed:
         if isinstance(block, Heading):
             heading = block.title
         elif isinstance(block, Table):

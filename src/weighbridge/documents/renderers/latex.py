@@ -1,12 +1,11 @@
-"""A text with formulas as a whole LaTeX document; Chinese is set by ctex, so compile it with XeLaTeX or LuaLaTeX."""
+"""A whole LaTeX document; Chinese is set by ctex, so compile it with XeLaTeX or LuaLaTeX."""
 
 from __future__ import annotations
 
 from weighbridge.core.formula import Symbol
 from weighbridge.core.notation import LATEX, write
-from weighbridge.documents.document import Cell, Equation, Heading, Item, Paper, Paragraph, Table, Words
-from weighbridge.documents.renderers import written
-from weighbridge.documents.renderers.papers.text import colon, shortened
+from weighbridge.documents.document import Cell, Document, Equation, Heading, Item, Paragraph, Printed, Table
+from weighbridge.documents.renderers import shortened, written
 
 HEAD = r"""\documentclass[11pt]{%s}
 \usepackage{amsmath}
@@ -28,11 +27,11 @@ SPECIAL = {
 }  # fmt: skip
 
 
-def render(paper: Paper) -> str:
-    """Write *paper* as a LaTeX document."""
-    head = HEAD % ("ctexart" if paper.language == "zh" else "article")
-    title = rf"{{\Large\bfseries {escaped(paper.title)}{colon(paper)}{escaped(paper.figure)}\par}}"
-    return "\n".join([head + title, *map(_block, paper.worded), r"\end{document}"]) + "\n"
+def render(document: Document, *, width: int = 0) -> str:
+    """Write *document* as a LaTeX document."""
+    head = HEAD % ("ctexart" if document.lang == "zh" else "article")
+    title = rf"{{\Large\bfseries {escaped(document.heading)}\par}}"
+    return "\n".join([head + title, *map(_block, document.printed), r"\end{document}"]) + "\n"
 
 
 def escaped(text: str) -> str:
@@ -44,18 +43,17 @@ def escaped(text: str) -> str:
     return "".join(SPECIAL.get(character, character) for character in text)
 
 
-def _block(block: Words) -> str:
+def _block(block: Printed) -> str:
     match block:
         case Heading():
             level = LEVELS[min(block.level, len(LEVELS)) - 1]
             figure = rf"\hfill {escaped(block.figure)}" if block.figure else ""
-            return rf"\{level}{{{escaped(f'{block.number} {block.title}'.strip())}{figure}}}"
+            return rf"\{level}{{{escaped(block.text)}{figure}}}"
         case Paragraph():
             return escaped(block.text) + r"\par"
         case Item():
             code = ", ".join(rf"\texttt{{{escaped(name)}}}" for name in shortened(block.code))
-            text = " ".join(piece for piece in (block.number, block.title) if piece)
-            return rf"{{\raggedright \textbf{{{escaped(text)}}} {code}\par}}"
+            return rf"{{\raggedright \textbf{{{escaped(block.text)}}} {code}\par}}"
         case Equation():
             first, *rest = (write(step, LATEX) for step in block.steps)
             label = rf"\text{{{escaped(block.label)}}}" if block.label else ""

@@ -1,0 +1,100 @@
+"""The help pages, made from the table of commands and their options: in any width and either language."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from weighbridge.commands.options import COMMON, Option
+from weighbridge.commands.output import width
+from weighbridge.commands.table import COMMANDS, TABLE
+from weighbridge.core.messages import Say, mark, translator
+from weighbridge.documents.renderers.layout import measure, pad, wrapped
+
+INTRODUCTION = mark("weigh: count a transformer's parameters without loading it")
+SOURCES = mark(
+    "SOURCE is a preset (weigh models), a config.json, a directory, a checkpoint file, a Hub id (org/name or org/name@revision),"
+    " modelscope:org/name, an address (https://, s3://, gs://, az://), or - for a config on standard input."
+)
+EXAMPLES = """  weigh bert-base-chinese
+  weigh bert-base-uncased --class BertForMaskedLM --set num_hidden_layers=6
+  weigh help COMMAND
+"""
+
+
+def overview(lang: str = "en") -> str:
+    """Return the list of all commands.
+
+    >>> print(overview().splitlines()[0])
+    weigh: count a transformer's parameters without loading it
+    """
+    say, columns = translator(lang), width()
+    rows = [(command.name, say(command.summary)) for command in TABLE]
+    more = [("--version", say(mark("print the version"))), ("-h, --help", say(mark("show this help")))]
+    usage = "weigh [COMMAND] SOURCE [--class CLASS] [--set key=value] [--lang LANG] [--json]"
+    blocks = [
+        "\n".join(wrapped(say(INTRODUCTION), columns)),
+        _hanging(say(mark("usage")) + ": ", usage, columns),
+        _table(rows, columns) + "\n\n" + _table(more, columns),
+        "\n".join(wrapped(say(SOURCES), columns)),
+    ]
+    return "\n\n".join(blocks) + "\n\n" + EXAMPLES
+
+
+def page(name: str, lang: str = "en") -> str:
+    """Return the help of one command.
+
+    >>> "--depth N" in page("count")
+    True
+    """
+    say, columns, module = translator(lang), width(), COMMANDS[name].module
+    options = [option for option in (*module.OPTIONS, *COMMON) if option.help]
+    arguments = [option for option in options if not option.switch]
+    flags = [option for option in options if option.switch]
+    usage = " ".join(["weigh", name, *map(_place, arguments), say(mark("[OPTIONS]"))])
+    summary = say(COMMANDS[name].summary)
+    blocks = [
+        _hanging(say(mark("usage")) + ": ", usage, columns),
+        "\n".join(wrapped(say(mark("{summary}.")).format(summary=summary[:1].upper() + summary[1:]), columns)),
+        *_section(say(mark("arguments")), arguments, columns, say),
+        *_section(say(mark("options")), flags, columns, say),
+        module.EXAMPLE.rstrip("\n"),
+    ]
+    return "\n\n".join(blocks) + "\n"
+
+
+def _place(option: Option) -> str:
+    return f"{option.metavar}{' ...' * option.many}" if option.needed else f"[{option.metavar}{' ...' * option.many}]"
+
+
+def _section(title: str, options: Sequence[Option], columns: int, say: Say) -> list[str]:
+    rows = [(_written(option), say(option.help)) for option in options]
+    return [f"{title}:\n{_table(rows, columns)}"] if rows else []
+
+
+def _written(option: Option) -> str:
+    """Write an option as it is typed."""
+    if not option.switch:
+        return option.metavar
+    value = "{" + ",".join(option.choices) + "}" if option.choices else option.metavar
+    short = f"{option.short}, " if option.short else ""
+    return f"{short}{option.switch}{f' {value}' if value and option.kind != 'switch' else ''}"
+
+
+def _table(rows: Sequence[tuple[str, str]], columns: int) -> str:
+    """Set names beside what they mean; a name too long for its column stands on a line of its own."""
+    room = min(max(measure(name) for name, _ in rows), 24, columns // 3)
+    lines = []
+    for name, text in rows:
+        first, *rest = wrapped(text, max(columns - room - 4, 20))
+        if measure(name) > room:
+            lines += [f"  {name}", " " * (room + 4) + first]
+        else:
+            lines.append(f"  {pad(name, room)}  {first}")
+        lines += [" " * (room + 4) + line for line in rest]
+    return "\n".join(lines)
+
+
+def _hanging(head: str, text: str, columns: int) -> str:
+    """Break a line whose continuation is indented to its head."""
+    indent = measure(head)
+    return head + f"\n{' ' * indent}".join(wrapped(text, columns - indent))

@@ -1,0 +1,193 @@
+"""Where answers go: to standard output in the form that was asked for, to a file, and complaints to standard error."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import SourceError, UsageError, WeighbridgeError
+from weighbridge.core.messages import Text
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from weighbridge.commands.options import Answer, Asked
+    from weighbridge.documents.document import Document
+
+PLAIN = {
+    "·": "-", "×": "x", "−": "-", "–": "-", "—": "-", "…": "...", "→": "->", "≈": "~", "²": "^2", "³": "^3", "₂": "2", "“": '"', "”": '"', "‘": "'",
+    "’": "'", "≤": "<=", "≥": ">=", "γ": "gamma", "β": "beta", "▏": "#", "▎": "#", "▍": "#", "▌": "#", "▋": "#", "▊": "#", "▉": "#", "█": "#",
+    "，": ", ", "。": ".", "：": ": ", "（": "(", "）": ")", "；": "; ", "、": ", ", "\u00a0": " ",
+}  # fmt: skip
+"""What is written where an encoding (ascii, gbk, cp437 ...) has no such character; anything else becomes a question mark."""
+
+
+def prepare() -> None:
+    """See to it that every character can be written, whatever the encoding of the terminal."""
+    for stream in (sys.stdout, sys.stderr):
+        if stream is None or (getattr(stream, "encoding", None) or "utf-8").lower().replace("-", "") in ("utf8", "utf8sig"):
+            continue
+        import codecs
+
+        codecs.register_error("weighbridge", _plain)
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="weighbridge")
+
+
+def _plain(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return "".join(PLAIN.get(letter, "?") for letter in error.object[error.start : error.end]), error.end
+
+
+def answer(module: ModuleType, asked: Asked) -> int:
+    """Run a command and show what it answers; return the exit code."""
+    if asked.__dict__.get("output"):
+        _check_file(asked)
+    if hasattr(module, "run"):
+        code: int = module.run(asked)
+        return code
+    found: Answer = module.answer(asked)
+    deliver(found, asked)
+    return 0 if found.holds else 1
+
+
+def deliver(found: Answer, asked: Asked) -> None:
+    """Show one answer, or write it to the file that ``-o`` names."""
+    form, path = asked.__dict__.get("form"), asked.__dict__.get("output")
+    if path and found.document is not None:
+        from weighbridge.documents.renderers import write
+
+        emit(f"{path}: {write(found.document(), path):,} bytes\n")
+    elif found.text is not None:
+        emit(found.text)
+    elif form == "json" or found.document is None:
+        emit_json(found.json())
+    else:
+        show(found.document(), form)
+
+
+def _check_file(asked: Asked) -> None:
+    """Refuse a file's ending before any work is done."""
+    from weighbridge.documents.renderers import form_of
+
+    form = asked.__dict__.get("form")
+    if form is not None and form_of(asked.output) != form:
+        raise UsageError(Text("{path} and the form {form} contradict each other", path=asked.output, form=form))
+    form_of(asked.output)
+
+
+def standard_input() -> bytes:
+    """Return what stands on standard input.
+
+    Raises:
+        UsageError: It is closed.
+    """
+    if sys.stdin is None:
+        raise UsageError(Text("standard input is closed"))
+    return sys.stdin.buffer.read()
+
+
+def emit(text: str) -> None:
+    """Print a text."""
+    if sys.stdout is not None:
+        sys.stdout.write(text)
+
+
+def emit_json(found: object) -> None:
+    """Print an answer as JSON: one line if it goes to a program, indented on a terminal."""
+    import json
+
+    emit(json.dumps(found, ensure_ascii=not _writes_unicode(), indent=2 if on_terminal() else None) + "\n")
+
+
+def show(document: Document, form: str | None = None) -> None:
+    """Print a document: in the form that was asked for, drawn on a terminal, else as plain text."""
+    from weighbridge.documents.renderers import render
+
+    columns = width()
+    if form is None and on_terminal() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb":
+        emit(render(document, "terminal", width=columns))
+    else:
+        emit(render(document, form or "text", width=columns if on_terminal() or os.environ.get("COLUMNS") else 0))
+
+
+def on_terminal() -> bool:
+    """Tell whether a person reads what is printed."""
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
+def width() -> int:
+    """Return how many columns a line has: what COLUMNS says, else the terminal, else 100."""
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns) > 0:
+        return max(int(columns), 20)
+    if on_terminal():
+        try:
+            return max(os.get_terminal_size(sys.stdout.fileno()).columns, 20)
+        except (OSError, ValueError):
+            pass
+    return 100
+
+
+def flush() -> None:
+    """Write out what is still held back.
+
+    Raises:
+        UsageError: It cannot be written: a full disk, a closed terminal.
+    """
+    if sys.stdout is None:
+        return
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        reason = error.strerror
+        sys.stdout = None
+        raise UsageError(Text("standard output cannot be written: {why}", why=reason)) from None
+
+
+def complain(error: WeighbridgeError, words: list[str]) -> None:
+    """Say in one line what was wrong."""
+    if sys.stderr is None:
+        return
+    from weighbridge.core.messages import error_text
+
+    lang = asked_language(words)
+    text = error_text(error, lang)
+    if isinstance(error, SourceError) and not error.suggestions and len(words) == 1:
+        text = _or_command(words[0], text, lang)
+    print(f"weigh: {text}", file=sys.stderr)
+
+
+def asked_language(words: list[str]) -> str:
+    """Return the language of what is said before the options are read: that of ``--lang``, else of the environment.
+
+    >>> asked_language(["count", "--lang=zh"])
+    'zh'
+    """
+    from weighbridge.core.messages import language
+
+    given = [word[7:] for word in words if word.startswith("--lang=")]
+    given += [words[at + 1] for at, word in enumerate(words[:-1]) if word == "--lang"]
+    try:
+        return language(given[-1] if given else None)
+    except UsageError:
+        return "en"
+
+
+def _or_command(word: str, text: str, lang: str) -> str:
+    """Add the command that may have been meant by a lonely word."""
+    from difflib import get_close_matches
+
+    from weighbridge.commands.table import COMMANDS
+    from weighbridge.core.messages import translator
+
+    near = get_close_matches(word, COMMANDS, n=1, cutoff=0.75)
+    return translator(lang)("{name}: no such command; did you mean {near}?").format(name=word, near=near[0]) if near else text
+
+
+def _writes_unicode() -> bool:
+    return (getattr(sys.stdout, "encoding", None) or "utf-8").lower().replace("-", "") == "utf8"

@@ -1,0 +1,141 @@
+"""From the words of a command line to what was asked: options before, between and after arguments, each error with its remedy.
+
+argparse would take a seventh of the time of a count, and speaks English alone.
+"""
+
+from __future__ import annotations
+
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import UsageError
+from weighbridge.core.messages import Text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from weighbridge.commands.options import Option
+
+LARGEST = 999_999_999
+"""The largest number of anything that is put in."""
+
+
+def parse(words: Sequence[str], options: Sequence[Option]) -> dict[str, Any]:
+    """Read a command's words.
+
+    Raises:
+        UsageError: An option that is not known, lacks its value or has one that cannot be meant; an argument too few or too many.
+
+    >>> from weighbridge.commands.options import Option
+    >>> parse(["bert", "--seq=512"], (Option("source", "", "SOURCE", flag=""), Option("seq", "", "N", "whole", 128)))
+    {'source': 'bert', 'seq': 512}
+    """
+    flags = {name: option for option in options for name in (option.switch, option.short) if name}
+    given: dict[str, Any] = {}
+    spelled: dict[str, str] = {}
+    loose: list[str] = []
+    rest = iter(words)
+    for word in rest:
+        if word == "--":
+            loose.extend(rest)
+        elif not _is_flag(word, flags):
+            loose.append(word)
+        else:
+            name, separator, value = word.partition("=") if word.startswith("--") else (word[:2], word[2:], word[2:].removeprefix("="))
+            option = flags.get(name) or _unknown(name, flags)
+            if option.kind == "switch":
+                if separator:
+                    raise UsageError(Text("{option}: takes no value, found {value!r}", option=name, value=value[:40]))
+                _put(given, spelled, option, option.const, name)
+            else:
+                text = value if separator else next(rest, None)
+                if text is None:
+                    raise UsageError(Text("{option}: expected a value ({metavar})", option=name, metavar=option.metavar))
+                _put(given, spelled, option, valued(option, text, name), name)
+    _arguments(given, loose, [option for option in options if not option.switch])
+    return {option.name: given.get(option.name, default(option)) for option in options}
+
+
+def valued(option: Option, text: str, name: str) -> object:
+    """Read an option's value.
+
+    Raises:
+        UsageError: It is none that the option may have.
+
+    >>> from weighbridge.commands.options import Option
+    >>> valued(Option("seq", "", "N", "whole"), "512", "--seq")
+    512
+    """
+    if option.choices and text not in option.choices:
+        raise UsageError(
+            Text("{option}: expected one of {choices}, found {value!r}", option=name, choices=", ".join(option.choices), value=text[:40])
+        )
+    if option.kind == "whole":
+        if not (text.isascii() and text.isdecimal() and len(text) <= 9 and int(text) > 0):
+            raise UsageError(Text("{option}: expected a whole number from 1 to 999,999,999, found {value!r}", option=name, value=text[:40]))
+        return int(text)
+    if option.kind == "number":
+        try:
+            return float(text)
+        except ValueError:
+            raise UsageError(Text("{option}: expected a number, found {value!r}", option=name, value=text[:40])) from None
+    return text
+
+
+def _is_flag(word: str, flags: Mapping[str, Option]) -> bool:
+    """Tell an option from an argument: ``-`` is standard input, and -5 a number."""
+    if len(word) < 2 or word[0] != "-":
+        return False
+    return word in flags or not word[1:].replace(",", "").replace(".", "").isdecimal()
+
+
+def default(option: Option) -> object:
+    """Return what an option is where nothing is said: a plain switch is off, a list empty.
+
+    >>> from weighbridge.commands.options import Option
+    >>> default(Option("explain", "", kind="switch"))
+    False
+    """
+    if option.many:
+        return []
+    return False if option.kind == "switch" and option.const is True and option.default is None else option.default
+
+
+def _put(given: dict[str, Any], spelled: dict[str, str], option: Option, value: object, name: str) -> None:
+    """Keep a value; one that contradicts an earlier one is refused, one that repeats an option replaces it."""
+    if option.many:
+        given.setdefault(option.name, []).append(value)
+        return
+    before = spelled.get(option.name, name)
+    if option.name in given and given[option.name] != value and (before != name or option.kind == "switch"):
+        raise UsageError(Text("{one} and {other} contradict each other", one=before, other=name))
+    given[option.name] = value
+    spelled[option.name] = name
+
+
+def _arguments(given: dict[str, Any], loose: list[str], places: Sequence[Option]) -> None:
+    """Give each place its word; a place for many takes all that the others leave."""
+    for index, option in enumerate(places):
+        if option.many:
+            keep = sum(place.needed for place in places[index + 1 :])
+            given[option.name], loose = loose[: len(loose) - keep], loose[len(loose) - keep :]
+        elif loose:
+            given[option.name] = valued(option, loose[0], option.metavar)
+            loose = loose[1:]
+        if option.needed and not given.get(option.name) and given.get(option.name) != "":
+            raise UsageError(
+                Text(
+                    "{argument}: missing; expected {what}",
+                    argument=option.metavar,
+                    what=Text(option.help.replace("{", "{{").replace("}", "}}")),
+                )
+            )
+    if loose:
+        raise UsageError(Text("{word}: one argument too many", word=repr(loose[0][:60])))
+
+
+def _unknown(name: str, flags: Mapping[str, Option]) -> Option:
+    from weighbridge.config.fields import did_you_mean
+
+    hint = did_you_mean(name, [flag for flag in flags if len(flag) > 2])
+    known = Text("see --help")
+    raise UsageError(Text("no option {name}; {hint}", name=name[:60], hint=hint or known))

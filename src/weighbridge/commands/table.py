@@ -1,0 +1,63 @@
+"""The table of commands: the command line, its help, the calls of the API and their description are made from it.
+
+To add a command: one function in the library, a thin module ``commands/NAME.py`` and a line here. The module has
+
+- ``OPTIONS``: what it takes (see :mod:`weighbridge.commands.options`);
+- ``EXAMPLE``: lines for its help;
+- ``answer(asked)``: the function, which returns an :class:`~weighbridge.commands.options.Answer`: JSON and a document.
+"""
+
+from __future__ import annotations
+
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
+from weighbridge.core.messages import mark
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+
+class Command(NamedTuple):
+    """One command.
+
+    Attributes:
+        name: What is typed, and the name of its module and of its document.
+        summary: What it answers.
+        api: Whether it is a call of the API as well: nothing that needs a file of this machine is.
+        room: The package that holds its module.
+    """
+
+    name: str
+    summary: str
+    api: bool = True
+    room: str = "commands"
+
+    @property
+    def module(self) -> ModuleType:
+        """The module of the same name, loaded when it is asked for."""
+        from importlib import import_module
+
+        return import_module(f"weighbridge.{self.room}.{self.name}")
+
+
+TABLE = (
+    Command("count", mark("total and tree: name, shape, repeat, count, share (also the bare weigh SOURCE)")),
+    Command("tensors", mark("every tensor: name, shape, count, role, tie")),
+    Command("explain", mark("the derivation: formula, substitution, number, module by module")),
+    Command("formula", mark("the closed formula, in total and by module, with its symbols explained")),
+    Command("audit", mark("every numeric claim of an article or a model card, checked")),
+    Command("counts", mark("all legitimate counts of this model side by side")),
+    Command("reconcile", mark("which convention gives a number; else the nearest, and the difference explained")),
+    Command("flops", mark("arithmetic of a forward and a backward pass, by module")),
+    Command("memory", mark("bytes of the model at work: weights, and in training gradients, optimizer states and activations")),
+    Command("adapters", mark("trainable, total and saved elements with an adapter: LoRA and every method of PEFT"), api=False),
+    Command("verify", mark("a checkpoint against its config: every tensor matched, or named with its reason"), api=False),
+    Command("diff", mark("two models tensor by tensor: added, removed, reshaped, retyped, and the config fields behind it"), api=False),
+    Command("compare", mark("models side by side: parameters, sizes, arithmetic, and the differences to the first")),
+    Command("report", mark("everything about one model in one file: html, md, tex, txt, xlsx; its picture as svg or png"), api=False),
+    Command("serve", mark("the web page and its API"), api=False, room="web"),
+    Command("models", mark("the presets and architectures known")),
+    Command("completion", mark("a script that completes commands, options and presets in your shell"), api=False),
+)
+
+COMMANDS = {command.name: command for command in TABLE}
+"""The commands by name."""

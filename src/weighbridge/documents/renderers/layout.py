@@ -1,0 +1,261 @@
+"""Lines of fixed width: what plain text and the terminal share. Numbers and words are never broken."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple, TypeAlias
+from unicodedata import combining, east_asian_width
+
+from weighbridge.core.notation import UNICODE, write
+from weighbridge.documents.document import Column, Document, Equation, Heading, Item, Paragraph, Printed, Row, Share, Table
+from weighbridge.documents.renderers import WIDTH, shortened, written
+
+BAR = 12
+"""Columns of a bar."""
+
+LEAST = 12
+"""Columns to which a column of text is squeezed before its words decide."""
+
+_WIDE = r"\u2e80-\u303f\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uff60"
+_UNITS = re.compile(rf"\s+|[{_WIDE}][，。、；：？！）》」』”％]*|[^\s{_WIDE}]+[，。、；：？！）》」』”％]*")
+_SEAMS = re.compile(r"(?<=[^\W\d_])(?=[._/])|(?<=,) ")
+
+
+class Span(NamedTuple):
+    """A piece of a line, and how a terminal sets it: ``strong``, ``quiet``, ``figure``, ``good``, ``bad``, ``mild`` or plain."""
+
+    text: str
+    style: str = ""
+
+
+Line: TypeAlias = list[Span]
+
+
+def lines(document: Document, width: int = 0, *, bars: bool = False) -> Iterator[Line]:
+    """Yield the lines of a document.
+
+    Args:
+        width: Columns of a line; 0 breaks no row, sentence or equation, for programs that read lines.
+        bars: Draw the bars of a table.
+    """
+    fit, width = width > 0, width or WIDTH
+    before: object = None
+    if document.title or document.figure:
+        yield from _spread(document.title, document.figure, width, "strong")
+        before = document
+    headed = False
+    for block in document.printed:
+        if _apart(before, block):
+            yield []
+        headed = headed or isinstance(block, Heading)
+        yield from _block(block, width, indent=2 * headed, bars=bars, fit=fit)
+        before = block
+
+
+def measure(text: str) -> int:
+    """Return the columns that *text* takes: a Chinese character takes two.
+
+    >>> measure("嵌入层")
+    6
+    """
+    if text.isascii():
+        return len(text)
+    return sum(2 if east_asian_width(letter) in "WF" else 0 if combining(letter) else 1 for letter in text)
+
+
+def pad(text: str, size: int, *, right: bool = False) -> str:
+    """Fill *text* up to *size* columns."""
+    blank = " " * (size - measure(text))
+    return blank + text if right else text + blank
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """Break a text into lines between words, or between Chinese characters; its own line breaks stay.
+
+    >>> wrapped("one two three", 8), wrapped("嵌入层的参数。", 6)
+    (['one two', 'three'], ['嵌入层', '的参', '数。'])
+    """
+    return [line for own in text.split("\n") for line in _filled(own, max(width, 1))]
+
+
+def _filled(text: str, width: int) -> list[str]:
+    found, line = [], ""
+    for unit in _UNITS.findall(text):
+        if unit.isspace():
+            line += unit if line else ""
+        elif line.strip() and measure(line) + measure(unit) > width:
+            found.append(line.rstrip())
+            line = unit
+        else:
+            line += unit
+    return [*found, line.rstrip()]
+
+
+def _apart(before: object, block: Printed) -> bool:
+    """Tell whether an empty line stands between two blocks."""
+    if before is None:
+        return False
+    if isinstance(before, Document) or isinstance(block, Heading):
+        return True
+    if isinstance(block, Table):
+        return not isinstance(before, Heading)
+    return isinstance(before, Table) or (isinstance(block, Paragraph) and block.level == 0 and not isinstance(before, Paragraph))
+
+
+def _spread(left: str, right: str, width: int, style: str) -> Iterator[Line]:
+    """Set a title flush left and its figure flush right, on two lines where one cannot hold them."""
+    gap = width - measure(left) - measure(right)
+    if gap >= 2 or not right:
+        rows = wrapped(left, width) if not right else [left]
+        yield from ([Span(row, style)] for row in rows[:-1])
+        yield [Span(rows[-1], style), *([Span(" " * gap), Span(right, "figure")] if right else [])]
+        return
+    inset = " " * (len(left) - len(left.lstrip()))
+    rows = [inset + row for row in wrapped(left.lstrip(), width - len(inset))]
+    yield from ([Span(row, style)] for row in rows[:-1])
+    room = width - measure(rows[-1]) - measure(right)
+    if room >= 2:
+        yield [Span(rows[-1], style), Span(" " * room), Span(right, "figure")]
+    else:
+        yield [Span(rows[-1], style)]
+        yield [Span(" " * max(width - measure(right), 0)), Span(right, "figure")]
+
+
+def _block(block: Printed, width: int, *, indent: int, bars: bool, fit: bool) -> Iterator[Line]:
+    inset = "  " * getattr(block, "level", 0)
+    match block:
+        case Heading():
+            yield from _spread("  " * (block.level - 1) + block.text, block.figure, width, "strong")
+        case Paragraph():
+            style = "quiet" if block.level == 0 else ""
+            yield from ([Span(inset + line, style)] for line in _sentences(block, width - len(inset), fit))
+        case Item():
+            code = ", ".join(shortened(block.code))
+            yield from _item(inset, block.text, code, width if fit else 0)
+        case Equation():
+            steps = [write(step, UNICODE) for step in block.steps]
+            yield from _equation(inset, block.label, steps, width if fit else 0)
+        case _:
+            yield from ([Span(" " * indent), *line] for line in table_lines(block, width - indent if fit else 0, bars=bars))
+
+
+def _sentences(block: Paragraph, width: int, fit: bool) -> list[str]:
+    return wrapped(block.text, width) if fit or block.level == 0 else block.text.split("\n")
+
+
+def _item(inset: str, text: str, code: str, width: int) -> Iterator[Line]:
+    whole = "  ".join(piece for piece in (text, code) if piece)
+    if not width or measure(inset + whole) <= width:
+        yield [Span(inset), *([Span(text, "strong")] if text else []), Span(("  " if text and code else "") + code, "quiet")]
+        return
+    yield from ([Span(inset), Span(row, "strong")] for row in (wrapped(text, width - len(inset)) if text else []))
+    yield from ([Span(inset + "  " * bool(text)), Span(row, "quiet")] for row in _cell(code, width - len(inset) - 2))
+
+
+def _equation(inset: str, label: str, steps: list[str], width: int) -> Iterator[Line]:
+    """Set a chain on one line; where it does not fit, one step on each, broken before operators."""
+    whole = inset + label + " = ".join(steps)
+    if not width or measure(whole) <= width:
+        yield [Span(inset), Span(label, "quiet"), Span(" = ".join(steps))]
+        return
+    if label:
+        yield [Span(inset), Span(label.rstrip(), "quiet")]
+    for number, step in enumerate(steps):
+        sign = "= " if number or label else ""
+        # An operator stays with what follows it, so that no line ends in one.
+        rows = _filled(re.sub(r" ([+−×/·-]) ", " \\1\u00a0", step), width - len(inset) - 4)
+        for at, row in enumerate(rows):
+            text = row.replace("\u00a0", " ")
+            yield [Span(inset), Span((sign if at == 0 else " " * len(sign) + "  ") + text, "figure" if number == len(steps) - 1 else "")]
+
+
+def table_lines(table: Table, width: int = 0, *, bars: bool = False) -> Iterator[Line]:
+    """Lay one table out: numbers and shares flush right; texts broken where the table is wider than *width* (0 is never)."""
+    shown = table.shown("bar") if bars else table.shown()
+    columns = [table.columns[i] for i in shown]
+    grid = [[_text(row, i, columns[at].kind) for at, i in enumerate(shown)] for row in table.rows]
+    head = [[column.title for column in columns]] if table.headed else []
+    sizes = [max((measure(line[at]) for line in [*head, *grid]), default=0) for at in range(len(columns))]
+    if width:
+        sizes = _squeezed(sizes, columns, [*head, *grid], width)
+    if table.title:
+        yield from ([Span(row, "strong")] for row in (wrapped(table.title, width) if width else [table.title]))
+    for cells in head:
+        yield from _row(cells, columns, sizes, Row(()), "quiet")
+    for row, cells in zip(table.rows, grid, strict=True):
+        yield from _row(cells, columns, sizes, row, "")
+
+
+def _text(row: Row, index: int, kind: str) -> str:
+    if kind == "bar":
+        return bar(row.cells[index])
+    return ("  " * row.depth if index == 0 else "") + written(row.cells[index])
+
+
+def _row(cells: list[str], columns: list[Column], sizes: list[int], row: Row, style: str) -> Iterator[Line]:
+    """Set one row, on as many lines as its tallest cell takes."""
+    flush = [column.kind in ("integer", "share") for column in columns]
+    blocks = [_cell(cell, size) if measure(cell) > size else [cell] for cell, size in zip(cells, sizes, strict=True)]
+    for number in range(max(map(len, blocks), default=0)):
+        line: Line = []
+        for at, (block, size) in enumerate(zip(blocks, sizes, strict=True)):
+            text = pad(block[number] if number < len(block) else "", size, right=flush[at])
+            line += [Span("  ")] * bool(at) + [Span(text, style or _style(row, columns[at].kind))]
+        yield line
+
+
+def _style(row: Row, kind: str) -> str:
+    if kind in ("bar", "share"):
+        return "figure" if kind == "bar" else "quiet"
+    return row.tone or ("strong" if row.strong else "")
+
+
+def _cell(text: str, width: int) -> list[str]:
+    """Break a cell between words, else at the seams of dotted names; what follows the first line is indented."""
+    inset = " " * (len(text) - len(text.lstrip()))
+    room = max(width - len(inset), 1)
+    first, *rest = wrapped(text.lstrip(), room)
+    if not rest and measure(first) <= room:
+        return [inset + first]
+    pieces = _filled(_SEAMS.sub(lambda seam: seam[0] + " \u2060", text.lstrip()), room)
+    return [inset + row.replace(" \u2060", "").replace("\u2060", "") for row in pieces]
+
+
+def _squeezed(sizes: list[int], columns: list[Column], grid: list[list[str]], width: int) -> list[int]:
+    """Narrow the columns of text, the widest first, until the table fits or only whole words are left."""
+    sizes = list(sizes)
+    over = sum(sizes) + 2 * (len(sizes) - 1) - width
+    least = [
+        size if column.kind in ("integer", "share", "bar", "letter") else min(size, max(LEAST, _widest(grid, at)))
+        for at, (size, column) in enumerate(zip(sizes, columns, strict=True))
+    ]
+    while over > 0:
+        at = max(range(len(sizes)), key=lambda i: (sizes[i] > least[i], sizes[i]))
+        if sizes[at] <= least[at]:
+            break
+        sizes[at] -= 1
+        over -= 1
+    return sizes
+
+
+def _widest(grid: list[list[str]], at: int) -> int:
+    """Return the widest piece of a column that cannot be broken, with its indentation."""
+    return max((measure(piece) for row in grid for piece in _pieces(row[at])), default=0)
+
+
+def _pieces(text: str) -> list[str]:
+    inset = " " * (len(text) - len(text.lstrip()))
+    return [inset + piece for piece in _UNITS.findall(_SEAMS.sub(lambda seam: seam[0] + " ", text.lstrip())) if not piece.isspace()]
+
+
+def bar(cell: object) -> str:
+    """Draw a share as a bar of up to twelve characters, an eighth of one at the finest.
+
+    >>> bar(Share(500)), bar(None)
+    ('██████', '')
+    """
+    if not isinstance(cell, Share):
+        return ""
+    eighths = cell.per_mille * BAR * 8 // 1000
+    return "█" * (eighths // 8) + (" ▏▎▍▌▋▊▉"[eighths % 8] if eighths % 8 else "")

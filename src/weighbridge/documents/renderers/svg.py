@@ -1,0 +1,26 @@
+"""The first picture of a document as an SVG file of its own."""
+
+from __future__ import annotations
+
+from weighbridge.core.errors import UsageError
+from weighbridge.documents.document import Bars, Document, Picture
+from weighbridge.documents.renderers.bars import bars
+from weighbridge.documents.renderers.treemap import tiles, treemap
+
+
+def render(document: Document, *, width: int = 0) -> str:
+    """Draw the treemap, or the bars, of *document*."""
+    block = picture(document)
+    return (treemap(tiles(block.root)) if isinstance(block, Picture) else bars(block)) + "\n"
+
+
+def picture(document: Document) -> Picture | Bars:
+    """Return the first picture of *document*.
+
+    Raises:
+        UsageError: It has none.
+    """
+    found = next((block for block in document.blocks if isinstance(block, (Picture, Bars))), None)
+    if found is None:
+        raise UsageError(f"{document.title}: there is nothing to draw")
+    return found
