@@ -45,6 +45,8 @@ BY_NAME = {
 
 THIRD_PARTY = {
     "anyio": "comes with the server, which only serve starts",
+    "distributed": "only a census on a cluster needs it; an extra",
+    "duckdb": "only questions to a census need it; an extra",
     "h5py": "only Keras files need it; it is an extra",
     "jinja2": "only pages need it",
     "markupsafe": "comes with jinja2",

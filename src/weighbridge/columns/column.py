@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, final
 
 from weighbridge.config.bind import LARGEST
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.sizes import Quantity, Size
+from weighbridge.core.sizes import Quantity, Size, Undecided
 
 if TYPE_CHECKING:
     import numpy as np
@@ -73,7 +73,7 @@ class Column(Quantity):
         return _divided(_plain(other), self.values, exactly=True)
 
     def _undecided(self, *_: object) -> NoReturn:
-        raise TypeError("a column holds many sizes: it is neither true nor false, and cannot be compared")
+        raise Undecided("a column holds many sizes: it is neither true nor false, and cannot be compared")
 
     __bool__ = __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __index__ = __int__ = _undecided
 

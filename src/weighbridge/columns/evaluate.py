@@ -12,7 +12,7 @@ from weighbridge.columns.groups import group
 from weighbridge.config.bind import bind, merged, within
 from weighbridge.config.check import conflicts, refuse_undescribed
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Field, did_you_mean
+from weighbridge.config.fields import Field, Sizes, did_you_mean
 from weighbridge.core.errors import ConfigError, UnknownArchitecture, UsageError
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part
@@ -95,7 +95,7 @@ def measure(
     import numpy as np
 
     chosen = _accounts(accounts)
-    table = _table(model_type, columns, model_class)
+    table = table_of(model_type, columns, model_class)
     parts: list[tuple[Any, dict[str, Values]]] = list(_evaluated(table, chosen))
     if len(parts) == 1 and len(parts[0][0]) == table.rows:
         return parts[0][1]
@@ -117,7 +117,16 @@ def _accounts(accounts: Sequence[str] | Mapping[str, Callable[[Part], Size]]) ->
     return {name: ACCOUNTS[name] for name in accounts}
 
 
-def _table(model_type: str, columns: Mapping[str, Any], model_class: str | None) -> Table:
+def table_of(model_type: str, columns: Mapping[str, Any], model_class: str | None = None) -> Table:
+    """Take a mapping of columns and single values as a table.
+
+    Raises:
+        ConfigError: Columns of unlike lengths, or of what is no size.
+        UnknownArchitecture: No such class.
+
+    >>> table_of("bert", {"num_hidden_layers": [2, 4, 6], "vocab_size": 100}).rows
+    3
+    """
     known = family(model_type)
     name = model_class or known.base
     if name not in known.classes:
@@ -155,32 +164,52 @@ def _size_field(known: Family, single: Mapping[str, Any], path: str) -> Field:
     raise ConfigError("only sizes can be columns", key=path)
 
 
-def _evaluated(table: Table, accounts: Mapping[str, Callable[[Part], Size]]) -> Iterator[tuple[Any, dict[str, Values]]]:
-    """Yield the row numbers of each block and its values."""
+class Block(NamedTuple):
+    """Rows evaluated together: their numbers, the sizes that the blueprint read, and the tree it made of them."""
+
+    rows: Any
+    sizes: Sizes
+    tree: Part
+
+
+def blocks(table: Table) -> Iterator[Block]:
+    """Yield the rows of a table in blocks of one tree each, whose sizes are columns.
+
+    Raises:
+        ConfigError: A row that makes no model.
+        TypeError: A rule of the fields compares sizes, so that no column can tell.
+    """
     import numpy as np
 
-    known, rows = table.known, np.arange(table.rows)
-    if known.settle is not None:
-        yield from _one_by_one(table, accounts, rows)
-        return
+    known = table.known
     first = merged(table.single, {key: int(values[0]) for key, values in table.many.items()})
     conflicts(known.fields, first)
     refuse_undescribed(known.fields, first)
     _refuse_doubles(table)
     bounds = {key: (int(values.min()), int(values.max())) for key, values in table.many.items()}
-    for rows_alike, like in group(known, table.single, table.many, rows):
+    for rows_alike, like in group(known, table.single, table.many, np.arange(table.rows)):
         for start in range(0, len(rows_alike), BLOCK):
             block = rows_alike[start : start + BLOCK]
             where = slice(int(block[0]), int(block[-1]) + 1) if len(rows_alike) == table.rows else block
             raw = merged(table.single, {key: Column(values[where], *bounds[key]) for key, values in table.many.items()})
-            try:
-                tree = known.classes[table.class_name](bind(known.fields, raw, like=like))
-                found = {name: values_of(account(tree), len(block)) for name, account in accounts.items()}
-            except TypeError:
-                # A rule of the fields compares sizes to choose another: then only row by row is it told.
-                yield from _one_by_one(table, accounts, block)
-                continue
-            yield block, found
+            sizes = bind(known.fields, raw, like=like)
+            yield Block(block, sizes, known.classes[table.class_name](sizes))
+
+
+def _evaluated(table: Table, accounts: Mapping[str, Callable[[Part], Size]]) -> Iterator[tuple[Any, dict[str, Values]]]:
+    """Yield the row numbers of each block and its values."""
+    if table.known.settle is None:
+        try:
+            found = [
+                (block.rows, {name: values_of(account(block.tree), len(block.rows)) for name, account in accounts.items()})
+                for block in blocks(table)
+            ]
+        except TypeError:
+            pass  # a rule of the fields compares sizes to choose another: then only row by row is it told
+        else:
+            yield from found
+            return
+    yield from _one_by_one(table, accounts)
 
 
 def _refuse_doubles(table: Table) -> None:
@@ -191,11 +220,11 @@ def _refuse_doubles(table: Table) -> None:
             raise ConfigError(f"stands beside {given[0]}, and both name the same field", key=given[1], hint="keep one")
 
 
-def _one_by_one(table: Table, accounts: Mapping[str, Callable[[Part], Size]], rows: Any) -> Iterator[tuple[Any, dict[str, Values]]]:
+def _one_by_one(table: Table, accounts: Mapping[str, Callable[[Part], Size]]) -> Iterator[tuple[Any, dict[str, Values]]]:
     """Weigh rows one at a time, where their layout or a comparison of sizes keeps them from being columns."""
     import numpy as np
 
-    known = table.known
+    known, rows = table.known, np.arange(table.rows)
     results: dict[str, list[int]] = {name: [] for name in accounts}
     for row in rows:
         raw = merged(table.single, {key: int(values[row]) for key, values in table.many.items()})

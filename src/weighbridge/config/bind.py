@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from weighbridge.config.fields import AtInit, Field, Inner, Sizes
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.sizes import Quantity
+from weighbridge.core.sizes import Quantity, Undecided
 
 if TYPE_CHECKING:
     from typing import Any
@@ -155,6 +155,12 @@ def _defaulted(field: Field, so_far: Sizes, path: str) -> Any:
             raise
         keys = " and ".join(path + key for key in (field.aliases if field.kind == "derived" else (field.key,)) if key)
         raise ConfigError(f"{error}, so {field.word} is no whole number", key=keys, value=error.value, hint="mend either") from None
+    except Undecided:
+        raise
+    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+        # A rule meets what no model has: an empty list, a divisor of 0, a word where a number belongs.
+        keys = " and ".join(path + key for key in (field.aliases if field.kind == "derived" else (field.key,)) if key)
+        raise ConfigError(f"{field.word} cannot be computed from the other fields: {error}", key=keys) from None
 
 
 def _checked_size(field: Field, value: Any, path: str) -> Any:

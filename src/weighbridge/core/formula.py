@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, final
 
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.sizes import Quantity, Size, exact, product
+from weighbridge.core.sizes import Quantity, Size, Undecided, exact, product
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -63,7 +63,7 @@ class Expression(Quantity):
         return Quotient(as_expression(other), self)
 
     def __bool__(self) -> bool:
-        raise TypeError("a symbol is neither true nor false; branch on switches, not on sizes")
+        raise Undecided("a symbol is neither true nor false; branch on switches, not on sizes")
 
     def __str__(self) -> str:
         return write(self)

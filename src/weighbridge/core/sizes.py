@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
 
+class Undecided(TypeError):
+    """A quantity was asked what only a number can answer: whether it is true, or larger than another."""
+
+
 class Quantity:
     """What a size that is not an int can do. Symbols and columns are the two kinds.
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from importlib import import_module
 from typing import Any, NamedTuple, TypeVar
@@ -124,6 +124,29 @@ def place(source: str) -> RemotePath:
         return file
     inside = quote(key.strip("/") + "/") if key.strip("/") else ""
     return RemotePath(root + inside, "", access, names=names, shown=source)
+
+
+def keys_below(source: str) -> Iterator[str]:
+    """Yield the addresses of all objects below a folder, however deep, in the order of the store.
+
+    Raises:
+        SourceError: No such address, or the store does not list it.
+    """
+    match = ADDRESS.fullmatch(source)
+    if match is None:
+        raise SourceError(f"{source}: expected {source.partition(':')[0]}://BUCKET/PATH/", source=source)
+    service = SERVICES[match["scheme"]]
+    own = profile(source) if match["scheme"] == "s3" else Profile("", {}, "", "")
+    root = f"{match['scheme']}://{match['bucket']}/"
+    bucket = Bucket(root, service, _stores(source, service, match["bucket"], own))
+    prefix = (match["key"] or "").strip("/")
+    try:
+        pages = bucket._asked(lambda store: iter(store.list(prefix or None)), source)
+        for page in pages:
+            for entry in page:
+                yield root + entry["path"]
+    except ReadError as error:
+        raise SourceError(f"{source}: cannot be listed: {error}", source=source) from None
 
 
 class Bucket(NamedTuple):

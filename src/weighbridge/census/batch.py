@@ -1,0 +1,171 @@
+"""Many configs, grouped so that configs that differ in sizes alone are one blueprint over columns.
+
+What is grouped is only what certainly belongs together; the rest is weighed one at a time. Either way the row is the same, and
+the first and last of every group are weighed alone as well, and compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from weighbridge.blueprints import MODULES, family
+from weighbridge.census.rows import WORDS, accounts_of, quantization, row_of_config
+from weighbridge.census.schema import OK, Row, fitting
+from weighbridge.columns.column import Column
+from weighbridge.columns.evaluate import blocks, table_of
+from weighbridge.config.check import ACTIVATIONS_WITH_PARAMETERS
+from weighbridge.config.family import Family
+from weighbridge.config.fields import Sizes
+from weighbridge.core.errors import WeighbridgeError
+
+if TYPE_CHECKING:
+    Config = tuple[str, dict[str, Any]]
+
+FEWEST = 8
+"""Configs that are worth a group; fewer are weighed one at a time."""
+
+
+class _Keys(NamedTuple):
+    """Of a family's keys: those that may be columns, those that decide, and whether it can be grouped at all."""
+
+    sizes: frozenset[str]
+    deciding: frozenset[str]
+
+
+def rows_of_configs(configs: Sequence[Config]) -> list[Row]:
+    """Weigh configs, each given with where it is from; one row each, in their order.
+
+    >>> [row["unique"] for row in rows_of_configs([("a", {"model_type": "bert"}), ("b", {"model_type": "bert", "vocab_size": 21128})])]
+    [109482240, 102267648]
+    """
+    found: list[Row | None] = [None] * len(configs)
+    groups: dict[tuple[Any, ...], list[int]] = {}
+    for index, (_, raw) in enumerate(configs):
+        key = _group_key(raw)
+        if key is not None:
+            groups.setdefault(key, []).append(index)
+    for members in groups.values():
+        if len(members) >= FEWEST:
+            for index, row in zip(members, _grouped([configs[index] for index in members]), strict=True):
+                found[index] = row
+    seen: dict[tuple[Any, ...], Row] = {}
+    return [row if row is not None else _alone(config, seen) for row, config in zip(found, configs, strict=True)]
+
+
+def _alone(config: Config, seen: dict[tuple[Any, ...], Row]) -> Row:
+    """Weigh one config, unless one with the very same keys and values was just weighed."""
+    path, raw = config
+    try:
+        key = tuple(sorted((name, repr(value)) for name, value in raw.items()))
+    except (TypeError, RecursionError):
+        return row_of_config(raw, path)
+    if key not in seen:
+        if len(seen) > 10_000:
+            seen.clear()
+        seen[key] = row_of_config(raw, path)
+    return seen[key] | {"path": path}
+
+
+def _group_key(raw: Mapping[str, Any]) -> tuple[Any, ...] | None:
+    """Return what all configs of a group share, or None for a config that is weighed alone."""
+    model_type = raw.get("model_type")
+    if type(model_type) is not str or model_type not in MODULES:
+        return None
+    keys = _keys(model_type)
+    if keys is None:
+        return None
+    shape: list[Any] = [model_type]
+    for name, value in raw.items():
+        kind = type(value)
+        if kind is str and value in ACTIVATIONS_WITH_PARAMETERS:
+            return None
+        if kind is int and name in keys.sizes:
+            shape.append(name)
+        elif name in keys.deciding:
+            if kind is dict and name != "id2label":
+                return None
+            shape.append((name, len(value) if name == "id2label" and kind is dict else repr(value)))
+    return tuple(sorted(shape, key=str))
+
+
+_KEYS: dict[str, _Keys | None] = {}
+
+
+def _keys(model_type: str) -> _Keys | None:
+    if model_type not in _KEYS:
+        _KEYS[model_type] = _keys_of(family(model_type))
+    return _KEYS[model_type]
+
+
+def _keys_of(known: Family) -> _Keys | None:
+    if known.settle is not None or any(field.kind == "nested" for field in known.fields):
+        return None
+    sizes = {name for field in known.fields if field.kind == "size" for name in (field.key, *field.aliases) if name}
+    concrete = {name for field in known.fields if field.kind != "size" for name in (field.key, *field.aliases) if name}
+    decisive = {"architectures", "id2label", "num_labels", "per_layer_config"}
+    return _Keys(frozenset(sizes - concrete), frozenset(sizes | concrete | decisive))
+
+
+def _grouped(configs: list[Config]) -> Iterable[Row]:
+    """Weigh a group as columns; where that cannot be done, or a witness disagrees, one at a time."""
+    try:
+        rows = _as_columns(configs)
+    except (WeighbridgeError, TypeError, AssertionError, KeyError):
+        return [row_of_config(raw, path) for path, raw in configs]
+    for index in {0, len(configs) - 1}:
+        path, raw = configs[index]
+        if row_of_config(raw, path) != rows[index]:
+            return [row_of_config(raw, path) for path, raw in configs]
+    return rows
+
+
+def _as_columns(configs: list[Config]) -> list[Row]:
+    first = configs[0][1]
+    model_type = first["model_type"]
+    known, keys = family(model_type), _keys(model_type)
+    assert keys is not None
+    stated = first.get("architectures")
+    class_name = stated[0] if stated else known.base
+    columns = {name: [raw[name] for _, raw in configs] for name, value in first.items() if type(value) is int and name in keys.sizes}
+    single = {name: value for name, value in first.items() if name not in columns}
+    table = table_of(model_type, single | columns, class_name)
+    if table.rows != len(configs):  # nothing but what is alike: one of them tells of all
+        row = row_of_config(first, "")
+        return [row | {"path": path} for path, _ in configs]
+    rows: list[Row | None] = [None] * len(configs)
+    for block in blocks(table):
+        numbers = block.rows.tolist()
+        measured = {name: _list(value, len(numbers)) for name, value in accounts_of(block.tree).items()}
+        sizes = {word: _list(value, len(numbers)) for word, value in vars(block.sizes).items() if type(value) in (int, Column)}
+        shown = {name: sizes[word] for name, word in WORDS.items() if word in sizes}
+        prints = _fingerprints(class_name, block.sizes, sizes, len(numbers))
+        constant = {"status": OK, "kind": "config", "model_type": model_type, "class": class_name}
+        for i, number in enumerate(numbers):
+            path, raw = configs[number]
+            row = {"path": path, **constant}
+            for name, values in shown.items():
+                row[name] = values[i]
+            for name, values in measured.items():
+                row[name] = values[i]
+            row["quantization"] = quantization(raw)
+            row["fingerprint"] = prints[i]
+            rows[number] = fitting(row)
+    return [row for row in rows if row is not None]
+
+
+def _list(value: Any, rows: int) -> list[Any]:
+    return value.values.tolist() if isinstance(value, Column) else [value] * rows
+
+
+def _fingerprints(class_name: str, sizes: Sizes, columns: Mapping[str, list[int]], rows: int) -> list[str]:
+    """Return what :func:`weighbridge.census.rows.fingerprint` gives for each row."""
+    words = sorted(word for word, value in vars(sizes).items() if not callable(value))
+    prefix, result = blake2b(class_name.encode(), digest_size=8), []
+    facts = [(f"\0{word}=", columns.get(word), repr(getattr(sizes, word)) if word not in columns else "") for word in words]
+    for i in range(rows):
+        digest = prefix.copy()
+        digest.update("".join([name + (constant if values is None else repr(values[i])) for name, values, constant in facts]).encode())
+        result.append(digest.hexdigest())
+    return result

@@ -1,0 +1,105 @@
+"""Questions to a census: ready ones by name, or SQL, read-only, by DuckDB."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from weighbridge.core.errors import UsageError
+
+
+class Question(NamedTuple):
+    """A ready question: what it asks, and its SQL over the view ``census``."""
+
+    meaning: str
+    sql: str
+
+
+QUESTIONS = {
+    "summary": Question("rows by status", "SELECT status, count(*) AS models FROM census GROUP BY status ORDER BY models DESC"),
+    "largest": Question(
+        "the largest models", 'SELECT path, "class", "unique" FROM census WHERE status = \'ok\' ORDER BY "unique" DESC NULLS LAST LIMIT 20'
+    ),
+    "wrong-claims": Question(
+        "files whose stated parameters are not what they hold",
+        'SELECT path, claimed, "unique", claimed - "unique" AS difference FROM census WHERE NOT claim_holds ORDER BY path',
+    ),
+    "mismatches": Question(
+        "weights that are not those of their config", "SELECT path, mismatch FROM census WHERE NOT verified ORDER BY path"
+    ),
+    "unknown": Question(
+        "architectures that no blueprint describes, by how many models they have",
+        "SELECT error, count(*) AS models, min(path) AS example FROM census WHERE status = 'unknown' GROUP BY error ORDER BY models DESC LIMIT 50",
+    ),
+    "errors": Question("what could not be weighed", "SELECT path, error FROM census WHERE status = 'error' ORDER BY path LIMIT 100"),
+    "duplicates": Question(
+        "models of the same shape",
+        'SELECT fingerprint, count(*) AS models, min("class") AS "class", min(path) AS first FROM census '
+        "WHERE fingerprint IS NOT NULL GROUP BY fingerprint HAVING count(*) > 1 ORDER BY models DESC LIMIT 50",
+    ),
+    "families": Question(
+        "models and parameters by model type",
+        'SELECT model_type, count(*) AS models, min("unique") AS smallest, max("unique") AS largest, sum("unique"::HUGEINT) AS parameters '
+        "FROM census WHERE status = 'ok' GROUP BY model_type ORDER BY models DESC",
+    ),
+    "vocabulary": Question(
+        "vocabularies that are multiples of 64",
+        "SELECT vocab % 64 = 0 AS multiple_of_64, count(*) AS models FROM census WHERE vocab IS NOT NULL GROUP BY 1 ORDER BY 1",
+    ),
+}
+MOST_ROWS = 100_000
+
+
+class Answer(NamedTuple):
+    """The columns and the rows of an answer."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+
+def ask(folder: str | Path, question: str) -> Answer:
+    """Ask a census.
+
+    Args:
+        folder: What :func:`weighbridge.census.run.census` wrote.
+        question: The name of a ready question, or a SELECT over the view ``census``.
+
+    Raises:
+        UsageError: No census there, no such question, or SQL that DuckDB refuses. Nothing is written, and no other file is read.
+    """
+    try:
+        import duckdb
+    except ImportError:
+        raise UsageError("census query needs DuckDB: pip install 'weighbridge[bulk]'") from None
+    parts = sorted(Path(folder).glob("part-*.parquet"))
+    if not parts:
+        raise UsageError(f"{folder}: no census here; weigh census SOURCES -o {folder} makes one")
+    sql = QUESTIONS[question].sql if question in QUESTIONS else question
+    if question not in QUESTIONS and not question.lstrip().lower().startswith(("select", "with", "from", "describe", "summarize")):
+        raise UsageError(f"{question!r:.80} is no question; known: {', '.join(QUESTIONS)}; or a SELECT over census")
+    connection = duckdb.connect(":memory:")
+    try:
+        place = str(Path(folder).absolute())
+        names = ", ".join("'" + str(part.absolute()).replace("'", "''") + "'" for part in parts)
+        connection.execute("SET allowed_directories = [" + "'" + place.replace("'", "''") + "']")
+        connection.execute("SET enable_external_access = false")
+        connection.execute(f"CREATE VIEW census AS SELECT * FROM read_parquet([{names}])")
+        connection.execute("SET lock_configuration = true")
+        _only_reads(connection, sql)
+        answer = connection.execute(sql)
+        columns = tuple(column[0] for column in answer.description or ())
+        return Answer(columns, tuple(answer.fetchmany(MOST_ROWS)))
+    except duckdb.Error as error:
+        raise UsageError(f"the question cannot be answered: {str(error).splitlines()[0]:.300}") from None
+    finally:
+        connection.close()
+
+
+def _only_reads(connection: Any, sql: str) -> None:
+    """Refuse more than one statement, and whatever writes."""
+    import duckdb
+
+    statements: Sequence[Any] = connection.extract_statements(sql)
+    if len(statements) != 1 or statements[0].type not in (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN):
+        raise UsageError("a question is one SELECT; a census is only read")

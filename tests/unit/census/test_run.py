@@ -1,0 +1,320 @@
+"""A census of files, tables and archives: every model one row, whatever happens on the way."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import random
+import signal
+import tarfile
+import threading
+import time
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from weighbridge.census import run
+from weighbridge.census.items import Item, items
+from weighbridge.census.query import QUESTIONS, ask
+from weighbridge.census.run import census
+from weighbridge.census.schema import COLUMNS
+from weighbridge.census.shards import Done, Shard, weigh_shard
+from weighbridge.core.errors import SourceError, UsageError
+from weighbridge.designs.costs import whole
+
+BERT = {"model_type": "bert", "architectures": ["BertModel"], "num_hidden_layers": 2, "hidden_size": 48, "num_attention_heads": 4}
+
+
+def write(path: Path, raw: object) -> Path:
+    """Write a config."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(raw))
+    return path
+
+
+def table(folder: Path) -> list[dict[str, Any]]:
+    """Read a census."""
+    rows: list[dict[str, Any]] = pq.read_table(folder).to_pylist()
+    return sorted(rows, key=lambda row: row["path"])
+
+
+def safetensors(path: Path, tensors: dict[str, list[int]], metadata: dict[str, str] | None = None) -> None:
+    """Write a checkpoint of zeros."""
+    header: dict[str, Any] = {"__metadata__": metadata} if metadata else {}
+    offset = 0
+    for name, shape in tensors.items():
+        size = 4
+        for length in shape:
+            size *= length
+        header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [offset, offset + size]}
+        offset += size
+    text = json.dumps(header).encode()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(len(text).to_bytes(8, "little") + text + bytes(offset))
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """A model store with some of everything."""
+    root = tmp_path / "store"
+    write(root / "a" / "config.json", BERT)
+    write(root / "a" / "tokenizer_config.json", {"model_max_length": 5})
+    write(root / "b" / "config.json", {"model_type": "gpt2", "n_layer": 1})
+    write(root / "many" / "one_config.json", {"model_type": "no_such"})
+    write(root / "many" / "two_config.json", {"model_type": "bert", "hidden_size": 7})
+    (root / "broken").mkdir()
+    (root / "broken" / "config.json").write_bytes(b"{\xff")
+    safetensors(root / "weights.safetensors", {"w": [3, 4]}, {"total_parameters": "13"})
+    (root / "torn.safetensors").write_bytes(b"\x08\0\0\0\0\0\0\0{")
+    os.symlink(root, root / "many" / "loop")
+    return root
+
+
+def test_every_model_of_a_store_is_a_row(store: Path, tmp_path: Path) -> None:
+    summary = census([str(store)], tmp_path / "out", jobs=1)
+    rows = {row["path"].removeprefix(f"{store}/"): row for row in table(tmp_path / "out")}
+    assert {name: row["status"] for name, row in rows.items()} == {
+        "a/config.json": "ok", "b/config.json": "ok", "broken/config.json": "error", "many/one_config.json": "unknown",
+        "many/two_config.json": "error", "torn.safetensors": "error", "weights.safetensors": "ok",
+    }  # fmt: skip
+    assert summary.counts == {"ok": 3, "error": 3, "unknown": 1}
+    assert rows["weights.safetensors"]["unique"] == 12
+    assert rows["weights.safetensors"]["bytes"] == 48
+    assert rows["b/config.json"]["class"] == "GPT2Model"
+    assert list(pq.read_schema(next((tmp_path / "out").glob("part-*"))).names) == [column.name for column in COLUMNS]
+
+
+def test_lists_globs_tables_and_archives(store: Path, tmp_path: Path) -> None:
+    lines = tmp_path / "many.jsonl"
+    lines.write_text(
+        "\n".join([json.dumps(BERT), "", "{broken", json.dumps({"id": "org/x", "config": {"model_type": "gpt2"}}), json.dumps([1])])
+    )
+    parquet = tmp_path / "dump.parquet"
+    pq.write_table(pa.table({"modelId": ["p/q", "r/s"], "config": [json.dumps(BERT), None]}), parquet)
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
+        archive.writestr("x/config.json", json.dumps(BERT))
+        archive.writestr("x/model.safetensors", "not read")
+    with tarfile.open(tmp_path / "all.tar.gz", "w:gz") as tape:
+        tape.add(store / "b" / "config.json", "y/config.json")
+    (tmp_path / "list.txt").write_text(f"# a list\n{store / 'a'}\n\n{store}/many/*_config.json\n")
+    named = [str(lines), str(parquet), str(tmp_path / "all.zip"), str(tmp_path / "all.tar.gz"), f"@{tmp_path / 'list.txt'}"]
+    census(named, tmp_path / "out", jobs=1)
+    rows = {row["path"].removeprefix(f"{tmp_path}/"): row["status"] for row in table(tmp_path / "out")}
+    assert rows == {
+        "many.jsonl:1": "ok", "many.jsonl:3": "error", "many.jsonl:4 org/x": "ok", "many.jsonl:5": "error",
+        "dump.parquet:0:0 p/q": "ok", "dump.parquet:0:1 r/s": "error", "all.zip!x/config.json": "ok", "all.tar.gz!y/config.json": "ok",
+        "store/a/config.json": "ok", "store/many/one_config.json": "unknown", "store/many/two_config.json": "error",
+    }  # fmt: skip
+
+
+def test_weights_are_held_against_the_config_beside_them(tmp_path: Path) -> None:
+    write(tmp_path / "m" / "config.json", {**BERT, "vocab_size": 50, "intermediate_size": 8, "max_position_embeddings": 9})
+    import weighbridge
+
+    rows = weighbridge.model(str(tmp_path / "m" / "config.json")).tensors()
+    tensors = {row.name: [whole(length) for length in row.shape] for row in rows}
+    safetensors(tmp_path / "m" / "model.safetensors", tensors)
+    short = dict(list(tensors.items())[1:])
+    write(tmp_path / "n" / "config.json", json.loads((tmp_path / "m" / "config.json").read_text()))
+    safetensors(tmp_path / "n" / "model.safetensors", short)
+    census([str(tmp_path)], tmp_path / "out", jobs=1)
+    complete, torn = table(tmp_path / "out")
+    assert (complete["kind"], complete["verified"], complete["mismatch"]) == ("both", True, None)
+    assert complete["stored"] == complete["unique"] == weighbridge.count(str(tmp_path / "m" / "config.json")).unique
+    assert torn["verified"] is False
+    assert "word_embeddings" in torn["mismatch"]
+
+
+def test_a_second_run_does_only_what_is_missing(store: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    census([str(store)], out, jobs=1)
+    before = table(out)
+    assert census([str(store)], out, jobs=1).skipped == 1
+    write(store / "c" / "config.json", BERT)
+    again = census([str(store)], out, jobs=1)
+    assert (again.skipped, again.removed) == (0, 1)
+    assert len(table(out)) == len(before) + 1
+    assert census([str(store)], out, jobs=1, fresh=True).skipped == 0
+    manifest = json.loads((out / run.MANIFEST).read_text())
+    assert manifest["finished"] is True
+    assert manifest["rows"] == len(table(out))
+
+
+@pytest.mark.parametrize("bad", ["no/such/folder", "no/such/*.json", "@no-list.txt", "nothing"])
+def test_a_source_that_is_not_there_is_named(bad: str, tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match=bad.strip("@").replace("*", r"\*")):
+        census([bad], tmp_path / "out", jobs=1)
+
+
+def test_a_folder_of_something_else_is_not_written_to(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(UsageError, match=r"notes\.txt"):
+        census([str(tmp_path)], tmp_path, jobs=1)
+    with pytest.raises(UsageError, match="is a file"):
+        census([str(tmp_path)], tmp_path / "notes.txt", jobs=1)
+
+
+def deadly(shard: Shard, folder: str) -> Done:
+    """Weigh a shard, but die at a certain file."""
+    if any("poison" in item.path for item in shard.items):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return weigh_shard(shard, folder)
+
+
+def test_a_file_that_kills_its_process_gets_a_row(store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(store / "poison" / "config.json", BERT)
+    monkeypatch.setattr(run, "weigh_shard", deadly)
+    census([str(store)], tmp_path / "out", jobs=2)
+    rows = {row["path"].removeprefix(f"{store}/"): row for row in table(tmp_path / "out")}
+    assert len(rows) == 8
+    assert rows["poison/config.json"]["error"] == "the process that read it died"
+    assert rows["a/config.json"]["status"] == "ok"
+
+
+def deadly_line(shard: Shard, folder: str) -> Done:
+    """Weigh a shard, but die at a certain line or row."""
+    if any(item.line <= 13 < (item.end if item.kind == "rows" else item.line + _lines_of(item)) for item in shard.items):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return weigh_shard(shard, folder)
+
+
+def _lines_of(item: Item) -> int:
+    return Path(item.path).read_bytes()[item.start : item.end].count(b"\n")
+
+
+@pytest.mark.parametrize("form", ["jsonl", "parquet"])
+def test_a_line_that_kills_its_process_loses_no_other(form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "weigh_shard", deadly_line)
+    monkeypatch.setattr(run, "TRIES", 2)
+    texts = [json.dumps({**BERT, "vocab_size": 100 + number}) for number in range(24)]
+    path = tmp_path / f"many.{form}"
+    if form == "jsonl":
+        path.write_text("".join(text + "\n" for text in texts))
+    else:
+        pq.write_table(pa.table({"config": texts}), path)
+    census([str(path)], tmp_path / "out", jobs=1)
+    rows = table(tmp_path / "out")
+    assert len(rows) == 24
+    assert [row["path"].rpartition(":")[2] for row in rows if row["status"] == "error"] == ["13"]
+
+
+def slowly(shard: Shard, folder: str) -> Done:
+    """Weigh a shard after a moment in which it can be killed."""
+    time.sleep(0.05)
+    return weigh_shard(shard, folder)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_workers_killed_at_random_lose_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    lines = tmp_path / "many.jsonl"
+    lines.write_text("".join(json.dumps({**BERT, "vocab_size": 100 + number}) + "\n" for number in range(600)))
+    monkeypatch.setattr("weighbridge.census.items.LINES", 20)
+    monkeypatch.setattr(run, "weigh_shard", slowly)
+    over = threading.Event()
+    killer = threading.Thread(target=_kill_workers, args=(random.Random(seed), over))
+    killer.start()
+    try:
+        summary = census([str(lines)], tmp_path / "out", jobs=2)
+    finally:
+        over.set()
+        killer.join()
+    rows = table(tmp_path / "out")
+    assert summary.rows == len(rows) == 600
+    assert len({row["path"] for row in rows}) == 600
+    assert {row["status"] for row in rows} == {"ok"}
+
+
+def _kill_workers(rng: random.Random, over: threading.Event) -> None:
+    """Kill a process that weighs every now and then, a few times."""
+    for _ in range(4):
+        if over.wait(0.3 + 0.4 * rng.random()):
+            return
+        workers = _grandchildren()
+        if workers:
+            os.kill(rng.choice(workers), signal.SIGKILL)
+
+
+def _grandchildren() -> list[int]:
+    """Return the processes that the server of new processes has made."""
+    parents: dict[int, list[int]] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            try:
+                status = (entry / "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            parents.setdefault(int(status[1]), []).append(int(entry.name))
+    return [worker for child in parents.get(os.getpid(), []) for worker in parents.get(child, [])]
+
+
+def test_a_full_disk_is_said_and_leaves_no_half_part(store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(pq, "write_table", full)
+    shard = Shard("part-000000-x.parquet", tuple(items([str(store / "a")])), 5)
+    with pytest.raises(OSError, match="No space left"):
+        weigh_shard(shard, str(tmp_path))
+    assert not list(tmp_path.glob("part-*"))
+
+
+def test_neighbours_that_never_end_are_refused(tmp_path: Path) -> None:
+    root = tmp_path / "store"
+    write(root / "good" / "config.json", BERT)
+    (root / "fifo").mkdir()
+    os.mkfifo(root / "fifo" / "config.json")
+    (root / "device").mkdir()
+    os.symlink("/dev/zero", root / "device" / "config.json")
+    (root / "gone").mkdir()
+    os.symlink("nowhere", root / "gone" / "config.json")
+    census([str(root)], tmp_path / "out", jobs=1, seconds=5)
+    rows = {row["path"].removeprefix(f"{root}/"): row["status"] for row in table(tmp_path / "out")}
+    assert rows == {"good/config.json": "ok", "fifo/config.json": "error", "device/config.json": "error", "gone/config.json": "error"}
+
+
+def test_damaged_archives_and_tables_are_rows_or_errors(tmp_path: Path) -> None:
+    (tmp_path / "a.zip").write_bytes(b"PK\x03\x04 nothing")
+    (tmp_path / "b.tar.gz").write_bytes(gzip.compress(b"nothing" * 100))
+    census([str(tmp_path / "a.zip"), str(tmp_path / "b.tar.gz")], tmp_path / "out", jobs=1)
+    assert [row["status"] for row in table(tmp_path / "out")] == ["error", "error"]
+    (tmp_path / "c.parquet").write_bytes(b"PAR1 nothing")
+    with pytest.raises(SourceError, match="no Parquet file"):
+        census([str(tmp_path / "c.parquet")], tmp_path / "out2", jobs=1)
+
+
+def test_stretches_of_lines_join_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("weighbridge.census.items.LINES", 3)
+    lines = tmp_path / "x.jsonl"
+    lines.write_bytes(b"a\nbb\n\nccc\nd")
+    found = list(items([str(lines)]))
+    assert [(item.start, item.end, item.line) for item in found] == [(0, 6, 1), (6, 11, 4)]
+    assert found[0] == Item("lines", str(lines), 0, 6, 1)
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_every_ready_question_has_an_answer(question: str, store: Path, tmp_path: Path) -> None:
+    census([str(store)], tmp_path / "out", jobs=1)
+    answer = ask(tmp_path / "out", question)
+    assert answer.columns
+    if question == "summary":
+        assert set(answer.rows) == {("ok", 3), ("error", 3), ("unknown", 1)}
+    if question == "largest":
+        assert answer.rows[0][0].endswith("b/config.json")
+
+
+@pytest.mark.parametrize(
+    "sql",
+    ["drop view census", "select 1; select 2", "copy census to 'x.csv'", "select * from read_csv('/etc/passwd')", "select * from '/etc/passwd'",
+     "with a as (select 1) insert into census select * from a", "select no_such from census", "install httpfs", ""],
+)  # fmt: skip
+def test_a_census_is_only_read(sql: str, store: Path, tmp_path: Path) -> None:
+    census([str(store)], tmp_path / "out", jobs=1)
+    before = sorted(path.name for path in (tmp_path / "out").iterdir())
+    with pytest.raises(UsageError):
+        ask(tmp_path / "out", sql)
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == before
