@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from weighbridge.accounts.parameters import Tally
     from weighbridge.api import Model, audit, compare, count, diff, model, reconcile, verify
     from weighbridge.auditing.claims import Audit
+    from weighbridge.conventions.arithmetic import Arithmetic, FlopsReconciliation
     from weighbridge.conventions.counts import Count
     from weighbridge.conventions.reconcile import Reconciliation
     from weighbridge.core.tree import Part, Row, Tensor
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "Adapted",
+    "Arithmetic",
     "Audit",
     "Comparison",
     "ConfigError",
@@ -35,6 +37,7 @@ __all__ = [
     "Derivation",
     "Difference",
     "Flops",
+    "FlopsReconciliation",
     "Formula",
     "Memory",
     "Model",
@@ -64,6 +67,7 @@ _HOMES = {
     "accounts.compare": ("Comparison",),
     "accounts.flops": ("Flops",),
     "accounts.memory.account": ("Memory",),
+    "conventions.arithmetic": ("Arithmetic", "FlopsReconciliation"),
     "accounts.parameters": ("Tally",),
     "api": ("Model", "audit", "compare", "count", "diff", "model", "reconcile", "verify"),
     "auditing.claims": ("Audit",),

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from weighbridge.accounts.flops import Flops
     from weighbridge.accounts.memory.account import Memory
     from weighbridge.auditing.claims import Audit
+    from weighbridge.conventions.arithmetic import Arithmetic, FlopsReconciliation
     from weighbridge.conventions.counts import Count
     from weighbridge.conventions.reconcile import Reconciliation
     from weighbridge.core.formula import Symbol
@@ -171,6 +172,36 @@ class Model(ModelValue):
             question=question,
         )  # fmt: skip
         return flops_of(self, given)
+
+    def arithmetic(self, convention: str, **inputs: Any) -> Arithmetic:
+        """Count the arithmetic of one pass by a tool's or a paper's custom.
+
+        Args:
+            convention: ``torch``, ``fvcore``, ``timm``, ``deepspeed``, ``calflops``, ``palm``, ``megatron``, ``torchtitan`` or ``6n``.
+            inputs: What :meth:`flops` takes.
+
+        >>> model("vit-base-patch16-224").arithmetic("fvcore", images=1).value
+        17582740224
+        """
+        from weighbridge.accounts.inputs import inputs as checked
+        from weighbridge.conventions.arithmetic import counted
+
+        return counted(self, checked(inputs), convention)
+
+    def reconcile_flops(self, number: str | int, **inputs: Any) -> FlopsReconciliation:
+        """Find the customs in which one pass costs *number*.
+
+        Args:
+            number: An int, or text such as ``17581972224`` or ``17.58G``.
+            inputs: What :meth:`flops` takes.
+
+        >>> model("vit-base-patch16-224").reconcile_flops(17581972224, images=1).matches[0].key
+        'fvcore'
+        """
+        from weighbridge.accounts.inputs import inputs as checked
+        from weighbridge.conventions.arithmetic import explain_flops
+
+        return explain_flops(self, checked(inputs), number)
 
     def adapters(self, adapter: object, *, dtype: str = "float32", autocast: bool = True, resized: bool = False) -> Adapted:
         """Count the model with an adapter of the PEFT library: trainable, total and saved elements, and saved bytes.

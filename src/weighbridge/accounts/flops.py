@@ -7,7 +7,7 @@ a causal mask halves none of it, as the reference computes the whole square.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from weighbridge.accounts.inputs import Inputs
@@ -52,6 +52,24 @@ def flops(tree: Part, lengths: Mapping[str, Size], batch: Size = 1) -> Flops:
     >>> flops(Part("", (linear("dense", 768, 768),)), {"seq": 128}).forward_matmul
     150994944
     """
+    book = work(tree, lengths, batch, lambda part, node, amount: 2 * amount if not isinstance(node, Tensor) or node.role == "weight" else 0)
+    affine = work(tree, lengths, batch, lambda part, node, amount: amount if is_affine(node) else 0).amount
+    return Flops(book.amount, book.amount + affine, 2 * book.amount, book)
+
+
+def is_affine(node: Tensor | Operation) -> bool:
+    """Tell whether a tensor is added to, or multiplied with, every token by itself: a bias, a gain, a shift."""
+    return isinstance(node, Tensor) and node.role in ("bias", "gain", "shift")
+
+
+def work(tree: Part, lengths: Mapping[str, Size], batch: Size, cost: Callable[[Part, Tensor | Operation, Size], Size]) -> Entry:
+    """Sum what every tensor and operation costs in one pass, by any custom of counting.
+
+    Args:
+        tree, lengths, batch: As for :func:`flops`.
+        cost: From a part, one of its tensors or operations, and how much it works (a tensor's elements times the tokens
+            that it meets; the multiply-adds of an operation) to what that is counted as.
+    """
     known = {"one": 1, "batch": batch, **lengths}
 
     def often(part: Part) -> Size:
@@ -60,19 +78,14 @@ def flops(tree: Part, lengths: Mapping[str, Size], batch: Size = 1) -> Flops:
     def present(part: Part) -> bool:
         return part.requires is None or part.requires in known
 
-    def matrices(part: Part, node: Tensor | Operation, stream: Stream) -> Size:
+    def measure(part: Part, node: Tensor | Operation, stream: Stream) -> Size:
         if not isinstance(node, Tensor):
-            return 2 * _examples(stream, batch) * _multiply_adds(node, stream, known)
-        return 2 * product(node.shape) * _tokens(stream, known, batch) if node.role == "weight" else 0
-
-    def vectors(part: Part, node: Tensor | Operation, stream: Stream) -> Size:
-        if not isinstance(node, Tensor) or node.role not in ("bias", "gain", "shift"):
+            return cost(part, node, _examples(stream, batch) * _multiply_adds(node, stream, known))
+        if node.role not in ("weight", "bias", "gain", "shift"):
             return 0
-        return product(node.shape) * _tokens(stream, known, batch)
+        return cost(part, node, product(node.shape) * _tokens(stream, known, batch))
 
-    book = ledger(tree, Rule(matrices, often, True, present))
-    affine = ledger(tree, Rule(vectors, often, True, present)).amount
-    return Flops(book.amount, book.amount + affine, 2 * book.amount, book)
+    return ledger(tree, Rule(measure, often, True, present))
 
 
 def flops_of(model: ModelValue, given: Inputs) -> Flops:
@@ -88,8 +101,29 @@ def flops_of(model: ModelValue, given: Inputs) -> Flops:
     if model.description is None:
         # Tensors alone do not say what attends to what, how often a part runs, or how many tokens it sees.
         raise UsageError(f"{model.source}: the arithmetic needs a config; this has only tensors")
+    given = as_examples(model, given)
     refuse_impossible(model, given)
     return flops(model.tree, given.lengths(), given.batch)
+
+
+def as_examples(model: ModelValue, given: Inputs) -> Inputs:
+    """Return *given* with images as examples, for a model that sees images and nothing else: each is one example.
+
+    >>> from weighbridge import model
+    >>> as_examples(model("vit-base-patch16-224"), Inputs(images=2)).batch
+    2
+    """
+    if given.images is None or given.patches is not None or not is_vision_only(model.tree):
+        return given
+    return given._replace(batch=given.batch * given.images, images=None)
+
+
+def is_vision_only(tree: Part) -> bool:
+    """Tell whether a model takes images alone: it looks no token up, and no part waits for images or text."""
+    parts = [part for _, part in walk(tree)]
+    if any(part.requires is not None or "rows" in named(part) or "seq" in named(part) for part in parts):
+        return False
+    return any(isinstance(part.stream, int) and part.stream > 1 for part in parts)
 
 
 def refuse_impossible(model: ModelValue, given: Inputs) -> None:

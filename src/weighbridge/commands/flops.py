@@ -10,10 +10,17 @@ EXAMPLE = """example:
   weigh flops bert-base-uncased --batch 1 --seq 128
   weigh flops bert-base-uncased --explain --lang zh
   weigh flops llava-1.5-7b --seq 640 --images 1
+  weigh flops vit-base-patch16-224 --images 1 --convention fvcore
 """
 OPTIONS = (
     *SOURCE,
     *INPUTS,
+    Option(
+        "convention",
+        mark("count as a tool or a paper does"),
+        "NAME",
+        choices=("torch", "fvcore", "timm", "deepspeed", "calflops", "palm", "megatron", "torchtitan", "6n"),
+    ),
     Option("explain", mark("derive it: formula, substitution, number, module by module"), kind="switch", local=True),
     *OUTPUT,
 )
@@ -26,5 +33,11 @@ def answer(asked: Asked) -> Answer:
 
     model = asked.model()
     given = inputs(vars(asked))
+    if asked.convention:
+        from weighbridge.conventions.arithmetic import counted
+        from weighbridge.documents import conventional
+
+        found = counted(model, given, asked.convention)
+        return Answer(lambda: conventional.as_json(model, given, found), lambda: conventional.document(model, found, asked.lang))
     document = flops_derivation.document if asked.explain else flops.document
     return Answer(lambda: flops.as_json(model, given), lambda: document(model, given, asked.lang))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from weighbridge.commands.inputs import INPUTS
 from weighbridge.commands.options import OUTPUT, SOURCE, Answer, Asked, Option
 from weighbridge.core.messages import mark
 
@@ -9,17 +10,33 @@ EXAMPLE = """example:
   weigh reconcile 108808704 bert-base-uncased
   weigh reconcile 1.1亿 bert-base-uncased --lang zh
   weigh reconcile 104M bert-base-uncased --json
+  weigh reconcile --flops 17581972224 vit-base-patch16-224
 """
 OPTIONS = (
     Option("number", mark("such as 108,808,704 or 110M or 1.1亿; M may be 10^6 or 2^20"), "NUMBER", flag="", needed=True),
     *SOURCE,
+    Option("flops", mark("the number is of the arithmetic of one pass, not of parameters"), kind="switch"),
+    *INPUTS,
     *OUTPUT,
 )
 
 
 def answer(asked: Asked) -> Answer:
     """Find the conventions that give a number; it holds if one does."""
+    if asked.flops:
+        return _arithmetic(asked)
     from weighbridge.documents import reconcile
 
     found = asked.model().reconcile(asked.number, asked.lang)
     return Answer(lambda: reconcile.as_json(found), lambda: reconcile.document(found, asked.lang), holds=bool(found.matches))
+
+
+def _arithmetic(asked: Asked) -> Answer:
+    from weighbridge.accounts.inputs import inputs
+    from weighbridge.conventions.arithmetic import explain_flops
+    from weighbridge.documents import conventional
+
+    found = explain_flops(asked.model(), inputs(vars(asked)), asked.number)
+    return Answer(
+        lambda: conventional.answer_json(found), lambda: conventional.answer_document(found, asked.lang), holds=bool(found.matches)
+    )

@@ -11,9 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from weighbridge.accounts.parameters import unique_of
+from weighbridge.accounts.parameters import count, unique_of
+from weighbridge.config.bind import bind, merged
+from weighbridge.config.fields import Sizes
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
-from weighbridge.core.tree import Row, Tensor, flatten
+from weighbridge.core.errors import WeighbridgeError
+from weighbridge.core.tree import Node, Part, Row, Tensor, flatten
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
@@ -58,19 +61,70 @@ def loading(model: ModelValue) -> Loading | None:
     built = unique_of(model)
     rows = separate(model)
     loaded = built + sum(_elements(row) for row in rows)
-    return Loading(built, loaded, loaded, tuple(row.name for row in rows))
+    older = count(older_tree(model))
+    assert isinstance(older, int)
+    return Loading(built, loaded, older, tuple(row.name for row in rows))
 
 
 def separate(model: ModelValue) -> tuple[Row, ...]:
     """Return the heads that are tied when *model* is built although its config says that they are not."""
     if model.description is None or not says_untied(model.description.raw):
         return ()
-    return tuple(row for row in flatten(model.tree) if is_tied_head(row))
+    rows = list(flatten(model.tree))
+    tables = {row.name for row in rows if row.role == "embedding"}
+    return tuple(row for row in rows if row.role == "weight" and row.tied_to in tables)
 
 
-def is_tied_head(tensor: Tensor | Row) -> bool:
-    """Tell whether a tensor is the matrix of a head that has the word table's storage."""
-    return tensor.tied_to is not None and tensor.role == "weight" and len(tensor.shape) == 2
+def older_tree(model: ModelValue) -> Part:
+    """Return the tree that version 4.57 builds; the very tree of *model* where the two do not differ.
+
+    There ``tie_word_embeddings`` unties the head's matrix and nothing else (``PreTrainedModel.tie_weights``, ``_tie_or_clone_weights``):
+    the bias of a BERT-like head, and the table that an encoder and a decoder share, stay one. A composite asks its text config.
+    """
+    if model.description is None:
+        return model.tree
+    known, raw, sizes = model.description
+    composite = isinstance(getattr(sizes, "text", None), Sizes)
+    text = raw.get("text_config") if composite else raw
+    flag = text.get("tie_word_embeddings", known.model_type not in UNTIED_BY_DEFAULT) if isinstance(text, Mapping) else None
+    if flag is not False:
+        return model.tree
+    keys = ("tie_word_embeddings", *(("text_config.tie_word_embeddings",) if composite else ()))
+    try:
+        tied = known.classes[model.class_name](bind(known.fields, merged(raw, dict.fromkeys(keys, True))))
+    except (WeighbridgeError, KeyError):
+        return model.tree
+    older = untied(tied)
+    return model.tree if count(older) == count(model.tree) else older
+
+
+UNTIED_BY_DEFAULT = frozenset(("mt5", "umt5", "vilt"))
+"""Types whose config had ``tie_word_embeddings`` False where nothing was said; 5.23.0 forces it True."""
+
+
+def untied(tree: Part) -> Part:
+    """Return a tree whose heads own the matrices that word tables hold for them.
+
+    >>> from weighbridge import model
+    >>> count(untied(model("flan-t5-base").tree))
+    247577856
+    """
+    rows = list(flatten(tree))
+    return _untied(
+        tree, frozenset(row.name for row in rows if row.role == "embedding"), frozenset(row.name for row in rows if row.role == "weight")
+    )
+
+
+def _untied(tree: Part, tables: frozenset[str], heads: frozenset[str]) -> Part:
+    children: list[Node] = []
+    for child in tree.children:
+        if isinstance(child, Part):
+            children.append(_untied(child, tables, heads))
+        elif isinstance(child, Tensor) and child.tied_to in {"weight": tables, "embedding": heads}.get(child.role, ()):
+            children.append(child._replace(tied_to=None))
+        else:
+            children.append(child)
+    return tree._replace(children=tuple(children))
 
 
 def says_untied(raw: Mapping[str, object]) -> bool:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from weighbridge.conventions.loading import is_tied_head, separate
+from weighbridge.conventions.loading import older_tree, separate, untied
 from weighbridge.core.messages import mark
-from weighbridge.core.tree import Node, Part, Tensor
+from weighbridge.core.tree import Part
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
@@ -27,6 +27,7 @@ class State(NamedTuple):
     cost: int
 
 
+BY_OLDER = State(mark("transformers 4.57 builds it"), mark("what that release ties otherwise"), 1)
 AS_LOADED = State(mark("loaded from its published file"), mark("a head of its own"), 0)
 
 
@@ -34,22 +35,5 @@ def states(model: ModelValue) -> Iterator[tuple[State, Part]]:
     """Yield the ways in which the class of *model* comes about that give another number than building it, with the trees."""
     if separate(model):
         yield AS_LOADED, untied(model.tree)
-
-
-def untied(tree: Part) -> Part:
-    """Return a tree whose heads own their storage.
-
-    >>> from weighbridge import model
-    >>> from weighbridge.accounts.parameters import count as count_tree
-    >>> count_tree(untied(model("flan-t5-base").tree))
-    247577856
-    """
-    children: list[Node] = []
-    for child in tree.children:
-        if isinstance(child, Part):
-            children.append(untied(child))
-        elif isinstance(child, Tensor) and is_tied_head(child):
-            children.append(child._replace(tied_to=None))
-        else:
-            children.append(child)
-    return tree._replace(children=tuple(children))
+    elif (older := older_tree(model)) is not model.tree:
+        yield BY_OLDER, older

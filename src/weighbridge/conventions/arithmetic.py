@@ -1,0 +1,339 @@
+"""One pass's arithmetic, in the customs of the tools and papers that print it; a table, and what explains a published figure.
+
+A multiply-add is two FLOPs for some and one for others; some count norms, some leave attention out, some mean a training step, some
+one token. Each custom says what it counts, in which unit, and where it is found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from weighbridge.accounts.flops import as_examples, refuse_impossible, work
+from weighbridge.accounts.inputs import Inputs
+from weighbridge.accounts.ledger import Entry
+from weighbridge.accounts.parameters import tally_of, unique_of
+from weighbridge.conventions.atoms import parts
+from weighbridge.conventions.pieces import Piece
+from weighbridge.conventions.rounding import readings
+from weighbridge.core.errors import UsageError
+from weighbridge.core.messages import mark
+from weighbridge.core.tree import Attend, Operation, Part, Tensor
+from weighbridge.explain.semantic_tree import HEAD_NAMES, HEADS
+
+if TYPE_CHECKING:
+    from weighbridge.core.sizes import Size
+    from weighbridge.value import ModelValue
+
+
+class Pass(NamedTuple):
+    """A model and what is put into it."""
+
+    model: ModelValue
+    given: Inputs
+
+    def sum(self, cost: Callable[[Part, Tensor | Operation, Size], Size]) -> int:
+        """Sum what tensors and operations cost in one forward pass."""
+        amount = self.ledger(cost).amount
+        assert isinstance(amount, int)
+        return amount
+
+    def ledger(self, cost: Callable[[Part, Tensor | Operation, Size], Size]) -> Entry:
+        """Return what each module costs in one forward pass."""
+        return work(self.model.tree, self.given.lengths(), self.given.batch, cost)
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of all examples."""
+        return self.given.batch * self.given.seq
+
+
+class Custom(NamedTuple):
+    """A custom of counting arithmetic.
+
+    Attributes:
+        key: What one types after ``--convention``.
+        unit: What its number counts.
+        definition: What is counted.
+        source: Where the custom is found.
+        pieces: What the number is made of; they add up to it.
+    """
+
+    key: str
+    unit: str
+    definition: str
+    source: str
+    pieces: Callable[[Pass], Iterator[Piece]]
+
+
+class Arithmetic(NamedTuple):
+    """A model's arithmetic by one custom.
+
+    Attributes:
+        custom: The custom.
+        value: The number, in the custom's unit.
+        pieces: What it is made of; they add up to *value*.
+    """
+
+    custom: Custom
+    value: int
+    pieces: tuple[Piece, ...]
+
+
+def counted(model: ModelValue, given: Inputs, key: str) -> Arithmetic:
+    """Count one pass of *model* by the custom called *key*.
+
+    Raises:
+        UsageError: No such custom, or the model's arithmetic is not known.
+
+    >>> from weighbridge import model
+    >>> counted(model("vit-base-patch16-224"), Inputs(images=1), "fvcore").value
+    17582740224
+    >>> counted(model("bert-base-uncased"), Inputs(seq=128), "torch").value
+    22348431360
+    """
+    custom = next((custom for custom in CUSTOMS if custom.key == key), None)
+    if custom is None:
+        raise UsageError(f"convention {key!r}: expected one of {', '.join(custom.key for custom in CUSTOMS)}")
+    pieces = tuple(custom.pieces(one_pass(model, given)))
+    return Arithmetic(custom, sum(piece.amount for piece in pieces), pieces)
+
+
+def one_pass(model: ModelValue, given: Inputs) -> Pass:
+    """Return a pass whose inputs the model takes; images of a model that sees nothing else are examples."""
+    if model.description is None:
+        raise UsageError(f"{model.source}: the arithmetic needs a config; this has only tensors")
+    given = as_examples(model, given)
+    refuse_impossible(model, given)
+    return Pass(model, given)
+
+
+NORMS = {"layer_norm": 5, "group_norm": 5, "instance_norm": 5, "batch_norm": 2}
+"""What fvcore counts for each element that goes through an affine norm (fvcore/nn/jit_handles.py: ``norm_flop_counter``, ``batchnorm_flop_jit``).
+
+RMS norms are made of operations that it does not count."""
+
+
+def weights(part: Part, node: Tensor | Operation, amount: Size) -> Size:
+    """Return the multiply-adds of products with weights."""
+    return amount if isinstance(node, Tensor) and node.role == "weight" else 0
+
+
+def products(part: Part, node: Tensor | Operation, amount: Size) -> Size:
+    """Return the multiply-adds of products between activations, attention above all."""
+    return 0 if isinstance(node, Tensor) else amount
+
+
+def norms(part: Part, node: Tensor | Operation, amount: Size) -> Size:
+    """Return what fvcore and DeepSpeed count for norms."""
+    return amount * NORMS.get(part.kind, 0) if isinstance(node, Tensor) and node.role == "gain" else 0
+
+
+WITH_WEIGHTS = mark("products with weights")
+BETWEEN = mark("products between activations")
+IN_NORMS = mark("norms")
+
+
+def _multiply_adds(of: Pass, times: int = 1) -> Iterator[Piece]:
+    yield Piece(WITH_WEIGHTS, times * of.sum(weights))
+    yield Piece(BETWEEN, times * of.sum(products))
+
+
+def _torch(of: Pass) -> Iterator[Piece]:
+    return _multiply_adds(of, 2)
+
+
+def _fvcore(of: Pass) -> Iterator[Piece]:
+    yield from _multiply_adds(of)
+    yield Piece(IN_NORMS, of.sum(norms))
+
+
+def _palm(of: Pass) -> Iterator[Piece]:
+    yield Piece(mark("6 for each parameter"), 6 * of.tokens * unique_of(of.model))
+    yield Piece(mark("12 L H Q T for attention"), 6 * of.sum(products))
+
+
+def _megatron(of: Pass) -> Iterator[Piece]:
+    return _multiply_adds(of, 6)
+
+
+def _torchtitan(of: Pass) -> Iterator[Piece]:
+    tally = tally_of(of.model)
+    assert isinstance(tally.active, int)
+    yield Piece(
+        mark("6 for each active parameter outside the word table"),
+        6 * of.given.batch * of.given.seq * (tally.active - _looked_up(of.model)),
+    )
+    yield Piece(mark("attention, forward and backward"), 6 * bounded_attention(of.ledger(products), of.given.seq))
+
+
+def _six(of: Pass) -> Iterator[Piece]:
+    yield Piece(mark("6 for each parameter"), 6 * of.tokens * unique_of(of.model))
+
+
+def bounded_attention(entry: Entry, seq: int, copies: int = 1) -> int:
+    """Return the multiply-adds of attention in a ledger of products, where windows bound the keys that a query sees.
+
+    Args:
+        entry: A part, with what its operations cost in full.
+        seq: Tokens of an example.
+        copies: Copies of the repeated part that *entry* stands in; a window says in how many of them it holds.
+    """
+    repeat = entry.part.repeat
+    copies = repeat if isinstance(repeat, int) else copies
+    each = sum(bounded_attention(child, seq, copies) for child in entry.children)
+    for line in entry.lines:
+        if isinstance(line.node, Attend):
+            assert isinstance(line.amount, int)
+            window = line.node.window if isinstance(line.node.window, int) else seq
+            bounded = line.node.windowed if isinstance(line.node.windowed, int) else copies
+            keys = bounded * min(window, seq) + (copies - bounded) * seq
+            each += line.amount * keys // (copies * seq)
+    assert isinstance(entry.times, int)
+    return entry.times * each
+
+
+def _looked_up(model: ModelValue) -> int:
+    """Return the elements of word tables, which are looked up; a tied one serves as the head too, and is left out once."""
+    return sum(atom.total for atom in parts(model.tree).atoms if atom.component == "word")
+
+
+MULTIPLY_ADDS = mark("multiply-adds of a forward pass")
+FORWARD = mark("FLOPs of a forward pass")
+TRAINING = mark("FLOPs of a forward and a backward pass")
+
+CUSTOMS = (
+    Custom("torch", FORWARD, mark("two for each multiply-add of a product with weights or of attention; nothing else"),
+           mark("torch.utils.flop_counter.FlopCounterMode"), _torch),
+    Custom("fvcore", MULTIPLY_ADDS, mark("products, attention, and 5 for each element of a layer norm (2 of a batch norm); printed as FLOPs by many that use it"),
+           mark("fvcore.nn.FlopCountAnalysis (fvcore/nn/jit_handles.py); mmpretrain's get_flops.py, which leaves the classifier out"), _fvcore),
+    Custom("timm", MULTIPLY_ADDS, mark("as fvcore, with the classifier; printed as GMACs"),
+           mark("benchmark.py of pytorch-image-models, which asks fvcore"), _fvcore),
+    Custom("deepspeed", MULTIPLY_ADDS, mark("products and attention; its column of MACs"),
+           mark("deepspeed.profiling.flops_profiler; releases before 0.15 leave out fused attention"), _multiply_adds),
+    Custom("calflops", MULTIPLY_ADDS, mark("products and attention; its column of MACs"),
+           mark("calflops.calculate_flops; its FLOPs are twice that and the element-wise work"), _multiply_adds),
+    Custom("palm", TRAINING, mark("6N + 12LHQT for each token: N all parameters, attention in full"),
+           mark("PaLM (arXiv 2204.02311), appendix B; nanoGPT's estimate_mfu"), _palm),
+    Custom("megatron", TRAINING, mark("three times the forward products, logits and full attention included: 72Bslh²(1 + s/6h + V/12lh)"),
+           mark("Narayanan et al. 2021 (arXiv 2104.04473), equation 3, without recomputation"), _megatron),
+    Custom("torchtitan", TRAINING, mark("6 for each active parameter outside the word table and 12LHQT, a window bounding the keys"),
+           mark("get_nparams_and_flops in torchtitan; nothing for a window until pull request 4300"), _torchtitan),
+    Custom("6n", TRAINING, mark("6ND: six for each parameter and token, attention left out"),
+           mark("Kaplan et al. 2020 (arXiv 2001.08361), section 2.1, whose N leaves out embeddings; Hoffmann et al. 2022 (arXiv 2203.15556)"), _six),
+)  # fmt: skip
+
+
+class Explained(NamedTuple):
+    """A way of counting arithmetic that gives a number.
+
+    Attributes:
+        key: The custom.
+        how: ``exact``, ``rounded`` and so on, as for parameters.
+        value: What it gives.
+        unit: What it counts.
+        steps: What it comes about from; the pieces add up to *value*.
+        cost: How far-fetched it is.
+    """
+
+    key: str
+    how: str
+    value: int
+    unit: str
+    steps: tuple[Piece, ...]
+    cost: int
+
+
+class FlopsReconciliation(NamedTuple):
+    """What explains a number of FLOPs: the ways that give it, simplest first; or the nearest."""
+
+    number: str
+    class_name: str
+    forward_matmul: int
+    matches: tuple[Explained, ...]
+    nearest: Explained | None
+    residual: int
+
+
+def explain_flops(model: ModelValue, given: Inputs, number: str | int) -> FlopsReconciliation:
+    """Find the customs in which one pass of *model* costs *number*.
+
+    Args:
+        model: A model made from a config.
+        given: What is put into it.
+        number: An int, or text such as ``17581972224`` or ``17.58G``.
+
+    Raises:
+        UsageError: *number* is no number, or the model's arithmetic is not known.
+
+    >>> from weighbridge import model
+    >>> found = explain_flops(model("vit-base-patch16-224"), Inputs(images=1), 17581972224).matches[0]
+    >>> found.key, [tuple(step) for step in found.steps]
+    ('fvcore', [('products with weights', 16848500736), ('products between activations', 715327488), ('norms', 18912000), ('output head, left out', -768000)])
+    """
+    of = one_pass(model, given)
+    ways = sorted(_ways(of), key=lambda way: way.cost)
+    found: dict[int, Explained] = {}
+    meanings = readings(str(number))
+    for reading in meanings:
+        least = 99
+        for way in ways:
+            if reading.low <= way.value <= reading.high and (reading.how == "exact" or way.cost <= min(least, ROUNDED)):
+                least = min(least, way.cost)
+                found.setdefault(way.value, way._replace(how=reading.how))
+    matches = tuple(sorted(found.values(), key=lambda way: way.cost))[:MOST]
+    wanted = round(meanings[0].value)
+    nearest = None if matches else min(ways, key=lambda way: (abs(way.value - wanted), way.cost), default=None)
+    torch = 2 * (of.sum(weights) + of.sum(products))
+    return FlopsReconciliation(str(number), model.class_name, torch, matches, nearest, wanted - nearest.value if nearest else 0)
+
+
+ROUNDED = 1
+"""A rounded number is held only against ways of this cost."""
+MOST = 6
+HEAD_LEFT_OUT = mark("output head, left out")
+ATTENTION_LEFT_OUT = mark("attention, left out")
+
+
+def _ways(of: Pass) -> Iterator[Explained]:
+    """Yield what people count: each custom whole, without head, without attention; the other unit; one token of many."""
+    head = _head_work(of)
+    for order, custom in enumerate(CUSTOMS):
+        pieces = tuple(piece for piece in custom.pieces(of) if piece.amount)
+        each = sum(piece.amount for piece in pieces if piece.what == WITH_WEIGHTS) // max(of.sum(weights), 1)
+        variants = [(pieces, 0)]
+        if head and each:
+            variants.append(((*pieces, Piece(HEAD_LEFT_OUT, -each * head)), 1))
+        between = sum(piece.amount for piece in pieces if piece.what == BETWEEN)
+        if between:
+            variants += [((*steps, Piece(ATTENTION_LEFT_OUT, -between)), cost + 1) for steps, cost in tuple(variants)]
+        for steps, cost in variants:
+            yield from _units(of, custom, steps, cost, order)
+
+
+def _units(of: Pass, custom: Custom, steps: tuple[Piece, ...], cost: int, order: int) -> Iterator[Explained]:
+    value = sum(piece.amount for piece in steps)
+    yield Explained(custom.key, "exact", value, custom.unit, steps, cost)
+    if custom.unit == MULTIPLY_ADDS:
+        doubled = tuple(Piece(piece.what, 2 * piece.amount) for piece in steps)
+        yield Explained(custom.key, "exact", 2 * value, FORWARD, doubled, cost + 1)
+    if custom.unit == TRAINING and of.tokens > 1 and value % of.tokens == 0:
+        shared = tuple(Piece(piece.what, piece.amount // of.tokens) for piece in steps)
+        yield Explained(custom.key, "exact", value // of.tokens, TRAINING_TOKEN, shared, cost)
+
+
+TRAINING_TOKEN = mark("FLOPs of a forward and a backward pass, for each token")
+
+
+def _head_work(of: Pass) -> int:
+    """Return the multiply-adds of output heads."""
+    entry = of.ledger(weights)
+    return sum(inner.amount for _, inner in _outermost_heads(entry) if isinstance(inner.amount, int))
+
+
+def _outermost_heads(entry: Entry) -> Iterator[tuple[str, Entry]]:
+    if entry.part.kind in HEADS or entry.part.name in HEAD_NAMES:
+        yield entry.name, entry
+        return
+    for child in entry.children:
+        yield from _outermost_heads(child)

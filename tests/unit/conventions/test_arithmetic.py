@@ -1,0 +1,101 @@
+"""Arithmetic by the customs of others, held to figures that their own tools printed."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from weighbridge import UsageError, model
+from weighbridge.cli import main
+from weighbridge.conventions.arithmetic import CUSTOMS
+
+FVCORE = [("vit-base-patch16-224", 17_582_740_224), ("convnext-tiny-224", 4_470_399_744), ("swin-tiny-patch4-window7-224", 4_509_194_496)]
+"""fvcore 0.1.5 on the class of transformers 4.57, attention eager, one image of 224 × 224."""
+
+
+@pytest.mark.parametrize(("name", "number"), FVCORE)
+def test_fvcore_prints_it(name: str, number: int) -> None:
+    assert model(name).arithmetic("fvcore", images=1).value == number
+
+
+def test_fvcore_counts_a_resnet_but_for_its_pooling() -> None:
+    """4,111,512,576 with 100,352 for ``adaptive_avg_pool2d``, which has no weights and stands in no tree."""
+    assert model("resnet-50").arithmetic("fvcore", images=1).value == 4_111_512_576 - 100_352
+
+
+def test_vit_tiny_as_an_issue_of_fvcore_has_it() -> None:
+    """github.com/facebookresearch/fvcore/issues/129: vit_tiny_patch16_224 with two classes."""
+    config = {"model_type": "vit", "architectures": ["ViTForImageClassification"], "hidden_size": 192, "num_attention_heads": 3, "intermediate_size": 768,
+              "num_labels": 2}  # fmt: skip
+    assert model(config).arithmetic("timm", images=1).value == 1_258_219_584
+
+
+@pytest.mark.parametrize(
+    ("name", "convention", "seq", "each", "number"),
+    [
+        ("gpt-oss-120b", "torchtitan", 4096, True, 34_534_221_696),
+        ("gpt2", "torch", 1024, False, 291_648_307_200),
+        ("llama-7b", "calflops", 128, False, 850_000_871_424),
+        ("baichuan-7b", "calflops", 128, False, 866_778_087_424),
+    ],
+)
+def test_published_language_models(name: str, convention: str, seq: int, each: bool, number: int) -> None:
+    """torchtitan's pull request 4300; nanoGPT's transformer_sizing.ipynb; calflops' README (850.0 and 866.78 GMACs)."""
+    found = model(name).arithmetic(convention, seq=seq)
+    assert found.value // (seq if each else 1) == number
+    assert sum(piece.amount for piece in found.pieces) == found.value
+
+
+def test_palm_as_nanogpt_has_it() -> None:
+    """6N + 12LHQT is 859,272,192 a token for a GPT-2 without biases, N = 124,337,664."""
+    found = model("gpt2").arithmetic("palm", seq=1024)
+    assert found.value - 6 * 1024 * (124_439_808 - 124_337_664) == 879_894_724_608
+
+
+def test_megatron_is_three_forwards() -> None:
+    layers, hidden, vocab, seq = 12, 768, 50257, 1024
+    formula = 72 * seq * layers * hidden**2 + 12 * layers * seq**2 * hidden + 6 * seq * hidden * vocab
+    assert model("gpt2").arithmetic("megatron", seq=seq).value == formula
+
+
+@pytest.mark.parametrize(
+    ("name", "number", "inputs", "key", "fit"),
+    [
+        ("vit-base-patch16-224", 17_581_972_224, {"images": 1}, "fvcore", "exact"),
+        ("beit-base-patch16-224", 17_581_219_584, {"images": 1}, "fvcore", "exact"),
+        ("vit-base-patch16-224", "17.58G", {"images": 1}, "fvcore", "rounded"),
+        ("gpt-oss-120b", 34_534_221_696, {"seq": 4096}, "torchtitan", "exact"),
+        ("bert-base-uncased", 22_348_431_360, {"seq": 128}, "torch", "exact"),
+    ],
+)
+def test_a_published_figure_is_explained(name: str, number: int | str, inputs: dict[str, int], key: str, fit: str) -> None:
+    answer = model(name).reconcile_flops(number, **inputs)
+    first = answer.matches[0]
+    assert (first.key, first.how) == (key, fit)
+    assert sum(step.amount for step in first.steps) == first.value
+
+
+def test_a_number_that_nothing_gives_has_a_nearest() -> None:
+    answer = model("bert-base-uncased").reconcile_flops(1)
+    assert answer.matches == ()
+    assert answer.nearest is not None and answer.nearest.value + answer.residual == 1
+
+
+def test_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["reconcile", "--flops", "17581972224", "vit-base-patch16-224", "--json"]) == 0
+    (match,) = json.loads(capsys.readouterr().out)["matches"]
+    assert match["convention"] == "fvcore"
+    assert main(["reconcile", "--flops", "12345", "bert-base-uncased"]) == 1
+    assert "the nearest is off by" in capsys.readouterr().out
+    for custom in CUSTOMS:
+        assert main(["flops", "bert-base-uncased", "--convention", custom.key, "--json"]) == 0
+        answer = json.loads(capsys.readouterr().out)
+        assert answer["value"] == sum(piece["count"] for piece in answer["pieces"]) > 0
+    assert main(["flops", "vit-base-patch16-224", "--images", "1"]) == 0
+    assert "35,127,656,448 FLOPs forward" in capsys.readouterr().out
+
+
+def test_an_unknown_convention() -> None:
+    with pytest.raises(UsageError, match="convention 'thop': expected one of torch, fvcore, timm"):
+        model("bert-base-uncased").arithmetic("thop")
