@@ -163,7 +163,7 @@ def _described(class_name: str, function: str, models: Sequence[Any], table: tup
     fitter = Fitter(sizes, switches)
     root = merged(models)
     inside = _joined(_children(root, fitter, known))
-    return f'def {function}(c: Sizes) -> Part:\n    """Describe {class_name}."""\n    return Part("", ({inside}), "model")\n'
+    return f'def {function}(c: Sizes) -> Part:\n    """Describe {class_name}."""\n    return part("", {inside}kind="model")\n'
 
 
 class _Inner:
@@ -200,7 +200,7 @@ def _layers(node: Module, fitter: Fitter, known: dict[str, str]) -> Iterator[str
         repeat = fitter.expression(count, everywhere) if len(kinds) == 1 else "TODO"
         if len(kinds) > 1:
             yield f"\n# at {'; '.join(str(places.get(number, [])) for number in everywhere)}\n"
-        yield f'Part("{node.name}", ({inside}), "{kind}", repeat={repeat})'
+        yield f'part("{node.name}", {inside}kind="{kind}", repeat={repeat})'
 
 
 def _is_list(node: Module) -> bool:
@@ -227,11 +227,11 @@ def _part(node: Module, fitter: Fitter, known: dict[str, str]) -> Iterator[str]:
     if simple:
         yield simple
     elif node.kind in known:
-        yield f'{known[node.kind]}(c)._replace(name="{node.name}")'
+        yield f'replace({known[node.kind]}(c), name="{node.name}")'
     elif _is_list(node):
         yield from _layers(node, fitter, known)
     else:
-        yield f'Part("{node.name}", ({_joined(_children(node, fitter, known))}), "{kind}")'
+        yield f'part("{node.name}", {_joined(_children(node, fitter, known))}kind="{kind}")'
 
 
 def _joined(pieces: Iterable[str]) -> str:
@@ -287,7 +287,7 @@ def _if(text: str, held: set[int], of: set[int], fitter: Fitter) -> str:
 def _imports(body: str, table: tuple[Field, ...]) -> str:
     makers = sorted({"nested" if one.kind == "nested" else "switch" if one.kind == "switch" else "size" for one in table} | {"optional"})
     parts = [
-        name for name in ("attend", "batch_norm", "conv1d", "conv2d", "embedding", "layer_norm", "linear", "rms_norm") if f"{name}(" in body
+        name for name in ("attend", "batch_norm", "conv1d", "conv2d", "embedding", "layer_norm", "linear", "part", "replace", "rms_norm") if f"{name}(" in body
     ]
     nodes = ["Part", *(["Tensor"] if "Tensor(" in body else [])]
     return "\n".join((
