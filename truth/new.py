@@ -287,7 +287,9 @@ def _if(text: str, held: set[int], of: set[int], fitter: Fitter) -> str:
 def _imports(body: str, table: tuple[Field, ...]) -> str:
     makers = sorted({"nested" if one.kind == "nested" else "switch" if one.kind == "switch" else "size" for one in table} | {"optional"})
     parts = [
-        name for name in ("attend", "batch_norm", "conv1d", "conv2d", "embedding", "layer_norm", "linear", "part", "replace", "rms_norm") if f"{name}(" in body
+        name
+        for name in ("attend", "batch_norm", "conv1d", "conv2d", "embedding", "layer_norm", "linear", "part", "replace", "rms_norm")
+        if f"{name}(" in body
     ]
     nodes = ["Part", *(["Tensor"] if "Tensor(" in body else [])]
     return "\n".join((

@@ -39,7 +39,9 @@ FALCON = Published("falcon", "tiiuae/falcon-7b and falcon-40b, modelling_RW.py",
 TYPES: dict[str, Published] = {
     "RefinedWeb": FALCON,
     "RefinedWebModel": FALCON,
+    "deepseek_ref": Published("deepseek_v4", "sgl-project/DeepSeek-V4-Flash-FP8, whose class is DeepseekV4ForCausalLM"),
     "kimi_k2": Published("deepseek_v3", "transformers 5.23.0, models/kimi_k25/configuration_kimi_k25.py"),
+    "minimax_m3": Published("minimax_m3_vl_text", "MiniMaxAI/MiniMax-M3, the text of minimax_m3_vl with the same keys"),
     "new": Published("gte", "Alibaba-NLP/new-impl, whose classes transformers 5.23.0 has as gte"),
 }
 """From the ``model_type`` of published configs to the type that describes them."""
@@ -48,6 +50,8 @@ CLASSES: dict[str, str] = {
     "RWForCausalLM": "FalconForCausalLM",
     "RWModel": "FalconModel",
     "T5WithLMHeadModel": "T5ForConditionalGeneration",
+    "MiniMaxM3ForCausalLM": "MiniMaxM3VLForCausalLM",
+    "MiniMaxM3SparseForCausalLM": "MiniMaxM3VLForCausalLM",
     "NewModel": "GteModel",
     "NewForMaskedLM": "GteForMaskedLM",
     "NewForSequenceClassification": "GteForSequenceClassification",

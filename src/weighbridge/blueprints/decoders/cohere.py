@@ -94,7 +94,7 @@ MOE = variant(
     tied=True,
     window=window(),
     windowed=windowed(_limited),
-    experts=size("experts", "num_experts", 8, "E", "experts", "num_local_experts"),
+    experts=size("experts", "num_experts", 8, "E", "experts"),
     mlp_bias=UNBIASED["mlp_bias"],
     shared_experts=replace(SHARED, key="num_shared_experts", default=0),
     block=Field("block", "num_shared_experts", 0, "choice", read=lambda n: "gate experts" + " shared_experts" * (n > 0)),

@@ -21,8 +21,9 @@ def imagegpt(c: Sizes) -> tuple[Node, ...]:
 
 
 def pixels(c: Sizes) -> Part:
-    """Describe ImageGPTForCausalImageModeling: a score for every colour, but not for the token that starts an image."""
-    head = linear("lm_head", c.hidden, c.vocab - 1, bias=False)
+    """Describe ImageGPTForCausalImageModeling: a score for every colour, but not for the token that starts an image unless it is tied."""
+    rows, owner = (c.vocab, "transformer.wte.weight") if c.tied else (c.vocab - 1, None)
+    head = linear("lm_head", c.hidden, rows, bias=False, tied_to=owner)
     return part("", part("transformer", *imagegpt(c), kind="backbone"), head, kind="model")
 
 
@@ -46,7 +47,8 @@ def decision(c: Sizes) -> Part:
 
 
 IMAGEGPT = variant(
-    tuple(field for field in GPT2_FIELDS if field.word not in ("tied", "summarised", "to_labels")),
+    tuple(field for field in GPT2_FIELDS if field.word not in ("summarised", "to_labels")),
+    tied=False,
     vocab=513,
     hidden=512,
     layers=24,

@@ -35,6 +35,7 @@ TABLE = variant(
     decoder_mlp=1024,
     decoder_layers=number("decoder_layers", "decoder_layers", 6),
     channels=3,
+    encoder_layers=size("encoder_layers", "encoder_layers", 6, "L_e", "encoder layers"),
 )
 
 MORE = frozenset("cls_loss_coefficient disable_custom_kernels focal_alpha max_position_embeddings return_intermediate".split())

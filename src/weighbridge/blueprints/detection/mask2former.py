@@ -12,7 +12,7 @@ from weighbridge.blueprints.modules.masked_attention import SWIN, drawing, fits,
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, size, switch, told
 from weighbridge.core.length import Stream
-from weighbridge.core.parts import conv2d, embedding, fairseq_attention, layer_norm, linear, part
+from weighbridge.core.parts import conv2d, embedding, fairseq_attention, layer_norm, linear, part, replace
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Node, Part
 
@@ -23,7 +23,7 @@ FIELDS = (
     size("encoder_mlp", "encoder_feedforward_dim", 1024, "I_e", "intermediate size of the encoder"),
     size("decoder_mlp", "dim_feedforward", 2048, "I_d", "intermediate size of the decoder"),
     size("encoder_layers", "encoder_layers", 6, "L_e", "encoder layers"),
-    number("decoder_layers", "decoder_layers", 10),
+    replace(number("decoder_layers", "decoder_layers", 10), aliases=("num_hidden_layers",)),
     size("heads", "num_attention_heads", 8, "A", "attention heads"),
     size("queries", "num_queries", 100, "Q", "object queries"),
     switch("enforced", "enforce_input_projection", False),
@@ -74,7 +74,7 @@ def mask2former(c: Sizes) -> Part:
 
 NEUTRAL = frozenset(
     """activation_function backbone backbone_kwargs class_weight dice_weight ignore_value importance_sample_ratio init_std
-    init_xavier_std mask_weight no_object_weight num_hidden_layers output_auxiliary_logits oversample_ratio pre_norm train_num_points
+    init_xavier_std mask_weight no_object_weight output_auxiliary_logits oversample_ratio pre_norm train_num_points
     use_auxiliary_loss use_pretrained_backbone use_timm_backbone""".split()
 )
 

@@ -13,7 +13,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Sizes, size, switch, told
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, unknown
-from weighbridge.core.parts import attend, conv2d, embedding, fairseq_attention, layer_norm, linear, matmul, part, plain_mlp
+from weighbridge.core.parts import attend, conv2d, embedding, fairseq_attention, layer_norm, linear, matmul, part, plain_mlp, replace
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Node, Part, Tensor
 
@@ -34,7 +34,7 @@ FIELDS = (
     size("decoder_mlp", "dim_feedforward", 2048, "I_d", "intermediate size of the decoder"),
     size("encoder_layers", "encoder_layers", 6, "L_e", "encoder layers"),
     size("query_layers", "query_dec_layers", 2, "L_q", "layers that make the queries"),
-    number("decoder_layers", "decoder_layers", 10),
+    replace(number("decoder_layers", "decoder_layers", 10), aliases=("num_hidden_layers",)),
     size("heads", "num_attention_heads", 8, "A", "attention heads"),
     size("queries", "num_queries", 150, "Q", "object queries"),
     size("task", "task_seq_len", 77, "T", "tokens of the task"),
@@ -134,7 +134,7 @@ def oneformer(c: Sizes) -> Part:
 
 NEUTRAL = frozenset(
     """activation_function backbone backbone_kwargs class_weight contrastive_temperature contrastive_weight dice_weight ignore_value
-    importance_sample_ratio init_std init_xavier_std mask_weight no_object_weight norm num_hidden_layers output_auxiliary_logits
+    importance_sample_ratio init_std init_xavier_std mask_weight no_object_weight norm output_auxiliary_logits
     oversample_ratio pre_norm train_num_points use_auxiliary_loss use_pretrained_backbone use_task_norm use_timm_backbone""".split()
 )
 

@@ -51,7 +51,7 @@ def experts(c: Sizes) -> Part:
 
 MUSE = variant(
     FIELDS,
-    size("experts", "num_local_experts", 256, "E", "experts", "num_experts"),
+    size("experts", "num_local_experts", 256, "E", "experts"),
     size("active", "num_experts_per_tok", 8, "k", "experts per token"),
     size("narrow", "moe_hidden_size", 4096, "R", "width in which experts work"),
     replace(EXPERT_MLP, default=4096),

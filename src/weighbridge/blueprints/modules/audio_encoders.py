@@ -16,15 +16,15 @@ from weighbridge.core.tree import Part
 CUT = unknown("frames are cut into windows as long as their mask says")
 
 
-def fields(mels: int, hidden: int, mlp: int, layers: int, heads: int, *names: str) -> tuple[Field, ...]:
-    """List the fields of an encoder; *names* are older keys of width, layers, heads and inner width."""
+def fields(mels: int, hidden: int, mlp: int, layers: int, heads: int, *names: str, more: tuple[str, ...] = ()) -> tuple[Field, ...]:
+    """List the fields of an encoder; *names* are older keys of width, layers, heads and inner width, *more* further keys of the heads."""
     older = names or ("",) * 4
     return (
         size("mels", "num_mel_bins", mels, "M", "mel bins"),
         size("hidden", "hidden_size", hidden, "H", "hidden size", *filter(None, older[:1])),
         size("mlp", "intermediate_size", mlp, "I", "intermediate size", *filter(None, older[3:])),
         size("layers", "num_hidden_layers", layers, "L", "layers", *filter(None, older[1:2])),
-        size("heads", "num_attention_heads", heads, "A", "attention heads", *filter(None, older[2:3])),
+        size("heads", "num_attention_heads", heads, "A", "attention heads", *filter(None, older[2:3]), *more),
     )
 
 
@@ -35,7 +35,7 @@ GLM = (
     size("head_dim", "head_dim", lambda c: c.hidden // c.heads, "D", "width of a head"),
 )
 VOXTRAL = (
-    *fields(128, 1280, 5120, 32, 32, *FAIRSEQ),
+    *fields(128, 1280, 5120, 32, 32, *FAIRSEQ, more=("num_key_value_heads",)),
     size("head_dim", "head_dim", 64, "D", "width of a head", null=lambda c: c.hidden // c.heads),
 )
 QWEN = (

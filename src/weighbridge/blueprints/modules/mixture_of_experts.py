@@ -33,7 +33,7 @@ MIXTURE = (
 """Mixtral's further fields; ``block`` lists what a sparse layer holds, in order."""
 
 EXPERT_MLP = size("expert_mlp", "moe_intermediate_size", 1408, "M", "intermediate size of an expert")
-EXPERTS = size("experts", "n_routed_experts", 64, "E", "routed experts", "num_experts", "num_local_experts")
+EXPERTS = size("experts", "n_routed_experts", 64, "E", "routed experts", "num_local_experts")
 SHARED = size("shared_experts", "n_shared_experts", 1, "N", "shared experts", minimum=0)
 
 

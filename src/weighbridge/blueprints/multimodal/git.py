@@ -10,7 +10,7 @@ from weighbridge.blueprints.encoders.bert import embeddings, layer
 from weighbridge.blueprints.modules.clip_towers import image_fields, stack_fields, text_fields, vision_tower
 from weighbridge.blueprints.modules.feature_maps import number
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, fact, nested
+from weighbridge.config.fields import TIED, Sizes, fact, nested
 from weighbridge.core.length import sum_of
 from weighbridge.core.parts import layer_norm, linear, part, replace
 from weighbridge.core.tree import Part, Tensor
@@ -20,6 +20,7 @@ FIELDS = (
     nested("vision", "vision_config", VISION),
     *text_fields(30522, 1024, *stack_fields(768, 3072, 12, 6)),
     number("frames", "num_image_with_embedding", None),
+    replace(TIED, default=False),
     fact("crossed", False),
 )
 
@@ -50,12 +51,12 @@ def git(c: Sizes) -> Part:
 
 def causal(c: Sizes) -> Part:
     """Describe GitForCausalLM: scores for every state, the image's too."""
-    whole = git(c)
-    return part("", replace(whole, name="git", kind="backbone"), linear("output", c.hidden, c.vocab, stream=whole.stream), kind="model")
+    whole, words = git(c), "git.embeddings.word_embeddings.weight" if c.tied else None
+    scores = linear("output", c.hidden, c.vocab, tied_to=words, stream=whole.stream)
+    return part("", replace(whole, name="git", kind="backbone"), scores, kind="model")
 
 
-NEUTRAL = frozenset(("tie_word_embeddings",))
 FAMILIES = {
-    "git": Family("git", FIELDS, {"GitModel": git, "GitForCausalLM": causal}, "GitModel", NEUTRAL),
-    "git_vision_model": Family("git_vision_model", VISION, {"GitVisionModel": vision}, "GitVisionModel", NEUTRAL),
+    "git": Family("git", FIELDS, {"GitModel": git, "GitForCausalLM": causal}, "GitModel"),
+    "git_vision_model": Family("git_vision_model", VISION, {"GitVisionModel": vision}, "GitVisionModel"),
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.seq2seq import t5
 from weighbridge.config.family import Family
-from weighbridge.config.fields import TIED, Sizes, derived, echo, fact, optional, size, switch, told, variant
+from weighbridge.config.fields import TIED, AtInit, Field, Sizes, derived, fact, optional, size, switch, told, variant
 from weighbridge.core.length import Stream, valid_up_to
 from weighbridge.core.parts import embedding, linear, part, replace, rms_norm
 from weighbridge.core.parts import stack as stacked
@@ -16,9 +16,13 @@ from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part
 
 
-def kinds(layers: int, sparse: int) -> list[tuple[bool, bool]]:
+def step(layers: int, sparse: int) -> int:
+    """Return the steps in which layers with experts stand: as many as there are layers, where none has any."""
+    return layers // sparse if sparse else layers
+
+
+def kinds(layers: int, step: int) -> list[tuple[bool, bool]]:
     """Tell of each layer whether it is the first, and whether it has experts, which stand in equal steps."""
-    step = layers // sparse if sparse else layers
     return [(index == 0, step == 1 or (step > 0 and index % step == 1)) for index in range(layers)]
 
 
@@ -29,13 +33,14 @@ FIELDS = variant(
     size("sparse", "num_sparse_encoder_layers", 3, "L_moe", "encoder layers with experts", minimum=0),
     size("decoder_sparse", "num_sparse_decoder_layers", 3, "L_moe_dec", "decoder layers with experts", minimum=0),
     derived("decoder_layers", lambda c: c.layers if c.decoder_said is None else c.decoder_said, "num_decoder_layers"),
-    told("kinds", lambda c: kinds(c.layers, c.sparse)),
-    told("decoder_kinds", lambda c: kinds(c.decoder_layers, c.decoder_sparse)),
-    *echo("encoder_sparse_step", lambda c: c.layers // c.sparse if c.sparse else c.layers),
-    *echo("decoder_sparse_step", lambda c: c.decoder_layers // c.decoder_sparse if c.decoder_sparse else c.decoder_layers),
+    Field("step", "encoder_sparse_step", AtInit(lambda c: step(c.layers, c.sparse)), "choice", silent=True),
+    Field("decoder_step", "decoder_sparse_step", AtInit(lambda c: step(c.decoder_layers, c.decoder_sparse)), "choice", silent=True),
+    told("kinds", lambda c: kinds(c.layers, c.step)),
+    told("decoder_kinds", lambda c: kinds(c.decoder_layers, c.decoder_step)),
     TIED,
     switch("router_bias", "router_bias", False),
     hidden=size("hidden", "d_model", 768, "H", "hidden size", "hidden_size"),
+    head_dim=t5.WIDTH,
     decoder_layers=optional("decoder_said", "num_decoder_layers", 12, "L_dec", "decoder layers"),
     gated=fact("gated", False),
 )

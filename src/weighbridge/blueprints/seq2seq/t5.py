@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from weighbridge.config.family import Blueprint, Family
-from weighbridge.config.fields import LABELS, Field, Sizes, choice, echo, fact, size, switch
+from weighbridge.config.fields import LABELS, AtInit, Field, Sizes, choice, fact, size, switch, variant
 from weighbridge.core.length import Stream
 from weighbridge.core.parts import attend, embedding, linear, part, replace, rms_norm
 from weighbridge.core.sizes import Size
@@ -30,12 +30,12 @@ def fields(vocab: int, mlp: int, layers: int, heads: int, activation: str) -> tu
         size("head_dim", "d_kv", 64, "D", "width of a head", "head_dim"),
         size("mlp", "d_ff", mlp, "I", "intermediate size"),
         size("layers", "num_layers", layers, "L", "encoder layers", "num_hidden_layers"),
-        size("decoder_layers", "num_decoder_layers", lambda c: c.layers, "L_dec", "decoder layers"),
+        size("decoder_layers", "num_decoder_layers", AtInit(lambda c: c.layers), "L_dec", "decoder layers"),
         size("heads", "num_heads", heads, "A", "attention heads", "num_attention_heads"),
         size("buckets", "relative_attention_num_buckets", 32, "B", "buckets of relative distance"),
         LABELS,
-        choice("gated", "feed_forward_proj", activation, read=lambda name: name.startswith("gated")),
-        *echo("is_gated_act", lambda c: c.gated),
+        choice("activation", "feed_forward_proj", activation, read=str),
+        switch("gated", "is_gated_act", lambda c: c.activation.startswith("gated"), silent=True),
         switch("decoder", "is_decoder", False),
         fact("long", None),
     )
@@ -147,7 +147,12 @@ def piano(c: Sizes) -> Part:
 T5 = fields(32128, 2048, 6, 8, "relu")
 MT5 = fields(250112, 1024, 8, 6, "gated-gelu")
 
-PIANO = (*fields(2400, 2048, 6, 8, "gated-gelu"), size("composers", "composer_vocab_size", 21, "V_com", "composers"))
+WIDTH = size("head_dim", "d_kv", 64, "D", "width of a head")
+"""Of the kin whose class knows no other name for it."""
+PIANO = (
+    *variant(fields(2400, 2048, 6, 8, "gated-gelu"), head_dim=WIDTH),
+    size("composers", "composer_vocab_size", 21, "V_com", "composers"),
+)
 POP2PIANO = {"Pop2PianoForConditionalGeneration": piano, "Pop2PianoStack": alone}
 
 FAMILIES = {

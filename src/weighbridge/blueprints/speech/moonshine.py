@@ -6,7 +6,7 @@ Source: arXiv 2410.15608; names as in transformers 5.23.0, models/moonshine/mode
 from __future__ import annotations
 
 from weighbridge.config.family import Family
-from weighbridge.config.fields import TIED, Sizes, optional, size, switch
+from weighbridge.config.fields import TIED, AtInit, Sizes, optional, size, switch
 from weighbridge.core.length import Stream, length
 from weighbridge.core.parts import attend, conv1d, embedding, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size, round_up
@@ -24,7 +24,7 @@ FIELDS = (
     size(
         "decoder_kv_heads",
         "decoder_num_key_value_heads",
-        lambda c: c.decoder_heads,
+        AtInit(lambda c: c.decoder_heads),
         "K_dec",
         "heads of keys and values in the decoder",
         "num_key_value_heads",

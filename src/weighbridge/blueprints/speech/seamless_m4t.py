@@ -20,15 +20,31 @@ from weighbridge.core.tree import Node, Part, Tensor
 
 
 def stacks(prefix: str, word: str, layers: int, mark: str, what: str) -> tuple[Field, ...]:
-    """Declare the sizes of an encoder and a decoder whose keys begin with *prefix*."""
+    """Declare the sizes of an encoder and a decoder whose keys begin with *prefix*; the first decoder's have a shorter name."""
+
+    def also(side: str, key: str) -> tuple[str, ...]:
+        return (key,) if side == "decoder" and not prefix else ()
+
     return tuple(
         field
         for side in ("encoder", "decoder")
         for field in (
-            size(f"{word}{side}_layers", f"{prefix}{side}_layers", layers, f"L{mark}{side[:3]}", f"{what}{side} layers"),
+            size(
+                f"{word}{side}_layers",
+                f"{prefix}{side}_layers",
+                layers,
+                f"L{mark}{side[:3]}",
+                f"{what}{side} layers",
+                *also(side, "num_hidden_layers"),
+            ),
             size(f"{word}{side}_mlp", f"{prefix}{side}_ffn_dim", 8192, f"I{mark}{side[:3]}", f"intermediate size of the {what}{side}"),
             size(
-                f"{word}{side}_heads", f"{prefix}{side}_attention_heads", 16, f"A{mark}{side[:3]}", f"attention heads of the {what}{side}"
+                f"{word}{side}_heads",
+                f"{prefix}{side}_attention_heads",
+                16,
+                f"A{mark}{side[:3]}",
+                f"attention heads of the {what}{side}",
+                *also(side, "num_attention_heads"),
             ),
         )
     )

@@ -67,9 +67,9 @@ def jamba(c: Sizes) -> tuple[Node, ...]:
 
 FIELDS_OF_MAMBA = (
     size("vocab", "vocab_size", 50280, "V", "vocabulary size"),
-    size("hidden", "hidden_size", 768, "H", "hidden size", "d_model"),
+    size("hidden", "hidden_size", 768, "H", "hidden size"),
     size("state", "state_size", 16, "N", "state of a channel"),
-    size("layers", "num_hidden_layers", 32, "L", "layers", "n_layer"),
+    size("layers", "num_hidden_layers", 32, "L", "layers"),
     size("expand", "expand", 2, "E", "inner width over hidden size"),
     *echo("intermediate_size", lambda c: c.expand * c.hidden),
     size("kernel", "conv_kernel", 4, "K", "width of the convolution"),

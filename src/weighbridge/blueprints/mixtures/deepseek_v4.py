@@ -1,0 +1,188 @@
+"""DeepSeek V4: attention over a window and over compressed blocks of what lies before it, in several residual streams.
+
+Source: DeepSeek-AI, "DeepSeek-V4" (2026), section 2; class and tensor names as in transformers 5.23.0,
+models/deepseek_v4/modeling_deepseek_v4.py. It computes the scores of all keys and masks those outside the window or not picked:
+the arithmetic is that of full attention over the tokens and the blocks. Layers for predicting further tokens are in the
+published files, and no class builds them.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.causal_lm import heads
+from weighbridge.blueprints.modules.layer_types import one_per_layer
+from weighbridge.blueprints.modules.mixture_of_experts import correction
+from weighbridge.config.family import Family
+from weighbridge.config.fields import LABELS, TIED, Field, Sizes, derived, fact, size, switch
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.length import length
+from weighbridge.core.parts import attend, embedding, fused_experts, gated_mlp, linear, matmul, part, replace, rms_norm, stack
+from weighbridge.core.sizes import Size, exact
+from weighbridge.core.tree import Node, Part, Tensor
+
+WINDOW, SPARSE, HEAVY = "sliding_attention", "compressed_sparse_attention", "heavily_compressed_attention"
+RATIOS = {0: WINDOW, 4: SPARSE, 128: HEAVY}
+"""The kind of a layer by how many tokens it makes one block of, as the published files say it."""
+
+
+def deepseek_v4(c: Sizes) -> tuple[Node, ...]:
+    """Describe embeddings, layers between mixed residual streams, a last norm, and what makes one stream of them again."""
+    H, N = c.hidden, c.streams
+
+    def layer(kinds: tuple[str, str]) -> tuple[Node, ...]:
+        norms = rms_norm("input_layernorm", H), rms_norm("post_attention_layernorm", H)
+        return attention(c, kinds[0]), experts(c, hashed=kinds[1] == "hash_moe"), *norms, mixing(c, "attn_hc"), mixing(c, "ffn_hc")
+
+    kinds = list(zip(c.attentions, c.routers, strict=True))
+    collapse = part(
+        "hc_head", Tensor("hc_fn", (N, N * H)), Tensor("hc_base", (N,), "bias"), Tensor("hc_scale", (1,), "gain"), kind="linear"
+    )
+    return embedding("embed_tokens", c.vocab, H), *stack("layers", kinds, c.layers, layer), rms_norm("norm", H), collapse
+
+
+def mixing(c: Sizes, name: str) -> Part:
+    """Describe a hyper-connection: weights for what goes into a sublayer, what comes out, and how the streams are mixed."""
+    N, weights = c.streams, (c.streams + 2) * c.streams
+    return part(
+        name,
+        Tensor("fn", (weights, N * c.hidden)),
+        Tensor("base", (weights,), "bias"),
+        Tensor("scale", (3,), "gain"),
+        matmul("mix", ("seq", N, N, c.hidden)),
+        kind="linear",
+    )
+
+
+def attention(c: Sizes, kind: str) -> Part:
+    """Describe attention with one head of keys, which are the values too, and an output in groups of low rank."""
+    H, heads, D = c.hidden, c.heads, c.head_dim
+    keys = "seq" if kind == WINDOW else length("seq") + length("seq") // c.rates[kind]
+    return part(
+        "self_attn",
+        Tensor("sinks", (heads,), "bias"),
+        linear("q_a_proj", H, c.q_lora, bias=False),
+        rms_norm("q_a_norm", c.q_lora),
+        linear("q_b_proj", c.q_lora, heads * D, bias=False),
+        linear("kv_proj", H, D, bias=False),
+        rms_norm("kv_norm", D),
+        linear("o_a_proj", c.group_width, c.groups * c.o_lora, bias=False),
+        linear("o_b_proj", c.groups * c.o_lora, H, bias=False),
+        *(() if kind == WINDOW else (compressor(c, kind),)),
+        attend(heads=heads, kv_heads=1, head_dim=D, keys=keys, causal=True),
+        kind="self_attention",
+    )
+
+
+def compressor(c: Sizes, kind: str) -> Part:
+    """Describe what makes blocks of tokens; where a block overlaps the one before it, in two series, and an indexer picks blocks."""
+    D, series = c.head_dim, 2 if kind == SPARSE else 1
+    return part("compressor", *blocks(c, D, series, c.rates[kind]), *((indexer(c),) if kind == SPARSE else ()), kind="compressor")
+
+
+def blocks(c: Sizes, width: Size, series: int, rate: int) -> tuple[Node, ...]:
+    """Describe the weighted mean of every so many tokens."""
+    return (
+        Tensor("position_bias", (rate, series * width), "bias"),
+        linear("kv_proj", c.hidden, series * width, bias=False),
+        linear("gate_proj", c.hidden, series * width, bias=False),
+        rms_norm("kv_norm", width),
+    )
+
+
+def indexer(c: Sizes) -> Part:
+    """Describe the scores that pick blocks: narrow heads over one shared key, weighed by the token itself."""
+    J, D, rate = c.index_heads, c.index_dim, c.rates[SPARSE]
+    weights = linear("weights_proj", c.hidden, J, bias=False)
+    return part(
+        "indexer",
+        *blocks(c, D, 2, rate),
+        linear("q_b_proj", c.q_lora, J * D, bias=False),
+        part("scorer", weights, matmul("scores", ("seq", J, length("seq") // rate, D)), kind="indexer"),
+        kind="indexer",
+    )
+
+
+def experts(c: Sizes, *, hashed: bool) -> Part:
+    """Describe a router, experts, and the expert that works on every token; a *hashed* router looks the experts up by the token."""
+    table = Tensor("tid2eid", (c.vocab, c.active), "buffer") if hashed else correction(c)
+    gate = part("gate", Tensor("weight", (c.experts, c.hidden)), table, kind="linear")
+    shared = gated_mlp("shared_experts", c.hidden, c.expert_mlp, bias=c.mlp_bias)
+    return part("mlp", gate, fused_experts(c.experts, c.active, c.hidden, c.expert_mlp), shared, kind="mixture")
+
+
+def _group_width(c: Sizes) -> Size:
+    """Divide the heads' outputs into groups; what is left over where they do not divide is dropped, as the reference does."""
+    width = c.heads * c.head_dim
+    return exact(width, c.groups) if c.even else width // c.groups
+
+
+def _attentions(c: Sizes) -> list[str]:
+    kinds = c.attentions_told
+    if kinds is None and c.ratios is not None:
+        if any(ratio not in RATIOS for ratio in c.ratios):
+            raise ConfigError(f"expected 0, 4 or 128 for each layer, found {c.ratios!r:.60}", key="compress_ratios", value=c.ratios)
+        kinds = [RATIOS[ratio] for ratio in c.ratios]
+    if kinds is None:
+        kinds = [HEAVY if index < 2 or index % 2 == 0 else SPARSE for index in range(c.layers)]
+    kinds = one_per_layer(c, list(kinds)[: c.layers], "layer_types")
+    if any(kind not in RATIOS.values() for kind in kinds):
+        raise ConfigError(f"expected {', '.join(RATIOS.values())}, found {kinds!r:.60}", key="layer_types", value=kinds)
+    return kinds
+
+
+def _routers(c: Sizes) -> list[str]:
+    kinds = c.routers_told or ["hash_moe" if index < c.hashed else "moe" for index in range(c.layers)]
+    kinds = one_per_layer(c, list(kinds)[: c.layers], "mlp_layer_types")
+    if any(kind not in ("hash_moe", "moe") for kind in kinds):
+        raise ConfigError(f"expected hash_moe or moe, found {kinds!r:.60}", key="mlp_layer_types", value=kinds)
+    return kinds
+
+
+def _rates(c: Sizes) -> dict[str, int]:
+    given = {kind: rate for kind, rate in ((SPARSE, c.sparse_rate), (HEAVY, c.heavy_rate)) if rate is not None}
+    rates = {**(c.rates_told or {SPARSE: 4, HEAVY: 128}), **given}
+    for kind in c.attentions:
+        if kind != WINDOW and (type(rates.get(kind)) is not int or rates[kind] < 1):
+            raise ConfigError(f"{kind} needs a whole number of tokens for a block", key="compress_rates", value=rates)
+    return rates
+
+
+FIELDS: tuple[Field, ...] = (
+    size("vocab", "vocab_size", 129280, "V", "vocabulary size"),
+    size("hidden", "hidden_size", 4096, "H", "hidden size"),
+    size("expert_mlp", "moe_intermediate_size", 2048, "M", "intermediate size of an expert", "intermediate_size"),
+    size("layers", "num_hidden_layers", 43, "L", "layers"),
+    size("heads", "num_attention_heads", 64, "A", "attention heads"),
+    size("head_dim", "head_dim", 512, "D", "width of a head"),
+    size("q_lora", "q_lora_rank", 1024, "Q", "rank of the queries"),
+    size("groups", "o_groups", 8, "G", "groups of heads in the output"),
+    size("o_lora", "o_lora_rank", 1024, "R", "rank of a group's output"),
+    fact("even", lambda c: c.heads * c.head_dim % c.groups == 0),
+    derived("group_width", _group_width, "o_groups"),
+    size("experts", "n_routed_experts", 256, "E", "routed experts", "num_local_experts"),
+    size("active", "num_experts_per_tok", 6, "k", "experts per token"),
+    size("streams", "hc_mult", 4, "N", "residual streams"),
+    size("index_heads", "index_n_heads", 64, "J", "heads of the indexer"),
+    size("index_dim", "index_head_dim", 128, "Y", "width of a head of the indexer"),
+    switch("mlp_bias", "mlp_bias", False),
+    Field("attentions_told", "layer_types", None, "choice", silent=True),
+    Field("ratios", "compress_ratios", None, "choice", silent=True),
+    fact("attentions", _attentions),
+    Field("routers_told", "mlp_layer_types", None, "choice", silent=True),
+    Field("hashed", "num_hash_layers", 3, "choice", silent=True),
+    fact("routers", _routers),
+    Field("rates_told", "compress_rates", None, "choice", silent=True),
+    Field("sparse_rate", "compress_rate_csa", None, "choice", silent=True),
+    Field("heavy_rate", "compress_rate_hca", None, "choice", silent=True),
+    fact("rates", _rates),
+    replace(TIED, default=False),
+    LABELS,
+    fact("head_bias", False),
+)
+NEUTRAL = frozenset(
+    """attention_bias compress_rope_theta expert_dtype hc_eps hc_sinkhorn_iters index_topk max_position_embeddings n_shared_experts
+    norm_topk_prob num_key_value_heads num_nextn_predict_layers o_rope_head_dim partial_rotary_factor qk_rope_head_dim
+    routed_scaling_factor scoring_func sliding_window swiglu_limit topk_method""".split()
+)
+FAMILIES = {
+    "deepseek_v4": Family("deepseek_v4", FIELDS, heads("DeepseekV4", deepseek_v4, "lm"), "DeepseekV4Model", NEUTRAL),
+}

@@ -1,0 +1,141 @@
+"""MiniMax M3's language model: experts beside a shared one, and in most layers an indexer that picks blocks of keys.
+
+Source: names as in transformers 5.23.0, models/minimax_m3_vl/modeling_minimax_m3_vl.py, which computes the scores of all keys and
+masks those that are not picked: the arithmetic is that of full attention, and the indexer's beside it.
+"""
+
+from __future__ import annotations
+
+from weighbridge.blueprints.modules.causal_lm import heads
+from weighbridge.blueprints.modules.layer_types import one_per_layer
+from weighbridge.blueprints.modules.mixture_of_experts import correction
+from weighbridge.config.family import Family
+from weighbridge.config.fields import LABELS, TIED, Field, Sizes, fact, size
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.parts import attend, embedding, fused_experts, linear, matmul, part, replace, rms_norm, stack
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Node, Part, Tensor
+
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def minimax_m3(c: Sizes) -> tuple[Node, ...]:
+    """Describe embeddings, layers with and without experts and indexer, and a last norm."""
+    H = c.hidden
+
+    def layer(kinds: tuple[str, str]) -> tuple[Node, ...]:
+        mlp = experts(c) if kinds[1] == "sparse" else fused_mlp("mlp", H, c.dense_mlp)
+        own = attention(c, indexed=kinds[0] == "minimax_m3_sparse")
+        return own, mlp, rms_norm("input_layernorm", H), rms_norm("post_attention_layernorm", H)
+
+    kinds = list(zip(c.attentions, c.kinds, strict=True))
+    return embedding("embed_tokens", c.vocab, H), *stack("layers", kinds, c.layers, layer), rms_norm("norm", H)
+
+
+def fused_mlp(name: str, hidden: Size, inner: Size) -> Part:
+    """Describe a gated MLP whose gate and values come out of one linear layer."""
+    up, down = linear("gate_up_proj", hidden, 2 * inner, bias=False), linear("down_proj", inner, hidden, bias=False)
+    return part(name, up, down, kind="feed_forward")
+
+
+def attention(c: Sizes, *, indexed: bool) -> Part:
+    """Describe grouped attention with norms on each head's queries and keys."""
+    H, A, K, D = c.hidden, c.heads, c.kv_heads, c.head_dim
+    return part(
+        "self_attn",
+        linear("q_proj", H, A * D, bias=False),
+        linear("k_proj", H, K * D, bias=False),
+        linear("v_proj", H, K * D, bias=False),
+        linear("o_proj", A * D, H, bias=False),
+        rms_norm("q_norm", D),
+        rms_norm("k_norm", D),
+        *((indexer(c),) if indexed else ()),
+        attend(heads=A, kv_heads=K, head_dim=D, causal=True),
+        kind="self_attention",
+    )
+
+
+def indexer(c: Sizes) -> Part:
+    """Describe the scores by which blocks of keys are picked: a few heads over one shared key."""
+    J, D = c.index_heads, c.index_dim
+    return part(
+        "indexer",
+        linear("q_proj", c.hidden, J * D, bias=False),
+        linear("k_proj", c.hidden, D, bias=False),
+        rms_norm("q_norm", D),
+        rms_norm("k_norm", D),
+        matmul("scores", ("seq", J, "seq", D)),
+        kind="indexer",
+    )
+
+
+def experts(c: Sizes) -> Part:
+    """Describe a router, experts, and the MLP that works on every token."""
+    gate = part("gate", Tensor("weight", (c.experts, c.hidden)), correction(c), kind="linear")
+    shared = fused_mlp("shared_experts", c.hidden, c.shared_mlp)
+    return part("mlp", gate, fused_experts(c.experts, c.active, c.hidden, c.mlp), shared, kind="mixture")
+
+
+def _attentions(c: Sizes) -> list[str]:
+    kinds = c.attentions_told
+    if kinds is None and c.sparse_layers is not None:
+        kinds = ["minimax_m3_sparse" if sparse else "full_attention" for sparse in c.sparse_layers]
+    return one_per_layer(c, kinds, "layer_types") if kinds is not None else ["full_attention"] * c.layers
+
+
+def _kinds(c: Sizes) -> list[str]:
+    kinds = c.kinds_told
+    if kinds is None and c.mixed_layers is not None:
+        kinds = ["sparse" if mixed else "dense" for mixed in c.mixed_layers]
+    return one_per_layer(c, kinds, "mlp_layer_types") if kinds is not None else ["sparse"] * c.layers
+
+
+FIELDS: tuple[Field, ...] = (
+    size("vocab", "vocab_size", 200064, "V", "vocabulary size"),
+    size("hidden", "hidden_size", 6144, "H", "hidden size"),
+    size("mlp", "intermediate_size", 3072, "M", "intermediate size of an expert"),
+    size("dense_mlp", "dense_intermediate_size", 12288, "I", "intermediate size of a layer without experts"),
+    size("shared_mlp", "shared_intermediate_size", 3072, "S", "intermediate size of the shared MLP"),
+    size("layers", "num_hidden_layers", 60, "L", "layers"),
+    size("heads", "num_attention_heads", 64, "A", "attention heads"),
+    size("kv_heads", "num_key_value_heads", 4, "K", "key-value heads"),
+    size("head_dim", "head_dim", 128, "D", "width of a head"),
+    size("experts", "num_local_experts", 128, "E", "experts", "num_experts"),
+    size("active", "num_experts_per_tok", 4, "k", "experts per token"),
+    size("index_heads", "index_n_heads", 4, "J", "heads of the indexer"),
+    size("index_dim", "index_head_dim", 128, "Y", "width of a head of the indexer"),
+    Field("attentions_told", "layer_types", None, "choice", silent=True),
+    Field("sparse_layers", "sparse_attention_freq", None, "choice", silent=True),
+    fact("attentions", _attentions),
+    Field("kinds_told", "mlp_layer_types", None, "choice", silent=True),
+    Field("mixed_layers", "moe_layer_freq", None, "choice", silent=True),
+    fact("kinds", _kinds),
+    replace(TIED, default=False),
+    LABELS,
+    fact("head_bias", False),
+)
+
+
+def settle(raw: Any) -> dict[str, Any]:
+    """Lift what published configs say of the indexer out of a mapping of its own, where it comes before the keys beside it."""
+    inner = raw.get("sparse_attention_config") or {}
+    names = {
+        "sparse_num_index_heads": "index_n_heads",
+        "sparse_index_dim": "index_head_dim",
+        "sparse_attention_freq": "sparse_attention_freq",
+    }
+    return {**raw, **{names[key]: value for key, value in inner.items() if key in names}}
+
+
+NEUTRAL = frozenset(
+    """attention_output_gate first_k_dense_replace index_block_size index_local_blocks index_topk_blocks max_position_embeddings
+    moe_intermediate_size n_shared_experts num_mtp_modules num_nextn_predict_layers partial_rotary_factor qk_norm_type rotary_dim
+    routed_scaling_factor scoring_func sparse_attention_config swiglu_alpha swiglu_limit use_gemma_norm use_qk_norm
+    use_routing_bias""".split()
+)
+CLASSES = {
+    "MiniMaxM3VLTextModel": heads("_", minimax_m3, "")["_Model"],
+    "MiniMaxM3VLForCausalLM": heads("_", minimax_m3, "lm")["_ForCausalLM"],
+}
+FAMILIES = {"minimax_m3_vl_text": Family("minimax_m3_vl_text", FIELDS, CLASSES, "MiniMaxM3VLTextModel", NEUTRAL, settle=settle)}
