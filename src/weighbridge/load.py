@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from weighbridge.accounts.parameters import count
 from weighbridge.blueprints import MODULES, family, is_remote, model_type_of
 from weighbridge.config.bind import bind, merged, within
-from weighbridge.config.check import conflicts, refuse_undescribed, unknown
+from weighbridge.config.check import conflicts, followed, refuse_undescribed, unknown
 from weighbridge.config.family import Family
 from weighbridge.config.fields import did_you_mean
 from weighbridge.config.read import read_config, standard_input
@@ -206,6 +206,7 @@ def from_config(raw: dict[str, Any], source: str, model_class: str | None, overr
     conflicts(known.fields, raw)
     refuse_undescribed(known.fields, raw)
     sizes = bind(known.fields, raw)
+    notes = (*notes, *followed(known.fields, raw, sizes))
     tree = known.classes[class_name](sizes)
     return ModelValue(source, "config", tree, class_name=class_name, notes=notes, description=Description(known, raw, sizes))
 

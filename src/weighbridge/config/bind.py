@@ -200,7 +200,7 @@ def _labels(field: Field, value: Any, raw: Mapping[str, Any], path: str) -> Any:
     names = raw.get("id2label")
     if names is None:
         return field.default
-    if not isinstance(names, (Mapping, list)) or not names:
+    if not isinstance(names, (Mapping, list)) or (not names and isinstance(names, list)):
         raise ConfigError("expected a mapping from index to label", key=path + "id2label", value=names)
     return len(names)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from weighbridge.config.bind import nulled, within
-from weighbridge.config.fields import Field
+from weighbridge.config.fields import AtInit, Field, Sizes
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 
@@ -115,3 +115,36 @@ def conflicts(fields: tuple[Field, ...], raw: Mapping[str, Any], path: str = "")
                 if value != given[0][1]:
                     said = f"{value!r:.40} but {path}{given[0][0]} is {given[0][1]!r:.40}"
                     raise ConfigError(f"{said}, and both name the same field", key=path + key, value=value, hint="keep one")
+
+
+def followed(fields: tuple[Field, ...], raw: Mapping[str, Any], sizes: Sizes, path: str = "") -> list[str]:
+    """Say where the class takes a key as it stands though other keys make something else, or has derived a default too early.
+
+    >>> from weighbridge.config.bind import bind
+    >>> from weighbridge.config.fields import settable, size
+    >>> fields = (size("hidden", "hidden_size", 768, "H", ""), settable("inner", "intermediate_size", lambda c: 2 * c.hidden, "I", ""))
+    >>> followed(fields, {"intermediate_size": 128}, bind(fields, {"intermediate_size": 128}))
+    ['intermediate_size: 128 is taken as it stands, though the other fields make it 1536']
+    """
+    notes = []
+    for field in fields:
+        if field.kind == "nested":
+            inner = within(field, raw, path)
+            if inner is not None:
+                notes += followed(inner.fields, inner.raw, getattr(sizes, field.word), f"{path}{field.key}.")
+        elif field.key.endswith("layer_types") and isinstance(raw.get(field.key), list):
+            named, layers = len(raw[field.key]), vars(sizes).get("layers")
+            if type(layers) is int and named > layers:
+                notes.append(f"{path}{field.key}: {named} entries for {layers} layers; the last {named - layers} are left out")
+        elif type(field.default) is AtInit:
+            value, given = getattr(sizes, field.word), raw.get(field.key)
+            made = None if value is None else field.default(sizes)
+            if made == value:
+                continue
+            if given is not None and field.silent:
+                notes.append(f"{path}{field.key}: {value} is taken as it stands, though the other fields make it {made}")
+            elif given is None:
+                notes.append(
+                    f"{path}{field.key}: {value}, which the class derives before it takes other names of its fields; after it would be {made}"
+                )
+    return notes

@@ -235,27 +235,17 @@ def told(word: str, rule: Callable[[Sizes], Any]) -> Field:
     return Field(word, "", concrete, "choice", silent=True)
 
 
-def echo(key: str, rule: Callable[[Sizes], Any]) -> tuple[Field, Field]:
-    """Declare a key that only repeats what the fields above tell, as the reference writes it into its files.
+def settable(word: str, key: str, rule: Callable[[Sizes], Any], letter: str, meaning: str, *, minimum: int = 1) -> Field:
+    """Declare a size that the config class derives from others as it is made, and yet takes as it stands where a config has the key.
 
-    The reference takes such a key as it is written; one that says something else means a model that no
-    field describes, and is refused.
+    The reference writes such keys into its files. One that says something else than the others is followed, with a note.
 
     >>> from weighbridge.config.bind import bind
-    >>> fields = (size("hidden", "hidden_size", 768, "H", ""), *echo("true_hidden_size", lambda c: c.hidden))
-    >>> bind(fields, {"true_hidden_size": 128})
-    Traceback (most recent call last):
-    weighbridge.core.errors.ConfigError: true_hidden_size: 128, but the other fields make it 768
+    >>> fields = (size("hidden", "hidden_size", 768, "H", ""), settable("inner", "intermediate_size", lambda c: 2 * c.hidden, "I", ""))
+    >>> bind(fields, {}).inner, bind(fields, {"intermediate_size": 128}).inner
+    (1536, 128)
     """
-
-    def agrees(c: Sizes) -> bool:
-        said, own = getattr(c, f"said_{key}"), rule(c)
-        # A null is as good as nothing, but for a switch, which it puts off.
-        if said != own and said != "" and (said is not None or own is True):
-            raise ConfigError(f"{said!r:.40}, but the other fields make it {own!r:.40}", key=key, value=said)
-        return True
-
-    return Field(f"said_{key}", key, "", "choice", silent=True, nullable=True), told(f"agreed_{key}", agrees)
+    return Field(word, key, AtInit(rule), "size", letter, meaning, minimum=minimum, silent=True)
 
 
 def nested(word: str, key: str, fields: tuple[Field, ...]) -> Field:

@@ -9,9 +9,14 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.causal_lm import NEUTRAL, Body, heads
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, TIED, Field, Sizes, derived, fact, size, switch
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, plain_mlp
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Node, Part
+
+if TYPE_CHECKING:
+    from typing import Any
 
 NAMES = ("dense_h_to_4h", "dense_4h_to_h")
 
@@ -42,12 +47,23 @@ FALCON = (
     Field("norms", "num_ln_in_parallel_attn", lambda c: 2 if c.new else 1, "choice"),
     fact("head_bias", False),
 )
+
+
+def ungrouped(value: Any) -> Any:
+    """Refuse MPT with grouped heads, which the reference does not build."""
+    kind = value.get("attn_type", "multihead_attention") if isinstance(value, dict) else "multihead_attention"
+    if kind not in ("multihead_attention", "multiquery_attention"):
+        raise ConfigError(f"the reference library builds no MPT with {kind!r:.40}", key="attn_config.attn_type", value=kind)
+    return value
+
+
 MPT = (
     size("vocab", "vocab_size", 50368, "V", "vocabulary size"),
     size("hidden", "d_model", 2048, "H", "hidden size", "hidden_size"),
     size("layers", "n_layers", 24, "L", "layers", "num_hidden_layers"),
     size("heads", "n_heads", 16, "A", "attention heads", "num_attention_heads"),
     derived("head_dim", lambda c: exact(c.hidden, c.heads), "d_model", "n_heads"),
+    Field("attention", "attn_config", None, "choice", silent=True, read=ungrouped),
     LABELS,
     TIED,
     fact("head_bias", False),
@@ -118,7 +134,7 @@ def mpt(c: Sizes) -> tuple[Node, ...]:
 
 
 SKIPPED = NEUTRAL | frozenset(
-    """activation alibi apply_residual_connection_post_layernorm attn_config embedding_fraction emb_pdrop expansion_ratio init_device
+    """activation alibi apply_residual_connection_post_layernorm embedding_fraction emb_pdrop expansion_ratio init_device
     learned_pos_emb masked_softmax_fusion max_seq_len no_bias norm_type offset_alibi seq_length slow_but_exact""".split()
 )
 

@@ -5,11 +5,11 @@ Source: class and tensor names as in transformers 5.23.0, models/cohere, models/
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.causal_lm import FIELDS, HEAD_DIM, NEUTRAL, UNBIASED, attention, heads
+from weighbridge.blueprints.modules.causal_lm import FIELDS, NEUTRAL, UNBIASED, attention, heads, per_head
 from weighbridge.blueprints.modules.mixture_of_experts import MIXTURE, SHARED, sparse_mlp, told
 from weighbridge.blueprints.modules.sliding_window import all_but_every, window, windowed
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Field, Sizes, echo, fact, size, switch, variant
+from weighbridge.config.fields import Field, Sizes, fact, settable, size, switch, variant
 from weighbridge.core.parts import embedding, gated_mlp, layer_norm, part, replace, rms_norm, stack
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Tensor
@@ -48,8 +48,7 @@ COHERE = variant(
 )
 COHERE2 = variant(
     COHERE,
-    *echo("head_dim", lambda c: c.head_dim),
-    head_dim=HEAD_DIM,
+    head_dim=settable("head_dim", "head_dim", per_head, "D", "width of a head"),
     normed=fact("normed", False),
     window=window(),
     windowed=all_but_every(4),

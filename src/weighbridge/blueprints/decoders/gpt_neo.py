@@ -10,6 +10,7 @@ from weighbridge.blueprints.modules.causal_lm import NEUTRAL, heads
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, TIED, Field, Sizes, derived, fact, size, variant
 from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, plain_mlp, replace
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Node
@@ -28,7 +29,8 @@ NEO = (
     derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_heads"),
     LABELS,
     TIED,
-    Field("windowed", "attention_types", [[["global", "local"], 12]], "choice", read=lambda kinds: _local(kinds)),
+    Field("kinds", "attention_types", [[["global", "local"], 12]], "choice"),
+    fact("windowed", lambda c: _local(c)),
     fact("head_bias", False),
 )
 J = (
@@ -88,8 +90,12 @@ def gptj(c: Sizes) -> tuple[Node, ...]:
     return (embedding("wte", c.vocab, H), layer, layer_norm("ln_f", H))
 
 
-def _local(kinds: Any) -> int:
-    return sum(times * group.count("local") for group, times in kinds)
+def _local(c: Sizes) -> int:
+    """Count the layers that look at a window only; the list must tell the kind of every layer."""
+    kinds = [kind for group, times in c.kinds for kind in list(group) * times]
+    if len(kinds) != c.layers:
+        raise ConfigError(f"tells the kinds of {len(kinds)} layers, but num_layers is {c.layers}", key="attention_types", value=c.kinds)
+    return kinds.count("local")
 
 
 UNDER_TRANSFORMER: dict[str, Any] = {"prefix": "transformer", "table": "wte", "token": "classifier"}

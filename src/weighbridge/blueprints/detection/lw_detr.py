@@ -16,7 +16,7 @@ from weighbridge.blueprints.modules.feature_maps import Grid, area, number, rati
 from weighbridge.blueprints.modules.rt_detr_encoder import conv, deformable
 from weighbridge.blueprints.modules.upernet_head import doubled
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, Sizes, echo, listed, size, switch, told
+from weighbridge.config.fields import LABELS, Sizes, listed, settable, size, switch, told
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, sum_of, unknown
@@ -55,7 +55,7 @@ FIELDS = (
     number("blocks", "c2f_num_blocks", 3, minimum=0),
     ratio("expansion", "hidden_expansion", 0.5),
     listed("scales", "projector_scale_factors", [], read=scales),
-    *echo("num_feature_levels", lambda c: len(c.scales)),
+    settable("levels", "num_feature_levels", lambda c: len(c.scales), "N", "maps that the decoder looks at"),
     switch("biased", "attention_bias", True),
     composed("backbone", "backbone_config", "lw_detr_vit", fixed=True, absent=VIT),
     told("wide", lambda c: c.backbone.hidden > 512),
@@ -138,7 +138,7 @@ def model(c: Sizes, *, headed: bool = False) -> tuple[Part, ...]:
         places = places + area(grid)
     memory: Stream = places if found else unknown("projector_scale_factors names no map to look at")
     vision = part("backbone", *seen.parts, kind="backbone"), part("projector", part("scale_layers", *(module for module, _ in found)))
-    return detr(c, vision, memory, len(found), headed=headed)
+    return detr(c, vision, memory, c.levels, headed=headed)
 
 
 def detr(c: Sizes, vision: tuple[Part, ...], memory: Stream, levels: Size, *, headed: bool) -> tuple[Part, ...]:
@@ -160,7 +160,7 @@ def detection(c: Sizes, inner: tuple[Part, ...]) -> Part:
 
 
 CLASSES = {
-    "LwDetrDecoder": lambda c: part("", *decoder(c, "encoder", len(c.scales)), kind="model", stream=c.queries),
+    "LwDetrDecoder": lambda c: part("", *decoder(c, "encoder", c.levels), kind="model", stream=c.queries),
     "LwDetrModel": lambda c: part("", *model(c), kind="model"),
     "LwDetrForObjectDetection": lambda c: detection(c, model(c, headed=True)),
 }

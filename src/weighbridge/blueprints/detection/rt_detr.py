@@ -25,6 +25,7 @@ FIELDS = (
     size("encoder_layers", "encoder_layers", 1, "L_e", "encoder layers", minimum=0),
     size("encoder_mlp", "encoder_ffn_dim", 1024, "I_e", "intermediate size of the encoder"),
     size("encoder_heads", "encoder_attention_heads", 8, "A_e", "attention heads of the encoder", "num_attention_heads"),
+    told("encoder_even", lambda c: c.encoder_hidden % c.encoder_heads == 0),
     size("decoder_layers", "decoder_layers", 6, "L_d", "decoder layers"),
     size("decoder_mlp", "decoder_ffn_dim", 1024, "I_d", "intermediate size of the decoder"),
     size("decoder_heads", "decoder_attention_heads", 8, "A_d", "attention heads of the decoder"),

@@ -16,7 +16,7 @@ from weighbridge.core.tree import Node, Part, Row, Tensor
 SHARED = (
     size("vocab", "vocab_size", 30522, "V", "vocabulary size"),
     size("positions", "max_position_embeddings", 512, "S", "positions"),
-    size("types", "type_vocab_size", 2, "T", "token types"),
+    size("types", "type_vocab_size", 2, "T", "token types", minimum=0),
     size("hidden", "hidden_size", 768, "H", "hidden size"),
     size("mlp", "intermediate_size", 3072, "I", "intermediate size"),
     size("layers", "num_hidden_layers", 12, "L", "layers"),

@@ -20,7 +20,7 @@ from weighbridge.blueprints.modules.bert_family import (
     self_attention,
 )
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, echo, fact, size, variant
+from weighbridge.config.fields import Sizes, fact, settable, size, variant
 from weighbridge.core.length import length
 from weighbridge.core.parts import linear, matmul, part, replace
 from weighbridge.core.tree import Part, Tensor
@@ -31,9 +31,9 @@ FIELDS = (
     size("relations", "n_relations", 1, "R", "kinds of relations"),
     *DECODER,
     POOLED,
-    *echo("dim_bbox_sinusoid_emb_2d", lambda c: c.hidden // 4),
-    *echo("dim_bbox_sinusoid_emb_1d", lambda c: c.hidden // 4 // c.box),
-    *echo("dim_bbox_projection", lambda c: c.hidden // c.heads),
+    settable("sines", "dim_bbox_sinusoid_emb_2d", lambda c: c.hidden // 4, "S_2", "width of a box's sines"),
+    settable("waves", "dim_bbox_sinusoid_emb_1d", lambda c: c.hidden // 4 // c.box, "S_1", "width of a coordinate's sines", minimum=0),
+    settable("projected", "dim_bbox_projection", lambda c: c.hidden // c.heads, "P", "width of a box's projection"),
 )
 NEUTRAL = frozenset("bbox_scale classifier_dropout_prob".split())
 
@@ -58,12 +58,11 @@ def layers(c: Sizes) -> Part:
 
 def boxes(c: Sizes) -> Part:
     """Describe the distances between boxes: sines of a quarter of the hidden size, mapped to the width of a head."""
-    width = c.hidden // 4
-    frequencies = Tensor("inv_freq", ((width // c.box + 1) // 2,), "buffer")
+    frequencies = Tensor("inv_freq", ((c.waves + 1) // 2,), "buffer")
     sines = tuple(part(name, frequencies, kind="embedding") for name in ("x_pos_emb", "y_pos_emb"))
     # It sees every pair of tokens: those with the first one as its stream, the rest as products.
-    pairs = matmul("pairs", (length("seq") - 1, "seq", width, c.hidden // c.heads))
-    projection = linear("bbox_projection", width, c.hidden // c.heads, bias=False)
+    pairs = matmul("pairs", (length("seq") - 1, "seq", c.sines, c.projected))
+    projection = linear("bbox_projection", c.sines, c.projected, bias=False)
     projection = replace(projection, children=(*projection.children, pairs))
     return part("bbox_embeddings", part("bbox_sinusoid_emb", *sines, kind="embeddings"), projection, kind="embeddings")
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.bert_family import BERT_TASKS, POOLED, Worn, bert_fields, dressed, encoder_of, next_sentence, vocabulary
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, choice, echo, size, switch, told
+from weighbridge.config.fields import Sizes, choice, settable, size, switch, told
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Part, Tensor
@@ -25,7 +25,8 @@ FIELDS = (
     choice("norm", "normalization_type", "no_norm"),
     switch("activated", "classifier_activation", True),
     POOLED,
-    *echo("true_hidden_size", lambda c: c.inner if c.bottleneck else c.hidden),
+    settable("true_hidden", "true_hidden_size", lambda c: c.inner if c.bottleneck else c.hidden, "Q", "size inside the layers"),
+    told("even", lambda c: c.true_hidden % c.heads == 0),
 )
 
 
@@ -61,13 +62,14 @@ def mobilebert(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Par
 def layer(c: Sizes) -> Part:
     """Describe one layer: down into the bottleneck, attention, feed-forward networks, and up again."""
     H, I = c.hidden, c.mlp
-    T = c.inner if c.bottleneck else H
-    head_dim = exact(T, c.heads)
+    T = c.true_hidden
+    head_dim = exact(T, c.heads) if c.even else T // c.heads
+    heads = T if c.even else c.heads * head_dim
     inner = part(
         "self",
-        linear("query", T, T),
-        linear("key", T, T),
-        linear("value", T if c.bottleneck_attention else H, T),
+        linear("query", T, heads),
+        linear("key", T, heads),
+        linear("value", T if c.bottleneck_attention else H, heads),
         attend(heads=c.heads, head_dim=head_dim),
         kind="attention",
     )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.stage_fields import numbers
 from weighbridge.config.family import Blueprint, Family
-from weighbridge.config.fields import LABELS, Sizes, echo, listed, size, switch, told
+from weighbridge.config.fields import LABELS, AtInit, Field, Sizes, listed, size, switch, told
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import unknown
@@ -31,6 +31,15 @@ def kinds(value: Any) -> tuple[str, ...]:
     return tuple(value)
 
 
+def built(c: Sizes) -> tuple[str, ...]:
+    """Return the kinds of the layers that are built: as many as the config says, where it says it."""
+    if type(c.layers) is not int or not 1 <= c.layers <= len(c.kinds) * (LONGEST if len(set(c.kinds)) == 1 else 1):
+        raise ConfigError(
+            f"{c.layers!r:.40} layers, but attn_layers tells the kinds of {len(c.kinds)}", key="num_hidden_layers", value=c.layers
+        )
+    return (c.kinds * (1 + c.layers // len(c.kinds)))[: c.layers]
+
+
 def axes(c: Sizes) -> bool:
     """Check that the widths of the axes' positions add up."""
     if c.axial and (sum(c.axis_widths) != c.hidden or len(c.axis_widths) > len(c.axis_lengths)):
@@ -38,13 +47,17 @@ def axes(c: Sizes) -> bool:
     return True
 
 
+LONGEST = 1000
+"""Times that one kind of layer may be repeated where there is only one."""
+
 FIELDS = (
     size("vocab", "vocab_size", 320, "V", "vocabulary size"),
     size("positions", "max_position_embeddings", 4096, "S", "positions"),
     size("hidden", "hidden_size", 256, "H", "hidden size"),
     size("mlp", "feed_forward_size", 512, "I", "intermediate size"),
     listed("kinds", "attn_layers", ["local", "lsh"] * 3, read=kinds),
-    *echo("num_hidden_layers", lambda c: len(c.kinds)),
+    Field("layers", "num_hidden_layers", AtInit(lambda c: len(c.kinds)), "choice", silent=True),
+    told("built", built),
     size("heads", "num_attention_heads", 12, "A", "attention heads"),
     size("head_dim", "attention_head_size", 64, "D", "width of a head"),
     switch("axial", "axial_pos_embds", True),
@@ -85,7 +98,7 @@ def layer(c: Sizes, kind: str) -> tuple[Node, ...]:
 
 def reformer(c: Sizes) -> tuple[Node, ...]:
     """Describe words and positions, the layers, and a norm over both streams."""
-    layers = stack("layers", c.kinds, len(c.kinds), lambda kind: layer(c, kind))
+    layers = stack("layers", c.built, len(c.built), lambda kind: layer(c, kind))
     return (
         part("embeddings", embedding("word_embeddings", c.vocab, c.hidden), positions(c), kind="embeddings"),
         part("encoder", *layers, layer_norm("layer_norm", 2 * c.hidden), kind="encoder"),

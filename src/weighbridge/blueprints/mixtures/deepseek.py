@@ -124,7 +124,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
         variant(
             LATENT,
             *latent(q=1536, kv=512, plain=128, rope=64, value=128),
-            *old_steps(1),
+            *old_steps(1, longer=True),
             vocab=163840,
             hidden=7168,
             mlp=18432,
@@ -141,7 +141,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
         variant(
             LATENT,
             *latent("head_dim", q=768, kv=512, plain=192, rope=64, value=256),
-            *told(lambda c: ["sparse" if index else "dense" for index in range(c.layers)]),
+            *told(lambda c: ["sparse" if index else "dense" for index in range(c.layers)], longer=True),
             vocab=154880,
             hidden=2048,
             mlp=10240,

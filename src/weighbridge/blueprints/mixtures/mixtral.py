@@ -244,7 +244,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
         "lm",
         steps(
             MIXTRAL,
-            told(dense_first),
+            told(dense_first, longer=True),
             vocab=120832,
             mlp=13312,
             layers=80,

@@ -84,15 +84,15 @@ def looked_through(c: Sizes, outputs: tuple[int, ...] = (1, 2, 3, 4)) -> Feature
     return replace(found, parts=settled(part("", *found.parts), frozen=frozen).children)
 
 
-def attention(name: str, hidden: Size, heads: Size, keys: Stream | None = None) -> Part:
-    """Describe attention over the tokens themselves, or over others."""
+def attention(name: str, hidden: Size, heads: Size, keys: Stream | None = None, head_dim: Size | None = None) -> Part:
+    """Describe attention over the tokens themselves, or over others; *head_dim* is that of heads that do not divide the width."""
     return part(
         name,
         linear("k_proj", hidden, hidden, stream=keys),
         linear("v_proj", hidden, hidden, stream=keys),
         linear("q_proj", hidden, hidden),
         linear("o_proj", hidden, hidden),
-        attend(heads=heads, head_dim=exact(hidden, heads), keys=keys),
+        attend(heads=heads, head_dim=exact(hidden, heads) if head_dim is None else head_dim, keys=keys),
         kind="self_attention" if keys is None else "cross_attention",
     )
 

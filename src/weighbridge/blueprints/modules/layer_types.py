@@ -48,12 +48,12 @@ def _between(c: Sizes, index: int) -> bool:
     return bool((index + 1) % c.step == 0 and c.start <= index <= end)
 
 
-def told(rule: Callable[[Sizes], list[str]], key: str = "mlp_layer_types") -> tuple[Field, Field]:
-    """Declare that a list tells each layer's kind; where it is absent, *rule* does."""
-    return (Field("told", key, rule, "choice"), fact("kinds", lambda c: one_per_layer(c, c.told, key)))
+def told(rule: Callable[[Sizes], list[str]], key: str = "mlp_layer_types", *, longer: bool = False) -> tuple[Field, Field]:
+    """Declare that a list tells each layer's kind; where it is absent, *rule* does. Some classes take one that is *longer*."""
+    return (Field("told", key, rule, "choice"), fact("kinds", lambda c: one_per_layer(c, c.told, key, longer=longer)))
 
 
-def old_steps(first: int) -> tuple[Field, ...]:
+def old_steps(first: int, *, longer: bool = False) -> tuple[Field, ...]:
     """Declare that a list tells each layer's kind; where it is absent, the older keys for the first dense layers and the period do."""
 
     def rule(c: Sizes) -> list[str]:
@@ -62,16 +62,18 @@ def old_steps(first: int) -> tuple[Field, ...]:
     return (
         Field("dense", "first_k_dense_replace", first, "choice", silent=True),
         Field("step", "moe_layer_freq", 1, "choice", silent=True),
-        *told(rule),
+        *told(rule, longer=longer),
     )
 
 
-def one_per_layer(c: Sizes, kinds: Any, key: str) -> list[str]:
-    """Check that a list names the kind of every layer.
+def one_per_layer(c: Sizes, kinds: Any, key: str, *, longer: bool = False) -> list[str]:
+    """Check that a list names the kind of every layer; where it may be *longer*, what is left over names none.
 
     Raises:
         ConfigError: It is of another length than there are layers, or no list.
     """
+    if longer and isinstance(kinds, (list, tuple)):
+        kinds = kinds[: c.layers]
     if not isinstance(kinds, (list, tuple)) or len(kinds) != c.layers:
         found = f"{len(kinds)} entries" if isinstance(kinds, (list, tuple)) else f"{kinds!r:.60}"
         raise ConfigError(f"expected the kind of each of {c.layers} layers, found {found}", key=key, value=kinds)

@@ -28,7 +28,7 @@ def encoder_layer(c: Sizes) -> Part:
     H = c.encoder_hidden
     return part(
         "layers",
-        attention("self_attn", H, c.encoder_heads),
+        attention("self_attn", H, c.encoder_heads, head_dim=None if c.encoder_even else H // c.encoder_heads),
         layer_norm("self_attn_layer_norm", H),
         plain_mlp("mlp", H, c.encoder_mlp, ("fc1", "fc2"), bias=True),
         layer_norm("final_layer_norm", H),

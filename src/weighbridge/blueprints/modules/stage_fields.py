@@ -87,6 +87,18 @@ def alike(**lists: tuple[Any, ...]) -> int:
     return length
 
 
+def first_stages(key: str, count: int, **lists: tuple[Any, ...]) -> int:
+    """Return the number of stages that a config says under *key*: lists of stages may have more entries, which are left out, but not fewer.
+
+    >>> first_stages("num_stages", 2, depths=(3, 3, 9))
+    2
+    """
+    for name, entries in lists.items():
+        if len(entries) < count:
+            raise ConfigError(f"{len(entries)} entries, but {key} is {count}", key=name, value=entries, hint="one for each stage")
+    return count
+
+
 def outputs(stages: Callable[[Sizes], int]) -> tuple[Field, ...]:
     """Declare which stages a backbone hands on, by names or by indices: the stem is 0, and by default it is the last."""
     names, indices = choice("out_features", "out_features", None), choice("out_indices", "out_indices", None)

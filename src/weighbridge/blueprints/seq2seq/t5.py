@@ -35,7 +35,7 @@ def fields(vocab: int, mlp: int, layers: int, heads: int, activation: str) -> tu
         size("buckets", "relative_attention_num_buckets", 32, "B", "buckets of relative distance"),
         LABELS,
         choice("activation", "feed_forward_proj", activation, read=str),
-        switch("gated", "is_gated_act", lambda c: c.activation.startswith("gated"), silent=True),
+        replace(switch("gated", "is_gated_act", lambda c: c.activation.startswith("gated"), silent=True), nullable=True),
         switch("decoder", "is_decoder", False),
         fact("long", None),
     )

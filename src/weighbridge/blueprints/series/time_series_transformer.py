@@ -10,7 +10,7 @@ from collections.abc import Callable
 from weighbridge.blueprints.modules import fairseq_transformer
 from weighbridge.blueprints.modules.mixture_of_experts import required
 from weighbridge.config.family import Blueprint, Family
-from weighbridge.config.fields import Field, Sizes, choice, derived, echo, listed, size, told, variant
+from weighbridge.config.fields import Field, Sizes, choice, listed, settable, size, told, variant
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream
 from weighbridge.core.parts import embedding, layer_norm, linear, part, replace
@@ -58,8 +58,7 @@ FIELDS = (
         for field in variant(fairseq_transformer.fields(1, 1, 64, 32, (2, 2), 2), decoder_mlp=32)
         if field.word not in ("vocab", "positions", "labels", "tied")
     ),
-    derived("features", features),
-    *echo("feature_size", features),
+    settable("features", "feature_size", features, "X", "features of a step"),
 )
 
 

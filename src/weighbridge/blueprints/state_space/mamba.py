@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.causal_lm import FIELDS, UNBIASED, attention, heads
 from weighbridge.config.family import Family
-from weighbridge.config.fields import TIED, Field, Sizes, echo, fact, size, switch, variant
+from weighbridge.config.fields import TIED, Field, Sizes, derived, fact, settable, size, switch, variant
 from weighbridge.core.parts import depthwise, embedding, fused_experts, gated_mlp, linear, matmul, part, rms_norm, stack
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Tensor
@@ -29,7 +29,7 @@ def per_sixteen(c: Sizes) -> Size:
 
 def mixer(c: Sizes, name: str, *norms: Part) -> Part:
     """Describe the selective state space: inputs, a short convolution, and a state of *state* numbers per channel."""
-    H, inner, N, R = c.hidden, c.expand * c.hidden, c.state, c.rank
+    H, inner, N, R = c.hidden, c.inner, c.state, c.rank
     return part(
         name,
         Tensor("A_log", (inner, N), "gain"),
@@ -71,7 +71,7 @@ FIELDS_OF_MAMBA = (
     size("state", "state_size", 16, "N", "state of a channel"),
     size("layers", "num_hidden_layers", 32, "L", "layers"),
     size("expand", "expand", 2, "E", "inner width over hidden size"),
-    *echo("intermediate_size", lambda c: c.expand * c.hidden),
+    settable("inner", "intermediate_size", lambda c: c.expand * c.hidden, "I", "inner width"),
     size("kernel", "conv_kernel", 4, "K", "width of the convolution"),
     size("rank", "time_step_rank", per_sixteen, "R", "rank of the time step"),
     switch("bias", "use_bias", False),
@@ -85,6 +85,7 @@ MIXER = (
     size("state", "mamba_d_state", 16, "N", "state of a channel"),
     size("kernel", "mamba_d_conv", 4, "Z", "width of the convolution"),
     size("expand", "mamba_expand", 2, "X", "inner width over hidden size"),
+    derived("inner", lambda c: c.expand * c.hidden, "mamba_expand", "hidden_size"),
     size("rank", "mamba_dt_rank", per_sixteen, "R", "rank of the time step"),
     switch("conv_bias", "mamba_conv_bias", True),
     switch("bias", "mamba_proj_bias", False),

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.causal_lm import FIELDS, NEUTRAL, heads, per_head
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Field, Sizes, echo, fact, size, switch, variant
-from weighbridge.core.parts import attend, depthwise, embedding, gated_mlp, linear, part, replace, rms_norm, stack
+from weighbridge.config.fields import Field, Sizes, fact, settable, size, switch, variant
+from weighbridge.core.parts import attend, depthwise, embedding, gated_mlp, linear, part, rms_norm, stack
 from weighbridge.core.tree import Node, Part, Tensor
 
 
@@ -67,7 +67,6 @@ TABLE = variant(
     size("kernel", "conv1d_width", 4, "Z", "width of the convolution"),
     Field("pattern", "block_types", lambda c: ["recurrent", "recurrent", "attention"], "listed", aliases=("_block_types",)),
     fact("kinds", _kinds),
-    *echo("head_dim", lambda c: c.head_dim),
     vocab=256000,
     hidden=2560,
     mlp=7680,
@@ -75,7 +74,7 @@ TABLE = variant(
     heads=10,
     tied=True,
     qkv_bias=switch("qkv_bias", "attention_bias", False),
-    head_dim=replace(fact("head_dim", None), kind="derived", default=per_head, aliases=("hidden_size", "num_attention_heads")),
+    head_dim=settable("head_dim", "head_dim", per_head, "D", "width of a head"),
 )
 
 FAMILIES = {

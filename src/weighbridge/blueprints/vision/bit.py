@@ -10,7 +10,7 @@ from weighbridge.blueprints.modules.convolutions import HEAD, RESIDUAL, divisibl
 from weighbridge.blueprints.modules.feature_maps import Grid, area, image, listing, strided
 from weighbridge.blueprints.modules.stage_fields import number, outputs
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, Sizes, choice, switch
+from weighbridge.config.fields import LABELS, Sizes, choice, switch, told, variant
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.parts import conv2d, linear, part
@@ -33,7 +33,7 @@ def padding(value: object) -> str:
 
 
 FIELDS = (
-    *RESIDUAL,
+    *variant(RESIDUAL, stages=told("stages", lambda c: min(len(c.depths), len(c.widths)))),
     choice("before", "layer_type", "preactivation", read=before_each),
     choice("padding", "global_padding", None, read=padding),
     switch("dynamic", "embedding_dynamic_padding", False),
@@ -77,7 +77,7 @@ def bit(c: Sizes) -> tuple[Part, ...]:
     if not c.before:
         embedder.append(group_norm("norm", c.stem, stream=area(wide)))
     maps, widths, found = [grid], [c.stem], []
-    for index, depth in enumerate(c.depths):
+    for index, depth in enumerate(c.depths[: c.stages]):
         step = 1 if index == 0 or stride >= c.output_stride else 2
         stride, width, after = stride * step, divisible(c.widths[index] * c.times), halved(maps[-1], step)
         opening = part("layers", *layer(c, (widths[-1], width), (maps[-1], after), shortcut=True), kind="layer", repeat=1)

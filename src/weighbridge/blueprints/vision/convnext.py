@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.backbones import Features, handed
 from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, image, listing, strided
-from weighbridge.blueprints.modules.stage_fields import alike, number, numbers, outputs
+from weighbridge.blueprints.modules.stage_fields import first_stages, number, numbers, outputs
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Field, Sizes, choice, fact, size, told, variant
 from weighbridge.core.errors import ConfigError
@@ -29,7 +29,7 @@ FIELDS = (
     numbers("widths", "hidden_sizes", (96, 192, 384, 768)),
     numbers("depths", "depths", (3, 3, 9, 3)),
     number("stage_count", "num_stages", 4, "num_hidden_layers"),
-    told("stages", lambda c: alike(depths=c.depths, hidden_sizes=c.widths, num_stages=(0,) * c.stage_count)),
+    told("stages", lambda c: first_stages("num_stages", c.stage_count, depths=c.depths, hidden_sizes=c.widths)),
     image(),
     *outputs(lambda c: len(c.depths)),
     choice("scaled", "layer_scale_init_value", 1e-6, read=above_zero),
@@ -66,7 +66,7 @@ def stages(c: Sizes, grid: Grid) -> tuple[list[Grid], Part]:
     """Describe all stages on the map of the stem; return the map of every stage, too."""
     maps = [grid]
     found: list[tuple[Part, ...]] = []
-    for index, width in enumerate(c.widths):
+    for index, width in enumerate(c.widths[: c.stages]):
         inputs, halving = c.widths[max(index - 1, 0)], bool(index)
         after = strided(maps[-1], 2, 2) if halving else grid
         norm = layer_norm("0", inputs, stream=area(maps[-1]))

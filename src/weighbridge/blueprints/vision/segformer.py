@@ -7,7 +7,7 @@ image: ``image_size`` may be set beside its fields, and is 224 by default.
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, image, listing, strided
-from weighbridge.blueprints.modules.stage_fields import alike, number, numbers
+from weighbridge.blueprints.modules.stage_fields import first_stages, number, numbers
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Sizes, size, switch, told
 from weighbridge.core.length import Stream, unknown
@@ -33,9 +33,9 @@ FIELDS = (
 
 
 def stages_of(c: Sizes) -> int:
-    """Return how many stages there are, which every list must say alike."""
+    """Return how many stages there are, for each of which every list has an entry."""
     lists = {"depths": c.depths, "sr_ratios": c.reductions, "hidden_sizes": c.widths, "patch_sizes": c.patches, "strides": c.strides}
-    return alike(num_encoder_blocks=(0,) * c.stage_count, **lists, num_attention_heads=c.heads, mlp_ratios=c.ratios)
+    return first_stages("num_encoder_blocks", c.stage_count, **lists, num_attention_heads=c.heads, mlp_ratios=c.ratios)
 
 
 def attention(c: Sizes, index: int, grid: Grid) -> Part:
@@ -73,7 +73,7 @@ def layer(c: Sizes, index: int, grid: Grid) -> Part:
 def maps(c: Sizes) -> list[Grid]:
     """Return the map of every stage; patches overlap, padded by half of one."""
     grid, found = c.image, []
-    for patch, stride in zip(c.patches, c.strides, strict=True):
+    for patch, stride in list(zip(c.patches, c.strides, strict=False))[: c.stages]:
         grid = strided(grid, patch, stride, patch // 2)
         found.append(grid)
     return found
@@ -107,7 +107,7 @@ def segmentation(c: Sizes) -> Part:
     first: Stream = area(grids[0])
     if not c.reshaped:
         first = unknown("the head takes the last stage's width for its map's area")
-    projections = tuple((linear("proj", width, c.head, stream=area(grid)),) for width, grid in zip(c.widths, grids, strict=True))
+    projections = tuple((linear("proj", width, c.head, stream=area(grid)),) for width, grid in zip(c.widths, grids, strict=False))
     head = part(
         "decode_head",
         listing("linear_projections", *projections, kind="projection"),
