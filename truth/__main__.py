@@ -84,17 +84,19 @@ def main(arguments: list[str] | None = None) -> int:
     adapting.add_argument("--seed", default="adapters")
     adapting.add_argument("--record", type=int, default=0, metavar="N", help="write N cases of each method for the ordinary tests")
     adapting.add_argument("--verbose", action="store_true", help="show what one side alone refuses")
-    for name, meaning in (("memory", "what autograd keeps of a forward, to the byte"),):
+    meanings = {"cache": "what a forward leaves in its cache, to the byte", "memory": "what autograd keeps of a forward, to the byte"}
+    for name, meaning in meanings.items():
         cost = commands.add_parser(name, help=meaning)
         cost.add_argument("types", nargs="*", help="model types; all that are described if none is named")
         cost.add_argument("--n", type=int, default=3, help="random configs per class")
         cost.add_argument("--seed", default=None, help="what they are drawn from; printed, and random by default")
         cost.add_argument("--record", action="store_true", help="write what was measured to tests/costs")
     options = parser.parse_args(arguments)
-    if options.command == "memory":
+    if options.command in meanings:
         from truth import costs
 
-        return costs.memory(options.types, options.n, options.seed, options.record)
+        ask = costs.cache if options.command == "cache" else costs.memory
+        return ask(options.types, options.n, options.seed, options.record)
     if options.command == "adapters":
         from truth import adapters
 

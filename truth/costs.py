@@ -9,20 +9,24 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from truth import activations, check, live
+from truth import activations, caches, check, live
 from truth.draw import draw
 from truth.forward import Pass
 from truth.live import RefusedError
+from weighbridge.accounts.cache import cache_of
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.memory.account import memory_of, settings
 from weighbridge.accounts.memory.styles import STYLES
+from weighbridge.blueprints import MODULES, family, is_remote
 from weighbridge.core.errors import WeighbridgeError
+from weighbridge.core.tree import Attend, State, walk
 from weighbridge.load import load
 
 RECORDS = Path(__file__).parent.parent / "tests" / "costs"
 """Where measured bytes are kept for the ordinary tests."""
 
 PASSES = (Pass(2, 7, 5), Pass(1, 9, 4), Pass(3, 11, 6))
+LONG = (Pass(2, 40, 9), Pass(1, 23, 6), Pass(3, 7, 5))
 TOUCHES = (1.0, 0.8, 0.6, 0.4, 0.3, 0.2)
 SMALL = 60_000_000
 """Parameters of the largest model that is given values."""
@@ -52,16 +56,18 @@ def small(model_type: str, class_name: str, raw: dict[str, Any], dtype: str = "f
 
 
 def drawn(
-    model_type: str, class_name: str, seed: str, n: int, measure: Callable[[Any, Pass], int], dtype: str = "float32"
+    model_type: str, class_name: str, seed: str, n: int, measure: Callable[[Any, Pass], int], *, passes: tuple[Pass, ...], dtype: str
 ) -> Iterator[Case]:
     """Draw configs and measure each; a refused draw is followed by a tamer one."""
     for index in range(n):
-        lengths = PASSES[index % len(PASSES)]
+        lengths = passes[index % len(passes)]
         for attempt, touch in enumerate(TOUCHES):
             raw = draw(f"{seed}/{index}/{attempt}", model_type, touch)
             try:
                 found = measure(small(model_type, class_name, raw, dtype), lengths)
-            except RefusedError:
+            except RefusedError as error:
+                if "returns no cache" in str(error):
+                    return
                 continue
             asked = {"batch": lengths.batch, "seq": lengths.seq, "decoder_seq": lengths.decoder_seq}
             yield Case(model_type, class_name, raw, asked, {"dtype": dtype}, found)
@@ -89,6 +95,46 @@ def our_activations(case: Case) -> int:
     return found.activations
 
 
+def kept_in_cache(model: Any, lengths: Pass) -> int:
+    """Measure what a forward leaves in its cache, at lengths beyond small windows."""
+    return sum(tensor.bytes for tensor in caches.kept(model, lengths))
+
+
+def our_cache(case: Case) -> int:
+    """Return our account of a case.
+
+    Raises:
+        WeighbridgeError: It is refused.
+    """
+    return cache_of(load(case.config, case.class_name), Inputs(**case.lengths), **case.settings).bytes  # type: ignore[arg-type]
+
+
+def generates(model_type: str) -> bool:
+    """Tell whether a type keeps anything between tokens, by our description of its defaults."""
+    known = family(model_type)
+    try:
+        trees = [load({"model_type": model_type}, name).tree for name in known.classes]
+    except WeighbridgeError:
+        return True
+    nodes = (node for tree in trees for _, part in walk(tree) for node in part.children)
+    return any(isinstance(node, State) or (isinstance(node, Attend) and node.causal) for node in nodes)
+
+
+HEADLESS = ("ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering", "ForMultipleChoice", "DoubleHeadsModel")
+"""Classes whose caches are those of their bodies."""
+
+
+def cache(types: list[str], n: int, seed: str | None, record: bool) -> int:
+    """Hold caches to live classes, in float32 and in bfloat16; with *record*, write what was measured."""
+    seed = seed or str(random.SystemRandom().randrange(10**6))
+    found = types or [name for name in MODULES if not is_remote(name) and generates(name)]
+    wanted = lambda name: not name.endswith(HEADLESS)  # noqa: E731  a sentence of its own would say no more
+    return max(
+        compared("caches", found, n, seed, kept_in_cache, our_cache, record=record, wanted=wanted, lengths=LONG, dtype=dtype)
+        for dtype in ("float32", "bfloat16")
+    )
+
+
 def memory(types: list[str], n: int, seed: str | None, record: bool) -> int:
     """Hold activations to live classes; with *record*, write what was measured."""
     seed = seed or str(random.SystemRandom().randrange(10**6))
@@ -105,15 +151,17 @@ def compared(
     *,
     record: bool = False,
     wanted: Callable[[str], bool] = lambda class_name: True,
+    lengths: tuple[Pass, ...] = PASSES,
+    dtype: str = "float32",
 ) -> int:
     """Measure, ask ours, and print what differs; the exit code is 1 if anything does."""
-    print(f"{what}: seed {seed}, {n} random configs per class", flush=True)
+    print(f"{what}, {dtype}: seed {seed}, {n} random configs per class", flush=True)
     kept: list[Case] = []
     wrong = 0
     for model_type in types:
         for class_name in filter(wanted, check.classes(model_type)):
             agreed, refused = 0, ""
-            for case in drawn(model_type, class_name, seed, n, measure):
+            for case in drawn(model_type, class_name, seed, n, measure, passes=lengths, dtype=dtype):
                 try:
                     ours = account(case)
                 except (RefusedError, WeighbridgeError) as error:
@@ -134,8 +182,8 @@ def compared(
 
 def write(what: str, cases: list[Case]) -> None:
     """Write measured cases, one a line; those of other types stay."""
-    measured = {case.model_type for case in cases}
-    cases = [*(case for case in recorded(what) if case.model_type not in measured), *cases]
+    measured = {(case.model_type, case.settings["dtype"]) for case in cases}
+    cases = [*(case for case in recorded(what) if (case.model_type, case.settings["dtype"]) not in measured), *cases]
     RECORDS.mkdir(exist_ok=True)
     head = {"versions": live.versions(), "command": f"python -m truth {'cache' if what == 'caches' else 'memory'} --record"}
     lines = [json.dumps(head), *(json.dumps(list(case)) for case in cases)]

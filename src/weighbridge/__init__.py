@@ -11,6 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from weighbridge import columns
     from weighbridge.accounts.adapters.account import Adapted
+    from weighbridge.accounts.cache import CacheSize
     from weighbridge.accounts.compare import Comparison
     from weighbridge.accounts.flops import Flops
     from weighbridge.accounts.memory.account import Memory
@@ -31,6 +32,7 @@ __all__ = [
     "Adapted",
     "Arithmetic",
     "Audit",
+    "CacheSize",
     "Comparison",
     "ConfigError",
     "Count",
@@ -64,6 +66,7 @@ __all__ = [
 
 _HOMES = {
     "accounts.adapters.account": ("Adapted",),
+    "accounts.cache": ("CacheSize",),
     "accounts.compare": ("Comparison",),
     "accounts.flops": ("Flops",),
     "accounts.memory.account": ("Memory",),

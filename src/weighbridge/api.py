@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from weighbridge.accounts.adapters.account import Adapted
+    from weighbridge.accounts.cache import CacheSize
     from weighbridge.accounts.compare import Comparison
     from weighbridge.accounts.flops import Flops
     from weighbridge.accounts.memory.account import Memory
@@ -223,6 +224,29 @@ class Model(ModelValue):
         from weighbridge.accounts.adapters.source import adapters_of
 
         return adapters_of(self, adapter, dtype=dtype, autocast=autocast, resized=resized)
+
+    def cache(
+        self, batch: int = 1, seq: int = 4096, decoder_seq: int | None = None, dtype: str = "bfloat16", engine: str = "reference"
+    ) -> CacheSize:
+        """Add up what the model keeps between tokens: keys and values, compressed or in windows, and states.
+
+        Args:
+            batch: Examples.
+            seq: Tokens of the prompt; of the encoder, where there are both.
+            decoder_seq: Tokens of the decoder, where there are both; by default *seq*.
+            dtype: The type of keys and values.
+            engine: Whose rules: ``reference``, ``llama.cpp``, ``vllm``, ``sglang``.
+
+        Raises:
+            UsageError: A number or word that cannot be meant, only tensors, or a cache that is not described.
+
+        >>> model("llama-3.2-1b").cache(seq=1024).bytes
+        33554432
+        """
+        from weighbridge.accounts.cache import cache_of
+        from weighbridge.accounts.inputs import inputs
+
+        return cache_of(self, inputs(batch=batch, seq=seq, decoder_seq=decoder_seq), dtype, engine)
 
     def memory(
         self,

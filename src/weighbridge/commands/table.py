@@ -9,8 +9,6 @@ To add a command: one function in the library, a thin module ``commands/NAME.py`
 
 from __future__ import annotations
 
-import sys
-
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.messages import mark
 
@@ -36,9 +34,9 @@ class Command(NamedTuple):
     @property
     def module(self) -> ModuleType:
         """The module of the same name, loaded when it is asked for."""
-        path = f"weighbridge.{self.room}.{self.name}"
-        __import__(path)  # importlib.import_module, whose import takes a hundredth of a count
-        return sys.modules[path]
+        from importlib import import_module
+
+        return import_module(f"weighbridge.{self.room}.{self.name}")
 
 
 TABLE = (
@@ -50,6 +48,7 @@ TABLE = (
     Command("counts", mark("all legitimate counts of this model side by side")),
     Command("reconcile", mark("which convention gives a number; else the nearest, and the difference explained")),
     Command("flops", mark("arithmetic of a forward and a backward pass, by module")),
+    Command("cache", mark("what the model keeps between tokens: keys and values, windows, states; by the rules of an engine")),
     Command("memory", mark("bytes of the model at work: weights, and in training gradients, optimizer states and activations")),
     Command("adapters", mark("trainable, total and saved elements with an adapter: LoRA and every method of PEFT"), api=False),
     Command("verify", mark("a checkpoint against its config: every tensor matched, or named with its reason"), api=False),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sys
 
-from weighbridge.core._json import loads
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, ReadError
 
@@ -36,16 +36,16 @@ def parse_config(data: bytes, name: str) -> dict[str, Any]:
     {'hidden_size': 768}
     """
     try:
-        raw = loads(data.decode("utf-8-sig"), _unique_keys)
+        raw = json.loads(data.decode("utf-8-sig"), object_pairs_hook=_unique_keys)
     except UnicodeDecodeError as error:
         raise ConfigError(f"{name} is not UTF-8 text (byte {error.start:,})") from None
+    except json.JSONDecodeError as error:
+        raise ConfigError(f"{name} is not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
     except RecursionError:
         raise ConfigError(f"{name} is nested too deep to be a config") from None
     except ConfigError:
         raise
     except ValueError as error:
-        if hasattr(error, "lineno"):  # only json.JSONDecodeError has one; importing json to name it would cost more than the rest
-            raise ConfigError(f"{name} is not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None  # type: ignore[attr-defined]
         raise ConfigError(f"{name} holds a number that is no size of any model: {error}") from None
     if not isinstance(raw, dict):
         raise ConfigError(f"{name} holds {type(raw).__name__}, expected an object with the config's keys")

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.length import Length, Stream, at_least, length
 from weighbridge.core.sizes import Size, exact
-from weighbridge.core.tree import Attend, Every, Matmul, Node, Part, Tensor
+from weighbridge.core.tree import Attend, Every, Matmul, Node, Part, State, Tensor
 
 if TYPE_CHECKING:
     from typing import Any, TypedDict, TypeVar, Unpack
@@ -250,6 +250,7 @@ def fairseq_attention(
     head_dim: Size,
     *,
     keys: Stream | None = None,
+    causal: bool = False,
     bias: bool = True,
     key_bias: bool = True,
     **place: Unpack[Place],
@@ -265,7 +266,7 @@ def fairseq_attention(
         linear("v_proj", hidden, hidden, bias=bias, stream=keys),
         linear("q_proj", hidden, hidden, bias=bias),
         linear("out_proj", hidden, hidden, bias=bias),
-        attend(heads=heads, head_dim=head_dim, keys=keys),
+        attend(heads=heads, head_dim=head_dim, keys=keys, causal=causal),
         kind="self_attention" if keys is None else "cross_attention",
         **place,
     )
@@ -274,13 +275,14 @@ def fairseq_attention(
 def depthwise(name: str, channels: Size, kernel: Size, *, bias: bool = True, filled: bool = True) -> Part:
     """Describe a causal convolution of each channel with itself, padded on both sides as the reference runs it.
 
-    Where a state is kept, fewer tokens than the kernel is wide are *filled* up first, to the width of that state.
+    Where a state is kept, of as many tokens as the kernel is wide, fewer tokens are *filled* up to that width first.
 
     >>> depthwise("conv1d", 1536, 4).children[0].shape
     (1536, 1, 4)
     """
     padded = length(at_least("seq", kernel) if filled else "seq") + (kernel - 1)
-    return _convolution(name, (channels, 1, kernel), bias, padded)
+    whole = _convolution(name, (channels, 1, kernel), bias, padded)
+    return replace(whole, children=(*whole.children, State("conv_state", channels * kernel))) if filled else whole
 
 
 def conv1d(

@@ -5,10 +5,10 @@ Each file beside this one holds some of them; a name is looked for in the text b
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 
-from weighbridge.core._json import loads
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -60,15 +60,10 @@ def preset(name: str) -> Preset | None:
     21128
     """
     if name not in _CACHE:
-        needle, line = f'"{name}"', f'\n  "{name}": '
+        needle = f'"{name}"'
         for text in _preset_files():
-            start = text.find(line)
-            if start >= 0:  # each preset stands in a line of its own
-                text = "{" + text[start + 1 : text.index("\n", start + 1)].rstrip().removesuffix(",") + "}"
             if needle in text:
                 _CACHE.update({key: found for found in _presets(text) for key in _names(found)})
-            if name in _CACHE:
-                break
     return _CACHE.get(name)
 
 
@@ -126,7 +121,7 @@ def _preset_files() -> Iterator[str]:
 
 
 def _presets(text: str) -> Iterator[Preset]:
-    for name, entry in loads(text).items():
+    for name, entry in json.loads(text).items():
         total = Total(*entry["total"]) if "total" in entry else None
         yield Preset(
             name, entry["source"], entry.get("hub", ""), entry.get("published", ""), entry["config"], tuple(entry.get("names", ())), total

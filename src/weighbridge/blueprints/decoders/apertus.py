@@ -50,7 +50,7 @@ def diffllama(c: Sizes) -> tuple[Node, ...]:
     """Describe DiffLlama: four learned vectors weigh one attention against another; both halves of the values are attended in turn."""
     learned = tuple(Tensor(f"lambda_{name}", (c.head_dim,), "gain") for name in ("q1", "k1", "q2", "k2"))
     attended = attention(c, before=learned)
-    twice = attend(heads=c.heads, kv_heads=c.kv_heads, head_dim=c.head_dim, groups=2)
+    twice = attend(causal=True, heads=c.heads, kv_heads=c.kv_heads, head_dim=c.head_dim, groups=2)
     attended = replace(attended, children=(*attended.children[:-1], twice))
     return decoder(c, attended, gated_mlp("mlp", c.hidden, c.mlp))
 

@@ -55,7 +55,7 @@ def layers(c: Sizes, *crossed: Node) -> Part:
 
 def attention(c: Sizes, name: str, *, keys: str | None = None) -> Part:
     """Describe attention over the tokens themselves, or over an encoder's states."""
-    return replace(fairseq_attention(name, c.hidden, c.heads, c.head_dim, keys=keys), requires=keys)
+    return replace(fairseq_attention(name, c.hidden, c.heads, c.head_dim, keys=keys, causal=keys is None), requires=keys)
 
 
 def biogpt(c: Sizes) -> tuple[Node, ...]:

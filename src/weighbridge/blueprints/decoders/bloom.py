@@ -108,7 +108,7 @@ def attention(c: Sizes, width: Size, kept: Size, *, bias: bool) -> Part:
     """Describe attention with one layer of *width* outputs for queries, keys and values."""
     H = c.hidden
     fused = linear("query_key_value", H, width, bias=bias)
-    op = attend(heads=c.heads, kv_heads=kept, head_dim=c.head_dim)
+    op = attend(causal=True, heads=c.heads, kv_heads=kept, head_dim=c.head_dim)
     return part("self_attention", fused, linear("dense", H, H, bias=bias), op, kind="self_attention")
 
 
@@ -122,7 +122,7 @@ def mpt(c: Sizes) -> tuple[Node, ...]:
             "attn",
             linear("Wqkv", H, 3 * H, bias=False),
             linear("out_proj", H, H, bias=False),
-            attend(heads=c.heads, head_dim=c.head_dim),
+            attend(causal=True, heads=c.heads, head_dim=c.head_dim),
             kind="self_attention",
         ),
         layer_norm("norm_2", H, bias=False),

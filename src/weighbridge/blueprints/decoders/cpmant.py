@@ -30,7 +30,7 @@ def attention(c: Sizes) -> Part:
         "self_attention",
         *(linear(f"project_{name}", H, wide, bias=False) for name in "qkv"),
         linear("attention_out", wide, H, bias=False),
-        attend(heads=c.heads, head_dim=c.head_dim),
+        attend(causal=True, heads=c.heads, head_dim=c.head_dim),
         kind="self_attention",
     )
     return part("self_att", rms_norm("layernorm_before_attention", H), inner)

@@ -24,7 +24,7 @@ def ctrl(c: Sizes) -> tuple[Node, ...]:
             linear("Wk", H, H),
             linear("Wv", H, H),
             linear("dense", H, H),
-            attend(heads=c.heads, head_dim=c.head_dim),
+            attend(causal=True, heads=c.heads, head_dim=c.head_dim),
             kind="self_attention",
         ),
         part("ffn", linear("0", H, c.mlp), linear("2", c.mlp, H), kind="feed_forward"),

@@ -45,7 +45,7 @@ def attention(c: Sizes) -> Part:
         linear("o_proj", A * D, H, bias=c.out_bias),
         rms_norm("q_norm", D),
         rms_norm("k_norm", D),
-        attend(heads=A, kv_heads=K, head_dim=D),
+        attend(causal=True, heads=A, kv_heads=K, head_dim=D),
         kind="self_attention",
     )
 

@@ -152,7 +152,7 @@ def attention(c: Sizes, kind: str, reusing: bool) -> Part:
         rms_norm("q_norm", D),
         *kept,
         linear("o_proj", A * D, H, bias=c.out_bias),
-        attend(heads=A, kv_heads=K, head_dim=D, window=c.window if limited else None, cache=0 if reusing else None),
+        attend(causal=True, heads=A, kv_heads=K, head_dim=D, window=c.window if limited else None, cache=0 if reusing else None),
         kind="self_attention",
     )
 

@@ -58,7 +58,7 @@ def attention(c: Sizes, name: str, *, keys: str | None = None) -> Part:
         fused: tuple[Part, ...] = (dense(c, "c_attn", H, H + 2 * kept),)
     else:
         fused = (dense(c, "c_attn", H, 2 * H, stream=keys), dense(c, "q_attn", H, H))
-    op = attend(heads=c.heads, kv_heads=c.kv_heads, head_dim=c.head_dim, keys=keys)
+    op = attend(heads=c.heads, kv_heads=c.kv_heads, head_dim=c.head_dim, keys=keys, causal=keys is None)
     return part(name, *fused, dense(c, "c_proj", H, H), op, kind="cross_attention" if keys else "self_attention", requires=keys)
 
 

@@ -54,7 +54,7 @@ def gpt_neo(c: Sizes) -> tuple[Node, ...]:
         "attention",
         *(linear(name, H, H, bias=False) for name in ("k_proj", "v_proj", "q_proj")),
         linear("out_proj", H, H),
-        attend(heads=c.heads, head_dim=c.head_dim, window=c.window, windowed=c.windowed),
+        attend(causal=True, heads=c.heads, head_dim=c.head_dim),
         kind="self_attention",
     )
     layer = part(
@@ -80,7 +80,7 @@ def gptj(c: Sizes) -> tuple[Node, ...]:
             "attn",
             *(linear(name, H, width, bias=False) for name, width in inputs),
             linear("out_proj", H, H, bias=False),
-            attend(heads=c.heads, head_dim=c.head_dim),
+            attend(causal=True, heads=c.heads, head_dim=c.head_dim),
             kind="self_attention",
         ),
         plain_mlp("mlp", H, c.mlp, ("fc_in", "fc_out"), bias=True),

@@ -43,6 +43,14 @@ def _late(c: Sizes) -> int:
     return max(0, c.layers - c.late) if c.limited else 0
 
 
+def _without_positions(c: Sizes) -> int:
+    """Count the layers without rotary positions, which have the window where it is switched on."""
+    if not c.limited:
+        return 0
+    turned = c.turned if isinstance(c.turned, list) else [(index + 1) % c.interval for index in range(c.layers)]
+    return sum(not turns for turns in turned)
+
+
 def _three_of_four(c: Sizes) -> int:
     return int(c.layers) * 3 // 4
 
@@ -113,7 +121,18 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
         "SmolLM3",
         "lm sequence token qa",
         variant(
-            LLAMA, vocab=128256, hidden=2048, layers=36, heads=16, kv_heads=4, tied=True, window=window(default=None), windowed=windowed()
+            LLAMA,
+            Field("turned", "no_rope_layers", None, "choice", silent=True),
+            Field("interval", "no_rope_layer_interval", 4, "choice", silent=True),
+            vocab=128256,
+            hidden=2048,
+            layers=36,
+            heads=16,
+            kv_heads=4,
+            tied=True,
+            limited=switch("limited", "use_sliding_window", False),
+            window=window(default=None),
+            windowed=windowed(_without_positions),
         ),
     ),
     "internlm3": (

@@ -39,7 +39,7 @@ def opt(c: Sizes) -> Part:
         part(
             "self_attn",
             *(linear(name, H, H, bias=c.biased) for name in ("k_proj", "v_proj", "q_proj", "out_proj")),
-            attend(heads=c.heads, head_dim=c.head_dim),
+            attend(causal=True, heads=c.heads, head_dim=c.head_dim),
             kind="self_attention",
         ),
         *norm(c, "self_attn_layer_norm"),

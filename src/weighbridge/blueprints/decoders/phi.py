@@ -38,7 +38,7 @@ def phi3(c: Sizes) -> tuple[Node, ...]:
             "self_attn",
             linear("o_proj", A * D, H, bias=False),
             linear("qkv_proj", H, (A + 2 * K) * D, bias=False),
-            attend(heads=A, kv_heads=K, head_dim=D, window=c.window),
+            attend(causal=True, heads=A, kv_heads=K, head_dim=D, window=c.window),
             kind="self_attention",
         ),
         fused_mlp(c),

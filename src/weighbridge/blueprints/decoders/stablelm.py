@@ -47,7 +47,7 @@ def persimmon(c: Sizes) -> tuple[Node, ...]:
             linear("query_key_value", H, 3 * H),
             linear("dense", c.heads * c.head_dim, H),
             *norms,
-            attend(heads=c.heads, head_dim=c.head_dim),
+            attend(causal=True, heads=c.heads, head_dim=c.head_dim),
             kind="self_attention",
         ),
         plain_mlp("mlp", H, c.mlp, ("dense_h_to_4h", "dense_4h_to_h"), bias=True),

@@ -70,7 +70,7 @@ def self_attention(c: Sizes, *extra: Node, keys: Stream | None = None, width: Si
         linear("key", source, H, stream=keys),
         linear("value", source, H, stream=keys),
         *extra,
-        attend(heads=c.heads, head_dim=c.head_dim, keys=keys),
+        attend(heads=c.heads, head_dim=c.head_dim, keys=keys, causal=keys is None and getattr(c, "decoder", False)),
         kind="attention",
     )
 

@@ -60,7 +60,7 @@ def attention(c: Sizes, name: str, keys: str | None = None) -> Part:
         linear("query", H, H, bias=c.biased),
         linear("key", H, H, bias=c.biased, stream=keys),
         linear("value", H, H, bias=c.biased, stream=keys),
-        attend(heads=c.heads, head_dim=c.head_dim, keys=sight),
+        attend(heads=c.heads, head_dim=c.head_dim, keys=sight, causal=keys is None and c.decoder),
         kind="attention",
     )
     return part(name, inner, closing(H, H), kind="cross_attention" if keys else "self_attention", requires=keys)

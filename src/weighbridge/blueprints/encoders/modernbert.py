@@ -43,14 +43,18 @@ def modernbert(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Par
 
 def modernbert_decoder(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe the decoder, with queries, keys and values apart."""
-    return body(c, *(linear(name, c.hidden, c.hidden, bias=c.attention_bias) for name in ("q_proj", "k_proj", "v_proj")))
+    return body(c, *(linear(name, c.hidden, c.hidden, bias=c.attention_bias) for name in ("q_proj", "k_proj", "v_proj")), causal=True)
 
 
-def body(c: Sizes, *inputs: Part) -> tuple[Part, ...]:
+def body(c: Sizes, *inputs: Part, causal: bool = False) -> tuple[Part, ...]:
     """Describe embeddings, layers and the last norm; the first layer has no norm in front of its attention."""
     H = c.hidden
     attention = part(
-        "attn", *inputs, linear("Wo", H, H, bias=c.attention_bias), attend(heads=c.heads, head_dim=c.head_dim), kind="self_attention"
+        "attn",
+        *inputs,
+        linear("Wo", H, H, bias=c.attention_bias),
+        attend(heads=c.heads, head_dim=c.head_dim, causal=causal),
+        kind="self_attention",
     )
     mlp = part("mlp", linear("Wi", H, 2 * c.mlp, bias=c.mlp_bias), linear("Wo", c.mlp, H, bias=c.mlp_bias), kind="feed_forward")
     block = (attention, norm(c, "mlp_norm"), mlp)

@@ -45,7 +45,7 @@ def attention(c: Sizes) -> Part:
         linear("kv_b_proj", c.kv_lora, A * (c.plain_dim + c.value_dim), bias=False),
         linear("o_proj", A * c.value_dim, H, bias=c.out_bias),
         indexer(c),
-        attend(heads=A, head_dim=width, value_dim=c.value_dim, cache=c.kv_lora + c.rope_dim + c.index_dim),
+        attend(causal=True, heads=A, head_dim=width, value_dim=c.value_dim, cache=c.kv_lora + c.rope_dim + c.index_dim),
         kind="latent_attention",
     )
 

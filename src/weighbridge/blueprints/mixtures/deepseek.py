@@ -50,7 +50,7 @@ def latent_attention(c: Sizes, *after: Part, cached: Size = 0) -> Part:
         linear("kv_b_proj", c.kv_lora, A * (c.plain_dim + c.value_dim), bias=False),
         linear("o_proj", A * c.value_dim, H, bias=c.out_bias),
         *after,
-        attend(heads=A, head_dim=width, value_dim=c.value_dim, cache=c.kv_lora + c.rope_dim + cached),
+        attend(causal=True, heads=A, head_dim=width, value_dim=c.value_dim, cache=c.kv_lora + c.rope_dim + cached),
         kind="latent_attention",
     )
 

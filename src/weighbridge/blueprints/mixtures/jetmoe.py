@@ -16,7 +16,7 @@ from weighbridge.core.tree import Node, Part, Tensor
 def jetmoe(c: Sizes) -> tuple[Node, ...]:
     """Describe embeddings, layers of two mixtures, and a last norm."""
     H, wide = c.hidden, c.kv_heads * c.head_dim
-    attended = attend(heads=c.active * c.kv_heads, kv_heads=c.kv_heads, head_dim=c.head_dim)
+    attended = attend(causal=True, heads=c.active * c.kv_heads, kv_heads=c.kv_heads, head_dim=c.head_dim)
     layer = part(
         "layers",
         mixture(c, "mlp", c.mlp, gated=True),

@@ -38,7 +38,7 @@ def attention(c: Sizes, kind: str) -> Part:
         linear("k_proj", H, K * D, bias=c.qkv_bias),
         linear("v_proj", H, K * c.value_dim, bias=c.qkv_bias),
         linear("o_proj", A * c.value_dim, H, bias=False),
-        attend(heads=A, kv_heads=K, head_dim=D, value_dim=c.value_dim, window=c.window if limited else None),
+        attend(causal=True, heads=A, kv_heads=K, head_dim=D, value_dim=c.value_dim, window=c.window if limited else None),
         kind="self_attention",
     )
 

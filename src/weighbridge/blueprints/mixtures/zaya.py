@@ -56,7 +56,7 @@ def attention(c: Sizes) -> Part:
         linear("o_proj", A * D, H, bias=c.bias),
         part("qkv_proj", *projections, *convolved, kind="projection"),
         part("qk_norm", Tensor("temp", (K,), "gain"), kind="norm"),
-        attend(heads=A, kv_heads=K, head_dim=D, window=c.window, windowed=c.windowed),
+        attend(causal=True, heads=A, kv_heads=K, head_dim=D, window=c.window, windowed=c.windowed),
         kind="self_attention",
     )
 

@@ -82,7 +82,7 @@ def attention(c: Sizes, *after: Part, name: str = "self_attn", out: str = "o_pro
         linear(out, A * D, H, bias=c.out_bias),
         *qk_norms(c),
         *after,
-        attend(heads=A, kv_heads=K, head_dim=D, window=c.window, windowed=c.windowed),
+        attend(causal=True, heads=A, kv_heads=K, head_dim=D, window=c.window, windowed=c.windowed),
         kind="self_attention",
     )
 

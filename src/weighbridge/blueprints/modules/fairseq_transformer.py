@@ -64,7 +64,10 @@ def attention(
     heads, head_dim = (c.decoder_heads, c.decoder_head_dim) if decoder else (c.heads, c.head_dim)
     requires = "encoder" if isinstance(keys, str) and keys == "encoder" else None
     norm = replace(layer_norm(f"{name}_layer_norm", c.hidden), requires=requires)
-    return replace(fairseq_attention(name, c.hidden, heads, head_dim, keys=keys, bias=bias, key_bias=key_bias), requires=requires), norm
+    return replace(
+        fairseq_attention(name, c.hidden, heads, head_dim, keys=keys, causal=decoder and keys is None, bias=bias, key_bias=key_bias),
+        requires=requires,
+    ), norm
 
 
 def layer(c: Sizes, *, memory: Stream | None = None, bias: bool = True, key_bias: bool = True) -> Part:

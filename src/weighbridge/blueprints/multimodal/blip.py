@@ -21,6 +21,7 @@ TEXT: tuple[Field, ...] = (
     *text_fields(30524, 512, *stack_fields(768, 3072, 8)),
     size("encoder_hidden", "encoder_hidden_size", 768, "W", "width of the states attended to"),
     switch("crossed", "is_decoder", True),
+    fact("decoder", lambda c: c.crossed),
     TIED,
 )
 VISION = (

@@ -22,6 +22,7 @@ FIELDS = (
     number("frames", "num_image_with_embedding", None),
     replace(TIED, default=False),
     fact("crossed", False),
+    fact("decoder", True),
 )
 
 

@@ -37,7 +37,7 @@ def kosmos(c: Sizes) -> tuple[Node, ...]:
 
 def attention(c: Sizes) -> Part:
     """Describe attention with, in Kosmos-2, a norm before its last layer."""
-    module = fairseq_attention("self_attn", c.hidden, c.heads, c.head_dim)
+    module = fairseq_attention("self_attn", c.hidden, c.heads, c.head_dim, causal=True)
     return module if c.segmented else replace(module, children=(*module.children, layer_norm("inner_attn_ln", c.hidden)))
 
 

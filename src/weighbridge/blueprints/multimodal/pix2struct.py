@@ -79,7 +79,14 @@ def attention(c: Sizes, *, keys: Stream | None = None, biased: bool = False) -> 
     streams = (None, keys, keys)
     maps = (linear(name, H, H, bias=False, stream=stream) for name, stream in zip(("query", "key", "value"), streams, strict=True))
     bias = (embedding("relative_attention_bias", c.buckets, c.heads),) if biased else ()
-    inner = part("attention", *maps, linear("output", H, H, bias=False), *bias, attend(heads=1, head_dim=H, keys=keys), kind="attention")
+    inner = part(
+        "attention",
+        *maps,
+        linear("output", H, H, bias=False),
+        *bias,
+        attend(heads=1, head_dim=H, keys=keys, causal=keys is None),
+        kind="attention",
+    )
     name = "self_attention" if keys is None else "encoder_decoder_attention"
     requires = keys if isinstance(keys, str) else None
     return part(name, inner, rms_norm("layer_norm", H), kind="self_attention" if keys is None else "cross_attention", requires=requires)

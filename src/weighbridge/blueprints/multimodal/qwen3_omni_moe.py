@@ -19,7 +19,7 @@ from weighbridge.blueprints.modules.vlm_common import alone, generation
 from weighbridge.blueprints.multimodal.qwen2_5_omni import QUIET, thinker
 from weighbridge.blueprints.multimodal.qwen_vl_moe import TEXT as EXPERTS
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, size, switch, variant
+from weighbridge.config.fields import Field, Sizes, size, switch, variant
 from weighbridge.core.parts import embedding, layer_norm, linear, part, plain_mlp
 from weighbridge.core.tree import Node, Part
 
@@ -46,8 +46,9 @@ PREDICTOR = variant(
     kv_heads=8,
     head_dim=128,
     qk_norm="head",
+    late=Field("late", "max_window_layers", 28, "choice", silent=True),
     window=window(default=None),
-    windowed=windowed(),
+    windowed=windowed(lambda c: max(0, c.layers - c.late)),
     **NO_MLP_BIAS,
 )
 THINKER = (

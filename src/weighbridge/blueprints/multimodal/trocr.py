@@ -17,7 +17,7 @@ def decoder(c: Sizes, *, crossed: bool) -> Part:
     H = c.hidden
     layer = part(
         "layers",
-        fairseq_attention("self_attn", H, c.heads, c.head_dim),
+        fairseq_attention("self_attn", H, c.heads, c.head_dim, causal=True),
         layer_norm("self_attn_layer_norm", H),
         *(cross(c) if crossed else ()),
         linear("fc1", H, c.mlp),

@@ -51,7 +51,7 @@ def chatglm(c: Sizes) -> tuple[Node, ...]:
         "self_attention",
         linear("query_key_value", H, width + 2 * kept * c.head_dim, bias=c.qkv_bias or c.biased),
         linear("dense", width, H, bias=c.biased),
-        attend(heads=c.heads, kv_heads=kept, head_dim=c.head_dim),
+        attend(causal=True, heads=c.heads, kv_heads=kept, head_dim=c.head_dim),
         kind="self_attention",
     )
     gate_up, down = linear("dense_h_to_4h", H, 2 * c.mlp, bias=c.biased), linear("dense_4h_to_h", c.mlp, H, bias=c.biased)

@@ -38,7 +38,7 @@ def baichuan(c: Sizes) -> tuple[Node, ...]:
             "self_attn",
             linear("W_pack", H, 3 * H, bias=False),
             linear("o_proj", H, H, bias=False),
-            attend(heads=c.heads, head_dim=c.head_dim),
+            attend(causal=True, heads=c.heads, head_dim=c.head_dim),
             kind="self_attention",
         ),
         gated_mlp("mlp", H, c.mlp),

@@ -21,7 +21,7 @@ def internlm2(c: Sizes) -> tuple[Node, ...]:
             "attention",
             linear("wqkv", H, (A + 2 * K) * D, bias=c.qkv_bias),
             linear("wo", A * D, H, bias=c.out_bias),
-            attend(heads=A, kv_heads=K, head_dim=D),
+            attend(causal=True, heads=A, kv_heads=K, head_dim=D),
             kind="self_attention",
         ),
         part(

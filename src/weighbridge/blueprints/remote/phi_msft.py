@@ -25,7 +25,7 @@ def phi(c: Sizes) -> tuple[Node, ...]:
             "mixer",
             linear("Wqkv", H, (A + 2 * K) * D),
             linear("out_proj", H, H),
-            attend(heads=A, kv_heads=K, head_dim=D),
+            attend(causal=True, heads=A, kv_heads=K, head_dim=D),
             kind="self_attention",
         ),
         plain_mlp("mlp", H, c.mlp, ("fc1", "fc2"), bias=True),

@@ -36,7 +36,7 @@ def qwen(c: Sizes) -> tuple[Node, ...]:
             "attn",
             linear("c_attn", H, 3 * width),
             linear("c_proj", H, width, bias=biased),
-            attend(heads=c.heads, head_dim=c.head_dim),
+            attend(causal=True, heads=c.heads, head_dim=c.head_dim),
             kind="self_attention",
         ),
         rms_norm("ln_2", H),

@@ -74,8 +74,8 @@ def decoder(c: Sizes, own: Stream, memory: Stream, tied_to: str | None = None) -
         c,
         "self_attn",
         linear("relative_pos_embeddings", c.hidden, c.buckets * A),
-        attend(heads=A, head_dim=d, queries=own, keys=own),
-        attend(heads=A, head_dim=d, queries=own, keys=length(own) * 2, groups=c.ahead),
+        attend(heads=A, head_dim=d, queries=own, keys=own, causal=True),
+        attend(heads=A, head_dim=d, queries=own, keys=length(own) * 2, groups=c.ahead, cache=0),
     )
     cross = replace(attention(c, "cross_attn", attend(heads=A, head_dim=d, keys=memory), keys=memory), requires=requires)
     crossed = (cross, replace(layer_norm("cross_attn_layer_norm", c.hidden), requires=requires)) if c.crossed else ()

@@ -70,7 +70,7 @@ def stack(
     )
 
     def block(kind: tuple[bool, bool]) -> tuple[Node, ...]:
-        own = t5.sublayer(c, t5.attention(c, "SelfAttention", bias=kind[0]))
+        own = t5.sublayer(c, t5.attention(c, "SelfAttention", bias=kind[0], causal=memory is not None))
         steps = (own, *crossed, t5.sublayer(c, feed_forward(c, kind[1], tokens)))
         return tuple(replace(module, indices=(index,)) for index, module in enumerate(steps))
 

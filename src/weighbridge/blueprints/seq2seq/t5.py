@@ -41,12 +41,14 @@ def fields(vocab: int, mlp: int, layers: int, heads: int, activation: str) -> tu
     )
 
 
-def stack(c: Sizes, layers: Size, *, decoder: bool, memory: Stream | None = None, first: bool = True) -> tuple[Node, ...]:
+def stack(
+    c: Sizes, layers: Size, *, decoder: bool, memory: Stream | None = None, first: bool = True, kept: bool = True
+) -> tuple[Node, ...]:
     """Describe a stack of blocks; its relative bias is in block 0 alone, or with *first* unset in every block."""
 
     def block(bias: bool) -> Part:
         crossed = (sublayer(c, attention(c, "EncDecAttention", keys=memory or "encoder"), requires=None if memory else "encoder"),)
-        own = attention(c, "SelfAttention", bias=bias) if decoder or c.long is None else c.long(c, bias)
+        own = attention(c, "SelfAttention", bias=bias, causal=decoder and kept) if decoder or c.long is None else c.long(c, bias)
         sublayers = (sublayer(c, own), *(crossed if decoder else ()), sublayer(c, feed_forward(c)))
         inner = tuple(replace(module, indices=(index,)) for index, module in enumerate(sublayers))
         return part("block", *inner, kind="layer", repeat=1 if bias and first else layers - 1 if first else layers)
@@ -60,7 +62,7 @@ def sublayer(c: Sizes, inner: Part, requires: str | None = None) -> Part:
     return part("layer", inner, rms_norm("layer_norm", c.hidden), kind=inner.kind, repeat=1, requires=requires)
 
 
-def attention(c: Sizes, name: str, *, keys: Stream | None = None, bias: bool = False) -> Part:
+def attention(c: Sizes, name: str, *, keys: Stream | None = None, bias: bool = False, causal: bool = False) -> Part:
     """Describe attention, whose width ``heads * head_dim`` need not be the hidden size."""
     H, inner = c.hidden, c.heads * c.head_dim
     table = (embedding("relative_attention_bias", c.buckets, c.heads),) if bias else ()
@@ -71,7 +73,7 @@ def attention(c: Sizes, name: str, *, keys: Stream | None = None, bias: bool = F
         linear("v", H, inner, bias=False, stream=keys),
         linear("o", inner, H, bias=False),
         *table,
-        attend(heads=c.heads, head_dim=c.head_dim, keys=keys),
+        attend(causal=causal, heads=c.heads, head_dim=c.head_dim, keys=keys),
         kind="cross_attention" if keys else "self_attention",
     )
 
@@ -88,7 +90,7 @@ def backbone(c: Sizes, prefix: str = "", *, first: bool = True, decoder: bool = 
     shared = embedding("shared", c.vocab, c.hidden)
     tokens = embedding("embed_tokens", c.vocab, c.hidden, tied_to=f"{prefix}shared.weight")
     if not decoder:
-        return shared, part("encoder", tokens, *stack(c, c.layers, decoder=c.decoder, first=first), kind="encoder")
+        return shared, part("encoder", tokens, *stack(c, c.layers, decoder=c.decoder, first=first, kept=False), kind="encoder")
     reading = part("encoder", tokens, *stack(c, c.layers, decoder=False, first=first), kind="encoder")
     writing = stack(c, c.decoder_layers, decoder=True, memory="seq", first=first)
     return shared, reading, part("decoder", tokens, *writing, kind="decoder", stream="decoder")

@@ -32,7 +32,7 @@ NEUTRAL = frozenset(
 )
 
 
-def attention(c: Sizes, name: str, *, memory: Stream | None = None, width: Size | None = None) -> Part:
+def attention(c: Sizes, name: str, *, memory: Stream | None = None, width: Size | None = None, causal: bool = False) -> Part:
     """Describe attention over the tokens themselves, or over *memory* of another *width*."""
     H, read, bias = c.hidden, c.hidden if width is None else width, c.attention_bias
     return part(
@@ -41,7 +41,7 @@ def attention(c: Sizes, name: str, *, memory: Stream | None = None, width: Size 
         linear("k_proj", read, c.kv_heads * c.head_dim, bias=bias, stream=memory),
         linear("v_proj", read, c.kv_heads * c.head_dim, bias=bias, stream=memory),
         linear("o_proj", c.heads * c.head_dim, H, bias=bias),
-        attend(heads=c.heads, kv_heads=c.kv_heads, head_dim=c.head_dim, keys=memory),
+        attend(causal=causal, heads=c.heads, kv_heads=c.kv_heads, head_dim=c.head_dim, keys=memory),
         kind="self_attention" if memory is None else "cross_attention",
     )
 
@@ -56,7 +56,7 @@ def side(c: Sizes, name: str, width: Size | None = None) -> Part:
     crossed = (attention(c, "cross_attn", memory="seq", width=width), *norms["cross_attn"]) if width is not None else ()
     layer = part(
         "layers",
-        attention(c, "self_attn"),
+        attention(c, "self_attn", causal=width is not None),
         *norms["self_attn"],
         gated_mlp("mlp", H, c.mlp),
         *norms["feedforward"],

@@ -21,7 +21,7 @@ def clvp(c: Sizes) -> tuple[Node, ...]:
         "attn",
         *(linear(f"{name}_proj", H, H, bias=c.qkv_bias) for name in "kvq"),
         linear("out_proj", H, H),
-        attend(heads=c.heads, head_dim=c.head_dim),
+        attend(causal=True, heads=c.heads, head_dim=c.head_dim),
         kind="self_attention",
     )
     layer = part(

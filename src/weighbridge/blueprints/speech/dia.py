@@ -54,7 +54,9 @@ FIELDS = (
 )
 
 
-def attention(name: str, widths: tuple[Size, Size], heads: tuple[Size, Size, Size], keys: Stream | None = None) -> Part:
+def attention(
+    name: str, widths: tuple[Size, Size], heads: tuple[Size, Size, Size], keys: Stream | None = None, causal: bool = False
+) -> Part:
     """Describe attention of the first of *widths* to the second."""
     (H, seen), (A, K, D) = widths, heads
     return part(
@@ -63,7 +65,7 @@ def attention(name: str, widths: tuple[Size, Size], heads: tuple[Size, Size, Siz
         linear("k_proj", seen, K * D, bias=False, stream=keys),
         linear("v_proj", seen, K * D, bias=False, stream=keys),
         linear("o_proj", A * D, H, bias=False),
-        attend(heads=A, kv_heads=K, head_dim=D, keys=keys),
+        attend(heads=A, kv_heads=K, head_dim=D, keys=keys, causal=causal),
         kind="self_attention" if keys is None else "cross_attention",
         requires="encoder" if keys == "encoder" else None,
     )
@@ -86,7 +88,7 @@ def encoder(c: Sizes) -> tuple[Node, ...]:
 def decoder(c: Sizes, memory: Stream) -> tuple[Node, ...]:
     """Describe the writer, which looks all channels up in one table."""
     H = c.hidden
-    own = attention("self_attention", (H, H), (c.heads, c.kv_heads, c.head_dim))
+    own = attention("self_attention", (H, H), (c.heads, c.kv_heads, c.head_dim), causal=True)
     crossed = attention("cross_attention", (H, c.states), (c.cross_heads, c.cross_kv_heads, c.cross_head_dim), memory)
     norms = (rms_norm(name, H) for name in ("pre_sa_norm", "pre_ca_norm", "pre_mlp_norm"))
     return (

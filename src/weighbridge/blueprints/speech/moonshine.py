@@ -37,7 +37,7 @@ FIELDS = (
 NEUTRAL = frozenset("encoder_hidden_act decoder_hidden_act max_position_embeddings".split())
 
 
-def attention(c: Sizes, name: str, heads: Size, kv_heads: Size, keys: Stream | None = None) -> Part:
+def attention(c: Sizes, name: str, heads: Size, kv_heads: Size, keys: Stream | None = None, causal: bool = False) -> Part:
     """Describe attention; heads may be padded for the product, and the output has no bias."""
     H, bias = c.hidden, c.attention_bias
     D = c.hidden // heads if c.head_dim is None else c.head_dim
@@ -49,7 +49,7 @@ def attention(c: Sizes, name: str, heads: Size, kv_heads: Size, keys: Stream | N
         linear("k_proj", H, kv_heads * D, bias=bias, stream=keys),
         linear("v_proj", H, kv_heads * D, bias=bias, stream=keys),
         linear("o_proj", heads * D, H, bias=False),
-        attend(heads=heads, kv_heads=kv_heads, head_dim=padded, keys=keys),
+        attend(heads=heads, kv_heads=kv_heads, head_dim=padded, keys=keys, causal=causal),
         kind="self_attention" if keys is None else "cross_attention",
         requires=requires,
     )
@@ -86,7 +86,7 @@ def decoder(c: Sizes, memory: Stream, heads: Size, kv_heads: Size) -> Part:
     H, A, K = c.hidden, heads, kv_heads
     layer = part(
         "layers",
-        attention(c, "self_attn", A, K),
+        attention(c, "self_attn", A, K, causal=True),
         attention(c, "encoder_attn", A, K, memory),
         part("mlp", linear("fc1", H, 2 * c.mlp), linear("fc2", c.mlp, H), kind="feed_forward"),
         *norms(c, "input_layernorm", "post_attention_layernorm", "final_layernorm"),

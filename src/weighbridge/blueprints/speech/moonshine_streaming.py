@@ -42,7 +42,7 @@ FIELDS = (
 )
 
 
-def attention(c: Sizes, name: str, out_bias: bool, keys: Stream | None = None) -> Part:
+def attention(c: Sizes, name: str, out_bias: bool, keys: Stream | None = None, causal: bool = False) -> Part:
     """Describe attention, whose heads may be padded for the product."""
     H, A, K, D = c.hidden, c.heads, c.kv_heads, c.head_dim
     return part(
@@ -51,7 +51,7 @@ def attention(c: Sizes, name: str, out_bias: bool, keys: Stream | None = None) -
         linear("k_proj", H, K * D, bias=c.bias, stream=keys),
         linear("v_proj", H, K * D, bias=c.bias, stream=keys),
         linear("o_proj", A * D, H, bias=out_bias),
-        attend(heads=A, kv_heads=K, head_dim=D if c.multiple is None else round_up(D, c.multiple), keys=keys),
+        attend(heads=A, kv_heads=K, head_dim=D if c.multiple is None else round_up(D, c.multiple), keys=keys, causal=causal),
         kind="self_attention" if keys is None else "cross_attention",
     )
 
@@ -91,7 +91,7 @@ def decoder(c: Sizes, memory: Stream) -> tuple[Node, ...]:
     H = c.hidden
     mlp = part("mlp", linear("fc1", H, 2 * c.mlp), linear("fc2", c.mlp, H), kind="feed_forward")
     norms = (layer_norm(name, H, bias=False) for name in ("input_layernorm", "post_attention_layernorm", "final_layernorm"))
-    layer = (attention(c, "self_attn", False), attention(c, "encoder_attn", False, memory), mlp, *norms)
+    layer = (attention(c, "self_attn", False, causal=True), attention(c, "encoder_attn", False, memory), mlp, *norms)
     return (
         embedding("embed_tokens", c.vocab, H),
         part("layers", *layer, kind="layer", repeat=c.layers),

@@ -30,7 +30,7 @@ def moshi(c: Sizes) -> tuple[Node, ...]:
         inside("k_proj", H, K * D),
         inside("v_proj", H, K * D),
         inside("o_proj", A * D, H),
-        attend(heads=A, kv_heads=K, head_dim=D, window=c.window),
+        attend(causal=True, heads=A, kv_heads=K, head_dim=D, window=c.window),
         kind="self_attention",
     )
     mlp = part("mlp", linear("fc1", H, c.mlp, bias=False), linear("fc2", c.mlp // 2, H, bias=False), kind="feed_forward")

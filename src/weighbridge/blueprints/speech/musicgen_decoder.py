@@ -22,7 +22,7 @@ def musicgen(c: Sizes) -> tuple[Node, ...]:
     )
     layer = part(
         "layers",
-        fairseq_attention("self_attn", H, c.heads, c.head_dim, bias=False),
+        fairseq_attention("self_attn", H, c.heads, c.head_dim, causal=True, bias=False),
         layer_norm("self_attn_layer_norm", H),
         *(crossed if c.crossed else ()),
         linear("fc1", H, c.mlp, bias=False),

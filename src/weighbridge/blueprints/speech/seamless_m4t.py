@@ -80,10 +80,10 @@ FIELDS = (
 )
 
 
-def attention(c: Sizes, name: str, heads: Size, keys: Stream | None = None) -> tuple[Part, Part]:
+def attention(c: Sizes, name: str, heads: Size, keys: Stream | None = None, causal: bool = False) -> tuple[Part, Part]:
     """Describe attention and the norm that belongs to it."""
     requires = "encoder" if isinstance(keys, str) and keys == "encoder" else None
-    whole = fairseq_attention(name, c.hidden, heads, exact(c.hidden, heads), keys=keys)
+    whole = fairseq_attention(name, c.hidden, heads, exact(c.hidden, heads), keys=keys, causal=causal)
     return replace(whole, requires=requires), replace(layer_norm(f"{name}_layer_norm", c.hidden), requires=requires)
 
 
@@ -103,7 +103,7 @@ def reader(c: Sizes, tied_to: str | None = None, *, words: bool = True) -> tuple
 
 def writer(c: Sizes, memory: Stream, tied_to: str | None = None) -> tuple[Node, ...]:
     """Describe the decoder, which attends to *memory*."""
-    own, crossed = attention(c, "self_attn", c.decoder_heads), attention(c, "cross_attention", c.decoder_heads, memory)
+    own, crossed = attention(c, "self_attn", c.decoder_heads, causal=True), attention(c, "cross_attention", c.decoder_heads, memory)
     layer = part("layers", *own, *crossed, *feed_forward(c, c.decoder_mlp), kind="layer", repeat=c.decoder_layers)
     return embedding("embed_tokens", c.vocab, c.hidden, tied_to=tied_to), layer, layer_norm("layer_norm", c.hidden)
 

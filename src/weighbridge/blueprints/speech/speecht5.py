@@ -68,7 +68,7 @@ def decoder(c: Sizes, memory: Stream) -> tuple[Node, ...]:
     """Describe the decoder, which attends to *memory*."""
     H, A, D = c.hidden, c.decoder_heads, c.decoder_head_dim
     requires = "encoder" if isinstance(memory, str) and memory == "encoder" else None
-    own = (fairseq_attention("self_attn", H, A, D), layer_norm("self_attn_layer_norm", H))
+    own = (fairseq_attention("self_attn", H, A, D, causal=True), layer_norm("self_attn_layer_norm", H))
     crossed = (fairseq_attention("encoder_attn", H, A, D, keys=memory), layer_norm("encoder_attn_layer_norm", H))
     crossed = (replace(crossed[0], requires=requires), replace(crossed[1], requires=requires))
     return (

@@ -17,7 +17,7 @@ from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.length import length
 from weighbridge.core.parts import depthwise, embedding, linear, matmul, part, replace, rms_norm, stack
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Matmul, Node, Part, Tensor
+from weighbridge.core.tree import Matmul, Node, Part, State, Tensor
 
 if TYPE_CHECKING:
     from typing import Any
@@ -59,6 +59,7 @@ def delta(c: Sizes) -> Part:
         linear("o_proj", wide, H, bias=False),
         *after,
         chunked(A, D),
+        *((State("recurrent_state", A * D * D),) if "full_attention" in c.mixers else ()),
         kind="linear_attention",
     )
 

@@ -12,7 +12,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import TIED, Field, Sizes, derived, fact, settable, size, switch, variant
 from weighbridge.core.parts import depthwise, embedding, fused_experts, gated_mlp, linear, matmul, part, rms_norm, stack
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Node, Part, Tensor
+from weighbridge.core.tree import Node, Part, State, Tensor
 
 NEUTRAL = frozenset(
     """time_step_scale time_step_min time_step_max time_step_floor time_step_init_scheme time_step_limit residual_in_fp32
@@ -41,6 +41,7 @@ def mixer(c: Sizes, name: str, *norms: Part) -> Part:
         linear("out_proj", inner, H, bias=c.bias),
         *norms,
         matmul("scan", ("seq", inner, N)),
+        State("recurrent_state", inner * N),
         kind="state_space",
     )
 

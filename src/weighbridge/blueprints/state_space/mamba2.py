@@ -14,7 +14,7 @@ from weighbridge.config.fields import Field, Sizes, fact, size, switch, variant
 from weighbridge.core.length import length
 from weighbridge.core.parts import depthwise, embedding, gated_mlp, linear, matmul, part, rms_norm, stack
 from weighbridge.core.sizes import Size, exact
-from weighbridge.core.tree import Matmul, Node, Part, Tensor
+from weighbridge.core.tree import Matmul, Node, Part, State, Tensor
 
 
 def mixer(c: Sizes, name: str, *, kept: bool = True, inner: Size | None = None, normed: bool = True, out_bias: bool | None = None) -> Part:
@@ -39,6 +39,7 @@ def mixer(c: Sizes, name: str, *, kept: bool = True, inner: Size | None = None, 
         *((rms_norm("norm", inner),) if normed else ()),
         linear("out_proj", inner, H, bias=c.bias if out_bias is None else out_bias),
         scan(c, inner),
+        *((State("recurrent_state", inner * c.state),) if kept else ()),
         kind="state_space",
     )
 

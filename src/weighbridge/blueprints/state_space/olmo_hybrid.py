@@ -12,7 +12,7 @@ from weighbridge.blueprints.state_space.qwen3_next import chunked
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes, fact, size, variant
 from weighbridge.core.parts import depthwise, embedding, gated_mlp, linear, part, rms_norm, stack
-from weighbridge.core.tree import Node, Part, Tensor
+from weighbridge.core.tree import Node, Part, State, Tensor
 
 
 def olmo_hybrid(c: Sizes) -> tuple[Node, ...]:
@@ -41,6 +41,7 @@ def delta_rule(c: Sizes) -> Part:
         depthwise("conv1d", 2 * keys + values, c.kernel, bias=False, filled="full_attention" in c.mixers),
         rms_norm("o_norm", c.value_dim),
         chunked(c),
+        *((State("recurrent_state", c.linear_values * c.key_dim * c.value_dim),) if "full_attention" in c.mixers else ()),
         kind="linear_attention",
     )
 

@@ -12,7 +12,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes, fact, size, variant
 from weighbridge.core.length import length
 from weighbridge.core.parts import attend, depthwise, embedding, linear, matmul, part, replace, rms_norm, stack
-from weighbridge.core.tree import Node, Part, Tensor
+from weighbridge.core.tree import Node, Part, State, Tensor
 
 CHUNK = 64
 """Tokens that the reference takes together in the delta rule; it pads the last chunk."""
@@ -41,7 +41,7 @@ def gated_attention(c: Sizes) -> Part:
         linear("o_proj", A * D, H, bias=c.out_bias),
         rms_norm("q_norm", D),
         rms_norm("k_norm", D),
-        attend(heads=A, kv_heads=K, head_dim=D),
+        attend(causal=True, heads=A, kv_heads=K, head_dim=D),
         kind="self_attention",
     )
 
@@ -67,6 +67,7 @@ def delta_rule(c: Sizes) -> Part:
         convolution,
         *rest,
         chunked(c),
+        State("recurrent_state", V * c.key_dim * c.value_dim),
         kind="linear_attention",
     )
 

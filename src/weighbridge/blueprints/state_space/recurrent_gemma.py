@@ -39,7 +39,7 @@ def local_attention(c: Sizes) -> Part:
         linear("k_proj", H, K * D, bias=c.qkv_bias),
         linear("v_proj", H, K * D, bias=c.qkv_bias),
         linear("o_proj", A * D, H),
-        attend(heads=A, kv_heads=K, head_dim=D, window=c.window),
+        attend(causal=True, heads=A, kv_heads=K, head_dim=D, window=c.window),
         kind="self_attention",
     )
 

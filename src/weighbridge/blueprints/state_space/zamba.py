@@ -14,7 +14,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, TIED, Field, Sizes, fact, size
 from weighbridge.core.parts import attend, depthwise, gated_mlp, linear, matmul, part, rms_norm
 from weighbridge.core.sizes import exact
-from weighbridge.core.tree import Node, Part, Tensor
+from weighbridge.core.tree import Node, Part, State, Tensor
 
 
 def mixer(c: Sizes) -> Part:
@@ -32,6 +32,7 @@ def mixer(c: Sizes) -> Part:
         linear("in_proj", H, 2 * inner, bias=c.bias),
         linear("out_proj", inner, H, bias=c.bias),
         matmul("scan", ("seq", inner, N)),
+        State("recurrent_state", inner * N),
         kind="state_space",
     )
 
@@ -68,7 +69,7 @@ def attention(c: Sizes, name: str, *more: Part) -> Part:
         linear("v_proj", c.wide, K * D, bias=False),
         linear("o_proj", A * D, H, bias=False),
         *more,
-        attend(heads=A, kv_heads=K, head_dim=D),
+        attend(causal=True, heads=A, kv_heads=K, head_dim=D),
         kind="self_attention",
     )
 

@@ -1,0 +1,195 @@
+"""What a model keeps between tokens: keys and values of what it has read, and the states of its recurrences.
+
+In the reference that is what a forward over a prompt leaves in ``past_key_values`` (transformers 5.23.0, cache_utils.py): causal
+attention keeps its keys and values for each token, in a window of W the last W - 1; attention to an encoder keeps the encoder's;
+latent attention keeps what it compresses to; a recurrence keeps a state whose size no length changes. Engines round in their own
+ways, which stand in :mod:`weighbridge.accounts.cache_engines`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from weighbridge.accounts.cache_engines import ENGINES, Engine
+from weighbridge.accounts.inputs import Inputs
+from weighbridge.accounts.memory.weights import element_bytes
+from weighbridge.core._namedtuple import NamedTuple
+from weighbridge.core.errors import UsageError
+from weighbridge.core.length import Stream, evaluate
+from weighbridge.core.tree import Attend, Part, State
+from weighbridge.value import ModelValue
+
+
+class Kept(NamedTuple):
+    """What one kind of layer keeps.
+
+    Attributes:
+        module: The part that keeps it.
+        kind: ``attention``, ``window``, ``cross attention`` or ``state``.
+        layers: How many layers keep one.
+        tokens: For how many tokens of an example; 1 for a state.
+        elements: Per token, or of the state.
+        window: How many keys a query sees at most, if that is limited.
+        element_bytes: Bytes of an element.
+        bytes: Of all layers and examples.
+    """
+
+    module: str
+    kind: str
+    layers: int
+    tokens: int
+    elements: int
+    window: int | None
+    element_bytes: int
+    bytes: int
+
+
+class CacheSize(NamedTuple):
+    """What a model keeps.
+
+    Attributes:
+        bytes: All of it, for all examples.
+        per_token: What one more token of every example adds at this length; where every window is full, that is
+            the layers without one.
+        fixed: What does not grow: full windows, states, the keys and values of an encoder.
+        layers: By kind of layer.
+        engine: Whose rules.
+        trust: ``exact``, ``bound`` or ``estimate``.
+    """
+
+    bytes: int
+    per_token: int
+    fixed: int
+    layers: tuple[Kept, ...]
+    engine: str
+    trust: str
+
+
+STATES = {"float32": 4, "bfloat16": 2, "float16": 2}
+"""Bytes of an element of a state whose type is always the same."""
+
+
+def cache_of(model: ModelValue, given: Inputs, dtype: str = "bfloat16", engine: str = "reference") -> CacheSize:
+    """Add up what a model keeps after a prompt.
+
+    Args:
+        model: A model that was made from a config.
+        given: Examples and tokens.
+        dtype: The type of keys and values.
+        engine: One of :data:`~weighbridge.accounts.cache_engines.ENGINES`.
+
+    Raises:
+        UsageError: Only tensors, a type or engine that is not known, or a cache that is not described.
+
+    >>> from weighbridge import model
+    >>> cache_of(model("llama-3.2-1b"), Inputs(seq=1024)).bytes // 2**20
+    32
+    """
+    size = element_bytes(dtype)
+    if engine not in ENGINES:
+        raise UsageError(f"engine: expected one of {', '.join(ENGINES)}, found {engine!r:.40}")
+    if model.description is None:
+        raise UsageError(f"{model.source}: a cache needs a config; this has only tensors")
+    why = UNKNOWN.get(model.model_type or "")
+    if why is not None:
+        raise UsageError(f"{model.class_name}: {why}")
+    now = kept(model.tree, given, size, ENGINES[engine])
+    later = kept(model.tree, _one_more(given), size, ENGINES[engine])
+    total = sum(entry.bytes for entry in now)
+    grown = sum(entry.bytes for entry in later) - total
+    per_token = grown if engine == "reference" else _slope(now, given)
+    tokens = given.seq if given.decoder_seq is None else given.decoder_seq
+    return CacheSize(total, per_token, total - per_token * tokens, now, engine, ENGINES[engine].trust)
+
+
+UNKNOWN = dict.fromkeys(
+    ("reformer", "xlnet", "rwkv", "rwkv5", "xlstm", "longformer", "led", "mvp", "autoformer", "informer", "nemotron_asr_streaming", "nemotron_asr_streaming_encoder",
+     "voxtral_realtime", "voxtral_realtime_encoder"), "what it keeps between tokens is not described"
+)  # fmt: skip
+"""Model types whose caches are refused, and why."""
+
+
+def _one_more(given: Inputs) -> Inputs:
+    """Put one token more in: into the decoder, where there are both."""
+    if given.decoder_seq is None:
+        return given._replace(seq=given.seq + 1, decoder_seq=given.seq + 1)
+    return given._replace(decoder_seq=given.decoder_seq + 1)
+
+
+def _slope(layers: tuple[Kept, ...], given: Inputs) -> int:
+    growing = (entry for entry in layers if entry.kind == "attention")
+    return sum(entry.layers * entry.elements * entry.element_bytes for entry in growing) * given.batch
+
+
+def kept(tree: Part, given: Inputs, size: int, engine: Engine) -> tuple[Kept, ...]:
+    """List what the layers of a tree keep."""
+    known = {"one": 1, "batch": given.batch, **given.lengths()}
+    return tuple(entry for entry in _walk(tree, "", "seq", 1, False, _Asked(known, {}, given.batch, size, engine)) if entry.bytes)
+
+
+class _Asked(NamedTuple):
+    known: Mapping[str, int]
+    left: dict[str, int]
+    batch: int
+    size: int
+    engine: Engine
+
+
+def _walk(part: Part, path: str, stream: Stream, copies: int, causal: bool, asked: _Asked) -> Iterator[Kept]:
+    if part.requires is not None and part.requires not in asked.known:
+        return
+    stream = stream if part.stream is None else part.stream
+    often = evaluate(part.executions, asked.known) if part.executions is not None else 1 if part.repeat is None else part.repeat
+    assert isinstance(often, int), "bytes need ints"
+    copies *= often
+    # attention to an encoder is kept where the layer is a decoder's, that is, where it has causal attention too
+    causal = causal if part.repeat is None else causal or _is_causal(part)
+    for node in part.children:
+        if isinstance(node, Attend) and (node.causal or (causal and node.keys is not None)):
+            yield from _attention(node, path, stream, copies, asked)
+        elif isinstance(node, State):
+            yield _state(node, path, copies, asked)
+        elif isinstance(node, Part):
+            inner = f"{path}.{node.name}" if path and node.name else path or node.name
+            yield from _walk(node, inner, stream, copies, causal, asked)
+
+
+def _is_causal(part: Part) -> bool:
+    return any(
+        node.causal if isinstance(node, Attend) else isinstance(node, Part) and _is_causal(node) for node in part.children
+    )  # fmt: skip
+
+
+def _attention(node: Attend, path: str, stream: Stream, copies: int, asked: _Asked) -> Iterator[Kept]:
+    """Yield what attention keeps: the layers without a window, and those with one."""
+    elements = node.kv_heads * (node.head_dim + node.value_dim) if node.cache is None else node.cache
+    tokens = evaluate(stream if node.keys is None else node.keys, asked.known)
+    limited = 0 if node.window is None else copies if node.windowed is None else _share(node, path, copies, asked)
+    assert isinstance(elements, int) and isinstance(tokens, int) and isinstance(limited, int)
+    if copies - limited:
+        kind = "attention" if node.causal else "cross attention"
+        held = asked.engine.tokens(tokens, None) if node.causal else tokens
+        yield _entry(path, kind, copies - limited, held, elements, None, asked)
+    if limited:
+        assert isinstance(node.window, int)
+        yield _entry(path, "window", limited, asked.engine.tokens(tokens, node.window), elements, node.window, asked)
+
+
+def _share(node: Attend, path: str, copies: int, asked: _Asked) -> int:
+    """Return how many of these layers have a window, where layers of other kinds in the same list have their share of them."""
+    assert isinstance(node.windowed, int)
+    taken = min(asked.left.setdefault(path, node.windowed), copies)
+    asked.left[path] -= taken
+    return taken
+
+
+def _entry(path: str, kind: str, copies: int, tokens: int, elements: int, window: int | None, asked: _Asked) -> Kept:
+    total = asked.batch * copies * tokens * elements * asked.size
+    return Kept(path, kind, copies, tokens, elements, window, asked.size, total)
+
+
+def _state(node: State, path: str, copies: int, asked: _Asked) -> Kept:
+    assert isinstance(node.size, int)
+    size = asked.size if node.dtype is None else STATES[node.dtype]
+    size = asked.engine.state_bytes or size
+    return Kept(f"{path}.{node.name}", "state", copies, 1, node.size, None, size, asked.batch * copies * node.size * size)

@@ -1,0 +1,71 @@
+"""How inference engines round what they keep: for how many tokens a layer holds keys and values, and in which type its states are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from weighbridge.core._namedtuple import NamedTuple
+
+
+class Engine(NamedTuple):
+    """An engine's rules.
+
+    Attributes:
+        tokens: For how many tokens of a text keys and values are held, given the text and the window of the layer.
+        state_bytes: Bytes of an element of a state, where it is not the type that was asked for; 0 where it is.
+        trust: ``exact`` where it is what the engine allocates, else ``bound``.
+        source: Where the rules stand.
+    """
+
+    tokens: Callable[[int, int | None], int]
+    state_bytes: int
+    trust: str
+    source: str
+
+
+def reference(tokens: int, window: int | None) -> int:
+    """Keep every token, or the last ``window - 1`` of them; a window of one is cut by ``[-1 + 1:]``, which keeps all.
+
+    >>> reference(4096, None), reference(4096, 512), reference(100, 512), reference(9, 1)
+    (4096, 511, 100, 9)
+    """
+    return tokens if window is None or window == 1 else min(tokens, window - 1)
+
+
+def llama_cpp(tokens: int, window: int | None) -> int:
+    """Hold cells in steps of 256; a window holds one micro-batch of 512 beside it.
+
+    >>> llama_cpp(1000, None), llama_cpp(32768, 512)
+    (1024, 1024)
+    """
+    cells = _up(tokens, 256)
+    return cells if window is None else min(cells, _up(window + 512, 256))
+
+
+def paged(block: int) -> Callable[[int, int | None], int]:
+    """Hold whole blocks; a window holds the blocks that it may touch.
+
+    >>> paged(16)(100, None), paged(16)(4096, 512)
+    (112, 528)
+    """
+
+    def held(tokens: int, window: int | None) -> int:
+        blocks = _up(tokens, block)
+        return blocks if window is None else min(blocks, _up(window - 1, block) + block)
+
+    return held
+
+
+def _up(value: int, by: int) -> int:
+    return -(-value // by) * by
+
+
+ENGINES: dict[str, Engine] = {
+    "reference": Engine(reference, 0, "exact", "transformers 5.23.0, cache_utils.py, DynamicCache"),
+    "llama.cpp": Engine(
+        llama_cpp, 4, "estimate", "ggml-org/llama.cpp, src/llama-kv-cache-iswa.cpp (window + micro-batch, padded to 256); llama-memory-recurrent.cpp (float32)"
+    ),
+    "vllm": Engine(paged(16), 0, "bound", "vllm-project/vllm, vllm/v1/kv_cache_interface.py, block_size 16"),
+    "sglang": Engine(paged(1), 0, "bound", "sgl-project/sglang, python/sglang/srt/mem_cache, page_size 1"),
+}  # fmt: skip
+"""By name."""

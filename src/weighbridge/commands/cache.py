@@ -1,0 +1,38 @@
+"""``weigh cache SOURCE``."""
+
+from __future__ import annotations
+
+from weighbridge.commands.inputs import INPUTS
+from weighbridge.commands.options import OUTPUT, SOURCE, Answer, Asked, Option
+from weighbridge.core.messages import mark
+
+EXAMPLE = """example:
+  weigh cache llama-3.2-1b --seq 1024
+  weigh cache deepseek-v3 --batch 8 --seq 32768 --dtype float16
+  weigh cache gemma-3-1b --seq 32768 --engine llama.cpp --json
+"""
+
+SEQ = 4096
+"""Tokens of the prompt where nothing is said."""
+
+LENGTHS = tuple(option._replace(default=SEQ) if option.name == "seq" else option for option in INPUTS[:3])
+OPTIONS = (
+    *SOURCE,
+    *LENGTHS,
+    Option("dtype", mark("type of keys and values: bfloat16, float16, float32 (default bfloat16)"), "WORD", default="bfloat16"),
+    Option("engine", mark("whose rules: reference, llama.cpp, vllm, sglang (default reference)"), "WORD", default="reference"),
+    Option("explain", mark("derive it: formula, substitution, number, for each kind of layer"), kind="switch"),
+    *OUTPUT,
+)
+
+
+def answer(asked: Asked) -> Answer:
+    """Add up what the model keeps between tokens."""
+    from weighbridge.accounts.inputs import inputs
+    from weighbridge.documents import cache
+
+    given, model = inputs(vars(asked)), asked.model()
+    return Answer(
+        lambda: cache.as_json(model, given, asked.dtype, asked.engine),
+        lambda: cache.document(model, given, asked.dtype, asked.engine, explain=asked.explain, lang=asked.lang),
+    )

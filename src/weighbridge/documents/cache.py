@@ -1,0 +1,81 @@
+"""What a model keeps between tokens as a report and as JSON."""
+
+from __future__ import annotations
+
+from weighbridge.accounts.cache import cache_of
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.messages import Say, mark, translator
+from weighbridge.documents.count import headline
+from weighbridge.documents.document import Block, Column, Document, Paragraph, Row, Table, notes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from weighbridge.accounts.cache import CacheSize, Kept
+    from weighbridge.accounts.inputs import Inputs
+    from weighbridge.value import ModelValue
+
+REASONS = {
+    "attention": mark("causal attention keeps keys and values of every token: key-value heads × (width of a key + width of a value),"
+                      " or what latent attention compresses to, once for all heads"),
+    "window": mark("a query sees {window} tokens, so the keys and values of the last {less} are kept for the next one"),
+    "cross attention": mark("keys and values of the encoder's tokens are made once and kept"),
+    "state": mark("a recurrence keeps a state of one size, whatever the length"),
+}  # fmt: skip
+"""Why each kind of layer keeps what it keeps."""
+
+
+def as_json(model: ModelValue, given: Inputs, dtype: str, engine: str) -> dict[str, Any]:
+    """Return the answer of ``weigh cache --json``.
+
+    >>> from weighbridge import model
+    >>> from weighbridge.accounts.inputs import Inputs
+    >>> as_json(model("llama-3.2-1b"), Inputs(seq=1024), "float16", "reference")["per_token"]
+    32768
+    """
+    found = cache_of(model, given, dtype, engine)
+    asked = {"batch": given.batch, "seq": given.seq, "decoder_seq": given.decoder_seq, "dtype": dtype, "engine": engine}
+    answer: dict[str, Any] = {"source": model.source, "class": model.class_name or None, **asked}
+    answer |= {"bytes": found.bytes, "per_token": found.per_token, "fixed": found.fixed, "trust": found.trust}
+    return answer | {"layers": [layer._asdict() for layer in found.layers]}
+
+
+def document(model: ModelValue, given: Inputs, dtype: str, engine: str, *, explain: bool = False, lang: str = "en") -> Document:
+    """Return the document of ``weigh cache``: what each kind of layer keeps, and, explained, why."""
+    say = translator(lang)
+    found = cache_of(model, given, dtype, engine)
+    blocks: list[Block] = [_layers(found.layers, say)] if found.layers else []
+    if explain:
+        blocks += [Paragraph(0, line) for line in derivation(found, given, say)]
+    figure = say("{total} bytes").format(total=f"{found.bytes:,}")
+    return Document(headline(model, say), figure, (*blocks, *notes(_remarks(found, given, dtype, say))), lang)
+
+
+def _layers(layers: tuple[Kept, ...], say: Say) -> Table:
+    numbers = (say("layers"), say("tokens"), say("elements"), say("window"), say("bytes"))
+    columns = (Column(say("module")), Column(say("kept")), *(Column(title, "integer") for title in numbers))
+    rows = ((kept.module, say(kept.kind), kept.layers, kept.tokens, kept.elements, kept.window, kept.bytes) for kept in layers)
+    return Table(columns, tuple(map(Row, rows)))
+
+
+def derivation(found: CacheSize, given: Inputs, say: Say) -> Iterator[str]:
+    """Yield one line for each kind of layer: why it keeps as much, the formula, the substitution, the number."""
+    for kept in found.layers:
+        why = say(REASONS[kept.kind]).format(window=kept.window, less=(kept.window or 1) - 1)
+        words = say("examples × layers × tokens × elements × bytes of an element")
+        numbers = f"{given.batch:,} × {kept.layers:,} × {kept.tokens:,} × {kept.elements:,} × {kept.element_bytes}"
+        yield f"{kept.module}: {why}"
+        yield f"{words} = {numbers} = {kept.bytes:,}"
+    yield " + ".join(f"{kept.bytes:,}" for kept in found.layers) + f" = {found.bytes:,}" if found.layers else "0"
+
+
+def _remarks(found: CacheSize, given: Inputs, dtype: str, say: Say) -> list[str]:
+    nothing = [] if found.layers else [say("It keeps nothing between tokens: it reads a text as a whole.")]
+    what = say("{batch} × {seq} tokens, {dtype}, {engine} ({trust})").format(
+        batch=given.batch, seq=f"{given.seq:,}", dtype=dtype, engine=found.engine, trust=say(found.trust)
+    )
+    grows = say("one more token of every example adds {per_token} bytes; {fixed} bytes do not grow.").format(
+        per_token=f"{found.per_token:,}", fixed=f"{found.fixed:,}"
+    )
+    return [*nothing, f"{what}: {grows}"]

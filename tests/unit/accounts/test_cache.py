@@ -1,0 +1,70 @@
+"""Caches: what ours says is kept, held to what live classes kept, recorded, and to what engines print."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from weighbridge import UsageError, model
+
+RECORDED = Path(__file__).parents[2] / "costs" / "caches.jsonl"
+CASES: list[list[Any]] = [json.loads(line) for line in RECORDED.read_text().splitlines()[1:]]
+TYPES = sorted({case[0] for case in CASES})
+assert len(TYPES) > 200
+MIB = 2**20
+
+
+@pytest.mark.parametrize("model_type", TYPES)
+def test_a_cache_is_what_the_reference_kept(model_type: str) -> None:
+    for _, class_name, config, lengths, how, expected in (case for case in CASES if case[0] == model_type):
+        found = model(config, class_name).cache(**lengths, **how)
+        assert found.bytes == expected == sum(layer.bytes for layer in found.layers), (class_name, config, lengths, how)
+        assert found.trust == "exact"
+
+
+@pytest.mark.parametrize(("source", "seq", "mebibytes"), [
+    ("llama-3.2-1b", 1024, 32), ("llama-3.2-1b", 4096, 128), ("qwen2.5-1.5b", 32768, 896), ("deepseek-v3", 32768, 2196),
+    ("qwen3-8b", 131072, 18432),
+])  # fmt: skip
+def test_engines_print_the_same(source: str, seq: int, mebibytes: int) -> None:
+    assert model(source).cache(seq=seq, dtype="float16", engine="llama.cpp").bytes == mebibytes * MIB
+
+
+def test_a_token_more_adds_what_is_said_per_token() -> None:
+    gemma = model({"model_type": "gemma2", "sliding_window": 100, "num_hidden_layers": 4})
+    short, full, longer = (gemma.cache(batch=3, seq=seq) for seq in (50, 2000, 2001))
+    assert longer.bytes - full.bytes == full.per_token
+    assert short.fixed == 0 and full.fixed == full.bytes - 2000 * full.per_token > 0
+
+
+def test_an_encoder_keeps_nothing() -> None:
+    assert model("bert-base-uncased").cache().bytes == 0
+
+
+def test_a_window_of_one_is_cut_as_the_reference_cuts_it() -> None:
+    mistral = {"model_type": "mistral", "num_hidden_layers": 1}
+    assert model(mistral | {"sliding_window": 1}).cache(seq=9).bytes == model(mistral | {"sliding_window": None}).cache(seq=9).bytes
+
+
+def test_engines_round_up() -> None:
+    llama = model("llama-3.2-1b")
+    exact, blocks, cells = (llama.cache(seq=1000, engine=engine).bytes for engine in ("reference", "vllm", "llama.cpp"))
+    assert exact * 1008 == blocks * 1000 and exact * 1024 == cells * 1000
+
+
+@pytest.mark.parametrize(("said", "why"), [
+    ({"batch": 0}, "batch: expected a whole number from 1 to 999,999,999, found 0"),
+    ({"engine": "tgi"}, "engine: expected one of reference, llama.cpp, vllm, sglang, found 'tgi'"),
+    ({"dtype": "int4"}, "dtype: a model does not compute in int4"),
+])  # fmt: skip
+def test_words_and_numbers_are_refused_in_one_line(said: dict[str, Any], why: str) -> None:
+    with pytest.raises(UsageError, match="^" + why):
+        model("llama-3.2-1b").cache(**said)
+
+
+def test_what_is_not_described_is_refused_by_name() -> None:
+    with pytest.raises(UsageError, match=r"^ReformerModel: what it keeps between tokens is not described$"):
+        model({"model_type": "reformer"}).cache()
