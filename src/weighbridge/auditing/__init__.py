@@ -21,8 +21,8 @@ from weighbridge.auditing.checks import (
     formulas,
     memory,
     model_tables,
-    own_output,
     results,
+    section_shares,
     shares,
     subjects,
     tally,
@@ -54,15 +54,11 @@ def audit(data: bytes | str, *, name: str = "", model: ModelValue | None = None)
     ['wrong']
     """
     lines = read_lines(data.encode() if isinstance(data, str) else data, name)
-    written = own_output.recognised(lines, model)
-    alone = own_output.letters(lines) if model is None and written is None else None
-    scene = understand(lines, model, written.model if written else None, alone=alone)
+    scene = understand(lines, model)
     held = {context: holdings(weighed) for context, weighed in scene.models.items()}
     checked = arithmetic.check(scene)
     offered = list(components.offers(scene))
     claims = _judged(scene, held, checked, offered)
-    if written is not None:
-        claims = own_output.check(lines, written, claims)
     total, left = mended(scene, checked, held, offered)
     claims += tally.unsettled(scene, claims)
     why, main = (scene.main.why, held.get("")) if scene.main else ((), None)
@@ -83,6 +79,8 @@ def _judged(scene: Scene, held: Mapping[str, Holdings], checked: arithmetic.Chec
     claims += components.check(scene, checked, held, offered, firm=firm, tabled=tabled)
     claims += model_tables.check(scene, bound)
     claims += shares.check(scene, held, offered, firm=firm)
+    wrong = _places(claim for claim in claims if claim.verdict == "wrong")
+    claims += [claim for claim in section_shares.check(scene) if (claim.line, claim.end) not in wrong]
     for later in (adapters.check(scene), totals.check(scene, tabled), memory.check(scene), results.check(scene)):
         taken = _places(claims)
         claims += [claim for claim in later if (claim.line, claim.end) not in taken]

@@ -10,9 +10,7 @@ from weighbridge.core.errors import SourceError, UsageError, WeighbridgeError
 from weighbridge.core.messages import Text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from types import ModuleType
-    from typing import TextIO
 
     from weighbridge.commands.options import Answer, Asked
     from weighbridge.documents.document import Document
@@ -94,7 +92,7 @@ def standard_input() -> bytes:
 def emit(text: str) -> None:
     """Print a text."""
     if sys.stdout is not None:
-        _checked(lambda stream: stream.write(text))
+        sys.stdout.write(text)
 
 
 def emit_json(found: object) -> None:
@@ -139,19 +137,16 @@ def flush() -> None:
     Raises:
         UsageError: It cannot be written: a full disk, a closed terminal.
     """
-    if sys.stdout is not None:
-        _checked(lambda stream: stream.flush())
-
-
-def _checked(write: Callable[[TextIO], object]) -> None:
-    assert sys.stdout is not None
+    if sys.stdout is None:
+        return
     try:
-        write(sys.stdout)
+        sys.stdout.flush()
     except BrokenPipeError:
         raise
     except OSError as error:
+        reason = error.strerror
         sys.stdout = None
-        raise UsageError(Text("standard output cannot be written: {why}", why=error.strerror)) from None
+        raise UsageError(Text("standard output cannot be written: {why}", why=reason)) from None
 
 
 def complain(error: WeighbridgeError, words: list[str]) -> None:

@@ -235,7 +235,10 @@ class _Judged:
         for low, high in self._ranges(side.term):
             if low <= true <= high or (self._is_loose(side) and abs(own - true) * 20 <= abs(true)):
                 return Fit("rounded", said(mark("rounded")))
-        return Fit("unsettled") if any(names(other.term) for other in self.chain.sides) else None
+        lettered = any(names(other.term) for other in self.chain.sides)
+        agreed = [i for i, v in enumerate(self.values) if v == true and i != index]
+        known = names(side.term) <= set(self.scene.letters)
+        return Fit("unsettled") if lettered and (not known or len(agreed) < 2) else None
 
     def _ranges(self, term: Term) -> Iterator[tuple[Fraction, Fraction]]:
         """Yield between which numbers a formula lies when its inputs are roundings, in decimal and in binary units."""

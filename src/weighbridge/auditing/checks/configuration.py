@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -79,8 +80,8 @@ def _value(token: Token) -> int:
 def _is_wrong(scene: Scene, size: Stated, judged: _Judged, used: set[int], firmly: Counter[tuple[str, int]]) -> bool:
     if size.word in ("positions", "types") and judged.right not in used:
         return False
-    if not size.firm:
-        return False
+    if not size.firm or _is_of_some(scene, size.token.line, judged.right):
+        return False  # ``all 5 layers: (6 − 1) × ...`` is said of some of them
     if judged.said in used and judged.right not in used:
         return False
     if judged.said in _other_sizes(scene, size):
@@ -89,6 +90,16 @@ def _is_wrong(scene: Scene, size: Stated, judged: _Judged, used: set[int], firml
     own = words_of(model) if model is not None else {}
     agreed = sum(firmly[word, value] for word, value in own.items() if word != size.word)
     return agreed >= 2 or judged.right in used or bool(scene.main and scene.main.named)
+
+
+def _is_of_some(scene: Scene, line: int, right: int | None) -> bool:
+    """Tell whether a number of layers is computed as all but some, here or on the next lines: ``(6 - 1) × ...``."""
+    near = " ".join(one.text for one in scene.lines[line : line + _NEXT])
+    return re.search(rf"(?<!\d){right} ?- ?\d+ ?\)", near) is not None
+
+
+_NEXT = 6
+"""Lines that a formula may be spread over."""
 
 
 def _other_sizes(scene: Scene, size: Stated) -> set[int]:

@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
-from weighbridge.auditing.checks.main_model import Assumed, assume
-from weighbridge.auditing.checks.names import FAMILY, MODEL, Mention
+from weighbridge.auditing.checks.main_model import Assumed, assume, sizes_of
+from weighbridge.auditing.checks.names import FAMILY, MODEL, Mention, known
+from weighbridge.auditing.checks.settle import is_whole
 from weighbridge.auditing.checks.subjects import contexts as bound
 from weighbridge.auditing.checks.subjects import named as names_in
 from weighbridge.auditing.claims import Claim, Line, said
@@ -17,7 +18,7 @@ from weighbridge.auditing.text.equations import Chain, chains, statements
 from weighbridge.auditing.text.size_words import LETTERS
 from weighbridge.auditing.text.sizes import Stated, meanings, stated
 from weighbridge.auditing.text.tables import Table, tables
-from weighbridge.auditing.text.tokens import Token
+from weighbridge.auditing.text.tokens import Token, tokens
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.core.messages import mark
 from weighbridge.load import load
@@ -41,6 +42,7 @@ class Scene(NamedTuple):
         main: The main model, or None.
         models: The models of all contexts.
         sizes: By context, what names and letters amount to.
+        letters: What letters stand for by a table of symbols of the text.
         numbers: The whole numbers of four digits and more that the text has in full.
         by_statement: Its equations by the statement they stand in.
         tables: Its tables.
@@ -56,6 +58,7 @@ class Scene(NamedTuple):
     main: Assumed | None
     models: Mapping[str, ModelValue]
     sizes: Mapping[str | None, dict[str, int]]
+    letters: Mapping[str, int]
     numbers: frozenset[Fraction]
     by_statement: Mapping[int, Sequence[Chain]]
     tables: Sequence[Table]
@@ -92,56 +95,123 @@ class Scene(NamedTuple):
         return self.sizes.get(self.context(line, column), {})
 
 
-def understand(
-    lines: Sequence[Line], model: ModelValue | None = None, derived: ModelValue | None = None, *, alone: Mapping[str, int] | None = None
-) -> Scene:
+def understand(lines: Sequence[Line], model: ModelValue | None = None) -> Scene:
     """Read a text as far as it needs to be understood before anything can be checked.
 
     Args:
         lines: The text.
         model: The model it is about, if that is known.
-        derived: The model whose derivation it is, if it was recognised as one.
-        alone: What its letters stand for, if it is a derivation of a model that cannot be told; then no other is taken for it.
     """
     spoken = statements(lines)
     meant = meanings(spoken)
     sizes = [size for statement in spoken for size in stated(statement, meant)]
+    laid = tables(lines)
+    letters = notation(laid)
     named = names_in(lines)
-    weighed = model or derived
-    main = _given(weighed, derived is not None) if weighed is not None else None if alone is not None else _main(lines, named, sizes)
-    if weighed is None and main is not None:
-        try:
-            weighed = load(dict(main.config)) if main.config is not None else load(main.name)
-        except WeighbridgeError:
-            main = None  # sizes that fit no model: the text is held against itself alone
-    named = _resolved(lines, named, main)
+    main, weighed = _weighed(lines, named, sizes, letters, model)
+    if main is not None and weighed is not None:
+        odd = _at_odds(letters, words_of(weighed))  # one size of a model that is named: a slip, which configuration tells
+        letters = {letter: value for letter, value in letters.items() if letter not in odd}
+    named = _by_sizes(_resolved(lines, named, main), sizes)
     contexts = bound(lines, named, main.name if main is not None else None)
-    models: dict[str, ModelValue] = {}
-    wanted = {name for name in contexts if name} | {m.name for found in named.values() for m in found if m.name}
-    for name in wanted:
-        try:
-            models[name] = load(name)
-        except WeighbridgeError:
-            continue
+    models = _models(contexts, named)
     if weighed is not None:
         models[""] = weighed
-    if model is None and derived is None and weighed is not None and main is not None and main.config is None:
-        named_class = _stated_class(lines, weighed)
-        if named_class is not None and named_class != weighed.class_name:
-            models[""] = load(main.name, named_class)
     equations = [chain for statement in spoken for chain in chains(statement)]
     chained: dict[int, list[Chain]] = {}
     for chain in equations:
         chained.setdefault(id(chain.tokens), []).append(chain)
     amounts: dict[str | None, dict[str, int]] = {name: _with_letters(words_of(found), meant) for name, found in models.items()}
-    amounts.setdefault("", {**_with_letters(_agreed(sizes), meant), **(alone or {})})
+    amounts[""] = {**amounts.get("", _with_letters(_agreed(sizes), meant)), **letters}
     full = frozenset(
         t.value
         for statement in spoken
         for t in statement
         if t.kind == "num" and t.value and t.value >= 1000 and not t.unit and not t.places
     )
-    return Scene(lines, spoken, equations, meant, sizes, named, contexts, main, models, amounts, full, chained, tables(lines))
+    return Scene(lines, spoken, equations, meant, sizes, named, contexts, main, models, amounts, letters, full, chained, laid)
+
+
+def _weighed(
+    lines: Sequence[Line],
+    named: Mapping[int, Sequence[Mention]],
+    sizes: Sequence[Stated],
+    letters: Mapping[str, int],
+    model: ModelValue | None,
+) -> tuple[Assumed | None, ModelValue | None]:
+    """Return the main model: the one that is given, or what names, sizes and the text's own notation tell."""
+    if model is not None:
+        return _given(model), model
+    main = _main(lines, named, sizes)
+    if main is None:
+        return None, None
+    try:
+        weighed = load(dict(main.config)) if main.config is not None else load(main.name)
+        named_class = _stated_class(lines, weighed) if main.config is None else None
+        if named_class is not None and named_class != weighed.class_name:
+            weighed = load(main.name, named_class)
+    except WeighbridgeError:
+        return None, None  # sizes that fit no model: the text is held against itself alone
+    own = words_of(weighed)
+    if len(_at_odds(letters, own)) > main.named:
+        return None, None  # a notation table with other sizes: it is another model of that family
+    if not main.named and not _is_supported(lines, weighed):
+        main = main._replace(firm=False)
+    return main, weighed
+
+
+def _at_odds(letters: Mapping[str, int], own: Mapping[str, int]) -> list[str]:
+    """Return the letters of a table of symbols that are not the model's sizes."""
+    return [letter for letter, value in letters.items() if own.get(LETTERS.get(letter, ""), value) != value]
+
+
+def _is_supported(lines: Sequence[Line], model: ModelValue) -> bool:
+    """Tell whether a model that sizes alone tell has a total that the text states, if it states one.
+
+    The same sizes make many models: another class, biases, a tied head. A total that none of the
+    conventions gives refutes the guess.
+    """
+    stated = [
+        token for index, line in enumerate(lines) if _TOTAL.search(line.text) for token in tokens(line.text, index) if _is_total(token)
+    ]
+    return not stated or any(is_whole(model, int(token.value or 0)) for token in stated)
+
+
+def _is_total(token: Token) -> bool:
+    return token.kind == "num" and token.value is not None and not token.unit and not token.places and token.value >= 100_000
+
+
+_TOTAL = re.compile(r"\d parameters\b(?! more)|\btotal\b|总参数|总计", re.IGNORECASE)
+
+
+def _models(contexts: Sequence[str | None], named: Mapping[int, Sequence[Mention]]) -> dict[str, ModelValue]:
+    """Load the models that a text names."""
+    models: dict[str, ModelValue] = {}
+    for name in {name for name in contexts if name} | {m.name for found in named.values() for m in found if m.name}:
+        try:
+            models[name] = load(name)
+        except WeighbridgeError:
+            continue
+    return models
+
+
+def notation(laid: Sequence[Table]) -> dict[str, int]:
+    """Return what letters stand for by a table of symbols: a letter in the first cell of its rows, a number in the last.
+
+    >>> from weighbridge.auditing.text.reading import read_lines
+    >>> notation(tables(read_lines(b"| V | vocab_size | 30522 |\\n|---|---|---|\\n| H | hidden_size | 768 |")))
+    {'V': 30522, 'H': 768}
+    """
+    found: dict[str, int] = {}
+    for table in laid:
+        rows = [row for row in (*table.head, *table.rows) if _LETTER.fullmatch(row.cells[0].text.strip("$*` "))]
+        values = {row.cells[0].text.strip("$*` "): row.cells[-1].text.replace(",", "").strip("$*` ;") for row in rows if len(row.cells) > 2}
+        if len(values) >= 2 and all(value.isdigit() and len(value) < 12 for value in values.values()):
+            found |= {letter: int(value) for letter, value in values.items()}
+    return found
+
+
+_LETTER = re.compile(r"[A-Za-z]\w{0,2}'?")
 
 
 def _with_letters(sizes: dict[str, int], meant: Mapping[str, str]) -> dict[str, int]:
@@ -186,9 +256,8 @@ def _stated_class(lines: Sequence[Line], model: ModelValue) -> str | None:
     return found.pop() if len(found) == 1 else None
 
 
-def _given(model: ModelValue, derived: bool) -> Assumed:
-    why = said(mark("the text is its derivation")) if derived else said(mark("given"))
-    return Assumed(model.source, None, why, named=True, given=not derived)
+def _given(model: ModelValue) -> Assumed:
+    return Assumed(model.source, None, said(mark("given")), named=True, given=True)
 
 
 def _main(lines: Sequence[Line], named: Mapping[int, Sequence[Mention]], sizes: Sequence[Stated]) -> Assumed | None:
@@ -213,6 +282,23 @@ def _resolved(lines: Sequence[Line], named: dict[int, list[Mention]], main: Assu
         index: [m._replace(name=main.name, kind=MODEL) if m.kind == FAMILY and main.name in m.names else m for m in found]
         for index, found in named.items()
     }
+
+
+def _by_sizes(named: dict[int, list[Mention]], sizes: Sequence[Stated]) -> dict[int, list[Mention]]:
+    """Take a family's bare name for its member whose sizes stand beside it: ``GPT-2, 12-layer, 768-hidden``."""
+    beside: dict[int, dict[str, int]] = {}
+    for size in sizes:
+        beside.setdefault(size.token.line, {})[size.word] = size.value
+    for index, found in named.items():
+        told = beside.get(index, {})
+        if len(found) != 1 or found[0].kind != FAMILY or len(told) < 2:
+            continue
+        fitting = [
+            name for name in found[0].names if all(sizes_of(known()[name]).get(word, value) == value for word, value in told.items())
+        ]
+        if fitting:
+            named[index] = [found[0]._replace(name=fitting[0], names=tuple(fitting), kind=MODEL)]
+    return named
 
 
 def _other(found: Sequence[Mention], column: int) -> bool:

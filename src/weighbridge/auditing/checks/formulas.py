@@ -55,6 +55,8 @@ def check(scene: Scene, held: Mapping[str, Holdings]) -> Iterator[Claim]:
         for left, right in equal:
             if left.expanded == right.expanded or substituted(left.expanded, defined) == substituted(right.expanded, defined):
                 yield _same(scene, statement, left, right, "exact", ())
+            elif substituted(left.expanded, _USUAL) == substituted(right.expanded, _USUAL):
+                yield _same(scene, statement, left, right, "convention", said(mark("where the heads are H / A wide and the MLP 4H")))
             elif _is_leading(scene, statement, left, right, defined):
                 yield _same(scene, statement, left, right, "rounded", said(mark("its leading terms")))
             elif _is_comparable(scene, statement, left, right):
@@ -175,7 +177,7 @@ def _is_defined(statement: Sequence[Token], formula: Formula) -> bool:
 def _is_comparable(scene: Scene, statement: Sequence[Token], left: Formula, right: Formula) -> bool:
     """Tell whether two formulas must be equal as they stand: the same letters, or letters without known values."""
     a, b = left.expanded.symbols(), right.expanded.symbols()
-    if a == b or (b and b < a) or (a and a < b):
+    if a == b or (a and a < b):  # a letter that the right side lacks may have been given a value
         token = statement[left.start]
         sizes = scene.sizes_at(token.line, token.start)
         values = [_valued(f.expanded, sizes) for f in (left, right)]
@@ -274,6 +276,11 @@ def _named(before: str, section: str | None) -> tuple[str | None, bool]:
     return section, False
 
 
+_USUAL: dict[Atom, Polynomial] = {
+    symbol("I"): Polynomial({((symbol("H"), 1),): 4}),
+    symbol("D"): Polynomial({((symbol("A"), -1), (symbol("H"), 1)): 1}),
+}
+"""What some letters usually are in others."""
 _GIVEN: set[Atom] = {symbol(letter) for letter in "IVSTLA"}
 """Letters that may be replaced by their values, or by 4H, on one side of a comparison."""
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from weighbridge.auditing.checks.context import Scene, claim
+from weighbridge.auditing.checks.names import MODEL
 from weighbridge.auditing.checks.settle import own_count
 from weighbridge.auditing.checks.totals import subject_of
 from weighbridge.auditing.claims import Claim, Reason, said
@@ -68,7 +69,8 @@ def _judged(scene: Scene, token: Token) -> Claim | None:
         return None
     counts = [Fraction(count) for model in (subject.models if subject is not None else ()) if (count := own_count(model)) is not None]
     counts += [_amount(match) for match in _SIZE.finditer(text[: token.start])]
-    firm = subject is not None and subject.firm and not _ELSE.search(sentence)
+    named = [m for m in scene.mentions.get(token.line, ()) if start <= m.column]
+    firm = subject is not None and (subject.firm or (len(named) == 1 and named[0].kind == MODEL)) and not _ELSE.search(sentence)
     return _held(
         scene,
         token,

@@ -15,6 +15,7 @@ from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.checks.subjects import family_of
 from weighbridge.auditing.claims import Claim, Said, said
 from weighbridge.auditing.text.rounding import scales
+from weighbridge.auditing.text.size_words import LETTERS
 from weighbridge.auditing.text.tables import Cell, Row, Table
 from weighbridge.auditing.text.tokens import Token, tokens
 from weighbridge.core.messages import mark
@@ -150,7 +151,9 @@ def _families(scene: Scene, table: Table) -> list[str]:
 def _row_subject(scene: Scene, row: Row, kinds: Sequence[str], families: Sequence[str]) -> Subject | None:
     for cell, kind in zip(row.cells[:3], kinds, strict=False):
         if kind in ("", "other") and re.search(r"[A-Za-z\u4e00-\u9fff]", cell.text):
-            return _named(scene, cell.text, families)
+            found = _named(scene, cell.text, families)
+            if found is not None:
+                return found
     lead = row.cells[0].text
     if kinds[0] == "total" or re.fullmatch(r"[\d.]+\s*[MB]", lead, re.IGNORECASE):
         return _member(scene, re.sub(r"[^\w.]", "", lead), families, firm=False)
@@ -205,9 +208,33 @@ def _whole(cell: Cell) -> int | None:
     return int(plain) if plain.isdigit() and len(plain) < 12 else None
 
 
+def _grid(scene: Scene, table: Table) -> Iterator[Claim]:
+    """Check the names in a grid of sizes against the sizes of their row and column."""
+    families = _families(scene, table)
+    top = [_GRID_SIZE.search(cell.text) for cell in (table.head or table.rows)[0].cells]
+    for row in table.rows:
+        side = _GRID_SIZE.search(row.cells[0].text)
+        for cell, head in zip(row.cells[1:], top[1:], strict=False):
+            subject = _named(scene, cell.text, families)
+            if subject is None or side is None or head is None:
+                continue
+            own = words_of(subject.models[0])
+            told = {LETTERS[match[1]]: int(match[2]) for match in (side, head) if match[1] in LETTERS}
+            if told and all(own.get(word) == value for word, value in told.items()):
+                token = Token("num", cell.text, row.line, cell.start, cell.end)
+                yield claim(
+                    scene.lines, token, token, "configuration", "exact", value=max(told.values()), expected=max(told.values()), difference=0
+                )
+
+
+_GRID_SIZE = re.compile(r"\b([A-Z])\s*=\s*(\d+)")
+
+
 def check(scene: Scene, bound: Sequence[Bound]) -> Iterator[Claim]:
     """Hold the cells of tables of models against their models."""
     for one in bound:
+        if _is_grid(one.table):
+            yield from _grid(scene, one.table)
         agreed = {id(row): 0 for row, *_ in one.cells}
         judged = []
         for row, cell, kind, subject, head in one.cells:

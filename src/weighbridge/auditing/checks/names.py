@@ -107,6 +107,11 @@ resnet50 = resnet-50
 deberta xlarge v2 = deberta-v2-xlarge
 deberta xxlarge v2 = deberta-v2-xxlarge
 qwen 7b = qwen-7b
+gpt3 small = gpt3-125m
+gpt3 medium = gpt3-350m
+gpt3 large = gpt3-760m
+gpt3 xl = gpt3-1.3b
+davinci gpt3 = gpt3-175b
 gpt j, gptj = gpt-j-6b
 gpt neox, neox 20b, gpt neox 20b = gpt-neox-20b
 bloom 176b = bloom
@@ -134,6 +139,7 @@ _OTHER = re.compile(
     r"command|dbrx|switch|glam|rbt\d|rbtl\d|minilm\w*|resnet\d*|efficientnet\w*|convnext\w*|dinov?\d?|beit\w*|blip\d?|llava\w*|sam|esm\d?\w*|wav2vec\d?|hubert|starcoder\d?|codellama|nllb|elmo|ulmfit"
 )
 _SAME_MODEL = re.compile(r"\d{4,}|finetuned|v\d.*")
+_QUOTES = frozenset("'\"`")
 _MAKERS = frozenset("meta google facebook openai microsoft mistralai".split())
 _RUN = re.compile(r"[a-z0-9]+(?:\.[0-9]+[a-z]*)*")
 _GAP = re.compile(r"[\s\-_/.,()\[\]*:\"'’“”]{1,3}")
@@ -261,6 +267,8 @@ def _mention(lower: str, runs: list[re.Match[str]], index: int, last: int, named
         return None if named.kind == FAMILY else Mention(start, None, end)
     if named.kind == FAMILY and lower[end : end + 1] == "/":
         return None
+    if named.kind == FAMILY and lower[start:end] in named.names and lower[start - 1 : start] in _QUOTES and lower[end : end + 1] in _QUOTES:
+        named = Named(MODEL, (lower[start:end],))  # ``from_pretrained("gpt2")`` is the repository of that name
     following = runs[last + 1] if last + 1 < len(runs) else None
     glued = following is not None and following.start() == end + 1 and lower[end] in "-_"
     if (

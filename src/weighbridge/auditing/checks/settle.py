@@ -16,6 +16,7 @@ from weighbridge.accounts.parameters import tally_of
 from weighbridge.auditing.claims import Reason, Said, said
 from weighbridge.auditing.text.rounding import Fit, fit, scales, spread
 from weighbridge.auditing.text.tokens import Token, tokens
+from weighbridge.conventions.atoms import parts
 from weighbridge.conventions.counts import counts
 from weighbridge.conventions.rules import SCOPES, conventions
 from weighbridge.core.errors import WeighbridgeError
@@ -79,7 +80,7 @@ def settle(token: Token, models: Sequence[ModelValue], what: str = "total", *, h
     >>> settle(tokens("124,337,664", 0)[0], [preset_model("gpt2")]).verdict
     'convention'
     """
-    for reading in (_counts, _conventions, _heads, _close, _published):
+    for reading in (_counts, _conventions, _untied, _heads, _filled, _close, _published):
         for model in models:
             for found in reading(token, model, what, hedged):
                 return found
@@ -97,6 +98,16 @@ def _counts(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterato
 
 def _is_bytes(found: Fit) -> bool:
     return any("bytes" in part.sentence for part in found.reason)
+
+
+def is_whole(model: ModelValue, number: int) -> bool:
+    """Tell whether a number is a count of the whole model in some convention, and not of a part of it.
+
+    >>> model = preset_model("bert-base-uncased")
+    >>> is_whole(model, 108_808_704), is_whole(model, 23_440_896)
+    (True, False)
+    """
+    return any(not made.view.scope for made in conventions(model).by_value.get(number, ()))
 
 
 @lru_cache(maxsize=256)
@@ -137,6 +148,31 @@ def _conventions(token: Token, model: ModelValue, what: str, hedged: bool) -> It
         cheap = [made for value in table.values[first:last] for made in table.by_value[value] if made.cost <= PLAIN]
         for made in sorted(cheap, key=lambda made: (made.cost, made.order))[:1]:
             yield Settled("convention", Fraction(made.value), worded(made))
+
+
+def _untied(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Settled]:
+    """One tied table counted once more: the head of a published file that is untied, such as T5's."""
+    own = own_count(model)
+    if what != "total" or own is None:
+        return
+    for amount in sorted({atom.total for atom in parts(model.tree).tied if atom.total > own // 1000}):
+        found = fit(token, Fraction(own + amount))
+        if found is not None and found.verdict != "note" and not _is_bytes(found):
+            yield Settled(
+                "convention" if found.verdict == "exact" else found.verdict, Fraction(own + amount), said(mark("with its head untied"))
+            )
+
+
+def _filled(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Settled]:
+    """A whole number that ends in zeros, rounded to the digits before them: ``11,689,500``."""
+    if token.unit or token.places or token.value is None:
+        return
+    digits = str(int(token.value))
+    zeros = len(digits) - len(digits.rstrip("0"))
+    for name, count in _named_counts(model, what) if zeros >= 2 and zeros < len(digits) - 1 else ():
+        if abs(token.value - count) * 2 <= 10**zeros:
+            reason = said(mark("rounded to {digits} digits"), digits=len(digits) - zeros)
+            yield Settled("rounded", Fraction(count), reason + said(mark("{name} has {right}"), name=name, right=count))
 
 
 def _heads(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Settled]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from weighbridge.auditing.checks.context import Scene, claim
-from weighbridge.auditing.checks.model_tables import _heads, kind_of
+from weighbridge.auditing.checks.model_tables import _heads, _is_grid, kind_of
 from weighbridge.auditing.checks.totals import is_count
 from weighbridge.auditing.claims import Claim, Reason, said
 from weighbridge.auditing.text.component_words import mentioned, speaks_of_parameters
@@ -25,6 +25,8 @@ _OTHERWISE = re.compile(
     r"accuracy|准确率|f1|bleu|score|dropout|learning rate|speed|faster|bandwidth|带宽|gpu|a100|h100|rtx|vram required|corpus|dataset|语料|数据集|training data|download",
     re.IGNORECASE,
 )
+_PREMISE = re.compile(r"[- ]?(?:param(?:eter)?s?)?[- ]?(?:class |个参数|参数)?的?(?:models?\b|模型|大模型)", re.IGNORECASE)
+"""What follows a size that is no claim: ``a 70 billion parameter model``."""
 SMALLEST = 1000
 """A number below is a size or a factor, and a claim only where it stands behind a size's name."""
 
@@ -53,7 +55,13 @@ def _columns(scene: Scene, token: Token) -> tuple[int, int]:
 
 def _seen(scene: Scene) -> Iterator[tuple[Token, str, Reason]]:
     tabled = {line: table for table in scene.tables for line in table.lines}
-    sized = {(size.token.line, size.token.start) for size in scene.stated if size.firm or size.word in ("layers", "hidden", "heads")}
+    sized = {
+        (s.token.line, s.token.start)
+        for s in scene.stated
+        if s.word not in ("positions", "types") and (s.firm or s.label.start > s.token.start)
+    }
+    sized = sized if scene.mentions or scene.main is not None else set()
+    grids = {line for table in scene.tables if _is_grid(table) for line in table.lines}
     for statement in scene.statements:
         results = {
             chain.tokens[side.end - 1].start: side
@@ -65,6 +73,8 @@ def _seen(scene: Scene) -> Iterator[tuple[Token, str, Reason]]:
             if token.kind != "num" or token.value is None:
                 continue
             if any(m.column <= token.start < m.end for m in scene.mentions.get(token.line, ())):
+                continue
+            if token.line in grids:
                 continue
             if token.line in tabled and token.line not in {row.line for row in tabled[token.line].head}:
                 found = _in_table(scene, token, tabled[token.line])
@@ -114,6 +124,8 @@ def _in_prose(scene: Scene, statement: Sequence[Token], index: int) -> tuple[str
         return ("total", said(mark("memory or arithmetic work whose conditions are not all said"))) if _MEMORY.search(near) else None
     if token.unit in WORK:
         return "total", said(mark("memory or arithmetic work whose conditions are not all said"))
+    if _PREMISE.match(text, token.end):
+        return None
     if is_count(token) and speaks_of_parameters(text[max(0, token.start - 40) : token.end + 24]):
         return "total", said(mark("it is not settled which model, or which part of it, this counts"))
     large = not token.unit and not token.places and token.value is not None and token.value >= 10_000

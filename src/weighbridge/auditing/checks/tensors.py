@@ -65,6 +65,8 @@ def _checked(scene: Scene, statement: Sequence[Token], place: int, shapes: Mappi
     context = scene.context(shape.line, shape.start)
     known = shapes.get(context or "", {}).get(_stem(name)) if context is not None else None
     first = next((t for t in statement if t.text == name), shape)
+    if said_number != true and not _is_parameter(name, sizes, shapes.get(context or "", {})):
+        return None  # the shape of an output, and no tensor's
     if said_number != true:
         reason = said(mark("a tensor of that shape has {right}"), right=true)
         return _claim(scene, first, count, "wrong", said_number, true, reason)
@@ -74,6 +76,15 @@ def _checked(scene: Scene, statement: Sequence[Token], place: int, shapes: Mappi
             scene, first, count, "wrong", said_number, Fraction(prod(known)), said(mark("in the model its shape is {shape}"), shape=written)
         )
     return _claim(scene, first, count, "exact", said_number, true, ())
+
+
+def _is_parameter(name: str, sizes: tuple[int, ...], known: Mapping[str, tuple[int, ...]]) -> bool:
+    """Tell whether a shape is a tensor's: it has a tensor's name, or the model has a tensor of that shape."""
+    return (
+        name.rpartition(".")[2].lower() in ("weight", "bias", "gamma", "beta", "kernel")
+        or sizes in known.values()
+        or sizes[::-1] in known.values()
+    )
 
 
 def _named_shape(

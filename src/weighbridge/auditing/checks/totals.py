@@ -35,16 +35,23 @@ _TOTAL = re.compile(r"\W{0,2}(?:total|active|activated|in total)\b", re.IGNORECA
 _ACTIVE = re.compile(r"activ|激活|per token|each token|used? (?:during|for|per)", re.IGNORECASE)
 _NON_EMBEDDING = re.compile(r"non[- ]?embed|非嵌入|(?:without|excluding|not counting) (?:the )?embed|不含(?:词)?嵌入", re.IGNORECASE)
 _BLOCKED = re.compile(
-    r"\bthan\b|all params|compar|\btimes\b|more|fewer|\bless\b|smaller|larger|bigger|addition|extra|\bper\b|\beach\b|every|tokens?\b|token 数|\bgpu|\bbatch|learning|\bdata|corpus|expert|专家|"
+    r"\bthan\b|all params|compar|\btimes\b|more|增加|增大|fewer|\bless\b|smaller|larger|bigger|addition|extra|\bper\b|\beach\b|every|tokens?\b|token 数|\bgpu|\bbatch|learning|\bdata|corpus|expert|专家|"
     r"embedding|attention|adapter|trainable|可训练|\blora\b|\bhead\b(?!s)|without|exclud|except|不含|不包括|up to|over|exceed|nearly|almost|超过|不到|接近|近\s*$|sentences?|words|images?|steps?|"
     r"examples?|samples?|downloads?|speed|faster|cost|price|\$|flop|显存|memory|\bgb\b|vram|decoder|encoder|teacher|student|distill|quantiz|vocab|词表|layer (?:has|contains)|每层|单层|"
     r"reduc|sav|减少|节省|compress|prun|if |如果|suppose|假设|equivalent|similar|like|comparable|相当|类似|vs\.?\b|versus|between|range|from|freez|froze|冻结|misleading|not\b|different", re.IGNORECASE
 )  # fmt: skip
+_COMPARED = re.compile(
+    r"\bthan\b|compar|distill|teacher|student|\bif\b|如果|假设|suppose|similar|\blike\b|类似|相当|misleading|\bnot\b|embedding|lora|adapter|trainable|可训练|each expert|per expert|quantiz|prun|\bevery\b|\beach\b|每",
+    re.IGNORECASE,
+)
+"""Words anywhere in a sentence that make its counts other than the model's."""
 _FILLER = re.compile(
     r"ha[sv]e?|having|with|is|are|was|an?\b|the|of|about|around|roughly|approximately|approx|contains?|comprises?|consists?|totals?|overall|in|parameters?|params?|counts?|numbers?|size|sized|"
     r"models?|layers?|hidden|heads?|units?|dim\w*|it\b|its\b|which|and|uses?|estimated|million|billion|version|variant|checkpoint|"
     r"版本|模型|参数量?|参数个数|总|共|有|约|为|是|的|层|个|头|隐藏|单元|维度?|大约|达到?|包含|具有|拥有|数量?|大小|规模|以及|和|分别|[kmb]\b|[\W\d_]", re.IGNORECASE
 )  # fmt: skip
+_KINDS = frozenset("transformer encoder decoder".split())
+"""Words that name a kind of model as well as a part of one."""
 _HEDGES = re.compile(r"(?:约为?|大约|近似|about|approximately|approx\.?|roughly|around|≈|circa|some)\W*$", re.IGNORECASE)
 
 
@@ -93,6 +100,7 @@ def _judged(scene: Scene, token: Token) -> Iterator[Claim]:
     start = max((m.end() for m in _SENTENCE.finditer(text, 0, token.start)), default=0)
     stop = next((m.start() for m in _SENTENCE.finditer(text, token.end)), len(text))
     before, after = text[start : token.start], text[token.end : stop]
+    before = _label_above(scene, token, text) + _first_cell(text, token) + before
     subject = subject_of(scene, token, start, stop)
     if subject is None or not subject.models:
         return
@@ -102,7 +110,7 @@ def _judged(scene: Scene, token: Token) -> Iterator[Claim]:
     if not counted and not (bracketed and token.unit):
         return
     what = "total"
-    if (_ACTIVE.search(after[:32]) and not re.match(r"[^,，]*[,，]\s*(?:and |with )?\S*\d", after[:32])) or _ACTIVE.search(before[-24:]):
+    if _ACTIVE.search(re.split(r"\d", after)[0][:32]) or _ACTIVE.search(re.split(r"\d", before)[-1][-28:]):
         what = "active"
     elif _NON_EMBEDDING.search(beside):
         what = "non_embedding"
@@ -112,23 +120,38 @@ def _judged(scene: Scene, token: Token) -> Iterator[Claim]:
     found = settle(token, subject.models, what, hedged=hedged)
     if found is not None:
         yield made(scene, token, found.verdict, found.expected, found.reason)
-    elif subject.firm and counted and not _BLOCKED.search(_own_words(before, what) + " " + ("" if what == "active" else after[:16])):
+    elif subject.firm and counted and not _is_blocked(before, after, what):
         yield from wrong(scene, token, subject, what)
 
 
-def _own_words(before: str, what: str) -> str:
-    """Return the words in front of a count from its clause on."""
+def _is_blocked(before: str, after: str, what: str) -> bool:
+    """Tell whether anything in the words about a count leaves room for another meaning."""
     plain = re.sub(r"[(（][^()（）]*[)）]", "", before)
-    return re.split(r"[,，、](?!\d{3})", plain)[-1] if what == "active" else plain
+    clause = re.split(r"[,，、](?!\d{3})|\band\b|\bbut\b|并|且", plain)[-1]
+    following = "" if what == "active" else after[:16]
+    return bool(_BLOCKED.search(f"{clause} {following}") or (what != "active" and _COMPARED.search(plain)))
+
+
+def _label_above(scene: Scene, token: Token, text: str) -> str:
+    """Return the label on the line above, where a line is nothing but a number."""
+    if re.sub(r"[\W_]", "", text[: token.start]) or len(re.sub(r"[\W_]", "", text[token.end :])) > LEFTOVER:
+        return ""
+    above = next((scene.lines[i].text for i in range(token.line - 1, max(-1, token.line - 3), -1) if scene.lines[i].text.strip()), "")
+    return f"{above.strip(' *-:|')}: " if len(above) < 40 and not re.search(r"\d", above) else ""
+
+
+def _first_cell(text: str, token: Token) -> str:
+    """Return the label of a row of two cells."""
+    cells = [cell.strip(" *") for cell in text.strip().strip("|").split("|")]
+    return f"{cells[0]}: " if len(cells) == 2 and text.rfind("|", 0, token.start) > text.find(cells[0]) >= 0 else ""
 
 
 def _is_of_a_part(before: str, after: str) -> bool:
     """Tell whether words between name and number speak of a component."""
     clause = re.split(r"[,，(（](?!\d{3})", before)[-1]
     near = f"{clause} {re.split(r'[,，。.]', after[:24])[0]}"
-    return any(
-        m.subject != "total" for m in mentioned(near.lower()) if m.subject not in ("head", "layer", "encoder") or "layer" not in near
-    )
+    words = near.lower()
+    return any(m.subject != "total" and words[m.start : m.end] not in _KINDS for m in mentioned(words))
 
 
 def subject_of(scene: Scene, token: Token, start: int, stop: int) -> Subject | None:

@@ -224,7 +224,8 @@ def _entity(writer: _Writer, position: int, end: int) -> int:
             thin = "," if _between_groups(raw, position, closing + 1 - position) else " "
             writer.put("" if meant in _NOTHING else thin if meant in _THIN else _sign(meant), position)
             return closing + 1
-    writer.put(" ", position)
+    tabular = raw.count("&") >= 2 and "&=" not in raw and "& =" not in raw
+    writer.put("|" if tabular else " ", position)
     return position + 1
 
 

@@ -50,7 +50,7 @@ def statements(lines: Sequence[Line]) -> list[list[Token]]:
     found: list[list[Token]] = []
     last_line = -9
     for index, line in enumerate(lines):
-        here = tokens(line.text[:_LONGEST], index)[:_MOST] if line.text else []
+        here = _without_remarks(tokens(line.text[:_LONGEST], index)[:_MOST]) if line.text else []
         if not here:
             continue
         if found and index - last_line <= 2 and _goes_on(found[-1], here) and len(found[-1]) < 400:
@@ -61,6 +61,32 @@ def statements(lines: Sequence[Line]) -> list[list[Token]]:
             found.append(here)
         last_line = index
     return found
+
+
+def _without_remarks(line: list[Token]) -> list[Token]:
+    """Leave out words in parentheses that only remark on a factor: ``768*3072 (4H in the paper) + 3072``."""
+    if not any(token.kind == "(" for token in line):
+        return line
+    kept: list[Token] = []
+    index = 0
+    while index < len(line):
+        token = line[index]
+        closing = (
+            next((i for i in range(index + 1, min(index + _REMARK, len(line))) if line[i].kind == ")"), None) if token.kind == "(" else None
+        )
+        if closing is not None and kept and kept[-1].kind in ("num", "name", ")") and closing + 1 < len(line):
+            inside, after = line[index + 1 : closing], line[closing + 1]
+            worded = any(piece.kind == "word" for piece in inside) and not any(piece.kind in ("rel", "(") for piece in inside)
+            if worded and after.kind in ("op", "rel"):
+                index = closing + 1
+                continue
+        kept.append(token)
+        index += 1
+    return kept
+
+
+_REMARK = 14
+"""Tokens of a remark in parentheses, at most."""
 
 
 def _goes_on(before: Sequence[Token], here: Sequence[Token]) -> bool:

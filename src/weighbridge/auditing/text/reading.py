@@ -47,7 +47,7 @@ def read_lines(data: bytes, name: str = "") -> tuple[Line, ...]:
     elif ending in ("html", "htm", "xhtml") or head.startswith(("<!doctype html", "<html")):
         written = html(text)
     else:
-        written = [Written(number, line, _level(line)) for number, line in enumerate(_split(text), 1)]
+        written = [Written(number, piece, _level(line)) for number, line in enumerate(_split(text), 1) for piece in _rows(line)]
     return tuple(Line(w.number, w.text, *plain(w.text), w.heading) for w in written)
 
 
@@ -223,6 +223,14 @@ def _sources(cell: dict[str, object]) -> list[str]:
         if isinstance(source, str):
             lines += source.split("\n")
     return lines
+
+
+def _rows(line: str) -> list[str]:
+    """Split a line of Markdown that holds several rows of an HTML table."""
+    if line.count("<tr") < 2:
+        return [line]
+    starts = [match.start() for match in re.finditer(r"<tr\b", line)]
+    return [line[: starts[0]], *(line[a:b] for a, b in zip(starts, [*starts[1:], len(line)], strict=True))]
 
 
 def _split(text: str) -> list[str]:

@@ -35,6 +35,9 @@ _LINKS = frozenset("是 为 is of are = : 等于 分别是 分别为 | to equals
 _MEANS = frozenset("is 为 是 = : 表示 denotes 代表 for 指 the stands means a be 即 — – -".split())
 _HYPHENED = {"layer": "layers", "layers": "layers", "hidden": "hidden", "heads": "heads", "head": "heads"}
 _COUNTED = {"layers": "layers", "heads": "heads", "层": "layers", "个头": "heads"}
+_HAS = ("共", "共有", "总共", "has", "have")
+_ALL_OF = frozenset(("layers", "层"))
+"""``has 32 layers`` and ``共 32 层`` state a size; ``12 个头`` may be said of anything."""
 _STACKS = frozenset(("encoder", "layer", "layers", "编码器", "encoder.layer"))
 _WIDTHS = ("神经元个数", "神经元数", "neurons", "units")
 
@@ -211,5 +214,6 @@ def _counted(statement: Sequence[Token], index: int, number: Token) -> Stated | 
     if summed or (following.text == "layers" and index and statement[index - 1].text.lower() == "all"):
         return Stated("layers", int(number.value), number, following, True, index + 2)
     if word and not (index and statement[index - 1].kind == "op"):
-        return Stated(word, int(number.value), number, following, False, index + 2)
+        plain = index > 0 and statement[index - 1].line == number.line and statement[index - 1].text.lower().endswith(_HAS)
+        return Stated(word, int(number.value), number, following, plain and following.text.lower() in _ALL_OF, index + 2)
     return None

@@ -66,7 +66,7 @@ def tables(lines: Sequence[Line]) -> list[Table]:
 
 
 def _barred(lines: Sequence[Line], index: int) -> bool:
-    return index < len(lines) and lines[index].text.count("|") > 1 and lines[index - 2].text.count("|") > 1
+    return index < len(lines) and lines[index].text.count("|") > 1 and "<t" in lines[index].raw and "<" in lines[index - 2].raw
 
 
 def _row(line: Line, index: int) -> Row | None:

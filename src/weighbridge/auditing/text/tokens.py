@@ -42,6 +42,7 @@ _NUMBER = re.compile(
 _SPACED = re.compile(r"\d{1,3}(?: , \d{3})+(?!\d|\.\d)")
 """A number as a page's mathematics pastes it, with spaces about its commas; only after a sign, else it is a list."""
 _POWER = re.compile(r"[eE]([+-]?\d{1,2})(?![A-Za-z0-9_.])")
+_PER = re.compile(r"\s*(?:/|per|each|每个?)\s*(?:param(?:eter)?s?|element|value|weight|token|number|参数)\b", re.IGNORECASE)
 _ADDRESS = re.compile(r"(?:https?|ftp)://[!-~]{1,2000}|www\.[!-~]{1,2000}")
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _SHAPE = re.compile(r"(?:[Ss]ize)?[(]?\[\s*\d+(?:\s*[,x×]\s*\d+)*,?\s*\][)]?|(?<![\w)])\(\d+, ?\d+,?\)")
@@ -139,7 +140,7 @@ def _number(text: str, at: int, line: int, found: list[Token]) -> Token:
 
 def _with_unit(text: str, token: Token) -> Token:
     end = token.end
-    gap = end + (text[end : end + 1] == " ")
+    gap = end + len(text[end : end + 2]) - len(text[end : end + 2].lstrip(" "))
     if text[gap : gap + 1] in ("%",):
         return token._replace(unit="%", end=gap + 1, text=text[token.start : gap + 1])
     for length in (2, 1):
@@ -151,6 +152,8 @@ def _with_unit(text: str, token: Token) -> Token:
     letters, after = word.group(), word.end()
     if letters == "T" and gap == end and (token.places or text[after : after + 7].lower().strip() in ("", "tokens", "token")):
         return token._replace(unit="t", end=after, text=text[token.start : after])
+    if letters.lower() in ("bytes", "byte") and (per := _PER.match(text, after)) is not None:
+        return token._replace(unit="bytes", end=per.end(), text=text[token.start : after])
     if letters.lower() in UNITS and (gap > end or letters not in POSSIBLE) and (len(letters) > 1 or gap == end or letters in "KMBG"):
         return token._replace(unit=letters.lower(), end=after, text=text[token.start : after])
     if gap > end or letters[0] in "xX" or all(letter in POSSIBLE for letter in letters.rstrip("0123456789")):
@@ -224,7 +227,7 @@ def _in_formula(text: str, at: int, end: int, found: list[Token]) -> bool:
 
 
 def _then_sign(text: str, end: int) -> bool:
-    return text[end : end + 2].strip()[:1] in tuple("×*·)+=≈")
+    return text[end : end + 4].strip()[:1] in tuple("×*·)+=≈")
 
 
 def _beside_sign(text: str, start: int, end: int, found: list[Token]) -> bool:

@@ -121,11 +121,9 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
         "SmolLM3",
         "lm sequence token qa",
         variant(
-            (
-                Field("turned", "no_rope_layers", None, "choice", silent=True),
-                Field("interval", "no_rope_layer_interval", 4, "choice", silent=True),
-                *LLAMA,
-            ),
+            LLAMA,
+            Field("turned", "no_rope_layers", None, "choice", silent=True),
+            Field("interval", "no_rope_layer_interval", 4, "choice", silent=True),
             vocab=128256,
             hidden=2048,
             layers=36,

@@ -1,0 +1,95 @@
+"""Counts with their share beside them, as headings and breakdowns have them: ``Embeddings  23,837,184 · 21.8%``.
+
+Where most such pairs of a text are shares of one total, a pair that is not has an error in it; and a count that
+stands nowhere else, but for one digit in its own section, is that number mistyped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+from weighbridge.auditing.checks.context import Scene, claim
+from weighbridge.auditing.checks.results import slipped
+from weighbridge.auditing.claims import Claim, said
+from weighbridge.auditing.text.rounding import whole
+from weighbridge.auditing.text.tokens import Token
+from weighbridge.core.messages import mark
+
+LEAST, MOST_ODD = 4, Fraction(3, 10)
+"""How many pairs must agree on a total, and how many may not: a breakdown has more than three parts, and few errors."""
+
+
+class Pair(NamedTuple):
+    """A count and the share beside it."""
+
+    number: Token
+    share: Token
+
+
+def check(scene: Scene) -> Iterator[Claim]:
+    """Check every count with a share beside it against the total that most of them are shares of."""
+    pairs = [pair for statement in scene.statements for pair in _pairs(statement)]
+    if len(pairs) < LEAST:
+        return
+    layers = {size for sizes in scene.sizes.values() if isinstance(size := sizes.get("layers"), int)}
+    repeats = sorted({1, *layers, *(size - 1 for size in layers if size > 2)})
+    totals = sorted(scene.numbers, reverse=True)[:200]
+    agreed = {total: sum(_agrees(pair, total, repeats) for pair in pairs) for total in totals}
+    total = max(totals, key=lambda number: agreed[number], default=None)
+    if total is None or agreed[total] < LEAST or len(pairs) - agreed[total] > MOST_ODD * len(pairs):
+        return
+    times: dict[Fraction, int] = {}
+    for statement in scene.statements:
+        for token in statement:
+            if token.kind == "num" and token.value is not None:
+                times[token.value] = times.get(token.value, 0) + 1
+    for pair in pairs:
+        yield from _judged(scene, pair, total, times, agrees=_agrees(pair, total, repeats))
+
+
+def _pairs(statement: Sequence[Token]) -> Iterator[Pair]:
+    for index, token in enumerate(statement[2:], 2):
+        before = statement[index - 2]
+        beside = statement[index - 1].text in ("·", "(", "|")
+        if (
+            token.kind == "num"
+            and token.unit == "%"
+            and beside
+            and before.kind == "num"
+            and before.line == token.line
+            and _is_plain(before)
+        ):
+            yield Pair(before, token)
+
+
+def _is_plain(token: Token) -> bool:
+    return token.value is not None and not token.unit and not token.places and token.value >= 10
+
+
+def _agrees(pair: Pair, total: Fraction, repeats: Sequence[int]) -> bool:
+    assert pair.number.value is not None
+    assert pair.share.value is not None
+    return any(abs(pair.number.value * times * 100 / total - pair.share.value) * 10**pair.share.places < 1 for times in repeats)
+
+
+def _judged(scene: Scene, pair: Pair, total: Fraction, times: dict[Fraction, int], *, agrees: bool) -> Iterator[Claim]:
+    count, share = pair
+    assert count.value is not None
+    alone = times.get(count.value, 0) == 1
+    meant = [
+        n
+        for n, often in times.items()
+        if n != count.value and n.denominator == 1 and n >= 10 and slipped(str(int(count.value)), str(int(n)))
+    ]
+    if alone and meant:
+        right = meant[0]
+        reason = said(mark("the section itself comes to {right}"), right=right)
+        facts = {"value": whole(count.value), "expected": whole(right), "difference": whole(count.value - right)}
+        yield claim(scene.lines, count, count, "component", "wrong", **facts, reason=reason)
+    elif not agrees and not alone:
+        right = round(count.value * 100 / total, 1)
+        reason = said(mark("{number} of {whole} is {share} %"), number=count.value, whole=total, share=f"{float(right):.1f}")
+        facts = {"value": share.value, "expected": right, "difference": (share.value or Fraction(0)) - right}
+        yield claim(scene.lines, share, share, "share", "wrong", **facts, reason=reason)
