@@ -12,10 +12,11 @@ from typing import NamedTuple
 
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.ledger import Entry, Rule, ledger
+from weighbridge.accounts.possible import as_examples, refuse_impossible
 from weighbridge.core.errors import UsageError
-from weighbridge.core.length import Stream, evaluate, grows_with_batch, names
+from weighbridge.core.length import Stream, evaluate, grows_with_batch
 from weighbridge.core.sizes import Size, product
-from weighbridge.core.tree import Attend, Matmul, Operation, Part, State, Tensor, walk
+from weighbridge.core.tree import Attend, Matmul, Operation, Part, State, Tensor
 from weighbridge.value import ModelValue
 
 
@@ -104,66 +105,6 @@ def flops_of(model: ModelValue, given: Inputs) -> Flops:
     given = as_examples(model, given)
     refuse_impossible(model, given)
     return flops(model.tree, given.lengths(), given.batch)
-
-
-def as_examples(model: ModelValue, given: Inputs) -> Inputs:
-    """Return *given* with images as examples, for a model that sees images and nothing else: each is one example.
-
-    >>> from weighbridge import model
-    >>> as_examples(model("vit-base-patch16-224"), Inputs(images=2)).batch
-    2
-    """
-    if given.images is None or given.patches is not None or not is_vision_only(model.tree):
-        return given
-    return given._replace(batch=given.batch * given.images, images=None)
-
-
-def is_vision_only(tree: Part) -> bool:
-    """Tell whether a model takes images alone: it looks no token up, and no part waits for images or text."""
-    parts = [part for _, part in walk(tree)]
-    if any(part.requires is not None or "rows" in named(part) or "seq" in named(part) for part in parts):
-        return False
-    return any(isinstance(part.stream, int) and part.stream > 1 for part in parts)
-
-
-def refuse_impossible(model: ModelValue, given: Inputs) -> None:
-    """Refuse what cannot be put into a model: images where it sees none, a question longer than its text.
-
-    Raises:
-        UsageError: With the input's name and what is wrong with it.
-    """
-    tree, name = model.tree, model.class_name or "this model"
-    optional = {part.requires for _, part in walk(tree)}
-    seen = {stream for _, part in walk(tree) for stream in named(part)}
-    if given.images is not None and "images" not in optional:
-        raise UsageError(f"images: {name} sees no images beside its text")
-    if given.audios is not None and "audios" not in optional:
-        raise UsageError(f"audios: {name} hears nothing beside its text")
-    if given.question is not None and given.question > given.seq:
-        raise UsageError(f"question: it is longer than the text of {given.seq:,} tokens")
-    if given.question is not None and "question" not in seen:
-        raise UsageError(f"question: it sees no more than other tokens in {name}")
-    if given.patches is not None and given.images is None:
-        if "images" in optional:
-            raise UsageError("patches: of how many images? say how many images each example has")
-        if "rows" not in seen:
-            raise UsageError(f"patches: {name} reads no images of any size")
-
-
-def named(part: Part) -> set[str]:
-    """Return the names of the lengths that a part or its own operations see.
-
-    >>> from weighbridge.core.length import length
-    >>> named(Part("", stream=length("seq") // 2))
-    {'seq'}
-    """
-    streams: list[Stream | None] = [part.stream]
-    for child in part.children:
-        if isinstance(child, Attend):
-            streams += [child.queries, child.keys, child.groups]
-        elif isinstance(child, Matmul):
-            streams += [factor for factors in child.products for factor in factors]
-    return set().union(*map(names, streams))
 
 
 def _examples(stream: Stream, batch: Size) -> Size:

@@ -6,9 +6,9 @@ from typing import Any
 
 from weighbridge.accounts.compare import Comparison
 from weighbridge.accounts.flops import flops_of
-from weighbridge.accounts.flops import named as lengths
 from weighbridge.accounts.ledger import Entry, ledger
 from weighbridge.accounts.parameters import PARAMETERS
+from weighbridge.accounts.possible import named as lengths
 from weighbridge.api import Model
 from weighbridge.auditing.claims import Audit, Claim
 from weighbridge.core.errors import UsageError

@@ -114,7 +114,7 @@ COMMANDS: tuple[tuple[str, list[str], dict[str, str]], ...] = (
     ("reconcile", ["reconcile", "4.4M", "bert-tiny"], {"number": "4.4M"}),
     ("compare", ["compare", "bert-tiny", "gpt2", "qwen3-0.6b", "--seq", "64"], {"models": "bert-tiny, gpt2, qwen3-0.6b", "seq": "64"}),
     ("flops", ["flops", "bert-tiny", "--batch", "2", "--seq", "64"], {"batch": "2", "seq": "64"}),
-    ("flops", ["flops", "bert-tiny", "--decoder-seq", "9"], {"decoder_seq": "9"}),
+    ("flops", ["flops", "t5-small", "--decoder-seq", "9"], {"source": "t5-small", "decoder_seq": "9"}),
     ("flops", ["flops", "{llava}", "--images", "2"], {"images": "2", "source": "llava"}),
     (
         "flops",

@@ -1,0 +1,181 @@
+"""Mutants: small faults put into one module at a time, to see whether the tests notice (``python -m benchmarks.mutants core config``).
+
+Each mutant changes one operator, comparison, constant or branch of one module. It lives in a process of its own, forked with
+pytest already loaded, in which the changed module is compiled in place of the file's; nothing is written. A mutant is
+killed if a test fails or takes too long, and survives if all pass. The sample is drawn with a seed, so that a run can be repeated.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import copy
+import importlib.abc
+import importlib.machinery
+import io
+import os
+import random
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
+
+import hypothesis  # noqa: F401  (loaded before the fork)
+import numpy  # noqa: F401
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src"
+SECONDS = 120
+TESTS = {
+    "core": ("tests/unit/core", "tests/unit/test_model.py", "tests/unit/config/test_seen.py", "tests/property/test_core_laws.py"),
+    "config": (
+        "tests/unit/config",
+        "tests/unit/test_model.py",
+        "tests/unit/blueprints/test_composite.py",
+        "tests/unit/explain/test_derive.py",
+    ),
+    "accounts": ("tests/unit/accounts", "tests/unit/config/test_seen.py", "tests/unit/test_model.py", "tests/property/test_core_laws.py"),
+    "explain": ("tests/unit/explain/test_derive.py", "tests/unit/test_formula_command.py", "tests/property/test_derivations.py"),
+    "conventions": ("tests/unit/conventions",),
+}
+"""From a room to the tests that are to notice; the module's own doctests are asked first."""
+
+SWAPS: dict[type, type] = {
+    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.FloorDiv: ast.Mult, ast.Mod: ast.FloorDiv, ast.Lt: ast.LtE, ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn,
+    ast.NotIn: ast.In, ast.And: ast.Or, ast.Or: ast.And,
+}  # fmt: skip
+
+
+class Mutant(NamedTuple):
+    """One fault: which node of a module's tree, in which variant, and how to say it."""
+
+    path: Path
+    node: int
+    what: str
+
+
+def mutants(path: Path) -> Iterator[Mutant]:
+    """Yield every fault that can be put into a file; annotations, docstrings and type aliases are left alone."""
+    tree = ast.parse(path.read_text("utf-8"))
+    for index, node in enumerate(_live(tree)):
+        changed = _changed(node)
+        if changed is not None:
+            yield Mutant(path, index, f"{path.relative_to(SOURCE)}:{getattr(node, 'lineno', 0)}: {ast.unparse(node)[:60]} -> {changed}")
+
+
+def _live(tree: ast.AST) -> Iterator[ast.AST]:
+    for child in ast.iter_child_nodes(tree):
+        if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
+            continue
+        if isinstance(child, (ast.ImportFrom, ast.Import, ast.arguments)) or (
+            isinstance(child, ast.AnnAssign) and (child.value is None or "TypeAlias" in ast.unparse(child.annotation))
+        ):
+            continue
+        if isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant):
+            continue
+        yield child
+        yield from _live(child)
+
+
+def _changed(node: ast.AST) -> str | None:
+    """Change a node in place and say what it has become; None if there is no fault for it."""
+    if isinstance(node, (ast.BinOp, ast.BoolOp, ast.AugAssign)) and type(node.op) in SWAPS:
+        node.op = SWAPS[type(node.op)]()
+    elif isinstance(node, ast.Compare) and type(node.ops[0]) in SWAPS:
+        node.ops[0] = SWAPS[type(node.ops[0])]()
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        node.operand = ast.UnaryOp(ast.Not(), node.operand)
+        ast.fix_missing_locations(node)
+    elif isinstance(node, ast.Constant) and type(node.value) is bool:
+        node.value = not node.value
+    elif isinstance(node, ast.Constant) and type(node.value) is int:
+        node.value += 1
+    elif isinstance(node, (ast.Continue, ast.Break)):
+        return "continue/break exchanged" if _exchange(node) else None
+    elif isinstance(node, ast.IfExp):
+        node.body, node.orelse = node.orelse, node.body
+    else:
+        return None
+    return ast.unparse(node)[:60]
+
+
+def _exchange(node: ast.AST) -> bool:
+    node.__class__ = ast.Break if isinstance(node, ast.Continue) else ast.Continue
+    return True
+
+
+class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Gives one module's changed code in place of its file's."""
+
+    def __init__(self, name: str, code: object) -> None:
+        self.name, self.code = name, code
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> importlib.machinery.ModuleSpec | None:
+        """Answer for the one module."""
+        if name != self.name:
+            return None
+        found = importlib.machinery.PathFinder.find_spec(name, path)  # type: ignore[arg-type]
+        if found is not None:
+            found.loader = self
+        return found
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Run the changed code."""
+        exec(self.code, module.__dict__)  # type: ignore[call-overload]
+
+
+def survives(mutant: Mutant, room: str) -> bool:
+    """Run the tests against a mutant in a forked process."""
+    child = os.fork()
+    if child == 0:
+        os._exit(_verdict(mutant, room))
+    _, status = os.waitpid(child, 0)
+    return os.waitstatus_to_exitcode(status) == 0
+
+
+def _verdict(mutant: Mutant, room: str) -> int:
+    signal.alarm(SECONDS)
+    tree = ast.parse(mutant.path.read_text("utf-8"))
+    node = next(node for index, node in enumerate(_live(tree)) if index == mutant.node)
+    _changed(node)
+    name = ".".join(mutant.path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__")
+    sys.meta_path.insert(0, Finder(name, compile(copy.deepcopy(tree), str(mutant.path), "exec")))
+    tests = [test for test in TESTS[room] if (ROOT / test).exists()]
+    with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+        doctests = pytest.main(["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--doctest-modules", str(mutant.path)])
+        if doctests not in (0, 5):
+            return 1
+        return int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-W", "ignore", *tests]))
+
+
+def main() -> None:
+    """Draw mutants and say which survive, with the score."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("rooms", nargs="+", help="rooms, or files under src/weighbridge")
+    parser.add_argument("--sample", type=int, default=40)
+    parser.add_argument("--seed", type=int, default=0)
+    args = parser.parse_args()
+    os.chdir(ROOT)
+    sys.path.insert(0, str(ROOT))
+    killed = 0
+    paths = [path for name in args.rooms for path in _files(SOURCE / "weighbridge" / name)]
+    every = [mutant for path in paths for mutant in mutants(path)]
+    drawn = random.Random(args.seed).sample(every, min(args.sample, len(every)))
+    for number, mutant in enumerate(drawn, 1):
+        alive = survives(mutant, mutant.path.relative_to(SOURCE).parts[1])
+        killed += not alive
+        print(f"{number:4} {'SURVIVES' if alive else 'killed  '} {mutant.what}", flush=True)
+    print(f"{killed} of {len(drawn)} killed ({100 * killed / max(1, len(drawn)):.0f} %), drawn from {len(every):,}")
+
+
+def _files(path: Path) -> list[Path]:
+    return sorted(path.rglob("*.py")) if path.is_dir() else [path]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,157 @@
+"""What can be put into a model: which inputs it takes, and how many tokens it has learned positions for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from weighbridge.accounts.inputs import Inputs
+from weighbridge.config.fields import Sizes
+from weighbridge.core.errors import UsageError
+from weighbridge.core.length import Stream, names
+from weighbridge.core.messages import Text, mark
+from weighbridge.core.sizes import Size
+from weighbridge.core.tree import Attend, Matmul, Part, Tensor, walk
+from weighbridge.value import ModelValue
+
+TABLES = frozenset(
+    "position_embeddings position_embedding embed_positions wpe positions_embed char_position_embeddings position_embeds_layer".split()
+)
+"""What modules of the reference are called that look a token's place up in a table."""
+
+
+UNBOUNDED = {
+    "fsmt": "SinusoidalPositionalEmbedding makes its table anew where it is too short",
+    "prophetnet": "ProphetNetPositionalEmbeddings takes the last place for all beyond it",
+    "tapas": "TapasEmbeddings counts places within cells, and takes the last for all beyond it",
+}
+"""Model types whose tables bear more tokens than they have rows.
+
+Source: transformers 5.23.0, the modules named, under models/.
+"""
+
+
+def refuse_impossible(model: ModelValue, given: Inputs) -> None:
+    """Refuse what cannot be put into a model: images where it sees none, more tokens than it has positions for.
+
+    Raises:
+        UsageError: With the input's name and what is wrong with it.
+
+    >>> from weighbridge import model
+    >>> refuse_impossible(model("bert-base-uncased"), Inputs(decoder_seq=7))
+    Traceback (most recent call last):
+    weighbridge.core.errors.UsageError: decoder_seq: BertModel has no decoder beside an encoder
+    """
+    tree, name = model.tree, model.class_name or "this model"
+    parts = [part for _, part in walk(tree)]
+    optional = {part.requires for part in parts}
+    seen = {stream for part in parts for stream in named(part)}
+    for entry, stream, why in BESIDE:
+        if getattr(given, entry) is not None and stream not in optional | seen:
+            raise UsageError(Text(why, name=name))
+    if given.question is not None and given.question > given.seq:
+        raise UsageError(Text("question: it is longer than the text of {seq} tokens", seq=f"{given.seq:,}"))
+    if given.patches is not None and given.images is None:
+        if "images" in optional:
+            raise UsageError(Text("patches: of how many images? say how many images each example has"))
+        if "rows" not in seen:
+            raise UsageError(Text("patches: {name} reads no images of any size", name=name))
+    _refuse_too_long(model, name, given)
+
+
+BESIDE = (
+    ("images", "images", mark("images: {name} sees no images beside its text")),
+    ("audios", "audios", mark("audios: {name} hears nothing beside its text")),
+    ("decoder_seq", "decoder", mark("decoder_seq: {name} has no decoder beside an encoder")),
+    ("encoder_seq", "encoder", mark("encoder_seq: {name} has no cross-attention that looks at the states of an encoder")),
+    ("question", "question", mark("question: it sees no more than other tokens in {name}")),
+)
+"""An input, the length that stands for it in trees, and what is said where a tree has none."""
+
+
+def _refuse_too_long(model: ModelValue, name: str, given: Inputs) -> None:
+    """Refuse more tokens than there are positions; the number that is taken where nobody says one is not asked for."""
+    asked = {"seq": ("seq", given.seq), "decoder": ("decoder_seq", given.decoder_seq)}
+    for stream, rows in places(model).items():
+        entry, tokens = asked[stream]
+        if tokens is not None and tokens > rows and (entry, tokens) != ("seq", Inputs().seq):
+            raise UsageError(
+                Text("{entry}: {name} has learned positions for {rows} tokens, {tokens} are too many", entry=entry, name=name,
+                     rows=f"{rows:,}", tokens=f"{tokens:,}")
+            )  # fmt: skip
+
+
+def places(model: ModelValue) -> dict[str, int]:
+    """Return how many tokens of each stream have a learned position: the rows of its table, less two where the config says so.
+
+    BART's and OPT's tables have two rows more than positions. RoBERTa's keep the first two for padding, which no size of the
+    config tells; its limit is that of its rows.
+
+    >>> from weighbridge import model
+    >>> places(model("gpt2")), places(model("opt-125m")), places(model("llama-2-7b"))
+    ({'seq': 1024}, {'seq': 2048}, {})
+    """
+    if model.model_type in UNBOUNDED:
+        return {}
+    sizes = set(_numbers(model.description.sizes)) if model.description else set()
+    found: dict[str, int] = {}
+    for stream, rows in _tables(model.tree, "seq"):
+        if isinstance(rows, int):
+            usable = rows - 2 if rows not in sizes and rows - 2 in sizes else rows
+            found[stream] = min(usable, found.get(stream, usable))
+    return found
+
+
+def _numbers(sizes: Sizes) -> Iterator[int]:
+    for value in vars(sizes).values():
+        if isinstance(value, Sizes):
+            yield from _numbers(value)
+        elif type(value) is int:
+            yield value
+
+
+def _tables(part: Part, stream: object) -> Iterator[tuple[str, Size]]:
+    if part.requires is not None:
+        return
+    stream = stream if part.stream is None else part.stream
+    for child in part.children:
+        if isinstance(child, Part):
+            yield from _tables(child, stream)
+        elif isinstance(child, Tensor) and part.name in TABLES and child.name == "weight" and stream in ("seq", "decoder"):
+            assert isinstance(stream, str)
+            yield stream, child.shape[0]
+
+
+def as_examples(model: ModelValue, given: Inputs) -> Inputs:
+    """Return *given* with images as examples, for a model that sees images and nothing else: each is one example.
+
+    >>> from weighbridge import model
+    >>> as_examples(model("vit-base-patch16-224"), Inputs(images=2)).batch
+    2
+    """
+    if given.images is None or given.patches is not None or not is_vision_only(model.tree):
+        return given
+    return given._replace(batch=given.batch * given.images, images=None)
+
+
+def is_vision_only(tree: Part) -> bool:
+    """Tell whether a model takes images alone: it looks no token up, and no part waits for images or text."""
+    parts = [part for _, part in walk(tree)]
+    if any(part.requires is not None or "rows" in named(part) or "seq" in named(part) for part in parts):
+        return False
+    return any(isinstance(part.stream, int) and part.stream > 1 for part in parts)
+
+
+def named(part: Part) -> set[str]:
+    """Return the names of the lengths that a part or its own operations see.
+
+    >>> from weighbridge.core.length import length
+    >>> named(Part("", stream=length("seq") // 2))
+    {'seq'}
+    """
+    streams: list[Stream | None] = [part.stream]
+    for child in part.children:
+        if isinstance(child, Attend):
+            streams += [child.queries, child.keys, child.groups]
+        elif isinstance(child, Matmul):
+            streams += [factor for factors in child.products for factor in factors]
+    return set().union(*map(names, streams))
