@@ -12,7 +12,7 @@ from weighbridge.blueprints.modules.sliding_window import window
 from weighbridge.config.fields import Field, Sizes, fact, size, variant
 from weighbridge.core.length import sum_of_squares
 from weighbridge.core.parts import embedding, linear, matmul, part, replace, rms_norm, stack
-from weighbridge.core.tree import Node, Part, Tensor
+from weighbridge.core.tree import Node, Part, State, Tensor
 
 
 def minimax(c: Sizes) -> tuple[Node, ...]:
@@ -40,6 +40,7 @@ def lightning(c: Sizes) -> Part:
         linear("out_proj", A * D, H, bias=False),
         linear("output_gate", H, A * D, bias=False),
         matmul("lightning", (2, A, sum_of_squares("seq", block), D), (2, A, "seq", D, D)),
+        State("recurrent_state", A * D * D),
         kind="linear_attention",
     )
 

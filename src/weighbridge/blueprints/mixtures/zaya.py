@@ -12,7 +12,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, TIED, Field, Sizes, size, switch
 from weighbridge.core.length import length
 from weighbridge.core.parts import attend, embedding, fused_experts, linear, part, rms_norm
-from weighbridge.core.tree import Every, Node, Part, Tensor
+from weighbridge.core.tree import Every, Node, Part, State, Tensor
 
 FIELDS = (
     size("vocab", "vocab_size", 262272, "V", "vocabulary size"),
@@ -57,6 +57,8 @@ def attention(c: Sizes) -> Part:
         part("qkv_proj", *projections, *convolved, kind="projection"),
         part("qk_norm", Tensor("temp", (K,), "gain"), kind="norm"),
         attend(causal=True, heads=A, kv_heads=K, head_dim=D, window=c.window, windowed=c.windowed),
+        State("conv_state", wide * (c.first_kernel - 1 + late)),
+        State("delayed_value", K * D // 2),
         kind="self_attention",
     )
 

@@ -59,7 +59,7 @@ def delta(c: Sizes) -> Part:
         linear("o_proj", wide, H, bias=False),
         *after,
         chunked(A, D),
-        *((State("recurrent_state", A * D * D),) if "full_attention" in c.mixers else ()),
+        *((State("recurrent_state", A * D * D, "float32"),) if "full_attention" in c.mixers else ()),
         kind="linear_attention",
     )
 

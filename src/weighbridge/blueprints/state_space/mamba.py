@@ -41,7 +41,7 @@ def mixer(c: Sizes, name: str, *norms: Part) -> Part:
         linear("out_proj", inner, H, bias=c.bias),
         *norms,
         matmul("scan", ("seq", inner, N)),
-        State("recurrent_state", inner * N),
+        State("recurrent_state", inner * N, "float32"),
         kind="state_space",
     )
 

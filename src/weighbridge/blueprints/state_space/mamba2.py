@@ -39,7 +39,7 @@ def mixer(c: Sizes, name: str, *, kept: bool = True, inner: Size | None = None, 
         *((rms_norm("norm", inner),) if normed else ()),
         linear("out_proj", inner, H, bias=c.bias if out_bias is None else out_bias),
         scan(c, inner),
-        *((State("recurrent_state", inner * c.state),) if kept else ()),
+        *((State("recurrent_state", inner * c.state, "float32"),) if kept else ()),
         kind="state_space",
     )
 

@@ -41,7 +41,7 @@ def delta_rule(c: Sizes) -> Part:
         depthwise("conv1d", 2 * keys + values, c.kernel, bias=False, filled="full_attention" in c.mixers),
         rms_norm("o_norm", c.value_dim),
         chunked(c),
-        *((State("recurrent_state", c.linear_values * c.key_dim * c.value_dim),) if "full_attention" in c.mixers else ()),
+        *((State("recurrent_state", c.linear_values * c.key_dim * c.value_dim, "float32"),) if "full_attention" in c.mixers else ()),
         kind="linear_attention",
     )
 

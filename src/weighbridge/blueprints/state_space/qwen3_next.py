@@ -67,7 +67,7 @@ def delta_rule(c: Sizes) -> Part:
         convolution,
         *rest,
         chunked(c),
-        State("recurrent_state", V * c.key_dim * c.value_dim),
+        State("recurrent_state", V * c.key_dim * c.value_dim, "float32"),
         kind="linear_attention",
     )
 

@@ -32,7 +32,7 @@ def mixer(c: Sizes) -> Part:
         linear("in_proj", H, 2 * inner, bias=c.bias),
         linear("out_proj", inner, H, bias=c.bias),
         matmul("scan", ("seq", inner, N)),
-        State("recurrent_state", inner * N),
+        State("recurrent_state", inner * N, "float32"),
         kind="state_space",
     )
 
