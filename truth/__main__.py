@@ -91,12 +91,19 @@ def main(arguments: list[str] | None = None) -> int:
         cost.add_argument("--n", type=int, default=3, help="random configs per class")
         cost.add_argument("--seed", default=None, help="what they are drawn from; printed, and random by default")
         cost.add_argument("--record", action="store_true", help="write what was measured to tests/costs")
+    sharding = commands.add_parser("parallel", help="shards on devices, against torch's DTensor and FSDP2 on CPU processes")
+    sharding.add_argument("--n", type=int, default=12, help="random cases")
+    sharding.add_argument("--seed", default="parallel")
     options = parser.parse_args(arguments)
     if options.command in meanings:
         from truth import costs
 
         ask = costs.cache if options.command == "cache" else costs.memory
         return ask(options.types, options.n, options.seed, options.record)
+    if options.command == "parallel":
+        from truth import parallel
+
+        return parallel.compared(options.n, options.seed)
     if options.command == "adapters":
         from truth import adapters
 

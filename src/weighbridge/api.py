@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from weighbridge.accounts.compare import Comparison
     from weighbridge.accounts.flops import Flops
     from weighbridge.accounts.memory.account import Memory
+    from weighbridge.accounts.parallel.account import Parallel
     from weighbridge.auditing.claims import Audit
     from weighbridge.conventions.arithmetic import Arithmetic, FlopsReconciliation
     from weighbridge.conventions.counts import Count
@@ -295,6 +296,51 @@ class Model(ModelValue):
             precision=precision, quantization=quantization, checkpointing=checkpointing, device=device,
         )  # fmt: skip
         return memory_of(self, inputs(batch=batch, seq=seq, decoder_seq=decoder_seq), how, training=training)
+
+    def parallel(
+        self,
+        tp: int = 1,
+        pp: int = 1,
+        dp: int = 1,
+        ep: int = 1,
+        *,
+        zero: int = 0,
+        fsdp: bool = False,
+        sequence_parallel: bool = False,
+        micro_batches: int = 1,
+        schedule: str = "1f1b",
+        chunks: int = 1,
+        dtype: str = "bfloat16",
+        optimizer: str = "adamw",
+        batch: int = 1,
+        seq: int | None = None,
+    ) -> Parallel:
+        """Lay the model out on ``tp * pp * dp`` devices: bytes of each by class of state, communication, idle time.
+
+        Args:
+            tp, pp, dp, ep: Ways of tensor, pipeline, data and expert parallelism.
+            zero: Stage of ZeRO, 0 to 3.
+            fsdp: Cut every tensor along its first dimension, as FSDP2 does, in place of ZeRO.
+            sequence_parallel: Cut norms and dropout along the sequence among the tensor-parallel devices.
+            micro_batches: Into how many a step is cut.
+            schedule: ``1f1b``, ``interleaved`` or ``zero-bubble``.
+            chunks: Pieces of the model on each stage, for ``interleaved``.
+            dtype: Of parameters and gradients; 16 bits keep master weights in float32.
+            optimizer: ``adamw``, ``adam``, ``momentum``, ``lion`` or ``sgd``.
+            batch: Examples of one micro-batch.
+            seq: Tokens of each, for what layers and stages send.
+
+        Raises:
+            UsageError: The numbers do not go together, or do not divide the model's heads, layers or experts.
+
+        >>> model("llama-3-8b").parallel(tp=8).largest.parameters
+        2008089600
+        """
+        from weighbridge.accounts.parallel.account import parallel_of
+        from weighbridge.accounts.parallel.layout import Layout
+
+        layout = Layout(tp, pp, dp, ep, zero, fsdp, sequence_parallel, micro_batches, schedule, chunks, dtype, optimizer)
+        return parallel_of(self, layout, batch, seq)
 
     def named(self, source: str) -> Model:
         """Return the same model under another name.

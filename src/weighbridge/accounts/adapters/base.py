@@ -58,6 +58,11 @@ class Base(NamedTuple):
     tied: tuple[str, ...]
     dtype: str
 
+    @property
+    def ties(self) -> bool:
+        """Whether its config ties embeddings, by itself or by default."""
+        return bool(self.config.get("tie_word_embeddings", self.tied))
+
     def within(self, path: str) -> list[Row]:
         """Return the tensors of a module and of all modules in it."""
         return [row for row in self.rows if row.name.startswith(f"{path}.")]

@@ -23,6 +23,10 @@ WITHOUT_EFFECT = frozenset(("alora_invocation_tokens", "arrow_config"))
 """Variants that add no parameters."""
 
 
+FROM_THE_WEIGHT = ("olora", "pissa")
+"""Ways to start that take A and B out of the weight itself, which has no more directions than its shorter side."""
+
+
 def rank(config: Mapping[str, Any], path: str, key: str = "r") -> int:
     """Return the rank of one module: of the first of the rank patterns that its name matches, else the config's own."""
     found = by_pattern(config.get("rank_pattern"), path, config[key])
@@ -47,6 +51,8 @@ def lora(site: Site, config: Mapping[str, Any]) -> Iterator[Added]:
     if site.kind == "embedding":
         yield from _on_table(site, r, config, variant)
         return
+    if str(config.get("init_lora_weights")).lower() in FROM_THE_WEIGHT:
+        r = min(r, site.inputs, site.outputs)
     narrow = site.shape[2:] if site.kind == "convolution" else ()
     frozen_b = variant == "mica"
     yield Added(f"{path}.lora_A.weight", (r, site.inputs, *narrow))

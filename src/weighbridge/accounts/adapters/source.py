@@ -28,11 +28,11 @@ def adapters_of(model: ModelValue, adapter: object, *, dtype: str = "float32", a
     """Count a model with an adapter, given in any form."""
     if dtype not in BYTES:
         raise UsageError(f"dtype: expected one of {', '.join(BYTES)}, found {dtype!r}")
-    facts = _facts(model)
+    facts = facts_of(model)
     return adapted(base(model.tree, model.model_type or "", facts, dtype), adapter_config(adapter), autocast=autocast, resized=resized)
 
 
-def _facts(model: ModelValue) -> dict[str, Any]:
+def facts_of(model: ModelValue) -> dict[str, Any]:
     """Return what the model's config says, under the library's names, defaults put in."""
     if model.description is None:
         return {}

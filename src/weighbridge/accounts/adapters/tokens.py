@@ -30,7 +30,7 @@ def trainable_rows(base: Base, config: Mapping[str, Any], adapted_paths: Collect
     for name in wanted:
         if name in config["modules_to_save"]:
             raise UsageError(f"{name}: saved whole (modules_to_save), so rows of it cannot be trained apart")
-    tied = bool(base.config.get("tie_word_embeddings"))
+    tied = base.ties
     skipped, mismatched = _skipped(base, config, wanted) if len(wanted) > 1 and tied else (set(), False)
     wrapped: set[str] = set()
     for name, rows in wanted.items():
@@ -78,7 +78,7 @@ def _number(rows: object) -> int:
 def tokens(sites: list[Site], config: Mapping[str, Any], base: Base) -> Iterator[Added]:
     """Yield the trained rows of each table; what is tied to the input table follows it, and saves its rows once more."""
     count, paths = _number(config.get("token_indices")), {place.path: place for place in sites}
-    tied = base.tied if base.config.get("tie_word_embeddings") and base.input_embedding in paths else ()
+    tied = base.tied if base.ties and base.input_embedding in paths else ()
     for place in sites:
         if place.path not in tied:
             yield Added(f"{place.path}.trainable_tokens_delta", (count, _width(place)))

@@ -1,0 +1,273 @@
+"""Bytes per device by class of state, communication per step, and idle time, of one model on many devices.
+
+Source: Rajbhandari et al. 2019 (ZeRO, arXiv:1910.02054), Narayanan et al. 2021 (arXiv:2104.04473); torch 2.13.0,
+distributed/fsdp/_fully_shard/_fsdp_param.py (every parameter is cut along its first dimension by ``torch.chunk``)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from weighbridge.accounts.adapters.base import Base, base
+from weighbridge.accounts.parallel.layout import Layout, checked
+from weighbridge.accounts.parallel.shards import Cut, chunk, cuts
+from weighbridge.accounts.parallel.stages import layer_names, share_layers, stage_of
+from weighbridge.accounts.parallel.traffic import Bubble, Message, bubble, of_data, of_experts, of_layers, of_stages
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
+from weighbridge.core.errors import UsageError
+from weighbridge.core.tree import Part, walk
+
+if TYPE_CHECKING:
+    from weighbridge.value import ModelValue
+
+CLASSES = ("sharded", "replicated", "expert")
+MOST_DEVICES = 4_096
+"""Devices that are looked at one by one; of a larger group, the first and the last."""
+
+
+class State(NamedTuple):
+    """What one device holds, in bytes, and how many parameters that are.
+
+    Attributes:
+        elements: Parameters that this device computes with, whole or its pieces of them.
+        parameters, gradients, optimizer: Bytes of each.
+        sharded, replicated, expert: Of the elements, those cut among tensor-parallel devices, held whole by each of them, or an
+            expert's.
+    """
+
+    elements: int
+    parameters: int
+    gradients: int
+    optimizer: int
+    sharded: int
+    replicated: int
+    expert: int
+
+    @property
+    def total(self) -> int:
+        """All of it."""
+        return self.parameters + self.gradients + self.optimizer
+
+
+class Device(NamedTuple):
+    """One device, by its place in each group; *alike* devices hold as much."""
+
+    pp: int
+    tp: int
+    dp: int
+    state: State
+    alike: int
+
+
+class Parallel(NamedTuple):
+    """One model on many devices.
+
+    Attributes:
+        layout: How they are laid out.
+        layers: Layers of each pipeline stage.
+        devices: The devices, those that hold as much on the same stage together.
+        largest: The state of the device that holds most.
+        messages: What they send each other in a step.
+        bubble: How long a pipeline stands idle, or None without one.
+        notes: What a reader should know.
+    """
+
+    layout: Layout
+    layers: tuple[int, ...]
+    devices: tuple[Device, ...]
+    largest: State
+    messages: tuple[Message, ...]
+    bubble: Bubble | None
+    notes: tuple[str, ...]
+
+
+def parallel_of(model: ModelValue, layout: Layout, batch: int = 1, seq: int | None = None) -> Parallel:
+    """Lay a model out on devices.
+
+    Args:
+        model: The model.
+        layout: How the devices are laid out.
+        batch: Examples of one micro-batch.
+        seq: Tokens of each; without it, what the layers send is not counted.
+
+    Raises:
+        UsageError: The numbers do not go together, or do not divide what must be divided.
+    """
+    from weighbridge.accounts.adapters.source import facts_of
+
+    for name, value in (("batch", batch), ("seq", 1 if seq is None else seq)):
+        if type(value) is not int or value < 1:
+            raise UsageError(f"{name}: expected a whole number from 1 up, found {value!r}")
+    checked(layout)
+    below = base(model.tree, model.model_type or "", facts_of(model))
+    _check_heads(model.tree, layout)
+    found = list(cuts(below))
+    _check_experts(found, layout)
+    placed = _placed(below, found, model.tree, layout)
+    devices = tuple(_devices(placed, layout, _kept_heads(model.tree)))
+    largest = max((device.state for device in devices), key=lambda state: state.total)
+    layers = layer_names(model.tree)
+    shared = tuple(share_layers(len(layers), layout.pp * layout.chunks)) if layout.pp > 1 else (len(layers),)
+    messages = tuple(_messages(model.tree, below, layout, largest, len(layers), batch, seq))
+    return Parallel(
+        layout,
+        tuple(sum(shared[stage :: layout.pp]) for stage in range(layout.pp)),
+        devices,
+        largest,
+        messages,
+        bubble(layout) if layout.pp > 1 else None,
+        tuple(_notes(found, layout, _kept_heads(model.tree))),
+    )
+
+
+def _attentions(tree: Part) -> Iterator[tuple[int, int]]:
+    """Yield query heads and key-value heads of every attention."""
+    for _, part in walk(tree):
+        for child in part.children:
+            heads, kept = getattr(child, "heads", None), getattr(child, "kv_heads", None)
+            if type(heads) is int and type(kept) is int and getattr(child, "products", ()) == ():
+                yield heads, kept
+
+
+def _check_heads(tree: Part, layout: Layout) -> None:
+    for heads, kept in sorted(set(_attentions(tree))):
+        if heads % layout.tp:
+            raise UsageError(f"tp: {layout.tp} does not divide the model's {heads} attention heads")
+        if kept % layout.tp and layout.tp % kept:
+            raise UsageError(f"tp: {layout.tp} neither divides nor is a multiple of the model's {kept} key-value heads")
+
+
+def _kept_heads(tree: Part) -> int | None:
+    found = {kept for _, kept in _attentions(tree)}
+    return min(found) if found else None
+
+
+def _check_experts(found: Iterable[Cut], layout: Layout) -> None:
+    fused = {cut.row.shape[0] for cut in found if cut.expert and len(cut.row.shape) == 3}
+    if layout.ep > 1 and not any(cut.expert for cut in found):
+        raise UsageError("ep: this model has no experts")
+    for experts in fused:
+        if isinstance(experts, int) and experts % layout.ep:
+            raise UsageError(f"ep: {layout.ep} does not divide the model's {experts} experts")
+
+
+def _placed(below: Base, found: list[Cut], tree: Part, layout: Layout) -> list[list[Cut]]:
+    """Return the tensors of each pipeline stage; a tied one stands on every stage that uses it."""
+    stages: list[list[Cut]] = [[] for _ in range(layout.pp)]
+    place = {cut.row.name: 0 for cut in found}
+    if layout.pp > 1:
+        place = stage_of([cut.row.name for cut in found], layer_names(tree), layout.pp, layout.chunks)
+    held: set[tuple[int, str]] = set()
+    for cut in found:
+        key = (place[cut.row.name], cut.row.tied_to or cut.row.name)
+        if key not in held:
+            held.add(key)
+            stages[key[0]].append(cut)
+    return stages
+
+
+def _devices(placed: list[list[Cut]], layout: Layout, kept: int | None) -> Iterator[Device]:
+    """Yield the devices of every stage, those that hold as much together."""
+    for stage, found in enumerate(placed):
+        alike: dict[State, list[tuple[int, int]]] = {}
+        for tp in range(layout.tp):
+            pieces = [(_piece(cut, layout, tp, kept), cut) for cut in found]
+            for dp in _ranks(layout):
+                alike.setdefault(_state(pieces, layout, dp), []).append((tp, dp))
+        times = 1 if len(_ranks(layout)) == layout.dp else layout.dp
+        for state, members in alike.items():
+            yield Device(stage, *members[0], state, len(members) * times)
+
+
+def _ranks(layout: Layout) -> range:
+    """Return the data-parallel devices that differ: all of them where tensors are cut among them, else one for all."""
+    return range(layout.dp) if layout.fsdp else range(1)
+
+
+def _piece(cut: Cut, layout: Layout, tp: int, kept: int | None) -> tuple[int, ...]:
+    """Return the shape of what one tensor-parallel device has of a tensor, its experts spread."""
+    shape = [size for size in cut.row.shape if isinstance(size, int)]
+    assert len(shape) == len(cut.row.shape)
+    if cut.expert and len(shape) == 3:
+        shape[0] = shape[0] // layout.ep
+    if cut.dim is not None:
+        ways, rank = layout.tp, tp
+        if cut.key and kept is not None and kept < layout.tp:  # each device keeps one whole head, several keep the same
+            ways, rank = kept, tp // (layout.tp // kept)
+        shape[cut.dim] = chunk(shape[cut.dim], ways, rank)
+    return tuple(shape)
+
+
+def _state(pieces: list[tuple[tuple[int, ...], Cut]], layout: Layout, dp: int) -> State:
+    """Add up what one device holds."""
+    elements = held = states = sharded = replicated = expert = 0
+    for shape, cut in pieces:
+        count = _count(shape)
+        if cut.expert and len(shape) != 3:
+            count = count // layout.ep
+        elements += count
+        if cut.expert:
+            expert += count
+        elif cut.dim is None:
+            replicated += count
+        else:
+            sharded += count
+        ways = layout.dp // layout.ep if cut.expert else layout.dp
+        if layout.fsdp:
+            mine = count // shape[0] * chunk(shape[0], ways, dp % ways) if shape and shape[0] else count if dp % ways == 0 else 0
+            held += mine
+            states += mine
+        else:
+            held += -(-count // ways) if layout.zero == 3 else count
+            states += -(-count // ways) if layout.zero == 3 else count
+    if layout.zero in (1, 2):
+        states = -(-(elements - expert) // layout.dp) + -(-expert // (layout.dp // layout.ep))
+    gradients = states if layout.zero >= 2 or layout.fsdp else held
+    size = layout.parameter_bytes
+    return State(elements, held * size, gradients * size, states * layout.optimizer_bytes, sharded, replicated, expert)
+
+
+def _count(shape: tuple[int, ...]) -> int:
+    total = 1
+    for size in shape:
+        total *= size
+    return total
+
+
+def _messages(tree: Part, below: Base, layout: Layout, largest: State, layers: int, batch: int, seq: int | None) -> Iterator[Message]:
+    size, facts = layout.parameter_bytes, below.config
+    yield from of_data(layout, largest.elements * size, largest.elements * size)
+    hidden = next((facts[key] for key in ("hidden_size", "d_model", "n_embd") if type(facts.get(key)) is int), None)
+    if seq is None or hidden is None:
+        return
+    block, stage = batch * seq * hidden * size, -(-layers // layout.pp)
+    yield from of_layers(layout, stage, block)
+    yield from of_stages(layout, block)
+    experts = [part for _, part in walk(tree) if type(part.active) is int]
+    if experts:
+        sparse = sum(1 for module in below.modules.values() if module.path.rpartition(".")[2] == "experts")
+        active = experts[0].active
+        assert isinstance(active, int)
+        yield from of_experts(layout, -(-sparse // layout.pp), block, active)
+
+
+def _notes(found: list[Cut], layout: Layout, kept: int | None) -> Iterator[str]:
+    if kept is not None and kept < layout.tp:
+        yield f"{layout.tp // kept} devices keep the same key-value head, whole"
+    if layout.tp > 1:
+        whole = sorted({cut.row.name.rsplit(".", 2)[-2] for cut in found if cut.dim is None and len(cut.row.shape) > 1})
+        if whole:
+            shown = ", ".join(whole[:8]) + (f" and {len(whole) - 8} more" if len(whole) > 8 else "")
+            yield f"held whole by every tensor-parallel device, beside norms: {shown}"
+    if layout.zero in (1, 2):
+        yield "ZeRO cuts one flat list of all elements; padding to its alignment is left out"
+    if layout.zero == 3:
+        yield "ZeRO-3 cuts each tensor flat; padding to its alignment is left out"
+    if layout.pp > 1:
+        yield "layers are shared out evenly, earlier stages take what is over; tied embeddings stand on the first and on the last stage"
+    yield "activations and buffers of communication are not in these bytes"
+
+
+def by_class(state: State) -> Mapping[str, int]:
+    """Return the elements of a device by how they are held."""
+    return {"sharded": state.sharded, "replicated": state.replicated, "expert": state.expert}

@@ -1,0 +1,90 @@
+"""How devices are laid out: how many ways each kind of parallelism goes, and what may be combined."""
+
+from __future__ import annotations
+
+from weighbridge.core._namedtuple import NamedTuple
+from weighbridge.core.errors import UsageError
+
+SCHEDULES = ("1f1b", "interleaved", "zero-bubble")
+BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
+
+OPTIMIZERS = {"adamw": 2, "adam": 2, "momentum": 1, "lion": 1, "sgd": 0}
+"""States of float32 that an optimizer keeps for each element.
+
+Source: torch.optim 2.13.0 (exp_avg, exp_avg_sq; momentum_buffer); Chen et al. 2023 (Lion, arXiv:2302.06675)
+"""
+
+
+class Layout(NamedTuple):
+    """How devices are laid out; there are ``tp * pp * dp`` of them.
+
+    Attributes:
+        tp, pp, dp, ep: Ways of tensor, pipeline, data and expert parallelism; experts are spread over the data-parallel devices.
+        zero: Stage of ZeRO: 1 shards optimizer states, 2 gradients too, 3 parameters too.
+        fsdp: Shard every tensor along its first dimension, as FSDP2 does, in place of ZeRO.
+        sequence_parallel: Whether norms and dropout are cut along the sequence among the tensor-parallel devices.
+        micro_batches: Into how many a step is cut.
+        schedule: One of :data:`SCHEDULES`.
+        chunks: Pieces of the model that each pipeline stage holds, for ``interleaved``.
+        dtype: Of parameters and gradients; 16 bits keep master weights in float32 beside them.
+        optimizer: One of :data:`OPTIMIZERS`.
+    """
+
+    tp: int = 1
+    pp: int = 1
+    dp: int = 1
+    ep: int = 1
+    zero: int = 0
+    fsdp: bool = False
+    sequence_parallel: bool = False
+    micro_batches: int = 1
+    schedule: str = "1f1b"
+    chunks: int = 1
+    dtype: str = "bfloat16"
+    optimizer: str = "adamw"
+
+    @property
+    def devices(self) -> int:
+        """How many devices there are."""
+        return self.tp * self.pp * self.dp
+
+    @property
+    def parameter_bytes(self) -> int:
+        """Bytes of one parameter, and of one gradient."""
+        return BYTES[self.dtype]
+
+    @property
+    def optimizer_bytes(self) -> int:
+        """Bytes that the optimizer keeps for one parameter: its states, and master weights where parameters have 16 bits."""
+        return 4 * OPTIMIZERS[self.optimizer] + (4 if self.parameter_bytes < 4 else 0)
+
+
+def checked(layout: Layout) -> Layout:
+    """Return the layout if its numbers go together.
+
+    Raises:
+        UsageError: They do not.
+
+    >>> checked(Layout(tp=8, dp=2)).devices
+    16
+    """
+    for name in ("tp", "pp", "dp", "ep", "micro_batches", "chunks"):
+        value = getattr(layout, name)
+        if type(value) is not int or value < 1:
+            raise UsageError(f"{name}: expected a whole number from 1 up, found {value!r}")
+    for name, known in (("schedule", SCHEDULES), ("dtype", tuple(BYTES)), ("optimizer", tuple(OPTIMIZERS)), ("zero", (0, 1, 2, 3))):
+        if getattr(layout, name) not in known:
+            raise UsageError(f"{name}: expected one of {', '.join(map(str, known))}, found {getattr(layout, name)!r}")
+    if layout.fsdp and layout.zero:
+        raise UsageError("zero: FSDP shards everything already; leave one of --zero and --fsdp out")
+    if layout.dp % layout.ep:
+        raise UsageError(f"ep: experts are spread over the data-parallel devices, and {layout.ep} does not divide dp = {layout.dp}")
+    if layout.sequence_parallel and layout.tp == 1:
+        raise UsageError("sequence_parallel: needs tensor parallelism, tp of 2 or more")
+    if layout.pp == 1 and (layout.chunks > 1 or layout.schedule != "1f1b"):
+        raise UsageError(f"schedule: {layout.schedule} needs pipeline parallelism, pp of 2 or more")
+    if (layout.schedule == "interleaved") != (layout.chunks > 1):
+        raise UsageError("chunks: the interleaved schedule has 2 or more on each stage, any other has 1")
+    if layout.schedule == "interleaved" and layout.micro_batches % layout.pp:
+        raise UsageError(f"micro_batches: interleaved needs a multiple of pp = {layout.pp}, found {layout.micro_batches}")
+    return layout

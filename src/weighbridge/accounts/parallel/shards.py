@@ -1,0 +1,126 @@
+"""Along which dimension tensor and expert parallelism cut a tensor, and how large each piece is.
+
+Column-parallel layers are cut along their outputs, row-parallel ones along their inputs, tables of tokens along their
+rows; norms, routers and whatever is neither are whole on every device.
+
+Source: Shoeybi et al. 2019 (Megatron-LM, arXiv:1909.08053, section 3); torch 2.13.0,
+distributed/tensor/parallel/style.py (ColwiseParallel, RowwiseParallel) and placement_types.py (Shard: torch.chunk)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from weighbridge.accounts.adapters.base import Base
+from weighbridge.accounts.adapters.modules import Module
+from weighbridge.core._namedtuple import NamedTuple
+from weighbridge.core.tree import Row
+
+COLUMN = frozenset((
+    "q_proj", "k_proj", "v_proj", "query", "key", "value", "q", "k", "v", "qkv_proj", "qkv", "query_key_value", "c_attn", "Wqkv", "W_pack",
+    "q_lin", "k_lin", "v_lin", "query_proj", "key_proj", "value_proj", "gate_proj", "up_proj", "gate_up_proj", "fc1", "c_fc", "w1", "w3", "wi",
+    "wi_0", "wi_1", "dense_h_to_4h", "lin1", "ff1", "fc_in", "intermediate_dense", "q_b_proj", "kv_b_proj",
+))  # fmt: skip
+ROW = frozenset((
+    "o_proj", "out_proj", "down_proj", "c_proj", "fc2", "w2", "wo", "dense_4h_to_h", "lin2", "ff2", "out_lin", "o", "fc_out", "output_dense",
+))  # fmt: skip
+"""Names of layers that are cut along their outputs, and along their inputs."""
+
+KEYS = frozenset(("k_proj", "v_proj", "key", "value", "k", "v", "k_lin", "v_lin", "key_proj", "value_proj"))
+"""Column-parallel layers whose outputs are key-value heads, which may be fewer than devices."""
+
+DOWN = ("down_proj", "w2", "wo", "output_linear", "down")
+"""Parameters of fused experts that are cut along their inputs."""
+
+
+class Cut(NamedTuple):
+    """How one tensor is cut.
+
+    Attributes:
+        row: The tensor.
+        way: ``column``, ``row``, ``vocabulary`` or ``whole``.
+        dim: The dimension that tensor parallelism cuts, or None.
+        expert: Whether its first dimension counts experts.
+        key: Whether it makes keys or values.
+    """
+
+    row: Row
+    way: str
+    dim: int | None
+    expert: bool = False
+    key: bool = False
+
+
+def cuts(base: Base) -> Iterator[Cut]:
+    """Yield how each parameter of a model is cut, ties left out."""
+    hidden = base.config.get("hidden_size") or base.config.get("d_model") or base.config.get("n_embd")
+    for module in base.modules.values():
+        for row in module.tensors:
+            if row.role != "buffer":
+                yield _cut(base, module, row, hidden)
+    for row in base.rows:
+        if "." not in row.name and row.role != "buffer":
+            yield Cut(row, "whole", None)
+
+
+def _cut(base: Base, module: Module, row: Row, hidden: object) -> Cut:
+    last = row.name.rpartition(".")[2]
+    if (module.kind == "experts" and len(row.shape) >= 2) or "experts" in module.path.split("."):
+        return _expert_cut(module, row, last, hidden)
+    if module.path in (base.input_embedding, base.output_embedding) or module.path in base.tied:
+        return Cut(row, "vocabulary", 0)
+    if module.kind not in ("linear", "conv1d"):
+        return Cut(row, "whole", None)
+    way = style(module.path)
+    if way == "whole" or (way == "row" and len(row.shape) == 1):
+        return Cut(row, "whole", None)
+    dim = 0 if way == "column" else 1
+    if module.kind == "conv1d" and len(row.shape) == 2:
+        dim = 1 - dim
+    return Cut(row, way, dim, key=module.path.rpartition(".")[2] in KEYS)
+
+
+def style(path: str) -> str:
+    """Tell whether a linear layer is column-parallel, row-parallel or whole, by its name.
+
+    >>> style("layers.0.self_attn.o_proj"), style("encoder.layer.0.intermediate.dense"), style("pooler.dense")
+    ('row', 'column', 'whole')
+    """
+    parent, _, name = path.rpartition(".")
+    if name in COLUMN:
+        return "column"
+    if name in ROW:
+        return "row"
+    if name == "dense":
+        holder = parent.rpartition(".")[2]
+        if holder == "intermediate":
+            return "column"
+        return "row" if holder in ("output", "self_attention", "attention") else "whole"
+    return "whole"
+
+
+def _expert_cut(module: Module, row: Row, last: str, hidden: object) -> Cut:
+    """Return how a tensor of experts is cut: fused ones have a dimension of experts first."""
+    fused = module.kind == "experts"
+    if not fused:
+        way = style(module.path)
+        dim = None if way == "whole" or (way == "row" and len(row.shape) == 1) else 0 if way == "column" else 1
+        return Cut(row, way if dim is not None else "whole", dim, expert=True)
+    down = any(last.startswith(name) for name in DOWN)
+    if len(row.shape) < 3:
+        return Cut(row, "whole" if down else "column", None if down else len(row.shape) - 1, expert=True)
+    stored_inputs_first = row.shape[1] == hidden if not down else row.shape[2] == hidden and row.shape[1] != hidden
+    column = 2 if stored_inputs_first else 1
+    return Cut(row, "row" if down else "column", 3 - column if down else column, expert=True)
+
+
+def chunk(size: int, ways: int, rank: int) -> int:
+    """Return how much of *size* one of *ways* devices gets, by the rule of ``torch.chunk``.
+
+    >>> [chunk(10, 4, rank) for rank in range(4)]
+    [3, 3, 3, 1]
+    >>> [chunk(5, 4, rank) for rank in range(4)]
+    [2, 2, 1, 0]
+    """
+    most = -(-size // ways)
+    return max(0, min(most, size - rank * most))
