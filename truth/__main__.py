@@ -94,6 +94,7 @@ def main(arguments: list[str] | None = None) -> int:
     sharding = commands.add_parser("parallel", help="shards on devices, against torch's DTensor and FSDP2 on CPU processes")
     sharding.add_argument("--n", type=int, default=12, help="random cases")
     sharding.add_argument("--seed", default="parallel")
+    sharding.add_argument("--record", action="store_true", help="write them down for the ordinary tests")
     options = parser.parse_args(arguments)
     if options.command in meanings:
         from truth import costs
@@ -103,7 +104,7 @@ def main(arguments: list[str] | None = None) -> int:
     if options.command == "parallel":
         from truth import parallel
 
-        return parallel.compared(options.n, options.seed)
+        return parallel.compared(options.n, options.seed, options.record)
     if options.command == "adapters":
         from truth import adapters
 

@@ -17,6 +17,7 @@ import subprocess
 import sys
 from datetime import timedelta
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from truth import live
@@ -31,17 +32,23 @@ BASES = (
     ("vit", "ViTForImageClassification"), ("t5", "T5ForConditionalGeneration"),
 )  # fmt: skip
 WORLD = 4
+LARGEST = 3_000_000
 SECONDS = 300
 MESHES = ((1, 4), (2, 2), (4, 1))
 
 
-def compared(number: int, seed: str) -> int:
-    """Compare *number* random cases on each mesh; 1 if any device holds another number of bytes."""
+RECORD = Path(__file__).parents[1] / "tests" / "truth" / "parallel" / "cases.json"
+
+
+def compared(number: int, seed: str, record: bool = False) -> int:
+    """Compare *number* random cases on each mesh, or write them down; 1 if any device holds another number of bytes."""
     work = []
     for index in range(number):
         rng = random.Random(f"{seed} {index}")
         model_type, class_name = rng.choice(BASES)
-        config = draw(f"{seed} {index}", model_type, rng.choice((0.6, 1.0)))
+        config = draw(f"{seed} {index}", model_type)
+        if _size(config, class_name) > LARGEST:  # a draw may leave a size at its default
+            continue
         work.append([model_type, class_name, {key: value for key, value in config.items() if key != "model_type"}])
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -61,7 +68,38 @@ def compared(number: int, seed: str) -> int:
     finally:
         for process in processes:
             process.kill()
-    return _judged(work, held)
+    return _recorded(work, held, f"python -m truth parallel --n {number} --seed {seed} --record") if record else _judged(work, held)
+
+
+def _size(config: dict[str, Any], class_name: str) -> int:
+    unique = model(config, class_name).count().unique
+    assert isinstance(unique, int)
+    return unique
+
+
+def _recorded(work: list[list[Any]], held: list[dict[str, Any]], command: str) -> int:
+    cases = []
+    for index, (model_type, class_name, config) in enumerate(work):
+        for tp, dp in MESHES:
+            theirs = [rank[f"{index} {tp}"] for rank in held]
+            if not any(isinstance(entry, str) for entry in theirs) and _divides(model_type, class_name, config, tp):
+                cases.append(
+                    {"model_type": model_type, "class_name": class_name, "config": config, "tp": tp, "dp": dp, "bytes": sorted(theirs)}
+                )
+    lines = ",\n".join(json.dumps(case) for case in cases)
+    RECORD.parent.mkdir(exist_ok=True)
+    libraries = json.dumps(live.versions())
+    RECORD.write_text(f'{{"libraries": {libraries}, "command": {json.dumps(command)}, "cases": [\n{lines}\n]}}\n', "utf-8")
+    print(f"{len(cases)} cases: {RECORD}")
+    return 0
+
+
+def _divides(model_type: str, class_name: str, config: dict[str, Any], tp: int) -> bool:
+    """Tell whether heads are kept whole: torch would cut one in pieces, we refuse, or keep it whole on several devices."""
+    try:
+        return not _heads_are_cut(model({**config, "model_type": model_type}, class_name).parallel(tp=tp))
+    except WeighbridgeError:
+        return False
 
 
 def _judged(work: list[list[Any]], held: list[dict[str, Any]]) -> int:
@@ -102,10 +140,10 @@ def _plan(built: Any) -> dict[str, str]:
     for name, module in names.items():
         pattern = re.sub(r"\.\d+\.", ".*.", name)
         found = next((way for key, way in stated.items() if pattern.endswith(key)), None)
-        if module is inputs or any(module.weight is other.weight for other in (inputs,) if isinstance(other, torch.nn.Embedding)):
-            plan[name] = "row"
-        elif module is outputs:
+        if module is outputs:
             plan[name] = "column"
+        elif module is inputs or (isinstance(module, torch.nn.Embedding) and module.weight is inputs.weight):
+            plan[name] = "row"
         elif isinstance(module, torch.nn.Linear) and found is not None:
             plan[name] = "column" if found.startswith("colwise") else "row" if found.startswith("rowwise") else "whole"
         elif isinstance(module, torch.nn.Linear) and not stated:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from weighbridge.accounts.compare import Comparison
     from weighbridge.accounts.flops import Flops
     from weighbridge.accounts.memory.account import Memory
+    from weighbridge.accounts.parallel.account import Parallel
     from weighbridge.accounts.parameters import Tally
     from weighbridge.api import Model, audit, compare, count, diff, model, reconcile, verify
     from weighbridge.auditing.claims import Audit
@@ -43,6 +44,7 @@ __all__ = [
     "Formula",
     "Memory",
     "Model",
+    "Parallel",
     "Part",
     "ReadError",
     "Reconciliation",
@@ -71,6 +73,7 @@ _HOMES = {
     "accounts.flops": ("Flops",),
     "accounts.memory.account": ("Memory",),
     "conventions.arithmetic": ("Arithmetic", "FlopsReconciliation"),
+    "accounts.parallel.account": ("Parallel",),
     "accounts.parameters": ("Tally",),
     "api": ("Model", "audit", "compare", "count", "diff", "model", "reconcile", "verify"),
     "auditing.claims": ("Audit",),

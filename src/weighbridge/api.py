@@ -334,7 +334,7 @@ class Model(ModelValue):
             UsageError: The numbers do not go together, or do not divide the model's heads, layers or experts.
 
         >>> model("llama-3-8b").parallel(tp=8).largest.parameters
-        2008089600
+        2008031232
         """
         from weighbridge.accounts.parallel.account import parallel_of
         from weighbridge.accounts.parallel.layout import Layout

@@ -11,6 +11,8 @@ from weighbridge.core.tree import Part, Row, flatten
 if TYPE_CHECKING:
     from typing import Any
 
+    from weighbridge.value import ModelValue
+
 HEADS = (
     "lm_head",
     "embed_out",
@@ -77,6 +79,18 @@ def base(tree: Part, model_type: str = "", config: Mapping[str, Any] | None = No
     shared = _tied_with(table, rows) if table is not None else []
     outputs = _output_embedding(known, shared, facts)
     return Base(known, rows, model_type, facts, inputs, outputs, tuple(sorted(set(shared))), dtype)
+
+
+def facts_of(model: ModelValue) -> dict[str, Any]:
+    """Return what the model's config says, under the library's names, defaults put in."""
+    if model.description is None:
+        return {}
+    facts: dict[str, Any] = {}
+    sizes = vars(model.description.sizes)
+    for field in model.description.family.fields:
+        if field.key and field.word in sizes and "." not in field.key:
+            facts[field.key] = sizes[field.word]
+    return {**facts, **{key: value for key, value in model.description.raw.items() if value is not None}}
 
 
 def _kind(module: Module, known: Mapping[str, Module], model_type: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from weighbridge.accounts.adapters.account import BYTES, REFUSED, Adapted, adapted
-from weighbridge.accounts.adapters.base import base
+from weighbridge.accounts.adapters.base import base, facts_of
 from weighbridge.accounts.adapters.methods import METHODS
 from weighbridge.accounts.adapters.prompts import PROMPTS
 from weighbridge.core._namedtuple import TYPE_CHECKING
@@ -30,18 +30,6 @@ def adapters_of(model: ModelValue, adapter: object, *, dtype: str = "float32", a
         raise UsageError(f"dtype: expected one of {', '.join(BYTES)}, found {dtype!r}")
     facts = facts_of(model)
     return adapted(base(model.tree, model.model_type or "", facts, dtype), adapter_config(adapter), autocast=autocast, resized=resized)
-
-
-def facts_of(model: ModelValue) -> dict[str, Any]:
-    """Return what the model's config says, under the library's names, defaults put in."""
-    if model.description is None:
-        return {}
-    facts: dict[str, Any] = {}
-    sizes = vars(model.description.sizes)
-    for field in model.description.family.fields:
-        if field.key and field.word in sizes and "." not in field.key:
-            facts[field.key] = sizes[field.word]
-    return {**facts, **{key: value for key, value in model.description.raw.items() if value is not None}}
 
 
 def adapter_config(adapter: object) -> dict[str, Any]:

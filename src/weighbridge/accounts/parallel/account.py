@@ -8,21 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from weighbridge.accounts.adapters.base import Base, base
+from weighbridge.accounts.adapters.base import Base, base, facts_of
 from weighbridge.accounts.parallel.layout import Layout, checked
 from weighbridge.accounts.parallel.shards import Cut, chunk, cuts
 from weighbridge.accounts.parallel.stages import layer_names, share_layers, stage_of
 from weighbridge.accounts.parallel.traffic import Bubble, Message, bubble, of_data, of_experts, of_layers, of_stages
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
-from weighbridge.core.tree import Part, walk
+from weighbridge.core.messages import mark
+from weighbridge.core.tree import Attend, Part, walk
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
-
-CLASSES = ("sharded", "replicated", "expert")
-MOST_DEVICES = 4_096
-"""Devices that are looked at one by one; of a larger group, the first and the last."""
 
 
 class State(NamedTuple):
@@ -93,8 +90,6 @@ def parallel_of(model: ModelValue, layout: Layout, batch: int = 1, seq: int | No
     Raises:
         UsageError: The numbers do not go together, or do not divide what must be divided.
     """
-    from weighbridge.accounts.adapters.source import facts_of
-
     for name, value in (("batch", batch), ("seq", 1 if seq is None else seq)):
         if type(value) is not int or value < 1:
             raise UsageError(f"{name}: expected a whole number from 1 up, found {value!r}")
@@ -124,9 +119,8 @@ def _attentions(tree: Part) -> Iterator[tuple[int, int]]:
     """Yield query heads and key-value heads of every attention."""
     for _, part in walk(tree):
         for child in part.children:
-            heads, kept = getattr(child, "heads", None), getattr(child, "kv_heads", None)
-            if type(heads) is int and type(kept) is int and getattr(child, "products", ()) == ():
-                yield heads, kept
+            if isinstance(child, Attend) and isinstance(child.heads, int) and isinstance(child.kv_heads, int):
+                yield child.heads, child.kv_heads
 
 
 def _check_heads(tree: Part, layout: Layout) -> None:
@@ -260,12 +254,14 @@ def _notes(found: list[Cut], layout: Layout, kept: int | None) -> Iterator[str]:
             shown = ", ".join(whole[:8]) + (f" and {len(whole) - 8} more" if len(whole) > 8 else "")
             yield f"held whole by every tensor-parallel device, beside norms: {shown}"
     if layout.zero in (1, 2):
-        yield "ZeRO cuts one flat list of all elements; padding to its alignment is left out"
+        yield mark("ZeRO cuts one flat list of all elements; padding to its alignment is left out")
     if layout.zero == 3:
-        yield "ZeRO-3 cuts each tensor flat; padding to its alignment is left out"
+        yield mark("ZeRO-3 cuts each tensor flat; padding to its alignment is left out")
     if layout.pp > 1:
-        yield "layers are shared out evenly, earlier stages take what is over; tied embeddings stand on the first and on the last stage"
-    yield "activations and buffers of communication are not in these bytes"
+        yield mark(
+            "layers are shared out evenly, earlier stages take what is over; tied embeddings stand on the first and on the last stage"
+        )
+    yield mark("activations and buffers of communication are not in these bytes")
 
 
 def by_class(state: State) -> Mapping[str, int]:

@@ -95,7 +95,7 @@ def style(path: str) -> str:
         holder = parent.rpartition(".")[2]
         if holder == "intermediate":
             return "column"
-        return "row" if holder in ("output", "self_attention", "attention") else "whole"
+        return "row" if holder in ("output", "self_attention", "attention", "self_attn") else "whole"
     return "whole"
 
 

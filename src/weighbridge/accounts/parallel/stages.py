@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from weighbridge.core.errors import UsageError
-from weighbridge.core.tree import Part, indices, numbered
+from weighbridge.core.tree import Part, numbered, positions
 
 
 def layer_names(tree: Part) -> list[str]:
@@ -32,7 +32,7 @@ def _collect(part: Part, prefix: str, found: list[tuple[int, str]]) -> None:
         elif child.name not in done and _is_layer(child):
             done.add(child.name)
             same = [other for other in children if other.name == child.name and other.repeat is not None]
-            found.extend((index, prefix + numbered(child.name, index)) for index in sorted(i for other in same for i in indices(other)))
+            found.extend((index, prefix + numbered(child.name, index)) for index in sorted(i for other in same for i in positions(other)))
 
 
 def _is_layer(part: Part) -> bool:

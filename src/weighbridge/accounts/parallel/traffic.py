@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from weighbridge.accounts.parallel.layout import Layout
 from weighbridge.core._namedtuple import NamedTuple
+from weighbridge.core.messages import mark
 
 
 class Message(NamedTuple):
@@ -62,13 +63,13 @@ def of_data(layout: Layout, gradients: int, parameters: int) -> Iterator[Message
     if layout.dp == 1:
         return
     if layout.fsdp or layout.zero == 3:
-        yield message("parameters, forward and backward", "all-gather", layout.dp, 2, parameters, ZERO)
-        yield message("gradients", "reduce-scatter", layout.dp, 1, gradients, ZERO)
+        yield message(mark("parameters, forward and backward"), "all-gather", layout.dp, 2, parameters, ZERO)
+        yield message(mark("gradients"), "reduce-scatter", layout.dp, 1, gradients, ZERO)
     elif layout.zero:
-        yield message("gradients", "reduce-scatter", layout.dp, 1, gradients, ZERO)
-        yield message("parameters after the step", "all-gather", layout.dp, 1, parameters, ZERO)
+        yield message(mark("gradients"), "reduce-scatter", layout.dp, 1, gradients, ZERO)
+        yield message(mark("parameters after the step"), "all-gather", layout.dp, 1, parameters, ZERO)
     else:
-        yield message("gradients", "all-reduce", layout.dp, 1, gradients, ZERO)
+        yield message(mark("gradients"), "all-reduce", layout.dp, 1, gradients, ZERO)
 
 
 def of_layers(layout: Layout, layers: int, block: int) -> Iterator[Message]:
@@ -78,11 +79,11 @@ def of_layers(layout: Layout, layers: int, block: int) -> Iterator[Message]:
     times = 2 * layers * layout.micro_batches
     if layout.sequence_parallel:
         source = "Megatron-3 (arXiv:2205.05198), section 4.2.2"
-        yield message("activations along the sequence, forward and backward", "all-gather", layout.tp, 2 * times, block, source)
-        yield message("activations along the sequence, forward and backward", "reduce-scatter", layout.tp, 2 * times, block, source)
+        yield message(mark("activations along the sequence, forward and backward"), "all-gather", layout.tp, 2 * times, block, source)
+        yield message(mark("activations along the sequence, forward and backward"), "reduce-scatter", layout.tp, 2 * times, block, source)
     else:
         source = "Megatron (arXiv:1909.08053), section 3"
-        yield message("activations of attention and MLP, forward and backward", "all-reduce", layout.tp, 2 * times, block, source)
+        yield message(mark("activations of attention and MLP, forward and backward"), "all-reduce", layout.tp, 2 * times, block, source)
 
 
 def of_stages(layout: Layout, block: int) -> Iterator[Message]:
@@ -91,7 +92,7 @@ def of_stages(layout: Layout, block: int) -> Iterator[Message]:
         return
     each = block // layout.tp if layout.sequence_parallel else block
     times = 2 * layout.micro_batches * layout.chunks
-    yield message("activations forward, gradients backward", "send", 2, times, each, "Megatron-2 (arXiv:2104.04473), section 3.2")
+    yield message(mark("activations forward, gradients backward"), "send", 2, times, each, "Megatron-2 (arXiv:2104.04473), section 3.2")
 
 
 def of_experts(layout: Layout, layers: int, block: int, active: int) -> Iterator[Message]:
@@ -100,7 +101,7 @@ def of_experts(layout: Layout, layers: int, block: int, active: int) -> Iterator
         return
     times = 4 * layers * layout.micro_batches
     yield message(
-        "tokens to their experts and back, forward and backward",
+        mark("tokens to their experts and back, forward and backward"),
         "all-to-all",
         layout.ep,
         times,

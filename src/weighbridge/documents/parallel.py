@@ -1,0 +1,116 @@
+"""One model on many devices as a document and as JSON."""
+
+from __future__ import annotations
+
+from weighbridge.accounts.parallel.account import Device, Parallel, by_class
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.messages import Say, translator
+from weighbridge.documents.count import headline
+from weighbridge.documents.document import Column, Document, Row, Table, notes
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from weighbridge.accounts.parallel.traffic import Bubble
+    from weighbridge.value import ModelValue
+
+
+def as_json(model: ModelValue, found: Parallel) -> dict[str, Any]:
+    """Return the answer of ``weigh parallel --json``.
+
+    >>> from weighbridge import model
+    >>> llama = model("llama-3-8b")
+    >>> as_json(llama, llama.parallel(tp=8))["largest"]["parameters"]
+    2008031232
+    """
+    layout = found.layout
+    return {
+        "source": model.source,
+        "class": model.class_name or None,
+        "layout": {**layout._asdict(), "devices": layout.devices},
+        "layers": list(found.layers),
+        "largest": _state(found.largest),
+        "devices": [_device(device) for device in found.devices],
+        "messages": [message._asdict() for message in found.messages],
+        "bubble": _bubble(found.bubble) if found.bubble else None,
+        "notes": list(found.notes),
+    }
+
+
+def _state(state: Any) -> dict[str, Any]:
+    parts = {name: getattr(state, name) for name in ("elements", "parameters", "gradients", "optimizer", "total")}
+    return parts | {"held": dict(by_class(state))}
+
+
+def _device(device: Device) -> dict[str, Any]:
+    return {"pp": device.pp, "tp": device.tp, "dp": device.dp, "alike": device.alike, **_state(device.state)}
+
+
+def _bubble(bubble: Bubble) -> dict[str, Any]:
+    idle, whole = bubble.share
+    return {**bubble._asdict(), "share": f"{idle}/{whole}"}
+
+
+def document(model: ModelValue, found: Parallel, lang: str = "en", *, explain: bool = False) -> Document:
+    """Return the document of ``weigh parallel``: what each device holds, what is sent, how long a pipeline stands idle."""
+    say = translator(lang)
+    tables = [_devices(found, say)]
+    if found.messages:
+        tables.append(_traffic(found, say, explain))
+    figure = say("{total} bytes on the largest of {devices} devices").format(
+        total=f"{found.largest.total:,}", devices=f"{found.layout.devices:,}"
+    )
+    return Document(headline(model, say), figure, (*tables, *notes(_remarks(found, say, explain))), lang)
+
+
+def _devices(found: Parallel, say: Say) -> Table:
+    titles = (say("layers"), say("devices"), say("parameters"), say("gradients"), say("optimizer"), say("together"))
+    columns = (Column(say("stage")), *(Column(title, "integer") for title in titles))
+    rows = tuple(
+        Row((
+            f"pp {device.pp}",
+            found.layers[device.pp],
+            device.alike,
+            device.state.parameters,
+            device.state.gradients,
+            device.state.optimizer,
+            device.state.total,
+        ))
+        for device in found.devices
+    )  # fmt: skip
+    return Table(columns, rows, say("Bytes of each device"))
+
+
+def _traffic(found: Parallel, say: Say, explain: bool) -> Table:
+    columns = [
+        Column(say("what is sent")),
+        Column(say("how")),
+        Column(say("among"), "integer"),
+        Column(say("bytes sent in a step"), "integer"),
+    ]
+    if explain:
+        columns += [Column(say("formula")), Column(say("source"))]
+    rows = tuple(
+        Row((say(entry.what), entry.operation, entry.group, entry.sent, *((entry.formula, entry.source) if explain else ())))
+        for entry in found.messages
+    )
+    return Table(tuple(columns), rows, say("What one device sends"))
+
+
+def _remarks(found: Parallel, say: Say, explain: bool) -> list[str]:
+    state = found.largest
+    held = say(
+        "Of the {elements} parameters of the largest device, {sharded} are pieces, {replicated} are whole on each, {expert} experts'."
+    )
+    lines = [
+        held.format(
+            elements=f"{state.elements:,}", sharded=f"{state.sharded:,}", replicated=f"{state.replicated:,}", expert=f"{state.expert:,}"
+        )
+    ]
+    if found.bubble:
+        idle, whole = found.bubble.share
+        share = (idle * 2000 + whole) // (2 * whole)
+        lines.append(say("The pipeline stands idle for {share}% of a step.").format(share=f"{share // 10}.{share % 10}"))
+        if explain:
+            lines.append(f"{found.bubble.formula} = {found.bubble.idle}/{found.bubble.work}; {found.bubble.source}")
+    return [*lines, *(say(note) for note in found.notes)]

@@ -1,0 +1,161 @@
+"""Many devices: recorded shards, published estimates, and what does not go together."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from weighbridge import model
+from weighbridge.accounts.parallel.deepspeed import estimate, largest_module
+from weighbridge.accounts.parallel.layout import Layout
+from weighbridge.accounts.parallel.shards import chunk
+from weighbridge.accounts.parallel.stages import layer_names, share_layers
+from weighbridge.accounts.parallel.traffic import bubble
+from weighbridge.core.errors import UsageError
+
+ROOT = Path(__file__).parents[3]
+SHARED = ROOT.parent / "shared" / "measured.jsonl"
+LLAMA = {
+    "model_type": "llama",
+    "hidden_size": 24,
+    "intermediate_size": 40,
+    "num_hidden_layers": 5,
+    "num_attention_heads": 4,
+    "vocab_size": 50,
+}
+MOE = {"model_type": "mixtral", "hidden_size": 24, "intermediate_size": 40, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2,
+       "vocab_size": 50, "num_local_experts": 8}  # fmt: skip
+RECORDED = json.loads((ROOT / "tests/truth/parallel/cases.json").read_text("utf-8"))
+CASES = RECORDED["cases"]
+
+assert CASES
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['class_name']}-tp{case['tp']}-dp{case['dp']}")
+def test_shards_to_the_byte(case: dict[str, Any]) -> None:
+    config = {**case["config"], "model_type": case["model_type"]}
+    found = model(config, case["class_name"]).parallel(tp=case["tp"], dp=case["dp"], fsdp=case["dp"] > 1, dtype="float32")
+    ours = sorted(device.state.parameters for device in found.devices for _ in range(device.alike))
+    assert ours == case["bytes"]
+
+
+def test_chunks_are_torch_s() -> None:
+    assert [chunk(7, 3, rank) for rank in range(3)] == [3, 3, 1]
+    assert [chunk(4, 3, rank) for rank in range(3)] == [2, 2, 0]
+    assert sum(chunk(100, 7, rank) for rank in range(7)) == 100
+
+
+def test_one_device_holds_the_whole_model() -> None:
+    base = model(LLAMA, "LlamaForCausalLM")
+    state = base.parallel().largest
+    unique = base.count().unique
+    assert (state.elements, state.parameters, state.gradients, state.optimizer) == (unique, 2 * unique, 2 * unique, 12 * unique)
+
+
+@pytest.mark.parametrize(("zero", "parameters", "gradients", "optimizer"), [(0, 1, 1, 1), (1, 1, 1, 4), (2, 1, 4, 4), (3, 4, 4, 4)])
+def test_zero_cuts_by_its_stage(zero: int, parameters: int, gradients: int, optimizer: int) -> None:
+    base = model(LLAMA, "LlamaForCausalLM")
+    whole, found = base.parallel().largest, base.parallel(dp=4, zero=zero).largest
+    for part, ways in (("parameters", parameters), ("gradients", gradients), ("optimizer", optimizer)):
+        assert 0 <= getattr(found, part) * ways - getattr(whole, part) < 16 * 4 * 60
+
+
+def test_devices_of_all_stages_hold_the_model_once() -> None:
+    base = model({**LLAMA, "tie_word_embeddings": False}, "LlamaForCausalLM")
+    found = base.parallel(tp=2, pp=3, dtype="float32")
+    assert found.layers == (2, 2, 1)
+    assert sum(device.alike for device in found.devices) == 6
+    pieces = sum((device.state.sharded + device.state.replicated / 2) * device.alike for device in found.devices)
+    assert pieces == base.count().unique
+
+
+def test_a_tied_table_stands_on_the_first_and_the_last_stage() -> None:
+    base = model({**LLAMA, "tie_word_embeddings": True}, "LlamaForCausalLM")
+    found = base.parallel(pp=2, dtype="float32")
+    assert sum(device.state.elements for device in found.devices) == base.count().unique + 50 * 24
+
+
+def test_experts_are_spread() -> None:
+    base = model(MOE, "MixtralForCausalLM")
+    whole, found = base.parallel(dp=4).largest, base.parallel(dp=4, ep=4).largest
+    assert whole.expert == 4 * found.expert
+    assert whole.replicated == found.replicated
+
+
+def test_interleaved_layers_and_bubbles() -> None:
+    assert share_layers(7, 3) == [3, 2, 2]
+    assert bubble(Layout(pp=4, micro_batches=8)).share == (9, 33)
+    assert bubble(Layout(pp=4, micro_batches=8, schedule="interleaved", chunks=2)).share == (9, 57)
+    assert bubble(Layout(pp=4, micro_batches=8, schedule="zero-bubble")).share == (3, 27)
+    assert len(layer_names(model({"model_type": "t5"}, "T5ForConditionalGeneration").tree)) == 12
+
+
+def test_what_is_sent() -> None:
+    found = model(LLAMA, "LlamaForCausalLM").parallel(tp=2, pp=5, dp=3, micro_batches=4, batch=2, seq=16)
+    block = 2 * 16 * 24 * 2
+    sent = {entry.what: entry.sent for entry in found.messages}
+    assert (
+        sent["activations of attention and MLP, forward and backward"] == 4 * 4 * block
+    )  # one layer a stage, 4 micro-batches, 2 * (2 - 1)/2
+    assert sent["activations forward, gradients backward"] == 2 * 4 * block
+    assert sent["gradients"] == 2 * 2 * found.largest.parameters // 3
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ({"tp": 3}, "tp: 3 does not divide the model's 4 attention heads"),
+        ({"tp": 0}, "tp: expected a whole number from 1 up, found 0"),
+        ({"pp": 6}, "pp: 6 stages, and the model has 5 layers"),
+        ({"dp": 4, "ep": 3}, "ep: experts are spread over the data-parallel devices, and 3 does not divide dp = 4"),
+        ({"dp": 4, "ep": 2}, "ep: this model has no experts"),
+        ({"zero": 4}, "zero: expected one of 0, 1, 2, 3, found 4"),
+        ({"zero": 1, "fsdp": True}, "zero: FSDP shards everything already; leave one of --zero and --fsdp out"),
+        ({"sequence_parallel": True}, "sequence_parallel: needs tensor parallelism, tp of 2 or more"),
+        ({"schedule": "gpipe"}, "schedule: expected one of 1f1b, interleaved, zero-bubble, found 'gpipe'"),
+        ({"schedule": "zero-bubble"}, "schedule: zero-bubble needs pipeline parallelism, pp of 2 or more"),
+        ({"pp": 2, "schedule": "interleaved"}, "chunks: the interleaved schedule has 2 or more on each stage, any other has 1"),
+        ({"optimizer": "shampoo"}, "optimizer: expected one of adamw, adam, momentum, lion, sgd, found 'shampoo'"),
+        ({"batch": 0}, "batch: expected a whole number from 1 up, found 0"),
+    ],
+)
+def test_what_does_not_go_together_is_said(given: dict[str, Any], text: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        model(LLAMA, "LlamaForCausalLM").parallel(**given)
+    assert str(caught.value) == text
+
+
+PUBLISHED = [
+    ("ZeRO-2, 1 node x 8 GPUs, offload_optimizer=none", 2, "none", True),
+    ("ZeRO-2, 1 node x 8 GPUs, offload_optimizer=cpu", 2, "optimizer", True),
+    ("offload_param=cpu offload_optimizer=cpu zero_init=1", 3, "both", True),
+    ("offload_param=none offload_optimizer=cpu zero_init=1", 3, "optimizer", True),
+    ("offload_param=none offload_optimizer=none zero_init=1", 3, "none", True),
+    ("ZeRO-3, 4 GPUs, no offload", 3, "none", True),
+    ("ZeRO-3, 4 GPUs, both offloaded", 3, "both", True),
+]
+
+
+def published() -> list[dict[str, Any]]:
+    """Return the published rows on many devices."""
+    if not SHARED.exists():
+        return []
+    return [row for row in map(json.loads, SHARED.read_text("utf-8").splitlines()) if row["group"] == "parallel"]
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="shared/measured.jsonl is not here")
+@pytest.mark.parametrize("row", published(), ids=lambda row: f"{row['id']}")
+def test_deepspeed_s_published_estimates(row: dict[str, Any]) -> None:
+    base = model(row["model"], "T5Model")
+    _, zero, offload, zero_init = next(entry for entry in PUBLISHED if entry[0] in row["setting"])
+    unique = base.count().unique
+    assert isinstance(unique, int)
+    found = estimate(
+        unique, largest_module(base.tree), zero, 4 if "4 GPUs" in row["setting"] else 8, offload=offload, zero_init=zero_init
+    )
+    value = found.host if row["what"] == "ZeRO host memory" else found.device
+    unit = {"GiB": 2**30, "MiB": 2**20}[row["unit"]]
+    assert abs(value / unit - row["value"]) <= (0.006 if row["unit"] == "GiB" else 1)
