@@ -153,9 +153,7 @@ def test_deepspeed_s_published_estimates(row: dict[str, Any]) -> None:
     _, zero, offload, zero_init = next(entry for entry in PUBLISHED if entry[0] in row["setting"])
     unique = base.count().unique
     assert isinstance(unique, int)
-    found = estimate(
-        unique, largest_module(base.tree), zero, 4 if "4 GPUs" in row["setting"] else 8, offload=offload, zero_init=zero_init
-    )
+    found = estimate(unique, largest_module(base.tree), zero, 4 if "4 GPUs" in row["setting"] else 8, offload=offload, zero_init=zero_init)
     value = found.host if row["what"] == "ZeRO host memory" else found.device
     unit = {"GiB": 2**30, "MiB": 2**20}[row["unit"]]
     assert abs(value / unit - row["value"]) <= (0.006 if row["unit"] == "GiB" else 1)
