@@ -14,6 +14,7 @@ from time import monotonic
 from typing import Any
 
 from truth import aliases, flips
+from truth import backbones as composing
 from truth import census as counting
 from truth import check as checking
 from truth import coverage as covering
@@ -74,6 +75,8 @@ def main(arguments: list[str] | None = None) -> int:
         keys.add_argument("--seed", default="keys", help="what the random base config is drawn from")
         keys.add_argument("--record", action="store_true", help="write tests/truth/keys, which the ordinary tests hold")
         keys.add_argument("--refusals", action="store_true", help="show what was refused too")
+    backs = commands.add_parser("backbones", help="every type that looks through a backbone over every backbone, against the live class")
+    backs.add_argument("types", nargs="*", help="the outer types; all if none is named")
     names = commands.add_parser("names", help="--names checkpoint and verify against files that live classes save")
     names.add_argument("types", nargs="*", help="model types; all that have a blueprint if none is named")
     names.add_argument("--n", type=int, default=1, help="random configs per class; 0 takes the default config")
@@ -121,6 +124,7 @@ def main(arguments: list[str] | None = None) -> int:
         "census": _census,
         "probe": _probe,
         "new": _new,
+        "backbones": _backbones,
         "aliases": _keys,
         "flips": _keys,
     }[options.command](options)
@@ -224,6 +228,19 @@ def _keys(options: argparse.Namespace) -> int:
             trying.record(options.command, name, configs, results)
         bad, total = bad + len(wrong), total + len(results)
     print(f"{total:,} trials, {bad:,} wrong")
+    return 1 if bad else 0
+
+
+def _backbones(options: argparse.Namespace) -> int:
+    bad = total = refused = 0
+    for neck in options.types or composing.necks():
+        for inner in composing.types():
+            for one in composing.run(neck, inner):
+                total, bad, refused = total + 1, bad + (one.verdict in ("differs", "crashed")), refused + (one.verdict == "refused")
+                if one.verdict != "agrees":
+                    print(f"{neck:22} {inner:22} {one.verdict}: {one.detail}", flush=True)
+                    print(f"        python -m truth one {one.trial.class_name} '{json.dumps(one.raw)}'", flush=True)
+    print(f"{total:,} configs, {bad:,} wrong, {refused:,} refused")
     return 1 if bad else 0
 
 

@@ -102,14 +102,21 @@ def run(model_type: str, configs: list[dict[str, Any]], trials: Iterable[Trial])
         raw = configs[trial.base]
         for change in trial.changes:
             raw = changed(raw, change)
-        expected = _live(model_type, trial.class_name, raw)
-        if expected is None:
-            continue
-        verdict, value = _ours(trial.class_name, raw)
-        if verdict == "counted":
-            verdict = "agrees" if value == expected else "differs"
-        detail = "" if verdict == "agrees" else f"ours {value}, live {expected}" if verdict == "differs" else value
-        yield Result(trial, raw, expected, verdict, detail)
+        found = tried(model_type, trial, raw)
+        if found is not None:
+            yield found
+
+
+def tried(model_type: str, trial: Trial, raw: dict[str, Any]) -> Result | None:
+    """Hold one config to the live class; None if that refuses it."""
+    expected = _live(model_type, trial.class_name, raw)
+    if expected is None:
+        return None
+    verdict, value = _ours(trial.class_name, raw)
+    if verdict == "counted":
+        verdict = "agrees" if value == expected else "differs"
+    detail = "" if verdict == "agrees" else f"ours {value}, live {expected}" if verdict == "differs" else value
+    return Result(trial, raw, expected, verdict, detail)
 
 
 def _live(model_type: str, class_name: str, raw: dict[str, Any]) -> str | None:

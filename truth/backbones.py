@@ -1,0 +1,54 @@
+"""Every neck over every backbone: composite types whose ``backbone_config`` may be of another type, against the live class."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
+
+from truth import live
+from truth.trials import Result, Trial, tried
+from weighbridge.blueprints import MODULES, family
+
+SIZES = {"hidden_size": 32, "num_hidden_layers": 6, "num_attention_heads": 4, "intermediate_size": 48}
+"""What keeps transformers among the backbones small."""
+
+
+def necks() -> list[str]:
+    """Return the described types that look through a backbone."""
+    return [name for name in MODULES if any(field.key == "backbone_config" for field in family(name).fields)]
+
+
+def types() -> list[str]:
+    """Return the types that the library's auto class takes for a backbone."""
+    live.versions()
+    mapping = import_module("transformers.models.auto.modeling_auto").MODEL_FOR_BACKBONE_MAPPING_NAMES
+    return [name for name in mapping if name not in ("timm_backbone", "dinat")]
+
+
+def configs(neck: str, inner: str) -> Iterator[dict[str, Any]]:
+    """Yield configs of a neck over a backbone: the backbone as it is, handing on its last maps, and small."""
+    yield {"model_type": neck, "backbone_config": {"model_type": inner}}
+    stages = stage_names(inner, {})
+    for count in (4, 3):
+        if len(stages) > count:
+            yield {"model_type": neck, "backbone_config": {"model_type": inner, "out_features": stages[-count:]}}
+    fields = live.config_class(inner).__dataclass_fields__
+    small = {key: value for key, value in SIZES.items() if key in fields}
+    stages = stage_names(inner, small)
+    if small:
+        yield {"model_type": neck, "backbone_config": {"model_type": inner, **small, "out_features": stages[-4:]}}
+
+
+def stage_names(inner: str, raw: dict[str, Any]) -> list[str]:
+    """Return the names of the maps that a backbone can hand on."""
+    return list(getattr(live.config_class(inner)(**raw), "stage_names", None) or [])
+
+
+def run(neck: str, inner: str) -> Iterator[Result]:
+    """Yield what comes of each config that the live class builds."""
+    class_name = list(family(neck).classes)[-1]
+    for raw in configs(neck, inner):
+        found = tried(neck, Trial(class_name, 0, ()), raw)
+        if found is not None:
+            yield found
