@@ -36,13 +36,16 @@ def configs(neck: str, inner: str) -> Iterator[dict[str, Any]]:
     fields = live.config_class(inner).__dataclass_fields__
     small = {key: value for key, value in SIZES.items() if key in fields}
     stages = stage_names(inner, small)
-    if small:
+    if small and stages:
         yield {"model_type": neck, "backbone_config": {"model_type": inner, **small, "out_features": stages[-4:]}}
 
 
 def stage_names(inner: str, raw: dict[str, Any]) -> list[str]:
     """Return the names of the maps that a backbone can hand on."""
-    return list(getattr(live.config_class(inner)(**raw), "stage_names", None) or [])
+    try:
+        return list(live.config_class(inner)(**raw).stage_names or [])
+    except Exception:  # a class of lists takes no such sizes
+        return []
 
 
 def run(neck: str, inner: str) -> Iterator[Result]:

@@ -13,10 +13,12 @@ from importlib import import_module
 from weighbridge.blueprints import MODULES, family
 from weighbridge.blueprints.modules import timm_resnet
 from weighbridge.blueprints.modules.feature_maps import Grid
+from weighbridge.blueprints.modules.vit_common import grid
 from weighbridge.config.bind import bind
 from weighbridge.config.fields import Field, Inner, Sizes
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
-from weighbridge.core.errors import UnknownArchitecture
+from weighbridge.core.errors import ConfigError, UnknownArchitecture
+from weighbridge.core.length import unknown
 from weighbridge.core.parts import replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Tensor
@@ -79,6 +81,35 @@ def features(c: Sizes, picture: Grid) -> Features:
         return handed(c, *timm_resnet.resnet(c, picture))
     found: Features = import_module(f"weighbridge.blueprints.{MODULES[c.model_type]}").features(c, picture)
     return found
+
+
+def hidden(c: Sizes, otherwise: Size | None = None) -> Size:
+    """Return the one width that a backbone's config class has, which the necks of vision transformers ask for; else *otherwise*, or nothing.
+
+    Swin and its kin have that of the last stage, Hiera too; classes with a width for each stage alone have none.
+    """
+    if c.model_type in ("swin", "swinv2", "maskformer-swin"):
+        return c.hidden * 2 ** (len(c.depths) - 1)
+    if c.model_type == "hiera":
+        above, below = c.wider
+        last = len(c.depths) - 1
+        return c.embed * above**last // below**last
+    if c.model_type == "focalnet" or "hidden" not in vars(c):
+        if otherwise is None:
+            raise ConfigError(
+                f"{c.model_type} has no one width that this neck could take", key="backbone_config.model_type", value=c.model_type
+            )
+        return otherwise
+    width: Size = c.hidden
+    return width
+
+
+def patch_grid(c: Sizes) -> Grid:
+    """Return the map of patches of a vision transformer; of what has maps of several sizes it is not known."""
+    if "image_height" in vars(c) and "patch_height" in vars(c):
+        return grid(c)
+    nobody = unknown(f"the maps of {c.model_type} under this neck")
+    return nobody, nobody  # type: ignore[return-value]
 
 
 def settled(node: Part, *, frozen: bool = False) -> Part:

@@ -61,11 +61,13 @@ def reassembled(hidden: Size, width: Size, factor: int, at: Grid) -> tuple[Part,
     return projection, transposed("resize", width, width, factor, area(at))
 
 
-def reassembling(c: Sizes, hidden: Size, at: Grid, *, readout: bool = False) -> Part:
-    """Describe the stage that makes maps of vectors; with *readout*, the class token is mapped into each of them first."""
-    pairs = enumerate(zip(c.widths, c.factors, strict=False))
+def reassembling(c: Sizes, hidden: Size, at: Grid, *, readout: bool = False, first: int = 0) -> Part:
+    """Describe the stage that makes maps of vectors; with *readout*, the class token is mapped into each of
+    them first. The maps before the *first* are taken as they are.
+    """
+    pairs = list(enumerate(zip(c.widths, c.factors, strict=False)))[first:]
     layers = (part(str(i), *reassembled(hidden, width, factor, at), kind="stage") for i, (width, factor) in pairs)
-    projects = (part(str(i), linear("0", 2 * hidden, hidden, stream=area(at)), kind="projector") for i in range(len(c.widths)))
+    projects = (part(str(i), linear("0", 2 * hidden, hidden, stream=area(at)), kind="projector") for i in range(first, len(c.widths)))
     return part("reassemble_stage", part("layers", *layers), *((part("readout_projects", *projects),) if readout else ()), kind="stage")
 
 

@@ -6,11 +6,12 @@ models/{depth_anything,prompt_depth_anything,chmv2}/modeling_*.py.
 
 from __future__ import annotations
 
+from weighbridge.blueprints.modules.backbones import hidden, patch_grid
 from weighbridge.blueprints.modules.composite import composed, submodel, under
 from weighbridge.blueprints.modules.dense_prediction import convolutions, doubling, fields, fusing, maps, matching, reassembling
 from weighbridge.blueprints.modules.feature_maps import Grid, area
 from weighbridge.blueprints.modules.stage_fields import number
-from weighbridge.blueprints.modules.vit_common import NEUTRAL, grid
+from weighbridge.blueprints.modules.vit_common import NEUTRAL
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, choice, fact, size
 from weighbridge.core.errors import ConfigError
@@ -62,14 +63,21 @@ def last(steps: list[tuple[Grid, Grid]], index: int) -> Grid:
     return steps[index][1]
 
 
+def whole_patches(c: Sizes, side: Size) -> Grid:
+    """Return the pixels of the image that whole patches cover."""
+    if "image_height" not in vars(c):
+        return patch_grid(c)
+    return c.image_height // side * side, c.image_width // side * side
+
+
 def anything(c: Sizes) -> Part:
     """Describe DepthAnythingForDepthEstimation and its variant with prompts: a head that works on every pixel in the end."""
-    inner, F, at = c.backbone, c.fusion, grid(c.backbone)
+    inner, F, at = c.backbone, c.fusion, patch_grid(c.backbone)
     found = maps(c, at)
     steps = matching(found)
     layers = (fusing(str(i), F, *step, *((prompting(F, step[0]),) if c.prompted else ()), first=i == 0) for i, step in enumerate(steps))
     neck = reassembling(c, c.inner, at), convolutions(c, found), part("fusion_stage", part("layers", *layers))
-    pixels = (inner.image_height // c.patch) * c.patch * ((inner.image_width // c.patch) * c.patch)
+    pixels = area(whole_patches(inner, c.patch))
     head = (
         conv2d("conv1", F, F // 2, 3, stream=area(last(steps, -1 if c.prompted else c.used))),
         conv2d("conv2", F // 2, c.head_hidden, 3, stream=pixels),
@@ -82,7 +90,7 @@ def anything(c: Sizes) -> Part:
 
 def chmv2(c: Sizes) -> Part:
     """Describe CHMv2ForDepthEstimation: scores for bins of depth, averaged with a matrix product unless they are mixed."""
-    inner, F, at = c.backbone, c.fusion, grid(c.backbone)
+    inner, F, at = c.backbone, c.fusion, patch_grid(c.backbone)
     found = maps(c, at)
     steps = doubling(found)
     first, *others = (fusing(str(i), F, *step, first=False) for i, step in enumerate(steps))
@@ -96,7 +104,7 @@ def chmv2(c: Sizes) -> Part:
     )
     head = part(
         "head",
-        reassembling(c, inner.hidden, at, readout=c.readout == "project"),
+        reassembling(c, hidden(inner), at, readout=c.readout == "project"),
         convolutions(c, found),
         part("fusion_layers", first, *others),
         part("conv_depth", part("head", *convs), kind="head"),

@@ -1,10 +1,14 @@
 """DPT: a vision transformer, or another that hands on maps, whose layers' outputs are added up to depth or to classes.
 
-Source: arXiv 2103.13413; names as in transformers 5.23.0, models/dpt/modeling_dpt.py. The hybrid with a ResNet in front is refused.
+Source: arXiv 2103.13413; names as in transformers 5.23.0, models/dpt/modeling_dpt.py. The hybrid has a ResNet in place of
+the patches, and takes its first two maps as they are.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from weighbridge.blueprints.modules.backbones import hidden, patch_grid
 from weighbridge.blueprints.modules.composite import composed, submodel, under
 from weighbridge.blueprints.modules.dense_prediction import convolutions, doubling, fields, fusing, maps, reassembling
 from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area
@@ -38,19 +42,36 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def plain(hybrid: Any) -> Any:
-    """Refuse the hybrid, whose ResNet is not described here."""
-    if hybrid:
-        raise ConfigError("the hybrid of a ResNet and a transformer is not described", key="is_hybrid", value=hybrid)
-    return hybrid
+RESNET = {
+    "model_type": "bit",
+    "global_padding": "same",
+    "layer_type": "bottleneck",
+    "depths": [3, 4, 9],
+    "out_features": ["stage1", "stage2", "stage3"],
+    "embedding_dynamic_padding": True,
+}
+"""The hybrid's ResNet, where the config has none."""
+
+
+def settle(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """Put the ResNet into a hybrid's config that leaves it out."""
+    return {**raw, "backbone_config": RESNET} if raw.get("is_hybrid") and raw.get("backbone_config") is None else dict(raw)
+
+
+def feature_width(value: Any) -> int:
+    """Take how many channels the maps have that a hybrid turns into vectors: the second entry of their shape."""
+    if not isinstance(value, (list, tuple)) or len(value) != 4 or any(type(entry) is not int or entry < 1 for entry in value):
+        raise ConfigError(f"expected the four sizes of a map, found {value!r:.60}", key="backbone_featmap_shape", value=value)
+    return value[1]
 
 
 FIELDS = (
     *(HIDDEN, MLP, LAYERS, HEADS, WHOLE_HEADS, *PATCH, CHANNELS, QKV_BIAS, LABELS, POOLED),
     *sides("image", "image_size", 384, "R", "side of the image"),
     size("pooled_width", "pooler_output_size", lambda c: c.hidden, "O", "width of the pooled output"),
-    composed("backbone", "backbone_config", "dinov2 beit", optional=True),
-    choice("hybrid", "is_hybrid", False, read=plain),
+    composed("backbone", "backbone_config", "bit dinov2 beit", optional=True),
+    switch("hybrid", "is_hybrid", False),
+    choice("feature_width", "backbone_featmap_shape", [1, 1024, 24, 24], read=feature_width),
     choice("readout", "readout_type", "project"),
     *fields(256, (96, 192, 384, 768)),
     number("used", "head_in_index", -1, minimum=-99),
@@ -65,7 +86,10 @@ def dpt(c: Sizes, name: str = "", *, pooled: bool = False) -> Part:
     """Describe DPTModel: ViT with a table of positions that is resized."""
     H = c.hidden
     learned = token("cls_token", H), token("position_embeddings", H, patches(c) + 1)
-    embeddings = part("embeddings", *learned, part("patch_embeddings", projection(c), kind="embeddings"), kind="embeddings")
+    front: tuple[Part, ...] = (part("patch_embeddings", projection(c), kind="embeddings"),)
+    if c.hybrid:
+        front = under("backbone", submodel(c.backbone, "Backbone")), conv2d("projection", c.feature_width, H, 1)
+    embeddings = part("embeddings", *learned, *front, kind="embeddings")
     pooler = (part("pooler", linear("dense", H, c.pooled_width), kind="pooler", stream="one"),) if pooled else ()
     children = (embeddings, part("encoder", split_layer(c), kind="encoder"), layer_norm("layernorm", H), *pooler)
     return part(name, *children, kind="backbone" if name else "model", stream=patches(c) + 1)
@@ -76,20 +100,28 @@ def alone(c: Sizes) -> Part:
     return dpt(c, pooled=c.pooled)
 
 
+def width_of(c: Sizes) -> Size:
+    """Return the width of what the neck is given: the backbone's, if it has one width."""
+    own: Size = c.hidden
+    return own if c.backbone is None else hidden(c.backbone, own)
+
+
 def neck(c: Sizes, hidden: Size, at: Grid) -> tuple[Part, list[tuple[Grid, Grid]]]:
     """Describe the maps of four sizes and the steps that add them up, and return the steps beside it."""
     found = maps(c, at)
     steps = doubling(found)
     layers = (fusing(str(i), c.fusion, *step, first=i == 0, bias=c.fusion_bias, normed=c.normed) for i, step in enumerate(steps))
-    stages = reassembling(c, hidden, at, readout=c.readout == "project"), convolutions(c, found)
+    ready = c.backbone is not None and c.backbone.model_type == "swinv2"
+    made = () if ready else (reassembling(c, hidden, at, readout=c.readout == "project", first=2 if c.hybrid else 0),)
+    stages = *made, convolutions(c, found)
     return part("neck", *stages, part("fusion_stage", part("layers", *layers)), kind="neck"), steps
 
 
 def depth_estimation(c: Sizes) -> Part:
     """Describe DPTForDepthEstimation: one number for every place, on twice the last map in the end."""
-    inner = c if c.backbone is None else c.backbone
-    body = dpt(c, "dpt") if c.backbone is None else under("backbone", submodel(inner, "Backbone"))
-    F, (between, steps) = c.fusion, neck(c, inner.hidden, grid(inner))
+    alone = c.backbone is None or c.hybrid
+    body = dpt(c, "dpt") if alone else under("backbone", submodel(c.backbone, "Backbone"))
+    F, (between, steps) = c.fusion, neck(c, width_of(c), grid(c) if alone else patch_grid(c.backbone))
     places = area(last(steps, c.used))
     convs = (
         conv2d("0", F, F // 2, 3, stream=places),
@@ -109,16 +141,15 @@ def scores(c: Sizes, name: str, at: Grid) -> Part:
 
 def segmentation(c: Sizes) -> Part:
     """Describe DPTForSemanticSegmentation, always with a transformer of its own."""
-    hidden = c.hidden if c.backbone is None else c.backbone.hidden
-    between, steps = neck(c, hidden, grid(c))
+    between, steps = neck(c, width_of(c), grid(c))
     auxiliary = (scores(c, "auxiliary_head", steps[-1][1]),) if c.auxiliary else ()
     return part("", dpt(c, "dpt"), between, scores(c, "head", last(steps, c.used)), *auxiliary, kind="model")
 
 
 CLASSES = {"DPTModel": alone, "DPTForDepthEstimation": depth_estimation, "DPTForSemanticSegmentation": segmentation}
 KEYS = NEUTRAL | frozenset(
-    """auxiliary_loss_weight backbone_featmap_shape backbone_out_indices neck_ignore_stages pooler_act semantic_classifier_dropout
+    """auxiliary_loss_weight backbone_out_indices neck_ignore_stages pooler_act semantic_classifier_dropout
     semantic_loss_ignore_index""".split()
 )
 
-FAMILIES = {"dpt": Family("dpt", FIELDS, CLASSES, "DPTModel", KEYS)}
+FAMILIES = {"dpt": Family("dpt", FIELDS, CLASSES, "DPTModel", KEYS, settle=settle)}

@@ -6,6 +6,7 @@ models/vitpose_backbone/modeling_vitpose_backbone.py and models/vitpose/modeling
 
 from __future__ import annotations
 
+from weighbridge.blueprints.modules.backbones import hidden, patch_grid
 from weighbridge.blueprints.modules.composite import composed, submodel, under
 from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, transposed
 from weighbridge.blueprints.modules.stage_fields import number
@@ -16,7 +17,6 @@ from weighbridge.blueprints.modules.vit_common import (
     NEUTRAL,
     QKV_BIAS,
     WHOLE_HEADS,
-    grid,
     patches,
     split_attention,
     token,
@@ -74,7 +74,7 @@ def backbone(c: Sizes) -> Part:
 def pose(c: Sizes) -> Part:
     """Describe VitPoseForPoseEstimation: one map per point of the body."""
     inner = c.backbone
-    H, places = inner.hidden, area(grid(inner))
+    H, places = hidden(inner), area(patch_grid(inner))
     simple = (conv2d("conv", H, c.labels, 3, stream=places * c.scale * c.scale),)
     classic = (
         transposed("deconv1", H, 256, 4, places, bias=False),
