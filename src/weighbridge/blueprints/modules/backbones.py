@@ -6,13 +6,15 @@ a picture of the outer model's size.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
 
 from weighbridge.blueprints import MODULES, family
 from weighbridge.blueprints.modules import timm_resnet
+from weighbridge.blueprints.modules.composite import submodel
 from weighbridge.blueprints.modules.feature_maps import Grid
+from weighbridge.blueprints.modules.stage_fields import numbers, outputs
 from weighbridge.blueprints.modules.vit_common import grid
 from weighbridge.config.bind import bind
 from weighbridge.config.fields import Field, Inner, Sizes
@@ -28,6 +30,25 @@ if TYPE_CHECKING:
 
 TYPES = "resnet rt_detr_resnet hgnet_v2 swin swinv2 maskformer-swin convnext convnextv2 dinov3_convnext".split()
 """The types that have ``features``; besides, timm's ResNets."""
+TRANSFORMERS = """beit dinov2 dinov2_with_registers dinov3_vit lw_detr_vit pixio rf_detr_dinov2 sapiens2 tipsv2_vision_model vitdet
+    vitpose_backbone""".split()
+"""Vision transformers, which can hand on the states of each layer; their maps under these necks are not described, but their widths are."""
+PYRAMIDS: dict[str, Callable[[Sizes], tuple[Size, ...]]] = {
+    "bit": lambda c: (c.stem, *c.widths),
+    "focalnet": lambda c: (c.hidden, *c.handed_widths),
+    "hiera": lambda c: (c.embed, *(c.embed * c.wider[0] ** stage // c.wider[1] ** stage for stage in range(len(c.depths)))),
+    "pp_lcnet": lambda c: (c.stem, *(int(blocks[-1][2] * c.scale) for blocks in c.blocks)),
+    "pp_lcnet_v3": lambda c: (c.stem, *(int(blocks[-1][2] * c.scale) for blocks in c.blocks)),
+    "pvt_v2": lambda c: c.widths,
+    "textnet": lambda c: c.widths,
+}
+"""Networks of stages, with the widths of stem and stages; their maps under these necks are not described."""
+MORE: dict[str, tuple[Field, ...]] = {
+    **dict.fromkeys(TRANSFORMERS, outputs(lambda c: c.layers)),
+    "focalnet": (*outputs(lambda c: len(c.depths)), numbers("handed_widths", "hidden_sizes", (192, 384, 768, 768))),
+    "pvt_v2": outputs(lambda c: len(c.depths), stem=False),
+}
+"""What a type's own fields lack where it is a backbone."""
 
 
 class Features(NamedTuple):
@@ -60,11 +81,13 @@ def _resolve(absent: Mapping[str, Any] | None, value: Any, path: str) -> Inner |
     stated = raw.get("model_type")
     if stated == "timm_backbone":
         return Inner(raw, timm_resnet.FIELDS, timm_resnet.SKIPPED, stated)
-    if stated not in TYPES or stated not in MODULES:
-        hint = f"described as backbones: {', '.join(TYPES)}, timm_backbone"
+    if stated not in (*TYPES, *TRANSFORMERS, *PYRAMIDS) or stated not in MODULES:
+        hint = f"described as backbones: {', '.join((*TYPES, *TRANSFORMERS, *PYRAMIDS))}, timm_backbone"
         raise UnknownArchitecture(f"no backbone described for {stated!r:.60}", key=f"{path}.model_type", value=stated, hint=hint)
     known = family(stated)
-    return Inner(raw, known.fields, known.neutral, stated)
+    words = {field.word for field in known.fields}
+    more = MORE.get(stated, ()) if "outputs" not in words else ()
+    return Inner(raw, (*known.fields, *more), known.neutral, stated)
 
 
 def given(model_type: str, raw: Mapping[str, Any]) -> Sizes:
@@ -79,6 +102,11 @@ def features(c: Sizes, picture: Grid) -> Features:
     """Describe a backbone over a picture."""
     if c.model_type == "timm_backbone":
         return handed(c, *timm_resnet.resnet(c, picture))
+    if c.model_type not in TYPES:
+        nobody = unknown(f"the maps of {c.model_type} under this neck")
+        wide = PYRAMIDS[c.model_type](c) if c.model_type in PYRAMIDS else None
+        widths = tuple(c.hidden if wide is None else wide[index] for index in c.outputs)
+        return Features(submodel(c, "Backbone").children, ((nobody, nobody),) * len(widths), widths)  # type: ignore[arg-type]
     found: Features = import_module(f"weighbridge.blueprints.{MODULES[c.model_type]}").features(c, picture)
     return found
 

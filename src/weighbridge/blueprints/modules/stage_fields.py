@@ -99,19 +99,19 @@ def first_stages(key: str, count: int, **lists: tuple[Any, ...]) -> int:
     return count
 
 
-def outputs(stages: Callable[[Sizes], int]) -> tuple[Field, ...]:
-    """Declare which stages a backbone hands on, by names or by indices: the stem is 0, and by default it is the last."""
+def outputs(stages: Callable[[Sizes], int], *, stem: bool = True) -> tuple[Field, ...]:
+    """Declare which stages a backbone hands on, by names or by indices: the stem is 0, if it is one, and by default it is the last."""
     names, indices = choice("out_features", "out_features", None), choice("out_indices", "out_indices", None)
-    return replace(names, silent=True), replace(indices, silent=True), told("outputs", lambda c: _outputs(c, stages(c)))
+    return replace(names, silent=True), replace(indices, silent=True), told("outputs", lambda c: _outputs(c, stages(c), stem))
 
 
-def _outputs(c: Sizes, stages: int) -> tuple[int, ...]:
-    known = ["stem", *(f"stage{index + 1}" for index in range(stages))]
+def _outputs(c: Sizes, stages: int, stem: bool) -> tuple[int, ...]:
+    known = [*(["stem"] if stem else []), *(f"stage{index + 1}" for index in range(stages))]
     if c.out_features is None and c.out_indices is None:
-        return (stages,)
+        return (len(known) - 1,)
     key, given = ("out_features", c.out_features) if c.out_features is not None else ("out_indices", c.out_indices)
     try:
-        found = [known.index(entry) if key == "out_features" else range(stages + 1)[entry] for entry in given]
+        found = [known.index(entry) if key == "out_features" else range(len(known))[entry] for entry in given]
     except (ValueError, IndexError, TypeError):
         raise ConfigError(f"expected some of {', '.join(known)}, or their indices, found {given!r:.60}", key=key, value=given) from None
     both = c.out_features is not None and c.out_indices is not None
