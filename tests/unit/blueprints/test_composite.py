@@ -118,3 +118,24 @@ def test_altered_sizes_leave_the_rest_as_it_is() -> None:
     assert (c.hidden, c.pooled) == (3, False)
     with pytest.raises(AttributeError):
         c.nothing  # noqa: B018
+
+
+BACKBONES = """beit bit convnext dinov2 dinov3_vit focalnet hiera hgnet_v2 maskformer-swin pixio pp_lcnet pvt_v2 resnet sapiens2 swin swinv2
+    textnet vitdet vitpose_backbone""".split()
+
+
+@pytest.mark.parametrize("neck", ["dpt", "depth_anything", "upernet", "detr", "maskformer"])
+@pytest.mark.parametrize("inner", BACKBONES)
+def test_any_backbone_stands_under_any_neck_or_one_line_says_why_not(neck: str, inner: str) -> None:
+    last = [-4, -3, -2, -1] if inner not in ("maskformer-swin", "swin") else [1, 2, 3, 4]
+    try:
+        found = weighbridge.model({"model_type": neck, "backbone_config": {"model_type": inner, "out_indices": last}})
+    except weighbridge.WeighbridgeError as error:
+        assert "\n" not in str(error)
+        return
+    assert found.count().unique > 0
+
+
+def test_dpt_s_hybrid_has_a_resnet_in_front() -> None:
+    found = weighbridge.model({"model_type": "dpt", "is_hybrid": True}, "DPTForDepthEstimation")
+    assert any(row.name.startswith("dpt.embeddings.backbone.bit.") for row in found.tensors())
