@@ -56,9 +56,15 @@ def _run(words: list[str]) -> int:
     from weighbridge.commands import output
 
     if words[:1] == ["help"] or not words or words[0] in ("-h", "--help"):
+        from itertools import pairwise
+
         from weighbridge.commands import help as helping
 
-        asked_for = [word for word in words[1:] if not word.startswith("-")][:1]
+        asked_for = (
+            [word for before, word in pairwise(words) if before != "--lang" and not word.startswith("-")][:1]
+            if words[:1] == ["help"]
+            else []
+        )
         lang = output.asked_language(words)
         output.emit(helping.page(_command(asked_for[0]), lang) if asked_for else helping.overview(lang))
         return 0 if words else 2

@@ -19,7 +19,8 @@ from weighbridge.config.fields import did_you_mean
 from weighbridge.config.read import read_config, standard_input
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, ReadError, SourceError, UnknownArchitecture, UsageError
-from weighbridge.presets import preset, preset_like, presets
+from weighbridge.core.messages import Text, mark
+from weighbridge.presets import preset, preset_like, suggestions
 from weighbridge.value import Description, ModelValue
 
 if TYPE_CHECKING:
@@ -57,9 +58,16 @@ def load(
         from weighbridge.readers.module import read_module
 
         return read_module(source)
+    if isinstance(source, type):
+        raise SourceError(Text("{name} is a class; make a config or a module of it, such as {name}()", name=source.__name__))
+    if hasattr(source, "to_dict"):
+        return from_config(dict(source.to_dict()), type(source).__name__, model_class, overrides)
     if not hasattr(source, "__fspath__") and not isinstance(source, str):
-        raise SourceError(f"cannot weigh a {type(source).__name__}; expected a name, a path, a mapping or a module")
+        kind = type(source).__name__
+        raise SourceError(Text("cannot weigh a {kind}; expected a name, a path, a mapping, a config or a module", kind=kind))
     text = str(source)
+    if not text.strip():
+        raise not_found(text)
     if text == "-":
         return from_config(standard_input(), "standard input", model_class, overrides)
     found = preset(text)
@@ -103,6 +111,8 @@ def _from_path(text: str, model_class: str | None, overrides: Mapping[str, Any] 
                 config = path / name
         if config.is_file():
             return _from_directory(path, config, model_class, overrides)
+    elif not path.is_file() and os.path.exists(text):  # a pipe or a device, such as <(...), is read as a config
+        return from_config(read_config(text), text, model_class, overrides)
     elif not path.is_file():
         raise not_found(text)
     elif path.suffix == ".json" and not path.name.endswith(".index.json"):
@@ -233,13 +243,18 @@ def raw_config(source: str) -> tuple[dict[str, Any], str]:
 
 def not_found(source: str) -> SourceError:
     """Return the error for a source that is neither a preset nor a path, with the nearest names."""
-    hint = did_you_mean(source, [entry.name for entry in presets()])
+    if not source.strip():
+        return SourceError(Text("the source is empty; expected {ways}", ways=Text(WAYS)), source=source)
     if "/" in source or source.endswith((".json", ".safetensors")):
-        return SourceError(f"{source}: no such file or directory", source=source)
-    ways = (
-        "a preset (weigh models lists them), a config.json, a directory, a checkpoint file, a Hub id, an address, or - for standard input"
-    )
-    return SourceError(f"{source}: no such preset or file; {hint or 'expected ' + ways}", source=source)
+        return SourceError(Text("{source}: no such file or directory", source=source), source=source)
+    near = suggestions(source)
+    hint = Text("did you mean {names}?", names=" or ".join(near)) if near else Text("expected {ways}", ways=Text(WAYS))
+    return SourceError(Text("{source}: no such preset or file; {hint}", source=source, hint=hint), source=source, suggestions=tuple(near))
+
+
+WAYS = mark(
+    "a preset (weigh models lists them), a config.json, a directory, a checkpoint file, a Hub id, an address, or - for standard input"
+)
 
 
 def stated_type(raw: Mapping[str, Any]) -> str:

@@ -85,9 +85,9 @@ def test_googles_config_is_told_by_its_keys() -> None:
 @pytest.mark.parametrize(
     ("source", "error", "message"),
     [
-        ("bert-base-uncase", SourceError, "bert-base-uncase: no such preset or file; did you mean bert-base-uncased or"),
+        ("bert-base-uncase", SourceError, "bert-base-uncase: no such preset or file; did you mean bert-base-uncased?"),
         ("no/such/config.json", SourceError, "no/such/config.json: no such file or directory"),
-        (7, SourceError, "cannot weigh a int; expected a name, a path, a mapping or a module"),
+        (7, SourceError, "cannot weigh a int; expected a name, a path, a mapping, a config or a module"),
         ({}, ConfigError, 'model_type: the config does not say what it is (add "model_type", such as "bert", or name a class with --class)'),
         ({"model_type": "brt"}, UnknownArchitecture, "model_type: no blueprint for 'brt' (did you mean bert"),
         ({"model_type": "bert", "architectures": ["BertForMaskdLM"]}, UnknownArchitecture, "architectures: no class 'BertForMaskdLM' of model type 'bert' (did you mean BertForMaskedLM"),
@@ -103,10 +103,11 @@ def test_what_cannot_be_weighed_is_refused_with_a_way_forward(source: object, er
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (b"[]", "holds list, expected an object with the config's keys"),
+        (b"[]", "holds a list, expected an object with the config's keys"),
         (b"{", "is not JSON: Expecting property name enclosed in double quotes at line 1, column 2"),
         (b'{"a": 1, "a": 2}', "a: the key stands twice in one object (keep one)"),
-        (b"\xff\xfe{}", "is not UTF-8 text (byte 0)"),
+        (b"\xff\xfe{}", "is UTF-16 text; save it as UTF-8"),
+        (b"{\xff}", "is not UTF-8 text (byte 1)"),
         (b'{"a":' * 100_000, "is nested too deep to be a config"),
         (b'{"hidden_size": ' + b"9" * 5000 + b"}", "holds a number that is no size of any model"),
     ],

@@ -12,6 +12,7 @@ EXAMPLE = """example:
 OPTIONS = (
     *SOURCE,
     Option("depth", mark("show no more than N levels of the tree"), "N", "whole", local=True),
+    Option("total", mark("inside repeated parts, count all copies in place of one"), kind="switch", local=True),
     *OUTPUT,
 )
 
@@ -21,4 +22,4 @@ def answer(asked: Asked) -> Answer:
     from weighbridge.documents import count
 
     model = asked.model()
-    return Answer(lambda: count.as_json(model), lambda: count.document(model, depth=asked.depth, lang=asked.lang))
+    return Answer(lambda: count.as_json(model), lambda: count.document(model, depth=asked.depth, total=asked.total, lang=asked.lang))

@@ -33,7 +33,7 @@ def overview(lang: str = "en") -> str:
     usage = "weigh [COMMAND] SOURCE [--class CLASS] [--set key=value] [--lang LANG] [--json]"
     blocks = [
         "\n".join(wrapped(say(INTRODUCTION), columns)),
-        _hanging(say(mark("usage")) + ": ", usage, columns),
+        _hanging(say("{label}: ").format(label=say(mark("usage"))), usage, columns),
         _table(rows, columns) + "\n\n" + _table(more, columns),
         "\n".join(wrapped(say(SOURCES), columns)),
     ]
@@ -53,7 +53,7 @@ def page(name: str, lang: str = "en") -> str:
     usage = " ".join(["weigh", name, *map(_place, arguments), say(mark("[OPTIONS]"))])
     summary = say(COMMANDS[name].summary)
     blocks = [
-        _hanging(say(mark("usage")) + ": ", usage, columns),
+        _hanging(say("{label}: ").format(label=say(mark("usage"))), usage, columns),
         "\n".join(wrapped(say(mark("{summary}.")).format(summary=summary[:1].upper() + summary[1:]), columns)),
         *_section(say(mark("arguments")), arguments, columns, say),
         *_section(say(mark("options")), flags, columns, say),
@@ -68,7 +68,7 @@ def _place(option: Option) -> str:
 
 def _section(title: str, options: Sequence[Option], columns: int, say: Say) -> list[str]:
     rows = [(_written(option), say(option.help)) for option in options]
-    return [f"{title}:\n{_table(rows, columns)}"] if rows else []
+    return [say("{label}: ").format(label=title).rstrip() + "\n" + _table(rows, columns)] if rows else []
 
 
 def _written(option: Option) -> str:

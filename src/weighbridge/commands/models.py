@@ -25,4 +25,6 @@ def answer(asked: Asked) -> Answer:
     if asked.coverage:
         return Answer(models.coverage_json, lambda: models.coverage(asked.filter, asked.lang))
     text = "".join(f"{name}\n" for name in models.names(asked.filter)) if asked.names else None
-    return Answer(lambda: models.as_json(asked.filter), lambda: models.document(asked.filter, asked.lang), text=text)
+    found = models.as_json(asked.filter) if text is None else {}
+    holds = bool(text or found.get("presets") or found.get("architectures"))
+    return Answer(lambda: found, lambda: models.document(found, asked.lang), holds=holds, text=text)

@@ -75,7 +75,13 @@ class Asked:
 
         values = self.__dict__
         more = {name: values[name] for name in ("via", "trust_remote_code") if values.get(name)}
-        return model(source or self.source, values.get("class_name"), overrides(values.get("overrides") or ()), **more)
+        wanted = self.source if source is None else source
+        found = model(wanted, values.get("class_name"), overrides(values.get("overrides") or ()), **more)
+        if found.unknown:
+            from weighbridge.commands.strangers import look_at
+
+            look_at(found, strict=bool(values.get("strict")), lang=values.get("lang") or "en")
+        return found
 
 
 class Answer(NamedTuple):
@@ -124,6 +130,7 @@ SOURCE = (
     Option("source", KNOWN_SOURCES, "SOURCE", flag="", needed=True),
     CLASS,
     SET,
+    Option("strict", mark("refuse a config with a field that its model type does not have"), kind="switch", local=True),
     Option("via", mark("transformers: build the class without weights, where there is no blueprint"), "LIBRARY", local=True),
     Option("trust_remote_code", mark("with --via, run the code that the source brings along"), kind="switch", local=True),
 )

@@ -10,7 +10,9 @@ from weighbridge.core.errors import SourceError, UsageError, WeighbridgeError
 from weighbridge.core.messages import Text
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import ModuleType
+    from typing import TextIO
 
     from weighbridge.commands.options import Answer, Asked
     from weighbridge.documents.document import Document
@@ -92,7 +94,7 @@ def standard_input() -> bytes:
 def emit(text: str) -> None:
     """Print a text."""
     if sys.stdout is not None:
-        sys.stdout.write(text)
+        _checked(lambda stream: stream.write(text))
 
 
 def emit_json(found: object) -> None:
@@ -137,16 +139,19 @@ def flush() -> None:
     Raises:
         UsageError: It cannot be written: a full disk, a closed terminal.
     """
-    if sys.stdout is None:
-        return
+    if sys.stdout is not None:
+        _checked(lambda stream: stream.flush())
+
+
+def _checked(write: Callable[[TextIO], object]) -> None:
+    assert sys.stdout is not None
     try:
-        sys.stdout.flush()
+        write(sys.stdout)
     except BrokenPipeError:
         raise
     except OSError as error:
-        reason = error.strerror
         sys.stdout = None
-        raise UsageError(Text("standard output cannot be written: {why}", why=reason)) from None
+        raise UsageError(Text("standard output cannot be written: {why}", why=error.strerror)) from None
 
 
 def complain(error: WeighbridgeError, words: list[str]) -> None:

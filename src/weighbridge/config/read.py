@@ -6,7 +6,8 @@ import json
 import sys
 
 from weighbridge.core._namedtuple import TYPE_CHECKING
-from weighbridge.core.errors import ConfigError, ReadError
+from weighbridge.core.errors import ConfigError, ReadError, UsageError
+from weighbridge.core.messages import Text, mark
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,21 +36,41 @@ def parse_config(data: bytes, name: str) -> dict[str, Any]:
     >>> parse_config(b'{"hidden_size": 768}', "<text>")
     {'hidden_size': 768}
     """
+    if not data.strip():
+        raise ConfigError(Text("{name} is empty; expected a config as a JSON object", name=name))
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff") or (data[1:2] == b"\0" or data[:1] == b"\0"):
+        raise ConfigError(Text("{name} is UTF-16 text; save it as UTF-8", name=name))
     try:
         raw = json.loads(data.decode("utf-8-sig"), object_pairs_hook=_unique_keys)
     except UnicodeDecodeError as error:
-        raise ConfigError(f"{name} is not UTF-8 text (byte {error.start:,})") from None
+        raise ConfigError(Text("{name} is not UTF-8 text (byte {start:,})", name=name, start=error.start)) from None
     except json.JSONDecodeError as error:
-        raise ConfigError(f"{name} is not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
+        raise ConfigError(
+            Text(
+                "{name} is not JSON: {what} at line {line}, column {column}",
+                name=name,
+                what=Text(error.msg),
+                line=error.lineno,
+                column=error.colno,
+            )
+        ) from None
     except RecursionError:
-        raise ConfigError(f"{name} is nested too deep to be a config") from None
+        raise ConfigError(Text("{name} is nested too deep to be a config", name=name)) from None
     except ConfigError:
         raise
     except ValueError as error:
         raise ConfigError(f"{name} holds a number that is no size of any model: {error}") from None
     if not isinstance(raw, dict):
-        raise ConfigError(f"{name} holds {type(raw).__name__}, expected an object with the config's keys")
+        raise ConfigError(
+            Text("{name} holds {what}, expected an object with the config's keys", name=name, what=Text(KINDS.get(type(raw), "a value")))
+        )
     return raw
+
+
+KINDS = {
+    list: mark("a list"), str: mark("a string"), int: mark("a number"), float: mark("a number"), bool: mark("true or false"), type(None): mark("null"),
+}  # fmt: skip
+"""What a JSON text may hold in place of an object."""
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -63,4 +84,6 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def standard_input() -> dict[str, Any]:
     """Read a JSON config from standard input."""
+    if sys.stdin is None:
+        raise UsageError(Text("standard input is closed"))
     return parse_config(sys.stdin.buffer.read(), "standard input")

@@ -82,10 +82,10 @@ def _tensor(tensor: Tensor, amount: Size) -> dict[str, Any]:
     }
 
 
-def document(model: ModelValue, *, depth: int | None = None, lang: str = "en") -> Document:
+def document(model: ModelValue, *, depth: int | None = None, total: bool = False, lang: str = "en") -> Document:
     """Return the document of ``weigh count``: the rows of each level add up to the row above them.
 
-    Inside a repeated part counts are of one copy, and shares are left out.
+    Inside a repeated part counts are of one copy, and say so; with *total* they are of all copies.
     """
     from weighbridge.core.messages import translator
     from weighbridge.documents.document import Document
@@ -95,7 +95,29 @@ def document(model: ModelValue, *, depth: int | None = None, lang: str = "en") -
     say = translator(lang)
     book = ledger(model.tree, PARAMETERS)
     figure = say("{total} parameters").format(total=f"{book.amount:,}")
-    return Document(headline(model, say), figure, (tree_table(book, all_tensors, depth, say), *noted(list(notes(model, say)))), lang)
+    return Document(
+        headline(model, say),
+        figure,
+        (tree_table(book, all_tensors, depth, say, total=total), *noted([in_short(model, lang), *notes(model, say)])),
+        lang,
+    )
+
+
+def in_short(model: ModelValue, lang: str = "en") -> str:
+    """Say how many parameters those are, roughly, and what they weigh in the usual types.
+
+    >>> from weighbridge import model
+    >>> in_short(model("bert-base-uncased"))
+    '109.5 M parameters; 438 MB in float32, 219 MB in bfloat16.'
+    """
+    from weighbridge.core.messages import translator
+    from weighbridge.documents.human import quantity, size
+
+    unique = tally_of(model).unique
+    assert isinstance(unique, int)
+    say = translator(lang)
+    sentence = say("{count} parameters; {float32} in float32, {bfloat16} in bfloat16.")
+    return sentence.format(count=quantity(unique, lang), float32=size(4 * unique), bfloat16=size(2 * unique))
 
 
 def notebook(model: ModelValue) -> str:

@@ -69,14 +69,18 @@ SENTENCES = (mark(", {images} images"), mark(", {images} image"), mark(", {audio
 def document(model: ModelValue, given: Inputs, lang: str = "en") -> Document:
     """Return the document of ``weigh flops``: the matrix products of a forward pass, by module."""
     from weighbridge.core.messages import translator
+    from weighbridge.documents import human
     from weighbridge.documents.count import headline
     from weighbridge.documents.document import Document, notes
     from weighbridge.documents.tree_rows import all_that_costs, tree_table
 
     say = translator(lang)
     flops = flops_of(model, given)
+    whole = flops.forward_matmul
+    assert isinstance(whole, int)
     amounts = {name: f"{getattr(flops, name):,}" for name in ("forward_matmul", "backward", "forward")}
     texts = (
+        say("{flops} forward.").format(flops=human.flops(whole)),
         say("{batch} × {seq} tokens{more}; a multiply-add is two FLOPs, a look-up none; causal attention is counted in full.").format(
             batch=given.batch, seq=given.seq, more=_inputs(given, say)
         ),

@@ -32,16 +32,15 @@ def names(word: str) -> list[str]:
     return [preset.name for preset in presets() if word in preset.name]
 
 
-def document(word: str, lang: str = "en") -> Document:
-    """Return the document of ``weigh models``."""
+def document(answer: dict[str, Any], lang: str = "en") -> Document:
+    """Lay out what :func:`as_json` found."""
     say = translator(lang)
-    answer = as_json(word)
     rows = [Row((entry["name"], entry["class"], entry["unique"], entry["published"] or "", entry["source"])) for entry in answer["presets"]]
     titles = ((say("preset"), "text"), (say("class"), "text"), (say("parameters"), "integer"), (say("published"), "text"))
     columns = (*(Column(title, kind) for title, kind in titles), Column(say("source of the config")))
     types = [Row((entry["model_type"], ", ".join(entry["classes"]))) for entry in answer["architectures"]]
     tables = (Table(columns, tuple(rows)), Table((Column(say("model type")), Column(say("classes"))), tuple(types)))
-    title = say("{presets} presets, {types} model types").format(presets=len(rows), types=len(types))
+    title = say("presets: {presets}; model types: {types}").format(presets=len(rows), types=len(types))
     return Document(title, "", tuple(table for table in tables if table.rows), lang)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import pairwise
+from typing import NamedTuple
 
 from weighbridge.accounts.ledger import Entry, Line
 from weighbridge.core.messages import Say, mark
@@ -15,45 +16,60 @@ from weighbridge.core.tree import Tensor, positions
 from weighbridge.documents.document import Column, Row, Share, Table, shares
 
 
-def rows(entry: Entry, shown: Callable[[Entry], list[Line]], share: Share | None = None, path: tuple[str, ...] = ()) -> Iterator[Row]:
+class View(NamedTuple):
+    """How a ledger is shown.
+
+    Attributes:
+        shown: The lines of a part that are worth a row of their own (or a place in its shape).
+        total: Whether amounts inside a repeated part are of all its copies, in place of one.
+        each: What stands in place of a share where amounts are of one copy.
+    """
+
+    shown: Callable[[Entry], list[Line]]
+    total: bool = False
+    each: str = "1 of {copies}"
+
+
+def rows(entry: Entry, view: View, share: Share | None = None, path: tuple[str, ...] = (), copies: int = 1) -> Iterator[Row]:
     """Yield the rows under *entry*.
 
     Args:
-        shown: The lines of a part that are worth a row of their own (or a place in its shape).
-        share: The share of *entry* in the whole; None inside a repeated part.
+        view: How they are shown.
+        share: The share of *entry* in the whole; None inside a repeated part, unless all copies are shown.
         path: The names of the rows above.
+        copies: How many copies of *entry* the parts around it make.
     """
-    lines = shown(entry)
-    groups = list(_groups(entry.children, shown))
+    lines = view.shown(entry)
+    groups = list(_groups(entry.children, view.shown))
     amounts = [_int(line.amount) for line in lines] + [sum(_int(child.amount) for child in group) for group in groups]
     split = shares(amounts, _int(entry.each), share.per_mille) if share is not None else [None] * len(amounts)
     for line, amount, part in zip(lines, amounts, split, strict=False):
         text = shapes([line.node]) if isinstance(line.node, Tensor) else ""
-        yield _row(line.node.name, text, amount, part, path)
+        yield _row(line.node.name, text, amount, view, part, path, copies)
     for group, part, amount in zip(groups, split[len(lines) :], amounts[len(lines) :], strict=True):
-        yield from _group(group, amount, shown, part, path)
+        yield from _group(group, amount, view, part, path, copies)
 
 
-def _row(name: str, shape: str, amount: int, share: Share | None, path: tuple[str, ...]) -> Row:
-    return Row((name, shape, amount, share, share, ".".join((*path, name))), len(path), strong=not path)
+def _row(name: str, shape: str, amount: int, view: View, share: Share | None, path: tuple[str, ...], copies: int) -> Row:
+    remark = view.each.format(copies=copies) if share is None else share
+    return Row((name, shape, amount * copies if view.total else amount, remark, share, ".".join((*path, name))), len(path), strong=not path)
 
 
-def _group(
-    group: tuple[Entry, ...], amount: int, shown: Callable[[Entry], list[Line]], share: Share | None, path: tuple[str, ...]
-) -> Iterator[Row]:
+def _group(group: tuple[Entry, ...], amount: int, view: View, share: Share | None, path: tuple[str, ...], copies: int) -> Iterator[Row]:
     names, entry = [], group[0]
     for member in group:
         name, entry = _joined(member)
         names.append(name)
     shape = ""
     if not entry.children:
-        shape = (f"{len(group)} × " if len(group) > 1 else "") + shapes(_tensors(shown(entry)))
+        shape = (f"{len(group)} × " if len(group) > 1 else "") + shapes(_tensors(view.shown(entry)))
     if entry.times != 1:
         shape = f"{entry.times} × {entry.each:,}"
     name = ", ".join(names)
-    yield _row(name, shape, amount, share, path)
-    if any(holds(child, shown) for child in entry.children) or (entry.times != 1 and shown(entry)):
-        yield from rows(entry, shown, share if entry.times == 1 else None, (*path, name))
+    yield _row(name, shape, amount, view, share, path, copies)
+    if any(holds(child, view.shown) for child in entry.children) or (entry.times != 1 and view.shown(entry)):
+        inner = share if entry.times == 1 or view.total else None
+        yield from rows(entry, view, inner, (*path, name), copies * _int(entry.times))
 
 
 def _joined(entry: Entry) -> tuple[str, Entry]:
@@ -152,7 +168,10 @@ TREE = (
 """The columns of these rows."""
 
 
-def tree_table(entry: Entry, shown: Callable[[Entry], list[Line]], depth: int | None = None, say: Say = mark) -> Table:
+def tree_table(
+    entry: Entry, shown: Callable[[Entry], list[Line]], depth: int | None = None, say: Say = mark, *, total: bool = False
+) -> Table:
     """Return the rows under *entry*, no deeper than *depth* levels, as a table."""
-    kept = tuple(row for row in rows(entry, shown, Share(1000)) if depth is None or row.depth < depth)
+    view = View(shown, total, say("1 of {copies}"))
+    kept = tuple(row for row in rows(entry, view, Share(1000)) if depth is None or row.depth < depth)
     return Table(tuple(column._replace(title=say(column.title) if column.title else "") for column in TREE), kept, headed=False)

@@ -93,6 +93,24 @@ def folded(name: str) -> str:
     return re.sub(r"[^a-z0-9.]|(?<!\d)\.|\.(?!\d)", "", re.sub(r"(?<=\d)[^a-z0-9]+(?=\d)", ".", name.lower()))
 
 
+def suggestions(name: str) -> list[str]:
+    """Return up to three presets that *name* may have meant: those that begin so, else those spelled nearly so.
+
+    >>> suggestions("bert")[0], suggestions("llama3")[0], suggestions("mistral-7b")[0], suggestions("bert-base-uncasd")[0]
+    ('bert-base-uncased', 'llama-3-8b', 'mistral-7b-v0.1', 'bert-base-uncased')
+    """
+    from difflib import get_close_matches
+
+    names, wanted = [found.name for found in presets()], folded(name)
+    starts = [known for known in names if wanted and _begins(folded(known), wanted)]
+    return starts[:3] or get_close_matches(name.lower(), names, n=3, cutoff=0.7)
+
+
+def _begins(name: str, wanted: str) -> bool:
+    """Tell whether a folded name begins so, with no number cut in two: llama3 is no llama30b."""
+    return name.startswith(wanted) and not (wanted[-1].isdigit() and name[len(wanted) :][:1].isdigit())
+
+
 def _names(found: Preset) -> Iterator[str]:
     """Yield all that one may type for a preset: its name, its Hub id, the id without its owner, other names."""
     yield found.name

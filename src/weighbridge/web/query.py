@@ -17,7 +17,7 @@ from weighbridge.api import Model, model
 from weighbridge.blueprints import MODULES
 from weighbridge.config.read import parse_config, read_config
 from weighbridge.core.errors import SourceError, UsageError
-from weighbridge.core.messages import language
+from weighbridge.core.messages import Text, language
 from weighbridge.core.tree import Part
 from weighbridge.presets import preset, presets
 
@@ -74,7 +74,7 @@ class Query(NamedTuple):
 
     def model(self) -> Model:
         """Put the model on the weighbridge."""
-        raw = parse_config(self.config.encode(), "the config") if self.config else _known(self.source)
+        raw = parse_config(self.config.encode(), Text("the config")) if self.config else _known(self.source)
         changed = dict(self.overrides)
         _check_depth({**raw, **changed})
         return model(raw, self.class_name or None, changed).replace(source="config" if self.config else self.source)

@@ -24,9 +24,11 @@ def render(document: Document, *, width: int = 0) -> str:
         if number:
             out.write("\n")
         writer.writerow([table.columns[i].title for i in kept])
-        writer.writerows([_plain(row.cells[i]) for i in kept] for row in table.rows)
+        writer.writerows([_plain(row.cells[i], table.columns[i].kind) for i in kept] for row in table.rows)
     return out.getvalue()
 
 
-def _plain(cell: Cell) -> object:
+def _plain(cell: Cell, kind: str) -> object:
+    if kind == "share" and isinstance(cell, str):  # a remark, and no number
+        return None
     return str(cell).removesuffix("%") if isinstance(cell, Share) else cell

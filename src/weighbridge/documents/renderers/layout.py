@@ -18,7 +18,13 @@ LEAST = 12
 """Columns to which a column of text is squeezed before its words decide."""
 
 _WIDE = r"\u2e80-\u303f\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uff60"
-_UNITS = re.compile(rf"\s+|[{_WIDE}][，。、；：？！）》」』”％]*|[^\s{_WIDE}]+[，。、；：？！）》」』”％]*")
+_OPEN, _CLOSE = "（「『“《", "，。、；：？！）》」』”％"
+_UNITS = re.compile(rf"\s+|\[[\d, ]{{1,28}}\]|[{_OPEN}]*[{_WIDE}][{_CLOSE}]*|[{_OPEN}]*[^\s{_WIDE}]+[{_CLOSE}]*")
+"""What is never broken: a word, a shape in brackets, a Chinese character with the signs about it."""
+
+JOINT = "\ue000"
+"""Stands for a space at which no line is broken."""
+
 _SEAMS = re.compile(r"(?<=[^\W\d_])(?=[._/])|(?<=,) ")
 
 
@@ -163,10 +169,9 @@ def _equation(inset: str, label: str, steps: list[str], width: int) -> Iterator[
         yield [Span(inset), Span(label.rstrip(), "quiet")]
     for number, step in enumerate(steps):
         sign = "= " if number or label else ""
-        # An operator stays with what follows it, so that no line ends in one.
-        rows = _filled(re.sub(r" ([+−×/·-]) ", " \\1\u00a0", step), width - len(inset) - 4)
+        rows = _filled(_bound(step), width - len(inset) - 4)
         for at, row in enumerate(rows):
-            text = row.replace("\u00a0", " ")
+            text = row.replace(JOINT, " ")
             yield [Span(inset), Span((sign if at == 0 else " " * len(sign) + "  ") + text, "figure" if number == len(steps) - 1 else "")]
 
 
@@ -211,42 +216,48 @@ def _style(row: Row, kind: str) -> str:
     return row.tone or ("strong" if row.strong else "")
 
 
+def _bound(text: str) -> str:
+    """Tie each operator to what follows it, so that no line ends in one."""
+    return re.sub(r" ([+−×/·=-]) ", rf" \1{JOINT}", text)
+
+
 def _cell(text: str, width: int) -> list[str]:
-    """Break a cell between words, else at the seams of dotted names; what follows the first line is indented."""
+    """Break a cell between words; a word wider than *width* at the seams of a dotted name. Indentation is kept."""
     inset = " " * (len(text) - len(text.lstrip()))
     room = max(width - len(inset), 1)
-    first, *rest = wrapped(text.lstrip(), room)
-    if not rest and measure(first) <= room:
-        return [inset + first]
-    pieces = _filled(_SEAMS.sub(lambda seam: seam[0] + " \u2060", text.lstrip()), room)
-    return [inset + row.replace(" \u2060", "").replace("\u2060", "") for row in pieces]
+    rows = [row.replace(JOINT, " ") for row in wrapped(_bound(text.lstrip()), room)]
+    if any(measure(row) > room for row in rows):
+        pieces = _filled(_SEAMS.sub(lambda seam: seam[0] + " \u2060", text.lstrip()), room)
+        rows = [row.replace(" \u2060", "").replace("\u2060", "") for row in pieces]
+    return [inset + row for row in rows]
 
 
 def _squeezed(sizes: list[int], columns: list[Column], grid: list[list[str]], width: int) -> list[int]:
-    """Narrow the columns of text, the widest first, until the table fits or only whole words are left."""
+    """Narrow the columns of text, the widest first, until the table fits: down to their words, then to the seams of their names."""
     sizes = list(sizes)
-    over = sum(sizes) + 2 * (len(sizes) - 1) - width
-    least = [
-        size if column.kind in ("integer", "share", "bar", "letter") else min(size, max(LEAST, _widest(grid, at)))
-        for at, (size, column) in enumerate(zip(sizes, columns, strict=True))
-    ]
-    while over > 0:
-        at = max(range(len(sizes)), key=lambda i: (sizes[i] > least[i], sizes[i]))
-        if sizes[at] <= least[at]:
-            break
-        sizes[at] -= 1
-        over -= 1
+    for seams in (False, True):
+        least = [
+            size if column.kind in ("integer", "share", "bar", "letter") else min(size, max(LEAST, _widest(grid, at, seams=seams)))
+            for at, (size, column) in enumerate(zip(sizes, columns, strict=True))
+        ]
+        while sum(sizes) + 2 * (len(sizes) - 1) > width:
+            at = max(range(len(sizes)), key=lambda i: (sizes[i] > least[i], sizes[i]))
+            if sizes[at] <= least[at]:
+                break
+            sizes[at] -= 1
     return sizes
 
 
-def _widest(grid: list[list[str]], at: int) -> int:
-    """Return the widest piece of a column that cannot be broken, with its indentation."""
-    return max((measure(piece) for row in grid for piece in _pieces(row[at])), default=0)
+def _widest(grid: list[list[str]], at: int, *, seams: bool) -> int:
+    """Return the widest piece of a column that is not broken, with its indentation."""
+    return max((measure(piece) for row in grid for piece in _pieces(row[at], seams=seams)), default=0)
 
 
-def _pieces(text: str) -> list[str]:
-    inset = " " * (len(text) - len(text.lstrip()))
-    return [inset + piece for piece in _UNITS.findall(_SEAMS.sub(lambda seam: seam[0] + " ", text.lstrip())) if not piece.isspace()]
+def _pieces(text: str, *, seams: bool) -> list[str]:
+    inset, bare = " " * (len(text) - len(text.lstrip())), _bound(text.lstrip())
+    return [
+        inset + piece for piece in _UNITS.findall(_SEAMS.sub(lambda seam: seam[0] + " ", bare) if seams else bare) if not piece.isspace()
+    ]
 
 
 def bar(cell: object) -> str:

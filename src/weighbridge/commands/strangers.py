@@ -1,0 +1,37 @@
+"""Fields of a config that its model type does not have: one that is nearly another's name is most likely a slip."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+from weighbridge.config.fields import Field, did_you_mean
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.messages import Text, translator
+from weighbridge.value import ModelValue
+
+
+def look_at(model: ModelValue, *, strict: bool = False, lang: str = "en") -> None:
+    """Warn of fields that are spelled nearly as another; with *strict*, refuse any that is not known.
+
+    Raises:
+        ConfigError: *strict*, and a field is not known.
+    """
+    if model.description is None:
+        return
+    known = list(dict.fromkeys(_keys(model.description.family.fields)))
+    for key in model.unknown:
+        near = did_you_mean(key.rpartition(".")[2], known)
+        text = Text("{model_type} has no such field", model_type=model.model_type)
+        if strict:
+            raise ConfigError(text, key=key, hint=near or Text("see weigh count --json: unknown"))
+        if near and sys.stderr is not None:
+            say = translator(lang)
+            line = say("warning: {key}: {what}, so it is ignored; {hint}").format(key=key, what=say(text), hint=say(near))
+            print(f"weigh: {line}", file=sys.stderr)
+
+
+def _keys(fields: tuple[Field, ...]) -> Iterator[str]:
+    for field in fields:
+        yield from (name for name in (field.key, *field.aliases) if name)
+        yield from _keys(field.fields)

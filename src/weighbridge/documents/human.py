@@ -1,0 +1,50 @@
+"""Numbers as people say them, beside the exact ones: 109.5 M, 22.3 G, 438 MB; in Chinese 1.095 亿."""
+
+from __future__ import annotations
+
+THOUSANDS = ("", "K", "M", "B", "T")
+PREFIXES = ("", "k", "M", "G", "T", "P", "E")
+MYRIADS = ("", " 万", " 亿", " 万亿")
+
+
+def quantity(number: int, lang: str = "en") -> str:
+    """Write a count with four digits that count.
+
+    >>> quantity(109482240), quantity(8030261248), quantity(109482240, "zh"), quantity(512)
+    ('109.5 M', '8.03 B', '1.095 亿', '512')
+    """
+    base, names = (10_000, MYRIADS) if lang == "zh" else (1000, tuple(f" {name}" if name else "" for name in THOUSANDS))
+    return _scaled(number, base, names, 4)
+
+
+def flops(number: int) -> str:
+    """Write an amount of arithmetic.
+
+    >>> flops(22348431360)
+    '22.3 GFLOP'
+    """
+    return _scaled(number, 1000, tuple(f" {prefix}FLOP" for prefix in PREFIXES), 3)
+
+
+def size(number: int) -> str:
+    """Write bytes, in powers of ten.
+
+    >>> size(437928960), size(512)
+    ('438 MB', '512 B')
+    """
+    return _scaled(number, 1000, tuple(f" {prefix}B" for prefix in PREFIXES), 3)
+
+
+def _scaled(number: int, base: int, names: tuple[str, ...], digits: int) -> str:
+    """Round half up, in integers: a float would lose units of what is large."""
+    step = 0
+    while step + 1 < len(names) and number >= base ** (step + 1):
+        step += 1
+    whole = len(str(number // base**step))
+    places = max(digits - whole, 0) if step else 0
+    scaled = (number * 10**places * 2 + base**step) // (2 * base**step)
+    if scaled >= base * 10**places and step + 1 < len(names):  # 999.96 M is 1 B
+        return _scaled(base ** (step + 1), base, names, digits)
+    head, tail = divmod(scaled, 10**places)
+    text = f"{head:,}" + (f".{tail:0{places}}".rstrip("0").rstrip(".") if places else "")
+    return text + names[step]
