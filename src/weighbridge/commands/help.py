@@ -16,7 +16,8 @@ SOURCES = mark(
     " modelscope:org/name, an address (https://, s3://, gs://, az://), or - for a config on standard input."
 )
 EXAMPLES = """  weigh bert-base-chinese
-  weigh bert-base-uncased --class BertForMaskedLM --set num_hidden_layers=6
+  weigh bert-base-uncased --class BertForMaskedLM
+  weigh bert-base-uncased --set num_hidden_layers=6
   weigh help COMMAND
 """
 
