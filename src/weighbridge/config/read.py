@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import sys
 
+from weighbridge.core._json import loads
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, ReadError, UsageError
 from weighbridge.core.messages import Text, mark
@@ -41,24 +41,18 @@ def parse_config(data: bytes, name: str) -> dict[str, Any]:
     if data[:2] in (b"\xff\xfe", b"\xfe\xff") or (data[1:2] == b"\0" or data[:1] == b"\0"):
         raise ConfigError(Text("{name} is UTF-16 text; save it as UTF-8", name=name))
     try:
-        raw = json.loads(data.decode("utf-8-sig"), object_pairs_hook=_unique_keys)
+        raw = loads(data.decode("utf-8-sig"), _unique_keys)
     except UnicodeDecodeError as error:
         raise ConfigError(Text("{name} is not UTF-8 text (byte {start:,})", name=name, start=error.start)) from None
-    except json.JSONDecodeError as error:
-        raise ConfigError(
-            Text(
-                "{name} is not JSON: {what} at line {line}, column {column}",
-                name=name,
-                what=Text(error.msg),
-                line=error.lineno,
-                column=error.colno,
-            )
-        ) from None
     except RecursionError:
         raise ConfigError(Text("{name} is nested too deep to be a config", name=name)) from None
     except ConfigError:
         raise
     except ValueError as error:
+        if hasattr(error, "lineno"):  # only json.JSONDecodeError has one; importing json to name it would cost more than the rest
+            where = {"line": error.lineno, "column": error.colno}  # type: ignore[attr-defined]
+            what = Text(error.msg)  # type: ignore[attr-defined]
+            raise ConfigError(Text("{name} is not JSON: {what} at line {line}, column {column}", name=name, what=what, **where)) from None
         raise ConfigError(f"{name} holds a number that is no size of any model: {error}") from None
     if not isinstance(raw, dict):
         raise ConfigError(

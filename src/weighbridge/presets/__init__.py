@@ -5,10 +5,10 @@ Each file beside this one holds some of them; a name is looked for in the text b
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 
+from weighbridge.core._json import loads
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def _preset_files() -> Iterator[str]:
 
 
 def _presets(text: str) -> Iterator[Preset]:
-    for name, entry in json.loads(text).items():
+    for name, entry in loads(text).items():
         total = Total(*entry["total"]) if "total" in entry else None
         yield Preset(
             name, entry["source"], entry.get("hub", ""), entry.get("published", ""), entry["config"], tuple(entry.get("names", ())), total
