@@ -56,7 +56,7 @@ def _within(node: ast.AST, place: str, known: frozenset[str]) -> Iterator[Import
             names = (f"{child.module}.{alias.name}" for alias in child.names)
             found = (name if name in known else child.module or "" for name in names)
             yield from (Import(_ours_or_root(name), place, child.lineno) for name in dict.fromkeys(found))
-        elif isinstance(child, ast.Call) and ast.unparse(child.func).rpartition(".")[2] == "import_module":
+        elif isinstance(child, ast.Call) and ast.unparse(child.func).rpartition(".")[2] in ("import_module", "__import__"):
             yield Import(_ours_or_root(_literal(child.args[0])), "name", child.lineno)
         yield from _within(child, inside, known)
 

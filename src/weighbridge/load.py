@@ -11,7 +11,6 @@ from collections.abc import Mapping
 
 from weighbridge.accounts.parameters import count
 from weighbridge.blueprints import MODULES, family, is_remote, model_type_of
-from weighbridge.config.alias import TYPES, known_class
 from weighbridge.config.bind import bind, merged, within
 from weighbridge.config.check import conflicts, followed, refuse_undescribed, unknown
 from weighbridge.config.family import Family
@@ -26,6 +25,8 @@ from weighbridge.value import Description, ModelValue
 if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
+
+    from weighbridge.config.alias import Published
 
 GOOGLE_KEYS = frozenset(
     """attention_probs_dropout_prob directionality hidden_act hidden_dropout_prob hidden_size initializer_range
@@ -192,8 +193,8 @@ def from_config(raw: dict[str, Any], source: str, model_class: str | None, overr
     if not isinstance(model_type, str):
         model_type = (model_class and model_type_of(model_class)) or stated_type(raw)
         notes = (f"the config states no model type; its keys are those of {model_type}",)
-    if model_type in TYPES:
-        means = TYPES[model_type]
+    means = None if model_type in MODULES else _published(model_type)
+    if means is not None:
         notes = (*notes, f"published as {model_type}, which is {means.model_type} ({means.source})")
         model_type, stated = means.model_type, means.read(stated)
         raw = {**merged(stated, overrides), "model_type": model_type}
@@ -313,6 +314,18 @@ def _own_code(raw: Mapping[str, Any]) -> str:
     return next((value for value in found if "modeling" in value), found[0] if found else "")
 
 
+def _published(model_type: str) -> Published | None:
+    from weighbridge.config.alias import TYPES
+
+    return TYPES.get(model_type)
+
+
+def _class_like(name: str, known: Family) -> str | None:
+    from weighbridge.config.alias import known_class
+
+    return known_class(name, known.classes)
+
+
 def _class(known: Family, raw: Mapping[str, Any], model_class: str | None) -> str | None:
     """Return the class to count, by the name the family has; None is a class of one of the sub-configs."""
     stated = model_class
@@ -321,7 +334,7 @@ def _class(known: Family, raw: Mapping[str, Any], model_class: str | None) -> st
         if not named:
             return known.base
         stated = named[0]
-    found = stated if stated in known.classes else known_class(stated, known.classes)
+    found = stated if stated in known.classes else _class_like(stated, known)
     if found is not None:
         return found
     if model_class is not None and model_type_of(model_class) in _inner_types(known, raw):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from weighbridge.core._json import loads
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import mark
@@ -106,15 +107,13 @@ def overrides(pairs: Iterable[str]) -> dict[str, Any]:
     >>> overrides(["num_hidden_layers=6", "tie_word_embeddings=false", "hidden_act=gelu"])
     {'num_hidden_layers': 6, 'tie_word_embeddings': False, 'hidden_act': 'gelu'}
     """
-    import json
-
     result: dict[str, Any] = {}
     for pair in pairs:
         key, separator, value = pair.partition("=")
         if not separator or not key:
             raise UsageError(f"--set {pair}: expected key=value, such as num_hidden_layers=6")
         try:
-            result[key] = json.loads(value)
+            result[key] = loads(value)
         except ValueError:
             result[key] = {"True": True, "False": False, "None": None}.get(value, value)
     return result

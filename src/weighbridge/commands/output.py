@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
+from weighbridge.core._json import dumps
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import SourceError, UsageError, WeighbridgeError
 from weighbridge.core.messages import Text
@@ -99,6 +100,9 @@ def emit(text: str) -> None:
 
 def emit_json(found: object) -> None:
     """Print an answer as JSON: one line if it goes to a program, indented on a terminal."""
+    if not on_terminal() and _writes_unicode():
+        emit(dumps(found) + "\n")
+        return
     import json
 
     emit(json.dumps(found, ensure_ascii=not _writes_unicode(), indent=2 if on_terminal() else None) + "\n")

@@ -60,10 +60,15 @@ def preset(name: str) -> Preset | None:
     21128
     """
     if name not in _CACHE:
-        needle = f'"{name}"'
+        needle, line = f'"{name}"', f'\n  "{name}": '
         for text in _preset_files():
+            start = text.find(line)
+            if start >= 0:  # each preset stands in a line of its own
+                text = "{" + text[start + 1 : text.index("\n", start + 1)].rstrip().removesuffix(",") + "}"
             if needle in text:
                 _CACHE.update({key: found for found in _presets(text) for key in _names(found)})
+            if name in _CACHE:
+                break
     return _CACHE.get(name)
 
 
