@@ -121,9 +121,11 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
         "SmolLM3",
         "lm sequence token qa",
         variant(
-            LLAMA,
-            Field("turned", "no_rope_layers", None, "choice", silent=True),
-            Field("interval", "no_rope_layer_interval", 4, "choice", silent=True),
+            (
+                Field("turned", "no_rope_layers", None, "choice", silent=True),
+                Field("interval", "no_rope_layer_interval", 4, "choice", silent=True),
+                *LLAMA,
+            ),
             vocab=128256,
             hidden=2048,
             layers=36,
