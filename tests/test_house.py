@@ -22,7 +22,7 @@ LEVELS = (
     ("blueprints", "readers", "accounts", "presets"),
     ("load",),
     ("explain", "columns"),
-    ("conventions", "verification", "designs", "census"),
+    ("conventions", "verification", "designs", "inventory"),
     ("auditing",),
     ("documents",),
     ("api",),

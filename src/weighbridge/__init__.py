@@ -17,14 +17,19 @@ if TYPE_CHECKING:
     from weighbridge.accounts.memory.account import Memory
     from weighbridge.accounts.parallel.account import Parallel
     from weighbridge.accounts.parameters import Tally
-    from weighbridge.api import Model, audit, compare, count, diff, model, reconcile, verify
+    from weighbridge.api import Model, audit, census, compare, count, design, diff, model, reconcile, solve, sweep, verify
     from weighbridge.auditing.claims import Audit
     from weighbridge.conventions.arithmetic import Arithmetic, FlopsReconciliation
     from weighbridge.conventions.counts import Count
     from weighbridge.conventions.reconcile import Reconciliation
     from weighbridge.core.tree import Part, Row, Tensor
+    from weighbridge.designs.costs import Workload
+    from weighbridge.designs.search import Search, Space
+    from weighbridge.designs.solve import Solution
+    from weighbridge.designs.sweep import Sweep
     from weighbridge.explain.derive import Derivation
     from weighbridge.explain.formulas import Formula
+    from weighbridge.inventory.run import Summary
     from weighbridge.verification.diff import Difference
     from weighbridge.verification.findings import Verification
 
@@ -49,20 +54,30 @@ __all__ = [
     "ReadError",
     "Reconciliation",
     "Row",
+    "Search",
+    "Solution",
     "SourceError",
+    "Space",
+    "Summary",
+    "Sweep",
     "Tally",
     "Tensor",
     "UnknownArchitecture",
     "UsageError",
     "Verification",
     "WeighbridgeError",
+    "Workload",
     "audit",
+    "census",
     "columns",
     "compare",
     "count",
+    "design",
     "diff",
     "model",
     "reconcile",
+    "solve",
+    "sweep",
     "verify",
 ]
 
@@ -75,13 +90,18 @@ _HOMES = {
     "conventions.arithmetic": ("Arithmetic", "FlopsReconciliation"),
     "accounts.parallel.account": ("Parallel",),
     "accounts.parameters": ("Tally",),
-    "api": ("Model", "audit", "compare", "count", "diff", "model", "reconcile", "verify"),
+    "api": ("Model", "audit", "census", "compare", "count", "design", "diff", "model", "reconcile", "solve", "sweep", "verify"),
     "auditing.claims": ("Audit",),
     "conventions.counts": ("Count",),
     "conventions.reconcile": ("Reconciliation",),
     "core.tree": ("Part", "Row", "Tensor"),
+    "designs.costs": ("Workload",),
+    "designs.search": ("Search", "Space"),
+    "designs.solve": ("Solution",),
+    "designs.sweep": ("Sweep",),
     "explain.derive": ("Derivation",),
     "explain.formulas": ("Formula",),
+    "inventory.run": ("Summary",),
     "verification.diff": ("Difference",),
     "verification.findings": ("Verification",),
 }

@@ -15,6 +15,7 @@ from weighbridge.load import load
 from weighbridge.value import ModelValue
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from weighbridge.accounts.adapters.account import Adapted
@@ -28,8 +29,13 @@ if TYPE_CHECKING:
     from weighbridge.conventions.counts import Count
     from weighbridge.conventions.reconcile import Reconciliation
     from weighbridge.core.formula import Symbol
+    from weighbridge.designs.costs import Workload
+    from weighbridge.designs.search import Search, Space
+    from weighbridge.designs.solve import Solution
+    from weighbridge.designs.sweep import Sweep
     from weighbridge.explain.derive import Derivation
     from weighbridge.explain.formulas import Formula
+    from weighbridge.inventory.run import Summary
     from weighbridge.verification.diff import Difference
     from weighbridge.verification.findings import Verification
 
@@ -508,3 +514,106 @@ def reconcile(source: object, number: str | int, lang: str = "en") -> Reconcilia
     from weighbridge.conventions.reconcile import reconcile
 
     return reconcile(load(source), number, lang)
+
+
+def solve(
+    source: object,
+    *keys: str,
+    params: str | int | None = None,
+    active: str | int | None = None,
+    multiple: Mapping[str, int] | None = None,
+    model_class: str | None = None,
+    overrides: Mapping[str, Any] | None = None,
+) -> Solution:
+    """Solve one or two sizes of a config exactly for a number of parameters.
+
+    Args:
+        source, model_class, overrides: As for :func:`model`.
+        keys: One or two key paths of sizes.
+        params, active: What the parameters and the active ones are to be: an int, or text such as ``124M±0.5%``.
+        multiple: For a key, the number that its value must be a multiple of.
+
+    Raises:
+        UsageError: No target, no such size, or a source without a config.
+
+    >>> solve("bert-base-uncased", "num_hidden_layers", params=109482240).solutions[0].values
+    {'num_hidden_layers': 12}
+    """
+    from weighbridge.core.errors import UsageError
+    from weighbridge.designs.budget import parse_budget
+    from weighbridge.designs.solve import solve as solved
+
+    given = {"parameters": ("params", params), "active": ("active", active)}
+    targets = {name: parse_budget(text, option) for name, (option, text) in given.items() if text is not None}
+    if not targets:
+        raise UsageError("solve: for how many parameters? give params or active")
+    return solved(model(source, model_class, overrides), keys, targets, step=multiple)
+
+
+def design(
+    like: object,
+    params: str | int,
+    space: Space | None = None,
+    *,
+    limits: Mapping[str, int] | None = None,
+    workload: Workload | None = None,
+    sort: str = "fit",
+    limit: int = 20,
+    model_class: str | None = None,
+) -> Search:
+    """Find all designs of an architecture within a budget of parameters.
+
+    Args:
+        like, model_class: As for :func:`model`; what is not searched stays as there.
+        params: How many parameters: an int, or text such as ``124M±0.5%``.
+        space, limits, workload, sort, limit: As for :func:`weighbridge.designs.search.design`.
+
+    Raises:
+        UsageError: A number or a range that cannot be meant, or a model that has no hidden size or layers.
+
+    >>> design({"model_type": "bert"}, "110M±0.5%", limit=1).designs[0].parameters
+    110034432
+    """
+    from weighbridge.designs.budget import parse_budget
+    from weighbridge.designs.search import design as designed
+
+    wanted = parse_budget(params)
+    return designed(model(like, model_class), wanted, space, limits=limits, workload=workload, sort=sort, limit=limit)
+
+
+def sweep(
+    source: object, ranges: Mapping[str, Sequence[int]], accounts: Sequence[str] = ("parameters",), model_class: str | None = None
+) -> Sweep:
+    """Count every combination of values of some sizes.
+
+    Args:
+        source, model_class: As for :func:`model`.
+        ranges: From a key to the values it takes.
+        accounts: What to count: ``parameters``, ``active`` and the like.
+
+    Raises:
+        UsageError: No config, too many combinations, an unknown account.
+
+    >>> [row["parameters"] for row in sweep("bert-base-uncased", {"num_hidden_layers": [6, 12]}).rows]
+    [66955008, 109482240]
+    """
+    from weighbridge.designs.sweep import sweep as swept
+
+    return swept(model(source, model_class), ranges, accounts)
+
+
+def census(sources: Iterable[str], out: str, **how: Any) -> Summary:
+    """Weigh every model that *sources* name, one row each, into a folder of Parquet files.
+
+    Args:
+        sources: Folders, files, globs, tables, archives, addresses, ids.
+        out: The folder.
+        how: As for :func:`weighbridge.inventory.run.census`.
+
+    Raises:
+        SourceError: A source that is not there.
+        UsageError: A folder that holds something else; a package that is missing.
+    """
+    from weighbridge.inventory.run import census as taken
+
+    return taken(sources, out, **how)

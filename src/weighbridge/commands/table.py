@@ -24,7 +24,7 @@ class Command(NamedTuple):
     Attributes:
         name: What is typed, and the name of its module and of its document.
         summary: What it answers.
-        api: Whether it is a call of the API as well: nothing that needs a file of this machine is.
+        api: Whether it is a call of the API as well: nothing that needs a file of this machine or searches for long is.
         room: The package that holds its module.
     """
 
@@ -58,6 +58,10 @@ TABLE = (
     Command("diff", mark("two models tensor by tensor: added, removed, reshaped, retyped, and the config fields behind it"), api=False),
     Command("compare", mark("models side by side: parameters, sizes, arithmetic, and the differences to the first")),
     Command("report", mark("everything about one model in one file: html, md, tex, txt, xlsx; its picture as svg or png"), api=False),
+    Command("solve", mark("one or two sizes of a config, solved exactly for a number of parameters"), api=False),
+    Command("design", mark("all configs of an architecture within a budget of parameters"), api=False),
+    Command("sweep", mark("sizes over ranges: every combination counted"), api=False),
+    Command("census", mark("every model of a store, one row each, into Parquet; and questions to it"), api=False),
     Command("serve", mark("the web page and its API"), api=False, room="web"),
     Command("models", mark("the presets and architectures known")),
     Command("completion", mark("a script that completes commands, options and presets in your shell"), api=False),

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from weighbridge.accounts.flops import flops_of
 from weighbridge.accounts.inputs import Inputs
+from weighbridge.accounts.memory.account import memory_of, settings
 from weighbridge.accounts.parameters import tally_of
 from weighbridge.config.fields import did_you_mean
 from weighbridge.core.errors import UsageError
@@ -23,11 +24,13 @@ class Workload(NamedTuple):
     Attributes:
         batch, seq: Examples, and tokens of each.
         dtype: Of the weights and the cache.
+        training: Whether memory is that of training.
     """
 
     batch: int = 1
     seq: int = 2048
     dtype: str = "bfloat16"
+    training: bool = False
 
 
 def whole(size: Size) -> int:
@@ -50,12 +53,23 @@ def _bytes(model: ModelValue, workload: Workload) -> int:
     return -(-whole(tally_of(model).unique) * BITS[workload.dtype] // 8)
 
 
+def _memory(model: ModelValue, workload: Workload) -> int:
+    found = memory_of(model, Inputs(batch=workload.batch, seq=workload.seq), settings(dtype=workload.dtype), training=workload.training)
+    if found.total is None:
+        raise UsageError(f"memory: {found.refused or 'not described for this model'}")
+    return found.total
+
+
 COSTS: dict[str, Callable[[ModelValue, Workload], int]] = {
     "active": lambda model, workload: whole(tally_of(model).active),
+    "non_embedding": lambda model, workload: whole(tally_of(model).non_embedding),
     "flops": _flops,
     "bytes": _bytes,
+    "memory": _memory,
 }
 """From a measure's name to what it takes of a model."""
+ALWAYS = ("active", "non_embedding", "flops", "bytes")
+"""Measures of every design."""
 
 
 def costs_of(model: ModelValue, workload: Workload, names: Iterable[str]) -> dict[str, int]:
@@ -68,7 +82,7 @@ def costs_of(model: ModelValue, workload: Workload, names: Iterable[str]) -> dic
     >>> costs_of(model("bert-base-uncased"), Workload(seq=128), ())["flops"]
     22348431360
     """
-    wanted = [*COSTS, *(name for name in names if name not in COSTS)]
+    wanted = list(dict.fromkeys((*ALWAYS, *names)))
     for name in wanted:
         if name not in COSTS:
             raise UsageError(f"no measure {name!r}; {did_you_mean(name, COSTS) or 'known: ' + ', '.join(COSTS)}")

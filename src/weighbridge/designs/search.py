@@ -11,11 +11,12 @@ from fractions import Fraction
 from math import lcm
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from weighbridge.accounts.flops import flops
 from weighbridge.accounts.parameters import count
 from weighbridge.columns import measure
 from weighbridge.config.fields import did_you_mean
 from weighbridge.core.errors import ConfigError, UnknownArchitecture, UsageError
-from weighbridge.designs.advice import Advice, advise
+from weighbridge.designs.advice import Advice, Tokens, advise, compute_optimal_tokens
 from weighbridge.designs.budget import Budget
 from weighbridge.designs.costs import Workload, costs_of, whole
 from weighbridge.load import from_config
@@ -59,6 +60,7 @@ class Design(NamedTuple):
         parameters: Unique parameters of its class.
         measured: Further measures by name: ``active``, ``flops`` and what else was asked for.
         advice: Which customs it follows or breaks.
+        tokens: How many training tokens published fits suggest.
         pareto: Whether no other design found has at least as many parameters and costs no more in anything.
     """
 
@@ -66,6 +68,7 @@ class Design(NamedTuple):
     parameters: int
     measured: dict[str, int]
     advice: tuple[Advice, ...] = ()
+    tokens: tuple[Tokens, ...] = ()
     pareto: bool = False
 
 
@@ -130,13 +133,28 @@ def design(
     fitting = [entry for entry in found if all(entry.measured[name] <= most for name, most in wanted.items())]
     chosen = _sorted_by_cost(fitting, sort)[:limit]
     front = _front(chosen)
-    advised = [entry._replace(advice=advise(drawing.words(entry.config)), pareto=index in front) for index, entry in enumerate(chosen)]
+    advised = [
+        entry._replace(advice=advise(words_of(like, entry.config)), tokens=drawing.tokens(entry), pareto=index in front)
+        for index, entry in enumerate(chosen)
+    ]
     return Search(like.class_name, budget, tuple(advised), len(kept), rows.tried, tuple(drawing.refused))
 
 
 def _examined(limit: int, limits: Mapping[str, int], sort: str) -> int:
     """Return how many designs are costed one by one: more than are shown where a cost selects or sorts them."""
     return max(limit, 400) if limits or sort in ("flops", "cache", "memory") else limit
+
+
+def words_of(like: ModelValue, config: Mapping[str, Any]) -> dict[str, int]:
+    """Return the sizes of a design by our words.
+
+    >>> from weighbridge import model
+    >>> words_of(model({"model_type": "gpt2"}), {"n_embd": 768, "n_layer": 12})
+    {'hidden': 768, 'layers': 12}
+    """
+    assert like.description is not None
+    fields = like.description.family.fields
+    return {field.word: config[field.key] for field in fields if field.kind == "size" and type(config.get(field.key)) is int}
 
 
 class _Drawing:
@@ -205,10 +223,6 @@ class _Drawing:
         """Count one design."""
         return whole(count(from_config(self.config(hidden, mlp, layers), "design", None, None).tree))
 
-    def words(self, config: Mapping[str, Any]) -> dict[str, int]:
-        """Return a design's sizes by our words."""
-        return {word: config[field.key] for word, field in self.fields.items() if type(config.get(field.key)) is int}
-
     def design(self, row: tuple[int, int, int, int], workload: Workload, limits: Mapping[str, int], sort: str) -> Design:
         """Weigh one design from its own config, in everything that was asked for."""
         hidden, mlp, layers, parameters = row
@@ -217,7 +231,18 @@ class _Drawing:
         measured = costs_of(tree, workload, {*limits, sort} - {"fit", "depth", "width", "aspect"})
         return Design(config, parameters, measured)
 
+    def tokens(self, entry: Design) -> tuple[Tokens, ...]:
+        """Return how many tokens fits suggest; the arithmetic without embeddings and head is that of the type's base class."""
+        body = from_config({**entry.config, "architectures": [self.known.base]}, "design", None, None)
+        try:
+            forward = whole(flops(body.tree, {"seq": CONTEXT, "decoder": CONTEXT}).forward_matmul)
+        except UsageError:  # what sees more than tokens
+            forward = 0
+        return compute_optimal_tokens(entry.parameters, entry.measured["non_embedding"], 3 * forward // CONTEXT)
 
+
+CONTEXT = 2048
+"""Tokens over which the arithmetic of one is averaged, for fits of training tokens."""
 _PER_LAYER = frozenset("layer_types layers_block_type per_layer_config mlp_layer_types".split())
 """Lists with an entry a layer: a design with another number of layers takes the default of its class."""
 

@@ -213,16 +213,26 @@ class _Problem:
         except (ConfigError, TypeError, AssertionError):
             return None  # the blueprint wants a number where the unknown stands
         terms = _terms(found, unknowns)
+        return terms if terms is not None and self._agrees(terms) else None
+
+    def _agrees(self, terms: Terms) -> bool:
+        """Say whether the polynomial gives what is counted, where the config stands and about it.
+
+        A class may round (a head as wide as the hidden size allows) or switch something on at a size: then it does not.
+        """
         own = [self.current(index) for index in range(len(self.keys))]
-        probes = [own] if all(value is not None for value in own) else []
-        probes += [[value and value * factor for value in own] for factor in (2, 3)]
-        for probe in probes:
-            if terms is None or any(value is None for value in probe):
-                return None
-            counted = self.count(probe)  # type: ignore[arg-type]
-            if counted is not None and counted != _evaluate(terms, probe):  # type: ignore[arg-type]
-                return None
-        return terms
+        start = [value // step * step for value, step in zip(own, self.step, strict=True) if value is not None]
+        if len(start) < len(own):
+            return False
+        probes = {tuple(value for value in own if value is not None)}
+        for index, step in enumerate(self.step):
+            for offset in (*range(-4, 5), 11, 16, 64, 101):
+                probe = list(start)
+                probe[index] += offset * step
+                probes.add(tuple(probe))
+        probes |= {tuple(value * factor for value in start) for factor in (2, 3)}
+        counted = {probe: self.count(probe) for probe in probes if min(probe) > 0}
+        return all(number is None or number == _evaluate(terms, probe) for probe, number in counted.items())
 
     def equation(self, terms: Terms) -> str:
         """Write the polynomial in the unknowns."""
@@ -400,7 +410,9 @@ def _reach(problem: _Problem, terms: Terms, index: int) -> int:
 def _walk(problem: _Problem) -> Solution:
     """Count one config after another, where no polynomial tells."""
     if len(problem.keys) > 1:
-        raise UsageError(f"{' and '.join(problem.keys)}: no polynomial in both describes this model; solve for one of them")
+        raise UsageError(
+            f"{' and '.join(problem.keys)}: no polynomial in both describes this model; solve for one of them, or for multiples (--multiple hidden_size=64)"
+        )
     low, step = problem.fields[0].minimum, problem.step[0]
     hits: list[Found] = []
     near: list[list[int]] = []

@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 from zipfile import ZipFile
 
 from weighbridge import __version__
-from weighbridge.census.batch import rows_of_configs
-from weighbridge.census.items import OTHER_CONFIGS, Item, described
-from weighbridge.census.rows import row_of_checkpoint, row_of_config, row_of_directory
-from weighbridge.census.schema import VERSION, Row, arrow_schema, failed
 from weighbridge.config.read import parse_config
 from weighbridge.core.errors import ReadError, WeighbridgeError
+from weighbridge.inventory.batch import rows_of_configs
+from weighbridge.inventory.items import OTHER_CONFIGS, Item, described
+from weighbridge.inventory.rows import row_of_checkpoint, row_of_config, row_of_directory
+from weighbridge.inventory.schema import VERSION, Row, arrow_schema, failed
 from weighbridge.readers.hub import place
 
 FILES = 1_024

@@ -11,12 +11,12 @@ from typing import Any
 
 from weighbridge.accounts.flops import flops
 from weighbridge.accounts.parameters import tally
-from weighbridge.census.schema import OK, UNKNOWN, Row, failed, fitting
 from weighbridge.config.fields import Sizes
 from weighbridge.config.read import read_config
 from weighbridge.core.errors import UnknownArchitecture, UsageError, WeighbridgeError
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part
+from weighbridge.inventory.schema import OK, UNKNOWN, Row, failed, fitting
 from weighbridge.load import from_config, load
 from weighbridge.readers import Listing, as_model, listing_at
 from weighbridge.readers.packing import config_beside, unpack

@@ -18,14 +18,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from weighbridge.census import run
-from weighbridge.census.items import Item, items
-from weighbridge.census.query import QUESTIONS, ask
-from weighbridge.census.run import census
-from weighbridge.census.schema import COLUMNS
-from weighbridge.census.shards import Done, Shard, weigh_shard
 from weighbridge.core.errors import SourceError, UsageError
 from weighbridge.designs.costs import whole
+from weighbridge.inventory import run
+from weighbridge.inventory.items import Item, items
+from weighbridge.inventory.query import QUESTIONS, ask
+from weighbridge.inventory.run import census
+from weighbridge.inventory.schema import COLUMNS
+from weighbridge.inventory.shards import Done, Shard, weigh_shard
 
 BERT = {"model_type": "bert", "architectures": ["BertModel"], "num_hidden_layers": 2, "hidden_size": 48, "num_attention_heads": 4}
 
@@ -213,7 +213,7 @@ def slowly(shard: Shard, folder: str) -> Done:
 def test_workers_killed_at_random_lose_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     lines = tmp_path / "many.jsonl"
     lines.write_text("".join(json.dumps({**BERT, "vocab_size": 100 + number}) + "\n" for number in range(600)))
-    monkeypatch.setattr("weighbridge.census.items.LINES", 20)
+    monkeypatch.setattr("weighbridge.inventory.items.LINES", 20)
     monkeypatch.setattr(run, "weigh_shard", slowly)
     over = threading.Event()
     killer = threading.Thread(target=_kill_workers, args=(random.Random(seed), over))
@@ -288,7 +288,7 @@ def test_damaged_archives_and_tables_are_rows_or_errors(tmp_path: Path) -> None:
 
 
 def test_stretches_of_lines_join_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("weighbridge.census.items.LINES", 3)
+    monkeypatch.setattr("weighbridge.inventory.items.LINES", 3)
     lines = tmp_path / "x.jsonl"
     lines.write_bytes(b"a\nbb\n\nccc\nd")
     found = list(items([str(lines)]))

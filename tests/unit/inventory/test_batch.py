@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from weighbridge.blueprints import MODULES, family
-from weighbridge.census.batch import rows_of_configs
-from weighbridge.census.rows import row_of_config
+from weighbridge.inventory.batch import rows_of_configs
+from weighbridge.inventory.rows import row_of_config
 
 PLAIN = sorted(name for name in MODULES if not any(field.kind == "nested" for field in family(name).fields))
 

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from weighbridge import __version__
-from weighbridge.census.items import items
-from weighbridge.census.schema import VERSION
-from weighbridge.census.shards import Done, Shard, halves, part_of_the_dead, shards, weigh_shard
 from weighbridge.core.errors import SourceError, UsageError
+from weighbridge.inventory.items import items
+from weighbridge.inventory.schema import VERSION
+from weighbridge.inventory.shards import Done, Shard, halves, part_of_the_dead, shards, weigh_shard
 
 MANIFEST = "_manifest.json"
 SECONDS = 60.0
@@ -69,7 +69,7 @@ def census(
     """Weigh every model that *sources* name, one row each, into Parquet.
 
     Args:
-        sources: As for :func:`weighbridge.census.items.items`.
+        sources: As for :func:`weighbridge.inventory.items.items`.
         out: A folder for the parts; it is made, and an earlier census in it is gone on with.
         jobs: Processes; by default one a core.
         cluster: The address of a Dask scheduler, whose workers then do the shards; *out* must be theirs too.
@@ -109,6 +109,7 @@ def _all_done(work: Iterator[Shard], folder: Path, jobs: int | None, cluster: st
     workers = _Workers(jobs, cluster)
     under_way: dict[Future[Done], Shard] = {}
     again: list[Shard] = []
+    complete = False
     try:
         for shard in work:
             if not fresh and (folder / shard.name).is_file():
@@ -121,8 +122,9 @@ def _all_done(work: Iterator[Shard], folder: Path, jobs: int | None, cluster: st
         while under_way:
             yield from _finished(under_way, again, workers)
             yield from _one_after_the_other(again, workers, folder)
+        complete = True
     finally:
-        workers.end()
+        workers.end(complete=complete)
 
 
 def _finished(under_way: dict[Future[Done], Shard], again: list[Shard], workers: _Workers) -> Iterator[tuple[Done, bool]]:
@@ -195,9 +197,9 @@ class _Workers:
         self._tried[shard.name] += 1
         return self._tried[shard.name] < TRIES
 
-    def end(self) -> None:
-        """Stop; what is under way is given up, what is written stays."""
-        self._executor.shutdown(wait=False, cancel_futures=True)
+    def end(self, *, complete: bool) -> None:
+        """Stop; what is still under way is given up, what is written stays."""
+        self._executor.shutdown(wait=complete, cancel_futures=True)
         if not self.breaks:
             with suppress(Exception):
                 self._client.close()
@@ -208,7 +210,7 @@ def _pool(jobs: int) -> ProcessPoolExecutor:
 
     context = get_context("forkserver" if os.name == "posix" else "spawn")
     if os.name == "posix":
-        context.set_forkserver_preload(["weighbridge.census.shards", "pyarrow.parquet", "numpy"])
+        context.set_forkserver_preload(["weighbridge.inventory.shards", "pyarrow.parquet", "numpy"])
     return ProcessPoolExecutor(jobs, mp_context=context)
 
 

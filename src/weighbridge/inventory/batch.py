@@ -11,14 +11,14 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge.blueprints import MODULES, family
-from weighbridge.census.rows import WORDS, accounts_of, quantization, row_of_config
-from weighbridge.census.schema import OK, Row, fitting
 from weighbridge.columns.column import Column
 from weighbridge.columns.evaluate import blocks, table_of
 from weighbridge.config.check import ACTIVATIONS_WITH_PARAMETERS
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes
 from weighbridge.core.errors import WeighbridgeError
+from weighbridge.inventory.rows import WORDS, accounts_of, quantization, row_of_config
+from weighbridge.inventory.schema import OK, Row, fitting
 
 if TYPE_CHECKING:
     Config = tuple[str, dict[str, Any]]
@@ -160,7 +160,7 @@ def _list(value: Any, rows: int) -> list[Any]:
 
 
 def _fingerprints(class_name: str, sizes: Sizes, columns: Mapping[str, list[int]], rows: int) -> list[str]:
-    """Return what :func:`weighbridge.census.rows.fingerprint` gives for each row."""
+    """Return what :func:`weighbridge.inventory.rows.fingerprint` gives for each row."""
     words = sorted(word for word, value in vars(sizes).items() if not callable(value))
     prefix, result = blake2b(class_name.encode(), digest_size=8), []
     facts = [(f"\0{word}=", columns.get(word), repr(getattr(sizes, word)) if word not in columns else "") for word in words]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from weighbridge.core.errors import UsageError
+from weighbridge.core.messages import mark
 
 
 class Question(NamedTuple):
@@ -17,34 +18,35 @@ class Question(NamedTuple):
 
 
 QUESTIONS = {
-    "summary": Question("rows by status", "SELECT status, count(*) AS models FROM census GROUP BY status ORDER BY models DESC"),
+    "summary": Question(mark("rows by status"), "SELECT status, count(*) AS models FROM census GROUP BY status ORDER BY models DESC"),
     "largest": Question(
-        "the largest models", 'SELECT path, "class", "unique" FROM census WHERE status = \'ok\' ORDER BY "unique" DESC NULLS LAST LIMIT 20'
+        mark("the largest models"),
+        'SELECT path, "class", "unique" FROM census WHERE status = \'ok\' ORDER BY "unique" DESC NULLS LAST LIMIT 20',
     ),
     "wrong-claims": Question(
-        "files whose stated parameters are not what they hold",
+        mark("files whose stated parameters are not what they hold"),
         'SELECT path, claimed, "unique", claimed - "unique" AS difference FROM census WHERE NOT claim_holds ORDER BY path',
     ),
     "mismatches": Question(
-        "weights that are not those of their config", "SELECT path, mismatch FROM census WHERE NOT verified ORDER BY path"
+        mark("weights that are not those of their config"), "SELECT path, mismatch FROM census WHERE NOT verified ORDER BY path"
     ),
     "unknown": Question(
-        "architectures that no blueprint describes, by how many models they have",
+        mark("architectures that no blueprint describes, by how many models they have"),
         "SELECT error, count(*) AS models, min(path) AS example FROM census WHERE status = 'unknown' GROUP BY error ORDER BY models DESC LIMIT 50",
     ),
-    "errors": Question("what could not be weighed", "SELECT path, error FROM census WHERE status = 'error' ORDER BY path LIMIT 100"),
+    "errors": Question(mark("what could not be weighed"), "SELECT path, error FROM census WHERE status = 'error' ORDER BY path LIMIT 100"),
     "duplicates": Question(
-        "models of the same shape",
+        mark("models of the same shape"),
         'SELECT fingerprint, count(*) AS models, min("class") AS "class", min(path) AS first FROM census '
         "WHERE fingerprint IS NOT NULL GROUP BY fingerprint HAVING count(*) > 1 ORDER BY models DESC LIMIT 50",
     ),
     "families": Question(
-        "models and parameters by model type",
+        mark("models and parameters by model type"),
         'SELECT model_type, count(*) AS models, min("unique") AS smallest, max("unique") AS largest, sum("unique"::HUGEINT) AS parameters '
         "FROM census WHERE status = 'ok' GROUP BY model_type ORDER BY models DESC",
     ),
     "vocabulary": Question(
-        "vocabularies that are multiples of 64",
+        mark("vocabularies that are multiples of 64"),
         "SELECT vocab % 64 = 0 AS multiple_of_64, count(*) AS models FROM census WHERE vocab IS NOT NULL GROUP BY 1 ORDER BY 1",
     ),
 }
@@ -62,7 +64,7 @@ def ask(folder: str | Path, question: str) -> Answer:
     """Ask a census.
 
     Args:
-        folder: What :func:`weighbridge.census.run.census` wrote.
+        folder: What :func:`weighbridge.inventory.run.census` wrote.
         question: The name of a ready question, or a SELECT over the view ``census``.
 
     Raises:

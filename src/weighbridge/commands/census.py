@@ -1,0 +1,76 @@
+"""``weigh census SOURCES -o OUT`` and ``weigh census query OUT QUESTION``."""
+
+from __future__ import annotations
+
+from weighbridge.commands.options import LANG, Answer, Asked, Option
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.messages import mark
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+EXAMPLE = """example:
+  weigh census models/ -o census.parquet
+  weigh census dump.jsonl @ids.txt 's3://bucket/models/' -o census.parquet --jobs 8
+  weigh census query census.parquet largest
+  weigh census query census.parquet "select class, count(*) from census group by class"
+"""
+OPTIONS = (
+    Option("sources", mark("folders, files, globs, tables (.jsonl, .parquet), archives, @lists, s3://, gs:// and az:// folders, Hub ids;"
+                           " or: query OUT QUESTION"), "SOURCE", flag="", many=True, needed=True),
+    Option("out", mark("the folder for the Parquet parts; an unfinished census in it is gone on with"), "OUT", flag="--output", short="-o"),
+    Option("jobs", mark("processes (default: one a core)"), "N", kind="whole"),
+    Option("cluster", mark("a Dask scheduler, such as tcp://host:8786, whose workers do the work"), "ADDRESS"),
+    Option("fresh", mark("do everything anew"), kind="switch"),
+    Option("seconds", mark("how long one file may take (default 60)"), "S", kind="whole", default=60),
+    Option("form", mark("print JSON"), kind="switch", const="json", flag="--json"),
+    Option("form", mark("print the tables as CSV"), kind="switch", const="csv", flag="--csv"),
+    LANG,
+)  # fmt: skip
+
+
+def run(asked: Asked) -> int:
+    """Take a census, or ask one."""
+    from weighbridge.commands import output
+    from weighbridge.core.errors import UsageError
+
+    if asked.sources[0] == "query":
+        output.deliver(_answered(asked), asked)
+        return 0
+    if not asked.out:
+        raise UsageError("census: where to? -o OUT names the folder for the Parquet parts")
+    from weighbridge.documents import census as documents
+    from weighbridge.inventory.run import census
+
+    options = {"jobs": asked.jobs, "cluster": asked.cluster, "fresh": bool(asked.fresh), "seconds": float(asked.seconds)}
+    found = census(asked.sources, asked.out, progress=_progress(), **options)
+    output.deliver(Answer(lambda: documents.as_json(found), lambda: documents.document(found, asked.lang)), asked)
+    return 0
+
+
+def _answered(asked: Asked) -> Answer:
+    from weighbridge.core.errors import UsageError
+    from weighbridge.documents import census as documents
+    from weighbridge.inventory.query import QUESTIONS, ask
+
+    if len(asked.sources) != 3:
+        raise UsageError(f"census query: expected OUT and a question: {', '.join(QUESTIONS)}, or a SELECT over census")
+    _, folder, question = asked.sources
+    found = ask(folder, question)
+    return Answer(lambda: documents.answer_json(found), lambda: documents.answer_document(question, found, asked.lang))
+
+
+def _progress() -> Callable[[int, float], None] | None:
+    """Return what shows the rows done on a terminal, at most twice a second."""
+    import sys
+
+    if sys.stderr is None or not sys.stderr.isatty():
+        return None
+    shown = [0.0]
+
+    def show(rows: int, seconds: float) -> None:
+        if seconds - shown[0] >= 0.5:
+            shown[0] = seconds
+            print(f"\r{rows:,} models, {rows / seconds:,.0f} a second ", end="", file=sys.stderr, flush=True)
+
+    return show

@@ -1,0 +1,133 @@
+"""``weigh design --like TYPE --params N``."""
+
+from __future__ import annotations
+
+from weighbridge.commands.options import CLASS, OUTPUT, SET, Answer, Asked, Option, overrides
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.messages import mark
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from weighbridge.designs.search import Search
+    from weighbridge.value import ModelValue
+
+EXAMPLE = """example:
+  weigh design --like llama --class LlamaForCausalLM --params 124M±0.5% --multiple-of 128 --head-dim 64 --gqa 4 --vocab 32000
+  weigh design --like bert-base-uncased --params 30M±1% --max-flops 50B --seq 512 --sort flops
+  weigh design --like mixtral --params 2B±1% --max-active 700M -o config.json
+"""
+OPTIONS = (
+    Option("like", mark("a model type, or any source: the designs are of its class, and what is not searched stays as there"), "SOURCE",
+           needed=True),
+    CLASS,
+    SET,
+    Option("params", mark("parameters, with a tolerance: 124M±0.5%"), "N", needed=True),
+    Option("multiple_of", mark("hidden size and MLP width are multiples of it (default 64)"), "N", kind="whole", default=64),
+    Option("head_dim", mark("width of a head (default: as in the model they are like)"), "N", kind="whole"),
+    Option("gqa", mark("query heads to each key-value head (default: as there)"), "N", kind="whole"),
+    Option("vocab", mark("rows of the vocabulary (default: as there)"), "N", kind="whole"),
+    Option("layers", mark("fewest and most layers (default 1:128)"), "A:B", default="1:128"),
+    Option("mlp_ratio", mark("narrowest and widest MLP, in hidden sizes (default 2:4)"), "A:B", default="2:4"),
+    Option("max_active", mark("most active parameters"), "N"),
+    Option("max_flops", mark("most FLOPs of a forward pass over the tokens of --seq"), "N"),
+    Option("max_bytes", mark("most bytes of the weights in --dtype: 16MB"), "SIZE"),
+    Option("max_memory", mark("most bytes of memory, in training with --training: 24GiB"), "SIZE"),
+    Option("training", mark("memory is that of training"), kind="switch"),
+    Option("batch", mark("examples (default 1)"), "N", kind="whole", default=1),
+    Option("seq", mark("tokens of each (default 2048)"), "N", kind="whole", default=2048),
+    Option("dtype", mark("element type of weights and cache (default bfloat16)"), "TYPE", default="bfloat16"),
+    Option("sort", mark("what comes first (default fit: nearest to --params)"), "ORDER", default="fit",
+           choices=("fit", "depth", "width", "aspect", "flops", "memory")),
+    Option("limit", mark("how many designs to show (default 20)"), "N", kind="whole", default=20),
+    *OUTPUT,
+)  # fmt: skip
+
+
+def run(asked: Asked) -> int:
+    """Show the designs; with ``-o`` and a name that ends in .json, write the config of the first; 1 if nothing fits."""
+    import json
+
+    from weighbridge.commands import output
+    from weighbridge.core.errors import UsageError
+    from weighbridge.designs.search import words_of
+
+    like, found = _search(asked)
+    if asked.output and asked.output.endswith(".json"):
+        if not found.designs:
+            raise UsageError("nothing fits, so there is no config to write")
+        from weighbridge.documents.renderers import write_bytes
+
+        write_bytes((json.dumps(found.designs[0].config, indent=2) + "\n").encode(), asked.output)
+        output.emit(f"{asked.output}: {found.class_name}, {found.designs[0].parameters:,} parameters\n")
+        return 0
+    from weighbridge.documents import design as documents
+
+    laid = tuple(words_of(like, entry.config) for entry in found.designs)
+    output.deliver(Answer(lambda: documents.as_json(found), lambda: documents.document(found, laid, asked.lang)), asked)
+    return 0 if found.designs else 1
+
+
+def answer(asked: Asked) -> Answer:
+    """Find the designs, for the API."""
+    from weighbridge.documents import design as documents
+
+    return Answer(lambda: documents.as_json(_search(asked)[1]))
+
+
+def whole_range(text: str, name: str) -> tuple[int, int]:
+    """Read ``A:B``, or one number for both.
+
+    >>> whole_range("2:48", "layers"), whole_range("12", "layers")
+    ((2, 48), (12, 12))
+    """
+    from weighbridge.core.errors import UsageError
+
+    parts = text.split(":")
+    if len(parts) > 2 or not all(part.isdecimal() and len(part) < 10 for part in parts):
+        raise UsageError(f"{name}: expected a range such as 2:48, found {text!r:.40}")
+    return int(parts[0]), int(parts[-1])
+
+
+def ratio_range(text: str, name: str) -> tuple[Fraction, Fraction]:
+    """Read ``A:B`` of numbers that may be fractions.
+
+    >>> ratio_range("8/3:4", "mlp-ratio")
+    (Fraction(8, 3), Fraction(4, 1))
+    """
+    from fractions import Fraction
+
+    from weighbridge.core.errors import UsageError
+
+    parts = text.split(":")
+    try:
+        if len(parts) > 2 or len(text) > 40 or "e" in text.lower():
+            raise ValueError
+        return Fraction(parts[0]), Fraction(parts[-1])
+    except (ValueError, ZeroDivisionError):
+        raise UsageError(f"{name}: expected a range such as 8/3:4, found {text!r:.40}") from None
+
+
+def _search(asked: Asked) -> tuple[ModelValue, Search]:
+    from weighbridge.blueprints import MODULES
+    from weighbridge.designs.budget import BYTES, COUNTS, parse_budget
+    from weighbridge.designs.costs import Workload
+    from weighbridge.designs.search import Space, design
+    from weighbridge.load import load
+
+    if asked.like in MODULES:  # a type itself, with the sizes of its class
+        like: ModelValue = load({"model_type": asked.like}, asked.class_name, overrides(asked.overrides or ()))
+    else:
+        like = asked.model(asked.like)
+    limits = {
+        name: parse_budget(text, f"max-{name}", units).target
+        for name, text, units in (
+            ("active", asked.max_active, COUNTS), ("flops", asked.max_flops, COUNTS), ("bytes", asked.max_bytes, BYTES),
+            ("memory", asked.max_memory, BYTES),
+        )
+        if text is not None
+    }  # fmt: skip
+    layers, ratios = whole_range(asked.layers, "layers"), ratio_range(asked.mlp_ratio, "mlp-ratio")
+    space = Space(asked.multiple_of, asked.head_dim, asked.gqa, asked.vocab, layers, ratios)
+    work = Workload(asked.batch, asked.seq, asked.dtype, asked.training)
+    return like, design(like, parse_budget(asked.params), space, limits=limits, workload=work, sort=asked.sort, limit=asked.limit)

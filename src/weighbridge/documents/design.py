@@ -1,0 +1,79 @@
+"""Designs within a budget: as a document and as JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weighbridge.core.messages import mark, translator
+from weighbridge.designs.search import Search
+from weighbridge.documents.document import Column, Document, Row, Table, notes
+
+TITLES = {
+    "active": mark("active"), "flops": mark("forward FLOPs"), "bytes": mark("bytes of weights"), "cache": mark("bytes of cache a token"),
+    "memory": mark("bytes of memory"),
+}  # fmt: skip
+SIZES = ("hidden", "layers", "heads", "kv_heads", "mlp")
+
+
+def as_json(found: Search) -> dict[str, Any]:
+    """Return the answer of ``weigh design --json``.
+
+    >>> from weighbridge import model
+    >>> from weighbridge.designs.budget import parse_budget
+    >>> from weighbridge.designs.search import design
+    >>> as_json(design(model({"model_type": "bert"}), parse_budget("110M±0.5%"), limit=1))["designs"][0]["parameters"]
+    110034432
+    """
+    return {
+        "class": found.class_name, "budget": found.budget._asdict(), "within": found.within, "tried": found.tried,
+        "designs": [
+            {
+                "config": entry.config, "parameters": entry.parameters, **entry.measured, "pareto": entry.pareto,
+                "advice": [
+                    {"advice": one.key, "follows": one.follows, "text": one.text.format(**one.values), "source": one.source}
+                    for one in entry.advice
+                ],
+                "tokens": [one._asdict() for one in entry.tokens],
+            }
+            for entry in found.designs
+        ],
+        "refused": [{"hidden_size": hidden, "reason": reason} for hidden, reason in found.refused],
+    }  # fmt: skip
+
+
+def document(found: Search, words: tuple[dict[str, int], ...], lang: str = "en") -> Document:
+    """Lay designs out, one a row.
+
+    Args:
+        found: The search.
+        words: Of each design, its sizes by our words.
+    """
+    say = translator(lang)
+    shown = [name for name in SIZES if any(name in sizes for sizes in words)]
+    titles = {
+        "hidden": say("hidden size"), "layers": say("layers"), "heads": say("heads"), "kv_heads": say("key-value heads"), "mlp": say("MLP width"),
+    }  # fmt: skip
+    measures = [name for name in (found.designs[0].measured if found.designs else ()) if name in TITLES]
+    columns = [Column(titles[name], "integer") for name in shown]
+    columns += [Column(say("parameters"), "integer"), *(Column(say(TITLES[name]), "integer") for name in measures)]
+    columns += [Column(say("Pareto")), Column(say("breaks"))]
+    rows = tuple(
+        Row((
+            *(sizes.get(name) for name in shown), entry.parameters, *(entry.measured[name] for name in measures),
+            "*" if entry.pareto else "", ", ".join(one.key for one in entry.advice if not one.follows),
+        ))
+        for entry, sizes in zip(found.designs, words, strict=True)
+    )  # fmt: skip
+    head = say("{name}: designs of {low} to {high} parameters").format(
+        name=found.class_name, low=f"{found.budget.low:,}", high=f"{found.budget.high:,}"
+    )
+    figure = say("{n} within the budget, of {tried} counted").format(n=f"{found.within:,}", tried=f"{found.tried:,}")
+    said = [say("* no other design shown has as many parameters and costs no more in anything")] if rows else []
+    if found.designs:
+        broken = {one.key: one for entry in found.designs for one in entry.advice if not one.follows}
+        said += [f"{key}: {say(one.text).format(**one.values)} ({one.source})" for key, one in broken.items()]
+        fits = ", ".join(f"{one.tokens:,} ({one.fit}, {say(one.counts)})" for one in found.designs[0].tokens)
+        said.append(say("training tokens that fits suggest for the first (estimates): {fits}").format(fits=fits))
+    else:
+        said.append(say("nothing fits: widen the tolerance (124M±2%), the range of layers or of MLP widths, or take a smaller multiple"))
+    return Document(head, figure, (*((Table(tuple(columns), rows),) if rows else ()), *notes(said)))

@@ -1,0 +1,67 @@
+"""Unknown sizes, solved: as a document and as JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weighbridge.core.messages import translator
+from weighbridge.designs.solve import Found, Solution
+from weighbridge.documents.document import Column, Document, Row, Table, notes
+from weighbridge.value import ModelValue
+
+
+def as_json(model: ModelValue, found: Solution) -> dict[str, Any]:
+    """Return the answer of ``weigh solve --json``.
+
+    >>> from weighbridge import model
+    >>> from weighbridge.designs.budget import parse_budget
+    >>> from weighbridge.designs.solve import solve
+    >>> bert = model("bert-base-uncased")
+    >>> as_json(bert, solve(bert, ["num_hidden_layers"], {"parameters": parse_budget("109482240")}))["solutions"]
+    [{'num_hidden_layers': 12, 'parameters': 109482240}]
+    """
+    text, values = found.proof
+    return {
+        "source": model.source, "class": model.class_name, "unknowns": list(found.keys),
+        "targets": {name: budget._asdict() for name, budget in found.targets.items()},
+        "solutions": [_flat(entry) for entry in found.solutions], "nearest": [_flat(entry) for entry in found.nearest],
+        "equation": found.equation, "proof": text.format(**values),
+        "refused": [{"values": values, "reason": reason} for values, reason in found.refused],
+    }  # fmt: skip
+
+
+def _flat(entry: Found) -> dict[str, int]:
+    return {**entry.values, **entry.measured}
+
+
+def document(model: ModelValue, found: Solution, lang: str = "en") -> Document:
+    """Lay a solution out: the values with their counts, the equation, and why there are no others."""
+    say = translator(lang)
+    names = {"parameters": say("parameters"), "active": say("active"), "embedding": say("embedding"), "non_embedding": say("non-embedding")}
+    measure, budget = next(iter(found.targets.items()))
+    shown = found.solutions or found.nearest
+    measures = list(shown[0].measured) if shown else []
+    columns = [Column(key, "integer") for key in found.keys] + [Column(names[name], "integer") for name in measures]
+    columns.append(Column(say("difference"), "integer"))
+    rows = tuple(Row((*entry.values.values(), *entry.measured.values(), entry.measured[measure] - budget.target)) for entry in shown[:50])
+    head = say("{source}: {keys} for {target} {measure}").format(
+        source=f"{model.class_name} · {model.source}", keys=", ".join(found.keys), target=f"{budget.target:,}", measure=names[measure]
+    )
+    text, values = found.proof
+    said = [say(text).format(**{**values, "measure": names.get(values.get("measure", ""), "")})]
+    if found.solutions:
+        figure = say("{n} solutions").format(n=f"{len(found.solutions):,}") if len(found.solutions) > 1 else say("1 solution")
+    else:
+        figure = say("no solution")
+        if found.nearest:
+            said.append(say("No value gives exactly that; the nearest that make a model are shown."))
+    if len(found.solutions) > 50:
+        said.append(say("{n} more are in the JSON.").format(n=f"{len(found.solutions) - 50:,}"))
+    said += [
+        say("{values} would solve it, but makes no model: {reason}").format(
+            values=", ".join(f"{key} = {value:,}" for key, value in refused.items()), reason=reason
+        )
+        for refused, reason in found.refused[:3]
+    ]
+    blocks = (Table(tuple(columns), rows),) if rows else ()
+    return Document(head, figure, (*blocks, *notes(said)))
