@@ -16,6 +16,8 @@ POSITIONS = frozenset("position_embeddings position_embedding pos_embed position
 """Position tables that are a parameter of the module they stand in, as vision transformers have them."""
 STATISTICS = frozenset(("running_mean", "running_var"))
 """Buffers of a batch norm that Keras and TensorFlow count as (non-trainable) parameters."""
+ROUTERS = frozenset(("gate", "router"))
+"""Maps that choose experts, which stay in higher precision."""
 SENSES = frozenset(("vision", "audio", "text"))
 """Kinds of towers."""
 
@@ -36,6 +38,7 @@ class Atom(NamedTuple):
         frozen: Whether the reference marks it as not trainable, such as Whisper's sinusoidal positions.
         sense: ``vision``, ``audio`` or ``text`` if it stands in such a tower, else the empty string.
         outputs: Outputs of a linear map, in all copies.
+        blocks: Blocks of 128 × 128 that cover a linear map, in all copies; a router is kept whole.
     """
 
     component: str
@@ -48,6 +51,7 @@ class Atom(NamedTuple):
     frozen: bool = False
     sense: str = ""
     outputs: int = 0
+    blocks: int = 0
 
     @property
     def total(self) -> int:
@@ -101,8 +105,14 @@ def _atoms(leaf: Leaf) -> list[tuple[Atom, Tensor]]:
         component = "position" if general == "embedding" and tensor.name in POSITIONS else general
         rows = _rows(component, tensor)
         outputs = copies * inner * prod(map(_int, tensor.shape[:-1])) if tensor.role == "weight" and len(tensor.shape) >= 2 else 0
-        found.append((Atom(component, tensor.role, leaf.path, layer, size, copies, rows, tensor.frozen, sense, outputs), tensor))
+        blocks = copies * inner * _blocks(tensor) if outputs and leaf.path.rpartition(".")[2] not in ROUTERS else 0
+        found.append((Atom(component, tensor.role, leaf.path, layer, size, copies, rows, tensor.frozen, sense, outputs, blocks), tensor))
     return found
+
+
+def _blocks(tensor: Tensor) -> int:
+    *others, height, width = map(_int, tensor.shape)
+    return prod(others) * -(-height // 128) * -(-width // 128)
 
 
 def _rows(component: str, tensor: Tensor) -> int:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.accounts.parameters import unique_of
 from weighbridge.conventions.pieces import Piece
 from weighbridge.conventions.rounding import Reading, readings
 from weighbridge.conventions.rules import LABELS, Convention, Conventions, conventions, grown
+from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Say, translator
 from weighbridge.load import load
-from weighbridge.presets import presets
+from weighbridge.presets import preset, presets
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
@@ -32,7 +35,8 @@ class Match(NamedTuple):
         convention: The convention in words.
         keys: Anchors in docs/counting-rules.md of what it leaves out.
         value: What it gives exactly.
-        how: ``exact``, ``rounded``, ``truncated`` or ``coarse`` (zeros at the end taken for rounding).
+        how: ``exact``, ``rounded``, ``truncated``, ``coarse`` (zeros at the end taken for rounding) or ``published`` (only as its
+            authors' own figure: *value* is then the model's).
         unit: What a unit letter stands for, such as 2^20.
         class_count: The unique parameters of the class.
         leaves_out: What it leaves out of them; *class_count* less these, plus *adds*, is *value*.
@@ -116,8 +120,21 @@ def reconcile(model: ModelValue, number: str | int, lang: str = "en") -> Reconci
                 found[key] = rank
     matches = tuple(match for *_, match in sorted(found.values(), key=lambda item: (item[0], item[1], len(item[2].keys))))[:LIMIT]
     own = sum(table.reference.values())
+    matches = matches or tuple(_published(model, meanings, own, say))
     nearest = None if matches else _nearest(model, table, meanings, say)
     return Reconciliation(str(number), model.class_name or model.kind, own, matches, nearest)
+
+
+def _published(model: ModelValue, meanings: list[Reading], own: int, say: Say) -> Iterator[Match]:
+    """Yield the figure that the model's authors give, where it is the number and no convention gives it."""
+    found = preset(model.source)
+    for written in re.findall(r"[\d.,]*\d\s?[A-Za-z]?\b", found.published if found else ""):
+        with suppress(UsageError):
+            value = readings(written)[0].value
+            if any(value == reading.value for reading in meanings):
+                words = say("the figure that its authors give: {written}").format(written=written)
+                yield Match(model.class_name, words, ("published",), own, "published", 1, own, (), (), (), 3)
+                return
 
 
 def _inside(table: Conventions, reading: Reading) -> Iterator[Convention]:
@@ -126,7 +143,7 @@ def _inside(table: Conventions, reading: Reading) -> Iterator[Convention]:
         return
     first, last = bisect_left(table.values, reading.low), bisect_right(table.values, reading.high)
     for value in table.values[first:last]:
-        yield from (made for made in table.by_value[value] if made.cost <= PLAIN)
+        yield from (made for made in table.by_value[value] if made.cost <= (0 if reading.how == "truncated" else PLAIN))
 
 
 def _match(made: Convention, reading: Reading, table: Conventions, say: Say) -> Match:
@@ -213,21 +230,21 @@ def _other_sizes(model: ModelValue, number: int, say: Say) -> Iterator[str]:
 def _other_models(model: ModelValue, meanings: list[Reading], say: Say) -> Iterator[str]:
     """Yield published models of the same type and class that have the number."""
     seen: set[int] = set()
-    for preset in presets():
-        if preset.config.get("model_type") != model.model_type or len(seen) == 3:
+    for known in presets():
+        if known.config.get("model_type") != model.model_type or len(seen) == 3:
             continue
-        amount = unique_of(load(preset.config, model.class_name))
+        amount = unique_of(load(known.config, model.class_name))
         if isinstance(amount, int) and amount not in seen and any(reading.low <= amount <= reading.high for reading in meanings):
             seen.add(amount)
-            yield say("{name} of {known} has {value}").format(name=model.class_name, known=preset.name, value=f"{amount:,}")
+            yield say("{name} of {known} has {value}").format(name=model.class_name, known=known.name, value=f"{amount:,}")
 
 
 def _known_vocabularies() -> dict[int, str]:
     known: dict[int, str] = {}
-    for preset in presets():
-        size = preset.config.get("vocab_size")
+    for found in presets():
+        size = found.config.get("vocab_size")
         if isinstance(size, int):
-            known.setdefault(size, preset.name)
+            known.setdefault(size, found.name)
     return known
 
 

@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
-from weighbridge.accounts.parameters import count
+from weighbridge.accounts.parameters import count, tally
 from weighbridge.config.bind import bind
 from weighbridge.conventions.additions import additions
 from weighbridge.conventions.atoms import Atom, Parts, parts
@@ -42,6 +42,8 @@ class Omission(NamedTuple):
     cost: int = 1
 
 
+QKV = frozenset("q_proj k_proj v_proj q k v query key value qkv qkv_proj c_attn query_key_value Wqkv in_proj".split())
+"""What the maps to queries, keys and values are called."""
 OFFSET = Omission("position-offset", mark("two spare rows of the position table"), lambda atom: False)
 """Covers a part of one table (see ``_spare``); it goes before norms of the same size."""
 OMISSIONS = (
@@ -59,6 +61,7 @@ OMISSIONS = (
     Omission("shifts", mark("norm shifts"), lambda atom: atom.role == "shift", 2),
     Omission("attention-biases", mark("attention biases"), lambda a: a.role == "bias" and a.component == "attention", 2),
     Omission("feed-forward-biases", mark("feed-forward biases"), lambda a: a.role == "bias" and a.component == "feed_forward", 2),
+    Omission("qkv-biases", mark("query, key and value biases"), lambda atom: atom.role == "bias" and atom.path.rpartition(".")[2] in QKV),
     Omission("fixed-positions", mark("fixed position tables"), lambda atom: atom.frozen and atom.component == "position"),
     Omission("cross-attention", mark("cross-attention"), lambda atom: atom.component == "cross_attention", 2),
 )  # fmt: skip
@@ -72,7 +75,7 @@ SCOPES = {
     "attention": mark("the attention of all layers"), "attention-one": mark("the attention of one layer"),
     "feed_forward": mark("the feed-forward networks of all layers"), "feed_forward-one": mark("the feed-forward network of one layer"),
     "layer_norm-one": mark("the norms of one layer"), "layer_norm": mark("the norms of all layers"),
-    "pooler": mark("the pooler"), "tables": mark("the embedding tables"), "word": mark("the word embeddings"),
+    "active": mark("the active parameters"), "pooler": mark("the pooler"), "tables": mark("the embedding tables"), "word": mark("the word embeddings"),
 }  # fmt: skip
 
 
@@ -179,7 +182,8 @@ class Convention(NamedTuple):
         left = [say(self.view.omissions[index].what) for index in self.omitted]
         if left:
             whole = say("{whole} without {left}").format(whole=whole, left=listed(left, say))
-        more = (*self.view.less, *self.added[len(self.view.told) :])
+        less = () if scope == "active" else self.view.less
+        more = (*less, *self.added[len(self.view.told) :])
         if more:
             whole = say("{whole}, with {added}").format(whole=whole, added=listed([say(piece.what) for piece in more], say))
         return whole
@@ -278,12 +282,48 @@ def _views(model: ModelValue) -> Iterator[View]:
         if taken.tied:
             tied = (*view.cells, *(cell._replace(tied=True) for cell in _cells(taken.tied, omissions)))
             yield view._replace(cells=tied, cost=view.cost + 1, depth=2)
+            heads = [atom for atom in taken.tied if atom.role == "weight"]
+            if heads and len(heads) < len(taken.tied):
+                yield view._replace(
+                    added=(Piece(mark("a head of its own"), sum(atom.total for atom in heads)),), cost=view.cost + 1, depth=2
+                )
         if taken.buffers:
             yield view._replace(added=(Piece(mark("saved buffers"), taken.buffers),), cost=view.cost + 1, depth=1)
         if index == 0:
+            yield from _active(tree, view)
+            yield from _predicting(model, view, taken)
             yield from _padded(model, view)
             yield from _scoped(view, taken, omissions)
             yield from _towers(view, taken, omissions)
+
+
+def _active(tree: Part, view: View) -> Iterator[View]:
+    """Yield the parameters that work on one token, as cards of mixtures of experts give them."""
+    active = tally(tree).active
+    if isinstance(active, int) and active < view.class_count:
+        idle = Piece(mark("experts that do not work on a token"), view.class_count - active)
+        yield view._replace(scope="active", less=(idle,), cost=0, depth=1)
+
+
+def _predicting(model: ModelValue, view: View, taken: Parts) -> Iterator[View]:
+    """Yield the class with the layers for multi-token prediction that its file holds and the class leaves out.
+
+    Each is one layer of the last kind, two norms and a map of two hidden states into one in front of it, and a norm, a word table and a
+    head of its own (DeepSeek-V3, arXiv 2412.19437, section 2.2; the tensors of layer 61 in its file).
+    """
+    number = model.description.raw.get("num_nextn_predict_layers") if model.description else None
+    experts = [atom.layer for atom in taken.atoms if atom.component == "experts" and atom.layer]
+    gain = next((atom.each for atom in taken.atoms if atom.component == "norm" and atom.role == "gain"), 0)
+    if type(number) is not int or not 0 < number < 100 or not experts or not gain:
+        return
+    inside = [atom for atom in taken.atoms if atom.layer == experts[-1]]
+    tables = sum(atom.total for atom in taken.atoms if atom.component == "word" or atom.component.startswith("head:"))
+    each = sum(atom.each for atom in inside) + 2 * gain * gain + 3 * gain
+    scales = sum(atom.blocks for atom in taken.atoms if atom.layer) + number * sum(atom.blocks // atom.copies for atom in inside)
+    whole = Piece(mark("layers for multi-token prediction"), number * (each + tables))
+    yield view._replace(added=(whole,), cost=1, depth=0)
+    yield view._replace(added=(whole, Piece(mark("fp8 scales, one for each 128 × 128"), scales)), cost=1, depth=0)
+    yield view._replace(added=(Piece(mark("layers for multi-token prediction, their tables shared"), number * each),), cost=2, depth=0)
 
 
 def _states(model: ModelValue, built: View) -> Iterator[View]:

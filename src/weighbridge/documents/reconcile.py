@@ -14,6 +14,7 @@ HOW = {
     "rounded": mark("rounded"),
     "truncated": mark("cut off, not rounded"),
     "coarse": mark("rounded, with zeros at the end"),
+    "published": mark("as published"),
     "nearest": mark("nearest"),
 }
 
