@@ -61,6 +61,7 @@ def additions(taken: Parts, atoms: Sequence[Atom], *, main: bool) -> Iterator[Ad
         yield from _images(atoms)
         yield from _scales(atoms)
         yield from _pooler(atoms)
+        yield from _dense(atoms)
 
 
 def _statistics(taken: Parts, atoms: Sequence[Atom]) -> Piece | None:
@@ -145,3 +146,15 @@ def _pooler(atoms: Sequence[Atom]) -> Iterator[Addition]:
     hidden = hidden or next((atom.each for atom in atoms if atom.component == "layer_norm" and atom.role == "gain"), 0)
     if table is not None and encoder and hidden:
         yield Addition("pooler-added", Piece(mark("a pooler of H² + H"), hidden * hidden + hidden), 2, ("pooler",), common=True)
+
+
+def _dense(atoms: Sequence[Atom]) -> Iterator[Addition]:
+    """Yield the linear maps that sentence-transformers puts behind the pooling of an encoder: H² (GTR), or there and back, H to 4H to H (EmbeddingGemma)."""
+    word = next((atom for atom in atoms if atom.component == "word" and atom.rows), None)
+    if word is None or any(atom.component.startswith("head:") for atom in atoms):
+        return
+    hidden = word.total // word.rows
+    yield Addition("dense", Piece(mark("a dense layer after pooling, H²"), hidden * hidden), 2)
+    if hidden > 768:
+        yield Addition("dense", Piece(mark("a dense layer after pooling, H × 768"), hidden * 768), 2)
+    yield Addition("dense", Piece(mark("two dense layers after pooling, H to 4H to H"), 8 * hidden * hidden), 2)

@@ -1,0 +1,62 @@
+"""Presets: found by the names that people type, and each published total joined to its preset by a convention."""
+
+from __future__ import annotations
+
+import pytest
+
+from weighbridge import model
+from weighbridge.presets import folded, preset, preset_like, presets
+
+HELD = [found for found in presets() if found.total is not None]
+TYPED = [
+    ("Qwen3-Embedding-0.6B", "qwen3-embedding-0.6b"), ("paraphrase-multilingual-MiniLM-L12-v2", "multilingual-e5-small"),
+    ("multilingual e5 small", "multilingual-e5-small"), ("layoutlmv3_base", "layoutlmv3-base"), ("TrOCR-base", "trocr-base-handwritten"),
+    ("grounding_dino_tiny", "grounding-dino-tiny"), ("BLIP2-OPT-2.7B", "blip2-opt-2.7b"), ("Meta-Llama-3-8B-Instruct", "llama-3-8b"),
+    ("mistralai/mistral-7b-v0.1", "mistral-7b-v0.1"), ("BERT base Chinese", "bert-base-chinese"), ("t5-v1.1-small", "t5-v1_1-small"),
+    ("opt-1.3B", "opt-1.3b"), ("OPT-13B", "opt-13b"), ("bert_base_en_uncased", "bert-base-uncased"), ("Whisper_Tiny.EN", "whisper-tiny.en"),
+    ("chinchilla 2980M", "chinchilla-2980m"),
+]  # fmt: skip
+
+
+def test_many_are_held_to_a_published_total() -> None:
+    assert len(HELD) > 250
+
+
+@pytest.mark.parametrize("found", HELD, ids=lambda found: found.name)
+def test_the_published_total_is_joined_by_its_convention(found: object) -> None:
+    assert hasattr(found, "total") and hasattr(found, "name")
+    first = model(found.name).reconcile(found.total.value).matches[0]
+    assert (first.convention, first.value, first.how) == (found.total.convention, found.total.value, "exact")
+
+
+@pytest.mark.parametrize(("typed", "name"), TYPED)
+def test_names_that_people_type(typed: str, name: str) -> None:
+    found = preset_like(typed)
+    assert found is not None and found.name == name
+    assert model(typed).count() == model(name).count()
+
+
+def test_no_two_presets_answer_to_one_name() -> None:
+    seen: dict[str, str] = {}
+    for found in presets():
+        for name in {folded(known) for known in (found.name, found.hub, *found.names) if known}:
+            assert seen.setdefault(name, found.name) == found.name
+
+
+def test_other_names_are_known_as_they_stand() -> None:
+    for found in presets():
+        for name in found.names:
+            other = preset(name)
+            assert other is not None and other.name == found.name
+
+
+def test_a_directory_comes_before_a_name_in_another_case(tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pathlib import Path
+
+    from weighbridge import WeighbridgeError
+
+    assert isinstance(tmp_path, Path)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "BERT-Base-Chinese").mkdir()
+    with pytest.raises(WeighbridgeError, match="no weights"):
+        model("BERT-Base-Chinese")
