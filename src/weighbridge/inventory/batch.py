@@ -21,7 +21,7 @@ from weighbridge.inventory.rows import WORDS, accounts_of, quantization, row_of_
 from weighbridge.inventory.schema import OK, Row, fitting
 
 if TYPE_CHECKING:
-    Config = tuple[str, dict[str, Any]]
+    NamedConfig = tuple[str, dict[str, Any]]
 
 FEWEST = 8
 """Configs that are worth a group; fewer are weighed one at a time."""
@@ -34,7 +34,7 @@ class _Keys(NamedTuple):
     deciding: frozenset[str]
 
 
-def rows_of_configs(configs: Sequence[Config]) -> list[Row]:
+def rows_of_configs(configs: Sequence[NamedConfig]) -> list[Row]:
     """Weigh configs, each given with where it is from; one row each, in their order.
 
     >>> [row["unique"] for row in rows_of_configs([("a", {"model_type": "bert"}), ("b", {"model_type": "bert", "vocab_size": 21128})])]
@@ -54,7 +54,7 @@ def rows_of_configs(configs: Sequence[Config]) -> list[Row]:
     return [row if row is not None else _alone(config, seen) for row, config in zip(found, configs, strict=True)]
 
 
-def _alone(config: Config, seen: dict[tuple[Any, ...], Row]) -> Row:
+def _alone(config: NamedConfig, seen: dict[tuple[Any, ...], Row]) -> Row:
     """Weigh one config, unless one with the very same keys and values was just weighed."""
     path, raw = config
     try:
@@ -108,7 +108,7 @@ def _keys_of(known: Family) -> _Keys | None:
     return _Keys(frozenset(sizes - concrete), frozenset(sizes | concrete | decisive))
 
 
-def _grouped(configs: list[Config]) -> Iterable[Row]:
+def _grouped(configs: list[NamedConfig]) -> Iterable[Row]:
     """Weigh a group as columns; where that cannot be done, or a witness disagrees, one at a time."""
     try:
         rows = _as_columns(configs)
@@ -121,7 +121,7 @@ def _grouped(configs: list[Config]) -> Iterable[Row]:
     return rows
 
 
-def _as_columns(configs: list[Config]) -> list[Row]:
+def _as_columns(configs: list[NamedConfig]) -> list[Row]:
     first = configs[0][1]
     model_type = first["model_type"]
     known, keys = family(model_type), _keys(model_type)

@@ -6,8 +6,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from weighbridge.core.formula import Expression, Symbol, as_expression
-from weighbridge.core.notation import LATEX, TEXT, UNICODE, Notation, as_json, mathml, write
+from weighbridge.core.formula import TEXT, Expression, Notation, Symbol, as_expression, write
+from weighbridge.core.notation import LATEX, UNICODE, as_json, mathml
 from weighbridge.core.sizes import exact, round_up
 
 H, A = Symbol("H"), Symbol("A", order=1)

@@ -3,7 +3,8 @@
 import pytest
 
 from weighbridge import UsageError, model
-from weighbridge.core.notation import UNICODE, write
+from weighbridge.core.formula import write
+from weighbridge.core.notation import UNICODE
 from weighbridge.documents.explain import as_json, document
 from weighbridge.documents.renderers import render
 from weighbridge.explain.derive import Line, Section, apportioned, lines

@@ -6,7 +6,8 @@ Source: class and tensor names as in transformers 5.23.0, models/cohere, models/
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.causal_lm import FIELDS, NEUTRAL, UNBIASED, attention, heads, per_head
-from weighbridge.blueprints.modules.mixture_of_experts import MIXTURE, SHARED, sparse_mlp, told
+from weighbridge.blueprints.modules.layer_types import told
+from weighbridge.blueprints.modules.mixture_of_experts import MIXTURE, SHARED, sparse_mlp
 from weighbridge.blueprints.modules.sliding_window import all_but_every, window, windowed
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes, fact, settable, size, switch, variant

@@ -12,8 +12,9 @@ from weighbridge.blueprints.modules.backbones import Features
 from weighbridge.blueprints.modules.composite import composed
 from weighbridge.blueprints.modules.convolutions import halved
 from weighbridge.blueprints.modules.detr_common import perceptron
-from weighbridge.blueprints.modules.feature_maps import Grid, area, number, ratio, scaled
+from weighbridge.blueprints.modules.feature_maps import Grid, area
 from weighbridge.blueprints.modules.rt_detr_encoder import conv, deformable
+from weighbridge.blueprints.modules.stage_fields import number, ratio, scaled
 from weighbridge.blueprints.modules.upernet_head import doubled
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Sizes, listed, settable, size, switch, told

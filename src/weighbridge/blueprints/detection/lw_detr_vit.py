@@ -8,7 +8,8 @@ from __future__ import annotations
 from math import isqrt
 
 from weighbridge.blueprints.modules.backbones import Features, handed
-from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, both, number, numbers, outputs, ratio, scaled
+from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, both
+from weighbridge.blueprints.modules.stage_fields import number, numbers, outputs, ratio, scaled
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, size, switch, told
 from weighbridge.core.errors import ConfigError

@@ -7,8 +7,9 @@ image: ``image_size`` may be set beside its fields, and is 384 by default.
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.backbones import backbone
-from weighbridge.blueprints.modules.feature_maps import image, number, numbers
+from weighbridge.blueprints.modules.feature_maps import image
 from weighbridge.blueprints.modules.masked_attention import SWIN, drawing, fits, head, joined, looked_through, packed, pixels, places, turns
+from weighbridge.blueprints.modules.stage_fields import number, numbers
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Sizes, size, switch, told
 from weighbridge.core.errors import ConfigError

@@ -14,8 +14,9 @@ from weighbridge.blueprints.modules.backbones import backbone
 from weighbridge.blueprints.modules.composite import under
 from weighbridge.blueprints.modules.convolutions import halved, unit
 from weighbridge.blueprints.modules.detr_common import perceptron
-from weighbridge.blueprints.modules.feature_maps import Grid, area, numbers
+from weighbridge.blueprints.modules.feature_maps import Grid, area
 from weighbridge.blueprints.modules.rt_detr_encoder import hybrid, projected
+from weighbridge.blueprints.modules.stage_fields import numbers
 from weighbridge.blueprints.modules.upernet_head import doubled
 from weighbridge.config.family import Family
 from weighbridge.config.fields import TIED, Sizes, altered, size, switch, told, variant

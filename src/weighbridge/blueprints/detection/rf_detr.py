@@ -9,7 +9,8 @@ from weighbridge.blueprints.detection.lw_detr import FIELDS as BEFORE
 from weighbridge.blueprints.detection.lw_detr import NEUTRAL, c2f, decoder, detection, detr
 from weighbridge.blueprints.detection.rf_detr_dinov2 import features
 from weighbridge.blueprints.modules.composite import composed
-from weighbridge.blueprints.modules.feature_maps import Grid, area, number, scaled
+from weighbridge.blueprints.modules.feature_maps import Grid, area
+from weighbridge.blueprints.modules.stage_fields import number, scaled
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, size, variant
 from weighbridge.core.length import Stream, unknown

@@ -6,7 +6,8 @@ Source: names as in transformers 5.23.0, models/rf_detr/modeling_rf_detr.py; Rob
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.backbones import Features, handed
-from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, both, image, number, outputs
+from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, both, image
+from weighbridge.blueprints.modules.stage_fields import number, outputs
 from weighbridge.blueprints.modules.vit_common import token
 from weighbridge.blueprints.vision.dinov2 import scale
 from weighbridge.config.family import Family

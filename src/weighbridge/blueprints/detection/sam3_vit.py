@@ -6,7 +6,8 @@ Source: arXiv 2511.16719; names as in transformers 5.23.0, models/sam3/modeling_
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.composite import composed, submodel, under
-from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, both, image, listing, number, numbers
+from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, both, image, listing
+from weighbridge.blueprints.modules.stage_fields import number, numbers
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, listed, size, told
 from weighbridge.core._namedtuple import TYPE_CHECKING

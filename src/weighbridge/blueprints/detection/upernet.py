@@ -7,7 +7,8 @@ config states no image: ``image_size`` may be set beside its fields, and is 512 
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.backbones import Features, backbone, features
-from weighbridge.blueprints.modules.feature_maps import Grid, area, image, number, numbers
+from weighbridge.blueprints.modules.feature_maps import Grid, area, image
+from weighbridge.blueprints.modules.stage_fields import number, numbers
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Sizes, size, switch, told
 from weighbridge.core.errors import ConfigError

@@ -5,19 +5,12 @@ Source: arXiv 1907.12461; class and tensor names as in transformers 5.23.0, mode
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.bert_family import (
-    DECODER,
-    POOLED,
-    Worn,
-    bert_embeddings,
-    bert_fields,
-    bert_layer,
-    dressed,
-    encoder_of,
-    vocabulary,
-)
+from weighbridge.blueprints.encoders.bert import POOLED
+from weighbridge.blueprints.encoders.bert import embeddings as bert_embeddings
+from weighbridge.blueprints.encoders.bert import layer as bert_layer
+from weighbridge.blueprints.modules.bert_family import Worn, bert_fields, dressed, encoder_of, vocabulary
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes
+from weighbridge.config.fields import DECODER, Sizes
 from weighbridge.core.parts import part
 from weighbridge.core.tree import Part, Tensor
 

@@ -7,22 +7,11 @@ are attended to in full.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.bert_family import (
-    BERT_HEADS,
-    BERT_TASKS,
-    DECODER,
-    POOLED,
-    ROBERTA_HEADS,
-    Worn,
-    bert_embeddings,
-    bert_fields,
-    closing,
-    dressed,
-    encoder_of,
-    feed_forward,
-)
+from weighbridge.blueprints.encoders.bert import POOLED, closing, feed_forward
+from weighbridge.blueprints.encoders.bert import embeddings as bert_embeddings
+from weighbridge.blueprints.modules.bert_family import BERT_HEADS, BERT_TASKS, ROBERTA_HEADS, Worn, bert_fields, dressed, encoder_of
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, choice, size, switch
+from weighbridge.config.fields import DECODER, Sizes, choice, size, switch
 from weighbridge.core.length import Stream, unknown, valid_up_to
 from weighbridge.core.parts import attend, linear, part
 from weighbridge.core.tree import Part

@@ -5,22 +5,11 @@ Source: arXiv 2108.04539; class and tensor names as in transformers 5.23.0, mode
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.bert_family import (
-    DECODER,
-    POOLED,
-    Worn,
-    bert_embeddings,
-    bert_fields,
-    closing,
-    dressed,
-    encoder_of,
-    feed_forward,
-    labels_of_each,
-    pooler,
-    self_attention,
-)
+from weighbridge.blueprints.encoders.bert import POOLED, closing, feed_forward, pooler, self_attention
+from weighbridge.blueprints.encoders.bert import embeddings as bert_embeddings
+from weighbridge.blueprints.modules.bert_family import Worn, bert_fields, dressed, encoder_of, labels_of_each
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, fact, settable, size, variant
+from weighbridge.config.fields import DECODER, Sizes, fact, settable, size, variant
 from weighbridge.core.length import length
 from weighbridge.core.parts import linear, matmul, part, replace
 from weighbridge.core.tree import Part, Tensor

@@ -6,7 +6,9 @@ the first layer sees blocks of them, the deep ones a molecule for every few.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.bert_family import BERT_TASKS, POOLED, Worn, bert_fields, bert_layer, dressed, pooler
+from weighbridge.blueprints.encoders.bert import POOLED, pooler
+from weighbridge.blueprints.encoders.bert import layer as bert_layer
+from weighbridge.blueprints.modules.bert_family import BERT_TASKS, Worn, bert_fields, dressed
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, fact, size, variant
 from weighbridge.core.length import Stream, length, sum_of

@@ -5,23 +5,21 @@ Source: arXiv 2008.02496; class and tensor names as in transformers 5.23.0, mode
 
 from __future__ import annotations
 
+from weighbridge.blueprints.encoders.bert import POOLED, closing
+from weighbridge.blueprints.encoders.bert import embeddings as bert_embeddings
 from weighbridge.blueprints.modules.bert_family import (
     BERT_TASKS,
-    DECODER,
-    POOLED,
     ROBERTA_HEADS,
     Worn,
-    bert_embeddings,
     bert_fields,
     choice_of_one,
-    closing,
     dressed,
     encoder_of,
     summary,
     vocabulary,
 )
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, size, switch, told
+from weighbridge.config.fields import DECODER, Sizes, size, switch, told
 from weighbridge.core.parts import attend, layer_norm, linear, matmul, part, replace
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Part, Tensor

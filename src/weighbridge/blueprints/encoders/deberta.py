@@ -7,17 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from weighbridge.blueprints.modules.bert_family import (
-    BERT_TASKS,
-    POOLED,
-    Worn,
-    bert_fields,
-    closing,
-    dressed,
-    encoder_of,
-    feed_forward,
-    vocabulary,
-)
+from weighbridge.blueprints.encoders.bert import POOLED, closing, feed_forward
+from weighbridge.blueprints.modules.bert_family import BERT_TASKS, Worn, bert_fields, dressed, encoder_of, vocabulary
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes, choice, size, switch, told
 from weighbridge.core.length import at_most, per_batch

@@ -5,8 +5,9 @@ Source: arXiv 2006.03654, 2111.09543; class and tensor names as in transformers 
 
 from __future__ import annotations
 
+from weighbridge.blueprints.encoders.bert import closing, feed_forward
 from weighbridge.blueprints.encoders.deberta import HEADS, NEUTRAL, embeddings, fields, multiple_choice, reach
-from weighbridge.blueprints.modules.bert_family import Worn, closing, dressed, encoder_of, feed_forward
+from weighbridge.blueprints.modules.bert_family import Worn, dressed, encoder_of
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, choice, size, switch, told
 from weighbridge.core.length import Stream, per_batch

@@ -5,7 +5,9 @@ Source: arXiv 1910.01108; class and tensor names as in transformers 5.23.0, mode
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.bert_family import POOLED, Worn, bert_embeddings, dressed, labels_of_each, span_ends, vocabulary
+from weighbridge.blueprints.encoders.bert import POOLED
+from weighbridge.blueprints.encoders.bert import embeddings as bert_embeddings
+from weighbridge.blueprints.modules.bert_family import Worn, dressed, labels_of_each, span_ends, vocabulary
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, TIED, Sizes, derived, size
 from weighbridge.core.parts import attend, layer_norm, linear, part

@@ -6,9 +6,9 @@ Source: arXiv 2004.04906; class and tensor names as in transformers 5.23.0, mode
 from __future__ import annotations
 
 from weighbridge.blueprints.encoders import bert
-from weighbridge.blueprints.modules.bert_family import DECODER, bert_fields
+from weighbridge.blueprints.modules.bert_family import bert_fields
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, size, told
+from weighbridge.config.fields import DECODER, Sizes, size, told
 from weighbridge.core.parts import linear, part
 from weighbridge.core.tree import Part
 

@@ -5,13 +5,12 @@ Source: arXiv 2003.10555; class and tensor names as in transformers 5.23.0, mode
 
 from __future__ import annotations
 
+from weighbridge.blueprints.encoders.bert import POOLED
+from weighbridge.blueprints.encoders.bert import embeddings as bert_embeddings
+from weighbridge.blueprints.encoders.bert import layer as bert_layer
 from weighbridge.blueprints.modules.bert_family import (
-    DECODER,
-    POOLED,
     Worn,
-    bert_embeddings,
     bert_fields,
-    bert_layer,
     choice_of_one,
     dressed,
     encoder_of,
@@ -22,7 +21,7 @@ from weighbridge.blueprints.modules.bert_family import (
     vocabulary,
 )
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, size, switch, told
+from weighbridge.config.fields import DECODER, Sizes, size, switch, told
 from weighbridge.core.parts import layer_norm, linear, part
 from weighbridge.core.tree import Part
 

@@ -5,19 +5,12 @@ Source: arXiv 1904.09223, 1907.12412; class and tensor names as in transformers 
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.bert_family import (
-    BERT_HEADS,
-    DECODER,
-    POOLED,
-    bert_embeddings,
-    bert_fields,
-    bert_layer,
-    dressed,
-    encoder_of,
-    pooler,
-)
+from weighbridge.blueprints.encoders.bert import POOLED, pooler
+from weighbridge.blueprints.encoders.bert import embeddings as bert_embeddings
+from weighbridge.blueprints.encoders.bert import layer as bert_layer
+from weighbridge.blueprints.modules.bert_family import BERT_HEADS, bert_fields, dressed, encoder_of
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, size, switch
+from weighbridge.config.fields import DECODER, Sizes, size, switch
 from weighbridge.core.parts import embedding, replace
 from weighbridge.core.tree import Part
 

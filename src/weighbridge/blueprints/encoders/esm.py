@@ -8,20 +8,11 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from weighbridge.blueprints.modules.bert_family import (
-    BERT_TASKS,
-    DECODER,
-    POOLED,
-    ROBERTA_HEADS,
-    Worn,
-    bert_fields,
-    dressed,
-    encoder_of,
-    pooler,
-)
+from weighbridge.blueprints.encoders.bert import POOLED, pooler
+from weighbridge.blueprints.modules.bert_family import BERT_TASKS, ROBERTA_HEADS, Worn, bert_fields, dressed, encoder_of
 from weighbridge.blueprints.modules.bert_family import norm_first_attentions as attentions
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, choice, size, switch
+from weighbridge.config.fields import DECODER, Sizes, choice, size, switch
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import embedding, layer_norm, linear, part, replace, split_mlp
 from weighbridge.core.tree import Part, Tensor

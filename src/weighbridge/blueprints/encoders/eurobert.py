@@ -5,7 +5,8 @@ Source: arXiv 2503.05500; class and tensor names as in transformers 5.23.0, mode
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.bert_family import POOLED, Worn, dressed, labels_of_each, labels_of_one, two_ends
+from weighbridge.blueprints.encoders.bert import POOLED
+from weighbridge.blueprints.modules.bert_family import Worn, dressed, labels_of_each, labels_of_one, two_ends
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Sizes, choice, size, switch, variant
 from weighbridge.core.parts import attend, embedding, gated_mlp, linear, part, rms_norm

@@ -5,17 +5,9 @@ Source: arXiv 2105.03824; class and tensor names as in transformers 5.23.0, mode
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.bert_family import (
-    BERT_HEADS,
-    POOLED,
-    Worn,
-    bert_embeddings,
-    bert_fields,
-    dressed,
-    encoder_of,
-    feed_forward,
-    pooler,
-)
+from weighbridge.blueprints.encoders.bert import POOLED, feed_forward, pooler
+from weighbridge.blueprints.encoders.bert import embeddings as bert_embeddings
+from weighbridge.blueprints.modules.bert_family import BERT_HEADS, Worn, bert_fields, dressed, encoder_of
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, choice
 from weighbridge.core.errors import ConfigError

@@ -5,7 +5,8 @@ Source: arXiv 2006.03236; class and tensor names as in transformers 5.23.0, mode
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.bert_family import POOLED, Worn, dressed, labels_of_each, span_ends, vocabulary
+from weighbridge.blueprints.encoders.bert import POOLED
+from weighbridge.blueprints.modules.bert_family import Worn, dressed, labels_of_each, span_ends, vocabulary
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, TIED, Sizes, choice, listed, size, switch
 from weighbridge.core.length import Length, Stream, length, per_batch, sum_of

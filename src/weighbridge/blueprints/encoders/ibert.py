@@ -6,7 +6,8 @@ the scales and the ranges of what flows are buffers.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.bert_family import POOLED, ROBERTA_HEADS, bert_fields, dressed, encoder_of, pooler
+from weighbridge.blueprints.encoders.bert import POOLED, pooler
+from weighbridge.blueprints.modules.bert_family import ROBERTA_HEADS, bert_fields, dressed, encoder_of
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes
 from weighbridge.core.parts import attend, layer_norm, linear, part, replace

@@ -6,21 +6,9 @@ models/layoutlm/modeling_layoutlm.py and models/lilt/modeling_lilt.py.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.bert_family import (
-    BERT_TASKS,
-    POOLED,
-    ROBERTA_HEADS,
-    Worn,
-    attention,
-    bert_embeddings,
-    bert_fields,
-    bert_lm,
-    closing,
-    dressed,
-    encoder_of,
-    feed_forward,
-    pooler,
-)
+from weighbridge.blueprints.encoders.bert import POOLED, attention, closing, feed_forward, pooler
+from weighbridge.blueprints.encoders.bert import embeddings as bert_embeddings
+from weighbridge.blueprints.modules.bert_family import BERT_TASKS, ROBERTA_HEADS, Worn, bert_fields, bert_lm, dressed, encoder_of
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, size
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, replace

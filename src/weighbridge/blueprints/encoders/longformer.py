@@ -8,18 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from weighbridge.blueprints.encoders.bert import POOLED, closing, feed_forward, pooler
 from weighbridge.blueprints.encoders.roberta import roberta_embeddings
-from weighbridge.blueprints.modules.bert_family import (
-    POOLED,
-    ROBERTA_HEADS,
-    Encoder,
-    bert_fields,
-    closing,
-    dressed,
-    encoder_of,
-    feed_forward,
-    pooler,
-)
+from weighbridge.blueprints.modules.bert_family import ROBERTA_HEADS, Encoder, bert_fields, dressed, encoder_of
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, choice
 from weighbridge.core.errors import ConfigError

@@ -6,18 +6,9 @@ entities in the input, what is theirs does not run.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.bert_family import (
-    BERT_TASKS,
-    POOLED,
-    Worn,
-    bert_fields,
-    closing,
-    dressed,
-    encoder_of,
-    feed_forward,
-    pooler,
-)
-from weighbridge.blueprints.modules.bert_family import bert_embeddings as word_embeddings
+from weighbridge.blueprints.encoders.bert import POOLED, closing, feed_forward, pooler
+from weighbridge.blueprints.encoders.bert import embeddings as word_embeddings
+from weighbridge.blueprints.modules.bert_family import BERT_TASKS, Worn, bert_fields, dressed, encoder_of
 from weighbridge.blueprints.modules.bert_family import roberta_lm as word_predictions
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, size, switch, told

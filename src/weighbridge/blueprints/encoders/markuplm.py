@@ -5,7 +5,8 @@ Source: arXiv 2110.08518; class and tensor names as in transformers 5.23.0, mode
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.bert_family import BERT_TASKS, POOLED, attention, bert_fields, dressed, encoder_of, feed_forward, pooler
+from weighbridge.blueprints.encoders.bert import POOLED, attention, feed_forward, pooler
+from weighbridge.blueprints.modules.bert_family import BERT_TASKS, bert_fields, dressed, encoder_of
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, size
 from weighbridge.core.parts import embedding, layer_norm, linear, part, replace

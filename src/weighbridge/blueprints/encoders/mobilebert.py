@@ -5,7 +5,8 @@ Source: arXiv 2004.02984; class and tensor names as in transformers 5.23.0, mode
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.bert_family import BERT_TASKS, POOLED, Worn, bert_fields, dressed, encoder_of, next_sentence, vocabulary
+from weighbridge.blueprints.encoders.bert import POOLED
+from weighbridge.blueprints.modules.bert_family import BERT_TASKS, Worn, bert_fields, dressed, encoder_of, next_sentence, vocabulary
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, choice, settable, size, switch, told
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, replace

@@ -6,7 +6,8 @@ models/modernbert/modeling_modernbert.py and models/modernbert_decoder/modeling_
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.bert_family import HEAD_DIM, POOLED, Worn, dressed
+from weighbridge.blueprints.encoders.bert import POOLED
+from weighbridge.blueprints.modules.bert_family import HEAD_DIM, Worn, dressed
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, TIED, Field, Sizes, size, switch
 from weighbridge.core.length import Stream

@@ -5,16 +5,9 @@ Source: arXiv 2004.09297; class and tensor names as in transformers 5.23.0, mode
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.bert_family import (
-    POOLED,
-    ROBERTA_HEADS,
-    bert_embeddings,
-    bert_fields,
-    dressed,
-    encoder_of,
-    feed_forward,
-    pooler,
-)
+from weighbridge.blueprints.encoders.bert import POOLED, feed_forward, pooler
+from weighbridge.blueprints.encoders.bert import embeddings as bert_embeddings
+from weighbridge.blueprints.modules.bert_family import ROBERTA_HEADS, bert_fields, dressed, encoder_of
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, size
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part

@@ -7,7 +7,8 @@ of Nomic's have GPT-2's keys: those of the same structure are read, others (expe
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.bert_family import BERT_TASKS, POOLED, ROBERTA_HEADS, Worn, bert_fields, dressed, pooler, vocabulary
+from weighbridge.blueprints.encoders.bert import POOLED, pooler
+from weighbridge.blueprints.modules.bert_family import BERT_TASKS, ROBERTA_HEADS, Worn, bert_fields, dressed, vocabulary
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes, size, switch, told
 from weighbridge.core.errors import ConfigError

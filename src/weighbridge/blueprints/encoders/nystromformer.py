@@ -6,18 +6,16 @@ models/{nystromformer,yoso,mra}/modeling_*.py. Position tables have two rows mor
 
 from __future__ import annotations
 
+from weighbridge.blueprints.encoders.bert import POOLED, closing, feed_forward
 from weighbridge.blueprints.modules.bert_family import (
     BERT_TASKS,
-    POOLED,
     ROBERTA_HEADS,
     Encoder,
     Worn,
     bert_fields,
     bert_lm,
-    closing,
     dressed,
     encoder_of,
-    feed_forward,
     two_ends,
 )
 from weighbridge.config.family import Family

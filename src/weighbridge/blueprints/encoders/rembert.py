@@ -5,19 +5,12 @@ Source: arXiv 2010.12821; class and tensor names as in transformers 5.23.0, mode
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.bert_family import (
-    BERT_TASKS,
-    DECODER,
-    POOLED,
-    Worn,
-    bert_embeddings,
-    bert_fields,
-    bert_layer,
-    dressed,
-    pooler,
-)
+from weighbridge.blueprints.encoders.bert import POOLED, pooler
+from weighbridge.blueprints.encoders.bert import embeddings as bert_embeddings
+from weighbridge.blueprints.encoders.bert import layer as bert_layer
+from weighbridge.blueprints.modules.bert_family import BERT_TASKS, Worn, bert_fields, dressed
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, size
+from weighbridge.config.fields import DECODER, Sizes, size
 from weighbridge.core.parts import layer_norm, linear, part
 from weighbridge.core.tree import Part
 

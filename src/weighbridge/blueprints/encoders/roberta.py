@@ -7,9 +7,11 @@ after the padding index, which is why published configs say 514 for 512.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.bert_family import DECODER, POOLED, ROBERTA_HEADS, bert_fields, bert_layer, dressed, encoder_of, pooler
+from weighbridge.blueprints.encoders.bert import POOLED, pooler
+from weighbridge.blueprints.encoders.bert import layer as bert_layer
+from weighbridge.blueprints.modules.bert_family import ROBERTA_HEADS, bert_fields, dressed, encoder_of
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes
+from weighbridge.config.fields import DECODER, Sizes
 from weighbridge.core.parts import embedding, layer_norm, part
 from weighbridge.core.tree import Part, Tensor
 

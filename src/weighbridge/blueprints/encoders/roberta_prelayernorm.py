@@ -6,11 +6,12 @@ tensor names as in transformers 5.23.0, models/{roberta_prelayernorm,xlm_roberta
 
 from __future__ import annotations
 
+from weighbridge.blueprints.encoders.bert import POOLED, pooler
 from weighbridge.blueprints.encoders.roberta import roberta_embeddings
-from weighbridge.blueprints.modules.bert_family import BERT_HEADS, DECODER, POOLED, ROBERTA_HEADS, bert_fields, dressed, encoder_of, pooler
+from weighbridge.blueprints.modules.bert_family import BERT_HEADS, ROBERTA_HEADS, bert_fields, dressed, encoder_of
 from weighbridge.blueprints.modules.bert_family import norm_first_attentions as attentions
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes
+from weighbridge.config.fields import DECODER, Sizes
 from weighbridge.core.parts import embedding, layer_norm, linear, part, split_mlp
 from weighbridge.core.tree import Part
 

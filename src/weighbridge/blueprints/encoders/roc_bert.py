@@ -5,21 +5,12 @@ Source: ACL 2022, "RoCBert"; class and tensor names as in transformers 5.23.0, m
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.bert_family import (
-    BERT_HEADS,
-    DECODER,
-    POOLED,
-    Worn,
-    bert_embeddings,
-    bert_fields,
-    bert_layer,
-    bert_lm,
-    dressed,
-    encoder_of,
-    pooler,
-)
+from weighbridge.blueprints.encoders.bert import POOLED, pooler
+from weighbridge.blueprints.encoders.bert import embeddings as bert_embeddings
+from weighbridge.blueprints.encoders.bert import layer as bert_layer
+from weighbridge.blueprints.modules.bert_family import BERT_HEADS, Worn, bert_fields, bert_lm, dressed, encoder_of
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, derived, size, switch
+from weighbridge.config.fields import DECODER, Sizes, derived, size, switch
 from weighbridge.core.parts import embedding, linear, part
 from weighbridge.core.tree import Part
 

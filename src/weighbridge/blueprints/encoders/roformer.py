@@ -5,14 +5,13 @@ Source: arXiv 2104.09864; class and tensor names as in transformers 5.23.0, mode
 
 from __future__ import annotations
 
+from weighbridge.blueprints.encoders.bert import POOLED
+from weighbridge.blueprints.encoders.bert import layer as bert_layer
 from weighbridge.blueprints.modules.bert_family import (
     BERT_TASKS,
-    DECODER,
-    POOLED,
     ROBERTA_HEADS,
     Worn,
     bert_fields,
-    bert_layer,
     choice_of_one,
     dressed,
     summary,
@@ -20,7 +19,7 @@ from weighbridge.blueprints.modules.bert_family import (
     vocabulary,
 )
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, size, switch, told
+from weighbridge.config.fields import DECODER, Sizes, size, switch, told
 from weighbridge.core.parts import embedding, layer_norm, linear, part
 from weighbridge.core.tree import Part, Tensor
 

@@ -5,16 +5,9 @@ Source: arXiv 2101.00438; class and tensor names as in transformers 5.23.0, mode
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.bert_family import (
-    POOLED,
-    Worn,
-    attention,
-    bert_embeddings,
-    bert_fields,
-    dressed,
-    encoder_of,
-    feed_forward,
-)
+from weighbridge.blueprints.encoders.bert import POOLED, attention, feed_forward
+from weighbridge.blueprints.encoders.bert import embeddings as bert_embeddings
+from weighbridge.blueprints.modules.bert_family import Worn, bert_fields, dressed, encoder_of
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes
 from weighbridge.core.length import Stream

@@ -5,7 +5,9 @@ Source: arXiv 2006.11316; class and tensor names as in transformers 5.23.0, mode
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.bert_family import BERT_TASKS, POOLED, Worn, bert_embeddings, bert_fields, bert_lm, dressed, pooler
+from weighbridge.blueprints.encoders.bert import POOLED, pooler
+from weighbridge.blueprints.encoders.bert import embeddings as bert_embeddings
+from weighbridge.blueprints.modules.bert_family import BERT_TASKS, Worn, bert_fields, bert_lm, dressed
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, size
 from weighbridge.core.parts import attend, layer_norm, part

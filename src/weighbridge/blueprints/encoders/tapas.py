@@ -5,21 +5,12 @@ Source: arXiv 2004.02349; class and tensor names as in transformers 5.23.0, mode
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.bert_family import (
-    DECODER,
-    POOLED,
-    Worn,
-    bert_embeddings,
-    bert_fields,
-    bert_layer,
-    bert_lm,
-    dressed,
-    encoder_of,
-    labels_of_one,
-    pooler,
-)
+from weighbridge.blueprints.encoders.bert import POOLED, pooler
+from weighbridge.blueprints.encoders.bert import embeddings as bert_embeddings
+from weighbridge.blueprints.encoders.bert import layer as bert_layer
+from weighbridge.blueprints.modules.bert_family import Worn, bert_fields, bert_lm, dressed, encoder_of, labels_of_one
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, listed, size, switch, told
+from weighbridge.config.fields import DECODER, Sizes, listed, size, switch, told
 from weighbridge.core.parts import embedding, linear, part
 from weighbridge.core.tree import Part, Tensor
 

@@ -6,7 +6,8 @@ and models/flaubert/modeling_flaubert.py. The feed-forward size is always four t
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.bert_family import POOLED, STARTS, Worn, beams, dressed, labels_of_each, span_ends, summary, vocabulary
+from weighbridge.blueprints.encoders.bert import POOLED
+from weighbridge.blueprints.modules.bert_family import STARTS, Worn, beams, dressed, labels_of_each, span_ends, summary, vocabulary
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, TIED, Sizes, choice, derived, size, switch, told
 from weighbridge.core.errors import ConfigError

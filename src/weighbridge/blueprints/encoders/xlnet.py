@@ -5,7 +5,8 @@ Source: arXiv 1906.08237; class and tensor names as in transformers 5.23.0, mode
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.bert_family import POOLED, STARTS, Worn, beams, dressed, labels_of_each, span_ends, summary, vocabulary
+from weighbridge.blueprints.encoders.bert import POOLED
+from weighbridge.blueprints.modules.bert_family import STARTS, Worn, beams, dressed, labels_of_each, span_ends, summary, vocabulary
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, TIED, Sizes, choice, size, switch
 from weighbridge.core.length import length

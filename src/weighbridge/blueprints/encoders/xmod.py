@@ -5,10 +5,11 @@ Source: arXiv 2205.06266; class and tensor names as in transformers 5.23.0, mode
 
 from __future__ import annotations
 
+from weighbridge.blueprints.encoders.bert import POOLED, attention, closing
 from weighbridge.blueprints.encoders.roberta import roberta
-from weighbridge.blueprints.modules.bert_family import DECODER, POOLED, ROBERTA_HEADS, attention, bert_fields, closing, dressed, encoder_of
+from weighbridge.blueprints.modules.bert_family import ROBERTA_HEADS, bert_fields, dressed, encoder_of
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, listed, size, switch
+from weighbridge.config.fields import DECODER, Sizes, listed, size, switch
 from weighbridge.core.parts import layer_norm, linear, part
 from weighbridge.core.tree import Part
 

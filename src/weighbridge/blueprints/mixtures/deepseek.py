@@ -8,7 +8,8 @@ more (``num_nextn_predict_layers``), which predicts further tokens and which the
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.causal_lm import FIELDS, NEUTRAL, UNBIASED, heads
-from weighbridge.blueprints.modules.mixture_of_experts import EXPERT_MLP, EXPERTS, MIXTURE, SHARED, first_dense, mlp, old_steps, told
+from weighbridge.blueprints.modules.layer_types import first_dense, old_steps, told
+from weighbridge.blueprints.modules.mixture_of_experts import EXPERT_MLP, EXPERTS, MIXTURE, SHARED, mlp
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes, fact, optional, size, switch, variant
 from weighbridge.core.parts import attend, embedding, linear, part, replace, rms_norm, stack

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from weighbridge.blueprints.mixtures.deepseek import LATENT, NO_MLP_BIAS, SKIPPED, SPARSE, V3_BLOCK, latent, latent_attention
 from weighbridge.blueprints.modules.causal_lm import heads
-from weighbridge.blueprints.modules.mixture_of_experts import EXPERT_MLP, EXPERTS, chosen, mlp, told
+from weighbridge.blueprints.modules.layer_types import chosen, told
+from weighbridge.blueprints.modules.mixture_of_experts import EXPERT_MLP, EXPERTS, mlp
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes, fact, size, variant
 from weighbridge.core._namedtuple import TYPE_CHECKING

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.decoders.llama import sinks
 from weighbridge.blueprints.modules.causal_lm import FIELDS, NEUTRAL, UNBIASED, attention, heads
-from weighbridge.blueprints.modules.mixture_of_experts import chosen
+from weighbridge.blueprints.modules.layer_types import chosen
 from weighbridge.blueprints.modules.sliding_window import window, windowed
 from weighbridge.blueprints.state_space.mamba2 import BAMBA, mixer
 from weighbridge.config.family import Family

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from weighbridge.blueprints.mixtures.mixtral import MIXTRAL, families, inner, only, steps
 from weighbridge.blueprints.modules.causal_lm import UNBIASED, attention
-from weighbridge.blueprints.modules.mixture_of_experts import every_step, mlp, sparse_mlp
+from weighbridge.blueprints.modules.layer_types import every_step
+from weighbridge.blueprints.modules.mixture_of_experts import mlp, sparse_mlp
 from weighbridge.blueprints.modules.sliding_window import all_but_every, window, windowed
 from weighbridge.config.fields import Field, Sizes, size, variant
 from weighbridge.core.parts import embedding, fused_experts, gated_mlp, linear, part, replace, rms_norm, stack

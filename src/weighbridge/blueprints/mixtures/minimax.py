@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from weighbridge.blueprints.mixtures.mixtral import MIXTRAL, families
 from weighbridge.blueprints.modules.causal_lm import UNBIASED, attention
-from weighbridge.blueprints.modules.mixture_of_experts import chosen, sparse_mlp
+from weighbridge.blueprints.modules.layer_types import chosen
+from weighbridge.blueprints.modules.mixture_of_experts import sparse_mlp
 from weighbridge.blueprints.modules.sliding_window import window
 from weighbridge.config.fields import Field, Sizes, fact, size, variant
 from weighbridge.core.length import sum_of_squares

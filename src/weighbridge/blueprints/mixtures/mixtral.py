@@ -9,18 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from weighbridge.blueprints.modules.causal_lm import FIELDS, NEUTRAL, UNBIASED, Body, attention, heads
-from weighbridge.blueprints.modules.mixture_of_experts import (
-    EXPERT_MLP,
-    EXPERTS,
-    MIXTURE,
-    SHARED,
-    between,
-    every_step,
-    first_dense,
-    mlp,
-    required,
-    told,
-)
+from weighbridge.blueprints.modules.layer_types import between, every_step, first_dense, told
+from weighbridge.blueprints.modules.mixture_of_experts import EXPERT_MLP, EXPERTS, MIXTURE, SHARED, mlp, required
 from weighbridge.blueprints.modules.sliding_window import all_but_every, window
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes, fact, size, switch, variant

@@ -10,28 +10,12 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple, Protocol
 
 from weighbridge.blueprints.encoders import bert
-from weighbridge.blueprints.encoders.bert import POOLED, attention, closing, feed_forward, masked_lm_head, pooler, self_attention
-from weighbridge.blueprints.encoders.bert import embeddings as bert_embeddings
-from weighbridge.blueprints.encoders.bert import layer as bert_layer
-from weighbridge.config.fields import DECODER, Field, Sizes, size, variant
+from weighbridge.blueprints.encoders.bert import masked_lm_head, self_attention
+from weighbridge.config.fields import Field, Sizes, size, variant
 from weighbridge.core.length import length
 from weighbridge.core.parts import layer_norm, linear, matmul, part
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part, Tensor
-
-__all__ = [
-    "DECODER",
-    "POOLED",
-    "attention",
-    "bert_embeddings",
-    "bert_layer",
-    "closing",
-    "feed_forward",
-    "masked_lm_head",
-    "pooler",
-    "self_attention",
-]
-"""What comes from BERT itself."""
 
 HEAD_DIM = bert.SHARED[7]
 STARTS = size("starts", "start_n_top", 5, "K", "starts of an answer that are followed")

@@ -6,7 +6,6 @@ whether a map is smaller than a window may be asked of ints only.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.stage_fields import alike, entries, number, numbers, outputs, ratio, scaled
 from weighbridge.config.fields import Field, choice, size
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
@@ -78,24 +77,3 @@ def transposed(name: str, inputs: Size, outputs: Size, kernel: Size, places: Siz
 def listing(name: str, *parts: tuple[Node, ...], kind: str = "stage") -> Part:
     """Describe a list of unlike parts, each under its index."""
     return part(name, *(part(str(index), *children, kind=kind) for index, children in enumerate(parts)))
-
-
-__all__ = [
-    "CHANNELS",
-    "Grid",
-    "alike",
-    "area",
-    "both",
-    "entries",
-    "image",
-    "listing",
-    "number",
-    "numbers",
-    "outputs",
-    "pair",
-    "ratio",
-    "scaled",
-    "strided",
-    "transposed",
-]
-"""What stands here, and the lists of stages that go with it."""

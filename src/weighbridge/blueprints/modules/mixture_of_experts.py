@@ -8,13 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from weighbridge.blueprints.modules.layer_types import between as between
-from weighbridge.blueprints.modules.layer_types import chosen as chosen
-from weighbridge.blueprints.modules.layer_types import every_step as every_step
-from weighbridge.blueprints.modules.layer_types import first_dense as first_dense
-from weighbridge.blueprints.modules.layer_types import old_steps as old_steps
-from weighbridge.blueprints.modules.layer_types import one_per_layer as one_per_layer
-from weighbridge.blueprints.modules.layer_types import told as told
 from weighbridge.config.fields import Field, Sizes, derived, fact, size
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import fused_experts, gated_mlp, linear, part, replace, rms_norm

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.encoders.bert import embeddings, layer
 from weighbridge.blueprints.modules.clip_towers import image_fields, stack_fields, text_fields, vision_tower
-from weighbridge.blueprints.modules.feature_maps import number
+from weighbridge.blueprints.modules.stage_fields import number
 from weighbridge.config.family import Family
 from weighbridge.config.fields import TIED, Sizes, fact, nested
 from weighbridge.core.length import sum_of

@@ -9,7 +9,8 @@ from weighbridge.blueprints.decoders.glm import AFTER, BEFORE, GLM, glm
 from weighbridge.blueprints.mixtures.mixtral import GLM_GATE, MIXTRAL, NO_MLP_BIAS, inner, mixtral, steps
 from weighbridge.blueprints.modules.causal_lm import HEAD_DIM, NEUTRAL, UNBIASED, heads
 from weighbridge.blueprints.modules.composite import composed
-from weighbridge.blueprints.modules.mixture_of_experts import EXPERTS, SHARED, first_dense
+from weighbridge.blueprints.modules.layer_types import first_dense
+from weighbridge.blueprints.modules.mixture_of_experts import EXPERTS, SHARED
 from weighbridge.blueprints.modules.qwen_vision import FIELDS, attention, merged, patches, tower
 from weighbridge.blueprints.modules.vlm_common import NEUTRAL as SEEN
 from weighbridge.blueprints.modules.vlm_common import alone, generation, tied

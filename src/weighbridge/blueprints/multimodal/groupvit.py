@@ -6,7 +6,8 @@ Source: arXiv 2202.11094, section 3; names as in transformers 5.23.0, models/gro
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.clip_towers import SCALE, encoder, settled, similarity, stack_fields, text_fields, text_tower
-from weighbridge.blueprints.modules.feature_maps import CHANNELS, alike, listing, numbers, scaled
+from weighbridge.blueprints.modules.feature_maps import CHANNELS, listing
+from weighbridge.blueprints.modules.stage_fields import alike, numbers, scaled
 from weighbridge.blueprints.modules.vit_common import patches, projection, token
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, choice, nested, sides, size, told

@@ -9,7 +9,7 @@ from __future__ import annotations
 from weighbridge.blueprints.mixtures.mixtral import MIXTRAL, NO_MLP_BIAS, inner, mixtral, steps
 from weighbridge.blueprints.modules.causal_lm import NEUTRAL, heads
 from weighbridge.blueprints.modules.composite import composed
-from weighbridge.blueprints.modules.mixture_of_experts import every_step
+from weighbridge.blueprints.modules.layer_types import every_step
 from weighbridge.blueprints.modules.qwen_vision import FIELDS, qwen3
 from weighbridge.blueprints.modules.vlm_common import NEUTRAL as SEEN
 from weighbridge.blueprints.modules.vlm_common import alone, generation

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.encoders.longformer import windowed, windows
 from weighbridge.blueprints.modules import fairseq_transformer
-from weighbridge.blueprints.modules.mixture_of_experts import one_per_layer
+from weighbridge.blueprints.modules.layer_types import one_per_layer
 from weighbridge.blueprints.seq2seq import bart
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, choice, fact, size, variant

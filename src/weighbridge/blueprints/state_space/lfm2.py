@@ -8,7 +8,8 @@ The MLP is two thirds of the stated width, rounded up to a multiple, unless ``bl
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.causal_lm import FIELDS, NEUTRAL, attention, heads
-from weighbridge.blueprints.modules.mixture_of_experts import EXPERT_MLP, MIXTURE, chosen, first_dense, required, sparse_mlp
+from weighbridge.blueprints.modules.layer_types import chosen, first_dense
+from weighbridge.blueprints.modules.mixture_of_experts import EXPERT_MLP, MIXTURE, required, sparse_mlp
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes, choice, fact, size, switch, variant
 from weighbridge.core.errors import ConfigError

@@ -7,7 +7,8 @@ models/qwen3_next/modeling_qwen3_next.py, models/qwen3_5/modeling_qwen3_5.py, mo
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.causal_lm import FIELDS, NEUTRAL, heads
-from weighbridge.blueprints.modules.mixture_of_experts import EXPERT_MLP, MIXTURE, every_step, mlp, one_per_layer
+from weighbridge.blueprints.modules.layer_types import every_step, one_per_layer
+from weighbridge.blueprints.modules.mixture_of_experts import EXPERT_MLP, MIXTURE, mlp
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Field, Sizes, fact, size, variant
 from weighbridge.core.length import length

@@ -6,7 +6,8 @@ and is not described.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.feature_maps import CHANNELS, alike, both, number, numbers, outputs, ratio, scaled
+from weighbridge.blueprints.modules.feature_maps import CHANNELS, both
+from weighbridge.blueprints.modules.stage_fields import alike, number, numbers, outputs, ratio, scaled
 from weighbridge.blueprints.modules.vit_common import NEUTRAL
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Sizes, listed, switch, told

@@ -5,7 +5,8 @@ Source: arXiv 2104.01136; names as in transformers 5.23.0, models/levit/modeling
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.feature_maps import CHANNELS, alike, area, numbers, strided
+from weighbridge.blueprints.modules.feature_maps import CHANNELS, area, strided
+from weighbridge.blueprints.modules.stage_fields import alike, numbers
 from weighbridge.blueprints.modules.vit_common import NEUTRAL
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Sizes, size, told

@@ -5,7 +5,8 @@ Source: arXiv 2209.11345; names as in transformers 5.23.0, models/swin2sr/modeli
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.feature_maps import CHANNELS, alike, area, both, image, listing, number, numbers, ratio, scaled
+from weighbridge.blueprints.modules.feature_maps import CHANNELS, area, both, image, listing
+from weighbridge.blueprints.modules.stage_fields import alike, number, numbers, ratio, scaled
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Sizes, choice, size, switch, told
 from weighbridge.core._namedtuple import TYPE_CHECKING

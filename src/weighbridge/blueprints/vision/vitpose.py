@@ -10,17 +10,7 @@ from weighbridge.blueprints.modules.backbones import hidden, patch_grid
 from weighbridge.blueprints.modules.composite import composed, submodel, under
 from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, transposed
 from weighbridge.blueprints.modules.stage_fields import number
-from weighbridge.blueprints.modules.vit_common import (
-    HEADS,
-    HIDDEN,
-    LAYERS,
-    NEUTRAL,
-    QKV_BIAS,
-    WHOLE_HEADS,
-    patches,
-    split_attention,
-    token,
-)
+from weighbridge.blueprints.modules.vit_common import HEADS, HIDDEN, LAYERS, NEUTRAL, QKV_BIAS, WHOLE_HEADS, patches, split_attention, token
 from weighbridge.blueprints.vision.dinov2 import RATIO, WIDENED
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Sizes, sides, size, switch
