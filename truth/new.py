@@ -163,7 +163,7 @@ def _described(class_name: str, function: str, models: Sequence[Any], table: tup
     fitter = Fitter(sizes, switches)
     root = merged(models)
     inside = _joined(_children(root, fitter, known))
-    return f'def {function}(c: Sizes) -> Part:\n    """Describe {class_name}."""\n    return part("", {inside}kind="model")\n'
+    return f'def {function}(c: Config) -> Part:\n    """Describe {class_name}."""\n    return part("", {inside}kind="model")\n'
 
 
 class _Inner:
@@ -294,7 +294,7 @@ def _imports(body: str, table: tuple[Field, ...]) -> str:
     nodes = ["Part", *(["Tensor"] if "Tensor(" in body else [])]
     return "\n".join((
         "from weighbridge.config.family import Family",
-        f"from weighbridge.config.fields import Sizes, {', '.join(makers)}",
+        f"from weighbridge.config.fields import Config, {', '.join(makers)}",
         f"from weighbridge.core.parts import {', '.join(parts)}",
         f"from weighbridge.core.tree import {', '.join(nodes)}",
     ))  # fmt: skip

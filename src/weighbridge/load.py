@@ -199,8 +199,8 @@ def from_config(raw: dict[str, Any], source: str, model_class: str | None, overr
         model_type, stated = means.model_type, means.read(stated)
         raw = {**merged(stated, overrides), "model_type": model_type}
     known = _family(model_type, raw)
-    if known.settle is not None:
-        raw = merged(known.settle(stated), overrides)
+    if known.normalize_config is not None:
+        raw = merged(known.normalize_config(stated), overrides)
     if is_remote(model_type):
         notes = (*notes, f"the code of {model_type} stands beside its files; its tensors are described as there, not held to a live class")
     if overrides:
@@ -375,7 +375,7 @@ def _inner(known: Family, raw: Mapping[str, Any], source: str, model_class: str)
 
 def _check_overrides(known: Family, raw: Mapping[str, Any], overrides: Mapping[str, Any]) -> None:
     """Refuse an override that would silently do nothing."""
-    strangers = unknown(known.fields, raw, known.neutral)
+    strangers = unknown(known.fields, raw, known.ignored_keys)
     for key in overrides:
         if key in strangers:
             keys = [name for field in known.fields for name in (field.key, *field.aliases) if name]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from weighbridge.config.check import defaulted, unknown
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes
+from weighbridge.config.fields import Config
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.tree import Part
 
@@ -26,7 +26,7 @@ class Description(NamedTuple):
 
     family: Family
     raw: dict[str, Any]
-    sizes: Sizes
+    sizes: Config
 
 
 class ModelValue:
@@ -93,16 +93,16 @@ class ModelValue:
         """Key paths in the config that no field names; they were not taken into account."""
         if self.description is None:
             return []
-        return unknown(self.description.family.fields, self.description.raw, self.description.family.neutral)
+        return unknown(self.description.family.fields, self.description.raw, self.description.family.ignored_keys)
 
 
-def _watched(sizes: Sizes, read: set[str], path: str) -> Sizes:
+def _watched(sizes: Config, read: set[str], path: str) -> Config:
     """Return *sizes* as a blueprint sees them, which note in *read* each word that is asked for."""
 
-    class Watched(Sizes):
+    class Watched(Config):
         def __getattr__(self, word: str) -> Any:
             value = getattr(sizes, word)
             read.add(path + word)
-            return _watched(value, read, f"{path}{word}.") if isinstance(value, Sizes) else value
+            return _watched(value, read, f"{path}{word}.") if isinstance(value, Config) else value
 
     return Watched()

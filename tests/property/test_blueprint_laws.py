@@ -23,7 +23,7 @@ from weighbridge.accounts.parameters import tally
 from weighbridge.api import Model
 from weighbridge.blueprints import MODULES, family
 from weighbridge.config.bind import bind
-from weighbridge.config.fields import Sizes
+from weighbridge.config.fields import Config
 from weighbridge.config.symbols import symbols
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.formula import Symbol, evaluate
@@ -198,21 +198,21 @@ def assert_same(ints: Part, symbolic: Part, values: dict[str, int], where: str) 
     for left, right in zip(ints.children, symbolic.children, strict=True):
         here = f"{where}.{left.name}"
         match left, right:
-            case Part(), Part():
+            case [Part(), Part()]:
                 assert_same(left, right, values, here)
-            case Tensor(), Tensor():
+            case [Tensor(), Tensor()]:
                 assert left._replace(shape=()) == right._replace(shape=()), here
                 assert left.shape == tuple(number(size, values) for size in right.shape), here
-            case Attend(), Attend():
+            case [Attend(), Attend()]:
                 for size, symbol in zip(sizes(left), sizes(right), strict=True):
                     assert size == number(symbol, values), here
                 for stream, other in ((left.queries, right.queries), (left.keys, right.keys), (left.groups, right.groups)):
                     assert_same_length(stream, other, values, here)
-            case Matmul(), Matmul():
+            case [Matmul(), Matmul()]:
                 for factors, others in zip(left.products, right.products, strict=True):
                     for factor, other in zip(factors, others, strict=True):
                         assert_same_length(factor, other, values, here)
-            case State(), State():
+            case [State(), State()]:
                 assert left.size == number(right.size, values), here
             case _:
                 raise AssertionError(f"{here}: {type(left).__name__} against {type(right).__name__}")
@@ -270,12 +270,12 @@ def test_the_probe_refuses_to_be_looked_at() -> None:
 
 
 def test_the_probe_law_catches_a_blueprint_that_looks() -> None:
-    def cheat(c: Sizes) -> Part:
+    def cheat(c: Config) -> Part:
         return Part("", (Tensor("weight", (c.hidden if c.hidden > 8 else 8,)),))
 
     with pytest.raises(AssertionError, match="asks what a size is"):
-        cheat(Sizes(hidden=Probe()))
-    assert tally(cheat(Sizes(hidden=9))).unique == 9
+        cheat(Config(hidden=Probe()))
+    assert tally(cheat(Config(hidden=9))).unique == 9
 
 
 @pytest.mark.parametrize("model_type", sorted(MODULES))

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from truth.recipes import efficientnet
-from weighbridge.blueprints.modules.convolutions import divisible
+from weighbridge.blueprints.modules.convolutions import make_divisible
 
 
 def draw(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
@@ -17,7 +17,7 @@ def draw(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
     vision = raw.get("vision_config")
     if raw["model_type"] == "align" and vision and vision.get("out_channels") and rng.random() < 0.7:
         wide = vision["out_channels"][-1] * vision.get("width_coefficient", 2.0)
-        raw["projection_dim"] = divisible(wide, vision.get("depth_divisor", 8))
+        raw["projection_dim"] = make_divisible(wide, vision.get("depth_divisor", 8))
     return raw
 
 

@@ -6,7 +6,7 @@ import random
 from typing import Any
 
 from truth import images
-from weighbridge.blueprints.modules.convolutions import divisible
+from weighbridge.blueprints.modules.convolutions import make_divisible
 
 
 def draw(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
@@ -17,5 +17,5 @@ def draw(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
     outs = [rng.randint(8, 90) for _ in range(count)]
     raw |= {"in_channels": [32, *outs[:-1]], "out_channels": outs, "num_block_repeats": [rng.randint(1, 3) for _ in range(count)]}
     raw |= {"expand_ratios": [rng.randint(1, 4) for _ in range(count)], "squeeze_expansion_ratio": rng.choice((0.1, 0.25, 0.5))}
-    raw |= {"hidden_dim": divisible(1280 * wider, divisor) + (rng.random() < 0.1), "image_size": images.picture(rng)}
+    raw |= {"hidden_dim": make_divisible(1280 * wider, divisor) + (rng.random() < 0.1), "image_size": images.picture(rng)}
     return raw | {"depthwise_padding": sorted(rng.sample(range(8), rng.randint(0, 4)))}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from weighbridge.accounts.inputs import Inputs
-from weighbridge.config.fields import Sizes
+from weighbridge.config.fields import Config
 from weighbridge.core.errors import UsageError
 from weighbridge.core.length import Stream, names
 from weighbridge.core.messages import Text, mark
@@ -101,9 +101,9 @@ def places(model: ModelValue) -> dict[str, int]:
     return found
 
 
-def _numbers(sizes: Sizes) -> Iterator[int]:
+def _numbers(sizes: Config) -> Iterator[int]:
     for value in vars(sizes).values():
-        if isinstance(value, Sizes):
+        if isinstance(value, Config):
             yield from _numbers(value)
         elif type(value) is int:
             yield value

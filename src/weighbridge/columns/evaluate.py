@@ -12,7 +12,7 @@ from weighbridge.columns.groups import group
 from weighbridge.config.bind import bind, merged, within
 from weighbridge.config.check import conflicts, refuse_undescribed
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Field, Sizes, did_you_mean
+from weighbridge.config.fields import Config, Field, did_you_mean
 from weighbridge.core.errors import ConfigError, UnknownArchitecture, UsageError
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part
@@ -131,7 +131,7 @@ def table_of(model_type: str, columns: Mapping[str, Any], model_class: str | Non
     name = model_class or known.base
     if name not in known.classes:
         raise UnknownArchitecture(f"no class {name!r} of model type {model_type!r}", key="architectures", value=name)
-    lists = {field.key for field in known.fields if field.kind == "listed"} | {"architectures", "layer_types"}
+    lists = {field.key for field in known.fields if field.kind == "sequence"} | {"architectures", "layer_types"}
     single = {key: value for key, value in columns.items() if not _is_column(value) or (key in lists and not hasattr(value, "__array__"))}
     nested = {key: value for key, value in single.items() if "." in key}
     single = merged({key: value for key, value in single.items() if "." not in key}, nested)
@@ -168,7 +168,7 @@ class Block(NamedTuple):
     """Rows evaluated together: their numbers, the sizes that the blueprint read, and the tree it made of them."""
 
     rows: Any
-    sizes: Sizes
+    sizes: Config
     tree: Part
 
 
@@ -198,7 +198,7 @@ def blocks(table: Table) -> Iterator[Block]:
 
 def _evaluated(table: Table, accounts: Mapping[str, Callable[[Part], Size]]) -> Iterator[tuple[Any, dict[str, Values]]]:
     """Yield the row numbers of each block and its values."""
-    if table.known.settle is None:
+    if table.known.normalize_config is None:
         try:
             found = [
                 (block.rows, {name: values_of(account(block.tree), len(block.rows)) for name, account in accounts.items()})

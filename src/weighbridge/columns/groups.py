@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge.config.bind import bind, merged, within
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Field, Sizes
+from weighbridge.config.fields import Config, Field
 from weighbridge.core.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class Group(NamedTuple):
     """
 
     rows: Rows
-    like: Sizes
+    like: Config
 
 
 def group(known: Family, single: Mapping[str, Any], many: Mapping[str, NDArray[np.int64]], rows: Rows) -> Iterator[Group]:
@@ -96,7 +96,7 @@ def deciding_keys(known: Family, single: Mapping[str, Any], many: Mapping[str, A
     return _deciding(known.fields, raw, bind(known.fields, raw), frozenset(many), "")
 
 
-def _deciding(fields: tuple[Field, ...], raw: Mapping[str, Any], sizes: Sizes, many: frozenset[str], path: str) -> set[str]:
+def _deciding(fields: tuple[Field, ...], raw: Mapping[str, Any], sizes: Config, many: frozenset[str], path: str) -> set[str]:
     sources: dict[str, set[str]] = {}  # from a word to the columns that its value comes from
     deciding: set[str] = set()
     for field in fields:
@@ -116,7 +116,7 @@ def _deciding(fields: tuple[Field, ...], raw: Mapping[str, Any], sizes: Sizes, m
     return deciding
 
 
-def _read_words(rule: Any, sizes: Sizes) -> set[str]:
+def _read_words(rule: Any, sizes: Config) -> set[str]:
     """Return the words that a rule reads."""
     words: set[str] = set()
     # A rule that fails has been decided by what it read before it failed.
@@ -125,15 +125,15 @@ def _read_words(rule: Any, sizes: Sizes) -> set[str]:
     return words
 
 
-class _Noting(Sizes):
+class _Noting(Config):
     """Sizes that take note of what is read."""
 
-    def __init__(self, sizes: Sizes, words: set[str]) -> None:
+    def __init__(self, sizes: Config, words: set[str]) -> None:
         object.__setattr__(self, "sizes", sizes)
         object.__setattr__(self, "words", words)
 
     def __getattribute__(self, word: str) -> Any:
-        sizes: Sizes = object.__getattribute__(self, "sizes")
+        sizes: Config = object.__getattribute__(self, "sizes")
         words: set[str] = object.__getattribute__(self, "words")
         if word == "__dict__":  # whoever looks through all of them reads all of them
             words.update(vars(sizes))
@@ -142,7 +142,7 @@ class _Noting(Sizes):
         return getattr(sizes, word)
 
 
-def concrete(fields: tuple[Field, ...], sizes: Sizes) -> list[Any]:
+def concrete(fields: tuple[Field, ...], sizes: Config) -> list[Any]:
     """Return everything that a blueprint may branch on, sub-configs included."""
     found: list[Any] = []
     for field in fields:
@@ -157,16 +157,16 @@ def concrete(fields: tuple[Field, ...], sizes: Sizes) -> list[Any]:
     return found
 
 
-def concrete_values(sizes: Sizes) -> list[Any]:
+def concrete_values(sizes: Config) -> list[Any]:
     """Return what is no plain int among bound sizes, whose fields are not at hand, sub-configs included."""
     return [
-        (word, concrete_values(value) if isinstance(value, Sizes) else value)
+        (word, concrete_values(value) if isinstance(value, Config) else value)
         for word, value in vars(sizes).items()
         if type(value) is not int
     ]
 
 
-def _bound(known: Family, single: Mapping[str, Any], many: Mapping[str, Any], row: int) -> Sizes:
+def _bound(known: Family, single: Mapping[str, Any], many: Mapping[str, Any], row: int) -> Config:
     raw = merged(single, {key: int(values[row]) for key, values in many.items()})
     try:
         return bind(known.fields, raw)

@@ -1,13 +1,13 @@
 """From a raw config to the sizes and switches a blueprint reads, with key paths in every error.
 
-:func:`bind` turns a raw mapping into :class:`~weighbridge.config.fields.Sizes` by a family's table of fields.
+:func:`bind` turns a raw mapping into :class:`~weighbridge.config.fields.Config` by a family's table of fields.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from weighbridge.config.fields import AtInit, Field, Inner, Sizes
+from weighbridge.config.fields import AtInit, Config, Field, SubConfig
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.sizes import Quantity, Undecided
@@ -19,7 +19,7 @@ LARGEST = 10**15
 """No size of any model comes near this; what is larger is a slip or an attack."""
 
 
-def bind(fields: tuple[Field, ...], raw: Mapping[str, Any], *, path: str = "", like: Sizes | None = None) -> Sizes:
+def bind(fields: tuple[Field, ...], raw: Mapping[str, Any], *, path: str = "", like: Config | None = None) -> Config:
     """Read *fields* out of *raw* into the sizes and switches a blueprint asks for.
 
     Args:
@@ -36,7 +36,7 @@ def bind(fields: tuple[Field, ...], raw: Mapping[str, Any], *, path: str = "", l
     >>> bind((size("hidden", "hidden_size", 768, "H", "hidden size"),), {"hidden_size": 384}).hidden
     384
     """
-    result = Sizes()
+    result = Config()
     values = result.__dict__
     for field in fields:
         kind = field.kind
@@ -73,7 +73,7 @@ def bind(fields: tuple[Field, ...], raw: Mapping[str, Any], *, path: str = "", l
     return result
 
 
-def within(field: Field, raw: Mapping[str, Any], path: str = "") -> Inner | None:
+def within(field: Field, raw: Mapping[str, Any], path: str = "") -> SubConfig | None:
     """Find how the sub-config of a ``nested`` field is to be read; None is one that may be absent, and is.
 
     Raises:
@@ -88,7 +88,7 @@ def within(field: Field, raw: Mapping[str, Any], path: str = "") -> Inner | None
         raise ConfigError(f"expected a mapping, found {type(value).__name__}", key=path + field.key, value=value)
     if field.resolve is not None:
         return field.resolve(value, path + field.key)
-    return Inner({} if value is None else value, field.fields)
+    return SubConfig({} if value is None else value, field.fields)
 
 
 def nulled(field: Field, raw: Mapping[str, Any]) -> bool:
@@ -144,7 +144,7 @@ def aliased(field: Field, raw: Mapping[str, Any]) -> Any:
     return None
 
 
-def _defaulted(field: Field, so_far: Sizes, path: str) -> Any:
+def _defaulted(field: Field, so_far: Config, path: str) -> Any:
     default = field.default
     if not callable(default):
         return default
@@ -205,7 +205,7 @@ def _labels(field: Field, value: Any, raw: Mapping[str, Any], path: str) -> Any:
     return len(names)
 
 
-def _nested(field: Field, raw: Mapping[str, Any], path: str, like: Sizes | None) -> Sizes | None:
+def _nested(field: Field, raw: Mapping[str, Any], path: str, like: Config | None) -> Config | None:
     inner = within(field, raw, path)
     if inner is None:
         return None
@@ -215,13 +215,13 @@ def _nested(field: Field, raw: Mapping[str, Any], path: str, like: Sizes | None)
     return bound
 
 
-def _concrete(field: Field, value: Any, so_far: Sizes, path: str) -> Any:
+def _concrete(field: Field, value: Any, so_far: Config, path: str) -> Any:
     if value is None:
         value = _defaulted(field, so_far, path)
     elif field.kind == "switch" and type(value) is not bool:
         if value in (0, 1) and isinstance(value, int):
             return bool(value)
         raise ConfigError(f"expected true or false, found {value!r:.60}", key=path + field.key, value=value)
-    elif field.kind == "listed" and not isinstance(value, (list, tuple)):
+    elif field.kind == "sequence" and not isinstance(value, (list, tuple)):
         raise ConfigError(f"expected a list, found {type(value).__name__}", key=path + field.key, value=value)
     return field.read(value) if field.read is not None else value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from weighbridge.config.bind import nulled, within
-from weighbridge.config.fields import AtInit, Field, Sizes
+from weighbridge.config.fields import AtInit, Config, Field
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 
@@ -54,7 +54,7 @@ def defaulted(fields: tuple[Field, ...], raw: Mapping[str, Any], path: str = "",
         elif field.kind == "labels":
             if not present and raw.get("id2label") is None:
                 missing[words + field.word] = path + field.key
-        elif field.kind != "derived" and not field.silent and not present:
+        elif field.kind != "derived" and field.report_default and not present:
             missing[words + field.word] = path + field.key
     return missing
 
@@ -94,7 +94,7 @@ def unknown(fields: tuple[Field, ...], raw: Mapping[str, Any], neutral: frozense
         given = raw.get(field.key)
         if field.kind == "nested" and isinstance(given, Mapping):
             inner = within(field, raw, path)
-            strangers += unknown(inner.fields, inner.raw, neutral | inner.neutral, f"{path}{field.key}.") if inner else []
+            strangers += unknown(inner.fields, inner.raw, neutral | inner.ignored_keys, f"{path}{field.key}.") if inner else []
     return strangers
 
 
@@ -117,7 +117,7 @@ def conflicts(fields: tuple[Field, ...], raw: Mapping[str, Any], path: str = "")
                     raise ConfigError(f"{said}, and both name the same field", key=path + key, value=value, hint="keep one")
 
 
-def followed(fields: tuple[Field, ...], raw: Mapping[str, Any], sizes: Sizes, path: str = "") -> list[str]:
+def followed(fields: tuple[Field, ...], raw: Mapping[str, Any], sizes: Config, path: str = "") -> list[str]:
     """Say where the class takes a key as it stands though other keys make something else, or has derived a default too early.
 
     >>> from weighbridge.config.bind import bind
@@ -141,7 +141,7 @@ def followed(fields: tuple[Field, ...], raw: Mapping[str, Any], sizes: Sizes, pa
             made = None if value is None else field.default(sizes)
             if made == value:
                 continue
-            if given is not None and field.silent:
+            if given is not None and not field.report_default:
                 notes.append(f"{path}{field.key}: {value} is taken as it stands, though the other fields make it {made}")
             elif given is None:
                 notes.append(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from weighbridge.config.fields import Field, Sizes
+from weighbridge.config.fields import Config, Field
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.tree import Part, Row
 
 if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
-Blueprint: TypeAlias = Callable[[Sizes], Part]
+Blueprint: TypeAlias = Callable[[Config], Part]
 """An architecture as a function of what its config says."""
 
 
@@ -23,19 +23,19 @@ class Family(NamedTuple):
         fields: The table of fields, in the order in which symbols are to be sorted.
         classes: For each class of the reference library, the blueprint that describes it.
         base: The class meant when nothing names one.
-        neutral: Further keys of this type that change no tensor.
+        ignored_keys: Further keys of this type that change no tensor.
         renames: Other sets of tensor names (``tensorflow``, ``checkpoint``): from a row of ours to theirs, or
             to several where a file holds apart what we hold together.
         remote: Those of *classes* that only published configs name: their code stands beside the files, and
             not in the reference library.
-        settle: Brings a config's older layout into the present one, before anything is read.
+        normalize_config: Brings a config's older layout into the present one, before anything is read.
     """
 
     model_type: str
     fields: tuple[Field, ...]
     classes: Mapping[str, Blueprint]
     base: str
-    neutral: frozenset[str] = frozenset()
+    ignored_keys: frozenset[str] = frozenset()
     renames: Mapping[str, Callable[[Row], Row | Iterable[Row]]] = {}
     remote: frozenset[str] = frozenset()
-    settle: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None
+    normalize_config: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None

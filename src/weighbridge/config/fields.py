@@ -1,7 +1,7 @@
 """What a blueprint reads of a config, declared: sizes, switches, choices, lists, sub-configs.
 
 A family lists its fields once: our word, the config's key, the default of the reference class, the
-paper's letter. ``bind.py`` reads a raw mapping by that table into :class:`Sizes`. *Sizes* may be
+paper's letter. ``bind.py`` reads a raw mapping by that table into :class:`Config`. *Sizes* may be
 ints, symbols or columns; everything else (switches, choices, lists of layer kinds) is concrete, and
 only those may be branched on.
 """
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
 
-class Sizes:
+class Config:
     """What a blueprint reads: one attribute per field, named by our word.
 
-    >>> Sizes(hidden=768).hidden
+    >>> Config(hidden=768).hidden
     768
     """
 
@@ -46,14 +46,14 @@ class AtInit:
 
     __slots__ = ("rule",)
 
-    def __init__(self, rule: Callable[[Sizes], Any]) -> None:
+    def __init__(self, rule: Callable[[Config], Any]) -> None:
         self.rule = rule
 
-    def __call__(self, c: Sizes) -> Any:
+    def __call__(self, c: Config) -> Any:
         return self.rule(c)
 
 
-Default: TypeAlias = "int | bool | float | str | list[Any] | Callable[[Sizes], Any] | None"
+Default: TypeAlias = "int | bool | float | str | list[Any] | Callable[[Config], Any] | None"
 
 
 class Field(NamedTuple):
@@ -64,7 +64,7 @@ class Field(NamedTuple):
         key: The config's key.
         default: What the reference class takes when the key is absent or null; a function of the
             fields above it where it is derived.
-        kind: ``size``, ``switch``, ``choice``, ``listed``, ``derived`` or ``nested``.
+        kind: ``size``, ``switch``, ``choice``, ``sequence``, ``derived`` or ``nested``.
         letter: The paper's letter, for sizes.
         meaning: What it is, in a few words, for the table of symbols.
         aliases: Other keys of the same field.
@@ -74,7 +74,7 @@ class Field(NamedTuple):
         fields: For ``nested``, the fields of the sub-config.
         null: What an explicit null means, told from the fields above, where it is not the default.
         resolve: For ``nested`` whose type the sub-config states: what finds its fields, from its value and key path.
-        silent: Not reported as defaulted when absent (an argument of the class, not of the config).
+        report_default: Whether an absent key is reported as defaulted (not so for an argument of the class).
         nullable: Whether an explicit null means that there is none, and only an absent key the default.
     """
 
@@ -88,25 +88,25 @@ class Field(NamedTuple):
     minimum: int = 1
     read: Callable[[Any], Any] | None = None
     fields: tuple[Field, ...] = ()
-    silent: bool = False
+    report_default: bool = True
     nullable: bool = False
-    resolve: Callable[[Any, str], Inner | None] | None = None
-    null: Callable[[Sizes], Any] | None = None
+    resolve: Callable[[Any, str], SubConfig | None] | None = None
+    null: Callable[[Config], Any] | None = None
 
 
-class Inner(NamedTuple):
+class SubConfig(NamedTuple):
     """A sub-config and how it is to be read.
 
     Attributes:
         raw: What it says; where it is absent, what the outer class puts there.
         fields: Its table of fields.
-        neutral: Further keys of it that change no tensor.
+        ignored_keys: Further keys of it that change no tensor.
         model_type: Whose fields these are, if it is a model of its own.
     """
 
     raw: Mapping[str, Any]
     fields: tuple[Field, ...]
-    neutral: frozenset[str] = frozenset()
+    ignored_keys: frozenset[str] = frozenset()
     model_type: str = ""
 
 
@@ -118,18 +118,18 @@ def size(
     meaning: str,
     *aliases: str,
     minimum: int = 1,
-    silent: bool = False,
-    null: Callable[[Sizes], Any] | None = None,
+    report_default: bool = True,
+    null: Callable[[Config], Any] | None = None,
 ) -> Field:
     """Declare a size: an int from *minimum* up, which may also be a symbol or a column.
 
     Args:
-        word, key, default, letter, meaning, aliases, minimum, silent, null: As in :class:`Field`.
+        word, key, default, letter, meaning, aliases, minimum, report_default, null: As in :class:`Field`.
 
     >>> size("hidden", "hidden_size", 768, "H", "hidden size").kind
     'size'
     """
-    return Field(word, key, default, "size", letter, meaning, aliases, minimum, silent=silent, null=null)
+    return Field(word, key, default, "size", letter, meaning, aliases, minimum, report_default=report_default, null=null)
 
 
 def sides(word: str, key: str, default: int | tuple[int, int], letter: str, meaning: str, *aliases: str) -> tuple[Field, Field]:
@@ -144,19 +144,21 @@ def sides(word: str, key: str, default: int | tuple[int, int], letter: str, mean
     def side(position: int) -> Field:
         own: Default = (lambda c: default[position]) if isinstance(default, tuple) else default
         name = f"{word}_{('height', 'width')[position]}"
-        return Field(name, key, own, "size", letter, meaning, aliases, read=lambda pair: pair[position], silent=position == 1)
+        return Field(name, key, own, "size", letter, meaning, aliases, read=lambda pair: pair[position], report_default=position == 0)
 
     return side(0), side(1)
 
 
-def switch(word: str, key: str, default: Default, *aliases: str, silent: bool = False) -> Field:
+def switch(word: str, key: str, default: Default, *aliases: str, report_default: bool = True) -> Field:
     """Declare a switch: true or false, always concrete."""
-    return Field(word, key, default, "switch", aliases=aliases, silent=silent)
+    return Field(word, key, default, "switch", aliases=aliases, report_default=report_default)
 
 
-def choice(word: str, key: str, default: Default, *aliases: str, read: Callable[[Any], Any] | None = None, silent: bool = False) -> Field:
+def choice(
+    word: str, key: str, default: Default, *aliases: str, read: Callable[[Any], Any] | None = None, report_default: bool = True
+) -> Field:
     """Declare a concrete value of any kind (a name, a float, None, or a fact that *read* tells from a size)."""
-    return Field(word, key, default, "choice", aliases=aliases, read=read, silent=silent)
+    return Field(word, key, default, "choice", aliases=aliases, read=read, report_default=report_default)
 
 
 def optional(word: str, key: str, default: Default, letter: str, meaning: str, *aliases: str) -> Field:
@@ -170,16 +172,16 @@ def optional(word: str, key: str, default: Default, letter: str, meaning: str, *
     return Field(word, key, default, "size", letter, meaning, aliases, nullable=True)
 
 
-def fact(word: str, value: Any) -> Field:
+def constant(word: str, value: Any) -> Field:
     """Declare a concrete value that no key states: a trait of the architecture, or what *value* tells from the fields above.
 
     A fact told from sizes (whether two are equal, the kinds of the layers) is told once, from ints,
     and stays as it is when symbols or columns take their place.
 
-    >>> fact("gated", True).kind
+    >>> constant("gated", True).kind
     'choice'
     """
-    return Field(word, "", value, "choice", silent=True)
+    return Field(word, "", value, "choice", report_default=False)
 
 
 def variant(fields: tuple[Field, ...], *more: Field, **changes: Any) -> tuple[Field, ...]:
@@ -204,12 +206,12 @@ def variant(fields: tuple[Field, ...], *more: Field, **changes: Any) -> tuple[Fi
     return (*result, *more)
 
 
-def listed(word: str, key: str, default: Default, *aliases: str, read: Callable[[Any], Any] | None = None) -> Field:
+def sequence(word: str, key: str, default: Default, *aliases: str, read: Callable[[Any], Any] | None = None) -> Field:
     """Declare a list (layer kinds, stage widths), always concrete."""
-    return Field(word, key, default, "listed", aliases=aliases, read=read)
+    return Field(word, key, default, "sequence", aliases=aliases, read=read)
 
 
-def derived(word: str, rule: Callable[[Sizes], Any], *keys: str) -> Field:
+def derived(word: str, rule: Callable[[Config], Any], *keys: str) -> Field:
     """Declare a size that follows from others; *keys* name the config keys to blame when it cannot.
 
     >>> derived("head_dim", lambda c: c.hidden // c.heads, "hidden_size", "num_attention_heads").kind
@@ -218,24 +220,24 @@ def derived(word: str, rule: Callable[[Sizes], Any], *keys: str) -> Field:
     return Field(word, "", rule, "derived", aliases=keys)
 
 
-def told(word: str, rule: Callable[[Sizes], Any]) -> Field:
+def computed(word: str, rule: Callable[[Config], Any]) -> Field:
     """Declare a fact that the fields above tell, such as whether two sizes differ: concrete, so it may be branched on.
 
     >>> from weighbridge.config.bind import bind
-    >>> fields = (size("a", "a", 1, "a", ""), size("b", "b", 2, "b", ""), told("unlike", lambda c: c.a != c.b))
+    >>> fields = (size("a", "a", 1, "a", ""), size("b", "b", 2, "b", ""), computed("unlike", lambda c: c.a != c.b))
     >>> bind(fields, {}).unlike
     True
     """
 
-    def concrete(c: Sizes) -> Any:
+    def concrete(c: Config) -> Any:
         # Two quantities compare by identity; the answer would be wrong without a word.
         assert not any(isinstance(value, Quantity) for value in vars(c).values()), f"{word} can be told only from numbers"
         return rule(c)
 
-    return Field(word, "", concrete, "choice", silent=True)
+    return Field(word, "", concrete, "choice", report_default=False)
 
 
-def settable(word: str, key: str, rule: Callable[[Sizes], Any], letter: str, meaning: str, *, minimum: int = 1) -> Field:
+def settable(word: str, key: str, rule: Callable[[Config], Any], letter: str, meaning: str, *, minimum: int = 1) -> Field:
     """Declare a size that the config class derives from others as it is made, and yet takes as it stands where a config has the key.
 
     The reference writes such keys into its files. One that says something else than the others is followed, with a note.
@@ -245,7 +247,7 @@ def settable(word: str, key: str, rule: Callable[[Sizes], Any], letter: str, mea
     >>> bind(fields, {}).inner, bind(fields, {"intermediate_size": 128}).inner
     (1536, 128)
     """
-    return Field(word, key, AtInit(rule), "size", letter, meaning, minimum=minimum, silent=True)
+    return Field(word, key, AtInit(rule), "size", letter, meaning, minimum=minimum, report_default=False)
 
 
 def nested(word: str, key: str, fields: tuple[Field, ...]) -> Field:
@@ -260,26 +262,26 @@ TIED = switch("tied", "tie_word_embeddings", True)
 """Whether the head shares the word embeddings' storage."""
 
 
-def _crossed(c: Sizes) -> bool:
+def _has_cross_attention(c: Config) -> bool:
     if c.cross and not c.decoder:
         raise ConfigError("cross-attention is for decoders", key="add_cross_attention", value=True, hint="set is_decoder as well")
     return bool(c.cross)
 
 
-DECODER = (switch("decoder", "is_decoder", False), switch("cross", "add_cross_attention", False), derived("crossed", _crossed))
+DECODER = (switch("decoder", "is_decoder", False), switch("cross", "add_cross_attention", False), derived("crossed", _has_cross_attention))
 """The switches that give an encoder of BERT's kind a cross-attention in each layer; one without the other is refused."""
 
 
-def altered(c: Sizes, **values: Any) -> Sizes:
+def with_changes(c: Config, **values: Any) -> Config:
     """Return sizes that are *c* but for *values*: what an outer model changes in a config it hands on.
 
-    >>> altered(Sizes(hidden=768, pooled=True), pooled=False).pooled
+    >>> with_changes(Config(hidden=768, pooled=True), pooled=False).pooled
     False
     """
-    return _Altered(beneath_=c, **values)
+    return _Changed(beneath_=c, **values)
 
 
-class _Altered(Sizes):
+class _Changed(Config):
     def __getattr__(self, word: str) -> Any:
         return getattr(self.__dict__["beneath_"], word)
 

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from weighbridge.config.bind import aliased, unaliased, within
-from weighbridge.config.fields import AtInit, Field, Sizes
+from weighbridge.config.fields import AtInit, Config, Field
 from weighbridge.core.formula import Symbol
 
 
 def symbols(
-    fields: tuple[Field, ...], raw: Mapping[str, Any], sizes: Sizes, *, suffix: str = "", start: int = 0, path: str = ""
+    fields: tuple[Field, ...], raw: Mapping[str, Any], sizes: Config, *, suffix: str = "", start: int = 0, path: str = ""
 ) -> dict[str, Any]:
     """Return *raw* with a symbol in place of every size that is given or has a constant default.
 

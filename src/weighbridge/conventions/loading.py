@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 from weighbridge.accounts.parameters import count, unique_of
 from weighbridge.config.bind import bind, merged
-from weighbridge.config.fields import Sizes
+from weighbridge.config.fields import Config
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.core.tree import Node, Part, Row, Tensor, flatten
@@ -84,7 +84,7 @@ def older_tree(model: ModelValue) -> Part:
     if model.description is None:
         return model.tree
     known, raw, sizes = model.description
-    composite = isinstance(getattr(sizes, "text", None), Sizes)
+    composite = isinstance(getattr(sizes, "text", None), Config)
     text = raw.get("text_config") if composite else raw
     flag = text.get("tie_word_embeddings", known.model_type not in UNTIED_BY_DEFAULT) if isinstance(text, Mapping) else None
     if flag is not False:

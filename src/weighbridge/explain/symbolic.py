@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from weighbridge.config.bind import bind
-from weighbridge.config.fields import Sizes
+from weighbridge.config.fields import Config
 from weighbridge.config.symbols import symbols
 from weighbridge.core.errors import UsageError
 from weighbridge.core.formula import Symbol
@@ -30,11 +30,11 @@ def symbolic(model: ModelValue) -> tuple[Part, dict[str, Symbol], dict[str, int]
     return known.classes[model.class_name](bound), table, values
 
 
-def _letters(bound: Sizes, sizes: Sizes) -> tuple[dict[str, Symbol], dict[str, int]]:
+def _letters(bound: Config, sizes: Config) -> tuple[dict[str, Symbol], dict[str, int]]:
     table: dict[str, Symbol] = {}
     values: dict[str, int] = {}
     for word, value in vars(bound).items():
-        if isinstance(value, Sizes):
+        if isinstance(value, Config):
             inner, numbers = _letters(value, getattr(sizes, word))
             table |= inner
             values |= numbers

@@ -15,7 +15,7 @@ from weighbridge.columns.column import Column
 from weighbridge.columns.evaluate import blocks, table_of
 from weighbridge.config.check import ACTIVATIONS_WITH_PARAMETERS
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes
+from weighbridge.config.fields import Config
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.inventory.rows import WORDS, accounts_of, quantization, row_of_config
 from weighbridge.inventory.schema import OK, Row, fitting
@@ -100,7 +100,7 @@ def _keys(model_type: str) -> _Keys | None:
 
 
 def _keys_of(known: Family) -> _Keys | None:
-    if known.settle is not None or any(field.kind == "nested" for field in known.fields):
+    if known.normalize_config is not None or any(field.kind == "nested" for field in known.fields):
         return None
     sizes = {name for field in known.fields if field.kind == "size" for name in (field.key, *field.aliases) if name}
     concrete = {name for field in known.fields if field.kind != "size" for name in (field.key, *field.aliases) if name}
@@ -159,7 +159,7 @@ def _list(value: Any, rows: int) -> list[Any]:
     return value.values.tolist() if isinstance(value, Column) else [value] * rows
 
 
-def _fingerprints(class_name: str, sizes: Sizes, columns: Mapping[str, list[int]], rows: int) -> list[str]:
+def _fingerprints(class_name: str, sizes: Config, columns: Mapping[str, list[int]], rows: int) -> list[str]:
     """Return what :func:`weighbridge.inventory.rows.fingerprint` gives for each row."""
     words = sorted(word for word, value in vars(sizes).items() if not callable(value))
     prefix, result = blake2b(class_name.encode(), digest_size=8), []

@@ -11,7 +11,7 @@ from typing import Any
 
 from weighbridge.accounts.flops import flops
 from weighbridge.accounts.parameters import tally
-from weighbridge.config.fields import Sizes
+from weighbridge.config.fields import Config
 from weighbridge.config.read import read_config
 from weighbridge.core.errors import UnknownArchitecture, UsageError, WeighbridgeError
 from weighbridge.core.sizes import Size
@@ -60,10 +60,10 @@ def described(model: ModelValue, path: str) -> Row:
     }  # fmt: skip
 
 
-def sizes_of(sizes: Sizes) -> dict[str, Any]:
+def sizes_of(sizes: Config) -> dict[str, Any]:
     """Return the columns of sizes; of a model made of several, those of its text."""
     own = vars(sizes)
-    if "hidden" not in own and isinstance(own.get("text"), Sizes):
+    if "hidden" not in own and isinstance(own.get("text"), Config):
         own = vars(own["text"])
     return {name: value for name, word in WORDS.items() if type(value := own.get(word)) is int}
 
@@ -98,7 +98,7 @@ def quantization(raw: Mapping[str, Any]) -> str | None:
     return " ".join(words) or None
 
 
-def fingerprint(class_name: str, sizes: Sizes) -> str:
+def fingerprint(class_name: str, sizes: Config) -> str:
     """Return what is equal for two configs of one class whose every size and switch is equal."""
     digest = blake2b(class_name.encode(), digest_size=8)
     for word, value in _facts(sizes):
@@ -106,9 +106,9 @@ def fingerprint(class_name: str, sizes: Sizes) -> str:
     return digest.hexdigest()
 
 
-def _facts(sizes: Sizes, path: str = "") -> Iterator[tuple[str, object]]:
+def _facts(sizes: Config, path: str = "") -> Iterator[tuple[str, object]]:
     for word, value in sorted(vars(sizes).items()):
-        if isinstance(value, Sizes):
+        if isinstance(value, Config):
             yield from _facts(value, f"{path}{word}.")
         elif not callable(value):
             yield path + word, value

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge.accounts.parameters import unique_of
-from weighbridge.config.fields import Sizes
+from weighbridge.config.fields import Config
 from weighbridge.core.tree import Row, flatten
 from weighbridge.readers.gguf_models import steps_for_names
 from weighbridge.verification.renaming import Step, naming, prefixes, resolve
@@ -124,7 +124,7 @@ def _fields(a: ModelValue, b: ModelValue) -> Iterator[Change]:
 
 
 def _values(key: str, one: object, two: object) -> Iterator[Change]:
-    if isinstance(one, Sizes) and isinstance(two, Sizes):
+    if isinstance(one, Config) and isinstance(two, Config):
         for word in dict.fromkeys((*vars(one), *vars(two))):
             yield from _values(f"{key}.{word}", vars(one).get(word), vars(two).get(word))
     elif one != two:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
-from weighbridge.config.fields import Sizes
+from weighbridge.config.fields import Config
 from weighbridge.core.tree import Row
 from weighbridge.readers.packing import PACKED
 from weighbridge.verification.alignment import PLAIN, Alignment, Spelling
@@ -145,9 +145,9 @@ def _shape(row: Row) -> str:
     return f"[{', '.join(map(str, row.shape))}]"
 
 
-def _vocabularies(sizes: Sizes) -> Iterator[int]:
+def _vocabularies(sizes: Config) -> Iterator[int]:
     for word, value in vars(sizes).items():
-        if isinstance(value, Sizes):
+        if isinstance(value, Config):
             yield from _vocabularies(value)
         elif word.endswith("vocab") and isinstance(value, int):
             yield value

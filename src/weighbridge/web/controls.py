@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from weighbridge.api import Model
 from weighbridge.config.bind import bind, merged, within
-from weighbridge.config.fields import Inner, Sizes
+from weighbridge.config.fields import Config, SubConfig
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.core.messages import Say
 from weighbridge.value import Description
@@ -42,7 +42,7 @@ def controls(found: Model, say: Say) -> list[Control]:
     if found.description is None:
         return []
     description, class_name = found.description, found.class_name
-    listed = list(_fields(Inner(description.raw, description.family.fields), description.sizes, say, ""))
+    listed = list(_fields(SubConfig(description.raw, description.family.fields), description.sizes, say, ""))
     return [control._replace(step=_step(description, class_name, control)) if control.kind == "size" else control for control in listed]
 
 
@@ -73,7 +73,7 @@ def grouped(listed: list[Control]) -> list[Group]:
     return [Group(path, those(path, "size"), those(path, "switch")) for path in parts]
 
 
-def _fields(config: Inner, sizes: Sizes, say: Say, path: str) -> Iterator[Control]:
+def _fields(config: SubConfig, sizes: Config, say: Say, path: str) -> Iterator[Control]:
     for field in config.fields:
         value = getattr(sizes, field.word)
         key = path + field.key

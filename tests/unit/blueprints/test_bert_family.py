@@ -6,7 +6,7 @@ import pytest
 
 from weighbridge import model
 from weighbridge.config.bind import bind
-from weighbridge.config.fields import size, told
+from weighbridge.config.fields import computed, size
 from weighbridge.core.errors import ConfigError, UsageError
 from weighbridge.core.formula import Symbol
 
@@ -71,7 +71,7 @@ def test_an_adaptive_softmax_is_refused() -> None:
 
 
 def test_a_fact_can_be_told_only_from_numbers() -> None:
-    fields = (size("a", "a", 1, "a", ""), told("large", lambda c: c.a > 1))
+    fields = (size("a", "a", 1, "a", ""), computed("large", lambda c: c.a > 1))
     assert bind(fields, {"a": 2}).large is True
     with pytest.raises(AssertionError, match="large can be told only from numbers"):
         bind(fields, {"a": Symbol("a")})

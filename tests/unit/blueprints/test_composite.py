@@ -5,18 +5,18 @@ from __future__ import annotations
 import pytest
 
 import weighbridge
-from weighbridge.blueprints.modules.composite import composed, submodel, under
+from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.config.bind import bind
 from weighbridge.config.check import conflicts, defaulted, unknown
-from weighbridge.config.fields import Sizes, altered, fact
+from weighbridge.config.fields import Config, constant, with_changes
 from weighbridge.config.symbols import symbols
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.formula import Symbol
 from weighbridge.core.parts import attend, linear
 from weighbridge.core.tree import Part, flatten
 
-FIELDS = (composed("text", "text_config", "gpt2 bert", absent={"n_layer": 3}),)
-OPTIONAL = (composed("text", "text_config", "gpt2", optional=True),)
+FIELDS = (model_config("text", "text_config", "gpt2 bert", absent={"n_layer": 3}),)
+OPTIONAL = (model_config("text", "text_config", "gpt2", optional=True),)
 
 
 def test_the_type_picks_the_fields() -> None:
@@ -25,7 +25,9 @@ def test_the_type_picks_the_fields() -> None:
     bert = bind(FIELDS, {"text_config": {"model_type": "bert", "hidden_size": 24}}).text
     assert (bert.model_type, bert.hidden, bert.layers) == ("bert", 24, 12)
     assert bind(OPTIONAL, {}).text is None
-    assert bind((composed("text", "text_config", "gpt2", fixed=True),), {"text_config": {"model_type": "bert"}}).text.model_type == "gpt2"
+    assert (
+        bind((model_config("text", "text_config", "gpt2", fixed=True),), {"text_config": {"model_type": "bert"}}).text.model_type == "gpt2"
+    )
 
 
 @pytest.mark.parametrize(
@@ -67,7 +69,7 @@ def test_symbols_carry_the_name_of_the_sub_config() -> None:
 
 
 def test_arguments_of_the_inner_class_are_out_of_reach() -> None:
-    fields = (composed("text", "text_config", "bert", more=(fact("extra", 1),)),)
+    fields = (model_config("text", "text_config", "bert", more=(constant("extra", 1),)),)
     raw = {"text_config": {"add_pooling_layer": False}}
     assert (bind(fields, raw).text.pooled, bind(fields, raw).text.extra) == (True, 1)
     assert unknown(fields, raw, frozenset()) == ["text_config.add_pooling_layer"]
@@ -75,24 +77,24 @@ def test_arguments_of_the_inner_class_are_out_of_reach() -> None:
 
 def test_a_submodel_is_the_tree_of_its_own_family() -> None:
     text = bind(FIELDS, {"text_config": {"model_type": "bert"}}).text
-    inner = under("text", submodel(text))
-    rows = {row.name: row for row in flatten(Part("", (inner, under("head", submodel(text, "ForMaskedLM")))))}
+    inner = as_child("text", submodel(text))
+    rows = {row.name: row for row in flatten(Part("", (inner, as_child("head", submodel(text, "ForMaskedLM")))))}
     assert rows["head.cls.predictions.decoder.weight"].tied_to == "head.bert.embeddings.word_embeddings.weight"
     alone = list(flatten(weighbridge.model({"model_type": "bert"}).tree))
     assert [f"text.{row.name}" for row in alone] == [name for name in rows if name.startswith("text.")]
-    assert all(part.name != "pooler" for part in submodel(altered(text, pooled=False)).children if isinstance(part, Part))
+    assert all(part.name != "pooler" for part in submodel(with_changes(text, pooled=False)).children if isinstance(part, Part))
     with pytest.raises(ConfigError, match="model_type: bert has no class"):
         submodel(text, "ForVision")
 
 
 def test_streams_become_those_of_the_outer_model() -> None:
     crossed = Part("cross", (linear("key", 2, 2, stream="encoder"), attend(heads=1, head_dim=2, keys="encoder")), requires="encoder")
-    moved = under("decoder", Part("", (crossed,)), streams={"seq": "decoder", "encoder": 197})
+    moved = as_child("decoder", Part("", (crossed,)), streams={"seq": "decoder", "encoder": 197})
     assert moved.stream == "decoder"
     inner = moved.children[0]
     assert isinstance(inner, Part) and inner.requires is None
     assert [getattr(inner.children[0], "stream", 0), getattr(inner.children[1], "keys", 0)] == [197, 197]
-    assert under("decoder", Part("", (crossed,)), streams={"encoder": "seq"}).children[0] == inner._replace(
+    assert as_child("decoder", Part("", (crossed,)), streams={"encoder": "seq"}).children[0] == inner._replace(
         requires="seq", children=(linear("key", 2, 2, stream="seq"), attend(heads=1, head_dim=2, keys="seq"))
     )
 
@@ -114,7 +116,7 @@ def test_two_models_in_one_are_counted_like_two_models() -> None:
 
 
 def test_altered_sizes_leave_the_rest_as_it_is() -> None:
-    c = altered(Sizes(hidden=3, pooled=True), pooled=False)
+    c = with_changes(Config(hidden=3, pooled=True), pooled=False)
     assert (c.hidden, c.pooled) == (3, False)
     with pytest.raises(AttributeError):
         c.nothing  # noqa: B018

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from weighbridge.blueprints.modules.reroot import rerooted
+from weighbridge.blueprints.modules.reroot import reroot
 from weighbridge.core.length import (
     Stream,
     at_least,
@@ -39,7 +39,7 @@ def test_named_streams_are_replaced_however_deep_they_stand(before: Stream, afte
 
 
 def test_a_causal_convolution_sees_the_tokens_of_its_new_place() -> None:
-    inner = rerooted(Part("", (depthwise("conv1d", 8, 4),)), "", {"seq": "decoder"}).children[0]
+    inner = reroot(Part("", (depthwise("conv1d", 8, 4),)), "", {"seq": "decoder"}).children[0]
     assert isinstance(inner, Part) and inner.stream == length(at_least("decoder", 4)) + 3
 
 
@@ -49,4 +49,4 @@ def test_a_causal_convolution_sees_the_tokens_of_its_new_place() -> None:
 )
 def test_what_a_part_needs_is_what_its_stream_became(stream: Stream, requires: str | None) -> None:
     crossed = Part("cross", requires="encoder")
-    assert rerooted(Part("", (crossed,)), "", {"encoder": stream}).children[0] == crossed._replace(requires=requires)
+    assert reroot(Part("", (crossed,)), "", {"encoder": stream}).children[0] == crossed._replace(requires=requires)

@@ -9,12 +9,12 @@ import pytest
 import weighbridge
 from weighbridge.config.bind import bind, merged
 from weighbridge.config.check import conflicts, defaulted, unknown
-from weighbridge.config.fields import LABELS, TIED, Field, choice, listed, nested, sides, size, switch
+from weighbridge.config.fields import LABELS, TIED, Field, choice, nested, sequence, sides, size, switch
 from weighbridge.config.symbols import symbols
 from weighbridge.core.errors import ConfigError
 
 HIDDEN = size("hidden", "hidden_size", 768, "H", "hidden size", "n_embd", "d_model")
-FIELDS: tuple[Field, ...] = (HIDDEN, LABELS, TIED, listed("kinds", "layer_types", None), choice("act", "hidden_act", "gelu"))
+FIELDS: tuple[Field, ...] = (HIDDEN, LABELS, TIED, sequence("kinds", "layer_types", None), choice("act", "hidden_act", "gelu"))
 INNER = (nested("text", "text_config", (HIDDEN, switch("gated", "gated", False))),)
 
 

@@ -7,22 +7,22 @@ transformers 5.23.0, models/apertus, models/bitnet, models/diffllama, models/hel
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.causal_lm import FIELDS, NEUTRAL, UNBIASED, Body, attention, heads
+from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, NO_BIAS, Body, attention, with_heads
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Field, Sizes, variant
+from weighbridge.config.fields import Config, Field, variant
 from weighbridge.core.parts import attend, embedding, gated_mlp, linear, part, plain_mlp, replace, rms_norm
 from weighbridge.core.tree import Node, Part, Tensor
 
 BEFORE = ("input_layernorm", "post_attention_layernorm")
 
 
-def decoder(c: Sizes, attended: Part, mlp: Part, norms: tuple[str, ...] = BEFORE) -> tuple[Node, ...]:
+def decoder(c: Config, attended: Part, mlp: Part, norms: tuple[str, ...] = BEFORE) -> tuple[Node, ...]:
     """Describe embeddings, layers, and a last norm where the layers have norms."""
     layer = part("layers", attended, mlp, *(rms_norm(name, c.hidden) for name in norms), kind="layer", repeat=c.layers)
     return (embedding("embed_tokens", c.vocab, c.hidden), layer, *((rms_norm("norm", c.hidden),) if norms else ()))
 
 
-def apertus(c: Sizes) -> tuple[Node, ...]:
+def apertus(c: Config) -> tuple[Node, ...]:
     """Describe Apertus: no gate, but an activation with two learned parameters (xIELU)."""
     learned = (Tensor("alpha_p", (1,), "gain"), Tensor("alpha_n", (1,), "gain"), Tensor("beta", (), "buffer"), Tensor("eps", (), "buffer"))
     mlp = plain_mlp("mlp", c.hidden, c.mlp)
@@ -31,14 +31,14 @@ def apertus(c: Sizes) -> tuple[Node, ...]:
     return decoder(c, attention(c), mlp, ("attention_layernorm", "feedforward_layernorm"))
 
 
-def bitnet(c: Sizes) -> tuple[Node, ...]:
+def bitnet(c: Config) -> tuple[Node, ...]:
     """Describe BitNet: a further norm before the last layer of attention and of the MLP."""
     mlp = gated_mlp("mlp", c.hidden, c.mlp)
     mlp = replace(mlp, children=(*mlp.children, rms_norm("ffn_sub_norm", c.mlp)))
     return decoder(c, attention(c, rms_norm("attn_sub_norm", c.hidden)), mlp)
 
 
-def helium(c: Sizes) -> tuple[Node, ...]:
+def helium(c: Config) -> tuple[Node, ...]:
     """Describe Helium: the last layer of attention is square, whatever the width of the heads."""
     attended = attention(c)
     square = linear("o_proj", c.hidden, c.hidden, bias=False)
@@ -46,7 +46,7 @@ def helium(c: Sizes) -> tuple[Node, ...]:
     return decoder(c, replace(attended, children=children), gated_mlp("mlp", c.hidden, c.mlp, bias=c.mlp_bias))
 
 
-def diffllama(c: Sizes) -> tuple[Node, ...]:
+def diffllama(c: Config) -> tuple[Node, ...]:
     """Describe DiffLlama: four learned vectors weigh one attention against another; both halves of the values are attended in turn."""
     learned = tuple(Tensor(f"lambda_{name}", (c.head_dim,), "gain") for name in ("q1", "k1", "q2", "k2"))
     attended = attention(c, before=learned)
@@ -55,24 +55,29 @@ def diffllama(c: Sizes) -> tuple[Node, ...]:
     return decoder(c, attended, gated_mlp("mlp", c.hidden, c.mlp))
 
 
-def nanochat(c: Sizes) -> tuple[Node, ...]:
+def nanochat(c: Config) -> tuple[Node, ...]:
     """Describe nanochat: an MLP without a gate, and no parameters in the norms."""
     return decoder(c, attention(c), plain_mlp("mlp", c.hidden, c.mlp, ("fc1", "fc2")), ())
 
 
-NO_MLP_BIAS = {"mlp_bias": UNBIASED["mlp_bias"]}
+NO_MLP_BIAS = {"mlp_bias": NO_BIAS["mlp_bias"]}
 APERTUS = variant(
-    FIELDS, Field("activation", "hidden_act", "xielu", "choice", silent=True), vocab=131072, mlp=14336, qk_norm="head", **NO_MLP_BIAS
+    FIELDS,
+    Field("activation", "hidden_act", "xielu", "choice", report_default=False),
+    vocab=131072,
+    mlp=14336,
+    qk_norm="head",
+    **NO_MLP_BIAS,
 )
 BITNET = variant(FIELDS, vocab=128256, hidden=2560, mlp=6912, layers=30, heads=20, kv_heads=5, **NO_MLP_BIAS)
-HELIUM = variant(FIELDS, vocab=48000, hidden=2560, mlp=7040, layers=24, heads=20, kv_heads=20, head_dim=128, out_bias=UNBIASED["out_bias"])
+HELIUM = variant(FIELDS, vocab=48000, hidden=2560, mlp=7040, layers=24, heads=20, kv_heads=20, head_dim=128, out_bias=NO_BIAS["out_bias"])
 DIFFLLAMA = variant(FIELDS, hidden=2048, mlp=8192, layers=16, **NO_MLP_BIAS)
 NANOCHAT = variant(FIELDS, vocab=50304, hidden=768, mlp=8192, layers=12, heads=6, **NO_MLP_BIAS)
 
 
 def family(name: str, having: str, body: Body, fields: tuple[Field, ...]) -> Family:
     """Return the family of one of them."""
-    return Family(name.lower(), fields, heads(name, body, having, qa="transformer"), name + "Model", NEUTRAL | {"lambda_std_dev"})
+    return Family(name.lower(), fields, with_heads(name, body, having, qa="transformer"), name + "Model", IGNORED_KEYS | {"lambda_std_dev"})
 
 
 FAMILIES = {

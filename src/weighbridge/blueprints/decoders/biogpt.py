@@ -6,9 +6,9 @@ models/xglm/modeling_xglm.py. XGLM's positions are sinusoids, and no tensor.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.causal_lm import NEUTRAL, heads
+from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS, with_heads
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, TIED, Sizes, derived, fact, size, switch
+from weighbridge.config.fields import LABELS, TIED, Config, constant, derived, size, switch
 from weighbridge.core.parts import embedding, fairseq_attention, layer_norm, linear, part, replace
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Node, Part
@@ -33,11 +33,11 @@ XGLM = (
     derived("head_dim", lambda c: exact(c.hidden, c.heads), "d_model", "attention_heads"),
     TIED,
     switch("cross", "add_cross_attention", False),
-    fact("head_bias", False),
+    constant("head_bias", False),
 )
 
 
-def layers(c: Sizes, *crossed: Node) -> Part:
+def layers(c: Config, *crossed: Node) -> Part:
     """Describe the layers: attention and two linear layers, each after a norm."""
     H = c.hidden
     return part(
@@ -53,29 +53,29 @@ def layers(c: Sizes, *crossed: Node) -> Part:
     )
 
 
-def attention(c: Sizes, name: str, *, keys: str | None = None) -> Part:
+def attention(c: Config, name: str, *, keys: str | None = None) -> Part:
     """Describe attention over the tokens themselves, or over an encoder's states."""
     return replace(fairseq_attention(name, c.hidden, c.heads, c.head_dim, keys=keys, causal=keys is None), requires=keys)
 
 
-def biogpt(c: Sizes) -> tuple[Node, ...]:
+def biogpt(c: Config) -> tuple[Node, ...]:
     """Describe BioGPT: learned positions, two rows more than the config says."""
     tables = (embedding("embed_tokens", c.vocab, c.hidden), embedding("embed_positions", c.positions + 2, c.hidden))
     return (*tables, layers(c), layer_norm("layer_norm", c.hidden))
 
 
-def xglm(c: Sizes) -> tuple[Node, ...]:
+def xglm(c: Config) -> tuple[Node, ...]:
     """Describe XGLM, which may look at an encoder."""
     crossed = (attention(c, "encoder_attn", keys="encoder"), layer_norm("encoder_attn_layer_norm", c.hidden)) if c.cross else ()
     return (embedding("embed_tokens", c.vocab, c.hidden), layers(c, *crossed), layer_norm("layer_norm", c.hidden))
 
 
-def with_head(c: Sizes, head: Part) -> Part:
+def with_head(c: Config, head: Part) -> Part:
     """Put a head on BioGPT."""
     return part("", part("biogpt", *biogpt(c), kind="backbone"), head, kind="model")
 
 
-def causal(c: Sizes) -> Part:
+def causal(c: Config) -> Part:
     """Describe BioGptForCausalLM, whose head is called ``output_projection``."""
     tied = "biogpt.embed_tokens.weight" if c.tied else None
     return with_head(c, linear("output_projection", c.hidden, c.vocab, bias=False, tied_to=tied))
@@ -87,8 +87,8 @@ CLASSES = {
     "BioGptForSequenceClassification": lambda c: with_head(c, linear("score", c.hidden, c.labels, bias=False)),
     "BioGptForTokenClassification": lambda c: with_head(c, linear("classifier", c.hidden, c.labels)),
 }
-SKIPPED = NEUTRAL | {"activation_function", "init_std", "scale_embedding"}
+MORE_IGNORED_KEYS = IGNORED_KEYS | {"activation_function", "init_std", "scale_embedding"}
 FAMILIES = {
-    "biogpt": Family("biogpt", BIOGPT, CLASSES, "BioGptModel", SKIPPED),
-    "xglm": Family("xglm", XGLM, heads("XGLM", xglm, "lm"), "XGLMModel", SKIPPED),
+    "biogpt": Family("biogpt", BIOGPT, CLASSES, "BioGptModel", MORE_IGNORED_KEYS),
+    "xglm": Family("xglm", XGLM, with_heads("XGLM", xglm, "lm"), "XGLMModel", MORE_IGNORED_KEYS),
 }

@@ -6,9 +6,9 @@ Source: arXiv 2211.05100 (BLOOM), 2311.16867 (Falcon), mosaicml/llm-foundry (MPT
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.causal_lm import NEUTRAL, Body, heads
+from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS, Body, with_heads
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, TIED, Field, Sizes, derived, fact, size, switch
+from weighbridge.config.fields import LABELS, TIED, Config, Field, constant, derived, size, switch
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, plain_mlp
@@ -28,7 +28,7 @@ BLOOM = (
     derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "n_head"),
     LABELS,
     TIED,
-    fact("head_bias", False),
+    constant("head_bias", False),
 )
 FALCON = (
     size("vocab", "vocab_size", 65024, "V", "vocabulary size"),
@@ -45,7 +45,7 @@ FALCON = (
     switch("shared", "multi_query", True),
     switch("parallel", "parallel_attn", True),
     Field("norms", "num_ln_in_parallel_attn", lambda c: 2 if c.new else 1, "choice"),
-    fact("head_bias", False),
+    constant("head_bias", False),
 )
 
 
@@ -63,14 +63,14 @@ MPT = (
     size("layers", "n_layers", 24, "L", "layers", "num_hidden_layers"),
     size("heads", "n_heads", 16, "A", "attention heads", "num_attention_heads"),
     derived("head_dim", lambda c: exact(c.hidden, c.heads), "d_model", "n_heads"),
-    Field("attention", "attn_config", None, "choice", silent=True, read=ungrouped),
+    Field("attention", "attn_config", None, "choice", report_default=False, read=ungrouped),
     LABELS,
     TIED,
-    fact("head_bias", False),
+    constant("head_bias", False),
 )
 
 
-def bloom(c: Sizes) -> tuple[Node, ...]:
+def bloom(c: Config) -> tuple[Node, ...]:
     """Describe BLOOM: a norm after the embeddings, no positions, biases throughout."""
     H = c.hidden
     layer = part(
@@ -85,7 +85,7 @@ def bloom(c: Sizes) -> tuple[Node, ...]:
     return (embedding("word_embeddings", c.vocab, H), layer_norm("word_embeddings_layernorm", H), layer, layer_norm("ln_f", H))
 
 
-def falcon(c: Sizes) -> tuple[Node, ...]:
+def falcon(c: Config) -> tuple[Node, ...]:
     """Describe Falcon: attention and MLP side by side, keys and values of one head (7B) or of a few (40B and 180B)."""
     H, D = c.hidden, c.head_dim
     kept: Size = c.kv_heads if c.new else 1 if c.shared else c.heads
@@ -104,7 +104,7 @@ def falcon(c: Sizes) -> tuple[Node, ...]:
     return (embedding("word_embeddings", c.vocab, H), layer, layer_norm("ln_f", H))
 
 
-def attention(c: Sizes, width: Size, kept: Size, *, bias: bool) -> Part:
+def attention(c: Config, width: Size, kept: Size, *, bias: bool) -> Part:
     """Describe attention with one layer of *width* outputs for queries, keys and values."""
     H = c.hidden
     fused = linear("query_key_value", H, width, bias=bias)
@@ -112,7 +112,7 @@ def attention(c: Sizes, width: Size, kept: Size, *, bias: bool) -> Part:
     return part("self_attention", fused, linear("dense", H, H, bias=bias), op, kind="self_attention")
 
 
-def mpt(c: Sizes) -> tuple[Node, ...]:
+def mpt(c: Config) -> tuple[Node, ...]:
     """Describe MPT: no biases at all, not even in the norms, and an MLP of four times the hidden size whatever the config says."""
     H = c.hidden
     layer = part(
@@ -133,7 +133,7 @@ def mpt(c: Sizes) -> tuple[Node, ...]:
     return (embedding("wte", c.vocab, H), layer, layer_norm("norm_f", H, bias=False))
 
 
-SKIPPED = NEUTRAL | frozenset(
+MORE_IGNORED_KEYS = IGNORED_KEYS | frozenset(
     """activation alibi apply_residual_connection_post_layernorm embedding_fraction emb_pdrop expansion_ratio init_device
     learned_pos_emb masked_softmax_fusion max_seq_len no_bias norm_type offset_alibi seq_length slow_but_exact""".split()
 )
@@ -141,8 +141,8 @@ SKIPPED = NEUTRAL | frozenset(
 
 def family(name: str, body: Body, table: str, fields: tuple[Field, ...]) -> Family:
     """Return the family of one of the three, whose heads hold the body as ``transformer``."""
-    classes = heads(name, body, prefix="transformer", table=table, token="classifier")
-    return Family(name.lower(), fields, classes, name + "Model", SKIPPED)
+    classes = with_heads(name, body, prefix="transformer", table=table, token="classifier")
+    return Family(name.lower(), fields, classes, name + "Model", MORE_IGNORED_KEYS)
 
 
 FAMILIES = {

@@ -6,9 +6,9 @@ so their number depends on the bytes.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.composite import composed
+from weighbridge.blueprints.modules.composite import model_config
 from weighbridge.config.family import Blueprint, Family
-from weighbridge.config.fields import Field, Sizes, listed, size, switch, told
+from weighbridge.config.fields import Config, Field, computed, sequence, size, switch
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.parts import attend, embedding, gated_mlp, linear, part, replace, rms_norm
 from weighbridge.core.sizes import Size
@@ -43,13 +43,13 @@ FIELDS = (
     size("across", "cross_attn_k", 2, "X", "vectors of a patch in cross-attention"),
     size("hashed", "encoder_hash_byte_group_vocab", 500002, "N", "rows for the hashes of one length"),
     size("functions", "encoder_hash_byte_group_nb_functions", 1, "F", "functions that make hashes", minimum=0),
-    listed("lengths", "encoder_hash_byte_group_size", [3, 4, 5, 6, 7, 8], read=lambda value: value or [3, 4, 5, 6, 7, 8]),
+    sequence("lengths", "encoder_hash_byte_group_size", [3, 4, 5, 6, 7, 8], read=lambda value: value or [3, 4, 5, 6, 7, 8]),
     switch("patched", "patch_in_forward", True),
-    composed("patcher", "patcher_config", "blt_patcher", fixed=True),
-    composed("encoder", "encoder_config", "blt_local_encoder", fixed=True),
-    composed("decoder", "decoder_config", "blt_local_decoder", fixed=True),
-    composed("middle", "global_config", "blt_global_transformer", fixed=True),
-    told("projected", lambda c: c.encoder.hidden * c.across != c.middle.hidden),
+    model_config("patcher", "patcher_config", "blt_patcher", fixed=True),
+    model_config("encoder", "encoder_config", "blt_local_encoder", fixed=True),
+    model_config("decoder", "decoder_config", "blt_local_decoder", fixed=True),
+    model_config("middle", "global_config", "blt_global_transformer", fixed=True),
+    computed("projected", lambda c: c.encoder.hidden * c.across != c.middle.hidden),
     switch("replaced", "tie_word_embeddings", False),
 )
 
@@ -57,7 +57,7 @@ FIELDS = (
 PATCHES = unknown("bytes are as many to a patch as the patcher finds")
 
 
-def projections(c: Sizes, keys: Stream | None = None) -> tuple[Node, ...]:
+def projections(c: Config, keys: Stream | None = None) -> tuple[Node, ...]:
     """Describe the maps of attention, and attention."""
     H, A, K, D = c.hidden, c.heads, c.kv_heads, c.hidden // c.heads
     maps = (("q_proj", H, A * D, None), ("k_proj", H, K * D, keys), ("v_proj", H, K * D, keys), ("o_proj", A * D, H, None))
@@ -65,7 +65,7 @@ def projections(c: Sizes, keys: Stream | None = None) -> tuple[Node, ...]:
     return *linears, attend(heads=A, kv_heads=K, head_dim=D, keys=keys)
 
 
-def layers(c: Sizes) -> Part:
+def layers(c: Config) -> Part:
     """Describe the layers: Llama's."""
     inside = (part("self_attn", *projections(c), kind="self_attention"), gated_mlp("mlp", c.hidden, c.mlp))
     return part(
@@ -77,34 +77,34 @@ def layers(c: Sizes) -> Part:
     )
 
 
-def crossed(c: Sizes, queries: Stream | None, keys: Stream) -> Part:
+def cross_attention(c: Config, queries: Stream | None, keys: Stream) -> Part:
     """Describe cross-attention between bytes and patches, behind all layers or one."""
     inside = (*projections(c, keys), rms_norm("q_norm", c.hidden), rms_norm("k_norm", c.hidden))
     return part("cross_attn_layers", *inside, kind="cross_attention", repeat=c.layers if c.every else 1, stream=queries)
 
 
-def joined(c: Sizes, width: Size) -> Part:
+def patch_projection(c: Config, width: Size) -> Part:
     """Describe the map of a patch to the vectors that stand for it."""
     return linear("patch_embedding_projection", width, c.hidden * c.across, bias=False, stream=PATCHES)
 
 
-def encoder(c: Sizes, words: tuple[Size, Size] | None = None) -> tuple[Node, ...]:
+def encoder(c: Config, words: tuple[Size, Size] | None = None) -> tuple[Node, ...]:
     """Describe the encoder of bytes; its table has the shape of the head's where the two are tied."""
     rows, width = words or (c.vocab, c.hidden)
-    return layers(c), joined(c, c.hidden), embedding("embed_tokens", rows, width), crossed(c, PATCHES, "seq")
+    return layers(c), patch_projection(c, c.hidden), embedding("embed_tokens", rows, width), cross_attention(c, PATCHES, "seq")
 
 
-def middle(c: Sizes, entering: Size | None) -> tuple[Node, ...]:
+def middle(c: Config, entering: Size | None) -> tuple[Node, ...]:
     """Describe the large model over patches."""
     return layers(c), *((linear("token_embedding_projection", entering, c.hidden, bias=False),) if entering is not None else ())
 
 
-def decoder(c: Sizes) -> tuple[Node, ...]:
+def decoder(c: Config) -> tuple[Node, ...]:
     """Describe the decoder of bytes."""
-    return layers(c), joined(c, c.whole), rms_norm("norm", c.hidden), crossed(c, None, PATCHES)
+    return layers(c), patch_projection(c, c.whole), rms_norm("norm", c.hidden), cross_attention(c, None, PATCHES)
 
 
-def patcher(c: Sizes) -> tuple[Part, ...]:
+def patcher(c: Config) -> tuple[Part, ...]:
     """Describe the model that finds where patches end."""
     head = linear("lm_head", c.hidden, c.vocab, bias=False)
     return layers(c), embedding("embed_tokens", c.vocab, c.hidden), rms_norm("norm", c.hidden), head
@@ -121,7 +121,7 @@ def frozen(module: Part) -> Part:
     )
 
 
-def blt(c: Sizes, *, tied: bool = False) -> tuple[Node, ...]:
+def blt(c: Config, *, tied: bool = False) -> tuple[Node, ...]:
     """Describe the encoder, the large model, the decoder, a table of hashes, and the patcher."""
     entering = c.encoder.hidden * c.across if c.projected else None
     found = (frozen(part("patcher", *patcher(c.patcher), kind="encoder")),) if c.patched else ()
@@ -134,7 +134,7 @@ def blt(c: Sizes, *, tied: bool = False) -> tuple[Node, ...]:
     )
 
 
-def causal(c: Sizes) -> Part:
+def causal(c: Config) -> Part:
     """Describe BltForCausalLM; tied, the head's matrix takes the place of the bytes' table, whatever that one's shape."""
     tied = "model.local_encoder.embed_tokens.weight" if c.replaced else None
     return part(
@@ -145,20 +145,24 @@ def causal(c: Sizes) -> Part:
     )
 
 
-SKIPPED = frozenset("dropout sliding_window max_position_embeddings tie_word_embeddings default_theta".split())
-OUTER = SKIPPED | frozenset(
+MORE_IGNORED_KEYS = frozenset("dropout sliding_window max_position_embeddings tie_word_embeddings default_theta".split())
+OUTER_IGNORED_KEYS = MORE_IGNORED_KEYS | frozenset(
     "local_attention_window_len max_patch_length patch_size patching_batch_size patching_mode patching_threshold".split()
 )
 
 
 def alone(model_type: str, name: str, table: tuple[Field, ...], inside: Blueprint) -> Family:
     """Return one of the four by itself."""
-    return Family(model_type, table, {name: inside}, name, SKIPPED)
+    return Family(model_type, table, {name: inside}, name, MORE_IGNORED_KEYS)
 
 
 FAMILIES = {
     "blt": Family(
-        "blt", FIELDS, {"BltModel": lambda c: part("", *blt(c), kind="model"), "BltForCausalLM": causal}, "BltForCausalLM", OUTER
+        "blt",
+        FIELDS,
+        {"BltModel": lambda c: part("", *blt(c), kind="model"), "BltForCausalLM": causal},
+        "BltForCausalLM",
+        OUTER_IGNORED_KEYS,
     ),
     "blt_local_encoder": alone("blt_local_encoder", "BltLocalEncoder", ENCODER, lambda c: part("", *encoder(c), kind="model")),
     "blt_local_decoder": alone("blt_local_decoder", "BltLocalDecoder", DECODER, lambda c: part("", *decoder(c), kind="model")),

@@ -5,18 +5,18 @@ Source: class and tensor names as in transformers 5.23.0, models/cohere, models/
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.causal_lm import FIELDS, NEUTRAL, UNBIASED, attention, heads, per_head
-from weighbridge.blueprints.modules.layer_types import told
+from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, NO_BIAS, attention, default_head_dim, with_heads
+from weighbridge.blueprints.modules.layer_types import listed_or
 from weighbridge.blueprints.modules.mixture_of_experts import MIXTURE, SHARED, sparse_mlp
-from weighbridge.blueprints.modules.sliding_window import all_but_every, window, windowed
+from weighbridge.blueprints.modules.sliding_window import all_but_every, window, windowed_layers
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Field, Sizes, fact, settable, size, switch, variant
+from weighbridge.config.fields import Config, Field, constant, settable, size, switch, variant
 from weighbridge.core.parts import embedding, gated_mlp, layer_norm, part, replace, rms_norm, stack
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Tensor
 
 
-def cohere(c: Sizes) -> tuple[Node, ...]:
+def cohere(c: Config) -> tuple[Node, ...]:
     """Describe Command R: one norm a layer; the larger one also norms queries and keys, each head by weights of its own."""
     H = c.hidden
     norms = (by_head(c, "q_norm", c.heads), by_head(c, "k_norm", c.kv_heads)) if c.normed else ()
@@ -31,7 +31,7 @@ def cohere(c: Sizes) -> tuple[Node, ...]:
     return (embedding("embed_tokens", c.vocab, H), layer, layer_norm("norm", H, bias=False))
 
 
-def by_head(c: Sizes, name: str, number: Size) -> Part:
+def by_head(c: Config, name: str, number: Size) -> Part:
     """Describe a norm with a gain for every head."""
     return part(name, Tensor("weight", (number, c.head_dim), "gain"), kind="layer_norm")
 
@@ -45,18 +45,18 @@ COHERE = variant(
     layers=40,
     heads=64,
     tied=True,
-    mlp_bias=UNBIASED["mlp_bias"],
+    mlp_bias=NO_BIAS["mlp_bias"],
 )
 COHERE2 = variant(
     COHERE,
-    head_dim=settable("head_dim", "head_dim", per_head, "D", "width of a head"),
-    normed=fact("normed", False),
+    head_dim=settable("head_dim", "head_dim", default_head_dim, "D", "width of a head"),
+    normed=constant("normed", False),
     window=window(),
     windowed=all_but_every(4),
 )
 
 
-def cohere_moe(c: Sizes) -> tuple[Node, ...]:
+def cohere_moe(c: Config) -> tuple[Node, ...]:
     """Describe Command A with experts, after a few layers without."""
     H = c.hidden
 
@@ -69,22 +69,22 @@ def cohere_moe(c: Sizes) -> tuple[Node, ...]:
     return (embedding("embed_tokens", c.vocab, H), *stack("layers", c.kinds, c.layers, layer), norm("norm"))
 
 
-def _limited(c: Sizes) -> int:
+def _sliding_layers(c: Config) -> int:
     first = sum(1 for index in range(c.dense) if (index + 1) % c.first_period)
     return first + sum(1 for index in range(c.layers - c.dense) if (index + 1) % c.period)
 
 
 MOE = variant(
     (
-        Field("dense", "first_k_dense_replace", 0, "choice", silent=True),
+        Field("dense", "first_k_dense_replace", 0, "choice", report_default=False),
         Field("first_period", "prefix_dense_sliding_window_pattern", 1, "choice"),
         Field("period", "sliding_window_pattern", 4, "choice"),
         *FIELDS,
         *(field for field in MIXTURE if field.word != "kinds"),
     ),
     size("dense_mlp", "prefix_dense_intermediate_size", lambda c: c.mlp, "J", "intermediate size of the first layers"),
-    Field("rms", "rms_norm_eps", None, "choice", read=lambda stated: stated is not None, silent=True),
-    *told(lambda c: ["dense" if index < c.dense else "sparse" for index in range(c.layers)]),
+    Field("rms", "rms_norm_eps", None, "choice", read=lambda stated: stated is not None, report_default=False),
+    *listed_or(lambda c: ["dense" if index < c.dense else "sparse" for index in range(c.layers)]),
     vocab=256000,
     hidden=8192,
     mlp=22528,
@@ -93,21 +93,21 @@ MOE = variant(
     head_dim=128,
     tied=True,
     window=window(),
-    windowed=windowed(_limited),
+    windowed=windowed_layers(_sliding_layers),
     experts=size("experts", "num_experts", 8, "E", "experts"),
-    mlp_bias=UNBIASED["mlp_bias"],
+    mlp_bias=NO_BIAS["mlp_bias"],
     shared_experts=replace(SHARED, key="num_shared_experts", default=0),
     block=Field("block", "num_shared_experts", 0, "choice", read=lambda n: "gate experts" + " shared_experts" * (n > 0)),
 )
 
 FAMILIES = {
-    "cohere": Family("cohere", COHERE, heads("Cohere", cohere, "lm"), "CohereModel", NEUTRAL),
-    "cohere2": Family("cohere2", COHERE2, heads("Cohere2", cohere, "lm"), "Cohere2Model", NEUTRAL | {"sliding_window_pattern"}),
+    "cohere": Family("cohere", COHERE, with_heads("Cohere", cohere, "lm"), "CohereModel", IGNORED_KEYS),
+    "cohere2": Family("cohere2", COHERE2, with_heads("Cohere2", cohere, "lm"), "Cohere2Model", IGNORED_KEYS | {"sliding_window_pattern"}),
     "cohere2_moe": Family(
         "cohere2_moe",
         MOE,
-        heads("Cohere2Moe", cohere_moe, "lm"),
+        with_heads("Cohere2Moe", cohere_moe, "lm"),
         "Cohere2MoeModel",
-        NEUTRAL | {"shared_expert_combination_strategy", "expert_selection_fn"},
+        IGNORED_KEYS | {"shared_expert_combination_strategy", "expert_selection_fn"},
     ),
 }

@@ -5,15 +5,15 @@ Source: OpenBMB, CPM-Ant (2022); class and tensor names as in transformers 5.23.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.causal_lm import NEUTRAL
+from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, size
+from weighbridge.config.fields import Config, size
 from weighbridge.core.length import length
 from weighbridge.core.parts import attend, embedding, linear, part, rms_norm
 from weighbridge.core.tree import Node, Part, Tensor
 
 
-def cpmant(c: Sizes) -> tuple[Node, ...]:
+def cpmant(c: Config) -> tuple[Node, ...]:
     """Describe the encoder, which sees the prompt and the text, and the tables of segments, words with prompts, and positions."""
     H = c.hidden
     layer = part("layers", attention(c), feed_forward(c), kind="layer", repeat=c.layers)
@@ -23,7 +23,7 @@ def cpmant(c: Sizes) -> tuple[Node, ...]:
     return (encoder, embedding("segment_embedding", c.segments, H), words, part("position_bias", bias, kind="embedding"))
 
 
-def attention(c: Sizes) -> Part:
+def attention(c: Config) -> Part:
     """Describe attention without biases, after a norm."""
     H, wide = c.hidden, c.heads * c.head_dim
     inner = part(
@@ -36,14 +36,14 @@ def attention(c: Sizes) -> Part:
     return part("self_att", rms_norm("layernorm_before_attention", H), inner)
 
 
-def feed_forward(c: Sizes) -> Part:
+def feed_forward(c: Config) -> Part:
     """Describe a gated MLP, after a norm."""
     H, I = c.hidden, c.mlp
     ways = part("w_in", linear("w_0", H, I, bias=False), linear("w_1", H, I, bias=False))
     return part("ffn", rms_norm("layernorm_before_ffn", H), part("ffn", ways, linear("w_out", I, H, bias=False), kind="feed_forward"))
 
 
-def causal(c: Sizes) -> Part:
+def causal(c: Config) -> Part:
     """Describe CpmAntForCausalLM, whose head sees the text without the prompt."""
     return part("", part("cpmant", *cpmant(c), kind="backbone"), linear("lm_head", c.hidden, c.vocab, bias=False), kind="model")
 
@@ -60,6 +60,6 @@ FIELDS = (
     size("segments", "segment_types", 32, "T", "token types"),
     size("buckets", "position_bias_num_buckets", 512, "B", "buckets of distances"),
 )
-SKIPPED = NEUTRAL | {"dropout_p", "eps", "init_std", "mask_modules", "position_bias_max_distance", "tie_word_embeddings"}
+MORE_IGNORED_KEYS = IGNORED_KEYS | {"dropout_p", "eps", "init_std", "mask_modules", "position_bias_max_distance", "tie_word_embeddings"}
 CLASSES = {"CpmAntModel": lambda c: part("", *cpmant(c), kind="model"), "CpmAntForCausalLM": causal}
-FAMILIES = {"cpmant": Family("cpmant", FIELDS, CLASSES, "CpmAntModel", SKIPPED)}
+FAMILIES = {"cpmant": Family("cpmant", FIELDS, CLASSES, "CpmAntModel", MORE_IGNORED_KEYS)}

@@ -7,13 +7,13 @@ and no tensor.
 from __future__ import annotations
 
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, TIED, Sizes, derived, size
+from weighbridge.config.fields import LABELS, TIED, Config, derived, size
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Node, Part
 
 
-def ctrl(c: Sizes) -> tuple[Node, ...]:
+def ctrl(c: Config) -> tuple[Node, ...]:
     """Describe words, layers with a norm before each half, and a last norm."""
     H = c.hidden
     layer = part(
@@ -36,13 +36,13 @@ def ctrl(c: Sizes) -> tuple[Node, ...]:
     return (embedding("w", c.vocab, H), layer, layer_norm("layernorm", H))
 
 
-def causal(c: Sizes) -> Part:
+def causal(c: Config) -> Part:
     """Describe CTRLLMHeadModel, whose head has a bias."""
     head = linear("lm_head", c.hidden, c.vocab, tied_to="transformer.w.weight" if c.tied else None)
     return part("", part("transformer", *ctrl(c), kind="backbone"), head, kind="model")
 
 
-def sequence(c: Sizes) -> Part:
+def sequence(c: Config) -> Part:
     """Describe CTRLForSequenceClassification."""
     return part("", part("transformer", *ctrl(c), kind="backbone"), linear("classifier", c.hidden, c.labels, bias=False), kind="model")
 
@@ -58,8 +58,8 @@ FIELDS = (
     TIED,
 )
 CLASSES = {"CTRLModel": lambda c: part("", *ctrl(c), kind="model"), "CTRLLMHeadModel": causal, "CTRLForSequenceClassification": sequence}
-SKIPPED = frozenset(
+MORE_IGNORED_KEYS = frozenset(
     """attn_pdrop from_tf max_position_embeddings n_ctx n_positions summary_activation summary_first_dropout summary_proj_to_labels
     summary_type summary_use_proj""".split()
 )
-FAMILIES = {"ctrl": Family("ctrl", FIELDS, CLASSES, "CTRLModel", SKIPPED)}
+FAMILIES = {"ctrl": Family("ctrl", FIELDS, CLASSES, "CTRLModel", MORE_IGNORED_KEYS)}

@@ -6,34 +6,34 @@ models/imagegpt/modeling_imagegpt.py and models/decision_transformer/modeling_de
 
 from __future__ import annotations
 
-from weighbridge.blueprints.decoders.gpt2 import GPT2_FIELDS, SKIPPED, gpt2
-from weighbridge.blueprints.modules.causal_lm import NEUTRAL
+from weighbridge.blueprints.decoders.gpt2 import GPT2_FIELDS, MORE_IGNORED_KEYS, gpt2
+from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, size, variant
+from weighbridge.config.fields import Config, size, variant
 from weighbridge.core.length import length
 from weighbridge.core.parts import embedding, layer_norm, linear, part, rms_norm
 from weighbridge.core.tree import Node, Part
 
 
-def imagegpt(c: Sizes) -> tuple[Node, ...]:
+def imagegpt(c: Config) -> tuple[Node, ...]:
     """Describe GPT-2 with norms that scale and do not shift."""
     return gpt2(c, rms_norm)
 
 
-def pixels(c: Sizes) -> Part:
+def pixels(c: Config) -> Part:
     """Describe ImageGPTForCausalImageModeling: a score for every colour, but not for the token that starts an image unless it is tied."""
     rows, owner = (c.vocab, "transformer.wte.weight") if c.tied else (c.vocab - 1, None)
     head = linear("lm_head", c.hidden, rows, bias=False, tied_to=owner)
     return part("", part("transformer", *imagegpt(c), kind="backbone"), head, kind="model")
 
 
-def classifier(c: Sizes) -> Part:
+def classifier(c: Config) -> Part:
     """Describe ImageGPTForImageClassification, on the mean of all tokens."""
     head = linear("score", c.hidden, c.labels, bias=False, stream="one")
     return part("", part("transformer", *imagegpt(c), kind="backbone"), head, kind="model")
 
 
-def decision(c: Sizes) -> Part:
+def decision(c: Config) -> Part:
     """Describe DecisionTransformerModel: each step of a trajectory is three tokens, and one of each three is predicted from."""
     H = c.hidden
     steps = (linear("embed_return", 1, H), linear("embed_state", c.states, H), linear("embed_action", c.actions, H))
@@ -64,7 +64,7 @@ DECISION = variant(
     heads=1,
     hidden=size("hidden", "hidden_size", 128, "H", "hidden size"),
 )
-MORE = NEUTRAL | SKIPPED | {"tie_word_embeddings", "summary_use_proj", "summary_proj_to_labels"}
+MORE = IGNORED_KEYS | MORE_IGNORED_KEYS | {"tie_word_embeddings", "summary_use_proj", "summary_proj_to_labels"}
 
 IMAGE_CLASSES = {
     "ImageGPTModel": lambda c: part("", *imagegpt(c), kind="model"),

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from math import isqrt
 
-from weighbridge.blueprints.modules.causal_lm import FIELDS, NEUTRAL, heads
+from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, with_heads
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, size, switch, told, variant
+from weighbridge.config.fields import Config, computed, size, switch, variant
 from weighbridge.core.parts import attend, embedding, gated_mlp, linear, matmul, part, rms_norm
 from weighbridge.core.tree import Node, Part, Tensor
 
 
-def doge(c: Sizes) -> tuple[Node, ...]:
+def doge(c: Config) -> tuple[Node, ...]:
     """Describe embeddings, layers whose residuals are weighed, and a last norm."""
     H = c.hidden
     layer = part(
@@ -32,7 +32,7 @@ def doge(c: Sizes) -> tuple[Node, ...]:
     return (embedding("embed_tokens", c.vocab, H), layer, rms_norm("norm", H))
 
 
-def attention(c: Sizes) -> Part:
+def attention(c: Config) -> Part:
     """Describe attention with a mask that is made from the values."""
     H, A, K, D = c.hidden, c.heads, c.kv_heads, c.head_dim
     return part(
@@ -50,7 +50,7 @@ def attention(c: Sizes) -> Part:
     )
 
 
-def experts(c: Sizes) -> Part:
+def experts(c: Config) -> Part:
     """Describe an MLP that every token passes, and experts that are looked up: a row for the way down, a row for the way up."""
     H = c.hidden
     return part(
@@ -69,11 +69,11 @@ DOGE = variant(
     switch("sparse", "is_moe", False),
     size("experts", "num_experts", 16384, "E", "experts"),
     size("active", "num_experts_per_tok", 64, "k", "experts per token"),
-    told("keys", lambda c: isqrt(c.experts)),
+    computed("keys", lambda c: isqrt(c.experts)),
     vocab=32768,
     hidden=1024,
     mlp=2048,
     heads=8,
 )
 
-FAMILIES = {"doge": Family("doge", DOGE, heads("Doge", doge, "lm sequence"), "DogeModel", NEUTRAL | {"keep_window_size"})}
+FAMILIES = {"doge": Family("doge", DOGE, with_heads("Doge", doge, "lm sequence"), "DogeModel", IGNORED_KEYS | {"keep_window_size"})}

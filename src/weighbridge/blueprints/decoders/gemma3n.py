@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from weighbridge.blueprints.decoders.gemma import SANDWICH
 from weighbridge.blueprints.decoders.gemma4 import reuse
-from weighbridge.blueprints.modules.causal_lm import FIELDS, NEUTRAL, heads
-from weighbridge.blueprints.modules.layer_types import chosen
+from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, with_heads
+from weighbridge.blueprints.modules.layer_types import checked_kinds
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Field, Sizes, fact, optional, size, variant
+from weighbridge.config.fields import Config, Field, constant, optional, size, variant
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import attend, embedding, gated_mlp, linear, matmul, part, rms_norm, stack
 from weighbridge.core.tree import Node, Part, Tensor
 
 
-def gemma3n(c: Sizes) -> tuple[Node, ...]:
+def gemma3n(c: Config) -> tuple[Node, ...]:
     """Describe embeddings, layers, a last norm, the tables of the layers, and the ways from one copy to the others and back."""
     H, wide = c.hidden, c.layers * c.table
     layers = stack("layers", list(zip(c.mixers, c.reusing, c.widths, strict=True)), c.layers, lambda kinds: layer(c, *kinds))
@@ -31,7 +31,7 @@ def gemma3n(c: Sizes) -> tuple[Node, ...]:
     )
 
 
-def layer(c: Sizes, kind: str, reusing: bool, width: int) -> tuple[Node, ...]:
+def layer(c: Config, kind: str, reusing: bool, width: int) -> tuple[Node, ...]:
     """Describe a layer: attention, MLP, four norms, the mixing of the copies, a residual of small rank, and the way in from its table."""
     H, R = c.hidden, c.laurel
     ranks = (linear("linear_left", H, R, bias=False), linear("linear_right", R, H, bias=False), rms_norm("post_laurel_norm", H))
@@ -47,7 +47,7 @@ def layer(c: Sizes, kind: str, reusing: bool, width: int) -> tuple[Node, ...]:
     )
 
 
-def altup(c: Sizes) -> Part:
+def altup(c: Config) -> Part:
     """Describe how the copies are predicted from each other and corrected by the one that worked; the router looks twice."""
     H, N = c.hidden, c.copies
     return part(
@@ -62,7 +62,7 @@ def altup(c: Sizes) -> Part:
     )
 
 
-def attention(c: Sizes, kind: str, reusing: bool) -> Part:
+def attention(c: Config, kind: str, reusing: bool) -> Part:
     """Describe attention, without keys and values of its own where it reuses them."""
     H, A, K, D = c.hidden, c.heads, c.kv_heads, c.head_dim
     own = (linear("k_proj", H, K * D, bias=c.qkv_bias), linear("v_proj", H, K * D, bias=c.qkv_bias), rms_norm("k_norm", D))
@@ -84,29 +84,29 @@ def attention(c: Sizes, kind: str, reusing: bool) -> Part:
     )
 
 
-def _widths(c: Sizes) -> list[int]:
+def _widths(c: Config) -> list[int]:
     told = c.told_widths if isinstance(c.told_widths, (list, tuple)) else [c.told_widths] * c.layers
     if len(told) != c.layers or any(type(width) is not int or width < 1 for width in told):
         raise ConfigError(f"expected a width, or one for each of {c.layers} layers", key="intermediate_size", value=c.told_widths)
     return list(told)
 
 
-def _kinds(c: Sizes) -> list[str]:
+def _kinds(c: Config) -> list[str]:
     return ["sliding_attention" if (index + 1) % 5 else "full_attention" for index in range(c.layers)]
 
 
 GEMMA3N = variant(
     tuple(field for field in FIELDS if field.word not in ("mlp", "mlp_bias")),
     Field("told_widths", "intermediate_size", 16384, "choice"),
-    fact("widths", _widths),
+    constant("widths", _widths),
     size("table", "hidden_size_per_layer_input", 256, "T", "width of a layer's table"),
     size("table_rows", "vocab_size_per_layer_input", 262144, "U", "rows of a layer's table"),
     size("copies", "altup_num_inputs", 4, "N", "copies of the hidden state", minimum=2),
     size("laurel", "laurel_rank", 64, "R", "rank of the second residual"),
     size("shared_layers", "num_kv_shared_layers", 15, "Z", "layers that reuse keys", minimum=0),
     Field("told", "layer_types", _kinds, "choice"),
-    fact("mixers", lambda c: chosen(c, c.told, "layer_types", ("sliding_attention", "full_attention"))),
-    fact("reusing", reuse),
+    constant("mixers", lambda c: checked_kinds(c, c.told, "layer_types", ("sliding_attention", "full_attention"))),
+    constant("reusing", reuse),
     vocab=262400,
     hidden=2048,
     layers=35,
@@ -116,6 +116,6 @@ GEMMA3N = variant(
     tied=True,
     window=optional("window", "sliding_window", 512, "W", "attention window"),
 )
-SKIPPED = NEUTRAL | {"activation_sparsity_pattern", "altup_active_idx", "altup_coef_clip", "altup_correct_scale"}
-CLASSES = heads("Gemma3n", gemma3n, "lm", base="TextModel")
-FAMILIES = {"gemma3n_text": Family("gemma3n_text", GEMMA3N, CLASSES, "Gemma3nTextModel", SKIPPED)}
+MORE_IGNORED_KEYS = IGNORED_KEYS | {"activation_sparsity_pattern", "altup_active_idx", "altup_coef_clip", "altup_correct_scale"}
+CLASSES = with_heads("Gemma3n", gemma3n, "lm", base="TextModel")
+FAMILIES = {"gemma3n_text": Family("gemma3n_text", GEMMA3N, CLASSES, "Gemma3nTextModel", MORE_IGNORED_KEYS)}

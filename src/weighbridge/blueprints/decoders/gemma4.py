@@ -7,11 +7,11 @@ models/gemma4_unified/modeling_gemma4_unified.py. The last layer attends in full
 from __future__ import annotations
 
 from weighbridge.blueprints.decoders.gemma import SANDWICH
-from weighbridge.blueprints.modules.causal_lm import FIELDS, NEUTRAL, UNBIASED, heads
-from weighbridge.blueprints.modules.layer_types import chosen, of_kinds
+from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, NO_BIAS, with_heads
+from weighbridge.blueprints.modules.layer_types import checked_kinds, sizes_by_kind
 from weighbridge.config.bind import bind
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Field, Sizes, fact, optional, size, switch, variant
+from weighbridge.config.fields import Config, Field, constant, optional, size, switch, variant
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import attend, embedding, fused_experts, gated_mlp, linear, part, rms_norm, stack
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def _kinds(c: Sizes) -> list[str]:
+def _kinds(c: Config) -> list[str]:
     return ["sliding_attention" if (index + 1) % 6 else "full_attention" for index in range(c.layers)]
 
 
-def _mixers(c: Sizes) -> list[str]:
-    return [*chosen(c, c.told, "layer_types", ("sliding_attention", "full_attention"))[:-1], "full_attention"]
+def _mixers(c: Config) -> list[str]:
+    return [*checked_kinds(c, c.told, "layer_types", ("sliding_attention", "full_attention"))[:-1], "full_attention"]
 
 
-def reuse(c: Sizes) -> list[bool]:
+def reuse(c: Config) -> list[bool]:
     """Tell for each layer whether it takes the keys and values of an earlier one of its kind.
 
     Raises:
@@ -42,10 +42,10 @@ def reuse(c: Sizes) -> list[bool]:
     return [index >= first for index in range(c.layers)]
 
 
-def settled(raw: Mapping[str, Any]) -> dict[str, Any]:
+def normalize_config(raw: Mapping[str, Any]) -> dict[str, Any]:
     """Read what a saved config says layer by layer, which the reference takes before the sizes of all layers in full.
 
-    >>> settled({"per_layer_config": {"29": {"head_dim": 64}, "5": {"head_dim": 64}}, "num_hidden_layers": 30})["global_head_dim"]
+    >>> normalize_config({"per_layer_config": {"29": {"head_dim": 64}, "5": {"head_dim": 64}}, "num_hidden_layers": 30})["global_head_dim"]
     Traceback (most recent call last):
     weighbridge.core.errors.ConfigError: per_layer_config: layers of one kind whose sizes differ are not described
     """
@@ -54,7 +54,7 @@ def settled(raw: Mapping[str, Any]) -> dict[str, Any]:
         return rest
     c = bind(UNIFIED, rest)
     own = {"head_dim": c.head_dim, "num_key_value_heads": c.kv_heads}
-    kinds = of_kinds(c, raw["per_layer_config"] or {}, own)  # even a null is said: then all layers are alike
+    kinds = sizes_by_kind(c, raw["per_layer_config"] or {}, own)  # even a null is said: then all layers are alike
     full, limited = kinds.get("full_attention", own), kinds.get("sliding_attention", own)
     shared = full["num_key_value_heads"]
     if limited != own or (shared != c.kv_heads and not c.equal):
@@ -62,7 +62,7 @@ def settled(raw: Mapping[str, Any]) -> dict[str, Any]:
     return {**rest, "global_head_dim": full["head_dim"], "num_global_key_value_heads": shared}
 
 
-def _stated(c: Sizes) -> bool:
+def _stated_sizes(c: Config) -> bool:
     for word, key in (("experts", "num_experts"), ("active", "top_k_experts"), ("expert_mlp", "moe_intermediate_size")):
         if c.sparse and getattr(c, word) is None:
             raise ConfigError("the config asks for experts and does not say it", key=key)
@@ -77,8 +77,8 @@ UNIFIED = variant(
     switch("doubled", "use_double_wide_mlp", False),
     size("shared_layers", "num_kv_shared_layers", 0, "Z", "layers that reuse keys", minimum=0),
     Field("told", "layer_types", _kinds, "choice"),
-    fact("mixers", _mixers),
-    fact("reusing", reuse),
+    constant("mixers", _mixers),
+    constant("reusing", reuse),
     vocab=262144,
     hidden=2304,
     mlp=9216,
@@ -87,27 +87,27 @@ UNIFIED = variant(
     kv_heads=4,
     head_dim=256,
     tied=True,
-    mlp_bias=UNBIASED["mlp_bias"],
+    mlp_bias=NO_BIAS["mlp_bias"],
     window=optional("window", "sliding_window", 1024, "W", "attention window"),
 )
 TEXT = variant(
     UNIFIED,
     size("table", "hidden_size_per_layer_input", 256, "T", "width of a layer's table", minimum=0),
     size("table_rows", "vocab_size_per_layer_input", 262144, "U", "rows of a layer's table"),
-    fact("tabled", lambda c: c.table > 0),
+    constant("tabled", lambda c: c.table > 0),
     switch("sparse", "enable_moe_block", False),
     optional("experts", "num_experts", None, "E", "experts"),
     optional("active", "top_k_experts", None, "k", "experts per token"),
     optional("expert_mlp", "moe_intermediate_size", None, "M", "intermediate size of an expert"),
-    fact("stated", _stated),
+    constant("stated", _stated_sizes),
     window=optional("window", "sliding_window", 512, "W", "attention window"),
 )
-PLAIN = variant(UNIFIED, fact("table", 0), fact("table_rows", 0), fact("tabled", False), fact("sparse", False))
+PLAIN = variant(UNIFIED, constant("table", 0), constant("table_rows", 0), constant("tabled", False), constant("sparse", False))
 
-SKIPPED = NEUTRAL | {"use_bidirectional_attention"}
+MORE_IGNORED_KEYS = IGNORED_KEYS | {"use_bidirectional_attention"}
 
 
-def gemma4(c: Sizes) -> tuple[Node, ...]:
+def gemma4(c: Config) -> tuple[Node, ...]:
     """Describe embeddings, layers, a last norm, and where there are any the tables of the layers and how a token reaches them."""
     H = c.hidden
     layers = stack("layers", list(zip(c.mixers, c.reusing, strict=True)), c.layers, lambda kinds: layer(c, *kinds))
@@ -120,7 +120,7 @@ def gemma4(c: Sizes) -> tuple[Node, ...]:
     return (embedding("embed_tokens", c.vocab, H), *layers, rms_norm("norm", H), *(tables if c.tabled else ()))
 
 
-def layer(c: Sizes, kind: str, reusing: bool) -> tuple[Node, ...]:
+def layer(c: Config, kind: str, reusing: bool) -> tuple[Node, ...]:
     """Describe a layer: attention, MLP, four norms, the way in from its table, and experts that work beside the MLP."""
     H = c.hidden
     width = 2 * c.mlp if c.doubled and reusing else c.mlp
@@ -139,7 +139,7 @@ def layer(c: Sizes, kind: str, reusing: bool) -> tuple[Node, ...]:
     )
 
 
-def attention(c: Sizes, kind: str, reusing: bool) -> Part:
+def attention(c: Config, kind: str, reusing: bool) -> Part:
     """Describe attention: wider heads where it is in full, whose values may be the keys, and none of its own where it reuses them."""
     H, A, limited = c.hidden, c.heads, kind == "sliding_attention"
     D = c.head_dim if limited else c.full_dim
@@ -157,7 +157,7 @@ def attention(c: Sizes, kind: str, reusing: bool) -> Part:
     )
 
 
-def experts(c: Sizes) -> tuple[Part, ...]:
+def experts(c: Config) -> tuple[Part, ...]:
     """Describe router and experts, with norms of their own."""
     H, E = c.hidden, c.experts
     scales = (Tensor("scale", (H,), "gain"), Tensor("per_expert_scale", (E,), "gain"))
@@ -167,13 +167,20 @@ def experts(c: Sizes) -> tuple[Part, ...]:
 
 
 FAMILIES = {
-    "gemma4_text": Family("gemma4_text", TEXT, heads("Gemma4", gemma4, "lm", base="TextModel"), "Gemma4TextModel", SKIPPED, settle=settled),
+    "gemma4_text": Family(
+        "gemma4_text",
+        TEXT,
+        with_heads("Gemma4", gemma4, "lm", base="TextModel"),
+        "Gemma4TextModel",
+        MORE_IGNORED_KEYS,
+        normalize_config=normalize_config,
+    ),
     "gemma4_unified_text": Family(
         "gemma4_unified_text",
         PLAIN,
-        heads("Gemma4Unified", gemma4, "lm", base="TextModel"),
+        with_heads("Gemma4Unified", gemma4, "lm", base="TextModel"),
         "Gemma4UnifiedTextModel",
-        SKIPPED,
-        settle=settled,
+        MORE_IGNORED_KEYS,
+        normalize_config=normalize_config,
     ),
 }

@@ -7,14 +7,14 @@ models/glm4/modeling_glm4.py. The second adds norms after attention and after th
 from __future__ import annotations
 
 from weighbridge.blueprints.decoders.phi import fused_mlp
-from weighbridge.blueprints.modules.causal_lm import FIELDS, NEUTRAL, UNBIASED, attention, heads
+from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, NO_BIAS, attention, with_heads
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, fact, variant
+from weighbridge.config.fields import Config, constant, variant
 from weighbridge.core.parts import embedding, part, rms_norm
 from weighbridge.core.tree import Node
 
 
-def glm(c: Sizes) -> tuple[Node, ...]:
+def glm(c: Config) -> tuple[Node, ...]:
     """Describe Llama with a fused MLP and biases on queries, keys and values."""
     layer = part("layers", attention(c), fused_mlp(c), *(rms_norm(name, c.hidden) for name in c.norms), kind="layer", repeat=c.layers)
     return (embedding("embed_tokens", c.vocab, c.hidden), layer, rms_norm("norm", c.hidden))
@@ -25,18 +25,18 @@ AFTER = ("post_self_attn_layernorm", "post_mlp_layernorm")
 
 GLM = variant(
     FIELDS,
-    fact("norms", BEFORE),
+    constant("norms", BEFORE),
     vocab=151552,
     mlp=13696,
     layers=40,
     kv_heads=2,
     head_dim=128,
     qkv_bias=True,
-    out_bias=UNBIASED["out_bias"],
-    mlp_bias=UNBIASED["mlp_bias"],
+    out_bias=NO_BIAS["out_bias"],
+    mlp_bias=NO_BIAS["mlp_bias"],
 )
 
 FAMILIES = {
-    "glm": Family("glm", GLM, heads("Glm", glm, "lm sequence token"), "GlmModel", NEUTRAL),
-    "glm4": Family("glm4", variant(GLM, norms=BEFORE + AFTER), heads("Glm4", glm, "lm sequence token"), "Glm4Model", NEUTRAL),
+    "glm": Family("glm", GLM, with_heads("Glm", glm, "lm sequence token"), "GlmModel", IGNORED_KEYS),
+    "glm4": Family("glm4", variant(GLM, norms=BEFORE + AFTER), with_heads("Glm4", glm, "lm sequence token"), "Glm4Model", IGNORED_KEYS),
 }

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from weighbridge.blueprints.modules.causal_lm import NEUTRAL, heads
+from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS, with_heads
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, TIED, Sizes, derived, fact, size, switch, variant
+from weighbridge.config.fields import LABELS, TIED, Config, constant, derived, size, switch, variant
 from weighbridge.core.length import Stream
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size, exact
@@ -29,12 +29,12 @@ FIELDS = (
     switch("cross", "add_cross_attention", False),
     switch("summarised", "summary_use_proj", True),
     switch("to_labels", "summary_proj_to_labels", True),
-    fact("transposed", True),
-    fact("head_bias", False),
+    constant("transposed", True),
+    constant("head_bias", False),
 )
 
 
-def gpt2(c: Sizes, norm: Callable[[str, Size], Part] = layer_norm) -> tuple[Node, ...]:
+def gpt2(c: Config, norm: Callable[[str, Size], Part] = layer_norm) -> tuple[Node, ...]:
     """Describe token and position embeddings, layers with a *norm* before each half, and a last one."""
     H = c.hidden
     crossed = (attention(c, "crossattention", keys="encoder"), norm("ln_cross_attn", H)) if c.cross else ()
@@ -51,7 +51,7 @@ def gpt2(c: Sizes, norm: Callable[[str, Size], Part] = layer_norm) -> tuple[Node
     return (embedding("wte", c.vocab, H), embedding("wpe", c.positions, H), layer, norm("ln_f", H))
 
 
-def attention(c: Sizes, name: str, *, keys: str | None = None) -> Part:
+def attention(c: Config, name: str, *, keys: str | None = None) -> Part:
     """Describe attention with one fused layer for queries, keys and values; over an encoder's states, queries stand apart."""
     H, kept = c.hidden, c.kv_heads * c.head_dim
     if keys is None:
@@ -62,37 +62,37 @@ def attention(c: Sizes, name: str, *, keys: str | None = None) -> Part:
     return part(name, *fused, dense(c, "c_proj", H, H), op, kind="cross_attention" if keys else "self_attention", requires=keys)
 
 
-def dense(c: Sizes, name: str, inputs: Size, outputs: Size, *, stream: Stream | None = None) -> Part:
+def dense(c: Config, name: str, inputs: Size, outputs: Size, *, stream: Stream | None = None) -> Part:
     """Describe a linear layer, stored as ``[inputs, outputs]`` in GPT-2 and the usual way in GPT-BigCode."""
     if not c.transposed:
         return linear(name, inputs, outputs, stream=stream)
     return part(name, Tensor("weight", (inputs, outputs)), Tensor("bias", (outputs,), "bias"), kind="linear", stream=stream)
 
 
-def double_heads(c: Sizes) -> Part:
+def double_heads(c: Config) -> Part:
     """Describe GPT2DoubleHeadsModel: the language model, and one score for a whole sequence, whatever the number of labels."""
     model = GPT2["GPT2LMHeadModel"](c)
     summary = (linear("summary", c.hidden, 1 if c.to_labels else c.hidden, stream="one"),) if c.summarised else ()
     return replace(model, children=(*model.children, part("multiple_choice_head", *summary, kind="head")))
 
 
-def _kv_heads(c: Sizes) -> Size:
+def _kv_heads(c: Config) -> Size:
     return 1 if c.shared else c.heads
 
 
-GPT2 = heads("GPT2", gpt2, prefix="transformer", table="wte", lm="LMHeadModel", token="classifier")
+GPT2 = with_heads("GPT2", gpt2, prefix="transformer", table="wte", lm="LMHeadModel", token="classifier")
 GPT2_CLASSES = {**GPT2, "GPT2DoubleHeadsModel": double_heads}
-BIGCODE = heads("GPTBigCode", gpt2, "lm sequence token", prefix="transformer", table="wte", token="classifier")
+BIGCODE = with_heads("GPTBigCode", gpt2, "lm sequence token", prefix="transformer", table="wte", token="classifier")
 
-GPT2_FIELDS = variant(FIELDS, fact("shared", False), derived("kv_heads", _kv_heads, "n_head"))
+GPT2_FIELDS = variant(FIELDS, constant("shared", False), derived("kv_heads", _kv_heads, "n_head"))
 BIGCODE_FIELDS = variant(FIELDS, switch("shared", "multi_query", True), derived("kv_heads", _kv_heads, "n_head"), transposed=False)
-SKIPPED = frozenset(
+MORE_IGNORED_KEYS = frozenset(
     """activation_function attention_softmax_in_fp32 n_ctx num_key_value_heads reorder_and_upcast_attn scale_attn_by_inverse_layer_idx
     scale_attention_softmax_in_fp32 scale_attn_weights summary_activation summary_first_dropout summary_type""".split()
 )
 
 FAMILIES = {
-    "gpt2": Family("gpt2", GPT2_FIELDS, GPT2_CLASSES, "GPT2Model", NEUTRAL | SKIPPED),
-    "gpt-sw3": Family("gpt-sw3", GPT2_FIELDS, GPT2_CLASSES, "GPT2Model", NEUTRAL | SKIPPED),
-    "gpt_bigcode": Family("gpt_bigcode", BIGCODE_FIELDS, BIGCODE, "GPTBigCodeModel", NEUTRAL | SKIPPED),
+    "gpt2": Family("gpt2", GPT2_FIELDS, GPT2_CLASSES, "GPT2Model", IGNORED_KEYS | MORE_IGNORED_KEYS),
+    "gpt-sw3": Family("gpt-sw3", GPT2_FIELDS, GPT2_CLASSES, "GPT2Model", IGNORED_KEYS | MORE_IGNORED_KEYS),
+    "gpt_bigcode": Family("gpt_bigcode", BIGCODE_FIELDS, BIGCODE, "GPTBigCodeModel", IGNORED_KEYS | MORE_IGNORED_KEYS),
 }

@@ -6,9 +6,9 @@ models/gpt_neo/modeling_gpt_neo.py, models/gptj/modeling_gptj.py, models/codegen
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.causal_lm import NEUTRAL, heads
+from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS, with_heads
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, TIED, Field, Sizes, derived, fact, size, variant
+from weighbridge.config.fields import LABELS, TIED, Config, Field, constant, derived, size, variant
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, plain_mlp, replace
@@ -30,8 +30,8 @@ NEO = (
     LABELS,
     TIED,
     Field("kinds", "attention_types", [[["global", "local"], 12]], "choice"),
-    fact("windowed", lambda c: _local(c)),
-    fact("head_bias", False),
+    constant("windowed", lambda c: _local(c)),
+    constant("head_bias", False),
 )
 J = (
     size("vocab", "vocab_size", 50400, "V", "vocabulary size"),
@@ -42,12 +42,12 @@ J = (
     derived("head_dim", lambda c: exact(c.hidden, c.heads), "n_embd", "n_head"),
     LABELS,
     replace(TIED, default=False),
-    fact("fused", False),
-    fact("head_bias", True),
+    constant("fused", False),
+    constant("head_bias", True),
 )
 
 
-def gpt_neo(c: Sizes) -> tuple[Node, ...]:
+def gpt_neo(c: Config) -> tuple[Node, ...]:
     """Describe GPT-Neo: attention that is global and local by turns, a norm before each half of a layer."""
     H = c.hidden
     inner = part(
@@ -69,7 +69,7 @@ def gpt_neo(c: Sizes) -> tuple[Node, ...]:
     return (embedding("wte", c.vocab, H), embedding("wpe", c.positions, H), layer, layer_norm("ln_f", H))
 
 
-def gptj(c: Sizes) -> tuple[Node, ...]:
+def gptj(c: Config) -> tuple[Node, ...]:
     """Describe GPT-J: rotary positions, attention and MLP side by side after one norm. CodeGen fuses its three projections."""
     H = c.hidden
     inputs = (("qkv_proj", 3 * H),) if c.fused else (("k_proj", H), ("v_proj", H), ("q_proj", H))
@@ -90,7 +90,7 @@ def gptj(c: Sizes) -> tuple[Node, ...]:
     return (embedding("wte", c.vocab, H), layer, layer_norm("ln_f", H))
 
 
-def _local(c: Sizes) -> int:
+def _local(c: Config) -> int:
     """Count the layers that look at a window only; the list must tell the kind of every layer."""
     kinds = [kind for group, times in c.kinds for kind in list(group) * times]
     if len(kinds) != c.layers:
@@ -99,10 +99,14 @@ def _local(c: Sizes) -> int:
 
 
 UNDER_TRANSFORMER: dict[str, Any] = {"prefix": "transformer", "table": "wte", "token": "classifier"}
-SKIPPED = NEUTRAL | {"activation_function", "attention_layers", "embed_dropout", "n_ctx", "n_positions", "resid_dropout"}
+MORE_IGNORED_KEYS = IGNORED_KEYS | {"activation_function", "attention_layers", "embed_dropout", "n_ctx", "n_positions", "resid_dropout"}
 
 FAMILIES = {
-    "gpt_neo": Family("gpt_neo", NEO, heads("GPTNeo", gpt_neo, **UNDER_TRANSFORMER), "GPTNeoModel", SKIPPED),
-    "gptj": Family("gptj", J, heads("GPTJ", gptj, "lm sequence qa", qa_labels=True, **UNDER_TRANSFORMER), "GPTJModel", SKIPPED),
-    "codegen": Family("codegen", variant(J, fused=True), heads("CodeGen", gptj, "lm", **UNDER_TRANSFORMER), "CodeGenModel", SKIPPED),
+    "gpt_neo": Family("gpt_neo", NEO, with_heads("GPTNeo", gpt_neo, **UNDER_TRANSFORMER), "GPTNeoModel", MORE_IGNORED_KEYS),
+    "gptj": Family(
+        "gptj", J, with_heads("GPTJ", gptj, "lm sequence qa", qa_labels=True, **UNDER_TRANSFORMER), "GPTJModel", MORE_IGNORED_KEYS
+    ),
+    "codegen": Family(
+        "codegen", variant(J, fused=True), with_heads("CodeGen", gptj, "lm", **UNDER_TRANSFORMER), "CodeGenModel", MORE_IGNORED_KEYS
+    ),
 }

@@ -6,9 +6,9 @@ models/gpt_neox/modeling_gpt_neox.py and models/gpt_neox_japanese/modeling_gpt_n
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.causal_lm import NEUTRAL, heads
+from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS, with_heads
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, TIED, Sizes, derived, fact, size, switch
+from weighbridge.config.fields import LABELS, TIED, Config, constant, derived, size, switch
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, plain_mlp, replace
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Every, Node, Part, Tensor
@@ -25,7 +25,7 @@ FIELDS = (
     LABELS,
     replace(TIED, default=False),
     switch("biased", "attention_bias", True),
-    fact("head_bias", False),
+    constant("head_bias", False),
 )
 JAPANESE = (
     size("vocab", "vocab_size", 32000, "V", "vocabulary size"),
@@ -38,7 +38,7 @@ JAPANESE = (
 )
 
 
-def gpt_neox(c: Sizes) -> tuple[Node, ...]:
+def gpt_neox(c: Config) -> tuple[Node, ...]:
     """Describe GPT-NeoX: rotary positions, one fused layer for queries, keys and values, biases throughout."""
     H = c.hidden
     layer = part(
@@ -59,7 +59,7 @@ def gpt_neox(c: Sizes) -> tuple[Node, ...]:
     return (embedding("embed_in", c.vocab, H), layer, layer_norm("final_layer_norm", H))
 
 
-def japanese(c: Sizes) -> tuple[Node, ...]:
+def japanese(c: Config) -> tuple[Node, ...]:
     """Describe GPT-NeoX-Japanese: no biases, but for one on the attention of the last layer."""
     H = c.hidden
 
@@ -86,18 +86,18 @@ def japanese(c: Sizes) -> tuple[Node, ...]:
     )
 
 
-def japanese_lm(c: Sizes) -> Part:
+def japanese_lm(c: Config) -> Part:
     """Describe GPTNeoXJapaneseForCausalLM."""
     tied = "gpt_neox_japanese.embed_in.weight" if c.tied else None
     body = part("gpt_neox_japanese", *japanese(c), kind="backbone")
     return part("", body, linear("embed_out", c.hidden, c.vocab, bias=False, tied_to=tied), kind="model")
 
 
-CLASSES = heads("GPTNeoX", gpt_neox, prefix="gpt_neox", table="embed_in", token="classifier")
+CLASSES = with_heads("GPTNeoX", gpt_neox, prefix="gpt_neox", table="embed_in", token="classifier")
 JAPANESE_CLASSES = {"GPTNeoXJapaneseModel": lambda c: part("", *japanese(c), kind="model"), "GPTNeoXJapaneseForCausalLM": japanese_lm}
-SKIPPED = NEUTRAL | {"is_decoder", "use_parallel_residual"}
+MORE_IGNORED_KEYS = IGNORED_KEYS | {"is_decoder", "use_parallel_residual"}
 
 FAMILIES = {
-    "gpt_neox": Family("gpt_neox", FIELDS, CLASSES, "GPTNeoXModel", SKIPPED),
-    "gpt_neox_japanese": Family("gpt_neox_japanese", JAPANESE, JAPANESE_CLASSES, "GPTNeoXJapaneseModel", SKIPPED),
+    "gpt_neox": Family("gpt_neox", FIELDS, CLASSES, "GPTNeoXModel", MORE_IGNORED_KEYS),
+    "gpt_neox_japanese": Family("gpt_neox_japanese", JAPANESE, JAPANESE_CLASSES, "GPTNeoXJapaneseModel", MORE_IGNORED_KEYS),
 }

@@ -6,22 +6,22 @@ parameters. A config saved by the reference states the layers of a stack beside 
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.causal_lm import FIELDS, NEUTRAL, attention, heads
+from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, attention, with_heads
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, derived, size, variant
+from weighbridge.config.fields import Config, derived, size, variant
 from weighbridge.core.parts import embedding, gated_mlp, linear, part
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Tensor
 
 
-def hrm(c: Sizes) -> tuple[Node, ...]:
+def hrm(c: Config) -> tuple[Node, ...]:
     """Describe words, the state in which the quick stack starts, and both stacks."""
     quick, slow = stack(c, "L_module", c.slow_cycles * c.quick_cycles), stack(c, "H_module", c.slow_cycles)
     start = Tensor("z_L_init", (c.hidden,), "embedding", frozen=True)
     return (start, embedding("embed_tokens", c.vocab, c.hidden), quick, slow)
 
 
-def stack(c: Sizes, name: str, times: Size) -> Part:
+def stack(c: Config, name: str, times: Size) -> Part:
     """Describe a stack: layers of gated attention and a gated MLP."""
     gate = linear("gate_proj", c.hidden, c.heads * c.head_dim, bias=c.qkv_bias)
     halves = (attention(c, gate), gated_mlp("mlp", c.hidden, c.mlp, bias=c.mlp_bias))
@@ -40,5 +40,5 @@ HRM = variant(
     kv_heads=derived("kv_heads", lambda c: c.heads, "num_attention_heads"),
     head_dim=128,
 )
-SKIPPED = NEUTRAL | {"L_bp_cycles", "embedding_scale", "num_key_value_heads", "prefix_lm"}
-FAMILIES = {"hrm_text": Family("hrm_text", HRM, heads("HrmText", hrm, "lm"), "HrmTextModel", SKIPPED)}
+MORE_IGNORED_KEYS = IGNORED_KEYS | {"L_bp_cycles", "embedding_scale", "num_key_value_heads", "prefix_lm"}
+FAMILIES = {"hrm_text": Family("hrm_text", HRM, with_heads("HrmText", hrm, "lm"), "HrmTextModel", MORE_IGNORED_KEYS)}

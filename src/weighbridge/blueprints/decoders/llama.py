@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from weighbridge.blueprints.modules.causal_lm import FIELDS, NEUTRAL, UNBIASED, Body, attention, heads
-from weighbridge.blueprints.modules.sliding_window import window, windowed
+from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, NO_BIAS, Body, attention, with_heads
+from weighbridge.blueprints.modules.sliding_window import window, windowed_layers
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Field, Sizes, fact, switch, variant
+from weighbridge.config.fields import Config, Field, constant, switch, variant
 from weighbridge.core.parts import embedding, gated_mlp, part, plain_mlp, replace, rms_norm
 from weighbridge.core.tree import Node, Tensor
 
 
-def llama(c: Sizes) -> tuple[Node, ...]:
+def llama(c: Config) -> tuple[Node, ...]:
     """Describe embeddings, layers of attention and a gated MLP with a norm before each, and a last norm."""
     layer = part(
         "layers",
@@ -29,7 +29,7 @@ def llama(c: Sizes) -> tuple[Node, ...]:
     return (embedding("embed_tokens", c.vocab, c.hidden), layer, rms_norm("norm", c.hidden))
 
 
-def sinks(c: Sizes) -> tuple[Tensor, ...]:
+def sinks(c: Config) -> tuple[Tensor, ...]:
     """Describe attention sinks: one learned score per head that takes part in the softmax."""
     return (Tensor("sinks", (c.heads,), "bias"),) if c.sinks else ()
 
@@ -39,11 +39,11 @@ def all_biases(key: str, default: bool = False) -> dict[str, Field]:
     return {word: switch(word, key, default) for word in ("qkv_bias", "out_bias", "mlp_bias")}
 
 
-def _late(c: Sizes) -> int:
+def _late(c: Config) -> int:
     return max(0, c.layers - c.late) if c.limited else 0
 
 
-def _without_positions(c: Sizes) -> int:
+def _without_positions(c: Config) -> int:
     """Count the layers without rotary positions, which have the window where it is switched on."""
     if not c.limited:
         return 0
@@ -51,43 +51,43 @@ def _without_positions(c: Sizes) -> int:
     return sum(not turns for turns in turned)
 
 
-def _three_of_four(c: Sizes) -> int:
+def _three_of_four(c: Config) -> int:
     return int(c.layers) * 3 // 4
 
 
 LLAMA = variant(
     FIELDS,
-    fact("gated", True),
-    fact("norms", ("input_layernorm", "post_attention_layernorm")),
-    fact("sinks", False),
+    constant("gated", True),
+    constant("norms", ("input_layernorm", "post_attention_layernorm")),
+    constant("sinks", False),
 )
-NO_MLP_BIAS = {"mlp_bias": UNBIASED["mlp_bias"]}
+NO_MLP_BIAS = {"mlp_bias": NO_BIAS["mlp_bias"]}
 PERI_NORMS = ("input_layernorm", "post_attention_layernorm", "post_norm1", "post_norm2")
 QWEN = {
     "limited": switch("limited", "use_sliding_window", False),
     "late": Field("late", "max_window_layers", 28, "choice"),
     "window": window(),
-    "windowed": windowed(_late),
+    "windowed": windowed_layers(_late),
 }
 """In Qwen, attention is limited only if it is switched on, and only after the first ``max_window_layers`` layers."""
 
 TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
     "llama": ("Llama", "lm sequence token qa", LLAMA),
-    "mistral": ("Mistral", "lm sequence token qa", variant(LLAMA, mlp=14336, kv_heads=8, window=window(), **UNBIASED)),
+    "mistral": ("Mistral", "lm sequence token qa", variant(LLAMA, mlp=14336, kv_heads=8, window=window(), **NO_BIAS)),
     "ministral": (
         "Ministral",
         "lm sequence token qa",
-        variant(LLAMA, mlp=14336, kv_heads=8, window=window(), windowed=windowed(), **UNBIASED),
+        variant(LLAMA, mlp=14336, kv_heads=8, window=window(), windowed=windowed_layers(), **NO_BIAS),
     ),
     "ministral3": (
         "Ministral3",
         "lm sequence token qa",
-        variant(LLAMA, vocab=131072, mlp=14336, layers=34, kv_heads=8, head_dim=128, window=window(default=None), **UNBIASED),
+        variant(LLAMA, vocab=131072, mlp=14336, layers=34, kv_heads=8, head_dim=128, window=window(default=None), **NO_BIAS),
     ),
     "qwen2": (
         "Qwen2",
         "lm sequence token qa",
-        variant(LLAMA, vocab=151936, mlp=22016, kv_heads=32, **UNBIASED | QWEN | {"qkv_bias": fact("qkv_bias", True)}),
+        variant(LLAMA, vocab=151936, mlp=22016, kv_heads=32, **NO_BIAS | QWEN | {"qkv_bias": constant("qkv_bias", True)}),
     ),
     "qwen3": (
         "Qwen3",
@@ -109,7 +109,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
             tied=True,
             sinks=True,
             window=window(default=128),
-            windowed=windowed(_three_of_four),
+            windowed=windowed_layers(_three_of_four),
         ),
     ),
     "hyperclovax": (
@@ -122,8 +122,8 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
         "lm sequence token qa",
         variant(
             (
-                Field("turned", "no_rope_layers", None, "choice", silent=True),
-                Field("interval", "no_rope_layer_interval", 4, "choice", silent=True),
+                Field("turned", "no_rope_layers", None, "choice", report_default=False),
+                Field("interval", "no_rope_layer_interval", 4, "choice", report_default=False),
                 *LLAMA,
             ),
             vocab=128256,
@@ -134,7 +134,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
             tied=True,
             limited=switch("limited", "use_sliding_window", False),
             window=window(default=None),
-            windowed=windowed(_without_positions),
+            windowed=windowed_layers(_without_positions),
         ),
     ),
     "internlm3": (
@@ -192,10 +192,10 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
             heads=48,
             kv_heads=8,
             head_dim=128,
-            qkv_bias=UNBIASED["qkv_bias"],
-            out_bias=UNBIASED["out_bias"],
+            qkv_bias=NO_BIAS["qkv_bias"],
+            out_bias=NO_BIAS["out_bias"],
             window=window(default=8192),
-            windowed=windowed(_three_of_four),
+            windowed=windowed_layers(_three_of_four),
         ),
     ),
     "arcee": ("Arcee", "lm sequence token qa", variant(LLAMA, hidden=2560, mlp=18432, gated=False)),
@@ -216,25 +216,25 @@ def families(types: Mapping[str, tuple[str, str, tuple[Field, ...]]], body: Body
         model_type: Family(
             model_type,
             fields,
-            heads(name, body, having, qa="transformer" if model_type in UNDER_TRANSFORMER else ""),
+            with_heads(name, body, having, qa="transformer" if model_type in UNDER_TRANSFORMER else ""),
             name + "Model",
-            NEUTRAL,
+            IGNORED_KEYS,
         )
         for model_type, (name, having, fields) in types.items()
     }
 
 
-def _named(family: Family) -> Family:
+def _with_published_names(family: Family) -> Family:
     """Add the names under which published configs know the classes of a type."""
     added = {name.replace("Llama", REMOTE[family.model_type]): made for name, made in family.classes.items()}
     return replace(family, classes={**family.classes, **added}, remote=frozenset(added))
 
 
-FAMILIES = {name: _named(family) if name in REMOTE else family for name, family in families(TYPES).items()}
+FAMILIES = {name: _with_published_names(family) if name in REMOTE else family for name, family in families(TYPES).items()}
 FAMILIES["emu3_text_model"] = Family(
     "emu3_text_model",
     variant(LLAMA, vocab=184622, mlp=14336, kv_heads=8),
-    heads("Emu3", llama, "lm", base="TextModel"),
+    with_heads("Emu3", llama, "lm", base="TextModel"),
     "Emu3TextModel",
-    NEUTRAL,
+    IGNORED_KEYS,
 )

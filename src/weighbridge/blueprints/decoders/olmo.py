@@ -7,17 +7,17 @@ OLMo have no parameters at all; EXAONE 4 places its norms like OLMo 2 and norms 
 from __future__ import annotations
 
 from weighbridge.blueprints.decoders.llama import LLAMA, families
-from weighbridge.blueprints.modules.causal_lm import UNBIASED, attention
+from weighbridge.blueprints.modules.causal_lm import NO_BIAS, attention
 from weighbridge.blueprints.modules.sliding_window import all_but_every, window
-from weighbridge.config.fields import Field, Sizes, variant
+from weighbridge.config.fields import Config, Field, variant
 from weighbridge.core.parts import embedding, gated_mlp, part
 from weighbridge.core.tree import Node
 
 AFTER = ("post_attention_layernorm", "post_feedforward_layernorm")
-NO_MLP_BIAS = {"mlp_bias": UNBIASED["mlp_bias"]}
+NO_MLP_BIAS = {"mlp_bias": NO_BIAS["mlp_bias"]}
 
 
-def olmo(c: Sizes) -> tuple[Node, ...]:
+def olmo(c: Config) -> tuple[Node, ...]:
     """Describe the first OLMo: Llama without any parameter in a norm."""
     layer = part("layers", attention(c), gated_mlp("mlp", c.hidden, c.mlp), kind="layer", repeat=c.layers)
     return (embedding("embed_tokens", c.vocab, c.hidden), layer)
@@ -33,7 +33,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
         "Exaone4",
         "lm sequence token qa",
         variant(
-            LLAMA, vocab=102400, mlp=16384, kv_heads=32, norms=AFTER, qk_norm="head", window=window(), windowed=all_but_every(4), **UNBIASED
+            LLAMA, vocab=102400, mlp=16384, kv_heads=32, norms=AFTER, qk_norm="head", window=window(), windowed=all_but_every(4), **NO_BIAS
         ),
     ),
 }

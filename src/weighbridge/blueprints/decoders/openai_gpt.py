@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from weighbridge.blueprints.decoders.gpt2 import FIELDS as GPT2
 from weighbridge.blueprints.decoders.gpt2 import dense
-from weighbridge.blueprints.modules.causal_lm import NEUTRAL, heads
+from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS, with_heads
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, variant
+from weighbridge.config.fields import Config, variant
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, replace
 from weighbridge.core.tree import Node, Part
 
 FIELDS = tuple(field for field in variant(GPT2, vocab=40478, positions=512) if field.word not in ("mlp", "cross"))
 
 
-def openai(c: Sizes) -> tuple[Node, ...]:
+def openai(c: Config) -> tuple[Node, ...]:
     """Describe token and position embeddings, and layers with a norm after each half."""
     H = c.hidden
     layer = part(
@@ -38,14 +38,14 @@ def openai(c: Sizes) -> tuple[Node, ...]:
     return (embedding("tokens_embed", c.vocab, H), embedding("positions_embed", c.positions, H), layer)
 
 
-def double_heads(c: Sizes) -> Part:
+def double_heads(c: Config) -> Part:
     """Describe OpenAIGPTDoubleHeadsModel: the language model, and one score for a whole sequence."""
     model = CLASSES["OpenAIGPTLMHeadModel"](c)
     summary = (linear("summary", c.hidden, 1 if c.to_labels else c.hidden, stream="one"),) if c.summarised else ()
     return replace(model, children=(*model.children, part("multiple_choice_head", *summary, kind="head")))
 
 
-CLASSES = heads("OpenAIGPT", openai, "lm sequence", prefix="transformer", table="tokens_embed", lm="LMHeadModel")
-SKIPPED = NEUTRAL | {"afn", "summary_activation", "summary_first_dropout", "summary_type"}
+CLASSES = with_heads("OpenAIGPT", openai, "lm sequence", prefix="transformer", table="tokens_embed", lm="LMHeadModel")
+MORE_IGNORED_KEYS = IGNORED_KEYS | {"afn", "summary_activation", "summary_first_dropout", "summary_type"}
 ALL = {**CLASSES, "OpenAIGPTDoubleHeadsModel": double_heads}
-FAMILIES = {"openai-gpt": Family("openai-gpt", FIELDS, ALL, "OpenAIGPTModel", SKIPPED)}
+FAMILIES = {"openai-gpt": Family("openai-gpt", FIELDS, ALL, "OpenAIGPTModel", MORE_IGNORED_KEYS)}

@@ -5,9 +5,9 @@ Source: arXiv 2205.01068; class and tensor names as in transformers 5.23.0, mode
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.causal_lm import NEUTRAL
+from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, TIED, Sizes, derived, fact, size, switch
+from weighbridge.config.fields import LABELS, TIED, Config, constant, derived, size, switch
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, replace
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Part
@@ -27,11 +27,11 @@ FIELDS = (
     switch("affine", "layer_norm_elementwise_affine", True),
     switch("norm_first", "do_layer_norm_before", True),
     switch("norm_removed", "_remove_final_layer_norm", False),
-    fact("projected", lambda c: c.embedded != c.hidden),
+    constant("projected", lambda c: c.embedded != c.hidden),
 )
 
 
-def opt(c: Sizes) -> Part:
+def opt(c: Config) -> Part:
     """Describe the decoder: learned positions (two rows more than the config says), a norm before or after each half."""
     H = c.hidden
     layer = part(
@@ -61,17 +61,17 @@ def opt(c: Sizes) -> Part:
     )
 
 
-def norm(c: Sizes, name: str) -> tuple[Part, ...]:
+def norm(c: Config, name: str) -> tuple[Part, ...]:
     """Describe a norm, which may have no parameters."""
     return (layer_norm(name, c.hidden),) if c.affine else ()
 
 
-def with_head(c: Sizes, head: Part) -> Part:
+def with_head(c: Config, head: Part) -> Part:
     """Put a head on the decoder."""
     return part("", part("model", opt(c), kind="backbone"), head, kind="model")
 
 
-def causal(c: Sizes) -> Part:
+def causal(c: Config) -> Part:
     """Describe OPTForCausalLM."""
     tied = "model.decoder.embed_tokens.weight" if c.tied else None
     return with_head(c, linear("lm_head", c.embedded, c.vocab, bias=False, tied_to=tied))
@@ -85,5 +85,5 @@ CLASSES = {
     "OPTForQuestionAnswering": lambda c: with_head(c, linear("qa_outputs", c.embedded, 2)),
 }
 
-SKIPPED = NEUTRAL | {"activation_function", "init_std"}
-FAMILIES = {"opt": Family("opt", FIELDS, CLASSES, "OPTModel", SKIPPED)}
+MORE_IGNORED_KEYS = IGNORED_KEYS | {"activation_function", "init_std"}
+FAMILIES = {"opt": Family("opt", FIELDS, CLASSES, "OPTModel", MORE_IGNORED_KEYS)}

@@ -6,18 +6,18 @@ models/phi3/modeling_phi3.py.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.causal_lm import FIELDS, NEUTRAL, UNBIASED, attention, heads, per_head
+from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, NO_BIAS, attention, default_head_dim, with_heads
 from weighbridge.blueprints.modules.sliding_window import window
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, fact, switch, variant
+from weighbridge.config.fields import Config, constant, switch, variant
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, plain_mlp, rms_norm
 from weighbridge.core.tree import Node, Part
 
 
-def phi(c: Sizes) -> tuple[Node, ...]:
+def phi(c: Config) -> tuple[Node, ...]:
     """Describe Phi: attention and MLP side by side after one norm, biases throughout, even on the head."""
     H = c.hidden
-    norms = (layer_norm("q_layernorm", per_head(c)), layer_norm("k_layernorm", per_head(c))) if c.normed else ()
+    norms = (layer_norm("q_layernorm", default_head_dim(c)), layer_norm("k_layernorm", default_head_dim(c))) if c.normed else ()
     layer = part(
         "layers",
         attention(c, *norms, out="dense"),
@@ -29,7 +29,7 @@ def phi(c: Sizes) -> tuple[Node, ...]:
     return (embedding("embed_tokens", c.vocab, H), layer, layer_norm("final_layernorm", H))
 
 
-def phi3(c: Sizes) -> tuple[Node, ...]:
+def phi3(c: Config) -> tuple[Node, ...]:
     """Describe Phi-3: Llama whose queries, keys and values are one layer, and whose gate and up projections are another."""
     H, A, K, D = c.hidden, c.heads, c.kv_heads, c.head_dim
     layer = part(
@@ -50,7 +50,7 @@ def phi3(c: Sizes) -> tuple[Node, ...]:
     return (embedding("embed_tokens", c.vocab, H), layer, rms_norm("norm", H))
 
 
-def fused_mlp(c: Sizes) -> Part:
+def fused_mlp(c: Config) -> Part:
     """Describe a gated MLP whose gate and up projections are one layer."""
     gate_up, down = linear("gate_up_proj", c.hidden, 2 * c.mlp, bias=False), linear("down_proj", c.mlp, c.hidden, bias=False)
     return part("mlp", gate_up, down, kind="feed_forward")
@@ -63,14 +63,14 @@ PHI = variant(
     hidden=2048,
     mlp=8192,
     layers=24,
-    qkv_bias=fact("qkv_bias", True),
-    out_bias=fact("out_bias", True),
-    mlp_bias=fact("mlp_bias", True),
+    qkv_bias=constant("qkv_bias", True),
+    out_bias=constant("out_bias", True),
+    mlp_bias=constant("mlp_bias", True),
     head_bias=True,
 )
-PHI3 = variant(FIELDS, vocab=32064, hidden=3072, mlp=8192, window=window(default=None), **UNBIASED)
+PHI3 = variant(FIELDS, vocab=32064, hidden=3072, mlp=8192, window=window(default=None), **NO_BIAS)
 
 FAMILIES = {
-    "phi": Family("phi", PHI, heads("Phi", phi, "lm sequence token"), "PhiModel", NEUTRAL),
-    "phi3": Family("phi3", PHI3, heads("Phi3", phi3, "lm sequence token"), "Phi3Model", NEUTRAL),
+    "phi": Family("phi", PHI, with_heads("Phi", phi, "lm sequence token"), "PhiModel", IGNORED_KEYS),
+    "phi3": Family("phi3", PHI3, with_heads("Phi3", phi3, "lm sequence token"), "Phi3Model", IGNORED_KEYS),
 }

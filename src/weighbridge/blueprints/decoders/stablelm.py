@@ -6,15 +6,15 @@ models/persimmon/modeling_persimmon.py.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.causal_lm import FIELDS, HEAD_DIM, NEUTRAL, UNBIASED, attention, heads
+from weighbridge.blueprints.modules.causal_lm import FIELDS, HEAD_DIM, IGNORED_KEYS, NO_BIAS, attention, with_heads
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, switch, variant
+from weighbridge.config.fields import Config, switch, variant
 from weighbridge.core.parts import attend, embedding, gated_mlp, layer_norm, linear, part, plain_mlp, replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part
 
 
-def stablelm(c: Sizes) -> tuple[Node, ...]:
+def stablelm(c: Config) -> tuple[Node, ...]:
     """Describe StableLM: Llama with layer norms, of which a parallel layer has but one."""
     H = c.hidden
     norms = (by_head(c, "q_layernorm", c.heads), by_head(c, "k_layernorm", c.kv_heads)) if c.normed else ()
@@ -30,13 +30,13 @@ def stablelm(c: Sizes) -> tuple[Node, ...]:
     return (embedding("embed_tokens", c.vocab, H), layer, layer_norm("norm", H))
 
 
-def by_head(c: Sizes, name: str, number: Size) -> Part:
+def by_head(c: Config, name: str, number: Size) -> Part:
     """Describe a norm for each head, with weights of its own."""
     norm = layer_norm("norms", c.head_dim, bias=False)
     return part(name, replace(norm, repeat=number), kind="layer_norm")
 
 
-def persimmon(c: Sizes) -> tuple[Node, ...]:
+def persimmon(c: Config) -> tuple[Node, ...]:
     """Describe Persimmon: fused queries, keys and values, biases throughout."""
     H = c.hidden
     norms = (layer_norm("q_layernorm", c.head_dim), layer_norm("k_layernorm", c.head_dim)) if c.normed else ()
@@ -68,7 +68,7 @@ STABLELM = variant(
     mlp=6912,
     kv_heads=32,
     head_dim=HEAD_DIM,
-    **UNBIASED | {"qkv_bias": switch("qkv_bias", "use_qkv_bias", False)},
+    **NO_BIAS | {"qkv_bias": switch("qkv_bias", "use_qkv_bias", False)},
 )
 PERSIMMON = variant(
     tuple(field for field in FIELDS if field.word not in ("kv_heads", "qkv_bias", "out_bias", "mlp_bias")),
@@ -81,6 +81,6 @@ PERSIMMON = variant(
 )
 
 FAMILIES = {
-    "stablelm": Family("stablelm", STABLELM, heads("StableLm", stablelm, "lm sequence token"), "StableLmModel", NEUTRAL),
-    "persimmon": Family("persimmon", PERSIMMON, heads("Persimmon", persimmon, "lm sequence token"), "PersimmonModel", NEUTRAL),
+    "stablelm": Family("stablelm", STABLELM, with_heads("StableLm", stablelm, "lm sequence token"), "StableLmModel", IGNORED_KEYS),
+    "persimmon": Family("persimmon", PERSIMMON, with_heads("Persimmon", persimmon, "lm sequence token"), "PersimmonModel", IGNORED_KEYS),
 }

@@ -6,15 +6,15 @@ models/nemotron/modeling_nemotron.py, models/jais2/modeling_jais2.py.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.causal_lm import FIELDS, NEUTRAL, attention, heads
+from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, attention, with_heads
 from weighbridge.blueprints.modules.sliding_window import window
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Field, Sizes, fact, switch, variant
+from weighbridge.config.fields import Config, Field, constant, switch, variant
 from weighbridge.core.parts import embedding, layer_norm, part, plain_mlp
 from weighbridge.core.tree import Node
 
 
-def starcoder2(c: Sizes) -> tuple[Node, ...]:
+def starcoder2(c: Config) -> tuple[Node, ...]:
     """Describe Llama with layer norms and an MLP without a gate."""
     H = c.hidden
     layer = part(
@@ -34,7 +34,7 @@ def all_biases(key: str, default: bool) -> dict[str, Field]:
     return {word: switch(word, key, default) for word in ("qkv_bias", "out_bias", "mlp_bias")}
 
 
-NEMOTRON = variant(FIELDS, fact("mlp_names", ("up_proj", "down_proj")), vocab=256000, hidden=6144, mlp=24576, heads=48)
+NEMOTRON = variant(FIELDS, constant("mlp_names", ("up_proj", "down_proj")), vocab=256000, hidden=6144, mlp=24576, heads=48)
 JAIS2 = variant(NEMOTRON, vocab=150272, hidden=3328, mlp=26624, heads=26, qkv_bias=True, out_bias=True, mlp_bias=True)
 STARCODER2 = variant(
     NEMOTRON,
@@ -51,7 +51,9 @@ STARCODER2 = variant(
 )
 
 FAMILIES = {
-    "starcoder2": Family("starcoder2", STARCODER2, heads("Starcoder2", starcoder2, "lm sequence token"), "Starcoder2Model", NEUTRAL),
-    "nemotron": Family("nemotron", NEMOTRON, heads("Nemotron", starcoder2, qa="transformer"), "NemotronModel", NEUTRAL),
-    "jais2": Family("jais2", JAIS2, heads("Jais2", starcoder2, "lm"), "Jais2Model", NEUTRAL),
+    "starcoder2": Family(
+        "starcoder2", STARCODER2, with_heads("Starcoder2", starcoder2, "lm sequence token"), "Starcoder2Model", IGNORED_KEYS
+    ),
+    "nemotron": Family("nemotron", NEMOTRON, with_heads("Nemotron", starcoder2, qa="transformer"), "NemotronModel", IGNORED_KEYS),
+    "jais2": Family("jais2", JAIS2, with_heads("Jais2", starcoder2, "lm"), "Jais2Model", IGNORED_KEYS),
 }

@@ -7,24 +7,24 @@ from __future__ import annotations
 
 from weighbridge.blueprints.detection.detr import detr
 from weighbridge.blueprints.modules.backbones import Features
-from weighbridge.blueprints.modules.detr_common import FIELDS, SKIPPED, detecting, encoder, looked_through, perceptron
-from weighbridge.blueprints.modules.detr_mask_head import map_attention, masks
+from weighbridge.blueprints.modules.detr_common import FIELDS, MORE_IGNORED_KEYS, backbone_features, encoder, mlp_head, with_detection_heads
+from weighbridge.blueprints.modules.detr_mask_head import map_attention, mask_head
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, variant
+from weighbridge.config.fields import Config, variant
 from weighbridge.core.length import Stream
 from weighbridge.core.parts import attend, layer_norm, linear, part, plain_mlp, replace
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Every, Part
 
 
-def attention(c: Sizes) -> Part:
+def attention(c: Config) -> Part:
     """Describe attention among queries: contents and points are mapped apart, and added."""
     names = ("q_content_proj", "q_pos_proj", "k_content_proj", "k_pos_proj", "v_proj", "o_proj")
     scores = attend(heads=c.decoder_heads, head_dim=exact(c.hidden, c.decoder_heads))
     return part("self_attn", *(linear(name, c.hidden, c.hidden) for name in names), scores, kind="self_attention")
 
 
-def crossed(c: Sizes, keys: Stream, *, first: bool) -> Part:
+def cross_attention(c: Config, keys: Stream, *, first: bool) -> Part:
     """Describe attention to the encoder's places, contents and points side by side; the first layer adds the queries' vectors, too."""
     H, dim = c.hidden, exact(c.hidden, c.decoder_heads)
     return part(
@@ -42,14 +42,14 @@ def crossed(c: Sizes, keys: Stream, *, first: bool) -> Part:
     )
 
 
-def layer(c: Sizes, keys: Stream, *, first: bool) -> Part:
+def layer(c: Config, keys: Stream, *, first: bool) -> Part:
     """Describe a layer of the decoder."""
     requires = keys if isinstance(keys, str) else None
     return part(
         "layers",
         attention(c),
         layer_norm("self_attn_layer_norm", c.hidden),
-        crossed(c, keys, first=first),
+        cross_attention(c, keys, first=first),
         replace(layer_norm("encoder_attn_layer_norm", c.hidden), requires=requires),
         plain_mlp("mlp", c.hidden, c.decoder_mlp, ("fc1", "fc2"), bias=True),
         layer_norm("final_layer_norm", c.hidden),
@@ -59,40 +59,46 @@ def layer(c: Sizes, keys: Stream, *, first: bool) -> Part:
     )
 
 
-def decoder(c: Sizes, keys: Stream) -> tuple[Part, ...]:
+def decoder(c: Config, keys: Stream) -> tuple[Part, ...]:
     """Describe the decoder's layers, its norm, the scale of points, told before every layer but the first, and the points."""
     H = c.hidden
-    scale = perceptron("query_scale", H, H, H, executions=c.decoder_layers - 1)
+    scale = mlp_head("query_scale", H, H, H, executions=c.decoder_layers - 1)
     layers = layer(c, keys, first=True), layer(c, keys, first=False)
-    return *layers, layer_norm("layernorm", H), scale, perceptron("ref_point_head", H, H, 2)
+    return *layers, layer_norm("layernorm", H), scale, mlp_head("ref_point_head", H, H, 2)
 
 
-def model(c: Sizes, seen: Features) -> tuple[Part, ...]:
+def model(c: Config, seen: Features) -> tuple[Part, ...]:
     """Describe DETR with this decoder."""
     return detr(c, seen, decoder)
 
 
-def detection(c: Sizes, seen: Features) -> tuple[Part, ...]:
+def detection(c: Config, seen: Features) -> tuple[Part, ...]:
     """Describe the model and what it tells of each query: its label and its box."""
-    return detecting(c, model(c, seen), c.labels)
+    return with_detection_heads(c, model(c, seen), c.labels)
 
 
-def segmentation(c: Sizes) -> Part:
+def segmentation(c: Config) -> Part:
     """Describe ConditionalDetrForSegmentation."""
-    seen = looked_through(c)
-    return part("", part("conditional_detr", *detection(c, seen), kind="backbone"), masks(c, seen), map_attention(c, seen), kind="model")
+    seen = backbone_features(c)
+    return part(
+        "", part("conditional_detr", *detection(c, seen), kind="backbone"), mask_head(c, seen), map_attention(c, seen), kind="model"
+    )
 
 
 CLASSES = {
     "ConditionalDetrEncoder": lambda c: part("", *encoder(c), kind="model"),
     "ConditionalDetrDecoder": lambda c: part("", *decoder(c, "encoder"), kind="model"),
-    "ConditionalDetrModel": lambda c: part("", *model(c, looked_through(c)), kind="model"),
-    "ConditionalDetrForObjectDetection": lambda c: part("", *detection(c, looked_through(c)), kind="model"),
+    "ConditionalDetrModel": lambda c: part("", *model(c, backbone_features(c)), kind="model"),
+    "ConditionalDetrForObjectDetection": lambda c: part("", *detection(c, backbone_features(c)), kind="model"),
     "ConditionalDetrForSegmentation": segmentation,
 }
 
 FAMILIES = {
     "conditional_detr": Family(
-        "conditional_detr", variant(FIELDS, queries=300), CLASSES, "ConditionalDetrModel", SKIPPED | {"cls_loss_coefficient", "focal_alpha"}
+        "conditional_detr",
+        variant(FIELDS, queries=300),
+        CLASSES,
+        "ConditionalDetrModel",
+        MORE_IGNORED_KEYS | {"cls_loss_coefficient", "focal_alpha"},
     )
 }

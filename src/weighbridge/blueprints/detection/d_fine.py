@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from weighbridge.blueprints.detection.rt_detr import FIELDS as BEFORE
-from weighbridge.blueprints.detection.rt_detr import SKIPPED as NEUTRAL
-from weighbridge.blueprints.detection.rt_detr import looked_through, owned
+from weighbridge.blueprints.detection.rt_detr import MORE_IGNORED_KEYS as IGNORED_KEYS
+from weighbridge.blueprints.detection.rt_detr import looked_through, tied_to_owner
 from weighbridge.blueprints.modules.backbones import backbone
-from weighbridge.blueprints.modules.convolutions import halved, real
-from weighbridge.blueprints.modules.detr_common import attention, perceptron
+from weighbridge.blueprints.modules.convolutions import half_size, positive_float
+from weighbridge.blueprints.modules.detr_common import attention, mlp_head
 from weighbridge.blueprints.modules.feature_maps import Grid, area
-from weighbridge.blueprints.modules.rt_detr_encoder import conv, encoder_layer, hybrid, projected
+from weighbridge.blueprints.modules.rt_detr_encoder import conv, encoder_layer, hybrid_encoder, input_projections
 from weighbridge.blueprints.modules.stage_fields import number
 from weighbridge.config.family import Blueprint, Family
-from weighbridge.config.fields import TIED, Field, Sizes, altered, choice, fact, size, switch, told, variant
+from weighbridge.config.fields import TIED, Config, Field, choice, computed, constant, size, switch, variant, with_changes
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, is_unknown, length, unknown
@@ -38,7 +38,7 @@ def points(value: Any) -> int | tuple[int, ...]:
     return tuple(value) if isinstance(value, (list, tuple)) else int(value)
 
 
-def total(c: Sizes) -> int:
+def total(c: Config) -> int:
     """Return how many points a head looks at on all maps."""
     if isinstance(c.points, int):
         return int(c.points * c.levels)
@@ -47,7 +47,7 @@ def total(c: Sizes) -> int:
     return sum(c.points)
 
 
-def last(c: Sizes) -> int:
+def last(c: Config) -> int:
     """Return the layer whose answer counts; those behind it are of the same width, or refused."""
     found = int(c.evaluated if c.evaluated >= 0 else c.decoder_layers + c.evaluated)
     if not 0 <= found < c.decoder_layers:
@@ -69,22 +69,22 @@ GONE = ("points", "attended", "widened", "alike", "second")
 FIELDS = variant(
     tuple(field for field in BEFORE if field.word not in GONE),
     choice("points", "decoder_n_points", 4, read=points),
-    told("total", total),
+    computed("total", total),
     number("evaluated", "eval_idx", -1, minimum=-99),
-    real("layer_scale", "layer_scale", 1.0),
-    told("last", last),
+    positive_float("layer_scale", "layer_scale", 1.0),
+    computed("last", last),
     size("bins", "max_num_bins", 32, "B", "bins of a distance"),
     size("best", "top_prob_values", 4, "K", "likeliest bins looked at"),
     size("quality_hidden", "lqe_hidden_dim", 64, "H_l", "hidden size of the quality's estimate"),
     number("quality_depth", "lqe_layers", 2),
-    real("depth", "depth_mult", 1.0),
-    told("blocks", lambda c: round(3 * c.depth)),
-    told("same", lambda c: c.hidden == c.out_widths[-1]),
-    told("alike", lambda c: c.out_widths[-1] == c.encoder_hidden),
+    positive_float("depth", "depth_mult", 1.0),
+    computed("blocks", lambda c: round(3 * c.depth)),
+    computed("same", lambda c: c.hidden == c.out_widths[-1]),
+    computed("alike", lambda c: c.out_widths[-1] == c.encoder_hidden),
     TIED,
-    fact("later", False),
-    fact("kind", "hybrid"),
-    fact("shared", False),
+    constant("later", False),
+    constant("kind", "hybrid"),
+    constant("shared", False),
     decoder_layers=number("decoder_layers", "decoder_layers", 6),
     backbone=backbone("hgnet_v2 rt_detr_resnet resnet", {"model_type": "hgnet_v2", "out_indices": [2, 3, 4]}),
 )
@@ -99,21 +99,21 @@ LATER = variant(
     shared=switch("shared", "share_bbox_head", False),
 )
 
-SKIPPED = NEUTRAL | frozenset(
+MORE_IGNORED_KEYS = IGNORED_KEYS | frozenset(
     """decoder_offset_scale head_dim mal_alpha reg_scale spatial_tuning_adapter_inplanes up use_dense_one_to_one weight_loss_ddf
     weight_loss_fgl weight_loss_mal""".split()
 )
 
 
-def transformer_layer(c: Sizes) -> Part:
+def transformer_layer(c: Config) -> Part:
     """Describe the layers of attention over a map."""
     before = encoder_layer(c)
-    mlp = perceptron("mlp", c.encoder_hidden, c.encoder_mlp, c.encoder_hidden)
+    mlp = mlp_head("mlp", c.encoder_hidden, c.encoder_mlp, c.encoder_hidden)
     children = (mlp if isinstance(child, Part) and child.name == "mlp" else child for child in before.children)
     return replace(before, children=tuple(children))
 
 
-def repeated(c: Sizes, name: str, inputs: Size, outs: Size) -> Part:
+def csp_rep_layer(c: Config, name: str, inputs: Size, outs: Size) -> Part:
     """Describe doubled convolutions and a path beside them, which the later type makes in one."""
     double = part("bottlenecks", conv("conv1", outs, outs, None, 3), conv("conv2", outs, outs), kind="convolution", repeat=c.blocks)
     doubles = (double,) if c.blocks else ()
@@ -123,10 +123,10 @@ def repeated(c: Sizes, name: str, inputs: Size, outs: Size) -> Part:
     return part(name, conv("conv1", inputs, 2 * outs), *doubles, *ends, kind="convolution")
 
 
-def join(c: Sizes, places: Stream) -> tuple[Part, ...]:
+def join(c: Config, places: Stream) -> tuple[Part, ...]:
     """Describe how two maps become one; the later type adds them up before."""
     H, inner = c.encoder_hidden, c.encoder_hidden * c.expansion[0] // (2 * c.expansion[1])
-    first, second, wide = repeated(c, "csp_rep1", H, inner), repeated(c, "csp_rep2", inner, inner), 2 * H + 2 * inner
+    first, second, wide = csp_rep_layer(c, "csp_rep1", H, inner), csp_rep_layer(c, "csp_rep2", inner, inner), 2 * H + 2 * inner
     if c.later:
         places = places if c.fused == "sum" else unknown("maps side by side are twice as wide as the blocks behind them")
         parts = conv("conv1", H, 2 * H), first, second, conv("conv2", wide, H)
@@ -136,7 +136,7 @@ def join(c: Sizes, places: Stream) -> tuple[Part, ...]:
     return tuple(replace(module, stream=places) for module in parts)
 
 
-def down(c: Sizes, name: str, places: Stream) -> Part:
+def down(c: Config, name: str, places: Stream) -> Part:
     """Describe how a map is halved: a convolution of every place, at the larger map, and one of every channel with itself."""
     H = c.encoder_hidden
     larger = unknown("a map is not twice as high and wide as the next one")
@@ -145,9 +145,9 @@ def down(c: Sizes, name: str, places: Stream) -> Part:
     return part(name, conv("conv1", H, H, before), part("conv2", *apart, kind="convolution", stream=places), kind="convolution")
 
 
-def lite(c: Sizes, maps: Sequence[Grid]) -> tuple[tuple[Part, ...], tuple[Grid, ...]]:
+def lite(c: Config, maps: Sequence[Grid]) -> tuple[tuple[Part, ...], tuple[Grid, ...]]:
     """Describe the small encoder over one or two maps, and one more made from the smallest; return the two maps it puts out, too."""
-    H, more = c.encoder_hidden, halved(maps[-1])
+    H, more = c.encoder_hidden, half_size(maps[-1])
     seen = (*maps, more)
     first, second = seen[0], seen[1]
     fits = len(maps) == len(c.in_widths) and first == (2 * second[0], 2 * second[1])
@@ -164,23 +164,23 @@ def lite(c: Sizes, maps: Sequence[Grid]) -> tuple[tuple[Part, ...], tuple[Grid, 
     return parts, (first, second)
 
 
-def join_plain(c: Sizes, places: Stream) -> tuple[Part, ...]:
+def join_plain(c: Config, places: Stream) -> tuple[Part, ...]:
     """Describe a block over maps that are always added up."""
-    return join(altered(c, fused="sum"), places)
+    return join(with_changes(c, fused="sum"), places)
 
 
-def encoder(c: Sizes, maps: Sequence[Grid]) -> tuple[tuple[Part, ...], tuple[Grid, ...]]:
+def encoder(c: Config, maps: Sequence[Grid]) -> tuple[tuple[Part, ...], tuple[Grid, ...]]:
     """Describe the encoder over maps, the largest first; return the maps it puts out, too."""
     if c.kind == "lite":
         return lite(c, maps)
-    return hybrid(c, maps, layer=transformer_layer, join=join, down=down), tuple(maps)
+    return hybrid_encoder(c, maps, layer=transformer_layer, join=join, down=down), tuple(maps)
 
 
-def sources(c: Sizes, maps: tuple[Grid, ...]) -> tuple[tuple[Part, ...], Stream]:
+def sources(c: Config, maps: tuple[Grid, ...]) -> tuple[tuple[Part, ...], Stream]:
     """Describe the maps as the decoder sees them, further ones made from the smallest; return all their places, too."""
     count, width, extra = len(c.out_widths), c.out_widths[-1], max(c.levels - len(c.out_widths), 0)
     runs = c.alike and count == len(maps) <= c.levels
-    small = maps[-1] if c.same else halved(maps[-1])
+    small = maps[-1] if c.same else half_size(maps[-1])
     memory: Size = extra * area(small)
     for grid in maps:
         memory = memory + area(grid)
@@ -197,7 +197,7 @@ def sources(c: Sizes, maps: tuple[Grid, ...]) -> tuple[tuple[Part, ...], Stream]
     return (part("decoder_input_proj", *found, kind="projection"),), memory if runs else untold
 
 
-def inputs(c: Sizes) -> tuple[Part, tuple[Part, ...], tuple[Grid, ...]]:
+def inputs(c: Config) -> tuple[Part, tuple[Part, ...], tuple[Grid, ...]]:
     """Describe the backbone and the projections of its maps."""
     seen = looked_through(c)
     body, H = part("model", *seen.parts, kind="backbone"), c.encoder_hidden
@@ -209,10 +209,10 @@ def inputs(c: Sizes) -> tuple[Part, tuple[Part, ...], tuple[Grid, ...]]:
     if len(seen.widths) < count:
         raise ConfigError(f"the backbone hands on {len(seen.widths)} maps", key="decoder_in_channels", value=list(c.out_widths))
     maps: list[Stream] = [area(grid) for grid in seen.maps[:count]]
-    return part("backbone", body, kind="vision"), (projected("encoder_input_proj", seen.widths[:count], H, maps),), seen.maps
+    return part("backbone", body, kind="vision"), (input_projections("encoder_input_proj", seen.widths[:count], H, maps),), seen.maps
 
 
-def looking(c: Sizes) -> Part:
+def deformable_attention(c: Config) -> Part:
     """Describe attention to a few points around each query; what is there is taken as it is."""
     scale = Tensor("num_points_scale", (c.total,), "buffer")
     points = c.decoder_heads * c.total
@@ -225,7 +225,7 @@ def looking(c: Sizes) -> Part:
     )
 
 
-def layer(c: Sizes, repeat: Size) -> Part:
+def layer(c: Config, repeat: Size) -> Part:
     """Describe a layer of the decoder, whose gate weighs what it found against what it had."""
     H, norm = c.hidden, rms_norm if c.later else layer_norm
     gate = part("gateway", linear("gate", 2 * H, 2 * H), norm("norm", H), kind="feed_forward")
@@ -234,8 +234,8 @@ def layer(c: Sizes, repeat: Size) -> Part:
         "layers",
         attention("self_attn", H, c.decoder_heads),
         norm("self_attn_layer_norm", H),
-        looking(c),
-        gated_mlp("mlp", H, c.decoder_mlp // 2, bias=True) if c.later else perceptron("mlp", H, c.decoder_mlp, H),
+        deformable_attention(c),
+        gated_mlp("mlp", H, c.decoder_mlp // 2, bias=True) if c.later else mlp_head("mlp", H, c.decoder_mlp, H),
         norm("final_layer_norm", H),
         ends,
         kind="layer",
@@ -243,25 +243,25 @@ def layer(c: Sizes, repeat: Size) -> Part:
     )
 
 
-def decoder(c: Sizes, *, headed: bool = False) -> tuple[Node, ...]:
+def decoder(c: Config, *, headed: bool = False) -> tuple[Node, ...]:
     """Describe the decoder; the quality of boxes is estimated behind the layer that counts, and only with heads."""
     H, repeat = c.hidden, c.decoder_layers + c.decoder_layers - c.last - 1
     inner = (c.quality_hidden,) * (c.quality_depth - 1)
-    quality = part("", perceptron("reg_conf", 4 * (c.best + 1), *inner, 1), kind="head")
+    quality = part("", mlp_head("reg_conf", 4 * (c.best + 1), *inner, 1), kind="head")
     counts = range(c.decoder_layers)
     estimates = (replace(quality, name=str(i), stream=c.queries if headed and i == c.last else 0) for i in counts)
-    where = perceptron("query_pos_head", 4, H, H, H) if c.later else perceptron("query_pos_head", 4, 2 * H, H)
+    where = mlp_head("query_pos_head", 4, H, H, H) if c.later else mlp_head("query_pos_head", 4, 2 * H, H)
     return (
         Tensor("reg_scale", (1,), "gain", frozen=True),
         Tensor("up", (1,), "gain", frozen=True),
         layer(c, repeat),
         replace(where, executions=repeat),
-        perceptron("pre_bbox_head", H, H, H, 4),
+        mlp_head("pre_bbox_head", H, H, H, 4),
         part("lqe_layers", *estimates, kind="head"),
     )
 
 
-def model(c: Sizes, own: tuple[Part, ...] = ()) -> tuple[Part, ...]:
+def model(c: Config, own: tuple[Part, ...] = ()) -> tuple[Part, ...]:
     """Describe backbone, encoder and decoder, with the heads that the decoder holds; every place is a query at first."""
     (body, projections, maps), H = inputs(c), c.hidden
     joined, maps = encoder(c, maps)
@@ -273,61 +273,61 @@ def model(c: Sizes, own: tuple[Part, ...] = ()) -> tuple[Part, ...]:
         *((embedding("weight_embedding", c.queries, H),) if c.learned else ()),
         part("enc_output", linear("0", H, H), layer_norm("1", H), kind="transform", stream=memory),
         linear("enc_score_head", H, c.labels, stream=memory),
-        perceptron("enc_bbox_head", H, H, H, 4, stream=memory),
+        mlp_head("enc_bbox_head", H, H, H, 4, stream=memory),
     )
     decoded = part("decoder", *decoder(c, headed=bool(own)), *own, kind="decoder", stream=asked)
     middle = (*between, *places, decoded) if c.later else (*between, decoded, *places)
     return body, *projections, part("encoder", *joined, kind="encoder"), *middle
 
 
-def heads(c: Sizes) -> tuple[Part, Part]:
+def heads(c: Config) -> tuple[Part, Part]:
     """Describe what every layer tells of a query: its label, for the layer that counts, and its box as four distributions."""
     H, counts = c.hidden, range(c.decoder_layers)
     labels = (linear(str(i), H, c.labels, stream=c.queries if i == c.last else 0) for i in counts)
-    boxes = [perceptron(str(i), H, H, H, 4 * (c.bins + 1)) for i in counts]
+    boxes = [mlp_head(str(i), H, H, H, 4 * (c.bins + 1)) for i in counts]
     return part("class_embed", *labels, kind="head"), part("bbox_embed", *boxes, kind="head")
 
 
-def shared(module: Part, prefix: str) -> Part:
+def module_list_of_one(module: Part, prefix: str) -> Part:
     """Return a list of parts that are all the first."""
     first, *others = module.children
-    return replace(module, children=(first, *(owned(other, f"{prefix}0.") for other in others)))  # type: ignore[arg-type]
+    return replace(module, children=(first, *(tied_to_owner(other, f"{prefix}0.") for other in others)))  # type: ignore[arg-type]
 
 
-def detection(c: Sizes) -> Part:
+def detection(c: Config) -> Part:
     """Describe the class for detection, which holds its heads twice, and runs those of the decoder."""
     labels, boxes = heads(c)
-    inner = labels, shared(boxes, "model.decoder.bbox_embed.") if c.shared else boxes
+    inner = labels, module_list_of_one(boxes, "model.decoder.bbox_embed.") if c.shared else boxes
     again = [replace(module, stream=0, children=tuple(replace(child, stream=0) for child in module.children)) for module in (labels, boxes)]
     if c.tied:
-        found = [owned(module, f"model.decoder.{module.name}.") for module in again]
+        found = [tied_to_owner(module, f"model.decoder.{module.name}.") for module in again]
         if c.shared:
-            each = (owned(child, "model.decoder.bbox_embed.0.") for child in again[1].children)  # type: ignore[arg-type]
+            each = (tied_to_owner(child, "model.decoder.bbox_embed.0.") for child in again[1].children)  # type: ignore[arg-type]
             found[1] = replace(again[1], children=tuple(each))
     else:
-        found = [again[0], shared(again[1], "bbox_embed.") if c.shared else again[1]]
+        found = [again[0], module_list_of_one(again[1], "bbox_embed.") if c.shared else again[1]]
     return part("", part("model", *model(c, inner), kind="backbone"), *found, kind="model")
 
 
-def alone(c: Sizes) -> tuple[Part, ...]:
+def alone(c: Config) -> tuple[Part, ...]:
     """Describe the encoder alone, over maps of the strides that the config says."""
-    return encoder(c, [halved(c.image, stride) for stride in c.strides])[0]
+    return encoder(c, [half_size(c.image, stride) for stride in c.strides])[0]
 
 
 def family(model_type: str, prefix: str, fields: tuple[Field, ...], more: dict[str, Blueprint] | None = None) -> Family:
     """Return the family of one of the two types."""
     classes: dict[str, Blueprint] = {
-        f"{prefix}HybridEncoder": lambda c: part("", *alone(altered(c, kind="hybrid")), kind="model"),
+        f"{prefix}HybridEncoder": lambda c: part("", *alone(with_changes(c, kind="hybrid")), kind="model"),
         **(more or {}),
         f"{prefix}Decoder": lambda c: part("", *decoder(c), kind="model", stream=c.queries),
         f"{prefix}Model": lambda c: part("", *model(c), kind="model"),
         f"{prefix}ForObjectDetection": detection,
     }
-    return Family(model_type, fields, classes, f"{prefix}Model", SKIPPED)
+    return Family(model_type, fields, classes, f"{prefix}Model", MORE_IGNORED_KEYS)
 
 
 MORE: dict[str, Blueprint] = {
-    "Deimv2LiteEncoder": lambda c: part("", *alone(altered(c, kind="lite")), kind="model"),
+    "Deimv2LiteEncoder": lambda c: part("", *alone(with_changes(c, kind="lite")), kind="model"),
     "Deimv2ConvEncoder": lambda c: part("", *inputs(c)[0].children, kind="model"),
 }
 

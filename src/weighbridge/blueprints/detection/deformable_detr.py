@@ -5,15 +5,15 @@ Source: arXiv 2010.04159; names as in transformers 5.23.0, models/deformable_det
 
 from __future__ import annotations
 
-from weighbridge.blueprints.detection.rt_detr import owned
+from weighbridge.blueprints.detection.rt_detr import tied_to_owner
 from weighbridge.blueprints.modules.backbones import Features
-from weighbridge.blueprints.modules.convolutions import group_norm, halved
-from weighbridge.blueprints.modules.detr_common import FIELDS, SKIPPED, attention, looked_through, perceptron, positions
+from weighbridge.blueprints.modules.convolutions import group_norm, half_size
+from weighbridge.blueprints.modules.detr_common import FIELDS, MORE_IGNORED_KEYS, attention, backbone_features, mlp_head, positions
 from weighbridge.blueprints.modules.feature_maps import area
-from weighbridge.blueprints.modules.rt_detr_encoder import deformable
+from weighbridge.blueprints.modules.rt_detr_encoder import deformable_attention
 from weighbridge.blueprints.modules.stage_fields import number
 from weighbridge.config.family import Family
-from weighbridge.config.fields import TIED, Sizes, size, switch, told, variant
+from weighbridge.config.fields import TIED, Config, computed, size, switch, variant
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.parts import conv2d, embedding, layer_norm, linear, part, plain_mlp, replace
@@ -28,7 +28,7 @@ TABLE = variant(
     switch("staged", "two_stage", False),
     size("proposals", "two_stage_num_proposals", 300, "J", "proposals of the first stage"),
     switch("refined", "with_box_refine", False),
-    told("fits", lambda c: fits(c)),
+    computed("fits", lambda c: fits(c)),
     TIED,
     queries=300,
     encoder_mlp=1024,
@@ -38,40 +38,42 @@ TABLE = variant(
     encoder_layers=size("encoder_layers", "encoder_layers", 6, "L_e", "encoder layers"),
 )
 
-MORE = frozenset("cls_loss_coefficient disable_custom_kernels focal_alpha max_position_embeddings return_intermediate".split())
+OUTER_IGNORED_KEYS = frozenset(
+    "cls_loss_coefficient disable_custom_kernels focal_alpha max_position_embeddings return_intermediate".split()
+)
 
 
-def fits(c: Sizes) -> bool:
+def fits(c: Config) -> bool:
     """Refuse what the class refuses: two stages without refined boxes, and widths that norms cannot split into 32 groups."""
     if c.staged and not c.refined:
         raise ConfigError("two stages refine boxes", key="with_box_refine", value=False, hint="set it to true")
     return bool(c.hidden % 32 == 0)
 
 
-def layer(c: Sizes, parts: tuple[Node, ...], inner: Size) -> tuple[Node, ...]:
+def layer(c: Config, parts: tuple[Node, ...], inner: Size) -> tuple[Node, ...]:
     """Return the parts of a layer and the feed-forward network behind them."""
     return *parts, plain_mlp("mlp", c.hidden, inner, ("fc1", "fc2"), bias=True), layer_norm("final_layer_norm", c.hidden)
 
 
-def encoder(c: Sizes, memory: Stream) -> tuple[Part, ...]:
+def encoder(c: Config, memory: Stream) -> tuple[Part, ...]:
     """Describe the encoder's layers over the places of all maps."""
-    points = deformable(c, c.encoder_heads, c.levels, c.encoder_points, memory, name="self_attn")
+    points = deformable_attention(c, c.encoder_heads, c.levels, c.encoder_points, memory, name="self_attn")
     parts = points, layer_norm("self_attn_layer_norm", c.hidden)
     return (part("layers", *layer(c, parts, c.encoder_mlp), kind="layer", repeat=c.encoder_layers),)
 
 
-def decoder(c: Sizes, memory: Stream) -> tuple[Part, ...]:
+def decoder(c: Config, memory: Stream) -> tuple[Part, ...]:
     """Describe the decoder's layers."""
     parts = (
         attention("self_attn", c.hidden, c.decoder_heads),
         layer_norm("self_attn_layer_norm", c.hidden),
-        deformable(c, c.decoder_heads, c.levels, c.decoder_points, memory),
+        deformable_attention(c, c.decoder_heads, c.levels, c.decoder_points, memory),
         layer_norm("encoder_attn_layer_norm", c.hidden),
     )
     return (part("layers", *layer(c, parts, c.decoder_mlp), kind="layer", repeat=c.decoder_layers),)
 
 
-def sources(c: Sizes, seen: Features) -> tuple[Part, Stream]:
+def sources(c: Config, seen: Features) -> tuple[Part, Stream]:
     """Describe the projections of all maps, further ones made from the smallest; return all their places, too."""
     if not c.fits:
         raise ConfigError("the norms behind the maps have 32 groups", key="d_model", hint="a multiple of 32")
@@ -81,7 +83,7 @@ def sources(c: Sizes, seen: Features) -> tuple[Part, Stream]:
     for index, (grid, width) in enumerate(zip(maps, widths, strict=True)):
         found.append(part(str(index), conv2d("0", width, c.hidden, 1), group_norm("1", c.hidden), kind="projection", stream=area(grid)))
     for index in range(len(maps), c.levels):
-        width, grid = widths[-1] if index == len(widths) else c.hidden, halved(maps[-1])
+        width, grid = widths[-1] if index == len(widths) else c.hidden, half_size(maps[-1])
         found.append(part(str(index), conv2d("0", width, c.hidden, 3), group_norm("1", c.hidden), kind="projection", stream=area(grid)))
         maps.append(grid)
     memory: Size = 0
@@ -92,9 +94,9 @@ def sources(c: Sizes, seen: Features) -> tuple[Part, Stream]:
     return part("input_proj", *found, kind="projection"), memory if fitting else untold
 
 
-def model(c: Sizes, *, headed: bool) -> tuple[Node, ...]:
+def model(c: Config, *, headed: bool) -> tuple[Node, ...]:
     """Describe backbone, encoder and decoder; queries are learned, or the best places of a first stage."""
-    seen, H = looked_through(c, (2, 3, 4) if c.levels > 1 else (4,)), c.hidden
+    seen, H = backbone_features(c, (2, 3, 4) if c.levels > 1 else (4,)), c.hidden
     inputs, memory = sources(c, seen)
     staged: tuple[Node, ...] = (linear("reference_points", H, 2, stream=c.queries),)
     if c.staged:
@@ -109,48 +111,48 @@ def model(c: Sizes, *, headed: bool) -> tuple[Node, ...]:
         inputs,
         *(() if c.staged else (embedding("query_position_embeddings", c.queries, 2 * H),)),
         part("encoder", *encoder(c, memory), kind="encoder", stream=memory),
-        part("decoder", *decoder(c, memory), *(own_heads(c, memory) if headed else ()), kind="decoder", stream=asked(c)),
+        part("decoder", *decoder(c, memory), *(own_heads(c, memory) if headed else ()), kind="decoder", stream=decoder_queries(c)),
         *staged,
     )
 
 
-def asked(c: Sizes) -> Size:
+def decoder_queries(c: Config) -> Size:
     """Return how many queries the decoder has."""
     found: Size = c.proposals if c.staged else c.queries
     return found
 
 
-def heads(c: Sizes) -> tuple[Part, Part]:
+def heads(c: Config) -> tuple[Part, Part]:
     """Describe labels and boxes for every layer, and for a first stage."""
     H, count = c.hidden, range(c.decoder_layers + (1 if c.staged else 0))
-    labels, boxes = (linear(str(index), H, c.labels) for index in count), (perceptron(str(index), H, H, H, 4) for index in count)
+    labels, boxes = (linear(str(index), H, c.labels) for index in count), (mlp_head(str(index), H, H, H, 4) for index in count)
     return part("class_embed", *labels, kind="head"), part("bbox_embed", *boxes, kind="head")
 
 
-def seeing(module: Part, streams: list[Stream]) -> Part:
+def with_streams(module: Part, streams: list[Stream]) -> Part:
     """Return a list of parts that see these tokens, each its own."""
     children = zip(module.children, streams, strict=True)
     return replace(module, children=tuple(replace(child, stream=stream) for child, stream in children))
 
 
-def own_heads(c: Sizes, memory: Stream) -> tuple[Part, ...]:
+def own_heads(c: Config, memory: Stream) -> tuple[Part, ...]:
     """Describe the heads that the decoder holds: boxes to refine, and what the first stage tells of all places."""
     labels, boxes = heads(c)
     layers, last = c.decoder_layers, [memory] if c.staged else []
-    refined = (seeing(boxes, [*[asked(c)] * layers, *last]),) if c.refined else ()
-    return *refined, *((seeing(labels, [*[0] * layers, *last]),) if c.staged else ())
+    refined = (with_streams(boxes, [*[decoder_queries(c)] * layers, *last]),) if c.refined else ()
+    return *refined, *((with_streams(labels, [*[0] * layers, *last]),) if c.staged else ())
 
 
-def detection(c: Sizes) -> Part:
+def detection(c: Config) -> Part:
     """Describe DeformableDetrForObjectDetection, whose heads are the decoder's, or else all one."""
     found = []
     for module, elsewhere in zip(heads(c), (c.staged, c.refined), strict=True):
-        seen = seeing(module, [*[asked(c)] * c.decoder_layers, *([0] if c.staged else [])])
+        seen = with_streams(module, [*[decoder_queries(c)] * c.decoder_layers, *([0] if c.staged else [])])
         if c.tied and elsewhere:
-            seen = owned(seen, f"model.decoder.{module.name}.")
+            seen = tied_to_owner(seen, f"model.decoder.{module.name}.")
         elif c.tied:
             first, *others = seen.children
-            seen = replace(seen, children=(first, *(owned(other, f"{module.name}.0.") for other in others)))  # type: ignore[arg-type]
+            seen = replace(seen, children=(first, *(tied_to_owner(other, f"{module.name}.0.") for other in others)))  # type: ignore[arg-type]
         found.append(seen)
     return part("", part("model", *model(c, headed=True), kind="backbone"), *found, kind="model")
 
@@ -162,4 +164,4 @@ CLASSES = {
     "DeformableDetrForObjectDetection": detection,
 }
 
-FAMILIES = {"deformable_detr": Family("deformable_detr", TABLE, CLASSES, "DeformableDetrModel", SKIPPED | MORE)}
+FAMILIES = {"deformable_detr": Family("deformable_detr", TABLE, CLASSES, "DeformableDetrModel", MORE_IGNORED_KEYS | OUTER_IGNORED_KEYS)}

@@ -8,17 +8,25 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from weighbridge.blueprints.modules.backbones import Features
-from weighbridge.blueprints.modules.detr_common import FIELDS, SKIPPED, decoder, detecting, encoder, looked_through, positions
-from weighbridge.blueprints.modules.detr_mask_head import map_attention, masks
+from weighbridge.blueprints.modules.detr_common import (
+    FIELDS,
+    MORE_IGNORED_KEYS,
+    backbone_features,
+    decoder,
+    encoder,
+    positions,
+    with_detection_heads,
+)
+from weighbridge.blueprints.modules.detr_mask_head import map_attention, mask_head
 from weighbridge.blueprints.modules.feature_maps import area
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes
+from weighbridge.config.fields import Config
 from weighbridge.core.length import Stream
 from weighbridge.core.parts import conv2d, embedding, part
 from weighbridge.core.tree import Node, Part
 
 
-def detr(c: Sizes, seen: Features, decode: Callable[[Sizes, Stream], tuple[Node, ...]] = decoder) -> tuple[Part, ...]:
+def detr(c: Config, seen: Features, decode: Callable[[Config, Stream], tuple[Node, ...]] = decoder) -> tuple[Part, ...]:
     """Describe backbone, positions, queries, encoder and decoder; *decode* describes the decoder's inside."""
     places = area(seen.maps[-1])
     return (
@@ -31,23 +39,23 @@ def detr(c: Sizes, seen: Features, decode: Callable[[Sizes, Stream], tuple[Node,
     )
 
 
-def detection(c: Sizes, seen: Features) -> tuple[Part, ...]:
+def detection(c: Config, seen: Features) -> tuple[Part, ...]:
     """Describe the model and what it tells of each query: its label, or that it is nothing, and its box."""
-    return detecting(c, detr(c, seen), c.labels + 1)
+    return with_detection_heads(c, detr(c, seen), c.labels + 1)
 
 
-def segmentation(c: Sizes) -> Part:
+def segmentation(c: Config) -> Part:
     """Describe DetrForSegmentation: detection, the head of masks, and attention that is not multiplied with values."""
-    seen = looked_through(c)
-    return part("", part("detr", *detection(c, seen), kind="backbone"), masks(c, seen), map_attention(c, seen), kind="model")
+    seen = backbone_features(c)
+    return part("", part("detr", *detection(c, seen), kind="backbone"), mask_head(c, seen), map_attention(c, seen), kind="model")
 
 
 CLASSES = {
     "DetrEncoder": lambda c: part("", *encoder(c), kind="model"),
     "DetrDecoder": lambda c: part("", *decoder(c, "encoder"), kind="model"),
-    "DetrModel": lambda c: part("", *detr(c, looked_through(c)), kind="model"),
-    "DetrForObjectDetection": lambda c: part("", *detection(c, looked_through(c)), kind="model"),
+    "DetrModel": lambda c: part("", *detr(c, backbone_features(c)), kind="model"),
+    "DetrForObjectDetection": lambda c: part("", *detection(c, backbone_features(c)), kind="model"),
     "DetrForSegmentation": segmentation,
 }
 
-FAMILIES = {"detr": Family("detr", FIELDS, CLASSES, "DetrModel", SKIPPED)}
+FAMILIES = {"detr": Family("detr", FIELDS, CLASSES, "DetrModel", MORE_IGNORED_KEYS)}

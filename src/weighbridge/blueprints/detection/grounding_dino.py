@@ -7,14 +7,14 @@ models/mm_grounding_dino/modeling_mm_grounding_dino.py.
 from __future__ import annotations
 
 from weighbridge.blueprints.detection.deformable_detr import TABLE, sources
-from weighbridge.blueprints.detection.rt_detr import owned
+from weighbridge.blueprints.detection.rt_detr import tied_to_owner
 from weighbridge.blueprints.modules.backbones import backbone
-from weighbridge.blueprints.modules.composite import composed, submodel, under
-from weighbridge.blueprints.modules.detr_common import SKIPPED, looked_through, perceptron, positions
-from weighbridge.blueprints.modules.rt_detr_encoder import deformable
+from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
+from weighbridge.blueprints.modules.detr_common import MORE_IGNORED_KEYS, backbone_features, mlp_head, positions
+from weighbridge.blueprints.modules.rt_detr_encoder import deformable_attention
 from weighbridge.blueprints.modules.stage_fields import number
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Field, Sizes, altered, fact, size, switch, told, variant
+from weighbridge.config.fields import Config, Field, computed, constant, size, switch, variant, with_changes
 from weighbridge.core.length import Stream, unknown, valid_up_to
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, matmul, part, replace
 from weighbridge.core.sizes import Size, exact
@@ -29,10 +29,10 @@ FIELDS = variant(
     number("coordinates", "query_dim", 4, minimum=0),
     size("longest", "max_text_len", 256, "T", "longest text"),
     switch("boxes_shared", "decoder_bbox_embed_share", True),
-    fact("words_shared", False),
-    told("fits", lambda c: c.hidden % 32 == 0),
-    composed("text", "text_config", "bert roberta"),
-    fact("second", False),
+    constant("words_shared", False),
+    computed("fits", lambda c: c.hidden % 32 == 0),
+    model_config("text", "text_config", "bert roberta"),
+    constant("second", False),
     queries=900,
     encoder_mlp=2048,
     decoder_mlp=2048,
@@ -41,7 +41,7 @@ FIELDS = variant(
 
 SECOND = variant(FIELDS, second=True, words_shared=switch("words_shared", "decoder_cls_embed_share", True))
 
-NEUTRAL = SKIPPED | frozenset(
+IGNORED_KEYS = MORE_IGNORED_KEYS | frozenset(
     """disable_custom_kernels focal_alpha fusion_dropout fusion_droppath positional_embedding_temperature text_enhancer_dropout
     two_stage_bbox_embed_share""".split()
 )
@@ -59,14 +59,14 @@ def pair(hidden: Size, inner: Size) -> tuple[Part, Part]:
     return linear("fc1", hidden, inner), linear("fc2", inner, hidden)
 
 
-def enhancer(c: Sizes) -> Part:
+def enhancer(c: Config) -> Part:
     """Describe what a layer does to the text: attention and a feed-forward network, both half as wide as those of the image."""
     before, after = layer_norm("layer_norm_before", c.hidden), layer_norm("layer_norm_after", c.hidden)
     parts = attention("self_attn", c.hidden, c.encoder_heads // 2), *pair(c.hidden, c.encoder_mlp // 2), before, after
     return part("text_enhancer_layer", *parts, kind="layer")
 
 
-def fusion(c: Sizes, memory: Stream, text: Stream) -> Part:
+def fusion(c: Config, memory: Stream, text: Stream) -> Part:
     """Describe attention both ways: one table of scores says what each place takes of the words, and each word of the places."""
     H, inner = c.hidden, c.encoder_mlp // 2
     exact(inner, c.encoder_heads // 2)
@@ -85,16 +85,16 @@ def fusion(c: Sizes, memory: Stream, text: Stream) -> Part:
     return part("fusion_layer", *scales, layer_norm("layer_norm_vision", H), layer_norm("layer_norm_text", H), attended, kind="layer")
 
 
-def encoder(c: Sizes, memory: Stream, text: Stream) -> tuple[Part, ...]:
+def encoder(c: Config, memory: Stream, text: Stream) -> tuple[Part, ...]:
     """Describe the encoder's layers over a text and the places of all maps."""
     H = c.hidden
-    seen = deformable(c, c.encoder_heads, c.levels, c.encoder_points, memory, name="self_attn")
+    seen = deformable_attention(c, c.encoder_heads, c.levels, c.encoder_points, memory, name="self_attn")
     parts = seen, layer_norm("self_attn_layer_norm", H), *pair(H, c.encoder_mlp), layer_norm("final_layer_norm", H)
     places = part("deformable_layer", *parts, kind="layer", stream=memory)
     return (part("layers", enhancer(c), fusion(c, memory, text), places, kind="layer", repeat=c.encoder_layers, stream=text),)
 
 
-def decoder(c: Sizes, memory: Stream, text: Stream) -> tuple[Part, ...]:
+def decoder(c: Config, memory: Stream, text: Stream) -> tuple[Part, ...]:
     """Describe the decoder's layers, which look at the text and then at places; where a query is, is put to it anew before each."""
     H = c.hidden
     layer = part(
@@ -103,7 +103,7 @@ def decoder(c: Sizes, memory: Stream, text: Stream) -> tuple[Part, ...]:
         layer_norm("self_attn_layer_norm", H),
         attention("encoder_attn_text", H, c.decoder_heads, text),
         layer_norm("encoder_attn_text_layer_norm", H),
-        deformable(c, c.decoder_heads, c.levels, c.decoder_points, memory),
+        deformable_attention(c, c.decoder_heads, c.levels, c.decoder_points, memory),
         layer_norm("encoder_attn_layer_norm", H),
         *pair(H, c.decoder_mlp),
         layer_norm("final_layer_norm", H),
@@ -111,20 +111,20 @@ def decoder(c: Sizes, memory: Stream, text: Stream) -> tuple[Part, ...]:
         repeat=c.decoder_layers,
     )
     places = None if c.coordinates == 4 else unknown(f"a place has four coordinates, and {c.coordinates} are expected")
-    points = perceptron("reference_points_head", c.coordinates // 2 * H, H, H, executions=c.decoder_layers, stream=places)
+    points = mlp_head("reference_points_head", c.coordinates // 2 * H, H, H, executions=c.decoder_layers, stream=places)
     return layer_norm("layer_norm", H, executions=c.decoder_layers + 1), layer, points
 
 
-def named(c: Sizes, name: str, text: Stream, *times: Stream) -> Part:
+def contrastive_head(c: Config, name: str, text: Stream, *times: Stream) -> Part:
     """Describe how much a query or place is what each word names; the later type adds a bias."""
     bias = (Tensor("bias", (), "bias"),) if c.second else ()
     return part(name, *bias, matmul("scores", *((places, text, c.hidden) for places in times)), kind="head")
 
 
-def model(c: Sizes, own: tuple[Part, ...] = ()) -> tuple[Node, ...]:
+def model(c: Config, own: tuple[Part, ...] = ()) -> tuple[Node, ...]:
     """Describe backbone, text, encoder and decoder, with the heads that the decoder holds."""
-    seen, H, text = looked_through(c), c.hidden, valid_up_to("seq", c.longest, "max_text_len")
-    inputs, memory = sources(altered(c, levels=max(c.levels, len(seen.maps))) if c.second else c, seen)
+    seen, H, text = backbone_features(c), c.hidden, valid_up_to("seq", c.longest, "max_text_len")
+    inputs, memory = sources(with_changes(c, levels=max(c.levels, len(seen.maps))) if c.second else c, seen)
     if c.second and len(seen.maps) > c.levels:
         memory = unknown(f"the backbone hands on {len(seen.maps)} maps, and {c.levels} are looked at")
     runs = c.targets and (c.staged or not c.second)
@@ -133,14 +133,14 @@ def model(c: Sizes, own: tuple[Part, ...] = ()) -> tuple[Node, ...]:
     first = (
         linear("enc_output", H, H, stream=memory),
         layer_norm("enc_output_norm", H, stream=memory),
-        perceptron("encoder_output_bbox_embed", H, H, H, 4, stream=memory),
-        named(c, "encoder_output_class_embed", text, memory, c.queries),
+        mlp_head("encoder_output_bbox_embed", H, H, H, 4, stream=memory),
+        contrastive_head(c, "encoder_output_class_embed", text, memory, c.queries),
     )
     return (
         Tensor("level_embed", (c.levels, H), "embedding"),
         part("backbone", part("conv_encoder", part("model", *seen.parts, kind="backbone"), kind="vision"), *positions(c), kind="vision"),
         replace(inputs, name="input_proj_vision"),
-        under("text_backbone", submodel(altered(c.text, pooled=False)), streams={"seq": text}),
+        as_child("text_backbone", submodel(with_changes(c.text, pooled=False)), streams={"seq": text}),
         linear("text_projection", c.text.hidden, H, stream=text),
         *learned,
         part("encoder", *encoder(c, memory, text), kind="encoder"),
@@ -149,15 +149,15 @@ def model(c: Sizes, own: tuple[Part, ...] = ()) -> tuple[Node, ...]:
     )
 
 
-def heads(c: Sizes) -> dict[str, list[Part]]:
+def heads(c: Config) -> dict[str, list[Part]]:
     """Describe what every layer tells of a query: whether each word names it, and its box."""
     H, text, count = c.hidden, valid_up_to("seq", c.longest, "max_text_len"), range(c.decoder_layers)
-    words = [named(c, str(index), text, c.queries) for index in count]
-    boxes = [perceptron(str(index), H, H, H, 4, stream=c.queries) for index in count]
+    words = [contrastive_head(c, str(index), text, c.queries) for index in count]
+    boxes = [mlp_head(str(index), H, H, H, 4, stream=c.queries) for index in count]
     return {"class_embed": words, "bbox_embed": boxes} if c.second else {"bbox_embed": boxes, "class_embed": words}
 
 
-def detection(c: Sizes) -> Part:
+def detection(c: Config) -> Part:
     """Describe the class for detection: the decoder holds its heads, and they are the outer ones, and all layers' one head."""
     inner: list[Part] = []
     outer: list[Part] = []
@@ -165,14 +165,16 @@ def detection(c: Sizes) -> Part:
     for name, parts in heads(c).items():
         owner = f"model.decoder.{name}."
         if c.tied and shared[name]:
-            parts = [parts[0], *(owned(module, f"{owner}0.") for module in parts[1:])]
+            parts = [parts[0], *(tied_to_owner(module, f"{owner}0.") for module in parts[1:])]
         # The decoder holds the heads of words, and does not run them.
         idle = tuple(
             replace(module, children=tuple(node for node in module.children if name == "bbox_embed" or isinstance(node, Tensor)))
             for module in parts
         )
         inner += [part(name, *idle, kind="head")] if c.second or name == "bbox_embed" else []
-        again = tuple(owned(module, f"{owner}{0 if shared[name] else module.name}.") for module in parts) if c.tied else tuple(parts)
+        again = (
+            tuple(tied_to_owner(module, f"{owner}{0 if shared[name] else module.name}.") for module in parts) if c.tied else tuple(parts)
+        )
         outer.append(part(name, *again, kind="head"))
     return part("", part("model", *model(c, tuple(inner)), kind="backbone"), *outer, kind="model")
 
@@ -185,7 +187,7 @@ def family(model_type: str, prefix: str, fields: tuple[Field, ...]) -> Family:
         f"{prefix}Model": lambda c: part("", *model(c), kind="model"),
         f"{prefix}ForObjectDetection": detection,
     }
-    return Family(model_type, fields, classes, f"{prefix}Model", NEUTRAL)
+    return Family(model_type, fields, classes, f"{prefix}Model", IGNORED_KEYS)
 
 
 FAMILIES = {

@@ -9,15 +9,15 @@ from collections.abc import Callable
 
 from weighbridge.blueprints.detection.lw_detr_vit import features
 from weighbridge.blueprints.modules.backbones import Features
-from weighbridge.blueprints.modules.composite import composed
-from weighbridge.blueprints.modules.convolutions import halved
-from weighbridge.blueprints.modules.detr_common import perceptron
+from weighbridge.blueprints.modules.composite import model_config
+from weighbridge.blueprints.modules.convolutions import half_size
+from weighbridge.blueprints.modules.detr_common import mlp_head
 from weighbridge.blueprints.modules.feature_maps import Grid, area
-from weighbridge.blueprints.modules.rt_detr_encoder import conv, deformable
-from weighbridge.blueprints.modules.stage_fields import number, ratio, scaled
-from weighbridge.blueprints.modules.upernet_head import doubled
+from weighbridge.blueprints.modules.rt_detr_encoder import conv, deformable_attention
+from weighbridge.blueprints.modules.stage_fields import number, ratio, scale_width
+from weighbridge.blueprints.modules.upernet_head import double_size
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, Sizes, listed, settable, size, switch, told
+from weighbridge.config.fields import LABELS, Config, computed, sequence, settable, size, switch
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, sum_of, unknown
@@ -55,20 +55,20 @@ FIELDS = (
     number("groups", "group_detr", 13),
     number("blocks", "c2f_num_blocks", 3, minimum=0),
     ratio("expansion", "hidden_expansion", 0.5),
-    listed("scales", "projector_scale_factors", [], read=scales),
+    sequence("scales", "projector_scale_factors", [], read=scales),
     settable("levels", "num_feature_levels", lambda c: len(c.scales), "N", "maps that the decoder looks at"),
     switch("biased", "attention_bias", True),
-    composed("backbone", "backbone_config", "lw_detr_vit", fixed=True, absent=VIT),
-    told("wide", lambda c: c.backbone.hidden > 512),
+    model_config("backbone", "backbone_config", "lw_detr_vit", fixed=True, absent=VIT),
+    computed("wide", lambda c: c.backbone.hidden > 512),
     LABELS,
 )
 
 
-def sampling(c: Sizes, scale: float, index: int, seen: Features) -> Part:
+def sampling_layer(c: Config, scale: float, index: int, seen: Features) -> Part:
     """Describe how one map is made larger or smaller."""
     H, grid = c.backbone.hidden, seen.maps[index]
     if scale == 0.5:
-        return part(str(index), part("layers", conv("0", H, H, area(halved(grid)), 3)), kind="convolution")
+        return part(str(index), part("layers", conv("0", H, H, area(half_size(grid)), 3)), kind="convolution")
     narrow, places = H // 2 if c.wide else H, area(grid)
     tensors = Tensor("weight", (narrow, narrow // 2, 2, 2), "weight"), Tensor("bias", (narrow // 2,), "bias")
     first = (conv("0", H, narrow, places),) if c.wide else ()
@@ -76,25 +76,25 @@ def sampling(c: Sizes, scale: float, index: int, seen: Features) -> Part:
     return part(str(index), part("layers", *((*first, enlarging) if scale == 2 else ())), kind="convolution")
 
 
-def projector(c: Sizes, scale: float, index: int, seen: Features) -> tuple[Part, Grid]:
+def projector(c: Config, scale: float, index: int, seen: Features) -> tuple[Part, Grid]:
     """Describe how the maps become one of the scale; return it, too."""
-    H, grid, inner = c.backbone.hidden, seen.maps[-1], scaled(c.hidden, c.expansion)
-    grid = doubled(grid) if scale == 2 else halved(grid) if scale == 0.5 else grid
+    H, grid, inner = c.backbone.hidden, seen.maps[-1], scale_width(c.hidden, c.expansion)
+    grid = double_size(grid) if scale == 2 else half_size(grid) if scale == 0.5 else grid
     width = (H // 4 if c.wide else H // 2) if scale == 2 else H
     joined = c2f(c, len(seen.maps) * width, inner)
-    layers = tuple(sampling(c, scale, number, seen) for number in range(len(seen.maps)))
+    layers = tuple(sampling_layer(c, scale, number, seen) for number in range(len(seen.maps)))
     behind = part("projector_layer", *joined, kind="convolution", stream=area(grid)), layer_norm("layer_norm", c.hidden)
     return part(str(index), part("sampling_layers", *layers), *behind, kind="projector"), grid
 
 
-def c2f(c: Sizes, width: Size, inner: Size, make: Callable[..., Part] = conv) -> tuple[Part, ...]:
+def c2f(c: Config, width: Size, inner: Size, make: Callable[..., Part] = conv) -> tuple[Part, ...]:
     """Describe doubled convolutions one after another, joined with what each of them put out."""
     double = part("bottlenecks", make("conv1", inner, inner, None, 3), make("conv2", inner, inner, None, 3), kind="convolution")
     blocks = (replace(double, repeat=c.blocks),) if c.blocks else ()
     return make("conv1", width, 2 * inner), make("conv2", (2 + c.blocks) * inner, c.hidden), *blocks
 
 
-def decoder(c: Sizes, memory: Stream, levels: Size) -> tuple[Part, ...]:
+def decoder(c: Config, memory: Stream, levels: Size) -> tuple[Part, ...]:
     """Describe the decoder's layers; where the queries are is put to them once."""
     H, head_dim = c.hidden, c.hidden // c.heads
     maps = (linear(f"{name}_proj", H, c.heads * head_dim, bias=c.biased) for name in "qkv")
@@ -103,24 +103,24 @@ def decoder(c: Sizes, memory: Stream, levels: Size) -> tuple[Part, ...]:
         "layers",
         part("self_attn", *own, kind="self_attention"),
         layer_norm("self_attn_layer_norm", H),
-        deformable(c, c.crossed_heads, levels, c.points, memory, name="cross_attn"),
+        deformable_attention(c, c.crossed_heads, levels, c.points, memory, name="cross_attn"),
         layer_norm("cross_attn_layer_norm", H),
         plain_mlp("mlp", H, c.decoder_mlp, ("fc1", "fc2"), bias=True),
         layer_norm("layer_norm", H),
         kind="layer",
         repeat=c.decoder_layers,
     )
-    return layer, layer_norm("layernorm", H), perceptron("ref_point_head", 2 * H, H, H)
+    return layer, layer_norm("layernorm", H), mlp_head("ref_point_head", 2 * H, H, H)
 
 
-def proposals(c: Sizes, memory: Stream, *, headed: bool) -> tuple[Part, ...]:
+def proposals(c: Config, memory: Stream, *, headed: bool) -> tuple[Part, ...]:
     """Describe what every place proposes, for each group of queries; only training looks at more than the first."""
     H = c.hidden
     again: Stream = sum_of(memory, c.queries) if headed else memory
     kinds: tuple[tuple[Part, Stream], ...] = (
         (linear("enc_output", H, H), memory),
         (layer_norm("enc_output_norm", H), memory),
-        (perceptron("enc_out_bbox_embed", H, H, H, 4), memory),
+        (mlp_head("enc_out_bbox_embed", H, H, H, 4), memory),
         (linear("enc_out_class_embed", H, c.labels), again),
     )
     found = []
@@ -130,7 +130,7 @@ def proposals(c: Sizes, memory: Stream, *, headed: bool) -> tuple[Part, ...]:
     return tuple(found)
 
 
-def model(c: Sizes, *, headed: bool = False) -> tuple[Part, ...]:
+def model(c: Config, *, headed: bool = False) -> tuple[Part, ...]:
     """Describe LwDetrModel."""
     seen = features(c.backbone, (c.backbone.image, c.backbone.image))
     found = [projector(c, scale, index, seen) for index, scale in enumerate(c.scales)]
@@ -142,7 +142,7 @@ def model(c: Sizes, *, headed: bool = False) -> tuple[Part, ...]:
     return detr(c, vision, memory, c.levels, headed=headed)
 
 
-def detr(c: Sizes, vision: tuple[Part, ...], memory: Stream, levels: Size, *, headed: bool) -> tuple[Part, ...]:
+def detr(c: Config, vision: tuple[Part, ...], memory: Stream, levels: Size, *, headed: bool) -> tuple[Part, ...]:
     """Describe queries, decoder and proposals behind a backbone."""
     return (
         part("backbone", *vision, kind="vision"),
@@ -153,10 +153,10 @@ def detr(c: Sizes, vision: tuple[Part, ...], memory: Stream, levels: Size, *, he
     )
 
 
-def detection(c: Sizes, inner: tuple[Part, ...]) -> Part:
+def detection(c: Config, inner: tuple[Part, ...]) -> Part:
     """Describe the class for detection around a model: a label and a box of each query."""
     H, body = c.hidden, part("model", *inner, kind="backbone")
-    box = perceptron("bbox_embed", H, H, H, 4, stream=c.queries)
+    box = mlp_head("bbox_embed", H, H, H, 4, stream=c.queries)
     return part("", body, linear("class_embed", H, c.labels, stream=c.queries), box, kind="model")
 
 
@@ -165,9 +165,9 @@ CLASSES = {
     "LwDetrModel": lambda c: part("", *model(c), kind="model"),
     "LwDetrForObjectDetection": lambda c: detection(c, model(c, headed=True)),
 }
-NEUTRAL = frozenset(
+IGNORED_KEYS = frozenset(
     """activation_function auxiliary_loss batch_norm_eps bbox_cost bbox_loss_coefficient class_cost class_loss_coefficient
     decoder_activation_function dice_loss_coefficient disable_custom_kernels eos_coefficient focal_alpha giou_cost giou_loss_coefficient
     init_std mask_loss_coefficient num_feature_levels projector_in_channels projector_out_channels""".split()
 )
-FAMILIES = {"lw_detr": Family("lw_detr", FIELDS, CLASSES, "LwDetrModel", NEUTRAL)}
+FAMILIES = {"lw_detr": Family("lw_detr", FIELDS, CLASSES, "LwDetrModel", IGNORED_KEYS)}

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from math import isqrt
 
-from weighbridge.blueprints.modules.backbones import Features, handed
-from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, both
-from weighbridge.blueprints.modules.stage_fields import number, numbers, outputs, ratio, scaled
+from weighbridge.blueprints.modules.backbones import Features, selected_outputs
+from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, height_width
+from weighbridge.blueprints.modules.stage_fields import number, numbers, out_stages, ratio, scale_width
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, size, switch, told
+from weighbridge.config.fields import Config, computed, size, switch
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.parts import attend, conv2d, layer_norm, linear, part, plain_mlp, replace, stack
@@ -19,7 +19,7 @@ from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Tensor
 
 
-def side(c: Sizes) -> int:
+def side(c: Config) -> int:
     """Return how many windows there are in a row, or refuse what the class refuses."""
     found = isqrt(c.windows)
     if found * found != c.windows:
@@ -36,18 +36,18 @@ FIELDS = (
     size("heads", "num_attention_heads", 12, "A", "attention heads"),
     ratio("mlp_ratio", "mlp_ratio", 4),
     number("image", "image_size", 256),
-    both("before", "pretrain_image_size", 224),
-    both("patch", "patch_size", 16),
+    height_width("before", "pretrain_image_size", 224),
+    height_width("patch", "patch_size", 16),
     switch("qkv_bias", "qkv_bias", True),
     replace(numbers("within", "window_block_indices", (), minimum=0), read=lambda value: tuple(value)),
     switch("absolute", "use_absolute_position_embeddings", True),
     number("windows", "num_windows", 16),
-    told("side", side),
-    *outputs(lambda c: c.layers),
+    computed("side", side),
+    *out_stages(lambda c: c.layers),
 )
 
 
-def layer(c: Sizes, tokens: Size, *, within: bool) -> tuple[Node, ...]:
+def layer(c: Config, tokens: Size, *, within: bool) -> tuple[Node, ...]:
     """Describe a layer, whose two halves are scaled; *within* windows, or among all *tokens*."""
     H, head_dim = c.hidden, c.hidden // c.heads
     inner, groups = c.heads * head_dim, c.windows if within else 1
@@ -65,19 +65,19 @@ def layer(c: Sizes, tokens: Size, *, within: bool) -> tuple[Node, ...]:
         Tensor("gamma_1", (H,), "gain"),
         Tensor("gamma_2", (H,), "gain"),
         attention,
-        plain_mlp("intermediate", H, scaled(H, c.mlp_ratio), ("fc1", "fc2"), bias=True),
+        plain_mlp("intermediate", H, scale_width(H, c.mlp_ratio), ("fc1", "fc2"), bias=True),
         layer_norm("layernorm_before", H),
         layer_norm("layernorm_after", H),
     )
 
 
-def encoder(c: Sizes, tokens: Size) -> tuple[Part, ...]:
+def encoder(c: Config, tokens: Size) -> tuple[Part, ...]:
     """Describe the layers over all places of a map."""
     kinds = [index in c.within for index in range(c.layers)]
     return stack("layer", kinds, c.layers, lambda within: layer(c, tokens, within=within))
 
 
-def features(c: Sizes, picture: Grid) -> Features:
+def features(c: Config, picture: Grid) -> Features:
     """Describe LwDetrViTBackbone over a picture: its maps are all of one size."""
     grid = picture[0] // c.patch[0], picture[1] // c.patch[1]
     before = c.before[0] // c.patch[0], c.before[1] // c.patch[1]
@@ -86,10 +86,10 @@ def features(c: Sizes, picture: Grid) -> Features:
     positions = (Tensor("position_embeddings", (1, area(before) + 1, c.hidden), "embedding"),) if c.absolute else ()
     embeddings = part("embeddings", *positions, conv2d("projection", c.channels, c.hidden, c.patch), kind="embeddings", stream=places)
     parts = embeddings, part("encoder", *encoder(c, area(grid)), kind="encoder", stream=places)
-    return handed(c, parts, (grid,) * (c.layers + 1), (c.hidden,) * (c.layers + 1))
+    return selected_outputs(c, parts, (grid,) * (c.layers + 1), (c.hidden,) * (c.layers + 1))
 
 
-def alone(c: Sizes) -> Part:
+def alone(c: Config) -> Part:
     """Describe LwDetrViTEncoder, whose tokens are cut into windows before."""
     return part("", *encoder(c, 0), kind="model", stream=unknown("the tokens are cut into windows by the backbone"))
 
@@ -98,5 +98,5 @@ CLASSES = {
     "LwDetrViTEncoder": alone,
     "LwDetrViTBackbone": lambda c: part("", *features(c, (c.image, c.image)).parts, kind="model"),
 }
-NEUTRAL = frozenset("cae_init_values dropout_prob num_windows_side stage_names".split())
-FAMILIES = {"lw_detr_vit": Family("lw_detr_vit", FIELDS, CLASSES, "LwDetrViTBackbone", NEUTRAL)}
+IGNORED_KEYS = frozenset("cae_init_values dropout_prob num_windows_side stage_names".split())
+FAMILIES = {"lw_detr_vit": Family("lw_detr_vit", FIELDS, CLASSES, "LwDetrViTBackbone", IGNORED_KEYS)}

@@ -8,10 +8,21 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.backbones import backbone
 from weighbridge.blueprints.modules.feature_maps import image
-from weighbridge.blueprints.modules.masked_attention import SWIN, drawing, fits, head, joined, looked_through, packed, pixels, places, turns
+from weighbridge.blueprints.modules.masked_attention import (
+    SWIN,
+    backbone_features,
+    divides_into_groups,
+    joined_maps,
+    layers_in_turn,
+    map_areas,
+    mask_logits,
+    mlp_head,
+    packed_attention,
+    pixel_module,
+)
 from weighbridge.blueprints.modules.stage_fields import number, numbers
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, size, switch, told
+from weighbridge.config.fields import Config, computed, size, switch
 from weighbridge.core.length import Stream
 from weighbridge.core.parts import conv2d, embedding, fairseq_attention, layer_norm, linear, part, replace
 from weighbridge.core.sizes import exact
@@ -31,20 +42,20 @@ FIELDS = (
     numbers("strides", "feature_strides", (4, 8, 16, 32)),
     number("common", "common_stride", 4),
     backbone("swin resnet", {**SWIN, "depths": [2, 2, 18, 2]}),
-    image(384, silent=True),
-    told("joined", joined),
-    told("fits", fits("feature_size")),
-    told("projected", lambda c: c.enforced or c.feature != c.hidden),
+    image(384, report_default=False),
+    computed("joined", joined_maps),
+    computed("fits", divides_into_groups("feature_size")),
+    computed("projected", lambda c: c.enforced or c.feature != c.hidden),
 )
 
 
-def layer(c: Sizes, keys: Stream) -> tuple[Node, ...]:
+def layer(c: Config, keys: Stream) -> tuple[Node, ...]:
     """Describe a layer of the decoder: attention among queries and to a map."""
     H = c.hidden
     return (
         fairseq_attention("self_attn", H, c.heads, exact(H, c.heads)),
         layer_norm("self_attn_layer_norm", H),
-        packed("cross_attn", H, c.heads, keys, c.queries),
+        packed_attention("cross_attn", H, c.heads, keys, c.queries),
         layer_norm("cross_attn_layer_norm", H),
         linear("fc1", H, c.decoder_mlp),
         linear("fc2", c.decoder_mlp, H),
@@ -52,14 +63,14 @@ def layer(c: Sizes, keys: Stream) -> tuple[Node, ...]:
     )
 
 
-def mask2former(c: Sizes) -> Part:
+def mask2former(c: Config) -> Part:
     """Describe Mask2FormerModel: masks are drawn before the first layer and after each."""
-    H, seen = c.hidden, looked_through(c)
-    streams, (levels, largest) = places(seen), pixels(c, seen)
+    H, seen = c.hidden, backbone_features(c)
+    streams, (levels, largest) = map_areas(seen), pixel_module(c, seen)
     inputs = (conv2d(str(index), c.feature, H, 1, stream=places) for index, places in enumerate(streams))
-    predictor = part("mask_embedder", *head(H, H, H, c.mask), kind="head"), drawing(c, largest)
+    predictor = part("mask_embedder", *mlp_head(H, H, H, c.mask), kind="head"), mask_logits(c, largest)
     decoder = (
-        *turns("layers", c.decoder_layers - 1, streams, lambda keys: layer(c, keys)),
+        *layers_in_turn("layers", c.decoder_layers - 1, streams, lambda keys: layer(c, keys)),
         layer_norm("layernorm", H),
         part("mask_predictor", *predictor, kind="head", executions=c.decoder_layers),
     )
@@ -73,10 +84,10 @@ def mask2former(c: Sizes) -> Part:
     return part("", levels, part("transformer_module", *module, kind="decoder"), kind="model")
 
 
-NEUTRAL = frozenset(
+IGNORED_KEYS = frozenset(
     """activation_function backbone backbone_kwargs class_weight dice_weight ignore_value importance_sample_ratio init_std
     init_xavier_std mask_weight no_object_weight output_auxiliary_logits oversample_ratio pre_norm train_num_points
     use_auxiliary_loss use_pretrained_backbone use_timm_backbone""".split()
 )
 
-FAMILIES = {"mask2former": Family("mask2former", FIELDS, {"Mask2FormerModel": mask2former}, "Mask2FormerModel", NEUTRAL)}
+FAMILIES = {"mask2former": Family("mask2former", FIELDS, {"Mask2FormerModel": mask2former}, "Mask2FormerModel", IGNORED_KEYS)}

@@ -7,12 +7,12 @@ image: ``image_size`` may be set beside its fields, and is 384 by default.
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.backbones import Features, backbone, features
-from weighbridge.blueprints.modules.composite import composed
+from weighbridge.blueprints.modules.composite import model_config
 from weighbridge.blueprints.modules.convolutions import group_norm
 from weighbridge.blueprints.modules.detr_common import decoder
 from weighbridge.blueprints.modules.feature_maps import Grid, area, image
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, altered, size, told
+from weighbridge.config.fields import Config, computed, size, with_changes
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.parts import conv2d, embedding, part, replace
@@ -31,7 +31,7 @@ SWIN = {
 }
 
 
-def whole(c: Sizes) -> bool:
+def whole(c: Config) -> bool:
     """Refuse what the class refuses: norms of 32 groups, and a Swin of other than four stages."""
     if c.pyramid % 32:
         raise ConfigError(f"norms of 32 groups over {c.pyramid} channels", key="fpn_feature_size", value=c.pyramid, hint="a multiple of 32")
@@ -44,17 +44,17 @@ FIELDS = (
     size("pyramid", "fpn_feature_size", 256, "P", "channels of the pyramid"),
     size("mask", "mask_feature_size", 256, "M", "channels of the masks", "hidden_size"),
     backbone("swin resnet", SWIN),
-    composed("decoder", "decoder_config", "detr", fixed=True),
-    image(384, silent=True),
-    told("whole", whole),
-    told("projected", lambda c: looked_through(c).widths[-1] != c.decoder.hidden),
+    model_config("decoder", "decoder_config", "detr", fixed=True),
+    image(384, report_default=False),
+    computed("whole", whole),
+    computed("projected", lambda c: looked_through(c).widths[-1] != c.decoder.hidden),
 )
 
 
-def looked_through(c: Sizes) -> Features:
+def looked_through(c: Config) -> Features:
     """Describe the backbone; a Swin is remade with the older names, and hands on all four stages."""
     inner = c.backbone
-    older = altered(inner, older=True, extra_position=True, outputs=(1, 2, 3, 4)) if inner.model_type == "swin" else inner
+    older = with_changes(inner, older=True, extra_position=True, outputs=(1, 2, 3, 4)) if inner.model_type == "swin" else inner
     return features(older, c.image)
 
 
@@ -63,7 +63,7 @@ def block(name: str, inputs: Size, outs: Size, kernel: int = 3) -> Part:
     return part(name, conv2d("0", inputs, outs, kernel, bias=False), group_norm("1", outs), kind="convolution")
 
 
-def pyramid(c: Sizes, seen: Features) -> Part:
+def pyramid(c: Config, seen: Features) -> Part:
     """Describe the maps from the last to the largest, each added to the one before, and the map for masks."""
     maps: tuple[Grid, ...] = seen.maps[-2::-1]
     layers = []
@@ -76,7 +76,7 @@ def pyramid(c: Sizes, seen: Features) -> Part:
     return part("decoder", joined, conv2d("mask_projection", c.pyramid, c.mask, 3, stream=largest), kind="decoder")
 
 
-def maskformer(c: Sizes) -> Part:
+def maskformer(c: Config) -> Part:
     """Describe MaskFormerModel: backbone and pyramid, and queries that look at the last map."""
     seen, inner = looked_through(c), c.decoder
     places = area(seen.maps[-1])
@@ -90,9 +90,9 @@ def maskformer(c: Sizes) -> Part:
     return part("", part("pixel_level_module", *levels, kind="vision"), part("transformer_module", *queries, kind="decoder"), kind="model")
 
 
-NEUTRAL = frozenset(
+IGNORED_KEYS = frozenset(
     """backbone backbone_kwargs cross_entropy_weight decoder_layers dice_weight init_std init_xavier_std mask_weight no_object_weight
     num_attention_heads num_hidden_layers output_auxiliary_logits use_auxiliary_loss use_pretrained_backbone use_timm_backbone""".split()
 )
 
-FAMILIES = {"maskformer": Family("maskformer", FIELDS, {"MaskFormerModel": maskformer}, "MaskFormerModel", NEUTRAL)}
+FAMILIES = {"maskformer": Family("maskformer", FIELDS, {"MaskFormerModel": maskformer}, "MaskFormerModel", IGNORED_KEYS)}

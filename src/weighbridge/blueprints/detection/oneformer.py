@@ -8,10 +8,21 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.backbones import backbone
 from weighbridge.blueprints.modules.feature_maps import image
-from weighbridge.blueprints.modules.masked_attention import SWIN, drawing, fits, head, joined, looked_through, packed, pixels, places, turns
+from weighbridge.blueprints.modules.masked_attention import (
+    SWIN,
+    backbone_features,
+    divides_into_groups,
+    joined_maps,
+    layers_in_turn,
+    map_areas,
+    mask_logits,
+    mlp_head,
+    packed_attention,
+    pixel_module,
+)
 from weighbridge.blueprints.modules.stage_fields import number, numbers
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, Sizes, size, switch, told
+from weighbridge.config.fields import LABELS, Config, computed, size, switch
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.parts import attend, conv2d, embedding, fairseq_attention, layer_norm, linear, matmul, part, plain_mlp, replace
@@ -19,7 +30,7 @@ from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Node, Part, Tensor
 
 
-def text_heads(c: Sizes) -> int:
+def text_heads(c: Config) -> int:
     """Return the heads of the text encoder, 64 wide or a little more."""
     heads = int(c.text_hidden) // 64
     if c.training and (not heads or c.text_hidden % heads):
@@ -50,22 +61,22 @@ FIELDS = (
     numbers("strides", "strides", (4, 8, 16, 32)),
     number("common", "common_stride", 4),
     backbone("swin resnet", SWIN),
-    image(384, silent=True),
-    told("joined", joined),
-    told("fits", fits("conv_dim")),
-    told("projected", lambda c: c.enforced or c.feature != c.hidden),
-    told("alike", lambda c: c.feature == c.mask),
-    told("text_heads", text_heads),
+    image(384, report_default=False),
+    computed("joined", joined_maps),
+    computed("fits", divides_into_groups("conv_dim")),
+    computed("projected", lambda c: c.enforced or c.feature != c.hidden),
+    computed("alike", lambda c: c.feature == c.mask),
+    computed("text_heads", text_heads),
     LABELS,
 )
 
 
-def layer(c: Sizes, keys: Stream) -> tuple[Node, ...]:
+def layer(c: Config, keys: Stream) -> tuple[Node, ...]:
     """Describe a layer of the decoder: attention to a map and among queries."""
     H = c.hidden
     own = fairseq_attention("self_attn", H, c.heads, exact(H, c.heads))
     return (
-        part("cross_attn", packed("multihead_attn", H, c.heads, keys, c.queries), layer_norm("norm", H), kind="cross_attention"),
+        part("cross_attn", packed_attention("multihead_attn", H, c.heads, keys, c.queries), layer_norm("norm", H), kind="cross_attention"),
         part("self_attn", own, layer_norm("norm", H), kind="self_attention"),
         part(
             "ffn", *plain_mlp("", H, c.decoder_mlp, ("linear1", "linear2"), bias=True).children, layer_norm("norm", H), kind="feed_forward"
@@ -73,17 +84,17 @@ def layer(c: Sizes, keys: Stream) -> tuple[Node, ...]:
     )
 
 
-def making(c: Sizes, largest: Stream) -> Part:
+def query_decoder(c: Config, largest: Stream) -> Part:
     """Describe the layers that make all queries but one, which is the task's."""
     H, asked = c.hidden, c.queries - 1
-    own, crossed = packed("self_attn", H, c.heads, asked, asked), packed("multihead_attn", H, c.heads, largest, asked)
+    own, crossed = packed_attention("self_attn", H, c.heads, asked, asked), packed_attention("multihead_attn", H, c.heads, largest, asked)
     feed = linear("linear1", H, c.decoder_mlp), linear("linear2", c.decoder_mlp, H)
     norms = tuple(layer_norm(f"norm{index}", H) for index in (1, 2, 3))
     layers = part("layers", own, crossed, *feed, *norms, kind="layer", repeat=c.query_layers)
     return part("query_transformer", part("decoder", layers, layer_norm("norm", H), kind="decoder"), kind="decoder", stream=asked)
 
 
-def text(c: Sizes) -> Part:
+def text(c: Config) -> Part:
     """Describe the text encoder, which only training runs."""
     W = c.text_hidden
     weights = Tensor("in_proj_weight", (3 * W, W), "weight"), Tensor("in_proj_bias", (3 * W,), "bias")
@@ -100,27 +111,27 @@ def text(c: Sizes) -> Part:
         layer_norm("ln_final", W),
         embedding("token_embedding", c.text_vocab, W),
     )
-    mapped = part("text_projector", part("layers", *head(W, *(c.hidden,) * c.text_depth)), kind="projector")
+    mapped = part("text_projector", part("layers", *mlp_head(W, *(c.hidden,) * c.text_depth)), kind="projector")
     prompts = (embedding("prompt_ctx", c.prompts, W),) if c.prompts else ()
     unrun = unknown("in training texts are read beside the image")
     return part("text_mapper", part("text_encoder", *encoder, kind="text"), mapped, *prompts, kind="text", stream=unrun)
 
 
-def oneformer(c: Sizes) -> Part:
+def oneformer(c: Config) -> Part:
     """Describe OneFormerModel."""
-    H, seen = c.hidden, looked_through(c)
-    streams, (levels, largest) = places(seen), pixels(c, seen)
+    H, seen = c.hidden, backbone_features(c)
+    streams, (levels, largest) = map_areas(seen), pixel_module(c, seen)
     within = largest if c.alike else unknown("queries are made of a map for masks as wide as the others")
     # The projections of the maps stand in a plain list: they run, but their weights are nobody's parameters.
     inputs = (matmul("input_projections", *((places, c.feature, H) for places in streams)),) if c.projected else ()
     often = c.decoder_layers
     decoder = (
-        making(c, largest),
+        query_decoder(c, largest),
         layer_norm("decoder_norm", H, executions=often),
-        *turns("layers", often - 1, streams, lambda keys: layer(c, keys)),
+        *layers_in_turn("layers", often - 1, streams, lambda keys: layer(c, keys)),
         conv2d("query_input_projection", c.feature, H, 1, stream=within),
         linear("class_embed", H, c.labels + 1, executions=often),
-        part("mask_embed", part("layers", *head(H, H, H, c.mask)), drawing(c, largest), kind="head", executions=often),
+        part("mask_embed", part("layers", *mlp_head(H, H, H, c.mask)), mask_logits(c, largest), kind="head", executions=often),
     )
     module = (
         embedding("queries_embedder", c.queries, H),
@@ -128,15 +139,15 @@ def oneformer(c: Sizes) -> Part:
         part("decoder", *decoder, kind="decoder", stream=c.queries),
         embedding("level_embed", len(streams), H),
     )
-    task = part("task_mlp", part("layers", *head(c.task, H, H)), kind="head")
+    task = part("task_mlp", part("layers", *mlp_head(c.task, H, H)), kind="head")
     parts = levels, part("transformer_module", *module, kind="decoder"), part("task_encoder", task, kind="projector", stream="one")
     return part("", *parts, *((text(c),) if c.training else ()), kind="model")
 
 
-NEUTRAL = frozenset(
+IGNORED_KEYS = frozenset(
     """activation_function backbone backbone_kwargs class_weight contrastive_temperature contrastive_weight dice_weight ignore_value
     importance_sample_ratio init_std init_xavier_std mask_weight no_object_weight norm output_auxiliary_logits
     oversample_ratio pre_norm train_num_points use_auxiliary_loss use_pretrained_backbone use_task_norm use_timm_backbone""".split()
 )
 
-FAMILIES = {"oneformer": Family("oneformer", FIELDS, {"OneFormerModel": oneformer}, "OneFormerModel", NEUTRAL)}
+FAMILIES = {"oneformer": Family("oneformer", FIELDS, {"OneFormerModel": oneformer}, "OneFormerModel", IGNORED_KEYS)}

@@ -6,13 +6,13 @@ Source: arXiv 2511.09554; names as in transformers 5.23.0, models/rf_detr/modeli
 from __future__ import annotations
 
 from weighbridge.blueprints.detection.lw_detr import FIELDS as BEFORE
-from weighbridge.blueprints.detection.lw_detr import NEUTRAL, c2f, decoder, detection, detr
+from weighbridge.blueprints.detection.lw_detr import IGNORED_KEYS, c2f, decoder, detection, detr
 from weighbridge.blueprints.detection.rf_detr_dinov2 import features
-from weighbridge.blueprints.modules.composite import composed
+from weighbridge.blueprints.modules.composite import model_config
 from weighbridge.blueprints.modules.feature_maps import Grid, area
-from weighbridge.blueprints.modules.stage_fields import number, scaled
+from weighbridge.blueprints.modules.stage_fields import number, scale_width
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, size, variant
+from weighbridge.config.fields import Config, size, variant
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.parts import conv2d, layer_norm, linear, matmul, part, plain_mlp, replace
 from weighbridge.core.sizes import Size
@@ -31,7 +31,7 @@ FIELDS = variant(
     number("levels", "num_feature_levels", 1),
     size("mask_mlp", "intermediate_size", 1024, "I_m", "intermediate size of the head of masks"),
     number("shrunk", "mask_downsample_ratio", 4),
-    backbone=composed("backbone", "backbone_config", "rf_detr_dinov2", fixed=True, absent=DINOV2),
+    backbone=model_config("backbone", "backbone_config", "rf_detr_dinov2", fixed=True, absent=DINOV2),
 )
 
 
@@ -40,9 +40,9 @@ def conv(name: str, inputs: Size, outs: Size, places: Stream | None = None, kern
     return part(name, conv2d("conv", inputs, outs, kernel, bias=False), layer_norm("norm", outs), kind="convolution", stream=places)
 
 
-def model(c: Sizes, *, headed: bool = False) -> tuple[Part, ...]:
+def model(c: Config, *, headed: bool = False) -> tuple[Part, ...]:
     """Describe RfDetrModel: one map is looked at, joined from all that the backbone hands on."""
-    seen, inner = features(c.backbone, c.backbone.image), scaled(c.hidden, c.expansion)
+    seen, inner = features(c.backbone, c.backbone.image), scale_width(c.hidden, c.expansion)
     grid: Grid = seen.maps[-1]
     memory: Stream = area(grid) if c.levels == 1 else unknown(f"there is one map, and {c.levels} are expected")
     body = part("backbone", *seen.parts, kind="backbone", stream=seen.parts[1].stream)  # type: ignore[union-attr]
@@ -51,7 +51,7 @@ def model(c: Sizes, *, headed: bool = False) -> tuple[Part, ...]:
     return detr(c, (body, projector), memory, c.levels, headed=headed)
 
 
-def segmentation(c: Sizes) -> Part:
+def segmentation(c: Config) -> Part:
     """Describe RfDetrForInstanceSegmentation: the masks of every layer's queries, and once of the proposals."""
     H, (height, width) = c.hidden, c.backbone.image
     places = area((height // c.shrunk, width // c.shrunk))
@@ -78,8 +78,8 @@ CLASSES = {
     "RfDetrForObjectDetection": lambda c: detection(c, model(c, headed=True)),
     "RfDetrForInstanceSegmentation": segmentation,
 }
-MORE = frozenset(
+OUTER_IGNORED_KEYS = frozenset(
     """mask_class_loss_coefficient mask_dice_loss_coefficient mask_point_sample_ratio segmentation_head_activation_function
     use_pretrained_backbone use_timm_backbone backbone backbone_kwargs""".split()
 )
-FAMILIES = {"rf_detr": Family("rf_detr", FIELDS, CLASSES, "RfDetrModel", NEUTRAL | MORE)}
+FAMILIES = {"rf_detr": Family("rf_detr", FIELDS, CLASSES, "RfDetrModel", IGNORED_KEYS | OUTER_IGNORED_KEYS)}

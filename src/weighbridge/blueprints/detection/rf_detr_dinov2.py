@@ -5,13 +5,13 @@ Source: names as in transformers 5.23.0, models/rf_detr/modeling_rf_detr.py; Rob
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.backbones import Features, handed
-from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, both, image
-from weighbridge.blueprints.modules.stage_fields import number, outputs
+from weighbridge.blueprints.modules.backbones import Features, selected_outputs
+from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, height_width, image
+from weighbridge.blueprints.modules.stage_fields import number, out_stages
 from weighbridge.blueprints.modules.vit_common import token
 from weighbridge.blueprints.vision.dinov2 import scale
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, size, switch
+from weighbridge.config.fields import Config, size, switch
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.parts import attend, conv2d, gated_mlp, layer_norm, linear, part, plain_mlp, stack
 from weighbridge.core.sizes import Size
@@ -24,16 +24,16 @@ FIELDS = (
     number("layers", "num_hidden_layers", 12),
     size("heads", "num_attention_heads", 12, "A", "attention heads"),
     image(224),
-    both("patch", "patch_size", 14),
+    height_width("patch", "patch_size", 14),
     switch("qkv_bias", "qkv_bias", True),
     switch("gated", "use_swiglu_ffn", False),
     switch("masked", "use_mask_token", True),
     number("windows", "num_windows", 4),
-    *outputs(lambda c: c.layers),
+    *out_stages(lambda c: c.layers),
 )
 
 
-def layer(c: Sizes, tokens: Size, *, within: bool) -> tuple[Node, ...]:
+def layer(c: Config, tokens: Size, *, within: bool) -> tuple[Node, ...]:
     """Describe a layer: norm, block and scale, twice; attention *within* windows, each with a class token, or among all."""
     H, head_dim, groups = c.hidden, c.hidden // c.heads, c.windows * c.windows if within else 1
     inner, seen, gate = c.heads * head_dim, tokens // groups, c.hidden * c.ratio * 2 // 3
@@ -50,13 +50,13 @@ def layer(c: Sizes, tokens: Size, *, within: bool) -> tuple[Node, ...]:
     )
 
 
-def encoder(c: Sizes, tokens: Size) -> tuple[Part, ...]:
+def encoder(c: Config, tokens: Size) -> tuple[Part, ...]:
     """Describe the layers over all tokens."""
     kinds = [index < c.outputs[-1] and index not in c.outputs for index in range(c.layers)]
     return stack("layer", kinds, c.layers, lambda within: layer(c, tokens, within=within))
 
 
-def features(c: Sizes, picture: Grid) -> Features:
+def features(c: Config, picture: Grid) -> Features:
     """Describe RfDetrDinov2Backbone over a picture; every window has a class token of its own."""
     H = c.hidden
     grid, cut = (picture[0] // c.patch[0], picture[1] // c.patch[1]), area((c.image[0] // c.patch[0], c.image[1] // c.patch[1]))
@@ -75,22 +75,22 @@ def features(c: Sizes, picture: Grid) -> Features:
     )
     body = part("encoder", *encoder(c, tokens), kind="encoder", stream=tokens if runs else untold)
     parts = embeddings, body, layer_norm("layernorm", H, executions=len(c.outputs))
-    return handed(c, parts, (grid,) * (c.layers + 1), (H,) * (c.layers + 1))
+    return selected_outputs(c, parts, (grid,) * (c.layers + 1), (H,) * (c.layers + 1))
 
 
-def backbone(c: Sizes) -> Part:
+def backbone(c: Config) -> Part:
     """Describe RfDetrDinov2Backbone."""
     found = features(c, c.image)
     return part("", *found.parts, kind="model", stream=found.parts[1].stream)  # type: ignore[union-attr]
 
 
-def alone(c: Sizes) -> Part:
+def alone(c: Config) -> Part:
     """Describe RfDetrDinov2Encoder, whose tokens are cut into windows before."""
     return part("", *encoder(c, 0), kind="model", stream=unknown("the tokens are cut into windows by the backbone"))
 
 
-NEUTRAL = frozenset(
+IGNORED_KEYS = frozenset(
     """apply_layernorm drop_path_rate layerscale_value num_register_tokens reshape_hidden_states stage_names window_block_indexes""".split()
 )
 CLASSES = {"RfDetrDinov2Encoder": alone, "RfDetrDinov2Backbone": backbone}
-FAMILIES = {"rf_detr_dinov2": Family("rf_detr_dinov2", FIELDS, CLASSES, "RfDetrDinov2Backbone", NEUTRAL)}
+FAMILIES = {"rf_detr_dinov2": Family("rf_detr_dinov2", FIELDS, CLASSES, "RfDetrDinov2Backbone", IGNORED_KEYS)}

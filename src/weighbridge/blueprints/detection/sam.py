@@ -10,9 +10,9 @@ from weighbridge.blueprints.detection.sam_vision import FIELDS as VISION
 from weighbridge.blueprints.detection.sam_vision import encoder, side
 from weighbridge.blueprints.modules.sam_mask_decoder import FIELDS as DECODER
 from weighbridge.blueprints.modules.sam_mask_decoder import WIDTH, decoder
-from weighbridge.blueprints.modules.vit_common import NEUTRAL
+from weighbridge.blueprints.modules.vit_common import IGNORED_KEYS
 from weighbridge.config.family import Family
-from weighbridge.config.fields import TIED, Sizes, fact, nested, size
+from weighbridge.config.fields import TIED, Config, constant, nested, size
 from weighbridge.core.length import Stream, per_batch
 from weighbridge.core.parts import conv2d, embedding, layer_norm, part
 from weighbridge.core.sizes import Size
@@ -27,7 +27,7 @@ PROMPTS = (
 )
 
 
-def mask_embedding(c: Sizes) -> Part:
+def mask_embedding(c: Config) -> Part:
     """Describe the convolutions over a mask that is put in."""
     H, M = c.hidden, c.mask_channels
     return part(
@@ -42,7 +42,7 @@ def mask_embedding(c: Sizes) -> Part:
     )
 
 
-def prompts(c: Sizes, frequencies: Size, tied_to: str | None) -> Part:
+def prompts(c: Config, frequencies: Size, tied_to: str | None) -> Part:
     """Describe the prompt encoder: a vector for each kind of point, and what reads a mask."""
     H = c.hidden
     return part(
@@ -62,7 +62,7 @@ def positions(name: str, frequencies: Size, stream: Stream | None, tied_to: str 
     return part(name, weight, kind="embedding", stream=stream, requires="points" if stream is None else None)
 
 
-def sam(c: Sizes) -> Part:
+def sam(c: Config) -> Part:
     """Describe SamModel and SamHQModel."""
     vision, prompt, F = c.vision, c.prompts, c.vision.frequencies
     across = prompt.image // prompt.patch
@@ -79,10 +79,10 @@ def sam(c: Sizes) -> Part:
 
 def family(model_type: str, class_name: str, *, hq: bool) -> Family:
     """Return the family of one of the two."""
-    last = (*DECODER, *((WIDTH,) if hq else ()), fact("hq", hq))
+    last = (*DECODER, *((WIDTH,) if hq else ()), constant("hq", hq))
     parts = nested("vision", "vision_config", VISION), nested("prompts", "prompt_encoder_config", PROMPTS)
     fields = (*parts, nested("decoder", "mask_decoder_config", last), TIED)
-    return Family(model_type, fields, {class_name: sam}, class_name, NEUTRAL | {"scale", "image_embedding_size"})
+    return Family(model_type, fields, {class_name: sam}, class_name, IGNORED_KEYS | {"scale", "image_embedding_size"})
 
 
 FAMILIES = {"sam": family("sam", "SamModel", hq=False), "sam_hq": family("sam_hq", "SamHQModel", hq=True)}

@@ -7,13 +7,13 @@ arXiv 2408.00714; names as in transformers 5.23.0, models/sam2/modeling_sam2.py.
 from __future__ import annotations
 
 from weighbridge.blueprints.detection.sam import PROMPTS, mask_embedding
-from weighbridge.blueprints.detection.sam2_vision import NEITHER, fused
-from weighbridge.blueprints.modules.composite import composed, submodel, under
+from weighbridge.blueprints.detection.sam2_vision import OWN_IGNORED_KEYS, neck_maps
+from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.blueprints.modules.feature_maps import Grid, area
 from weighbridge.blueprints.modules.sam_mask_decoder import FIELDS as DECODER
-from weighbridge.blueprints.modules.sam_mask_decoder import drawing, looking, perceptron
+from weighbridge.blueprints.modules.sam_mask_decoder import mask_and_score_heads, perceptron, two_way_transformer
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, nested, size, variant
+from weighbridge.config.fields import Config, nested, size, variant
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import per_batch
 from weighbridge.core.parts import conv2d, embedding, matmul, part
@@ -23,7 +23,7 @@ from weighbridge.core.tree import Part, Tensor
 # The feed-forward networks of the decoder are as deep as the decoder has layers.
 LAYERS = size("layers", "num_hidden_layers", 2, "L", "layers", minimum=2)
 FIELDS = (
-    composed("vision", "vision_config", "sam2_vision_model"),
+    model_config("vision", "vision_config", "sam2_vision_model"),
     nested("prompts", "prompt_encoder_config", PROMPTS),
     nested("decoder", "mask_decoder_config", variant(DECODER, layers=LAYERS)),
 )
@@ -31,20 +31,20 @@ POINTS = 2
 """How many points the decoder sees where none is given."""
 
 
-def positions(name: str, c: Sizes, points: Size, *, once: bool) -> Part:
+def positions(name: str, c: Config, points: Size, *, once: bool) -> Part:
     """Describe random frequencies, which are no parameters, and their products with so many coordinates."""
     half = c.hidden // 2
     children = Tensor("positional_embedding", (2, half), "buffer"), matmul("coordinates", (points, 2, half))
     return part(name, *children, kind="embedding", stream=per_batch("one") if once else "one")
 
 
-def decoder(c: Sizes, maps: list[Grid], places: Size) -> Part:
+def decoder(c: Config, maps: list[Grid], places: Size) -> Part:
     """Describe the mask decoder: one token more, for the object; the two largest maps are added in."""
     H, masks, eighth = c.hidden, c.masks + 1, c.hidden // 8
     mlp = perceptron("mlp", H, c.mlp, H, depth=c.layers)
     return part(
         "mask_decoder",
-        *drawing(c, looking(c, masks + 2 + POINTS, places, mlp, rate=c.rate, last="o_proj"), places),
+        *mask_and_score_heads(c, two_way_transformer(c, masks + 2 + POINTS, places, mlp, rate=c.rate, last="o_proj"), places),
         conv2d("conv_s0", H, eighth, 1, stream=area(maps[0])),
         conv2d("conv_s1", H, H // 4, 1, stream=area(maps[1])),
         embedding("obj_score_token", 1, H),
@@ -54,7 +54,7 @@ def decoder(c: Sizes, maps: list[Grid], places: Size) -> Part:
     )
 
 
-def prompts(c: Sizes) -> Part:
+def prompts(c: Config) -> Part:
     """Describe the prompt encoder: a table with a vector for each kind of point, and what reads a mask."""
     return part(
         "prompt_encoder",
@@ -67,9 +67,9 @@ def prompts(c: Sizes) -> Part:
     )
 
 
-def sam2(c: Sizes) -> Part:
+def sam2(c: Config) -> Part:
     """Describe Sam2Model: one vector stands for the memory that an image has none of."""
-    maps = fused(c.vision)
+    maps = neck_maps(c.vision)
     if not 2 <= c.vision.levels <= len(maps):
         raise ConfigError("the decoder takes two maps or more", key="vision_config.num_feature_levels", value=c.vision.levels)
     across = c.prompts.image // c.prompts.patch
@@ -77,16 +77,16 @@ def sam2(c: Sizes) -> Part:
         "",
         Tensor("no_memory_embedding", (1, 1, c.vision.fused), "embedding"),
         positions("shared_image_embedding", c.prompts, across * across, once=True),
-        under("vision_encoder", submodel(c.vision)),
+        as_child("vision_encoder", submodel(c.vision)),
         prompts(c.prompts),
         decoder(c.decoder, maps, area(maps[c.vision.levels - 1])),
         kind="model",
     )
 
 
-KEYS = NEITHER | frozenset(
+OWN_IGNORED_KEYS = OWN_IGNORED_KEYS | frozenset(
     """dynamic_multimask_stability_delta dynamic_multimask_stability_thresh dynamic_multimask_via_stability scale
     image_embedding_size""".split()
 )
 
-FAMILIES = {"sam2": Family("sam2", FIELDS, {"Sam2Model": sam2}, "Sam2Model", KEYS)}
+FAMILIES = {"sam2": Family("sam2", FIELDS, {"Sam2Model": sam2}, "Sam2Model", OWN_IGNORED_KEYS)}

@@ -5,12 +5,12 @@ Source: arXiv 2408.00714 and 2306.00989 (Hiera); names as in transformers 5.23.0
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.composite import composed, submodel, under
-from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, both, strided
-from weighbridge.blueprints.modules.stage_fields import alike, number, numbers, ratio, scaled
-from weighbridge.blueprints.modules.vit_common import NEUTRAL
+from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
+from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, conv_output, height_width
+from weighbridge.blueprints.modules.stage_fields import equal_length, number, numbers, ratio, scale_width
+from weighbridge.blueprints.modules.vit_common import IGNORED_KEYS
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, listed, size, told
+from weighbridge.config.fields import Config, computed, sequence, size
 from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import unknown
@@ -20,22 +20,22 @@ from weighbridge.core.tree import Node, Part, Tensor
 HIERA = (
     size("hidden", "hidden_size", 96, "H", "hidden size"),
     CHANNELS,
-    both("image", "image_size", [1024, 1024]),
-    both("kernel", "patch_kernel_size", [7, 7]),
-    both("stride", "patch_stride", [4, 4]),
-    both("padding", "patch_padding", [3, 3]),
-    both("pooling", "query_stride", [2, 2]),
-    both("background", "window_positional_embedding_background_size", [7, 7]),
+    height_width("image", "image_size", [1024, 1024]),
+    height_width("kernel", "patch_kernel_size", [7, 7]),
+    height_width("stride", "patch_stride", [4, 4]),
+    height_width("padding", "patch_padding", [3, 3]),
+    height_width("pooling", "query_stride", [2, 2]),
+    height_width("background", "window_positional_embedding_background_size", [7, 7]),
     number("pooled", "num_query_pool_stages", 3, minimum=0),
     numbers("depths", "blocks_per_stage", (1, 2, 7, 2)),
     numbers("widths", "embed_dim_per_stage", (96, 192, 384, 768)),
     numbers("heads", "num_attention_heads_per_stage", (1, 2, 4, 8)),
     numbers("windows", "window_size_per_stage", (8, 4, 14, 7), minimum=0),
-    listed("everywhere", "global_attention_blocks", [5, 7, 9]),
+    sequence("everywhere", "global_attention_blocks", [5, 7, 9]),
     ratio("ratio", "mlp_ratio", 4.0),
-    told(
+    computed(
         "stages",
-        lambda c: alike(
+        lambda c: equal_length(
             blocks_per_stage=c.depths, embed_dim_per_stage=c.widths, num_attention_heads_per_stage=c.heads, window_size_per_stage=c.windows
         ),
     ),
@@ -54,18 +54,18 @@ class Block(NamedTuple):
     at: tuple[int, int]
 
 
-def patches(c: Sizes) -> tuple[int, int]:
+def patches(c: Config) -> tuple[int, int]:
     """Return the map of patches, which overlap."""
     rows, columns = ((side + 2 * pad - k) // s + 1 for side, pad, k, s in zip(c.image, c.padding, c.kernel, c.stride, strict=True))
     return rows, columns
 
 
-def shrunk(c: Sizes, at: tuple[int, int]) -> tuple[int, int]:
+def shrunk(c: Config, at: tuple[int, int]) -> tuple[int, int]:
     """Return the map that pooling makes of another."""
     return at[0] // c.pooling[0], at[1] // c.pooling[1]
 
 
-def blocks(c: Sizes) -> list[Block]:
+def blocks(c: Config) -> list[Block]:
     """List the blocks of all stages: the first of a stage still works on the map and in the windows of the stage before."""
     found: list[Block] = []
     at = patches(c)
@@ -79,28 +79,28 @@ def blocks(c: Sizes) -> list[Block]:
     return found
 
 
-def covering(at: tuple[int, int], across: tuple[int, int]) -> int:
+def window_count(at: tuple[int, int], across: tuple[int, int]) -> int:
     """Count the windows that cover a map.
 
-    >>> covering((8, 9), (4, 4))
+    >>> window_count((8, 9), (4, 4))
     6
     """
     rows, columns = (-(-side // reach) for side, reach in zip(at, across, strict=True))
     return rows * columns
 
 
-def torn(c: Sizes, block: Block) -> bool:
+def torn(c: Config, block: Block) -> bool:
     """Say whether pooling leaves fewer windows than there were: the reference then takes windows of one image for several images."""
     if not block.pools or not block.window:
         return False
     across = block.window, block.window
-    return 0 in shrunk(c, across) or covering(shrunk(c, block.at), shrunk(c, across)) != covering(block.at, across)
+    return 0 in shrunk(c, across) or window_count(shrunk(c, block.at), shrunk(c, across)) != window_count(block.at, across)
 
 
-def attention(c: Sizes, block: Block) -> Part:
+def attention(c: Config, block: Block) -> Part:
     """Describe attention in windows or over the whole map; the scores are made twice, at first among the heads and for nothing."""
     across = (block.window, block.window) if block.window else block.at
-    windows, keys, width = covering(block.at, across), across[0] * across[1], block.outputs // block.heads
+    windows, keys, width = window_count(block.at, across), across[0] * across[1], block.outputs // block.heads
     queries = area(shrunk(c, across)) if block.pools else keys
     return part(
         "attn",
@@ -112,9 +112,9 @@ def attention(c: Sizes, block: Block) -> Part:
     )
 
 
-def layer(c: Sizes, block: Block) -> tuple[Node, ...]:
+def layer(c: Config, block: Block) -> tuple[Node, ...]:
     """Describe one block; where it widens, what is carried past attention is mapped as well."""
-    inner = scaled(block.outputs, c.ratio)
+    inner = scale_width(block.outputs, c.ratio)
     out = area(shrunk(c, block.at) if block.pools else block.at)
     mlp = linear("proj_in", block.outputs, inner), linear("proj_out", inner, block.outputs)
     carried = (linear("proj", block.inputs, block.outputs, stream=area(block.at)),) if block.inputs != block.outputs else ()
@@ -127,7 +127,7 @@ def layer(c: Sizes, block: Block) -> tuple[Node, ...]:
     )
 
 
-def hiera(c: Sizes) -> Part:
+def hiera(c: Config) -> Part:
     """Describe Sam2HieraDetModel: two tables of positions, one for a window and one that is resized to the image."""
     found, window = blocks(c), c.windows[0]
     projection = conv2d("projection", c.channels, c.hidden, c.kernel, stream=area(patches(c)))
@@ -142,7 +142,7 @@ def hiera(c: Sizes) -> Part:
     )
 
 
-def stages(c: Sizes) -> list[Grid]:
+def stages(c: Config) -> list[Grid]:
     """Return the map that each stage of Hiera puts out."""
     found, ends = blocks(c), [sum(c.depths[: stage + 1]) - 1 for stage in range(len(c.depths))]
     return [shrunk(c, found[end].at) if found[end].pools else found[end].at for end in ends]
@@ -150,7 +150,7 @@ def stages(c: Sizes) -> list[Grid]:
 
 INPUTS = "backbone_channel_list"
 FIELDS = (
-    composed("backbone", "backbone_config", "sam2_hiera_det_model"),
+    model_config("backbone", "backbone_config", "sam2_hiera_det_model"),
     numbers("inputs", INPUTS, (768, 384, 192, 96)),
     size("fused", "fpn_hidden_size", 256, "F", "channels of the fused maps"),
     number("kernel", "fpn_kernel_size", 1),
@@ -160,28 +160,28 @@ FIELDS = (
 )
 
 
-def fused(c: Sizes) -> list[Grid]:
+def neck_maps(c: Config) -> list[Grid]:
     """Return the maps that the neck puts out, the largest first."""
-    return [strided(at, c.kernel, c.stride, c.padding) for at in stages(c.backbone)]
+    return [conv_output(at, c.kernel, c.stride, c.padding) for at in stages(c.backbone)]
 
 
-def vision(c: Sizes) -> Part:
+def vision(c: Config) -> Part:
     """Describe Sam2VisionModel: a convolution for each stage, the last stage first.
 
     Raises:
         ConfigError: The list of the neck's widths is of another length than there are stages.
     """
-    maps = fused(c)[::-1]
+    maps = neck_maps(c)[::-1]
     if len(c.inputs) != len(maps):
         hint = f"one width for each of {len(maps)} stages, the last stage first"
         raise ConfigError(f"{len(c.inputs)} widths, and the backbone has {len(maps)} stages", key=INPUTS, value=c.inputs, hint=hint)
     convs = (conv2d(str(i), width, c.fused, c.kernel, stream=area(at)) for i, (width, at) in enumerate(zip(c.inputs, maps, strict=True)))
-    return part("", under("backbone", submodel(c.backbone)), part("neck", part("convs", *convs), kind="neck"), kind="model")
+    return part("", as_child("backbone", submodel(c.backbone)), part("neck", part("convs", *convs), kind="neck"), kind="model")
 
 
-NEITHER = NEUTRAL | {"backbone_feature_sizes", "fpn_top_down_levels", "num_attention_heads"}
+OWN_IGNORED_KEYS = IGNORED_KEYS | {"backbone_feature_sizes", "fpn_top_down_levels", "num_attention_heads"}
 
 FAMILIES = {
-    "sam2_hiera_det_model": Family("sam2_hiera_det_model", HIERA, {"Sam2HieraDetModel": hiera}, "Sam2HieraDetModel", NEITHER),
-    "sam2_vision_model": Family("sam2_vision_model", FIELDS, {"Sam2VisionModel": vision}, "Sam2VisionModel", NEITHER),
+    "sam2_hiera_det_model": Family("sam2_hiera_det_model", HIERA, {"Sam2HieraDetModel": hiera}, "Sam2HieraDetModel", OWN_IGNORED_KEYS),
+    "sam2_vision_model": Family("sam2_vision_model", FIELDS, {"Sam2VisionModel": vision}, "Sam2VisionModel", OWN_IGNORED_KEYS),
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.convolutions import group_norm
 from weighbridge.config.family import Blueprint, Family
-from weighbridge.config.fields import Field, Sizes, size, told
+from weighbridge.config.fields import Config, Field, computed, size
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.parts import attend, conv2d, embedding, layer_norm, linear, part, plain_mlp, replace
@@ -26,17 +26,17 @@ FIELDS = (
 QUERIES = size("queries", "num_queries", 200, "Q", "object queries")
 
 
-def eighths(c: Sizes) -> bool:
+def eighths(c: Config) -> bool:
     """Refuse a width that 8 groups do not divide."""
     if c.hidden % 8:
         raise ConfigError(f"norms of 8 groups over {c.hidden} channels", key="hidden_size", value=c.hidden, hint="a multiple of 8")
     return True
 
 
-MASKS = (HIDDEN, size("stages", "num_upsampling_stages", 3, "L", "stages that enlarge the map"), HEADS, told("eighths", eighths))
+MASKS = (HIDDEN, size("stages", "num_upsampling_stages", 3, "L", "stages that enlarge the map"), HEADS, computed("eighths", eighths))
 
 
-def attention(name: str, c: Sizes, keys: Stream | None = None) -> Part:
+def attention(name: str, c: Config, keys: Stream | None = None) -> Part:
     """Describe attention over the tokens themselves, or over others."""
     H, head_dim = c.hidden, c.hidden // c.heads
     exact(H, c.heads)
@@ -53,12 +53,12 @@ def attention(name: str, c: Sizes, keys: Stream | None = None) -> Part:
     )
 
 
-def mlp(c: Sizes) -> Part:
+def mlp(c: Config) -> Part:
     """Describe the feed-forward network of a layer."""
     return plain_mlp("mlp", c.hidden, c.mlp, ("fc1", "fc2"), bias=True)
 
 
-def encoder(c: Sizes) -> Part:
+def encoder(c: Config) -> Part:
     """Describe the encoder: places of the image look at each other, and at the prompt."""
     first, second, third = (layer_norm(f"layer_norm{index}", c.hidden) for index in (1, 2, 3))
     parts = first, attention("self_attn", c), attention("cross_attn", c, "encoder"), second, mlp(c), third
@@ -71,7 +71,7 @@ def perceptron(name: str, *widths: Size) -> Part:
     return part(name, *maps, kind="head")
 
 
-def decoder(c: Sizes) -> Part:
+def decoder(c: Config) -> Part:
     """Describe the decoder: queries, and a token that tells whether anything is there, look at the prompt and at the image.
 
     Where the boxes are is added to the scores only with the shape of a map beside it, which is not given here.
@@ -109,7 +109,7 @@ def decoder(c: Sizes) -> Part:
     )
 
 
-def masks(c: Sizes) -> Part:
+def masks(c: Config) -> Part:
     """Describe the decoder of masks, over maps of any size."""
     H, untold = c.hidden, unknown("the maps are those of the image encoder, of any size")
     convs = conv2d("conv_layers", H, H, 3, repeat=c.stages), group_norm("norms", H, repeat=c.stages)
@@ -127,12 +127,12 @@ def masks(c: Sizes) -> Part:
     )
 
 
-NEUTRAL = frozenset("hidden_dropout".split())
+IGNORED_KEYS = frozenset("hidden_dropout".split())
 
 
 def family(model_type: str, name: str, fields: tuple[Field, ...], blueprint: Blueprint) -> Family:
     """Return the family of one network."""
-    return Family(model_type, fields, {name: blueprint}, name, NEUTRAL)
+    return Family(model_type, fields, {name: blueprint}, name, IGNORED_KEYS)
 
 
 FAMILIES = {

@@ -5,11 +5,11 @@ Source: arXiv 2511.16719; names as in transformers 5.23.0, models/sam3/modeling_
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.composite import composed, submodel, under
-from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, both, image, listing
+from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
+from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, height_width, image, module_list
 from weighbridge.blueprints.modules.stage_fields import number, numbers
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, listed, size, told
+from weighbridge.config.fields import Config, computed, sequence, size
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, unknown
@@ -27,19 +27,19 @@ FIELDS = (
     number("layers", "num_hidden_layers", 32),
     size("heads", "num_attention_heads", 16, "A", "attention heads"),
     image(1008),
-    both("patch", "patch_size", 14),
-    both("before", "pretrain_image_size", 336),
+    height_width("patch", "patch_size", 14),
+    height_width("before", "pretrain_image_size", 336),
     number("window", "window_size", 24, minimum=0),
     replace(numbers("whole", "global_attn_indexes", (7, 15, 23, 31), minimum=0), read=tuple),
 )
 
 
-def map_of(c: Sizes) -> Grid:
+def map_of(c: Config) -> Grid:
     """Return the map of patches."""
     return c.image[0] // c.patch[0], c.image[1] // c.patch[1]
 
 
-def layer(c: Sizes, *, whole: bool) -> tuple[Node, ...]:
+def layer(c: Config, *, whole: bool) -> tuple[Node, ...]:
     """Describe a layer: attention among all places, or inside windows, to which the map is filled up."""
     H, grid = c.hidden, map_of(c)
     across: Grid = (1, 1) if whole else ((grid[0] + c.window - 1) // c.window, (grid[1] + c.window - 1) // c.window)
@@ -52,7 +52,7 @@ def layer(c: Sizes, *, whole: bool) -> tuple[Node, ...]:
     return layer_norm("layer_norm1", H), attention, layer_norm("layer_norm2", H), plain_mlp("mlp", H, c.mlp, ("fc1", "fc2"), bias=True)
 
 
-def transformer(c: Sizes) -> Part:
+def transformer(c: Config) -> Part:
     """Describe Sam3ViTModel."""
     cut = c.before[0] // c.patch[0], c.before[1] // c.patch[1]
     square = cut[0] == cut[1] and c.patch[0] == c.patch[1]
@@ -72,7 +72,7 @@ def scales(value: Any) -> tuple[float, ...]:
     return tuple(value)
 
 
-def same(c: Sizes) -> bool:
+def same(c: Config) -> bool:
     """Refuse another encoder, which is not described here."""
     if c.backbone.model_type != "sam3_vit_model":
         raise ConfigError("expected sam3_vit_model", key="backbone_config.model_type", value=c.backbone.model_type)
@@ -81,13 +81,13 @@ def same(c: Sizes) -> bool:
 
 VISION = (
     size("hidden", "fpn_hidden_size", 256, "F", "channels of the maps"),
-    listed("scales", "scale_factors", [4.0, 2.0, 1.0, 0.5], read=scales),
-    composed("backbone", "backbone_config", "sam3_vit_model"),
-    told("same", same),
+    sequence("scales", "scale_factors", [4.0, 2.0, 1.0, 0.5], read=scales),
+    model_config("backbone", "backbone_config", "sam3_vit_model"),
+    computed("same", same),
 )
 
 
-def enlarged(c: Sizes, scale: float) -> tuple[Node, ...]:
+def scale_layer(c: Config, scale: float) -> tuple[Node, ...]:
     """Describe how the map of patches is brought to a scale, and to the channels of all maps."""
     H, F, (height, width) = c.backbone.hidden, c.hidden, map_of(c.backbone)
     steps = {4: 2, 2: 1}.get(int(scale), 0)
@@ -102,15 +102,15 @@ def enlarged(c: Sizes, scale: float) -> tuple[Node, ...]:
     return part("scale_layers", *ups, kind="convolution"), *convs
 
 
-def vision(c: Sizes) -> Part:
+def vision(c: Config) -> Part:
     """Describe Sam3VisionModel."""
-    neck = listing("fpn_layers", *(enlarged(c, scale) for scale in c.scales))
-    return part("", under("backbone", submodel(c.backbone)), part("neck", neck, kind="neck"), kind="model")
+    neck = module_list("fpn_layers", *(scale_layer(c, scale) for scale in c.scales))
+    return part("", as_child("backbone", submodel(c.backbone)), part("neck", neck, kind="neck"), kind="model")
 
 
-NEUTRAL = frozenset("hidden_dropout layer_scale_init_value".split())
+IGNORED_KEYS = frozenset("hidden_dropout layer_scale_init_value".split())
 FAMILIES = {
-    "sam3_vit_model": Family("sam3_vit_model", FIELDS, {"Sam3ViTModel": transformer}, "Sam3ViTModel", NEUTRAL),
+    "sam3_vit_model": Family("sam3_vit_model", FIELDS, {"Sam3ViTModel": transformer}, "Sam3ViTModel", IGNORED_KEYS),
     "sam3_vision_model": Family(
         "sam3_vision_model", VISION, {"Sam3VisionModel": vision}, "Sam3VisionModel", frozenset({"backbone_feature_sizes"})
     ),

@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area
-from weighbridge.blueprints.modules.stage_fields import ratio, scaled
-from weighbridge.blueprints.modules.vit_common import HEADS, HIDDEN, LAYERS, NEUTRAL, QKV_BIAS, WHOLE_HEADS
+from weighbridge.blueprints.modules.stage_fields import ratio, scale_width
+from weighbridge.blueprints.modules.vit_common import HEADS, HIDDEN, IGNORED_KEYS, LAYERS, QKV_BIAS, WHOLE_HEADS
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, fact, listed, size, switch
+from weighbridge.config.fields import Config, constant, sequence, size, switch
 from weighbridge.core.parts import attend, conv2d, layer_norm, linear, matmul, part, stack
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part, Tensor
 
 
-def kinds(c: Sizes) -> list[str]:
+def kinds(c: Config) -> list[str]:
     """Tell which layers look everywhere and which only in a window; without a window all look everywhere."""
     return ["global" if c.window == 0 or index in c.everywhere else "window" for index in range(c.layers)]
 
@@ -26,26 +26,26 @@ def kinds(c: Sizes) -> list[str]:
 FIELDS = (
     *(HIDDEN, LAYERS, HEADS, WHOLE_HEADS, CHANNELS, QKV_BIAS),
     ratio("ratio", "mlp_ratio", 4.0),
-    size("mlp", "mlp_dim", lambda c: scaled(c.hidden, c.ratio), "I", "intermediate size"),
+    size("mlp", "mlp_dim", lambda c: scale_width(c.hidden, c.ratio), "I", "intermediate size"),
     size("outputs", "output_channels", 256, "O", "output channels"),
     size("image", "image_size", 1024, "R", "side of the image"),
     size("patch", "patch_size", 16, "P", "side of a patch"),
     size("window", "window_size", 14, "W", "side of an attention window", minimum=0),
     size("frequencies", "num_pos_feats", 128, "F", "frequencies of positions"),
-    listed("everywhere", "global_attn_indexes", lambda c: [2, 5, 8, 11]),
+    sequence("everywhere", "global_attn_indexes", lambda c: [2, 5, 8, 11]),
     switch("absolute", "use_abs_pos", True),
     switch("relative", "use_rel_pos", True),
-    fact("kinds", kinds),
+    constant("kinds", kinds),
 )
 
 
-def side(c: Sizes) -> Size:
+def side(c: Config) -> Size:
     """Count the patches along one side of the image."""
     result: Size = c.image // c.patch
     return result
 
 
-def attention(c: Sizes, name: str, reach: Grid, windows: Size = 1) -> Part:
+def attention(c: Config, name: str, reach: Grid, windows: Size = 1) -> Part:
     """Describe attention among the patches of one window or map, with a learned table of distances for each axis.
 
     The image is padded to whole windows, and what is added is multiplied with as well.
@@ -66,7 +66,7 @@ def attention(c: Sizes, name: str, reach: Grid, windows: Size = 1) -> Part:
     )
 
 
-def windowed(c: Sizes, name: str, over: Grid, *, window: bool) -> Part:
+def window_attention(c: Config, name: str, over: Grid, *, window: bool) -> Part:
     """Describe attention over a whole map, or in windows that cover it."""
     if not window:
         return attention(c, name, over)
@@ -74,14 +74,14 @@ def windowed(c: Sizes, name: str, over: Grid, *, window: bool) -> Part:
     return attention(c, name, (c.window, c.window), rows * columns)
 
 
-def layer(c: Sizes, kind: str) -> tuple[Part, ...]:
+def layer(c: Config, kind: str) -> tuple[Part, ...]:
     """Describe a layer that looks everywhere or in windows."""
-    attends = windowed(c, "attn", (side(c), side(c)), window=kind == "window")
+    attends = window_attention(c, "attn", (side(c), side(c)), window=kind == "window")
     mlp = part("mlp", linear("lin1", c.hidden, c.mlp), linear("lin2", c.mlp, c.hidden), kind="feed_forward")
     return layer_norm("layer_norm1", c.hidden), attends, layer_norm("layer_norm2", c.hidden), mlp
 
 
-def encoder(c: Sizes, name: str = "") -> Part:
+def encoder(c: Config, name: str = "") -> Part:
     """Describe SamVisionEncoder: the patches as a map, layers, and a neck of two convolutions."""
     H, O, S = c.hidden, c.outputs, side(c)
     places = S * S
@@ -103,7 +103,7 @@ def encoder(c: Sizes, name: str = "") -> Part:
     )
 
 
-def model(c: Sizes) -> Part:
+def model(c: Config) -> Part:
     """Describe SamVisionModel: the encoder under a name."""
     return part("", encoder(c, "vision_encoder"), kind="model")
 
@@ -114,7 +114,7 @@ FAMILIES = {
         FIELDS,
         {f"{prefix}VisionEncoder": encoder, f"{prefix}VisionModel": model},
         f"{prefix}VisionModel",
-        NEUTRAL | {"scale"},
+        IGNORED_KEYS | {"scale"},
     )
     for name, prefix in (("sam", "Sam"), ("sam_hq", "SamHQ"))
 }

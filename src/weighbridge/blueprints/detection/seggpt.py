@@ -9,9 +9,9 @@ from __future__ import annotations
 from weighbridge.blueprints.detection.sam_vision import attention
 from weighbridge.blueprints.modules.feature_maps import CHANNELS, area
 from weighbridge.blueprints.modules.stage_fields import number
-from weighbridge.blueprints.modules.vit_common import HEADS, LAYERS, NEUTRAL, QKV_BIAS, SQUARE_PATCH, WHOLE_HEADS, grid, patches
+from weighbridge.blueprints.modules.vit_common import HEADS, IGNORED_KEYS, LAYERS, QKV_BIAS, SQUARE_PATCH, WHOLE_HEADS, grid, patches
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, fact, listed, sides, size, switch
+from weighbridge.config.fields import Config, constant, sequence, sides, size, switch
 from weighbridge.core.parts import conv2d, layer_norm, linear, part, replace, stack
 from weighbridge.core.tree import Node, Part, Tensor
 
@@ -26,13 +26,13 @@ FIELDS = (
     size("decoder", "decoder_hidden_size", 64, "U", "channels of the head"),
     switch("relative", "use_relative_position_embeddings", True),
     number("merged", "merge_index", 2, minimum=0),
-    listed("used", "intermediate_hidden_state_indices", [5, 11, 17, 23]),
-    fact("kinds", lambda c: [2 if index <= c.merged else 1 for index in range(c.layers)]),
+    sequence("used", "intermediate_hidden_state_indices", [5, 11, 17, 23]),
+    constant("kinds", lambda c: [2 if index <= c.merged else 1 for index in range(c.layers)]),
 )
 TOKENS = "mask_token segment_token_input segment_token_prompt type_token_semantic type_token_instance".split()
 
 
-def layer(c: Sizes, beside: int) -> tuple[Node, ...]:
+def layer(c: Config, beside: int) -> tuple[Node, ...]:
     """Describe a layer over one map, or over two beside each other."""
     mlp = linear("lin1", c.hidden, c.mlp), linear("lin2", c.mlp, c.hidden)
     return (
@@ -43,7 +43,7 @@ def layer(c: Sizes, beside: int) -> tuple[Node, ...]:
     )
 
 
-def seggpt(c: Sizes, name: str = "") -> Part:
+def seggpt(c: Config, name: str = "") -> Part:
     """Describe SegGptModel: tokens that tell image from mask, and a table of positions that is resized."""
     H, across = c.hidden, c.trained // c.patch_height
     learned = (Tensor(token, (1, 1, 1, H), "embedding") for token in TOKENS)
@@ -60,7 +60,7 @@ def seggpt(c: Sizes, name: str = "") -> Part:
     return part(name, embeddings, encoder, kind="backbone" if name else "model", stream=patches(c))
 
 
-def segmentation(c: Sizes) -> Part:
+def segmentation(c: Config) -> Part:
     """Describe SegGptForImageSegmentation: the outputs of a few layers, drawn back to pixels."""
     U, inputs = c.decoder, c.hidden * len(c.used)
     pixels = area(grid(c)) * c.patch_height * c.patch_width
@@ -77,4 +77,4 @@ def segmentation(c: Sizes) -> Part:
 
 CLASSES = {"SegGptModel": seggpt, "SegGptForImageSegmentation": segmentation}
 
-FAMILIES = {"seggpt": Family("seggpt", FIELDS, CLASSES, "SegGptModel", NEUTRAL | {"beta"})}
+FAMILIES = {"seggpt": Family("seggpt", FIELDS, CLASSES, "SegGptModel", IGNORED_KEYS | {"beta"})}

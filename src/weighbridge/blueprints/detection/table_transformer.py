@@ -6,22 +6,22 @@ Source: arXiv 2110.00061; names as in transformers 5.23.0, models/table_transfor
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.backbones import Features
-from weighbridge.blueprints.modules.detr_common import FIELDS, SKIPPED, detecting, looked_through, positions
+from weighbridge.blueprints.modules.detr_common import FIELDS, MORE_IGNORED_KEYS, backbone_features, positions, with_detection_heads
 from weighbridge.blueprints.modules.feature_maps import area
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes
+from weighbridge.config.fields import Config
 from weighbridge.core.length import Stream
 from weighbridge.core.parts import conv2d, embedding, fairseq_attention, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Part
 
 
-def attention(c: Sizes, name: str, heads: Size, keys: Stream | None = None) -> Part:
+def attention(c: Config, name: str, heads: Size, keys: Stream | None = None) -> Part:
     """Describe attention over the tokens themselves, or over others."""
     return fairseq_attention(name, c.hidden, heads, exact(c.hidden, heads), keys=keys)
 
 
-def encoder(c: Sizes) -> tuple[Part, ...]:
+def encoder(c: Config) -> tuple[Part, ...]:
     """Describe the encoder's layers and its norm."""
     layer = part(
         "layers",
@@ -36,7 +36,7 @@ def encoder(c: Sizes) -> tuple[Part, ...]:
     return layer, layer_norm("layernorm", c.hidden)
 
 
-def decoder(c: Sizes, keys: Stream) -> tuple[Part, ...]:
+def decoder(c: Config, keys: Stream) -> tuple[Part, ...]:
     """Describe the decoder's layers and its norm; without an encoder's tokens to look at, it looks at none."""
     requires = keys if isinstance(keys, str) else None
     layer = part(
@@ -54,7 +54,7 @@ def decoder(c: Sizes, keys: Stream) -> tuple[Part, ...]:
     return layer, layer_norm("layernorm", c.hidden)
 
 
-def model(c: Sizes, seen: Features) -> tuple[Part, ...]:
+def model(c: Config, seen: Features) -> tuple[Part, ...]:
     """Describe backbone and positions, queries, encoder and decoder."""
     places = area(seen.maps[-1])
     inner = part("conv_encoder", part("model", *seen.parts, kind="backbone"), kind="vision")
@@ -67,16 +67,16 @@ def model(c: Sizes, seen: Features) -> tuple[Part, ...]:
     )
 
 
-def detection(c: Sizes) -> Part:
+def detection(c: Config) -> Part:
     """Describe TableTransformerForObjectDetection: of each query its label, or that it is nothing, and its box."""
-    return part("", *detecting(c, model(c, looked_through(c)), c.labels + 1), kind="model")
+    return part("", *with_detection_heads(c, model(c, backbone_features(c)), c.labels + 1), kind="model")
 
 
 CLASSES = {
     "TableTransformerEncoder": lambda c: part("", *encoder(c), kind="model"),
     "TableTransformerDecoder": lambda c: part("", *decoder(c, "encoder"), kind="model"),
-    "TableTransformerModel": lambda c: part("", *model(c, looked_through(c)), kind="model"),
+    "TableTransformerModel": lambda c: part("", *model(c, backbone_features(c)), kind="model"),
     "TableTransformerForObjectDetection": detection,
 }
 
-FAMILIES = {"table-transformer": Family("table-transformer", FIELDS, CLASSES, "TableTransformerModel", SKIPPED)}
+FAMILIES = {"table-transformer": Family("table-transformer", FIELDS, CLASSES, "TableTransformerModel", MORE_IGNORED_KEYS)}

@@ -10,7 +10,7 @@ from weighbridge.blueprints.modules.backbones import Features, backbone, feature
 from weighbridge.blueprints.modules.feature_maps import Grid, area, image
 from weighbridge.blueprints.modules.stage_fields import number, numbers
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, Sizes, size, switch, told
+from weighbridge.config.fields import LABELS, Config, computed, size, switch
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.parts import batch_norm, conv2d, part
@@ -22,7 +22,7 @@ AUXILIARY = 2
 """The map that the auxiliary head looks at."""
 
 
-def fitting(c: Sizes) -> bool:
+def fits_auxiliary_head(c: Config) -> bool:
     """Say whether the auxiliary head is as wide as its map, and its classifier as what it is given; refuse one without a map."""
     widths = features(c.backbone, c.image).widths
     if c.auxiliary and c.auxiliary_inputs is None and len(widths) <= AUXILIARY:
@@ -36,13 +36,13 @@ FIELDS = (
     size("hidden", "hidden_size", 512, "H", "hidden size"),
     backbone("resnet swin convnext", {"model_type": "resnet", "out_features": STAGES}),
     numbers("scales", "pool_scales", (1, 2, 3, 6)),
-    image(512, silent=True),
+    image(512, report_default=False),
     switch("auxiliary", "use_auxiliary_head", True),
     number("auxiliary_inputs", "auxiliary_in_channels", None),
     size("auxiliary_width", "auxiliary_channels", 256, "X", "channels of the auxiliary head"),
     number("auxiliary_depth", "auxiliary_num_convs", 1, minimum=0),
     switch("auxiliary_joined", "auxiliary_concat_input", False),
-    told("fitting", fitting),
+    computed("fitting", fits_auxiliary_head),
     LABELS,
 )
 
@@ -52,7 +52,7 @@ def convolution(name: str, inputs: Size, outs: Size, kernel: Size, places: Strea
     return part(name, conv2d("conv", inputs, outs, kernel, bias=False), batch_norm("batch_norm", outs), kind="convolution", stream=places)
 
 
-def decode_head(c: Sizes, seen: Features) -> Part:
+def decode_head(c: Config, seen: Features) -> Part:
     """Describe how the last map is pooled, and all maps are added up from the smallest to the largest, and joined."""
     H, last, largest = c.hidden, seen.widths[-1], area(seen.maps[0])
     pooled = (part(str(i), convolution("1", last, H, 1, side * side), kind="stage") for i, side in enumerate(c.scales))
@@ -69,7 +69,7 @@ def decode_head(c: Sizes, seen: Features) -> Part:
     )
 
 
-def auxiliary_head(c: Sizes, seen: Features) -> Part:
+def auxiliary_head(c: Config, seen: Features) -> Part:
     """Describe the plain network over one map, which helps training and runs all the same."""
     untold = unknown("the auxiliary head is not as wide as its map")
     width, places = c.auxiliary_width, area(seen.maps[AUXILIARY]) if c.fitting else untold
@@ -84,13 +84,15 @@ def auxiliary_head(c: Sizes, seen: Features) -> Part:
     )
 
 
-def segmentation(c: Sizes) -> Part:
+def segmentation(c: Config) -> Part:
     """Describe UperNetForSemanticSegmentation."""
     seen = features(c.backbone, c.image)
     auxiliary = (auxiliary_head(c, seen),) if c.auxiliary else ()
     return part("", part("backbone", *seen.parts, kind="backbone"), decode_head(c, seen), *auxiliary, kind="model")
 
 
-NEUTRAL = frozenset("auxiliary_loss_weight backbone backbone_kwargs loss_ignore_index use_pretrained_backbone use_timm_backbone".split())
+IGNORED_KEYS = frozenset(
+    "auxiliary_loss_weight backbone backbone_kwargs loss_ignore_index use_pretrained_backbone use_timm_backbone".split()
+)
 CLASSES = {"UperNetForSemanticSegmentation": segmentation}
-FAMILIES = {"upernet": Family("upernet", FIELDS, CLASSES, "UperNetForSemanticSegmentation", NEUTRAL)}
+FAMILIES = {"upernet": Family("upernet", FIELDS, CLASSES, "UperNetForSemanticSegmentation", IGNORED_KEYS)}

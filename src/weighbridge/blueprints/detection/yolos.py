@@ -9,9 +9,9 @@ from weighbridge.blueprints.modules.feature_maps import CHANNELS
 from weighbridge.blueprints.modules.vit_common import (
     HEADS,
     HIDDEN,
+    IGNORED_KEYS,
     LAYERS,
     MLP,
-    NEUTRAL,
     POOLED,
     QKV_BIAS,
     SQUARE_PATCH,
@@ -23,7 +23,7 @@ from weighbridge.blueprints.modules.vit_common import (
     token,
 )
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, Sizes, sides, size, switch
+from weighbridge.config.fields import LABELS, Config, sides, size, switch
 from weighbridge.core.parts import layer_norm, linear, part
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part, Tensor
@@ -37,7 +37,7 @@ FIELDS = (
 )
 
 
-def yolos(c: Sizes, *, pooled: bool, name: str = "") -> Part:
+def yolos(c: Config, *, pooled: bool, name: str = "") -> Part:
     """Describe YolosModel: positions are added again behind each layer but the last."""
     H = c.hidden
     learned = (token("cls_token", H), token("detection_tokens", H, c.objects), token("position_embeddings", H, patches(c) + c.objects + 1))
@@ -51,26 +51,26 @@ def yolos(c: Sizes, *, pooled: bool, name: str = "") -> Part:
     return part(name, *children, *last, kind="backbone" if name else "model", stream=patches(c) + c.objects + 1)
 
 
-def alone(c: Sizes) -> Part:
+def alone(c: Config) -> Part:
     """Describe YolosModel: with a pooler unless that is left out."""
     return yolos(c, pooled=c.pooled)
 
 
-def prediction(name: str, c: Sizes, outputs: Size) -> Part:
+def prediction(name: str, c: Config, outputs: Size) -> Part:
     """Describe three linear maps, over the detection tokens alone."""
     widths = (c.hidden, c.hidden, c.hidden, outputs)
     maps = (linear(str(i), widths[i], widths[i + 1]) for i in range(3))
     return part(name, part("layers", *maps, kind="feed_forward"), kind="head", stream=c.objects)
 
 
-def detection(c: Sizes) -> Part:
+def detection(c: Config) -> Part:
     """Describe YolosForObjectDetection: for each token a class, of which one is none, and a box."""
     heads = prediction("class_labels_classifier", c, c.labels + 1), prediction("bbox_predictor", c, 4)
     return part("", yolos(c, pooled=False, name="vit"), *heads, kind="model")
 
 
-KEYS = NEUTRAL | frozenset(
+OWN_IGNORED_KEYS = IGNORED_KEYS | frozenset(
     "auxiliary_loss class_cost bbox_cost giou_cost bbox_loss_coefficient giou_loss_coefficient eos_coefficient".split()
 )
 
-FAMILIES = {"yolos": Family("yolos", FIELDS, {"YolosModel": alone, "YolosForObjectDetection": detection}, "YolosModel", KEYS)}
+FAMILIES = {"yolos": Family("yolos", FIELDS, {"YolosModel": alone, "YolosForObjectDetection": detection}, "YolosModel", OWN_IGNORED_KEYS)}

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from weighbridge.blueprints.encoders.bert import POOLED
 from weighbridge.blueprints.encoders.bert import embeddings as bert_embeddings
-from weighbridge.blueprints.modules.bert_family import BERT_TASKS, Worn, bert_fields, dressed, vocabulary
+from weighbridge.blueprints.modules.bert_family import BERT_TASKS, HeadSpec, bert_fields, vocabulary_projection, with_heads
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, size
+from weighbridge.config.fields import Config, size
 from weighbridge.core.parts import attend, layer_norm, linear, part
 from weighbridge.core.tree import Part, Tensor
 
@@ -20,12 +20,12 @@ FIELDS = (
     size("inner", "inner_group_num", 1, "N", "layers in a group"),
     POOLED,
 )
-NEUTRAL = frozenset(
+IGNORED_KEYS = frozenset(
     {"classifier_dropout_prob", "down_scale_factor", "gap_size", "net_structure_type", "num_memory_blocks", "layers_to_keep"}
 )
 
 
-def albert(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+def albert(c: Config, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe the encoder: each group of layers is stored once; together they run once for every layer."""
     E, H = c.embedding, c.hidden
     attention = part(
@@ -52,19 +52,19 @@ def albert(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, .
     return (bert_embeddings(c, E), encoder, *((linear("pooler", H, H, stream="one"),) if pooled else ()))
 
 
-def masked_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
+def masked_lm(c: Config, words: str | None) -> tuple[Part, ...]:
     """Describe the vocabulary head, back down to the narrow embeddings."""
     E = c.embedding
-    decoder = vocabulary(c, "decoder", E, words=words, bias="predictions.bias" if c.tied else None)
+    decoder = vocabulary_projection(c, "decoder", E, words=words, bias="predictions.bias" if c.tied else None)
     inner = (Tensor("bias", (c.vocab,), "bias"), layer_norm("LayerNorm", E), linear("dense", c.hidden, E), decoder)
     return (part("predictions", *inner, kind="lm_head"),)
 
 
-def pre_training(c: Sizes, words: str | None) -> tuple[Part, ...]:
+def pre_training(c: Config, words: str | None) -> tuple[Part, ...]:
     """Describe the vocabulary head and sentence-order prediction, which has as many outputs as there are labels."""
     return (*masked_lm(c, words), part("sop_classifier", linear("classifier", c.hidden, c.labels, stream="one"), kind="head"))
 
 
-HEADS = {"ForPreTraining": Worn(pre_training, True), "ForMaskedLM": Worn(masked_lm), **BERT_TASKS}
+HEADS = {"ForPreTraining": HeadSpec(pre_training, True), "ForMaskedLM": HeadSpec(masked_lm), **BERT_TASKS}
 
-FAMILIES = {"albert": Family("albert", FIELDS, dressed("Albert", "albert", albert, HEADS), "AlbertModel", neutral=NEUTRAL)}
+FAMILIES = {"albert": Family("albert", FIELDS, with_heads("Albert", "albert", albert, HEADS), "AlbertModel", ignored_keys=IGNORED_KEYS)}

@@ -7,7 +7,7 @@ models/bert/modeling_bert.py. BERT's relatives are made of the same parts; what 
 from __future__ import annotations
 
 from weighbridge.config.family import Family
-from weighbridge.config.fields import DECODER, LABELS, TIED, Sizes, derived, size, switch
+from weighbridge.config.fields import DECODER, LABELS, TIED, Config, derived, size, switch
 from weighbridge.core.length import Stream
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part
 from weighbridge.core.sizes import Size, exact
@@ -25,16 +25,16 @@ SHARED = (
     LABELS,
     TIED,
 )
-POOLED = switch("pooled", "add_pooling_layer", True, silent=True)
+POOLED = switch("pooled", "add_pooling_layer", True, report_default=False)
 FIELDS = (*SHARED, *DECODER, POOLED)
 
 
-def encoder(c: Sizes, *, pooled: bool) -> tuple[Part, ...]:
+def encoder(c: Config, *, pooled: bool) -> tuple[Part, ...]:
     """Describe embeddings, layers and pooler: the parts that all nine classes share."""
     return (embeddings(c), part("encoder", layer(c), kind="encoder"), *((pooler(c),) if pooled else ()))
 
 
-def embeddings(c: Sizes, width: Size | None = None, *, typed: bool = True) -> Part:
+def embeddings(c: Config, width: Size | None = None, *, typed: bool = True) -> Part:
     """Describe the tables of words, positions and token types, and the norm of their sum; relatives have another *width*, or no types."""
     H = c.hidden if width is None else width
     return part(
@@ -47,20 +47,20 @@ def embeddings(c: Sizes, width: Size | None = None, *, typed: bool = True) -> Pa
     )
 
 
-def layer(c: Sizes) -> Part:
+def layer(c: Config) -> Part:
     """Describe one layer, repeated: attention, in a decoder that asks for it attention to an encoder, and two linear maps."""
     crossed = (attention(c, "crossattention", keys="encoder"),) if c.crossed else ()
     return part("layer", attention(c), *crossed, *feed_forward(c), kind="layer", repeat=c.layers)
 
 
-def attention(c: Sizes, name: str = "attention", *, keys: Stream | None = None, width: Size | None = None) -> Part:
+def attention(c: Config, name: str = "attention", *, keys: Stream | None = None, width: Size | None = None) -> Part:
     """Describe attention over the tokens themselves, or over an encoder's of some *width* when *keys* is its stream."""
-    inner = (self_attention(c, keys=keys, width=width), closing(c.hidden, c.hidden))
+    inner = (self_attention(c, keys=keys, width=width), output_block(c.hidden, c.hidden))
     requires = keys if isinstance(keys, str) else None
     return part(name, *inner, kind="self_attention" if keys is None else "cross_attention", requires=requires)
 
 
-def self_attention(c: Sizes, *extra: Node, keys: Stream | None = None, width: Size | None = None) -> Part:
+def self_attention(c: Config, *extra: Node, keys: Stream | None = None, width: Size | None = None) -> Part:
     """Describe queries, keys and values, and the attention itself; *extra* is what a relative of BERT has beside them."""
     H = c.hidden
     source = H if width is None else width
@@ -75,22 +75,22 @@ def self_attention(c: Sizes, *extra: Node, keys: Stream | None = None, width: Si
     )
 
 
-def feed_forward(c: Sizes) -> tuple[Part, Part]:
+def feed_forward(c: Config) -> tuple[Part, Part]:
     """Describe the two linear maps of a layer, up and down again."""
-    return part("intermediate", linear("dense", c.hidden, c.mlp), kind="feed_forward"), closing(c.mlp, c.hidden, kind="feed_forward")
+    return part("intermediate", linear("dense", c.hidden, c.mlp), kind="feed_forward"), output_block(c.mlp, c.hidden, kind="feed_forward")
 
 
-def closing(inputs: Size, outputs: Size, *extra: Node, kind: str = "attention") -> Part:
+def output_block(inputs: Size, outputs: Size, *extra: Node, kind: str = "attention") -> Part:
     """Describe what ends either half of a layer: a linear map, and the norm of its sum with what the half was given."""
     return part("output", linear("dense", inputs, outputs), layer_norm("LayerNorm", outputs), *extra, kind=kind)
 
 
-def pooler(c: Sizes) -> Part:
+def pooler(c: Config) -> Part:
     """Describe the linear map on the first token."""
     return part("pooler", linear("dense", c.hidden, c.hidden), kind="pooler", stream="one")
 
 
-def masked_lm_head(c: Sizes, words: str | None = "bert.embeddings.word_embeddings.weight") -> Part:
+def masked_lm_head(c: Config, words: str | None = "bert.embeddings.word_embeddings.weight") -> Part:
     """Describe the vocabulary head: a transform, then the table named *words* again with a bias of its own."""
     H = c.hidden
     transform = part("transform", linear("dense", H, H), layer_norm("LayerNorm", H), kind="transform")
@@ -103,38 +103,38 @@ def masked_lm_head(c: Sizes, words: str | None = "bert.embeddings.word_embedding
     return part("predictions", Tensor("bias", (c.vocab,), "bias"), transform, decoder, kind="lm_head")
 
 
-def next_sentence(c: Sizes) -> Part:
+def next_sentence(c: Config) -> Part:
     """Describe next-sentence prediction: two outputs on the pooled token, whatever the number of labels."""
     return linear("seq_relationship", c.hidden, 2, stream="one")
 
 
-def headed(c: Sizes, *head: Part, pooled: bool = False) -> Part:
+def with_head(c: Config, *head: Part, pooled: bool = False) -> Part:
     """Describe the encoder, which heads hold under the name ``bert``, and a head; only heads on the pooled token keep the pooler."""
     return part("", part("bert", *encoder(c, pooled=pooled), kind="backbone"), *head, kind="model")
 
 
-def masked_lm(c: Sizes) -> Part:
+def masked_lm(c: Config) -> Part:
     """Describe BertForMaskedLM and BertLMHeadModel: a vocabulary head."""
-    return headed(c, part("cls", masked_lm_head(c), kind="head"))
+    return with_head(c, part("cls", masked_lm_head(c), kind="head"))
 
 
 def tensorflow_row(row: Row) -> Row:
     """Translate a tensor to its name and shape in Google's original release."""
-    from weighbridge.blueprints.modules.tensorflow_bert import renamed
+    from weighbridge.blueprints.modules.tensorflow_bert import original_row
 
-    return renamed(row)
+    return original_row(row)
 
 
 CLASSES = {
     "BertModel": lambda c: part("", *encoder(c, pooled=c.pooled), kind="model"),
-    "BertForPreTraining": lambda c: headed(c, part("cls", masked_lm_head(c), next_sentence(c), kind="head"), pooled=True),
+    "BertForPreTraining": lambda c: with_head(c, part("cls", masked_lm_head(c), next_sentence(c), kind="head"), pooled=True),
     "BertLMHeadModel": masked_lm,
     "BertForMaskedLM": masked_lm,
-    "BertForNextSentencePrediction": lambda c: headed(c, part("cls", next_sentence(c), kind="head"), pooled=True),
-    "BertForSequenceClassification": lambda c: headed(c, linear("classifier", c.hidden, c.labels, stream="one"), pooled=True),
-    "BertForMultipleChoice": lambda c: headed(c, linear("classifier", c.hidden, 1, stream="one"), pooled=True),
-    "BertForTokenClassification": lambda c: headed(c, linear("classifier", c.hidden, c.labels)),
-    "BertForQuestionAnswering": lambda c: headed(c, linear("qa_outputs", c.hidden, c.labels)),
+    "BertForNextSentencePrediction": lambda c: with_head(c, part("cls", next_sentence(c), kind="head"), pooled=True),
+    "BertForSequenceClassification": lambda c: with_head(c, linear("classifier", c.hidden, c.labels, stream="one"), pooled=True),
+    "BertForMultipleChoice": lambda c: with_head(c, linear("classifier", c.hidden, 1, stream="one"), pooled=True),
+    "BertForTokenClassification": lambda c: with_head(c, linear("classifier", c.hidden, c.labels)),
+    "BertForQuestionAnswering": lambda c: with_head(c, linear("qa_outputs", c.hidden, c.labels)),
 }
 
 FAMILIES = {"bert": Family("bert", FIELDS, CLASSES, "BertModel", renames={"tensorflow": tensorflow_row})}

@@ -8,21 +8,21 @@ from __future__ import annotations
 from weighbridge.blueprints.encoders.bert import POOLED
 from weighbridge.blueprints.encoders.bert import embeddings as bert_embeddings
 from weighbridge.blueprints.encoders.bert import layer as bert_layer
-from weighbridge.blueprints.modules.bert_family import Worn, bert_fields, dressed, encoder_of, vocabulary
+from weighbridge.blueprints.modules.bert_family import HeadSpec, bert_fields, encoder_stack, vocabulary_projection, with_heads
 from weighbridge.config.family import Family
-from weighbridge.config.fields import DECODER, Sizes
+from weighbridge.config.fields import DECODER, Config
 from weighbridge.core.parts import part
 from weighbridge.core.tree import Part, Tensor
 
 
-def bert_generation(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+def bert_generation(c: Config, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe the encoder, or the decoder that looks at one."""
-    return (bert_embeddings(c, typed=False), encoder_of(bert_layer(c)))
+    return (bert_embeddings(c, typed=False), encoder_stack(bert_layer(c)))
 
 
-def lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
+def lm(c: Config, words: str | None) -> tuple[Part, ...]:
     """Describe the vocabulary head: the word embeddings again, and a bias."""
-    decoder = vocabulary(c, "decoder", c.hidden, words=words, bias="lm_head.bias" if c.tied else None)
+    decoder = vocabulary_projection(c, "decoder", c.hidden, words=words, bias="lm_head.bias" if c.tied else None)
     return (part("lm_head", Tensor("bias", (c.vocab,), "bias"), decoder, kind="lm_head"),)
 
 
@@ -30,7 +30,7 @@ FAMILIES = {
     "bert-generation": Family(
         "bert-generation",
         (*bert_fields(vocab=50358, types=None, hidden=1024, mlp=4096, layers=24, heads=16), *DECODER, POOLED),
-        dressed("BertGeneration", "bert", bert_generation, {"Decoder": Worn(lm)}, bare="Encoder"),
+        with_heads("BertGeneration", "bert", bert_generation, {"Decoder": HeadSpec(lm)}, bare="Encoder"),
         "BertGenerationEncoder",
     )
 }

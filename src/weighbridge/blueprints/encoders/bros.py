@@ -5,17 +5,17 @@ Source: arXiv 2108.04539; class and tensor names as in transformers 5.23.0, mode
 
 from __future__ import annotations
 
-from weighbridge.blueprints.encoders.bert import POOLED, closing, feed_forward, pooler, self_attention
+from weighbridge.blueprints.encoders.bert import POOLED, feed_forward, output_block, pooler, self_attention
 from weighbridge.blueprints.encoders.bert import embeddings as bert_embeddings
-from weighbridge.blueprints.modules.bert_family import Worn, bert_fields, dressed, encoder_of, labels_of_each
+from weighbridge.blueprints.modules.bert_family import HeadSpec, bert_fields, encoder_stack, token_classifier, with_heads
 from weighbridge.config.family import Family
-from weighbridge.config.fields import DECODER, Sizes, fact, settable, size, variant
+from weighbridge.config.fields import DECODER, Config, constant, settable, size, variant
 from weighbridge.core.length import length
 from weighbridge.core.parts import linear, matmul, part, replace
 from weighbridge.core.tree import Part, Tensor
 
 FIELDS = (
-    *variant(bert_fields(), tied=fact("tied", False)),
+    *variant(bert_fields(), tied=constant("tied", False)),
     size("box", "dim_bbox", 8, "B", "coordinates of a box"),
     size("relations", "n_relations", 1, "R", "kinds of relations"),
     *DECODER,
@@ -24,28 +24,28 @@ FIELDS = (
     settable("waves", "dim_bbox_sinusoid_emb_1d", lambda c: c.hidden // 4 // c.box, "S_1", "width of a coordinate's sines", minimum=0),
     settable("projected", "dim_bbox_projection", lambda c: c.hidden // c.heads, "P", "width of a box's projection"),
 )
-NEUTRAL = frozenset("bbox_scale classifier_dropout_prob".split())
+IGNORED_KEYS = frozenset("bbox_scale classifier_dropout_prob".split())
 
 
-def attention(c: Sizes, name: str, keys: str | None = None) -> Part:
+def attention(c: Config, name: str, keys: str | None = None) -> Part:
     """Describe attention: the query also meets the distance to each key."""
     distance = matmul("distance", (c.heads, "seq", keys or "seq", c.head_dim))
     return part(
         name,
         self_attention(c, distance, keys=keys),
-        closing(c.hidden, c.hidden),
+        output_block(c.hidden, c.hidden),
         kind="cross_attention" if keys else "self_attention",
         requires=keys,
     )
 
 
-def layers(c: Sizes) -> Part:
+def layers(c: Config) -> Part:
     """Describe the layers."""
     crossed = (attention(c, "crossattention", "encoder"),) if c.crossed else ()
     return part("layer", attention(c, "attention"), *crossed, *feed_forward(c), kind="layer", repeat=c.layers)
 
 
-def boxes(c: Sizes) -> Part:
+def boxes(c: Config) -> Part:
     """Describe the distances between boxes: sines of a quarter of the hidden size, mapped to the width of a head."""
     frequencies = Tensor("inv_freq", ((c.waves + 1) // 2,), "buffer")
     sines = tuple(part(name, frequencies, kind="embedding") for name in ("x_pos_emb", "y_pos_emb"))
@@ -56,14 +56,14 @@ def boxes(c: Sizes) -> Part:
     return part("bbox_embeddings", part("bbox_sinusoid_emb", *sines, kind="embeddings"), projection, kind="embeddings")
 
 
-def bros(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+def bros(c: Config, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe the encoder."""
     embeddings = bert_embeddings(c)
     embeddings = replace(embeddings, children=(*embeddings.children, Tensor("position_ids", (1, c.positions), "buffer")))
-    return (embeddings, boxes(c), encoder_of(layers(c)), *((pooler(c),) if pooled else ()))
+    return (embeddings, boxes(c), encoder_stack(layers(c)), *((pooler(c),) if pooled else ()))
 
 
-def relations(c: Sizes, name: str) -> Part:
+def relations(c: Config, name: str) -> Part:
     """Describe the scores of every pair of tokens, where a learned vector stands for no partner."""
     H, width, keys = c.hidden, c.relations * c.hidden, length("seq") + 1
     return part(
@@ -76,22 +76,22 @@ def relations(c: Sizes, name: str) -> Part:
     )
 
 
-def entities(c: Sizes, words: str | None) -> tuple[Part, ...]:
+def entities(c: Config, words: str | None) -> tuple[Part, ...]:
     """Describe where an entity begins, and which token follows which."""
     first = (linear("1", c.hidden, c.hidden), linear("3", c.hidden, c.labels))
     return part("initial_token_classifier", *first, kind="head"), relations(c, "subsequent_token_classifier")
 
 
-def links(c: Sizes, words: str | None) -> tuple[Part, ...]:
+def links(c: Config, words: str | None) -> tuple[Part, ...]:
     """Describe which entity belongs to which."""
     return (relations(c, "entity_linker"),)
 
 
 HEADS = {
-    "ForTokenClassification": Worn(labels_of_each, True),
-    "SpadeEEForTokenClassification": Worn(entities, True),
-    "SpadeELForTokenClassification": Worn(links, True),
+    "ForTokenClassification": HeadSpec(token_classifier, True),
+    "SpadeEEForTokenClassification": HeadSpec(entities, True),
+    "SpadeELForTokenClassification": HeadSpec(links, True),
 }
-CLASSES = {**dressed("Bros", "bros", bros, HEADS), "BrosEncoder": lambda c: part("", layers(c), kind="model")}
+CLASSES = {**with_heads("Bros", "bros", bros, HEADS), "BrosEncoder": lambda c: part("", layers(c), kind="model")}
 
-FAMILIES = {"bros": Family("bros", FIELDS, CLASSES, "BrosModel", NEUTRAL)}
+FAMILIES = {"bros": Family("bros", FIELDS, CLASSES, "BrosModel", IGNORED_KEYS)}

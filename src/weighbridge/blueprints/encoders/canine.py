@@ -8,28 +8,28 @@ from __future__ import annotations
 
 from weighbridge.blueprints.encoders.bert import POOLED, pooler
 from weighbridge.blueprints.encoders.bert import layer as bert_layer
-from weighbridge.blueprints.modules.bert_family import BERT_TASKS, Worn, bert_fields, dressed
+from weighbridge.blueprints.modules.bert_family import BERT_TASKS, HeadSpec, bert_fields, with_heads
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, fact, size, variant
+from weighbridge.config.fields import Config, constant, size, variant
 from weighbridge.core.length import Stream, length, sum_of
 from weighbridge.core.parts import attend, embedding, layer_norm, part, replace
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Operation, Part, Tensor
 
 FIELDS = (
-    *(field for field in variant(bert_fields(types=16), tied=fact("tied", False)) if field.word not in ("vocab", "positions")),
+    *(field for field in variant(bert_fields(types=16), tied=constant("tied", False)) if field.word not in ("vocab", "positions")),
     size("rate", "downsampling_rate", 4, "R", "characters in a molecule"),
     size("kernel", "upsampling_kernel_size", 4, "K", "kernel of the convolution back to characters"),
     size("hashes", "num_hash_functions", 8, "N", "hash functions"),
     size("buckets", "num_hash_buckets", 16384, "B", "hash buckets"),
     size("block", "local_transformer_stride", 128, "W", "characters in a block"),
-    fact("crossed", False),
+    constant("crossed", False),
     POOLED,
 )
-NEUTRAL = frozenset({"max_position_embeddings"})
+IGNORED_KEYS = frozenset({"max_position_embeddings"})
 
 
-def characters(c: Sizes) -> Part:
+def characters(c: Config) -> Part:
     """Describe the embeddings: a slice of each character from every hash function, and positions by their hash."""
     H = c.hidden
     return part(
@@ -42,13 +42,13 @@ def characters(c: Sizes) -> Part:
     )
 
 
-def convolution(c: Sizes, name: str, inputs: Size, kernel: Size, stream: Stream) -> Part:
+def convolution(c: Config, name: str, inputs: Size, kernel: Size, stream: Stream) -> Part:
     """Describe a convolution to the hidden size and its norm."""
     conv = part("conv", Tensor("weight", (c.hidden, inputs, kernel), "weight"), Tensor("bias", (c.hidden,), "bias"), kind="convolution")
     return part(name, conv, layer_norm("LayerNorm", c.hidden), kind="convolution", stream=stream)
 
 
-def local(c: Sizes, module: Part) -> Part:
+def local(c: Config, module: Part) -> Part:
     """Let the attention in *part* see whole blocks, and in the last block what is left."""
     whole = length("seq") // c.block
     left = sum_of("seq", length(whole) * (-1 * c.block))
@@ -62,7 +62,7 @@ def local(c: Sizes, module: Part) -> Part:
     return replace(module, children=(*children[:-1], *blocks))
 
 
-def canine(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+def canine(c: Config, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe a layer over blocks of characters, the deep layers over molecules, and a layer over characters again."""
     one = replace(bert_layer(c), repeat=1)
     molecules = length("seq") // c.rate
@@ -77,6 +77,6 @@ def canine(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, .
     )
 
 
-HEADS = {name: Worn(worn.head, True) for name, worn in BERT_TASKS.items()}
+HEADS = {name: HeadSpec(worn.head, True) for name, worn in BERT_TASKS.items()}
 
-FAMILIES = {"canine": Family("canine", FIELDS, dressed("Canine", "canine", canine, HEADS), "CanineModel", NEUTRAL)}
+FAMILIES = {"canine": Family("canine", FIELDS, with_heads("Canine", "canine", canine, HEADS), "CanineModel", IGNORED_KEYS)}

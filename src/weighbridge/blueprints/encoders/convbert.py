@@ -5,21 +5,21 @@ Source: arXiv 2008.02496; class and tensor names as in transformers 5.23.0, mode
 
 from __future__ import annotations
 
-from weighbridge.blueprints.encoders.bert import POOLED, closing
+from weighbridge.blueprints.encoders.bert import POOLED, output_block
 from weighbridge.blueprints.encoders.bert import embeddings as bert_embeddings
 from weighbridge.blueprints.modules.bert_family import (
     BERT_TASKS,
     ROBERTA_HEADS,
-    Worn,
+    HeadSpec,
     bert_fields,
-    choice_of_one,
-    dressed,
-    encoder_of,
+    encoder_stack,
+    multiple_choice_head,
     summary,
-    vocabulary,
+    vocabulary_projection,
+    with_heads,
 )
 from weighbridge.config.family import Family
-from weighbridge.config.fields import DECODER, Sizes, size, switch, told
+from weighbridge.config.fields import DECODER, Config, computed, size, switch
 from weighbridge.core.parts import attend, layer_norm, linear, matmul, part, replace
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Part, Tensor
@@ -27,21 +27,21 @@ from weighbridge.core.tree import Part, Tensor
 FIELDS = (
     *(field for field in bert_fields() if field.word != "head_dim"),
     size("embedding", "embedding_size", 768, "E", "embedding size"),
-    told("projected", lambda c: c.embedding != c.hidden),
+    computed("projected", lambda c: c.embedding != c.hidden),
     size("ratio", "head_ratio", 2, "R", "times fewer heads"),
-    told("single", lambda c: c.heads < c.ratio),
+    computed("single", lambda c: c.heads < c.ratio),
     size("kernel", "conv_kernel_size", 9, "K", "width of the convolution"),
     size("groups", "num_groups", 1, "G", "groups of the feed-forward maps"),
-    told("grouped", lambda c: c.groups > 1),
+    computed("grouped", lambda c: c.groups > 1),
     switch("summarised", "summary_use_proj", False),
     switch("to_labels", "summary_proj_to_labels", False),
     *DECODER,
     POOLED,
 )
-NEUTRAL = frozenset({"summary_activation", "summary_first_dropout", "summary_last_dropout", "summary_type"})
+IGNORED_KEYS = frozenset({"summary_activation", "summary_first_dropout", "summary_last_dropout", "summary_type"})
 
 
-def convbert(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+def convbert(c: Config, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe the encoder; it has no pooler."""
     H, I = c.hidden, c.mlp
     project = (linear("embeddings_project", c.embedding, H),) if c.projected else ()
@@ -50,15 +50,15 @@ def convbert(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part,
         "layer",
         attention(c, "attention"),
         *crossed,
-        part("intermediate", grouped(c, H, I), kind="feed_forward"),
-        part("output", grouped(c, I, H), layer_norm("LayerNorm", H), kind="feed_forward"),
+        part("intermediate", grouped_linear(c, H, I), kind="feed_forward"),
+        part("output", grouped_linear(c, I, H), layer_norm("LayerNorm", H), kind="feed_forward"),
         kind="layer",
         repeat=c.layers,
     )
-    return (bert_embeddings(c, c.embedding), *project, encoder_of(layer))
+    return (bert_embeddings(c, c.embedding), *project, encoder_stack(layer))
 
 
-def attention(c: Sizes, name: str) -> Part:
+def attention(c: Config, name: str) -> Part:
     """Describe fewer heads of attention and, beside them, as wide a convolution."""
     H, K = c.hidden, c.kernel
     A = 1 if c.single else c.heads // c.ratio
@@ -83,10 +83,10 @@ def attention(c: Sizes, name: str) -> Part:
         matmul("convolve", ("seq", wide, K)),
         kind="attention",
     )
-    return part(name, inner, closing(H, H), kind="self_attention")
+    return part(name, inner, output_block(H, H), kind="self_attention")
 
 
-def grouped(c: Sizes, inputs: Size, outputs: Size) -> Part:
+def grouped_linear(c: Config, inputs: Size, outputs: Size) -> Part:
     """Describe a linear map, or one of several groups."""
     if not c.grouped:
         return linear("dense", inputs, outputs)
@@ -94,24 +94,26 @@ def grouped(c: Sizes, inputs: Size, outputs: Size) -> Part:
     return part("dense", weight, Tensor("bias", (outputs,), "bias"), kind="linear")
 
 
-def masked_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
+def masked_lm(c: Config, words: str | None) -> tuple[Part, ...]:
     """Describe the generator's vocabulary head, as ELECTRA has it."""
     predictions = part(
         "generator_predictions", layer_norm("LayerNorm", c.embedding), linear("dense", c.hidden, c.embedding), kind="transform"
     )
-    return predictions, vocabulary(c, "generator_lm_head", c.embedding, words=words)
+    return predictions, vocabulary_projection(c, "generator_lm_head", c.embedding, words=words)
 
 
-def multiple_choice(c: Sizes, words: str | None) -> tuple[Part, ...]:
+def multiple_choice(c: Config, words: str | None) -> tuple[Part, ...]:
     """Describe a summary of the sequence, on a switch, and one output."""
-    return (*summary(c), *choice_of_one(c, words))
+    return (*summary(c), *multiple_choice_head(c, words))
 
 
 HEADS = {
-    "ForMaskedLM": Worn(masked_lm),
+    "ForMaskedLM": HeadSpec(masked_lm),
     **BERT_TASKS,
     "ForSequenceClassification": ROBERTA_HEADS["ForSequenceClassification"],
-    "ForMultipleChoice": Worn(multiple_choice),
+    "ForMultipleChoice": HeadSpec(multiple_choice),
 }
 
-FAMILIES = {"convbert": Family("convbert", FIELDS, dressed("ConvBert", "convbert", convbert, HEADS), "ConvBertModel", neutral=NEUTRAL)}
+FAMILIES = {
+    "convbert": Family("convbert", FIELDS, with_heads("ConvBert", "convbert", convbert, HEADS), "ConvBertModel", ignored_keys=IGNORED_KEYS)
+}

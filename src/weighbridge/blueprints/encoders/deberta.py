@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from weighbridge.blueprints.encoders.bert import POOLED, closing, feed_forward
-from weighbridge.blueprints.modules.bert_family import BERT_TASKS, Worn, bert_fields, dressed, encoder_of, vocabulary
+from weighbridge.blueprints.encoders.bert import POOLED, feed_forward, output_block
+from weighbridge.blueprints.modules.bert_family import BERT_TASKS, HeadSpec, bert_fields, encoder_stack, vocabulary_projection, with_heads
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Field, Sizes, choice, size, switch, told
+from weighbridge.config.fields import Config, Field, choice, computed, size, switch
 from weighbridge.core.length import at_most, per_batch
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, matmul, part
 from weighbridge.core.sizes import Size
@@ -22,12 +22,12 @@ def fields(**defaults: Any) -> tuple[Field, ...]:
     return (
         *(field for field in bert_fields(**defaults) if field.word != "types"),
         size("types", "type_vocab_size", 0, "T", "token types", minimum=0),
-        told("typed", lambda c: c.types > 0),
+        computed("typed", lambda c: c.types > 0),
         size("embedding", "embedding_size", lambda c: c.hidden, "E", "embedding size"),
-        told("projected", lambda c: c.embedding != c.hidden),
+        computed("projected", lambda c: c.embedding != c.hidden),
         size("pooler", "pooler_hidden_size", lambda c: c.hidden, "P", "pooler size"),
         size("reach", "max_relative_positions", -1, "R", "relative positions, each way", minimum=-1),
-        told("reaching", lambda c: c.reach > 0),
+        computed("reaching", lambda c: c.reach > 0),
         switch("placed", "position_biased_input", True),
         switch("relative", "relative_attention", False),
         choice("kinds", "pos_att_type", None, read=position_kinds),
@@ -47,13 +47,13 @@ def position_kinds(value: object) -> tuple[str, ...]:
     return tuple(str(kind) for kind in value) if isinstance(value, (list, tuple)) else ()
 
 
-def reach(c: Sizes) -> Size:
+def reach(c: Config) -> Size:
     """Return how many relative positions there are, each way."""
     found: Size = c.reach if c.reaching else c.positions
     return found
 
 
-def embeddings(c: Sizes) -> Part:
+def embeddings(c: Config) -> Part:
     """Describe the embeddings; positions and token types are there on a switch, a projection if they are narrower."""
     E = c.embedding
     return part(
@@ -67,15 +67,15 @@ def embeddings(c: Sizes) -> Part:
     )
 
 
-def deberta(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+def deberta(c: Config, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe the encoder; it has no pooler of its own."""
-    attention = part("attention", disentangled(c), closing(c.hidden, c.hidden), kind="self_attention")
+    attention = part("attention", disentangled_attention(c), output_block(c.hidden, c.hidden), kind="self_attention")
     layer = part("layer", attention, *feed_forward(c), kind="layer", repeat=c.layers)
     table = (embedding("rel_embeddings", 2 * reach(c), c.hidden),) if c.relative else ()
-    return (embeddings(c), encoder_of(layer, *table))
+    return (embeddings(c), encoder_stack(layer, *table))
 
 
-def disentangled(c: Sizes) -> Part:
+def disentangled_attention(c: Config) -> Part:
     """Describe attention with fused queries, keys and values, and products with the positions in sight."""
     H, A, d = c.hidden, c.heads, c.head_dim
     sight = at_most("seq", reach(c)) * 2
@@ -91,7 +91,7 @@ def disentangled(c: Sizes) -> Part:
     return part("self", *nodes, attend(heads=A, head_dim=d), kind="attention")
 
 
-def masked_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
+def masked_lm(c: Config, words: str | None) -> tuple[Part, ...]:
     """Describe the vocabulary head: BERT's, or the original one, which reads the word embeddings where they are."""
     E, H = c.embedding, c.hidden
     bias = Tensor("bias", (c.vocab,), "bias")
@@ -99,35 +99,35 @@ def masked_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
         head = (bias, linear("dense", H, H), layer_norm("LayerNorm", H), matmul("project", ("seq", H, c.vocab)))
         return (part("lm_predictions", part("lm_head", *head, kind="lm_head"), kind="head"),)
     transform = part("transform", linear("dense", H, E), layer_norm("LayerNorm", E), kind="transform")
-    decoder = vocabulary(c, "decoder", E, words=words, bias="cls.predictions.bias" if c.tied else None)
+    decoder = vocabulary_projection(c, "decoder", E, words=words, bias="cls.predictions.bias" if c.tied else None)
     return (part("cls", part("predictions", bias, transform, decoder, kind="lm_head"), kind="head"),)
 
 
-def context_pooler(c: Sizes) -> Part:
+def context_pooler(c: Config) -> Part:
     """Describe the pooler, which stands beside the backbone."""
     return part("pooler", linear("dense", c.pooler, c.pooler), kind="pooler", stream="one")
 
 
-def sequence_classification(c: Sizes, words: str | None) -> tuple[Part, ...]:
+def sequence_classification(c: Config, words: str | None) -> tuple[Part, ...]:
     """Describe the pooler and one output per label."""
     return context_pooler(c), linear("classifier", c.hidden, c.labels, stream="one")
 
 
-def multiple_choice(c: Sizes, words: str | None) -> tuple[Part, ...]:
+def multiple_choice(c: Config, words: str | None) -> tuple[Part, ...]:
     """Describe the pooler and always one output."""
     return context_pooler(c), linear("classifier", c.hidden, 1, stream="one")
 
 
-HEADS = {**BERT_TASKS, "ForMaskedLM": Worn(masked_lm), "ForSequenceClassification": Worn(sequence_classification)}
+HEADS = {**BERT_TASKS, "ForMaskedLM": HeadSpec(masked_lm), "ForSequenceClassification": HeadSpec(sequence_classification)}
 HEADS.pop("ForMultipleChoice")
-NEUTRAL = frozenset({"cls_dropout", "pooler_dropout", "pooler_hidden_act"})
+IGNORED_KEYS = frozenset({"cls_dropout", "pooler_dropout", "pooler_hidden_act"})
 
 FAMILIES = {
     "deberta": Family(
         "deberta",
         (*fields(vocab=50265), switch("talking", "talking_head", False)),
-        dressed("Deberta", "deberta", deberta, HEADS),
+        with_heads("Deberta", "deberta", deberta, HEADS),
         "DebertaModel",
-        neutral=NEUTRAL,
+        ignored_keys=IGNORED_KEYS,
     )
 }

@@ -5,11 +5,11 @@ Source: arXiv 2006.03654, 2111.09543; class and tensor names as in transformers 
 
 from __future__ import annotations
 
-from weighbridge.blueprints.encoders.bert import closing, feed_forward
-from weighbridge.blueprints.encoders.deberta import HEADS, NEUTRAL, embeddings, fields, multiple_choice, reach
-from weighbridge.blueprints.modules.bert_family import Worn, dressed, encoder_of
+from weighbridge.blueprints.encoders.bert import feed_forward, output_block
+from weighbridge.blueprints.encoders.deberta import HEADS, IGNORED_KEYS, embeddings, fields, multiple_choice, reach
+from weighbridge.blueprints.modules.bert_family import HeadSpec, encoder_stack, with_heads
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, choice, size, switch, told
+from weighbridge.config.fields import Config, choice, computed, size, switch
 from weighbridge.core.length import Stream, per_batch
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, matmul, part
 from weighbridge.core.sizes import Size, exact
@@ -25,37 +25,37 @@ FIELDS = (
     *(field for field in fields(vocab=128100, hidden=1536, mlp=6144, layers=24, heads=24) if field.word != "head_dim"),
     size("head_dim", "attention_head_size", lambda c: exact(c.hidden, c.heads), "D", "width of a head"),
     size("buckets", "position_buckets", -1, "B", "buckets of relative positions, each way", minimum=-1),
-    told("bucketed", lambda c: c.buckets > 0),
+    computed("bucketed", lambda c: c.buckets > 0),
     switch("shared", "share_att_key", False),
     choice("normed", "norm_rel_ebd", "none", read=norms),
     size("kernel", "conv_kernel_size", 0, "K", "width of the convolution", minimum=0),
-    told("convolved", lambda c: c.kernel > 0),
+    computed("convolved", lambda c: c.kernel > 0),
     size("conv_groups", "conv_groups", 1, "G", "groups of the convolution"),
 )
 
 
-def span(c: Sizes) -> Size:
+def span(c: Config) -> Size:
     """Return how many embeddings of relative positions there are, each way."""
     found: Size = c.buckets if c.bucketed else reach(c)
     return found
 
 
-def deberta_v2(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+def deberta_v2(c: Config, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe the encoder."""
     return (embeddings(c), layers(c))
 
 
-def layers(c: Sizes, tokens: Stream = "seq") -> Part:
+def layers(c: Config, tokens: Stream = "seq") -> Part:
     """Describe the layers over *tokens*, and what stands behind them; the convolution works once, after the first layer."""
     H = c.hidden
-    attention = part("attention", disentangled(c, tokens), closing(H, H), kind="self_attention")
+    attention = part("attention", disentangled_attention(c, tokens), output_block(H, H), kind="self_attention")
     layer = part("layer", attention, *feed_forward(c), kind="layer", repeat=c.layers)
     table = (embedding("rel_embeddings", 2 * span(c), H),) if c.relative else ()
     norm = (layer_norm("LayerNorm", H, stream=per_batch(2 * span(c))),) if c.normed else ()
-    return encoder_of(layer, *table, *norm, *((convolution(c),) if c.convolved else ()))
+    return encoder_stack(layer, *table, *norm, *((convolution(c),) if c.convolved else ()))
 
 
-def disentangled(c: Sizes, tokens: Stream) -> Part:
+def disentangled_attention(c: Config, tokens: Stream) -> Part:
     """Describe attention, and its products with the embeddings of relative positions, which are mapped once for all examples."""
     H, A, d, positions = c.hidden, c.heads, c.head_dim, 2 * span(c)
     wide = A * d
@@ -69,7 +69,7 @@ def disentangled(c: Sizes, tokens: Stream) -> Part:
     return part("self", *nodes, attend(heads=A, head_dim=d), kind="attention")
 
 
-def convolution(c: Sizes) -> Part:
+def convolution(c: Config) -> Part:
     """Describe the convolution over neighbouring tokens."""
     H = c.hidden
     kernel = part("conv", Tensor("weight", (H, exact(H, c.conv_groups), c.kernel)), Tensor("bias", (H,), "bias"), kind="convolution")
@@ -80,8 +80,8 @@ FAMILIES = {
     "deberta-v2": Family(
         "deberta-v2",
         FIELDS,
-        dressed("DebertaV2", "deberta", deberta_v2, {**HEADS, "ForMultipleChoice": Worn(multiple_choice)}),
+        with_heads("DebertaV2", "deberta", deberta_v2, {**HEADS, "ForMultipleChoice": HeadSpec(multiple_choice)}),
         "DebertaV2Model",
-        neutral=NEUTRAL | {"conv_act"},
+        ignored_keys=IGNORED_KEYS | {"conv_act"},
     )
 }

@@ -7,9 +7,15 @@ from __future__ import annotations
 
 from weighbridge.blueprints.encoders.bert import POOLED
 from weighbridge.blueprints.encoders.bert import embeddings as bert_embeddings
-from weighbridge.blueprints.modules.bert_family import Worn, dressed, labels_of_each, span_ends, vocabulary
+from weighbridge.blueprints.modules.bert_family import (
+    HeadSpec,
+    question_answering_head,
+    token_classifier,
+    vocabulary_projection,
+    with_heads,
+)
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, TIED, Sizes, derived, size
+from weighbridge.config.fields import LABELS, TIED, Config, derived, size
 from weighbridge.core.parts import attend, layer_norm, linear, part
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Part
@@ -26,10 +32,10 @@ FIELDS = (
     TIED,
     POOLED,
 )
-NEUTRAL = frozenset({"activation", "qa_dropout", "seq_classif_dropout", "sinusoidal_pos_embds"})
+IGNORED_KEYS = frozenset({"activation", "qa_dropout", "seq_classif_dropout", "sinusoidal_pos_embds"})
 
 
-def distilbert(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+def distilbert(c: Config, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe the encoder; it has no pooler to keep or leave out."""
     H = c.hidden
     attention = part(
@@ -53,30 +59,32 @@ def distilbert(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Par
     return (bert_embeddings(c, typed=False), part("transformer", layer, kind="encoder"))
 
 
-def masked_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
+def masked_lm(c: Config, words: str | None) -> tuple[Part, ...]:
     """Describe the vocabulary head: a transform, then the word embeddings again."""
     H = c.hidden
-    return linear("vocab_transform", H, H), layer_norm("vocab_layer_norm", H), vocabulary(c, "vocab_projector", H, words=words)
+    return linear("vocab_transform", H, H), layer_norm("vocab_layer_norm", H), vocabulary_projection(c, "vocab_projector", H, words=words)
 
 
-def classifier(c: Sizes, words: str | None) -> tuple[Part, ...]:
+def classifier(c: Config, words: str | None) -> tuple[Part, ...]:
     """Describe two linear maps on the first token."""
     return linear("pre_classifier", c.hidden, c.hidden, stream="one"), linear("classifier", c.hidden, c.labels, stream="one")
 
 
-def multiple_choice(c: Sizes, words: str | None) -> tuple[Part, ...]:
+def multiple_choice(c: Config, words: str | None) -> tuple[Part, ...]:
     """Describe the same with always one output."""
     return linear("pre_classifier", c.hidden, c.hidden, stream="one"), linear("classifier", c.hidden, 1, stream="one")
 
 
 HEADS = {
-    "ForMaskedLM": Worn(masked_lm),
-    "ForSequenceClassification": Worn(classifier),
-    "ForMultipleChoice": Worn(multiple_choice),
-    "ForTokenClassification": Worn(labels_of_each),
-    "ForQuestionAnswering": Worn(span_ends),
+    "ForMaskedLM": HeadSpec(masked_lm),
+    "ForSequenceClassification": HeadSpec(classifier),
+    "ForMultipleChoice": HeadSpec(multiple_choice),
+    "ForTokenClassification": HeadSpec(token_classifier),
+    "ForQuestionAnswering": HeadSpec(question_answering_head),
 }
 
 FAMILIES = {
-    "distilbert": Family("distilbert", FIELDS, dressed("DistilBert", "distilbert", distilbert, HEADS), "DistilBertModel", neutral=NEUTRAL)
+    "distilbert": Family(
+        "distilbert", FIELDS, with_heads("DistilBert", "distilbert", distilbert, HEADS), "DistilBertModel", ignored_keys=IGNORED_KEYS
+    )
 }

@@ -8,25 +8,25 @@ from __future__ import annotations
 from weighbridge.blueprints.encoders import bert
 from weighbridge.blueprints.modules.bert_family import bert_fields
 from weighbridge.config.family import Family
-from weighbridge.config.fields import DECODER, Sizes, size, told
+from weighbridge.config.fields import DECODER, Config, computed, size
 from weighbridge.core.parts import linear, part
 from weighbridge.core.tree import Part
 
 FIELDS = (
     *(field for field in bert_fields() if field.word not in ("tied", "labels")),
     size("projection", "projection_dim", 0, "P", "width of the projection", minimum=0),
-    told("projected", lambda c: c.projection > 0),
+    computed("projected", lambda c: c.projection > 0),
     *DECODER,
 )
 
 
-def encoder(c: Sizes, name: str) -> Part:
+def encoder(c: Config, name: str) -> Part:
     """Describe BERT and, if there is one, the projection of its first token."""
     projection = (linear("encode_proj", c.hidden, c.projection, stream="one"),) if c.projected else ()
     return part(name, part("bert_model", *bert.encoder(c, pooled=False), kind="backbone"), *projection, kind="encoder")
 
 
-def reader(c: Sizes, name: str) -> Part:
+def reader(c: Config, name: str) -> Part:
     """Describe start and end on every token, and how relevant the passage is on the first."""
     width = c.projection if c.projected else c.hidden
     return part(

@@ -9,66 +9,68 @@ from weighbridge.blueprints.encoders.bert import POOLED
 from weighbridge.blueprints.encoders.bert import embeddings as bert_embeddings
 from weighbridge.blueprints.encoders.bert import layer as bert_layer
 from weighbridge.blueprints.modules.bert_family import (
-    Worn,
+    HeadSpec,
     bert_fields,
-    choice_of_one,
-    dressed,
-    encoder_of,
-    labels_of_each,
-    labels_of_first,
-    span_ends,
+    encoder_stack,
+    first_token_classifier,
+    multiple_choice_head,
+    question_answering_head,
     summary,
-    vocabulary,
+    token_classifier,
+    vocabulary_projection,
+    with_heads,
 )
 from weighbridge.config.family import Family
-from weighbridge.config.fields import DECODER, Sizes, size, switch, told
+from weighbridge.config.fields import DECODER, Config, computed, size, switch
 from weighbridge.core.parts import layer_norm, linear, part
 from weighbridge.core.tree import Part
 
 FIELDS = (
     *bert_fields(hidden=256, mlp=1024, heads=4),
     size("embedding", "embedding_size", 128, "E", "embedding size"),
-    told("projected", lambda c: c.embedding != c.hidden),
+    computed("projected", lambda c: c.embedding != c.hidden),
     switch("summarised", "summary_use_proj", True),
     switch("to_labels", "summary_proj_to_labels", False),
     *DECODER,
     POOLED,
 )
-NEUTRAL = frozenset({"summary_activation", "summary_first_dropout", "summary_last_dropout", "summary_type"})
+IGNORED_KEYS = frozenset({"summary_activation", "summary_first_dropout", "summary_last_dropout", "summary_type"})
 
 
-def electra(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+def electra(c: Config, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe the encoder: BERT's, without a pooler, with a projection where the embeddings are narrower."""
     project = (linear("embeddings_project", c.embedding, c.hidden),) if c.projected else ()
-    return (bert_embeddings(c, c.embedding), *project, encoder_of(bert_layer(c)))
+    return (bert_embeddings(c, c.embedding), *project, encoder_stack(bert_layer(c)))
 
 
-def masked_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
+def masked_lm(c: Config, words: str | None) -> tuple[Part, ...]:
     """Describe the generator's vocabulary head, back down to the embeddings' width."""
     predictions = part(
         "generator_predictions", layer_norm("LayerNorm", c.embedding), linear("dense", c.hidden, c.embedding), kind="transform"
     )
-    return predictions, vocabulary(c, "generator_lm_head", c.embedding, words=words)
+    return predictions, vocabulary_projection(c, "generator_lm_head", c.embedding, words=words)
 
 
-def pre_training(c: Sizes, words: str | None) -> tuple[Part, ...]:
+def pre_training(c: Config, words: str | None) -> tuple[Part, ...]:
     """Describe the discriminator: for every token, whether it was replaced."""
     return (part("discriminator_predictions", linear("dense", c.hidden, c.hidden), linear("dense_prediction", c.hidden, 1), kind="head"),)
 
 
-def multiple_choice(c: Sizes, words: str | None) -> tuple[Part, ...]:
+def multiple_choice(c: Config, words: str | None) -> tuple[Part, ...]:
     """Describe a summary of the sequence and one output."""
-    return (*summary(c), *choice_of_one(c, words))
+    return (*summary(c), *multiple_choice_head(c, words))
 
 
 HEADS = {
-    "ForPreTraining": Worn(pre_training),
-    "ForCausalLM": Worn(masked_lm),
-    "ForMaskedLM": Worn(masked_lm),
-    "ForSequenceClassification": Worn(labels_of_first),
-    "ForMultipleChoice": Worn(multiple_choice),
-    "ForTokenClassification": Worn(labels_of_each),
-    "ForQuestionAnswering": Worn(span_ends),
+    "ForPreTraining": HeadSpec(pre_training),
+    "ForCausalLM": HeadSpec(masked_lm),
+    "ForMaskedLM": HeadSpec(masked_lm),
+    "ForSequenceClassification": HeadSpec(first_token_classifier),
+    "ForMultipleChoice": HeadSpec(multiple_choice),
+    "ForTokenClassification": HeadSpec(token_classifier),
+    "ForQuestionAnswering": HeadSpec(question_answering_head),
 }
 
-FAMILIES = {"electra": Family("electra", FIELDS, dressed("Electra", "electra", electra, HEADS), "ElectraModel", neutral=NEUTRAL)}
+FAMILIES = {
+    "electra": Family("electra", FIELDS, with_heads("Electra", "electra", electra, HEADS), "ElectraModel", ignored_keys=IGNORED_KEYS)
+}

@@ -8,9 +8,9 @@ from __future__ import annotations
 from weighbridge.blueprints.encoders.bert import POOLED, pooler
 from weighbridge.blueprints.encoders.bert import embeddings as bert_embeddings
 from weighbridge.blueprints.encoders.bert import layer as bert_layer
-from weighbridge.blueprints.modules.bert_family import BERT_HEADS, bert_fields, dressed, encoder_of
+from weighbridge.blueprints.modules.bert_family import BERT_HEADS, bert_fields, encoder_stack, with_heads
 from weighbridge.config.family import Family
-from weighbridge.config.fields import DECODER, Sizes, size, switch
+from weighbridge.config.fields import DECODER, Config, size, switch
 from weighbridge.core.parts import embedding, replace
 from weighbridge.core.tree import Part
 
@@ -23,12 +23,12 @@ FIELDS = (
 )
 
 
-def ernie(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+def ernie(c: Config, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe the encoder."""
     embeddings = bert_embeddings(c)
     if c.tasked:
         embeddings = replace(embeddings, children=(*embeddings.children, embedding("task_type_embeddings", c.tasks, c.hidden)))
-    return (embeddings, encoder_of(bert_layer(c)), *((pooler(c),) if pooled else ()))
+    return (embeddings, encoder_stack(bert_layer(c)), *((pooler(c),) if pooled else ()))
 
 
-FAMILIES = {"ernie": Family("ernie", FIELDS, dressed("Ernie", "ernie", ernie, BERT_HEADS), "ErnieModel")}
+FAMILIES = {"ernie": Family("ernie", FIELDS, with_heads("Ernie", "ernie", ernie, BERT_HEADS), "ErnieModel")}

@@ -9,16 +9,16 @@ from __future__ import annotations
 from typing import NoReturn
 
 from weighbridge.blueprints.encoders.bert import POOLED, pooler
-from weighbridge.blueprints.modules.bert_family import BERT_TASKS, ROBERTA_HEADS, Worn, bert_fields, dressed, encoder_of
+from weighbridge.blueprints.modules.bert_family import BERT_TASKS, ROBERTA_HEADS, HeadSpec, bert_fields, encoder_stack, with_heads
 from weighbridge.blueprints.modules.bert_family import norm_first_attentions as attentions
 from weighbridge.config.family import Family
-from weighbridge.config.fields import DECODER, Sizes, choice, size, switch
+from weighbridge.config.fields import DECODER, Config, choice, size, switch
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import embedding, layer_norm, linear, part, replace, split_mlp
 from weighbridge.core.tree import Part, Tensor
 
 
-def no_vocabulary(c: Sizes) -> NoReturn:
+def no_vocabulary(c: Config) -> NoReturn:
     """Refuse a config without a vocabulary: the reference has no default for it."""
     raise ConfigError("ESM has no default vocabulary", key="vocab_size", hint="33 in all published ESM-2 models")
 
@@ -31,10 +31,10 @@ FIELDS = (
     *DECODER,
     POOLED,
 )
-NEUTRAL = frozenset({"esmfold_config", "is_folding_model", "mask_token_id", "token_dropout", "vocab_list"})
+IGNORED_KEYS = frozenset({"esmfold_config", "is_folding_model", "mask_token_id", "token_dropout", "vocab_list"})
 
 
-def esm(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+def esm(c: Config, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe the encoder, norms first, with the head that predicts contacts from the attention of all layers."""
     H = c.hidden
     embeddings = part(
@@ -52,11 +52,11 @@ def esm(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]
     rotary = (
         (part("rotary_embeddings", Tensor("inv_freq", ((c.head_dim + 1) // 2,), "buffer"), kind="rotary"),) if c.place == "rotary" else ()
     )
-    encoder = encoder_of(layer, layer_norm("emb_layer_norm_after", H))
+    encoder = encoder_stack(layer, layer_norm("emb_layer_norm_after", H))
     return (embeddings, *rotary, encoder, *((pooler(c),) if pooled else ()), contacts)
 
 
-def masked_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
+def masked_lm(c: Config, words: str | None) -> tuple[Part, ...]:
     """Describe the vocabulary head."""
     H = c.hidden
     decoder = linear("decoder", H, c.vocab, bias=False, tied_to=words)
@@ -66,9 +66,9 @@ def masked_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
 
 
 HEADS = {
-    "ForMaskedLM": Worn(masked_lm),
+    "ForMaskedLM": HeadSpec(masked_lm),
     "ForSequenceClassification": ROBERTA_HEADS["ForSequenceClassification"],
     "ForTokenClassification": BERT_TASKS["ForTokenClassification"],
 }
 
-FAMILIES = {"esm": Family("esm", FIELDS, dressed("Esm", "esm", esm, HEADS), "EsmModel", neutral=NEUTRAL)}
+FAMILIES = {"esm": Family("esm", FIELDS, with_heads("Esm", "esm", esm, HEADS), "EsmModel", ignored_keys=IGNORED_KEYS)}

@@ -6,9 +6,9 @@ Source: arXiv 2503.05500; class and tensor names as in transformers 5.23.0, mode
 from __future__ import annotations
 
 from weighbridge.blueprints.encoders.bert import POOLED
-from weighbridge.blueprints.modules.bert_family import Worn, dressed, labels_of_each, labels_of_one, two_ends
+from weighbridge.blueprints.modules.bert_family import HeadSpec, sequence_classifier, start_and_end, token_classifier, with_heads
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, Sizes, choice, size, switch, variant
+from weighbridge.config.fields import LABELS, Config, choice, size, switch, variant
 from weighbridge.core.parts import attend, embedding, gated_mlp, linear, part, rms_norm
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Part
@@ -28,10 +28,10 @@ FIELDS = (
     choice("pooling", "classifier_pooling", "late"),
     POOLED,
 )
-NEUTRAL = frozenset({"clf_pooling", "mask_token", "mask_token_id", "max_position_embeddings"})
+IGNORED_KEYS = frozenset({"clf_pooling", "mask_token", "mask_token_id", "max_position_embeddings"})
 
 
-def attention(c: Sizes, *norms: Part) -> Part:
+def attention(c: Config, *norms: Part) -> Part:
     """Describe attention of groups of heads, and the *norms* that queries and keys have in a relative."""
     H, wide, narrow, bias = c.hidden, c.heads * c.head_dim, c.kv_heads * c.head_dim, c.attention_bias
     return part(
@@ -46,7 +46,7 @@ def attention(c: Sizes, *norms: Part) -> Part:
     )
 
 
-def eurobert(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+def eurobert(c: Config, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe embeddings, layers and the last norm."""
     H = c.hidden
     norms = rms_norm("input_layernorm", H), rms_norm("post_attention_layernorm", H)
@@ -54,26 +54,26 @@ def eurobert(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part,
     return (embedding("embed_tokens", c.vocab, H), layer, rms_norm("norm", H))
 
 
-def masked_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
+def masked_lm(c: Config, words: str | None) -> tuple[Part, ...]:
     """Describe the vocabulary head."""
     return (linear("lm_head", c.hidden, c.vocab, bias=c.mlp_bias, tied_to=words),)
 
 
-def classifier(c: Sizes, words: str | None) -> tuple[Part, ...]:
+def classifier(c: Config, words: str | None) -> tuple[Part, ...]:
     """Describe the classifier: on every token, whose answers are averaged, or on one that is pooled before."""
     stream = "seq" if c.pooling == "late" else "one"
     return linear("dense", c.hidden, c.hidden, stream=stream), linear("classifier", c.hidden, c.labels, stream=stream)
 
 
 HEADS = {
-    "ForMaskedLM": Worn(masked_lm),
-    "ForSequenceClassification": Worn(classifier),
-    "ForTokenClassification": Worn(labels_of_each),
+    "ForMaskedLM": HeadSpec(masked_lm),
+    "ForSequenceClassification": HeadSpec(classifier),
+    "ForTokenClassification": HeadSpec(token_classifier),
 }
-CLASSES = dressed("EuroBert", "model", eurobert, HEADS, words="embed_tokens.weight")
+CLASSES = with_heads("EuroBert", "model", eurobert, HEADS, words="embed_tokens.weight")
 
 
-def narrow_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
+def narrow_lm(c: Config, words: str | None) -> tuple[Part, ...]:
     """Describe UltraBERT's vocabulary head: down to a narrow layer, up again, and to the vocabulary."""
     down, up = linear("linear1", c.hidden, c.narrow, bias=False), linear("linear2", c.narrow, c.hidden, bias=False)
     return (part("head", down, up, linear("decoder", c.hidden, c.vocab, bias=False, tied_to=words), kind="lm_head"),)
@@ -84,14 +84,14 @@ ULTRA = (
     size("narrow", "prediction_head_size", 768, "P", "width of the vocabulary head"),
 )
 ULTRA_HEADS = {
-    "ForMaskedLM": Worn(narrow_lm),
-    "ForSequenceClassification": Worn(labels_of_one),
-    "ForTokenClassification": Worn(labels_of_each),
-    "ForQuestionAnswering": Worn(two_ends),
+    "ForMaskedLM": HeadSpec(narrow_lm),
+    "ForSequenceClassification": HeadSpec(sequence_classifier),
+    "ForTokenClassification": HeadSpec(token_classifier),
+    "ForQuestionAnswering": HeadSpec(start_and_end),
 }
-ULTRA_CLASSES = dressed("Ultrabert", "model", eurobert, ULTRA_HEADS, words="embed_tokens.weight")
+ULTRA_CLASSES = with_heads("Ultrabert", "model", eurobert, ULTRA_HEADS, words="embed_tokens.weight")
 
 FAMILIES = {
-    "eurobert": Family("eurobert", FIELDS, CLASSES, "EuroBertModel", neutral=NEUTRAL),
-    "ultrabert": Family("ultrabert", ULTRA, ULTRA_CLASSES, "UltrabertModel", neutral=NEUTRAL | {"sliding_window", "layer_types"}),
+    "eurobert": Family("eurobert", FIELDS, CLASSES, "EuroBertModel", ignored_keys=IGNORED_KEYS),
+    "ultrabert": Family("ultrabert", ULTRA, ULTRA_CLASSES, "UltrabertModel", ignored_keys=IGNORED_KEYS | {"sliding_window", "layer_types"}),
 }

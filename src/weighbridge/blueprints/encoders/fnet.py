@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from weighbridge.blueprints.encoders.bert import POOLED, feed_forward, pooler
 from weighbridge.blueprints.encoders.bert import embeddings as bert_embeddings
-from weighbridge.blueprints.modules.bert_family import BERT_HEADS, Worn, bert_fields, dressed, encoder_of
+from weighbridge.blueprints.modules.bert_family import BERT_HEADS, HeadSpec, bert_fields, encoder_stack, with_heads
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, choice
+from weighbridge.config.fields import Config, choice
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import layer_norm, linear, part, replace
 from weighbridge.core.tree import Part
@@ -30,15 +30,17 @@ FIELDS = (
 )
 
 
-def fnet(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+def fnet(c: Config, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe the encoder; every class but one built without keeps the pooler."""
     embeddings = bert_embeddings(c)
     embeddings = replace(embeddings, children=(*embeddings.children, linear("projection", c.hidden, c.hidden)))
     fourier = part("fourier", part("output", layer_norm("LayerNorm", c.hidden), kind="fourier"), kind="fourier")
     layer = part("layer", fourier, *feed_forward(c), kind="layer", repeat=c.layers)
-    return (embeddings, encoder_of(layer), *((pooler(c),) if pooled else ()))
+    return (embeddings, encoder_stack(layer), *((pooler(c),) if pooled else ()))
 
 
-HEADS = {name: Worn(worn.head, True) for name, worn in BERT_HEADS.items() if name != "ForCausalLM"}
+HEADS = {name: HeadSpec(worn.head, True) for name, worn in BERT_HEADS.items() if name != "ForCausalLM"}
 
-FAMILIES = {"fnet": Family("fnet", FIELDS, dressed("FNet", "fnet", fnet, HEADS), "FNetModel", neutral=frozenset({"tpu_short_seq_length"}))}
+FAMILIES = {
+    "fnet": Family("fnet", FIELDS, with_heads("FNet", "fnet", fnet, HEADS), "FNetModel", ignored_keys=frozenset({"tpu_short_seq_length"}))
+}

@@ -6,9 +6,15 @@ Source: arXiv 2006.03236; class and tensor names as in transformers 5.23.0, mode
 from __future__ import annotations
 
 from weighbridge.blueprints.encoders.bert import POOLED
-from weighbridge.blueprints.modules.bert_family import Worn, dressed, labels_of_each, span_ends, vocabulary
+from weighbridge.blueprints.modules.bert_family import (
+    HeadSpec,
+    question_answering_head,
+    token_classifier,
+    vocabulary_projection,
+    with_heads,
+)
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, TIED, Sizes, choice, listed, size, switch
+from weighbridge.config.fields import LABELS, TIED, Config, choice, sequence, size, switch
 from weighbridge.core.length import Length, Stream, length, per_batch, sum_of
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, matmul, part
 from weighbridge.core.tree import Every, Node, Part, Tensor
@@ -19,8 +25,8 @@ FIELDS = (
     size("mlp", "d_inner", 3072, "I", "intermediate size"),
     size("heads", "n_head", 12, "A", "attention heads", "num_attention_heads"),
     size("head_dim", "d_head", 64, "D", "width of a head"),
-    listed("blocks", "block_sizes", [4, 4, 4]),
-    listed("repeats", "block_repeats", None),
+    sequence("blocks", "block_sizes", [4, 4, 4]),
+    sequence("repeats", "block_repeats", None),
     size("decoder_layers", "num_decoder_layers", 2, "L", "layers of the decoder", minimum=0),
     LABELS,
     TIED,
@@ -30,27 +36,27 @@ FIELDS = (
     switch("queries_only", "pool_q_only", True),
     POOLED,
 )
-NEUTRAL = frozenset({"initializer_std", "num_blocks", "num_hidden_layers", "pooling_type"})
+IGNORED_KEYS = frozenset({"initializer_std", "num_blocks", "num_hidden_layers", "pooling_type"})
 
 
-def halved(c: Sizes, stream: Stream) -> Length:
+def pooled_length(c: Config, stream: Stream) -> Length:
     """Return the stream after pooling: every two tokens become one, the first is kept apart."""
     return (length(stream) + (2 if c.separate and not c.truncated else 1)) // 2
 
 
-def base(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+def base(c: Config, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe embeddings and encoder, whose output is shorter than its input."""
     embeddings = part("embeddings", embedding("word_embeddings", c.vocab, c.hidden), layer_norm("layer_norm", c.hidden), kind="embeddings")
     stream: Stream = "seq"
     blocks = []
     for index, count in enumerate(c.blocks):
         times = c.repeats[index] if c.repeats else 1
-        context, stream = stream, halved(c, stream) if index else stream
+        context, stream = stream, pooled_length(c, stream) if index else stream
         blocks.append(part(str(index), *block(c, count, times, stream, context), kind="block"))
     return (embeddings, part("encoder", part("blocks", *blocks, kind="blocks"), kind="encoder"))
 
 
-def block(c: Sizes, count: int, times: int, stream: Stream, context: Stream) -> tuple[Part, ...]:
+def block(c: Config, count: int, times: int, stream: Stream, context: Stream) -> tuple[Part, ...]:
     """Describe a block: its first layer pools, once; every further time, and every other layer, stays on *stream*."""
     plain = layer(c, stream, stream, 2)
     if stream is context:
@@ -62,7 +68,7 @@ def block(c: Sizes, count: int, times: int, stream: Stream, context: Stream) -> 
     )
 
 
-def layer(c: Sizes, queries: Stream, keys: Stream, own: int) -> tuple[Part, ...]:
+def layer(c: Config, queries: Stream, keys: Stream, own: int) -> tuple[Part, ...]:
     """Describe attention over *keys* and feed-forward; relative positions are twice the queries' when they are the keys (*own* 2)."""
     H, A, d = c.hidden, c.heads, c.head_dim
     offsets: Stream = length(queries) * 2 if own == 2 else sum_of(length(queries) * 2, keys)
@@ -93,49 +99,49 @@ def layer(c: Sizes, queries: Stream, keys: Stream, own: int) -> tuple[Part, ...]
     return (attention, part("ffn", *maps, kind="feed_forward", stream=queries))
 
 
-def funnel(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+def funnel(c: Config, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe the same and the decoder, which brings the output back to its full length."""
     layers = part("layers", *layer(c, "seq", "seq", 2), kind="layer", repeat=c.decoder_layers)
     return (*base(c, pooled=pooled), part("decoder", layers, kind="decoder"))
 
 
-def masked_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
+def masked_lm(c: Config, words: str | None) -> tuple[Part, ...]:
     """Describe the vocabulary head."""
-    return (vocabulary(c, "lm_head", c.hidden, words=words),)
+    return (vocabulary_projection(c, "lm_head", c.hidden, words=words),)
 
 
-def pre_training(c: Sizes, words: str | None) -> tuple[Part, ...]:
+def pre_training(c: Config, words: str | None) -> tuple[Part, ...]:
     """Describe the discriminator, as ELECTRA has it."""
     return (part("discriminator_predictions", linear("dense", c.hidden, c.hidden), linear("dense_prediction", c.hidden, 1), kind="head"),)
 
 
-def classifier(c: Sizes, words: str | None) -> tuple[Part, ...]:
+def classifier(c: Config, words: str | None) -> tuple[Part, ...]:
     """Describe two linear maps on the first token."""
     maps = (linear("linear_hidden", c.hidden, c.hidden), linear("linear_out", c.hidden, c.labels))
     return (part("classifier", *maps, kind="head", stream="one"),)
 
 
-def multiple_choice(c: Sizes, words: str | None) -> tuple[Part, ...]:
+def multiple_choice(c: Config, words: str | None) -> tuple[Part, ...]:
     """Describe the same with always one output."""
     maps = (linear("linear_hidden", c.hidden, c.hidden), linear("linear_out", c.hidden, 1))
     return (part("classifier", *maps, kind="head", stream="one"),)
 
 
 HEADS = {
-    "ForPreTraining": Worn(pre_training),
-    "ForMaskedLM": Worn(masked_lm),
-    "ForTokenClassification": Worn(labels_of_each),
-    "ForQuestionAnswering": Worn(span_ends),
+    "ForPreTraining": HeadSpec(pre_training),
+    "ForMaskedLM": HeadSpec(masked_lm),
+    "ForTokenClassification": HeadSpec(token_classifier),
+    "ForQuestionAnswering": HeadSpec(question_answering_head),
 }
 CLASSES = {
-    **dressed("Funnel", "funnel", funnel, HEADS),
-    **dressed(
+    **with_heads("Funnel", "funnel", funnel, HEADS),
+    **with_heads(
         "Funnel",
         "funnel",
         base,
-        {"ForSequenceClassification": Worn(classifier), "ForMultipleChoice": Worn(multiple_choice)},
+        {"ForSequenceClassification": HeadSpec(classifier), "ForMultipleChoice": HeadSpec(multiple_choice)},
         bare="BaseModel",
     ),
 }
 
-FAMILIES = {"funnel": Family("funnel", FIELDS, CLASSES, "FunnelModel", neutral=NEUTRAL)}
+FAMILIES = {"funnel": Family("funnel", FIELDS, CLASSES, "FunnelModel", ignored_keys=IGNORED_KEYS)}

@@ -7,15 +7,15 @@ the scales and the ranges of what flows are buffers.
 from __future__ import annotations
 
 from weighbridge.blueprints.encoders.bert import POOLED, pooler
-from weighbridge.blueprints.modules.bert_family import ROBERTA_HEADS, bert_fields, dressed, encoder_of
+from weighbridge.blueprints.modules.bert_family import ROBERTA_HEADS, bert_fields, encoder_stack, with_heads
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes
+from weighbridge.config.fields import Config
 from weighbridge.core.parts import attend, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part, Tensor
 
 
-def rounded(name: str, inputs: Size, outputs: Size) -> Part:
+def quantized_linear(name: str, inputs: Size, outputs: Size) -> Part:
     """Describe a linear map with its rounded weight, a scale for each output, and its rounded bias."""
     whole = linear(name, inputs, outputs)
     kept = (
@@ -38,24 +38,24 @@ def ranges(*names: str) -> tuple[Part, ...]:
     return tuple(part(name, *kept, kind="quantizer") for name in names)
 
 
-def norm(c: Sizes) -> Part:
+def norm(c: Config) -> Part:
     """Describe a norm in whole numbers."""
     whole = layer_norm("LayerNorm", c.hidden)
     return replace(whole, children=(*whole.children, Tensor("shift", (1,), "buffer"), *ranges("activation")))
 
 
-def output(c: Sizes, inputs: Size, kind: str) -> Part:
+def output(c: Config, inputs: Size, kind: str) -> Part:
     """Describe what closes a block."""
-    inside = (rounded("dense", inputs, c.hidden), *ranges("ln_input_act"), norm(c), *ranges("output_activation"))
+    inside = (quantized_linear("dense", inputs, c.hidden), *ranges("ln_input_act"), norm(c), *ranges("output_activation"))
     return part("output", *inside, kind=kind)
 
 
-def layer(c: Sizes) -> Part:
+def layer(c: Config) -> Part:
     """Describe a layer: BERT's, and the ranges between its steps."""
     H = c.hidden
     own = part(
         "self",
-        *(rounded(name, H, H) for name in ("query", "key", "value")),
+        *(quantized_linear(name, H, H) for name in ("query", "key", "value")),
         *ranges("query_activation", "key_activation", "value_activation", "output_activation"),
         part("softmax", *ranges("act"), kind="quantizer"),
         attend(heads=c.heads, head_dim=c.head_dim),
@@ -64,7 +64,7 @@ def layer(c: Sizes) -> Part:
     return part(
         "layer",
         part("attention", own, output(c, H, "attention"), kind="self_attention"),
-        part("intermediate", rounded("dense", H, c.mlp), *ranges("output_activation"), kind="feed_forward"),
+        part("intermediate", quantized_linear("dense", H, c.mlp), *ranges("output_activation"), kind="feed_forward"),
         output(c, c.mlp, "feed_forward"),
         *ranges("pre_intermediate_act", "pre_output_act"),
         kind="layer",
@@ -72,7 +72,7 @@ def layer(c: Sizes) -> Part:
     )
 
 
-def ibert(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+def ibert(c: Config, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe I-BERT."""
     embeddings = part(
         "embeddings",
@@ -84,12 +84,16 @@ def ibert(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ..
         *ranges("output_activation"),
         kind="embeddings",
     )
-    return (embeddings, encoder_of(layer(c)), *((pooler(c),) if pooled else ()))
+    return (embeddings, encoder_stack(layer(c)), *((pooler(c),) if pooled else ()))
 
 
 HEADS = {name: head for name, head in ROBERTA_HEADS.items() if name != "ForCausalLM"}
 FAMILIES = {
     "ibert": Family(
-        "ibert", (*bert_fields(), POOLED), dressed("IBert", "ibert", ibert, HEADS), "IBertModel", frozenset(("quant_mode", "force_dequant"))
+        "ibert",
+        (*bert_fields(), POOLED),
+        with_heads("IBert", "ibert", ibert, HEADS),
+        "IBertModel",
+        frozenset(("quant_mode", "force_dequant")),
     )
 }

@@ -6,11 +6,11 @@ models/layoutlm/modeling_layoutlm.py and models/lilt/modeling_lilt.py.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.encoders.bert import POOLED, attention, closing, feed_forward, pooler
+from weighbridge.blueprints.encoders.bert import POOLED, attention, feed_forward, output_block, pooler
 from weighbridge.blueprints.encoders.bert import embeddings as bert_embeddings
-from weighbridge.blueprints.modules.bert_family import BERT_TASKS, ROBERTA_HEADS, Worn, bert_fields, bert_lm, dressed, encoder_of
+from weighbridge.blueprints.modules.bert_family import BERT_TASKS, ROBERTA_HEADS, HeadSpec, bert_fields, bert_lm, encoder_stack, with_heads
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, size
+from weighbridge.config.fields import Config, size
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part
@@ -18,20 +18,20 @@ from weighbridge.core.tree import Part
 PLACES = size("places", "max_2d_position_embeddings", 1024, "P", "coordinates on a page")
 
 
-def places(c: Sizes, width: Size) -> tuple[Part, ...]:
+def places(c: Config, width: Size) -> tuple[Part, ...]:
     """Describe the embeddings of a box's corner, height and width."""
     return tuple(embedding(f"{axis}_position_embeddings", c.places, width) for axis in "xyhw")
 
 
-def layoutlm(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+def layoutlm(c: Config, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe the encoder: BERT's, with places added to the embeddings."""
     tokens, positions, *others = bert_embeddings(c).children
     embeddings = part("embeddings", tokens, positions, *places(c, c.hidden), *others, kind="embeddings")
     layer = part("layer", attention(c), *feed_forward(c), kind="layer", repeat=c.layers)
-    return (embeddings, encoder_of(layer), pooler(c))
+    return (embeddings, encoder_stack(layer), pooler(c))
 
 
-def lilt(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+def lilt(c: Config, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe the encoder: RoBERTa's, and beside it a narrower one for the layout."""
     H, narrow = c.hidden, c.hidden // c.shrink
     layout = part(
@@ -42,10 +42,10 @@ def lilt(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...
         layer_norm("LayerNorm", narrow),
         kind="embeddings",
     )
-    return (bert_embeddings(c), layout, encoder_of(lilt_layer(c, narrow)), *((pooler(c),) if pooled else ()))
+    return (bert_embeddings(c), layout, encoder_stack(lilt_layer(c, narrow)), *((pooler(c),) if pooled else ()))
 
 
-def lilt_layer(c: Sizes, narrow: Size) -> Part:
+def lilt_layer(c: Config, narrow: Size) -> Part:
     """Describe a layer of both streams; their scores are added, each keeps its values."""
     H, narrow_mlp = c.hidden, c.mlp // c.shrink
     inner = part(
@@ -58,26 +58,26 @@ def lilt_layer(c: Sizes, narrow: Size) -> Part:
     )
     return part(
         "layer",
-        part("attention", inner, closing(H, H), replace(closing(narrow, narrow), name="layout_output"), kind="self_attention"),
+        part("attention", inner, output_block(H, H), replace(output_block(narrow, narrow), name="layout_output"), kind="self_attention"),
         *feed_forward(c),
         part("layout_intermediate", linear("dense", narrow, narrow_mlp), kind="feed_forward"),
-        replace(closing(narrow_mlp, narrow, kind="feed_forward"), name="layout_output"),
+        replace(output_block(narrow_mlp, narrow, kind="feed_forward"), name="layout_output"),
         kind="layer",
         repeat=c.layers,
     )
 
 
-LAYOUTLM_HEADS = {"ForMaskedLM": Worn(bert_lm), **{name: BERT_TASKS[name] for name in BERT_TASKS if name != "ForMultipleChoice"}}
+LAYOUTLM_HEADS = {"ForMaskedLM": HeadSpec(bert_lm), **{name: BERT_TASKS[name] for name in BERT_TASKS if name != "ForMultipleChoice"}}
 LILT_HEADS = {name: ROBERTA_HEADS[name] for name in ("ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering")}
 
 FAMILIES = {
     "layoutlm": Family(
-        "layoutlm", (*bert_fields(), PLACES, POOLED), dressed("LayoutLM", "layoutlm", layoutlm, LAYOUTLM_HEADS), "LayoutLMModel"
+        "layoutlm", (*bert_fields(), PLACES, POOLED), with_heads("LayoutLM", "layoutlm", layoutlm, LAYOUTLM_HEADS), "LayoutLMModel"
     ),
     "lilt": Family(
         "lilt",
         (*bert_fields(), PLACES, size("shrink", "channel_shrink_ratio", 4, "R", "times the layout stream is narrower"), POOLED),
-        dressed("Lilt", "lilt", lilt, LILT_HEADS),
+        with_heads("Lilt", "lilt", lilt, LILT_HEADS),
         "LiltModel",
     ),
 }

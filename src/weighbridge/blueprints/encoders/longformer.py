@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from weighbridge.blueprints.encoders.bert import POOLED, closing, feed_forward, pooler
+from weighbridge.blueprints.encoders.bert import POOLED, feed_forward, output_block, pooler
 from weighbridge.blueprints.encoders.roberta import roberta_embeddings
-from weighbridge.blueprints.modules.bert_family import ROBERTA_HEADS, Encoder, bert_fields, dressed, encoder_of
+from weighbridge.blueprints.modules.bert_family import ROBERTA_HEADS, Encoder, bert_fields, encoder_stack, with_heads
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, choice
+from weighbridge.config.fields import Config, choice
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, length
 from weighbridge.core.parts import attend, linear, matmul, part, replace
@@ -38,19 +38,19 @@ FIELDS = (*bert_fields(), choice("windows", "attention_window", 512, read=window
 def longformer(whole: Stream | None) -> Encoder:
     """Return the encoder whose class lets the tokens of stream *whole* see everything, or none."""
 
-    def encoder(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+    def encoder(c: Config, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
         padded = ((length("seq") + max(c.windows) - 1) // max(c.windows)) * max(c.windows)
-        inside = replace(encoder_of(layers(c, padded, whole)[0], *layers(c, padded, whole)[1:]), stream=padded)
+        inside = replace(encoder_stack(layers(c, padded, whole)[0], *layers(c, padded, whole)[1:]), stream=padded)
         return (roberta_embeddings(c), inside, *((pooler(c),) if pooled else ()))
 
     return encoder
 
 
-def layers(c: Sizes, padded: Stream, whole: Stream | None) -> list[Part]:
+def layers(c: Config, padded: Stream, whole: Stream | None) -> list[Part]:
     """Describe the layers, those of one window together."""
 
     def of(window: int) -> Part:
-        attention = part("attention", windowed(c, window, padded, whole), closing(c.hidden, c.hidden), kind="self_attention")
+        attention = part("attention", window_attention(c, window, padded, whole), output_block(c.hidden, c.hidden), kind="self_attention")
         return part("layer", attention, *feed_forward(c), kind="layer", repeat=c.layers)
 
     if len(c.windows) == 1:
@@ -59,7 +59,7 @@ def layers(c: Sizes, padded: Stream, whole: Stream | None) -> list[Part]:
     return [replace(of(window), repeat=len(at), indices=at) for window, at in places.items()]
 
 
-def windowed(c: Sizes, window: int, padded: Stream, whole: Stream | None) -> Part:
+def window_attention(c: Config, window: int, padded: Stream, whole: Stream | None) -> Part:
     """Describe attention over chunks of one window each, half of it new; and what lets tokens see, and be seen by, all others."""
     H, A, d, half = c.hidden, c.heads, c.head_dim, window // 2
     chunks, halves = length(padded) // half - 1, length(padded) // half
@@ -77,10 +77,10 @@ def windowed(c: Sizes, window: int, padded: Stream, whole: Stream | None) -> Par
 PLAIN = ("ForMaskedLM", "ForTokenClassification")
 ASKING = ("ForMultipleChoice", "ForQuestionAnswering")
 CLASSES = {
-    **dressed("Longformer", "longformer", longformer(None), {name: ROBERTA_HEADS[name] for name in PLAIN}),
-    **dressed("Longformer", "longformer", longformer("one"), {"ForSequenceClassification": ROBERTA_HEADS["ForSequenceClassification"]}),
-    **dressed("Longformer", "longformer", longformer("question"), {name: ROBERTA_HEADS[name] for name in ASKING}),
+    **with_heads("Longformer", "longformer", longformer(None), {name: ROBERTA_HEADS[name] for name in PLAIN}),
+    **with_heads("Longformer", "longformer", longformer("one"), {"ForSequenceClassification": ROBERTA_HEADS["ForSequenceClassification"]}),
+    **with_heads("Longformer", "longformer", longformer("question"), {name: ROBERTA_HEADS[name] for name in ASKING}),
 }
-CLASSES["LongformerModel"] = dressed("Longformer", "longformer", longformer(None), {})["LongformerModel"]
+CLASSES["LongformerModel"] = with_heads("Longformer", "longformer", longformer(None), {})["LongformerModel"]
 
-FAMILIES = {"longformer": Family("longformer", FIELDS, CLASSES, "LongformerModel", neutral=frozenset({"onnx_export"}))}
+FAMILIES = {"longformer": Family("longformer", FIELDS, CLASSES, "LongformerModel", ignored_keys=frozenset({"onnx_export"}))}

@@ -6,12 +6,12 @@ entities in the input, what is theirs does not run.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.encoders.bert import POOLED, closing, feed_forward, pooler
+from weighbridge.blueprints.encoders.bert import POOLED, feed_forward, output_block, pooler
 from weighbridge.blueprints.encoders.bert import embeddings as word_embeddings
-from weighbridge.blueprints.modules.bert_family import BERT_TASKS, Worn, bert_fields, dressed, encoder_of
+from weighbridge.blueprints.modules.bert_family import BERT_TASKS, HeadSpec, bert_fields, encoder_stack, with_heads
 from weighbridge.blueprints.modules.bert_family import roberta_lm as word_predictions
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, size, switch, told
+from weighbridge.config.fields import Config, computed, size, switch
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, replace
 from weighbridge.core.tree import Node, Part, Tensor
 
@@ -19,15 +19,15 @@ FIELDS = (
     *bert_fields(vocab=50267),
     size("entities", "entity_vocab_size", 500000, "N", "entities"),
     size("entity", "entity_emb_size", 256, "E", "embedding size of entities"),
-    told("projected", lambda c: c.entity != c.hidden),
+    computed("projected", lambda c: c.entity != c.hidden),
     switch("aware", "use_entity_aware_attention", True),
     POOLED,
 )
-NEUTRAL = frozenset({"bert_model_name", "cls_entity_prediction"})
+IGNORED_KEYS = frozenset({"bert_model_name", "cls_entity_prediction"})
 ENTITIES = "luke.entity_embeddings.entity_embeddings.weight"
 
 
-def luke(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+def luke(c: Config, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe the encoder: embeddings of words, embeddings of entities, layers over both."""
     H = c.hidden
     entities = part(
@@ -44,11 +44,13 @@ def luke(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...
     if c.aware:
         inside += [replace(linear(name, H, H), requires="entities") for name in ("w2e_query", "e2w_query", "e2e_query")]
     inner = part("self", *inside, attend(heads=c.heads, head_dim=c.head_dim), kind="attention")
-    layer = part("layer", part("attention", inner, closing(H, H), kind="self_attention"), *feed_forward(c), kind="layer", repeat=c.layers)
-    return (word_embeddings(c), entities, encoder_of(layer), *((pooler(c),) if pooled else ()))
+    layer = part(
+        "layer", part("attention", inner, output_block(H, H), kind="self_attention"), *feed_forward(c), kind="layer", repeat=c.layers
+    )
+    return (word_embeddings(c), entities, encoder_stack(layer), *((pooler(c),) if pooled else ()))
 
 
-def masked_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
+def masked_lm(c: Config, words: str | None) -> tuple[Part, ...]:
     """Describe two heads: words, whose matrix is its own, and entities, whose matrix is their embeddings."""
     E = c.entity
     transform = part("transform", linear("dense", c.hidden, E), layer_norm("LayerNorm", E), kind="transform")
@@ -57,21 +59,21 @@ def masked_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
     return (*word_predictions(c, None), entities)
 
 
-def of_entities(states: int, *, bias: bool = True) -> Worn:
+def of_entities(states: int, *, bias: bool = True) -> HeadSpec:
     """Describe the labels of an entity, made of as many *states*; without entities it does not run."""
 
-    def head(c: Sizes, words: str | None) -> tuple[Part, ...]:
+    def head(c: Config, words: str | None) -> tuple[Part, ...]:
         return (replace(linear("classifier", states * c.hidden, c.labels, bias=bias), requires="entities", stream="entities"),)
 
-    return Worn(head, True)
+    return HeadSpec(head, True)
 
 
 HEADS = {
-    "ForMaskedLM": Worn(masked_lm, True),
+    "ForMaskedLM": HeadSpec(masked_lm, True),
     **BERT_TASKS,
     "ForEntityClassification": of_entities(1),
     "ForEntityPairClassification": of_entities(2, bias=False),
     "ForEntitySpanClassification": of_entities(3),
 }
 
-FAMILIES = {"luke": Family("luke", FIELDS, dressed("Luke", "luke", luke, HEADS), "LukeModel", neutral=NEUTRAL)}
+FAMILIES = {"luke": Family("luke", FIELDS, with_heads("Luke", "luke", luke, HEADS), "LukeModel", ignored_keys=IGNORED_KEYS)}

@@ -6,9 +6,9 @@ Source: arXiv 2110.08518; class and tensor names as in transformers 5.23.0, mode
 from __future__ import annotations
 
 from weighbridge.blueprints.encoders.bert import POOLED, attention, feed_forward, pooler
-from weighbridge.blueprints.modules.bert_family import BERT_TASKS, bert_fields, dressed, encoder_of
+from weighbridge.blueprints.modules.bert_family import BERT_TASKS, bert_fields, encoder_stack, with_heads
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, size
+from weighbridge.config.fields import Config, size
 from weighbridge.core.parts import embedding, layer_norm, linear, part, replace
 from weighbridge.core.tree import Part
 
@@ -20,10 +20,10 @@ FIELDS = (
     size("unit", "xpath_unit_hidden_size", 32, "E", "size of a step of a path"),
     POOLED,
 )
-NEUTRAL = frozenset({"subs_pad_id", "tag_pad_id"})
+IGNORED_KEYS = frozenset({"subs_pad_id", "tag_pad_id"})
 
 
-def markuplm(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+def markuplm(c: Config, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe the encoder: BERT's, with paths added to the embeddings."""
     H, path = c.hidden, c.unit * c.depth
     paths = part(
@@ -46,9 +46,11 @@ def markuplm(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part,
         kind="embeddings",
     )
     layer = part("layer", attention(c), *feed_forward(c), kind="layer", repeat=c.layers)
-    return (embeddings, encoder_of(layer), *((pooler(c),) if pooled else ()))
+    return (embeddings, encoder_stack(layer), *((pooler(c),) if pooled else ()))
 
 
 HEADS = {name: worn for name, worn in BERT_TASKS.items() if name != "ForMultipleChoice"}
 
-FAMILIES = {"markuplm": Family("markuplm", FIELDS, dressed("MarkupLM", "markuplm", markuplm, HEADS), "MarkupLMModel", neutral=NEUTRAL)}
+FAMILIES = {
+    "markuplm": Family("markuplm", FIELDS, with_heads("MarkupLM", "markuplm", markuplm, HEADS), "MarkupLMModel", ignored_keys=IGNORED_KEYS)
+}

@@ -7,9 +7,9 @@ models/modernbert/modeling_modernbert.py and models/modernbert_decoder/modeling_
 from __future__ import annotations
 
 from weighbridge.blueprints.encoders.bert import POOLED
-from weighbridge.blueprints.modules.bert_family import HEAD_DIM, Worn, dressed
+from weighbridge.blueprints.modules.bert_family import HEAD_DIM, HeadSpec, with_heads
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, TIED, Field, Sizes, size, switch
+from weighbridge.config.fields import LABELS, TIED, Config, Field, size, switch
 from weighbridge.core.length import Stream
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part
 from weighbridge.core.tree import Every, Part
@@ -30,24 +30,24 @@ FIELDS: tuple[Field, ...] = (
     switch("classifier_bias", "classifier_bias", False),
     POOLED,
 )
-NEUTRAL = frozenset(
+IGNORED_KEYS = frozenset(
     """classifier_activation classifier_pooling cls_token_id deterministic_flash_attn embedding_dropout global_attn_every_n_layers
     global_rope_theta hidden_activation initializer_cutoff_factor layer_types local_attention local_rope_theta max_position_embeddings
     mlp_dropout norm_eps reference_compile repad_logits_with_grad sliding_window sparse_pred_ignore_index sparse_prediction""".split()
 )
 
 
-def modernbert(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+def modernbert(c: Config, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe the encoder, with queries, keys and values in one matrix."""
     return body(c, linear("Wqkv", c.hidden, 3 * c.hidden, bias=c.attention_bias))
 
 
-def modernbert_decoder(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+def modernbert_decoder(c: Config, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe the decoder, with queries, keys and values apart."""
     return body(c, *(linear(name, c.hidden, c.hidden, bias=c.attention_bias) for name in ("q_proj", "k_proj", "v_proj")), causal=True)
 
 
-def body(c: Sizes, *inputs: Part, causal: bool = False) -> tuple[Part, ...]:
+def body(c: Config, *inputs: Part, causal: bool = False) -> tuple[Part, ...]:
     """Describe embeddings, layers and the last norm; the first layer has no norm in front of its attention."""
     H = c.hidden
     attention = part(
@@ -67,65 +67,69 @@ def body(c: Sizes, *inputs: Part, causal: bool = False) -> tuple[Part, ...]:
     )
 
 
-def norm(c: Sizes, name: str) -> Part:
+def norm(c: Config, name: str) -> Part:
     """Describe a norm, with a shift on a switch."""
     return layer_norm(name, c.hidden, bias=c.norm_bias)
 
 
-def transform(c: Sizes, name: str, stream: Stream | None = None) -> Part:
+def transform(c: Config, name: str, stream: Stream | None = None) -> Part:
     """Describe the linear map and norm in front of every output."""
     return part(name, linear("dense", c.hidden, c.hidden, bias=c.classifier_bias), norm(c, "norm"), kind="transform", stream=stream)
 
 
-def masked_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
+def masked_lm(c: Config, words: str | None) -> tuple[Part, ...]:
     """Describe the vocabulary head."""
     return transform(c, "head"), linear("decoder", c.hidden, c.vocab, bias=c.decoder_bias, tied_to=words)
 
 
-def causal_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
+def causal_lm(c: Config, words: str | None) -> tuple[Part, ...]:
     """Describe the same as the decoder names it."""
     return transform(c, "lm_head"), linear("decoder", c.hidden, c.vocab, bias=c.decoder_bias, tied_to=words)
 
 
-def labels_of_one(c: Sizes, words: str | None) -> tuple[Part, ...]:
+def labels_of_one(c: Config, words: str | None) -> tuple[Part, ...]:
     """Describe one output per label on the pooled token."""
     return transform(c, "head", "one"), linear("classifier", c.hidden, c.labels, stream="one")
 
 
-def labels_of_each(c: Sizes, words: str | None) -> tuple[Part, ...]:
+def labels_of_each(c: Config, words: str | None) -> tuple[Part, ...]:
     """Describe one output per label on every token."""
     return transform(c, "head"), linear("classifier", c.hidden, c.labels)
 
 
-def choice_of_one(c: Sizes, words: str | None) -> tuple[Part, ...]:
+def choice_of_one(c: Config, words: str | None) -> tuple[Part, ...]:
     """Describe multiple choice: always one output."""
     return transform(c, "head", "one"), linear("classifier", c.hidden, 1, stream="one")
 
 
-def labels_of_last(c: Sizes, words: str | None) -> tuple[Part, ...]:
+def labels_of_last(c: Config, words: str | None) -> tuple[Part, ...]:
     """Describe the decoder's classifier: it works on every token, and the last one is taken."""
     return transform(c, "head"), linear("classifier", c.hidden, c.labels, bias=c.classifier_bias)
 
 
 HEADS = {
-    "ForMaskedLM": Worn(masked_lm),
-    "ForSequenceClassification": Worn(labels_of_one),
-    "ForMultipleChoice": Worn(choice_of_one),
-    "ForTokenClassification": Worn(labels_of_each),
-    "ForQuestionAnswering": Worn(labels_of_each),
+    "ForMaskedLM": HeadSpec(masked_lm),
+    "ForSequenceClassification": HeadSpec(labels_of_one),
+    "ForMultipleChoice": HeadSpec(choice_of_one),
+    "ForTokenClassification": HeadSpec(labels_of_each),
+    "ForQuestionAnswering": HeadSpec(labels_of_each),
 }
-DECODER_HEADS = {"ForCausalLM": Worn(causal_lm), "ForSequenceClassification": Worn(labels_of_last)}
+DECODER_HEADS = {"ForCausalLM": HeadSpec(causal_lm), "ForSequenceClassification": HeadSpec(labels_of_last)}
 WORDS = "embeddings.tok_embeddings.weight"
 
 FAMILIES = {
     "modernbert": Family(
-        "modernbert", FIELDS, dressed("ModernBert", "model", modernbert, HEADS, words=WORDS), "ModernBertModel", neutral=NEUTRAL
+        "modernbert",
+        FIELDS,
+        with_heads("ModernBert", "model", modernbert, HEADS, words=WORDS),
+        "ModernBertModel",
+        ignored_keys=IGNORED_KEYS,
     ),
     "modernbert-decoder": Family(
         "modernbert-decoder",
         FIELDS,
-        dressed("ModernBertDecoder", "model", modernbert_decoder, DECODER_HEADS, words=WORDS),
+        with_heads("ModernBertDecoder", "model", modernbert_decoder, DECODER_HEADS, words=WORDS),
         "ModernBertDecoderModel",
-        neutral=NEUTRAL,
+        ignored_keys=IGNORED_KEYS,
     ),
 }

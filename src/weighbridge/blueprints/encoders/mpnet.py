@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from weighbridge.blueprints.encoders.bert import POOLED, feed_forward, pooler
 from weighbridge.blueprints.encoders.bert import embeddings as bert_embeddings
-from weighbridge.blueprints.modules.bert_family import ROBERTA_HEADS, bert_fields, dressed, encoder_of
+from weighbridge.blueprints.modules.bert_family import ROBERTA_HEADS, bert_fields, encoder_stack, with_heads
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, size
+from weighbridge.config.fields import Config, size
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part
 from weighbridge.core.tree import Part
 
@@ -20,7 +20,7 @@ FIELDS = (
 )
 
 
-def mpnet(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+def mpnet(c: Config, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe the encoder."""
     H = c.hidden
     heads = part(
@@ -34,10 +34,10 @@ def mpnet(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ..
     )
     attention = part("attention", heads, layer_norm("LayerNorm", H), kind="self_attention")
     layer = part("layer", attention, *feed_forward(c), kind="layer", repeat=c.layers)
-    encoder = encoder_of(layer, embedding("relative_attention_bias", c.buckets, c.heads))
+    encoder = encoder_stack(layer, embedding("relative_attention_bias", c.buckets, c.heads))
     return (bert_embeddings(c, typed=False), encoder, *((pooler(c),) if pooled else ()))
 
 
 HEADS = {name: head for name, head in ROBERTA_HEADS.items() if name != "ForCausalLM"}
 
-FAMILIES = {"mpnet": Family("mpnet", FIELDS, dressed("MPNet", "mpnet", mpnet, HEADS), "MPNetModel")}
+FAMILIES = {"mpnet": Family("mpnet", FIELDS, with_heads("MPNet", "mpnet", mpnet, HEADS), "MPNetModel")}

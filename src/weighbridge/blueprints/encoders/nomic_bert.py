@@ -8,17 +8,17 @@ of Nomic's have GPT-2's keys: those of the same structure are read, others (expe
 from __future__ import annotations
 
 from weighbridge.blueprints.encoders.bert import POOLED, pooler
-from weighbridge.blueprints.modules.bert_family import BERT_TASKS, ROBERTA_HEADS, Worn, bert_fields, dressed, vocabulary
+from weighbridge.blueprints.modules.bert_family import BERT_TASKS, ROBERTA_HEADS, HeadSpec, bert_fields, vocabulary_projection, with_heads
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Field, Sizes, size, switch, told
+from weighbridge.config.fields import Config, Field, computed, size, switch
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, replace
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Part, Tensor
 
-NEUTRAL = frozenset({"max_position_embeddings"})
+IGNORED_KEYS = frozenset({"max_position_embeddings"})
 GPT2 = {"hidden_size": "n_embd", "num_hidden_layers": "n_layer", "num_attention_heads": "n_head", "intermediate_size": "n_inner"}
-GPT2_NEUTRAL = NEUTRAL | frozenset(
+GPT2_NEUTRAL = IGNORED_KEYS | frozenset(
     """attn_pdrop causal dense_seq_output embd_pdrop expert_choice_router ffn_div fused_bias_fc fused_dropout_add_ln
     max_trained_positions n_positions reorder_and_upcast_attn rotary_emb_base rotary_emb_fraction rotary_emb_interleaved
     rotary_emb_scale_base rotary_scaling_factor scale_attn_by_inverse_layer_idx scale_attn_weights summary_activation
@@ -26,7 +26,7 @@ GPT2_NEUTRAL = NEUTRAL | frozenset(
 )
 
 
-def body(c: Sizes, mlp: Part, *, bias: bool, pooled: bool, words: str | None) -> tuple[Part, ...]:
+def body(c: Config, mlp: Part, *, bias: bool, pooled: bool, words: str | None) -> tuple[Part, ...]:
     """Describe embeddings, pooler and layers, in the order of names."""
     H, wide = c.hidden, c.heads * c.head_dim
     embeddings = part(
@@ -49,28 +49,28 @@ def body(c: Sizes, mlp: Part, *, bias: bool, pooled: bool, words: str | None) ->
     return (embeddings, *((pooler(c),) if pooled else ()), part("layers", *children, kind="layer", repeat=c.layers))
 
 
-def nomic_bert(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+def nomic_bert(c: Config, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe Nomic's encoder: gated feed-forward, no biases."""
     H, I = c.hidden, c.mlp
     gated = (linear("gate_proj", H, I, bias=False), linear("up_proj", H, I, bias=False), linear("down_proj", I, H, bias=False))
     return body(c, part("mlp", *gated, kind="feed_forward"), bias=False, pooled=pooled, words=words)
 
 
-def jina_embeddings(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+def jina_embeddings(c: Config, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe Jina's encoder, XLM-R with rotary positions."""
     plain = (linear("fc1", c.hidden, c.mlp), linear("fc2", c.mlp, c.hidden))
     return body(c, part("mlp", *plain, kind="feed_forward"), bias=True, pooled=pooled, words=words)
 
 
-def masked_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
+def masked_lm(c: Config, words: str | None) -> tuple[Part, ...]:
     """Describe the vocabulary head."""
     H = c.hidden
     transform = part("transform", linear("dense", H, H), layer_norm("layer_norm", H), kind="transform")
-    decoder = vocabulary(c, "decoder", H, words=words, bias="cls.predictions.bias" if c.tied else None)
+    decoder = vocabulary_projection(c, "decoder", H, words=words, bias="cls.predictions.bias" if c.tied else None)
     return (part("cls", part("predictions", Tensor("bias", (c.vocab,), "bias"), transform, decoder, kind="lm_head"), kind="head"),)
 
 
-def pre_training(c: Sizes) -> Part:
+def pre_training(c: Config) -> Part:
     """Describe NomicBertForPreTraining, as in the code beside the published files: a vocabulary head without biases."""
     words = "bert.embeddings.word_embeddings.weight" if c.tied else None
     transform = part("transform", linear("dense", c.hidden, c.hidden, bias=False), layer_norm("layer_norm", c.hidden), kind="transform")
@@ -86,10 +86,10 @@ def only(key: str, *known: bool | int | str) -> Field:
             raise ConfigError(f"{value!r} is not described, only {known[0]!r}", key=key, value=value)
         return value
 
-    return Field(key, key, known[0], "choice", read=checked, silent=True)
+    return Field(key, key, known[0], "choice", read=checked, report_default=False)
 
 
-def _padded(c: Sizes) -> bool:
+def _padded_vocab(c: Config) -> bool:
     for key, value, multiple in (("vocab_size", c.vocab, c.pad_to), ("n_inner", c.mlp, c.inner_to)):
         if value % multiple:
             raise ConfigError(f"the published code rounds it up to a multiple of {multiple}", key=key, value=value, hint="state it rounded")
@@ -105,11 +105,11 @@ PUBLISHED = (
     only("num_experts", 0),
     only("moe_every_n_layers", 0, -1),
     only("activation_function", "swiglu"),
-    Field("pad_to", "pad_vocab_size_multiple", 1, "choice", silent=True),
-    Field("inner_to", "n_inner", None, "choice", read=lambda stated: 1 if stated is None else 256, silent=True),
-    told("padded", _padded),
+    Field("pad_to", "pad_vocab_size_multiple", 1, "choice", report_default=False),
+    Field("inner_to", "n_inner", None, "choice", read=lambda stated: 1 if stated is None else 256, report_default=False),
+    computed("padded", _padded_vocab),
 )
-HEADS = {"ForMaskedLM": Worn(masked_lm), **{name: BERT_TASKS[name] for name in ("ForSequenceClassification", "ForTokenClassification")}}
+HEADS = {"ForMaskedLM": HeadSpec(masked_lm), **{name: BERT_TASKS[name] for name in ("ForSequenceClassification", "ForTokenClassification")}}
 JINA_HEADS = {name: head for name, head in ROBERTA_HEADS.items() if name not in ("ForCausalLM", "ForMultipleChoice")}
 HEAD_DIM = size("head_dim", "head_dim", lambda c: exact(c.hidden, c.heads), "D", "width of a head")
 NOMIC = tuple(
@@ -129,19 +129,19 @@ FAMILIES = {
         (
             *NOMIC,
             HEAD_DIM,
-            switch("pooled", "add_pooling_layer", False, silent=True),
+            switch("pooled", "add_pooling_layer", False, report_default=False),
             *PUBLISHED,
         ),
-        {**dressed("NomicBert", "nomic_bert", nomic_bert, HEADS), "NomicBertForPreTraining": pre_training},
+        {**with_heads("NomicBert", "nomic_bert", nomic_bert, HEADS), "NomicBertForPreTraining": pre_training},
         "NomicBertModel",
-        neutral=GPT2_NEUTRAL,
+        ignored_keys=GPT2_NEUTRAL,
         remote=frozenset({"NomicBertForPreTraining"}),
     ),
     "jina_embeddings_v3": Family(
         "jina_embeddings_v3",
         (*JINA, POOLED),
-        dressed("JinaEmbeddingsV3", "roberta", jina_embeddings, JINA_HEADS, first=True),
+        with_heads("JinaEmbeddingsV3", "roberta", jina_embeddings, JINA_HEADS, first=True),
         "JinaEmbeddingsV3Model",
-        neutral=NEUTRAL,
+        ignored_keys=IGNORED_KEYS,
     ),
 }

@@ -6,20 +6,20 @@ models/{nystromformer,yoso,mra}/modeling_*.py. Position tables have two rows mor
 
 from __future__ import annotations
 
-from weighbridge.blueprints.encoders.bert import POOLED, closing, feed_forward
+from weighbridge.blueprints.encoders.bert import POOLED, feed_forward, output_block
 from weighbridge.blueprints.modules.bert_family import (
     BERT_TASKS,
     ROBERTA_HEADS,
     Encoder,
-    Worn,
+    HeadSpec,
     bert_fields,
     bert_lm,
-    dressed,
-    encoder_of,
-    two_ends,
+    encoder_stack,
+    start_and_end,
+    with_heads,
 )
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Field, Sizes, choice, size, switch, told
+from weighbridge.config.fields import Config, Field, choice, computed, size, switch
 from weighbridge.core.length import unknown
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, matmul, part, replace
 from weighbridge.core.sizes import Size
@@ -29,7 +29,7 @@ NYSTROM = (
     *bert_fields(vocab=30000, positions=510),
     size("landmarks", "num_landmarks", 64, "M", "landmarks"),
     size("segment", "segment_means_seq_len", 64, "N", "tokens that landmarks are means of"),
-    told("whole", lambda c: c.landmarks == c.segment),
+    computed("whole", lambda c: c.landmarks == c.segment),
     size("kernel", "conv_kernel_size", 65, "K", "width of the convolution"),
     POOLED,
 )
@@ -43,7 +43,7 @@ YOSO = (
 MRA = (*bert_fields(vocab=50265, types=1), POOLED)
 
 
-def body(c: Sizes, *inside: Node, buffers: tuple[Tensor, ...] = ()) -> tuple[Part, ...]:
+def body(c: Config, *inside: Node, buffers: tuple[Tensor, ...] = ()) -> tuple[Part, ...]:
     """Describe BERT with *inside* in its attention, and no pooler."""
     H = c.hidden
     embeddings = part(
@@ -56,17 +56,19 @@ def body(c: Sizes, *inside: Node, buffers: tuple[Tensor, ...] = ()) -> tuple[Par
         kind="embeddings",
     )
     inner = part("self", *(linear(name, H, H) for name in ("query", "key", "value")), *inside, kind="attention")
-    layer = part("layer", part("attention", inner, closing(H, H), kind="self_attention"), *feed_forward(c), kind="layer", repeat=c.layers)
-    return (embeddings, encoder_of(layer))
+    layer = part(
+        "layer", part("attention", inner, output_block(H, H), kind="self_attention"), *feed_forward(c), kind="layer", repeat=c.layers
+    )
+    return (embeddings, encoder_stack(layer))
 
 
-def convolution(c: Sizes) -> Part:
+def convolution(c: Config) -> Part:
     """Describe the convolution over the values, one kernel a head."""
     weight = Tensor("weight", (c.heads, 1, c.kernel, 1))
     return part("conv", replace(weight, role="gain"), matmul("convolve", ("seq", c.hidden, c.kernel)), kind="convolution")
 
 
-def nystromformer(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+def nystromformer(c: Config, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe attention through landmarks: three kernels, and the inverse of one by six iterations."""
     A, d, M = c.heads, c.head_dim, c.landmarks
     inverse: tuple[Size, ...] = (6 * 4, A, M, M, M)
@@ -76,31 +78,31 @@ def nystromformer(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[
     return body(c, convolution(c), attend(heads=A, head_dim=d) if c.whole else through)
 
 
-def yoso(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+def yoso(c: Config, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe attention by its expectation; by hashes it is a kernel whose work nobody can tell from the config."""
     sight = "seq" if c.expected else unknown("YOSO's hashing is a kernel of its own")
     return body(c, *((convolution(c),) if c.convolved else ()), attend(heads=c.heads, head_dim=c.head_dim, keys=sight))
 
 
-def mra(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+def mra(c: Config, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe attention by blocks of several resolutions, a kernel that picks them as it runs."""
     places = Tensor("position_ids", (1, c.positions), "buffer")
     return body(c, attend(heads=c.heads, head_dim=c.head_dim, keys=unknown("MRA picks its blocks as it runs")), buffers=(places,))
 
 
-def multiple_choice(c: Sizes, words: str | None) -> tuple[Part, ...]:
+def multiple_choice(c: Config, words: str | None) -> tuple[Part, ...]:
     """Describe two linear maps on the first token, one output."""
     return linear("pre_classifier", c.hidden, c.hidden, stream="one"), linear("classifier", c.hidden, 1, stream="one")
 
 
 HEADS = {
-    "ForMaskedLM": Worn(bert_lm),
+    "ForMaskedLM": HeadSpec(bert_lm),
     "ForSequenceClassification": ROBERTA_HEADS["ForSequenceClassification"],
-    "ForMultipleChoice": Worn(multiple_choice),
+    "ForMultipleChoice": HeadSpec(multiple_choice),
     "ForTokenClassification": BERT_TASKS["ForTokenClassification"],
-    "ForQuestionAnswering": Worn(two_ends),
+    "ForQuestionAnswering": HeadSpec(start_and_end),
 }
-NEUTRAL = frozenset(
+IGNORED_KEYS = frozenset(
     """add_cross_attention approx_mode block_per_row hash_code_len initial_prior_diagonal_n_blocks initial_prior_first_n_blocks
     inv_coeff_init_option is_decoder lsh_backward num_hash use_fast_hash""".split()
 )
@@ -108,7 +110,7 @@ NEUTRAL = frozenset(
 
 def kin(model_type: str, name: str, fields: tuple[Field, ...], encoder: Encoder) -> Family:
     """Return one of the three."""
-    return Family(model_type, fields, dressed(name, model_type, encoder, HEADS), f"{name}Model", neutral=NEUTRAL)
+    return Family(model_type, fields, with_heads(name, model_type, encoder, HEADS), f"{name}Model", ignored_keys=IGNORED_KEYS)
 
 
 FAMILIES = {

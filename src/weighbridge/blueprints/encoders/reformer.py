@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.stage_fields import numbers
 from weighbridge.config.family import Blueprint, Family
-from weighbridge.config.fields import LABELS, AtInit, Field, Sizes, listed, size, switch, told
+from weighbridge.config.fields import LABELS, AtInit, Config, Field, computed, sequence, size, switch
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import unknown
@@ -31,7 +31,7 @@ def kinds(value: Any) -> tuple[str, ...]:
     return tuple(value)
 
 
-def built(c: Sizes) -> tuple[str, ...]:
+def built(c: Config) -> tuple[str, ...]:
     """Return the kinds of the layers that are built: as many as the config says, where it says it."""
     if type(c.layers) is not int or not 1 <= c.layers <= len(c.kinds) * (LONGEST if len(set(c.kinds)) == 1 else 1):
         raise ConfigError(
@@ -40,7 +40,7 @@ def built(c: Sizes) -> tuple[str, ...]:
     return (c.kinds * (1 + c.layers // len(c.kinds)))[: c.layers]
 
 
-def axes(c: Sizes) -> bool:
+def axes(c: Config) -> bool:
     """Check that the widths of the axes' positions add up."""
     if c.axial and (sum(c.axis_widths) != c.hidden or len(c.axis_widths) > len(c.axis_lengths)):
         raise ConfigError(f"the widths {c.axis_widths!r:.40} of the axes do not make {c.hidden}", key="axial_pos_embds_dim")
@@ -55,20 +55,20 @@ FIELDS = (
     size("positions", "max_position_embeddings", 4096, "S", "positions"),
     size("hidden", "hidden_size", 256, "H", "hidden size"),
     size("mlp", "feed_forward_size", 512, "I", "intermediate size"),
-    listed("kinds", "attn_layers", ["local", "lsh"] * 3, read=kinds),
-    Field("layers", "num_hidden_layers", AtInit(lambda c: len(c.kinds)), "choice", silent=True),
-    told("built", built),
+    sequence("kinds", "attn_layers", ["local", "lsh"] * 3, read=kinds),
+    Field("layers", "num_hidden_layers", AtInit(lambda c: len(c.kinds)), "choice", report_default=False),
+    computed("built", built),
     size("heads", "num_attention_heads", 12, "A", "attention heads"),
     size("head_dim", "attention_head_size", 64, "D", "width of a head"),
     switch("axial", "axial_pos_embds", True),
     numbers("axis_lengths", "axial_pos_shape", (64, 64)),
     numbers("axis_widths", "axial_pos_embds_dim", (64, 192)),
-    told("fitting", axes),
+    computed("fitting", axes),
     LABELS,
 )
 
 
-def positions(c: Sizes) -> Part:
+def positions(c: Config) -> Part:
     """Describe the positions: vectors for each axis of a grid, or one for each."""
     if not c.axial:
         return part("position_embeddings", embedding("embedding", c.positions, c.hidden), kind="embedding")
@@ -78,7 +78,7 @@ def positions(c: Sizes) -> Part:
     return part("position_embeddings", weights, kind="embedding")
 
 
-def layer(c: Sizes, kind: str) -> tuple[Node, ...]:
+def layer(c: Config, kind: str) -> tuple[Node, ...]:
     """Describe a layer; what is hashed has one map for queries and keys."""
     H, wide = c.hidden, c.heads * c.head_dim
     maps = (linear(name, H, wide, bias=False) for name in (("query_key", "value") if kind == "lsh" else ("query", "key", "value")))
@@ -96,7 +96,7 @@ def layer(c: Sizes, kind: str) -> tuple[Node, ...]:
     )
 
 
-def reformer(c: Sizes) -> tuple[Node, ...]:
+def reformer(c: Config) -> tuple[Node, ...]:
     """Describe words and positions, the layers, and a norm over both streams."""
     layers = stack("layers", c.built, len(c.built), lambda kind: layer(c, kind))
     return (
@@ -105,30 +105,30 @@ def reformer(c: Sizes) -> tuple[Node, ...]:
     )
 
 
-def wearing(head: Blueprint) -> Blueprint:
+def with_head(head: Blueprint) -> Blueprint:
     """Return the blueprint of the backbone under a head."""
     return lambda c: part("", part("reformer", *reformer(c), kind="backbone"), head(c), kind="model")
 
 
-def vocabulary(c: Sizes) -> Part:
+def vocabulary(c: Config) -> Part:
     """Describe the head over the vocabulary."""
     return part("lm_head", Tensor("bias", (c.vocab,), "bias"), linear("decoder", 2 * c.hidden, c.vocab, bias=False), kind="lm_head")
 
 
-def labelled(c: Sizes) -> Part:
+def classification_head(c: Config) -> Part:
     """Describe two layers on the first token."""
     return part("classifier", linear("dense", 2 * c.hidden, c.hidden), linear("out_proj", c.hidden, c.labels), kind="head", stream="one")
 
 
 CLASSES = {
     "ReformerModel": lambda c: part("", *reformer(c), kind="model"),
-    "ReformerForMaskedLM": wearing(vocabulary),
-    "ReformerForSequenceClassification": wearing(labelled),
-    "ReformerForQuestionAnswering": wearing(lambda c: linear("qa_outputs", 2 * c.hidden, c.labels)),
+    "ReformerForMaskedLM": with_head(vocabulary),
+    "ReformerForSequenceClassification": with_head(classification_head),
+    "ReformerForQuestionAnswering": with_head(lambda c: linear("qa_outputs", 2 * c.hidden, c.labels)),
 }
-NEUTRAL = frozenset(
+IGNORED_KEYS = frozenset(
     """axial_norm_std chunk_size_lm_head hash_seed is_decoder local_attention_probs_dropout_prob local_attn_chunk_length
     local_num_chunks_after local_num_chunks_before lsh_attention_probs_dropout_prob lsh_attn_chunk_length lsh_num_chunks_after
     lsh_num_chunks_before num_buckets num_hashes tie_word_embeddings""".split()
 )
-FAMILIES = {"reformer": Family("reformer", FIELDS, CLASSES, "ReformerModel", NEUTRAL)}
+FAMILIES = {"reformer": Family("reformer", FIELDS, CLASSES, "ReformerModel", IGNORED_KEYS)}

@@ -8,9 +8,9 @@ from __future__ import annotations
 from weighbridge.blueprints.encoders.bert import POOLED, pooler
 from weighbridge.blueprints.encoders.bert import embeddings as bert_embeddings
 from weighbridge.blueprints.encoders.bert import layer as bert_layer
-from weighbridge.blueprints.modules.bert_family import BERT_TASKS, Worn, bert_fields, dressed
+from weighbridge.blueprints.modules.bert_family import BERT_TASKS, HeadSpec, bert_fields, with_heads
 from weighbridge.config.family import Family
-from weighbridge.config.fields import DECODER, Sizes, size
+from weighbridge.config.fields import DECODER, Config, size
 from weighbridge.core.parts import layer_norm, linear, part
 from weighbridge.core.tree import Part
 
@@ -23,19 +23,21 @@ FIELDS = (
 )
 
 
-def rembert(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+def rembert(c: Config, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe the encoder: BERT's behind a projection."""
     encoder = part("encoder", linear("embedding_hidden_mapping_in", c.embedding, c.hidden), bert_layer(c), kind="encoder")
     return (bert_embeddings(c, c.embedding), encoder, *((pooler(c),) if pooled else ()))
 
 
-def masked_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
+def masked_lm(c: Config, words: str | None) -> tuple[Part, ...]:
     """Describe the vocabulary head, which shares nothing with the input."""
     inner = (linear("dense", c.hidden, c.output), linear("decoder", c.output, c.vocab), layer_norm("LayerNorm", c.output))
     return (part("cls", part("predictions", *inner, kind="lm_head"), kind="head"),)
 
 
-HEADS = {"ForMaskedLM": Worn(masked_lm), "ForCausalLM": Worn(masked_lm), **BERT_TASKS}
-NEUTRAL = frozenset({"classifier_dropout_prob"})
+HEADS = {"ForMaskedLM": HeadSpec(masked_lm), "ForCausalLM": HeadSpec(masked_lm), **BERT_TASKS}
+IGNORED_KEYS = frozenset({"classifier_dropout_prob"})
 
-FAMILIES = {"rembert": Family("rembert", FIELDS, dressed("RemBert", "rembert", rembert, HEADS), "RemBertModel", neutral=NEUTRAL)}
+FAMILIES = {
+    "rembert": Family("rembert", FIELDS, with_heads("RemBert", "rembert", rembert, HEADS), "RemBertModel", ignored_keys=IGNORED_KEYS)
+}

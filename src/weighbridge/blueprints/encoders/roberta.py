@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from weighbridge.blueprints.encoders.bert import POOLED, pooler
 from weighbridge.blueprints.encoders.bert import layer as bert_layer
-from weighbridge.blueprints.modules.bert_family import ROBERTA_HEADS, bert_fields, dressed, encoder_of
+from weighbridge.blueprints.modules.bert_family import ROBERTA_HEADS, bert_fields, encoder_stack, with_heads
 from weighbridge.config.family import Family
-from weighbridge.config.fields import DECODER, Sizes
+from weighbridge.config.fields import DECODER, Config
 from weighbridge.core.parts import embedding, layer_norm, part
 from weighbridge.core.tree import Part, Tensor
 
 
-def roberta_embeddings(c: Sizes, *counters: Tensor, words: str | None = None) -> Part:
+def roberta_embeddings(c: Config, *counters: Tensor, words: str | None = None) -> Part:
     """Describe the tables, the positions behind the norm in the order of names; *counters* are saved beside them by some."""
     H = c.hidden
     return part(
@@ -30,15 +30,15 @@ def roberta_embeddings(c: Sizes, *counters: Tensor, words: str | None = None) ->
     )
 
 
-def roberta(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+def roberta(c: Config, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe the encoder: BERT's, behind tables in RoBERTa's order."""
-    return (roberta_embeddings(c, words=words), encoder_of(bert_layer(c)), *((pooler(c),) if pooled else ()))
+    return (roberta_embeddings(c, words=words), encoder_stack(bert_layer(c)), *((pooler(c),) if pooled else ()))
 
 
 def kin(model_type: str, name: str, backbone: str, *, vocab: int = 30522, first: bool = False) -> Family:
     """Return RoBERTa under another name; *first* if its heads are built before the backbone."""
     fields = (*bert_fields(vocab=vocab), *DECODER, POOLED)
-    return Family(model_type, fields, dressed(name, backbone, roberta, ROBERTA_HEADS, first=first), f"{name}Model")
+    return Family(model_type, fields, with_heads(name, backbone, roberta, ROBERTA_HEADS, first=first), f"{name}Model")
 
 
 FAMILIES = {

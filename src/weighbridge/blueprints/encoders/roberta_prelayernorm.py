@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from weighbridge.blueprints.encoders.bert import POOLED, pooler
 from weighbridge.blueprints.encoders.roberta import roberta_embeddings
-from weighbridge.blueprints.modules.bert_family import BERT_HEADS, ROBERTA_HEADS, bert_fields, dressed, encoder_of
+from weighbridge.blueprints.modules.bert_family import BERT_HEADS, ROBERTA_HEADS, bert_fields, encoder_stack, with_heads
 from weighbridge.blueprints.modules.bert_family import norm_first_attentions as attentions
 from weighbridge.config.family import Family
-from weighbridge.config.fields import DECODER, Sizes
+from weighbridge.config.fields import DECODER, Config
 from weighbridge.core.parts import embedding, layer_norm, linear, part, split_mlp
 from weighbridge.core.tree import Part
 
 
-def roberta_prelayernorm(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+def roberta_prelayernorm(c: Config, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe RoBERTa-PreLayerNorm: each block begins with its norm, and one follows the last layer."""
     H = c.hidden
     layer = part(
@@ -27,10 +27,10 @@ def roberta_prelayernorm(c: Sizes, *, pooled: bool, words: str | None = None) ->
         kind="layer",
         repeat=c.layers,
     )
-    return (roberta_embeddings(c), encoder_of(layer), layer_norm("LayerNorm", H), *((pooler(c),) if pooled else ()))
+    return (roberta_embeddings(c), encoder_stack(layer), layer_norm("LayerNorm", H), *((pooler(c),) if pooled else ()))
 
 
-def xlm_roberta_xl(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+def xlm_roberta_xl(c: Config, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe XLM-R XL and XXL: no norm over the embeddings, one after the last layer."""
     H = c.hidden
     embeddings = part(
@@ -48,10 +48,10 @@ def xlm_roberta_xl(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple
         kind="layer",
         repeat=c.layers,
     )
-    return (embeddings, encoder_of(layer, layer_norm("LayerNorm", H)), *((pooler(c),) if pooled else ()))
+    return (embeddings, encoder_stack(layer, layer_norm("LayerNorm", H)), *((pooler(c),) if pooled else ()))
 
 
-def megatron_bert(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+def megatron_bert(c: Config, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe Megatron-BERT: as above, with the norms in the order in which they work."""
     H = c.hidden
     embeddings = part(
@@ -62,26 +62,26 @@ def megatron_bert(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[
         kind="embeddings",
     )
     layer = part("layer", *attentions(c, before="ln"), layer_norm("ln", H), *split_mlp(H, c.mlp), kind="layer", repeat=c.layers)
-    return (embeddings, encoder_of(layer, layer_norm("ln", H)), *((pooler(c),) if pooled else ()))
+    return (embeddings, encoder_stack(layer, layer_norm("ln", H)), *((pooler(c),) if pooled else ()))
 
 
 FAMILIES = {
     "roberta-prelayernorm": Family(
         "roberta-prelayernorm",
         (*bert_fields(vocab=50265), *DECODER, POOLED),
-        dressed("RobertaPreLayerNorm", "roberta_prelayernorm", roberta_prelayernorm, ROBERTA_HEADS),
+        with_heads("RobertaPreLayerNorm", "roberta_prelayernorm", roberta_prelayernorm, ROBERTA_HEADS),
         "RobertaPreLayerNormModel",
     ),
     "xlm-roberta-xl": Family(
         "xlm-roberta-xl",
         (*bert_fields(vocab=250880, positions=514, types=1, hidden=2560, mlp=10240, layers=36, heads=32), *DECODER, POOLED),
-        dressed("XLMRobertaXL", "roberta", xlm_roberta_xl, ROBERTA_HEADS),
+        with_heads("XLMRobertaXL", "roberta", xlm_roberta_xl, ROBERTA_HEADS),
         "XLMRobertaXLModel",
     ),
     "megatron-bert": Family(
         "megatron-bert",
         (*bert_fields(vocab=29056, hidden=1024, mlp=4096, layers=24, heads=16), *DECODER, POOLED),
-        dressed("MegatronBert", "bert", megatron_bert, BERT_HEADS),
+        with_heads("MegatronBert", "bert", megatron_bert, BERT_HEADS),
         "MegatronBertModel",
     ),
 }

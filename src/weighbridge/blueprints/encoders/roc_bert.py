@@ -8,9 +8,9 @@ from __future__ import annotations
 from weighbridge.blueprints.encoders.bert import POOLED, pooler
 from weighbridge.blueprints.encoders.bert import embeddings as bert_embeddings
 from weighbridge.blueprints.encoders.bert import layer as bert_layer
-from weighbridge.blueprints.modules.bert_family import BERT_HEADS, Worn, bert_fields, bert_lm, dressed, encoder_of
+from weighbridge.blueprints.modules.bert_family import BERT_HEADS, HeadSpec, bert_fields, bert_lm, encoder_stack, with_heads
 from weighbridge.config.family import Family
-from weighbridge.config.fields import DECODER, Sizes, derived, size, switch
+from weighbridge.config.fields import DECODER, Config, derived, size, switch
 from weighbridge.core.parts import embedding, linear, part
 from weighbridge.core.tree import Part
 
@@ -29,15 +29,17 @@ FIELDS = (
 )
 
 
-def roc_bert(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+def roc_bert(c: Config, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe the encoder; sounds and shapes have their tables even where they are switched off."""
     first, *others, norm = bert_embeddings(c).children
     senses = (embedding("pronunciation_embed", c.sounds, c.sound), embedding("shape_embed", c.glyphs, c.glyph))
     mapped = (linear("map_inputs_layer", c.width, c.hidden),) if c.joined else ()
     embeddings = part("embeddings", first, *senses, *others, *mapped, norm, kind="embeddings")
-    return (embeddings, encoder_of(bert_layer(c)), *((pooler(c),) if pooled else ()))
+    return (embeddings, encoder_stack(bert_layer(c)), *((pooler(c),) if pooled else ()))
 
 
-HEADS = {name: head for name, head in BERT_HEADS.items() if name != "ForNextSentencePrediction"} | {"ForPreTraining": Worn(bert_lm, True)}
+HEADS = {name: head for name, head in BERT_HEADS.items() if name != "ForNextSentencePrediction"} | {
+    "ForPreTraining": HeadSpec(bert_lm, True)
+}
 
-FAMILIES = {"roc_bert": Family("roc_bert", FIELDS, dressed("RoCBert", "roc_bert", roc_bert, HEADS), "RoCBertModel")}
+FAMILIES = {"roc_bert": Family("roc_bert", FIELDS, with_heads("RoCBert", "roc_bert", roc_bert, HEADS), "RoCBertModel")}

@@ -10,32 +10,32 @@ from weighbridge.blueprints.encoders.bert import layer as bert_layer
 from weighbridge.blueprints.modules.bert_family import (
     BERT_TASKS,
     ROBERTA_HEADS,
-    Worn,
+    HeadSpec,
     bert_fields,
-    choice_of_one,
-    dressed,
+    multiple_choice_head,
+    start_and_end,
     summary,
-    two_ends,
-    vocabulary,
+    vocabulary_projection,
+    with_heads,
 )
 from weighbridge.config.family import Family
-from weighbridge.config.fields import DECODER, Sizes, size, switch, told
+from weighbridge.config.fields import DECODER, Config, computed, size, switch
 from weighbridge.core.parts import embedding, layer_norm, linear, part
 from weighbridge.core.tree import Part, Tensor
 
 FIELDS = (
     *bert_fields(vocab=50000, positions=1536),
     size("embedding", "embedding_size", lambda c: c.hidden, "E", "embedding size"),
-    told("projected", lambda c: c.embedding != c.hidden),
+    computed("projected", lambda c: c.embedding != c.hidden),
     switch("summarised", "summary_use_proj", False),
     switch("to_labels", "summary_proj_to_labels", False),
     *DECODER,
     POOLED,
 )
-NEUTRAL = frozenset({"rotary_value", "summary_activation", "summary_first_dropout", "summary_last_dropout", "summary_type"})
+IGNORED_KEYS = frozenset({"rotary_value", "summary_activation", "summary_first_dropout", "summary_last_dropout", "summary_type"})
 
 
-def roformer(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+def roformer(c: Config, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe the encoder; the sines of the positions are a parameter that is not trained."""
     E = c.embedding
     embeddings = part(
@@ -50,26 +50,28 @@ def roformer(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part,
     return (embeddings, *project, part("encoder", sines, bert_layer(c), kind="encoder"))
 
 
-def masked_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
+def masked_lm(c: Config, words: str | None) -> tuple[Part, ...]:
     """Describe the vocabulary head, back to the embeddings' width."""
     E = c.embedding
     transform = part("transform", linear("dense", c.hidden, E), layer_norm("LayerNorm", E), kind="transform")
-    decoder = vocabulary(c, "decoder", E, words=words, bias="cls.predictions.bias" if c.tied else None)
+    decoder = vocabulary_projection(c, "decoder", E, words=words, bias="cls.predictions.bias" if c.tied else None)
     return (part("cls", part("predictions", Tensor("bias", (c.vocab,), "bias"), transform, decoder, kind="lm_head"), kind="head"),)
 
 
-def multiple_choice(c: Sizes, words: str | None) -> tuple[Part, ...]:
+def multiple_choice(c: Config, words: str | None) -> tuple[Part, ...]:
     """Describe a summary of the sequence, on a switch, and one output."""
-    return (*summary(c), *choice_of_one(c, words))
+    return (*summary(c), *multiple_choice_head(c, words))
 
 
 HEADS = {
-    "ForMaskedLM": Worn(masked_lm),
-    "ForCausalLM": Worn(masked_lm),
+    "ForMaskedLM": HeadSpec(masked_lm),
+    "ForCausalLM": HeadSpec(masked_lm),
     **BERT_TASKS,
     "ForSequenceClassification": ROBERTA_HEADS["ForSequenceClassification"],
-    "ForMultipleChoice": Worn(multiple_choice),
-    "ForQuestionAnswering": Worn(two_ends),
+    "ForMultipleChoice": HeadSpec(multiple_choice),
+    "ForQuestionAnswering": HeadSpec(start_and_end),
 }
 
-FAMILIES = {"roformer": Family("roformer", FIELDS, dressed("RoFormer", "roformer", roformer, HEADS), "RoFormerModel", neutral=NEUTRAL)}
+FAMILIES = {
+    "roformer": Family("roformer", FIELDS, with_heads("RoFormer", "roformer", roformer, HEADS), "RoFormerModel", ignored_keys=IGNORED_KEYS)
+}

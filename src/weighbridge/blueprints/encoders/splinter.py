@@ -7,21 +7,21 @@ from __future__ import annotations
 
 from weighbridge.blueprints.encoders.bert import POOLED, attention, feed_forward
 from weighbridge.blueprints.encoders.bert import embeddings as bert_embeddings
-from weighbridge.blueprints.modules.bert_family import Worn, bert_fields, dressed, encoder_of
+from weighbridge.blueprints.modules.bert_family import HeadSpec, bert_fields, encoder_stack, with_heads
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes
+from weighbridge.config.fields import Config
 from weighbridge.core.length import Stream
 from weighbridge.core.parts import layer_norm, linear, matmul, part
 from weighbridge.core.tree import Part
 
 
-def splinter(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+def splinter(c: Config, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe the encoder, without a pooler."""
     layer = part("layer", attention(c), *feed_forward(c), kind="layer", repeat=c.layers)
-    return (bert_embeddings(c), encoder_of(layer))
+    return (bert_embeddings(c), encoder_stack(layer))
 
 
-def span_selection(c: Sizes, questions: Stream) -> tuple[Part, ...]:
+def span_selection(c: Config, questions: Stream) -> tuple[Part, ...]:
     """Describe the selection of spans for every question token."""
     H = c.hidden
 
@@ -43,16 +43,16 @@ def span_selection(c: Sizes, questions: Stream) -> tuple[Part, ...]:
     )
 
 
-def question_answering(c: Sizes, words: str | None) -> tuple[Part, ...]:
+def question_answering(c: Config, words: str | None) -> tuple[Part, ...]:
     """Describe one question for each text."""
     return span_selection(c, "one")
 
 
-def pre_training(c: Sizes, words: str | None) -> tuple[Part, ...]:
+def pre_training(c: Config, words: str | None) -> tuple[Part, ...]:
     """Describe as many questions as a text has masked spans."""
     return span_selection(c, "question")
 
 
-HEADS = {"ForQuestionAnswering": Worn(question_answering), "ForPreTraining": Worn(pre_training)}
+HEADS = {"ForQuestionAnswering": HeadSpec(question_answering), "ForPreTraining": HeadSpec(pre_training)}
 
-FAMILIES = {"splinter": Family("splinter", (*bert_fields(), POOLED), dressed("Splinter", "splinter", splinter, HEADS), "SplinterModel")}
+FAMILIES = {"splinter": Family("splinter", (*bert_fields(), POOLED), with_heads("Splinter", "splinter", splinter, HEADS), "SplinterModel")}

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from weighbridge.blueprints.encoders.bert import POOLED, pooler
 from weighbridge.blueprints.encoders.bert import embeddings as bert_embeddings
-from weighbridge.blueprints.modules.bert_family import BERT_TASKS, Worn, bert_fields, bert_lm, dressed
+from weighbridge.blueprints.modules.bert_family import BERT_TASKS, HeadSpec, bert_fields, bert_lm, with_heads
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, size
+from weighbridge.config.fields import Config, size
 from weighbridge.core.parts import attend, layer_norm, part
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Part, Tensor
@@ -23,33 +23,33 @@ FIELDS = (
 )
 
 
-def grouped(name: str, inputs: Size, outputs: Size, groups: Size) -> Part:
+def grouped_conv1d(name: str, inputs: Size, outputs: Size, groups: Size) -> Part:
     """Describe a convolution of width one in groups."""
     return part(name, Tensor("weight", (outputs, exact(inputs, groups), 1)), Tensor("bias", (outputs,), "bias"), kind="convolution")
 
 
-def squeezebert(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+def squeezebert(c: Config, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe the encoder; every class keeps the pooler."""
     H = c.hidden
     layer = part(
         "layers",
         part(
             "attention",
-            grouped("query", H, H, c.q_groups),
-            grouped("key", H, H, c.k_groups),
-            grouped("value", H, H, c.v_groups),
+            grouped_conv1d("query", H, H, c.q_groups),
+            grouped_conv1d("key", H, H, c.k_groups),
+            grouped_conv1d("value", H, H, c.v_groups),
             attend(heads=c.heads, head_dim=c.head_dim),
             kind="self_attention",
         ),
-        part("post_attention", grouped("conv1d", H, H, c.post_attention_groups), layer_norm("layernorm", H), kind="attention"),
-        part("intermediate", grouped("conv1d", H, c.mlp, c.intermediate_groups), kind="feed_forward"),
-        part("output", grouped("conv1d", c.mlp, H, c.output_groups), layer_norm("layernorm", H), kind="feed_forward"),
+        part("post_attention", grouped_conv1d("conv1d", H, H, c.post_attention_groups), layer_norm("layernorm", H), kind="attention"),
+        part("intermediate", grouped_conv1d("conv1d", H, c.mlp, c.intermediate_groups), kind="feed_forward"),
+        part("output", grouped_conv1d("conv1d", c.mlp, H, c.output_groups), layer_norm("layernorm", H), kind="feed_forward"),
         kind="layer",
         repeat=c.layers,
     )
     return (bert_embeddings(c, c.embedding), part("encoder", layer, kind="encoder"), pooler(c))
 
 
-HEADS = {"ForMaskedLM": Worn(bert_lm), **BERT_TASKS}
+HEADS = {"ForMaskedLM": HeadSpec(bert_lm), **BERT_TASKS}
 
-FAMILIES = {"squeezebert": Family("squeezebert", FIELDS, dressed("SqueezeBert", "transformer", squeezebert, HEADS), "SqueezeBertModel")}
+FAMILIES = {"squeezebert": Family("squeezebert", FIELDS, with_heads("SqueezeBert", "transformer", squeezebert, HEADS), "SqueezeBertModel")}

@@ -8,22 +8,22 @@ from __future__ import annotations
 from weighbridge.blueprints.encoders.bert import POOLED, pooler
 from weighbridge.blueprints.encoders.bert import embeddings as bert_embeddings
 from weighbridge.blueprints.encoders.bert import layer as bert_layer
-from weighbridge.blueprints.modules.bert_family import Worn, bert_fields, bert_lm, dressed, encoder_of, labels_of_one
+from weighbridge.blueprints.modules.bert_family import HeadSpec, bert_fields, bert_lm, encoder_stack, sequence_classifier, with_heads
 from weighbridge.config.family import Family
-from weighbridge.config.fields import DECODER, Sizes, listed, size, switch, told
+from weighbridge.config.fields import DECODER, Config, computed, sequence, size, switch
 from weighbridge.core.parts import embedding, linear, part
 from weighbridge.core.tree import Part, Tensor
 
 FIELDS = (
     *bert_fields(positions=1024, types=None),
-    listed("types", "type_vocab_sizes", lambda c: [3, 256, 256, 2, 256, 256, 10]),
+    sequence("types", "type_vocab_sizes", lambda c: [3, 256, 256, 2, 256, 256, 10]),
     size("aggregations", "num_aggregation_labels", 0, "G", "ways to aggregate cells", minimum=0),
-    told("aggregated", lambda c: c.aggregations > 0),
+    computed("aggregated", lambda c: c.aggregations > 0),
     switch("one_column", "select_one_column", True),
     *DECODER,
     POOLED,
 )
-NEUTRAL = frozenset(
+IGNORED_KEYS = frozenset(
     """positive_label_weight aggregation_loss_weight use_answer_as_supervision answer_loss_importance use_normalized_answer_loss
     huber_loss_delta aggregation_temperature use_gumbel_for_cells use_gumbel_for_aggregation average_approximation_function
     cell_selection_preference answer_loss_cutoff max_num_rows max_num_columns average_logits_per_cell allow_empty_column_selection
@@ -32,15 +32,15 @@ NEUTRAL = frozenset(
 )
 
 
-def tapas(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+def tapas(c: Config, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe the encoder: a token has a type for its segment, column, row and rank."""
     *tables, norm = bert_embeddings(c, typed=False).children
     types = tuple(embedding(f"token_type_embeddings_{index}", count, c.hidden) for index, count in enumerate(c.types))
     embeddings = part("embeddings", *tables, *types, norm, kind="embeddings")
-    return (embeddings, encoder_of(bert_layer(c)), *((pooler(c),) if pooled else ()))
+    return (embeddings, encoder_stack(bert_layer(c)), *((pooler(c),) if pooled else ()))
 
 
-def question_answering(c: Sizes) -> Part:
+def question_answering(c: Config) -> Part:
     """Describe the selection of cells and of a column, which is not always asked for, and how the cells are aggregated."""
     column = part("", Tensor("column_output_weights", (c.hidden,), "weight"), kind="head", requires=None if c.one_column else "columns")
     biases = (Tensor("output_bias", (), "bias"), Tensor("column_output_bias", (), "bias"))
@@ -49,7 +49,7 @@ def question_answering(c: Sizes) -> Part:
     return part("", Tensor("output_weights", (c.hidden,), "weight"), column, *biases, body, *aggregation, kind="model")
 
 
-HEADS = {"ForMaskedLM": Worn(bert_lm), "ForSequenceClassification": Worn(labels_of_one, True)}
-CLASSES = {**dressed("Tapas", "tapas", tapas, HEADS), "TapasForQuestionAnswering": question_answering}
+HEADS = {"ForMaskedLM": HeadSpec(bert_lm), "ForSequenceClassification": HeadSpec(sequence_classifier, True)}
+CLASSES = {**with_heads("Tapas", "tapas", tapas, HEADS), "TapasForQuestionAnswering": question_answering}
 
-FAMILIES = {"tapas": Family("tapas", FIELDS, CLASSES, "TapasModel", NEUTRAL)}
+FAMILIES = {"tapas": Family("tapas", FIELDS, CLASSES, "TapasModel", IGNORED_KEYS)}

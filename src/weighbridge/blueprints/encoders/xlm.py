@@ -7,9 +7,18 @@ and models/flaubert/modeling_flaubert.py. The feed-forward size is always four t
 from __future__ import annotations
 
 from weighbridge.blueprints.encoders.bert import POOLED
-from weighbridge.blueprints.modules.bert_family import STARTS, Worn, beams, dressed, labels_of_each, span_ends, summary, vocabulary
+from weighbridge.blueprints.modules.bert_family import (
+    STARTS,
+    HeadSpec,
+    question_answering_head,
+    squad_head,
+    summary,
+    token_classifier,
+    vocabulary_projection,
+    with_heads,
+)
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, TIED, Sizes, choice, derived, size, switch, told
+from weighbridge.config.fields import LABELS, TIED, Config, choice, computed, derived, size, switch
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part
 from weighbridge.core.sizes import exact
@@ -32,7 +41,7 @@ FIELDS = (
     derived("head_dim", lambda c: exact(c.hidden, c.heads), "emb_dim", "n_heads"),
     size("languages", "n_langs", 1, "G", "languages"),
     switch("language_table", "use_lang_emb", True),
-    told("many", lambda c: c.languages > 1),
+    computed("many", lambda c: c.languages > 1),
     LABELS,
     TIED,
     choice("plain", "asm", False, read=plain),
@@ -41,14 +50,14 @@ FIELDS = (
     STARTS,
     POOLED,
 )
-NEUTRAL = frozenset(
+IGNORED_KEYS = frozenset(
     """asm_cutoffs asm_div_value bos_index causal embed_init_std end_n_top eos_index gelu_activation id2lang init_std is_encoder
     lang2id lang_id mask_index mask_token_id pad_index pre_norm sinusoidal_embeddings summary_activation
     summary_first_dropout summary_last_dropout summary_type unk_index""".split()
 )
 
 
-def xlm(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+def xlm(c: Config, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe the encoder: lists of attentions, norms and feed-forward networks, side by side."""
     H, L = c.hidden, c.layers
     languages = (embedding("lang_embeddings", c.languages, H),) if c.many and c.language_table else ()
@@ -66,39 +75,45 @@ def xlm(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]
     )
 
 
-def lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
+def lm(c: Config, words: str | None) -> tuple[Part, ...]:
     """Describe the vocabulary head."""
-    return (part("pred_layer", vocabulary(c, "proj", c.hidden, words=words), kind="lm_head"),)
+    return (part("pred_layer", vocabulary_projection(c, "proj", c.hidden, words=words), kind="lm_head"),)
 
 
-def classifier(c: Sizes, words: str | None) -> tuple[Part, ...]:
+def classifier(c: Config, words: str | None) -> tuple[Part, ...]:
     """Describe the summary of a sequence, which gives the labels."""
     return summary(c)
 
 
-def multiple_choice(c: Sizes, words: str | None) -> tuple[Part, ...]:
+def multiple_choice(c: Config, words: str | None) -> tuple[Part, ...]:
     """Describe the summary and one output."""
     return *summary(c), linear("logits_proj", c.labels, 1, stream="one")
 
 
-def question_answering(c: Sizes, words: str | None) -> tuple[Part, ...]:
+def question_answering(c: Config, words: str | None) -> tuple[Part, ...]:
     """Describe XLNet's question answering under a name of its own."""
-    return (part("qa_outputs", *beams(c, words), kind="head"),)
+    return (part("qa_outputs", *squad_head(c, words), kind="head"),)
 
 
 HEADS = {
-    "WithLMHeadModel": Worn(lm),
-    "ForSequenceClassification": Worn(classifier),
-    "ForMultipleChoice": Worn(multiple_choice),
-    "ForTokenClassification": Worn(labels_of_each),
-    "ForQuestionAnsweringSimple": Worn(span_ends),
-    "ForQuestionAnswering": Worn(question_answering),
+    "WithLMHeadModel": HeadSpec(lm),
+    "ForSequenceClassification": HeadSpec(classifier),
+    "ForMultipleChoice": HeadSpec(multiple_choice),
+    "ForTokenClassification": HeadSpec(token_classifier),
+    "ForQuestionAnsweringSimple": HeadSpec(question_answering_head),
+    "ForQuestionAnswering": HeadSpec(question_answering),
 }
 
 
 def kin(model_type: str, name: str) -> Family:
     """Return XLM under this name."""
-    return Family(model_type, FIELDS, dressed(name, "transformer", xlm, HEADS, words="embeddings.weight"), f"{name}Model", neutral=NEUTRAL)
+    return Family(
+        model_type,
+        FIELDS,
+        with_heads(name, "transformer", xlm, HEADS, words="embeddings.weight"),
+        f"{name}Model",
+        ignored_keys=IGNORED_KEYS,
+    )
 
 
 FAMILIES = {"xlm": kin("xlm", "XLM"), "flaubert": kin("flaubert", "Flaubert")}

@@ -6,9 +6,18 @@ Source: arXiv 1906.08237; class and tensor names as in transformers 5.23.0, mode
 from __future__ import annotations
 
 from weighbridge.blueprints.encoders.bert import POOLED
-from weighbridge.blueprints.modules.bert_family import STARTS, Worn, beams, dressed, labels_of_each, span_ends, summary, vocabulary
+from weighbridge.blueprints.modules.bert_family import (
+    STARTS,
+    HeadSpec,
+    question_answering_head,
+    squad_head,
+    summary,
+    token_classifier,
+    vocabulary_projection,
+    with_heads,
+)
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, TIED, Sizes, choice, size, switch
+from weighbridge.config.fields import LABELS, TIED, Config, choice, size, switch
 from weighbridge.core.length import length
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, matmul, part
 from weighbridge.core.sizes import exact
@@ -29,13 +38,13 @@ FIELDS = (
     STARTS,
     POOLED,
 )
-NEUTRAL = frozenset(
+IGNORED_KEYS = frozenset(
     """bi_data clamp_len end_n_top ff_activation mem_len reuse_len same_length summary_activation
     summary_last_dropout summary_type untie_r use_mems_eval use_mems_train""".split()
 )
 
 
-def xlnet(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
+def xlnet(c: Config, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
     """Describe the layers; the positions are sines, and relative ones are as many as can be seen to both sides."""
     H, A, d = c.hidden, c.heads, c.head_dim
     positions = length("seq") * 2 if c.sight == "bi" else length("seq") + 1
@@ -56,29 +65,29 @@ def xlnet(c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ..
     return (mask, embedding("word_embedding", c.vocab, H), layer)
 
 
-def lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
+def lm(c: Config, words: str | None) -> tuple[Part, ...]:
     """Describe the vocabulary head."""
-    return (vocabulary(c, "lm_loss", c.hidden, words=words),)
+    return (vocabulary_projection(c, "lm_loss", c.hidden, words=words),)
 
 
-def classifier(c: Sizes, words: str | None) -> tuple[Part, ...]:
+def classifier(c: Config, words: str | None) -> tuple[Part, ...]:
     """Describe the summary of a sequence and one output per label."""
     return *summary(c), linear("logits_proj", c.hidden, c.labels, stream="one")
 
 
-def multiple_choice(c: Sizes, words: str | None) -> tuple[Part, ...]:
+def multiple_choice(c: Config, words: str | None) -> tuple[Part, ...]:
     """Describe the summary and one output."""
     return *summary(c), linear("logits_proj", c.hidden, 1, stream="one")
 
 
 HEADS = {
-    "LMHeadModel": Worn(lm),
-    "ForSequenceClassification": Worn(classifier),
-    "ForMultipleChoice": Worn(multiple_choice),
-    "ForTokenClassification": Worn(labels_of_each),
-    "ForQuestionAnsweringSimple": Worn(span_ends),
-    "ForQuestionAnswering": Worn(beams),
+    "LMHeadModel": HeadSpec(lm),
+    "ForSequenceClassification": HeadSpec(classifier),
+    "ForMultipleChoice": HeadSpec(multiple_choice),
+    "ForTokenClassification": HeadSpec(token_classifier),
+    "ForQuestionAnsweringSimple": HeadSpec(question_answering_head),
+    "ForQuestionAnswering": HeadSpec(squad_head),
 }
-CLASSES = dressed("XLNet", "transformer", xlnet, HEADS, words="word_embedding.weight")
+CLASSES = with_heads("XLNet", "transformer", xlnet, HEADS, words="word_embedding.weight")
 
-FAMILIES = {"xlnet": Family("xlnet", FIELDS, CLASSES, "XLNetModel", neutral=NEUTRAL)}
+FAMILIES = {"xlnet": Family("xlnet", FIELDS, CLASSES, "XLNetModel", ignored_keys=IGNORED_KEYS)}

@@ -9,11 +9,11 @@ from collections.abc import Callable
 
 from weighbridge.blueprints.decoders.gemma import SANDWICH
 from weighbridge.blueprints.mixtures.mixtral import MIXTRAL, families, inner, only, steps
-from weighbridge.blueprints.modules.causal_lm import UNBIASED, attention
-from weighbridge.blueprints.modules.layer_types import first_dense, one_per_layer, told
+from weighbridge.blueprints.modules.causal_lm import NO_BIAS, attention
+from weighbridge.blueprints.modules.layer_types import first_dense, listed_or, one_per_layer
 from weighbridge.blueprints.modules.mixture_of_experts import SHARED, mlp
-from weighbridge.blueprints.modules.sliding_window import window, windowed
-from weighbridge.config.fields import Field, Sizes, altered, fact, size
+from weighbridge.blueprints.modules.sliding_window import window, windowed_layers
+from weighbridge.config.fields import Config, Field, constant, size, with_changes
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import embedding, fused_experts, gated_mlp, linear, part, replace, rms_norm, stack
 from weighbridge.core.tree import Node, Part, Tensor
@@ -21,7 +21,7 @@ from weighbridge.core.tree import Node, Part, Tensor
 NORMS = ("input_layernorm", "post_attention_layernorm", "pre_mlp_layernorm", "post_mlp_layernorm")
 
 
-def afmoe(c: Sizes) -> tuple[Node, ...]:
+def afmoe(c: Config) -> tuple[Node, ...]:
     """Describe embeddings, layers with four norms, the first few without experts, and a last norm."""
     H = c.hidden
 
@@ -33,7 +33,7 @@ def afmoe(c: Sizes) -> tuple[Node, ...]:
     return (embedding("embed_tokens", c.vocab, H), *stack("layers", c.kinds, c.layers, layer), rms_norm("norm", H))
 
 
-def mixture(c: Sizes) -> Part:
+def mixture(c: Config) -> Part:
     """Describe router, shared experts and experts; the bias that balances them is not learned by gradient."""
     return part(
         "mlp",
@@ -45,7 +45,7 @@ def mixture(c: Sizes) -> Part:
     )
 
 
-def beam(c: Sizes) -> tuple[Node, ...]:
+def beam(c: Config) -> tuple[Node, ...]:
     """Describe Beam: each half normed before and after, attention gated with a bias for each head."""
     H = c.hidden
 
@@ -57,21 +57,21 @@ def beam(c: Sizes) -> tuple[Node, ...]:
     return (embedding("embed_tokens", c.vocab, H), *stack("layers", c.kinds, c.layers, layer), rms_norm("norm", H))
 
 
-def laguna(c: Sizes) -> tuple[Node, ...]:
+def laguna(c: Config) -> tuple[Node, ...]:
     """Describe Laguna: a gate on each head, and as many heads as the layer's entry in a list says."""
     H = c.hidden
 
     def layer(kinds: tuple[str, int | None]) -> tuple[Node, ...]:
-        own = c if kinds[1] is None else altered(c, heads=kinds[1], even=False)
+        own = c if kinds[1] is None else with_changes(c, heads=kinds[1], even=False)
         gate = linear("g_proj", H, own.heads if c.by_head else own.heads * c.head_dim, bias=False)
-        halves = (attention(own, gate), mixed(c) if kinds[0] == "sparse" else gated_mlp("mlp", H, c.mlp))
+        halves = (attention(own, gate), expert_layer(c) if kinds[0] == "sparse" else gated_mlp("mlp", H, c.mlp))
         return (*halves, rms_norm("input_layernorm", H), rms_norm("post_attention_layernorm", H))
 
     kinds = list(zip(c.kinds, c.heads_by_layer, strict=True))
     return (embedding("embed_tokens", c.vocab, H), *stack("layers", kinds, c.layers, layer), rms_norm("norm", H))
 
 
-def mixed(c: Sizes) -> Part:
+def expert_layer(c: Config) -> Part:
     """Describe experts, a router whose correction is a parameter, and an MLP that every token passes."""
     frozen = Tensor("e_score_correction_bias", (c.experts,), "bias", frozen=True)
     return part(
@@ -83,7 +83,7 @@ def mixed(c: Sizes) -> Part:
     )
 
 
-def _heads(c: Sizes) -> list[int | None]:
+def _heads(c: Config) -> list[int | None]:
     if c.told_heads is None:
         return [None] * c.layers
     listed: list[int | None] = one_per_layer(c, c.told_heads, "num_attention_heads_per_layer")  # type: ignore[assignment]
@@ -93,15 +93,15 @@ def _heads(c: Sizes) -> list[int | None]:
     return listed
 
 
-def _first_dense(number: int) -> Callable[[Sizes], list[str]]:
+def _first_dense(number: int) -> Callable[[Config], list[str]]:
     return lambda c: ["dense" if index < number else "sparse" for index in range(c.layers)]
 
 
-def _beam_windows(c: Sizes) -> int:
+def _beam_windows(c: Config) -> int:
     return sum(1 for index in range(c.layers - 1) if (index + 1) % 6)
 
 
-def _limited(c: Sizes) -> int:
+def _sliding_layers(c: Config) -> int:
     return sum(1 for index in range(c.layers) if (index + 1) % c.period)
 
 
@@ -119,12 +119,12 @@ AFMOE = steps(
     expert_mlp=inner(1408),
     shared_experts=replace(SHARED, key="num_shared_experts", default=2),
     window=window(default=1024),
-    windowed=windowed(_limited),
-    mlp_bias=UNBIASED["mlp_bias"],
+    windowed=windowed_layers(_sliding_layers),
+    mlp_bias=NO_BIAS["mlp_bias"],
 )
 BEAM = steps(
     MIXTRAL,
-    told(_first_dense(3)),
+    listed_or(_first_dense(3)),
     vocab=151936,
     hidden=5120,
     mlp=20480,
@@ -138,16 +138,16 @@ BEAM = steps(
     expert_mlp=inner(2560),
     block="experts corrected_gate",
     window=window(default=512),
-    windowed=windowed(_beam_windows),
-    mlp_bias=UNBIASED["mlp_bias"],
+    windowed=windowed_layers(_beam_windows),
+    mlp_bias=NO_BIAS["mlp_bias"],
 )
 LAGUNA = steps(
     MIXTRAL,
     (
         Field("by_head", "gating", True, "choice", read=lambda value: value is True or value == "per-head"),
         Field("told_heads", "num_attention_heads_per_layer", None, "choice"),
-        fact("heads_by_layer", _heads),
-        *told(_first_dense(1)),
+        constant("heads_by_layer", _heads),
+        *listed_or(_first_dense(1)),
     ),
     vocab=100352,
     hidden=2048,
@@ -161,12 +161,12 @@ LAGUNA = steps(
     active=8,
     expert_mlp=inner(512),
     window=window(default=512),
-    windowed=windowed(lambda c: 0),
-    mlp_bias=UNBIASED["mlp_bias"],
+    windowed=windowed_layers(lambda c: 0),
+    mlp_bias=NO_BIAS["mlp_bias"],
     shared_mlp=size("shared_mlp", "shared_expert_intermediate_size", 512, "S", "intermediate size of the shared expert"),
 )
 
-SKIPPED = frozenset(
+MORE_IGNORED_KEYS = frozenset(
     "mup_enabled route_scale moe_routed_scaling_factor moe_apply_router_weight_on_input moe_router_logit_softcapping".split()
 )
 MADE = (
@@ -174,4 +174,4 @@ MADE = (
     | families({"beam": ("Beam", "lm", BEAM)}, beam)
     | families({"laguna": ("Laguna", "lm", LAGUNA)}, laguna)
 )
-FAMILIES = {name: replace(family, neutral=family.neutral | SKIPPED) for name, family in MADE.items()}
+FAMILIES = {name: replace(family, ignored_keys=family.ignored_keys | MORE_IGNORED_KEYS) for name, family in MADE.items()}

@@ -5,18 +5,18 @@ Source: class and tensor names as in transformers 5.23.0, models/axk2/modeling_a
 
 from __future__ import annotations
 
-from weighbridge.blueprints.mixtures.deepseek import LATENT, NO_MLP_BIAS, SKIPPED, SPARSE, V3_BLOCK, latent
+from weighbridge.blueprints.mixtures.deepseek import LATENT, MORE_IGNORED_KEYS, NO_MLP_BIAS, SPARSE, V3_BLOCK, latent
 from weighbridge.blueprints.mixtures.deepseek_v32 import indexer
-from weighbridge.blueprints.modules.causal_lm import heads
-from weighbridge.blueprints.modules.layer_types import old_steps
+from weighbridge.blueprints.modules.causal_lm import with_heads
+from weighbridge.blueprints.modules.layer_types import legacy_sparse_step
 from weighbridge.blueprints.modules.mixture_of_experts import EXPERT_MLP, EXPERTS, mlp
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, size, variant
+from weighbridge.config.fields import Config, size, variant
 from weighbridge.core.parts import attend, embedding, linear, part, plain_mlp, replace, rms_norm, stack
 from weighbridge.core.tree import Node, Part
 
 
-def axk2(c: Sizes) -> tuple[Node, ...]:
+def axk2(c: Config) -> tuple[Node, ...]:
     """Describe embeddings, layers of indexed attention and an MLP or experts, and a last norm."""
     H = c.hidden
 
@@ -27,12 +27,12 @@ def axk2(c: Sizes) -> tuple[Node, ...]:
     return (embedding("embed_tokens", c.vocab, H), *stack("layers", c.kinds, c.layers, layer), rms_norm("norm", H))
 
 
-def gated_norm(c: Sizes, name: str) -> Part:
+def gated_norm(c: Config, name: str) -> Part:
     """Describe a norm whose result weighs itself, through a small rank."""
     return part(name, rms_norm("norm", c.hidden), plain_mlp("mlp", c.hidden, c.norm_rank, ("fc1", "fc2")), kind="norm")
 
 
-def attention(c: Sizes) -> Part:
+def attention(c: Config) -> Part:
     """Describe latent attention with one matrix for queries and gate, and an indexer."""
     H, A, width = c.hidden, c.heads, c.plain_dim + c.rope_dim
     return part(
@@ -55,7 +55,7 @@ AXK2 = variant(
     size("index_heads", "index_n_heads", 16, "J", "heads of the indexer"),
     size("index_dim", "index_head_dim", 128, "Y", "width of a head of the indexer"),
     size("norm_rank", "gated_norm_rank", 16, "G", "rank of a norm's gate"),
-    *old_steps(1),
+    *legacy_sparse_step(1),
     vocab=163840,
     hidden=2048,
     mlp=5120,
@@ -66,5 +66,5 @@ AXK2 = variant(
     **SPARSE | NO_MLP_BIAS | {"expert_mlp": replace(EXPERT_MLP, default=512), "block": V3_BLOCK},
 )
 
-CLASSES = heads("AXK2", axk2, "lm sequence token")
-FAMILIES = {"axk2": Family("axk2", AXK2, CLASSES, "AXK2Model", SKIPPED | {"index_topk"})}
+CLASSES = with_heads("AXK2", axk2, "lm sequence token")
+FAMILIES = {"axk2": Family("axk2", AXK2, CLASSES, "AXK2Model", MORE_IGNORED_KEYS | {"index_topk"})}

@@ -7,17 +7,17 @@ more (``num_nextn_predict_layers``), which predicts further tokens and which the
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.causal_lm import FIELDS, NEUTRAL, UNBIASED, heads
-from weighbridge.blueprints.modules.layer_types import first_dense, old_steps, told
+from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, NO_BIAS, with_heads
+from weighbridge.blueprints.modules.layer_types import first_dense, legacy_sparse_step, listed_or
 from weighbridge.blueprints.modules.mixture_of_experts import EXPERT_MLP, EXPERTS, MIXTURE, SHARED, mlp
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Field, Sizes, fact, optional, size, switch, variant
+from weighbridge.config.fields import Config, Field, constant, optional, size, switch, variant
 from weighbridge.core.parts import attend, embedding, linear, part, replace, rms_norm, stack
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part
 
 
-def deepseek(c: Sizes) -> tuple[Node, ...]:
+def deepseek(c: Config) -> tuple[Node, ...]:
     """Describe embeddings, layers of latent attention and an MLP or experts, and a last norm."""
     H = c.hidden
 
@@ -27,7 +27,7 @@ def deepseek(c: Sizes) -> tuple[Node, ...]:
     return (embedding("embed_tokens", c.vocab, H), *stack("layers", c.kinds, c.layers, layer), rms_norm("norm", H))
 
 
-def latent_attention(c: Sizes, *after: Part, cached: Size = 0) -> Part:
+def latent_attention(c: Config, *after: Part, cached: Size = 0) -> Part:
     """Describe attention whose keys and values are kept compressed: the cache holds the latent and the rotary part once for all heads.
 
     Args:
@@ -68,10 +68,10 @@ def latent(*aliases: str, q: int, kv: int, plain: int, rope: int, value: object)
 
 
 LATENT = tuple(field for field in (*FIELDS, *MIXTURE) if field.word not in ("head_dim", "kv_heads", "kinds"))
-DENSE = fact("kinds", ("dense",))
+DENSE = constant("kinds", ("dense",))
 SPARSE = {"expert_mlp": EXPERT_MLP, "shared_experts": SHARED, "block": "experts gate shared_experts"}
 V3_BLOCK = "experts corrected_gate shared_experts"
-NO_MLP_BIAS = {"mlp_bias": UNBIASED["mlp_bias"]}
+NO_MLP_BIAS = {"mlp_bias": NO_BIAS["mlp_bias"]}
 
 TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
     "deepseek_v2": (
@@ -125,7 +125,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
         variant(
             LATENT,
             *latent(q=1536, kv=512, plain=128, rope=64, value=128),
-            *old_steps(1, longer=True),
+            *legacy_sparse_step(1, longer=True),
             vocab=163840,
             hidden=7168,
             mlp=18432,
@@ -142,7 +142,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
         variant(
             LATENT,
             *latent("head_dim", q=768, kv=512, plain=192, rope=64, value=256),
-            *told(lambda c: ["sparse" if index else "dense" for index in range(c.layers)], longer=True),
+            *listed_or(lambda c: ["sparse" if index else "dense" for index in range(c.layers)], longer=True),
             vocab=154880,
             hidden=2048,
             mlp=10240,
@@ -186,13 +186,13 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
     ),
 }
 
-SKIPPED = NEUTRAL | frozenset(
+MORE_IGNORED_KEYS = IGNORED_KEYS | frozenset(
     """aux_loss_alpha dim_model_base ep_size head_dim moe_layer_freq n_group num_key_value_heads num_mtp_layers
     num_nextn_predict_layers qk_head_dim rope_interleave routed_scaling_factor scale_depth scale_emb scoring_func seq_aux
     topk_method""".split()
 )
 
 FAMILIES = {
-    model_type: Family(model_type, fields, heads(name, deepseek, having), name + "Model", SKIPPED)
+    model_type: Family(model_type, fields, with_heads(name, deepseek, having), name + "Model", MORE_IGNORED_KEYS)
     for model_type, (name, having, fields) in TYPES.items()
 }

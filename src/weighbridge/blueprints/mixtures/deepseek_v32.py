@@ -7,12 +7,12 @@ mask those that are not picked: the arithmetic is that of full attention, and th
 
 from __future__ import annotations
 
-from weighbridge.blueprints.mixtures.deepseek import LATENT, NO_MLP_BIAS, SKIPPED, SPARSE, V3_BLOCK, latent, latent_attention
-from weighbridge.blueprints.modules.causal_lm import heads
-from weighbridge.blueprints.modules.layer_types import chosen, told
+from weighbridge.blueprints.mixtures.deepseek import LATENT, MORE_IGNORED_KEYS, NO_MLP_BIAS, SPARSE, V3_BLOCK, latent, latent_attention
+from weighbridge.blueprints.modules.causal_lm import with_heads
+from weighbridge.blueprints.modules.layer_types import checked_kinds, listed_or
 from weighbridge.blueprints.modules.mixture_of_experts import EXPERT_MLP, EXPERTS, mlp
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Field, Sizes, fact, size, variant
+from weighbridge.config.fields import Config, Field, constant, size, variant
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import embedding, layer_norm, linear, matmul, part, replace, rms_norm, stack
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def indexed(c: Sizes) -> tuple[Node, ...]:
+def backbone(c: Config) -> tuple[Node, ...]:
     """Describe embeddings, layers of indexed attention and an MLP or experts, and a last norm."""
     H = c.hidden
 
@@ -34,7 +34,7 @@ def indexed(c: Sizes) -> tuple[Node, ...]:
     return (embedding("embed_tokens", c.vocab, H), *stack("layers", kinds, c.layers, layer), rms_norm("norm", H))
 
 
-def indexer(c: Sizes) -> Part:
+def indexer(c: Config) -> Part:
     """Describe the scores that pick the keys: a few narrow heads over one shared key, weighed by the token itself."""
     heads, D = c.index_heads, c.index_dim
     return part(
@@ -48,19 +48,19 @@ def indexer(c: Sizes) -> Part:
     )
 
 
-def _first(c: Sizes) -> list[str]:
+def _first(c: Config) -> list[str]:
     return ["dense" if index < c.dense else "sparse" for index in range(c.layers)]
 
 
-def _indexers(c: Sizes) -> list[str]:
+def _indexers(c: Config) -> list[str]:
     if c.pattern is not None:
         return [{"F": "full", "S": "shared"}.get(letter, letter) for letter in c.pattern]
     period = max(c.period, 1)
     return ["shared" if max(index - c.offset + 1, 0) % period else "full" for index in range(c.layers)]
 
 
-def _told(c: Sizes) -> list[str]:
-    kinds = chosen(c, c.indexers_told, "indexer_types", ("full", "shared"))
+def _told(c: Config) -> list[str]:
+    kinds = checked_kinds(c, c.indexers_told, "indexer_types", ("full", "shared"))
     if kinds[0] == "shared":
         raise ConfigError("the first layer has nothing to share", key="indexer_types", value=kinds)
     return kinds
@@ -73,7 +73,7 @@ def fields(*more: Field, q: int, plain: int, value: int, index_heads: int, **cha
         LATENT,
         *latent(q=q, kv=512, plain=plain, rope=64, value=value),
         Field("dense", "first_k_dense_replace", 3, "choice"),
-        *told(_first),
+        *listed_or(_first),
         size("index_heads", "index_n_heads", index_heads, "J", "heads of the indexer"),
         size("index_dim", "index_head_dim", 128, "Y", "width of a head of the indexer"),
         *more,
@@ -87,7 +87,7 @@ def fields(*more: Field, q: int, plain: int, value: int, index_heads: int, **cha
 
 
 V32 = fields(
-    fact("indexers", lambda c: ["full"] * c.layers),
+    constant("indexers", lambda c: ["full"] * c.layers),
     q=1536,
     plain=128,
     value=128,
@@ -99,11 +99,11 @@ V32 = fields(
     heads=128,
 )
 DSA = fields(
-    Field("pattern", "index_topk_pattern", None, "choice", silent=True),
-    Field("period", "index_topk_freq", 1, "choice", silent=True),
-    Field("offset", "index_skip_topk_offset", 2, "choice", silent=True),
+    Field("pattern", "index_topk_pattern", None, "choice", report_default=False),
+    Field("period", "index_topk_freq", 1, "choice", report_default=False),
+    Field("offset", "index_skip_topk_offset", 2, "choice", report_default=False),
     Field("indexers_told", "indexer_types", _indexers, "choice"),
-    fact("indexers", _told),
+    constant("indexers", _told),
     q=2048,
     plain=192,
     value=256,
@@ -115,8 +115,8 @@ DSA = fields(
     heads=64,
 )
 
-NEUTRAL = SKIPPED | {"index_topk", "mlp_bias"}
+IGNORED_KEYS = MORE_IGNORED_KEYS | {"index_topk", "mlp_bias"}
 FAMILIES = {
-    "deepseek_v32": Family("deepseek_v32", V32, heads("DeepseekV32", indexed, "lm"), "DeepseekV32Model", NEUTRAL),
-    "glm_moe_dsa": Family("glm_moe_dsa", DSA, heads("GlmMoeDsa", indexed, "lm"), "GlmMoeDsaModel", NEUTRAL),
+    "deepseek_v32": Family("deepseek_v32", V32, with_heads("DeepseekV32", backbone, "lm"), "DeepseekV32Model", IGNORED_KEYS),
+    "glm_moe_dsa": Family("glm_moe_dsa", DSA, with_heads("GlmMoeDsa", backbone, "lm"), "GlmMoeDsaModel", IGNORED_KEYS),
 }

@@ -8,11 +8,11 @@ published files, and no class builds them.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.causal_lm import heads
+from weighbridge.blueprints.modules.causal_lm import with_heads
 from weighbridge.blueprints.modules.layer_types import one_per_layer
 from weighbridge.blueprints.modules.mixture_of_experts import correction
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, TIED, Field, Sizes, derived, fact, size, switch
+from weighbridge.config.fields import LABELS, TIED, Config, Field, constant, derived, size, switch
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import length
 from weighbridge.core.parts import attend, embedding, fused_experts, gated_mlp, linear, matmul, part, replace, rms_norm, stack
@@ -24,7 +24,7 @@ RATIOS = {0: WINDOW, 4: SPARSE, 128: HEAVY}
 """The kind of a layer by how many tokens it makes one block of, as the published files say it."""
 
 
-def deepseek_v4(c: Sizes) -> tuple[Node, ...]:
+def deepseek_v4(c: Config) -> tuple[Node, ...]:
     """Describe embeddings, layers between mixed residual streams, a last norm, and what makes one stream of them again."""
     H, N = c.hidden, c.streams
 
@@ -39,7 +39,7 @@ def deepseek_v4(c: Sizes) -> tuple[Node, ...]:
     return embedding("embed_tokens", c.vocab, H), *stack("layers", kinds, c.layers, layer), rms_norm("norm", H), collapse
 
 
-def mixing(c: Sizes, name: str) -> Part:
+def mixing(c: Config, name: str) -> Part:
     """Describe a hyper-connection: weights for what goes into a sublayer, what comes out, and how the streams are mixed."""
     N, weights = c.streams, (c.streams + 2) * c.streams
     return part(
@@ -52,7 +52,7 @@ def mixing(c: Sizes, name: str) -> Part:
     )
 
 
-def attention(c: Sizes, kind: str) -> Part:
+def attention(c: Config, kind: str) -> Part:
     """Describe attention with one head of keys, which are the values too, and an output in groups of low rank."""
     H, heads, D = c.hidden, c.heads, c.head_dim
     keys = "seq" if kind == WINDOW else length("seq") + length("seq") // c.rates[kind]
@@ -72,13 +72,13 @@ def attention(c: Sizes, kind: str) -> Part:
     )
 
 
-def compressor(c: Sizes, kind: str) -> Part:
+def compressor(c: Config, kind: str) -> Part:
     """Describe what makes blocks of tokens; where a block overlaps the one before it, in two series, and an indexer picks blocks."""
     D, series = c.head_dim, 2 if kind == SPARSE else 1
     return part("compressor", *blocks(c, D, series, c.rates[kind]), *((indexer(c),) if kind == SPARSE else ()), kind="compressor")
 
 
-def blocks(c: Sizes, width: Size, series: int, rate: int) -> tuple[Node, ...]:
+def blocks(c: Config, width: Size, series: int, rate: int) -> tuple[Node, ...]:
     """Describe the weighted mean of every so many tokens."""
     return (
         Tensor("position_bias", (rate, series * width), "bias"),
@@ -88,7 +88,7 @@ def blocks(c: Sizes, width: Size, series: int, rate: int) -> tuple[Node, ...]:
     )
 
 
-def indexer(c: Sizes) -> Part:
+def indexer(c: Config) -> Part:
     """Describe the scores that pick blocks: narrow heads over one shared key, weighed by the token itself."""
     J, D, rate = c.index_heads, c.index_dim, c.rates[SPARSE]
     weights = linear("weights_proj", c.hidden, J, bias=False)
@@ -101,7 +101,7 @@ def indexer(c: Sizes) -> Part:
     )
 
 
-def experts(c: Sizes, *, hashed: bool) -> Part:
+def experts(c: Config, *, hashed: bool) -> Part:
     """Describe a router, experts, and the expert that works on every token; a *hashed* router looks the experts up by the token."""
     table = Tensor("tid2eid", (c.vocab, c.active), "buffer") if hashed else correction(c)
     gate = part("gate", Tensor("weight", (c.experts, c.hidden)), table, kind="linear")
@@ -109,13 +109,13 @@ def experts(c: Sizes, *, hashed: bool) -> Part:
     return part("mlp", gate, fused_experts(c.experts, c.active, c.hidden, c.expert_mlp), shared, kind="mixture")
 
 
-def _group_width(c: Sizes) -> Size:
+def _group_width(c: Config) -> Size:
     """Divide the heads' outputs into groups; what is left over where they do not divide is dropped, as the reference does."""
     width = c.heads * c.head_dim
     return exact(width, c.groups) if c.even else width // c.groups
 
 
-def _attentions(c: Sizes) -> list[str]:
+def _attentions(c: Config) -> list[str]:
     kinds = c.attentions_told
     if kinds is None and c.ratios is not None:
         if any(ratio not in RATIOS for ratio in c.ratios):
@@ -129,7 +129,7 @@ def _attentions(c: Sizes) -> list[str]:
     return kinds
 
 
-def _routers(c: Sizes) -> list[str]:
+def _routers(c: Config) -> list[str]:
     kinds = c.routers_told or ["hash_moe" if index < c.hashed else "moe" for index in range(c.layers)]
     kinds = one_per_layer(c, list(kinds)[: c.layers], "mlp_layer_types")
     if any(kind not in ("hash_moe", "moe") for kind in kinds):
@@ -137,7 +137,7 @@ def _routers(c: Sizes) -> list[str]:
     return kinds
 
 
-def _rates(c: Sizes) -> dict[str, int]:
+def _rates(c: Config) -> dict[str, int]:
     given = {kind: rate for kind, rate in ((SPARSE, c.sparse_rate), (HEAVY, c.heavy_rate)) if rate is not None}
     rates = {**(c.rates_told or {SPARSE: 4, HEAVY: 128}), **given}
     for kind in c.attentions:
@@ -156,7 +156,7 @@ FIELDS: tuple[Field, ...] = (
     size("q_lora", "q_lora_rank", 1024, "Q", "rank of the queries"),
     size("groups", "o_groups", 8, "G", "groups of heads in the output"),
     size("o_lora", "o_lora_rank", 1024, "R", "rank of a group's output"),
-    fact("even", lambda c: c.heads * c.head_dim % c.groups == 0),
+    constant("even", lambda c: c.heads * c.head_dim % c.groups == 0),
     derived("group_width", _group_width, "o_groups"),
     size("experts", "n_routed_experts", 256, "E", "routed experts", "num_local_experts"),
     size("active", "num_experts_per_tok", 6, "k", "experts per token"),
@@ -164,25 +164,25 @@ FIELDS: tuple[Field, ...] = (
     size("index_heads", "index_n_heads", 64, "J", "heads of the indexer"),
     size("index_dim", "index_head_dim", 128, "Y", "width of a head of the indexer"),
     switch("mlp_bias", "mlp_bias", False),
-    Field("attentions_told", "layer_types", None, "choice", silent=True),
-    Field("ratios", "compress_ratios", None, "choice", silent=True),
-    fact("attentions", _attentions),
-    Field("routers_told", "mlp_layer_types", None, "choice", silent=True),
-    Field("hashed", "num_hash_layers", 3, "choice", silent=True),
-    fact("routers", _routers),
-    Field("rates_told", "compress_rates", None, "choice", silent=True),
-    Field("sparse_rate", "compress_rate_csa", None, "choice", silent=True),
-    Field("heavy_rate", "compress_rate_hca", None, "choice", silent=True),
-    fact("rates", _rates),
+    Field("attentions_told", "layer_types", None, "choice", report_default=False),
+    Field("ratios", "compress_ratios", None, "choice", report_default=False),
+    constant("attentions", _attentions),
+    Field("routers_told", "mlp_layer_types", None, "choice", report_default=False),
+    Field("hashed", "num_hash_layers", 3, "choice", report_default=False),
+    constant("routers", _routers),
+    Field("rates_told", "compress_rates", None, "choice", report_default=False),
+    Field("sparse_rate", "compress_rate_csa", None, "choice", report_default=False),
+    Field("heavy_rate", "compress_rate_hca", None, "choice", report_default=False),
+    constant("rates", _rates),
     replace(TIED, default=False),
     LABELS,
-    fact("head_bias", False),
+    constant("head_bias", False),
 )
-NEUTRAL = frozenset(
+IGNORED_KEYS = frozenset(
     """attention_bias compress_rope_theta expert_dtype hc_eps hc_sinkhorn_iters index_topk max_position_embeddings n_shared_experts
     norm_topk_prob num_key_value_heads num_nextn_predict_layers o_rope_head_dim partial_rotary_factor qk_rope_head_dim
     routed_scaling_factor scoring_func sliding_window swiglu_limit topk_method""".split()
 )
 FAMILIES = {
-    "deepseek_v4": Family("deepseek_v4", FIELDS, heads("DeepseekV4", deepseek_v4, "lm"), "DeepseekV4Model", NEUTRAL),
+    "deepseek_v4": Family("deepseek_v4", FIELDS, with_heads("DeepseekV4", deepseek_v4, "lm"), "DeepseekV4Model", IGNORED_KEYS),
 }

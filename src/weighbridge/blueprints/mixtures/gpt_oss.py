@@ -6,15 +6,15 @@ files hold the experts in four bits, as blocks and scales.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.causal_lm import FIELDS, NEUTRAL, UNBIASED, attention, heads
-from weighbridge.blueprints.modules.sliding_window import all_but_every, window, windowed
+from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, NO_BIAS, attention, with_heads
+from weighbridge.blueprints.modules.sliding_window import all_but_every, window, windowed_layers
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, Sizes, size, variant
+from weighbridge.config.fields import LABELS, Config, size, variant
 from weighbridge.core.parts import embedding, linear, part, replace, rms_norm
 from weighbridge.core.tree import Node, Part, Tensor
 
 
-def gpt_oss(c: Sizes) -> tuple[Node, ...]:
+def gpt_oss(c: Config) -> tuple[Node, ...]:
     """Describe Llama with attention sinks, and experts that have biases."""
     H = c.hidden
     sinks = Tensor("sinks", (c.heads,), "bias")
@@ -30,7 +30,7 @@ def gpt_oss(c: Sizes) -> tuple[Node, ...]:
     return (embedding("embed_tokens", c.vocab, H), layer, rms_norm("norm", H))
 
 
-def experts(c: Sizes) -> Part:
+def experts(c: Config) -> Part:
     """Describe the experts in four tensors, matrices as ``[inputs, outputs]``."""
     E, H, I = c.experts, c.hidden, c.mlp
     return part(
@@ -58,12 +58,12 @@ FIELDS_OF_OSS = variant(
     head_dim=64,
     qkv_bias=True,
     out_bias=True,
-    mlp_bias=UNBIASED["mlp_bias"],
+    mlp_bias=NO_BIAS["mlp_bias"],
     window=window(default=128),
     windowed=all_but_every(2),
 )
 
-SKIPPED = NEUTRAL | {"experts_per_token", "initial_context_length", "swiglu_alpha", "swiglu_limit"}
+MORE_IGNORED_KEYS = IGNORED_KEYS | {"experts_per_token", "initial_context_length", "swiglu_alpha", "swiglu_limit"}
 FILTER = variant(
     FIELDS_OF_OSS,
     vocab=200064,
@@ -73,10 +73,10 @@ FILTER = variant(
     heads=14,
     kv_heads=2,
     labels=replace(LABELS, default=33),
-    windowed=windowed(lambda c: int(c.layers)),
+    windowed=windowed_layers(lambda c: int(c.layers)),
 )
-FILTERS = heads("OpenAIPrivacyFilter", gpt_oss, "token")
+FILTERS = with_heads("OpenAIPrivacyFilter", gpt_oss, "token")
 FAMILIES = {
-    "openai_privacy_filter": Family("openai_privacy_filter", FILTER, FILTERS, "OpenAIPrivacyFilterModel", SKIPPED),
-    "gpt_oss": Family("gpt_oss", FIELDS_OF_OSS, heads("GptOss", gpt_oss, "lm sequence token"), "GptOssModel", SKIPPED),
+    "openai_privacy_filter": Family("openai_privacy_filter", FILTER, FILTERS, "OpenAIPrivacyFilterModel", MORE_IGNORED_KEYS),
+    "gpt_oss": Family("gpt_oss", FIELDS_OF_OSS, with_heads("GptOss", gpt_oss, "lm sequence token"), "GptOssModel", MORE_IGNORED_KEYS),
 }

@@ -7,17 +7,17 @@ models/granitemoehybrid. Granite 4 puts Mamba-2 in place of attention in most la
 from __future__ import annotations
 
 from weighbridge.blueprints.decoders.llama import sinks
-from weighbridge.blueprints.modules.causal_lm import FIELDS, NEUTRAL, UNBIASED, attention, heads
-from weighbridge.blueprints.modules.layer_types import chosen
-from weighbridge.blueprints.modules.sliding_window import window, windowed
+from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, NO_BIAS, attention, with_heads
+from weighbridge.blueprints.modules.layer_types import checked_kinds
+from weighbridge.blueprints.modules.sliding_window import window, windowed_layers
 from weighbridge.blueprints.state_space.mamba2 import BAMBA, mixer
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Field, Sizes, fact, size, variant
+from weighbridge.config.fields import Config, Field, constant, size, variant
 from weighbridge.core.parts import embedding, fused_experts, linear, part, rms_norm, stack
 from weighbridge.core.tree import Node, Part
 
 
-def granite_moe(c: Sizes) -> tuple[Node, ...]:
+def granite_moe(c: Config) -> tuple[Node, ...]:
     """Describe Llama whose MLP is a mixture of experts, under the name ``block_sparse_moe``."""
     H = c.hidden
     layer = part(
@@ -33,7 +33,7 @@ def granite_moe(c: Sizes) -> tuple[Node, ...]:
     return (embedding("embed_tokens", c.vocab, H), layer, rms_norm("norm", H))
 
 
-def granite_hybrid(c: Sizes) -> tuple[Node, ...]:
+def granite_hybrid(c: Config) -> tuple[Node, ...]:
     """Describe Granite 4: Mamba-2 or attention, then experts, if there are any, and an MLP that every token passes."""
     H = c.hidden
 
@@ -45,13 +45,13 @@ def granite_hybrid(c: Sizes) -> tuple[Node, ...]:
     return (embedding("embed_tokens", c.vocab, H), *stack("layers", c.kinds, c.layers, layer), rms_norm("norm", H))
 
 
-def mixture(c: Sizes) -> Part:
+def mixture(c: Config) -> Part:
     """Describe router and experts."""
     router = linear("router", c.hidden, c.experts, bias=False)
     return part("block_sparse_moe", router, fused_experts(c.experts, c.active, c.hidden, c.mlp), kind="mixture")
 
 
-def shared_mlp(c: Sizes) -> tuple[Part, ...]:
+def shared_mlp(c: Config) -> tuple[Part, ...]:
     """Describe the MLP that every token passes: gate and up projection in one."""
     inner = (
         linear("input_linear", c.hidden, 2 * c.shared_inner, bias=False),
@@ -65,19 +65,19 @@ GRANITE = variant(
     size("experts", "num_local_experts", 8, "E", "experts"),
     size("active", "num_experts_per_tok", 2, "k", "experts per token"),
     size("shared_inner", "shared_intermediate_size", 0, "S", "intermediate size of the shared MLP", minimum=0),
-    fact("shared", lambda c: c.shared_inner > 0),
-    fact("sinks", False),
-    mlp_bias=UNBIASED["mlp_bias"],
+    constant("shared", lambda c: c.shared_inner > 0),
+    constant("sinks", False),
+    mlp_bias=NO_BIAS["mlp_bias"],
 )
-PLAIN = tuple(fact("shared_inner", 0) if field.word == "shared_inner" else field for field in GRANITE)
-SWA = variant(GRANITE, sinks=True, window=window(default=128), windowed=windowed(lambda c: int(c.layers) * 3 // 4))
+PLAIN = tuple(constant("shared_inner", 0) if field.word == "shared_inner" else field for field in GRANITE)
+SWA = variant(GRANITE, sinks=True, window=window(default=128), windowed=windowed_layers(lambda c: int(c.layers) * 3 // 4))
 MAMBA = tuple(field for field in BAMBA if field.word in "state_heads groups state kernel expand chunk conv_bias bias".split())
 HYBRID = variant(
     GRANITE,
     *MAMBA,
-    fact("sparse", lambda c: c.experts > 0),
+    constant("sparse", lambda c: c.experts > 0),
     Field("told", "layer_types", lambda c: ["linear_attention"] * c.layers, "choice", aliases=("layers_block_type",)),
-    fact("kinds", lambda c: chosen(c, c.told, "layer_types", ("linear_attention", "full_attention"))),
+    constant("kinds", lambda c: checked_kinds(c, c.told, "layer_types", ("linear_attention", "full_attention"))),
     experts=size("experts", "num_local_experts", 8, "E", "experts", minimum=0),
     active=size("active", "num_experts_per_tok", 2, "k", "experts per token", minimum=0),
     shared_inner=size("shared_inner", "shared_intermediate_size", 1024, "S", "intermediate size of the shared MLP", minimum=0),
@@ -85,16 +85,18 @@ HYBRID = variant(
 
 
 FAMILIES = {
-    "granitemoe": Family("granitemoe", PLAIN, heads("GraniteMoe", granite_moe, "lm"), "GraniteMoeModel", NEUTRAL),
-    "granitemoeshared": Family("granitemoeshared", GRANITE, heads("GraniteMoeShared", granite_moe, "lm"), "GraniteMoeSharedModel", NEUTRAL),
+    "granitemoe": Family("granitemoe", PLAIN, with_heads("GraniteMoe", granite_moe, "lm"), "GraniteMoeModel", IGNORED_KEYS),
+    "granitemoeshared": Family(
+        "granitemoeshared", GRANITE, with_heads("GraniteMoeShared", granite_moe, "lm"), "GraniteMoeSharedModel", IGNORED_KEYS
+    ),
     "granitemoe_swa": Family(
-        "granitemoe_swa", SWA, heads("GraniteMoeSWA", granite_moe, "lm"), "GraniteMoeSWAModel", NEUTRAL | {"layer_rope_theta"}
+        "granitemoe_swa", SWA, with_heads("GraniteMoeSWA", granite_moe, "lm"), "GraniteMoeSWAModel", IGNORED_KEYS | {"layer_rope_theta"}
     ),
     "granitemoehybrid": Family(
         "granitemoehybrid",
         HYBRID,
-        heads("GraniteMoeHybrid", granite_hybrid, "lm"),
+        with_heads("GraniteMoeHybrid", granite_hybrid, "lm"),
         "GraniteMoeHybridModel",
-        NEUTRAL | {"mamba_d_head", "time_step_limit", "time_step_min", "time_step_max"},
+        IGNORED_KEYS | {"mamba_d_head", "time_step_limit", "time_step_min", "time_step_max"},
     ),
 }

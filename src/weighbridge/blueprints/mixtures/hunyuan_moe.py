@@ -6,16 +6,16 @@ Source: class and tensor names as in transformers 5.23.0, models/hunyuan_v1_moe,
 from __future__ import annotations
 
 from weighbridge.blueprints.mixtures.mixtral import MIXTRAL, families, inner, only, steps
-from weighbridge.blueprints.modules.causal_lm import UNBIASED, attention
-from weighbridge.blueprints.modules.layer_types import every_step
+from weighbridge.blueprints.modules.causal_lm import NO_BIAS, attention
+from weighbridge.blueprints.modules.layer_types import sparse_step
 from weighbridge.blueprints.modules.mixture_of_experts import mlp, sparse_mlp
-from weighbridge.blueprints.modules.sliding_window import all_but_every, window, windowed
-from weighbridge.config.fields import Field, Sizes, size, variant
+from weighbridge.blueprints.modules.sliding_window import all_but_every, window, windowed_layers
+from weighbridge.config.fields import Config, Field, size, variant
 from weighbridge.core.parts import embedding, fused_experts, gated_mlp, linear, part, replace, rms_norm, stack
 from weighbridge.core.tree import Node, Tensor
 
 
-def hunyuan(c: Sizes) -> tuple[Node, ...]:
+def hunyuan(c: Config) -> tuple[Node, ...]:
     """Describe Hunyuan-A13B: a router called ``gate.wg``, experts, and an MLP of the same width that every token passes."""
     H = c.hidden
     layer = part(
@@ -36,13 +36,13 @@ def hunyuan(c: Sizes) -> tuple[Node, ...]:
     return (embedding("embed_tokens", c.vocab, H), layer, rms_norm("norm", H))
 
 
-def kolibri(c: Sizes) -> tuple[Node, ...]:
+def kolibri(c: Config) -> tuple[Node, ...]:
     """Describe Kolibri: experts in every layer, norms before and after each half."""
     layer = part("layers", attention(c), sparse_mlp(c), *(rms_norm(name, c.hidden) for name in c.norms), kind="layer", repeat=c.layers)
     return (embedding("embed_tokens", c.vocab, c.hidden), layer, rms_norm("norm", c.hidden))
 
 
-def flint(c: Sizes) -> tuple[Node, ...]:
+def flint(c: Config) -> tuple[Node, ...]:
     """Describe Flint: attention sinks, an ordinary MLP in the first two layers."""
     H = c.hidden
 
@@ -53,12 +53,12 @@ def flint(c: Sizes) -> tuple[Node, ...]:
     return (embedding("embed_tokens", c.vocab, H), *stack("layers", c.kinds, c.layers, layer), rms_norm("norm", H))
 
 
-def _flint_windows(c: Sizes) -> int:
+def _flint_windows(c: Config) -> int:
     full = [index for index in range(c.layers) if index < 2 or index % 4 == 1 or index == c.layers - 1]
     return int(c.layers) - len(full)
 
 
-def shared(default: int) -> Field:
+def shared_mlp_field(default: int) -> Field:
     """Declare the width of the MLP that every token passes."""
     return size("shared_mlp", "shared_expert_intermediate_size", default, "S", "intermediate size of the shared expert")
 
@@ -70,7 +70,7 @@ HUNYUAN = variant(
     qk_names=("query_layernorm", "key_layernorm"),
     experts=replace(only(1), aliases=("num_local_experts",)),
     active=size("active", "moe_topk", 1, "k", "experts per token", "num_experts_per_tok"),
-    mlp_bias=UNBIASED["mlp_bias"],
+    mlp_bias=NO_BIAS["mlp_bias"],
 )
 KOLIBRI = variant(
     tuple(field for field in MIXTRAL if field.word != "mlp"),
@@ -85,13 +85,13 @@ KOLIBRI = variant(
     experts=384,
     active=6,
     expert_mlp=inner(512),
-    shared_mlp=shared(512),
+    shared_mlp=shared_mlp_field(512),
     block="experts corrected_gate shared_experts",
     window=window(default=513),
     windowed=all_but_every(5),
-    **UNBIASED,
+    **NO_BIAS,
 )
-STEP, ONLY_DENSE, KINDS = every_step()
+STEP, ONLY_DENSE, KINDS = sparse_step()
 FLINT = steps(
     MIXTRAL,
     (STEP, replace(ONLY_DENSE, default=[0, 1]), KINDS),
@@ -105,11 +105,11 @@ FLINT = steps(
     experts=only(256),
     active=6,
     expert_mlp=inner(512),
-    shared_mlp=shared(1024),
+    shared_mlp=shared_mlp_field(1024),
     block="experts gate shared_expert",
     window=window(default=513),
-    windowed=windowed(_flint_windows),
-    mlp_bias=UNBIASED["mlp_bias"],
+    windowed=windowed_layers(_flint_windows),
+    mlp_bias=NO_BIAS["mlp_bias"],
 )
 
 FAMILIES = (

@@ -5,15 +5,15 @@ Source: arXiv 2404.07413; class and tensor names as in transformers 5.23.0, mode
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.causal_lm import NEUTRAL, heads
+from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS, with_heads
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, TIED, Sizes, fact, size
+from weighbridge.config.fields import LABELS, TIED, Config, constant, size
 from weighbridge.core.parts import attend, embedding, linear, part, rms_norm
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Tensor
 
 
-def jetmoe(c: Sizes) -> tuple[Node, ...]:
+def jetmoe(c: Config) -> tuple[Node, ...]:
     """Describe embeddings, layers of two mixtures, and a last norm."""
     H, wide = c.hidden, c.kv_heads * c.head_dim
     attended = attend(causal=True, heads=c.active * c.kv_heads, kv_heads=c.kv_heads, head_dim=c.head_dim)
@@ -35,7 +35,7 @@ def jetmoe(c: Sizes) -> tuple[Node, ...]:
     return (embedding("embed_tokens", c.vocab, H), layer, rms_norm("norm", H))
 
 
-def mixture(c: Sizes, name: str, inner: Size, *, gated: bool) -> Part:
+def mixture(c: Config, name: str, inner: Size, *, gated: bool) -> Part:
     """Describe a router, and for each expert a way in and a way out; the bias is added once for all."""
     H, E = c.hidden, c.experts
     into = part("input_linear", Tensor("weight", (E, 2 * inner if gated else inner, H)), kind="experts", experts=E, active=c.active)
@@ -55,7 +55,7 @@ FIELDS = (
     size("active", "num_experts_per_tok", 2, "k", "experts per token"),
     LABELS,
     TIED,
-    fact("head_bias", False),
+    constant("head_bias", False),
 )
-SKIPPED = NEUTRAL | {"activation_function", "aux_loss_coef", "num_attention_heads"}
-FAMILIES = {"jetmoe": Family("jetmoe", FIELDS, heads("JetMoe", jetmoe, "lm sequence"), "JetMoeModel", SKIPPED)}
+MORE_IGNORED_KEYS = IGNORED_KEYS | {"activation_function", "aux_loss_coef", "num_attention_heads"}
+FAMILIES = {"jetmoe": Family("jetmoe", FIELDS, with_heads("JetMoe", jetmoe, "lm sequence"), "JetMoeModel", MORE_IGNORED_KEYS)}

@@ -5,15 +5,15 @@ Source: class and tensor names as in transformers 5.23.0, models/llama4/modeling
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.causal_lm import FIELDS, NEUTRAL, UNBIASED, attention, heads
-from weighbridge.blueprints.modules.sliding_window import window, windowed
+from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, NO_BIAS, attention, with_heads
+from weighbridge.blueprints.modules.sliding_window import window, windowed_layers
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Field, Sizes, fact, size, variant
+from weighbridge.config.fields import Config, Field, constant, size, variant
 from weighbridge.core.parts import embedding, fused_experts, gated_mlp, linear, matmul, part, rms_norm, stack
 from weighbridge.core.tree import Node, Part
 
 
-def llama4(c: Sizes) -> tuple[Node, ...]:
+def llama4(c: Config) -> tuple[Node, ...]:
     """Describe Llama with experts in every layer (Scout) or in every second one (Maverick)."""
     H = c.hidden
 
@@ -24,7 +24,7 @@ def llama4(c: Sizes) -> tuple[Node, ...]:
     return (embedding("embed_tokens", c.vocab, H), *stack("layers", c.kinds, c.layers, layer), rms_norm("norm", H))
 
 
-def mixture(c: Sizes) -> Part:
+def mixture(c: Config) -> Part:
     """Describe experts, router and shared expert; the reference runs every expert on every token, and weighs most with zero."""
     E, H, I = c.experts, c.hidden, c.mlp
     return part(
@@ -37,11 +37,11 @@ def mixture(c: Sizes) -> Part:
     )
 
 
-def _every(c: Sizes) -> list[int]:
+def _every(c: Config) -> list[int]:
     return list(range(c.step - 1, c.layers, c.step))
 
 
-def _chunked(c: Sizes) -> int:
+def _chunked_layers(c: Config) -> int:
     return int(c.layers) - int(c.layers) // int(c.interval)
 
 
@@ -49,14 +49,14 @@ LLAMA4 = variant(
     (
         *(field for field in FIELDS if field.word != "windowed"),
         Field("interval", "no_rope_layer_interval", 4, "choice"),
-        windowed(_chunked),
+        windowed_layers(_chunked_layers),
     ),
     size("dense_mlp", "intermediate_size_mlp", 16384, "J", "intermediate size of a layer without experts"),
     size("experts", "num_local_experts", 16, "E", "experts"),
     size("active", "num_experts_per_tok", 1, "k", "experts per token"),
     Field("step", "interleave_moe_layer_step", 1, "choice"),
     Field("sparse", "moe_layers", _every, "choice"),
-    fact("kinds", lambda c: ["sparse" if index in c.sparse else "dense" for index in range(c.layers)]),
+    constant("kinds", lambda c: ["sparse" if index in c.sparse else "dense" for index in range(c.layers)]),
     vocab=202048,
     hidden=5120,
     mlp=8192,
@@ -64,9 +64,18 @@ LLAMA4 = variant(
     heads=40,
     kv_heads=8,
     head_dim=128,
-    mlp_bias=UNBIASED["mlp_bias"],
+    mlp_bias=NO_BIAS["mlp_bias"],
     window=window("attention_chunk_size", 8192),
 )
 
-SKIPPED = NEUTRAL | {"attn_scale", "attn_temperature_tuning", "floor_scale", "no_rope_layers", "use_qk_norm", "for_llm_compressor"}
-FAMILIES = {"llama4_text": Family("llama4_text", LLAMA4, heads("Llama4", llama4, "lm", base="TextModel"), "Llama4TextModel", SKIPPED)}
+MORE_IGNORED_KEYS = IGNORED_KEYS | {
+    "attn_scale",
+    "attn_temperature_tuning",
+    "floor_scale",
+    "no_rope_layers",
+    "use_qk_norm",
+    "for_llm_compressor",
+}
+FAMILIES = {
+    "llama4_text": Family("llama4_text", LLAMA4, with_heads("Llama4", llama4, "lm", base="TextModel"), "Llama4TextModel", MORE_IGNORED_KEYS)
+}

@@ -7,10 +7,10 @@ the experts that a token is sent to do nothing depends on the token, and so does
 from __future__ import annotations
 
 from weighbridge.blueprints.mixtures.deepseek import LATENT, NO_MLP_BIAS, latent, latent_attention
-from weighbridge.blueprints.modules.causal_lm import NEUTRAL, heads
+from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS, with_heads
 from weighbridge.blueprints.modules.mixture_of_experts import EXPERTS
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, size, switch, told, variant
+from weighbridge.config.fields import Config, computed, size, switch, variant
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import unknown
 from weighbridge.core.parts import embedding, gated_mlp, linear, part, replace, rms_norm
@@ -18,7 +18,7 @@ from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Tensor
 
 
-def longcat(c: Sizes) -> tuple[Node, ...]:
+def longcat(c: Config) -> tuple[Node, ...]:
     """Describe embeddings, layers of everything twice, and a last norm."""
     H = c.hidden
     norms = (rms_norm("input_layernorm", H, repeat=2), rms_norm("post_attention_layernorm", H, repeat=2))
@@ -34,7 +34,7 @@ def longcat(c: Sizes) -> tuple[Node, ...]:
     return (embedding("embed_tokens", c.vocab, H), layer, rms_norm("norm", H))
 
 
-def mixture(c: Sizes) -> Part:
+def mixture(c: Config) -> Part:
     """Describe experts and router; the experts that do nothing have rows in the first matrix all the same."""
     H, I, rows = c.hidden, c.expert_mlp, c.experts + c.idle
     correction = Tensor("e_score_correction_bias", (rows,), "buffer")
@@ -55,7 +55,7 @@ def chosen(matrix: Tensor, experts: Size, active: Size) -> Part:
     return part("", matrix, kind="experts", experts=experts, active=active)
 
 
-def _joined(c: Sizes) -> bool:
+def _tied_backbone(c: Config) -> bool:
     if c.qk_dim != c.plain_dim + c.rope_dim:
         raise ConfigError(f"the two parts of a head are {c.plain_dim} and {c.rope_dim} wide", key="qk_head_dim", value=c.qk_dim)
     return True
@@ -67,7 +67,7 @@ LONGCAT = variant(
         *latent(q=1536, kv=512, plain=128, rope=64, value=128),
     ),
     size("qk_dim", "qk_head_dim", lambda c: c.plain_dim + c.rope_dim, "Y", "width of a head"),
-    told("joined", _joined),
+    computed("joined", _tied_backbone),
     size("idle", "zero_expert_num", 256, "Z", "experts that do nothing", minimum=0),
     vocab=131072,
     hidden=6144,
@@ -82,5 +82,7 @@ LONGCAT = variant(
     **NO_MLP_BIAS,
 )
 
-SKIPPED = NEUTRAL | {"head_dim", "num_hidden_layers", "num_key_value_heads"}
-FAMILIES = {"longcat_flash": Family("longcat_flash", LONGCAT, heads("LongcatFlash", longcat, "lm"), "LongcatFlashModel", SKIPPED)}
+MORE_IGNORED_KEYS = IGNORED_KEYS | {"head_dim", "num_hidden_layers", "num_key_value_heads"}
+FAMILIES = {
+    "longcat_flash": Family("longcat_flash", LONGCAT, with_heads("LongcatFlash", longcat, "lm"), "LongcatFlashModel", MORE_IGNORED_KEYS)
+}

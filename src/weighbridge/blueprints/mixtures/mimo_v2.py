@@ -6,16 +6,16 @@ models/mimo_v2_flash/modeling_mimo_v2_flash.py.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.causal_lm import FIELDS, NEUTRAL, UNBIASED, heads
-from weighbridge.blueprints.modules.layer_types import chosen, told
+from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, NO_BIAS, with_heads
+from weighbridge.blueprints.modules.layer_types import checked_kinds, listed_or
 from weighbridge.blueprints.modules.mixture_of_experts import EXPERT_MLP, EXPERTS, MIXTURE, mlp
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Field, Sizes, fact, optional, size, variant
+from weighbridge.config.fields import Config, Field, constant, optional, size, variant
 from weighbridge.core.parts import attend, embedding, linear, part, replace, rms_norm, stack
 from weighbridge.core.tree import Node, Part, Tensor
 
 
-def mimo(c: Sizes) -> tuple[Node, ...]:
+def mimo(c: Config) -> tuple[Node, ...]:
     """Describe embeddings, layers of two kinds of attention and of MLP, and a last norm."""
     H = c.hidden
 
@@ -26,7 +26,7 @@ def mimo(c: Sizes) -> tuple[Node, ...]:
     return (embedding("embed_tokens", c.vocab, H), *stack("layers", kinds, c.layers, layer), rms_norm("norm", H))
 
 
-def attention(c: Sizes, kind: str) -> Part:
+def attention(c: Config, kind: str) -> Part:
     """Describe attention whose values are narrower than its keys."""
     H, A, D = c.hidden, c.heads, c.head_dim
     limited = kind == "sliding_attention"
@@ -43,7 +43,7 @@ def attention(c: Sizes, kind: str) -> Part:
     )
 
 
-def _mixers(c: Sizes) -> list[str]:
+def _mixers(c: Config) -> list[str]:
     return ["sliding_attention" if index and (index + 1) % 6 else "full_attention" for index in range(c.layers)]
 
 
@@ -51,8 +51,8 @@ MIMO = variant(
     (*FIELDS, *(field for field in MIXTURE if field.word != "kinds")),
     size("value_dim", "v_head_dim", 128, "U", "width of a value head"),
     Field("mixers_told", "layer_types", _mixers, "choice"),
-    fact("mixers", lambda c: chosen(c, c.mixers_told, "layer_types", ("full_attention", "sliding_attention"))),
-    *told(lambda c: ["sparse" if index else "dense" for index in range(c.layers)]),
+    constant("mixers", lambda c: checked_kinds(c, c.mixers_told, "layer_types", ("full_attention", "sliding_attention"))),
+    *listed_or(lambda c: ["sparse" if index else "dense" for index in range(c.layers)]),
     vocab=152576,
     mlp=16384,
     layers=48,
@@ -63,9 +63,9 @@ MIMO = variant(
     active=8,
     expert_mlp=replace(EXPERT_MLP, default=2048),
     block="experts corrected_gate",
-    mlp_bias=UNBIASED["mlp_bias"],
+    mlp_bias=NO_BIAS["mlp_bias"],
     window=optional("window", "sliding_window", 129, "W", "attention window"),
 )
 
-SKIPPED = NEUTRAL | {"attention_value_scale", "sliding_window_size"}
-FAMILIES = {"mimo_v2_flash": Family("mimo_v2_flash", MIMO, heads("MiMoV2Flash", mimo, "lm"), "MiMoV2FlashModel", SKIPPED)}
+MORE_IGNORED_KEYS = IGNORED_KEYS | {"attention_value_scale", "sliding_window_size"}
+FAMILIES = {"mimo_v2_flash": Family("mimo_v2_flash", MIMO, with_heads("MiMoV2Flash", mimo, "lm"), "MiMoV2FlashModel", MORE_IGNORED_KEYS)}

@@ -6,11 +6,11 @@ masks those that are not picked: the arithmetic is that of full attention, and t
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.causal_lm import heads
+from weighbridge.blueprints.modules.causal_lm import with_heads
 from weighbridge.blueprints.modules.layer_types import one_per_layer
 from weighbridge.blueprints.modules.mixture_of_experts import correction
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, TIED, Field, Sizes, fact, size
+from weighbridge.config.fields import LABELS, TIED, Config, Field, constant, size
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.parts import attend, embedding, fused_experts, linear, matmul, part, replace, rms_norm, stack
 from weighbridge.core.sizes import Size
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def minimax_m3(c: Sizes) -> tuple[Node, ...]:
+def minimax_m3(c: Config) -> tuple[Node, ...]:
     """Describe embeddings, layers with and without experts and indexer, and a last norm."""
     H = c.hidden
 
@@ -39,7 +39,7 @@ def fused_mlp(name: str, hidden: Size, inner: Size) -> Part:
     return part(name, up, down, kind="feed_forward")
 
 
-def attention(c: Sizes, *, indexed: bool) -> Part:
+def attention(c: Config, *, indexed: bool) -> Part:
     """Describe grouped attention with norms on each head's queries and keys."""
     H, A, K, D = c.hidden, c.heads, c.kv_heads, c.head_dim
     return part(
@@ -56,7 +56,7 @@ def attention(c: Sizes, *, indexed: bool) -> Part:
     )
 
 
-def indexer(c: Sizes) -> Part:
+def indexer(c: Config) -> Part:
     """Describe the scores by which blocks of keys are picked: a few heads over one shared key."""
     J, D = c.index_heads, c.index_dim
     return part(
@@ -70,21 +70,21 @@ def indexer(c: Sizes) -> Part:
     )
 
 
-def experts(c: Sizes) -> Part:
+def experts(c: Config) -> Part:
     """Describe a router, experts, and the MLP that works on every token."""
     gate = part("gate", Tensor("weight", (c.experts, c.hidden)), correction(c), kind="linear")
     shared = fused_mlp("shared_experts", c.hidden, c.shared_mlp)
     return part("mlp", gate, fused_experts(c.experts, c.active, c.hidden, c.mlp), shared, kind="mixture")
 
 
-def _attentions(c: Sizes) -> list[str]:
+def _attentions(c: Config) -> list[str]:
     kinds = c.attentions_told
     if kinds is None and c.sparse_layers is not None:
         kinds = ["minimax_m3_sparse" if sparse else "full_attention" for sparse in c.sparse_layers]
     return one_per_layer(c, kinds, "layer_types") if kinds is not None else ["full_attention"] * c.layers
 
 
-def _kinds(c: Sizes) -> list[str]:
+def _kinds(c: Config) -> list[str]:
     kinds = c.kinds_told
     if kinds is None and c.mixed_layers is not None:
         kinds = ["sparse" if mixed else "dense" for mixed in c.mixed_layers]
@@ -105,19 +105,19 @@ FIELDS: tuple[Field, ...] = (
     size("active", "num_experts_per_tok", 4, "k", "experts per token"),
     size("index_heads", "index_n_heads", 4, "J", "heads of the indexer"),
     size("index_dim", "index_head_dim", 128, "Y", "width of a head of the indexer"),
-    Field("attentions_told", "layer_types", None, "choice", silent=True),
-    Field("sparse_layers", "sparse_attention_freq", None, "choice", silent=True),
-    fact("attentions", _attentions),
-    Field("kinds_told", "mlp_layer_types", None, "choice", silent=True),
-    Field("mixed_layers", "moe_layer_freq", None, "choice", silent=True),
-    fact("kinds", _kinds),
+    Field("attentions_told", "layer_types", None, "choice", report_default=False),
+    Field("sparse_layers", "sparse_attention_freq", None, "choice", report_default=False),
+    constant("attentions", _attentions),
+    Field("kinds_told", "mlp_layer_types", None, "choice", report_default=False),
+    Field("mixed_layers", "moe_layer_freq", None, "choice", report_default=False),
+    constant("kinds", _kinds),
     replace(TIED, default=False),
     LABELS,
-    fact("head_bias", False),
+    constant("head_bias", False),
 )
 
 
-def settle(raw: Any) -> dict[str, Any]:
+def normalize_config(raw: Any) -> dict[str, Any]:
     """Lift what published configs say of the indexer out of a mapping of its own, where it comes before the keys beside it."""
     inner = raw.get("sparse_attention_config") or {}
     names = {
@@ -128,14 +128,18 @@ def settle(raw: Any) -> dict[str, Any]:
     return {**raw, **{names[key]: value for key, value in inner.items() if key in names}}
 
 
-NEUTRAL = frozenset(
+IGNORED_KEYS = frozenset(
     """attention_output_gate first_k_dense_replace index_block_size index_local_blocks index_topk_blocks max_position_embeddings
     moe_intermediate_size n_shared_experts num_mtp_modules num_nextn_predict_layers partial_rotary_factor qk_norm_type rotary_dim
     routed_scaling_factor scoring_func sparse_attention_config swiglu_alpha swiglu_limit use_gemma_norm use_qk_norm
     use_routing_bias""".split()
 )
 CLASSES = {
-    "MiniMaxM3VLTextModel": heads("_", minimax_m3, "")["_Model"],
-    "MiniMaxM3VLForCausalLM": heads("_", minimax_m3, "lm")["_ForCausalLM"],
+    "MiniMaxM3VLTextModel": with_heads("_", minimax_m3, "")["_Model"],
+    "MiniMaxM3VLForCausalLM": with_heads("_", minimax_m3, "lm")["_ForCausalLM"],
 }
-FAMILIES = {"minimax_m3_vl_text": Family("minimax_m3_vl_text", FIELDS, CLASSES, "MiniMaxM3VLTextModel", NEUTRAL, settle=settle)}
+FAMILIES = {
+    "minimax_m3_vl_text": Family(
+        "minimax_m3_vl_text", FIELDS, CLASSES, "MiniMaxM3VLTextModel", IGNORED_KEYS, normalize_config=normalize_config
+    )
+}

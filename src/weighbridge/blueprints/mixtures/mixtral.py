@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from weighbridge.blueprints.modules.causal_lm import FIELDS, NEUTRAL, UNBIASED, Body, attention, heads
-from weighbridge.blueprints.modules.layer_types import between, every_step, first_dense, told
-from weighbridge.blueprints.modules.mixture_of_experts import EXPERT_MLP, EXPERTS, MIXTURE, SHARED, mlp, required
+from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, NO_BIAS, Body, attention, with_heads
+from weighbridge.blueprints.modules.layer_types import first_dense, listed_or, sparse_between, sparse_step
+from weighbridge.blueprints.modules.mixture_of_experts import EXPERT_MLP, EXPERTS, MIXTURE, SHARED, mlp, required_field
 from weighbridge.blueprints.modules.sliding_window import all_but_every, window
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Field, Sizes, fact, size, switch, variant
+from weighbridge.config.fields import Config, Field, constant, size, switch, variant
 from weighbridge.core.parts import embedding, layer_norm, replace, rms_norm, stack
 from weighbridge.core.tree import Node
 
 
-def mixtral(c: Sizes) -> tuple[Node, ...]:
+def mixtral(c: Config) -> tuple[Node, ...]:
     """Describe Llama with experts in place of some or all of its MLPs."""
     H = c.hidden
 
@@ -29,8 +29,8 @@ def mixtral(c: Sizes) -> tuple[Node, ...]:
     return (embedding("embed_tokens", c.vocab, H), *stack("layers", c.kinds, c.layers, layer), norm("norm", H))
 
 
-MIXTRAL = variant((*FIELDS, *MIXTURE), fact("norms", ("input_layernorm", "post_attention_layernorm")), fact("layer_norms", False))
-NO_MLP_BIAS = {"mlp_bias": UNBIASED["mlp_bias"]}
+MIXTRAL = variant((*FIELDS, *MIXTURE), constant("norms", ("input_layernorm", "post_attention_layernorm")), constant("layer_norms", False))
+NO_MLP_BIAS = {"mlp_bias": NO_BIAS["mlp_bias"]}
 AFTER = ("post_attention_layernorm", "post_feedforward_layernorm")
 GLM_GATE = "experts corrected_gate shared_experts"
 
@@ -45,12 +45,12 @@ def inner(default: int) -> Field:
     return replace(EXPERT_MLP, default=default)
 
 
-def dense_first(c: Sizes) -> list[str]:
+def dense_first(c: Config) -> list[str]:
     """Tell the kinds of layers where only the first has an ordinary MLP."""
     return ["sparse" if index else "dense" for index in range(c.layers)]
 
 
-def first_ones(c: Sizes) -> list[str]:
+def first_ones(c: Config) -> list[str]:
     """Tell the kinds of layers where a number says how many of the first have an ordinary MLP."""
     return ["dense" if index < c.first else "sparse" for index in range(c.layers)]
 
@@ -62,7 +62,7 @@ def steps(fields: tuple[Field, ...], kinds: tuple[Field, ...], **changes: object
 
 
 TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
-    "mixtral": ("Mixtral", "lm sequence token qa", variant(MIXTRAL, mlp=14336, kv_heads=8, window=window(default=None), **UNBIASED)),
+    "mixtral": ("Mixtral", "lm sequence token qa", variant(MIXTRAL, mlp=14336, kv_heads=8, window=window(default=None), **NO_BIAS)),
     "minimax_m2": (
         "MiniMaxM2",
         "lm",
@@ -79,7 +79,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
             experts=256,
             active=8,
             block="gate experts correction",
-            **UNBIASED,
+            **NO_BIAS,
         ),
     ),
     "olmoe": (
@@ -93,7 +93,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
         "lm sequence token qa",
         steps(
             MIXTRAL,
-            every_step(),
+            sparse_step(),
             vocab=151936,
             hidden=2048,
             mlp=5632,
@@ -101,7 +101,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
             heads=16,
             kv_heads=16,
             qkv_bias=switch("qkv_bias", "qkv_bias", True),
-            out_bias=UNBIASED["out_bias"],
+            out_bias=NO_BIAS["out_bias"],
             experts=only(60),
             active=4,
             expert_mlp=inner(1408),
@@ -115,7 +115,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
         "lm sequence token qa",
         steps(
             MIXTRAL,
-            every_step(),
+            sparse_step(),
             vocab=151936,
             hidden=2048,
             mlp=6144,
@@ -134,7 +134,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
         "lm",
         steps(
             MIXTRAL,
-            told(lambda c: ["sparse"] * c.layers),
+            listed_or(lambda c: ["sparse"] * c.layers),
             vocab=98304,
             hidden=2304,
             mlp=7168,
@@ -160,7 +160,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
             layers=46,
             heads=96,
             kv_heads=8,
-            out_bias=UNBIASED["out_bias"],
+            out_bias=NO_BIAS["out_bias"],
             qk_norm=Field("qk_norm", "use_qk_norm", False, "choice", read=lambda used: "head" if used else ""),
             experts=replace(EXPERTS, default=128),
             active=8,
@@ -182,10 +182,10 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
             layers=62,
             kv_heads=32,
             qk_norm="head",
-            experts=required(EXPERTS),
+            experts=required_field(EXPERTS),
             active=None,
             expert_mlp=inner(1408),
-            shared_experts=required(SHARED),
+            shared_experts=required_field(SHARED),
             block=GLM_GATE,
             **NO_MLP_BIAS,
         ),
@@ -200,7 +200,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
             heads=64,
             kv_heads=8,
             head_dim=128,
-            out_bias=UNBIASED["out_bias"],
+            out_bias=NO_BIAS["out_bias"],
             experts=replace(EXPERTS, default=128),
             active=8,
             expert_mlp=inner(1280),
@@ -214,7 +214,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
         "lm",
         steps(
             MIXTRAL,
-            (Field("first", "first_k_dense_replace", 1, "choice"), *told(first_ones)),
+            (Field("first", "first_k_dense_replace", 1, "choice"), *listed_or(first_ones)),
             vocab=102400,
             mlp=16384,
             kv_heads=32,
@@ -226,7 +226,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
             block=GLM_GATE,
             window=window(),
             windowed=all_but_every(4),
-            **UNBIASED,
+            **NO_BIAS,
         ),
     ),
     "hy_v3": (
@@ -234,7 +234,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
         "lm",
         steps(
             MIXTRAL,
-            told(dense_first, longer=True),
+            listed_or(dense_first, longer=True),
             vocab=120832,
             mlp=13312,
             layers=80,
@@ -259,7 +259,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
             mlp=6400,
             kv_heads=8,
             experts=size("experts", "num_local_experts", 16, "E", "experts"),
-            active=fact("active", 2),
+            active=constant("active", 2),
             head_bias=switch("head_bias", "lm_head_bias", False),
             layer_norms=True,
             block="router experts",
@@ -272,7 +272,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
         "lm",
         steps(
             MIXTRAL,
-            between(),
+            sparse_between(),
             vocab=103424,
             hidden=2560,
             mlp=12288,
@@ -297,8 +297,8 @@ def families(types: Mapping[str, tuple[str, str, tuple[Field, ...]]], body: Body
     """Return the families of a table such as :data:`TYPES`."""
     made = {}
     for model_type, (name, having, fields) in types.items():
-        classes = heads(name, body, having, qa="transformer" if model_type in UNDER_TRANSFORMER else "")
-        made[model_type] = Family(model_type, fields, classes, name + "Model", NEUTRAL)
+        classes = with_heads(name, body, having, qa="transformer" if model_type in UNDER_TRANSFORMER else "")
+        made[model_type] = Family(model_type, fields, classes, name + "Model", IGNORED_KEYS)
     return made
 
 

@@ -5,17 +5,17 @@ Source: class and tensor names as in transformers 5.23.0, models/muse_spark/mode
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.causal_lm import FIELDS, NEUTRAL, UNBIASED, attention
-from weighbridge.blueprints.modules.layer_types import told
+from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, NO_BIAS, attention
+from weighbridge.blueprints.modules.layer_types import listed_or
 from weighbridge.blueprints.modules.mixture_of_experts import EXPERT_MLP, correction
-from weighbridge.blueprints.modules.sliding_window import window, windowed
+from weighbridge.blueprints.modules.sliding_window import window, windowed_layers
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, size, variant
+from weighbridge.config.fields import Config, size, variant
 from weighbridge.core.parts import embedding, fused_experts, gated_mlp, linear, part, replace, rms_norm, stack
 from weighbridge.core.tree import Node, Part, Tensor
 
 
-def muse(c: Sizes) -> tuple[Node, ...]:
+def muse(c: Config) -> tuple[Node, ...]:
     """Describe embeddings, layers, and a last norm."""
     H = c.hidden
 
@@ -32,7 +32,7 @@ def muse(c: Sizes) -> tuple[Node, ...]:
     return (embedding("embed_tokens", c.vocab, H), *stack("layers", c.kinds, c.layers, layer), rms_norm("norm", H))
 
 
-def experts(c: Sizes) -> Part:
+def experts(c: Config) -> Part:
     """Describe the router, the way into the experts' space, the experts, and the way back."""
     H, N = c.hidden, c.narrow
     fused = fused_experts(c.experts, c.active, N, c.expert_mlp)
@@ -55,7 +55,7 @@ MUSE = variant(
     size("active", "num_experts_per_tok", 8, "k", "experts per token"),
     size("narrow", "moe_hidden_size", 4096, "R", "width in which experts work"),
     replace(EXPERT_MLP, default=4096),
-    *told(lambda c: ["sparse"] * c.layers),
+    *listed_or(lambda c: ["sparse"] * c.layers),
     vocab=202048,
     hidden=8192,
     mlp=16384,
@@ -63,10 +63,16 @@ MUSE = variant(
     heads=128,
     kv_heads=16,
     head_dim=64,
-    mlp_bias=UNBIASED["mlp_bias"],
+    mlp_bias=NO_BIAS["mlp_bias"],
     window=window(default=2048),
-    windowed=windowed(lambda c: int(c.layers) - (int(c.layers) + 3) // 4),
+    windowed=windowed_layers(lambda c: int(c.layers) - (int(c.layers) + 3) // 4),
 )
-SKIPPED = NEUTRAL | {"layer_rope_theta", "output_multiplier", "post_norm_eps", "qk_scale_factor", "residual_gate_temperature"}
+MORE_IGNORED_KEYS = IGNORED_KEYS | {
+    "layer_rope_theta",
+    "output_multiplier",
+    "post_norm_eps",
+    "qk_scale_factor",
+    "residual_gate_temperature",
+}
 CLASSES = {"MuseSparkTextModel": lambda c: part("", *muse(c), kind="model")}
-FAMILIES = {"muse_spark_text": Family("muse_spark_text", MUSE, CLASSES, "MuseSparkTextModel", SKIPPED)}
+FAMILIES = {"muse_spark_text": Family("muse_spark_text", MUSE, CLASSES, "MuseSparkTextModel", MORE_IGNORED_KEYS)}

@@ -6,12 +6,12 @@ lists of layers go on with those that predict further tokens; the class leaves t
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.causal_lm import FIELDS, NEUTRAL, attention
-from weighbridge.blueprints.modules.layer_types import chosen, of_kinds
+from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, attention
+from weighbridge.blueprints.modules.layer_types import checked_kinds, sizes_by_kind
 from weighbridge.blueprints.modules.mixture_of_experts import EXPERT_MLP, EXPERTS, MIXTURE, mlp
 from weighbridge.config.bind import bind
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Field, Sizes, altered, derived, fact, nested, optional, size, variant
+from weighbridge.config.fields import Config, Field, constant, derived, nested, optional, size, variant, with_changes
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import embedding, linear, part, replace, rms_norm, stack
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def step(c: Sizes) -> tuple[Node, ...]:
+def step(c: Config) -> tuple[Node, ...]:
     """Describe embeddings, layers of two kinds of attention and of MLP, and a last norm."""
     H = c.hidden
 
     def layer(kinds: tuple[str, str]) -> tuple[Node, ...]:
         limited = kinds[0] == "sliding_attention"
-        own = altered(c, heads=c.limited_heads, window=c.sight, even=False) if limited else c
+        own = with_changes(c, heads=c.limited_heads, window=c.sight, even=False) if limited else c
         gate = linear("g_proj", H, own.heads if c.by_head else own.heads * c.head_dim, bias=False)
         return (attention(own, gate), mlp(c, kinds[1]), rms_norm("input_layernorm", H), rms_norm("post_attention_layernorm", H))
 
@@ -36,23 +36,23 @@ def step(c: Sizes) -> tuple[Node, ...]:
     return (embedding("embed_tokens", c.vocab, H), *stack("layers", kinds, c.layers, layer), rms_norm("norm", H))
 
 
-def _cut(c: Sizes, kinds: Any) -> Any:
+def _cut(c: Config, kinds: Any) -> Any:
     padded = isinstance(kinds, list) and len(kinds) == c.layers + c.further
     return kinds[: c.layers] if padded else kinds
 
 
-def _mixers(c: Sizes) -> list[str]:
+def _mixers(c: Config) -> list[str]:
     told = ["full_attention"] * c.layers if c.mixers_told is None else _cut(c, c.mixers_told)
-    return chosen(c, told, "layer_types", ("full_attention", "sliding_attention"))
+    return checked_kinds(c, told, "layer_types", ("full_attention", "sliding_attention"))
 
 
-def _kinds(c: Sizes) -> list[str]:
+def _kinds(c: Config) -> list[str]:
     if c.kinds_told is not None:
-        return chosen(c, _cut(c, c.kinds_told), "mlp_layer_types", ("dense", "sparse"))
+        return checked_kinds(c, _cut(c, c.kinds_told), "mlp_layer_types", ("dense", "sparse"))
     return ["sparse" if index in _sparse(c) else "dense" for index in range(c.layers)]
 
 
-def _sparse(c: Sizes) -> set[int]:
+def _sparse(c: Config) -> set[int]:
     if c.enumerated is None:
         return set(range(3, c.layers))
     items = c.enumerated.split(",") if isinstance(c.enumerated, str) else c.enumerated
@@ -83,13 +83,15 @@ STEP = variant(
     ),
     derived("limited_heads", lambda c: c.stated_heads, "num_sliding_attention_heads"),
     optional("sight", "sliding_window", None, "W", "attention window"),
-    Field("further", "num_nextn_predict_layers", 0, "choice", silent=True, aliases=("num_mtp_layers",)),
+    Field("further", "num_nextn_predict_layers", 0, "choice", report_default=False, aliases=("num_mtp_layers",)),
     Field("mixers_told", "layer_types", None, "choice"),
     Field("kinds_told", "mlp_layer_types", None, "choice"),
-    Field("enumerated", "moe_layers_enum", None, "choice", silent=True),
-    fact("mixers", _mixers),
-    fact("kinds", _kinds),
-    Field("by_head", "gating", True, "choice", read=lambda value: value is True or value == "per-head", silent=True, nullable=True),
+    Field("enumerated", "moe_layers_enum", None, "choice", report_default=False),
+    constant("mixers", _mixers),
+    constant("kinds", _kinds),
+    Field(
+        "by_head", "gating", True, "choice", read=lambda value: value is True or value == "per-head", report_default=False, nullable=True
+    ),
     vocab=128815,
     mlp=11264,
     layers=45,
@@ -103,17 +105,17 @@ STEP = variant(
     shared_mlp=size("shared_mlp", "share_expert_dim", 1280, "S", "intermediate size of the shared expert", "share_expert_dims"),
     block="corrected_gate experts shared_experts",
 )
-SKIPPED = NEUTRAL | frozenset(
+MORE_IGNORED_KEYS = IGNORED_KEYS | frozenset(
     """moe_router_scaling_factor mtp_layer_types mtp_mlp_layer_types partial_rotary_factors query_pre_attn_scalar swiglu_limits
     swiglu_limits_shared tie_word_embeddings""".split()
 )
 
 
-def settled(raw: Mapping[str, Any]) -> dict[str, Any]:
+def normalize_config(raw: Mapping[str, Any]) -> dict[str, Any]:
     """Read the heads that a saved config gives layer by layer, which the reference takes before those of all layers that see a window.
 
     >>> layer = {"00": {"num_attention_heads": 96}}
-    >>> settled({"num_hidden_layers": 1, "layer_types": ["sliding_attention"], "per_layer_config": layer})["num_sliding_attention_heads"]
+    >>> normalize_config({"num_hidden_layers": 1, "layer_types": ["sliding_attention"], "per_layer_config": layer})["num_sliding_attention_heads"]
     96
     """
     rest = {key: value for key, value in raw.items() if key != "per_layer_config"}
@@ -121,11 +123,11 @@ def settled(raw: Mapping[str, Any]) -> dict[str, Any]:
         return rest
     c = bind(STEP, rest)
     own = {"num_attention_heads": c.heads}
-    kinds = of_kinds(c, raw["per_layer_config"] or {}, own)  # even a null is said: then all layers are alike
+    kinds = sizes_by_kind(c, raw["per_layer_config"] or {}, own)  # even a null is said: then all layers are alike
     if kinds.get("full_attention", own) != own:
         raise ConfigError("heads of their own in full attention are not described", key="per_layer_config", value=raw["per_layer_config"])
     return {**rest, "num_sliding_attention_heads": kinds.get("sliding_attention", own)["num_attention_heads"]}
 
 
 CLASSES = {"Step3p7TextModel": lambda c: part("", *step(c), kind="model")}
-FAMILIES = {"step3p5": Family("step3p5", STEP, CLASSES, "Step3p7TextModel", SKIPPED, settle=settled)}
+FAMILIES = {"step3p5": Family("step3p5", STEP, CLASSES, "Step3p7TextModel", MORE_IGNORED_KEYS, normalize_config=normalize_config)}

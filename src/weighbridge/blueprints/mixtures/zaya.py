@@ -6,10 +6,10 @@ does nothing.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.causal_lm import NEUTRAL, heads
+from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS, with_heads
 from weighbridge.blueprints.modules.sliding_window import window
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, TIED, Field, Sizes, size, switch
+from weighbridge.config.fields import LABELS, TIED, Config, Field, size, switch
 from weighbridge.core.length import length
 from weighbridge.core.parts import attend, embedding, fused_experts, linear, part, rms_norm
 from weighbridge.core.tree import Every, Node, Part, State, Tensor
@@ -31,11 +31,18 @@ FIELDS = (
     switch("bias", "attention_bias", False),
     switch("head_bias", "lm_head_bias", False),
     window(default=None),
-    Field("windowed", "layer_types", None, "choice", read=lambda kinds: kinds and sum("sliding" in kind for kind in kinds), silent=True),
+    Field(
+        "windowed",
+        "layer_types",
+        None,
+        "choice",
+        read=lambda kinds: kinds and sum("sliding" in kind for kind in kinds),
+        report_default=False,
+    ),
 )
 
 
-def attention(c: Sizes) -> Part:
+def attention(c: Config) -> Part:
     """Describe attention: values of this token and of the one before, queries and keys convolved twice."""
     H, A, K, D = c.hidden, c.heads, c.kv_heads, c.head_dim
     wide, late = (A + K) * D, c.second_kernel - 1
@@ -63,7 +70,7 @@ def attention(c: Sizes) -> Part:
     )
 
 
-def router(c: Sizes, *, first: bool) -> Part:
+def router(c: Config, *, first: bool) -> Part:
     """Describe the router, which all but the first layer give the states of the one before."""
     R = c.router
     mlp = (rms_norm("norm", R), linear("fc1", R, R), linear("fc2", R, R), linear("out_proj", R, c.experts + 1, bias=False))
@@ -72,13 +79,13 @@ def router(c: Sizes, *, first: bool) -> Part:
     return part("gate", *kept, biases, linear("down_proj", c.hidden, R), part("router_mlp", *mlp, kind="feed_forward"), kind="router")
 
 
-def scales(name: str, c: Sizes) -> Part:
+def scales(name: str, c: Config) -> Part:
     """Describe gains and shifts of what is added and of what it is added to."""
     names = (("hidden_states_scale", "gain"), ("hidden_states_bias", "shift"), ("residual_scale", "gain"), ("residual_bias", "shift"))
     return part(name, *(Tensor(tensor, (c.hidden,), role) for tensor, role in names), kind="norm")
 
 
-def layer(c: Sizes, *, first: bool) -> tuple[Node, ...]:
+def layer(c: Config, *, first: bool) -> tuple[Node, ...]:
     """Describe a layer."""
     return (
         attention(c),
@@ -90,7 +97,7 @@ def layer(c: Sizes, *, first: bool) -> tuple[Node, ...]:
     )
 
 
-def zaya(c: Sizes) -> tuple[Node, ...]:
+def zaya(c: Config) -> tuple[Node, ...]:
     """Describe words with a gain and a shift, layers, and a last norm."""
     H = c.hidden
     return (
@@ -103,4 +110,4 @@ def zaya(c: Sizes) -> tuple[Node, ...]:
     )
 
 
-FAMILIES = {"zaya": Family("zaya", FIELDS, heads("Zaya", zaya, "lm"), "ZayaModel", NEUTRAL)}
+FAMILIES = {"zaya": Family("zaya", FIELDS, with_heads("Zaya", zaya, "lm"), "ZayaModel", IGNORED_KEYS)}

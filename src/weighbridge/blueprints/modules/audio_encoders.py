@@ -6,8 +6,8 @@ mel frames.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.speech.hifigan import same
-from weighbridge.config.fields import Field, Sizes, size
+from weighbridge.blueprints.speech.hifigan import conv1d_same
+from weighbridge.config.fields import Config, Field, size
 from weighbridge.core.length import Stream, length, unknown
 from weighbridge.core.parts import attend, conv1d, conv2d, fairseq_attention, layer_norm, linear, part, replace, rms_norm
 from weighbridge.core.sizes import Size, exact
@@ -45,21 +45,21 @@ QWEN = (
 )
 
 
-def attention(c: Sizes, kv_heads: Size) -> Part:
+def attention(c: Config, kv_heads: Size) -> Part:
     """Describe attention whose keys have no bias."""
     H, wide, K = c.hidden, c.heads * c.head_dim, kv_heads * c.head_dim
     maps = (linear("q_proj", H, wide), linear("k_proj", H, K, bias=False), linear("v_proj", H, K), linear("o_proj", wide, H))
     return part("self_attn", *maps, attend(heads=c.heads, kv_heads=kv_heads, head_dim=c.head_dim), kind="self_attention")
 
 
-def glm(c: Sizes) -> Part:
+def glm(c: Config) -> Part:
     """Describe GLM-ASR's encoder: Whisper's convolutions, then layers with rotary positions."""
     H, half = c.hidden, (length("seq") - 1) // 2 + 1
     mlp = part("mlp", linear("fc1", H, c.mlp), linear("fc2", c.mlp, H), kind="feed_forward")
     norms = (layer_norm(name, H) for name in ("input_layernorm", "post_attention_layernorm"))
     return part(
         "",
-        same("conv1", c.mels, H, 3),
+        conv1d_same("conv1", c.mels, H, 3),
         conv1d("conv2", H, H, 3, stride=2, padding=1),
         part("layers", attention(c, c.kv_heads), mlp, *norms, kind="layer", repeat=c.layers, stream=half),
         layer_norm("norm", H, stream=half),
@@ -67,7 +67,7 @@ def glm(c: Sizes) -> Part:
     )
 
 
-def voxtral(c: Sizes) -> Part:
+def voxtral(c: Config) -> Part:
     """Describe Voxtral Realtime's encoder: causal convolutions, then layers with a gated MLP."""
     H, half = c.hidden, (length("seq") - 2) // 2 + 1  # padded in front only
     mlp = (linear("gate_proj", H, c.mlp, bias=False), linear("up_proj", H, c.mlp, bias=False), linear("down_proj", c.mlp, H))
@@ -79,14 +79,14 @@ def voxtral(c: Sizes) -> Part:
     )
     return part(
         "",
-        part("embedder", same("conv1", c.mels, H, 3), replace(same("conv2", H, H, 3), stream=half), kind="convolutions"),
+        part("embedder", conv1d_same("conv1", c.mels, H, 3), replace(conv1d_same("conv2", H, H, 3), stream=half), kind="convolutions"),
         part("layers", *layer, kind="layer", repeat=c.layers, stream=half),
         rms_norm("norm", H, stream=half),
         kind="model",
     )
 
 
-def qwen_layer(c: Sizes, stream: Stream | None) -> Part:
+def qwen_layer(c: Config, stream: Stream | None) -> Part:
     """Describe a layer of Qwen's audio encoders: Whisper's, with a bias on keys too."""
     H = c.hidden
     own = (fairseq_attention("self_attn", H, c.heads, exact(c.hidden, c.heads)), layer_norm("self_attn_layer_norm", H))
@@ -107,13 +107,13 @@ def eighth(mels: Size) -> Size:
     return (((mels + 1) // 2 + 1) // 2 + 1) // 2
 
 
-def thinning(c: Sizes) -> tuple[Part, ...]:
+def conv_stem(c: Config) -> tuple[Part, ...]:
     """Describe the convolutions that halve frames and mel bins three times."""
     C = c.channels
     convs = (conv2d(f"conv2d{index}", 1 if index == 1 else C, C, 3, stream=CUT) for index in (1, 2, 3))
     return (*convs, linear("conv_out", C * eighth(c.mels), c.hidden, bias=False, stream=CUT))
 
 
-def qwen(c: Sizes) -> Part:
+def qwen(c: Config) -> Part:
     """Describe Qwen3-ASR's encoder."""
-    return part("", qwen_layer(c, CUT), layer_norm("ln_post", c.hidden, stream=CUT), *thinning(c), kind="model")
+    return part("", qwen_layer(c, CUT), layer_norm("ln_post", c.hidden, stream=CUT), *conv_stem(c), kind="model")

@@ -14,10 +14,10 @@ from weighbridge.blueprints import MODULES, family
 from weighbridge.blueprints.modules import timm_resnet
 from weighbridge.blueprints.modules.composite import submodel
 from weighbridge.blueprints.modules.feature_maps import Grid
-from weighbridge.blueprints.modules.stage_fields import numbers, outputs
+from weighbridge.blueprints.modules.stage_fields import numbers, out_stages
 from weighbridge.blueprints.modules.vit_common import grid
 from weighbridge.config.bind import bind
-from weighbridge.config.fields import Field, Inner, Sizes
+from weighbridge.config.fields import Config, Field, SubConfig
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import ConfigError, UnknownArchitecture
 from weighbridge.core.length import unknown
@@ -33,7 +33,7 @@ TYPES = "resnet rt_detr_resnet hgnet_v2 swin swinv2 maskformer-swin convnext con
 TRANSFORMERS = """beit dinov2 dinov2_with_registers dinov3_vit lw_detr_vit pixio rf_detr_dinov2 sapiens2 tipsv2_vision_model vitdet
     vitpose_backbone""".split()
 """Vision transformers, which can hand on the states of each layer; their maps under these necks are not described, but their widths are."""
-PYRAMIDS: dict[str, Callable[[Sizes], tuple[Size, ...]]] = {
+PYRAMIDS: dict[str, Callable[[Config], tuple[Size, ...]]] = {
     "bit": lambda c: (c.stem, *c.widths),
     "focalnet": lambda c: (c.hidden, *c.handed_widths),
     "hiera": lambda c: (c.embed, *(c.embed * c.wider[0] ** stage // c.wider[1] ** stage for stage in range(len(c.depths)))),
@@ -44,9 +44,9 @@ PYRAMIDS: dict[str, Callable[[Sizes], tuple[Size, ...]]] = {
 }
 """Networks of stages, with the widths of stem and stages; their maps under these necks are not described."""
 MORE: dict[str, tuple[Field, ...]] = {
-    **dict.fromkeys(TRANSFORMERS, outputs(lambda c: c.layers)),
-    "focalnet": (*outputs(lambda c: len(c.depths)), numbers("handed_widths", "hidden_sizes", (192, 384, 768, 768))),
-    "pvt_v2": outputs(lambda c: len(c.depths), stem=False),
+    **dict.fromkeys(TRANSFORMERS, out_stages(lambda c: c.layers)),
+    "focalnet": (*out_stages(lambda c: len(c.depths)), numbers("handed_widths", "hidden_sizes", (192, 384, 768, 768))),
+    "pvt_v2": out_stages(lambda c: len(c.depths), stem=False),
 }
 """What a type's own fields lack where it is a backbone."""
 
@@ -59,7 +59,7 @@ class Features(NamedTuple):
     widths: tuple[Size, ...]
 
 
-def handed(c: Sizes, parts: tuple[Node, ...], maps: tuple[Grid, ...], widths: tuple[Size, ...]) -> Features:
+def selected_outputs(c: Config, parts: tuple[Node, ...], maps: tuple[Grid, ...], widths: tuple[Size, ...]) -> Features:
     """Return the features of a backbone that can hand on *maps*, stem first, and hands on those its config says."""
     return Features(parts, tuple(maps[index] for index in c.outputs), tuple(widths[index] for index in c.outputs))
 
@@ -74,23 +74,23 @@ def backbone(types: str, absent: Mapping[str, Any] | None = None) -> Field:
     return Field("backbone", "backbone_config", types.split(), "nested", resolve=partial(_resolve, absent))
 
 
-def _resolve(absent: Mapping[str, Any] | None, value: Any, path: str) -> Inner | None:
+def _resolve(absent: Mapping[str, Any] | None, value: Any, path: str) -> SubConfig | None:
     raw = absent if value is None else value
     if raw is None:
         return None
     stated = raw.get("model_type")
     if stated == "timm_backbone":
-        return Inner(raw, timm_resnet.FIELDS, timm_resnet.SKIPPED, stated)
+        return SubConfig(raw, timm_resnet.FIELDS, timm_resnet.MORE_IGNORED_KEYS, stated)
     if stated not in (*TYPES, *TRANSFORMERS, *PYRAMIDS) or stated not in MODULES:
         hint = f"described as backbones: {', '.join((*TYPES, *TRANSFORMERS, *PYRAMIDS))}, timm_backbone"
         raise UnknownArchitecture(f"no backbone described for {stated!r:.60}", key=f"{path}.model_type", value=stated, hint=hint)
     known = family(stated)
     words = {field.word for field in known.fields}
     more = MORE.get(stated, ()) if "outputs" not in words else ()
-    return Inner(raw, (*known.fields, *more), known.neutral, stated)
+    return SubConfig(raw, (*known.fields, *more), known.ignored_keys, stated)
 
 
-def given(model_type: str, raw: Mapping[str, Any]) -> Sizes:
+def bind_backbone(model_type: str, raw: Mapping[str, Any]) -> Config:
     """Return the sizes of a backbone that the outer class makes by itself."""
     fields = timm_resnet.FIELDS if model_type == "timm_backbone" else family(model_type).fields
     sizes = bind(fields, raw)
@@ -98,10 +98,10 @@ def given(model_type: str, raw: Mapping[str, Any]) -> Sizes:
     return sizes
 
 
-def features(c: Sizes, picture: Grid) -> Features:
+def features(c: Config, picture: Grid) -> Features:
     """Describe a backbone over a picture."""
     if c.model_type == "timm_backbone":
-        return handed(c, *timm_resnet.resnet(c, picture))
+        return selected_outputs(c, *timm_resnet.resnet(c, picture))
     if c.model_type not in TYPES:
         nobody = unknown(f"the maps of {c.model_type} under this neck")
         wide = PYRAMIDS[c.model_type](c) if c.model_type in PYRAMIDS else None
@@ -111,7 +111,7 @@ def features(c: Sizes, picture: Grid) -> Features:
     return found
 
 
-def hidden(c: Sizes, otherwise: Size | None = None) -> Size:
+def hidden(c: Config, otherwise: Size | None = None) -> Size:
     """Return the one width that a backbone's config class has, which the necks of vision transformers ask for; else *otherwise*, or nothing.
 
     Swin and its kin have that of the last stage, Hiera too; classes with a width for each stage alone have none.
@@ -132,7 +132,7 @@ def hidden(c: Sizes, otherwise: Size | None = None) -> Size:
     return width
 
 
-def patch_grid(c: Sizes) -> Grid:
+def patch_grid(c: Config) -> Grid:
     """Return the map of patches of a vision transformer; of what has maps of several sizes it is not known."""
     if "image_height" in vars(c) and "patch_height" in vars(c):
         return grid(c)
@@ -140,16 +140,16 @@ def patch_grid(c: Sizes) -> Grid:
     return nobody, nobody  # type: ignore[return-value]
 
 
-def settled(node: Part, *, frozen: bool = False) -> Part:
+def constant_batch_norms(node: Part, *, frozen: bool = False) -> Part:
     """Return a part whose batch norms are constants, gains and shifts and all; *frozen* if its weights are not trained either."""
     if node.kind == "batch_norm":
         width = node.children[0].shape  # type: ignore[union-attr]
         names = ("weight", "bias", "running_mean", "running_var")
         return replace(node, children=tuple(Tensor(name, width, "buffer") for name in names))
-    return replace(node, children=tuple(_settled(child, frozen) for child in node.children))
+    return replace(node, children=tuple(_constant_batch_norm(child, frozen) for child in node.children))
 
 
-def _settled(node: Node, frozen: bool) -> Node:
+def _constant_batch_norm(node: Node, frozen: bool) -> Node:
     if isinstance(node, Part):
-        return settled(node, frozen=frozen)
+        return constant_batch_norms(node, frozen=frozen)
     return replace(node, frozen=frozen) if isinstance(node, Tensor) and frozen and node.role != "buffer" else node

@@ -1,7 +1,7 @@
 """The shared vocabulary of BERT's relatives: its parts, what several of them add, and the heads that backbones wear.
 
 Their blueprints are made of these where they are BERT's; where they differ, the difference stands in
-the blueprint. :func:`dressed` puts each head of a family on its backbone.
+the blueprint. :func:`with_heads` puts each head of a family on its backbone.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 
 from weighbridge.blueprints.encoders import bert
 from weighbridge.blueprints.encoders.bert import masked_lm_head, self_attention
-from weighbridge.config.fields import Field, Sizes, size, variant
+from weighbridge.config.fields import Config, Field, size, variant
 from weighbridge.core.length import length
 from weighbridge.core.parts import layer_norm, linear, matmul, part
 from weighbridge.core.sizes import Size
@@ -31,12 +31,12 @@ def bert_fields(*, tied: bool = True, **defaults: int | None) -> tuple[Field, ..
     return tuple(field for field in table if defaults.get(field.word, field) is not None)
 
 
-def encoder_of(layer: Part, *after: Part) -> Part:
+def encoder_stack(layer: Part, *after: Part) -> Part:
     """Describe the stack of layers, and what follows it inside ``encoder``."""
     return part("encoder", layer, *after, kind="encoder")
 
 
-def norm_first_attentions(c: Sizes, *, before: str | None = None, after: str | None = None) -> tuple[Part, ...]:
+def norm_first_attentions(c: Config, *, before: str | None = None, after: str | None = None) -> tuple[Part, ...]:
     """Describe self-attention and, if the config asks for it, cross-attention, with the norm's name *before* or *after*."""
 
     def one(name: str, keys: str | None) -> Part:
@@ -49,7 +49,7 @@ def norm_first_attentions(c: Sizes, *, before: str | None = None, after: str | N
     return (one("attention", None), *((one("crossattention", "encoder"),) if c.crossed else ()))
 
 
-def vocabulary(c: Sizes, name: str, width: Size, *, words: str | None, bias: str | None = None, owner: bool = False) -> Part:
+def vocabulary_projection(c: Config, name: str, width: Size, *, words: str | None, bias: str | None = None, owner: bool = False) -> Part:
     """Describe the map from *width* back to the vocabulary.
 
     Args:
@@ -67,10 +67,10 @@ def vocabulary(c: Sizes, name: str, width: Size, *, words: str | None, bias: str
 class Head(Protocol):
     """What a class puts on its backbone, given the full name of the tied word embeddings, or None."""
 
-    def __call__(self, c: Sizes, words: str | None) -> tuple[Part, ...]: ...
+    def __call__(self, c: Config, words: str | None) -> tuple[Part, ...]: ...
 
 
-class Worn(NamedTuple):
+class HeadSpec(NamedTuple):
     """One class of a family: its head, and whether its backbone keeps the pooler."""
 
     head: Head
@@ -80,64 +80,64 @@ class Worn(NamedTuple):
 class Encoder(Protocol):
     """What is inside a backbone; *words* is whose storage the word embeddings are, if a head owns them."""
 
-    def __call__(self, c: Sizes, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]: ...
+    def __call__(self, c: Config, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]: ...
 
 
-def bert_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
+def bert_lm(c: Config, words: str | None) -> tuple[Part, ...]:
     """Describe BERT's vocabulary head: a transform, then the word embeddings again with a bias of their own."""
     return (part("cls", masked_lm_head(c, words), kind="head"),)
 
 
-def next_sentence(c: Sizes, words: str | None) -> tuple[Part, ...]:
+def next_sentence(c: Config, words: str | None) -> tuple[Part, ...]:
     """Describe next-sentence prediction: always two outputs."""
     return (part("cls", bert.next_sentence(c), kind="head"),)
 
 
-def pre_training(c: Sizes, words: str | None) -> tuple[Part, ...]:
+def pre_training(c: Config, words: str | None) -> tuple[Part, ...]:
     """Describe the vocabulary head and next-sentence prediction."""
     return (part("cls", masked_lm_head(c, words), bert.next_sentence(c), kind="head"),)
 
 
-def roberta_lm(c: Sizes, words: str | None) -> tuple[Part, ...]:
+def roberta_lm(c: Config, words: str | None) -> tuple[Part, ...]:
     """Describe RoBERTa's vocabulary head."""
     H = c.hidden
-    decoder = vocabulary(c, "decoder", H, words=words, bias="lm_head.bias" if c.tied else None, owner=words == OWN)
+    decoder = vocabulary_projection(c, "decoder", H, words=words, bias="lm_head.bias" if c.tied else None, owner=words == OWN)
     return (
         part("lm_head", Tensor("bias", (c.vocab,), "bias"), linear("dense", H, H), layer_norm("layer_norm", H), decoder, kind="lm_head"),
     )
 
 
-def labels_of_one(c: Sizes, words: str | None) -> tuple[Part, ...]:
+def sequence_classifier(c: Config, words: str | None) -> tuple[Part, ...]:
     """Describe one output per label on the pooled token."""
     return (linear("classifier", c.hidden, c.labels, stream="one"),)
 
 
-def labels_of_first(c: Sizes, words: str | None) -> tuple[Part, ...]:
+def first_token_classifier(c: Config, words: str | None) -> tuple[Part, ...]:
     """Describe a classifier of two linear maps on the first token, in place of a pooler."""
     return (part("classifier", linear("dense", c.hidden, c.hidden), linear("out_proj", c.hidden, c.labels), kind="head", stream="one"),)
 
 
-def labels_of_each(c: Sizes, words: str | None) -> tuple[Part, ...]:
+def token_classifier(c: Config, words: str | None) -> tuple[Part, ...]:
     """Describe one output per label on every token."""
     return (linear("classifier", c.hidden, c.labels),)
 
 
-def choice_of_one(c: Sizes, words: str | None) -> tuple[Part, ...]:
+def multiple_choice_head(c: Config, words: str | None) -> tuple[Part, ...]:
     """Describe multiple choice: always one output, whatever the number of labels."""
     return (linear("classifier", c.hidden, 1, stream="one"),)
 
 
-def span_ends(c: Sizes, words: str | None) -> tuple[Part, ...]:
+def question_answering_head(c: Config, words: str | None) -> tuple[Part, ...]:
     """Describe question answering: start and end, or as many outputs as the config has labels."""
     return (linear("qa_outputs", c.hidden, c.labels),)
 
 
-def two_ends(c: Sizes, words: str | None) -> tuple[Part, ...]:
+def start_and_end(c: Config, words: str | None) -> tuple[Part, ...]:
     """Describe question answering where it is always start and end."""
     return (linear("qa_outputs", c.hidden, 2),)
 
 
-def beams(c: Sizes, words: str | None) -> tuple[Part, ...]:
+def squad_head(c: Config, words: str | None) -> tuple[Part, ...]:
     """Describe question answering by beams: likely starts, an end for each of them, and whether there is an answer at all."""
     H = c.hidden
     paired = (linear("dense_0", 2 * H, H), layer_norm("LayerNorm", H), linear("dense_1", H, 1))
@@ -149,36 +149,36 @@ def beams(c: Sizes, words: str | None) -> tuple[Part, ...]:
     )
 
 
-def summary(c: Sizes) -> tuple[Part, ...]:
+def summary(c: Config) -> tuple[Part, ...]:
     """Describe the map of a sequence's summary, if there is one: to the hidden size or to the labels."""
     width = c.labels if c.to_labels else c.hidden
     return (part("sequence_summary", linear("summary", c.hidden, width), kind="pooler", stream="one"),) if c.summarised else ()
 
 
 BERT_TASKS = {
-    "ForSequenceClassification": Worn(labels_of_one, True),
-    "ForMultipleChoice": Worn(choice_of_one, True),
-    "ForTokenClassification": Worn(labels_of_each),
-    "ForQuestionAnswering": Worn(span_ends),
+    "ForSequenceClassification": HeadSpec(sequence_classifier, True),
+    "ForMultipleChoice": HeadSpec(multiple_choice_head, True),
+    "ForTokenClassification": HeadSpec(token_classifier),
+    "ForQuestionAnswering": HeadSpec(question_answering_head),
 }
 """The classes for tasks of BERT's kind, by what follows the family's name."""
 
 BERT_HEADS = {
-    "ForPreTraining": Worn(pre_training, True),
-    "ForCausalLM": Worn(bert_lm),
-    "ForMaskedLM": Worn(bert_lm),
-    "ForNextSentencePrediction": Worn(next_sentence, True),
+    "ForPreTraining": HeadSpec(pre_training, True),
+    "ForCausalLM": HeadSpec(bert_lm),
+    "ForMaskedLM": HeadSpec(bert_lm),
+    "ForNextSentencePrediction": HeadSpec(next_sentence, True),
     **BERT_TASKS,
 }
 """All classes of BERT's kind."""
 
 ROBERTA_HEADS = {
-    "ForCausalLM": Worn(roberta_lm),
-    "ForMaskedLM": Worn(roberta_lm),
-    "ForSequenceClassification": Worn(labels_of_first),
-    "ForMultipleChoice": Worn(choice_of_one, True),
-    "ForTokenClassification": Worn(labels_of_each),
-    "ForQuestionAnswering": Worn(span_ends),
+    "ForCausalLM": HeadSpec(roberta_lm),
+    "ForMaskedLM": HeadSpec(roberta_lm),
+    "ForSequenceClassification": HeadSpec(first_token_classifier),
+    "ForMultipleChoice": HeadSpec(multiple_choice_head, True),
+    "ForTokenClassification": HeadSpec(token_classifier),
+    "ForQuestionAnswering": HeadSpec(question_answering_head),
 }
 """The classes of RoBERTa's kind."""
 
@@ -186,16 +186,16 @@ OWN = "lm_head.decoder.weight"
 """The word embeddings' storage, in families whose head is built before the backbone."""
 
 
-def dressed(
+def with_heads(
     family: str,
     backbone: str,
     encoder: Encoder,
-    heads: Mapping[str, Worn],
+    heads: Mapping[str, HeadSpec],
     *,
     words: str = "embeddings.word_embeddings.weight",
     first: bool = False,
     bare: str = "Model",
-) -> dict[str, Callable[[Sizes], Part]]:
+) -> dict[str, Callable[[Config], Part]]:
     """Return a family's classes: the bare model, and each head on the backbone.
 
     Args:
@@ -206,11 +206,11 @@ def dressed(
         bare: What follows the family's name in that of the class without a head.
     """
 
-    def alone(c: Sizes) -> Part:
+    def alone(c: Config) -> Part:
         return part("", *encoder(c, pooled=c.pooled), kind="model")
 
-    def wearing(worn: Worn) -> Callable[[Sizes], Part]:
-        def blueprint(c: Sizes) -> Part:
+    def wearing(worn: HeadSpec) -> Callable[[Config], Part]:
+        def blueprint(c: Config) -> Part:
             owner = (OWN if first else f"{backbone}.{words}") if c.tied else None
             head = worn.head(c, owner)
             tied = OWN if first and c.tied and head[0].name == "lm_head" else None

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from weighbridge.config.family import Blueprint
-from weighbridge.config.fields import LABELS, TIED, Sizes, derived, fact, size, switch
+from weighbridge.config.fields import LABELS, TIED, Config, constant, derived, size, switch
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.parts import attend, linear, part, replace, rms_norm
 from weighbridge.core.sizes import Size, exact
@@ -17,10 +17,10 @@ from weighbridge.core.tree import Node, Part
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-Body: TypeAlias = Callable[[Sizes], tuple[Node, ...]]
+Body: TypeAlias = Callable[[Config], tuple[Node, ...]]
 """What describes the parts of a model without a head."""
 
-NEUTRAL = frozenset(
+IGNORED_KEYS = frozenset(
     """attention_multiplier attn_logit_softcapping embedding_multiplier eod_token_id final_logit_softcapping
     hidden_activation input_jitter_noise layer_types logit_scale logits_scaling max_position_embeddings
     max_window_layers mlp_only_layers n_group norm_epsilon norm_topk_prob num_experts_per_tok num_mtp_layers
@@ -31,12 +31,12 @@ NEUTRAL = frozenset(
 """Keys that change what a causal model computes but none of its tensors."""
 
 
-def per_head(c: Sizes) -> Size:
+def default_head_dim(c: Config) -> Size:
     """Divide the hidden size among the heads; what is left over where they do not divide is dropped, as the reference does."""
     return exact(c.hidden, c.heads) if c.even else c.hidden // c.heads
 
 
-EVEN = fact("even", lambda c: c.hidden % c.heads == 0)
+HEADS_DIVIDE = constant("even", lambda c: c.hidden % c.heads == 0)
 
 FIELDS = (
     size("vocab", "vocab_size", 32000, "V", "vocabulary size"),
@@ -45,32 +45,32 @@ FIELDS = (
     size("layers", "num_hidden_layers", 32, "L", "layers"),
     size("heads", "num_attention_heads", 32, "A", "attention heads"),
     size("kv_heads", "num_key_value_heads", lambda c: c.heads, "K", "key-value heads", null=lambda c: c.heads),
-    EVEN,
-    size("head_dim", "head_dim", per_head, "D", "width of a head", null=per_head),
+    HEADS_DIVIDE,
+    size("head_dim", "head_dim", default_head_dim, "D", "width of a head", null=default_head_dim),
     LABELS,
     replace(TIED, default=False),
     switch("qkv_bias", "attention_bias", False),
     switch("out_bias", "attention_bias", False),
     switch("mlp_bias", "mlp_bias", False),
-    fact("head_bias", False),
-    fact("qk_norm", ""),
-    fact("qk_names", ("q_norm", "k_norm")),
-    fact("limited", None),
-    fact("late", None),
-    fact("window", None),
-    fact("windowed", None),
+    constant("head_bias", False),
+    constant("qk_norm", ""),
+    constant("qk_names", ("q_norm", "k_norm")),
+    constant("limited", None),
+    constant("late", None),
+    constant("window", None),
+    constant("windowed", None),
 )
 
 """Llama's fields; a family says with :func:`~weighbridge.config.fields.variant` what it has otherwise."""
 
-UNBIASED = {"qkv_bias": fact("qkv_bias", False), "out_bias": fact("out_bias", False), "mlp_bias": fact("mlp_bias", False)}
+NO_BIAS = {"qkv_bias": constant("qkv_bias", False), "out_bias": constant("out_bias", False), "mlp_bias": constant("mlp_bias", False)}
 """For a family that cannot have biases."""
 
-HEAD_DIM = derived("head_dim", per_head, "hidden_size", "num_attention_heads")
+HEAD_DIM = derived("head_dim", default_head_dim, "hidden_size", "num_attention_heads")
 """The width of a head where the config cannot state it."""
 
 
-def attention(c: Sizes, *after: Part, name: str = "self_attn", out: str = "o_proj", before: tuple[Node, ...] = ()) -> Part:
+def attention(c: Config, *after: Part, name: str = "self_attn", out: str = "o_proj", before: tuple[Node, ...] = ()) -> Part:
     """Describe causal attention whose keys and values may be shared by several query heads; *before* and *after* stand around it."""
     H, A, K, D = c.hidden, c.heads, c.kv_heads, c.head_dim
     return part(
@@ -87,18 +87,18 @@ def attention(c: Sizes, *after: Part, name: str = "self_attn", out: str = "o_pro
     )
 
 
-def qk_norms(c: Sizes) -> tuple[Part, ...]:
+def qk_norms(c: Config) -> tuple[Part, ...]:
     """Describe norms on queries and keys: of one head's width (``head``), over all heads (``whole``), or as in OLMoE (``hidden``)."""
     widths: dict[str, tuple[Size, ...]] = {
         "": (),
         "head": (c.head_dim, c.head_dim),
         "whole": (c.heads * c.head_dim, c.kv_heads * c.head_dim),
-        "hidden": (c.hidden, c.kv_heads * per_head(c)),
+        "hidden": (c.hidden, c.kv_heads * default_head_dim(c)),
     }
     return tuple(rms_norm(name, width) for name, width in zip(c.qk_names, widths[c.qk_norm], strict=False))
 
 
-def heads(
+def with_heads(
     name: str,
     body: Body,
     having: str = "lm sequence token qa",
@@ -125,20 +125,20 @@ def heads(
         qa_labels: Whether question answering has as many outputs as there are labels, and not two.
     """
 
-    def backbone(c: Sizes, at: str = prefix) -> Part:
+    def backbone(c: Config, at: str = prefix) -> Part:
         return part(at, *body(c), kind="backbone")
 
-    def causal(c: Sizes) -> Part:
+    def causal(c: Config) -> Part:
         tied = f"{prefix}.{table}.weight" if c.tied else None
         return part("", backbone(c), linear("lm_head", c.hidden, c.vocab, bias=c.head_bias, tied_to=tied), kind="model")
 
-    def sequence(c: Sizes) -> Part:
+    def sequence(c: Config) -> Part:
         return part("", backbone(c), linear("score", c.hidden, c.labels, bias=False), kind="model")
 
-    def tokens(c: Sizes) -> Part:
+    def tokens(c: Config) -> Part:
         return part("", backbone(c), linear(token, c.hidden, c.labels), kind="model")
 
-    def answers(c: Sizes) -> Part:
+    def answers(c: Config) -> Part:
         return part("", backbone(c, qa or prefix), linear("qa_outputs", c.hidden, c.labels if qa_labels else 2), kind="model")
 
     table_of_heads: dict[str, tuple[str, Blueprint]] = {

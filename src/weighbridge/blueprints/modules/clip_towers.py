@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from weighbridge.blueprints.modules.feature_maps import CHANNELS
-from weighbridge.config.fields import Field, Sizes, derived, size
+from weighbridge.config.fields import Config, Field, derived, size
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.parts import conv2d, embedding, fairseq_attention, layer_norm, linear, matmul, part, plain_mlp, replace
 from weighbridge.core.sizes import Size, exact
@@ -65,7 +65,7 @@ def image_fields(image: int, patch: int) -> tuple[Field, ...]:
     )
 
 
-def encoder(c: Sizes, *, attention_first: bool = True) -> Part:
+def encoder(c: Config, *, attention_first: bool = True) -> Part:
     """Describe the layers of either tower; some of the kin name the attention before its norm, others after."""
     H = c.hidden
     attention, mlp = fairseq_attention("self_attn", H, c.heads, c.head_dim), plain_mlp("mlp", H, c.mlp, ("fc1", "fc2"), bias=True)
@@ -74,12 +74,12 @@ def encoder(c: Sizes, *, attention_first: bool = True) -> Part:
     return part("encoder", part("layers", *children, kind="layer", repeat=c.layers), kind="encoder")
 
 
-def text_tower(c: Sizes) -> tuple[Node, ...]:
+def text_tower(c: Config) -> tuple[Node, ...]:
     """Describe CLIP's text tower: tokens and positions, layers, a last norm."""
     return (text_embeddings(c), encoder(c), layer_norm("final_layer_norm", c.hidden))
 
 
-def text_embeddings(c: Sizes) -> Part:
+def text_embeddings(c: Config) -> Part:
     """Describe a table of tokens and one of positions."""
     return part(
         "embeddings",
@@ -89,7 +89,7 @@ def text_embeddings(c: Sizes) -> Part:
     )
 
 
-def vision_tower(c: Sizes, *, first_norm: str = "pre_layrnorm") -> tuple[Node, ...]:
+def vision_tower(c: Config, *, first_norm: str = "pre_layrnorm") -> tuple[Node, ...]:
     """Describe CLIP's vision tower: patches behind a class token, a norm, layers, and a norm of the class token."""
     H = c.hidden
     return (
@@ -100,7 +100,7 @@ def vision_tower(c: Sizes, *, first_norm: str = "pre_layrnorm") -> tuple[Node, .
     )
 
 
-def vision_embeddings(c: Sizes) -> Part:
+def vision_embeddings(c: Config) -> Part:
     """Describe a class token, a map of each patch and a table of positions."""
     H = c.hidden
     return part(
@@ -139,10 +139,10 @@ def contrastive(text: Part, vision: Part, widths: tuple[Size, Size], shared: Siz
     )
 
 
-def settled(raw: Mapping[str, Any]) -> dict[str, Any]:
+def normalize_config(raw: Mapping[str, Any]) -> dict[str, Any]:
     """Bring a config's older layout into the present one: ``text_config_dict`` takes the place of ``text_config``.
 
-    >>> settled({"text_config": {"hidden_size": 1}, "text_config_dict": {"hidden_size": 2}})
+    >>> normalize_config({"text_config": {"hidden_size": 1}, "text_config_dict": {"hidden_size": 2}})
     {'text_config': {'hidden_size': 2}}
     """
     result = {key: value for key, value in raw.items() if not key.endswith("_config_dict")}

@@ -1,7 +1,7 @@
 """Models made of other models: a sub-config of any family, and that family's own tree put under a name.
 
-A family whose config holds whole configs of other types declares each with :func:`composed`. Its blueprint then asks
-:func:`submodel` for the tree that the sub-config's own family describes, and puts it in its place with :func:`under`::
+A family whose config holds whole configs of other types declares each with :func:`model_config`. Its blueprint then asks
+:func:`submodel` for the tree that the sub-config's own family describes, and puts it in its place with :func:`as_child`::
 
     FIELDS = (composed("vision", "vision_config", "clip_vision_model siglip_vision_model"), composed("text", "text_config", "llama"))
 
@@ -25,9 +25,9 @@ from collections.abc import Mapping
 from functools import cache
 
 from weighbridge.blueprints import MODULES, family
-from weighbridge.blueprints.modules.reroot import rerooted
+from weighbridge.blueprints.modules.reroot import reroot
 from weighbridge.config.alias import TYPES
-from weighbridge.config.fields import Field, Inner, Sizes, did_you_mean
+from weighbridge.config.fields import Config, Field, SubConfig, did_you_mean
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, UnknownArchitecture
 from weighbridge.core.length import Stream
@@ -42,7 +42,7 @@ CAUSAL = ("ForCausalLM", "LMHeadModel", "GenerationDecoder")
 """How the names of the causal language models end that the reference's auto class picks."""
 
 
-def composed(
+def model_config(
     word: str,
     key: str,
     model_types: str,
@@ -51,7 +51,7 @@ def composed(
     optional: bool = False,
     absent: Mapping[str, Any] | None = None,
     more: tuple[Field, ...] = (),
-    neutral: str = "",
+    ignored_keys: str = "",
 ) -> Field:
     """Declare a sub-config that is a whole config of a model type, read by that type's own fields.
 
@@ -63,14 +63,14 @@ def composed(
         optional: An absent sub-config means that there is none (the word is None), and not the default type's defaults.
         absent: What the outer class puts into the sub-config where it is absent altogether.
         more: Fields that the outer class reads there, beside the type's own.
-        neutral: Keys that published files have there and that change nothing.
+        ignored_keys: Keys that published files have there and that change nothing.
 
-    >>> composed("text", "text_config", "gpt2 llama").default
+    >>> model_config("text", "text_config", "gpt2 llama").default
     ['gpt2', 'llama']
     """
     types = model_types.split()
 
-    def resolve(value: Any, path: str) -> Inner | None:
+    def resolve(value: Any, path: str) -> SubConfig | None:
         if value is None and optional:
             return None
         raw = (absent or {}) if value is None else value
@@ -81,8 +81,8 @@ def composed(
             hint = did_you_mean(str(stated), MODULES, typos=True) or f"the default is {types[0]}; weigh models lists the types known"
             raise UnknownArchitecture(f"no blueprint for {stated!r:.60}", key=f"{path}.model_type", value=stated, hint=hint)
         known = family(stated)
-        raw = raw if known.settle is None else known.settle(raw)
-        return Inner(raw, _fields(stated, more), known.neutral | frozenset(neutral.split()), stated)
+        raw = raw if known.normalize_config is None else known.normalize_config(raw)
+        return SubConfig(raw, _fields(stated, more), known.ignored_keys | frozenset(ignored_keys.split()), stated)
 
     return Field(word, key, types, "nested", resolve=resolve)
 
@@ -92,18 +92,18 @@ def _fields(model_type: str, more: tuple[Field, ...]) -> tuple[Field, ...]:
     """Return a type's fields as a sub-config has them: arguments of its class are out of a config's reach."""
     fields = family(model_type).fields
     words = {field.word for field in fields}
-    own = (replace(field, key="") if field.kind == "switch" and field.silent else field for field in fields)
+    own = (replace(field, key="") if field.kind == "switch" and not field.report_default else field for field in fields)
     return (*own, *(field for field in more if field.word not in words))
 
 
-def submodel(c: Sizes, *endings: str) -> Part:
+def submodel(c: Config, *endings: str) -> Part:
     """Return the tree of a sub-config: its family's base class, or the class whose name ends with one of *endings*.
 
     Raises:
         ConfigError: The type has no such class.
 
     >>> from weighbridge.config.bind import bind
-    >>> [part.name for part in submodel(bind((composed("text", "text_config", "bert"),), {}).text).children]
+    >>> [part.name for part in submodel(bind((model_config("text", "text_config", "bert"),), {}).text).children]
     ['embeddings', 'encoder', 'pooler']
     """
     known = family(c.model_type)
@@ -115,7 +115,7 @@ def submodel(c: Sizes, *endings: str) -> Part:
     return found(c)
 
 
-def under(
+def as_child(
     name: str,
     tree: Part,
     *,
@@ -133,9 +133,9 @@ def under(
 
     >>> from weighbridge.core.parts import linear
     >>> inner = Part("", (linear("a", 2, 2), linear("b", 2, 2, tied_to="a.weight")))
-    >>> under("decoder", inner, streams={"seq": "decoder"}).children[1].children[0].tied_to
+    >>> as_child("decoder", inner, streams={"seq": "decoder"}).children[1].children[0].tied_to
     'decoder.a.weight'
     """
-    inner = rerooted(tree, name + "." if name else "", streams or {})
+    inner = reroot(tree, name + "." if name else "", streams or {})
     stream = inner.stream if inner.stream is not None else (streams or {}).get("seq")
     return replace(inner, name=name, requires=requires or inner.requires, executions=executions, stream=stream)

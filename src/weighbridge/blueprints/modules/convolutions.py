@@ -6,8 +6,8 @@ Source: names as in transformers 5.23.0, models/mobilenet_v2/modeling_mobilenet_
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area
-from weighbridge.blueprints.modules.stage_fields import alike, number, numbers
-from weighbridge.config.fields import Field, choice, told
+from weighbridge.blueprints.modules.stage_fields import equal_length, number, numbers
+from weighbridge.config.fields import Field, choice, computed
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream
@@ -25,7 +25,7 @@ RESIDUAL = (
     number("stem", "embedding_size", 64),
     numbers("widths", "hidden_sizes", (256, 512, 1024, 2048)),
     numbers("depths", "depths", (3, 4, 6, 3)),
-    told("stages", lambda c: alike(depths=c.depths, hidden_sizes=c.widths)),
+    computed("stages", lambda c: equal_length(depths=c.depths, hidden_sizes=c.widths)),
 )
 """The fields of a residual network, with the defaults of ResNet-50: its stem, and the widths and depths of its stages."""
 
@@ -33,12 +33,12 @@ HEAD = frozenset("add_pooling_layer classifier_dropout_prob drop_path_rate seman
 """Keys that change no tensor of such a network."""
 
 
-def unit(
+def conv_norm(
     name: str, inputs: Size, outs: Size, seen: Grid | Stream, kernel: int = 1, *, groups: Size = 1, normed: bool = True, bias: bool = False
 ) -> Part:
     """Describe a convolution, named so, and its batch norm; *seen* is the map that comes out, or ``one``.
 
-    >>> [part.name for part in unit("conv_stem", 3, 32, (112, 112), 3).children]
+    >>> [part.name for part in conv_norm("conv_stem", 3, 32, (112, 112), 3).children]
     ['convolution', 'normalization']
     """
     stream: Stream = area(seen) if isinstance(seen, tuple) and len(seen) == 2 else seen
@@ -55,7 +55,7 @@ def group_norm(name: str, width: Size, **place: Unpack[Place]) -> Part:
     return part(name, Tensor("weight", (width,), "gain"), Tensor("bias", (width,), "shift"), kind="group_norm", **place)
 
 
-def real(word: str, key: str, default: float) -> Field:
+def positive_float(word: str, key: str, default: float) -> Field:
     """Declare a positive number that widths or depths are multiplied with; it stays as it is."""
 
     def read(value: Any) -> float:
@@ -66,20 +66,20 @@ def real(word: str, key: str, default: float) -> Field:
     return choice(word, key, default, read=read)
 
 
-def divisible(value: float, divisor: int = 8, minimum: int | None = None) -> int:
+def make_divisible(value: float, divisor: int = 8, minimum: int | None = None) -> int:
     """Round to a multiple of *divisor*, never below nine tenths, as TensorFlow's MobileNets do.
 
-    >>> divisible(37), divisible(16 * 1.4)
+    >>> make_divisible(37), make_divisible(16 * 1.4)
     (40, 24)
     """
     found = max(divisor if minimum is None else minimum, int(value + divisor / 2) // divisor * divisor)
     return found + divisor if found < 0.9 * value else found
 
 
-def halved(grid: Grid, stride: int = 2) -> Grid:
+def half_size(grid: Grid, stride: int = 2) -> Grid:
     """Return the map that a padded convolution leaves, rounded up.
 
-    >>> halved((225, 224))
+    >>> half_size((225, 224))
     (113, 112)
     """
     return (grid[0] + stride - 1) // stride, (grid[1] + stride - 1) // stride

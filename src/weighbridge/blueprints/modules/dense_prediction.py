@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from weighbridge.blueprints.modules.feature_maps import Grid, area, strided, transposed
+from weighbridge.blueprints.modules.feature_maps import Grid, area, conv_output, conv_transpose2d
 from weighbridge.blueprints.modules.stage_fields import numbers
-from weighbridge.config.fields import Field, Sizes, listed, size
+from weighbridge.config.fields import Config, Field, sequence, size
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import batch_norm, conv2d, linear, part
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def factors(value: Any) -> list[int]:
+def scale_factors(value: Any) -> list[int]:
     """Read by how much each map is enlarged; one that is made smaller is told by its stride, below zero.
 
-    >>> factors([4, 2, 1, 0.5])
+    >>> scale_factors([4, 2, 1, 0.5])
     [4, 2, 1, -2]
     """
     key = "reassemble_factors"
@@ -37,84 +37,86 @@ def fields(fusion: int, widths: tuple[int, ...], key: str = "neck_hidden_sizes")
     """Return the fields that all of them have."""
     return (
         numbers("widths", key, widths),
-        listed("factors", "reassemble_factors", [4, 2, 1, 0.5], read=factors),
+        sequence("factors", "reassemble_factors", [4, 2, 1, 0.5], read=scale_factors),
         size("fusion", "fusion_hidden_size", fusion, "F", "channels of the fused maps"),
     )
 
 
-def resized(at: Grid, factor: int) -> Grid:
+def scaled_map(at: Grid, factor: int) -> Grid:
     """Return the map that a factor makes of another.
 
-    >>> resized((8, 8), 4), resized((7, 7), -2)
+    >>> scaled_map((8, 8), 4), scaled_map((7, 7), -2)
     ((32, 32), (4, 4))
     """
-    return strided(at, 3, -factor, 1) if factor < 0 else (at[0] * factor, at[1] * factor)
+    return conv_output(at, 3, -factor, 1) if factor < 0 else (at[0] * factor, at[1] * factor)
 
 
-def reassembled(hidden: Size, width: Size, factor: int, at: Grid) -> tuple[Part, ...]:
+def reassemble_layer(hidden: Size, width: Size, factor: int, at: Grid) -> tuple[Part, ...]:
     """Describe a map of a width of its own, and what brings it to its size."""
     projection = conv2d("projection", hidden, width, 1, stream=area(at))
     if factor == 1:
         return (projection,)
     if factor < 0:
-        return projection, conv2d("resize", width, width, 3, stream=area(resized(at, factor)))
-    return projection, transposed("resize", width, width, factor, area(at))
+        return projection, conv2d("resize", width, width, 3, stream=area(scaled_map(at, factor)))
+    return projection, conv_transpose2d("resize", width, width, factor, area(at))
 
 
-def reassembling(c: Sizes, hidden: Size, at: Grid, *, readout: bool = False, first: int = 0) -> Part:
+def reassemble_stage(c: Config, hidden: Size, at: Grid, *, readout: bool = False, first: int = 0) -> Part:
     """Describe the stage that makes maps of vectors; with *readout*, the class token is mapped into each of
     them first. The maps before the *first* are taken as they are.
     """
     pairs = list(enumerate(zip(c.widths, c.factors, strict=False)))[first:]
-    layers = (part(str(i), *reassembled(hidden, width, factor, at), kind="stage") for i, (width, factor) in pairs)
+    layers = (part(str(i), *reassemble_layer(hidden, width, factor, at), kind="stage") for i, (width, factor) in pairs)
     projects = (part(str(i), linear("0", 2 * hidden, hidden, stream=area(at)), kind="projector") for i in range(first, len(c.widths)))
     return part("reassemble_stage", part("layers", *layers), *((part("readout_projects", *projects),) if readout else ()), kind="stage")
 
 
-def maps(c: Sizes, at: Grid) -> list[Grid]:
+def reassembled_maps(c: Config, at: Grid) -> list[Grid]:
     """Return the maps that come out of it, the largest first."""
-    return [resized(at, factor) for factor in c.factors]
+    return [scaled_map(at, factor) for factor in c.factors]
 
 
-def convolutions(c: Sizes, at: Sequence[Grid]) -> Part:
+def convolutions(c: Config, at: Sequence[Grid]) -> Part:
     """Describe the convolutions that bring all maps to one width."""
     places = zip(c.widths, at, strict=True)
     return part("convs", *(conv2d(str(i), width, c.fusion, 3, stream=area(grid), bias=False) for i, (width, grid) in enumerate(places)))
 
 
-def residual(name: str, width: Size, at: Grid, *, bias: bool = True, normed: bool = False, requires: str | None = None) -> Part:
+def residual_conv_unit(name: str, width: Size, at: Grid, *, bias: bool = True, normed: bool = False, requires: str | None = None) -> Part:
     """Describe two convolutions around which a map is carried."""
     convs = (conv2d(f"convolution{i}", width, width, 3, stream=area(at), bias=bias) for i in (1, 2))
     norms = (batch_norm(f"batch_norm{i}", width) for i in (1, 2)) if normed else ()
     return part(name, *convs, *norms, kind="convolution", requires=requires)
 
 
-def fusing(name: str, width: Size, inner: Grid, outer: Grid, *more: Part, first: bool, bias: bool = True, normed: bool = False) -> Part:
+def fusion_layer(
+    name: str, width: Size, inner: Grid, outer: Grid, *more: Part, first: bool, bias: bool = True, normed: bool = False
+) -> Part:
     """Describe a step that adds a map to what came from the smaller ones, and enlarges it; the first has nothing to add."""
     return part(
         name,
         conv2d("projection", width, width, 1, stream=area(outer)),
-        residual("residual_layer1", width, inner, bias=bias, normed=normed, requires="smaller" if first else None),
-        residual("residual_layer2", width, inner, bias=bias, normed=normed),
+        residual_conv_unit("residual_layer1", width, inner, bias=bias, normed=normed, requires="smaller" if first else None),
+        residual_conv_unit("residual_layer2", width, inner, bias=bias, normed=normed),
         *more,
         kind="stage",
     )
 
 
-def doubling(at: Sequence[Grid]) -> list[tuple[Grid, Grid]]:
+def double_each(at: Sequence[Grid]) -> list[tuple[Grid, Grid]]:
     """Return the map that each step works on, and the one it puts out, where each doubles the height and width.
 
-    >>> doubling([(8, 8), (4, 4)])
+    >>> double_each([(8, 8), (4, 4)])
     [((4, 4), (8, 8)), ((8, 8), (16, 16))]
     """
     rows, columns = at[-1]
     return [((rows * 2**i, columns * 2**i), (rows * 2 ** (i + 1), columns * 2 ** (i + 1))) for i in range(len(at))]
 
 
-def matching(at: Sequence[Grid]) -> list[tuple[Grid, Grid]]:
+def match_next(at: Sequence[Grid]) -> list[tuple[Grid, Grid]]:
     """Return the same where each step puts out a map of the size of the next, and the last doubles it.
 
-    >>> matching([(9, 9), (4, 4)])
+    >>> match_next([(9, 9), (4, 4)])
     [((4, 4), (9, 9)), ((9, 9), (18, 18))]
     """
     steps = [*reversed(at), (at[0][0] * 2, at[0][1] * 2)]

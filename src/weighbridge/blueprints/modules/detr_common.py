@@ -6,9 +6,9 @@ Source: arXiv 2005.12872; names as in transformers 5.23.0, models/detr/modeling_
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.backbones import Features, backbone, features, given, settled
+from weighbridge.blueprints.modules.backbones import Features, backbone, bind_backbone, constant_batch_norms, features
 from weighbridge.blueprints.modules.feature_maps import CHANNELS, image
-from weighbridge.config.fields import LABELS, Sizes, choice, size, switch, told
+from weighbridge.config.fields import LABELS, Config, choice, computed, size, switch
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from weighbridge.core.parts import Place
 
 
-def sine(value: object) -> bool:
+def is_sine(value: object) -> bool:
     """Say whether positions are waves, and not a learned table of rows and one of columns."""
     if value not in ("sine", "learned"):
         raise ConfigError(f"expected sine or learned, found {value!r:.60}", key="position_embedding_type", value=value)
@@ -38,19 +38,19 @@ FIELDS = (
     size("decoder_layers", "decoder_layers", 6, "L_d", "decoder layers"),
     size("decoder_mlp", "decoder_ffn_dim", 2048, "I_d", "intermediate size of the decoder"),
     size("decoder_heads", "decoder_attention_heads", 8, "A_d", "attention heads of the decoder"),
-    choice("sine", "position_embedding_type", "sine", read=sine),
-    told("masks", lambda c: fits_masks(c.hidden, c.encoder_heads)),
-    image([800, 1066], silent=True),
+    choice("sine", "position_embedding_type", "sine", read=is_sine),
+    computed("masks", lambda c: fits_masks(c.hidden, c.encoder_heads)),
+    image([800, 1066], report_default=False),
     CHANNELS,
     backbone("resnet swin convnext"),
-    choice("backbone_name", "backbone", None, silent=True),
-    choice("backbone_kwargs", "backbone_kwargs", None, silent=True),
-    switch("timm", "use_timm_backbone", True, silent=True),
+    choice("backbone_name", "backbone", None, report_default=False),
+    choice("backbone_kwargs", "backbone_kwargs", None, report_default=False),
+    switch("timm", "use_timm_backbone", True, report_default=False),
     switch("dilated", "dilation", False),
     LABELS,
 )
 
-SKIPPED = frozenset(
+MORE_IGNORED_KEYS = frozenset(
     """auxiliary_loss bbox_cost bbox_loss_coefficient class_cost dice_loss_coefficient eos_coefficient giou_cost giou_loss_coefficient
     init_std init_xavier_std mask_loss_coefficient max_position_embeddings scale_embedding use_pretrained_backbone activation_function
     freeze_backbone num_hidden_layers""".split()
@@ -63,7 +63,7 @@ def fits_masks(hidden: int, heads: int) -> bool:
     return (hidden + heads) % 8 == 0 and all(width and width % min(8, width) == 0 for width in widths)
 
 
-def looked_through(c: Sizes, outputs: tuple[int, ...] = (1, 2, 3, 4)) -> Features:
+def backbone_features(c: Config, outputs: tuple[int, ...] = (1, 2, 3, 4)) -> Features:
     """Describe the backbone, batch norms made constants; where the config has none, it is a ResNet of timm's or the library's.
 
     Args:
@@ -76,12 +76,12 @@ def looked_through(c: Sizes, outputs: tuple[int, ...] = (1, 2, 3, 4)) -> Feature
         )
     if inner is None and c.timm:
         stated = {"backbone": c.backbone_name, "output_stride": 16 if c.dilated else None, "num_channels": c.channels}
-        inner = given("timm_backbone", {**stated, "out_indices": outputs})
+        inner = bind_backbone("timm_backbone", {**stated, "out_indices": outputs})
     elif inner is None:
-        inner = given("resnet", {"out_features": ["stage4"]})
+        inner = bind_backbone("resnet", {"out_features": ["stage4"]})
     found = features(inner, c.image)
     frozen = "resnet" in inner.model_type  # the reference looks for names that its own ResNet has not, and freezes all of it
-    return replace(found, parts=settled(part("", *found.parts), frozen=frozen).children)
+    return replace(found, parts=constant_batch_norms(part("", *found.parts), frozen=frozen).children)
 
 
 def attention(name: str, hidden: Size, heads: Size, keys: Stream | None = None, head_dim: Size | None = None) -> Part:
@@ -97,7 +97,7 @@ def attention(name: str, hidden: Size, heads: Size, keys: Stream | None = None, 
     )
 
 
-def encoder(c: Sizes) -> tuple[Part, ...]:
+def encoder(c: Config) -> tuple[Part, ...]:
     """Describe the encoder's layers."""
     return (
         part(
@@ -112,7 +112,7 @@ def encoder(c: Sizes) -> tuple[Part, ...]:
     )
 
 
-def decoder(c: Sizes, keys: Stream) -> tuple[Part, ...]:
+def decoder(c: Config, keys: Stream) -> tuple[Part, ...]:
     """Describe the decoder's layers and its norm; without an encoder's tokens to look at, it looks at none."""
     lengthless = keys if isinstance(keys, str) else None
     layer = part(
@@ -129,23 +129,23 @@ def decoder(c: Sizes, keys: Stream) -> tuple[Part, ...]:
     return layer, layer_norm("layernorm", c.hidden)
 
 
-def positions(c: Sizes) -> tuple[Part, ...]:
+def positions(c: Config) -> tuple[Part, ...]:
     """Describe the learned tables of rows and columns, where positions are no waves."""
     half = c.hidden // 2
     tables = embedding("row_embeddings", 50, half), embedding("column_embeddings", 50, half)
     return () if c.sine else (part("position_embedding", *tables, kind="embeddings"),)
 
 
-def detecting(c: Sizes, inner: tuple[Part, ...], labels: Size) -> tuple[Part, ...]:
+def with_detection_heads(c: Config, inner: tuple[Part, ...], labels: Size) -> tuple[Part, ...]:
     """Describe the model and what it tells of each query: one of so many *labels*, and its box."""
     return (
         part("model", *inner, kind="backbone"),
         linear("class_labels_classifier", c.hidden, labels, stream=c.queries),
-        perceptron("bbox_predictor", c.hidden, c.hidden, c.hidden, 4, stream=c.queries),
+        mlp_head("bbox_predictor", c.hidden, c.hidden, c.hidden, 4, stream=c.queries),
     )
 
 
-def perceptron(name: str, *widths: Size, **place: Unpack[Place]) -> Part:
+def mlp_head(name: str, *widths: Size, **place: Unpack[Place]) -> Part:
     """Describe linear maps one after another, from the first of *widths* to the last."""
     maps = (linear(str(index), widths[index], widths[index + 1]) for index in range(len(widths) - 1))
     return part(name, part("layers", *maps, kind="feed_forward"), kind="head", **place)

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.backbones import Features
 from weighbridge.blueprints.modules.convolutions import group_norm
-from weighbridge.blueprints.modules.feature_maps import area, listing
-from weighbridge.config.fields import Sizes
+from weighbridge.blueprints.modules.feature_maps import area, module_list
+from weighbridge.config.fields import Config
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import conv2d, linear, matmul, part, replace
 from weighbridge.core.sizes import Size, exact
@@ -20,7 +20,7 @@ def block(name: str, inputs: Size, outs: Size) -> Part:
     return part(name, conv2d("conv", inputs, outs, 3), group_norm("norm", outs), kind="convolution")
 
 
-def masks(c: Sizes, seen: Features) -> Part:
+def mask_head(c: Config, seen: Features) -> Part:
     """Describe the head that draws a mask of every query on ever larger maps, each joined by the backbone's."""
     if len(seen.maps) < 3:
         raise ConfigError(
@@ -39,10 +39,10 @@ def masks(c: Sizes, seen: Features) -> Part:
     )
     first = (replace(block("conv1", wide, wide), stream=last), replace(block("conv2", wide, H // 2), stream=last))
     final = conv2d("output_conv", H // 16, 1, 3, stream=area(seen.maps[0]) * c.queries)
-    return part("mask_head", *first, listing("fpn_stages", *stages), final, kind="head")
+    return part("mask_head", *first, module_list("fpn_stages", *stages), final, kind="head")
 
 
-def map_attention(c: Sizes, seen: Features) -> Part:
+def map_attention(c: Config, seen: Features) -> Part:
     """Describe how much each query attends to each place, which is not multiplied with values."""
     places = area(seen.maps[-1])
     scores = matmul("scores", (c.encoder_heads, c.queries, places, exact(c.hidden, c.encoder_heads)))

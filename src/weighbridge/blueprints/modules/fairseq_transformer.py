@@ -6,14 +6,14 @@ Source: arXiv 1706.03762, 1910.13461; names as in transformers 5.23.0, models/ba
 
 from __future__ import annotations
 
-from weighbridge.config.fields import LABELS, TIED, Field, Sizes, derived, size
+from weighbridge.config.fields import LABELS, TIED, Config, Field, derived, size
 from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.length import Stream
 from weighbridge.core.parts import embedding, fairseq_attention, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Node, Part, Tensor
 
-NEUTRAL = frozenset(
+IGNORED_KEYS = frozenset(
     """activation_function init_std scale_embedding is_decoder normalize_before normalize_embedding add_bias_logits
     add_final_layer_norm classif_dropout force_bos_token_to_be_generated static_position_embeddings num_hidden_layers
     extra_pos_embeddings replacing_rate variant layernorm_variant do_blenderbot_90_layernorm unk_token_id""".split()
@@ -58,7 +58,7 @@ def fields(vocab: int, positions: int, hidden: int, mlp: int, layers: tuple[int,
 
 
 def attention(
-    c: Sizes, name: str, *, decoder: bool = False, keys: Stream | None = None, bias: bool = True, key_bias: bool = True
+    c: Config, name: str, *, decoder: bool = False, keys: Stream | None = None, bias: bool = True, key_bias: bool = True
 ) -> tuple[Part, Part]:
     """Describe attention and the norm that belongs to it."""
     heads, head_dim = (c.decoder_heads, c.decoder_head_dim) if decoder else (c.heads, c.head_dim)
@@ -70,7 +70,7 @@ def attention(
     ), norm
 
 
-def layer(c: Sizes, *, memory: Stream | None = None, bias: bool = True, key_bias: bool = True) -> Part:
+def layer(c: Config, *, memory: Stream | None = None, bias: bool = True, key_bias: bool = True) -> Part:
     """Describe a layer: the encoder's, or with *memory*, the stream it attends to, the decoder's."""
     H, mlp, layers = (c.hidden, c.mlp, c.layers) if memory is None else (c.hidden, c.decoder_mlp, c.decoder_layers)
     crossed = attention(c, "encoder_attn", decoder=True, keys=memory, bias=bias, key_bias=key_bias) if memory is not None else ()
@@ -86,13 +86,13 @@ def layer(c: Sizes, *, memory: Stream | None = None, bias: bool = True, key_bias
     )
 
 
-def positions(c: Sizes, style: Style) -> Part:
+def positions(c: Config, style: Style) -> Part:
     """Describe the table of positions, which may be a frozen one of sinusoids."""
     table = Tensor("weight", (c.positions + style.offset, c.hidden), "embedding", frozen=style.positions == "fixed")
     return part("embed_positions", table, kind="embedding")
 
 
-def stack(c: Sizes, style: Style, vocab: Size, tied_to: str | None, *layers: Part) -> tuple[Node, ...]:
+def stack(c: Config, style: Style, vocab: Size, tied_to: str | None, *layers: Part) -> tuple[Node, ...]:
     """Describe one side: words, positions, layers, and the norms the style has."""
     H = c.hidden
     return (
@@ -104,12 +104,12 @@ def stack(c: Sizes, style: Style, vocab: Size, tied_to: str | None, *layers: Par
     )
 
 
-def words(c: Sizes, prefix: str) -> tuple[Part, str | None]:
+def words(c: Config, prefix: str) -> tuple[Part, str | None]:
     """Describe the shared table, and return the name that both sides are tied to; untied, each side keeps a table of its own."""
     return embedding("shared", c.vocab, c.hidden), f"{prefix}shared.weight" if c.tied else None
 
 
-def backbone(c: Sizes, style: Style, prefix: str = "") -> tuple[Part, ...]:
+def backbone(c: Config, style: Style, prefix: str = "") -> tuple[Part, ...]:
     """Describe the shared table, the encoder and the decoder."""
     shared, tied_to = words(c, prefix)
     return (

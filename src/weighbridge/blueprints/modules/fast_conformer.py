@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from math import log2
 
-from weighbridge.config.fields import Field, Sizes, fact, size, switch, variant
+from weighbridge.config.fields import Config, Field, constant, size, switch, variant
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, length, product_of
@@ -31,11 +31,11 @@ ENCODER = (
     size("thin_kernel", "subsampling_conv_kernel_size", 3, "K_sub", "kernel of the first convolutions"),
     size("stride", "subsampling_conv_stride", 2, "R_sub", "stride of the first convolutions"),
     size("channels", "subsampling_conv_channels", 256, "C_sub", "channels of the first convolutions"),
-    Field("thinned", "subsampling_factor", 8, "choice", read=lambda value: halvings(value)),
+    Field("thinned", "subsampling_factor", 8, "choice", read=lambda value: log2_factor(value)),
     switch("bias", "attention_bias", True),
     switch("conv_bias", "convolution_bias", True),
-    fact("causal", False),
-    fact("rotary", False),
+    constant("causal", False),
+    constant("rotary", False),
 )
 STREAMING = variant(ENCODER, causal=True)
 LASR = variant(
@@ -52,10 +52,10 @@ LASR = variant(
 )
 
 
-def halvings(value: Any) -> int:
+def log2_factor(value: Any) -> int:
     """Tell how many convolutions thin the frames out by a factor; the first is always there.
 
-    >>> halvings(8)
+    >>> log2_factor(8)
     3
     """
     if type(value) is not int or value < 1:
@@ -63,20 +63,20 @@ def halvings(value: Any) -> int:
     return int(log2(value))
 
 
-def thinner(c: Sizes, of: Stream, times: int = 1) -> Stream:
+def subsampled(c: Config, of: Stream, times: int = 1) -> Stream:
     """Return what convolutions leave of frames or of mel bins; a causal one is padded before, and behind by its stride."""
     padded = c.stride - 2 if c.causal else (c.thin_kernel - 1) // 2 * 2 - c.thin_kernel
-    return of if times == 0 else thinner(c, (length(of) + padded) // c.stride + 1, times - 1)
+    return of if times == 0 else subsampled(c, (length(of) + padded) // c.stride + 1, times - 1)
 
 
-def frames(c: Sizes) -> Stream:
+def frames(c: Config) -> Stream:
     """Return the stream that the encoder puts out."""
     if c.rotary:
         return (((length("seq") - c.thin_kernel) // c.stride + 1) - c.thin_kernel) // c.stride + 1
-    return thinner(c, "seq", max(c.thinned, 1))
+    return subsampled(c, "seq", max(c.thinned, 1))
 
 
-def left(c: Sizes) -> Size:
+def remaining_mels(c: Config) -> Size:
     """Return how many mel bins the last map is told to have."""
     mels: Size = c.mels
     for _ in range(c.thinned):
@@ -91,12 +91,12 @@ def _power(base: Size, exponent: int) -> Size:
     return result
 
 
-def thinning(c: Sizes) -> Part:
+def subsampling(c: Config) -> Part:
     """Describe the convolutions over frames and mel bins: one, then pairs of a depthwise and a pointwise one."""
     C, K = c.channels, c.thin_kernel
 
     def place(index: int) -> Stream:
-        return product_of(thinner(c, "seq", index + 1), thinner(c, c.mels, index + 1))
+        return product_of(subsampled(c, "seq", index + 1), subsampled(c, c.mels, index + 1))
 
     convs: list[Part] = []
     for index in range(1, c.thinned):
@@ -104,10 +104,10 @@ def thinning(c: Sizes) -> Part:
         pair = (conv2d(names[0], C, C, K, groups=C, stream=place(index)), conv2d(names[1], C, C, 1, stream=place(index)))
         convs += [part("layers", *pair, kind="convolution", repeat=1, indices=(index - 1,))] if c.causal else pair
     first = conv2d("conv_in" if c.causal else "layers.0", 1, C, K, stream=place(0))
-    return part("subsampling", first, *convs, linear("linear", C * left(c), c.hidden, stream=frames(c)), kind="convolutions")
+    return part("subsampling", first, *convs, linear("linear", C * remaining_mels(c), c.hidden, stream=frames(c)), kind="convolutions")
 
 
-def shortening(c: Sizes) -> Part:
+def lasr_subsampling(c: Config) -> Part:
     """Describe LASR's two convolutions over frames, between two maps."""
     first = conv1d("conv_0", c.hidden, c.hidden, c.thin_kernel, stride=c.stride)
     second = conv1d("conv_1", c.hidden, c.channels, c.thin_kernel, stride=c.stride, of=first.stream or "seq")
@@ -121,7 +121,7 @@ def shortening(c: Sizes) -> Part:
     )
 
 
-def attention(c: Sizes) -> Part:
+def attention(c: Config) -> Part:
     """Describe attention, to which relative positions add."""
     H, A, K, D, tokens = c.hidden, c.heads, c.kv_heads, c.head_dim, frames(c)
     around = length(tokens) * 2 - 1
@@ -142,7 +142,7 @@ def attention(c: Sizes) -> Part:
     return part("self_attn", *biases, *maps, *seen, attend(heads=A, kv_heads=K, head_dim=D), kind="self_attention")
 
 
-def layer(c: Sizes) -> tuple[Part, ...]:
+def layer(c: Config) -> tuple[Part, ...]:
     """Describe a layer: attention and a convolution between two halves of a feed-forward step."""
     H = c.hidden
 
@@ -170,8 +170,8 @@ def layer(c: Sizes) -> tuple[Part, ...]:
     )
 
 
-def encoder(c: Sizes) -> Part:
+def encoder(c: Config) -> Part:
     """Describe the encoder."""
     layers = part("layers", *layer(c), kind="layer", repeat=c.layers, stream=frames(c))
     last = (layer_norm("out_norm", c.hidden, bias=False, stream=frames(c)),) if c.rotary else ()
-    return part("", shortening(c) if c.rotary else thinning(c), layers, *last, kind="model")
+    return part("", lasr_subsampling(c) if c.rotary else subsampling(c), layers, *last, kind="model")

@@ -23,12 +23,12 @@ CHANNELS = size("channels", "num_channels", 3, "N", "image channels")
 """Colours of the image."""
 
 
-def image(default: int | list[int] = 224, *, silent: bool = False) -> Field:
-    """Declare the side of the image, or its height and width; *silent* where no config states it and it is the reader's to set."""
-    return replace(both("image", "image_size", default), silent=silent)
+def image(default: int | list[int] = 224, *, report_default: bool = True) -> Field:
+    """Declare the side of the image, or its height and width; *report_default* is False where no config states it and it is the reader's to set."""
+    return replace(height_width("image", "image_size", default), report_default=report_default)
 
 
-def both(word: str, key: str, default: int | list[int]) -> Field:
+def height_width(word: str, key: str, default: int | list[int]) -> Field:
     """Declare a height and a width, concrete: one whole number for both, or two."""
     return choice(word, key, default, read=lambda value: pair(key, value))
 
@@ -54,26 +54,26 @@ def area(grid: Grid) -> Size:
     return grid[0] * grid[1]
 
 
-def strided(grid: Grid, kernel: Size, stride: Size, padding: Size = 0) -> Grid:
+def conv_output(grid: Grid, kernel: Size, stride: Size, padding: Size = 0) -> Grid:
     """Return the map that a convolution or a pooling puts out.
 
-    >>> strided((224, 224), 7, 2, 3)
+    >>> conv_output((224, 224), 7, 2, 3)
     (112, 112)
     """
     height, width = ((side + 2 * padding - kernel) // stride + 1 for side in grid)
     return height, width
 
 
-def transposed(name: str, inputs: Size, outputs: Size, kernel: Size, places: Size, *, bias: bool = True) -> Part:
+def conv_transpose2d(name: str, inputs: Size, outputs: Size, kernel: Size, places: Size, *, bias: bool = True) -> Part:
     """Describe a transposed convolution, which makes a map larger; it multiplies at all *places* of the map that it takes in.
 
-    >>> transposed("resize", 96, 48, 2, 196).children[0].shape
+    >>> conv_transpose2d("resize", 96, 48, 2, 196).children[0].shape
     (96, 48, 2, 2)
     """
     weight = Tensor("weight", (inputs, outputs, kernel, kernel), "weight")
     return part(name, *((weight, Tensor("bias", (outputs,), "bias")) if bias else (weight,)), kind="convolution", stream=places)
 
 
-def listing(name: str, *parts: tuple[Node, ...], kind: str = "stage") -> Part:
+def module_list(name: str, *parts: tuple[Node, ...], kind: str = "stage") -> Part:
     """Describe a list of unlike parts, each under its index."""
     return part(name, *(part(str(index), *children, kind=kind) for index, children in enumerate(parts)))

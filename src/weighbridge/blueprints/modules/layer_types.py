@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from weighbridge.config.fields import Field, Sizes, fact, listed
+from weighbridge.config.fields import Config, Field, constant, sequence
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 
@@ -16,57 +16,57 @@ def first_dense(default: int, key: str = "first_k_dense_replace") -> tuple[Field
     """Declare that the first few layers have an ordinary MLP."""
     return (
         Field("dense", key, default, "choice"),
-        fact("kinds", lambda c: ["dense" if index < c.dense else "sparse" for index in range(c.layers)]),
+        constant("kinds", lambda c: ["dense" if index < c.dense else "sparse" for index in range(c.layers)]),
     )
 
 
-def every_step() -> tuple[Field, ...]:
+def sparse_step() -> tuple[Field, ...]:
     """Declare that every so many-th layer has experts, but for those named."""
     return (
         Field("step", "decoder_sparse_step", 1, "choice"),
-        listed("only_dense", "mlp_only_layers", []),
-        fact("kinds", lambda c: ["sparse" if _sparse(c, index) else "dense" for index in range(c.layers)]),
+        sequence("only_dense", "mlp_only_layers", []),
+        constant("kinds", lambda c: ["sparse" if _sparse(c, index) else "dense" for index in range(c.layers)]),
     )
 
 
-def _sparse(c: Sizes, index: int) -> bool:
+def _sparse(c: Config, index: int) -> bool:
     return index not in c.only_dense and c.experts > 0 and (index + 1) % c.step == 0
 
 
-def between() -> tuple[Field, ...]:
+def sparse_between() -> tuple[Field, ...]:
     """Declare that every so many-th layer has experts, from a first to a last one."""
     return (
         Field("step", "moe_layer_interval", 1, "choice"),
         Field("start", "moe_layer_start_index", 1, "choice"),
         Field("end", "moe_layer_end_index", -1, "choice"),
-        fact("kinds", lambda c: ["sparse" if _between(c, index) else "dense" for index in range(c.layers)]),
+        constant("kinds", lambda c: ["sparse" if _between(c, index) else "dense" for index in range(c.layers)]),
     )
 
 
-def _between(c: Sizes, index: int) -> bool:
+def _between(c: Config, index: int) -> bool:
     end = c.layers - 1 if c.end == -1 else c.end
     return bool((index + 1) % c.step == 0 and c.start <= index <= end)
 
 
-def told(rule: Callable[[Sizes], list[str]], key: str = "mlp_layer_types", *, longer: bool = False) -> tuple[Field, Field]:
+def listed_or(rule: Callable[[Config], list[str]], key: str = "mlp_layer_types", *, longer: bool = False) -> tuple[Field, Field]:
     """Declare that a list tells each layer's kind; where it is absent, *rule* does. Some classes take one that is *longer*."""
-    return (Field("told", key, rule, "choice"), fact("kinds", lambda c: one_per_layer(c, c.told, key, longer=longer)))
+    return (Field("told", key, rule, "choice"), constant("kinds", lambda c: one_per_layer(c, c.told, key, longer=longer)))
 
 
-def old_steps(first: int, *, longer: bool = False) -> tuple[Field, ...]:
+def legacy_sparse_step(first: int, *, longer: bool = False) -> tuple[Field, ...]:
     """Declare that a list tells each layer's kind; where it is absent, the older keys for the first dense layers and the period do."""
 
-    def rule(c: Sizes) -> list[str]:
+    def rule(c: Config) -> list[str]:
         return ["sparse" if index >= c.dense and index % c.step == 0 else "dense" for index in range(c.layers)]
 
     return (
-        Field("dense", "first_k_dense_replace", first, "choice", silent=True),
-        Field("step", "moe_layer_freq", 1, "choice", silent=True),
-        *told(rule, longer=longer),
+        Field("dense", "first_k_dense_replace", first, "choice", report_default=False),
+        Field("step", "moe_layer_freq", 1, "choice", report_default=False),
+        *listed_or(rule, longer=longer),
     )
 
 
-def one_per_layer(c: Sizes, kinds: Any, key: str, *, longer: bool = False) -> list[str]:
+def one_per_layer(c: Config, kinds: Any, key: str, *, longer: bool = False) -> list[str]:
     """Check that a list names the kind of every layer; where it may be *longer*, what is left over names none.
 
     Raises:
@@ -80,7 +80,7 @@ def one_per_layer(c: Sizes, kinds: Any, key: str, *, longer: bool = False) -> li
     return list(kinds)
 
 
-def chosen(c: Sizes, kinds: Any, key: str, known: tuple[str, ...]) -> list[str]:
+def checked_kinds(c: Config, kinds: Any, key: str, known: tuple[str, ...]) -> list[str]:
     """Check that a list names the kind of every layer, and only kinds that are *known*.
 
     Raises:
@@ -93,7 +93,7 @@ def chosen(c: Sizes, kinds: Any, key: str, known: tuple[str, ...]) -> list[str]:
     return result
 
 
-def by_number(c: Sizes, named: Mapping[str, tuple[str, Any]], path: str) -> list[Any]:
+def kinds_by_number(c: Config, named: Mapping[str, tuple[str, Any]], path: str) -> list[Any]:
     """Tell the kind of each layer where a config lists the numbers, from 1 up, of the layers of each kind.
 
     Args:
@@ -112,7 +112,7 @@ def by_number(c: Sizes, named: Mapping[str, tuple[str, Any]], path: str) -> list
     return found
 
 
-def of_kinds(c: Sizes, told: Any, own: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+def sizes_by_kind(c: Config, told: Any, own: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Tell what ``per_layer_config`` gives to the layers of each kind: sizes by the numbers of layers, as the reference saves them.
 
     Args:

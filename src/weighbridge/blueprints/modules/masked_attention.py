@@ -9,9 +9,9 @@ from collections.abc import Callable
 
 from weighbridge.blueprints.modules.backbones import Features, features
 from weighbridge.blueprints.modules.convolutions import group_norm
-from weighbridge.blueprints.modules.feature_maps import area, listing
-from weighbridge.blueprints.modules.rt_detr_encoder import deformable
-from weighbridge.config.fields import Sizes, altered
+from weighbridge.blueprints.modules.feature_maps import area, module_list
+from weighbridge.blueprints.modules.rt_detr_encoder import deformable_attention
+from weighbridge.config.fields import Config, with_changes
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.parts import attend, conv2d, layer_norm, linear, matmul, part
@@ -24,7 +24,7 @@ LEVELS = 3
 SWIN = {"model_type": "swin", "out_features": ["stage1", "stage2", "stage3", "stage4"]}
 
 
-def joined(c: Sizes) -> int:
+def joined_maps(c: Config) -> int:
     """Return how many larger maps are joined: as many as halve the least stride looked at to the common one."""
     stride: int = min(c.strides[-LEVELS:])
     if stride & (stride - 1) or c.common & (c.common - 1) or stride < c.common:
@@ -32,10 +32,10 @@ def joined(c: Sizes) -> int:
     return int(stride // c.common).bit_length() - 1
 
 
-def fits(key: str) -> Callable[[Sizes], bool]:
+def divides_into_groups(key: str) -> Callable[[Config], bool]:
     """Return what refuses a width that the norms cannot split into 32 groups, by its key."""
 
-    def rule(c: Sizes) -> bool:
+    def rule(c: Config) -> bool:
         if c.feature % 32:
             raise ConfigError(f"norms of 32 groups over {c.feature} channels", key=key, value=c.feature, hint="a multiple of 32")
         return True
@@ -43,31 +43,31 @@ def fits(key: str) -> Callable[[Sizes], bool]:
     return rule
 
 
-def looked_through(c: Sizes) -> Features:
+def backbone_features(c: Config) -> Features:
     """Describe the backbone."""
     return features(c.backbone, c.image)
 
 
-def places(seen: Features) -> list[Stream]:
+def map_areas(seen: Features) -> list[Stream]:
     """Return the places of the maps looked at, the smallest first."""
     if len(seen.maps) < LEVELS:
         return [unknown(f"three maps are looked at, and the backbone hands on {len(seen.maps)}")] * LEVELS
     return [area(grid) for grid in seen.maps[: -LEVELS - 1 : -1]]
 
 
-def encoder(c: Sizes, memory: Stream) -> Part:
+def encoder(c: Config, memory: Stream) -> Part:
     """Describe the encoder's layers over the places of three maps."""
     F = c.feature
     exact(F, c.heads)
     feed = linear("fc1", F, c.encoder_mlp), linear("fc2", c.encoder_mlp, F), layer_norm("final_layer_norm", F)
-    points = deformable(altered(c, hidden=F), c.heads, LEVELS, 4, memory, name="self_attn")
+    points = deformable_attention(with_changes(c, hidden=F), c.heads, LEVELS, 4, memory, name="self_attn")
     layers = part("layers", points, layer_norm("self_attn_layer_norm", F), *feed, kind="layer", repeat=c.encoder_layers)
     return part("encoder", layers, kind="encoder", stream=memory)
 
 
-def pixels(c: Sizes, seen: Features) -> tuple[Part, Stream]:
+def pixel_module(c: Config, seen: Features) -> tuple[Part, Stream]:
     """Describe backbone and decoder of pixels, which joins the largest maps; return the places of the map for masks, too."""
-    F, streams, memory = c.feature, places(seen), unknown("three maps are looked at")
+    F, streams, memory = c.feature, map_areas(seen), unknown("three maps are looked at")
     widths, larger = seen.widths[: -LEVELS - 1 : -1], list(zip(seen.maps, seen.widths, strict=True))[: c.joined]
     inputs: list[tuple[Node, ...]] = [(conv2d("0", w, F, 1, stream=s), group_norm("1", F)) for w, s in zip(widths, streams, strict=False)]
     total: Size = 0
@@ -80,7 +80,7 @@ def pixels(c: Sizes, seen: Features) -> tuple[Part, Stream]:
     largest: Stream = area(larger[0][0]) if larger else streams[-1]
     parts: tuple[Node, ...] = (
         Tensor("level_embed", (LEVELS, F), "embedding"),
-        listing("input_projections", *inputs, kind="projection"),
+        module_list("input_projections", *inputs, kind="projection"),
         encoder(c, total if len(seen.maps) >= LEVELS else memory),
         conv2d("mask_projection", F, c.mask, 1, stream=largest),
         *found,
@@ -89,7 +89,7 @@ def pixels(c: Sizes, seen: Features) -> tuple[Part, Stream]:
     return part("pixel_level_module", *levels, kind="vision"), largest
 
 
-def packed(name: str, hidden: Size, heads: Size, keys: Stream, queries: Stream) -> Part:
+def packed_attention(name: str, hidden: Size, heads: Size, keys: Stream, queries: Stream) -> Part:
     """Describe attention as torch has it: one tensor for the weights of queries, keys and values."""
     weights = Tensor("in_proj_weight", (3 * hidden, hidden), "weight"), Tensor("in_proj_bias", (3 * hidden,), "bias")
     return part(
@@ -103,7 +103,7 @@ def packed(name: str, hidden: Size, heads: Size, keys: Stream, queries: Stream) 
     )
 
 
-def turns(name: str, count: int, streams: list[Stream], layer: Callable[[Stream], tuple[Node, ...]]) -> tuple[Part, ...]:
+def layers_in_turn(name: str, count: int, streams: list[Stream], layer: Callable[[Stream], tuple[Node, ...]]) -> tuple[Part, ...]:
     """Describe layers that look at the maps in turn."""
     found = []
     for turn, places in enumerate(streams[:count]):
@@ -111,12 +111,12 @@ def turns(name: str, count: int, streams: list[Stream], layer: Callable[[Stream]
     return tuple(found)
 
 
-def head(*widths: Size) -> tuple[Part, ...]:
+def mlp_head(*widths: Size) -> tuple[Part, ...]:
     """Describe linear maps one after another, each in a block of its own."""
     maps = (part(str(index), linear("0", widths[index], widths[index + 1]), kind="head") for index in range(len(widths) - 1))
     return tuple(maps)
 
 
-def drawing(c: Sizes, largest: Stream) -> Node:
+def mask_logits(c: Config, largest: Stream) -> Node:
     """Describe how every query's mask is drawn on the largest map."""
     return matmul("masks", (c.queries, largest, c.mask))

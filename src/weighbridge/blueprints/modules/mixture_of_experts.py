@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from weighbridge.config.fields import Field, Sizes, derived, fact, size
+from weighbridge.config.fields import Config, Field, constant, derived, size
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import fused_experts, gated_mlp, linear, part, replace, rms_norm
 from weighbridge.core.tree import Node, Part, Tensor
@@ -17,11 +17,11 @@ MIXTURE = (
     size("experts", "num_local_experts", 8, "E", "experts", "num_experts"),
     size("active", "num_experts_per_tok", 2, "k", "experts per token"),
     derived("expert_mlp", lambda c: c.mlp, "intermediate_size"),
-    fact("shared_experts", 1),
+    constant("shared_experts", 1),
     derived("shared_mlp", lambda c: c.shared_experts * c.expert_mlp, "moe_intermediate_size"),
-    fact("block", "gate experts"),
-    fact("router_bias", False),
-    fact("kinds", ("sparse",)),
+    constant("block", "gate experts"),
+    constant("router_bias", False),
+    constant("kinds", ("sparse",)),
 )
 """Mixtral's further fields; ``block`` lists what a sparse layer holds, in order."""
 
@@ -30,21 +30,21 @@ EXPERTS = size("experts", "n_routed_experts", 64, "E", "routed experts", "num_lo
 SHARED = size("shared_experts", "n_shared_experts", 1, "N", "shared experts", minimum=0)
 
 
-def required(field: Field) -> Field:
+def required_field(field: Field) -> Field:
     """Declare that a config must state a field, since the reference's default does not build."""
 
-    def missing(c: Sizes) -> int:
+    def missing(c: Config) -> int:
         raise ConfigError("the config does not state it, and the reference has no default that builds", key=field.key)
 
     return replace(field, default=missing)
 
 
-def mlp(c: Sizes, kind: str, name: str = "mlp") -> Part:
+def mlp(c: Config, kind: str, name: str = "mlp") -> Part:
     """Describe the second half of a layer: an ordinary MLP, or a router and experts."""
     return sparse_mlp(c, name) if kind == "sparse" else gated_mlp(name, c.hidden, c.mlp, bias=c.mlp_bias)
 
 
-def sparse_mlp(c: Sizes, name: str = "mlp", *more: Node) -> Part:
+def sparse_mlp(c: Config, name: str = "mlp", *more: Node) -> Part:
     """Describe router, experts, and what works on every token beside them, in the order that ``block`` gives."""
     H, E = c.hidden, c.experts
     frozen = Tensor("e_score_correction_bias", (1, E), "bias", frozen=True)
@@ -63,6 +63,6 @@ def sparse_mlp(c: Sizes, name: str = "mlp", *more: Node) -> Part:
     return part(name, *(makers[word]() for word in c.block.split()), *more, kind="mixture")
 
 
-def correction(c: Sizes) -> Tensor:
+def correction(c: Config) -> Tensor:
     """Describe the router's correction of its scores: saved, but not learned by gradient."""
     return Tensor("e_score_correction_bias", (c.experts,), "buffer")

@@ -6,9 +6,9 @@ models/pvt_v2/modeling_pvt_v2.py and models/glpn/modeling_glpn.py.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, strided
-from weighbridge.blueprints.modules.stage_fields import alike, number, numbers
-from weighbridge.config.fields import Sizes
+from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, conv_output
+from weighbridge.blueprints.modules.stage_fields import equal_length, number, numbers
+from weighbridge.config.fields import Config
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.parts import attend, conv2d, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size, exact
@@ -23,13 +23,13 @@ SHARED = (
 )
 
 
-def stages_of(c: Sizes) -> int:
+def stages_of(c: Config) -> int:
     """Return how many stages there are, which every list must say alike."""
     lists = {"depths": c.depths, "strides": c.strides, "hidden_sizes": c.widths, "patch_sizes": c.patches, "mlp_ratios": c.ratios}
-    return alike(num_encoder_blocks=(0,) * c.stage_count, **lists, reductions=c.reductions, num_attention_heads=c.heads)
+    return equal_length(num_encoder_blocks=(0,) * c.stage_count, **lists, reductions=c.reductions, num_attention_heads=c.heads)
 
 
-def queries(c: Sizes, index: int, keys: Stream) -> tuple[Node, ...]:
+def queries(c: Config, index: int, keys: Stream) -> tuple[Node, ...]:
     """Describe queries, keys and values of a stage, and the attention among them."""
     width, heads = c.widths[index], c.heads[index]
     return (
@@ -45,24 +45,24 @@ def reduction(name: str, width: int, kernel: int, places: Stream) -> tuple[Part,
     return conv2d(name, width, width, kernel, stream=places), layer_norm("layer_norm", width, stream=places)
 
 
-def mlp(c: Sizes, index: int) -> Part:
+def mlp(c: Config, index: int) -> Part:
     """Describe the feed-forward network, with a depthwise convolution inside where patches overlap."""
     width, inner = c.widths[index], c.widths[index] * c.ratios[index]
     depthwise = (part("dwconv", conv2d("dwconv", inner, inner, 3, groups=inner), kind="convolution"),) if c.convolved else ()
     return part("mlp", linear("dense1", width, inner), *depthwise, linear("dense2", inner, width), kind="feed_forward")
 
 
-def layer(c: Sizes, name: str, index: int, attention: Part) -> Part:
+def layer(c: Config, name: str, index: int, attention: Part) -> Part:
     """Describe the layers of a stage."""
     width = c.widths[index]
     parts = layer_norm("layer_norm_1", width), attention, layer_norm("layer_norm_2", width), mlp(c, index)
     return part(name, *parts, kind="layer", repeat=c.depths[index])
 
 
-def attention(c: Sizes, index: int, grid: Grid, reduced: str, tokens: Size) -> Part:
+def attention(c: Config, index: int, grid: Grid, reduced: str, tokens: Size) -> Part:
     """Describe attention as BERT names it, to a map of keys that a strided convolution makes."""
     width, by = c.widths[index], c.reductions[index]
-    small: Stream = area(strided(grid, by, by)) if by > 1 else tokens
+    small: Stream = area(conv_output(grid, by, by)) if by > 1 else tokens
     if by > 1 and tokens != area(grid):
         small = unknown("the last stage's map cannot be made smaller with a class token among its places")
     fewer = reduction(reduced, width, by, small) if by > 1 else ()
@@ -70,20 +70,20 @@ def attention(c: Sizes, index: int, grid: Grid, reduced: str, tokens: Size) -> P
     return part("attention", inner, part("output", linear("dense", width, width), kind="self_attention"), kind="self_attention")
 
 
-def overlapping(c: Sizes) -> list[Grid]:
+def overlapping_maps(c: Config) -> list[Grid]:
     """Return the map of every stage; patches overlap, padded by half of one."""
     found = [c.image]
     for patch, stride in zip(c.patches, c.strides, strict=True):
-        found.append(strided(found[-1], patch, stride, patch // 2))
+        found.append(conv_output(found[-1], patch, stride, patch // 2))
     return found[1:]
 
 
-def overlapped(c: Sizes, index: int) -> tuple[Part, ...]:
+def overlapping_patches(c: Config, index: int) -> tuple[Part, ...]:
     """Describe the patches of a stage."""
     inputs, width = c.widths[index - 1] if index else c.channels, c.widths[index]
     return conv2d("proj", inputs, width, c.patches[index]), layer_norm("layer_norm", width)
 
 
-def seeing(module: Part, places: Stream) -> Part:
+def with_stream(module: Part, places: Stream) -> Part:
     """Return a part that sees these places."""
     return replace(module, stream=places)

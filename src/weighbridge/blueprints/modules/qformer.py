@@ -6,11 +6,11 @@ models/instructblip/modeling_instructblip.py.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.encoders.bert import closing
+from weighbridge.blueprints.encoders.bert import output_block
 from weighbridge.blueprints.modules.clip_towers import stack_fields, text_fields
 from weighbridge.blueprints.modules.stage_fields import number
 from weighbridge.blueprints.multimodal.blip import NEVER
-from weighbridge.config.fields import Field, Sizes, fact, size, switch, told
+from weighbridge.config.fields import Config, Field, computed, constant, size, switch
 from weighbridge.core.length import Stream, sum_of
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, replace, stack
 from weighbridge.core.sizes import Size
@@ -20,13 +20,13 @@ QUERIES: tuple[Field, ...] = (
     *text_fields(30522, 512, *stack_fields(768, 3072, 12)),
     size("encoder_hidden", "encoder_hidden_size", 1408, "W", "width of the states attended to"),
     number("every", "cross_attention_frequency", 2),
-    told("looks", lambda c: tuple(index % c.every == 0 for index in range(c.layers))),
+    computed("looks", lambda c: tuple(index % c.every == 0 for index in range(c.layers))),
 )
-TEXTED = (switch("texted", "use_qformer_text_input", False), fact("embeds", False))
-INSTRUCTED = (fact("texted", True), fact("embeds", True))
+TEXTED = (switch("texted", "use_qformer_text_input", False), constant("embeds", False))
+INSTRUCTED = (constant("texted", True), constant("embeds", True))
 
 
-def attention(c: Sizes, name: str, attends: tuple[Attend, ...], *, keys: Stream | None = None, width: Size | None = None) -> Part:
+def attention(c: Config, name: str, attends: tuple[Attend, ...], *, keys: Stream | None = None, width: Size | None = None) -> Part:
     """Describe attention of one or several kinds of tokens by the same maps."""
     H = c.hidden
     source = H if width is None else width
@@ -37,20 +37,20 @@ def attention(c: Sizes, name: str, attends: tuple[Attend, ...], *, keys: Stream 
         *attends,
     )
     kind = "self_attention" if width is None else "cross_attention"
-    return part(name, part("attention", *mixed, kind="attention"), closing(H, H), kind=kind)
+    return part(name, part("attention", *mixed, kind="attention"), output_block(H, H), kind=kind)
 
 
-def feed_forward(c: Sizes, suffix: str, stream: Stream | None) -> tuple[Part, Part]:
+def feed_forward(c: Config, suffix: str, stream: Stream | None) -> tuple[Part, Part]:
     """Describe the two linear maps for one kind of tokens; without a *stream* they are stored and do not run."""
     parts = (
         part(f"intermediate{suffix}", linear("dense", c.hidden, c.mlp), kind="feed_forward"),
-        closing(c.mlp, c.hidden, kind="feed_forward"),
+        output_block(c.mlp, c.hidden, kind="feed_forward"),
     )
     requires = NEVER if stream is None else None
     return replace(parts[0], stream=stream, requires=requires), replace(parts[1], name=f"output{suffix}", stream=stream, requires=requires)
 
 
-def qformer(c: Sizes, queries: Stream | None, texts: Stream | None, states: Stream, *, joint: bool = False) -> Part:
+def qformer(c: Config, queries: Stream | None, texts: Stream | None, states: Stream, *, joint: bool = False) -> Part:
     """Describe the transformer of queries: they look at an image in some layers, and at a text's tokens, if both are *joint*, in all.
 
     Without *joint*, queries and texts pass one after the other; either may be left out.
@@ -70,16 +70,16 @@ def qformer(c: Sizes, queries: Stream | None, texts: Stream | None, states: Stre
     return part("", first, layers, kind="resampler", stream=sum_of(*seen))
 
 
-def _attend(c: Sizes, queries: Stream | None, keys: Stream) -> Attend:
+def _attend(c: Config, queries: Stream | None, keys: Stream) -> Attend:
     return attend(heads=c.heads, head_dim=c.head_dim, queries=queries, keys=keys)
 
 
-def embeddings(c: Sizes, *norm: Part) -> Part:
+def embeddings(c: Config, *norm: Part) -> Part:
     """Describe tables of words and positions, beside which the queries stand."""
     tables = embedding("word_embeddings", c.vocab, c.hidden), embedding("position_embeddings", c.positions, c.hidden)
     return part("embeddings", *tables, *norm, kind="embeddings")
 
 
-def alone(c: Sizes) -> Part:
+def standalone_qformer(c: Config) -> Part:
     """Describe the transformer of queries by itself, which looks at states of any length."""
     return qformer(c, "seq", None, "encoder")

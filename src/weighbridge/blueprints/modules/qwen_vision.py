@@ -6,7 +6,7 @@ models/qwen2_vl/modeling_qwen2_vl.py, models/qwen2_5_vl and models/qwen3_vl. One
 
 from __future__ import annotations
 
-from weighbridge.config.fields import Sizes, derived, fact, listed, size, told, variant
+from weighbridge.config.fields import Config, computed, constant, derived, sequence, size, variant
 from weighbridge.core.length import Stream, merge, product_of, sum_of_squares
 from weighbridge.core.parts import attend, embedding, gated_mlp, layer_norm, linear, matmul, part, plain_mlp, rms_norm, stack
 from weighbridge.core.sizes import exact
@@ -27,20 +27,20 @@ FIELDS = (
     size("frames", "temporal_patch_size", 2, "T", "frames in a patch"),
     size("out", "out_hidden_size", 3584, "O", "width of a merged patch"),
     size("positions", "num_position_embeddings", 2304, "S", "positions"),
-    listed("deep", "deepstack_visual_indexes", lambda c: [8, 16, 24]),
-    told("deep_runs", lambda c: len({index for index in c.deep if index < c.layers})),
-    fact("window", None),
-    fact("full", ()),
-    told("windowed", lambda c: [index not in c.full for index in range(c.layers)]),
+    sequence("deep", "deepstack_visual_indexes", lambda c: [8, 16, 24]),
+    computed("deep_runs", lambda c: len({index for index in c.deep if index < c.layers})),
+    constant("window", None),
+    constant("full", ()),
+    computed("windowed", lambda c: [index not in c.full for index in range(c.layers)]),
 )
 """Qwen3-VL's fields."""
 
 OLDER = {
     "layers": 32,
     "patch_side": 14,
-    "positions": fact("positions", None),
-    "deep": fact("deep", ()),
-    "deep_runs": fact("deep_runs", 0),
+    "positions": constant("positions", None),
+    "deep": constant("deep", ()),
+    "deep_runs": constant("deep_runs", 0),
 }
 QWEN2_5 = variant(
     FIELDS,
@@ -49,7 +49,7 @@ QWEN2_5 = variant(
     **OLDER
     | {
         "window": size("window", "window_size", 112, "W", "side of a window in pixels"),
-        "full": listed("full", "fullatt_block_indexes", lambda c: [7, 15, 23, 31]),
+        "full": sequence("full", "fullatt_block_indexes", lambda c: [7, 15, 23, 31]),
     },
 )
 QWEN2 = variant(
@@ -63,19 +63,19 @@ QWEN2 = variant(
 )
 
 
-def merged(c: Sizes) -> Stream:
+def merged_patches(c: Config) -> Stream:
     """Return the stream of merged patches: squares of them side by side are one token of the text."""
     return product_of(*(merge(axis, c.merge) for axis in ("rows", "columns")))
 
 
-def patches(c: Sizes, *, bias: bool = True) -> Part:
+def patches(c: Config, *, bias: bool = True) -> Part:
     """Describe the convolution that turns each patch, through all its frames, into a vector."""
     weight = Tensor("weight", (c.hidden, c.channels, c.frames, c.patch_side, c.patch_side), "weight")
     proj = part("proj", *((weight, Tensor("bias", (c.hidden,), "bias")) if bias else (weight,)), kind="convolution")
     return part("patch_embed", proj, kind="embeddings")
 
 
-def attention(c: Sizes, *, windowed: bool = False) -> Part:
+def attention(c: Config, *, windowed: bool = False) -> Part:
     """Describe attention over an image's patches, or within square windows of them."""
     H = c.hidden
     inner: Operation = attend(heads=c.heads, head_dim=c.head_dim)
@@ -86,15 +86,15 @@ def attention(c: Sizes, *, windowed: bool = False) -> Part:
     return part("attn", linear("qkv", H, 3 * H), linear("proj", H, H), inner, kind="self_attention")
 
 
-def qwen2(c: Sizes) -> Part:
+def qwen2(c: Config) -> Part:
     """Describe Qwen2-VL's: layer norms and a plain feed-forward network, two linear layers that merge."""
     H = c.hidden
     mlp = plain_mlp("mlp", H, H * c.ratio, ("fc1", "fc2"), bias=True)
     block = part("blocks", layer_norm("norm1", H), layer_norm("norm2", H), attention(c), mlp, kind="layer", repeat=c.layers)
-    return tower(patches(c, bias=False), block, squared(c, layer_norm("ln_q", H)))
+    return tower(patches(c, bias=False), block, patch_merger(c, layer_norm("ln_q", H)))
 
 
-def qwen2_5(c: Sizes) -> Part:
+def qwen2_5(c: Config) -> Part:
     """Describe Qwen2.5-VL's: RMS norms and a gated feed-forward network; most layers look into windows only."""
     H = c.hidden
 
@@ -102,25 +102,25 @@ def qwen2_5(c: Sizes) -> Part:
         mlp = gated_mlp("mlp", H, c.mlp, bias=True)
         return (rms_norm("norm1", H), rms_norm("norm2", H), attention(c, windowed=windowed), mlp)
 
-    return tower(patches(c, bias=False), *stack("blocks", c.windowed, c.layers, block), squared(c, rms_norm("ln_q", H)))
+    return tower(patches(c, bias=False), *stack("blocks", c.windowed, c.layers, block), patch_merger(c, rms_norm("ln_q", H)))
 
 
-def squared(c: Sizes, norm: Part) -> Part:
+def patch_merger(c: Config, norm: Part) -> Part:
     """Describe the older merger: a norm on patches, then two linear layers on squares of them."""
     wide = c.hidden * c.merge * c.merge
-    mlp = part("mlp", linear("0", wide, wide), linear("2", wide, c.out), kind="feed_forward", stream=merged(c))
+    mlp = part("mlp", linear("0", wide, wide), linear("2", wide, c.out), kind="feed_forward", stream=merged_patches(c))
     return part("merger", norm, mlp, kind="projector")
 
 
-def qwen3(c: Sizes) -> Part:
+def qwen3(c: Config) -> Part:
     """Describe Qwen3-VL's: learned positions as well; what some layers give meets early layers of the text by a merger of its own."""
     H = c.hidden
     mlp = plain_mlp("mlp", H, c.mlp, ("linear_fc1", "linear_fc2"), bias=True)
     block = part("blocks", layer_norm("norm1", H), layer_norm("norm2", H), attention(c), mlp, kind="layer", repeat=c.layers)
     wide = H * c.merge * c.merge
-    linears = (linear("linear_fc1", wide, wide, stream=merged(c)), linear("linear_fc2", wide, c.out, stream=merged(c)))
+    linears = (linear("linear_fc1", wide, wide, stream=merged_patches(c)), linear("linear_fc2", wide, c.out, stream=merged_patches(c)))
     merger = part("merger", layer_norm("norm", H), *linears, kind="projector")
-    late = (layer_norm("norm", wide, stream=merged(c)), *linears)
+    late = (layer_norm("norm", wide, stream=merged_patches(c)), *linears)
     deep = (part("deepstack_merger_list", *late, kind="projector", repeat=len(c.deep), executions=c.deep_runs),) if c.deep else ()
     return tower(patches(c), embedding("pos_embed", c.positions, H), block, merger, *deep)
 

@@ -11,13 +11,13 @@ from weighbridge.core.length import Stream, names, with_names
 from weighbridge.core.tree import Attend, Matmul, Node, Part, Tensor
 
 
-def rerooted(part: Part, prefix: str, streams: Mapping[str, Stream]) -> Part:
+def reroot(part: Part, prefix: str, streams: Mapping[str, Stream]) -> Part:
     """Return a tree as it is inside another: *prefix* in front of the names that it ties to, and its named streams replaced.
 
     What nothing changes in is returned as it was, so that a large tree without ties is not built again.
 
     >>> from weighbridge.core.parts import linear
-    >>> rerooted(Part("", (linear("head", 2, 2, tied_to="words.weight"),)), "text.", {}).children[0].children[0].tied_to
+    >>> reroot(Part("", (linear("head", 2, 2, tied_to="words.weight"),)), "text.", {}).children[0].children[0].tied_to
     'text.words.weight'
     """
     children = tuple(_child(child, prefix, streams) for child in part.children)
@@ -42,7 +42,7 @@ def required_by(stream: Stream) -> str | None:
 def _child(node: Node, prefix: str, streams: Mapping[str, Stream]) -> Node:
     match node:
         case Part():
-            return rerooted(node, prefix, streams)
+            return reroot(node, prefix, streams)
         case Tensor():
             return node if node.tied_to is None else node._replace(tied_to=prefix + node.tied_to)
         case Attend() if streams:

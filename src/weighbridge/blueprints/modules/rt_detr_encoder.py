@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 
 from weighbridge.blueprints.modules.backbones import Features
 from weighbridge.blueprints.modules.detr_common import attention
-from weighbridge.blueprints.modules.feature_maps import Grid, area, listing
-from weighbridge.blueprints.modules.stage_fields import scaled
-from weighbridge.config.fields import Sizes
+from weighbridge.blueprints.modules.feature_maps import Grid, area, module_list
+from weighbridge.blueprints.modules.stage_fields import scale_width
+from weighbridge.config.fields import Config
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.parts import batch_norm, conv2d, layer_norm, linear, part, plain_mlp, replace
 from weighbridge.core.sizes import Size
@@ -23,7 +23,7 @@ def conv(name: str, inputs: Size, outs: Size, places: Stream | None = None, kern
     return part(name, conv2d("conv", inputs, outs, kernel, bias=False), batch_norm("norm", outs), kind="convolution", stream=places)
 
 
-def encoder_layer(c: Sizes) -> Part:
+def encoder_layer(c: Config) -> Part:
     """Describe the layers of attention over a map."""
     H = c.encoder_hidden
     return part(
@@ -37,33 +37,33 @@ def encoder_layer(c: Sizes) -> Part:
     )
 
 
-def joined(c: Sizes, places: Stream) -> tuple[Part, ...]:
+def csp_rep_layer(c: Config, places: Stream) -> tuple[Part, ...]:
     """Describe how two maps become one: a path of three doubled convolutions, and one beside it."""
-    H, inner = c.encoder_hidden, scaled(c.encoder_hidden, c.expansion)
+    H, inner = c.encoder_hidden, scale_width(c.encoder_hidden, c.expansion)
     double = part("bottlenecks", conv("conv1", inner, inner, None, 3), conv("conv2", inner, inner), kind="convolution", repeat=3)
     ends = (conv("conv3", inner, H),) if c.widened else ()
     parts = conv("conv1", 2 * H, inner), conv("conv2", 2 * H, inner), double, *ends
     return tuple(replace(module, stream=places) for module in parts)
 
 
-def fitting(maps: Sequence[Grid], index: int) -> Stream:
+def doubled_area(maps: Sequence[Grid], index: int) -> Stream:
     """Return the places of a map, where the next one is half as high and wide, as joining them wants it."""
     (height, width), (lower, less) = maps[index], maps[index + 1]
     return area(maps[index]) if (height, width) == (2 * lower, 2 * less) else unknown("a map is not twice as high and wide as the next one")
 
 
-def lowered(c: Sizes, name: str, places: Stream) -> Part:
+def downsample(c: Config, name: str, places: Stream) -> Part:
     """Describe how a map is halved: one convolution."""
     return conv(name, c.encoder_hidden, c.encoder_hidden, places, 3)
 
 
-def hybrid(
-    c: Sizes,
+def hybrid_encoder(
+    c: Config,
     maps: Sequence[Grid],
     *,
-    layer: Callable[[Sizes], Part] = encoder_layer,
-    join: Callable[[Sizes, Stream], tuple[Part, ...]] = joined,
-    down: Callable[[Sizes, str, Stream], Part] = lowered,
+    layer: Callable[[Config], Part] = encoder_layer,
+    join: Callable[[Config, Stream], tuple[Part, ...]] = csp_rep_layer,
+    down: Callable[[Config, str, Stream], Part] = downsample,
 ) -> tuple[Part, ...]:
     """Describe the encoder over maps, the largest first; later ones have another *layer*, *join* maps or halve them another way."""
     H, levels = c.encoder_hidden, range(len(c.in_widths) - 1)
@@ -72,21 +72,21 @@ def hybrid(
         upper = below = [untold for _ in levels]
         attended: list[Stream] = [untold for _ in c.projected]
     else:
-        upper, below = [fitting(maps, index) for index in levels], [area(maps[index + 1]) for index in levels]
+        upper, below = [doubled_area(maps, index) for index in levels], [area(maps[index + 1]) for index in levels]
         beyond = unknown("encode_proj_layers names a map that is not there")
         attended = [area(maps[index]) if index < len(maps) else beyond for index in c.projected]
     aifi = ((replace(layer(c), stream=places),) for places in attended)
     return (
-        listing("aifi", *aifi, kind="encoder"),
+        module_list("aifi", *aifi, kind="encoder"),
         part("lateral_convs", *(conv(str(i), H, H, places) for i, places in enumerate(below[::-1])), kind="convolution"),
-        listing("fpn_blocks", *(join(c, places) for places in upper[::-1])),
+        module_list("fpn_blocks", *(join(c, places) for places in upper[::-1])),
         part("downsample_convs", *(down(c, str(i), places) for i, places in enumerate(below)), kind="convolution"),
-        listing("pan_blocks", *(join(c, places) for places in below)),
+        module_list("pan_blocks", *(join(c, places) for places in below)),
     )
 
 
-def deformable(
-    c: Sizes, heads: Size, levels: Size, points: Size, memory: Stream, *, scale: bool = False, name: str = "encoder_attn"
+def deformable_attention(
+    c: Config, heads: Size, levels: Size, points: Size, memory: Stream, *, scale: bool = False, name: str = "encoder_attn"
 ) -> Part:
     """Describe attention to a few points around each query: where they are and how much they count is told by linear maps."""
     H = c.hidden
@@ -102,13 +102,13 @@ def deformable(
     )
 
 
-def projected(name: str, widths: Sequence[Size], outs: Size, maps: Sequence[Stream]) -> Part:
+def input_projections(name: str, widths: Sequence[Size], outs: Size, maps: Sequence[Stream]) -> Part:
     """Describe a convolution and its batch norm for each map."""
     parts = ((conv2d("0", width, outs, 1, bias=False), batch_norm("1", outs)) for width in widths)
     found = (tuple(replace(module, stream=places) for module in pair) for pair, places in zip(parts, maps, strict=True))
-    return listing(name, *found, kind="projection")
+    return module_list(name, *found, kind="projection")
 
 
-def places(seen: Features) -> list[Stream]:
+def map_areas(seen: Features) -> list[Stream]:
     """Return the places of every map that a backbone hands on."""
     return [area(grid) for grid in seen.maps]

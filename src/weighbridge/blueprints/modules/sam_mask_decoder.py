@@ -6,8 +6,8 @@ models/sam_hq/modeling_sam_hq.py.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.feature_maps import transposed
-from weighbridge.config.fields import Sizes, size
+from weighbridge.blueprints.modules.feature_maps import conv_transpose2d
+from weighbridge.config.fields import Config, size
 from weighbridge.core.parts import attend, conv2d, embedding, layer_norm, linear, matmul, part, replace
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Node, Part
@@ -25,7 +25,7 @@ FIELDS = (
 WIDTH = size("vision_width", "vit_dim", 768, "V", "width of the image encoder")
 
 
-def attention(name: str, c: Sizes, narrower: Size, queries: Size, keys: Size, *, last: str = "out_proj") -> Part:
+def attention(name: str, c: Config, narrower: Size, queries: Size, keys: Size, *, last: str = "out_proj") -> Part:
     """Describe attention of one set of vectors to another, in a narrower space."""
     inner = c.hidden // narrower
     return part(
@@ -39,7 +39,7 @@ def attention(name: str, c: Sizes, narrower: Size, queries: Size, keys: Size, *,
     )
 
 
-def looking(c: Sizes, tokens: Size, places: Size, mlp: Part, *, rate: Size = 2, last: str = "out_proj") -> Part:
+def two_way_transformer(c: Config, tokens: Size, places: Size, mlp: Part, *, rate: Size = 2, last: str = "out_proj") -> Part:
     """Describe layers in which the output tokens look at themselves and the image, and the image at them, then a last look at it."""
     H = c.hidden
 
@@ -72,11 +72,11 @@ def perceptron(name: str, inputs: Size, inner: Size, outputs: Size, *, depth: Si
 
 def upscaling(names: tuple[str, str, str], inputs: Size, width: Size, last: Size, places: Size) -> tuple[Part, ...]:
     """Describe two transposed convolutions with a norm between, each of which makes four places of one."""
-    first, second = transposed(names[0], inputs, width, 2, places), transposed(names[2], width, last, 2, 4 * places)
+    first, second = conv_transpose2d(names[0], inputs, width, 2, places), conv_transpose2d(names[2], width, last, 2, 4 * places)
     return first, layer_norm(names[1], width), second
 
 
-def drawing(c: Sizes, transformer: Part, places: Size) -> tuple[Part, ...]:
+def mask_and_score_heads(c: Config, transformer: Part, places: Size) -> tuple[Part, ...]:
     """Describe tokens for the scores and for each mask, what they pass through, and what draws the masks and scores them."""
     H, masks, eighth = c.hidden, c.masks + 1, c.hidden // 8
     first, norm, second = upscaling(("upscale_conv1", "upscale_layer_norm", "upscale_conv2"), H, H // 4, eighth, places)
@@ -92,20 +92,20 @@ def drawing(c: Sizes, transformer: Part, places: Size) -> tuple[Part, ...]:
     )
 
 
-def decoder(c: Sizes, places: Size, *, compressed: bool) -> Part:
+def decoder(c: Config, places: Size, *, compressed: bool) -> Part:
     """Describe the mask decoder of SamModel and SamHQModel: the latter has one token more."""
     tokens = c.masks + (3 if c.hq else 2)
     mlp = part("mlp", linear("lin1", c.hidden, c.mlp), linear("lin2", c.mlp, c.hidden), kind="feed_forward")
     return part(
         "mask_decoder",
-        *drawing(c, looking(c, tokens, places, mlp), places),
-        *(fine(c, places, compressed=compressed) if c.hq else ()),
+        *mask_and_score_heads(c, two_way_transformer(c, tokens, places, mlp), places),
+        *(hq_features(c, places, compressed=compressed) if c.hq else ()),
         matmul("masks", (tokens - 1, c.hidden // 8, 16 * places)),
         kind="decoder",
     )
 
 
-def fine(c: Sizes, places: Size, *, compressed: bool) -> tuple[Node, ...]:
+def hq_features(c: Config, places: Size, *, compressed: bool) -> tuple[Node, ...]:
     """Describe what HQ adds: a token, and the features of the first layer that looks everywhere, if one does."""
     H, quarter, eighth = c.hidden, c.hidden // 4, c.hidden // 8
     requires = None if compressed else "compressed"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from weighbridge.config.fields import Field, Sizes, optional
+from weighbridge.config.fields import Config, Field, optional
 from weighbridge.core._namedtuple import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -16,14 +16,14 @@ def window(key: str = "sliding_window", default: int | None = 4096) -> Field:
     return optional("window", key, default, "W", "attention window")
 
 
-def windowed(rule: Callable[[Sizes], int | None] | None = None) -> Field:
+def windowed_layers(rule: Callable[[Config], int | None] | None = None) -> Field:
     """Declare in how many layers attention is limited: where ``layer_types`` does not say it, *rule* does."""
-    return Field("windowed", "layer_types", rule, "choice", read=_limited, silent=True)
+    return Field("windowed", "layer_types", rule, "choice", read=_limited, report_default=False)
 
 
 def all_but_every(period: int) -> Field:
     """Declare that attention is limited in all layers but every *period*-th."""
-    return windowed(lambda c: int(c.layers) - int(c.layers) // period)
+    return windowed_layers(lambda c: int(c.layers) - int(c.layers) // period)
 
 
 def _limited(kinds: Any) -> int | None:

@@ -5,13 +5,13 @@ Source: names as in transformers 5.23.0, models/wav2vec2/modeling_wav2vec2.py.
 
 from __future__ import annotations
 
-from weighbridge.config.fields import LABELS, Field, Sizes, choice, derived, fact, listed, size, switch
+from weighbridge.config.fields import LABELS, Config, Field, choice, constant, derived, sequence, size, switch
 from weighbridge.core.length import Stream, length
 from weighbridge.core.parts import conv1d, layer_norm, linear, part
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Part, Tensor
 
-NEUTRAL = frozenset(
+IGNORED_KEYS = frozenset(
     """apply_spec_augment codevector_dim contrastive_logits_temperature ctc_loss_reduction ctc_zero_infinity diversity_loss_weight
     feat_extract_activation feat_extract_dropout feat_proj_dropout feat_quantizer_dropout final_dropout gradient_checkpointing
     hidden_dropout layerdrop mask_channel_length mask_channel_min_space mask_channel_other mask_channel_prob mask_channel_selection
@@ -28,9 +28,9 @@ FIELDS = (
     size("layers", "num_hidden_layers", 12, "L", "layers"),
     size("heads", "num_attention_heads", 12, "A", "attention heads"),
     derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_attention_heads"),
-    listed("widths", "conv_dim", lambda c: [512] * 7),
-    listed("kernels", "conv_kernel", lambda c: [10, 3, 3, 3, 3, 2, 2]),
-    listed("strides", "conv_stride", lambda c: [5, 2, 2, 2, 2, 2, 2]),
+    sequence("widths", "conv_dim", lambda c: [512] * 7),
+    sequence("kernels", "conv_kernel", lambda c: [10, 3, 3, 3, 3, 2, 2]),
+    sequence("strides", "conv_stride", lambda c: [5, 2, 2, 2, 2, 2, 2]),
     size("position_kernel", "num_conv_pos_embeddings", 128, "K", "width of the convolution of positions"),
     size("position_groups", "num_conv_pos_embedding_groups", 16, "G", "groups of that convolution"),
     size("projection", "classifier_proj_size", 256, "P", "width of the classifier"),
@@ -41,12 +41,12 @@ FIELDS = (
     switch("weighted", "use_weighted_layer_sum", False),
     choice("time_mask", "mask_time_prob", 0.05),
     choice("feature_mask", "mask_feature_prob", 0.0),
-    fact("batch_norm", False),
-    fact("projection_norm", True),
-    fact("gated", False),
-    fact("stacked", False),
+    constant("batch_norm", False),
+    constant("projection_norm", True),
+    constant("gated", False),
+    constant("stacked", False),
     size("adapter", "adapter_attn_dim", None, "D", "width of a language's adapter"),
-    fact("adapted", lambda c: c.adapter is not None),
+    constant("adapted", lambda c: c.adapter is not None),
 )
 
 ADAPTED = (
@@ -54,15 +54,15 @@ ADAPTED = (
     Field("out_layers", "num_adapter_layers", 3, "choice"),
     Field("out_kernel", "adapter_kernel_size", 3, "choice"),
     Field("out_stride", "adapter_stride", 2, "choice"),
-    fact("out_padding", 1),
+    constant("out_padding", 1),
     switch("extended", "add_adapter", False),
-    fact("projected", lambda c: c.out != c.hidden),
+    constant("projected", lambda c: c.out != c.hidden),
 )
 
 SPEAKER = (
-    listed("tdnn_widths", "tdnn_dim", lambda c: [512, 512, 512, 512, 1500]),
-    listed("tdnn_kernels", "tdnn_kernel", lambda c: [5, 3, 3, 1, 1]),
-    listed("tdnn_dilations", "tdnn_dilation", lambda c: [1, 2, 3, 1, 1]),
+    sequence("tdnn_widths", "tdnn_dim", lambda c: [512, 512, 512, 512, 1500]),
+    sequence("tdnn_kernels", "tdnn_kernel", lambda c: [5, 3, 3, 1, 1]),
+    sequence("tdnn_dilations", "tdnn_dilation", lambda c: [1, 2, 3, 1, 1]),
     size("xvector", "xvector_output_dim", 512, "X", "width of an x-vector"),
 )
 
@@ -74,7 +74,7 @@ QUANTIZED = (
 )
 
 
-def frames(c: Sizes, layers: int | None = None) -> Stream:
+def frames(c: Config, layers: int | None = None) -> Stream:
     """Return the stream that the first *layers* convolutions, or all of them, make of the wave."""
     stream: Stream = "seq"
     for kernel, stride in list(zip(c.kernels, c.strides, strict=True))[:layers]:
@@ -82,12 +82,12 @@ def frames(c: Sizes, layers: int | None = None) -> Stream:
     return stream
 
 
-def masked(c: Sizes) -> tuple[Tensor, ...]:
+def mask_embedding(c: Config) -> tuple[Tensor, ...]:
     """Describe the vector that stands for what is masked, which is there only if anything may be."""
     return (Tensor("masked_spec_embed", (c.hidden,), "embedding"),) if c.time_mask > 0 or c.feature_mask > 0 else ()
 
 
-def adapter(c: Sizes) -> tuple[Part, ...]:
+def adapter(c: Config) -> tuple[Part, ...]:
     """Describe the convolutions that shorten the sequence at the end, if there are any."""
     if not c.extended:
         return ()
@@ -95,7 +95,7 @@ def adapter(c: Sizes) -> tuple[Part, ...]:
     return (part("adapter", *inner, *convolutions(c, frames(c)), kind="adapter", stream=frames(c)),)
 
 
-def convolutions(c: Sizes, stream: Stream) -> tuple[Part, ...]:
+def convolutions(c: Config, stream: Stream) -> tuple[Part, ...]:
     """Describe the adapter's layers, each of which sees what the one before has left."""
     layers = []
     for index in range(c.out_layers):
@@ -105,7 +105,7 @@ def convolutions(c: Sizes, stream: Stream) -> tuple[Part, ...]:
     return tuple(layers)
 
 
-def heard(c: Sizes) -> Stream:
+def adapter_output(c: Config) -> Stream:
     """Return the stream that comes out of the encoder, behind the adapter if there is one."""
     stream = frames(c)
     for _ in range(c.out_layers if c.extended else 0):
@@ -113,7 +113,7 @@ def heard(c: Sizes) -> Stream:
     return stream
 
 
-def quantizer(c: Sizes, width: Size | None = None) -> Part:
+def quantizer(c: Config, width: Size | None = None) -> Part:
     """Describe the code vectors, and the scores by which one of each group is chosen."""
     codes = Tensor("codevectors", (1, c.groups * c.codes, c.code // c.groups), "embedding")
     return part(

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from weighbridge.blueprints.modules.speech_encoder import frames, heard
+from weighbridge.blueprints.modules.speech_encoder import adapter_output, frames
 from weighbridge.config.family import Blueprint
-from weighbridge.config.fields import Sizes
+from weighbridge.config.fields import Config
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, length
 from weighbridge.core.parts import linear, part
 from weighbridge.core.tree import Node, Part, Tensor
 
 
-def as_many(c: Sizes, values: list[int], key: str) -> list[int]:
+def one_per_layer(c: Config, values: list[int], key: str) -> list[int]:
     """Return as many of *values* as there are layers.
 
     Raises:
@@ -27,12 +27,12 @@ def as_many(c: Sizes, values: list[int], key: str) -> list[int]:
     return values[: len(c.tdnn_widths)]
 
 
-def speaker(c: Sizes) -> tuple[Part, ...]:
+def speaker(c: Config) -> tuple[Part, ...]:
     """Describe the x-vector head: convolutions over ever longer stretches, then mean and deviation; its last weight serves the loss."""
     # A weighted sum is over the encoder's own states, which no adapter has shortened.
-    entry = frames(c) if c.weighted else heard(c)
+    entry = frames(c) if c.weighted else adapter_output(c)
     widths, stream, layers = (c.tdnn_widths[0], *c.tdnn_widths), entry, []
-    kernels, dilations = as_many(c, c.tdnn_kernels, "tdnn_kernel"), as_many(c, c.tdnn_dilations, "tdnn_dilation")
+    kernels, dilations = one_per_layer(c, c.tdnn_kernels, "tdnn_kernel"), one_per_layer(c, c.tdnn_dilations, "tdnn_dilation")
     for index, (kernel, dilation) in enumerate(zip(kernels, dilations, strict=True)):
         stream = length(stream) + -dilation * (kernel - 1)
         layers.append(
@@ -49,14 +49,14 @@ def speaker(c: Sizes) -> tuple[Part, ...]:
     )
 
 
-def headed(
+def with_heads(
     name: str,
     prefix: str,
-    body: Callable[[Sizes], tuple[Node, ...]],
+    body: Callable[[Config], tuple[Node, ...]],
     heads: str,
     *,
-    summed: Callable[[Sizes], Stream] = heard,
-    pre_training: Callable[[Sizes], tuple[Node, ...]] | None = None,
+    summed: Callable[[Config], Stream] = adapter_output,
+    pre_training: Callable[[Config], tuple[Node, ...]] | None = None,
 ) -> dict[str, Blueprint]:
     """Return the classes of one model type: the encoder alone, and under each of its heads.
 
@@ -69,8 +69,8 @@ def headed(
         pre_training: Describes what follows the encoder there, if there is such a class.
     """
 
-    def under(head: Callable[[Sizes], tuple[Node, ...]], weighted: bool) -> Blueprint:
-        def whole(c: Sizes) -> Part:
+    def under(head: Callable[[Config], tuple[Node, ...]], weighted: bool) -> Blueprint:
+        def whole(c: Config) -> Part:
             weights = (Tensor("layer_weights", (c.layers + 1,), "gain"),) if weighted and c.weighted else ()
             parts = head(c)
             own = tuple(node for node in parts if isinstance(node, Tensor))
@@ -78,19 +78,19 @@ def headed(
 
         return whole
 
-    def ctc(c: Sizes) -> tuple[Part, ...]:
+    def ctc(c: Config) -> tuple[Part, ...]:
         if c.vocab is None:
             raise ConfigError("a head over a vocabulary needs its size", key="vocab_size", hint="set it")
-        return (linear("lm_head", c.out if c.extended else c.hidden, c.vocab, stream=heard(c)),)
+        return (linear("lm_head", c.out if c.extended else c.hidden, c.vocab, stream=adapter_output(c)),)
 
-    def sequence(c: Sizes) -> tuple[Part, ...]:
-        states = summed(c) if c.weighted else heard(c)
+    def sequence(c: Config) -> tuple[Part, ...]:
+        states = summed(c) if c.weighted else adapter_output(c)
         return (linear("projector", c.hidden, c.projection, stream=states), linear("classifier", c.projection, c.labels, stream="one"))
 
-    def frame(c: Sizes) -> tuple[Part, ...]:
-        return (linear("classifier", c.hidden, c.labels, stream=heard(c)),)
+    def frame(c: Config) -> tuple[Part, ...]:
+        return (linear("classifier", c.hidden, c.labels, stream=adapter_output(c)),)
 
-    table: dict[str, tuple[str, Callable[[Sizes], tuple[Node, ...]]]] = {
+    table: dict[str, tuple[str, Callable[[Config], tuple[Node, ...]]]] = {
         "ctc": ("ForCTC", ctc),
         "sequence": ("ForSequenceClassification", sequence),
         "frame": ("ForAudioFrameClassification", frame),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from weighbridge.config.fields import Field, Sizes, choice, told
+from weighbridge.config.fields import Config, Field, choice, computed
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import replace
@@ -36,7 +36,7 @@ def numbers(word: str, key: str, default: tuple[int, ...], *aliases: str, minimu
             raise ConfigError(f"expected a list of whole numbers from {minimum} up, found {value!r:.60}", key=key, value=value)
         return tuple(value)
 
-    return Field(word, key, default, "listed", aliases=aliases, read=read)  # type: ignore[arg-type]
+    return Field(word, key, default, "sequence", aliases=aliases, read=read)  # type: ignore[arg-type]
 
 
 def entries(word: str, key: str, default: list[Any], kind: type) -> Field:
@@ -47,7 +47,7 @@ def entries(word: str, key: str, default: list[Any], kind: type) -> Field:
             raise ConfigError(f"expected a list of {kind.__name__}, found {value!r:.60}", key=key, value=value)
         return tuple(value)
 
-    return Field(word, key, default, "listed", read=read)
+    return Field(word, key, default, "sequence", read=read)
 
 
 def ratio(word: str, key: str, default: float) -> Field:
@@ -65,19 +65,19 @@ def ratio(word: str, key: str, default: float) -> Field:
     return choice(word, key, default, read=read)
 
 
-def scaled(width: Size, by: tuple[int, int]) -> Size:
+def scale_width(width: Size, by: tuple[int, int]) -> Size:
     """Multiply a width by a ratio and drop the fraction, as ``int(ratio * width)`` does.
 
-    >>> scaled(96, (4, 1)), scaled(7, (5, 2))
+    >>> scale_width(96, (4, 1)), scale_width(7, (5, 2))
     (384, 17)
     """
     return width * by[0] // by[1]
 
 
-def alike(**lists: tuple[Any, ...]) -> int:
+def equal_length(**lists: tuple[Any, ...]) -> int:
     """Return how many entries lists of stages have, which must be equally many.
 
-    >>> alike(depths=(2, 2), hidden_sizes=(32, 64))
+    >>> equal_length(depths=(2, 2), hidden_sizes=(32, 64))
     2
     """
     (first, length), *others = ((key, len(entries)) for key, entries in lists.items())
@@ -99,13 +99,17 @@ def first_stages(key: str, count: int, **lists: tuple[Any, ...]) -> int:
     return count
 
 
-def outputs(stages: Callable[[Sizes], int], *, stem: bool = True) -> tuple[Field, ...]:
+def out_stages(stages: Callable[[Config], int], *, stem: bool = True) -> tuple[Field, ...]:
     """Declare which stages a backbone hands on, by names or by indices: the stem is 0, if it is one, and by default it is the last."""
     names, indices = choice("out_features", "out_features", None), choice("out_indices", "out_indices", None)
-    return replace(names, silent=True), replace(indices, silent=True), told("outputs", lambda c: _outputs(c, stages(c), stem))
+    return (
+        replace(names, report_default=False),
+        replace(indices, report_default=False),
+        computed("outputs", lambda c: _outputs(c, stages(c), stem)),
+    )
 
 
-def _outputs(c: Sizes, stages: int, stem: bool) -> tuple[int, ...]:
+def _outputs(c: Config, stages: int, stem: bool) -> tuple[int, ...]:
     known = [*(["stem"] if stem else []), *(f"stage{index + 1}" for index in range(stages))]
     if c.out_features is None and c.out_indices is None:
         return (len(known) - 1,)

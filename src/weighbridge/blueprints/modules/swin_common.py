@@ -5,9 +5,9 @@ Source: arXiv 2103.14030; names as in transformers 5.23.0, models/swin/modeling_
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, both, image
-from weighbridge.blueprints.modules.stage_fields import alike, number, numbers, outputs, ratio
-from weighbridge.config.fields import LABELS, Sizes, fact, size, switch, told
+from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, height_width, image
+from weighbridge.blueprints.modules.stage_fields import equal_length, number, numbers, out_stages, ratio
+from weighbridge.config.fields import LABELS, Config, computed, constant, size, switch
 from weighbridge.core.length import unknown
 from weighbridge.core.parts import conv2d, layer_norm, linear, part
 from weighbridge.core.sizes import Size
@@ -18,25 +18,25 @@ FIELDS = (
     size("hidden", "embed_dim", 96, "H", "width of the first stage"),
     numbers("depths", "depths", (2, 2, 6, 2)),
     numbers("heads", "num_heads", (3, 6, 12, 24), "num_attention_heads"),
-    told("stages", lambda c: alike(depths=c.depths, num_heads=c.heads)),
+    computed("stages", lambda c: equal_length(depths=c.depths, num_heads=c.heads)),
     number("window", "window_size", 7),
     ratio("mlp_ratio", "mlp_ratio", 4.0),
     image(),
-    both("patch", "patch_size", 4),
-    told("picture", lambda c: c.image),
+    height_width("patch", "patch_size", 4),
+    computed("picture", lambda c: c.image),
     size("stride", "encoder_stride", 32, "E", "pixels per place of the last map"),
     switch("qkv_bias", "qkv_bias", True),
     switch("absolute", "use_absolute_embeddings", False),
-    switch("masked", "use_mask_token", False, silent=True),
-    *outputs(lambda c: len(c.depths)),
-    fact("extra_position", False),
+    switch("masked", "use_mask_token", False, report_default=False),
+    *out_stages(lambda c: len(c.depths)),
+    constant("extra_position", False),
     LABELS,
 )
 
-SKIPPED = frozenset("add_pooling_layer drop_path_rate hidden_size num_hidden_layers num_layers path_norm stage_names".split())
+MORE_IGNORED_KEYS = frozenset("add_pooling_layer drop_path_rate hidden_size num_hidden_layers num_layers path_norm stage_names".split())
 
 
-def maps(c: Sizes) -> list[tuple[int, int]]:
+def stage_maps(c: Config) -> list[tuple[int, int]]:
     """Return the map of every stage: patches, with the image padded to whole ones, then halves of it, padded too."""
     grid = tuple(-(-side // patch) for side, patch in zip(c.picture, c.patch, strict=True))
     found = [(grid[0], grid[1])]
@@ -45,10 +45,10 @@ def maps(c: Sizes) -> list[tuple[int, int]]:
     return found
 
 
-def embeddings(c: Sizes, masked: bool) -> Part:
+def embeddings(c: Config, masked: bool) -> Part:
     """Describe patches, with a vector for hidden ones and a table of positions where there are."""
     cut: Grid = (c.image[0] // c.patch[0], c.image[1] // c.patch[1])
-    grid = maps(c)[0]
+    grid = stage_maps(c)[0]
     positions = Tensor("position_embeddings", (1, area(cut) + (1 if c.extra_position else 0), c.hidden), "embedding")
     parts = (
         *((Tensor("mask_token", (1, 1, c.hidden), "embedding"),) if masked else ()),
@@ -62,27 +62,27 @@ def embeddings(c: Sizes, masked: bool) -> Part:
     )
 
 
-def pixels(c: Sizes) -> Part:
+def pixel_decoder(c: Config) -> Part:
     """Describe the decoder of masked images, which takes the last map for a square."""
-    height, width = maps(c)[-1]
+    height, width = stage_maps(c)[-1]
     decoder = conv2d("0", c.hidden * 2 ** (len(c.depths) - 1), c.stride * c.stride * c.channels, 1)
     return part("decoder", decoder, kind="head", stream=height * width if height == width else unknown("the last map is no square"))
 
 
-def merging(width: Size, normed: Size, grid: Grid) -> Part:
+def patch_merging(width: Size, normed: Size, grid: Grid) -> Part:
     """Describe how two by two places become one; the norm is of their joint width, or of what comes out."""
     parts = linear("reduction", 4 * width, 2 * width, bias=False), layer_norm("norm", normed)
     return part("downsample", *parts, kind="projection", stream=area(grid))
 
 
-def handed_maps(c: Sizes) -> tuple[tuple[Grid, ...], tuple[Size, ...]]:
+def output_maps(c: Config) -> tuple[tuple[Grid, ...], tuple[Size, ...]]:
     """Return the maps that a backbone can hand on, with their widths: patches, then every stage before it is halved."""
-    grids = maps(c)
+    grids = stage_maps(c)
     return (grids[0], *grids), (c.hidden, *(c.hidden * 2**index for index in range(len(grids))))
 
 
-def norms(c: Sizes) -> Part:
+def norms(c: Config) -> Part:
     """Describe a norm for every map that a backbone hands on."""
-    grids, widths = handed_maps(c)
+    grids, widths = output_maps(c)
     found = (layer_norm(f"stage{index}" if index else "stem", widths[index], stream=area(grids[index])) for index in c.outputs)
     return part("hidden_states_norms", *found, kind="norms")

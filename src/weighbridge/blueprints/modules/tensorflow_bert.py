@@ -11,23 +11,23 @@ from weighbridge.core.parts import replace
 from weighbridge.core.tree import Row
 
 
-def renamed(row: Row) -> Row:
+def original_row(row: Row) -> Row:
     """Translate a tensor to its name and shape in Google's original release, where kernels are ``[inputs, outputs]``.
 
-    >>> renamed(Row("encoder.layer.0.intermediate.dense.weight", (3072, 768), "weight", None, None, False))[:2]
+    >>> original_row(Row("encoder.layer.0.intermediate.dense.weight", (3072, 768), "weight", None, None, False))[:2]
     ('bert/encoder/layer_0/intermediate/dense/kernel', (768, 3072))
     """
-    name = original(row.name)
+    name = tensorflow_name(row.name)
     shape = row.shape[::-1] if name.endswith("/kernel") else row.shape
-    return replace(row, name=name, shape=shape, tied_to=row.tied_to and original(row.tied_to))
+    return replace(row, name=name, shape=shape, tied_to=row.tied_to and tensorflow_name(row.tied_to))
 
 
-def original(name: str) -> str:
+def tensorflow_name(name: str) -> str:
     """Translate a name to that of Google's original release.
 
-    >>> original("bert.embeddings.word_embeddings.weight")
+    >>> tensorflow_name("bert.embeddings.word_embeddings.weight")
     'bert/embeddings/word_embeddings'
-    >>> original("cls.seq_relationship.weight")
+    >>> tensorflow_name("cls.seq_relationship.weight")
     'cls/seq_relationship/output_weights'
     """
     name = name if name.startswith(("bert.", "cls.", "classifier.", "qa_outputs.")) else "bert." + name

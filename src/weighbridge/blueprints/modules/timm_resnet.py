@@ -5,8 +5,8 @@ Source: timm 1.0, timm/models/resnet.py, behind transformers 5.23.0, models/timm
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, strided
-from weighbridge.config.fields import Sizes, choice
+from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, conv_output
+from weighbridge.config.fields import Config, choice
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import batch_norm, conv2d, part
 from weighbridge.core.tree import Every, Node, Part
@@ -53,10 +53,10 @@ FIELDS = (
     choice("output_stride", "output_stride", None, read=output_stride),
 )
 
-SKIPPED = frozenset("features_only freeze_batch_norm_2d use_pretrained_backbone use_timm_backbone".split())
+MORE_IGNORED_KEYS = frozenset("features_only freeze_batch_norm_2d use_pretrained_backbone use_timm_backbone".split())
 
 
-def layer(c: Sizes, inputs: int, width: int, grids: tuple[Grid, Grid], *, shortcut: bool) -> tuple[Node, ...]:
+def layer(c: Config, inputs: int, width: int, grids: tuple[Grid, Grid], *, shortcut: bool) -> tuple[Node, ...]:
     """Describe a residual layer between two maps."""
     before, after = grids
     steps = [(inputs, width, 3, after), (width, width, 3, after)]
@@ -70,15 +70,15 @@ def layer(c: Sizes, inputs: int, width: int, grids: tuple[Grid, Grid], *, shortc
     return (*parts, beside) if shortcut else tuple(parts)
 
 
-def resnet(c: Sizes, picture: Grid) -> tuple[tuple[Part, ...], tuple[Grid, ...], tuple[int, ...]]:
+def resnet(c: Config, picture: Grid) -> tuple[tuple[Part, ...], tuple[Grid, ...], tuple[int, ...]]:
     """Describe a ResNet up to the last map it hands on: its parts, and the maps and widths of stem and stages."""
-    halved = strided(picture, 7, 2, 3)
+    halved = conv_output(picture, 7, 2, 3)
     stem = conv2d("conv1", c.channels, 64, 7, stream=area(halved), bias=False), batch_norm("bn1", 64, stream=area(halved))
-    before, inputs, wide = strided(halved, 3, 2, 1), 64, 1 if c.architecture in PLAIN else 4
+    before, inputs, wide = conv_output(halved, 3, 2, 1), 64, 1 if c.architecture in PLAIN else 4
     parts, maps, widths = list(stem), [halved], [64]
     for index, depth in enumerate(DEPTHS[c.architecture][: c.outputs[-1]]):
         width, stride = 64 * 2**index * wide, 2 if index and not (index == 3 and c.output_stride == 16) else 1
-        after = strided(before, 1, stride)
+        after = conv_output(before, 1, stride)
         first = layer(c, inputs, width, (before, after), shortcut=inputs != width or index > 0)
         rest = part("", *layer(c, width, width, (after, after), shortcut=False), kind="layer", repeat=depth - 1, indices=Every(1))
         parts.append(part(f"layer{index + 1}", part("0", *first, kind="layer"), rest, kind="stage"))

@@ -5,9 +5,9 @@ Source: Unified Perceptual Parsing, arXiv 1807.10221; names as in transformers 5
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.feature_maps import Grid, area, transposed
+from weighbridge.blueprints.modules.feature_maps import Grid, area, conv_transpose2d
 from weighbridge.blueprints.modules.stage_fields import number, numbers
-from weighbridge.config.fields import Sizes, size, switch
+from weighbridge.config.fields import Config, size, switch
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import batch_norm, conv2d, part
 from weighbridge.core.sizes import Size
@@ -22,59 +22,59 @@ FIELDS = (
 )
 
 
-def enlarging(name: str, width: Size, grid: Grid) -> Part:
+def upsample(name: str, width: Size, grid: Grid) -> Part:
     """Describe a transposed convolution that makes four places of each."""
-    return transposed(name, width, width, 2, area(grid))
+    return conv_transpose2d(name, width, width, 2, area(grid))
 
 
-def doubled(grid: Grid) -> Grid:
+def double_size(grid: Grid) -> Grid:
     """Return a map of twice the height and width.
 
-    >>> doubled((14, 20))
+    >>> double_size((14, 20))
     (28, 40)
     """
     return grid[0] * 2, grid[1] * 2
 
 
-def convolution(name: str, inputs: Size, outputs: Size, kernel: Size, grid: Grid) -> Part:
+def conv_norm(name: str, inputs: Size, outputs: Size, kernel: Size, grid: Grid) -> Part:
     """Describe a convolution without bias and a batch norm."""
     inner = conv2d("convolution", inputs, outputs, kernel, stream=area(grid), bias=False)
     return part(name, inner, batch_norm("normalization", outputs), kind="convolution")
 
 
-def uper_head(c: Sizes, grid: Grid) -> Part:
+def uper_head(c: Config, grid: Grid) -> Part:
     """Describe UperNet over maps of four, two, one and half times the height and width of *grid*."""
     H = c.hidden
-    maps = doubled(doubled(grid)), doubled(grid), grid
+    maps = double_size(double_size(grid)), double_size(grid), grid
     smallest = grid[0] // 2, grid[1] // 2
-    pooled = (part(str(i), convolution("conv", H, H, 1, (s, s)), kind="stage") for i, s in enumerate(c.scales))
+    pooled = (part(str(i), conv_norm("conv", H, H, 1, (s, s)), kind="stage") for i, s in enumerate(c.scales))
     return part(
         "decode_head",
         conv2d("classifier", H, c.labels, 1, stream=area(maps[0])),
         part("psp_modules", part("blocks", *pooled)),
-        convolution("psp_bottleneck", H + len(c.scales) * H, H, 3, smallest),
-        part("lateral_convs", *(convolution(str(i), H, H, 1, at) for i, at in enumerate(maps))),
-        part("fpn_convs", *(convolution(str(i), H, H, 3, at) for i, at in enumerate(maps))),
-        convolution("fpn_bottleneck", 4 * H, H, 3, maps[0]),
+        conv_norm("psp_bottleneck", H + len(c.scales) * H, H, 3, smallest),
+        part("lateral_convs", *(conv_norm(str(i), H, H, 1, at) for i, at in enumerate(maps))),
+        part("fpn_convs", *(conv_norm(str(i), H, H, 3, at) for i, at in enumerate(maps))),
+        conv_norm("fpn_bottleneck", 4 * H, H, 3, maps[0]),
         kind="head",
     )
 
 
-def auxiliary_head(c: Sizes, grid: Grid) -> Part:
+def auxiliary_head(c: Config, grid: Grid) -> Part:
     """Describe the plain network over the map of one layer, which helps training and runs all the same."""
     width = c.auxiliary_width
     inputs = (c.hidden, *(width,) * c.auxiliary_depth)[: c.auxiliary_depth]
-    joined = (convolution("conv_cat", c.hidden + width, width, 3, grid),) if c.auxiliary_joined else ()
+    joined = (conv_norm("conv_cat", c.hidden + width, width, 3, grid),) if c.auxiliary_joined else ()
     return part(
         "auxiliary_head",
-        part("convs", *(convolution(str(i), inner, width, 3, grid) for i, inner in enumerate(inputs))),
+        part("convs", *(conv_norm(str(i), inner, width, 3, grid) for i, inner in enumerate(inputs))),
         *joined,
         conv2d("classifier", width, c.labels, 1, stream=area(grid)),
         kind="head",
     )
 
 
-def segmenting(c: Sizes, grid: Grid, backbone: Part, *pyramid: Part) -> Part:
+def with_segmentation_heads(c: Config, grid: Grid, backbone: Part, *pyramid: Part) -> Part:
     """Describe semantic segmentation on the outputs of four layers: what makes a *pyramid* of maps of them, then both networks.
 
     Raises:

@@ -7,7 +7,7 @@ where others differ as in models/yolos/modeling_yolos.py.
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area
-from weighbridge.config.fields import LABELS, Sizes, derived, sides, size, switch
+from weighbridge.config.fields import LABELS, Config, derived, sides, size, switch
 from weighbridge.core.parts import attend, conv2d, layer_norm, linear, part, split_mlp
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Part, Tensor
@@ -22,38 +22,38 @@ IMAGE = sides("image", "image_size", 224, "R", "side of the image")
 PATCH = sides("patch", "patch_size", 16, "P", "side of a patch")
 SQUARE_PATCH = (size("patch_height", "patch_size", 16, "P", "side of a patch"), derived("patch_width", lambda c: c.patch_height))
 QKV_BIAS = switch("qkv_bias", "qkv_bias", True)
-POOLED = switch("pooled", "add_pooling_layer", True, silent=True)
+POOLED = switch("pooled", "add_pooling_layer", True, report_default=False)
 FIELDS = (HIDDEN, MLP, LAYERS, HEADS, HEAD_DIM, *IMAGE, *PATCH, CHANNELS, LABELS, QKV_BIAS)
 """The fields that nearly every vision transformer has, with the defaults of ViT-base."""
 
-NEUTRAL = frozenset(("drop_path_rate", "initializer_std", "interpolate_pos_encoding", "out_features", "out_indices", "stage_names"))
+IGNORED_KEYS = frozenset(("drop_path_rate", "initializer_std", "interpolate_pos_encoding", "out_features", "out_indices", "stage_names"))
 """Keys that change no tensor of a vision transformer."""
 
 
-def grid(c: Sizes) -> Grid:
+def grid(c: Config) -> Grid:
     """Return the rows and columns of patches; what is left at the edges of the image is dropped.
 
-    >>> grid(Sizes(image_height=224, image_width=330, patch_height=16, patch_width=16))
+    >>> grid(Config(image_height=224, image_width=330, patch_height=16, patch_width=16))
     (14, 20)
     """
     return c.image_height // c.patch_height, c.image_width // c.patch_width
 
 
-def patches(c: Sizes) -> Size:
+def patches(c: Config) -> Size:
     """Count the patches of an image.
 
-    >>> patches(Sizes(image_height=224, image_width=330, patch_height=16, patch_width=16))
+    >>> patches(Config(image_height=224, image_width=330, patch_height=16, patch_width=16))
     280
     """
     return area(grid(c))
 
 
-def projection(c: Sizes, name: str = "projection", *, bias: bool = True) -> Part:
+def projection(c: Config, name: str = "projection", *, bias: bool = True) -> Part:
     """Describe the convolution that maps each patch to a vector."""
     return conv2d(name, c.channels, c.hidden, (c.patch_height, c.patch_width), stream=patches(c), bias=bias)
 
 
-def cubes(name: str, c: Sizes, kernel: tuple[Size, Size, Size], positions: Size) -> Part:
+def cubes(name: str, c: Config, kernel: tuple[Size, Size, Size], positions: Size) -> Part:
     """Describe the convolution that maps each cube of a video, so many frames high and wide, to a vector."""
     weight = Tensor("weight", (c.hidden, c.channels, *kernel), "weight")
     return part(name, weight, Tensor("bias", (c.hidden,), "bias"), kind="convolution", stream=positions)
@@ -65,7 +65,7 @@ def token(name: str, width: Size, number: Size = 1) -> Tensor:
 
 
 def attention(
-    c: Sizes, names: tuple[str, ...] = ("q_proj", "k_proj", "v_proj", "o_proj"), *, biases: tuple[bool, ...] | None = None
+    c: Config, names: tuple[str, ...] = ("q_proj", "k_proj", "v_proj", "o_proj"), *, biases: tuple[bool, ...] | None = None
 ) -> Part:
     """Describe self-attention over all patches: queries, keys and values in the order of these names, then the output.
 
@@ -83,18 +83,18 @@ def attention(
     )
 
 
-def feed_forward(c: Sizes, name: str = "mlp") -> Part:
+def feed_forward(c: Config, name: str = "mlp") -> Part:
     """Describe the two linear maps between which the hidden size is widened."""
     return part(name, linear("fc1", c.hidden, c.mlp), linear("fc2", c.mlp, c.hidden), kind="feed_forward")
 
 
-def layer(c: Sizes, name: str = "layers") -> Part:
+def layer(c: Config, name: str = "layers") -> Part:
     """Describe a layer with its norms in front of attention and feed-forward."""
     norms = layer_norm("layernorm_before", c.hidden), layer_norm("layernorm_after", c.hidden)
     return part(name, attention(c), *norms, feed_forward(c), kind="layer", repeat=c.layers)
 
 
-def split_attention(c: Sizes, biases: tuple[bool, ...] | None = None, *more: Part) -> Part:
+def split_attention(c: Config, biases: tuple[bool, ...] | None = None, *more: Part) -> Part:
     """Describe self-attention with the names of the older classes: ``attention.query`` and so on, then ``output.dense``."""
     inner = c.heads * c.head_dim
     mixed = part(
@@ -110,7 +110,7 @@ def split_attention(c: Sizes, biases: tuple[bool, ...] | None = None, *more: Par
     return part("attention", mixed, part("output", linear("dense", inner, c.hidden), kind="attention"), kind="self_attention")
 
 
-def split_layer(c: Sizes, *own: Tensor, attends: Part | None = None) -> Part:
+def split_layer(c: Config, *own: Tensor, attends: Part | None = None) -> Part:
     """Describe a layer with the names of the older classes: attention, intermediate, output, then the two norms."""
     return part(
         "layer",
@@ -124,11 +124,11 @@ def split_layer(c: Sizes, *own: Tensor, attends: Part | None = None) -> Part:
     )
 
 
-def pooler(c: Sizes) -> Part:
+def pooler(c: Config) -> Part:
     """Describe a linear map of the first token."""
     return part("pooler", linear("dense", c.hidden, c.hidden), kind="pooler", stream="one")
 
 
-def classifier(c: Sizes, name: str = "classifier") -> Part:
+def classifier(c: Config, name: str = "classifier") -> Part:
     """Describe one output per label on one vector of the whole image."""
     return linear(name, c.hidden, c.labels, stream="one")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from weighbridge.config.family import Blueprint
-from weighbridge.config.fields import Field, Sizes, choice, switch, told
+from weighbridge.config.fields import Config, Field, choice, computed, switch
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.length import Stream, is_unknown, length, merge, unknown
 from weighbridge.core.parts import linear, part, replace
@@ -18,32 +18,32 @@ from weighbridge.core.tree import Node, Part
 if TYPE_CHECKING:
     from typing import Any
 
-NEUTRAL = frozenset(
+IGNORED_KEYS = frozenset(
     """image_token_id image_token_index video_token_id video_token_index vision_start_token_id vision_end_token_id vision_token_id
     image_seq_length ignore_index boi_token_index eoi_token_index projector_hidden_act""".split()
 )
 """Keys that change no tensor: tokens that stand for images, and such."""
 
 
-def tied() -> tuple[Field, ...]:
+def tie_fields() -> tuple[Field, ...]:
     """Declare that the head shares the words of the text tower: the outer config says it, or the text's own."""
     return (
         switch("outer_tied", "tie_word_embeddings", False),
-        told("tied", lambda c: c.outer_tied or c.text.tied),
+        computed("tied", lambda c: c.outer_tied or c.text.tied),
     )
 
 
-def seen(module: Part) -> Part:
+def per_image(module: Part) -> Part:
     """Mark a part that runs once for each image, and not without."""
     return replace(module, requires="images", executions="images")
 
 
-def picked(default: Any, *aliases: str) -> Field:
+def feature_layers(default: Any, *aliases: str) -> Field:
     """Declare of how many of the tower's layers the states are handed on, side by side."""
     return choice("picked", "vision_feature_layer", default, *aliases, read=lambda layers: 1 if isinstance(layers, int) else len(layers))
 
 
-def tokens(tower: Part, select: str = "full") -> Stream:
+def patch_tokens(tower: Part, select: str = "full") -> Stream:
     """Return the stream of a tower's states that is handed on: all of them, or without the first where *select* is ``default``."""
     stream = unknown("the maps of this vision tower are no sequence of patches") if tower.stream is None else tower.stream
     if select == "full" or is_unknown(stream):
@@ -51,15 +51,15 @@ def tokens(tower: Part, select: str = "full") -> Stream:
     return length(stream) - 1
 
 
-def squares(stream: Stream, side: Size) -> Stream:
+def merge_squares(stream: Stream, side: Size) -> Stream:
     """Return the stream of squares of patches; what cannot be cut into squares does not run."""
     return merge(stream, side * side)
 
 
-def generation(body: Callable[[Sizes], tuple[Node, ...]], table: str = "language_model.embed_tokens") -> Blueprint:
+def with_lm_head(body: Callable[[Config], tuple[Node, ...]], table: str = "language_model.embed_tokens") -> Blueprint:
     """Return the blueprint of a class that writes: the body under ``model``, and a head that may be the text's words again."""
 
-    def blueprint(c: Sizes) -> Part:
+    def blueprint(c: Config) -> Part:
         owner = f"model.{table}.weight" if c.tied else None
         head = linear("lm_head", c.text.hidden, c.text.vocab, bias=False, tied_to=owner)
         return part("", part("model", *body(c), kind="backbone"), head, kind="model")
@@ -67,12 +67,12 @@ def generation(body: Callable[[Sizes], tuple[Node, ...]], table: str = "language
     return blueprint
 
 
-def alone(body: Callable[[Sizes], tuple[Node, ...]]) -> Blueprint:
+def without_head(body: Callable[[Config], tuple[Node, ...]]) -> Blueprint:
     """Return the blueprint of a class without a head."""
     return lambda c: part("", *body(c), kind="model")
 
 
-def flat(text: tuple[Field, ...]) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
+def flat_text_config(text: tuple[Field, ...]) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
     """Return what settles older configs, which state the text's fields beside the others: they move into ``text_config``."""
     keys = {key for field in text for key in (field.key, *field.aliases) if key} | {"rope_scaling", "rope_parameters", "rope_theta"}
 

@@ -6,13 +6,13 @@ Source: arXiv 2012.09841 (VQGAN), section 3.1; names as in transformers 5.23.0, 
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.convolutions import group_norm
-from weighbridge.config.fields import Sizes
+from weighbridge.config.fields import Config
 from weighbridge.core.parts import attend, conv2d, part
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part
 
 
-def resnet(name: str, c: Sizes, before: int, after: int) -> Part:
+def resnet(name: str, c: Config, before: int, after: int) -> Part:
     """Describe two convolutions with a way around them; *before* and *after* are multiples of the first width."""
     wide, width = c.base * before, c.base * after
     around = (conv2d("nin_shortcut", wide, width, 1),) if before != after else ()
@@ -27,7 +27,7 @@ def resnet(name: str, c: Sizes, before: int, after: int) -> Part:
     )
 
 
-def looking(name: str, c: Sizes, by: int) -> Part:
+def attention_block(name: str, c: Config, by: int) -> Part:
     """Describe attention over all places of a map."""
     H = c.base * by
     return part(
@@ -39,16 +39,18 @@ def looking(name: str, c: Sizes, by: int) -> Part:
     )
 
 
-def middle(c: Sizes, by: int) -> Part:
+def middle_blocks(c: Config, by: int) -> Part:
     """Describe two blocks with attention between them."""
-    return part("mid", resnet("block_1", c, by, by), looking("attn_1", c, by), resnet("block_2", c, by, by), kind="stage")
+    return part("mid", resnet("block_1", c, by, by), attention_block("attn_1", c, by), resnet("block_2", c, by, by), kind="stage")
 
 
-def level(index: int, c: Sizes, before: int, after: int, *, blocks: int, attends: bool, stream: Size, after_it: tuple[Part, ...]) -> Part:
+def resolution_level(
+    index: int, c: Config, before: int, after: int, *, blocks: int, attends: bool, stream: Size, after_it: tuple[Part, ...]
+) -> Part:
     """Describe the blocks of one resolution, with attention behind each where it is the coarsest, and the way to the next."""
     widths = [before, *[after] * blocks]
     inside = tuple(resnet(str(number), c, widths[number], widths[number + 1]) for number in range(blocks))
-    looks = tuple(looking(str(number), c, after) for number in range(blocks)) if attends else ()
+    looks = tuple(attention_block(str(number), c, after) for number in range(blocks)) if attends else ()
     return part(
         str(index),
         part("block", *inside, kind="block"),
@@ -59,7 +61,7 @@ def level(index: int, c: Sizes, before: int, after: int, *, blocks: int, attends
     )
 
 
-def encoder(c: Sizes, outputs: Size) -> Part:
+def encoder(c: Config, outputs: Size) -> Part:
     """Describe the network that makes the image smaller: each level but the last halves its sides."""
     last = len(c.levels) - 1
     sides = [c.codes * 2 ** (last - index) for index in range(last + 1)]
@@ -69,13 +71,15 @@ def encoder(c: Sizes, outputs: Size) -> Part:
     for index, after in enumerate(c.levels):
         conv = conv2d("conv", c.base * after, c.base * after, 3, stream=places[min(index + 1, last)])
         smaller = (part("downsample", conv, kind="convolution"),) if index < last else ()
-        down.append(level(index, c, wanted[index], after, blocks=c.blocks, attends=index == last, stream=places[index], after_it=smaller))
+        down.append(
+            resolution_level(index, c, wanted[index], after, blocks=c.blocks, attends=index == last, stream=places[index], after_it=smaller)
+        )
     top = c.levels[-1]
     return part(
         "encoder",
         conv2d("conv_in", c.channels, c.base, 3, stream=places[0]),
         part("down", *down, kind="stages"),
-        middle(c, top),
+        middle_blocks(c, top),
         group_norm("norm_out", c.base * top),
         conv2d("conv_out", c.base * top, outputs, 3),
         kind="encoder",
@@ -83,7 +87,7 @@ def encoder(c: Sizes, outputs: Size) -> Part:
     )
 
 
-def decoder(c: Sizes, inputs: Size) -> Part:
+def decoder(c: Config, inputs: Size) -> Part:
     """Describe the network that makes it larger again, from the coarsest level to the finest."""
     last = len(c.levels) - 1
     coming = [*c.levels, c.levels[-1]]
@@ -93,7 +97,7 @@ def decoder(c: Sizes, inputs: Size) -> Part:
         conv = conv2d("conv", c.base * c.levels[index], c.base * c.levels[index], 3, stream=4 * side * side)
         larger = (part("upsample", conv, kind="convolution"),) if index else ()
         up.append(
-            level(
+            resolution_level(
                 number,
                 c,
                 coming[index + 1],
@@ -109,7 +113,7 @@ def decoder(c: Sizes, inputs: Size) -> Part:
     return part(
         "decoder",
         conv2d("conv_in", inputs, c.base * c.levels[-1], 3),
-        middle(c, c.levels[-1]),
+        middle_blocks(c, c.levels[-1]),
         part("up", *up, kind="stages"),
         group_norm("norm_out", wide, stream=side * side),
         conv2d("conv_out", wide, c.outputs, 3, stream=side * side),

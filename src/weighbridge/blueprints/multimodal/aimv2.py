@@ -16,7 +16,7 @@ from weighbridge.blueprints.modules.clip_towers import (
     text_fields,
 )
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, nested, switch
+from weighbridge.config.fields import Config, nested, switch
 from weighbridge.core.length import unknown
 from weighbridge.core.parts import attend, conv2d, embedding, fairseq_attention, gated_mlp, linear, matmul, part, replace, rms_norm
 from weighbridge.core.tree import Part, Tensor
@@ -33,7 +33,7 @@ VISION = (
 FIELDS = (nested("text", "text_config", TEXT), nested("vision", "vision_config", VISION), PROJECTED)
 
 
-def encoder(c: Sizes) -> Part:
+def encoder(c: Config) -> Part:
     """Describe the layers of either tower."""
     H = c.hidden
     mixed = fairseq_attention("attention", H, c.heads, c.head_dim, bias=c.qkv_bias)
@@ -41,12 +41,12 @@ def encoder(c: Sizes) -> Part:
     return part("encoder", part("layers", *children, kind="layer", repeat=c.layers), kind="encoder")
 
 
-def text(c: Sizes) -> Part:
+def text(c: Config) -> Part:
     """Describe Aimv2TextModel."""
     return part("", text_embeddings(c), encoder(c), rms_norm("rms_norm", c.hidden), kind="text")
 
 
-def vision(c: Sizes) -> Part:
+def vision(c: Config) -> Part:
     """Describe Aimv2VisionModel: positions in a table or, at native resolution, as sinusoids; a learned query pools the patches."""
     H = c.hidden
     embeddings = part(
@@ -56,11 +56,11 @@ def vision(c: Sizes) -> Part:
         *(() if c.native else (embedding("position_embedding", c.patches, H),)),
         kind="embeddings",
     )
-    pooler = (pooling(c),) if c.pooled else ()
+    pooler = (attention_pool(c),) if c.pooled else ()
     return part("", embeddings, encoder(c), rms_norm("rms_norm", H), *pooler, kind="vision", stream=c.patches)
 
 
-def pooling(c: Sizes) -> Part:
+def attention_pool(c: Config) -> Part:
     """Describe the attention of one learned query, which is not mapped, over all patches."""
     H = c.hidden
     return part(
@@ -75,7 +75,7 @@ def pooling(c: Sizes) -> Part:
     )
 
 
-def aimv2(c: Sizes) -> Part:
+def aimv2(c: Config) -> Part:
     """Describe Aimv2Model: both towers, a projection for each, and the temperature of their similarities."""
     images = similarity(c.projected)
     if not c.vision.pooled:
@@ -92,9 +92,9 @@ def aimv2(c: Sizes) -> Part:
     )
 
 
-NEUTRAL = frozenset(("logit_scale_init_value", "max_logit_scale", "projection_dim"))
+IGNORED_KEYS = frozenset(("logit_scale_init_value", "max_logit_scale", "projection_dim"))
 FAMILIES = {
-    "aimv2": Family("aimv2", FIELDS, {"Aimv2Model": aimv2}, "Aimv2Model", NEUTRAL),
-    "aimv2_text_model": Family("aimv2_text_model", TEXT, {"Aimv2TextModel": text}, "Aimv2TextModel", NEUTRAL),
-    "aimv2_vision_model": Family("aimv2_vision_model", VISION, {"Aimv2VisionModel": vision}, "Aimv2VisionModel", NEUTRAL),
+    "aimv2": Family("aimv2", FIELDS, {"Aimv2Model": aimv2}, "Aimv2Model", IGNORED_KEYS),
+    "aimv2_text_model": Family("aimv2_text_model", TEXT, {"Aimv2TextModel": text}, "Aimv2TextModel", IGNORED_KEYS),
+    "aimv2_vision_model": Family("aimv2_vision_model", VISION, {"Aimv2VisionModel": vision}, "Aimv2VisionModel", IGNORED_KEYS),
 }

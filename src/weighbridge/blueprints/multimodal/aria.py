@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from weighbridge.blueprints.modules.causal_lm import FIELDS, NEUTRAL, attention, heads
-from weighbridge.blueprints.modules.composite import composed, submodel
-from weighbridge.blueprints.modules.vlm_common import tokens
+from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, attention, with_heads
+from weighbridge.blueprints.modules.composite import model_config, submodel
+from weighbridge.blueprints.modules.vlm_common import patch_tokens
 from weighbridge.blueprints.multimodal.llava import body, kin
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, choice, size, switch, told, variant
+from weighbridge.config.fields import Config, choice, computed, size, switch, variant
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, length, unknown
 from weighbridge.core.parts import attend, embedding, fused_experts, gated_mlp, layer_norm, linear, matmul, part, rms_norm
@@ -21,7 +21,7 @@ from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Node, Part, Tensor
 
 
-def aria(c: Sizes) -> tuple[Node, ...]:
+def aria(c: Config) -> tuple[Node, ...]:
     """Describe embeddings, layers of attention and experts, and a last norm."""
     H = c.hidden
     layer = part(
@@ -51,10 +51,10 @@ ARIA = variant(
 )
 
 
-def projector(c: Sizes, tower: Part) -> Part:
+def projector(c: Config, tower: Part) -> Part:
     """Describe learned queries, as many as an image of so many patches wants, their attention to the patches, and an MLP."""
     V, H, A = c.vision.hidden, c.text.hidden, c.vision.heads
-    patches = tokens(tower)
+    patches = patch_tokens(tower)
     queries: Stream = c.asked or unknown("the config tells no number of queries for an image of so many patches")
     inside = part(
         "multihead_attn",
@@ -85,7 +85,7 @@ def projector(c: Sizes, tower: Part) -> Part:
     )
 
 
-def numbered(table: object) -> dict[int, int]:
+def queries_by_patches(table: object) -> dict[int, int]:
     """Read how many queries an image of so many patches wants; JSON makes text of the keys."""
     if isinstance(table, Mapping) and table:
         numbers = {int(key): value for key, value in table.items() if str(key).isdigit() and type(value) is int and value > 0}
@@ -94,7 +94,7 @@ def numbered(table: object) -> dict[int, int]:
     raise ConfigError(f"expected whole numbers of queries by numbers of patches, found {table!r:.60}", key="projector_patch_to_query_dict")
 
 
-def asked(c: Sizes) -> int | None:
+def query_count(c: Config) -> int | None:
     """Tell how many queries an image wants, if the config says it for its number of patches."""
     patches = submodel(c.vision).stream
     table: dict[int, int] = c.table
@@ -102,19 +102,19 @@ def asked(c: Sizes) -> int | None:
     return None if wanted is None else min(wanted, c.queries)
 
 
-CLASSES = heads("AriaText", aria, "lm")
+CLASSES = with_heads("AriaText", aria, "lm")
 MOST = "max_value_projector_patch_to_query_dict"
 """What the reference works out of the table, and yet takes from a config that states it."""
 
 BOTH = (
-    composed("vision", "vision_config", "idefics3_vision"),
-    composed("text", "text_config", "aria_text", fixed=True),
-    choice("table", "projector_patch_to_query_dict", lambda c: {1225: 128, 4900: 256}, read=numbered),
-    size("queries", MOST, lambda c: max(c.table.values()), "Q", "learned query tokens", silent=True),
-    told("asked", asked),
+    model_config("vision", "vision_config", "idefics3_vision"),
+    model_config("text", "text_config", "aria_text", fixed=True),
+    choice("table", "projector_patch_to_query_dict", lambda c: {1225: 128, 4900: 256}, read=queries_by_patches),
+    size("queries", MOST, lambda c: max(c.table.values()), "Q", "learned query tokens", report_default=False),
+    computed("asked", query_count),
     switch("tied", "tie_word_embeddings", False),
 )
 FAMILIES = {
     "aria": kin("aria", "Aria", BOTH, lambda c: body(c, projector), "vision_feature_layer"),
-    "aria_text": Family("aria_text", ARIA, CLASSES, "AriaTextModel", NEUTRAL),
+    "aria_text": Family("aria_text", ARIA, CLASSES, "AriaTextModel", IGNORED_KEYS),
 }

@@ -6,10 +6,10 @@ models/cohere2_vision/modeling_cohere2_vision.py.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.composite import composed
-from weighbridge.blueprints.modules.vlm_common import squares, tokens
+from weighbridge.blueprints.modules.composite import model_config
+from weighbridge.blueprints.modules.vlm_common import merge_squares, patch_tokens
 from weighbridge.blueprints.multimodal.llava import body, kin
-from weighbridge.config.fields import Field, Sizes, choice, fact, size, switch
+from weighbridge.config.fields import Config, Field, choice, constant, size, switch
 from weighbridge.core.parts import layer_norm, linear, part
 from weighbridge.core.tree import Node, Part
 
@@ -19,8 +19,8 @@ FACTOR = size("factor", "downsample_factor", 2, "F", "patches merged along an ax
 def fields(vision: dict[str, int | bool], aligned: Field, *more: Field) -> tuple[Field, ...]:
     """List the fields of the two of Cohere."""
     return (
-        composed("vision", "vision_config", "siglip_vision_model", absent=vision),
-        composed("text", "text_config", "cohere2 cohere"),
+        model_config("vision", "vision_config", "siglip_vision_model", absent=vision),
+        model_config("text", "text_config", "cohere2 cohere"),
         FACTOR,
         aligned,
         switch("tied", "tie_word_embeddings", True),
@@ -41,17 +41,17 @@ AYA = fields(
     },
     size(*WIDTH, lambda c: c.text.hidden, "E", "width inside the projector"),
     choice("select", "vision_feature_select_strategy", "full"),
-    fact("normed", True),
+    constant("normed", True),
 )
 COMMAND = fields(
     {"hidden_size": 1152, "intermediate_size": 3072, "image_size": 512, "num_hidden_layers": 27, "num_attention_heads": 12},
     size(*WIDTH, 36864, "E", "width inside the projector"),
-    fact("select", "full"),
-    fact("normed", False),
+    constant("select", "full"),
+    constant("normed", False),
 )
 
 
-def projector(c: Sizes, tower: Part) -> Part:
+def projector(c: Config, tower: Part) -> Part:
     """Describe two linear layers over squares of patches, between which one half gates the other."""
     wide = c.vision.hidden * c.factor * c.factor
     return part(
@@ -60,11 +60,11 @@ def projector(c: Sizes, tower: Part) -> Part:
         linear("linear_1", wide, c.aligned),
         linear("linear_2", c.aligned // 2, c.text.hidden),
         kind="projector",
-        stream=squares(tokens(tower, c.select), c.factor),
+        stream=merge_squares(patch_tokens(tower, c.select), c.factor),
     )
 
 
-def inside(c: Sizes) -> tuple[Node, ...]:
+def inside(c: Config) -> tuple[Node, ...]:
     """Describe the tower, the projector and the text."""
     return body(c, projector)
 

@@ -8,20 +8,20 @@ from __future__ import annotations
 
 from weighbridge.blueprints.encoders.bert import attention, embeddings, feed_forward, masked_lm_head, pooler
 from weighbridge.blueprints.modules.clip_towers import PATCHES, PROJECTED, SCALE, projection, similarity, stack_fields, text_fields
-from weighbridge.blueprints.modules.composite import under
+from weighbridge.blueprints.modules.composite import as_child
 from weighbridge.config.family import Family
-from weighbridge.config.fields import TIED, Field, Sizes, altered, fact, nested, size, switch
+from weighbridge.config.fields import TIED, Config, Field, constant, nested, size, switch, with_changes
 from weighbridge.core.length import Stream
 from weighbridge.core.parts import attend, conv2d, layer_norm, linear, part, plain_mlp, replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part, Tensor
 
-POOLED = switch("pooled", "add_pooling_layer", True, silent=True)
+POOLED = switch("pooled", "add_pooling_layer", True, report_default=False)
 TEXT: tuple[Field, ...] = (
     *text_fields(30524, 512, *stack_fields(768, 3072, 8)),
     size("encoder_hidden", "encoder_hidden_size", 768, "W", "width of the states attended to"),
     switch("crossed", "is_decoder", True),
-    fact("decoder", lambda c: c.crossed),
+    constant("decoder", lambda c: c.crossed),
     TIED,
 )
 VISION = (
@@ -29,7 +29,7 @@ VISION = (
     size("image", "image_size", 384, "R", "side of the image"),
     size("patch", "patch_size", 16, "P", "side of a patch"),
     PATCHES,
-    fact("qkv_bias", True),
+    constant("qkv_bias", True),
 )
 FIELDS = (
     nested("text", "text_config", TEXT),
@@ -42,7 +42,7 @@ NEVER = "the states of another model"
 """A stream that nobody gives: what waits for it is stored and does not run."""
 
 
-def vision(c: Sizes) -> Part:
+def vision(c: Config) -> Part:
     """Describe BlipVisionModel: queries, keys and values in one map; the last norm also norms the class token again."""
     H = c.hidden
     embedded = part(
@@ -57,7 +57,7 @@ def vision(c: Sizes) -> Part:
     )
 
 
-def vision_layer(c: Sizes) -> Part:
+def vision_layer(c: Config) -> Part:
     """Describe one layer, repeated."""
     H = c.hidden
     mixed = part(
@@ -71,32 +71,32 @@ def vision_layer(c: Sizes) -> Part:
     return part("layers", mixed, layer_norm("layer_norm1", H), mlp, layer_norm("layer_norm2", H), kind="layer", repeat=c.layers)
 
 
-def text_parts(c: Sizes, keys: Stream, *, pooled: bool) -> tuple[Part, ...]:
+def text_parts(c: Config, keys: Stream, *, pooled: bool) -> tuple[Part, ...]:
     """Describe BERT without token types, whose layers attend to states of another width if it is a decoder."""
     crossed = (attention(c, "crossattention", keys=keys, width=c.encoder_hidden),) if c.crossed else ()
     layer = part("layer", attention(c), *crossed, *feed_forward(c), kind="layer", repeat=c.layers)
     return (embeddings(c, typed=False), part("encoder", layer, kind="encoder"), *((pooler(c),) if pooled else ()))
 
 
-def text(c: Sizes) -> Part:
+def text(c: Config) -> Part:
     """Describe BlipTextModel."""
     return part("", *text_parts(c, "encoder", pooled=c.pooled), kind="text")
 
 
-def text_lm(c: Sizes, keys: Stream = "encoder") -> Part:
+def text_lm(c: Config, keys: Stream = "encoder") -> Part:
     """Describe BlipTextLMHeadModel: the vocabulary head of BERT."""
     return part(
         "", part("bert", *text_parts(c, keys, pooled=False), kind="backbone"), part("cls", masked_lm_head(c), kind="head"), kind="text"
     )
 
 
-def _parts(c: Sizes) -> tuple[Part, Sizes, Size]:
+def _parts(c: Config) -> tuple[Part, Config, Size]:
     """Return the vision tower, what the text is made of beside it, and the states of an image."""
     tower = replace(vision(c.vision), name="vision_model")
-    return tower, altered(c.text, encoder_hidden=c.vision.hidden, tied=c.tied or c.text.tied), c.vision.patches + 1
+    return tower, with_changes(c.text, encoder_hidden=c.vision.hidden, tied=c.tied or c.text.tied), c.vision.patches + 1
 
 
-def blip(c: Sizes) -> Part:
+def blip(c: Config) -> Part:
     """Describe BlipModel: both towers side by side, so that the text's attention to the image never runs."""
     tower, words, _ = _parts(c)
     return part(
@@ -111,20 +111,20 @@ def blip(c: Sizes) -> Part:
     )
 
 
-def conditional_generation(c: Sizes) -> Part:
+def conditional_generation(c: Config) -> Part:
     """Describe BlipForConditionalGeneration: a text decoder that looks at the image."""
     tower, words, states = _parts(c)
-    return part("", tower, under("text_decoder", text_lm(words, states)), kind="model")
+    return part("", tower, as_child("text_decoder", text_lm(words, states)), kind="model")
 
 
-def question_answering(c: Sizes) -> Part:
+def question_answering(c: Config) -> Part:
     """Describe BlipForQuestionAnswering: the question looks at the image, the answer at the question."""
     tower, words, states = _parts(c)
-    answer = under("text_decoder", text_lm(words, "encoder"), streams={"seq": "decoder", "encoder": "seq"})
+    answer = as_child("text_decoder", text_lm(words, "encoder"), streams={"seq": "decoder", "encoder": "seq"})
     return part("", tower, part("text_encoder", *text_parts(words, states, pooled=False), kind="text"), answer, kind="model")
 
 
-def retrieval(c: Sizes) -> Part:
+def retrieval(c: Config) -> Part:
     """Describe BlipForImageTextRetrieval: whether image and text match; the two projections are for the other way of asking."""
     tower, words, states = _parts(c)
     return part(
@@ -145,8 +145,8 @@ CLASSES = {
     "BlipForImageTextRetrieval": retrieval,
 }
 TEXTS = {"BlipTextModel": text, "BlipTextLMHeadModel": text_lm}
-NEUTRAL = frozenset(("label_smoothing", "logit_scale_init_value", "num_channels"))
-SINGLE = NEUTRAL | {"projection_dim"}
+IGNORED_KEYS = frozenset(("label_smoothing", "logit_scale_init_value", "num_channels"))
+SINGLE = IGNORED_KEYS | {"projection_dim"}
 FAMILIES = {
     "blip": Family("blip", FIELDS, CLASSES, "BlipModel", SINGLE),
     "blip_text_model": Family("blip_text_model", (*TEXT, POOLED), TEXTS, "BlipTextModel", SINGLE),

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from weighbridge.blueprints import family
 from weighbridge.blueprints.modules.clip_towers import PATCHES, stack_fields
-from weighbridge.blueprints.modules.composite import CAUSAL, composed, submodel, under
-from weighbridge.blueprints.modules.qformer import INSTRUCTED, QUERIES, TEXTED, alone, embeddings, qformer
+from weighbridge.blueprints.modules.composite import CAUSAL, as_child, model_config, submodel
+from weighbridge.blueprints.modules.qformer import INSTRUCTED, QUERIES, TEXTED, embeddings, qformer, standalone_qformer
 from weighbridge.blueprints.multimodal.blip import NEVER, vision
 from weighbridge.config.family import Blueprint, Family
-from weighbridge.config.fields import Field, Sizes, altered, nested, size, switch
+from weighbridge.config.fields import Config, Field, nested, size, switch, with_changes
 from weighbridge.core.parts import linear, matmul, part, replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part, Tensor
@@ -27,14 +27,14 @@ VISION = (
 )
 
 
-def _learned(c: Sizes) -> tuple[Tensor, Sizes, Size]:
+def _query_sizes(c: Config) -> tuple[Tensor, Config, Size]:
     """Return the queries, the sizes of their transformer, and how many states an image has."""
     queries = Tensor("query_tokens", (1, c.queries, c.q.hidden), "embedding")
-    return queries, altered(c.q, encoder_hidden=c.vision.hidden), c.vision.patches + 1
+    return queries, with_changes(c.q, encoder_hidden=c.vision.hidden), c.vision.patches + 1
 
 
-def _generating(c: Sizes, language: Part) -> Part:
-    queries, inner, states = _learned(c)
+def _generating(c: Config, language: Part) -> Part:
+    queries, inner, states = _query_sizes(c)
     read = qformer(inner, c.queries, "seq" if inner.embeds else None, states, joint=True)
     return part(
         "",
@@ -42,40 +42,40 @@ def _generating(c: Sizes, language: Part) -> Part:
         replace(vision(c.vision), name="vision_model"),
         replace(read, name="qformer"),
         part("language_projection", *linear("", c.q.hidden, c.text.hidden).children, kind="linear", stream=c.queries),
-        under("language_model", language),
+        as_child("language_model", language),
         kind="model",
     )
 
 
-def generation(c: Sizes) -> Part:
+def generation(c: Config) -> Part:
     """Describe Blip2ForConditionalGeneration: a causal language model if the type has one, else one with an encoder."""
     causal = any(name.endswith(CAUSAL) for name in family(c.text.model_type).classes)
     return _generating(c, submodel(c.text, *(CAUSAL if causal else ("ForConditionalGeneration",))))
 
 
-def instructed(c: Sizes) -> Part:
+def instruct_blip(c: Config) -> Part:
     """Describe InstructBlipModel: the language model without a head."""
     return _generating(c, submodel(c.text))
 
 
-def projected_text(c: Sizes) -> Part:
+def projected_text(c: Config) -> Part:
     """Describe Blip2TextModelWithProjection: a text through the queries' transformer, which does not ask an image."""
-    queries, inner, states = _learned(c)
+    queries, inner, states = _query_sizes(c)
     read = replace(qformer(inner, None, "seq", states), name="qformer")
     return part("", queries, embeddings(inner), read, linear("text_projection", c.q.hidden, c.matched), kind="model")
 
 
-def projected_vision(c: Sizes) -> Part:
+def projected_vision(c: Config) -> Part:
     """Describe Blip2VisionModelWithProjection: what the queries take out of an image, in the space of retrieval."""
-    queries, inner, states = _learned(c)
+    queries, inner, states = _query_sizes(c)
     read = replace(qformer(inner, c.queries, None, states), name="qformer")
     projected = linear("vision_projection", c.q.hidden, c.matched, stream=c.queries)
     return part("", queries, replace(vision(c.vision), name="vision_model"), read, projected, kind="model")
 
 
-def retrieval(c: Sizes) -> Part:
+def retrieval(c: Config) -> Part:
     """Describe Blip2ForImageTextRetrieval: every query compared with the text; the matching head is for the other way of asking."""
-    queries, inner, states = _learned(c)
+    queries, inner, states = _query_sizes(c)
     return part(
         "",
         queries,
@@ -97,7 +97,7 @@ BLIP2: dict[str, Blueprint] = {
     "Blip2ForConditionalGeneration": generation,
     "Blip2ForImageTextRetrieval": retrieval,
 }
-NEUTRAL = frozenset(
+IGNORED_KEYS = frozenset(
     """image_token_index image_token_id video_token_index video_token_id num_channels label_smoothing projection_dim
     use_decoder_only_language_model is_decoder""".split()
 )
@@ -108,20 +108,20 @@ def _families(prefix: str, stem: str, name: str, classes: dict[str, Blueprint], 
     fields = (
         nested("vision", "vision_config", VISION),
         nested("q", "qformer_config", (*QUERIES, *read)),
-        composed("text", "text_config", "opt t5 llama"),
+        model_config("text", "text_config", "opt t5 llama"),
         size("queries", "num_query_tokens", 32, "Q", "learned queries"),
         size("matched", "image_text_hidden_size", 256, "M", "width of the space of retrieval"),
     )
     q, v = f"{stem}_qformer", f"{stem}_vision_model"
     return {
-        prefix: Family(prefix, fields, classes, f"{name}Model", NEUTRAL),
-        q: Family(q, (*QUERIES, *read), {f"{name}QFormerModel": alone}, f"{name}QFormerModel", NEUTRAL),
-        v: Family(v, VISION, {f"{name}VisionModel": vision}, f"{name}VisionModel", NEUTRAL),
+        prefix: Family(prefix, fields, classes, f"{name}Model", IGNORED_KEYS),
+        q: Family(q, (*QUERIES, *read), {f"{name}QFormerModel": standalone_qformer}, f"{name}QFormerModel", IGNORED_KEYS),
+        v: Family(v, VISION, {f"{name}VisionModel": vision}, f"{name}VisionModel", IGNORED_KEYS),
     }
 
 
 def _instructed(name: str) -> dict[str, Blueprint]:
-    return {f"{name}Model": instructed, f"{name}ForConditionalGeneration": generation}
+    return {f"{name}Model": instruct_blip, f"{name}ForConditionalGeneration": generation}
 
 
 FAMILIES = {

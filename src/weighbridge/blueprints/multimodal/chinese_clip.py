@@ -8,50 +8,50 @@ from __future__ import annotations
 
 from weighbridge.blueprints.encoders.bert import POOLED, embeddings, layer, pooler
 from weighbridge.blueprints.encoders.roberta import roberta_embeddings
-from weighbridge.blueprints.modules.clip_towers import PROJECTED, contrastive, settled, stack_fields, text_fields
+from weighbridge.blueprints.modules.clip_towers import PROJECTED, contrastive, normalize_config, stack_fields, text_fields
 from weighbridge.blueprints.multimodal.clip import VISION, vision
 from weighbridge.config.family import Blueprint, Family
-from weighbridge.config.fields import Field, Sizes, fact, nested, size
+from weighbridge.config.fields import Config, Field, constant, nested, size
 from weighbridge.core.parts import layer_norm, linear, part, replace
 from weighbridge.core.tree import Part
 
 CHINESE = (
     *text_fields(30522, 512, *stack_fields(768, 3072, 12)),
     size("types", "type_vocab_size", 2, "T", "token types"),
-    fact("crossed", False),
+    constant("crossed", False),
 )
 ALT = (
     *text_fields(250002, 514, *stack_fields(1024, 4096, 16, 24)),
     size("types", "type_vocab_size", 1, "T", "token types"),
     size("projected", "project_dim", 768, "E", "width of the shared space"),
-    fact("crossed", False),
+    constant("crossed", False),
 )
 
 
-def chinese_text(c: Sizes, *, pooled: bool | None = None) -> Part:
+def chinese_text(c: Config, *, pooled: bool | None = None) -> Part:
     """Describe ChineseCLIPTextModel: BERT, whose first token is the text's vector."""
     ending = (pooler(c),) if (c.pooled if pooled is None else pooled) else ()
     return part("", embeddings(c), part("encoder", layer(c), kind="encoder"), *ending, kind="text")
 
 
-def chinese_clip(c: Sizes) -> Part:
+def chinese_clip(c: Config) -> Part:
     """Describe ChineseCLIPModel: no pooler in the text tower."""
     return contrastive(chinese_text(c.text, pooled=False), vision(c.vision), (c.text.hidden, c.vision.hidden), c.projected)
 
 
-def roberta(c: Sizes, *, pooled: bool | None = None) -> Part:
+def roberta(c: Config, *, pooled: bool | None = None) -> Part:
     """Describe AltRobertaModel: RoBERTa, with a pooler unless that is left out."""
     ending = (pooler(c),) if (c.pooled if pooled is None else pooled) else ()
     return part("", roberta_embeddings(c), part("encoder", replace(layer(c), name="layers"), kind="encoder"), *ending, kind="backbone")
 
 
-def alt_text(c: Sizes) -> Part:
+def alt_text(c: Config) -> Part:
     """Describe AltCLIPTextModel: every token is mapped to the width of CLIP's text, after a norm."""
     inner = replace(roberta(c, pooled=False), name="roberta")
     return part("", inner, linear("transformation", c.hidden, c.projected), layer_norm("pre_LN", c.hidden), kind="text")
 
 
-def altclip(c: Sizes) -> Part:
+def altclip(c: Config) -> Part:
     """Describe AltCLIPModel."""
     return contrastive(alt_text(c.text), vision(c.vision), (c.text.projected, c.vision.hidden), c.projected)
 
@@ -63,11 +63,11 @@ def _families(
     projected = replace(PROJECTED, default=768 if prefix == "altclip" else 512)
     both = (nested("text", "text_config", fields), nested("vision", "vision_config", VISION), projected)
     model, text = f"{name}Model", f"{name}TextModel"
-    neutral = frozenset(("logit_scale_init_value", "direct_kd", "projection_dim"))
+    ignored_keys = frozenset(("logit_scale_init_value", "direct_kd", "projection_dim"))
     texts = {text: blueprints[1], **({"AltRobertaModel": roberta} if prefix == "altclip" else {})}
     return {
-        prefix: Family(prefix, both, {model: blueprints[0]}, model, neutral, settle=settled),
-        f"{prefix}_text_model": Family(f"{prefix}_text_model", (*fields, *more), texts, text, neutral),
+        prefix: Family(prefix, both, {model: blueprints[0]}, model, ignored_keys, normalize_config=normalize_config),
+        f"{prefix}_text_model": Family(f"{prefix}_text_model", (*fields, *more), texts, text, ignored_keys),
         f"{prefix}_vision_model": Family(f"{prefix}_vision_model", VISION, {f"{name}VisionModel": vision}, f"{name}VisionModel"),
     }
 

@@ -5,12 +5,12 @@ Source: arXiv 2112.10003, section 3; names as in transformers 5.23.0, models/cli
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.clip_towers import PROJECTED, encoder, image_fields, settled, stack_fields, text_fields
-from weighbridge.blueprints.modules.feature_maps import transposed
+from weighbridge.blueprints.modules.clip_towers import PROJECTED, encoder, image_fields, normalize_config, stack_fields, text_fields
+from weighbridge.blueprints.modules.feature_maps import conv_transpose2d
 from weighbridge.blueprints.modules.stage_fields import number, numbers
 from weighbridge.blueprints.multimodal.clip import clip, text, vision
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, altered, nested, size, switch
+from weighbridge.config.fields import Config, nested, size, switch, with_changes
 from weighbridge.core.length import Stream
 from weighbridge.core.parts import conv2d, linear, part, replace
 from weighbridge.core.sizes import exact
@@ -31,10 +31,12 @@ FIELDS = (
 )
 
 
-def decoder(c: Sizes) -> Part:
+def decoder(c: Config) -> Part:
     """Describe CLIPSegDecoder: the layers taken out of the image tower are narrowed, mixed, and drawn back to pixels."""
     B, images = c.reduced, c.vision
-    inner = altered(images, hidden=B, mlp=c.decoder_mlp, heads=c.decoder_heads, head_dim=exact(B, c.decoder_heads), layers=len(c.taken))
+    inner = with_changes(
+        images, hidden=B, mlp=c.decoder_mlp, heads=c.decoder_heads, head_dim=exact(B, c.decoder_heads), layers=len(c.taken)
+    )
     # The text's vector scales and moves what one of the layers sees, and that once for each example.
     told: Stream = "one" if c.told_at in range(len(c.taken)) else 0
     (layers,) = encoder(inner).children
@@ -42,7 +44,7 @@ def decoder(c: Sizes) -> Part:
         "",
         linear("film_mul", c.projected, B, stream=told),
         linear("film_add", c.projected, B, stream=told),
-        *drawing(c),
+        *upsampling_head(c),
         part("reduces", *linear("", images.hidden, B).children, kind="linear", repeat=len(c.taken)),
         layers,
         kind="decoder",
@@ -50,33 +52,33 @@ def decoder(c: Sizes) -> Part:
     )
 
 
-def drawing(c: Sizes) -> tuple[Part, ...]:
+def upsampling_head(c: Config) -> tuple[Part, ...]:
     """Describe how patches become pixels again: by one transposed convolution, or by three finer steps."""
     name, B, patches = "transposed_convolution", c.reduced, c.vision.patches
     if not c.finer:
-        return (transposed(name, B, 1, c.vision.patch, patches),)
+        return (conv_transpose2d(name, B, 1, c.vision.patch, patches),)
     step = c.vision.patch // 4
     return (
         part(
             name,
             conv2d("0", B, B, 3, stream=patches),
-            transposed("2", B, B // 2, step, patches),
-            transposed("4", B // 2, 1, step, patches * step * step),
+            conv_transpose2d("2", B, B // 2, step, patches),
+            conv_transpose2d("4", B // 2, 1, step, patches * step * step),
         ),
     )
 
 
-def segmentation(c: Sizes) -> Part:
+def segmentation(c: Config) -> Part:
     """Describe CLIPSegForImageSegmentation; text and image are not compared with each other."""
     inner = clip(c)
     towers = tuple(child for child in inner.children if not isinstance(child, Operation))
     return part("", part("clip", *towers, kind="backbone"), replace(decoder(c), name="decoder"), kind="model")
 
 
-NEUTRAL = frozenset(("logit_scale_init_value", "decoder_attention_dropout", "decoder_hidden_act", "projection_dim"))
+IGNORED_KEYS = frozenset(("logit_scale_init_value", "decoder_attention_dropout", "decoder_hidden_act", "projection_dim"))
 CLASSES = {"CLIPSegModel": clip, "CLIPSegForImageSegmentation": segmentation, "CLIPSegDecoder": decoder}
 FAMILIES = {
-    "clipseg": Family("clipseg", FIELDS, CLASSES, "CLIPSegModel", NEUTRAL, settle=settled),
-    "clipseg_text_model": Family("clipseg_text_model", TEXT, {"CLIPSegTextModel": text}, "CLIPSegTextModel", NEUTRAL),
-    "clipseg_vision_model": Family("clipseg_vision_model", VISION, {"CLIPSegVisionModel": vision}, "CLIPSegVisionModel", NEUTRAL),
+    "clipseg": Family("clipseg", FIELDS, CLASSES, "CLIPSegModel", IGNORED_KEYS, normalize_config=normalize_config),
+    "clipseg_text_model": Family("clipseg_text_model", TEXT, {"CLIPSegTextModel": text}, "CLIPSegTextModel", IGNORED_KEYS),
+    "clipseg_vision_model": Family("clipseg_vision_model", VISION, {"CLIPSegVisionModel": vision}, "CLIPSegVisionModel", IGNORED_KEYS),
 }

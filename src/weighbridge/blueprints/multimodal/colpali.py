@@ -5,23 +5,23 @@ Source: arXiv 2407.01449 (ColPali); names as in transformers 5.23.0, models/colp
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.composite import composed, submodel, under
-from weighbridge.blueprints.modules.vlm_common import NEUTRAL
+from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
+from weighbridge.blueprints.modules.vlm_common import IGNORED_KEYS
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, size
+from weighbridge.config.fields import Config, size
 from weighbridge.core.parts import linear, part
 from weighbridge.core.tree import Part
 
 
-def retrieval(c: Sizes) -> Part:
+def retrieval(c: Config) -> Part:
     """Describe the model inside, and the linear layer to the small vectors."""
-    return part("", under("vlm", submodel(c.vlm)), linear("embedding_proj_layer", c.vlm.text.hidden, c.dim), kind="model")
+    return part("", as_child("vlm", submodel(c.vlm)), linear("embedding_proj_layer", c.vlm.text.hidden, c.dim), kind="model")
 
 
 def kin(model_type: str, name: str, inside: str) -> Family:
     """Return one type: its one class, around a model of type *inside*."""
-    fields = (composed("vlm", "vlm_config", inside), size("dim", "embedding_dim", 128, "E", "width of the shared space"))
-    return Family(model_type, fields, {f"{name}ForRetrieval": retrieval}, f"{name}ForRetrieval", NEUTRAL)
+    fields = (model_config("vlm", "vlm_config", inside), size("dim", "embedding_dim", 128, "E", "width of the shared space"))
+    return Family(model_type, fields, {f"{name}ForRetrieval": retrieval}, f"{name}ForRetrieval", IGNORED_KEYS)
 
 
 FAMILIES = {

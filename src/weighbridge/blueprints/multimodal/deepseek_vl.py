@@ -6,19 +6,19 @@ models/deepseek_vl/modeling_deepseek_vl.py and models/lfm2_vl/modeling_lfm2_vl.p
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.composite import composed, submodel, under
-from weighbridge.blueprints.modules.vlm_common import seen, tokens
+from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
+from weighbridge.blueprints.modules.vlm_common import patch_tokens, per_image
 from weighbridge.blueprints.multimodal.llava import body, kin
-from weighbridge.config.fields import Sizes, size, switch
+from weighbridge.config.fields import Config, size, switch
 from weighbridge.core.length import unknown
 from weighbridge.core.parts import layer_norm, linear, part
 from weighbridge.core.tree import Node, Part
 
 TIED = switch("tied", "tie_word_embeddings", True)
-DEEPSEEK = (composed("vision", "vision_config", "siglip_vision_model"), composed("text", "text_config", "llama"), TIED)
+DEEPSEEK = (model_config("vision", "vision_config", "siglip_vision_model"), model_config("text", "text_config", "llama"), TIED)
 LFM2 = (
-    composed("vision", "vision_config", "siglip2_vision_model"),
-    composed("text", "text_config", "lfm2"),
+    model_config("vision", "vision_config", "siglip2_vision_model"),
+    model_config("text", "text_config", "lfm2"),
     size("inside", "projector_hidden_size", 2560, "E", "width inside the projector"),
     switch("bias", "projector_bias", True),
     switch("normed", "projector_use_layernorm", True),
@@ -28,18 +28,18 @@ LFM2 = (
 CUT = unknown("images are cut into patches beforehand, and how many there are no config tells")
 
 
-def deepseek(c: Sizes) -> tuple[Node, ...]:
+def deepseek(c: Config) -> tuple[Node, ...]:
     """Describe DeepSeek-VL: the tower, two linear layers, the text."""
     tower = submodel(c.vision)
     linears = linear("linear1", c.vision.hidden, c.text.hidden), linear("linear2", c.text.hidden, c.text.hidden)
     return (
-        under("vision_model", tower, requires="images", executions="images"),
-        seen(part("aligner", *linears, kind="projector", stream=tokens(tower))),
-        under("language_model", submodel(c.text)),
+        as_child("vision_model", tower, requires="images", executions="images"),
+        per_image(part("aligner", *linears, kind="projector", stream=patch_tokens(tower))),
+        as_child("language_model", submodel(c.text)),
     )
 
 
-def lfm2_projector(c: Sizes, tower: Part) -> Part:
+def lfm2_projector(c: Config, tower: Part) -> Part:
     """Describe LFM2-VL's projector: a norm and two linear layers over squares of patches."""
     wide = c.vision.hidden * c.factor * c.factor
     return part(

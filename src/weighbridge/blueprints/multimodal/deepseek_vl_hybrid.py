@@ -5,31 +5,31 @@ Source: arXiv 2403.05525, section 3.1; names as in transformers 5.23.0, models/d
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.composite import composed, submodel, under
-from weighbridge.blueprints.modules.vlm_common import seen, tokens
+from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
+from weighbridge.blueprints.modules.vlm_common import patch_tokens, per_image
 from weighbridge.blueprints.multimodal.llava import kin
-from weighbridge.config.fields import Sizes, switch
+from weighbridge.config.fields import Config, switch
 from weighbridge.core.parts import conv2d, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Tensor
 
 FIELDS = (
-    composed("vision", "vision_config", "siglip_vision_model"),
-    composed("fine", "high_res_vision_config", "sam_vision_model sam_hq_vision_model"),
-    composed("text", "text_config", "llama"),
+    model_config("vision", "vision_config", "siglip_vision_model"),
+    model_config("fine", "high_res_vision_config", "sam_vision_model sam_hq_vision_model"),
+    model_config("text", "text_config", "llama"),
     switch("tied", "tie_word_embeddings", True),
 )
 
 
-def hybrid(c: Sizes) -> tuple[Node, ...]:
+def hybrid(c: Config) -> tuple[Node, ...]:
     """Describe both towers, what brings their maps to one size, and the text."""
     fine, tower = submodel(c.fine, "VisionModel"), submodel(c.vision)
     return (
         Tensor("high_res_vision_alpha", (1,), "gain"),
-        under("high_res_vision_model", fine, requires="images", executions="images"),
-        seen(replace(neck(c.fine.hidden, c.fine.outputs), stream=fine_places(c))),
+        as_child("high_res_vision_model", fine, requires="images", executions="images"),
+        per_image(replace(neck(c.fine.hidden, c.fine.outputs), stream=fine_places(c))),
         # What an early layer sees passes the projection as well as what the last one does.
-        seen(
+        per_image(
             part(
                 "high_res_vision_proj",
                 conv2d("conv1", c.fine.outputs, 2 * c.fine.outputs, 3, stream=4 * across(c) * across(c), bias=False, executions=2),
@@ -37,19 +37,19 @@ def hybrid(c: Sizes) -> tuple[Node, ...]:
                 kind="projector",
             )
         ),
-        under("vision_model", tower, requires="images", executions="images"),
-        seen(replace(aligner(c), stream=tokens(tower))),
-        under("language_model", submodel(c.text)),
+        as_child("vision_model", tower, requires="images", executions="images"),
+        per_image(replace(aligner(c), stream=patch_tokens(tower))),
+        as_child("language_model", submodel(c.text)),
     )
 
 
-def across(c: Sizes) -> Size:
+def across(c: Config) -> Size:
     """Count the patches along one side of the small image."""
     result: Size = c.vision.image // c.vision.patch
     return result
 
 
-def fine_places(c: Sizes) -> Size:
+def fine_places(c: Config) -> Size:
     """Count the places of the large image's map."""
     side = c.fine.image // c.fine.patch
     result: Size = side * side
@@ -68,7 +68,7 @@ def neck(hidden: Size, outputs: Size) -> Part:
     )
 
 
-def aligner(c: Sizes) -> Part:
+def aligner(c: Config) -> Part:
     """Describe one linear layer for each tower, to half the text's width, and one over both."""
     half, H = c.text.hidden // 2, c.text.hidden
     return part(

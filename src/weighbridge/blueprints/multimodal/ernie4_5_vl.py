@@ -6,17 +6,17 @@ models/ernie4_5_vl_moe/modeling_ernie4_5_vl_moe.py. The experts for images run w
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.causal_lm import FIELDS, NEUTRAL, attention
-from weighbridge.blueprints.modules.composite import composed, submodel, under
-from weighbridge.blueprints.modules.layer_types import told
+from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, attention
+from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
+from weighbridge.blueprints.modules.layer_types import listed_or
 from weighbridge.blueprints.modules.qwen_vision import FIELDS as FIELDS_OF_TOWERS
 from weighbridge.blueprints.modules.qwen_vision import attention as attended
 from weighbridge.blueprints.modules.qwen_vision import tower
-from weighbridge.blueprints.modules.vlm_common import NEUTRAL as SEEN
-from weighbridge.blueprints.modules.vlm_common import alone, generation, seen
+from weighbridge.blueprints.modules.vlm_common import IGNORED_KEYS as VISION_IGNORED_KEYS
+from weighbridge.blueprints.modules.vlm_common import per_image, with_lm_head, without_head
 from weighbridge.blueprints.multimodal.glm4v import MARKS
 from weighbridge.config.family import Blueprint, Family
-from weighbridge.config.fields import Sizes, fact, listed, size, switch, variant
+from weighbridge.config.fields import Config, constant, sequence, size, switch, variant
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import unknown
 from weighbridge.core.parts import embedding, fused_experts, gated_mlp, layer_norm, linear, part, plain_mlp, replace, rms_norm, stack
@@ -24,7 +24,7 @@ from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Tensor
 
 
-def ernie(c: Sizes) -> tuple[Node, ...]:
+def ernie(c: Config) -> tuple[Node, ...]:
     """Describe embeddings, layers of attention and an MLP or two mixtures, and a last norm."""
     H = c.hidden
 
@@ -35,7 +35,7 @@ def ernie(c: Sizes) -> tuple[Node, ...]:
     return (embedding("embed_tokens", c.vocab, H), *stack("layers", c.kinds, c.layers, layer), rms_norm("norm", H))
 
 
-def mixtures(c: Sizes) -> Part:
+def mixtures(c: Config) -> Part:
     """Describe the experts of text and of images, each with a router, and the shared ones, as wide as those of text."""
     text, vision = c.widths
     shared = (gated_mlp("shared_experts", c.hidden, text * c.shared_experts, bias=c.mlp_bias),) if c.sharing else ()
@@ -43,14 +43,14 @@ def mixtures(c: Sizes) -> Part:
     return part("mlp", mixture(c, "text_moe", text), seeing, *shared, kind="mixture")
 
 
-def mixture(c: Sizes, name: str, inner: Size) -> Part:
+def mixture(c: Config, name: str, inner: Size) -> Part:
     """Describe a router, whose correction is not learned by gradient, and experts."""
     statics = part("moe_statics", Tensor("e_score_correction_bias", (1, c.experts), "bias", frozen=True))
     gate = part("gate", Tensor("weight", (c.experts, c.hidden)), statics, kind="linear")
     return part(name, gate, fused_experts(c.experts, c.active, c.hidden, inner), kind="mixture")
 
 
-def _widths(c: Sizes) -> list[int]:
+def _widths(c: Config) -> list[int]:
     if len(c.told_widths) != 2 or any(type(width) is not int or width < 1 for width in c.told_widths):
         raise ConfigError("expected two widths, of experts for text and for images", key="moe_intermediate_size", value=c.told_widths)
     return list(c.told_widths)
@@ -61,10 +61,10 @@ ERNIE = variant(
     size("experts", "moe_num_experts", 64, "E", "experts", "num_experts"),
     size("active", "moe_k", 6, "k", "experts per token", "num_experts_per_tok"),
     size("shared_experts", "moe_num_shared_experts", 2, "N", "shared experts", minimum=0),
-    fact("sharing", lambda c: c.shared_experts > 0),
-    listed("told_widths", "moe_intermediate_size", [1536, 512]),
-    fact("widths", _widths),
-    *told(lambda c: ["sparse" if index else "dense" for index in range(c.layers)]),
+    constant("sharing", lambda c: c.shared_experts > 0),
+    sequence("told_widths", "moe_intermediate_size", [1536, 512]),
+    constant("widths", _widths),
+    *listed_or(lambda c: ["sparse" if index else "dense" for index in range(c.layers)]),
     vocab=103424,
     hidden=2560,
     mlp=12288,
@@ -82,21 +82,21 @@ VISION = variant(
     mlp=5120,
     layers=32,
     patch_side=14,
-    out=fact("out", None),
-    frames=fact("frames", 1),
-    positions=fact("positions", None),
-    deep=fact("deep", ()),
-    deep_runs=fact("deep_runs", 0),
+    out=constant("out", None),
+    frames=constant("frames", 1),
+    positions=constant("positions", None),
+    deep=constant("deep", ()),
+    deep_runs=constant("deep_runs", 0),
 )
 BOTH = (
-    composed("vision", "vision_config", "ernie4_5_vl_moe_vision", fixed=True),
-    composed("text", "text_config", "ernie4_5_vl_moe_text", fixed=True),
+    model_config("vision", "vision_config", "ernie4_5_vl_moe_vision", fixed=True),
+    model_config("text", "text_config", "ernie4_5_vl_moe_text", fixed=True),
     switch("tied", "tie_word_embeddings", True),
 )
 APART = unknown("tokens of images and of text go to experts of different widths, and which token is which no length tells")
 
 
-def vision(c: Sizes) -> Part:
+def vision(c: Config) -> Part:
     """Describe the tower: a linear layer on each patch, layers, a norm."""
     H = c.hidden
     mlp = plain_mlp("mlp", H, c.mlp, ("fc1", "fc2"), bias=True)
@@ -107,7 +107,7 @@ def vision(c: Sizes) -> Part:
     )
 
 
-def resampler(c: Sizes) -> Part:
+def resampler(c: Config) -> Part:
     """Describe two networks that merge squares of patches and pairs of frames, and the map to the text."""
     wide = c.vision.hidden * c.vision.merge * c.vision.merge
     merging = (("spatial_linear", wide), ("temporal_linear", wide * c.vision.gap))
@@ -124,12 +124,12 @@ def resampler(c: Sizes) -> Part:
     )
 
 
-def ernie_vl(c: Sizes) -> tuple[Node, ...]:
+def ernie_vl(c: Config) -> tuple[Node, ...]:
     """Describe the text, the tower, and what joins them."""
     return (
-        under("language_model", submodel(c.text)),
-        under("vision_tower", submodel(c.vision), requires="images", executions="images"),
-        seen(resampler(c)),
+        as_child("language_model", submodel(c.text)),
+        as_child("vision_tower", submodel(c.vision), requires="images", executions="images"),
+        per_image(resampler(c)),
     )
 
 
@@ -138,11 +138,11 @@ def twice(name: str, blueprint: Blueprint) -> dict[str, Blueprint]:
     return {f"Ernie4_5_VLMoe{name}": blueprint, f"Ernie4_5_VL_Moe{name}": blueprint}
 
 
-WHOLE = twice("Model", alone(ernie_vl)) | twice("ForConditionalGeneration", generation(ernie_vl))
+WHOLE = twice("Model", without_head(ernie_vl)) | twice("ForConditionalGeneration", with_lm_head(ernie_vl))
 TEXTS = twice("TextModel", lambda c: part("", *ernie(c), kind="model"))
 TOWERS = twice("VisionTransformerPretrainedModel", vision)
 FAMILIES = {
-    "ernie4_5_vl_moe": Family("ernie4_5_vl_moe", BOTH, WHOLE, "Ernie4_5_VLMoeModel", SEEN | MARKS),
-    "ernie4_5_vl_moe_text": Family("ernie4_5_vl_moe_text", ERNIE, TEXTS, "Ernie4_5_VLMoeTextModel", NEUTRAL | {"moe_norm_min"}),
+    "ernie4_5_vl_moe": Family("ernie4_5_vl_moe", BOTH, WHOLE, "Ernie4_5_VLMoeModel", VISION_IGNORED_KEYS | MARKS),
+    "ernie4_5_vl_moe_text": Family("ernie4_5_vl_moe_text", ERNIE, TEXTS, "Ernie4_5_VLMoeTextModel", IGNORED_KEYS | {"moe_norm_min"}),
     "ernie4_5_vl_moe_vision": Family("ernie4_5_vl_moe_vision", VISION, TOWERS, "Ernie4_5_VLMoeVisionTransformerPretrainedModel"),
 }

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from weighbridge.blueprints.modules.composite import composed
-from weighbridge.blueprints.modules.qwen_vision import QWEN2_5, attention, patches, squared, tower
-from weighbridge.blueprints.modules.vlm_common import NEUTRAL, alone, generation
+from weighbridge.blueprints.modules.composite import model_config
+from weighbridge.blueprints.modules.qwen_vision import QWEN2_5, attention, patch_merger, patches, tower
+from weighbridge.blueprints.modules.vlm_common import IGNORED_KEYS, with_lm_head, without_head
 from weighbridge.blueprints.multimodal.qwen_vl import body
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, size, switch, variant
+from weighbridge.config.fields import Config, size, switch, variant
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.parts import gated_mlp, linear, replace, rms_norm, stack
 from weighbridge.core.tree import Node, Part
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 VISION = variant(QWEN2_5, size("kv_heads", "num_key_value_heads", 8, "K", "key-value heads"))
 BOTH = (
-    composed("vision", "vision_config", "exaone4_5_vision", fixed=True),
-    composed("text", "text_config", "exaone4"),
+    model_config("vision", "vision_config", "exaone4_5_vision", fixed=True),
+    model_config("text", "text_config", "exaone4"),
     switch("tied", "tie_word_embeddings", False),
 )
 
 
-def vision(c: Sizes) -> Part:
+def vision(c: Config) -> Part:
     """Describe the tower: as Qwen2.5-VL's, but for the width of keys and values."""
     H = c.hidden
 
@@ -38,13 +38,13 @@ def vision(c: Sizes) -> Part:
         attended = replace(plain, children=(plain.children[1], qkv, plain.children[2]))
         return (rms_norm("norm1", H), rms_norm("norm2", H), attended, gated_mlp("mlp", H, c.mlp, bias=True))
 
-    return tower(patches(c, bias=False), *stack("blocks", c.windowed, c.layers, block), squared(c, rms_norm("ln_q", H)))
+    return tower(patches(c, bias=False), *stack("blocks", c.windowed, c.layers, block), patch_merger(c, rms_norm("ln_q", H)))
 
 
-def settled(raw: Mapping[str, Any]) -> dict[str, Any]:
+def normalize_config(raw: Mapping[str, Any]) -> dict[str, Any]:
     """Call the text by its type: published configs give it a name of its own.
 
-    >>> settled({"text_config": {"model_type": "exaone4_5_text"}})
+    >>> normalize_config({"text_config": {"model_type": "exaone4_5_text"}})
     {'text_config': {'model_type': 'exaone4'}}
     """
     text = raw.get("text_config")
@@ -54,9 +54,9 @@ def settled(raw: Mapping[str, Any]) -> dict[str, Any]:
 
 
 NAME = "Exaone4_5_Model"
-CLASSES = {NAME: alone(body), "Exaone4_5_ForConditionalGeneration": generation(body)}
+CLASSES = {NAME: without_head(body), "Exaone4_5_ForConditionalGeneration": with_lm_head(body)}
 TOWER = "Exaone4_5_VisionModel"
 FAMILIES = {
-    "exaone4_5": Family("exaone4_5", BOTH, CLASSES, NAME, NEUTRAL, settle=settled),
+    "exaone4_5": Family("exaone4_5", BOTH, CLASSES, NAME, IGNORED_KEYS, normalize_config=normalize_config),
     "exaone4_5_vision": Family("exaone4_5_vision", VISION, {TOWER: vision}, TOWER, frozenset(("tokens_per_second",))),
 }

@@ -6,7 +6,7 @@ Source: arXiv 2112.04482, section 3, and 2102.12092, section 2.1 (the discrete V
 from __future__ import annotations
 
 from weighbridge.blueprints.encoders.bert import SHARED, embeddings
-from weighbridge.blueprints.modules.clip_towers import SCALE, settled
+from weighbridge.blueprints.modules.clip_towers import SCALE, normalize_config
 from weighbridge.blueprints.modules.feature_maps import CHANNELS
 from weighbridge.blueprints.modules.stage_fields import number
 from weighbridge.blueprints.modules.vit_common import (
@@ -27,7 +27,7 @@ from weighbridge.blueprints.modules.vit_common import (
 )
 from weighbridge.blueprints.multimodal.blip import NEVER
 from weighbridge.config.family import Blueprint, Family
-from weighbridge.config.fields import TIED, Field, Sizes, nested, size, switch, variant
+from weighbridge.config.fields import TIED, Config, Field, nested, size, switch, variant
 from weighbridge.core.length import sum_of, unknown
 from weighbridge.core.parts import conv2d, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size
@@ -44,7 +44,7 @@ SIDE = 112
 """The side of the images that the codebook is given, which its image processor and no config states."""
 
 
-def codebook(c: Sizes) -> Part:
+def codebook(c: Config) -> Part:
     """Describe FlavaImageCodebook: four groups of convolutions at half the side each, and a code for every place; frozen if not told otherwise."""
     H, sides = c.width, tuple((SIDE // 2**index) ** 2 for index in range(4))
     widths = (H, H, 2 * H, 4 * H, 8 * H)
@@ -62,7 +62,7 @@ def codebook(c: Sizes) -> Part:
     return _frozen(parts) if c.frozen else parts
 
 
-def block(c: Sizes, index: int, position: int, widths: tuple[Size, ...]) -> Part:
+def block(c: Config, index: int, position: int, widths: tuple[Size, ...]) -> Part:
     """Describe one block: four convolutions beside a path that is mapped where the width changes."""
     inputs, outputs = (widths[index] if position == 0 else widths[index + 1]), widths[index + 1]
     inner = outputs // 4
@@ -108,17 +108,17 @@ FIELDS = (
 )
 
 
-def stack(c: Sizes, *first: Node, pooled: bool) -> tuple[Node, ...]:
+def stack(c: Config, *first: Node, pooled: bool) -> tuple[Node, ...]:
     """Describe the layers of any of the three towers, a last norm and, unless left out, the pooler."""
     return (*first, part("encoder", split_layer(c), kind="encoder"), layer_norm("layernorm", c.hidden), *((pooler(c),) if pooled else ()))
 
 
-def text(c: Sizes, *, pooled: bool = True) -> Part:
+def text(c: Config, *, pooled: bool = True) -> Part:
     """Describe FlavaTextModel."""
     return part("", *stack(c, embeddings(c), pooled=pooled), kind="text")
 
 
-def images(c: Sizes, *, pooled: bool = True) -> Part:
+def images(c: Config, *, pooled: bool = True) -> Part:
     """Describe FlavaImageModel: its table of masked patches is one vector."""
     first = part(
         "embeddings",
@@ -131,13 +131,13 @@ def images(c: Sizes, *, pooled: bool = True) -> Part:
     return part("", *stack(c, first, pooled=pooled), kind="vision", stream=patches(c) + 1)
 
 
-def both(c: Sizes, *, pooled: bool = True) -> Part:
+def both(c: Config, *, pooled: bool = True) -> Part:
     """Describe FlavaMultimodalModel: a class token of its own in front of what it is given."""
     first = (token("cls_token", c.hidden),) if c.classed else ()
     return part("", *stack(c, *first, pooled=pooled), kind="encoder", stream=sum_of("seq", "one") if c.classed else "seq")
 
 
-def flava(c: Sizes) -> Part:
+def flava(c: Config) -> Part:
     """Describe FlavaModel: both towers, and one over all that they put out; the projections are for pre-training."""
     states = patches(c.images) + 1
     joint = sum_of("seq", states, "one") if c.both.classed else sum_of("seq", states)
@@ -155,14 +155,14 @@ def flava(c: Sizes) -> Part:
     )
 
 
-def masked_head(c: Sizes, name: str, codes: Size, *, tied: bool) -> Part:
+def masked_head(c: Config, name: str, codes: Size, *, tied: bool) -> Part:
     """Describe a transform and a score for each code, whose bias has two names."""
     transform = part("transform", linear("dense", c.hidden, c.hidden), layer_norm("LayerNorm", c.hidden), kind="transform")
     decoder = (Tensor("weight", (codes, c.hidden), "weight"), Tensor("bias", (codes,), "bias", f"{name}.bias" if tied else None))
     return part(name, Tensor("bias", (codes,), "bias"), transform, part("decoder", *decoder, kind="linear"), kind="head")
 
 
-def pre_training(c: Sizes) -> Part:
+def pre_training(c: Config) -> Part:
     """Describe FlavaForPreTraining: heads over each tower and over both."""
     heads = (
         masked_head(c.images, "mim_head", c.images.codes, tied=c.tied),
@@ -176,18 +176,25 @@ def pre_training(c: Sizes) -> Part:
     return part("", replace(flava(c), name="flava", kind="backbone"), *coded, *heads, kind="model", stream=untold)
 
 
-NEUTRAL = frozenset(
+IGNORED_KEYS = frozenset(
     """logit_scale_init_value projection_dim ce_ignore_index mim_weight mlm_weight global_contrastive_weight itm_weight mmm_image_weight
     mmm_text_weight global_backprop_contrastive skip_unmasked_multimodal_encoder return_loss num_groups layer_norm_eps""".split()
 )
 
 
 def _single(model_type: str, fields: tuple[Field, ...], name: str, blueprint: Blueprint) -> Family:
-    return Family(model_type, fields, {name: blueprint}, name, NEUTRAL)
+    return Family(model_type, fields, {name: blueprint}, name, IGNORED_KEYS)
 
 
 FAMILIES = {
-    "flava": Family("flava", FIELDS, {"FlavaModel": flava, "FlavaForPreTraining": pre_training}, "FlavaModel", NEUTRAL, settle=settled),
+    "flava": Family(
+        "flava",
+        FIELDS,
+        {"FlavaModel": flava, "FlavaForPreTraining": pre_training},
+        "FlavaModel",
+        IGNORED_KEYS,
+        normalize_config=normalize_config,
+    ),
     "flava_text_model": _single("flava_text_model", (*TEXT, POOLED), "FlavaTextModel", lambda c: text(c, pooled=c.pooled)),
     "flava_image_model": _single("flava_image_model", (*IMAGES, POOLED), "FlavaImageModel", lambda c: images(c, pooled=c.pooled)),
     "flava_multimodal_model": _single(

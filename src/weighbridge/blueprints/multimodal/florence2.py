@@ -6,12 +6,12 @@ The config states no image: ``image_size`` may be set beside the tower's fields,
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.composite import composed, submodel, under
-from weighbridge.blueprints.modules.feature_maps import Grid, area, image, listing, strided
-from weighbridge.blueprints.modules.stage_fields import alike, entries, numbers, ratio, scaled
-from weighbridge.blueprints.modules.vlm_common import NEUTRAL, alone, seen
+from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
+from weighbridge.blueprints.modules.feature_maps import Grid, area, conv_output, image, module_list
+from weighbridge.blueprints.modules.stage_fields import entries, equal_length, numbers, ratio, scale_width
+from weighbridge.blueprints.modules.vlm_common import IGNORED_KEYS, per_image, without_head
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, size, switch, told
+from weighbridge.config.fields import Config, computed, size, switch
 from weighbridge.core.length import length
 from weighbridge.core.parts import attend, conv2d, embedding, layer_norm, linear, matmul, part, plain_mlp, replace
 from weighbridge.core.sizes import Size, exact
@@ -33,25 +33,25 @@ VISION = (
     size("projected", "projection_dim", 1024, "E", "width behind the projection"),
     size("frames", "max_temporal_embeddings", 100, "T", "frames"),
     size("positions", "max_position_embeddings", 50, "S", "positions"),
-    image(silent=True),
-    told("stages", lambda c: alike(embed_dim=c.widths, num_heads=c.heads, num_groups=c.groups)),
+    image(report_default=False),
+    computed("stages", lambda c: equal_length(embed_dim=c.widths, num_heads=c.heads, num_groups=c.groups)),
 )
 BOTH = (
-    composed("vision", "vision_config", "florence_vision", fixed=True),
-    composed("text", "text_config", "bart mbart"),
+    model_config("vision", "vision_config", "florence_vision", fixed=True),
+    model_config("text", "text_config", "bart mbart"),
     switch("tied", "tie_word_embeddings", True),
 )
 
 
-def grids(c: Sizes) -> list[Grid]:
+def grids(c: Config) -> list[Grid]:
     """Return the map of every stage."""
     found = [c.image]
     for kernel, stride, padding in zip(c.patches, c.strides, c.paddings, strict=False):
-        found.append(strided(found[-1], kernel, stride, padding))
+        found.append(conv_output(found[-1], kernel, stride, padding))
     return found[1:]
 
 
-def vision(c: Sizes) -> Part:
+def vision(c: Config) -> Part:
     """Describe the tower: the convolutions between the stages, then the blocks of all."""
     known = grids(c)
     widths = (c.channels, *c.widths)
@@ -62,9 +62,12 @@ def vision(c: Sizes) -> Part:
         stems.append((conv2d("conv", widths[index], widths[index + 1], c.patches[index], stream=area(grid)), norm))
     inner = []
     for index, grid in enumerate(known[: c.stages]):
-        inside = block(c, "spatial_block", index, windowed(c, index, grid)), block(c, "channel_block", index, across(c, index, area(grid)))
+        inside = (
+            block(c, "spatial_block", index, window_attention(c, index, grid)),
+            block(c, "channel_block", index, across(c, index, area(grid))),
+        )
         inner.append(part(str(index), part("", *inside, kind="block", repeat=c.depths[index]), kind="stage", stream=area(grid)))
-    convs = listing("convs", *stems)
+    convs = module_list("convs", *stems)
     placed = tuple(
         replace(module, stream=area(grid)) for module, grid in zip(convs.children, known, strict=False) if isinstance(module, Part)
     )
@@ -73,7 +76,7 @@ def vision(c: Sizes) -> Part:
     )
 
 
-def block(c: Sizes, name: str, index: int, attention: Part) -> Part:
+def block(c: Config, name: str, index: int, attention: Part) -> Part:
     """Describe attention and feed-forward, each behind a depthwise convolution that tells where a place is."""
     H = c.widths[index]
     return part(
@@ -83,12 +86,12 @@ def block(c: Sizes, name: str, index: int, attention: Part) -> Part:
         attention,
         conv2d("conv2", H, H, 3, groups=H),
         layer_norm("norm2", H),
-        plain_mlp("ffn", H, scaled(H, c.ratio), ("fc1", "fc2"), bias=True),
+        plain_mlp("ffn", H, scale_width(H, c.ratio), ("fc1", "fc2"), bias=True),
         kind="layer",
     )
 
 
-def windowed(c: Sizes, index: int, grid: Grid) -> Part:
+def window_attention(c: Config, index: int, grid: Grid) -> Part:
     """Describe attention within windows, to whole numbers of which the map is filled up."""
     H, heads, among = c.widths[index], c.heads[index], c.window * c.window
     rows, columns = ((side + c.window - 1) // c.window for side in grid)
@@ -102,7 +105,7 @@ def windowed(c: Sizes, index: int, grid: Grid) -> Part:
     )
 
 
-def across(c: Sizes, index: int, places: Size) -> Part:
+def across(c: Config, index: int, places: Size) -> Part:
     """Describe attention of the channels of a group to each other."""
     H = c.widths[index]
     return part(
@@ -114,7 +117,7 @@ def across(c: Sizes, index: int, places: Size) -> Part:
     )
 
 
-def body(c: Sizes) -> tuple[Node, ...]:
+def body(c: Config) -> tuple[Node, ...]:
     """Describe the tower, what joins it to the text, and the text, whose encoder reads the image before the words."""
     V, tower = c.vision.widths[-1], submodel(c.vision)
     assert isinstance(tower.stream, int) or tower.stream is not None
@@ -135,22 +138,22 @@ def body(c: Sizes) -> tuple[Node, ...]:
         stream=length(tower.stream) + 1,
     )
     return (
-        under("vision_tower", tower, requires="images", executions="images"),
-        seen(projector),
-        under("language_model", submodel(c.text)),
+        as_child("vision_tower", tower, requires="images", executions="images"),
+        per_image(projector),
+        as_child("language_model", submodel(c.text)),
     )
 
 
-def generation(c: Sizes) -> Part:
+def generation(c: Config) -> Part:
     """Describe the class that writes: the decoder's words again, as a head."""
     owner = "model.language_model.shared.weight" if c.tied else None
     head = linear("lm_head", c.text.hidden, c.text.vocab, bias=False, tied_to=owner, stream="decoder")
-    return part("", under("model", part("", *body(c), kind="backbone")), head, kind="model")
+    return part("", as_child("model", part("", *body(c), kind="backbone")), head, kind="model")
 
 
-CLASSES = {"Florence2Model": alone(body), "Florence2ForConditionalGeneration": generation}
+CLASSES = {"Florence2Model": without_head(body), "Florence2ForConditionalGeneration": generation}
 TOWER = "Florence2VisionBackbone"
 FAMILIES = {
-    "florence2": Family("florence2", BOTH, CLASSES, "Florence2Model", NEUTRAL),
+    "florence2": Family("florence2", BOTH, CLASSES, "Florence2Model", IGNORED_KEYS),
     "florence_vision": Family("florence_vision", VISION, {TOWER: vision}, TOWER, frozenset(("activation_function", "drop_path_rate"))),
 }

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from weighbridge.blueprints.modules.composite import composed, submodel, under
+from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.blueprints.modules.feature_maps import CHANNELS
 from weighbridge.blueprints.modules.qwen_vision import PATCHES
-from weighbridge.blueprints.modules.vlm_common import NEUTRAL, alone, generation, seen
+from weighbridge.blueprints.modules.vlm_common import IGNORED_KEYS, per_image, with_lm_head, without_head
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, size, switch
+from weighbridge.config.fields import Config, size, switch
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.parts import linear
 from weighbridge.core.tree import Node
@@ -34,23 +34,23 @@ TEXT_KEYS = frozenset(PERSIMMON) | frozenset(
     rope_scaling rope_theta rope_parameters""".split()
 )
 FIELDS = (
-    composed("text", "text_config", "persimmon llama", absent=PERSIMMON),
+    model_config("text", "text_config", "persimmon llama", absent=PERSIMMON),
     size("patch", "patch_size", 30, "P", "side of a patch"),
     CHANNELS,
     switch("tied", "tie_word_embeddings", False),
 )
 
 
-def fuyu(c: Sizes) -> tuple[Node, ...]:
+def fuyu(c: Config) -> tuple[Node, ...]:
     """Describe the text, and the linear layer that stands in place of a tower."""
     patches = linear("vision_embed_tokens", c.patch * c.patch * c.channels, c.text.hidden, stream=PATCHES)
-    return (under("language_model", submodel(c.text)), seen(patches))
+    return (as_child("language_model", submodel(c.text)), per_image(patches))
 
 
-def settled(raw: Mapping[str, Any]) -> dict[str, Any]:
+def normalize_config(raw: Mapping[str, Any]) -> dict[str, Any]:
     """Bring an older config, which states the text's fields beside the others, into the present layout.
 
-    >>> settled({"hidden_size": 64})
+    >>> normalize_config({"hidden_size": 64})
     {'text_config': {'hidden_size': 64}}
     """
     stated = {key: value for key, value in raw.items() if key in TEXT_KEYS}
@@ -59,5 +59,5 @@ def settled(raw: Mapping[str, Any]) -> dict[str, Any]:
     return {**{key: value for key, value in raw.items() if key not in TEXT_KEYS}, "text_config": stated}
 
 
-CLASSES = {"FuyuModel": alone(fuyu), "FuyuForCausalLM": generation(fuyu)}
-FAMILIES = {"fuyu": Family("fuyu", FIELDS, CLASSES, "FuyuModel", NEUTRAL | {"image_size"}, settle=settled)}
+CLASSES = {"FuyuModel": without_head(fuyu), "FuyuForCausalLM": with_lm_head(fuyu)}
+FAMILIES = {"fuyu": Family("fuyu", FIELDS, CLASSES, "FuyuModel", IGNORED_KEYS | {"image_size"}, normalize_config=normalize_config)}

@@ -10,7 +10,7 @@ from weighbridge.blueprints.modules.clip_towers import HEAD_DIM
 from weighbridge.blueprints.modules.qwen_vision import PATCHES
 from weighbridge.blueprints.modules.stage_fields import numbers
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, size, switch, told
+from weighbridge.config.fields import Config, computed, size, switch
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, length, merge, per_batch, product_of
 from weighbridge.core.parts import attend, layer_norm, linear, matmul, part, rms_norm
@@ -33,12 +33,12 @@ VISION = (
     size("kv_heads", "num_key_value_heads", 12, "K", "key-value heads"),
     size("head_dim", "head_dim", 64, "D", "width of a head"),
     size("pool", "pooling_kernel_size", 3, "M", "patches merged along an axis"),
-    told("pooled", lambda c: c.pool > 1),
+    computed("pooled", lambda c: c.pool > 1),
     size("patch", "patch_size", 16, "P", "side of a patch"),
     size("positions", "position_embedding_size", 10240, "S", "positions"),
     switch("clipped", "use_clipped_linears", False),
     switch("standard", "standardize", False),
-    size("out", "output_proj_dims", lambda c: c.hidden, "O", "width of a merged patch", silent=True),
+    size("out", "output_proj_dims", lambda c: c.hidden, "O", "width of a merged patch", report_default=False),
 )
 AUDIO = (
     size("hidden", "hidden_size", 1024, "H", "hidden size"),
@@ -46,7 +46,7 @@ AUDIO = (
     size("heads", "num_attention_heads", 8, "A", "attention heads"),
     HEAD_DIM,
     numbers("convs", "subsampling_conv_channels", (128, 32)),
-    told("pair", lambda c: pair_of(c.convs)),
+    computed("pair", lambda c: pair_of(c.convs)),
     size("kernel", "conv_kernel_size", 5, "R", "width of the convolution"),
     size("chunk", "attention_chunk_size", 12, "B", "queries in a block"),
     size("past", "attention_context_left", 13, "X", "keys before a query, itself among them"),
@@ -57,32 +57,38 @@ AUDIO = (
 BOUNDS = ("input_min", "input_max", "output_min", "output_max")
 
 
-def clipped(name: str, inputs: Size, outputs: Size, c: Sizes) -> Part:
+def clippable_linear(name: str, inputs: Size, outputs: Size, c: Config) -> Part:
     """Describe a linear layer whose inputs and outputs may be kept within bounds that are saved beside it."""
     bounds = tuple(Tensor(bound, (), "buffer") for bound in BOUNDS) if c.clipped else ()
     return part(name, *bounds, linear("linear", inputs, outputs, bias=False), kind="linear")
 
 
-def pooled(c: Sizes) -> Stream:
+def pooled_patches(c: Config) -> Stream:
     """Return the stream of squares of patches."""
     return product_of(*(merge(axis, c.pool) for axis in ("rows", "columns")))
 
 
-def vision(c: Sizes) -> Part:
+def vision(c: Config) -> Part:
     """Describe the tower: patches with a table of positions for each axis, layers, and squares of patches averaged by a product."""
     H, I, A, K, D = c.hidden, c.mlp, c.heads, c.kv_heads, c.head_dim
     attention = part(
         "self_attn",
-        clipped("q_proj", H, A * D, c),
-        clipped("k_proj", H, K * D, c),
-        clipped("v_proj", H, K * D, c),
-        clipped("o_proj", A * D, H, c),
+        clippable_linear("q_proj", H, A * D, c),
+        clippable_linear("k_proj", H, K * D, c),
+        clippable_linear("v_proj", H, K * D, c),
+        clippable_linear("o_proj", A * D, H, c),
         rms_norm("q_norm", D),
         rms_norm("k_norm", D),
         attend(heads=A, kv_heads=K, head_dim=D),
         kind="self_attention",
     )
-    mlp = part("mlp", clipped("gate_proj", H, I, c), clipped("up_proj", H, I, c), clipped("down_proj", I, H, c), kind="feed_forward")
+    mlp = part(
+        "mlp",
+        clippable_linear("gate_proj", H, I, c),
+        clippable_linear("up_proj", H, I, c),
+        clippable_linear("down_proj", I, H, c),
+        kind="feed_forward",
+    )
     layer = part("layers", attention, mlp, *(rms_norm(name, H) for name in SANDWICH), kind="layer", repeat=c.layers)
     table = Tensor("position_embedding_table", (2, c.positions, H), "embedding")
     embedder = part("patch_embedder", table, linear("input_proj", 3 * c.patch * c.patch, H, bias=False), kind="embeddings")
@@ -91,13 +97,13 @@ def vision(c: Sizes) -> Part:
         *((Tensor("std_bias", (H,), "buffer"), Tensor("std_scale", (H,), "buffer")) if c.standard else ()),
         embedder,
         part("encoder", layer, kind="encoder"),
-        *((matmul("pool", (pooled(c), PATCHES, H)),) if c.pooled else ()),
+        *((matmul("pool", (pooled_patches(c), PATCHES, H)),) if c.pooled else ()),
         kind="vision",
         stream=PATCHES,
     )
 
 
-def audio(c: Sizes) -> Part:
+def audio(c: Config) -> Part:
     """Describe the conformer: two convolutions that halve time and pitch, layers that look at blocks, a last linear layer."""
     H, (first, second) = c.hidden, c.pair
     once: Stream = (length("seq") - 1) // 2 + 1
@@ -120,7 +126,7 @@ def audio(c: Sizes) -> Part:
         forward("feed_forward1", c),
         forward("feed_forward2", c),
         blockwise(c, twice),
-        convolved(c),
+        conv_module(c),
         *(rms_norm(name, H) for name in ("norm_pre_attn", "norm_post_attn", "norm_out")),
         kind="layer",
         repeat=c.layers,
@@ -128,26 +134,26 @@ def audio(c: Sizes) -> Part:
     return part("", projection, layer, linear("output_proj", H, c.out), kind="audio", stream=twice)
 
 
-def forward(name: str, c: Sizes) -> Part:
+def forward(name: str, c: Config) -> Part:
     """Describe a feed-forward network between two norms."""
     H = c.hidden
     return part(
         name,
-        clipped("ffw_layer_1", H, 4 * H, c),
-        clipped("ffw_layer_2", 4 * H, H, c),
+        clippable_linear("ffw_layer_1", H, 4 * H, c),
+        clippable_linear("ffw_layer_2", 4 * H, H, c),
         rms_norm("pre_layer_norm", H),
         rms_norm("post_layer_norm", H),
         kind="feed_forward",
     )
 
 
-def convolved(c: Sizes) -> Part:
+def conv_module(c: Config) -> Part:
     """Describe a gated map, a convolution of each channel with what came before, and a map back."""
     H = c.hidden
     return part(
         "lconv1d",
-        clipped("linear_start", H, 2 * H, c),
-        clipped("linear_end", H, H, c),
+        clippable_linear("linear_start", H, 2 * H, c),
+        clippable_linear("linear_end", H, H, c),
         part("depthwise_conv1d", Tensor("weight", (H, 1, c.kernel)), kind="convolution"),
         rms_norm("pre_layer_norm", H),
         rms_norm("conv_norm", H),
@@ -155,24 +161,24 @@ def convolved(c: Sizes) -> Part:
     )
 
 
-def blockwise(c: Sizes, frames: Stream) -> Part:
+def blockwise(c: Config, frames: Stream) -> Part:
     """Describe attention of blocks of queries to the keys around them; blocks are filled up, and distances have keys of their own."""
     H, reach, blocks = c.hidden, c.chunk + c.past - 1 + c.future, (length(frames) + c.chunk - 1) // c.chunk
     distances, inner = reach // 2 + 1, c.heads * c.head_dim
     return part(
         "self_attn",
         Tensor("per_dim_scale", (c.head_dim,), "gain"),
-        *(clipped(f"{name}_proj", H, inner, c) for name in "qkv"),
-        clipped("post", H, H, c),
+        *(clippable_linear(f"{name}_proj", H, inner, c) for name in "qkv"),
+        clippable_linear("post", H, H, c),
         linear("relative_k_proj", H, inner, bias=False, stream=per_batch(distances)),
         matmul("attend", (2, blocks, c.chunk, reach, inner), (blocks, c.chunk, distances, inner)),
         kind="self_attention",
     )
 
 
-SOUND = frozenset("attention_invalid_logits_value attention_logit_cap gradient_clipping residual_weight".split())
-SEEN = frozenset("attention_bias hidden_activation max_position_embeddings".split())
+AUDIO_IGNORED_KEYS = frozenset("attention_invalid_logits_value attention_logit_cap gradient_clipping residual_weight".split())
+VISION_IGNORED_KEYS = frozenset("attention_bias hidden_activation max_position_embeddings".split())
 FAMILIES = {
-    "gemma4_vision": Family("gemma4_vision", VISION, {"Gemma4VisionModel": vision}, "Gemma4VisionModel", SEEN),
-    "gemma4_audio": Family("gemma4_audio", AUDIO, {"Gemma4AudioModel": audio}, "Gemma4AudioModel", SOUND),
+    "gemma4_vision": Family("gemma4_vision", VISION, {"Gemma4VisionModel": vision}, "Gemma4VisionModel", VISION_IGNORED_KEYS),
+    "gemma4_audio": Family("gemma4_audio", AUDIO, {"Gemma4AudioModel": audio}, "Gemma4AudioModel", AUDIO_IGNORED_KEYS),
 }

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from weighbridge.blueprints.modules.composite import composed, submodel, under
+from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.blueprints.modules.qwen_vision import PATCHES
-from weighbridge.blueprints.modules.vlm_common import NEUTRAL, alone, generation, seen
-from weighbridge.blueprints.multimodal.gemma4_towers import pooled
+from weighbridge.blueprints.modules.vlm_common import IGNORED_KEYS, per_image, with_lm_head, without_head
+from weighbridge.blueprints.multimodal.gemma4_towers import pooled_patches
 from weighbridge.blueprints.multimodal.qwen2_audio import heard
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Field, Sizes, choice, nested, size, switch
+from weighbridge.config.fields import Config, Field, choice, nested, size, switch
 from weighbridge.core.length import unknown
 from weighbridge.core.parts import layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size
@@ -28,19 +28,19 @@ def embedder(name: str, inputs: Size, H: Size) -> Part:
     return part(name, linear("embedding_projection", inputs, H, bias=False), kind="projector")
 
 
-def gemma4(c: Sizes) -> tuple[Node, ...]:
+def gemma4(c: Config) -> tuple[Node, ...]:
     """Describe the towers that there are, the text, and the maps between them."""
     H = c.text.hidden
     return (
-        *((under("vision_tower", submodel(c.vision), requires="images", executions="images"),) if c.vision else ()),
-        under("language_model", submodel(c.text)),
-        *((under("audio_tower", submodel(c.audio), streams={"seq": CLIP}, requires="audios", executions="audios"),) if c.audio else ()),
-        *((seen(replace(embedder("embed_vision", c.vision.out, H), stream=pooled(c.vision))),) if c.vision else ()),
+        *((as_child("vision_tower", submodel(c.vision), requires="images", executions="images"),) if c.vision else ()),
+        as_child("language_model", submodel(c.text)),
+        *((as_child("audio_tower", submodel(c.audio), streams={"seq": CLIP}, requires="audios", executions="audios"),) if c.audio else ()),
+        *((per_image(replace(embedder("embed_vision", c.vision.out, H), stream=pooled_patches(c.vision))),) if c.vision else ()),
         *((heard(replace(embedder("embed_audio", c.audio.out, H), stream=CLIP)),) if c.audio else ()),
     )
 
 
-def unified(c: Sizes) -> tuple[Node, ...]:
+def unified_body(c: Config) -> tuple[Node, ...]:
     """Describe the text, and the maps that patches and frames reach it by, with no tower before."""
     H, v, side = c.text.hidden, c.vision, c.vision.patch * c.vision.pool
     sight = part(
@@ -55,23 +55,23 @@ def unified(c: Sizes) -> tuple[Node, ...]:
         stream=PATCHES,
     )
     return (
-        under("language_model", submodel(c.text)),
-        *((seen(sight),) if c.sees else ()),
+        as_child("language_model", submodel(c.text)),
+        *((per_image(sight),) if c.sees else ()),
         *((heard(replace(embedder("embed_audio", c.audio.out, H), stream=CLIP)),) if c.hears else ()),
     )
 
 
 BOTH = (
-    composed("text", "text_config", "gemma4_text", fixed=True),
-    composed("vision", "vision_config", "gemma4_vision", fixed=True, optional=True),
-    composed("audio", "audio_config", "gemma4_audio", fixed=True, optional=True),
+    model_config("text", "text_config", "gemma4_text", fixed=True),
+    model_config("vision", "vision_config", "gemma4_vision", fixed=True, optional=True),
+    model_config("audio", "audio_config", "gemma4_audio", fixed=True, optional=True),
     switch("tied", "tie_word_embeddings", True),
 )
 
 
-def stated(word: str, key: str) -> Field:
+def is_stated(word: str, key: str) -> Field:
     """Declare whether a config states a sub-config at all."""
-    return choice(word, key, False, read=lambda value: value is not None and value is not False, silent=True)
+    return choice(word, key, False, read=lambda value: value is not None and value is not False, report_default=False)
 
 
 SIGHT = (
@@ -82,14 +82,14 @@ SIGHT = (
     size("out", "output_proj_dims", 3840, "O", "width of a merged patch"),
 )
 UNIFIED = (
-    composed("text", "text_config", "gemma4_unified_text", fixed=True),
+    model_config("text", "text_config", "gemma4_unified_text", fixed=True),
     nested("vision", "vision_config", SIGHT),
     nested("audio", "audio_config", (size("out", "audio_embed_dim", 640, "O", "width of what is heard"),)),
-    stated("sees", "vision_config"),
-    stated("hears", "audio_config"),
+    is_stated("sees", "vision_config"),
+    is_stated("hears", "audio_config"),
     switch("tied", "tie_word_embeddings", True),
 )
-SKIPPED = NEUTRAL | {
+MORE_IGNORED_KEYS = IGNORED_KEYS | {
     "audio_token_id",
     "boa_token_id",
     "boi_token_id",
@@ -103,13 +103,13 @@ SKIPPED = NEUTRAL | {
 }
 
 
-def kin(model_type: str, name: str, fields: tuple[Field, ...], inside: Callable[[Sizes], tuple[Node, ...]]) -> Family:
+def kin(model_type: str, name: str, fields: tuple[Field, ...], inside: Callable[[Config], tuple[Node, ...]]) -> Family:
     """Return one type: without and with a head."""
-    classes = {f"{name}Model": alone(inside), f"{name}ForConditionalGeneration": generation(inside)}
-    return Family(model_type, fields, classes, f"{name}Model", SKIPPED)
+    classes = {f"{name}Model": without_head(inside), f"{name}ForConditionalGeneration": with_lm_head(inside)}
+    return Family(model_type, fields, classes, f"{name}Model", MORE_IGNORED_KEYS)
 
 
 FAMILIES = {
     "gemma4": kin("gemma4", "Gemma4", BOTH, gemma4),
-    "gemma4_unified": kin("gemma4_unified", "Gemma4Unified", UNIFIED, unified),
+    "gemma4_unified": kin("gemma4_unified", "Gemma4Unified", UNIFIED, unified_body),
 }

@@ -10,7 +10,7 @@ from weighbridge.blueprints.encoders.bert import embeddings, layer
 from weighbridge.blueprints.modules.clip_towers import image_fields, stack_fields, text_fields, vision_tower
 from weighbridge.blueprints.modules.stage_fields import number
 from weighbridge.config.family import Family
-from weighbridge.config.fields import TIED, Sizes, fact, nested
+from weighbridge.config.fields import TIED, Config, constant, nested
 from weighbridge.core.length import sum_of
 from weighbridge.core.parts import layer_norm, linear, part, replace
 from weighbridge.core.tree import Part, Tensor
@@ -21,17 +21,17 @@ FIELDS = (
     *text_fields(30522, 1024, *stack_fields(768, 3072, 12, 6)),
     number("frames", "num_image_with_embedding", None),
     replace(TIED, default=False),
-    fact("crossed", False),
-    fact("decoder", True),
+    constant("crossed", False),
+    constant("decoder", True),
 )
 
 
-def vision(c: Sizes) -> Part:
+def vision(c: Config) -> Part:
     """Describe GitVisionModel: CLIP's tower, whose last norm is of all patches."""
     return part("", part("vision_model", *vision_tower(c), kind="vision"), kind="vision", stream=c.patches + 1)
 
 
-def decoder(c: Sizes) -> tuple[Part, ...]:
+def decoder(c: Config) -> tuple[Part, ...]:
     """Describe the image tower, the map of its states to the text's width, the text, and a vector for each frame of a video."""
     H, states = c.hidden, c.vision.patches + 1
     mapped = part("visual_projection", linear("0", c.vision.hidden, H), layer_norm("1", H))
@@ -45,12 +45,12 @@ def decoder(c: Sizes) -> tuple[Part, ...]:
     )
 
 
-def git(c: Sizes) -> Part:
+def git(c: Config) -> Part:
     """Describe GitModel."""
     return part("", *decoder(c), kind="model", stream=sum_of("seq", c.vision.patches + 1))
 
 
-def causal(c: Sizes) -> Part:
+def causal(c: Config) -> Part:
     """Describe GitForCausalLM: scores for every state, the image's too."""
     whole, words = git(c), "git.embeddings.word_embeddings.weight" if c.tied else None
     scores = linear("output", c.hidden, c.vocab, tied_to=words, stream=whole.stream)

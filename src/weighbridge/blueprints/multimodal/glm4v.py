@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from weighbridge.blueprints.decoders.glm import AFTER, BEFORE, GLM, glm
 from weighbridge.blueprints.mixtures.mixtral import GLM_GATE, MIXTRAL, NO_MLP_BIAS, inner, mixtral, steps
-from weighbridge.blueprints.modules.causal_lm import HEAD_DIM, NEUTRAL, UNBIASED, heads
-from weighbridge.blueprints.modules.composite import composed
+from weighbridge.blueprints.modules.causal_lm import HEAD_DIM, IGNORED_KEYS, NO_BIAS, with_heads
+from weighbridge.blueprints.modules.composite import model_config
 from weighbridge.blueprints.modules.layer_types import first_dense
 from weighbridge.blueprints.modules.mixture_of_experts import EXPERTS, SHARED
-from weighbridge.blueprints.modules.qwen_vision import FIELDS, attention, merged, patches, tower
-from weighbridge.blueprints.modules.vlm_common import NEUTRAL as SEEN
-from weighbridge.blueprints.modules.vlm_common import alone, generation, tied
+from weighbridge.blueprints.modules.qwen_vision import FIELDS, attention, merged_patches, patches, tower
+from weighbridge.blueprints.modules.vlm_common import IGNORED_KEYS as VISION_IGNORED_KEYS
+from weighbridge.blueprints.modules.vlm_common import tie_fields, with_lm_head, without_head
 from weighbridge.blueprints.multimodal.qwen_vl import body
 from weighbridge.config.family import Blueprint, Family
-from weighbridge.config.fields import Field, Sizes, derived, fact, size, switch, variant
+from weighbridge.config.fields import Config, Field, constant, derived, size, switch, variant
 from weighbridge.core.parts import conv2d, embedding, gated_mlp, layer_norm, linear, part, replace, rms_norm
 from weighbridge.core.tree import Part
 
@@ -29,12 +29,12 @@ VISION = variant(
     heads=12,
     patch_side=14,
     out=4096,
-    deep=fact("deep", ()),
-    deep_runs=fact("deep_runs", 0),
+    deep=constant("deep", ()),
+    deep_runs=constant("deep_runs", 0),
     positions=size("image", "image_size", 336, "G", "side of the image"),
 )
 POSITIONS = derived("positions", lambda c: (c.image // c.patch_side) * (c.image // c.patch_side), "image_size", "patch_size")
-TEXT = variant(GLM, norms=BEFORE + AFTER, head_dim=HEAD_DIM, qkv_bias=fact("qkv_bias", True))
+TEXT = variant(GLM, norms=BEFORE + AFTER, head_dim=HEAD_DIM, qkv_bias=constant("qkv_bias", True))
 SPARSE = steps(
     MIXTRAL,
     first_dense(1),
@@ -44,7 +44,7 @@ SPARSE = steps(
     heads=96,
     kv_heads=8,
     qkv_bias=True,
-    out_bias=UNBIASED["out_bias"],
+    out_bias=NO_BIAS["out_bias"],
     experts=replace(EXPERTS, default=128),
     active=8,
     expert_mlp=inner(1408),
@@ -57,7 +57,7 @@ SPARSE = steps(
 MARKS = frozenset(f"{kind}_{side}_token_id" for kind in ("image", "video") for side in ("start", "end"))
 
 
-def vision(c: Sizes) -> Part:
+def vision(c: Config) -> Part:
     """Describe the tower: learned positions, gated layers, a convolution that merges squares of patches, and a gated merger."""
     H, out = c.hidden, c.out
     scores = attention(c).children[-1]
@@ -69,9 +69,9 @@ def vision(c: Sizes) -> Part:
         part("embeddings", embedding("position_embedding", c.positions, H), kind="embeddings"),
         patches(c),
         block,
-        part("merger", *merger, kind="projector", stream=merged(c)),
+        part("merger", *merger, kind="projector", stream=merged_patches(c)),
         rms_norm("post_conv_layernorm", H),
-        conv2d("downsample", H, out, c.merge, stream=merged(c)),
+        conv2d("downsample", H, out, c.merge, stream=merged_patches(c)),
         rms_norm("post_layernorm", H),
     )
 
@@ -79,27 +79,27 @@ def vision(c: Sizes) -> Part:
 def kin(name: str, prefix: str, text: tuple[Field, ...], texts: dict[str, Blueprint]) -> dict[str, Family]:
     """Return one generation's three types: the whole, its text and its tower."""
     fields = (
-        composed("vision", "vision_config", f"{name}_vision", fixed=True),
-        composed("text", "text_config", f"{name}_text", fixed=True),
-        *tied(),
+        model_config("vision", "vision_config", f"{name}_vision", fixed=True),
+        model_config("text", "text_config", f"{name}_text", fixed=True),
+        *tie_fields(),
     )
-    classes = {f"{prefix}Model": alone(body), f"{prefix}ForConditionalGeneration": generation(body)}
+    classes = {f"{prefix}Model": without_head(body), f"{prefix}ForConditionalGeneration": with_lm_head(body)}
     eyes = f"{prefix}VisionModel"
     return {
-        name: Family(name, fields, classes, f"{prefix}Model", SEEN | MARKS),
-        f"{name}_text": Family(f"{name}_text", text, texts, f"{prefix}TextModel", NEUTRAL),
+        name: Family(name, fields, classes, f"{prefix}Model", VISION_IGNORED_KEYS | MARKS),
+        f"{name}_text": Family(f"{name}_text", text, texts, f"{prefix}TextModel", IGNORED_KEYS),
         f"{name}_vision": Family(f"{name}_vision", (*VISION, POSITIONS), {eyes: vision}, eyes, frozenset(("attention_dropout",))),
     }
 
 
 BOTH = (
-    composed("vision", "vision_config", "glm4v_vision glm4v_moe_vision"),
-    composed("text", "text_config", "glm4v_text glm4v_moe_text"),
+    model_config("vision", "vision_config", "glm4v_vision glm4v_moe_vision"),
+    model_config("text", "text_config", "glm4v_text glm4v_moe_text"),
     switch("tied", "tie_word_embeddings", False),
 )
-BOTH_CLASSES = {"Glm46VModel": alone(body), "Glm46VForConditionalGeneration": generation(body)}
+BOTH_CLASSES = {"Glm46VModel": without_head(body), "Glm46VForConditionalGeneration": with_lm_head(body)}
 FAMILIES = {
-    "glm46v": Family("glm46v", BOTH, BOTH_CLASSES, "Glm46VModel", SEEN | MARKS),
-    **kin("glm4v", "Glm4v", TEXT, heads("Glm4vText", glm, "")),
-    **kin("glm4v_moe", "Glm4vMoe", SPARSE, heads("Glm4vMoeText", mixtral, "")),
+    "glm46v": Family("glm46v", BOTH, BOTH_CLASSES, "Glm46VModel", VISION_IGNORED_KEYS | MARKS),
+    **kin("glm4v", "Glm4v", TEXT, with_heads("Glm4vText", glm, "")),
+    **kin("glm4v_moe", "Glm4vMoe", SPARSE, with_heads("Glm4vMoeText", mixtral, "")),
 }

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from weighbridge.blueprints.modules.audio_encoders import GLM, QWEN, VOXTRAL, glm, qwen, voxtral
-from weighbridge.blueprints.modules.composite import composed, submodel, under
-from weighbridge.blueprints.modules.vlm_common import NEUTRAL, alone, generation
+from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
+from weighbridge.blueprints.modules.vlm_common import IGNORED_KEYS, with_lm_head, without_head
 from weighbridge.blueprints.multimodal import qwen2_audio
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, Field, Sizes, fact, size, switch
+from weighbridge.config.fields import LABELS, Config, Field, constant, size, switch
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.length import unknown
 from weighbridge.core.parts import linear, part, replace
@@ -26,40 +26,40 @@ if TYPE_CHECKING:
 HEARD = unknown("clips are as long as their mask says")
 
 
-def joined(name: str, first: tuple[Size, Size], second: tuple[Size, Size], bias: bool = True) -> Part:
+def projector(name: str, first: tuple[Size, Size], second: tuple[Size, Size], bias: bool = True) -> Part:
     """Describe a projector of two linear maps."""
     return part(name, linear("linear_1", *first, bias=bias), linear("linear_2", *second, bias=bias), kind="projector", stream=HEARD)
 
 
-def glm_projector(c: Sizes) -> Part:
+def glm_projector(c: Config) -> Part:
     """Describe GLM-ASR's: as many states side by side as are as wide as the encoder's inner layer."""
     H = c.text.hidden
-    return joined("multi_modal_projector", (c.audio.mlp, 2 * H), (2 * H, H))
+    return projector("multi_modal_projector", (c.audio.mlp, 2 * H), (2 * H, H))
 
 
-def voxtral_projector(c: Sizes) -> Part:
+def voxtral_projector(c: Config) -> Part:
     """Describe Voxtral Realtime's: a few states side by side."""
     H = c.text.hidden
-    return joined("multi_modal_projector", (c.audio.hidden * c.beside, H), (H, H), bias=False)
+    return projector("multi_modal_projector", (c.audio.hidden * c.beside, H), (H, H), bias=False)
 
 
-def qwen_projector(c: Sizes) -> Part:
+def qwen_projector(c: Config) -> Part:
     """Describe Qwen3-ASR's."""
     H = c.audio.hidden
-    return joined("multi_modal_projector", (H, H), (H, c.audio.out))
+    return projector("multi_modal_projector", (H, H), (H, c.audio.out))
 
 
-def body(join: Callable[[Sizes], Part]) -> Callable[[Sizes], tuple[Node, ...]]:
+def body(join: Callable[[Config], Part]) -> Callable[[Config], tuple[Node, ...]]:
     """Return what describes the encoder, the text, and the projector."""
 
-    def inside(c: Sizes) -> tuple[Node, ...]:
-        tower = under("audio_tower", submodel(c.audio), requires="audios", executions="audios", streams={"seq": HEARD})
-        return tower, under("language_model", submodel(c.text)), replace(join(c), requires="audios", executions="audios")
+    def inside(c: Config) -> tuple[Node, ...]:
+        tower = as_child("audio_tower", submodel(c.audio), requires="audios", executions="audios", streams={"seq": HEARD})
+        return tower, as_child("language_model", submodel(c.text)), replace(join(c), requires="audios", executions="audios")
 
     return inside
 
 
-def filled(text: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
+def fill_text_defaults(text: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
     """Return what puts the outer class's own defaults into what a config leaves open of the text."""
 
     def settled(raw: Mapping[str, Any]) -> dict[str, Any]:
@@ -70,7 +70,7 @@ def filled(text: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], dict[str, A
 
 
 def kin(
-    stem: str, name: str, words: str, text: dict[str, Any], table: tuple[Field, ...], *more: Field, neutral: str = ""
+    stem: str, name: str, words: str, text: dict[str, Any], table: tuple[Field, ...], *more: Field, ignored_keys: str = ""
 ) -> dict[str, Family]:
     """Return the whole and its encoder."""
     encoders = {
@@ -82,24 +82,26 @@ def kin(
     inside, (encoder, blueprint) = body(joins[stem]), encoders[stem]
     merged = stem != "qwen3_asr"
     fields = (
-        composed("text", "text_config", words, absent=text),
-        composed("audio", "audio_config", f"{stem}_encoder"),
+        model_config("text", "text_config", words, absent=text),
+        model_config("audio", "audio_config", f"{stem}_encoder"),
         switch("tied", "tie_word_embeddings", True),
         *more,
     )
-    classes = {f"{name}Model": alone(inside), f"{name}ForConditionalGeneration": generation(inside)}
+    classes = {f"{name}Model": without_head(inside), f"{name}ForConditionalGeneration": with_lm_head(inside)}
     if not merged:
         classes[f"{name}ForTokenClassification"] = lambda c: part(
             "", part("model", *inside(c), kind="backbone"), linear("score", c.text.hidden, c.labels, bias=c.label_bias), kind="model"
         )
-    settle = filled(text) if merged else None
+    normalize_config = fill_text_defaults(text) if merged else None
     return {
-        stem: Family(stem, fields, classes, f"{name}ForConditionalGeneration", NEUTRAL | QUIET, settle=settle),
-        f"{stem}_encoder": Family(f"{stem}_encoder", table, {encoder: blueprint}, encoder, QUIET),
+        stem: Family(
+            stem, fields, classes, f"{name}ForConditionalGeneration", IGNORED_KEYS | OUTER_IGNORED_KEYS, normalize_config=normalize_config
+        ),
+        f"{stem}_encoder": Family(f"{stem}_encoder", table, {encoder: blueprint}, encoder, OUTER_IGNORED_KEYS),
     }
 
 
-QUIET = frozenset(
+OUTER_IGNORED_KEYS = frozenset(
     """activation_function audio_bos_token_id audio_eos_token_id audio_frame_step audio_length_per_tok audio_token_id
     default_num_delay_tokens encoder_layerdrop hidden_size max_position_embeddings n_window n_window_infer num_key_value_heads
     partial_rotary_factor scale_embedding sliding_window timestamp_token_id vocab_size""".split()
@@ -130,14 +132,14 @@ QWEN_TEXT = {
     "head_dim": 128,
 }
 MUSIC = (
-    composed("audio", "audio_config", "audioflamingo3_encoder"),
-    composed("text", "text_config", "qwen2 llama"),
+    model_config("audio", "audio_config", "audioflamingo3_encoder"),
+    model_config("text", "text_config", "qwen2 llama"),
     switch("bias", "projector_bias", True),
-    fact("tied", False),
+    constant("tied", False),
 )
 HEARS_MUSIC = {
-    "MusicFlamingoModel": alone(lambda c: qwen2_audio.body(c, qwen2_audio.two_maps)),
-    "MusicFlamingoForConditionalGeneration": generation(lambda c: qwen2_audio.body(c, qwen2_audio.two_maps)),
+    "MusicFlamingoModel": without_head(lambda c: qwen2_audio.body(c, qwen2_audio.two_maps)),
+    "MusicFlamingoForConditionalGeneration": with_lm_head(lambda c: qwen2_audio.body(c, qwen2_audio.two_maps)),
 }
 
 FAMILIES = {
@@ -151,5 +153,7 @@ FAMILIES = {
         size("beside", "downsample_factor", 4, "F", "states that are joined side by side"),
     ),
     **kin("qwen3_asr", "Qwen3ASR", "qwen3 qwen2", QWEN_TEXT, QWEN, LABELS, switch("label_bias", "token_classification_bias", False)),
-    "musicflamingo": Family("musicflamingo", MUSIC, HEARS_MUSIC, "MusicFlamingoModel", NEUTRAL | QUIET | {"tie_word_embeddings"}),
+    "musicflamingo": Family(
+        "musicflamingo", MUSIC, HEARS_MUSIC, "MusicFlamingoModel", IGNORED_KEYS | OUTER_IGNORED_KEYS | {"tie_word_embeddings"}
+    ),
 }

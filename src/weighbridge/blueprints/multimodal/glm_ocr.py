@@ -6,15 +6,15 @@ Source: Z.ai, GLM-OCR (2026); names as in transformers 5.23.0, models/glm_ocr/mo
 from __future__ import annotations
 
 from weighbridge.blueprints.decoders.glm import AFTER, BEFORE, GLM, glm
-from weighbridge.blueprints.modules.causal_lm import NEUTRAL, UNBIASED, heads, per_head
-from weighbridge.blueprints.modules.composite import composed
-from weighbridge.blueprints.modules.qwen_vision import FIELDS, attention, merged, patches, tower
-from weighbridge.blueprints.modules.vlm_common import NEUTRAL as SEEN
-from weighbridge.blueprints.modules.vlm_common import alone, generation, tied
+from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS, NO_BIAS, default_head_dim, with_heads
+from weighbridge.blueprints.modules.composite import model_config
+from weighbridge.blueprints.modules.qwen_vision import FIELDS, attention, merged_patches, patches, tower
+from weighbridge.blueprints.modules.vlm_common import IGNORED_KEYS as VISION_IGNORED_KEYS
+from weighbridge.blueprints.modules.vlm_common import tie_fields, with_lm_head, without_head
 from weighbridge.blueprints.multimodal.glm4v import MARKS
 from weighbridge.blueprints.multimodal.qwen_vl import body
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, fact, switch, variant
+from weighbridge.config.fields import Config, constant, switch, variant
 from weighbridge.core.parts import conv2d, gated_mlp, layer_norm, linear, part, rms_norm
 from weighbridge.core.tree import Part
 
@@ -27,9 +27,9 @@ VISION = variant(
     heads=16,
     patch_side=14,
     out=1536,
-    deep=fact("deep", ()),
-    deep_runs=fact("deep_runs", 0),
-    positions=fact("positions", None),
+    deep=constant("deep", ()),
+    deep_runs=constant("deep_runs", 0),
+    positions=constant("positions", None),
 )
 TEXT = variant(
     GLM,
@@ -40,17 +40,17 @@ TEXT = variant(
     layers=16,
     heads=16,
     kv_heads=8,
-    head_dim=per_head,
-    qkv_bias=UNBIASED["qkv_bias"],
+    head_dim=default_head_dim,
+    qkv_bias=NO_BIAS["qkv_bias"],
 )
 BOTH = (
-    composed("vision", "vision_config", "glm_ocr_vision", fixed=True),
-    composed("text", "text_config", "glm_ocr_text", fixed=True),
-    *tied(),
+    model_config("vision", "vision_config", "glm_ocr_vision", fixed=True),
+    model_config("text", "text_config", "glm_ocr_text", fixed=True),
+    *tie_fields(),
 )
 
 
-def vision(c: Sizes) -> Part:
+def vision(c: Config) -> Part:
     """Describe the tower: gated layers with normed queries and keys, a gated merger, and the convolution before it."""
     H, out = c.hidden, c.out
     scores = attention(c).children[-1]
@@ -68,15 +68,15 @@ def vision(c: Sizes) -> Part:
     return tower(
         patches(c),
         part("blocks", rms_norm("norm1", H), rms_norm("norm2", H), attended, mlp, kind="layer", repeat=c.layers),
-        part("merger", *merger, kind="projector", stream=merged(c)),
-        conv2d("downsample", H, out, c.merge, stream=merged(c)),
+        part("merger", *merger, kind="projector", stream=merged_patches(c)),
+        conv2d("downsample", H, out, c.merge, stream=merged_patches(c)),
         rms_norm("post_layernorm", H),
     )
 
 
-CLASSES = {"GlmOcrModel": alone(body), "GlmOcrForConditionalGeneration": generation(body)}
+CLASSES = {"GlmOcrModel": without_head(body), "GlmOcrForConditionalGeneration": with_lm_head(body)}
 FAMILIES = {
-    "glm_ocr": Family("glm_ocr", BOTH, CLASSES, "GlmOcrModel", SEEN | MARKS),
-    "glm_ocr_text": Family("glm_ocr_text", TEXT, heads("GlmOcrText", glm, ""), "GlmOcrTextModel", NEUTRAL),
+    "glm_ocr": Family("glm_ocr", BOTH, CLASSES, "GlmOcrModel", VISION_IGNORED_KEYS | MARKS),
+    "glm_ocr_text": Family("glm_ocr_text", TEXT, with_heads("GlmOcrText", glm, ""), "GlmOcrTextModel", IGNORED_KEYS),
     "glm_ocr_vision": Family("glm_ocr_vision", VISION, {"GlmOcrVisionModel": vision}, "GlmOcrVisionModel", frozenset(("image_size",))),
 }

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from weighbridge.blueprints.detection.sam_vision import FIELDS, encoder
 from weighbridge.blueprints.detection.sam_vision import side as sam_side
-from weighbridge.blueprints.modules.composite import composed
-from weighbridge.blueprints.modules.vlm_common import NEUTRAL, generation
+from weighbridge.blueprints.modules.composite import model_config
+from weighbridge.blueprints.modules.vlm_common import IGNORED_KEYS, with_lm_head
 from weighbridge.blueprints.multimodal.llava import body, kin
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, size, switch
+from weighbridge.config.fields import Config, size, switch
 from weighbridge.core.parts import conv2d, linear, part
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part
@@ -29,23 +29,23 @@ QWEN = {
     "vocab_size": 151860,
 }
 BOTH = (
-    composed("vision", "vision_config", "got_ocr2_vision", fixed=True),
-    composed("text", "text_config", "qwen2 llama", absent=QWEN),
+    model_config("vision", "vision_config", "got_ocr2_vision", fixed=True),
+    model_config("text", "text_config", "qwen2 llama", absent=QWEN),
     switch("tied", "tie_word_embeddings", True),
 )
 
 
-def halved(side: Size) -> Size:
+def half_side(side: Size) -> Size:
     """Return the side of a map behind a convolution that takes every second place."""
     result: Size = (side + 1) // 2
     return result
 
 
-def projector(c: Sizes, tower: Part) -> Part:
+def projector(c: Config, tower: Part) -> Part:
     """Describe two convolutions, each of which halves the sides of the map, and a linear layer."""
     outputs, H = c.vision.outputs, c.text.hidden
-    once = halved(sam_side(c.vision))
-    twice = halved(once)
+    once = half_side(sam_side(c.vision))
+    twice = half_side(once)
     return part(
         "multi_modal_projector",
         conv2d("conv_upsampler1", outputs, 2 * outputs, 3, stream=once * once, bias=False),
@@ -56,7 +56,7 @@ def projector(c: Sizes, tower: Part) -> Part:
     )
 
 
-def got_ocr2(c: Sizes) -> tuple[Node, ...]:
+def got_ocr2(c: Config) -> tuple[Node, ...]:
     """Describe the encoder, the projector and the text."""
     return body(c, projector)
 
@@ -66,5 +66,5 @@ WRITER = "GotOcr2ForConditionalGeneration"
 FAMILIES = {
     "got_ocr2": kin("got_ocr2", "GotOcr2", BOTH, got_ocr2),
     "got_ocr2_vision": Family("got_ocr2_vision", VISION, {TOWER: encoder}, TOWER),
-    "pp_chart2table": Family("pp_chart2table", BOTH, {WRITER: generation(got_ocr2)}, WRITER, NEUTRAL),
+    "pp_chart2table": Family("pp_chart2table", BOTH, {WRITER: with_lm_head(got_ocr2)}, WRITER, IGNORED_KEYS),
 }

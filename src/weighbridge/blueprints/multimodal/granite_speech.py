@@ -6,11 +6,11 @@ models/granite_speech_plus. ``seq`` counts frames in an encoder alone.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.composite import composed, submodel, under
-from weighbridge.blueprints.modules.vlm_common import NEUTRAL, alone, generation
-from weighbridge.blueprints.speech.hifigan import same
+from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
+from weighbridge.blueprints.modules.vlm_common import IGNORED_KEYS, with_lm_head, without_head
+from weighbridge.blueprints.speech.hifigan import conv1d_same
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, size, switch, told
+from weighbridge.config.fields import Config, computed, size, switch
 from weighbridge.core.length import Stream, length, unknown
 from weighbridge.core.parts import attend, batch_norm, embedding, layer_norm, linear, matmul, part, replace
 from weighbridge.core.tree import Node, Part, Tensor
@@ -32,23 +32,23 @@ FIRST = (
     size("positions", "max_pos_emb", 512, "S", "relative positions, each way"),
     size("times", "feedforward_mult", 4, "X", "intermediate size as a multiple of the hidden size"),
     *SHARED,
-    told("halfway", lambda c: c.layers > 1),
+    computed("halfway", lambda c: c.layers > 1),
 )
 
 
-def attending(c: Sizes, tokens: Stream) -> tuple[Node, ...]:
+def block_attention(c: Config, tokens: Stream) -> tuple[Node, ...]:
     """Describe attention within blocks, to which relative positions add."""
     blocks: Stream = (length(tokens) + c.block - 1) // c.block
     seen = matmul("positions", (blocks, c.heads, c.block, c.block, c.head_dim))
     return seen, attend(heads=c.heads, head_dim=c.head_dim, queries=c.block, keys=c.block, groups=blocks)
 
 
-def filled(c: Sizes, tokens: Stream) -> Stream:
+def padded_to_blocks(c: Config, tokens: Stream) -> Stream:
     """Return the stream, filled up to whole blocks."""
     return ((length(tokens) + c.block - 1) // c.block) * c.block
 
 
-def layer(c: Sizes) -> Part:
+def layer(c: Config) -> Part:
     """Describe a layer: attention and a convolution between two halves of a feed-forward step."""
     H, D, wide, inner = c.hidden, c.head_dim, c.heads * c.head_dim, c.hidden * c.wider
 
@@ -59,14 +59,20 @@ def layer(c: Sizes) -> Part:
 
     attn = (
         layer_norm("pre_norm", H),
-        linear("to_q", H, wide, bias=False, stream=filled(c, "seq")),
-        linear("to_kv", H, 2 * wide, bias=False, stream=filled(c, "seq")),
+        linear("to_q", H, wide, bias=False, stream=padded_to_blocks(c, "seq")),
+        linear("to_kv", H, 2 * wide, bias=False, stream=padded_to_blocks(c, "seq")),
         linear("to_out", wide, H),
         embedding("rel_pos_emb", 2 * c.positions + 1, D),
-        *attending(c, "seq"),
+        *block_attention(c, "seq"),
     )
     depth = part("depth_conv", part("conv", Tensor("weight", (inner, 1, c.kernel)), kind="convolution"))
-    conv = (layer_norm("norm", H), same("up_conv", H, 2 * inner, 1), depth, batch_norm("batch_norm", inner), same("down_conv", inner, H, 1))
+    conv = (
+        layer_norm("norm", H),
+        conv1d_same("up_conv", H, 2 * inner, 1),
+        depth,
+        batch_norm("batch_norm", inner),
+        conv1d_same("down_conv", inner, H, 1),
+    )
     parts = (
         mlp("ff1"),
         part("attn", *attn, kind="self_attention"),
@@ -77,46 +83,46 @@ def layer(c: Sizes) -> Part:
     return part("layers", *parts, kind="layer", repeat=c.layers)
 
 
-def halfway(c: Sizes, tokens: Stream) -> tuple[Part, ...]:
+def halfway(c: Config, tokens: Stream) -> tuple[Part, ...]:
     """Describe the head, which is read halfway up and added to the states."""
     maps = (linear("out", c.hidden, c.vocab), linear("out_mid", c.vocab, c.hidden))
     return tuple(replace(module, stream=tokens, requires=None if c.halfway else "halfway") for module in maps)
 
 
-def encoder(c: Sizes) -> Part:
+def encoder(c: Config) -> Part:
     """Describe the encoder."""
     return part("", linear("input_linear", c.mels, c.hidden), layer(c), *halfway(c, "seq"), kind="model")
 
 
-def body(c: Sizes) -> tuple[Node, ...]:
+def body(c: Config) -> tuple[Node, ...]:
     """Describe the encoder, the Q-Former over its blocks, and the language model."""
     W = c.queried.hidden
-    asked = under("qformer", submodel(c.queried), streams={"seq": ASKED, "encoder": ASKED})
+    asked = as_child("qformer", submodel(c.queried), streams={"seq": ASKED, "encoder": ASKED})
     query = Tensor("query", (1, c.window // c.rate, W), "embedding")
     projector = part("projector", query, asked, linear("linear", W, c.text.hidden), kind="projector", stream=ASKED)
-    heard = under("encoder", submodel(c.audio), streams={"seq": unknown("clips are as long as they are")})
+    heard = as_child("encoder", submodel(c.audio), streams={"seq": unknown("clips are as long as they are")})
     both = (replace(module, requires="audios", executions="audios") for module in (heard, projector))
-    return *both, under("language_model", submodel(c.text))
+    return *both, as_child("language_model", submodel(c.text))
 
 
-SKIPPED = frozenset("cat_hidden_layers num_key_value_heads activation_dropout ctc_loss_reduction ctc_zero_infinity".split())
+MORE_IGNORED_KEYS = frozenset("cat_hidden_layers num_key_value_heads activation_dropout ctc_loss_reduction ctc_zero_infinity".split())
 
 
 def kin(stem: str, name: str) -> dict[str, Family]:
     """Return the whole and its encoder."""
     fields = (
-        composed("text", "text_config", "granite llama"),
-        composed("audio", "encoder_config", f"{stem}_encoder", fixed=True),
-        composed("queried", "projector_config", "blip_2_qformer"),
+        model_config("text", "text_config", "granite llama"),
+        model_config("audio", "encoder_config", f"{stem}_encoder", fixed=True),
+        model_config("queried", "projector_config", "blip_2_qformer"),
         size("rate", "downsample_rate", 5, "R", "frames to a query"),
         size("window", "window_size", 15, "W", "frames that the Q-Former sees at once"),
         switch("tied", "tie_word_embeddings", True),
     )
-    classes = {f"{name}Model": alone(body), f"{name}ForConditionalGeneration": generation(body)}
-    quiet = NEUTRAL | SKIPPED | {"has_lora_adapter", "audio_token_index", "audio_token_id"}
+    classes = {f"{name}Model": without_head(body), f"{name}ForConditionalGeneration": with_lm_head(body)}
+    quiet = IGNORED_KEYS | MORE_IGNORED_KEYS | {"has_lora_adapter", "audio_token_index", "audio_token_id"}
     return {
         stem: Family(stem, fields, classes, f"{name}Model", quiet),
-        f"{stem}_encoder": Family(f"{stem}_encoder", FIRST, {f"{name}CTCEncoder": encoder}, f"{name}CTCEncoder", SKIPPED),
+        f"{stem}_encoder": Family(f"{stem}_encoder", FIRST, {f"{name}CTCEncoder": encoder}, f"{name}CTCEncoder", MORE_IGNORED_KEYS),
     }
 
 

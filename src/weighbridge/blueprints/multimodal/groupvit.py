@@ -5,12 +5,12 @@ Source: arXiv 2202.11094, section 3; names as in transformers 5.23.0, models/gro
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.clip_towers import SCALE, encoder, settled, similarity, stack_fields, text_fields, text_tower
-from weighbridge.blueprints.modules.feature_maps import CHANNELS, listing
-from weighbridge.blueprints.modules.stage_fields import alike, numbers, scaled
+from weighbridge.blueprints.modules.clip_towers import SCALE, encoder, normalize_config, similarity, stack_fields, text_fields, text_tower
+from weighbridge.blueprints.modules.feature_maps import CHANNELS, module_list
+from weighbridge.blueprints.modules.stage_fields import equal_length, numbers, scale_width
 from weighbridge.blueprints.modules.vit_common import patches, projection, token
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, choice, nested, sides, size, told
+from weighbridge.config.fields import Config, choice, computed, nested, sides, size
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import attend, batch_norm, fairseq_attention, layer_norm, linear, part, plain_mlp, replace
@@ -38,12 +38,12 @@ VISION = (
     numbers("depths", "depths", (6, 3, 3)),
     numbers("groups", "num_group_tokens", (64, 8, 0), minimum=0),
     numbers("outputs", "num_output_groups", (64, 8, 8)),
-    told("stages", lambda c: alike(depths=c.depths, num_group_tokens=c.groups, num_output_groups=c.outputs)),
+    computed("stages", lambda c: equal_length(depths=c.depths, num_group_tokens=c.groups, num_output_groups=c.outputs)),
     choice("ratios", "assign_mlp_ratio", [0.5, 4], read=_ratios),
 )
 
 
-def vision(c: Sizes) -> Part:
+def vision(c: Config) -> Part:
     """Describe the image tower: patches, stages, a last norm of the groups that are left."""
     H = c.hidden
     embeddings = part(
@@ -59,11 +59,16 @@ def vision(c: Sizes) -> Part:
         stages.append(stage(c, index, seen))
         seen = c.outputs[index] if c.groups[index] else seen
     return part(
-        "", embeddings, part("encoder", listing("stages", *stages), kind="encoder"), layer_norm("layernorm", H), kind="vision", stream=seen
+        "",
+        embeddings,
+        part("encoder", module_list("stages", *stages), kind="encoder"),
+        layer_norm("layernorm", H),
+        kind="vision",
+        stream=seen,
     )
 
 
-def stage(c: Sizes, index: int, seen: Size) -> tuple[Node, ...]:
+def stage(c: Config, index: int, seen: Size) -> tuple[Node, ...]:
     """Describe one stage: learned groups beside what it sees, layers, and the gathering of all into fewer."""
     H, groups, before = c.hidden, c.groups[index], c.outputs[index - 1] if index else 0
     (layers,) = encoder(c).children
@@ -71,17 +76,17 @@ def stage(c: Sizes, index: int, seen: Size) -> tuple[Node, ...]:
     layers = replace(layers, repeat=c.depths[index], stream=seen + groups)
     if not groups:
         return (layers,)
-    mixer = part("1", *mixing(before, H // 2, groups), kind="feed_forward", stream=H)
+    mixer = part("1", *token_mixer(before, H // 2, groups), kind="feed_forward", stream=H)
     projector = (part("group_projector", layer_norm("0", H, stream=before), mixer, kind="projector"),) if before else ()
-    return (token("group_token", H, groups), layers, gathering(c, groups, c.outputs[index], seen), *projector)
+    return (token("group_token", H, groups), layers, grouping_block(c, groups, c.outputs[index], seen), *projector)
 
 
-def mixing(inputs: Size, inner: Size, outputs: Size) -> tuple[Part, Part]:
+def token_mixer(inputs: Size, inner: Size, outputs: Size) -> tuple[Part, Part]:
     """Describe the two linear maps of a network across tokens instead of channels."""
     return linear("fc1", inputs, inner), linear("fc2", inner, outputs)
 
 
-def gathering(c: Sizes, groups: Size, outputs: Size, seen: Size) -> Part:
+def grouping_block(c: Config, groups: Size, outputs: Size, seen: Size) -> Part:
     """Describe how groups look at what is seen, and each of it is then assigned to one of them."""
     H = c.hidden
     looking = part(
@@ -104,13 +109,13 @@ def gathering(c: Sizes, groups: Size, outputs: Size, seen: Size) -> Part:
     return part(
         "downsample",
         layer_norm("norm_tokens", H, stream=groups),
-        part("mlp_inter", *mixing(groups, scaled(H, c.ratios[0]), outputs), kind="feed_forward", stream=H),
+        part("mlp_inter", *token_mixer(groups, scale_width(H, c.ratios[0]), outputs), kind="feed_forward", stream=H),
         layer_norm("norm_post_tokens", H),
         layer_norm("norm_x", H, stream=seen),
         looking,
         assigning,
         layer_norm("norm_new_x", H),
-        plain_mlp("mlp_channels", H, scaled(H, c.ratios[1]), ("fc1", "fc2"), bias=True),
+        plain_mlp("mlp_channels", H, scale_width(H, c.ratios[1]), ("fc1", "fc2"), bias=True),
         kind="projection",
         stream=outputs,
     )
@@ -125,46 +130,48 @@ FIELDS = (
 )
 
 
-def text(c: Sizes) -> Part:
+def text(c: Config) -> Part:
     """Describe GroupViTTextTransformer, as CLIP's."""
     return part("", *text_tower(c), kind="text")
 
 
-def text_model(c: Sizes) -> Part:
+def text_model(c: Config) -> Part:
     """Describe GroupViTTextModel."""
     return part("", replace(text(c), name="text_model"), kind="model")
 
 
-def vision_model(c: Sizes) -> Part:
+def vision_model(c: Config) -> Part:
     """Describe GroupViTVisionModel."""
     return part("", replace(vision(c), name="vision_model"), kind="model")
 
 
-def _projected(name: str, inputs: Size, c: Sizes) -> Part:
+def _projection_head(name: str, inputs: Size, c: Config) -> Part:
     """Describe two linear maps with a batch norm between them."""
     return part(
         name, linear("0", inputs, c.inner), batch_norm("1", c.inner), linear("3", c.inner, c.projected), kind="projector", stream="one"
     )
 
 
-def groupvit(c: Sizes) -> Part:
+def groupvit(c: Config) -> Part:
     """Describe GroupViTModel."""
     return part(
         "",
         SCALE,
         replace(text(c.text), name="text_model"),
         replace(vision(c.vision), name="vision_model"),
-        _projected("visual_projection", c.vision.hidden, c),
-        _projected("text_projection", c.text.hidden, c),
+        _projection_head("visual_projection", c.vision.hidden, c),
+        _projection_head("text_projection", c.text.hidden, c),
         similarity(c.projected),
         kind="model",
     )
 
 
-NEUTRAL = frozenset("logit_scale_init_value assign_eps output_segmentation".split())
+IGNORED_KEYS = frozenset("logit_scale_init_value assign_eps output_segmentation".split())
 TEXTS = {"GroupViTTextTransformer": text, "GroupViTTextModel": text_model}
 FAMILIES = {
-    "groupvit": Family("groupvit", FIELDS, {"GroupViTModel": groupvit}, "GroupViTModel", NEUTRAL, settle=settled),
-    "groupvit_text_model": Family("groupvit_text_model", TEXT, TEXTS, "GroupViTTextModel", NEUTRAL),
-    "groupvit_vision_model": Family("groupvit_vision_model", VISION, {"GroupViTVisionModel": vision_model}, "GroupViTVisionModel", NEUTRAL),
+    "groupvit": Family("groupvit", FIELDS, {"GroupViTModel": groupvit}, "GroupViTModel", IGNORED_KEYS, normalize_config=normalize_config),
+    "groupvit_text_model": Family("groupvit_text_model", TEXT, TEXTS, "GroupViTTextModel", IGNORED_KEYS),
+    "groupvit_vision_model": Family(
+        "groupvit_vision_model", VISION, {"GroupViTVisionModel": vision_model}, "GroupViTVisionModel", IGNORED_KEYS
+    ),
 }

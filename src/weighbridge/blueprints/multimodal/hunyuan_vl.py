@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from weighbridge.blueprints.decoders.llama import LLAMA, NO_MLP_BIAS, llama
-from weighbridge.blueprints.modules.causal_lm import NEUTRAL, heads, per_head
+from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS, default_head_dim, with_heads
 from weighbridge.blueprints.modules.clip_towers import stack_fields
-from weighbridge.blueprints.modules.composite import composed, submodel, under
+from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.blueprints.modules.feature_maps import CHANNELS
 from weighbridge.blueprints.modules.qwen_vision import PATCHES
 from weighbridge.blueprints.multimodal.llava import kin
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, altered, size, switch, told, variant
+from weighbridge.config.fields import Config, computed, size, switch, variant, with_changes
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.length import length, product_of
 from weighbridge.core.parts import attend, conv2d, embedding, layer_norm, linear, part, plain_mlp, replace, rms_norm
@@ -30,13 +30,13 @@ TEXT = variant(
     qk_names=("query_layernorm", "key_layernorm"),
     tied=True,
     vocab=size("vocab", "vocab_size", 290943, "V", "vocabulary size", "org_vocab_size"),
-    head_dim=size("head_dim", "head_dim", per_head, "D", "width of a head", "attention_head_dim"),
+    head_dim=size("head_dim", "head_dim", default_head_dim, "D", "width of a head", "attention_head_dim"),
     **NO_MLP_BIAS,
 )
 VISION = (
     *stack_fields(1152, 4304, 16, 27)[:3],
     size("heads", "num_attention_heads", 16, "A", "attention heads", "attention_heads"),
-    size("head_dim", "head_dim", lambda c: c.hidden // c.heads, "D", "width of a head", silent=True),
+    size("head_dim", "head_dim", lambda c: c.hidden // c.heads, "D", "width of a head", report_default=False),
     CHANNELS,
     size("patch", "patch_size", 16, "P", "side of a patch"),
     size("image", "max_image_size", 2048, "R", "side of the image"),
@@ -44,14 +44,14 @@ VISION = (
     size("out", "text_hidden_size", 3072, "O", "width of a merged patch"),
 )
 BOTH = (
-    composed("vision", "vision_config", "hunyuan_vl_vision", fixed=True),
-    composed("text", "text_config", "hunyuan_vl_text", fixed=True),
+    model_config("vision", "vision_config", "hunyuan_vl_vision", fixed=True),
+    model_config("text", "text_config", "hunyuan_vl_text", fixed=True),
     switch("outer_tied", "tie_word_embeddings", True),
-    told("tied", lambda c: c.outer_tied or c.text.tied),
+    computed("tied", lambda c: c.outer_tied or c.text.tied),
 )
 
 
-def vision(c: Sizes) -> Part:
+def vision(c: Config) -> Part:
     """Describe the tower: patches with a table of positions that is stretched over the page, layers, and what merges squares."""
     H, inner, side = c.hidden, c.heads * c.head_dim, c.image // c.patch
     embeddings = part(
@@ -72,7 +72,7 @@ def vision(c: Sizes) -> Part:
     return part("", embeddings, layer, merger(c), kind="vision", stream=PATCHES)
 
 
-def merger(c: Sizes) -> Part:
+def merger(c: Config) -> Part:
     """Describe a convolution over squares of patches, a wider map, and learned vectors that end each row and frame the page."""
     H, O = c.hidden, c.out
     rows, columns = length("rows") // c.merge, length("columns") // c.merge
@@ -90,19 +90,19 @@ def merger(c: Sizes) -> Part:
     )
 
 
-def hunyuan(c: Sizes) -> tuple[Node, ...]:
+def hunyuan(c: Config) -> tuple[Node, ...]:
     """Describe the text, and the tower, which ends as wide as the text is, whatever is said."""
-    tower = vision(altered(c.vision, out=c.text.hidden))
-    return (under("language_model", submodel(c.text)), under("vision_tower", tower, requires="images", executions="images"))
+    tower = vision(with_changes(c.vision, out=c.text.hidden))
+    return (as_child("language_model", submodel(c.text)), as_child("vision_tower", tower, requires="images", executions="images"))
 
 
 TEXT_KEYS = {key for field in TEXT for key in (field.key, *field.aliases) if key} - {"tie_word_embeddings"}
 
 
-def settled(raw: Mapping[str, Any]) -> dict[str, Any]:
+def normalize_config(raw: Mapping[str, Any]) -> dict[str, Any]:
     """Bring an older config, which states the text's fields beside the others, into the present layout; the tie stays outside.
 
-    >>> settled({"hidden_size": 64})
+    >>> normalize_config({"hidden_size": 64})
     {'text_config': {'hidden_size': 64}}
     """
     if raw.get("text_config") is not None:
@@ -111,11 +111,15 @@ def settled(raw: Mapping[str, Any]) -> dict[str, Any]:
     return {**outer, "text_config": {key: value for key, value in raw.items() if key in TEXT_KEYS}}
 
 
-IDLE = """img_max_token_num interpolate_mode max_vit_seq_len min_image_size num_key_value_heads out_hidden_size temporal_patch_size"""
+OUTER_IGNORED_KEYS = (
+    """img_max_token_num interpolate_mode max_vit_seq_len min_image_size num_key_value_heads out_hidden_size temporal_patch_size"""
+)
 TOWER = "HunYuanVLVisionTransformer"
 MARKS = "im_start_id im_end_id im_newline_id"
 FAMILIES = {
-    "hunyuan_vl": replace(kin("hunyuan_vl", "HunYuanVL", BOTH, hunyuan, MARKS), settle=settled),
-    "hunyuan_vl_text": Family("hunyuan_vl_text", TEXT, heads("HunYuanVLText", llama, ""), "HunYuanVLTextModel", NEUTRAL | {"pad_id"}),
-    "hunyuan_vl_vision": Family("hunyuan_vl_vision", VISION, {TOWER: vision}, TOWER, frozenset(IDLE.split())),
+    "hunyuan_vl": replace(kin("hunyuan_vl", "HunYuanVL", BOTH, hunyuan, MARKS), normalize_config=normalize_config),
+    "hunyuan_vl_text": Family(
+        "hunyuan_vl_text", TEXT, with_heads("HunYuanVLText", llama, ""), "HunYuanVLTextModel", IGNORED_KEYS | {"pad_id"}
+    ),
+    "hunyuan_vl_vision": Family("hunyuan_vl_vision", VISION, {TOWER: vision}, TOWER, frozenset(OUTER_IGNORED_KEYS.split())),
 }

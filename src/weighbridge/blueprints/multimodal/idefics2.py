@@ -5,13 +5,13 @@ Source: arXiv 2405.02246; names as in transformers 5.23.0, models/idefics2/model
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.composite import composed, submodel, under
-from weighbridge.blueprints.modules.vlm_common import seen, tokens
+from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
+from weighbridge.blueprints.modules.vlm_common import patch_tokens, per_image
 from weighbridge.blueprints.multimodal.idefics3 import VISION as SIGHT
 from weighbridge.blueprints.multimodal.idefics3 import vision as siglip_without_query
 from weighbridge.blueprints.multimodal.llava import kin
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, altered, size, switch, variant
+from weighbridge.config.fields import Config, size, switch, variant, with_changes
 from weighbridge.core.length import Stream, sum_of
 from weighbridge.core.parts import attend, gated_mlp, linear, part, replace, rms_norm
 from weighbridge.core.tree import Node, Part, Tensor
@@ -26,14 +26,14 @@ PERCEIVER = (
     size("head_dim", "resampler_head_dim", 96, "D", "width of a head"),
 )
 BOTH = (
-    composed("vision", "vision_config", "idefics2_vision", fixed=True),
-    composed("perceiver", "perceiver_config", "idefics2_perceiver", fixed=True),
-    composed("text", "text_config", "mistral llama"),
+    model_config("vision", "vision_config", "idefics2_vision", fixed=True),
+    model_config("perceiver", "perceiver_config", "idefics2_perceiver", fixed=True),
+    model_config("text", "text_config", "mistral llama"),
     switch("tied", "tie_word_embeddings", False),
 )
 
 
-def perceiver(c: Sizes, patches: Stream = "seq") -> Part:
+def perceiver(c: Config, patches: Stream = "seq") -> Part:
     """Describe the learned vectors, and layers in which they look at the patches and at themselves."""
     H, A, K, D = c.hidden, c.heads, c.kv_heads, c.head_dim
     both = sum_of(patches, c.latents)
@@ -59,10 +59,10 @@ def perceiver(c: Sizes, patches: Stream = "seq") -> Part:
     return part("", Tensor("latents", (c.latents, H), "embedding"), layer, rms_norm("norm", H), kind="resampler", stream=c.latents)
 
 
-def idefics2(c: Sizes) -> tuple[Node, ...]:
+def idefics2(c: Config) -> tuple[Node, ...]:
     """Describe the tower, a gated MLP on its patches, the learned vectors, and the text; they are as wide as the text, whatever is said."""
     tower = submodel(c.vision)
-    patches, V, I, H = tokens(tower), c.vision.hidden, c.text.mlp, c.text.hidden
+    patches, V, I, H = patch_tokens(tower), c.vision.hidden, c.text.mlp, c.text.hidden
     gated = part(
         "modality_projection",
         linear("gate_proj", V, I, bias=False),
@@ -71,20 +71,20 @@ def idefics2(c: Sizes) -> tuple[Node, ...]:
         kind="feed_forward",
         stream=patches,
     )
-    resampler = replace(perceiver(altered(c.perceiver, hidden=H), patches), name="perceiver_resampler")
+    resampler = replace(perceiver(with_changes(c.perceiver, hidden=H), patches), name="perceiver_resampler")
     return (
-        under("vision_model", tower, requires="images", executions="images"),
-        seen(part("connector", gated, resampler, kind="projector")),
-        under("text_model", submodel(c.text)),
+        as_child("vision_model", tower, requires="images", executions="images"),
+        per_image(part("connector", gated, resampler, kind="projector")),
+        as_child("text_model", submodel(c.text)),
     )
 
 
 def _family() -> Family:
-    from weighbridge.blueprints.modules.vlm_common import generation
+    from weighbridge.blueprints.modules.vlm_common import with_lm_head
 
     family = kin("idefics2", "Idefics2", BOTH, idefics2)
-    writer = {"Idefics2ForConditionalGeneration": generation(idefics2, "text_model.embed_tokens")}
-    return replace(family, classes={**family.classes, **writer})
+    heads = {"Idefics2ForConditionalGeneration": with_lm_head(idefics2, "text_model.embed_tokens")}
+    return replace(family, classes={**family.classes, **heads})
 
 
 FAMILIES = {

@@ -6,14 +6,14 @@ Source: arXiv 2504.10479 (InternVL 3); names as in transformers 5.23.0, models/i
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.clip_towers import stack_fields
-from weighbridge.blueprints.modules.composite import composed
+from weighbridge.blueprints.modules.composite import model_config
 from weighbridge.blueprints.modules.feature_maps import CHANNELS
 from weighbridge.blueprints.modules.vit_common import WHOLE_HEADS, patches
-from weighbridge.blueprints.modules.vlm_common import squares, tokens
+from weighbridge.blueprints.modules.vlm_common import merge_squares, patch_tokens
 from weighbridge.blueprints.multimodal.llava import body, kin
 from weighbridge.blueprints.vision.beit import embeddings
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, choice, sides, switch
+from weighbridge.config.fields import Config, choice, sides, switch
 from weighbridge.core.parts import attend, layer_norm, linear, part, plain_mlp, rms_norm
 from weighbridge.core.tree import Part, Tensor
 
@@ -32,7 +32,7 @@ VISION = (
 )
 
 
-def vision(c: Sizes) -> Part:
+def vision(c: Config) -> Part:
     """Describe InternVL's tower: a vision transformer with learned scales behind each half of a layer."""
     H = c.hidden
     norm = layer_norm if c.norm == "layer_norm" else rms_norm
@@ -58,7 +58,7 @@ def vision(c: Sizes) -> Part:
     return part("", embeddings(c), part("encoder", layer, kind="encoder"), *last, kind="vision", stream=patches(c) + 1)
 
 
-def projector(c: Sizes, tower: Part) -> Part:
+def projector(c: Config, tower: Part) -> Part:
     """Describe a norm and two linear layers over squares of patches."""
     wide = c.vision.hidden * c.shuffle**2
     return part(
@@ -67,13 +67,13 @@ def projector(c: Sizes, tower: Part) -> Part:
         linear("linear_1", wide, c.text.hidden),
         linear("linear_2", c.text.hidden, c.text.hidden),
         kind="projector",
-        stream=squares(tokens(tower, c.select), c.shuffle),
+        stream=merge_squares(patch_tokens(tower, c.select), c.shuffle),
     )
 
 
 FIELDS = (
-    composed("vision", "vision_config", "internvl_vision", fixed=True),
-    composed("text", "text_config", "qwen2 llama qwen3"),
+    model_config("vision", "vision_config", "internvl_vision", fixed=True),
+    model_config("text", "text_config", "qwen2 llama qwen3"),
     choice("shuffle", "downsample_ratio", 0.5, read=lambda ratio: int(1 / ratio)),
     choice("select", "vision_feature_select_strategy", "default"),
     switch("tied", "tie_word_embeddings", True),

@@ -6,14 +6,14 @@ Source: arXiv 2410.13848; names as in transformers 5.23.0, models/janus/modeling
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.clip_towers import HEAD_DIM, image_fields
-from weighbridge.blueprints.modules.composite import composed, submodel, under
-from weighbridge.blueprints.modules.stage_fields import number, numbers, ratio, scaled
-from weighbridge.blueprints.modules.vlm_common import seen, tokens
+from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
+from weighbridge.blueprints.modules.stage_fields import number, numbers, ratio, scale_width
+from weighbridge.blueprints.modules.vlm_common import patch_tokens, per_image
 from weighbridge.blueprints.modules.vqgan import decoder, encoder
 from weighbridge.blueprints.multimodal.idefics3 import vision as plain_vision
 from weighbridge.blueprints.multimodal.llava import kin
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, altered, size, switch
+from weighbridge.config.fields import Config, size, switch, with_changes
 from weighbridge.core.parts import attend, conv2d, embedding, layer_norm, linear, matmul, part, plain_mlp, replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part
@@ -46,18 +46,18 @@ CODES = (
     size("drawn", "image_token_embed_dim", 2048, "W", "width of a token that is drawn"),
 )
 BOTH = (
-    composed("vision", "vision_config", "janus_vision_model", fixed=True),
-    composed("vq", "vq_config", "janus_vqgan", fixed=True),
-    composed("text", "text_config", "llama"),
+    model_config("vision", "vision_config", "janus_vision_model", fixed=True),
+    model_config("vq", "vq_config", "janus_vqgan", fixed=True),
+    model_config("text", "text_config", "llama"),
     switch("tied", "tie_word_embeddings", True),
 )
 DRAWING = "drawing"
 """What the parts wait for that make images: no forward pass over text gives it."""
 
 
-def vision(c: Sizes) -> Part:
+def vision(c: Config) -> Part:
     """Describe the tower: as Idefics 3's, but for the attention's names and norms."""
-    H, tree = c.hidden, plain_vision(altered(c, mlp=scaled(c.hidden, c.ratio)))
+    H, tree = c.hidden, plain_vision(with_changes(c, mlp=scale_width(c.hidden, c.ratio)))
     attention = part(
         "self_attn",
         *(linear(f"{name}_proj", H, H, bias=c.qkv_bias) for name in "qkv"),
@@ -66,12 +66,12 @@ def vision(c: Sizes) -> Part:
         attend(heads=c.heads, head_dim=c.head_dim),
         kind="self_attention",
     )
-    mlp = plain_mlp("mlp", H, scaled(H, c.ratio), ("fc1", "fc2"), bias=True)
+    mlp = plain_mlp("mlp", H, scale_width(H, c.ratio), ("fc1", "fc2"), bias=True)
     layer = part("layers", layer_norm("layer_norm1", H), attention, layer_norm("layer_norm2", H), mlp, kind="layer", repeat=c.layers)
     return replace(tree, children=(tree.children[0], part("encoder", layer, kind="encoder"), tree.children[2]))
 
 
-def codes(c: Sizes) -> Part:
+def codes(c: Config) -> Part:
     """Describe the encoder of images, the table of codes, and the decoder."""
     places = c.codes * c.codes
     search = matmul("search", (places, c.code, c.entries))
@@ -87,30 +87,30 @@ def codes(c: Sizes) -> Part:
     )
 
 
-def aligner(name: str, inputs: Size, c: Sizes) -> Part:
+def aligner(name: str, inputs: Size, c: Config) -> Part:
     """Describe the linear layers between a tower and the text."""
     more = linear("hidden_layers", c.projected, c.projected, repeat=c.depth - 1)
     return part(name, linear("fc1", inputs, c.projected), more, kind="projector")
 
 
-def janus(c: Sizes) -> tuple[Node, ...]:
+def janus(c: Config) -> tuple[Node, ...]:
     """Describe the tower and what joins it to the text, what draws, and the text."""
     tower, vq = submodel(c.vision), c.vq
     head = part("generation_head", linear("proj_out", vq.drawn, vq.projected), linear("vision_head", vq.projected, vq.entries), kind="head")
     return (
-        under("vision_model", tower, requires="images", executions="images"),
-        seen(replace(aligner("aligner", c.vision.hidden, c.vision), stream=tokens(tower))),
-        under("vqmodel", submodel(vq), requires=DRAWING),
+        as_child("vision_model", tower, requires="images", executions="images"),
+        per_image(replace(aligner("aligner", c.vision.hidden, c.vision), stream=patch_tokens(tower))),
+        as_child("vqmodel", submodel(vq), requires=DRAWING),
         embedding("generation_embeddings", vq.entries, vq.code),
         replace(aligner("generation_aligner", vq.code, vq), requires=DRAWING),
         replace(head, requires=DRAWING),
-        under("language_model", submodel(c.text)),
+        as_child("language_model", submodel(c.text)),
     )
 
 
-IDLE = frozenset(("hidden_dropout_rate", "num_image_tokens", "projection_dropout"))
+OUTER_IGNORED_KEYS = frozenset(("hidden_dropout_rate", "num_image_tokens", "projection_dropout"))
 FAMILIES = {
     "janus": kin("janus", "Janus", BOTH, janus),
-    "janus_vision_model": Family("janus_vision_model", VISION, {"JanusVisionModel": vision}, "JanusVisionModel", IDLE),
+    "janus_vision_model": Family("janus_vision_model", VISION, {"JanusVisionModel": vision}, "JanusVisionModel", OUTER_IGNORED_KEYS),
     "janus_vqgan": Family("janus_vqgan", CODES, {"JanusVQVAE": codes}, "JanusVQVAE"),
 }

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from weighbridge.blueprints.modules.clip_towers import stack_fields
-from weighbridge.blueprints.modules.composite import composed, submodel, under
+from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.blueprints.modules.qwen_vision import PATCHES
-from weighbridge.blueprints.modules.vlm_common import seen
+from weighbridge.blueprints.modules.vlm_common import per_image
 from weighbridge.blueprints.multimodal.llava import kin
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, sides, size, switch
+from weighbridge.config.fields import Config, sides, size, switch
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.length import merge, product_of
 from weighbridge.core.parts import attend, conv2d, layer_norm, linear, part, plain_mlp, replace
@@ -30,14 +30,14 @@ VISION = (
     *sides("merge", "merge_kernel_size", 2, "M", "patches merged along an axis"),
 )
 BOTH = (
-    composed("vision", "vision_config", "kimi_k25_vision", fixed=True),
-    composed("text", "text_config", "deepseek_v3"),
+    model_config("vision", "vision_config", "kimi_k25_vision", fixed=True),
+    model_config("text", "text_config", "deepseek_v3"),
     size("normed", "projection_hidden_size", 1152, "E", "width inside the projector"),
     switch("tied", "tie_word_embeddings", True),
 )
 
 
-def vision(c: Sizes) -> Part:
+def vision(c: Config) -> Part:
     """Describe the tower: patches, a table of positions that is stretched over the image, layers, a norm."""
     H = c.hidden
     positions = part("pos_emb", Tensor("position_embeddings", (c.tall, c.broad, H), "embedding"), kind="embeddings")
@@ -54,7 +54,7 @@ def vision(c: Sizes) -> Part:
     return part("", patch, layer, layer_norm("final_layernorm", H), kind="vision", stream=PATCHES)
 
 
-def kimi(c: Sizes) -> tuple[Node, ...]:
+def kimi(c: Config) -> tuple[Node, ...]:
     """Describe the tower, the text, and a norm and two linear layers over squares of patches."""
     v = c.vision
     wide = v.hidden * v.merge_height * v.merge_width
@@ -68,16 +68,16 @@ def kimi(c: Sizes) -> tuple[Node, ...]:
         stream=merged,
     )
     return (
-        under("vision_tower", submodel(v), requires="images", executions="images"),
-        under("language_model", submodel(c.text)),
-        seen(projector),
+        as_child("vision_tower", submodel(v), requires="images", executions="images"),
+        as_child("language_model", submodel(c.text)),
+        per_image(projector),
     )
 
 
-def settled(raw: Mapping[str, Any]) -> dict[str, Any]:
+def normalize_config(raw: Mapping[str, Any]) -> dict[str, Any]:
     """Call the text by its type: published configs give it a name of its own.
 
-    >>> settled({"text_config": {"model_type": "kimi_k2"}})
+    >>> normalize_config({"text_config": {"model_type": "kimi_k2"}})
     {'text_config': {'model_type': 'deepseek_v3'}}
     """
     text = raw.get("text_config")
@@ -87,7 +87,7 @@ def settled(raw: Mapping[str, Any]) -> dict[str, Any]:
 
 
 FAMILIES = {
-    "kimi_k25": replace(kin("kimi_k25", "Kimi_K25", BOTH, kimi, "projection_layer_norm_eps"), settle=settled),
+    "kimi_k25": replace(kin("kimi_k25", "Kimi_K25", BOTH, kimi, "projection_layer_norm_eps"), normalize_config=normalize_config),
     "kimi_k25_vision": Family(
         "kimi_k25_vision", VISION, {"Kimi_K25VisionModel": vision}, "Kimi_K25VisionModel", frozenset(("pos_emb_time",))
     ),

@@ -7,11 +7,11 @@ models/kosmos2_5/modeling_kosmos2_5.py.
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.clip_towers import image_fields, stack_fields, vision_tower
-from weighbridge.blueprints.modules.composite import CAUSAL, composed, submodel, under
+from weighbridge.blueprints.modules.composite import CAUSAL, as_child, model_config, submodel
 from weighbridge.blueprints.multimodal.pix2struct import VISION as FLATTENED
-from weighbridge.blueprints.multimodal.pix2struct import flattened
+from weighbridge.blueprints.multimodal.pix2struct import patches_tower
 from weighbridge.config.family import Blueprint, Family
-from weighbridge.config.fields import TIED, Field, Sizes, altered, fact, nested, size
+from weighbridge.config.fields import TIED, Config, Field, constant, nested, size, with_changes
 from weighbridge.core.length import Stream
 from weighbridge.core.parts import fairseq_attention, linear, part, replace
 from weighbridge.core.tree import Part, Tensor
@@ -28,28 +28,28 @@ SPREAD = (
 )
 
 
-def transformer(c: Sizes) -> Part:
+def transformer(c: Config) -> Part:
     """Describe Kosmos2VisionTransformer: CLIP's tower; its last norm sees all patches once they are projected."""
     return part("", *vision_tower(c), kind="vision", stream=c.patches + 1)
 
 
-def clipped(c: Sizes) -> Part:
+def clip_vision(c: Config) -> Part:
     """Describe Kosmos2VisionModel."""
     return part("", replace(transformer(c), name="model"), kind="vision", stream=c.patches + 1)
 
 
-def spread(c: Sizes) -> Part:
+def spread(c: Config) -> Part:
     """Describe Kosmos2_5VisionModel, as Pix2Struct's."""
-    return part("", *flattened(c), kind="vision", stream=c.positions)
+    return part("", *patches_tower(c), kind="vision", stream=c.positions)
 
 
-def spread_encoder(c: Sizes) -> Part:
+def spread_encoder(c: Config) -> Part:
     """Describe Kosmos2_5VisionEncoder: only the layers, over as many vectors as one gives it."""
-    (_, encoder, _) = flattened(c)
+    (_, encoder, _) = patches_tower(c)
     return part("", *encoder.children, kind="encoder", stream="seq")
 
 
-def projection(c: Sizes, states: Stream) -> Part:
+def projection(c: Config, states: Stream) -> Part:
     """Describe learned queries that look at the image's states and at themselves."""
     H, heads = c.text.hidden, c.text.heads
     return part(
@@ -62,24 +62,24 @@ def projection(c: Sizes, states: Stream) -> Part:
     )
 
 
-def _whole(c: Sizes, *endings: str) -> Part:
-    tower = spread(c.vision) if hasattr(c.vision, "positions") else clipped(c.vision)
+def _whole(c: Config, *endings: str) -> Part:
+    tower = spread(c.vision) if hasattr(c.vision, "positions") else clip_vision(c.vision)
     states = tower.stream
     assert states is not None
     parts = (
-        under("text_model", submodel(altered(c.text, tied=c.tied or c.text.tied), *endings)),
+        as_child("text_model", submodel(with_changes(c.text, tied=c.tied or c.text.tied), *endings)),
         replace(tower, name="vision_model"),
         projection(c, states),
     )
     return part("", *parts, kind="model")
 
 
-def kosmos(c: Sizes) -> Part:
+def kosmos(c: Config) -> Part:
     """Describe Kosmos2Model and Kosmos2_5Model."""
     return _whole(c)
 
 
-def generation(c: Sizes) -> Part:
+def generation(c: Config) -> Part:
     """Describe Kosmos2ForConditionalGeneration and Kosmos2_5ForConditionalGeneration."""
     return _whole(c, *CAUSAL)
 
@@ -87,22 +87,24 @@ def generation(c: Sizes) -> Part:
 def _families(prefix: str, stem: str, name: str, vision_fields: tuple[Field, ...], towers: dict[str, Blueprint]) -> dict[str, Family]:
     """Return the whole and the vision tower; the text is described with the decoders."""
     fields = (
-        composed("text", "text_config", f"{stem}_text_model", fixed=True),
+        model_config("text", "text_config", f"{stem}_text_model", fixed=True),
         nested("vision", "vision_config", vision_fields),
         size("queries", "latent_query_num", 64 if prefix == "kosmos-2" else 2048, "Q", "learned queries"),
         # Kosmos-2.5 ties by its text's own config alone.
-        TIED if prefix == "kosmos-2" else fact("tied", False),
+        TIED if prefix == "kosmos-2" else constant("tied", False),
     )
     vision_type = f"{stem}_vision_model"
-    neutral = frozenset(("dense_act_fn", "dropout_rate", "tie_word_embeddings"))
+    ignored_keys = frozenset(("dense_act_fn", "dropout_rate", "tie_word_embeddings"))
     return {
-        prefix: Family(prefix, fields, {f"{name}Model": kosmos, f"{name}ForConditionalGeneration": generation}, f"{name}Model", neutral),
-        vision_type: Family(vision_type, vision_fields, towers, f"{name}VisionModel", neutral),
+        prefix: Family(
+            prefix, fields, {f"{name}Model": kosmos, f"{name}ForConditionalGeneration": generation}, f"{name}Model", ignored_keys
+        ),
+        vision_type: Family(vision_type, vision_fields, towers, f"{name}VisionModel", ignored_keys),
     }
 
 
 FAMILIES = {
-    **_families("kosmos-2", "kosmos_2", "Kosmos2", CLIPPED, {"Kosmos2VisionTransformer": transformer, "Kosmos2VisionModel": clipped}),
+    **_families("kosmos-2", "kosmos_2", "Kosmos2", CLIPPED, {"Kosmos2VisionTransformer": transformer, "Kosmos2VisionModel": clip_vision}),
     **_families(
         "kosmos-2.5", "kosmos_2_5", "Kosmos2_5", SPREAD, {"Kosmos2_5VisionEncoder": spread_encoder, "Kosmos2_5VisionModel": spread}
     ),

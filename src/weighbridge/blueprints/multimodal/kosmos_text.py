@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.causal_lm import Body
 from weighbridge.config.family import Blueprint, Family
-from weighbridge.config.fields import TIED, Field, Sizes, derived, fact, size, switch
+from weighbridge.config.fields import TIED, Config, Field, constant, derived, size, switch
 from weighbridge.core.parts import embedding, fairseq_attention, layer_norm, linear, part, replace
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Node, Part
 
 
-def kosmos(c: Sizes) -> tuple[Node, ...]:
+def kosmos(c: Config) -> tuple[Node, ...]:
     """Describe the words, the layers and a last norm; Kosmos-2.5 tells text from image by a table of two segments."""
     H = c.hidden
     segments = (embedding("segment_emb", 2, H),) if c.segmented else ()
@@ -35,7 +35,7 @@ def kosmos(c: Sizes) -> tuple[Node, ...]:
     return (embedding("embed_tokens", c.vocab, H), *segments, layer, layer_norm("layer_norm", H))
 
 
-def attention(c: Sizes) -> Part:
+def attention(c: Config) -> Part:
     """Describe attention with, in Kosmos-2, a norm before its last layer."""
     module = fairseq_attention("self_attn", c.hidden, c.heads, c.head_dim, causal=True)
     return module if c.segmented else replace(module, children=(*module.children, layer_norm("inner_attn_ln", c.hidden)))
@@ -44,7 +44,7 @@ def attention(c: Sizes) -> Part:
 def classes(name: str, body: Body) -> dict[str, Blueprint]:
     """Return the three classes of a text decoder: the body, the body by name, and with its head."""
 
-    def causal(c: Sizes) -> Part:
+    def causal(c: Config) -> Part:
         tied = "model.embed_tokens.weight" if c.tied else None
         return part(
             "", part("model", *body(c), kind="backbone"), linear("lm_head", c.hidden, c.vocab, bias=False, tied_to=tied), kind="model"
@@ -71,13 +71,17 @@ def fields(vocab: int, hidden: int, mlp: int, heads: int, *more: Field) -> tuple
     )
 
 
-KOSMOS2 = fields(65037, 2048, 8192, 32, switch("cross", "add_cross_attention", False), fact("segmented", False))
-KOSMOS2_5 = fields(108481, 1536, 6144, 16, fact("cross", False), fact("segmented", True))
-SKIPPED = frozenset({"activation_function", "init_std", "scale_embedding", "max_position_embeddings"})
+KOSMOS2 = fields(65037, 2048, 8192, 32, switch("cross", "add_cross_attention", False), constant("segmented", False))
+KOSMOS2_5 = fields(108481, 1536, 6144, 16, constant("cross", False), constant("segmented", True))
+MORE_IGNORED_KEYS = frozenset({"activation_function", "init_std", "scale_embedding", "max_position_embeddings"})
 
 FAMILIES = {
-    "kosmos_2_text_model": Family("kosmos_2_text_model", KOSMOS2, classes("Kosmos2Text", kosmos), "Kosmos2TextModel", SKIPPED),
+    "kosmos_2_text_model": Family("kosmos_2_text_model", KOSMOS2, classes("Kosmos2Text", kosmos), "Kosmos2TextModel", MORE_IGNORED_KEYS),
     "kosmos_2_5_text_model": Family(
-        "kosmos_2_5_text_model", KOSMOS2_5, classes("Kosmos2_5Text", kosmos), "Kosmos2_5TextModel", SKIPPED | {"add_cross_attention"}
+        "kosmos_2_5_text_model",
+        KOSMOS2_5,
+        classes("Kosmos2_5Text", kosmos),
+        "Kosmos2_5TextModel",
+        MORE_IGNORED_KEYS | {"add_cross_attention"},
     ),
 }

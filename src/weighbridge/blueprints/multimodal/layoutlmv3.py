@@ -12,7 +12,7 @@ from weighbridge.blueprints.modules.clip_towers import stack_fields, text_fields
 from weighbridge.blueprints.modules.feature_maps import CHANNELS
 from weighbridge.blueprints.modules.vit_common import token
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, Sizes, derived, size, switch, told
+from weighbridge.config.fields import LABELS, Config, computed, derived, size, switch
 from weighbridge.core.length import Stream, sum_of
 from weighbridge.core.parts import conv2d, embedding, layer_norm, linear, part, replace
 from weighbridge.core.tree import Node, Part, Tensor
@@ -34,11 +34,11 @@ FIELDS = (
     switch("reads", "text_embed", True),
     switch("sees", "visual_embed", True),
     LABELS,
-    told("few", lambda c: c.labels < 10),
+    computed("few", lambda c: c.labels < 10),
 )
 
 
-def encoder(c: Sizes) -> tuple[Node, ...]:
+def encoder(c: Config) -> tuple[Node, ...]:
     """Describe what is embedded, the layers, and the tables of relative positions beside them."""
     H = c.hidden
     images = (token("cls_token", H), Tensor("pos_embed", (1, c.patches + 1, H), "embedding")) if c.sees else ()
@@ -56,12 +56,12 @@ def encoder(c: Sizes) -> tuple[Node, ...]:
     return (*images, *words, *(patches if c.sees else ()), part("encoder", layer, *tables, kind="encoder"))
 
 
-def _table(name: str, c: Sizes, word: str) -> Part:
+def _table(name: str, c: Config, word: str) -> Part:
     """Describe a table that is stored as a linear map and looked up."""
     return part(name, Tensor("weight", (c.heads, getattr(c, word)), "embedding"), kind="embedding")
 
 
-def embeddings(c: Sizes) -> Part:
+def embeddings(c: Config) -> Part:
     """Describe RoBERTa's tables and those of corners, heights and widths on the page."""
     words = roberta_embeddings(c)
     corners = (embedding(f"{axis}_position_embeddings", c.places, c.coordinate) for axis in "xy")
@@ -69,36 +69,36 @@ def embeddings(c: Sizes) -> Part:
     return replace(words, children=(*words.children, *corners, *sides))
 
 
-def stream(c: Sizes) -> Stream:
+def stream(c: Config) -> Stream:
     """Return what the layers see: the text and, if it is embedded, the image."""
     return sum_of("seq", c.patches + 1) if c.sees else "seq"
 
 
-def layoutlmv3(c: Sizes) -> Part:
+def layoutlmv3(c: Config) -> Part:
     """Describe LayoutLMv3Model."""
     return part("", *encoder(c), kind="model", stream=stream(c))
 
 
-def _on_top(c: Sizes, head: Part) -> Part:
+def _on_top(c: Config, head: Part) -> Part:
     return part("", part("layoutlmv3", *encoder(c), kind="backbone", stream=stream(c)), head, kind="model")
 
 
-def _head(c: Sizes, name: str, seen: Stream) -> Part:
+def _head(c: Config, name: str, seen: Stream) -> Part:
     """Describe a dense layer and the labels."""
     return part(name, linear("dense", c.hidden, c.hidden), linear("out_proj", c.hidden, c.labels), kind="head", stream=seen)
 
 
-def token_classification(c: Sizes) -> Part:
+def token_classification(c: Config) -> Part:
     """Describe LayoutLMv3ForTokenClassification: fewer than ten labels need no dense layer."""
     return _on_top(c, linear("classifier", c.hidden, c.labels) if c.few else _head(c, "classifier", "seq"))
 
 
-def question_answering(c: Sizes) -> Part:
+def question_answering(c: Config) -> Part:
     """Describe LayoutLMv3ForQuestionAnswering: start and end, of the image's patches too."""
     return _on_top(c, _head(c, "qa_outputs", stream(c)))
 
 
-def sequence_classification(c: Sizes) -> Part:
+def sequence_classification(c: Config) -> Part:
     """Describe LayoutLMv3ForSequenceClassification: the labels on the first token."""
     return _on_top(c, _head(c, "classifier", "one"))
 
@@ -109,5 +109,5 @@ CLASSES = {
     "LayoutLMv3ForQuestionAnswering": question_answering,
     "LayoutLMv3ForSequenceClassification": sequence_classification,
 }
-NEUTRAL = frozenset(("max_rel_pos", "max_rel_2d_pos"))
-FAMILIES = {"layoutlmv3": Family("layoutlmv3", FIELDS, CLASSES, "LayoutLMv3Model", NEUTRAL)}
+IGNORED_KEYS = frozenset(("max_rel_pos", "max_rel_2d_pos"))
+FAMILIES = {"layoutlmv3": Family("layoutlmv3", FIELDS, CLASSES, "LayoutLMv3Model", IGNORED_KEYS)}

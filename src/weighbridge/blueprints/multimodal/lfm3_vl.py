@@ -6,13 +6,13 @@ Source: Liquid AI, LFM3-VL (2026); names as in transformers 5.23.0, models/lfm3_
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.clip_towers import stack_fields
-from weighbridge.blueprints.modules.composite import composed, submodel, under
-from weighbridge.blueprints.modules.layer_types import chosen
-from weighbridge.blueprints.modules.qwen_vision import PATCHES, merged
-from weighbridge.blueprints.modules.vlm_common import seen
+from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
+from weighbridge.blueprints.modules.layer_types import checked_kinds
+from weighbridge.blueprints.modules.qwen_vision import PATCHES, merged_patches
+from weighbridge.blueprints.modules.vlm_common import per_image
 from weighbridge.blueprints.multimodal.llava import kin
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Field, Sizes, fact, size, switch, told
+from weighbridge.config.fields import Config, Field, computed, constant, size, switch
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.parts import attend, conv2d, layer_norm, linear, part, rms_norm, stack
 from weighbridge.core.tree import Node, Part
@@ -25,20 +25,20 @@ VISION = (
     size("merge", "spatial_merge_size", 2, "M", "patches merged along an axis"),
     size("frames", "temporal_patch_size", 2, "T", "frames in a patch"),
     size("kernel", "conv_kernel_size", 3, "R", "width of the convolution"),
-    told("odd", lambda c: c.kernel % 2 == 1),
+    computed("odd", lambda c: c.kernel % 2 == 1),
     Field("told_kinds", "layer_types", lambda c: ["conv" if i < 2 or i % 2 else "full_attention" for i in range(c.layers)], "choice"),
-    fact("kinds", lambda c: chosen(c, c.told_kinds, "layer_types", ("conv", "full_attention"))),
+    constant("kinds", lambda c: checked_kinds(c, c.told_kinds, "layer_types", ("conv", "full_attention"))),
 )
 BOTH = (
-    composed("vision", "vision_config", "lfm3_vl_vision"),
-    composed("text", "text_config", "lfm3"),
+    model_config("vision", "vision_config", "lfm3_vl_vision"),
+    model_config("text", "text_config", "lfm3"),
     size("inside", "projector_hidden_size", 4096, "E", "width inside the projector"),
     switch("bias", "projector_bias", True),
     switch("tied", "tie_word_embeddings", True),
 )
 
 
-def layer(c: Sizes, kind: str) -> tuple[Node, ...]:
+def layer(c: Config, kind: str) -> tuple[Node, ...]:
     """Describe a layer: a gated convolution of each channel over the image, or attention, and a gated feed-forward network."""
     H, I = c.hidden, c.mlp
     if kind == "conv":
@@ -65,7 +65,7 @@ def layer(c: Sizes, kind: str) -> tuple[Node, ...]:
     return (mixer, part("feed_forward", *mlp, kind="feed_forward"), rms_norm("operator_norm", H), rms_norm("ffn_norm", H))
 
 
-def vision(c: Sizes) -> Part:
+def vision(c: Config) -> Part:
     """Describe the tower: a linear layer on each patch, a norm, layers."""
     inputs = c.channels * c.frames * c.patch * c.patch
     return part(
@@ -78,9 +78,9 @@ def vision(c: Sizes) -> Part:
     )
 
 
-def lfm3(c: Sizes) -> tuple[Node, ...]:
+def lfm3(c: Config) -> tuple[Node, ...]:
     """Describe the text, the tower, and a norm and two linear layers over squares of patches."""
-    wide, squares = c.vision.hidden * c.vision.merge * c.vision.merge, merged(c.vision)
+    wide, squares = c.vision.hidden * c.vision.merge * c.vision.merge, merged_patches(c.vision)
     projector = part(
         "multi_modal_projector",
         layer_norm("layer_norm", c.vision.hidden),
@@ -90,9 +90,9 @@ def lfm3(c: Sizes) -> tuple[Node, ...]:
         stream=PATCHES,
     )
     return (
-        under("language_model", submodel(c.text)),
-        under("vision_tower", submodel(c.vision), requires="images", executions="images"),
-        seen(projector),
+        as_child("language_model", submodel(c.text)),
+        as_child("vision_tower", submodel(c.vision), requires="images", executions="images"),
+        per_image(projector),
     )
 
 

@@ -6,10 +6,10 @@ Source: The Llama 4 herd (2025); names as in transformers 5.23.0, models/llama4/
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.clip_towers import image_fields, stack_fields
-from weighbridge.blueprints.modules.composite import CAUSAL, composed, submodel, under
-from weighbridge.blueprints.modules.vlm_common import NEUTRAL, seen, squares
+from weighbridge.blueprints.modules.composite import CAUSAL, as_child, model_config, submodel
+from weighbridge.blueprints.modules.vlm_common import IGNORED_KEYS, merge_squares, per_image
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, choice, size
+from weighbridge.config.fields import Config, choice, size
 from weighbridge.core.parts import attend, layer_norm, linear, part, plain_mlp
 from weighbridge.core.tree import Part, Tensor
 
@@ -23,7 +23,7 @@ VISION = (
 )
 
 
-def vision(c: Sizes) -> Part:
+def vision(c: Config) -> Part:
     """Describe Llama4VisionModel: unfolded patches with a class token behind them, layers, and an adapter over squares of patches."""
     H = c.hidden
     attention = part(
@@ -47,33 +47,39 @@ def vision(c: Sizes) -> Part:
         layer_norm("layernorm_pre", H),
         layer_norm("layernorm_post", H),
         part("model", layer, kind="encoder"),
-        part("vision_adapter", adapter, kind="projector", stream=squares(c.patches, c.shuffle)),
+        part("vision_adapter", adapter, kind="projector", stream=merge_squares(c.patches, c.shuffle)),
         kind="vision",
         stream=c.patches + 1,
     )
 
 
-def llama4(c: Sizes) -> Part:
+def llama4(c: Config) -> Part:
     """Describe Llama4ForConditionalGeneration: the tower, one linear layer, and the text with its head."""
     join = linear("linear_1", c.vision.out, c.text.hidden, bias=False)
     return part(
         "",
-        under("vision_model", submodel(c.vision), requires="images", executions="images"),
-        seen(part("multi_modal_projector", join, kind="projector", stream=squares(c.vision.patches, c.vision.shuffle))),
-        under("language_model", submodel(c.text, *CAUSAL)),
+        as_child("vision_model", submodel(c.vision), requires="images", executions="images"),
+        per_image(part("multi_modal_projector", join, kind="projector", stream=merge_squares(c.vision.patches, c.vision.shuffle))),
+        as_child("language_model", submodel(c.text, *CAUSAL)),
         kind="model",
     )
 
 
 FIELDS = (
-    composed("vision", "vision_config", "llama4_vision_model", fixed=True),
-    composed("text", "text_config", "llama4_text", fixed=True),
+    model_config("vision", "vision_config", "llama4_vision_model", fixed=True),
+    model_config("text", "text_config", "llama4_text", fixed=True),
 )
-PLAIN = frozenset("norm_eps vision_feature_select_strategy multi_modal_projector_bias projector_dropout vision_feature_layer".split())
+OUTER_IGNORED_KEYS = frozenset(
+    "norm_eps vision_feature_select_strategy multi_modal_projector_bias projector_dropout vision_feature_layer".split()
+)
 
 FAMILIES = {
     "llama4": Family(
-        "llama4", FIELDS, {"Llama4ForConditionalGeneration": llama4}, "Llama4ForConditionalGeneration", NEUTRAL | {"tie_word_embeddings"}
+        "llama4",
+        FIELDS,
+        {"Llama4ForConditionalGeneration": llama4},
+        "Llama4ForConditionalGeneration",
+        IGNORED_KEYS | {"tie_word_embeddings"},
     ),
-    "llama4_vision_model": Family("llama4_vision_model", VISION, {"Llama4VisionModel": vision}, "Llama4VisionModel", PLAIN),
+    "llama4_vision_model": Family("llama4_vision_model", VISION, {"Llama4VisionModel": vision}, "Llama4VisionModel", OUTER_IGNORED_KEYS),
 }

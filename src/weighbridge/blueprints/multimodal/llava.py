@@ -8,10 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from weighbridge.blueprints.modules.composite import composed, submodel, under
-from weighbridge.blueprints.modules.vlm_common import NEUTRAL, alone, generation, picked, seen, tied, tokens
+from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
+from weighbridge.blueprints.modules.vlm_common import (
+    IGNORED_KEYS,
+    feature_layers,
+    patch_tokens,
+    per_image,
+    tie_fields,
+    with_lm_head,
+    without_head,
+)
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Field, Sizes, choice, size, switch
+from weighbridge.config.fields import Config, Field, choice, size, switch
 from weighbridge.core.parts import conv2d, layer_norm, linear, part, replace
 from weighbridge.core.tree import Node, Part, Tensor
 
@@ -34,12 +42,12 @@ SIGLIP = {
     "vision_use_head": False,
 }
 TEXTS = "llama mistral qwen2 gemma"
-VIDEO_VISION = composed("vision", "vision_config", "clip_vision_model", absent=CLIP | {"image_size": 224}, neutral="vocab_size")
+VIDEO_VISION = model_config("vision", "vision_config", "clip_vision_model", absent=CLIP | {"image_size": 224}, ignored_keys="vocab_size")
 FIELDS = (
-    composed("vision", "vision_config", "clip_vision_model siglip_vision_model", absent=CLIP, neutral="vocab_size"),
-    composed("text", "text_config", TEXTS),
+    model_config("vision", "vision_config", "clip_vision_model siglip_vision_model", absent=CLIP, ignored_keys="vocab_size"),
+    model_config("text", "text_config", TEXTS),
     choice("select", "vision_feature_select_strategy", "default"),
-    picked(-2),
+    feature_layers(-2),
     switch("bias", "multimodal_projector_bias", True),
 )
 UNTIED = (switch("tied", "tie_word_embeddings", False),)
@@ -47,7 +55,7 @@ UNTIED = (switch("tied", "tie_word_embeddings", False),)
 NEWLINE = "image_newline"
 
 
-def projector(c: Sizes, tower: Part) -> Part:
+def projector(c: Config, tower: Part) -> Part:
     """Describe the two linear layers between the tower's states (of one layer, or of several side by side) and the text."""
     inputs = c.vision.hidden * c.picked
     return part(
@@ -55,11 +63,11 @@ def projector(c: Sizes, tower: Part) -> Part:
         linear("linear_1", inputs, c.text.hidden, bias=c.bias),
         linear("linear_2", c.text.hidden, c.text.hidden, bias=c.bias),
         kind="projector",
-        stream=tokens(tower, c.select),
+        stream=patch_tokens(tower, c.select),
     )
 
 
-def vip_projector(c: Sizes, tower: Part) -> Part:
+def vip_projector(c: Config, tower: Part) -> Part:
     """Describe ViP-LLaVA's: a norm over the states of several layers comes first."""
     inputs = c.vision.hidden * c.picked
     return part(
@@ -68,23 +76,23 @@ def vip_projector(c: Sizes, tower: Part) -> Part:
         linear("linear_1", inputs, c.text.hidden),
         linear("linear_2", c.text.hidden, c.text.hidden),
         kind="projector",
-        stream=tokens(tower, "default"),
+        stream=patch_tokens(tower, "default"),
     )
 
 
-def body(c: Sizes, join: Callable[[Sizes, Part], Part] = projector, newline: bool = False, *after: Part) -> tuple[Node, ...]:
+def body(c: Config, join: Callable[[Config, Part], Part] = projector, newline: bool = False, *after: Part) -> tuple[Node, ...]:
     """Describe the tower, what joins it to the text, and the text; where images are cut, a learned vector ends each row."""
     tower = submodel(c.vision)
     return (
         *((Tensor(NEWLINE, (c.text.hidden,), "embedding"),) if newline else ()),
-        under("vision_tower", tower, requires="images", executions="images"),
-        seen(join(c, tower)),
-        under("language_model", submodel(c.text)),
+        as_child("vision_tower", tower, requires="images", executions="images"),
+        per_image(join(c, tower)),
+        as_child("language_model", submodel(c.text)),
         *after,
     )
 
 
-def pooled(c: Sizes) -> tuple[Node, ...]:
+def vision_resampler(c: Config) -> tuple[Node, ...]:
     """Describe LLaVA-NeXT-Video's: frames of a video may be pooled by a convolution."""
     if c.pool != "conv":
         return body(c, projector, True)
@@ -92,38 +100,40 @@ def pooled(c: Sizes) -> tuple[Node, ...]:
     return body(c, projector, True, part("vision_resampler", inner, kind="projector", requires="videos"))
 
 
-def two_towers(c: Sizes) -> tuple[Node, ...]:
+def two_towers(c: Config) -> tuple[Node, ...]:
     """Describe Video-LLaVA's: a tower for videos, and one for images."""
-    return (under("video_tower", submodel(c.vision), requires="videos"), *(_named(module, "image_tower") for module in body(c)))
+    return (as_child("video_tower", submodel(c.vision), requires="videos"), *(_named(module, "image_tower") for module in body(c)))
 
 
 def _named(node: Node, name: str) -> Node:
     return replace(node, name=name) if isinstance(node, Part) and node.name == "vision_tower" else node
 
 
-def kin(model_type: str, name: str, fields: tuple[Field, ...], inside: Callable[[Sizes], tuple[Node, ...]], neutral: str = "") -> Family:
+def kin(
+    model_type: str, name: str, fields: tuple[Field, ...], inside: Callable[[Config], tuple[Node, ...]], ignored_keys: str = ""
+) -> Family:
     """Return one type: its two classes, without and with a head."""
-    classes = {f"{name}Model": alone(inside), f"{name}ForConditionalGeneration": generation(inside)}
-    return Family(model_type, fields, classes, f"{name}Model", NEUTRAL | frozenset(neutral.split()))
+    classes = {f"{name}Model": without_head(inside), f"{name}ForConditionalGeneration": with_lm_head(inside)}
+    return Family(model_type, fields, classes, f"{name}Model", IGNORED_KEYS | frozenset(ignored_keys.split()))
 
 
 VIDEO = (
     choice("pool", "spatial_pool_mode", "average"),
     size("stride", "spatial_pool_stride", 2, "J", "stride of the pooling"),
 )
-VIP = (*FIELDS[:2], picked((-2, -5, -8, -11, 6), "vision_feature_layers"))
+VIP = (*FIELDS[:2], feature_layers((-2, -5, -8, -11, 6), "vision_feature_layers"))
 ONE = (
-    composed("vision", "vision_config", "siglip_vision_model clip_vision_model", absent=SIGLIP, neutral="vocab_size"),
-    composed("text", "text_config", "qwen2 llama"),
+    model_config("vision", "vision_config", "siglip_vision_model clip_vision_model", absent=SIGLIP, ignored_keys="vocab_size"),
+    model_config("text", "text_config", "qwen2 llama"),
     choice("select", "vision_feature_select_strategy", "full"),
-    picked(-1),
+    feature_layers(-1),
     FIELDS[-1],
 )
 
 FAMILIES = {
     entry.model_type: entry
     for entry in (
-        kin("llava", "Llava", (*FIELDS, *tied()), body),
+        kin("llava", "Llava", (*FIELDS, *tie_fields()), body),
         kin("vipllava", "VipLlava", (*VIP, *UNTIED), lambda c: body(c, vip_projector), "projector_layernorm_eps"),
         kin(
             "llava_next",
@@ -132,12 +142,18 @@ FAMILIES = {
             lambda c: body(c, projector, True),
             "image_grid_pinpoints use_image_newline_parameter",
         ),
-        kin("llava_next_video", "LlavaNextVideo", (*FIELDS, *tied(), *VIDEO), pooled, "image_grid_pinpoints video_seq_length"),
+        kin(
+            "llava_next_video",
+            "LlavaNextVideo",
+            (*FIELDS, *tie_fields(), *VIDEO),
+            vision_resampler,
+            "image_grid_pinpoints video_seq_length",
+        ),
         kin("video_llava", "VideoLlava", (VIDEO_VISION, *FIELDS[1:], *UNTIED), two_towers, "video_seq_length"),
         kin(
             "llava_onevision",
             "LlavaOnevision",
-            (*ONE, *tied()),
+            (*ONE, *tie_fields()),
             lambda c: body(c, projector, True),
             "image_grid_pinpoints vision_aspect_ratio",
         ),

@@ -6,9 +6,9 @@ how many regions there are, so the arithmetic is not told.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.encoders.bert import closing, embeddings, feed_forward, pooler
+from weighbridge.blueprints.encoders.bert import embeddings, feed_forward, output_block, pooler
 from weighbridge.config.family import Family
-from weighbridge.config.fields import TIED, Sizes, derived, size, switch
+from weighbridge.config.fields import TIED, Config, derived, size, switch
 from weighbridge.core.length import unknown
 from weighbridge.core.parts import attend, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size, exact
@@ -40,19 +40,19 @@ FIELDS = (
 REGIONS = unknown("no config says how many regions of an image are looked at")
 
 
-def attention(c: Sizes, name: str, inner: str = "self") -> Part:
+def attention(c: Config, name: str, inner: str = "self") -> Part:
     """Describe attention, over one stream or from each to the other by the same maps."""
     maps = (linear(module, c.hidden, c.hidden) for module in ("query", "key", "value"))
     mixed = part(inner, *maps, attend(heads=c.heads, head_dim=c.head_dim), kind="attention")
-    return part(name, mixed, closing(c.hidden, c.hidden), kind="self_attention" if inner == "self" else "cross_attention")
+    return part(name, mixed, output_block(c.hidden, c.hidden), kind="self_attention" if inner == "self" else "cross_attention")
 
 
-def layer(c: Sizes, name: str, repeat: Size) -> Part:
+def layer(c: Config, name: str, repeat: Size) -> Part:
     """Describe a layer of one stream."""
     return part(name, attention(c, "attention"), *feed_forward(c), kind="layer", repeat=repeat)
 
 
-def cross_layer(c: Sizes) -> Part:
+def cross_layer(c: Config) -> Part:
     """Describe a layer of both streams: they look at each other, then each at itself."""
     networks = [
         replace(module, name=f"{which}_{name}")
@@ -63,7 +63,7 @@ def cross_layer(c: Sizes) -> Part:
     return part("x_layers", *attentions, *networks, kind="layer", repeat=c.cross_layers)
 
 
-def encoder(c: Sizes) -> tuple[Part, ...]:
+def encoder(c: Config) -> tuple[Part, ...]:
     """Describe embeddings, the map of regions, the three stacks and the pooler."""
     H = c.hidden
     regions = part(
@@ -78,12 +78,12 @@ def encoder(c: Sizes) -> tuple[Part, ...]:
     return (embeddings(c), part("encoder", *stacks, kind="encoder", stream=REGIONS), pooler(c))
 
 
-def lxmert(c: Sizes) -> Part:
+def lxmert(c: Config) -> Part:
     """Describe LxmertModel."""
     return part("", *encoder(c), kind="model")
 
 
-def answer_head(c: Sizes) -> Part:
+def answer_head(c: Config) -> Part:
     """Describe a wider layer and the answers, on the pooled token."""
     H = c.hidden
     return part(
@@ -94,7 +94,7 @@ def answer_head(c: Sizes) -> Part:
     )
 
 
-def pre_training(c: Sizes) -> Part:
+def pre_training(c: Config) -> Part:
     """Describe LxmertForPreTraining: words, whether image and text match and, unless left out, regions and answers."""
     H = c.hidden
     transform = part("transform", linear("dense", H, H), layer_norm("LayerNorm", H), kind="transform")
@@ -111,11 +111,11 @@ def pre_training(c: Sizes) -> Part:
     return part("", part("lxmert", *encoder(c), kind="backbone"), *heads, kind="model")
 
 
-def question_answering(c: Sizes) -> Part:
+def question_answering(c: Config) -> Part:
     """Describe LxmertForQuestionAnswering."""
     return part("", part("lxmert", *encoder(c), kind="backbone"), answer_head(c), kind="model")
 
 
 CLASSES = {"LxmertModel": lxmert, "LxmertForPreTraining": pre_training, "LxmertForQuestionAnswering": question_answering}
-NEUTRAL = frozenset("visual_loss_normalizer task_matched task_mask_lm num_hidden_layers".split())
-FAMILIES = {"lxmert": Family("lxmert", FIELDS, CLASSES, "LxmertModel", NEUTRAL)}
+IGNORED_KEYS = frozenset("visual_loss_normalizer task_matched task_mask_lm num_hidden_layers".split())
+FAMILIES = {"lxmert": Family("lxmert", FIELDS, CLASSES, "LxmertModel", IGNORED_KEYS)}

@@ -6,10 +6,10 @@ Source: arXiv 2209.03592, section 3; names as in transformers 5.23.0, models/mgp
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.feature_maps import CHANNELS
-from weighbridge.blueprints.modules.stage_fields import ratio, scaled
+from weighbridge.blueprints.modules.stage_fields import ratio, scale_width
 from weighbridge.blueprints.modules.vit_common import HEADS, HIDDEN, LAYERS, QKV_BIAS, WHOLE_HEADS, patches, projection, token
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, sides, size, switch
+from weighbridge.config.fields import Config, sides, size, switch
 from weighbridge.core.parts import attend, conv2d, layer_norm, linear, matmul, part, plain_mlp, replace
 from weighbridge.core.tree import Part, Tensor
 
@@ -31,7 +31,7 @@ FIELDS = (
 )
 
 
-def encoder(c: Sizes) -> tuple[Part, ...]:
+def encoder(c: Config) -> tuple[Part, ...]:
     """Describe patches behind a class token, and the layers."""
     H = c.hidden
     embeddings = part(
@@ -48,17 +48,17 @@ def encoder(c: Sizes) -> tuple[Part, ...]:
         attend(heads=c.heads, head_dim=c.head_dim),
         kind="self_attention",
     )
-    mlp = plain_mlp("mlp", H, scaled(H, c.mlp_ratio), ("fc1", "fc2"), bias=True)
+    mlp = plain_mlp("mlp", H, scale_width(H, c.mlp_ratio), ("fc1", "fc2"), bias=True)
     layer = part("blocks", layer_norm("norm1", H), mixed, layer_norm("norm2", H), mlp, kind="layer", repeat=c.layers)
     return (embeddings, part("encoder", layer, kind="encoder"))
 
 
-def mgp_str(c: Sizes) -> Part:
+def mgp_str(c: Config) -> Part:
     """Describe MgpstrModel."""
     return part("", *encoder(c), kind="model", stream=patches(c) + 1)
 
 
-def reading(c: Sizes, name: str) -> Part:
+def character_attention(c: Config, name: str) -> Part:
     """Describe how each place of a text gathers what it is from all patches."""
     H, states = c.hidden, patches(c) + 1
     learner = part("tokenLearner", conv2d("0", H, H, 1, groups=8, bias=False), conv2d("1", H, c.longest, 1, bias=False), kind="convolution")
@@ -74,14 +74,14 @@ def reading(c: Sizes, name: str) -> Part:
     )
 
 
-def recognition(c: Sizes) -> Part:
+def recognition(c: Config) -> Part:
     """Describe MgpstrForSceneTextRecognition: three ways of reading, each with its head."""
-    ways = (reading(c, f"{name}_a3_module") for name in ("char", "bpe", "wp"))
+    ways = (character_attention(c, f"{name}_a3_module") for name in ("char", "bpe", "wp"))
     outputs = (("char_head", c.characters), ("bpe_head", c.subwords), ("wp_head", c.pieces))
     heads = (linear(name, c.hidden, labels, stream=c.longest) for name, labels in outputs)
     return part("", replace(mgp_str(c), name="mgp_str", kind="backbone"), *ways, *heads, kind="model")
 
 
 CLASSES = {"MgpstrModel": mgp_str, "MgpstrForSceneTextRecognition": recognition}
-NEUTRAL = frozenset("drop_rate attn_drop_rate drop_path_rate output_a3_attentions".split())
-FAMILIES = {"mgp-str": Family("mgp-str", FIELDS, CLASSES, "MgpstrModel", NEUTRAL)}
+IGNORED_KEYS = frozenset("drop_rate attn_drop_rate drop_path_rate output_a3_attentions".split())
+FAMILIES = {"mgp-str": Family("mgp-str", FIELDS, CLASSES, "MgpstrModel", IGNORED_KEYS)}

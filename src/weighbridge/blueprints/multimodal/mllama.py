@@ -6,13 +6,13 @@ Source: arXiv 2407.21783, section 7; names as in transformers 5.23.0, models/mll
 from __future__ import annotations
 
 from weighbridge.blueprints.decoders.llama import LLAMA
-from weighbridge.blueprints.modules.causal_lm import HEAD_DIM, NEUTRAL, UNBIASED, attention
+from weighbridge.blueprints.modules.causal_lm import HEAD_DIM, IGNORED_KEYS, NO_BIAS, attention
 from weighbridge.blueprints.modules.clip_towers import image_fields, stack_fields
-from weighbridge.blueprints.modules.composite import composed, submodel, under
-from weighbridge.blueprints.modules.vlm_common import NEUTRAL as SEEN
-from weighbridge.blueprints.modules.vlm_common import seen
+from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
+from weighbridge.blueprints.modules.vlm_common import IGNORED_KEYS as VISION_IGNORED_KEYS
+from weighbridge.blueprints.modules.vlm_common import per_image
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Field, Sizes, fact, listed, size, told, variant
+from weighbridge.config.fields import Config, Field, computed, constant, sequence, size, variant
 from weighbridge.core.length import length
 from weighbridge.core.parts import (
     attend,
@@ -37,24 +37,24 @@ VISION = (
     size("global_layers", "num_global_layers", 8, "J", "layers over all tiles"),
     *image_fields(448, 14),
     size("tiles", "max_num_tiles", 4, "T", "tiles of an image"),
-    Field("ratios", "supported_aspect_ratios", lambda c: RATIOS, "listed", read=len),
+    Field("ratios", "supported_aspect_ratios", lambda c: RATIOS, "sequence", read=len),
     size("out", "vision_output_dim", 7680, "O", "width of the states handed on"),
 )
 TEXT = variant(
     LLAMA,
-    listed("crossing", "cross_attention_layers", lambda c: [3, 8, 13, 18, 23, 28, 33, 38]),
-    told("crosses", lambda c: [index in c.crossing for index in range(c.layers)]),
+    sequence("crossing", "cross_attention_layers", lambda c: [3, 8, 13, 18, 23, 28, 33, 38]),
+    computed("crosses", lambda c: [index in c.crossing for index in range(c.layers)]),
     vocab=128256,
     mlp=14336,
     layers=40,
     kv_heads=8,
     head_dim=HEAD_DIM,
-    tied=fact("tied", False),
-    **UNBIASED,
+    tied=constant("tied", False),
+    **NO_BIAS,
 )
 
 
-def vision_layer(c: Sizes, repeat: Size, *, gated: bool) -> Part:
+def vision_layer(c: Config, repeat: Size, *, gated: bool) -> Part:
     """Describe a layer of the tower; those over all tiles have a gate behind each half."""
     H = c.hidden
     attended = part(
@@ -75,7 +75,7 @@ def vision_layer(c: Sizes, repeat: Size, *, gated: bool) -> Part:
     )
 
 
-def vision(c: Sizes) -> Part:
+def vision(c: Config) -> Part:
     """Describe the tower: every tile, also those that only fill up, is padded to a multiple of eight patches."""
     H, inside = c.hidden, c.patches + 1
     padded = c.tiles * round_up(inside, 8)
@@ -105,7 +105,7 @@ def vision(c: Sizes) -> Part:
     )
 
 
-def crossing(c: Sizes) -> Part:
+def cross_attention(c: Config) -> Part:
     """Describe attention of the text to the image's states, with norms on queries and keys."""
     H, A, K, D = c.hidden, c.heads, c.kv_heads, c.head_dim
     return part(
@@ -121,7 +121,7 @@ def crossing(c: Sizes) -> Part:
     )
 
 
-def text(c: Sizes) -> tuple[Node, ...]:
+def text(c: Config) -> tuple[Node, ...]:
     """Describe the text: eight rows more than words, layers of two kinds, a last norm."""
     norms = rms_norm("input_layernorm", c.hidden), rms_norm("post_attention_layernorm", c.hidden)
 
@@ -130,37 +130,37 @@ def text(c: Sizes) -> tuple[Node, ...]:
         if not crosses:
             return (attention(c), mlp, *norms)
         gates = (Tensor("cross_attn_attn_gate", (1,), "gain"), Tensor("cross_attn_mlp_gate", (1,), "gain"))
-        return (*gates, crossing(c), norms[0], mlp, norms[1])
+        return (*gates, cross_attention(c), norms[0], mlp, norms[1])
 
     kinds = list(zip(stack("layers", c.crosses, c.layers, layer), dict.fromkeys(c.crosses), strict=True))
     layers = (replace(module, requires="encoder") if crosses else module for module, crosses in kinds)
     return (embedding("embed_tokens", c.vocab + 8, c.hidden), *layers, rms_norm("norm", c.hidden))
 
 
-def causal(c: Sizes) -> Part:
+def causal(c: Config) -> Part:
     """Describe MllamaForCausalLM: the text and a head of its own."""
     return part("", part("model", *text(c), kind="backbone"), linear("lm_head", c.hidden, c.vocab, bias=False), kind="model")
 
 
-def body(c: Sizes) -> tuple[Node, ...]:
+def body(c: Config) -> tuple[Node, ...]:
     """Describe the tower, the text, and the map from the states of several layers of the one to the width of the other."""
     tower = submodel(c.vision)
     handed = c.vision.tiles * (c.vision.patches + 1)
     return (
-        under("vision_model", tower, requires="images", executions="images"),
-        under("language_model", submodel(c.text), streams={"encoder": (length("images") * handed)}),
-        seen(linear("multi_modal_projector", c.vision.out, c.text.hidden, stream=handed)),
+        as_child("vision_model", tower, requires="images", executions="images"),
+        as_child("language_model", submodel(c.text), streams={"encoder": (length("images") * handed)}),
+        per_image(linear("multi_modal_projector", c.vision.out, c.text.hidden, stream=handed)),
     )
 
 
-def generation(c: Sizes) -> Part:
+def generation(c: Config) -> Part:
     """Describe MllamaForConditionalGeneration: the whole with a head of its own, for words only."""
     return part("", part("model", *body(c), kind="backbone"), linear("lm_head", c.text.hidden, c.text.vocab, bias=False), kind="model")
 
 
 FIELDS = (
-    composed("vision", "vision_config", "mllama_vision_model", fixed=True),
-    composed("text", "text_config", "mllama_text_model", fixed=True),
+    model_config("vision", "vision_config", "mllama_vision_model", fixed=True),
+    model_config("text", "text_config", "mllama_text_model", fixed=True),
 )
 WHOLE = {
     "MllamaModel": lambda c: part("", *body(c), kind="model"),
@@ -171,7 +171,7 @@ TEXTS = {"MllamaTextModel": lambda c: part("", *text(c), kind="model"), "MllamaF
 NORMED = frozenset(("norm_eps", "intermediate_layers_indices"))
 
 FAMILIES = {
-    "mllama": Family("mllama", FIELDS, WHOLE, "MllamaModel", SEEN | {"tie_word_embeddings"}),
-    "mllama_text_model": Family("mllama_text_model", TEXT, TEXTS, "MllamaTextModel", NEUTRAL | {"tie_word_embeddings"}),
+    "mllama": Family("mllama", FIELDS, WHOLE, "MllamaModel", VISION_IGNORED_KEYS | {"tie_word_embeddings"}),
+    "mllama_text_model": Family("mllama_text_model", TEXT, TEXTS, "MllamaTextModel", IGNORED_KEYS | {"tie_word_embeddings"}),
     "mllama_vision_model": Family("mllama_vision_model", VISION, {"MllamaVisionModel": vision}, "MllamaVisionModel", NORMED),
 }

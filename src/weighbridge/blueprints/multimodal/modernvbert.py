@@ -6,45 +6,45 @@ Source: arXiv 2510.01149; names as in transformers 5.23.0, models/modernvbert/mo
 from __future__ import annotations
 
 from weighbridge.blueprints.encoders.modernbert import transform
-from weighbridge.blueprints.modules.composite import composed, submodel, under
-from weighbridge.blueprints.modules.vlm_common import NEUTRAL, alone, seen, squares, tokens
+from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
+from weighbridge.blueprints.modules.vlm_common import IGNORED_KEYS, merge_squares, patch_tokens, per_image, without_head
 from weighbridge.config.family import Blueprint, Family
-from weighbridge.config.fields import LABELS, Sizes, size, switch
+from weighbridge.config.fields import LABELS, Config, size, switch
 from weighbridge.core.length import Stream
 from weighbridge.core.parts import linear, part
 from weighbridge.core.tree import Node, Part
 
 FIELDS = (
-    composed("vision", "vision_config", "siglip_vision_model"),
-    composed("text", "text_config", "modernbert", fixed=True),
+    model_config("vision", "vision_config", "siglip_vision_model"),
+    model_config("text", "text_config", "modernbert", fixed=True),
     size("factor", "pixel_shuffle_factor", 4, "F", "patches merged along an axis"),
     LABELS,
     switch("tied", "tie_word_embeddings", False),
 )
 
 
-def body(c: Sizes) -> tuple[Node, ...]:
+def body(c: Config) -> tuple[Node, ...]:
     """Describe the tower, what joins it to the text, and the text."""
     tower = submodel(c.vision)
     proj = linear("modality_projection", c.vision.hidden * c.factor * c.factor, c.text.hidden, bias=False)
     return (
-        under("vision_model", tower, requires="images", executions="images"),
-        seen(part("connector", proj, kind="projector", stream=squares(tokens(tower), c.factor))),
-        under("text_model", submodel(c.text)),
+        as_child("vision_model", tower, requires="images", executions="images"),
+        per_image(part("connector", proj, kind="projector", stream=merge_squares(patch_tokens(tower), c.factor))),
+        as_child("text_model", submodel(c.text)),
     )
 
 
-def masked_lm(c: Sizes) -> Part:
+def masked_lm(c: Config) -> Part:
     """Describe ModernVBertForMaskedLM: ModernBERT's transform, and the vocabulary."""
     owner = "model.text_model.embeddings.tok_embeddings.weight" if c.tied else None
     head = linear("lm_head", c.text.hidden, c.text.vocab, bias=c.text.decoder_bias, tied_to=owner)
     return part("", part("model", *body(c), kind="backbone"), transform(c.text, "projection_head"), head, kind="model")
 
 
-def labelled(stream: Stream | None) -> Blueprint:
+def with_classifier(stream: Stream | None) -> Blueprint:
     """Return the blueprint of a classifier of *stream*: one output per label behind a transform."""
 
-    def blueprint(c: Sizes) -> Part:
+    def blueprint(c: Config) -> Part:
         last = linear("classifier", c.text.hidden, c.labels, stream=stream)
         return part("", part("model", *body(c), kind="backbone"), transform(c.text, "head", stream), last, kind="model")
 
@@ -52,10 +52,10 @@ def labelled(stream: Stream | None) -> Blueprint:
 
 
 CLASSES = {
-    "ModernVBertModel": alone(body),
+    "ModernVBertModel": without_head(body),
     "ModernVBertForMaskedLM": masked_lm,
-    "ModernVBertForSequenceClassification": labelled("one"),
-    "ModernVBertForTokenClassification": labelled(None),
+    "ModernVBertForSequenceClassification": with_classifier("one"),
+    "ModernVBertForTokenClassification": with_classifier(None),
 }
-SKIPPED = NEUTRAL | {"classifier_bias", "classifier_pooling", "initializer_cutoff_factor"}
-FAMILIES = {"modernvbert": Family("modernvbert", FIELDS, CLASSES, "ModernVBertModel", SKIPPED)}
+MORE_IGNORED_KEYS = IGNORED_KEYS | {"classifier_bias", "classifier_pooling", "initializer_cutoff_factor"}
+FAMILIES = {"modernvbert": Family("modernvbert", FIELDS, CLASSES, "ModernVBertModel", MORE_IGNORED_KEYS)}

@@ -6,10 +6,10 @@ Source: arXiv 2405.20797; names as in transformers 5.23.0, models/ovis2/modeling
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.clip_towers import image_fields, stack_fields
-from weighbridge.blueprints.modules.composite import composed, submodel, under
-from weighbridge.blueprints.modules.vlm_common import NEUTRAL, alone, seen
+from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
+from weighbridge.blueprints.modules.vlm_common import IGNORED_KEYS, per_image, without_head
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, size, switch
+from weighbridge.config.fields import Config, size, switch
 from weighbridge.core.parts import conv2d, embedding, fairseq_attention, gated_mlp, layer_norm, linear, matmul, part, replace, rms_norm
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part
@@ -24,22 +24,22 @@ VISION = (
     size("stride", "hidden_stride", 1, "F", "patches merged along an axis"),
 )
 BOTH = (
-    composed("vision", "vision_config", "ovis2_vision", fixed=True),
-    composed("text", "text_config", "qwen2 llama"),
+    model_config("vision", "vision_config", "ovis2_vision", fixed=True),
+    model_config("text", "text_config", "qwen2 llama"),
     size("hidden", "hidden_size", 1536, "H", "hidden size"),
     size("vocab", "vocab_size", 151643, "V", "vocabulary size"),
     switch("tied", "tie_word_embeddings", True),
 )
 
 
-def squares(c: Sizes) -> Size:
+def squares(c: Config) -> Size:
     """Count the squares of patches, to whole numbers of which the image is filled up."""
     side = (c.image // c.patch + c.stride - 1) // c.stride
     result: Size = side * side
     return result
 
 
-def vision(c: Sizes) -> Part:
+def vision(c: Config) -> Part:
     """Describe the tower, and a head that tells for each square of patches how much it is of every visual word."""
     H, words = c.hidden, c.words - c.marks
     embeddings = part(
@@ -69,19 +69,19 @@ def vision(c: Sizes) -> Part:
     )
 
 
-def ovis2(c: Sizes) -> tuple[Node, ...]:
+def ovis2(c: Config) -> tuple[Node, ...]:
     """Describe the tower, the text, and the table of visual words, with which the mixtures are multiplied."""
     tower = submodel(c.vision)
     table = embedding("visual_embeddings_table", c.vision.words, c.hidden)
     mixed = matmul("mix", (squares(c.vision), c.vision.words, c.hidden))
     return (
-        under("vision_tower", tower, requires="images", executions="images"),
-        under("language_model", submodel(c.text)),
-        seen(replace(table, children=(*table.children, mixed))),
+        as_child("vision_tower", tower, requires="images", executions="images"),
+        as_child("language_model", submodel(c.text)),
+        per_image(replace(table, children=(*table.children, mixed))),
     )
 
 
-def generation(c: Sizes) -> Part:
+def generation(c: Config) -> Part:
     """Describe the class that writes: the text's words again, or a head as wide as the outer config says."""
     backbone = part("model", *ovis2(c), kind="backbone")
     if c.tied:
@@ -91,8 +91,8 @@ def generation(c: Sizes) -> Part:
     return part("", backbone, head, kind="model")
 
 
-CLASSES = {"Ovis2Model": alone(ovis2), "Ovis2ForConditionalGeneration": generation}
+CLASSES = {"Ovis2Model": without_head(ovis2), "Ovis2ForConditionalGeneration": generation}
 FAMILIES = {
-    "ovis2": Family("ovis2", BOTH, CLASSES, "Ovis2Model", NEUTRAL | {"visual_indicator_token_ids"}),
+    "ovis2": Family("ovis2", BOTH, CLASSES, "Ovis2Model", IGNORED_KEYS | {"visual_indicator_token_ids"}),
     "ovis2_vision": Family("ovis2_vision", VISION, {"Ovis2VisionModel": vision}, "Ovis2VisionModel", frozenset(("tokenize_function",))),
 }

@@ -16,7 +16,7 @@ from weighbridge.blueprints.modules.clip_towers import (
     vision_tower,
 )
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, fact, nested
+from weighbridge.config.fields import Config, constant, nested
 from weighbridge.core.parts import layer_norm, linear, matmul, part, replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part
@@ -24,32 +24,32 @@ from weighbridge.core.tree import Part
 TEXT = text_fields(49408, 16, *stack_fields(512, 2048, 8))
 
 
-def vision_parts(c: Sizes) -> Part:
+def vision_parts(c: Config) -> Part:
     """Describe OwlViTVisionTransformer, whose first norm is spelt right."""
     return part("", *vision_tower(c, first_norm="pre_layernorm"), kind="vision", stream=c.patches + 1)
 
 
-def text_parts(c: Sizes) -> Part:
+def text_parts(c: Config) -> Part:
     """Describe OwlViTTextTransformer, as CLIP's."""
     return part("", *text_tower(c), kind="text")
 
 
-def text(c: Sizes) -> Part:
+def text(c: Config) -> Part:
     """Describe OwlViTTextModel."""
     return part("", replace(text_parts(c), name="text_model"), kind="model")
 
 
-def vision(c: Sizes) -> Part:
+def vision(c: Config) -> Part:
     """Describe OwlViTVisionModel."""
     return part("", replace(vision_parts(c), name="vision_model"), kind="model")
 
 
-def owlvit(c: Sizes) -> Part:
+def owlvit(c: Config) -> Part:
     """Describe OwlViTModel."""
     return contrastive(text_parts(c.text), vision_parts(c.vision), (c.text.hidden, c.vision.hidden), c.projected)
 
 
-def detection(c: Sizes) -> Part:
+def detection(c: Config) -> Part:
     """Describe OwlViTForObjectDetection: for every patch a class by its likeness to the text, a box and, in OWLv2, whether anything is there."""
     H, patches = c.vision.hidden, c.vision.patches
     classes = part(
@@ -74,21 +74,21 @@ def box_head(name: str, width: Size, outputs: Size) -> Part:
 def _families(prefix: str, name: str, patch: int) -> dict[str, Family]:
     """Return the three types of one structure: both towers with the heads, and each tower by itself."""
     images = (*stack_fields(768, 3072, 12), *image_fields(768, patch))
-    traits = fact("name", prefix), fact("objectness", prefix == "owlv2")
+    traits = constant("name", prefix), constant("objectness", prefix == "owlv2")
     fields = (nested("text", "text_config", TEXT), nested("vision", "vision_config", images), PROJECTED, *traits)
-    neutral = frozenset(("logit_scale_init_value", "projection_dim"))
+    ignored_keys = frozenset(("logit_scale_init_value", "projection_dim"))
     classes = {f"{name}Model": owlvit, f"{name}ForObjectDetection": detection}
     return {
-        prefix: Family(prefix, fields, classes, f"{name}Model", neutral),
+        prefix: Family(prefix, fields, classes, f"{name}Model", ignored_keys),
         f"{prefix}_text_model": Family(
-            f"{prefix}_text_model", TEXT, {f"{name}TextModel": text, f"{name}TextTransformer": text_parts}, f"{name}TextModel", neutral
+            f"{prefix}_text_model", TEXT, {f"{name}TextModel": text, f"{name}TextTransformer": text_parts}, f"{name}TextModel", ignored_keys
         ),
         f"{prefix}_vision_model": Family(
             f"{prefix}_vision_model",
             images,
             {f"{name}VisionModel": vision, f"{name}VisionTransformer": vision_parts},
             f"{name}VisionModel",
-            neutral,
+            ignored_keys,
         ),
     }
 

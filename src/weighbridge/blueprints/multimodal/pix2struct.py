@@ -6,9 +6,9 @@ arithmetic is that of as many patches as the tables of rows and columns have ent
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.composite import under
+from weighbridge.blueprints.modules.composite import as_child
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, altered, nested, size, switch
+from weighbridge.config.fields import Config, nested, size, switch, with_changes
 from weighbridge.core.length import Stream
 from weighbridge.core.parts import attend, embedding, linear, part, replace, rms_norm
 from weighbridge.core.tree import Every, Part
@@ -36,7 +36,7 @@ TEXT = (
 )
 
 
-def flattened(c: Sizes) -> tuple[Part, ...]:
+def patches_tower(c: Config) -> tuple[Part, ...]:
     """Describe a vision tower over flattened patches, each with its row and its column."""
     H, inner = c.hidden, c.heads * c.head_dim
     embeddings = part(
@@ -53,11 +53,11 @@ def flattened(c: Sizes) -> tuple[Part, ...]:
         attend(heads=c.heads, head_dim=c.head_dim),
         kind="self_attention",
     )
-    layer = (mixed, gated(c, "mlp"), rms_norm("pre_mlp_layer_norm", H), rms_norm("pre_attention_layer_norm", H))
+    layer = (mixed, gated_mlp_block(c, "mlp"), rms_norm("pre_mlp_layer_norm", H), rms_norm("pre_attention_layer_norm", H))
     return (embeddings, part("encoder", part("layer", *layer, kind="layer", repeat=c.layers), kind="encoder"), rms_norm("layernorm", H))
 
 
-def gated(c: Sizes, name: str) -> Part:
+def gated_mlp_block(c: Config, name: str) -> Part:
     """Describe T5's gated network."""
     return part(
         name,
@@ -68,12 +68,12 @@ def gated(c: Sizes, name: str) -> Part:
     )
 
 
-def vision(c: Sizes) -> Part:
+def vision(c: Config) -> Part:
     """Describe Pix2StructVisionModel."""
-    return part("", *flattened(c), kind="vision", stream=c.positions)
+    return part("", *patches_tower(c), kind="vision", stream=c.positions)
 
 
-def attention(c: Sizes, *, keys: Stream | None = None, biased: bool = False) -> Part:
+def attention(c: Config, *, keys: Stream | None = None, biased: bool = False) -> Part:
     """Describe attention, whose maps keep the hidden size whatever the width of a head."""
     H = c.hidden
     streams = (None, keys, keys)
@@ -92,11 +92,11 @@ def attention(c: Sizes, *, keys: Stream | None = None, biased: bool = False) -> 
     return part(name, inner, rms_norm("layer_norm", H), kind="self_attention" if keys is None else "cross_attention", requires=requires)
 
 
-def text(c: Sizes, keys: Stream = "encoder") -> Part:
+def text(c: Config, keys: Stream = "encoder") -> Part:
     """Describe Pix2StructTextModel: the first layer alone has a table of relative positions."""
 
     def layer(biased: bool) -> tuple[Part, ...]:
-        network = part("mlp", gated(c, "DenseReluDense"), rms_norm("layer_norm", c.hidden), kind="feed_forward")
+        network = part("mlp", gated_mlp_block(c, "DenseReluDense"), rms_norm("layer_norm", c.hidden), kind="feed_forward")
         return (attention(c, biased=biased), attention(c, keys=keys), network)
 
     return part(
@@ -110,14 +110,14 @@ def text(c: Sizes, keys: Stream = "encoder") -> Part:
     )
 
 
-def pix2struct(c: Sizes) -> Part:
+def pix2struct(c: Config) -> Part:
     """Describe Pix2StructForConditionalGeneration; whether the head is tied is told outside the text's own config."""
-    words = altered(c.text, tied=c.tied)
-    decoder = under("decoder", text(words), streams={"seq": "decoder", "encoder": c.vision.positions})
+    words = with_changes(c.text, tied=c.tied)
+    decoder = as_child("decoder", text(words), streams={"seq": "decoder", "encoder": c.vision.positions})
     return part("", replace(vision(c.vision), name="encoder"), decoder, kind="model")
 
 
-NEUTRAL = frozenset(
+IGNORED_KEYS = frozenset(
     """is_vqa dense_act_fn dropout_rate relative_attention_max_distance relative_attention_num_buckets layer_norm_epsilon is_decoder
     add_cross_attention""".split()
 )
@@ -128,10 +128,10 @@ FAMILIES = {
         (nested("text", "text_config", TEXT), nested("vision", "vision_config", VISION), UNTIED),
         {BASE: pix2struct},
         BASE,
-        NEUTRAL,
+        IGNORED_KEYS,
     ),
-    "pix2struct_text_model": Family("pix2struct_text_model", TEXT, {"Pix2StructTextModel": text}, "Pix2StructTextModel", NEUTRAL),
+    "pix2struct_text_model": Family("pix2struct_text_model", TEXT, {"Pix2StructTextModel": text}, "Pix2StructTextModel", IGNORED_KEYS),
     "pix2struct_vision_model": Family(
-        "pix2struct_vision_model", VISION, {"Pix2StructVisionModel": vision}, "Pix2StructVisionModel", NEUTRAL
+        "pix2struct_vision_model", VISION, {"Pix2StructVisionModel": vision}, "Pix2StructVisionModel", IGNORED_KEYS
     ),
 }

@@ -7,13 +7,13 @@ models/mistral3/modeling_mistral3.py.
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.clip_towers import stack_fields
-from weighbridge.blueprints.modules.composite import composed, submodel, under
+from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.blueprints.modules.feature_maps import CHANNELS
 from weighbridge.blueprints.modules.qwen_vision import PATCHES
-from weighbridge.blueprints.modules.vlm_common import picked, seen
+from weighbridge.blueprints.modules.vlm_common import feature_layers, per_image
 from weighbridge.blueprints.multimodal.llava import kin
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, size, switch
+from weighbridge.config.fields import Config, size, switch
 from weighbridge.core.length import length, product_of
 from weighbridge.core.parts import attend, conv2d, gated_mlp, linear, part, rms_norm
 from weighbridge.core.sizes import Size
@@ -31,16 +31,16 @@ MISTRAL = {
     "vocab_size": 131072,
 }
 MISTRAL3 = (
-    composed("vision", "vision_config", "pixtral", absent=TOWER, neutral="vocab_size"),
-    composed("text", "text_config", "mistral llama ministral3", absent=MISTRAL),
-    picked(-1),
+    model_config("vision", "vision_config", "pixtral", absent=TOWER, ignored_keys="vocab_size"),
+    model_config("text", "text_config", "mistral llama ministral3", absent=MISTRAL),
+    feature_layers(-1),
     size("merge", "spatial_merge_size", 2, "M", "patches merged along an axis"),
     switch("bias", "multimodal_projector_bias", False),
     switch("tied", "tie_word_embeddings", True),
 )
 
 
-def pixtral(c: Sizes) -> Part:
+def pixtral(c: Config) -> Part:
     """Describe the tower: a convolution, a norm, layers; a mask keeps the images of a batch apart, after all have met."""
     H = c.hidden
     attention = part(
@@ -62,27 +62,29 @@ def pixtral(c: Sizes) -> Part:
     return part("", patch, rms_norm("ln_pre", H), part("transformer", layer, kind="encoder"), kind="vision", stream=PATCHES)
 
 
-def mistral3(c: Sizes) -> tuple[Node, ...]:
+def mistral3(c: Config) -> tuple[Node, ...]:
     """Describe the tower, a merger of squares of patches with two linear layers behind it, and the text."""
     return (
-        under("vision_tower", submodel(c.vision), streams={"batch": product_of("batch", "images")}, requires="images", executions="images"),
-        seen(merger("multi_modal_projector", c, outputs=c.vision.hidden * c.picked, bias=c.bias)),
-        under("language_model", submodel(c.text)),
+        as_child(
+            "vision_tower", submodel(c.vision), streams={"batch": product_of("batch", "images")}, requires="images", executions="images"
+        ),
+        per_image(merger("multi_modal_projector", c, outputs=c.vision.hidden * c.picked, bias=c.bias)),
+        as_child("language_model", submodel(c.text)),
     )
 
 
-def lighton(c: Sizes) -> tuple[Node, ...]:
+def lighton(c: Config) -> tuple[Node, ...]:
     """Describe LightOnOCR: the same under other names."""
     return (
-        under(
+        as_child(
             "vision_encoder", submodel(c.vision), streams={"batch": product_of("batch", "images")}, requires="images", executions="images"
         ),
-        seen(merger("vision_projection", c, outputs=c.vision.hidden, bias=False)),
-        under("language_model", submodel(c.text)),
+        per_image(merger("vision_projection", c, outputs=c.vision.hidden, bias=False)),
+        as_child("language_model", submodel(c.text)),
     )
 
 
-def merger(name: str, c: Sizes, *, outputs: Size, bias: bool) -> Part:
+def merger(name: str, c: Config, *, outputs: Size, bias: bool) -> Part:
     """Describe a norm, one linear layer that merges squares of patches, and two more."""
     wide, H = c.vision.hidden, c.text.hidden
     merged = product_of(*((length(axis) // c.merge) for axis in ("rows", "columns")))
@@ -107,8 +109,8 @@ QWEN = {
     "vocab_size": 151936,
 }
 LIGHTON = (
-    composed("vision", "vision_config", "pixtral", absent=TOWER),
-    composed("text", "text_config", "qwen3 mistral llama", absent=QWEN),
+    model_config("vision", "vision_config", "pixtral", absent=TOWER),
+    model_config("text", "text_config", "qwen3 mistral llama", absent=QWEN),
     MISTRAL3[3],
     switch("tied", "tie_word_embeddings", True),
 )

@@ -5,26 +5,26 @@ Source: Baidu, Qianfan-OCR (2026); names as in transformers 5.23.0, models/qianf
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.composite import composed
+from weighbridge.blueprints.modules.composite import model_config
 from weighbridge.blueprints.multimodal.internvl import FIELDS, projector
 from weighbridge.blueprints.multimodal.internvl import VISION as BEIT
 from weighbridge.blueprints.multimodal.internvl import vision as nested_vision
 from weighbridge.blueprints.multimodal.llava import body, kin
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, switch, variant
+from weighbridge.config.fields import Config, switch, variant
 from weighbridge.core.parts import replace
 from weighbridge.core.tree import Part
 
 VISION = variant(BEIT, qkv_bias=True)
 BOTH = (
-    composed("vision", "vision_config", "qianfan_ocr_vision", fixed=True),
-    composed("text", "text_config", "qwen3 qwen2"),
+    model_config("vision", "vision_config", "qianfan_ocr_vision", fixed=True),
+    model_config("text", "text_config", "qwen3 qwen2"),
     *FIELDS[2:4],
     switch("tied", "tie_word_embeddings", False),
 )
 
 
-def vision(c: Sizes) -> Part:
+def vision(c: Config) -> Part:
     """Describe the tower: its layers stand last, and in no encoder of their own."""
     tree = nested_vision(c)
     embeddings, encoder, *last = tree.children

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from weighbridge.blueprints.modules.composite import composed, submodel, under
-from weighbridge.blueprints.modules.vlm_common import NEUTRAL, alone, generation
+from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
+from weighbridge.blueprints.modules.vlm_common import IGNORED_KEYS, with_lm_head, without_head
 from weighbridge.blueprints.speech import whisper
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Field, Sizes, derived, fact, size, switch
+from weighbridge.config.fields import Config, Field, constant, derived, size, switch
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.length import Stream, length, merge, unknown
 from weighbridge.core.parts import linear, part, replace
@@ -42,7 +42,7 @@ VOXTRAL = {
 MASKED = unknown("clips are as long as their mask says")
 
 
-def encoder(c: Sizes) -> Part:
+def encoder(c: Config) -> Part:
     """Describe the encoder: Whisper's."""
     return replace(whisper.encoder(c), name="", kind="audio")
 
@@ -52,19 +52,19 @@ def heard(module: Part) -> Part:
     return replace(module, requires="audios", executions="audios")
 
 
-def one_map(c: Sizes) -> Part:
+def one_map(c: Config) -> Part:
     """Describe Qwen2-Audio's projector: one linear layer."""
     return part("multi_modal_projector", linear("linear", c.audio.hidden, c.text.hidden), kind="projector", stream=MASKED)
 
 
-def two_maps(c: Sizes) -> Part:
+def two_maps(c: Config) -> Part:
     """Describe Audio Flamingo 3's projector: two linear layers."""
     H = c.text.hidden
     linears = linear("linear_1", c.audio.hidden, H, bias=c.bias), linear("linear_2", H, H, bias=c.bias)
     return part("multi_modal_projector", *linears, kind="projector", stream=MASKED)
 
 
-def wide_maps(c: Sizes) -> Part:
+def wide_maps(c: Config) -> Part:
     """Describe Voxtral's projector: states side by side, as many as are as wide as the encoder's inner layer."""
     H = c.text.hidden
     stream: Stream = merge(length(c.audio.source) * c.audio.hidden, c.audio.mlp)
@@ -72,30 +72,38 @@ def wide_maps(c: Sizes) -> Part:
     return part("multi_modal_projector", *linears, kind="projector", stream=stream)
 
 
-def body(c: Sizes, join: Callable[[Sizes], Part], *, last: bool = True) -> tuple[Node, ...]:
+def body(c: Config, join: Callable[[Config], Part], *, last: bool = True) -> tuple[Node, ...]:
     """Describe the encoder, the text, and the projector behind the one or *last* of all."""
-    tower, text = under("audio_tower", submodel(c.audio), requires="audios", executions="audios"), under("language_model", submodel(c.text))
+    tower, text = (
+        as_child("audio_tower", submodel(c.audio), requires="audios", executions="audios"),
+        as_child("language_model", submodel(c.text)),
+    )
     return (tower, text, heard(join(c))) if last else (tower, heard(join(c)), text)
 
 
-def completed(raw: Mapping[str, Any]) -> dict[str, Any]:
+def fill_text_defaults(raw: Mapping[str, Any]) -> dict[str, Any]:
     """Put Voxtral's own defaults into what its config leaves open of the text.
 
-    >>> completed({"text_config": {"hidden_size": 8}})["text_config"]["head_dim"]
+    >>> fill_text_defaults({"text_config": {"hidden_size": 8}})["text_config"]["head_dim"]
     128
     """
     return {**raw, "text_config": {**VOXTRAL, **(raw.get("text_config") or {})}}
 
 
-def kin(name: str, prefix: str, fields: tuple[Field, ...], inside: Callable[[Sizes], tuple[Node, ...]], heads: str) -> dict[str, Family]:
+def kin(name: str, prefix: str, fields: tuple[Field, ...], inside: Callable[[Config], tuple[Node, ...]], heads: str) -> dict[str, Family]:
     """Return the whole and its encoder; the head never shares the text's words."""
-    parts = (composed("audio", "audio_config", f"{name}_encoder"), composed("text", "text_config", heads), *fields, fact("tied", False))
-    classes = {f"{prefix}Model": alone(inside), f"{prefix}ForConditionalGeneration": generation(inside)}
-    plain = NEUTRAL | {"tie_word_embeddings", "audio_token_id", "audio_token_index", "hidden_size"}
+    parts = (
+        model_config("audio", "audio_config", f"{name}_encoder"),
+        model_config("text", "text_config", heads),
+        *fields,
+        constant("tied", False),
+    )
+    classes = {f"{prefix}Model": without_head(inside), f"{prefix}ForConditionalGeneration": with_lm_head(inside)}
+    plain = IGNORED_KEYS | {"tie_word_embeddings", "audio_token_id", "audio_token_index", "hidden_size"}
     quiet = frozenset("scale_embedding activation_function layerdrop encoder_layerdrop init_std vocab_size".split())
-    settle = completed if name == "voxtral" else None
+    normalize_config = fill_text_defaults if name == "voxtral" else None
     return {
-        name: Family(name, parts, classes, f"{prefix}Model", plain, settle=settle),
+        name: Family(name, parts, classes, f"{prefix}Model", plain, normalize_config=normalize_config),
         f"{name}_encoder": Family(f"{name}_encoder", ENCODER, {f"{prefix}Encoder": encoder}, f"{prefix}Encoder", quiet),
     }
 

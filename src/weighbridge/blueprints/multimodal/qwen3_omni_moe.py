@@ -7,19 +7,19 @@ from __future__ import annotations
 
 from weighbridge.blueprints.decoders.llama import LLAMA, NO_MLP_BIAS, llama
 from weighbridge.blueprints.mixtures.mixtral import inner, mixtral
-from weighbridge.blueprints.modules.audio_encoders import CUT, qwen_layer, thinning
+from weighbridge.blueprints.modules.audio_encoders import CUT, conv_stem, qwen_layer
 from weighbridge.blueprints.modules.audio_encoders import QWEN as LISTENING
-from weighbridge.blueprints.modules.causal_lm import NEUTRAL as TEXTUAL
-from weighbridge.blueprints.modules.causal_lm import heads
-from weighbridge.blueprints.modules.composite import composed
+from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS as TEXT_IGNORED_KEYS
+from weighbridge.blueprints.modules.causal_lm import with_heads
+from weighbridge.blueprints.modules.composite import model_config
 from weighbridge.blueprints.modules.qwen_vision import FIELDS as VISION
-from weighbridge.blueprints.modules.qwen_vision import attention, merged, patches, tower
-from weighbridge.blueprints.modules.sliding_window import window, windowed
-from weighbridge.blueprints.modules.vlm_common import alone, generation
-from weighbridge.blueprints.multimodal.qwen2_5_omni import QUIET, thinker
+from weighbridge.blueprints.modules.qwen_vision import attention, merged_patches, patches, tower
+from weighbridge.blueprints.modules.sliding_window import window, windowed_layers
+from weighbridge.blueprints.modules.vlm_common import with_lm_head, without_head
+from weighbridge.blueprints.multimodal.qwen2_5_omni import OUTER_IGNORED_KEYS, thinker
 from weighbridge.blueprints.multimodal.qwen_vl_moe import TEXT as EXPERTS
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Field, Sizes, size, switch, variant
+from weighbridge.config.fields import Config, Field, size, switch, variant
 from weighbridge.core.parts import embedding, layer_norm, linear, part, plain_mlp
 from weighbridge.core.tree import Node, Part
 
@@ -46,32 +46,32 @@ PREDICTOR = variant(
     kv_heads=8,
     head_dim=128,
     qk_norm="head",
-    late=Field("late", "max_window_layers", 28, "choice", silent=True),
+    late=Field("late", "max_window_layers", 28, "choice", report_default=False),
     window=window(default=None),
-    windowed=windowed(lambda c: max(0, c.layers - c.late)),
+    windowed=windowed_layers(lambda c: max(0, c.layers - c.late)),
     **NO_MLP_BIAS,
 )
 THINKER = (
-    composed("audio", "audio_config", "qwen3_omni_moe_audio_encoder", fixed=True),
-    composed("vision", "vision_config", "qwen3_omni_moe_vision_encoder", fixed=True),
-    composed("text", "text_config", "qwen3_omni_moe_text", fixed=True),
+    model_config("audio", "audio_config", "qwen3_omni_moe_audio_encoder", fixed=True),
+    model_config("vision", "vision_config", "qwen3_omni_moe_vision_encoder", fixed=True),
+    model_config("text", "text_config", "qwen3_omni_moe_text", fixed=True),
     switch("tied", "tie_word_embeddings", False),
 )
 
 
-def hearing(c: Sizes) -> Part:
+def audio_encoder(c: Config) -> Part:
     """Describe the audio encoder: Qwen3-ASR's with its projection."""
     H = c.hidden
     last = linear("proj1", H, H, stream=CUT), linear("proj2", H, c.out, stream=CUT)
-    return part("", qwen_layer(c, CUT), layer_norm("ln_post", H, stream=CUT), *thinning(c), *last, kind="audio")
+    return part("", qwen_layer(c, CUT), layer_norm("ln_post", H, stream=CUT), *conv_stem(c), *last, kind="audio")
 
 
-def seeing(c: Sizes) -> Part:
+def vision_encoder(c: Config) -> Part:
     """Describe the vision encoder: Qwen3-VL's, with other names for what merges."""
     H, wide = c.hidden, c.hidden * c.merge * c.merge
-    mlp = part("mlp", linear("0", wide, wide), linear("2", wide, c.out), kind="feed_forward", stream=merged(c))
+    mlp = part("mlp", linear("0", wide, wide), linear("2", wide, c.out), kind="feed_forward", stream=merged_patches(c))
     deep = part(
-        "merger_list", layer_norm("ln_q", wide, stream=merged(c)), mlp, kind="projector", repeat=len(c.deep), executions=c.deep_runs
+        "merger_list", layer_norm("ln_q", wide, stream=merged_patches(c)), mlp, kind="projector", repeat=len(c.deep), executions=c.deep_runs
     )
     feed = plain_mlp("mlp", H, c.mlp, ("linear_fc1", "linear_fc2"), bias=True)
     block = part("blocks", layer_norm("norm1", H), layer_norm("norm2", H), attention(c), feed, kind="layer", repeat=c.layers)
@@ -79,31 +79,31 @@ def seeing(c: Sizes) -> Part:
     return tower(*((deep,) if c.deep else ()), patches(c), embedding("pos_embed", c.positions, H), block, merger)
 
 
-def predictor(c: Sizes) -> tuple[Node, ...]:
+def predictor(c: Config) -> tuple[Node, ...]:
     """Describe the predictor of codes: Qwen3's layers, and a table for each group but the first."""
     _, *rest = llama(c)
     return *rest, embedding("codec_embedding", c.vocab, c.hidden, repeat=c.groups - 1)
 
 
-def predicting(c: Sizes) -> Part:
+def code_predictor(c: Config) -> Part:
     """Describe the predictor under its heads, one for each group but the first, of which one runs at a time."""
     lm_heads = linear("lm_head", c.hidden, c.vocab, bias=False, repeat=c.groups - 1, executions=1)
     return part("", part("model", *predictor(c), kind="backbone"), lm_heads, kind="model")
 
 
 NAME = "Qwen3OmniMoe"
-SKIPPED = QUIET | frozenset(("conv_chunksize", "n_window_infer"))
-THINKS = {f"{NAME}ThinkerModel": alone(thinker), f"{NAME}ThinkerForConditionalGeneration": generation(thinker)}
+MORE_IGNORED_KEYS = OUTER_IGNORED_KEYS | frozenset(("conv_chunksize", "n_window_infer"))
+THINKS = {f"{NAME}ThinkerModel": without_head(thinker), f"{NAME}ThinkerForConditionalGeneration": with_lm_head(thinker)}
 CODES = f"{NAME}TalkerCodePredictorModel"
-PREDICTS = {CODES: lambda c: part("", *predictor(c), kind="model"), f"{CODES}ForConditionalGeneration": predicting}
+PREDICTS = {CODES: lambda c: part("", *predictor(c), kind="model"), f"{CODES}ForConditionalGeneration": code_predictor}
 
 FAMILIES = {
     entry.model_type: entry
     for entry in (
-        Family("qwen3_omni_moe_audio_encoder", AUDIO, {f"{NAME}AudioEncoder": hearing}, f"{NAME}AudioEncoder", SKIPPED),
-        Family("qwen3_omni_moe_vision_encoder", VISION, {f"{NAME}VisionEncoder": seeing}, f"{NAME}VisionEncoder"),
-        Family("qwen3_omni_moe_text", TEXT, heads(f"{NAME}ThinkerText", mixtral, ""), f"{NAME}ThinkerTextModel", TEXTUAL),
-        Family("qwen3_omni_moe_thinker", THINKER, THINKS, f"{NAME}ThinkerForConditionalGeneration", SKIPPED),
-        Family("qwen3_omni_moe_talker_code_predictor", PREDICTOR, PREDICTS, CODES, SKIPPED | TEXTUAL),
+        Family("qwen3_omni_moe_audio_encoder", AUDIO, {f"{NAME}AudioEncoder": audio_encoder}, f"{NAME}AudioEncoder", MORE_IGNORED_KEYS),
+        Family("qwen3_omni_moe_vision_encoder", VISION, {f"{NAME}VisionEncoder": vision_encoder}, f"{NAME}VisionEncoder"),
+        Family("qwen3_omni_moe_text", TEXT, with_heads(f"{NAME}ThinkerText", mixtral, ""), f"{NAME}ThinkerTextModel", TEXT_IGNORED_KEYS),
+        Family("qwen3_omni_moe_thinker", THINKER, THINKS, f"{NAME}ThinkerForConditionalGeneration", MORE_IGNORED_KEYS),
+        Family("qwen3_omni_moe_talker_code_predictor", PREDICTOR, PREDICTS, CODES, MORE_IGNORED_KEYS | TEXT_IGNORED_KEYS),
     )
 }

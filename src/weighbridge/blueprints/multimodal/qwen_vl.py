@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from weighbridge.blueprints.decoders.llama import LLAMA, NO_MLP_BIAS, QWEN, llama
 from weighbridge.blueprints.modules import qwen_vision
-from weighbridge.blueprints.modules.causal_lm import HEAD_DIM, NEUTRAL, UNBIASED, heads
-from weighbridge.blueprints.modules.composite import composed, submodel, under
-from weighbridge.blueprints.modules.vlm_common import NEUTRAL as SEEN
-from weighbridge.blueprints.modules.vlm_common import alone, flat, generation, tied
+from weighbridge.blueprints.modules.causal_lm import HEAD_DIM, IGNORED_KEYS, NO_BIAS, with_heads
+from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
+from weighbridge.blueprints.modules.vlm_common import IGNORED_KEYS as VISION_IGNORED_KEYS
+from weighbridge.blueprints.modules.vlm_common import flat_text_config, tie_fields, with_lm_head, without_head
 from weighbridge.config.family import Blueprint, Family
-from weighbridge.config.fields import Field, Sizes, fact, switch, variant
+from weighbridge.config.fields import Config, Field, constant, switch, variant
 from weighbridge.core.tree import Part
 
 TEXT = variant(
@@ -25,29 +25,39 @@ TEXT = variant(
     heads=64,
     kv_heads=8,
     head_dim=HEAD_DIM,
-    **UNBIASED | QWEN | {"qkv_bias": fact("qkv_bias", True), "late": Field("late", "max_window_layers", 80, "choice")},
+    **NO_BIAS | QWEN | {"qkv_bias": constant("qkv_bias", True), "late": Field("late", "max_window_layers", 80, "choice")},
 )
 TEXT3 = variant(LLAMA, vocab=151936, mlp=22016, kv_heads=32, head_dim=128, qk_norm="head", **NO_MLP_BIAS)
 
 
-def body(c: Sizes) -> tuple[Part, ...]:
+def body(c: Config) -> tuple[Part, ...]:
     """Describe the vision tower and the text."""
     return (
-        under("visual", submodel(c.vision), requires="images", executions="images"),
-        under("language_model", submodel(c.text)),
+        as_child("visual", submodel(c.vision), requires="images", executions="images"),
+        as_child("language_model", submodel(c.text)),
     )
 
 
 def kin(name: str, prefix: str, vision: tuple[tuple[Field, ...], Blueprint, str], text: tuple[Field, ...]) -> dict[str, Family]:
     """Return one generation's three types: the whole, its text and its tower."""
     fields, tower, tower_class = vision
-    parts = (composed("vision", "vision_config", f"{name}_vision", fixed=True), composed("text", "text_config", f"{name}_text", fixed=True))
-    classes = {f"{prefix}Model": alone(body), f"{prefix}ForConditionalGeneration": generation(body)}
+    parts = (
+        model_config("vision", "vision_config", f"{name}_vision", fixed=True),
+        model_config("text", "text_config", f"{name}_text", fixed=True),
+    )
+    classes = {f"{prefix}Model": without_head(body), f"{prefix}ForConditionalGeneration": with_lm_head(body)}
     older = name != "qwen3_vl"
-    ties = tied() if older else (switch("tied", "tie_word_embeddings", False),)
+    ties = tie_fields() if older else (switch("tied", "tie_word_embeddings", False),)
     return {
-        name: Family(name, (*parts, *ties), classes, f"{prefix}Model", SEEN, settle=flat(text) if older else None),
-        f"{name}_text": Family(f"{name}_text", text, heads(f"{prefix}Text", llama, ""), f"{prefix}TextModel", NEUTRAL),
+        name: Family(
+            name,
+            (*parts, *ties),
+            classes,
+            f"{prefix}Model",
+            VISION_IGNORED_KEYS,
+            normalize_config=flat_text_config(text) if older else None,
+        ),
+        f"{name}_text": Family(f"{name}_text", text, with_heads(f"{prefix}Text", llama, ""), f"{prefix}TextModel", IGNORED_KEYS),
         f"{name}_vision": Family(
             f"{name}_vision", fields, {tower_class: tower}, tower_class, frozenset("in_chans spatial_patch_size tokens_per_second".split())
         ),

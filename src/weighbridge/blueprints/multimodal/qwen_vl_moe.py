@@ -7,22 +7,22 @@ models/qwen3_5/modeling_qwen3_5.py and models/qwen3_5_moe/modeling_qwen3_5_moe.p
 from __future__ import annotations
 
 from weighbridge.blueprints.mixtures.mixtral import MIXTRAL, NO_MLP_BIAS, inner, mixtral, steps
-from weighbridge.blueprints.modules.causal_lm import NEUTRAL, heads
-from weighbridge.blueprints.modules.composite import composed
-from weighbridge.blueprints.modules.layer_types import every_step
+from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS, with_heads
+from weighbridge.blueprints.modules.composite import model_config
+from weighbridge.blueprints.modules.layer_types import sparse_step
 from weighbridge.blueprints.modules.qwen_vision import FIELDS, qwen3
-from weighbridge.blueprints.modules.vlm_common import NEUTRAL as SEEN
-from weighbridge.blueprints.modules.vlm_common import alone, generation
+from weighbridge.blueprints.modules.vlm_common import IGNORED_KEYS as VISION_IGNORED_KEYS
+from weighbridge.blueprints.modules.vlm_common import with_lm_head, without_head
 from weighbridge.blueprints.multimodal.qwen_vl import body
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, Field, Sizes, fact, size, switch, variant
+from weighbridge.config.fields import LABELS, Config, Field, constant, size, switch, variant
 from weighbridge.core.parts import linear, part, replace
 from weighbridge.core.tree import Part
 
-SHALLOW = variant(FIELDS, deep=fact("deep", ()), deep_runs=fact("deep_runs", 0))
+SHALLOW = variant(FIELDS, deep=constant("deep", ()), deep_runs=constant("deep_runs", 0))
 TEXT = steps(
     MIXTRAL,
-    every_step(),
+    sparse_step(),
     vocab=151936,
     hidden=2048,
     mlp=5632,
@@ -38,12 +38,12 @@ TEXT = steps(
 )
 
 
-def sequence(c: Sizes) -> Part:
+def sequence(c: Config) -> Part:
     """Describe a class over sequences: one output per label on every token, of which one is read."""
     return part("", part("model", *body(c), kind="backbone"), linear("score", c.text.hidden, c.labels, bias=False), kind="model")
 
 
-def tokens(c: Sizes) -> Part:
+def tokens(c: Config) -> Part:
     """Describe a class over tokens: one output per label on every token."""
     return part("", part("model", *body(c), kind="backbone"), linear("score", c.text.hidden, c.labels), kind="model")
 
@@ -51,13 +51,13 @@ def tokens(c: Sizes) -> Part:
 def whole(name: str, prefix: str) -> Family:
     """Return the type that holds both towers."""
     fields: tuple[Field, ...] = (
-        composed("vision", "vision_config", f"{name}_vision", fixed=True),
-        composed("text", "text_config", f"{name}_text", fixed=True),
+        model_config("vision", "vision_config", f"{name}_vision", fixed=True),
+        model_config("text", "text_config", f"{name}_text", fixed=True),
         switch("tied", "tie_word_embeddings", False),
         LABELS,
     )
-    classes = {f"{prefix}Model": alone(body), f"{prefix}ForConditionalGeneration": generation(body)}
-    return Family(name, fields, classes, f"{prefix}Model", SEEN)
+    classes = {f"{prefix}Model": without_head(body), f"{prefix}ForConditionalGeneration": with_lm_head(body)}
+    return Family(name, fields, classes, f"{prefix}Model", VISION_IGNORED_KEYS)
 
 
 def tower(name: str, prefix: str, fields: tuple[Field, ...]) -> Family:
@@ -72,7 +72,7 @@ def _labelled(family: Family) -> Family:
 
 FAMILIES = {
     "qwen3_vl_moe": whole("qwen3_vl_moe", "Qwen3VLMoe"),
-    "qwen3_vl_moe_text": Family("qwen3_vl_moe_text", TEXT, heads("Qwen3VLMoeText", mixtral, ""), "Qwen3VLMoeTextModel", NEUTRAL),
+    "qwen3_vl_moe_text": Family("qwen3_vl_moe_text", TEXT, with_heads("Qwen3VLMoeText", mixtral, ""), "Qwen3VLMoeTextModel", IGNORED_KEYS),
     "qwen3_vl_moe_vision": tower("qwen3_vl_moe_vision", "Qwen3VLMoe", FIELDS),
     "qwen3_5": _labelled(whole("qwen3_5", "Qwen3_5")),
     "qwen3_5_vision": tower("qwen3_5_vision", "Qwen3_5", SHALLOW),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.clip_towers import encoder, image_fields, stack_fields, text_embeddings, text_fields
 from weighbridge.blueprints.modules.feature_maps import CHANNELS
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, Field, Sizes, fact, nested, size, switch
+from weighbridge.config.fields import LABELS, Config, Field, constant, nested, size, switch
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.parts import attend, conv2d, embedding, layer_norm, linear, matmul, part, plain_mlp, replace
 from weighbridge.core.tree import Part, Tensor
@@ -17,36 +17,36 @@ from weighbridge.core.tree import Part, Tensor
 STACK = stack_fields(768, 3072, 12)
 TEXT = (*text_fields(32000, 64, *STACK), size("projected", "projection_size", lambda c: c.hidden, "E", "width of the shared space"))
 POOLED = switch("pooled", "vision_use_head", True)
-VISION = (*STACK, *image_fields(224, 16), POOLED, fact("cut", False))
+VISION = (*STACK, *image_fields(224, 16), POOLED, constant("cut", False))
 CUT = (
     *STACK,
     CHANNELS,
     size("patch", "patch_size", 16, "P", "side of a patch"),
     size("patches", "num_patches", 256, "M", "patches of an image"),
     POOLED,
-    fact("cut", True),
+    constant("cut", True),
 )
 
 
-def text(c: Sizes) -> Part:
+def text(c: Config) -> Part:
     """Describe SiglipTextModel: the last token's vector is mapped once more."""
     head = linear("head", c.hidden, c.projected, stream="one")
     return part("", text_embeddings(c), encoder(c, attention_first=False), layer_norm("final_layer_norm", c.hidden), head, kind="text")
 
 
-def vision(c: Sizes) -> Part:
+def vision(c: Config) -> Part:
     """Describe SiglipVisionModel: patches without a class token, layers, a norm and, unless left out, the pooling query."""
     H = c.hidden
     width = c.channels * c.patch * c.patch
     patch = linear("patch_embedding", width, H) if c.cut else conv2d("patch_embedding", c.channels, H, c.patch)
     embeddings = part("embeddings", patch, embedding("position_embedding", c.patches, H), kind="embeddings")
-    pooler = (pooling(c),) if c.pooled else ()
+    pooler = (attention_pool(c),) if c.pooled else ()
     return part(
         "", embeddings, encoder(c, attention_first=False), layer_norm("post_layernorm", H), *pooler, kind="vision", stream=c.patches
     )
 
 
-def pooling(c: Sizes) -> Part:
+def attention_pool(c: Config) -> Part:
     """Describe the attention of one learned query over all patches, and a feed-forward network on what it finds."""
     H = c.hidden
     attention = part(
@@ -63,7 +63,7 @@ def pooling(c: Sizes) -> Part:
     return part("head", Tensor("probe", (1, 1, H), "embedding"), attention, layer_norm("layernorm", H), mlp, kind="pooler", stream="one")
 
 
-def siglip(c: Sizes) -> Part:
+def siglip(c: Config) -> Part:
     """Describe SiglipModel: both towers, and a scale and a shift for the similarities."""
     images: Stream = (
         "batch" if c.vision.pooled else unknown("without its head the vision tower gives no vector that a text is compared with")
@@ -79,7 +79,7 @@ def siglip(c: Sizes) -> Part:
     )
 
 
-def image_classification(c: Sizes) -> Part:
+def image_classification(c: Config) -> Part:
     """Describe SiglipForImageClassification: the labels on the mean of the patches, no text."""
     tower = replace(vision(c.vision), name="vision_model")
     return part("", tower, linear("classifier", c.vision.hidden, c.labels, stream="one"), kind="model")

@@ -6,13 +6,13 @@ Source: arXiv 2109.10282; class and tensor names as in transformers 5.23.0, mode
 from __future__ import annotations
 
 from weighbridge.config.family import Family
-from weighbridge.config.fields import TIED, Sizes, derived, size, switch
+from weighbridge.config.fields import TIED, Config, derived, size, switch
 from weighbridge.core.parts import attend, embedding, fairseq_attention, layer_norm, linear, part, replace
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Node, Part
 
 
-def decoder(c: Sizes, *, crossed: bool) -> Part:
+def decoder(c: Config, *, crossed: bool) -> Part:
     """Describe words, positions (two rows more than the config says), layers and the attention to an encoder."""
     H = c.hidden
     layer = part(
@@ -34,7 +34,7 @@ def decoder(c: Sizes, *, crossed: bool) -> Part:
     return part("decoder", *first, layer, kind="decoder")
 
 
-def cross(c: Sizes) -> tuple[Part, ...]:
+def cross(c: Config) -> tuple[Part, ...]:
     """Describe attention to an encoder's states, which may be of another width."""
     H = c.hidden
     inner = part(
@@ -50,17 +50,17 @@ def cross(c: Sizes) -> tuple[Part, ...]:
     return (inner, replace(layer_norm("encoder_attn_layer_norm", H), requires="encoder"))
 
 
-def bare(c: Sizes) -> Part:
+def bare(c: Config) -> Part:
     """Describe TrOCRDecoder."""
     return replace(decoder(c, crossed=c.crossed), name="", kind="model")
 
 
-def wrapper(c: Sizes) -> Part:
+def wrapper(c: Config) -> Part:
     """Describe TrOCRDecoderWrapper."""
     return part("", decoder(c, crossed=c.crossed), kind="model")
 
 
-def causal(c: Sizes) -> Part:
+def causal(c: Config) -> Part:
     """Describe TrOCRForCausalLM, which is a decoder whatever the config says."""
     head = linear("output_projection", c.hidden, c.vocab, bias=False, tied_to="model.decoder.embed_tokens.weight" if c.tied else None)
     return part("", part("model", decoder(c, crossed=True), kind="backbone"), head, kind="model")
@@ -80,6 +80,6 @@ FIELDS = (
     switch("normed", "layernorm_embedding", True),
     TIED,
 )
-SKIPPED = frozenset({"activation_function", "init_std", "scale_embedding"})
+MORE_IGNORED_KEYS = frozenset({"activation_function", "init_std", "scale_embedding"})
 CLASSES = {"TrOCRDecoder": bare, "TrOCRDecoderWrapper": wrapper, "TrOCRForCausalLM": causal}
-FAMILIES = {"trocr": Family("trocr", FIELDS, CLASSES, "TrOCRForCausalLM", SKIPPED)}
+FAMILIES = {"trocr": Family("trocr", FIELDS, CLASSES, "TrOCRForCausalLM", MORE_IGNORED_KEYS)}

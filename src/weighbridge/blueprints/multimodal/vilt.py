@@ -22,7 +22,7 @@ from weighbridge.blueprints.modules.vit_common import (
     token,
 )
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, Sizes, choice, sides, size
+from weighbridge.config.fields import LABELS, Config, choice, sides, size
 from weighbridge.core.length import Stream, at_most, sum_of
 from weighbridge.core.parts import embedding, layer_norm, linear, part, replace
 from weighbridge.core.tree import Part, Tensor
@@ -47,7 +47,7 @@ FIELDS = (
 )
 
 
-def encoder(c: Sizes, *, pooled: bool) -> tuple[Part, ...]:
+def encoder(c: Config, *, pooled: bool) -> tuple[Part, ...]:
     """Describe the tables of both inputs, layers, a last norm and, unless left out, the pooler."""
     H = c.hidden
     both = part(
@@ -62,22 +62,22 @@ def encoder(c: Sizes, *, pooled: bool) -> tuple[Part, ...]:
     return (both, part("encoder", split_layer(c), kind="encoder"), layer_norm("layernorm", H), *((pooler(c),) if pooled else ()))
 
 
-def stream(c: Sizes) -> Stream:
+def stream(c: Config) -> Stream:
     """Return what the layers see: the text, the class token, and the patches, or as many of them as the config allows."""
     return sum_of("seq", "one", at_most(patches(c), c.most) if c.most >= 0 else patches(c))
 
 
-def vilt(c: Sizes) -> Part:
+def vilt(c: Config) -> Part:
     """Describe ViltModel."""
     return part("", *encoder(c, pooled=c.pooled), kind="model", stream=stream(c))
 
 
-def backbone(c: Sizes, *, pooled: bool = True) -> Part:
+def backbone(c: Config, *, pooled: bool = True) -> Part:
     """Describe the encoder as the heads hold it."""
     return part("vilt", *encoder(c, pooled=pooled), kind="backbone", stream=stream(c))
 
 
-def masked_lm(c: Sizes) -> Part:
+def masked_lm(c: Config) -> Part:
     """Describe ViltForMaskedLM: a transform and the word embeddings again, for the text alone; the tie cannot be undone."""
     H = c.hidden
     decoder = linear("decoder", H, c.vocab, tied_to="vilt.embeddings.text_embeddings.word_embeddings.weight")
@@ -85,19 +85,19 @@ def masked_lm(c: Sizes) -> Part:
     return part("", backbone(c), part("mlm_score", transform, decoder, kind="lm_head"), kind="model")
 
 
-def question_answering(c: Sizes) -> Part:
+def question_answering(c: Config) -> Part:
     """Describe ViltForQuestionAnswering: a wider layer and the answers, on the pooled token."""
     H = c.hidden
     head = part("classifier", linear("0", H, 2 * H), layer_norm("1", 2 * H), linear("3", 2 * H, c.labels), kind="head", stream="one")
     return part("", backbone(c), head, kind="model")
 
 
-def retrieval(c: Sizes) -> Part:
+def retrieval(c: Config) -> Part:
     """Describe ViltForImageAndTextRetrieval: how well the two fit, on the pooled token."""
     return part("", backbone(c), linear("rank_output", c.hidden, 1, stream="one"), kind="model")
 
 
-def token_classification(c: Sizes) -> Part:
+def token_classification(c: Config) -> Part:
     """Describe ViltForTokenClassification: one output per label on every word, no pooler."""
     return part("", backbone(c, pooled=False), linear("classifier", c.hidden, c.labels), kind="model")
 
@@ -109,5 +109,5 @@ CLASSES = {
     "ViltForImageAndTextRetrieval": retrieval,
     "ViltForTokenClassification": token_classification,
 }
-NEUTRAL = frozenset(("num_images", "tie_word_embeddings"))
-FAMILIES = {"vilt": Family("vilt", FIELDS, CLASSES, "ViltModel", NEUTRAL)}
+IGNORED_KEYS = frozenset(("num_images", "tie_word_embeddings"))
+FAMILIES = {"vilt": Family("vilt", FIELDS, CLASSES, "ViltModel", IGNORED_KEYS)}

@@ -7,26 +7,26 @@ models/vision_text_dual_encoder/modeling_vision_text_dual_encoder.py.
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.clip_towers import PROJECTED, SCALE, projection, similarity
-from weighbridge.blueprints.modules.composite import composed, submodel, under
+from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes
+from weighbridge.config.fields import Config
 from weighbridge.core.parts import part
 from weighbridge.core.tree import Part
 
 FIELDS = (
-    composed("vision", "vision_config", "vit clip_vision_model deit"),
-    composed("text", "text_config", "bert roberta"),
+    model_config("vision", "vision_config", "vit clip_vision_model deit"),
+    model_config("text", "text_config", "bert roberta"),
     PROJECTED,
 )
 
 
-def dual(c: Sizes) -> Part:
+def dual(c: Config) -> Part:
     """Describe VisionTextDualEncoderModel."""
     return part(
         "",
         SCALE,
-        under("vision_model", submodel(c.vision)),
-        under("text_model", submodel(c.text)),
+        as_child("vision_model", submodel(c.vision)),
+        as_child("text_model", submodel(c.text)),
         projection("visual_projection", c.vision.hidden, c.projected),
         projection("text_projection", c.text.hidden, c.projected),
         similarity(c.projected),
@@ -35,5 +35,5 @@ def dual(c: Sizes) -> Part:
 
 
 NAME = "vision-text-dual-encoder"
-NEUTRAL = frozenset(("logit_scale_init_value",))
-FAMILIES = {NAME: Family(NAME, FIELDS, {"VisionTextDualEncoderModel": dual}, "VisionTextDualEncoderModel", NEUTRAL)}
+IGNORED_KEYS = frozenset(("logit_scale_init_value",))
+FAMILIES = {NAME: Family(NAME, FIELDS, {"VisionTextDualEncoderModel": dual}, "VisionTextDualEncoderModel", IGNORED_KEYS)}

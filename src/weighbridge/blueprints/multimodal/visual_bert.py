@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.encoders.bert import POOLED, SHARED, embeddings, layer, masked_lm_head, next_sentence, pooler
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, fact, size, switch
+from weighbridge.config.fields import Config, constant, size, switch
 from weighbridge.core.length import unknown
 from weighbridge.core.parts import embedding, linear, part, replace
 from weighbridge.core.tree import Node, Part
@@ -17,14 +17,14 @@ FIELDS = (
     *SHARED,
     size("region", "visual_embedding_dim", 512, "R", "width of a region's features"),
     switch("bypass", "bypass_transformer", False),
-    fact("crossed", False),
+    constant("crossed", False),
     POOLED,
 )
 REGIONS = "regions of an image"
 """A stream that is not given: what waits for it is stored, and runs beside an image only."""
 
 
-def encoder(c: Sizes, *, pooled: bool = True) -> tuple[Part, ...]:
+def encoder(c: Config, *, pooled: bool = True) -> tuple[Part, ...]:
     """Describe BERT with tables and a map for regions and, where these pass the layers by, a layer that joins them."""
     tables = embeddings(c)
     regions = (
@@ -37,36 +37,36 @@ def encoder(c: Sizes, *, pooled: bool = True) -> tuple[Part, ...]:
     return (replace(tables, children=(*tables.children, *regions)), part("encoder", layer(c), kind="encoder"), *last)
 
 
-def visual_bert(c: Sizes) -> Part:
+def visual_bert(c: Config) -> Part:
     """Describe VisualBertModel."""
     return part("", *encoder(c, pooled=c.pooled), kind="model")
 
 
-def _on_top(c: Sizes, *head: Node) -> Part:
+def _on_top(c: Config, *head: Node) -> Part:
     return part("", part("visual_bert", *encoder(c), kind="backbone"), *head, kind="model")
 
 
-def _pre_training(c: Sizes) -> Part:
+def _pre_training(c: Config) -> Part:
     words = "visual_bert.embeddings.word_embeddings.weight"
     return part("cls", masked_lm_head(c, words), next_sentence(c), kind="head")
 
 
-def pre_training(c: Sizes) -> Part:
+def pre_training(c: Config) -> Part:
     """Describe VisualBertForPreTraining: the vocabulary head, and whether a text belongs to the image."""
     return _on_top(c, _pre_training(c))
 
 
-def multiple_choice(c: Sizes) -> Part:
+def multiple_choice(c: Config) -> Part:
     """Describe VisualBertForMultipleChoice: one output on the pooled token."""
     return _on_top(c, linear("cls", c.hidden, 1, stream="one"))
 
 
-def labels(c: Sizes) -> Part:
+def labels(c: Config) -> Part:
     """Describe VisualBertForQuestionAnswering and ForVisualReasoning: one output per label on one token."""
     return _on_top(c, linear("cls", c.hidden, c.labels, stream="one"))
 
 
-def alignment(c: Sizes) -> Part:
+def alignment(c: Config) -> Part:
     """Describe VisualBertForRegionToPhraseAlignment: one head of attention of phrases over regions; the other heads do not run."""
     width = c.head_dim
     head = part(

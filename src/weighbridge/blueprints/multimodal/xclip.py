@@ -11,8 +11,8 @@ from weighbridge.blueprints.modules.clip_towers import (
     SCALE,
     encoder,
     image_fields,
+    normalize_config,
     projection,
-    settled,
     similarity,
     stack_fields,
     text_fields,
@@ -20,7 +20,7 @@ from weighbridge.blueprints.modules.clip_towers import (
 )
 from weighbridge.blueprints.multimodal.clip import text
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, altered, derived, nested, size
+from weighbridge.config.fields import Config, derived, nested, size, with_changes
 from weighbridge.core.parts import attend, fairseq_attention, layer_norm, linear, part, plain_mlp, replace
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Part, Tensor
@@ -45,7 +45,7 @@ FIELDS = (
 )
 
 
-def layer(c: Sizes) -> Part:
+def layer(c: Config) -> Part:
     """Describe one layer, repeated: the frame's message, from attention over all frames, is one more token for its patches to look at."""
     H = c.hidden
     message = fairseq_attention("message_attn", H, c.heads, c.head_dim, keys=None)
@@ -64,7 +64,7 @@ def layer(c: Sizes) -> Part:
     )
 
 
-def vision(c: Sizes) -> Part:
+def vision(c: Config) -> Part:
     """Describe the vision tower, run once for each frame."""
     H = c.hidden
     norms = layer_norm("post_layernorm", H, stream="one"), layer_norm("pre_layernorm", H)
@@ -72,19 +72,19 @@ def vision(c: Sizes) -> Part:
     return part("", *children, kind="vision", stream=c.patches + 1, executions=c.frames)
 
 
-def alone(c: Sizes) -> Part:
+def alone(c: Config) -> Part:
     """Describe XCLIPVisionModel, for the frames of one video."""
     return part("", vision(c), kind="model")
 
 
-def integration(c: Sizes) -> Part:
+def integration(c: Config) -> Part:
     """Describe the transformer over the frames' vectors."""
-    inner = altered(c, hidden=c.mit_hidden, mlp=c.mit_mlp, layers=c.mit_layers, heads=c.mit_heads, head_dim=c.mit_head_dim)
+    inner = with_changes(c, hidden=c.mit_hidden, mlp=c.mit_mlp, layers=c.mit_layers, heads=c.mit_heads, head_dim=c.mit_head_dim)
     positions = Tensor("position_embedding", (1, c.frames, c.mit_hidden), "embedding")
     return part("mit", positions, encoder(inner), kind="encoder", stream=c.frames)
 
 
-def prompting(c: Sizes) -> Part:
+def prompt_generator(c: Config) -> Part:
     """Describe how each text looks at the patches of a video, the mean over its frames."""
     E, patches = c.projected, c.vision.patches
     looking = part(
@@ -101,7 +101,7 @@ def prompting(c: Sizes) -> Part:
     return part("prompts_generator", Tensor("alpha", (E,), "gain"), first, layers, kind="decoder", stream="batch")
 
 
-def xclip(c: Sizes) -> Part:
+def xclip(c: Config) -> Part:
     """Describe XCLIPModel."""
     H, E, frames = c.vision.hidden, c.projected, c.vision.frames
     return part(
@@ -114,18 +114,18 @@ def xclip(c: Sizes) -> Part:
         projection("text_projection", c.text.hidden, E),
         layer_norm("prompts_visual_layernorm", H, stream=frames * c.vision.patches),
         integration(c.vision),
-        prompting(c),
+        prompt_generator(c),
         similarity(E),
         kind="model",
     )
 
 
-NEUTRAL = frozenset(
+IGNORED_KEYS = frozenset(
     """logit_scale_init_value prompt_alpha prompt_hidden_act prompt_attention_dropout prompt_projection_dropout drop_path_rate
     projection_dim""".split()
 )
 FAMILIES = {
-    "xclip": Family("xclip", FIELDS, {"XCLIPModel": xclip}, "XCLIPModel", NEUTRAL, settle=settled),
-    "xclip_text_model": Family("xclip_text_model", TEXT, {"XCLIPTextModel": text}, "XCLIPTextModel", NEUTRAL),
-    "xclip_vision_model": Family("xclip_vision_model", VISION, {"XCLIPVisionModel": alone}, "XCLIPVisionModel", NEUTRAL),
+    "xclip": Family("xclip", FIELDS, {"XCLIPModel": xclip}, "XCLIPModel", IGNORED_KEYS, normalize_config=normalize_config),
+    "xclip_text_model": Family("xclip_text_model", TEXT, {"XCLIPTextModel": text}, "XCLIPTextModel", IGNORED_KEYS),
+    "xclip_vision_model": Family("xclip_vision_model", VISION, {"XCLIPVisionModel": alone}, "XCLIPVisionModel", IGNORED_KEYS),
 }

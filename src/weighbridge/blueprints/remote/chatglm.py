@@ -6,9 +6,9 @@ ChatGLM-6B has the same model type and another architecture, and is refused.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.causal_lm import NEUTRAL
+from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Field, Sizes, size, switch
+from weighbridge.config.fields import Config, Field, size, switch
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import attend, embedding, linear, part, rms_norm
 from weighbridge.core.tree import Node
@@ -38,12 +38,12 @@ FIELDS = (
     switch("qkv_bias", "add_qkv_bias", False),
     switch("biased", "add_bias_linear", False),
     switch("last_norm", "post_layer_norm", True),
-    Field("rms", "rmsnorm", True, "choice", read=_only_rms, silent=True),
-    Field("first", "inner_hidden_size", None, "choice", read=_refused, silent=True),
+    Field("rms", "rmsnorm", True, "choice", read=_only_rms, report_default=False),
+    Field("first", "inner_hidden_size", None, "choice", read=_refused, report_default=False),
 )
 
 
-def chatglm(c: Sizes) -> tuple[Node, ...]:
+def chatglm(c: Config) -> tuple[Node, ...]:
     """Describe ChatGLM2 with its head, which stands inside the body and is never tied."""
     H, width = c.hidden, c.heads * c.head_dim
     kept = c.groups if c.grouped else c.heads
@@ -71,7 +71,7 @@ def chatglm(c: Sizes) -> tuple[Node, ...]:
     )
 
 
-SKIPPED = NEUTRAL | frozenset(
+MORE_IGNORED_KEYS = IGNORED_KEYS | frozenset(
     """apply_query_key_layer_scaling apply_residual_connection_post_layernorm attention_softmax_in_fp32 bias_dropout_fusion
     fp32_residual_connection interleaved_qkv kv_cache layernorm_epsilon original_rope pre_seq_len prefix_projection quantization_bit
     rope_ratio seq_length tie_word_embeddings vocab_size""".split()
@@ -80,4 +80,4 @@ CLASSES = {
     "ChatGLMModel": lambda c: part("", *chatglm(c), kind="model"),
     "ChatGLMForConditionalGeneration": lambda c: part("", part("transformer", *chatglm(c), kind="backbone"), kind="model"),
 }
-FAMILIES = {"chatglm": Family("chatglm", FIELDS, CLASSES, "ChatGLMForConditionalGeneration", SKIPPED)}
+FAMILIES = {"chatglm": Family("chatglm", FIELDS, CLASSES, "ChatGLMForConditionalGeneration", MORE_IGNORED_KEYS)}

@@ -5,14 +5,14 @@ Source: arXiv 2401.06066; modeling_deepseek.py of deepseek-ai/deepseek-moe-16b-b
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.causal_lm import FIELDS, HEAD_DIM, NEUTRAL, UNBIASED, attention, heads
+from weighbridge.blueprints.modules.causal_lm import FIELDS, HEAD_DIM, IGNORED_KEYS, NO_BIAS, attention, with_heads
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Field, Sizes, fact, size, variant
+from weighbridge.config.fields import Config, Field, constant, size, variant
 from weighbridge.core.parts import embedding, gated_mlp, linear, part, replace, rms_norm, stack
 from weighbridge.core.tree import Node, Part
 
 
-def deepseek_moe(c: Sizes) -> tuple[Node, ...]:
+def deepseek_moe(c: Config) -> tuple[Node, ...]:
     """Describe Llama with many small experts, each with matrices of its own, and a few that every token passes."""
     H = c.hidden
 
@@ -23,14 +23,14 @@ def deepseek_moe(c: Sizes) -> tuple[Node, ...]:
     return (embedding("embed_tokens", c.vocab, H), *stack("layers", c.kinds, c.layers, layer), rms_norm("norm", H))
 
 
-def mixture(c: Sizes) -> Part:
+def mixture(c: Config) -> Part:
     """Describe experts, router, and the shared experts, which are one MLP."""
     experts = replace(gated_mlp("experts", c.hidden, c.expert_mlp), kind="experts", repeat=c.experts, experts=c.experts, active=c.active)
     shared = gated_mlp("shared_experts", c.hidden, c.shared_experts * c.expert_mlp)
     return part("mlp", experts, linear("gate", c.hidden, c.experts, bias=False), shared, kind="mixture")
 
 
-def _kinds(c: Sizes) -> list[str]:
+def _kinds(c: Config) -> list[str]:
     return ["sparse" if index >= c.dense and index % c.step == 0 else "dense" for index in range(c.layers)]
 
 
@@ -42,11 +42,13 @@ DEEPSEEK = variant(
     size("expert_mlp", "moe_intermediate_size", 1408, "M", "intermediate size of an expert"),
     Field("dense", "first_k_dense_replace", 0, "choice"),
     Field("step", "moe_layer_freq", 1, "choice"),
-    fact("kinds", _kinds),
+    constant("kinds", _kinds),
     vocab=102400,
     head_dim=HEAD_DIM,
-    mlp_bias=UNBIASED["mlp_bias"],
+    mlp_bias=NO_BIAS["mlp_bias"],
 )
 
-SKIPPED = NEUTRAL | {"aux_loss_alpha", "scoring_func", "seq_aux"}
-FAMILIES = {"deepseek": Family("deepseek", DEEPSEEK, heads("Deepseek", deepseek_moe, "lm sequence"), "DeepseekModel", SKIPPED)}
+MORE_IGNORED_KEYS = IGNORED_KEYS | {"aux_loss_alpha", "scoring_func", "seq_aux"}
+FAMILIES = {
+    "deepseek": Family("deepseek", DEEPSEEK, with_heads("Deepseek", deepseek_moe, "lm sequence"), "DeepseekModel", MORE_IGNORED_KEYS)
+}

@@ -7,15 +7,15 @@ OrionStarAI/Orion-14B-Base, modeling_baichuan.py of baichuan-inc/Baichuan2-7B-Ba
 from __future__ import annotations
 
 from weighbridge.blueprints.decoders.llama import LLAMA, llama
-from weighbridge.blueprints.modules.causal_lm import FIELDS, HEAD_DIM, NEUTRAL, UNBIASED, attention, heads
+from weighbridge.blueprints.modules.causal_lm import FIELDS, HEAD_DIM, IGNORED_KEYS, NO_BIAS, attention, with_heads
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Field, Sizes, derived, switch, variant
+from weighbridge.config.fields import Config, Field, derived, switch, variant
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import attend, embedding, gated_mlp, layer_norm, linear, part, rms_norm
 from weighbridge.core.tree import Node
 
 
-def orion(c: Sizes) -> tuple[Node, ...]:
+def orion(c: Config) -> tuple[Node, ...]:
     """Describe Orion: Llama with layer norms."""
     layer = part(
         "layers",
@@ -29,7 +29,7 @@ def orion(c: Sizes) -> tuple[Node, ...]:
     return (embedding("embed_tokens", c.vocab, c.hidden), layer, layer_norm("norm", c.hidden))
 
 
-def baichuan(c: Sizes) -> tuple[Node, ...]:
+def baichuan(c: Config) -> tuple[Node, ...]:
     """Describe Baichuan: Llama with one layer for queries, keys and values."""
     H = c.hidden
     layer = part(
@@ -64,27 +64,27 @@ INTERNLM = variant(
     kv_heads=derived("kv_heads", lambda c: c.heads, "num_attention_heads"),
     qkv_bias=switch("qkv_bias", "bias", True),
     out_bias=switch("out_bias", "bias", True),
-    mlp_bias=UNBIASED["mlp_bias"],
+    mlp_bias=NO_BIAS["mlp_bias"],
 )
-MINICPM = variant(LLAMA, Field("moe", "num_experts", 0, "choice", read=_dense), tied=True, head_dim=HEAD_DIM, mlp_bias=UNBIASED["mlp_bias"])
-ORION = variant(FIELDS, vocab=84608, mlp=15360, hidden=5120, layers=40, heads=40, head_dim=HEAD_DIM, mlp_bias=UNBIASED["mlp_bias"])
+MINICPM = variant(LLAMA, Field("moe", "num_experts", 0, "choice", read=_dense), tied=True, head_dim=HEAD_DIM, mlp_bias=NO_BIAS["mlp_bias"])
+ORION = variant(FIELDS, vocab=84608, mlp=15360, hidden=5120, layers=40, heads=40, head_dim=HEAD_DIM, mlp_bias=NO_BIAS["mlp_bias"])
 BAICHUAN = variant(
     tuple(field for field in FIELDS if field.word not in ("kv_heads", "qkv_bias", "out_bias", "mlp_bias")), vocab=64000, head_dim=HEAD_DIM
 )
 
-SKIPPED = NEUTRAL | frozenset(
+MORE_IGNORED_KEYS = IGNORED_KEYS | frozenset(
     """dim_model_base gptq_model_max_length model_max_length rotary scale_depth scale_emb z_loss_weight alibi_mask
     interleaved_sliding_window""".split()
 )
 FAMILIES = {
-    "internlm": Family("internlm", INTERNLM, heads("InternLM", llama, "lm sequence"), "InternLMModel", SKIPPED),
-    "minicpm": Family("minicpm", MINICPM, heads("MiniCPM", llama, "lm sequence"), "MiniCPMModel", SKIPPED),
-    "orion": Family("orion", ORION, heads("Orion", orion, "lm sequence"), "OrionModel", SKIPPED),
+    "internlm": Family("internlm", INTERNLM, with_heads("InternLM", llama, "lm sequence"), "InternLMModel", MORE_IGNORED_KEYS),
+    "minicpm": Family("minicpm", MINICPM, with_heads("MiniCPM", llama, "lm sequence"), "MiniCPMModel", MORE_IGNORED_KEYS),
+    "orion": Family("orion", ORION, with_heads("Orion", orion, "lm sequence"), "OrionModel", MORE_IGNORED_KEYS),
     "baichuan": Family(
         "baichuan",
         BAICHUAN,
-        heads("Baichuan", baichuan, "lm") | {"BaiChuanForCausalLM": heads("Baichuan", baichuan, "lm")["BaichuanForCausalLM"]},
+        with_heads("Baichuan", baichuan, "lm") | {"BaiChuanForCausalLM": with_heads("Baichuan", baichuan, "lm")["BaichuanForCausalLM"]},
         "BaichuanModel",
-        SKIPPED,
+        MORE_IGNORED_KEYS,
     ),
 }

@@ -5,14 +5,14 @@ Source: arXiv 2403.17297; modeling_internlm2.py of internlm/internlm2-7b. Held t
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.causal_lm import FIELDS, HEAD_DIM, NEUTRAL, UNBIASED
+from weighbridge.blueprints.modules.causal_lm import FIELDS, HEAD_DIM, IGNORED_KEYS, NO_BIAS
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, switch, variant
+from weighbridge.config.fields import Config, switch, variant
 from weighbridge.core.parts import attend, embedding, linear, part, rms_norm
 from weighbridge.core.tree import Node, Part
 
 
-def internlm2(c: Sizes) -> tuple[Node, ...]:
+def internlm2(c: Config) -> tuple[Node, ...]:
     """Describe Llama with one layer for queries, keys and values, under the names of Meta's own release."""
     H, A, K, D = c.hidden, c.heads, c.kv_heads, c.head_dim
     layer = part(
@@ -39,12 +39,12 @@ def internlm2(c: Sizes) -> tuple[Node, ...]:
     return (embedding("tok_embeddings", c.vocab, H), layer, rms_norm("norm", H))
 
 
-def with_head(c: Sizes, head: Part) -> Part:
+def with_head(c: Config, head: Part) -> Part:
     """Put a head on the body."""
     return part("", part("model", *internlm2(c), kind="backbone"), head, kind="model")
 
 
-def causal(c: Sizes) -> Part:
+def causal(c: Config) -> Part:
     """Describe InternLM2ForCausalLM, whose head is called ``output``."""
     tied = "model.tok_embeddings.weight" if c.tied else None
     return with_head(c, linear("output", c.hidden, c.vocab, bias=False, tied_to=tied))
@@ -56,11 +56,11 @@ INTERNLM2 = variant(
     head_dim=HEAD_DIM,
     qkv_bias=switch("qkv_bias", "bias", True),
     out_bias=switch("out_bias", "bias", True),
-    mlp_bias=UNBIASED["mlp_bias"],
+    mlp_bias=NO_BIAS["mlp_bias"],
 )
 CLASSES = {
     "InternLM2Model": lambda c: part("", *internlm2(c), kind="model"),
     "InternLM2ForCausalLM": causal,
     "InternLM2ForSequenceClassification": lambda c: with_head(c, linear("score", c.hidden, c.labels, bias=False)),
 }
-FAMILIES = {"internlm2": Family("internlm2", INTERNLM2, CLASSES, "InternLM2Model", NEUTRAL)}
+FAMILIES = {"internlm2": Family("internlm2", INTERNLM2, CLASSES, "InternLM2Model", IGNORED_KEYS)}

@@ -6,16 +6,16 @@ Held to published totals, not to a live class; they are those of the reference's
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.causal_lm import NEUTRAL
+from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Field, Sizes, derived, size, told
+from weighbridge.config.fields import Config, Field, computed, derived, size
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, plain_mlp
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Node, Part
 
 
-def phi(c: Sizes) -> tuple[Node, ...]:
+def phi(c: Config) -> tuple[Node, ...]:
     """Describe words and layers in which attention and the MLP read the same norm."""
     H, A, K, D = c.hidden, c.heads, c.kv_heads, c.head_dim
     layer = part(
@@ -35,13 +35,13 @@ def phi(c: Sizes) -> tuple[Node, ...]:
     return (part("embd", embedding("wte", c.vocab, H), kind="embeddings"), layer)
 
 
-def causal(c: Sizes) -> Part:
+def causal(c: Config) -> Part:
     """Describe PhiForCausalLM: the last norm belongs to the head, which has a bias."""
     head = part("lm_head", layer_norm("ln", c.hidden), linear("linear", c.hidden, c.vocab), kind="head")
     return part("", part("transformer", *phi(c), kind="backbone"), head, kind="model")
 
 
-def _whole(c: Sizes) -> bool:
+def _whole(c: Config) -> bool:
     if c.vocab % c.multiple:
         raise ConfigError(
             f"the published code rounds it up to a multiple of {c.multiple}", key="vocab_size", value=c.vocab, hint="state it rounded"
@@ -63,10 +63,10 @@ FIELDS = (
     size("kv_heads", "n_head_kv", lambda c: c.heads, "K", "key-value heads"),
     size("mlp", "n_inner", lambda c: 4 * c.hidden, "I", "intermediate size"),
     derived("head_dim", lambda c: exact(c.hidden, c.heads), "n_embd", "n_head"),
-    Field("multiple", "pad_vocab_size_multiple", 64, "choice", silent=True),
-    told("whole", _whole),
-    Field("shared", "tie_word_embeddings", False, "choice", read=_untied, silent=True),
+    Field("multiple", "pad_vocab_size_multiple", 64, "choice", report_default=False),
+    computed("whole", _whole),
+    Field("shared", "tie_word_embeddings", False, "choice", read=_untied, report_default=False),
 )
-SKIPPED = NEUTRAL | {"activation_function", "flash_attn", "flash_rotary", "fused_dense", "n_positions"}
+MORE_IGNORED_KEYS = IGNORED_KEYS | {"activation_function", "flash_attn", "flash_rotary", "fused_dense", "n_positions"}
 CLASSES = {"PhiModel": lambda c: part("", *phi(c), kind="model"), "PhiForCausalLM": causal}
-FAMILIES = {"phi-msft": Family("phi-msft", FIELDS, CLASSES, "PhiForCausalLM", SKIPPED)}
+FAMILIES = {"phi-msft": Family("phi-msft", FIELDS, CLASSES, "PhiForCausalLM", MORE_IGNORED_KEYS)}

@@ -5,9 +5,9 @@ Source: arXiv 2309.16609; modeling_qwen.py of Qwen/Qwen-7B. Held to published to
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.causal_lm import NEUTRAL, heads
+from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS, with_heads
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, TIED, Sizes, fact, size, switch
+from weighbridge.config.fields import LABELS, TIED, Config, constant, size, switch
 from weighbridge.core.parts import attend, embedding, linear, part, replace, rms_norm
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Node
@@ -22,11 +22,11 @@ FIELDS = (
     LABELS,
     replace(TIED, default=False),
     switch("unbiased", "no_bias", True),
-    fact("head_bias", False),
+    constant("head_bias", False),
 )
 
 
-def qwen(c: Sizes) -> tuple[Node, ...]:
+def qwen(c: Config) -> tuple[Node, ...]:
     """Describe GPT-2's outline with Llama's parts; only queries, keys and values have biases."""
     H, width, half, biased = c.hidden, c.heads * c.head_dim, exact(c.mlp, 2), not c.unbiased
     layer = part(
@@ -53,9 +53,9 @@ def qwen(c: Sizes) -> tuple[Node, ...]:
     return (embedding("wte", c.vocab, H), layer, rms_norm("ln_f", H))
 
 
-SKIPPED = NEUTRAL | frozenset(
+MORE_IGNORED_KEYS = IGNORED_KEYS | frozenset(
     """attn_dropout_prob bf16 emb_dropout_prob fp16 fp32 onnx_safe scale_attn_weights seq_length softmax_in_fp32 use_cache_kernel
     use_cache_quantization use_dynamic_ntk use_flash_attn use_logn_attn""".split()
 )
-CLASSES = heads("QWen", qwen, "lm", prefix="transformer", table="wte", lm="LMHeadModel")
-FAMILIES = {"qwen": Family("qwen", FIELDS, CLASSES, "QWenModel", SKIPPED)}
+CLASSES = with_heads("QWen", qwen, "lm", prefix="transformer", table="wte", lm="LMHeadModel")
+FAMILIES = {"qwen": Family("qwen", FIELDS, CLASSES, "QWenModel", MORE_IGNORED_KEYS)}

@@ -6,16 +6,16 @@ Source: arXiv 2404.05892, sections 4 and 5; modeling_rwkv5.py of RWKV/rwkv-5-wor
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.causal_lm import NEUTRAL
+from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS
 from weighbridge.blueprints.state_space import rwkv
 from weighbridge.config.family import Family
-from weighbridge.config.fields import TIED, Sizes, derived, fact, size
+from weighbridge.config.fields import TIED, Config, constant, derived, size
 from weighbridge.core.parts import embedding, layer_norm, linear, matmul, part, replace, stack
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Node, Part, Tensor
 
 
-def rwkv5(c: Sizes) -> tuple[Node, ...]:
+def rwkv5(c: Config) -> tuple[Node, ...]:
     """Describe embeddings, layers of time mixing and channel mixing, and a last norm; the first layer norms the embeddings too."""
     H = c.hidden
 
@@ -27,7 +27,7 @@ def rwkv5(c: Sizes) -> tuple[Node, ...]:
     return (embedding("embeddings", c.vocab, H), *stack("blocks", kinds, c.layers, layer), layer_norm("ln_out", H))
 
 
-def time_mixing(c: Sizes) -> Part:
+def time_mixing(c: Config) -> Part:
     """Describe the recurrence: each token adds the product of its key and value to a state that decays."""
     H, wide, A, D = c.hidden, c.attended, c.heads, c.head_dim
     return part(
@@ -43,7 +43,7 @@ def time_mixing(c: Sizes) -> Part:
     )
 
 
-def causal(c: Sizes) -> Part:
+def causal(c: Config) -> Part:
     """Describe Rwkv5ForCausalLM."""
     return rwkv.causal(c, rwkv5)
 
@@ -56,9 +56,9 @@ FIELDS = (
     size("layers", "num_hidden_layers", 24, "L", "layers"),
     size("head_dim", "head_size", 64, "D", "width of a head"),
     derived("heads", lambda c: exact(c.attended, c.head_dim), "attention_hidden_size", "head_size"),
-    fact("depth", lambda c: c.layers),
+    constant("depth", lambda c: c.layers),
     replace(TIED, default=False),
 )
-SKIPPED = NEUTRAL | {"context_length", "head_size_divisor", "model_version", "num_attention_heads", "rescale_every"}
+MORE_IGNORED_KEYS = IGNORED_KEYS | {"context_length", "head_size_divisor", "model_version", "num_attention_heads", "rescale_every"}
 CLASSES = {"Rwkv5Model": lambda c: part("", *rwkv5(c), kind="model"), "Rwkv5ForCausalLM": causal}
-FAMILIES = {"rwkv5": Family("rwkv5", FIELDS, CLASSES, "Rwkv5ForCausalLM", SKIPPED)}
+FAMILIES = {"rwkv5": Family("rwkv5", FIELDS, CLASSES, "Rwkv5ForCausalLM", MORE_IGNORED_KEYS)}

@@ -8,49 +8,49 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from weighbridge.blueprints.modules.fairseq_transformer import NEUTRAL, Style, backbone, fields, layer, stack
+from weighbridge.blueprints.modules.fairseq_transformer import IGNORED_KEYS, Style, backbone, fields, layer, stack
 from weighbridge.config.family import Blueprint, Family
-from weighbridge.config.fields import Field, Sizes
+from weighbridge.config.fields import Config, Field
 from weighbridge.core.parts import linear, part, replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part, Tensor
 
 
-def generation(c: Sizes, style: Style) -> Part:
+def generation(c: Config, style: Style) -> Part:
     """Describe the class that writes: a head on the decoder that is the shared table again."""
-    return writing(c, backbone(c, style, "model."), style.logits_bias)
+    return with_lm_head(c, backbone(c, style, "model."), style.logits_bias)
 
 
-def writing(c: Sizes, sides: tuple[Part, ...], logits_bias: bool = True) -> Part:
+def with_lm_head(c: Config, sides: tuple[Part, ...], logits_bias: bool = True) -> Part:
     """Put the head that writes on both *sides*."""
     bias = (Tensor("final_logits_bias", (1, c.vocab), "buffer"),) if logits_bias else ()
     head = linear("lm_head", c.hidden, c.vocab, bias=False, tied_to="model.shared.weight" if c.tied else None, stream="decoder")
     return part("", *bias, part("model", *sides, kind="backbone"), head, kind="model")
 
 
-def encoder(c: Sizes, style: Style) -> Part:
+def encoder(c: Config, style: Style) -> Part:
     """Describe the encoder alone."""
     return part("", *stack(c, style, c.vocab, None, layer(c)), kind="model")
 
 
-def decoder(c: Sizes, style: Style, vocab: Size | None = None) -> Part:
+def decoder(c: Config, style: Style, vocab: Size | None = None) -> Part:
     """Describe the decoder alone; its cross-attention stays, and runs if it is given states to attend to."""
     return part("", *stack(c, style, c.vocab if vocab is None else vocab, None, layer(c, memory="encoder")), kind="model")
 
 
-def wrapped(inner: Part) -> Part:
+def wrapped_decoder(inner: Part) -> Part:
     """Put a decoder alone under its name, as the reference wraps it."""
     return part("", replace(inner, name="decoder", kind="decoder"), kind="model")
 
 
-def causal(c: Sizes, alone: Part, *, tied: bool = True) -> Part:
+def causal(c: Config, alone: Part, *, tied: bool = True) -> Part:
     """Put its head on a decoder alone."""
     inner = replace(alone, name="decoder", kind="decoder")
     tied_to = "model.decoder.embed_tokens.weight" if c.tied and tied else None
     return part("", part("model", inner, kind="backbone"), linear("lm_head", c.hidden, c.vocab, bias=False, tied_to=tied_to), kind="model")
 
 
-def sequence_classification(c: Sizes, sides: tuple[Part, ...]) -> Part:
+def sequence_classification(c: Config, sides: tuple[Part, ...]) -> Part:
     """Put two layers on the decoder's last token."""
     head = part(
         "classification_head", linear("dense", c.hidden, c.hidden), linear("out_proj", c.hidden, c.labels), kind="head", stream="one"
@@ -58,13 +58,13 @@ def sequence_classification(c: Sizes, sides: tuple[Part, ...]) -> Part:
     return part("", part("model", *sides, kind="backbone"), head, kind="model")
 
 
-def question_answering(c: Sizes, sides: tuple[Part, ...]) -> Part:
+def question_answering(c: Config, sides: tuple[Part, ...]) -> Part:
     """Put start and end on the decoder's tokens: always two outputs, whatever the number of labels."""
     head = linear("qa_outputs", c.hidden, 2, stream="decoder")
     return part("", part("model", *sides, kind="backbone"), head, kind="model")
 
 
-HEADS: Mapping[str, Callable[[Sizes, Style], Part]] = {
+HEADS: Mapping[str, Callable[[Config, Style], Part]] = {
     "Model": lambda c, style: part("", *backbone(c, style), kind="model"),
     "ForConditionalGeneration": generation,
     "ForCausalLM": lambda c, style: causal(c, decoder(c, style)),
@@ -72,7 +72,7 @@ HEADS: Mapping[str, Callable[[Sizes, Style], Part]] = {
     "ForQuestionAnswering": lambda c, style: question_answering(c, backbone(c, style, "model.")),
     "Encoder": encoder,
     "Decoder": decoder,
-    "DecoderWrapper": lambda c, style: wrapped(decoder(c, style)),
+    "DecoderWrapper": lambda c, style: wrapped_decoder(decoder(c, style)),
 }
 
 
@@ -80,7 +80,7 @@ def kin(model_type: str, name: str, table: tuple[Field, ...], style: Style, *hea
     """Return one model type: its name, its defaults, its style, and the heads it has beside those that all have."""
     wanted = ("Model", "ForConditionalGeneration", "Encoder", "Decoder", *heads)
     classes: dict[str, Blueprint] = {name + head: lambda c, build=HEADS[head]: build(c, style) for head in wanted}  # type: ignore[misc]
-    return Family(model_type, table, classes, f"{name}Model", NEUTRAL)
+    return Family(model_type, table, classes, f"{name}Model", IGNORED_KEYS)
 
 
 BART = fields(50265, 1024, 1024, 4096, (12, 12), 16)

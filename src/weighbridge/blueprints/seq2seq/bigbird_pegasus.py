@@ -9,7 +9,7 @@ from __future__ import annotations
 from weighbridge.blueprints.modules import fairseq_transformer
 from weighbridge.blueprints.seq2seq import bart
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, choice, size, switch, variant
+from weighbridge.config.fields import Config, choice, size, switch, variant
 from weighbridge.core.length import Stream, valid_up_to
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part
 from weighbridge.core.tree import Node, Part
@@ -24,7 +24,7 @@ FIELDS = variant(
 STYLE = fairseq_transformer.Style(embed_norm=True)
 
 
-def encoder(c: Sizes, tied_to: str | None = None) -> tuple[Node, ...]:
+def encoder(c: Config, tied_to: str | None = None) -> tuple[Node, ...]:
     """Describe the encoder."""
     H = c.hidden
     sight: Stream = (
@@ -50,33 +50,33 @@ def encoder(c: Sizes, tied_to: str | None = None) -> tuple[Node, ...]:
     return (*tables, layer, layer_norm("layernorm_embedding", H))
 
 
-def writing(c: Sizes, memory: Stream, tied_to: str | None = None) -> tuple[Node, ...]:
+def decoder_parts(c: Config, memory: Stream, tied_to: str | None = None) -> tuple[Node, ...]:
     """Describe what is inside the decoder."""
     return fairseq_transformer.stack(c, STYLE, c.vocab, tied_to, fairseq_transformer.layer(c, memory=memory, bias=c.biased))
 
 
-def decoder(c: Sizes) -> Part:
+def decoder(c: Config) -> Part:
     """Describe the decoder alone."""
-    return part("", *writing(c, "encoder"), kind="model")
+    return part("", *decoder_parts(c, "encoder"), kind="model")
 
 
-def backbone(c: Sizes, prefix: str = "") -> tuple[Part, ...]:
+def backbone(c: Config, prefix: str = "") -> tuple[Part, ...]:
     """Describe the shared table and both sides."""
     shared, tied_to = fairseq_transformer.words(c, prefix)
-    inside = writing(c, "seq", tied_to)
+    inside = decoder_parts(c, "seq", tied_to)
     return shared, part("encoder", *encoder(c, tied_to), kind="encoder"), part("decoder", *inside, kind="decoder", stream="decoder")
 
 
 CLASSES = {
     "BigBirdPegasusModel": lambda c: part("", *backbone(c), kind="model"),
-    "BigBirdPegasusForConditionalGeneration": lambda c: bart.writing(c, backbone(c, "model.")),
+    "BigBirdPegasusForConditionalGeneration": lambda c: bart.with_lm_head(c, backbone(c, "model.")),
     "BigBirdPegasusForSequenceClassification": lambda c: bart.sequence_classification(c, backbone(c, "model.")),
     "BigBirdPegasusForQuestionAnswering": lambda c: bart.question_answering(c, backbone(c, "model.")),
     # The reference declares no tie for this one.
     "BigBirdPegasusForCausalLM": lambda c: bart.causal(c, decoder(c), tied=False),
     "BigBirdPegasusEncoder": lambda c: part("", *encoder(c), kind="model"),
     "BigBirdPegasusDecoder": decoder,
-    "BigBirdPegasusDecoderWrapper": lambda c: bart.wrapped(decoder(c)),
+    "BigBirdPegasusDecoderWrapper": lambda c: bart.wrapped_decoder(decoder(c)),
 }
 
-FAMILIES = {"bigbird_pegasus": Family("bigbird_pegasus", FIELDS, CLASSES, "BigBirdPegasusModel", fairseq_transformer.NEUTRAL)}
+FAMILIES = {"bigbird_pegasus": Family("bigbird_pegasus", FIELDS, CLASSES, "BigBirdPegasusModel", fairseq_transformer.IGNORED_KEYS)}

@@ -7,11 +7,11 @@ models/encoder_decoder/modeling_encoder_decoder.py, models/vision_encoder_decode
 from __future__ import annotations
 
 from weighbridge.blueprints.modules import speech_encoder
-from weighbridge.blueprints.modules.composite import CAUSAL, composed, submodel, under
+from weighbridge.blueprints.modules.composite import CAUSAL, as_child, model_config, submodel
 from weighbridge.blueprints.modules.feature_maps import area
-from weighbridge.blueprints.modules.swin_common import maps
+from weighbridge.blueprints.modules.swin_common import stage_maps
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Field, Sizes, choice, derived, told
+from weighbridge.config.fields import Config, Field, choice, computed, derived
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.parts import linear, part
@@ -27,8 +27,8 @@ DECODERS = "bert gpt2 roberta bart trocr mbart xlm-roberta"
 def fields(encoders: str) -> tuple[Field, ...]:
     """List the two sub-configs, and whether the encoder's states are brought to the decoder's width."""
     return (
-        composed("encoder", "encoder", encoders),
-        composed(
+        model_config("encoder", "encoder", encoders),
+        model_config(
             "decoder",
             "decoder",
             DECODERS,
@@ -36,11 +36,11 @@ def fields(encoders: str) -> tuple[Field, ...]:
             more=(choice("cross_width", "cross_attention_hidden_size", None),),
         ),
         derived("states", lambda c: width(c, "encoder")),
-        told("projected", projected),
+        computed("projected", needs_projection),
     )
 
 
-def width(c: Sizes, side: str) -> Size:
+def width(c: Config, side: str) -> Size:
     """Return the width of a side's states.
 
     Raises:
@@ -53,7 +53,7 @@ def width(c: Sizes, side: str) -> Size:
     return found * 2 ** (len(inner.depths) - 1) if inner.model_type in HALVING else found
 
 
-def projected(c: Sizes) -> bool:
+def needs_projection(c: Config) -> bool:
     """Say whether a linear map stands between the two: not where the decoder's cross-attention takes the encoder's width."""
     across = c.decoder.cross_width
     if across is not None and across != c.states:
@@ -61,16 +61,16 @@ def projected(c: Sizes) -> bool:
     return across is None and getattr(c.encoder, "out", c.states) != width(c, "decoder")
 
 
-def given_out(c: Sizes, tree: Part) -> Stream:
+def given_out(c: Config, tree: Part) -> Stream:
     """Return the stream that comes out of an encoder: of speech the frames, of halving maps the last, else what the whole model sees."""
     if c.model_type in HALVING:
-        return area(maps(c)[-1])
+        return area(stage_maps(c)[-1])
     if hasattr(c, "kernels"):
-        return speech_encoder.heard(c)
+        return speech_encoder.adapter_output(c)
     return "seq" if tree.stream is None else tree.stream
 
 
-def bridge(c: Sizes, states: Stream) -> tuple[Part, ...]:
+def bridge(c: Config, states: Stream) -> tuple[Part, ...]:
     """Describe the map from the encoder's width to the decoder's, if they differ."""
     if not c.projected:
         return ()
@@ -80,14 +80,14 @@ def bridge(c: Sizes, states: Stream) -> tuple[Part, ...]:
     return (linear("enc_to_dec_proj", c.states, c.decoder.hidden, stream=stream),)
 
 
-def pair(c: Sizes) -> Part:
+def pair(c: Config) -> Part:
     """Describe the encoder, the decoder that attends to its states, and the map between them if their widths differ."""
     encoder = submodel(c.encoder)
     states = given_out(c.encoder, encoder)
     return part(
         "",
-        under("encoder", encoder),
-        under("decoder", submodel(c.decoder, *CAUSAL), streams={"seq": "decoder", "encoder": states}),
+        as_child("encoder", encoder),
+        as_child("decoder", submodel(c.decoder, *CAUSAL), streams={"seq": "decoder", "encoder": states}),
         *bridge(c, states),
         kind="model",
     )

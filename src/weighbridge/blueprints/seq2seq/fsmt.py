@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules import fairseq_transformer
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, size, switch
+from weighbridge.config.fields import Config, size, switch
 from weighbridge.core.parts import embedding, linear, part
 from weighbridge.core.tree import Part
 
@@ -23,10 +23,10 @@ FIELDS = (
     # Tied, the encoder takes the decoder's table, whose size may be another.
     switch("joined", "tie_word_embeddings", False),
 )
-NEUTRAL = fairseq_transformer.NEUTRAL | {"langs"}
+IGNORED_KEYS = fairseq_transformer.IGNORED_KEYS | {"langs"}
 
 
-def backbone(c: Sizes, prefix: str = "") -> tuple[Part, ...]:
+def backbone(c: Config, prefix: str = "") -> tuple[Part, ...]:
     """Describe both sides; where they are tied, the encoder's table is the first of the three names."""
     H = c.hidden
     words = f"{prefix}encoder.embed_tokens.weight" if c.joined else None
@@ -42,4 +42,4 @@ CLASSES = {
     "FSMTForConditionalGeneration": lambda c: part("", part("model", *backbone(c, "model."), kind="backbone"), kind="model"),
 }
 
-FAMILIES = {"fsmt": Family("fsmt", FIELDS, CLASSES, "FSMTModel", NEUTRAL)}
+FAMILIES = {"fsmt": Family("fsmt", FIELDS, CLASSES, "FSMTModel", IGNORED_KEYS)}

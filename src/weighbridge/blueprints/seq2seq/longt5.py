@@ -5,15 +5,15 @@ Source: arXiv 2112.07916; names as in transformers 5.23.0, models/longt5/modelin
 
 from __future__ import annotations
 
-from weighbridge.blueprints.seq2seq.t5 import NEUTRAL, T5, attention, classes
+from weighbridge.blueprints.seq2seq.t5 import IGNORED_KEYS, T5, attention, classes
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, choice, fact, size, variant
+from weighbridge.config.fields import Config, choice, constant, size, variant
 from weighbridge.core.length import length, sum_of
 from weighbridge.core.parts import attend, embedding, matmul, replace, rms_norm
 from weighbridge.core.tree import Part
 
 
-def long_attention(c: Sizes, bias: bool) -> Part:
+def long_attention(c: Config, bias: bool) -> Part:
     """Describe LongT5's encoder attention: to three neighbouring blocks and, if transient-global, to a mean of each block of 16."""
     block = c.radius + 1
     blocks = (length("seq") + block - 1) // block
@@ -36,8 +36,8 @@ FIELDS = variant(
     size("block", "global_block_size", 16, "G", "tokens in a global block"),
     choice("attention", "encoder_attention_type", "local"),
     # The value would be taken for a rule that tells a value from the fields; so a rule returns it.
-    long=fact("long", lambda c: long_attention),
+    long=constant("long", lambda c: long_attention),
 )
 LONG_CLASSES = {name: blueprint for name, blueprint in classes("LongT5").items() if name.endswith(("Model", "Generation", "Stack"))}
 
-FAMILIES = {"longt5": Family("longt5", FIELDS, LONG_CLASSES, "LongT5Model", NEUTRAL)}
+FAMILIES = {"longt5": Family("longt5", FIELDS, LONG_CLASSES, "LongT5Model", IGNORED_KEYS)}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from weighbridge.blueprints.modules import fairseq_transformer
 from weighbridge.blueprints.seq2seq import bart
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, size, switch
+from weighbridge.config.fields import Config, size, switch
 from weighbridge.core.parts import embedding, linear, part, replace
 from weighbridge.core.tree import Part, Tensor
 
@@ -21,7 +21,7 @@ FIELDS = (
 STYLE = fairseq_transformer.Style("fixed")
 
 
-def backbone(c: Sizes, prefix: str = "") -> tuple[Part, ...]:
+def backbone(c: Config, prefix: str = "") -> tuple[Part, ...]:
     """Describe both sides: one table for all, or one for each language."""
     owner = f"{prefix}shared.weight" if c.tied and c.shared else None
     return (
@@ -36,7 +36,7 @@ def backbone(c: Sizes, prefix: str = "") -> tuple[Part, ...]:
     )
 
 
-def generation(c: Sizes) -> Part:
+def generation(c: Config) -> Part:
     """Describe MarianMTModel: a head that is the decoder's table again, and the bias of its logits, a buffer."""
     owner = "model.shared.weight" if c.shared else "model.decoder.embed_tokens.weight"
     vocab = c.vocab if c.shared else c.decoder_vocab
@@ -45,12 +45,12 @@ def generation(c: Sizes) -> Part:
     return part("", bias, part("model", *backbone(c, "model."), kind="backbone"), head, kind="model")
 
 
-def decoder(c: Sizes) -> Part:
+def decoder(c: Config) -> Part:
     """Describe MarianDecoder: alone, with the decoder's vocabulary."""
     return bart.decoder(c, STYLE, c.decoder_vocab)
 
 
-def causal(c: Sizes) -> Part:
+def causal(c: Config) -> Part:
     """Describe MarianForCausalLM: the decoder alone, and its head."""
     inner = replace(decoder(c), name="decoder", kind="decoder")
     vocab = c.decoder_vocab if c.tied else c.vocab
@@ -64,7 +64,7 @@ CLASSES = {
     "MarianForCausalLM": causal,
     "MarianEncoder": lambda c: bart.encoder(c, STYLE),
     "MarianDecoder": decoder,
-    "MarianDecoderWrapper": lambda c: bart.wrapped(decoder(c)),
+    "MarianDecoderWrapper": lambda c: bart.wrapped_decoder(decoder(c)),
 }
 
-FAMILIES = {"marian": Family("marian", FIELDS, CLASSES, "MarianModel", fairseq_transformer.NEUTRAL)}
+FAMILIES = {"marian": Family("marian", FIELDS, CLASSES, "MarianModel", fairseq_transformer.IGNORED_KEYS)}

@@ -8,7 +8,7 @@ from __future__ import annotations
 from weighbridge.blueprints.modules import fairseq_transformer
 from weighbridge.blueprints.seq2seq import bart
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, size, switch, variant
+from weighbridge.config.fields import Config, size, switch, variant
 from weighbridge.core.length import Stream, per_batch, sum_of
 from weighbridge.core.parts import attend, embedding, linear, part, replace
 from weighbridge.core.sizes import Size
@@ -23,14 +23,14 @@ FIELDS = variant(
 STYLE = fairseq_transformer.Style(offset=2, embed_norm=True)
 
 
-def prompt(c: Sizes, name: str, layers: Size) -> Part:
+def prompt(c: Config, name: str, layers: Size) -> Part:
     """Describe the prompts of all layers, made together, once for all examples."""
     maps = (linear("0", c.hidden, c.prompt_mlp), linear("2", c.prompt_mlp, 2 * layers * c.hidden))
     inner = (embedding("prompt_embedding", c.prompt, c.hidden), part("prompt_trans", *maps, kind="transform"))
     return part(name, *inner, kind="prompt", stream=per_batch(c.prompt))
 
 
-def prompted(c: Sizes, layer: Part, memory: Stream | None = None) -> Part:
+def with_prompts(c: Config, layer: Part, memory: Stream | None = None) -> Part:
     """Let the attentions of *layer* see the prompt as well."""
 
     def longer(module: Node) -> Node:
@@ -44,25 +44,25 @@ def prompted(c: Sizes, layer: Part, memory: Stream | None = None) -> Part:
     return replace(layer, children=tuple(longer(module) for module in layer.children))
 
 
-def encoder(c: Sizes) -> Part:
+def encoder(c: Config) -> Part:
     """Describe MvpEncoder alone, the only place where the encoder's prompt is heard of."""
     if not c.prompted:
         return bart.encoder(c, STYLE)
-    stack = fairseq_transformer.stack(c, STYLE, c.vocab, None, prompted(c, fairseq_transformer.layer(c)))
+    stack = fairseq_transformer.stack(c, STYLE, c.vocab, None, with_prompts(c, fairseq_transformer.layer(c)))
     return part("", *stack, prompt(c, "self_attn_prompt", c.layers), kind="model")
 
 
-def decoder(c: Sizes, memory: Stream = "encoder", tied_to: str | None = None) -> Part:
+def decoder(c: Config, memory: Stream = "encoder", tied_to: str | None = None) -> Part:
     """Describe the decoder, with prompts for itself and for what it sees of the encoder."""
     layer = fairseq_transformer.layer(c, memory=memory)
     if not c.prompted:
         return part("", *fairseq_transformer.stack(c, STYLE, c.vocab, tied_to, layer), kind="model")
-    stack = fairseq_transformer.stack(c, STYLE, c.vocab, tied_to, prompted(c, layer, memory))
+    stack = fairseq_transformer.stack(c, STYLE, c.vocab, tied_to, with_prompts(c, layer, memory))
     prompts = (prompt(c, "self_attn_prompt", c.decoder_layers), prompt(c, "cross_attn_prompt", c.decoder_layers))
     return part("", *stack, *prompts, kind="model")
 
 
-def backbone(c: Sizes, prefix: str = "") -> tuple[Part, ...]:
+def backbone(c: Config, prefix: str = "") -> tuple[Part, ...]:
     """Describe both sides; the reference passes the encoder its switch in the wrong place, so it has no prompt."""
     shared, reading, _ = fairseq_transformer.backbone(c, STYLE, prefix)
     writing = decoder(c, "seq", f"{prefix}shared.weight" if c.tied else None)
@@ -71,14 +71,14 @@ def backbone(c: Sizes, prefix: str = "") -> tuple[Part, ...]:
 
 CLASSES = {
     "MvpModel": lambda c: part("", *backbone(c), kind="model"),
-    "MvpForConditionalGeneration": lambda c: bart.writing(c, backbone(c, "model.")),
+    "MvpForConditionalGeneration": lambda c: bart.with_lm_head(c, backbone(c, "model.")),
     "MvpForSequenceClassification": lambda c: bart.sequence_classification(c, backbone(c, "model.")),
     "MvpForQuestionAnswering": lambda c: bart.question_answering(c, backbone(c, "model.")),
     "MvpEncoder": encoder,
     "MvpDecoder": decoder,
     # What stands alone under a head is built without prompts.
-    "MvpDecoderWrapper": lambda c: bart.wrapped(bart.decoder(c, STYLE)),
+    "MvpDecoderWrapper": lambda c: bart.wrapped_decoder(bart.decoder(c, STYLE)),
     "MvpForCausalLM": lambda c: bart.causal(c, bart.decoder(c, STYLE)),
 }
 
-FAMILIES = {"mvp": Family("mvp", FIELDS, CLASSES, "MvpModel", fairseq_transformer.NEUTRAL)}
+FAMILIES = {"mvp": Family("mvp", FIELDS, CLASSES, "MvpModel", fairseq_transformer.IGNORED_KEYS)}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from weighbridge.blueprints.modules import fairseq_transformer
 from weighbridge.blueprints.seq2seq import bart
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, size, switch, told, variant
+from weighbridge.config.fields import Config, computed, size, switch, variant
 from weighbridge.core.length import Stream
 from weighbridge.core.parts import embedding, layer_norm, linear, matmul, part, stack
 from weighbridge.core.sizes import Size
@@ -23,17 +23,17 @@ FIELDS = variant(
     size("experts", "num_experts", 128, "E", "experts", minimum=CHOSEN),
     size("step", "encoder_sparse_step", 4, "P", "encoder layers from experts to experts", minimum=0),
     size("decoder_step", "decoder_sparse_step", 4, "P_dec", "decoder layers from experts to experts", minimum=0),
-    told("sparse", lambda c: [c.step > 0 and (index + 1) % c.step == 0 for index in range(c.layers)]),
-    told("decoder_sparse", lambda c: [c.decoder_step > 0 and (index + 1) % c.decoder_step == 0 for index in range(c.decoder_layers)]),
+    computed("sparse", lambda c: [c.step > 0 and (index + 1) % c.step == 0 for index in range(c.layers)]),
+    computed("decoder_sparse", lambda c: [c.decoder_step > 0 and (index + 1) % c.decoder_step == 0 for index in range(c.decoder_layers)]),
     switch("router_bias", "router_bias", False),
 )
-NEUTRAL = fairseq_transformer.NEUTRAL | set(
+IGNORED_KEYS = fairseq_transformer.IGNORED_KEYS | set(
     """max_position_embeddings router_dtype router_ignore_padding_tokens expert_capacity router_z_loss_coef second_expert_policy
     normalize_router_prob_before_dropping batch_prioritized_routing moe_eval_capacity_token_fraction moe_token_dropout""".split()
 )
 
 
-def feed_forward(c: Sizes, mlp: Size, sparse: bool, tokens: Stream) -> Part:
+def feed_forward(c: Config, mlp: Size, sparse: bool, tokens: Stream) -> Part:
     """Describe two linear maps, or as many pairs of them as there are experts."""
     maps = (linear("fc1", c.hidden, mlp), linear("fc2", mlp, c.hidden))
     if not sparse:
@@ -44,7 +44,7 @@ def feed_forward(c: Sizes, mlp: Size, sparse: bool, tokens: Stream) -> Part:
     return part("ffn", router, part("experts", experts, others, kind="experts"), kind="feed_forward")
 
 
-def layers(c: Sizes, memory: Stream | None = None, tokens: Stream = "seq") -> tuple[Part, ...]:
+def layers(c: Config, memory: Stream | None = None, tokens: Stream = "seq") -> tuple[Part, ...]:
     """Describe the encoder's layers, or with *memory* the decoder's."""
     repeat, kinds, mlp = (c.layers, c.sparse, c.mlp) if memory is None else (c.decoder_layers, c.decoder_sparse, c.decoder_mlp)
     crossed = fairseq_transformer.attention(c, "cross_attention", decoder=True, keys=memory) if memory is not None else ()
@@ -56,12 +56,12 @@ def layers(c: Sizes, memory: Stream | None = None, tokens: Stream = "seq") -> tu
     return stack("layers", kinds, repeat, layer)
 
 
-def side(c: Sizes, parts: tuple[Part, ...], tied_to: str | None = None) -> tuple[Part, ...]:
+def side(c: Config, parts: tuple[Part, ...], tied_to: str | None = None) -> tuple[Part, ...]:
     """Describe one side; positions are computed."""
     return embedding("embed_tokens", c.vocab, c.hidden, tied_to=tied_to), *parts, layer_norm("layer_norm", c.hidden)
 
 
-def backbone(c: Sizes, prefix: str = "") -> tuple[Part, ...]:
+def backbone(c: Config, prefix: str = "") -> tuple[Part, ...]:
     """Describe the shared table and both sides."""
     words = f"{prefix}shared.weight" if c.tied else None
     return (
@@ -71,9 +71,9 @@ def backbone(c: Sizes, prefix: str = "") -> tuple[Part, ...]:
     )
 
 
-def generation(c: Sizes) -> Part:
+def generation(c: Config) -> Part:
     """Describe NllbMoeForConditionalGeneration."""
-    return bart.writing(c, backbone(c, "model."), False)
+    return bart.with_lm_head(c, backbone(c, "model."), False)
 
 
 CLASSES = {
@@ -83,4 +83,4 @@ CLASSES = {
     "NllbMoeDecoder": lambda c: part("", *side(c, layers(c, "encoder")), kind="model"),
 }
 
-FAMILIES = {"nllb-moe": Family("nllb-moe", FIELDS, CLASSES, "NllbMoeModel", NEUTRAL)}
+FAMILIES = {"nllb-moe": Family("nllb-moe", FIELDS, CLASSES, "NllbMoeModel", IGNORED_KEYS)}

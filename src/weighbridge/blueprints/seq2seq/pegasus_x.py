@@ -9,7 +9,7 @@ from __future__ import annotations
 from weighbridge.blueprints.modules import fairseq_transformer
 from weighbridge.blueprints.seq2seq import bart
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, size, switch, told, variant
+from weighbridge.config.fields import Config, computed, size, switch, variant
 from weighbridge.core.length import Stream, length, sum_of
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, matmul, part, stack
 from weighbridge.core.tree import Node, Operation, Part
@@ -21,14 +21,14 @@ FIELDS = variant(
     size("globals", "num_global_tokens", 32, "G", "global tokens"),
     size("block", "block_size", 512, "B", "tokens in a block"),
     switch("stagger", "stagger_local_blocks", True),
-    told("lone", lambda c: c.globals == 1),
-    told("staggered", lambda c: [c.stagger and index % 2 == 1 for index in range(c.layers)]),
+    computed("lone", lambda c: c.globals == 1),
+    computed("staggered", lambda c: [c.stagger and index % 2 == 1 for index in range(c.layers)]),
 )
-NEUTRAL = fairseq_transformer.NEUTRAL | {"max_position_embeddings"}
+IGNORED_KEYS = fairseq_transformer.IGNORED_KEYS | {"max_position_embeddings"}
 STYLE = fairseq_transformer.Style("computed", final_norm=True, logits_bias=False)
 
 
-def attention(c: Sizes, local: Stream) -> Part:
+def attention(c: Config, local: Stream) -> Part:
     """Describe attention: tokens see their block and the global tokens, which see everything."""
     every, blocks = sum_of(local, c.globals), length(local) // c.block
     # The weight of a single global token scales its value; that is no product of matrices.
@@ -45,7 +45,7 @@ def attention(c: Sizes, local: Stream) -> Part:
     )
 
 
-def encoder(c: Sizes, tied_to: str | None) -> tuple[Node, ...]:
+def encoder(c: Config, tied_to: str | None) -> tuple[Node, ...]:
     """Describe the encoder."""
     H = c.hidden
     padded = ((length("seq") + c.block - 1) // c.block) * c.block
@@ -65,29 +65,29 @@ def encoder(c: Sizes, tied_to: str | None) -> tuple[Node, ...]:
     return (*tables, *stack("layers", c.staggered, c.layers, layer), layer_norm("layer_norm", H))
 
 
-def writing(c: Sizes, memory: Stream, tied_to: str | None = None) -> tuple[Node, ...]:
+def decoder_parts(c: Config, memory: Stream, tied_to: str | None = None) -> tuple[Node, ...]:
     """Describe what is inside the decoder, PEGASUS's without the biases of attention."""
     return fairseq_transformer.stack(c, STYLE, c.vocab, tied_to, fairseq_transformer.layer(c, memory=memory, bias=False))
 
 
-def decoder(c: Sizes) -> Part:
+def decoder(c: Config) -> Part:
     """Describe the decoder alone."""
-    return part("", *writing(c, "encoder"), kind="model")
+    return part("", *decoder_parts(c, "encoder"), kind="model")
 
 
-def backbone(c: Sizes, prefix: str = "") -> tuple[Part, ...]:
+def backbone(c: Config, prefix: str = "") -> tuple[Part, ...]:
     """Describe the shared table and both sides."""
     shared, tied_to = fairseq_transformer.words(c, prefix)
-    inside = writing(c, "seq", tied_to)
+    inside = decoder_parts(c, "seq", tied_to)
     return shared, part("encoder", *encoder(c, tied_to), kind="encoder"), part("decoder", *inside, kind="decoder", stream="decoder")
 
 
 CLASSES = {
     "PegasusXModel": lambda c: part("", *backbone(c), kind="model"),
-    "PegasusXForConditionalGeneration": lambda c: bart.writing(c, backbone(c, "model."), False),
+    "PegasusXForConditionalGeneration": lambda c: bart.with_lm_head(c, backbone(c, "model."), False),
     "PegasusXEncoder": lambda c: part("", *encoder(c, None), kind="model"),
     "PegasusXDecoder": decoder,
-    "PegasusXDecoderWrapper": lambda c: bart.wrapped(decoder(c)),
+    "PegasusXDecoderWrapper": lambda c: bart.wrapped_decoder(decoder(c)),
 }
 
-FAMILIES = {"pegasus_x": Family("pegasus_x", FIELDS, CLASSES, "PegasusXModel", NEUTRAL)}
+FAMILIES = {"pegasus_x": Family("pegasus_x", FIELDS, CLASSES, "PegasusXModel", IGNORED_KEYS)}

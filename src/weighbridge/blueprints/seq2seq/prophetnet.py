@@ -7,7 +7,7 @@ tokens once, and once more for every word it looks ahead.
 from __future__ import annotations
 
 from weighbridge.config.family import Family
-from weighbridge.config.fields import TIED, Sizes, derived, size, switch
+from weighbridge.config.fields import TIED, Config, derived, size, switch
 from weighbridge.core.length import Stream, length
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size, exact
@@ -30,10 +30,10 @@ FIELDS = (
     TIED,
     switch("crossed", "add_cross_attention", True),
 )
-NEUTRAL = frozenset("activation_function init_std relative_max_distance disable_ngram_loss eps is_decoder".split())
+IGNORED_KEYS = frozenset("activation_function init_std relative_max_distance disable_ngram_loss eps is_decoder".split())
 
 
-def attention(c: Sizes, name: str, *more: Node, keys: Stream | None = None) -> Part:
+def attention(c: Config, name: str, *more: Node, keys: Stream | None = None) -> Part:
     """Describe the four maps of an attention, and *more* of it."""
     H = c.hidden
     return part(
@@ -47,26 +47,26 @@ def attention(c: Sizes, name: str, *more: Node, keys: Stream | None = None) -> P
     )
 
 
-def rest(c: Sizes, mlp: Size) -> tuple[Part, Part]:
+def rest(c: Config, mlp: Size) -> tuple[Part, Part]:
     """Describe what ends a layer."""
     return part("feed_forward", linear("intermediate", c.hidden, mlp), linear("output", mlp, c.hidden), kind="feed_forward"), layer_norm(
         "feed_forward_layer_norm", c.hidden
     )
 
 
-def tables(c: Sizes, tied_to: str | None) -> tuple[Part, ...]:
+def tables(c: Config, tied_to: str | None) -> tuple[Part, ...]:
     """Describe words and positions."""
     return embedding("word_embeddings", c.vocab, c.hidden, tied_to=tied_to), embedding("position_embeddings", c.positions, c.hidden)
 
 
-def encoder(c: Sizes, tied_to: str | None = None) -> tuple[Node, ...]:
+def encoder(c: Config, tied_to: str | None = None) -> tuple[Node, ...]:
     """Describe the encoder."""
     own = attention(c, "self_attn", attend(heads=c.heads, head_dim=c.head_dim))
     layer = part("layers", own, layer_norm("self_attn_layer_norm", c.hidden), *rest(c, c.mlp), kind="layer", repeat=c.layers)
     return (*tables(c, tied_to), layer_norm("embeddings_layer_norm", c.hidden), layer)
 
 
-def decoder(c: Sizes, own: Stream, memory: Stream, tied_to: str | None = None) -> tuple[Node, ...]:
+def decoder(c: Config, own: Stream, memory: Stream, tied_to: str | None = None) -> tuple[Node, ...]:
     """Describe the decoder over the stream *own*; a stream that looks ahead sees the main one and itself."""
     A, d, tokens = c.decoder_heads, c.decoder_head_dim, length(own) * (c.ahead + 1)
     requires = "encoder" if isinstance(memory, str) and memory == "encoder" else None
@@ -93,7 +93,7 @@ def decoder(c: Sizes, own: Stream, memory: Stream, tied_to: str | None = None) -
     return (*tables(c, tied_to), ngrams, layer, layer_norm("embeddings_layer_norm", c.hidden, stream=tokens))
 
 
-def backbone(c: Sizes, prefix: str = "") -> tuple[Part, ...]:
+def backbone(c: Config, prefix: str = "") -> tuple[Part, ...]:
     """Describe the shared table and both sides."""
     words = f"{prefix}word_embeddings.weight" if c.tied else None
     sides = (
@@ -103,13 +103,13 @@ def backbone(c: Sizes, prefix: str = "") -> tuple[Part, ...]:
     return (embedding("word_embeddings", c.vocab, c.hidden), *sides)
 
 
-def wrapped(c: Sizes, prefix: str = "") -> tuple[Part, ...]:
+def wrapped_decoder(c: Config, prefix: str = "") -> tuple[Part, ...]:
     """Describe the decoder as it stands alone under a head, with the table of words beside it."""
     words = f"{prefix}word_embeddings.weight" if c.tied else None
     return embedding("word_embeddings", c.vocab, c.hidden), part("decoder", *decoder(c, "seq", "encoder", words), kind="decoder")
 
 
-def headed(c: Sizes, parts: tuple[Part, ...], own: Stream) -> Part:
+def with_lm_head(c: Config, parts: tuple[Part, ...], own: Stream) -> Part:
     """Put the head on the streams that look ahead."""
     tied_to = "prophetnet.word_embeddings.weight" if c.tied else None
     head = linear("lm_head", c.hidden, c.vocab, bias=False, tied_to=tied_to, stream=length(own) * c.ahead)
@@ -118,11 +118,11 @@ def headed(c: Sizes, parts: tuple[Part, ...], own: Stream) -> Part:
 
 CLASSES = {
     "ProphetNetModel": lambda c: part("", *backbone(c), kind="model"),
-    "ProphetNetForConditionalGeneration": lambda c: headed(c, backbone(c, "prophetnet."), "decoder"),
-    "ProphetNetForCausalLM": lambda c: headed(c, wrapped(c, "prophetnet."), "seq"),
+    "ProphetNetForConditionalGeneration": lambda c: with_lm_head(c, backbone(c, "prophetnet."), "decoder"),
+    "ProphetNetForCausalLM": lambda c: with_lm_head(c, wrapped_decoder(c, "prophetnet."), "seq"),
     "ProphetNetEncoder": lambda c: part("", *encoder(c), kind="model"),
     "ProphetNetDecoder": lambda c: part("", *decoder(c, "seq", "encoder"), kind="model"),
-    "ProphetNetDecoderWrapper": lambda c: part("", *wrapped(c), kind="model"),
+    "ProphetNetDecoderWrapper": lambda c: part("", *wrapped_decoder(c), kind="model"),
 }
 
-FAMILIES = {"prophetnet": Family("prophetnet", FIELDS, CLASSES, "ProphetNetModel", NEUTRAL)}
+FAMILIES = {"prophetnet": Family("prophetnet", FIELDS, CLASSES, "ProphetNetModel", IGNORED_KEYS)}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.seq2seq import t5
 from weighbridge.config.family import Family
-from weighbridge.config.fields import TIED, AtInit, Field, Sizes, derived, fact, optional, size, switch, told, variant
+from weighbridge.config.fields import TIED, AtInit, Config, Field, computed, constant, derived, optional, size, switch, variant
 from weighbridge.core.length import Stream, valid_up_to
 from weighbridge.core.parts import embedding, linear, part, replace, rms_norm
 from weighbridge.core.parts import stack as stacked
@@ -33,24 +33,26 @@ FIELDS = variant(
     size("sparse", "num_sparse_encoder_layers", 3, "L_moe", "encoder layers with experts", minimum=0),
     size("decoder_sparse", "num_sparse_decoder_layers", 3, "L_moe_dec", "decoder layers with experts", minimum=0),
     derived("decoder_layers", lambda c: c.layers if c.decoder_said is None else c.decoder_said, "num_decoder_layers"),
-    Field("step", "encoder_sparse_step", AtInit(lambda c: step(c.layers, c.sparse)), "choice", silent=True),
-    Field("decoder_step", "decoder_sparse_step", AtInit(lambda c: step(c.decoder_layers, c.decoder_sparse)), "choice", silent=True),
-    told("kinds", lambda c: kinds(c.layers, c.step)),
-    told("decoder_kinds", lambda c: kinds(c.decoder_layers, c.decoder_step)),
+    Field("step", "encoder_sparse_step", AtInit(lambda c: step(c.layers, c.sparse)), "choice", report_default=False),
+    Field(
+        "decoder_step", "decoder_sparse_step", AtInit(lambda c: step(c.decoder_layers, c.decoder_sparse)), "choice", report_default=False
+    ),
+    computed("kinds", lambda c: kinds(c.layers, c.step)),
+    computed("decoder_kinds", lambda c: kinds(c.decoder_layers, c.decoder_step)),
     TIED,
     switch("router_bias", "router_bias", False),
     hidden=size("hidden", "d_model", 768, "H", "hidden size", "hidden_size"),
     head_dim=t5.WIDTH,
     decoder_layers=optional("decoder_said", "num_decoder_layers", 12, "L_dec", "decoder layers"),
-    gated=fact("gated", False),
+    gated=constant("gated", False),
 )
-NEUTRAL = t5.NEUTRAL | set(
+IGNORED_KEYS = t5.IGNORED_KEYS | set(
     """router_dtype router_ignore_padding_tokens router_z_loss_coef add_router_probs
     add_cross_attention""".split()
 )
 
 
-def feed_forward(c: Sizes, sparse: bool, tokens: Stream) -> Part:
+def feed_forward(c: Config, sparse: bool, tokens: Stream) -> Part:
     """Describe T5's feed-forward step, or a router and its experts."""
     maps = t5.feed_forward(c).children
     if not sparse:
@@ -62,7 +64,7 @@ def feed_forward(c: Sizes, sparse: bool, tokens: Stream) -> Part:
 
 
 def stack(
-    c: Sizes, layers: Size, kinds: list[tuple[bool, bool]], *, memory: Stream | None = None, tokens: Stream = "seq"
+    c: Config, layers: Size, kinds: list[tuple[bool, bool]], *, memory: Stream | None = None, tokens: Stream = "seq"
 ) -> tuple[Node, ...]:
     """Describe one side; *memory* is what a decoder attends to."""
     crossed = (
@@ -77,41 +79,41 @@ def stack(
     return (*stacked("block", kinds, layers, block), rms_norm("final_layer_norm", c.hidden))
 
 
-def words(c: Sizes, tied_to: str | None = None) -> Part:
+def words(c: Config, tied_to: str | None = None) -> Part:
     """Describe the table of words."""
     return embedding("embed_tokens", c.vocab, c.hidden, tied_to=tied_to)
 
 
-def shared(c: Sizes) -> str | None:
+def shared_embedding(c: Config) -> str | None:
     """Return what the tables and the head share, if the config ties them."""
     return "shared.weight" if c.tied else None
 
 
-def alone(c: Sizes) -> tuple[Node, ...]:
+def alone(c: Config) -> tuple[Node, ...]:
     """Describe one stack by itself: an encoder, or a decoder if the config says so."""
     return stack(c, c.decoder_layers, c.decoder_kinds, memory="encoder") if c.decoder else stack(c, c.layers, c.kinds)
 
 
-def backbone(c: Sizes) -> tuple[Part, ...]:
+def backbone(c: Config) -> tuple[Part, ...]:
     """Describe the shared table and both sides."""
     reading = stack(c, c.layers, c.kinds)
     writing = stack(c, c.decoder_layers, c.decoder_kinds, memory="seq", tokens="decoder")
     return (
         embedding("shared", c.vocab, c.hidden),
-        part("encoder", words(c, shared(c)), *reading, kind="encoder"),
-        part("decoder", words(c, shared(c)), *writing, kind="decoder", stream="decoder"),
+        part("encoder", words(c, shared_embedding(c)), *reading, kind="encoder"),
+        part("decoder", words(c, shared_embedding(c)), *writing, kind="decoder", stream="decoder"),
     )
 
 
-def generation(c: Sizes) -> Part:
+def generation(c: Config) -> Part:
     """Describe SwitchTransformersForConditionalGeneration."""
-    head = linear("lm_head", c.hidden, c.vocab, bias=False, tied_to=shared(c), stream="decoder")
+    head = linear("lm_head", c.hidden, c.vocab, bias=False, tied_to=shared_embedding(c), stream="decoder")
     return part("", *backbone(c), head, kind="model")
 
 
-def encoder(c: Sizes) -> Part:
+def encoder(c: Config) -> Part:
     """Describe SwitchTransformersEncoderModel."""
-    inner = part("encoder", words(c, shared(c)), *alone(c), kind="encoder")
+    inner = part("encoder", words(c, shared_embedding(c)), *alone(c), kind="encoder")
     return part("", embedding("shared", c.vocab, c.hidden), inner, kind="model")
 
 
@@ -122,4 +124,4 @@ CLASSES = {
     "SwitchTransformersStack": lambda c: part("", words(c), *alone(c), kind="model"),
 }
 
-FAMILIES = {"switch_transformers": Family("switch_transformers", FIELDS, CLASSES, "SwitchTransformersModel", NEUTRAL)}
+FAMILIES = {"switch_transformers": Family("switch_transformers", FIELDS, CLASSES, "SwitchTransformersModel", IGNORED_KEYS)}

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from weighbridge.config.family import Blueprint, Family
-from weighbridge.config.fields import LABELS, AtInit, Field, Sizes, choice, fact, size, switch, variant
+from weighbridge.config.fields import LABELS, AtInit, Config, Field, choice, constant, size, switch, variant
 from weighbridge.core.length import Stream
 from weighbridge.core.parts import attend, embedding, linear, part, replace, rms_norm
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Every, Node, Part
 
-NEUTRAL = frozenset(
+IGNORED_KEYS = frozenset(
     """relative_attention_max_distance dropout_rate dense_act_fn scalable_attention scale_decoder_outputs tie_word_embeddings
     tie_encoder_decoder n_positions output_past task_specific_params""".split()
 )
@@ -35,14 +35,14 @@ def fields(vocab: int, mlp: int, layers: int, heads: int, activation: str) -> tu
         size("buckets", "relative_attention_num_buckets", 32, "B", "buckets of relative distance"),
         LABELS,
         choice("activation", "feed_forward_proj", activation, read=str),
-        replace(switch("gated", "is_gated_act", lambda c: c.activation.startswith("gated"), silent=True), nullable=True),
+        replace(switch("gated", "is_gated_act", lambda c: c.activation.startswith("gated"), report_default=False), nullable=True),
         switch("decoder", "is_decoder", False),
-        fact("long", None),
+        constant("long", None),
     )
 
 
 def stack(
-    c: Sizes, layers: Size, *, decoder: bool, memory: Stream | None = None, first: bool = True, kept: bool = True
+    c: Config, layers: Size, *, decoder: bool, memory: Stream | None = None, first: bool = True, kept: bool = True
 ) -> tuple[Node, ...]:
     """Describe a stack of blocks; its relative bias is in block 0 alone, or with *first* unset in every block."""
 
@@ -57,12 +57,12 @@ def stack(
     return (*blocks, rms_norm("final_layer_norm", c.hidden))
 
 
-def sublayer(c: Sizes, inner: Part, requires: str | None = None) -> Part:
+def sublayer(c: Config, inner: Part, requires: str | None = None) -> Part:
     """Describe one of the two or three steps of a block: what it does, and the norm that stands before it."""
     return part("layer", inner, rms_norm("layer_norm", c.hidden), kind=inner.kind, repeat=1, requires=requires)
 
 
-def attention(c: Sizes, name: str, *, keys: Stream | None = None, bias: bool = False, causal: bool = False) -> Part:
+def attention(c: Config, name: str, *, keys: Stream | None = None, bias: bool = False, causal: bool = False) -> Part:
     """Describe attention, whose width ``heads * head_dim`` need not be the hidden size."""
     H, inner = c.hidden, c.heads * c.head_dim
     table = (embedding("relative_attention_bias", c.buckets, c.heads),) if bias else ()
@@ -78,14 +78,14 @@ def attention(c: Sizes, name: str, *, keys: Stream | None = None, bias: bool = F
     )
 
 
-def feed_forward(c: Sizes) -> Part:
+def feed_forward(c: Config) -> Part:
     """Describe the feed-forward step, under the name that T5 kept from its ReLU days; T5 v1.1 gates it."""
     H, mlp = c.hidden, c.mlp
     inner = (linear("wi_0", H, mlp, bias=False), linear("wi_1", H, mlp, bias=False)) if c.gated else (linear("wi", H, mlp, bias=False),)
     return part("DenseReluDense", *inner, linear("wo", mlp, H, bias=False), kind="feed_forward")
 
 
-def backbone(c: Sizes, prefix: str = "", *, first: bool = True, decoder: bool = True) -> tuple[Part, ...]:
+def backbone(c: Config, prefix: str = "", *, first: bool = True, decoder: bool = True) -> tuple[Part, ...]:
     """Describe the shared table, the encoder and, unless left out, the decoder."""
     shared = embedding("shared", c.vocab, c.hidden)
     tokens = embedding("embed_tokens", c.vocab, c.hidden, tied_to=f"{prefix}shared.weight")
@@ -96,7 +96,7 @@ def backbone(c: Sizes, prefix: str = "", *, first: bool = True, decoder: bool = 
     return shared, reading, part("decoder", tokens, *writing, kind="decoder", stream="decoder")
 
 
-def alone(c: Sizes, *, first: bool = True) -> Part:
+def alone(c: Config, *, first: bool = True) -> Part:
     """Describe one stack by itself: an encoder, or a decoder if the config says so."""
     return part("", embedding("embed_tokens", c.vocab, c.hidden), *stack(c, c.layers, decoder=c.decoder, first=first), kind="model")
 
@@ -104,27 +104,27 @@ def alone(c: Sizes, *, first: bool = True) -> Part:
 def classes(prefix: str, *, first: bool = True) -> Mapping[str, Blueprint]:
     """Return the classes of a model type; *first* says whether block 0 alone holds the relative bias."""
 
-    def whole(c: Sizes) -> Part:
+    def whole(c: Config) -> Part:
         return part("", *backbone(c, first=first), kind="model")
 
-    def generation(c: Sizes) -> Part:
+    def generation(c: Config) -> Part:
         head = linear("lm_head", c.hidden, c.vocab, bias=False, tied_to="shared.weight", stream="decoder")
         return part("", *backbone(c, first=first), head, kind="model")
 
-    def encoder(c: Sizes) -> Part:
+    def encoder(c: Config) -> Part:
         return part("", *backbone(c, first=first, decoder=False), kind="model")
 
-    def sequence_classification(c: Sizes) -> Part:
+    def sequence_classification(c: Config) -> Part:
         head = part(
             "classification_head", linear("dense", c.hidden, c.hidden), linear("out_proj", c.hidden, c.labels), kind="head", stream="one"
         )
         return part("", part("transformer", *backbone(c, "transformer.", first=first), kind="backbone"), head, kind="model")
 
-    def token_classification(c: Sizes) -> Part:
+    def token_classification(c: Config) -> Part:
         inner = part("transformer", *backbone(c, "transformer.", first=first, decoder=False), kind="backbone")
         return part("", inner, linear("classifier", c.hidden, c.labels), kind="model")
 
-    def question_answering(c: Sizes) -> Part:
+    def question_answering(c: Config) -> Part:
         return part("", *backbone(c, first=first), linear("qa_outputs", c.hidden, c.labels, stream="decoder"), kind="model")
 
     return {
@@ -138,7 +138,7 @@ def classes(prefix: str, *, first: bool = True) -> Mapping[str, Blueprint]:
     }
 
 
-def piano(c: Sizes) -> Part:
+def piano(c: Config) -> Part:
     """Describe Pop2PianoForConditionalGeneration: T5 on mel frames with the composer in front, and a head of its own."""
     shared, reading, writing = backbone(c)
     composer = part("mel_conditioner", embedding("embedding", c.composers, c.hidden), kind="embeddings")
@@ -158,8 +158,8 @@ PIANO = (
 POP2PIANO = {"Pop2PianoForConditionalGeneration": piano, "Pop2PianoStack": alone}
 
 FAMILIES = {
-    "t5": Family("t5", T5, classes("T5"), "T5Model", NEUTRAL),
-    "mt5": Family("mt5", MT5, classes("MT5"), "MT5Model", NEUTRAL),
-    "pop2piano": Family("pop2piano", PIANO, POP2PIANO, "Pop2PianoForConditionalGeneration", NEUTRAL),
-    "umt5": Family("umt5", MT5, classes("UMT5", first=False), "UMT5Model", NEUTRAL),
+    "t5": Family("t5", T5, classes("T5"), "T5Model", IGNORED_KEYS),
+    "mt5": Family("mt5", MT5, classes("MT5"), "MT5Model", IGNORED_KEYS),
+    "pop2piano": Family("pop2piano", PIANO, POP2PIANO, "Pop2PianoForConditionalGeneration", IGNORED_KEYS),
+    "umt5": Family("umt5", MT5, classes("UMT5", first=False), "UMT5Model", IGNORED_KEYS),
 }

@@ -6,7 +6,7 @@ Source: arXiv 2504.06225; names as in transformers 5.23.0, models/t5gemma/modeli
 from __future__ import annotations
 
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, TIED, Sizes, nested, size, switch
+from weighbridge.config.fields import LABELS, TIED, Config, nested, size, switch
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream
 from weighbridge.core.parts import attend, embedding, gated_mlp, linear, part, replace, rms_norm
@@ -26,13 +26,13 @@ SIDE = (
 # To the classes with one side or two, a null says nothing: they take the config's own default.
 BOTH = switch("both", "is_encoder_decoder", lambda c: True)
 FIELDS = (nested("encoder", "encoder", SIDE), nested("decoder", "decoder", SIDE), LABELS, TIED, BOTH)
-NEUTRAL = frozenset(
+IGNORED_KEYS = frozenset(
     """vocab_size dropout_rate classifier_dropout_rate hidden_activation max_position_embeddings query_pre_attn_scalar sliding_window
     layer_types final_logit_softcapping attn_logit_softcapping is_decoder""".split()
 )
 
 
-def attention(c: Sizes, name: str, *, memory: Stream | None = None, width: Size | None = None, causal: bool = False) -> Part:
+def attention(c: Config, name: str, *, memory: Stream | None = None, width: Size | None = None, causal: bool = False) -> Part:
     """Describe attention over the tokens themselves, or over *memory* of another *width*."""
     H, read, bias = c.hidden, c.hidden if width is None else width, c.attention_bias
     return part(
@@ -46,7 +46,7 @@ def attention(c: Sizes, name: str, *, memory: Stream | None = None, width: Size 
     )
 
 
-def side(c: Sizes, name: str, width: Size | None = None) -> Part:
+def side(c: Config, name: str, width: Size | None = None) -> Part:
     """Describe one side, with a norm before and after each step; a decoder attends to states of *width*."""
     H = c.hidden
     norms = {
@@ -67,26 +67,26 @@ def side(c: Sizes, name: str, width: Size | None = None) -> Part:
     return part(name, embedding("embed_tokens", c.vocab, H), rms_norm("norm", H), layer, kind=name)
 
 
-def t5gemma(c: Sizes) -> Part:
+def t5gemma(c: Config) -> Part:
     """Describe T5GemmaModel, which is not built without a decoder."""
     if not c.both:
         raise ConfigError("this class has an encoder and a decoder", key="is_encoder_decoder", value=False, hint="set it to true")
     return part("", *both(c), kind="model")
 
 
-def both(c: Sizes) -> tuple[Part, Part]:
+def both(c: Config) -> tuple[Part, Part]:
     """Describe both sides, each with a table of its own."""
     return side(c.encoder, "encoder"), replace(side(c.decoder, "decoder", c.encoder.hidden), stream="decoder")
 
 
-def generation(c: Sizes) -> Part:
+def generation(c: Config) -> Part:
     """Describe T5GemmaForConditionalGeneration: the decoder's table is its head."""
     tied_to = "model.decoder.embed_tokens.weight" if c.tied else None
     head = linear("out_proj", c.decoder.hidden, c.decoder.vocab, bias=False, tied_to=tied_to, stream="decoder")
     return part("", part("model", *both(c), kind="backbone"), part("lm_head", head, kind="lm_head"), kind="model")
 
 
-def labels(c: Sizes) -> Part:
+def labels(c: Config) -> Part:
     """Describe the classifiers, which score every token: the decoder's, or without one the encoder's."""
     parts = both(c) if c.both else (side(c.encoder, "encoder"),)
     width, stream = (c.decoder.hidden, "decoder") if c.both else (c.encoder.hidden, "seq")
@@ -101,4 +101,4 @@ CLASSES = {
     "T5GemmaForTokenClassification": labels,
 }
 
-FAMILIES = {"t5gemma": Family("t5gemma", FIELDS, CLASSES, "T5GemmaModel", NEUTRAL)}
+FAMILIES = {"t5gemma": Family("t5gemma", FIELDS, CLASSES, "T5GemmaModel", IGNORED_KEYS)}

@@ -9,16 +9,16 @@ from __future__ import annotations
 from weighbridge.blueprints.modules import fairseq_transformer
 from weighbridge.blueprints.series import time_series_transformer
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, size
+from weighbridge.config.fields import Config, size
 from weighbridge.core.length import Stream
 from weighbridge.core.parts import linear, part, replace
 from weighbridge.core.tree import Node, Operation, Part, Tensor
 
 FIELDS = (*time_series_transformer.FIELDS, size("start", "label_length", 10, "J", "known steps before those ahead"))
-NEUTRAL = time_series_transformer.NEUTRAL | {"moving_average", "autocorrelation_factor"}
+IGNORED_KEYS = time_series_transformer.IGNORED_KEYS | {"moving_average", "autocorrelation_factor"}
 
 
-def layer(c: Sizes, memory: Stream | None = None) -> Part:
+def layer(c: Config, memory: Stream | None = None) -> Part:
     """Describe a layer: the last norm is wrapped, and the decoder's gives its share of the trend."""
     plain = fairseq_transformer.layer(c, memory=memory)
     *steps, norm = (
@@ -31,17 +31,17 @@ def layer(c: Sizes, memory: Stream | None = None) -> Part:
     return replace(plain, children=(*steps, wrapped, *((trend,) if memory is not None else ())))
 
 
-def encoder(c: Sizes) -> tuple[Node, ...]:
+def encoder(c: Config) -> tuple[Node, ...]:
     """Describe the encoder."""
     return time_series_transformer.side(c, layer(c))
 
 
-def decoder(c: Sizes, memory: Stream) -> tuple[Node, ...]:
+def decoder(c: Config, memory: Stream) -> tuple[Node, ...]:
     """Describe the decoder, which ends in the features again."""
     return (*time_series_transformer.side(c, layer(c, memory)), linear("seasonality_projection", c.hidden, c.features))
 
 
-def both(c: Sizes) -> tuple[Part, ...]:
+def both(c: Config) -> tuple[Part, ...]:
     """Describe both sides."""
     sides = (
         part("encoder", *encoder(c), kind="encoder", stream=c.back),
@@ -57,4 +57,4 @@ CLASSES = {
     "AutoformerDecoder": lambda c: part("", *decoder(c, "encoder"), kind="model"),
 }
 
-FAMILIES = {"autoformer": Family("autoformer", FIELDS, CLASSES, "AutoformerModel", NEUTRAL)}
+FAMILIES = {"autoformer": Family("autoformer", FIELDS, CLASSES, "AutoformerModel", IGNORED_KEYS)}

@@ -6,9 +6,9 @@ Source: arXiv 2012.07436; names as in transformers 5.23.0, models/informer/model
 from __future__ import annotations
 
 from weighbridge.blueprints.modules import fairseq_transformer
-from weighbridge.blueprints.series.time_series_transformer import FIELDS, NEUTRAL, classes, side
+from weighbridge.blueprints.series.time_series_transformer import FIELDS, IGNORED_KEYS, classes, side
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, choice, switch, told
+from weighbridge.config.fields import Config, choice, computed, switch
 from weighbridge.core.length import Stream, length, unknown
 from weighbridge.core.parts import attend, batch_norm, conv1d, part, replace, stack
 from weighbridge.core.tree import Node, Part
@@ -17,18 +17,18 @@ INFORMER = (
     *FIELDS,
     choice("sight", "attention_type", "prob"),
     switch("distilled", "distil", True),
-    told("depths", lambda c: range(c.layers)),
+    computed("depths", lambda c: range(c.layers)),
 )
 
 
-def seen(c: Sizes, depth: int, own: Stream) -> Stream:
+def distilled_length(c: Config, depth: int, own: Stream) -> Stream:
     """Return what is left for the encoder layer at *depth*: distilling halves the steps behind each."""
     for _ in range(depth if c.distilled else 0):
         own = (length(own) - 1) // 2 + 1
     return own
 
 
-def informed(c: Sizes, layer: Part) -> tuple[Node, ...]:
+def prob_sparse(c: Config, layer: Part) -> tuple[Node, ...]:
     """Let attention look at a few keys, if it is asked to; the reference makes it last."""
     own, *rest = layer.children
     assert isinstance(own, Part)
@@ -38,24 +38,24 @@ def informed(c: Sizes, layer: Part) -> tuple[Node, ...]:
     return (*rest, own)
 
 
-def informer_encoder(c: Sizes, own: Stream) -> tuple[Node, ...]:
+def informer_encoder(c: Config, own: Stream) -> tuple[Node, ...]:
     """Describe Informer's encoder; a convolution stands between two layers, and a maximum that leaves every second step."""
-    inner = informed(c, fairseq_transformer.layer(c))
+    inner = prob_sparse(c, fairseq_transformer.layer(c))
     if not c.distilled:
         return side(c, part("layers", *inner, kind="layer", repeat=c.layers, stream=own))
-    layers = stack("layers", list(c.depths), c.layers, lambda depth: (part("", *inner, stream=seen(c, depth, own)),))
-    down = [conv1d("downConv", c.hidden, c.hidden, 3, padding=1, of=seen(c, depth, own)) for depth in c.depths]
+    layers = stack("layers", list(c.depths), c.layers, lambda depth: (part("", *inner, stream=distilled_length(c, depth, own)),))
+    down = [conv1d("downConv", c.hidden, c.hidden, 3, padding=1, of=distilled_length(c, depth, own)) for depth in c.depths]
     norm = batch_norm("norm", c.hidden)
     convolutions = stack("conv_layers", list(c.depths)[:-1], c.layers - 1, lambda depth: (down[depth], norm)) if c.depths[1:] else ()
     return (*side(c, *layers), *convolutions)
 
 
-def informer_decoder(c: Sizes, memory: Stream) -> tuple[Node, ...]:
+def informer_decoder(c: Config, memory: Stream) -> tuple[Node, ...]:
     """Describe Informer's decoder."""
     layer = fairseq_transformer.layer(c, memory=memory)
-    return side(c, replace(layer, children=informed(c, layer)))
+    return side(c, replace(layer, children=prob_sparse(c, layer)))
 
 
-CLASSES = classes("Informer", informer_encoder, informer_decoder, lambda c: seen(c, c.depths[-1], c.back))
+CLASSES = classes("Informer", informer_encoder, informer_decoder, lambda c: distilled_length(c, c.depths[-1], c.back))
 
-FAMILIES = {"informer": Family("informer", INFORMER, CLASSES, "InformerModel", NEUTRAL)}
+FAMILIES = {"informer": Family("informer", INFORMER, CLASSES, "InformerModel", IGNORED_KEYS)}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.series.patchtst import LOSS, PATCHES, POSITIONS, projection
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Field, Sizes, choice, size, switch, variant
+from weighbridge.config.fields import Config, Field, choice, size, switch, variant
 from weighbridge.core.length import Stream
 from weighbridge.core.parts import attend, batch_norm, fairseq_attention, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size, exact
@@ -31,27 +31,27 @@ FIELDS = (
     Field("aggregation", "head_aggregation", "max_pool", "choice", nullable=True),
     *LOSS,
 )
-NEUTRAL = frozenset(
+IGNORED_KEYS = frozenset(
     """num_parallel_samples dropout init_std norm_eps mask_type random_mask_ratio num_forecast_mask_patches mask_value masked_loss
     channel_consistent_masking unmasked_channel_indices head_dropout prediction_channel_indices output_range num_patches
     patch_last""".split()
 )
 
 
-def norm(c: Sizes, name: str = "norm") -> Part:
+def norm(c: Config, name: str = "norm") -> Part:
     """Describe a norm of either kind."""
     inner = part("norm", batch_norm("batchnorm", c.hidden), kind="batch_norm") if c.batch_normed else layer_norm("norm", c.hidden)
     return part(name, inner, kind=inner.kind)
 
 
-def mixer(c: Sizes, name: str, width: Size, stream: Stream, *more: Node) -> Part:
+def mixer(c: Config, name: str, width: Size, stream: Stream, *more: Node) -> Part:
     """Describe what mixes along one axis, *width* long: a feed-forward step, and a gate if there are any."""
     mlp = part("mlp", linear("fc1", width, width * c.factor), linear("fc2", width * c.factor, width), kind="feed_forward", stream=stream)
     gate = part("gating_block", linear("attn_layer", width, width), kind="gate", stream=stream)
     return part(name, norm(c), mlp, *((gate,) if c.gated else ()), *more, kind="mixer")
 
 
-def layers(c: Sizes) -> Part:
+def layers(c: Config) -> Part:
     """Describe the layers, each of which mixes patches, features and, if asked to, channels."""
     attention: tuple[Node, ...] = ()
     if c.attentive:
@@ -67,7 +67,7 @@ def layers(c: Sizes) -> Part:
     return part("mixers", *mixers, kind="layer", repeat=c.layers)
 
 
-def encoder(c: Sizes) -> Part:
+def encoder(c: Config) -> Part:
     """Describe a map of each patch, positions on a switch, and the layers."""
     table = Tensor("position_enc", (c.patches, c.hidden), "embedding", frozen=c.positions == "sincos")
     places = (part("positional_encoder", table, kind="embeddings"),) if c.placed else ()
@@ -75,12 +75,12 @@ def encoder(c: Sizes) -> Part:
     return part("encoder", *parts, kind="encoder", stream=c.channels * c.patches)
 
 
-def headed(c: Sizes, *heads: Part) -> Part:
+def with_head(c: Config, *heads: Part) -> Part:
     """Put heads on the encoder."""
     return part("", part("model", encoder(c), kind="backbone"), *heads, kind="model")
 
 
-def injected(c: Sizes) -> tuple[Part, ...]:
+def scale_injection(c: Config) -> tuple[Part, ...]:
     """Describe what tells the features how a series was scaled, if it was."""
     if c.scaling not in ("std", "mean", True):
         return ()
@@ -95,21 +95,21 @@ def injected(c: Sizes) -> tuple[Part, ...]:
     return (part("inject_scale", *inner, kind="head", stream=c.channels * c.patches),)
 
 
-def targets(c: Sizes, *, spread: bool) -> Part:
+def targets(c: Config, *, spread: bool) -> Part:
     """Describe the targets from all channels; *spread* where they may be a distribution."""
     width = c.hidden * c.channels if c.aggregation is not None else c.hidden * c.channels * c.patches
     inner = projection(c, "projection", width, c.targets) if spread else linear("projection", width, c.targets)
     return part("head", inner, kind="head", stream="one")
 
 
-def prediction(c: Sizes) -> Part:
+def prediction(c: Config) -> Part:
     """Describe PatchTSMixerForPrediction: each channel's steps ahead."""
-    return headed(c, part("head", projection(c, "base_forecast_block", c.patches * c.hidden, c.ahead), kind="head", stream=c.channels))
+    return with_head(c, part("head", projection(c, "base_forecast_block", c.patches * c.hidden, c.ahead), kind="head", stream=c.channels))
 
 
-def pre_training(c: Sizes) -> Part:
+def pre_training(c: Config) -> Part:
     """Describe PatchTSMixerForPretraining: each patch again."""
-    return headed(c, part("head", linear("base_pt_block", c.hidden, c.patch), kind="head", stream=c.channels * c.patches))
+    return with_head(c, part("head", linear("base_pt_block", c.hidden, c.patch), kind="head", stream=c.channels * c.patches))
 
 
 CLASSES = {
@@ -117,8 +117,8 @@ CLASSES = {
     "PatchTSMixerEncoder": lambda c: part("", replace(encoder(c), name=""), kind="model"),
     "PatchTSMixerForPretraining": pre_training,
     "PatchTSMixerForPrediction": prediction,
-    "PatchTSMixerForTimeSeriesClassification": lambda c: headed(c, targets(c, spread=False), *injected(c)),
-    "PatchTSMixerForRegression": lambda c: headed(c, *injected(c), targets(c, spread=True)),
+    "PatchTSMixerForTimeSeriesClassification": lambda c: with_head(c, targets(c, spread=False), *scale_injection(c)),
+    "PatchTSMixerForRegression": lambda c: with_head(c, *scale_injection(c), targets(c, spread=True)),
 }
 
-FAMILIES = {"patchtsmixer": Family("patchtsmixer", FIELDS, CLASSES, "PatchTSMixerModel", NEUTRAL)}
+FAMILIES = {"patchtsmixer": Family("patchtsmixer", FIELDS, CLASSES, "PatchTSMixerModel", IGNORED_KEYS)}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.series.time_series_transformer import values
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Field, Sizes, choice, derived, size, switch, told
+from weighbridge.config.fields import Config, Field, choice, computed, derived, size, switch
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import attend, batch_norm, fairseq_attention, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size, exact
@@ -21,7 +21,7 @@ def known(key: str, value: str, names: tuple[str, ...]) -> str:
     return value
 
 
-def named(word: str, key: str, default: str, *names: str) -> Field:
+def one_of(word: str, key: str, default: str, *names: str) -> Field:
     """Declare one of these *names*."""
     return choice(word, key, default, read=lambda name: known(key, name, names))
 
@@ -34,11 +34,11 @@ PATCHES = (
     derived("patches", lambda c: (c.back - c.patch) // c.stride + 1, "context_length", "patch_length"),
 )
 """How a series is cut into patches."""
-POSITIONS = named("positions", "positional_encoding_type", "sincos", "sincos", "random")
+POSITIONS = one_of("positions", "positional_encoding_type", "sincos", "sincos", "random")
 LOSS = (
     choice("loss", "loss", "mse"),
     choice("distribution", "distribution_output", "student_t"),
-    told("values", lambda c: 0 if c.loss == "mse" else values(c.distribution)),
+    computed("values", lambda c: 0 if c.loss == "mse" else values(c.distribution)),
 )
 """What is predicted of each step: a value, or the values that a distribution is told by."""
 FIELDS = (
@@ -55,30 +55,30 @@ FIELDS = (
     switch("across", "channel_attention", False),
     switch("biased", "bias", True),
     switch("marked", "use_cls_token", False),
-    named("norm", "norm_type", "batchnorm", "batchnorm", "layernorm"),
+    one_of("norm", "norm_type", "batchnorm", "batchnorm", "layernorm"),
     POSITIONS,
     Field("pooling", "pooling_type", "mean", "choice", nullable=True),
     *LOSS,
 )
-NEUTRAL = frozenset(
+IGNORED_KEYS = frozenset(
     """norm_eps positional_dropout path_dropout ff_dropout activation_function pre_norm init_std scaling do_mask_input mask_type
     random_mask_ratio num_forecast_mask_patches channel_consistent_masking unmasked_channel_indices mask_value head_dropout
     output_range num_parallel_samples""".split()
 )
 
 
-def tokens(c: Sizes) -> Size:
+def tokens(c: Config) -> Size:
     """Count a channel's patches, and the token in front of them if there is one."""
     found: Size = c.patches + 1 if c.marked else c.patches
     return found
 
 
-def norm(c: Sizes, name: str) -> Part:
+def norm(c: Config, name: str) -> Part:
     """Describe a norm of either kind."""
     return layer_norm(name, c.hidden) if c.norm == "layernorm" else part(name, batch_norm("batchnorm", c.hidden), kind="batch_norm")
 
 
-def attention(c: Sizes) -> Part:
+def attention(c: Config) -> Part:
     """Describe attention among a channel's patches and, if asked for, with the same maps among the channels."""
     plain = fairseq_attention("self_attn", c.hidden, c.heads, c.head_dim)
     among = [attend(heads=c.heads, head_dim=c.head_dim, queries=tokens(c), keys=tokens(c), groups=c.channels)]
@@ -87,7 +87,7 @@ def attention(c: Sizes) -> Part:
     return replace(plain, children=(*plain.children[:-1], *among), stream=len(among) * c.channels * tokens(c))
 
 
-def encoder(c: Sizes) -> Part:
+def encoder(c: Config) -> Part:
     """Describe a map of each patch, positions and layers."""
     H = c.hidden
     mapped = linear("input_embedding", c.patch, H, stream=c.channels * c.patches if c.shared else c.patches)
@@ -105,32 +105,32 @@ def encoder(c: Sizes) -> Part:
     return part("encoder", *parts, kind="encoder", stream=c.channels * tokens(c))
 
 
-def projection(c: Sizes, name: str, width: Size, outputs: Size) -> Part:
+def projection(c: Config, name: str, width: Size, outputs: Size) -> Part:
     """Describe a map to the outputs, or one for each value of their distribution."""
     if not c.values:
         return linear(name, width, outputs)
     return part(name, linear("proj", width, outputs, repeat=c.values), kind="head")
 
 
-def headed(c: Sizes, inner: Part, stream: Size | str) -> Part:
+def with_head(c: Config, inner: Part, stream: Size | str) -> Part:
     """Put a head on the encoder."""
     return part("", part("model", encoder(c), kind="backbone"), part("head", inner, kind="head", stream=stream), kind="model")
 
 
-def prediction(c: Sizes) -> Part:
+def prediction(c: Config) -> Part:
     """Describe PatchTSTForPrediction: one map for all channels, or one for each."""
     width = c.hidden if c.pooling or c.marked else c.hidden * c.patches
     if c.shared_head:
-        return headed(c, projection(c, "projection", width, c.ahead), c.channels)
-    return headed(c, replace(projection(c, "projections", width, c.ahead), repeat=c.channels), "one")
+        return with_head(c, projection(c, "projection", width, c.ahead), c.channels)
+    return with_head(c, replace(projection(c, "projections", width, c.ahead), repeat=c.channels), "one")
 
 
 CLASSES = {
     "PatchTSTModel": lambda c: part("", encoder(c), kind="model"),
-    "PatchTSTForPretraining": lambda c: headed(c, linear("linear", c.hidden, c.patch), c.channels * tokens(c)),
-    "PatchTSTForClassification": lambda c: headed(c, linear("linear", c.channels * c.hidden, c.targets), "one"),
-    "PatchTSTForRegression": lambda c: headed(c, projection(c, "projection", c.channels * c.hidden, c.targets), "one"),
+    "PatchTSTForPretraining": lambda c: with_head(c, linear("linear", c.hidden, c.patch), c.channels * tokens(c)),
+    "PatchTSTForClassification": lambda c: with_head(c, linear("linear", c.channels * c.hidden, c.targets), "one"),
+    "PatchTSTForRegression": lambda c: with_head(c, projection(c, "projection", c.channels * c.hidden, c.targets), "one"),
     "PatchTSTForPrediction": prediction,
 }
 
-FAMILIES = {"patchtst": Family("patchtst", FIELDS, CLASSES, "PatchTSTModel", NEUTRAL)}
+FAMILIES = {"patchtst": Family("patchtst", FIELDS, CLASSES, "PatchTSTModel", IGNORED_KEYS)}

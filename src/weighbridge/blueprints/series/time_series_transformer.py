@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from weighbridge.blueprints.modules import fairseq_transformer
-from weighbridge.blueprints.modules.mixture_of_experts import required
+from weighbridge.blueprints.modules.mixture_of_experts import required_field
 from weighbridge.config.family import Blueprint, Family
-from weighbridge.config.fields import Field, Sizes, choice, listed, settable, size, told, variant
+from weighbridge.config.fields import Config, Field, choice, computed, sequence, settable, size, variant
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream
 from weighbridge.core.parts import embedding, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Tensor
 
-NEUTRAL = fairseq_transformer.NEUTRAL | set("loss scaling num_parallel_samples sampling_factor".split())
+IGNORED_KEYS = fairseq_transformer.IGNORED_KEYS | set("loss scaling num_parallel_samples sampling_factor".split())
 DISTRIBUTIONS = {"student_t": 3, "normal": 2, "negative_binomial": 2}
 
 
@@ -32,27 +32,27 @@ def values(name: str) -> int:
     return DISTRIBUTIONS[name]
 
 
-def features(c: Sizes) -> Size:
+def features(c: Config) -> Size:
     """Count what is known of each step: earlier values, features, and two numbers for the scale."""
     known: Size = c.series * len(c.lags) + sum(c.widths) + c.dynamic + c.timed + c.static + 2 * c.series
     return known
 
 
 FIELDS = (
-    required(size("ahead", "prediction_length", None, "F", "steps ahead")),
+    required_field(size("ahead", "prediction_length", None, "F", "steps ahead")),
     size("back", "context_length", lambda c: c.ahead, "B", "steps back"),
     size("series", "input_size", 1, "U", "series side by side"),
-    listed("lags", "lags_sequence", lambda c: [1, 2, 3, 4, 5, 6, 7]),
+    sequence("lags", "lags_sequence", lambda c: [1, 2, 3, 4, 5, 6, 7]),
     size("dynamic", "num_dynamic_real_features", 0, "X_dyn", "features that change", minimum=0),
     size("timed", "num_time_features", 0, "X_tim", "features of time", minimum=0),
     size("static", "num_static_real_features", 0, "X_sta", "features that stay", minimum=0),
     Field("categories", "num_static_categorical_features", 0, "choice"),
-    listed("told", "cardinality", lambda c: []),
-    listed("told_widths", "embedding_dimension", lambda c: []),
-    told("cards", lambda c: list(c.told) if c.told and c.categories else [0]),
-    told("widths", lambda c: list(c.told_widths) if c.told_widths and c.categories else [min(50, (n + 1) // 2) for n in c.cards]),
+    sequence("told", "cardinality", lambda c: []),
+    sequence("told_widths", "embedding_dimension", lambda c: []),
+    computed("cards", lambda c: list(c.told) if c.told and c.categories else [0]),
+    computed("widths", lambda c: list(c.told_widths) if c.told_widths and c.categories else [min(50, (n + 1) // 2) for n in c.cards]),
     choice("distribution", "distribution_output", "student_t"),
-    told("values", lambda c: values(c.distribution)),
+    computed("values", lambda c: values(c.distribution)),
     *(
         field
         for field in variant(fairseq_transformer.fields(1, 1, 64, 32, (2, 2), 2), decoder_mlp=32)
@@ -62,24 +62,24 @@ FIELDS = (
 )
 
 
-def side(c: Sizes, *layers: Node) -> tuple[Node, ...]:
+def side(c: Config, *layers: Node) -> tuple[Node, ...]:
     """Describe one side: a map of the features, a frozen table of sinusoids, layers, and the norm before them."""
     value = part("value_embedding", linear("value_projection", c.features, c.hidden, bias=False), kind="embeddings")
     table = part("embed_positions", Tensor("weight", (c.back + c.ahead, c.hidden), "embedding", frozen=True), kind="embedding")
     return (value, table, *layers, layer_norm("layernorm_embedding", c.hidden))
 
 
-def encoder(c: Sizes, own: Stream) -> tuple[Node, ...]:
+def encoder(c: Config, own: Stream) -> tuple[Node, ...]:
     """Describe the encoder over the stream *own*."""
     return side(c, replace(fairseq_transformer.layer(c), stream=own))
 
 
-def decoder(c: Sizes, memory: Stream) -> tuple[Node, ...]:
+def decoder(c: Config, memory: Stream) -> tuple[Node, ...]:
     """Describe the decoder, which attends to *memory*."""
     return side(c, fairseq_transformer.layer(c, memory=memory))
 
 
-def tables(c: Sizes) -> tuple[Part, ...]:
+def tables(c: Config) -> tuple[Part, ...]:
     """Describe the tables of categories, if there are any."""
     if not c.categories:
         return ()
@@ -89,19 +89,19 @@ def tables(c: Sizes) -> tuple[Part, ...]:
     return (part("embedder", *inner, kind="embeddings"),)
 
 
-def forecast(c: Sizes, width: Size, parts: tuple[Part, ...]) -> Part:
+def forecast(c: Config, width: Size, parts: tuple[Part, ...]) -> Part:
     """Put a map on the decoder for each value of the distribution."""
     head = linear("proj", width, c.series, repeat=c.values)
     return part("", part("model", *parts, kind="backbone"), part("parameter_projection", head, kind="head", stream=c.ahead), kind="model")
 
 
-Side = Callable[[Sizes, Stream], tuple[Node, ...]]
+Side = Callable[[Config, Stream], tuple[Node, ...]]
 
 
-def classes(name: str, reading: Side, writing: Side, left: Callable[[Sizes], Stream] = lambda c: c.back) -> dict[str, Blueprint]:
+def classes(name: str, reading: Side, writing: Side, left: Callable[[Config], Stream] = lambda c: c.back) -> dict[str, Blueprint]:
     """Return the four classes of a type by its two sides; *left* is how many steps the encoder leaves."""
 
-    def both(c: Sizes) -> tuple[Part, ...]:
+    def both(c: Config) -> tuple[Part, ...]:
         memory = writing(c, left(c))
         sides = (
             part("encoder", *reading(c, c.back), kind="encoder", stream=c.back),
@@ -119,4 +119,4 @@ def classes(name: str, reading: Side, writing: Side, left: Callable[[Sizes], Str
 
 CLASSES = classes("TimeSeriesTransformer", encoder, decoder)
 
-FAMILIES = {"time_series_transformer": Family("time_series_transformer", FIELDS, CLASSES, "TimeSeriesTransformerModel", NEUTRAL)}
+FAMILIES = {"time_series_transformer": Family("time_series_transformer", FIELDS, CLASSES, "TimeSeriesTransformerModel", IGNORED_KEYS)}

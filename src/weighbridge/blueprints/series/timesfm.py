@@ -7,7 +7,7 @@ the config says; the decoder alone reads ``seq`` steps.
 from __future__ import annotations
 
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, listed, size, switch
+from weighbridge.config.fields import Config, sequence, size, switch
 from weighbridge.core.length import Stream, length
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, replace, rms_norm
 from weighbridge.core.sizes import Size, exact
@@ -25,7 +25,7 @@ STACK = (
     size("head_dim", "head_dim", 80, "D", "width of a head"),
     size("heads", "num_attention_heads", 16, "A", "attention heads"),
 )
-QUANTILES = listed("quantiles", "quantiles", lambda c: [0.1 * step for step in range(1, 10)])
+QUANTILES = sequence("quantiles", "quantiles", lambda c: [0.1 * step for step in range(1, 10)])
 FIELDS = (
     *STEPS,
     size("frequencies", "freq_size", 3, "Q", "frequencies"),
@@ -33,7 +33,7 @@ FIELDS = (
     QUANTILES,
     switch("placed", "use_positional_embedding", False),
 )
-NEUTRAL = frozenset("tolerance pad_val min_timescale max_timescale".split())
+IGNORED_KEYS = frozenset("tolerance pad_val min_timescale max_timescale".split())
 
 
 def residual(name: str, inputs: Size, hidden: Size, outputs: Size, *, bias: bool = True) -> Part:
@@ -48,7 +48,7 @@ def residual(name: str, inputs: Size, hidden: Size, outputs: Size, *, bias: bool
     )
 
 
-def decoder(c: Sizes, tokens: Stream) -> tuple[Node, ...]:
+def decoder(c: Config, tokens: Stream) -> tuple[Node, ...]:
     """Describe the decoder over *tokens* patches."""
     H, wide = c.hidden, c.heads * c.head_dim
     attention = part(
@@ -71,7 +71,7 @@ def decoder(c: Sizes, tokens: Stream) -> tuple[Node, ...]:
     return first, embedding("freq_emb", c.frequencies, H), layer, *((timescales,) if c.placed else ())
 
 
-def prediction(c: Sizes) -> Part:
+def prediction(c: Config) -> Part:
     """Describe TimesFmModelForPrediction: the mean and every quantile of the steps ahead."""
     tokens = exact(c.back, c.patch)
     head = replace(residual("horizon_ff_layer", c.hidden, c.mlp, c.ahead * (1 + len(c.quantiles))), stream=tokens)
@@ -83,4 +83,4 @@ CLASSES = {
     "TimesFmModelForPrediction": prediction,
 }
 
-FAMILIES = {"timesfm": Family("timesfm", FIELDS, CLASSES, "TimesFmModel", NEUTRAL)}
+FAMILIES = {"timesfm": Family("timesfm", FIELDS, CLASSES, "TimesFmModel", IGNORED_KEYS)}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.series.timesfm import QUANTILES, STACK, STEPS, residual
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, size, switch, variant
+from weighbridge.config.fields import Config, size, switch, variant
 from weighbridge.core.length import Stream, length
 from weighbridge.core.parts import attend, linear, part, replace, rms_norm
 from weighbridge.core.sizes import exact
@@ -24,11 +24,11 @@ FIELDS = (
     switch("biased", "use_bias", False),
     switch("flipped", "force_flip_invariance", True),
 )
-NEUTRAL = frozenset("decode_index activation use_continuous_quantile_head infer_is_positive max_position_embeddings".split())
+IGNORED_KEYS = frozenset("decode_index activation use_continuous_quantile_head infer_is_positive max_position_embeddings".split())
 NORMS = ("input_layernorm", "post_attention_layernorm", "pre_feedforward_layernorm", "post_feedforward_layernorm")
 
 
-def decoder(c: Sizes, tokens: Stream) -> tuple[Part, ...]:
+def decoder(c: Config, tokens: Stream) -> tuple[Part, ...]:
     """Describe the decoder over *tokens* patches."""
     H, wide, narrow, bias = c.hidden, c.heads * c.head_dim, c.kv_heads * c.head_dim, c.attention_bias
     attention = part(
@@ -49,7 +49,7 @@ def decoder(c: Sizes, tokens: Stream) -> tuple[Part, ...]:
     return replace(residual("input_ff_layer", 2 * c.patch, H, H), stream=tokens), layer
 
 
-def prediction(c: Sizes) -> Part:
+def prediction(c: Config) -> Part:
     """Describe TimesFm2_5ModelForPrediction: it runs twice where the answer to a flipped series must be the flipped answer."""
     tokens, values = exact(c.back, c.patch), 1 + len(c.quantiles)
     heads = (("output_projection_point", c.ahead), ("output_projection_quantiles", c.spread))
@@ -63,4 +63,4 @@ CLASSES = {
     "TimesFm2_5ModelForPrediction": prediction,
 }
 
-FAMILIES = {"timesfm2_5": Family("timesfm2_5", FIELDS, CLASSES, "TimesFm2_5Model", NEUTRAL)}
+FAMILIES = {"timesfm2_5": Family("timesfm2_5", FIELDS, CLASSES, "TimesFm2_5Model", IGNORED_KEYS)}

@@ -7,7 +7,7 @@ models/audio_spectrogram_transformer/modeling_audio_spectrogram_transformer.py. 
 from __future__ import annotations
 
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, Sizes, derived, size, switch
+from weighbridge.config.fields import LABELS, Config, derived, size, switch
 from weighbridge.core.parts import attend, layer_norm, linear, part
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part, Tensor
@@ -29,14 +29,14 @@ FIELDS = (
 )
 
 
-def patches(c: Sizes) -> Size:
+def patches(c: Config) -> Size:
     """Count the patches, along mel bins times along frames."""
     across: Size = (c.mels - c.patch_side) // c.mel_stride + 1
     along: Size = (c.frames - c.patch_side) // c.frame_stride + 1
     return across * along
 
 
-def encoder(c: Sizes) -> tuple[Part, ...]:
+def encoder(c: Config) -> tuple[Part, ...]:
     """Describe patches, layers and a last norm; two learned tokens stand in front of the patches."""
     H, inner = c.hidden, c.heads * c.head_dim
     patch = part(
@@ -73,12 +73,12 @@ def encoder(c: Sizes) -> tuple[Part, ...]:
     return embeddings, layer, layer_norm("layernorm", H)
 
 
-def ast(c: Sizes) -> Part:
+def ast(c: Config) -> Part:
     """Describe ASTModel."""
     return part("", *encoder(c), kind="model", stream=c.patches + 2)
 
 
-def classification(c: Sizes) -> Part:
+def classification(c: Config) -> Part:
     """Describe ASTForAudioClassification: a norm and the labels, on the mean of the two learned tokens."""
     inner = part("audio_spectrogram_transformer", *encoder(c), kind="backbone", stream=c.patches + 2)
     head = part("classifier", layer_norm("layernorm", c.hidden), linear("dense", c.hidden, c.labels), kind="head", stream="one")

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from weighbridge.blueprints.decoders.gpt2 import dense
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, derived, fact, size, switch
+from weighbridge.config.fields import Config, constant, derived, size, switch
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Node, Part
 
 
-def clvp(c: Sizes) -> tuple[Node, ...]:
+def clvp(c: Config) -> tuple[Node, ...]:
     """Describe tokens and positions, layers with a norm before each half, and a last norm."""
     H = c.hidden
     attention = part(
@@ -37,12 +37,12 @@ def clvp(c: Sizes) -> tuple[Node, ...]:
     return (*tables, layer, layer_norm("layer_norm", H))
 
 
-def inner(c: Sizes) -> Part:
+def inner(c: Config) -> Part:
     """Describe the body by its name."""
     return part("decoder", *clvp(c), kind="decoder")
 
 
-def causal(c: Sizes) -> Part:
+def causal(c: Config) -> Part:
     """Describe ClvpForCausalLM: one norm more, and a head of its own."""
     head = (layer_norm("final_norm", c.hidden), linear("lm_head", c.hidden, c.vocab))
     return part("", part("model", inner(c), kind="backbone"), *head, kind="model")
@@ -57,15 +57,15 @@ FIELDS = (
     size("heads", "num_attention_heads", 16, "A", "attention heads"),
     derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_attention_heads"),
     switch("qkv_bias", "use_attention_bias", True),
-    fact("transposed", True),
+    constant("transposed", True),
 )
 CLASSES = {
     "ClvpDecoder": lambda c: part("", *clvp(c), kind="model"),
     "ClvpModel": lambda c: part("", inner(c), kind="model"),
     "ClvpForCausalLM": causal,
 }
-SKIPPED = frozenset(
+MORE_IGNORED_KEYS = frozenset(
     """activation_function add_cross_attention decoder_fixing_codes feature_size max_text_tokens num_mel_attn_blocks summary_activation
     summary_first_dropout summary_proj_to_labels summary_type summary_use_proj""".split()
 )
-FAMILIES = {"clvp_decoder": Family("clvp_decoder", FIELDS, CLASSES, "ClvpForCausalLM", SKIPPED)}
+FAMILIES = {"clvp_decoder": Family("clvp_decoder", FIELDS, CLASSES, "ClvpForCausalLM", MORE_IGNORED_KEYS)}

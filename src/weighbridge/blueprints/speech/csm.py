@@ -7,16 +7,16 @@ models/csm/modeling_csm.py and models/kyutai_speech_to_text/modeling_kyutai_spee
 from __future__ import annotations
 
 from weighbridge.blueprints.decoders.llama import LLAMA, llama
-from weighbridge.blueprints.modules.causal_lm import NEUTRAL
-from weighbridge.blueprints.modules.composite import composed, submodel, under
+from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS
+from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.blueprints.speech.moshi import MOSHI, moshi
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, size, switch, variant
+from weighbridge.config.fields import Config, size, switch, variant
 from weighbridge.core.parts import embedding, linear, part, replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part
 
-CODEC = composed("codec", "codec_config", "mimi")
+CODEC = model_config("codec", "codec_config", "mimi")
 CSM = (
     *variant(
         tuple(field for field in LLAMA if field.word not in ("labels", "tied")),
@@ -30,7 +30,7 @@ CSM = (
         heads=32,
         kv_heads=8,
     ),
-    composed("depth", "depth_decoder_config", "csm_depth_decoder_model", fixed=True),
+    model_config("depth", "depth_decoder_config", "csm_depth_decoder_model", fixed=True),
     CODEC,
 )
 KYUTAI = (
@@ -49,20 +49,20 @@ KYUTAI = (
 TABLE = "backbone_model.embed_tokens.embed_audio_tokens.weight"
 
 
-def codec(c: Sizes) -> Part:
+def codec(c: Config) -> Part:
     """Describe the codec, which an ordinary pass leaves alone."""
-    return under("codec_model", submodel(c.codec), requires="audios")
+    return as_child("codec_model", submodel(c.codec), requires="audios")
 
 
-def backbone(c: Sizes, shape: tuple[Size, Size]) -> tuple[Node, ...]:
+def backbone(c: Config, shape: tuple[Size, Size]) -> tuple[Node, ...]:
     """Describe CSM's backbone: Llama over frames, whose codes are looked up in one table and added."""
     _, *rest = llama(c)
     return part("embed_tokens", embedding("embed_audio_tokens", *shape), kind="embeddings"), *rest
 
 
-def csm(c: Sizes) -> Part:
+def csm(c: Config) -> Part:
     """Describe CSM: text words, the backbone, and the small decoder, which may share its table of codes."""
-    small = under("depth_decoder", submodel(c.depth, "ForCausalLM"))
+    small = as_child("depth_decoder", submodel(c.depth, "ForCausalLM"))
     body, head = small.children
     assert isinstance(body, Part)
     rows, width = c.depth.codebooks * c.depth.vocab, c.depth.backbone
@@ -80,21 +80,21 @@ def csm(c: Sizes) -> Part:
     )
 
 
-def kyutai(c: Sizes) -> tuple[Node, ...]:
+def kyutai(c: Config) -> tuple[Node, ...]:
     """Describe Kyutai's decoder: Moshi's, with words and codes in one table."""
     _, *rest = moshi(c)
     rows = c.vocab + c.codebooks * c.sounds + 1
     return part("embed_tokens", embedding("embed_tokens", rows, c.hidden), kind="embeddings"), *rest
 
 
-def writing(c: Sizes) -> Part:
+def decoder_with_head(c: Config) -> Part:
     """Describe the decoder under its head; one that is tied has a row for each code too."""
     rows = c.vocab + c.codebooks * c.sounds + 1 if c.tied else c.vocab
     head = linear("lm_head", c.hidden, rows, bias=False, tied_to="model.embed_tokens.embed_tokens.weight" if c.tied else None)
     return part("", part("model", *kyutai(c), kind="backbone"), head, codec(c), kind="model")
 
 
-SKIPPED = NEUTRAL | frozenset(
+MORE_IGNORED_KEYS = IGNORED_KEYS | frozenset(
     """audio_bos_token_id audio_eos_token_id audio_pad_token_id audio_token_id codebook_eos_token_id codebook_pad_token_id frame_size
     tie_word_embeddings""".split()
 )
@@ -103,8 +103,8 @@ SPEAKS = {
     "CsmForConditionalGeneration": csm,
 }
 NAME = "KyutaiSpeechToText"
-WRITES = {f"{NAME}Model": lambda c: part("", *kyutai(c), kind="model"), f"{NAME}ForConditionalGeneration": writing}
+WRITES = {f"{NAME}Model": lambda c: part("", *kyutai(c), kind="model"), f"{NAME}ForConditionalGeneration": decoder_with_head}
 FAMILIES = {
-    "csm": Family("csm", CSM, SPEAKS, "CsmForConditionalGeneration", SKIPPED),
-    "kyutai_speech_to_text": Family("kyutai_speech_to_text", KYUTAI, WRITES, f"{NAME}ForConditionalGeneration", SKIPPED),
+    "csm": Family("csm", CSM, SPEAKS, "CsmForConditionalGeneration", MORE_IGNORED_KEYS),
+    "kyutai_speech_to_text": Family("kyutai_speech_to_text", KYUTAI, WRITES, f"{NAME}ForConditionalGeneration", MORE_IGNORED_KEYS),
 }

@@ -5,9 +5,9 @@ Source: Nari Labs, Dia (2025); names as in transformers 5.23.0, models/dia/model
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.composite import composed
+from weighbridge.blueprints.modules.composite import model_config
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Field, Sizes, listed, size, told
+from weighbridge.config.fields import Config, Field, computed, sequence, size
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream
 from weighbridge.core.parts import attend, embedding, linear, part, rms_norm
@@ -39,7 +39,7 @@ DECODER = (
 )
 
 
-def agreeing(c: Sizes) -> bool:
+def check_delays(c: Config) -> bool:
     """Refuse a pattern of delays for another number of channels."""
     if len(c.delays) != c.decoder.channels:
         raise ConfigError(f"{len(c.delays)} delays for {c.decoder.channels} channels", key="delay_pattern", value=c.delays)
@@ -47,10 +47,10 @@ def agreeing(c: Sizes) -> bool:
 
 
 FIELDS = (
-    composed("encoder", "encoder_config", "dia_encoder", fixed=True),
-    composed("decoder", "decoder_config", "dia_decoder", fixed=True),
-    listed("delays", "delay_pattern", [0, 8, 9, 10, 11, 12, 13, 14, 15]),
-    told("agreeing", agreeing),
+    model_config("encoder", "encoder_config", "dia_encoder", fixed=True),
+    model_config("decoder", "decoder_config", "dia_decoder", fixed=True),
+    sequence("delays", "delay_pattern", [0, 8, 9, 10, 11, 12, 13, 14, 15]),
+    computed("agreeing", check_delays),
 )
 
 
@@ -71,13 +71,13 @@ def attention(
     )
 
 
-def mlp(c: Sizes) -> Part:
+def mlp(c: Config) -> Part:
     """Describe a gated MLP whose halves are one matrix."""
     H = c.hidden
     return part("mlp", linear("gate_up_proj", H, 2 * c.mlp, bias=False), linear("down_proj", c.mlp, H, bias=False), kind="feed_forward")
 
 
-def encoder(c: Sizes) -> tuple[Node, ...]:
+def encoder(c: Config) -> tuple[Node, ...]:
     """Describe the reader."""
     H = c.hidden
     own = attention("self_attention", (H, H), (c.heads, c.kv_heads, c.head_dim))
@@ -85,7 +85,7 @@ def encoder(c: Sizes) -> tuple[Node, ...]:
     return embedding("embedding", c.vocab, H), part("layers", *layer, kind="layer", repeat=c.layers), rms_norm("norm", H)
 
 
-def decoder(c: Sizes, memory: Stream) -> tuple[Node, ...]:
+def decoder(c: Config, memory: Stream) -> tuple[Node, ...]:
     """Describe the writer, which looks all channels up in one table."""
     H = c.hidden
     own = attention("self_attention", (H, H), (c.heads, c.kv_heads, c.head_dim), causal=True)
@@ -98,26 +98,32 @@ def decoder(c: Sizes, memory: Stream) -> tuple[Node, ...]:
     )
 
 
-def both(c: Sizes) -> tuple[Part, Part]:
+def both(c: Config) -> tuple[Part, Part]:
     """Describe both sides."""
     return part("encoder", *encoder(c.encoder), kind="encoder"), part(
         "decoder", *decoder(c.decoder, "seq"), kind="decoder", stream="decoder"
     )
 
 
-def writing(c: Sizes) -> Part:
+def with_lm_head(c: Config) -> Part:
     """Describe DiaForConditionalGeneration: a head for all channels."""
     head = linear("logits_dense", c.decoder.hidden, c.decoder.channels * c.decoder.vocab, bias=False, stream="decoder")
     return part("", part("model", *both(c), kind="backbone"), head, kind="model")
 
 
-QUIET = frozenset("max_position_embeddings norm_eps tie_word_embeddings".split())
+OUTER_IGNORED_KEYS = frozenset("max_position_embeddings norm_eps tie_word_embeddings".split())
 FAMILIES = {
     "dia": Family(
-        "dia", FIELDS, {"DiaModel": lambda c: part("", *both(c), kind="model"), "DiaForConditionalGeneration": writing}, "DiaModel", QUIET
+        "dia",
+        FIELDS,
+        {"DiaModel": lambda c: part("", *both(c), kind="model"), "DiaForConditionalGeneration": with_lm_head},
+        "DiaModel",
+        OUTER_IGNORED_KEYS,
     ),
-    "dia_encoder": Family("dia_encoder", ENCODER, {"DiaEncoder": lambda c: part("", *encoder(c), kind="model")}, "DiaEncoder", QUIET),
+    "dia_encoder": Family(
+        "dia_encoder", ENCODER, {"DiaEncoder": lambda c: part("", *encoder(c), kind="model")}, "DiaEncoder", OUTER_IGNORED_KEYS
+    ),
     "dia_decoder": Family(
-        "dia_decoder", DECODER, {"DiaDecoder": lambda c: part("", *decoder(c, "encoder"), kind="model")}, "DiaDecoder", QUIET
+        "dia_decoder", DECODER, {"DiaDecoder": lambda c: part("", *decoder(c, "encoder"), kind="model")}, "DiaDecoder", OUTER_IGNORED_KEYS
     ),
 }

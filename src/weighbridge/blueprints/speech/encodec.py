@@ -11,7 +11,7 @@ from math import ceil, prod
 from weighbridge.blueprints.modules.rnn import lstm
 from weighbridge.blueprints.modules.stage_fields import numbers
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Field, Sizes, choice, size, switch, told
+from weighbridge.config.fields import Config, Field, choice, computed, size, switch
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import unknown
@@ -34,7 +34,7 @@ def one_of(*known: str) -> Callable[[Any], str]:
     return read
 
 
-def shared(filters: int, last: int, ratios: tuple[int, ...], *, hidden: int, shortcut: bool) -> tuple[Field, ...]:
+def shared_fields(filters: int, last: int, ratios: tuple[int, ...], *, hidden: int, shortcut: bool) -> tuple[Field, ...]:
     """List the fields of both codecs."""
     return (
         size("channels", "audio_channels", 1, "N", "channels of the wave"),
@@ -53,33 +53,33 @@ def shared(filters: int, last: int, ratios: tuple[int, ...], *, hidden: int, sho
     )
 
 
-def powers(c: Sizes) -> bool:
+def powers(c: Config) -> bool:
     """Refuse codebooks whose size is no power of two."""
     if c.codes & (c.codes - 1):
         raise ConfigError(f"{c.codes} is no power of two", key="codebook_size", value=c.codes)
     return True
 
 
-def books(c: Sizes) -> int:
+def books(c: Config) -> int:
     """Tell how many codebooks the largest bandwidth allows."""
     frames, bits = ceil(c.rate / prod(c.ratios)), c.codes.bit_length() - 1
     return int(1000 * c.bandwidths[-1] // (frames * bits))
 
 
 ENCODEC = (
-    *shared(32, 7, (8, 5, 4, 2), hidden=128, shortcut=True),
+    *shared_fields(32, 7, (8, 5, 4, 2), hidden=128, shortcut=True),
     Field("depth", "num_lstm_layers", 2, "choice"),
     choice("norm", "norm_type", "weight_norm", read=one_of("weight_norm", "time_group_norm")),
-    Field("bandwidths", "target_bandwidths", [1.5, 3.0, 6.0, 12.0, 24.0], "listed"),
-    told("powers", powers),
-    told("quantizers", books),
+    Field("bandwidths", "target_bandwidths", [1.5, 3.0, 6.0, 12.0, 24.0], "sequence"),
+    computed("powers", powers),
+    computed("quantizers", books),
 )
 
 
 FILLED = unknown("waves are filled up to whole frames, and codes are found by their distance")
 
 
-def convolution(c: Sizes, name: str, shape: tuple[Size, Size, Size], outs: Size, *, bias: bool = True) -> Part:
+def convolution(c: Config, name: str, shape: tuple[Size, Size, Size], outs: Size, *, bias: bool = True) -> Part:
     """Describe a convolution, its weight split into length and direction, or with a norm behind it."""
     shift = (Tensor("bias", (outs,), "bias"),) if bias else ()
     inner: tuple[Node, ...] = (Tensor("weight", shape, "weight"), *shift)
@@ -92,19 +92,19 @@ def convolution(c: Sizes, name: str, shape: tuple[Size, Size, Size], outs: Size,
     return part(name, part("conv", *inner, kind="convolution"), *norm, kind="convolution")
 
 
-def conv(c: Sizes, name: str, inputs: Size, outputs: Size, kernel: Size) -> Part:
+def conv(c: Config, name: str, inputs: Size, outputs: Size, kernel: Size) -> Part:
     """Describe a convolution by its widths."""
     return convolution(c, name, (outputs, inputs, kernel), outputs)
 
 
-def block(c: Sizes, name: str, width: Size) -> Part:
+def block(c: Config, name: str, width: Size) -> Part:
     """Describe a residual block."""
     inner = width // c.compress
     pair = (conv(c, "1", width, inner, c.inner_kernel), conv(c, "3", inner, width, 1))
     return part(name, part("block", *pair), *((conv(c, "shortcut", width, width, 1),) if c.shortcut else ()), kind="convolutions")
 
 
-def thinning(c: Sizes) -> tuple[Part, ...]:
+def seanet_encoder(c: Config) -> tuple[Part, ...]:
     """Describe the convolutions that make frames of a wave; EnCodec has an LSTM behind them."""
     F, layers, index, scale = c.filters, [conv(c, "0", c.channels, c.filters, c.kernel)], 1, 1
     for ratio in reversed(c.ratios):
@@ -118,7 +118,7 @@ def thinning(c: Sizes) -> tuple[Part, ...]:
     return (part("layers", *layers, kind="convolutions"),)
 
 
-def bringing(c: Sizes) -> tuple[Part, ...]:
+def seanet_decoder(c: Config) -> tuple[Part, ...]:
     """Describe the convolutions that make a wave of frames."""
     F, scale = c.filters, 2 ** len(c.ratios)
     layers, index = [conv(c, "0", c.hidden, scale * F, c.kernel)], 1
@@ -134,7 +134,7 @@ def bringing(c: Sizes) -> tuple[Part, ...]:
     return (part("layers", *layers, kind="convolutions"),)
 
 
-def book(c: Sizes, *names: str) -> Part:
+def book(c: Config, *names: str) -> Part:
     """Describe a codebook: whether it is begun, how much each code is used, and the codes, all kept and not learned."""
     first, used, *kept = names
     tensors = (
@@ -145,21 +145,21 @@ def book(c: Sizes, *names: str) -> Part:
     return part("layers", part("codebook", *tensors, kind="quantizer"), kind="quantizer")
 
 
-def encodec(c: Sizes) -> Part:
+def encodec(c: Config) -> Part:
     """Describe EnCodec."""
     quantizer = replace(book(c, "inited", "cluster_size", "embed", "embed_avg"), repeat=c.quantizers)
     return part(
         "",
-        part("encoder", *thinning(c), kind="encoder"),
-        part("decoder", *bringing(c), kind="decoder"),
+        part("encoder", *seanet_encoder(c), kind="encoder"),
+        part("decoder", *seanet_decoder(c), kind="decoder"),
         part("quantizer", quantizer, kind="quantizer"),
         kind="model",
         stream=FILLED,
     )
 
 
-QUIET = frozenset(
+OUTER_IGNORED_KEYS = frozenset(
     """chunk_length_s dilation_growth_rate layer_scale_initial_scale max_position_embeddings norm_eps normalize overlap pad_mode
     sliding_window tie_word_embeddings trim_right_ratio use_causal_conv use_streaming _frame_rate""".split()
 )
-FAMILIES = {"encodec": Family("encodec", ENCODEC, {"EncodecModel": encodec}, "EncodecModel", QUIET)}
+FAMILIES = {"encodec": Family("encodec", ENCODEC, {"EncodecModel": encodec}, "EncodecModel", OUTER_IGNORED_KEYS)}

@@ -5,10 +5,10 @@ Source: names as in transformers 5.23.0, models/granite_speech5/modeling_granite
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.composite import composed, submodel, under
-from weighbridge.blueprints.multimodal.granite_speech import SHARED, SKIPPED, attending, filled, halfway
+from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
+from weighbridge.blueprints.multimodal.granite_speech import MORE_IGNORED_KEYS, SHARED, block_attention, halfway, padded_to_blocks
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Field, Sizes, fact, size, switch, told
+from weighbridge.config.fields import Config, Field, computed, constant, size, switch
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, length
 from weighbridge.core.parts import batch_norm, conv1d, embedding, layer_norm, linear, part, replace, stack
@@ -28,12 +28,12 @@ FIFTH = (
     replace(SHARED[2], default=128),
     switch("bias", "attention_bias", True),
     Field("halved", "subsample_layers", None, "choice", read=lambda value: [0, 1] if value is None else list(value)),
-    fact("kinds", lambda c: [(sum(other in c.halved for other in range(index)), index in c.halved) for index in range(c.layers)]),
-    told("halfway", lambda c: c.layers > 1),
+    constant("kinds", lambda c: [(sum(other in c.halved for other in range(index)), index in c.halved) for index in range(c.layers)]),
+    computed("halfway", lambda c: c.layers > 1),
 )
 
 
-def after(index: int, c: Sizes) -> Stream:
+def after(index: int, c: Config) -> Stream:
     """Return the stream behind so many halvings."""
     stream: Stream = "seq"
     for _ in range(index):
@@ -41,7 +41,7 @@ def after(index: int, c: Sizes) -> Stream:
     return stream
 
 
-def fifth_layer(c: Sizes, halvings: int, halves: bool) -> tuple[Node, ...]:
+def fifth_layer(c: Config, halvings: int, halves: bool) -> tuple[Node, ...]:
     """Describe a layer of the fifth version, which may leave half of its frames."""
     H, wide, inner, tokens = c.hidden, c.heads * c.head_dim, c.hidden * c.wider, after(halvings, c)
     left = after(halvings + 1, c) if halves else tokens
@@ -52,8 +52,8 @@ def fifth_layer(c: Sizes, halvings: int, halves: bool) -> tuple[Node, ...]:
             name, linear("linear1", H, c.mlp, bias=c.bias), linear("linear2", c.mlp, H, bias=c.bias), kind="feed_forward", stream=stream
         )
 
-    maps = (linear(f"{name}_proj", H, wide, bias=False, stream=filled(c, tokens)) for name in "qkv")
-    attn = (*maps, linear("o_proj", wide, H), embedding("rel_pos_emb", 2 * c.positions + 1, c.head_dim), *attending(c, tokens))
+    maps = (linear(f"{name}_proj", H, wide, bias=False, stream=padded_to_blocks(c, tokens)) for name in "qkv")
+    attn = (*maps, linear("o_proj", wide, H), embedding("rel_pos_emb", 2 * c.positions + 1, c.head_dim), *block_attention(c, tokens))
     depth = part("depthwise_conv", Tensor("weight", (inner, 1, c.kernel)), kind="convolution", stream=thinned)
     last = linear("pointwise_lin2", inner, H, stream=thinned)
     conv = (linear("pointwise_lin1", H, 2 * inner), depth, batch_norm("norm", inner, stream=thinned), last)
@@ -67,23 +67,23 @@ def fifth_layer(c: Sizes, halvings: int, halves: bool) -> tuple[Node, ...]:
     )
 
 
-def fifth(c: Sizes) -> Part:
+def fifth(c: Config) -> Part:
     """Describe the fifth version's encoder, which reads four frames at once."""
     layers = stack("layers", c.kinds, c.layers, lambda kind: fifth_layer(c, *kind))
     midway = after(sum(other in c.halved for other in range(len(c.kinds) // 2)), c)
     return part("", linear("input_linear", 4 * c.mels, c.hidden), *layers, *halfway(c, midway), kind="model")
 
 
-def ctc(c: Sizes) -> Part:
+def ctc(c: Config) -> Part:
     """Describe its head, which is the one halfway up again."""
     names = ("encoder.out.weight", "encoder.out.bias") if c.tied else (None, None)
     inner = c.encoder
     tensors = Tensor("weight", (c.vocab, inner.hidden), "weight", names[0]), Tensor("bias", (c.vocab,), "bias", names[1])
     stream = after(sum(other in inner.halved for other in range(len(inner.kinds))), inner)
-    return part("", under("encoder", submodel(inner)), part("ctc_head", *tensors, kind="linear", stream=stream), kind="model")
+    return part("", as_child("encoder", submodel(inner)), part("ctc_head", *tensors, kind="linear", stream=stream), kind="model")
 
 
-def agreeing(c: Sizes) -> bool:
+def check_vocab(c: Config) -> bool:
     """Refuse a head of another vocabulary than the encoder's."""
     if c.encoder.vocab != c.vocab:
         raise ConfigError(f"{c.vocab}, but the encoder's is {c.encoder.vocab}", key="vocab_size", value=c.vocab)
@@ -92,12 +92,14 @@ def agreeing(c: Sizes) -> bool:
 
 CTC = (
     size("vocab", "vocab_size", 16384, "V", "vocabulary size"),
-    composed("encoder", "encoder_config", "granite_speech5_encoder", fixed=True),
-    told("agreeing", agreeing),
+    model_config("encoder", "encoder_config", "granite_speech5_encoder", fixed=True),
+    computed("agreeing", check_vocab),
     switch("tied", "tie_word_embeddings", True),
 )
 
 FAMILIES = {
-    "granite_speech5_encoder": Family("granite_speech5_encoder", FIFTH, {"GraniteSpeech5Encoder": fifth}, "GraniteSpeech5Encoder", SKIPPED),
-    "granite_speech5_ctc": Family("granite_speech5_ctc", CTC, {"GraniteSpeech5ForCTC": ctc}, "GraniteSpeech5ForCTC", SKIPPED),
+    "granite_speech5_encoder": Family(
+        "granite_speech5_encoder", FIFTH, {"GraniteSpeech5Encoder": fifth}, "GraniteSpeech5Encoder", MORE_IGNORED_KEYS
+    ),
+    "granite_speech5_ctc": Family("granite_speech5_ctc", CTC, {"GraniteSpeech5ForCTC": ctc}, "GraniteSpeech5ForCTC", MORE_IGNORED_KEYS),
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.stage_fields import numbers
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Field, Sizes, listed, size
+from weighbridge.config.fields import Config, Field, sequence, size
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, length
@@ -38,30 +38,30 @@ def fields(rates: tuple[int, ...], kernels: tuple[int, ...]) -> tuple[Field, ...
         numbers("rates", "upsample_rates", rates),
         numbers("kernels", "upsample_kernel_sizes", kernels),
         numbers("block_kernels", "resblock_kernel_sizes", (3, 7, 11)),
-        listed("dilations", "resblock_dilation_sizes", [[1, 3, 5]] * 3, read=steps),
+        sequence("dilations", "resblock_dilation_sizes", [[1, 3, 5]] * 3, read=steps),
     )
 
 
-def same(name: str, inputs: Size, outputs: Size, kernel: Size, *, bias: bool = True) -> Part:
+def conv1d_same(name: str, inputs: Size, outputs: Size, kernel: Size, *, bias: bool = True) -> Part:
     """Describe a convolution that keeps the length.
 
-    >>> same("conv", 8, 4, 3).children[0].shape
+    >>> conv1d_same("conv", 8, 4, 3).children[0].shape
     (4, 8, 3)
     """
     weight = Tensor("weight", (outputs, inputs, kernel), "weight")
     return part(name, *((weight, Tensor("bias", (outputs,), "bias")) if bias else (weight,)), kind="convolution")
 
 
-def enlarging(name: str, inputs: Size, outputs: Size, kernel: int, *, seen: Stream, bias: bool = True) -> Part:
+def conv_transpose1d(name: str, inputs: Size, outputs: Size, kernel: int, *, seen: Stream, bias: bool = True) -> Part:
     """Describe a transposed convolution over the stream *seen*: each position is multiplied with the whole kernel."""
     weight = Tensor("weight", (inputs, outputs, kernel), "weight")
     return part(name, *((weight, Tensor("bias", (outputs,), "bias")) if bias else (weight,)), kind="convolution", stream=seen)
 
 
-def longer(of: Stream, kernel: int, rate: int) -> Stream:
+def conv_transpose_output(of: Stream, kernel: int, rate: int) -> Stream:
     """Return the stream that a step leaves; where kernel and rate are not both even or odd, it is one longer.
 
-    >>> longer("seq", 8, 4)
+    >>> conv_transpose_output("seq", 8, 4)
     seq * 4 + 0
     """
     return length(of) * rate + (kernel - rate) % 2
@@ -70,25 +70,27 @@ def longer(of: Stream, kernel: int, rate: int) -> Stream:
 def residual(name: str, width: Size, kernel: int, dilations: tuple[int, ...]) -> Part:
     """Describe a residual block: pairs of convolutions, the first of each pair dilated."""
     return part(
-        name, *(replace(same(convs, width, width, kernel), repeat=len(dilations)) for convs in ("convs1", "convs2")), kind="convolution"
+        name,
+        *(replace(conv1d_same(convs, width, width, kernel), repeat=len(dilations)) for convs in ("convs1", "convs2")),
+        kind="convolution",
     )
 
 
-def generator(c: Sizes, inputs: Size, of: Stream = "seq", *, bias: bool = True) -> tuple[Part, ...]:
+def generator(c: Config, inputs: Size, of: Stream = "seq", *, bias: bool = True) -> tuple[Part, ...]:
     """Describe the whole: a convolution, the steps, the residual blocks of every step, and the convolution that makes the wave."""
     ups: list[Part] = []
     blocks: list[Part] = []
     width, stream = c.wide, of
     for step, (rate, kernel) in enumerate(zip(c.rates, c.kernels, strict=False)):
-        ups.append(replace(enlarging("upsampler", width, c.wide // 2 ** (step + 1), kernel, seen=stream), repeat=1, indices=(step,)))
-        width, stream = c.wide // 2 ** (step + 1), longer(stream, kernel, rate)
+        ups.append(replace(conv_transpose1d("upsampler", width, c.wide // 2 ** (step + 1), kernel, seen=stream), repeat=1, indices=(step,)))
+        width, stream = c.wide // 2 ** (step + 1), conv_transpose_output(stream, kernel, rate)
         for kernel, dilations in zip(c.block_kernels, c.dilations, strict=False):
             blocks.append(replace(residual("resblocks", width, kernel, dilations), repeat=1, indices=(len(blocks),), stream=stream))
-    last = replace(same("conv_post", width, 1, 7, bias=bias), stream=stream)
+    last = replace(conv1d_same("conv_post", width, 1, 7, bias=bias), stream=stream)
     return conv1d("conv_pre", inputs, c.wide, 7, padding=3, of=of), *ups, *blocks, last
 
 
-def vocoder(c: Sizes) -> Part:
+def vocoder(c: Config) -> Part:
     """Describe a vocoder by itself, which knows mean and scale of the frames it was trained with."""
     statistics = (Tensor("mean", (c.mels,), "buffer"), Tensor("scale", (c.mels,), "buffer"))
     return part("", *statistics, *generator(c, c.mels), kind="model")

@@ -7,9 +7,18 @@ from __future__ import annotations
 
 from math import ceil, prod
 
-from weighbridge.blueprints.speech.encodec import FILLED, QUIET, book, bringing, convolution, powers, shared, thinning
+from weighbridge.blueprints.speech.encodec import (
+    FILLED,
+    OUTER_IGNORED_KEYS,
+    book,
+    convolution,
+    powers,
+    seanet_decoder,
+    seanet_encoder,
+    shared_fields,
+)
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Field, Sizes, fact, size, switch, told
+from weighbridge.config.fields import Config, Field, computed, constant, size, switch
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import attend, layer_norm, linear, part, replace
@@ -20,7 +29,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def halved(c: Sizes) -> int:
+def downsampling(c: Config) -> int:
     """Tell by how much Mimi thins out the frames of its convolutions; 0 is not at all."""
     frames = ceil(c.rate / prod(c.ratios))
     rate = c.rate / (2 * prod(c.ratios)) if c.frame_rate is None else c.frame_rate
@@ -35,7 +44,7 @@ def absent(value: Any) -> bool:
 
 
 MIMI = (
-    *shared(64, 3, (8, 6, 5, 4), hidden=512, shortcut=False),
+    *shared_fields(64, 3, (8, 6, 5, 4), hidden=512, shortcut=False),
     size("quantizers", "num_quantizers", 32, "Q", "codebooks"),
     size("semantic", "num_semantic_quantizers", 1, "Q_sem", "codebooks of meaning"),
     size("looked_up", "vector_quantization_hidden_dimension", 256, "X", "width in which codes are looked up"),
@@ -46,18 +55,18 @@ MIMI = (
     size("kv_heads", "num_key_value_heads", 8, "K_kv", "key-value heads"),
     size("head_dim", "head_dim", lambda c: c.hidden // c.heads, "D", "width of a head"),
     switch("bias", "attention_bias", False),
-    Field("frame_rate", "frame_rate", None, "choice", silent=True),
-    Field("encodes", "encoder_config", True, "choice", read=absent, silent=True, nullable=True),
-    Field("decodes", "decoder_config", True, "choice", read=absent, silent=True, nullable=True),
-    told("powers", powers),
-    told("stride", halved),
-    told("projected", lambda c: c.looked_up != c.hidden),
-    fact("norm", ""),
-    fact("depth", 0),
+    Field("frame_rate", "frame_rate", None, "choice", report_default=False),
+    Field("encodes", "encoder_config", True, "choice", read=absent, report_default=False, nullable=True),
+    Field("decodes", "decoder_config", True, "choice", read=absent, report_default=False, nullable=True),
+    computed("powers", powers),
+    computed("stride", downsampling),
+    computed("projected", lambda c: c.looked_up != c.hidden),
+    constant("norm", ""),
+    constant("depth", 0),
 )
 
 
-def transformer(c: Sizes, name: str) -> Part:
+def transformer(c: Config, name: str) -> Part:
     """Describe Mimi's layers, each half of which has a gain of its own."""
     H, D = c.hidden, c.head_dim
     maps = (("q_proj", H, c.heads * D), ("k_proj", H, c.kv_heads * D), ("v_proj", H, c.kv_heads * D), ("o_proj", c.heads * D, H))
@@ -70,26 +79,26 @@ def transformer(c: Sizes, name: str) -> Part:
     return part(name, part("layers", *layer, kind="layer", repeat=c.layers), kind="stack")
 
 
-def encoder(c: Sizes) -> tuple[Part, ...]:
+def encoder(c: Config) -> tuple[Part, ...]:
     """Describe Mimi's encoder."""
     thinned = (convolution(c, "downsample", (c.hidden, c.hidden, 2 * c.stride), c.hidden, bias=False),) if c.stride else ()
-    return part("encoder_seanet", *thinning(c), kind="encoder"), transformer(c, "encoder_transformer"), *thinned
+    return part("encoder_seanet", *seanet_encoder(c), kind="encoder"), transformer(c, "encoder_transformer"), *thinned
 
 
-def decoder(c: Sizes) -> tuple[Part, ...]:
+def decoder(c: Config) -> tuple[Part, ...]:
     """Describe Mimi's decoder."""
     brought = (convolution(c, "upsample", (c.hidden, c.hidden // c.groups, 2 * c.stride), c.hidden, bias=False),) if c.stride else ()
-    return *brought, transformer(c, "decoder_transformer"), part("decoder_seanet", *bringing(c), kind="decoder")
+    return *brought, transformer(c, "decoder_transformer"), part("decoder_seanet", *seanet_decoder(c), kind="decoder")
 
 
-def quantizer(c: Sizes, name: str, layers: Size) -> Part:
+def quantizer(c: Config, name: str, layers: Size) -> Part:
     """Describe codebooks that each take what those before have left, and the maps around them."""
     maps = (("input_proj", c.looked_up, c.hidden), ("output_proj", c.hidden, c.looked_up)) if c.projected else ()
     around = (part(module, Tensor("weight", (outs, ins, 1), "weight"), kind="convolution") for module, outs, ins in maps)
     return part(name, replace(book(c, "initialized", "cluster_usage", "embed_sum"), repeat=layers), *around, kind="quantizer")
 
 
-def mimi(c: Sizes) -> Part:
+def mimi(c: Config) -> Part:
     """Describe Mimi: either half may be left out."""
     split = (
         quantizer(c, "semantic_residual_vector_quantizer", c.semantic),
@@ -106,11 +115,19 @@ def mimi(c: Sizes) -> Part:
 
 
 FAMILIES = {
-    "mimi": Family("mimi", MIMI, {"MimiModel": mimi}, "MimiModel", QUIET),
+    "mimi": Family("mimi", MIMI, {"MimiModel": mimi}, "MimiModel", OUTER_IGNORED_KEYS),
     "mimi_encoder": Family(
-        "mimi_encoder", MIMI, {"MimiEncoderModel": lambda c: part("", *encoder(c), kind="model", stream=FILLED)}, "MimiEncoderModel", QUIET
+        "mimi_encoder",
+        MIMI,
+        {"MimiEncoderModel": lambda c: part("", *encoder(c), kind="model", stream=FILLED)},
+        "MimiEncoderModel",
+        OUTER_IGNORED_KEYS,
     ),
     "mimi_decoder": Family(
-        "mimi_decoder", MIMI, {"MimiDecoderModel": lambda c: part("", *decoder(c), kind="model", stream=FILLED)}, "MimiDecoderModel", QUIET
+        "mimi_decoder",
+        MIMI,
+        {"MimiDecoderModel": lambda c: part("", *decoder(c), kind="model", stream=FILLED)},
+        "MimiDecoderModel",
+        OUTER_IGNORED_KEYS,
     ),
 }

@@ -6,7 +6,7 @@ Source: arXiv 2410.15608; names as in transformers 5.23.0, models/moonshine/mode
 from __future__ import annotations
 
 from weighbridge.config.family import Family
-from weighbridge.config.fields import TIED, AtInit, Sizes, optional, size, switch
+from weighbridge.config.fields import TIED, AtInit, Config, optional, size, switch
 from weighbridge.core.length import Stream, length
 from weighbridge.core.parts import attend, conv1d, embedding, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size, round_up
@@ -34,10 +34,10 @@ FIELDS = (
     TIED,
     switch("attention_bias", "attention_bias", False),
 )
-NEUTRAL = frozenset("encoder_hidden_act decoder_hidden_act max_position_embeddings".split())
+IGNORED_KEYS = frozenset("encoder_hidden_act decoder_hidden_act max_position_embeddings".split())
 
 
-def attention(c: Sizes, name: str, heads: Size, kv_heads: Size, keys: Stream | None = None, causal: bool = False) -> Part:
+def attention(c: Config, name: str, heads: Size, kv_heads: Size, keys: Stream | None = None, causal: bool = False) -> Part:
     """Describe attention; heads may be padded for the product, and the output has no bias."""
     H, bias = c.hidden, c.attention_bias
     D = c.hidden // heads if c.head_dim is None else c.head_dim
@@ -55,17 +55,17 @@ def attention(c: Sizes, name: str, heads: Size, kv_heads: Size, keys: Stream | N
     )
 
 
-def norms(c: Sizes, *names: str) -> tuple[Part, ...]:
+def norms(c: Config, *names: str) -> tuple[Part, ...]:
     """Describe norms without shifts."""
     return tuple(layer_norm(name, c.hidden, bias=False) for name in names)
 
 
-def heard(c: Sizes) -> Stream:
+def heard(c: Config) -> Stream:
     """Return the stream that the three convolutions leave."""
     return (((((length("seq") - 127) // 64 + 1) - 7) // 3 + 1) - 3) // 2 + 1
 
 
-def encoder(c: Sizes) -> Part:
+def encoder(c: Config) -> Part:
     """Describe convolutions, and layers whose feed-forward step is plain."""
     H = c.hidden
     first = conv1d("conv1", 1, H, 127, stride=64, bias=False)
@@ -81,7 +81,7 @@ def encoder(c: Sizes) -> Part:
     return part("encoder", first, second, third, group, layer, last, kind="encoder")
 
 
-def decoder(c: Sizes, memory: Stream, heads: Size, kv_heads: Size) -> Part:
+def decoder(c: Config, memory: Stream, heads: Size, kv_heads: Size) -> Part:
     """Describe the decoder, whose feed-forward step is gated."""
     H, A, K = c.hidden, heads, kv_heads
     layer = part(
@@ -96,12 +96,12 @@ def decoder(c: Sizes, memory: Stream, heads: Size, kv_heads: Size) -> Part:
     return part("decoder", embedding("embed_tokens", c.vocab, H), layer, *norms(c, "norm"), kind="decoder")
 
 
-def both(c: Sizes) -> tuple[Part, Part]:
+def both(c: Config) -> tuple[Part, Part]:
     """Describe encoder and decoder; the encoder is made first, and writes its numbers of heads over the decoder's in the config."""
     return encoder(c), replace(decoder(c, heard(c), c.heads, c.kv_heads), stream="decoder")
 
 
-def generation(c: Sizes) -> Part:
+def generation(c: Config) -> Part:
     """Describe MoonshineForConditionalGeneration: the decoder's table is its head."""
     tied_to = "model.decoder.embed_tokens.weight" if c.tied else None
     head = linear("proj_out", c.hidden, c.vocab, bias=False, tied_to=tied_to, stream="decoder")
@@ -115,4 +115,4 @@ CLASSES = {
     "MoonshineDecoder": lambda c: part("", replace(decoder(c, "encoder", c.decoder_heads, c.decoder_kv_heads), name=""), kind="model"),
 }
 
-FAMILIES = {"moonshine": Family("moonshine", FIELDS, CLASSES, "MoonshineModel", NEUTRAL)}
+FAMILIES = {"moonshine": Family("moonshine", FIELDS, CLASSES, "MoonshineModel", IGNORED_KEYS)}

@@ -6,10 +6,10 @@ Source: Useful Sensors, Moonshine v2 (2026); names as in transformers 5.23.0, mo
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.composite import composed, submodel, under
-from weighbridge.blueprints.speech.hifigan import same
+from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
+from weighbridge.blueprints.speech.hifigan import conv1d_same
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Field, Sizes, fact, optional, size, switch, told
+from weighbridge.config.fields import Config, Field, computed, constant, optional, size, switch
 from weighbridge.core.length import Stream, length
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size, round_up
@@ -28,8 +28,8 @@ ENCODER = (
     *(replace(field, default=8) if field.word == "kv_heads" else field for field in SIDE),
     Field("rate", "sample_rate", 16000, "choice"),
     Field("milliseconds", "frame_ms", 5.0, "choice"),
-    told("frame", lambda c: round(c.rate * c.milliseconds / 1000.0)),
-    fact("multiple", None),
+    computed("frame", lambda c: round(c.rate * c.milliseconds / 1000.0)),
+    constant("multiple", None),
 )
 FIELDS = (
     size("vocab", "vocab_size", 32768, "V", "vocabulary size"),
@@ -37,12 +37,12 @@ FIELDS = (
     size("positions", "max_position_embeddings", 4096, "S", "positions"),
     optional("multiple", "pad_head_dim_to_multiple_of", None, "P", "multiple to which a head is padded"),
     switch("tied", "tie_word_embeddings", False),
-    composed("encoder", "encoder_config", "moonshine_streaming_encoder", fixed=True),
-    told("projected", lambda c: c.encoder.hidden != c.hidden),
+    model_config("encoder", "encoder_config", "moonshine_streaming_encoder", fixed=True),
+    computed("projected", lambda c: c.encoder.hidden != c.hidden),
 )
 
 
-def attention(c: Sizes, name: str, out_bias: bool, keys: Stream | None = None, causal: bool = False) -> Part:
+def attention(c: Config, name: str, out_bias: bool, keys: Stream | None = None, causal: bool = False) -> Part:
     """Describe attention, whose heads may be padded for the product."""
     H, A, K, D = c.hidden, c.heads, c.kv_heads, c.head_dim
     return part(
@@ -56,7 +56,7 @@ def attention(c: Sizes, name: str, out_bias: bool, keys: Stream | None = None, c
     )
 
 
-def frames(c: Sizes, halvings: int) -> Stream:
+def frames(c: Config, halvings: int) -> Stream:
     """Return the stream behind the cut into frames, and behind so many of the two convolutions that halve it."""
     stream: Stream = length("seq") // c.frame
     for _ in range(halvings):
@@ -69,14 +69,14 @@ def gamma(name: str, width: Size) -> Part:
     return part(name, Tensor("gamma", (width,), "gain"), kind="layer_norm")
 
 
-def encoder(c: Sizes) -> tuple[Node, ...]:
+def encoder(c: Config) -> tuple[Node, ...]:
     """Describe frames, convolutions and layers."""
     H = c.hidden
     embedder = part(
         "embedder",
         part("comp", Tensor("log_k", (), "gain"), kind="norm"),
-        replace(same("conv1", H, 2 * H, 5), stream=frames(c, 1)),
-        replace(same("conv2", 2 * H, H, 5), stream=frames(c, 2)),
+        replace(conv1d_same("conv1", H, 2 * H, 5), stream=frames(c, 1)),
+        replace(conv1d_same("conv2", 2 * H, H, 5), stream=frames(c, 2)),
         linear("linear", c.frame, H, bias=False, stream=frames(c, 0)),
         kind="embeddings",
     )
@@ -86,7 +86,7 @@ def encoder(c: Sizes) -> tuple[Node, ...]:
     return embedder, layer, replace(gamma("final_norm", H), stream=frames(c, 2))
 
 
-def decoder(c: Sizes, memory: Stream) -> tuple[Node, ...]:
+def decoder(c: Config, memory: Stream) -> tuple[Node, ...]:
     """Describe the decoder; the states it attends to get positions, and its width if they have another."""
     H = c.hidden
     mlp = part("mlp", linear("fc1", H, 2 * c.mlp), linear("fc2", c.mlp, H), kind="feed_forward")
@@ -101,13 +101,13 @@ def decoder(c: Sizes, memory: Stream) -> tuple[Node, ...]:
     )
 
 
-def both(c: Sizes) -> tuple[Part, Part]:
+def both(c: Config) -> tuple[Part, Part]:
     """Describe both sides."""
     memory = frames(c.encoder, 2)
-    return under("encoder", submodel(c.encoder)), part("decoder", *decoder(c, memory), kind="decoder", stream="decoder")
+    return as_child("encoder", submodel(c.encoder)), part("decoder", *decoder(c, memory), kind="decoder", stream="decoder")
 
 
-def writing(c: Sizes) -> Part:
+def with_lm_head(c: Config) -> Part:
     """Describe the class that writes."""
     tied = "model.decoder.embed_tokens.weight" if c.tied else None
     head = linear("proj_out", c.hidden, c.vocab, bias=False, tied_to=tied, stream="decoder")
@@ -117,7 +117,7 @@ def writing(c: Sizes) -> Part:
 NAME = "MoonshineStreaming"
 CLASSES = {
     f"{NAME}Model": lambda c: part("", *both(c), kind="model"),
-    f"{NAME}ForConditionalGeneration": writing,
+    f"{NAME}ForConditionalGeneration": with_lm_head,
     f"{NAME}Decoder": lambda c: part("", *decoder(c, "encoder"), kind="model"),
 }
 ALONE = {f"{NAME}Encoder": lambda c: part("", *encoder(c), kind="model")}

@@ -7,17 +7,17 @@ models/csm/modeling_csm.py.
 from __future__ import annotations
 
 from weighbridge.blueprints.decoders.llama import LLAMA, llama
-from weighbridge.blueprints.modules.causal_lm import FIELDS, NEUTRAL
+from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS
 from weighbridge.blueprints.modules.sliding_window import window
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, size, variant
+from weighbridge.config.fields import Config, size, variant
 from weighbridge.core.length import length
 from weighbridge.core.parts import attend, embedding, linear, part, rms_norm
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Tensor
 
 
-def moshi(c: Sizes) -> tuple[Node, ...]:
+def moshi(c: Config) -> tuple[Node, ...]:
     """Describe words (and one row for none), layers of attention and a gated MLP whose halves are one matrix, and a last norm."""
     H, A, K, D = c.hidden, c.heads, c.kv_heads, c.head_dim
 
@@ -39,19 +39,19 @@ def moshi(c: Sizes) -> tuple[Node, ...]:
     return (embedding("embed_tokens", c.vocab + 1, H), layer, rms_norm("norm", H))
 
 
-def causal(c: Sizes) -> Part:
+def causal(c: Config) -> Part:
     """Describe MoshiForCausalLM, whose head is no tie."""
     return part("", part("model", *moshi(c), kind="backbone"), linear("lm_head", c.hidden, c.vocab, bias=False), kind="model")
 
 
-def depth(c: Sizes) -> tuple[Node, ...]:
+def depth(c: Config) -> tuple[Node, ...]:
     """Describe Llama over the codebooks of a frame: all tables in one, as wide as the backbone, and a way from there."""
     _, *rest = llama(c)
     table = embedding("embed_tokens", c.codebooks * c.vocab, c.backbone)
     return (table, *rest, linear("inputs_embeds_projector", c.backbone, c.hidden, bias=False))
 
 
-def codebooks(c: Sizes) -> Part:
+def codebooks(c: Config) -> Part:
     """Describe CsmDepthDecoderForCausalLM: the token at each place has a head of its own, the first, which is the backbone's, none."""
     weight = Tensor("weight", (c.codebooks - 1, c.hidden, c.vocab))
     head = part("codebooks_head", weight, kind="head", experts=c.codebooks - 1, active=1, stream=length("seq") - 1)
@@ -74,10 +74,16 @@ DEPTH = variant(
     heads=8,
     kv_heads=2,
 )
-SKIPPED = NEUTRAL | {"audio_encoder_config", "audio_vocab_size", "depth_decoder_config", "num_codebooks", "tie_word_embeddings"}
+MORE_IGNORED_KEYS = IGNORED_KEYS | {
+    "audio_encoder_config",
+    "audio_vocab_size",
+    "depth_decoder_config",
+    "num_codebooks",
+    "tie_word_embeddings",
+}
 CLASSES = {"MoshiModel": lambda c: part("", *moshi(c), kind="model"), "MoshiForCausalLM": causal}
 DEPTH_CLASSES = {"CsmDepthDecoderModel": lambda c: part("", *depth(c), kind="model"), "CsmDepthDecoderForCausalLM": codebooks}
 FAMILIES = {
-    "moshi": Family("moshi", MOSHI, CLASSES, "MoshiForCausalLM", SKIPPED),
-    "csm_depth_decoder_model": Family("csm_depth_decoder_model", DEPTH, DEPTH_CLASSES, "CsmDepthDecoderForCausalLM", SKIPPED),
+    "moshi": Family("moshi", MOSHI, CLASSES, "MoshiForCausalLM", MORE_IGNORED_KEYS),
+    "csm_depth_decoder_model": Family("csm_depth_decoder_model", DEPTH, DEPTH_CLASSES, "CsmDepthDecoderForCausalLM", MORE_IGNORED_KEYS),
 }

@@ -6,9 +6,9 @@ models/musicgen_melody/modeling_musicgen_melody.py. The codec runs in generation
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.composite import composed, submodel, under
+from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.config.family import Blueprint, Family
-from weighbridge.config.fields import Field, Sizes, choice, size, told
+from weighbridge.config.fields import Config, Field, choice, computed, size
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.parts import linear, part
@@ -17,7 +17,7 @@ from weighbridge.core.tree import Part
 MELODY = unknown("text and melody stand in front of the codes, as long as the melody is said to be")
 
 
-def projected(c: Sizes) -> bool:
+def needs_projection(c: Config) -> bool:
     """Say whether a map stands between text and decoder: not where the decoder is told the text's width."""
     across = c.decoder.across
     if across is not None and across != c.text.hidden:
@@ -31,31 +31,31 @@ def fields(decoder: str, *more: Field) -> tuple[Field, ...]:
     """List the three sub-configs."""
     across = (choice("across", "cross_attention_hidden_size", None),)
     return (
-        composed("text", "text_encoder", "t5 umt5"),
-        composed("audio", "audio_encoder", "encodec"),
-        composed("decoder", "decoder", decoder, fixed=True, more=across),
+        model_config("text", "text_encoder", "t5 umt5"),
+        model_config("audio", "audio_encoder", "encodec"),
+        model_config("decoder", "decoder", decoder, fixed=True, more=across),
         *more,
     )
 
 
-def three(c: Sizes, tokens: Stream, *maps: Part) -> Part:
+def three(c: Config, tokens: Stream, *maps: Part) -> Part:
     """Describe the three, and the *maps* between them."""
     return part(
         "",
-        under("text_encoder", submodel(c.text, "EncoderModel")),
-        under("audio_encoder", submodel(c.audio), requires="audios"),
-        under("decoder", submodel(c.decoder, "ForCausalLM"), streams={"seq": tokens, "encoder": "seq"}),
+        as_child("text_encoder", submodel(c.text, "EncoderModel")),
+        as_child("audio_encoder", submodel(c.audio), requires="audios"),
+        as_child("decoder", submodel(c.decoder, "ForCausalLM"), streams={"seq": tokens, "encoder": "seq"}),
         *maps,
         kind="model",
     )
 
 
-def musicgen(c: Sizes) -> Part:
+def musicgen(c: Config) -> Part:
     """Describe MusicGen."""
     return three(c, "decoder", *((linear("enc_to_dec_proj", c.text.hidden, c.decoder.hidden),) if c.projected else ()))
 
 
-def melody(c: Sizes) -> Part:
+def melody(c: Config) -> Part:
     """Describe MusicGen Melody, which also maps the pitches of a melody."""
     text = (linear("enc_to_dec_proj", c.text.hidden, c.decoder.hidden),) if c.projected else ()
     pitches = (linear("audio_enc_to_dec_proj", c.chroma, c.decoder.hidden, stream=MELODY),) if c.mapped else ()
@@ -64,19 +64,19 @@ def melody(c: Sizes) -> Part:
 
 CHROMA = (
     size("chroma", "num_chroma", 12, "C", "pitch classes"),
-    told("projected", lambda c: c.text.hidden != c.decoder.hidden),
-    told("mapped", lambda c: c.chroma != c.decoder.hidden),
+    computed("projected", lambda c: c.text.hidden != c.decoder.hidden),
+    computed("mapped", lambda c: c.chroma != c.decoder.hidden),
 )
-QUIET = frozenset(("chroma_length", "tie_word_embeddings"))
+OUTER_IGNORED_KEYS = frozenset(("chroma_length", "tie_word_embeddings"))
 
 
 def kin(stem: str, name: str, table: tuple[Field, ...], blueprint: Blueprint) -> Family:
     """Return one model type."""
     class_name = f"{name}ForConditionalGeneration"
-    return Family(stem, table, {class_name: blueprint}, class_name, QUIET)
+    return Family(stem, table, {class_name: blueprint}, class_name, OUTER_IGNORED_KEYS)
 
 
 FAMILIES = {
-    "musicgen": kin("musicgen", "Musicgen", fields("musicgen_decoder", told("projected", projected)), musicgen),
+    "musicgen": kin("musicgen", "Musicgen", fields("musicgen_decoder", computed("projected", needs_projection)), musicgen),
     "musicgen_melody": kin("musicgen_melody", "MusicgenMelody", fields("musicgen_melody_decoder", *CHROMA), melody),
 }

@@ -7,13 +7,13 @@ models/musicgen_melody/modeling_musicgen_melody.py. The first attends to the tex
 from __future__ import annotations
 
 from weighbridge.config.family import Blueprint, Family
-from weighbridge.config.fields import Sizes, derived, fact, size
+from weighbridge.config.fields import Config, constant, derived, size
 from weighbridge.core.parts import embedding, fairseq_attention, layer_norm, linear, part, replace
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Node, Part
 
 
-def musicgen(c: Sizes) -> tuple[Node, ...]:
+def musicgen(c: Config) -> tuple[Node, ...]:
     """Describe a table for each codebook, with one row for what is not yet written, layers without biases, and a last norm."""
     H = c.hidden
     crossed = (
@@ -37,10 +37,10 @@ def musicgen(c: Sizes) -> tuple[Node, ...]:
 def classes(name: str) -> dict[str, Blueprint]:
     """Return the three classes of one decoder."""
 
-    def inner(c: Sizes) -> Part:
+    def inner(c: Config) -> Part:
         return part("decoder", *musicgen(c), kind="decoder")
 
-    def causal(c: Sizes) -> Part:
+    def causal(c: Config) -> Part:
         heads = linear("lm_heads", c.hidden, c.vocab, bias=False, repeat=c.codebooks)
         return part("", part("model", inner(c), kind="backbone"), heads, kind="model")
 
@@ -60,14 +60,20 @@ FIELDS = (
     derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_attention_heads"),
     size("codebooks", "num_codebooks", 4, "B", "codebooks"),
 )
-SKIPPED = frozenset(
+MORE_IGNORED_KEYS = frozenset(
     """activation_function add_cross_attention audio_channels cross_attention_hidden_size is_decoder max_position_embeddings
     scale_embedding tie_word_embeddings""".split()
 )
 
 FAMILIES = {
-    "musicgen_decoder": Family("musicgen_decoder", (*FIELDS, fact("crossed", True)), classes("Musicgen"), "MusicgenForCausalLM", SKIPPED),
+    "musicgen_decoder": Family(
+        "musicgen_decoder", (*FIELDS, constant("crossed", True)), classes("Musicgen"), "MusicgenForCausalLM", MORE_IGNORED_KEYS
+    ),
     "musicgen_melody_decoder": Family(
-        "musicgen_melody_decoder", (*FIELDS, fact("crossed", False)), classes("MusicgenMelody"), "MusicgenMelodyForCausalLM", SKIPPED
+        "musicgen_melody_decoder",
+        (*FIELDS, constant("crossed", False)),
+        classes("MusicgenMelody"),
+        "MusicgenMelodyForCausalLM",
+        MORE_IGNORED_KEYS,
     ),
 }

@@ -6,11 +6,11 @@ models/nemotron_asr_streaming, models/nemotron3_5_asr and models/lasr.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.composite import composed, submodel, under
+from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.blueprints.modules.fast_conformer import ENCODER, LASR, STREAMING, encoder, frames
 from weighbridge.blueprints.modules.rnn import lstm
 from weighbridge.config.family import Blueprint, Family
-from weighbridge.config.fields import Field, Sizes, fact, listed, size
+from weighbridge.config.fields import Config, Field, constant, sequence, size
 from weighbridge.core.length import unknown
 from weighbridge.core.parts import embedding, linear, part, replace
 from weighbridge.core.tree import Part, Tensor
@@ -18,13 +18,15 @@ from weighbridge.core.tree import Part, Tensor
 GREEDY = unknown("one token after another is written, as many to a frame as the model finds")
 
 
-def ctc(c: Sizes) -> Part:
+def ctc(c: Config) -> Part:
     """Describe a head on every frame that is left."""
     tensors = Tensor("weight", (c.vocab, c.encoder.hidden, 1), "weight"), Tensor("bias", (c.vocab,), "bias")
-    return part("", under("encoder", submodel(c.encoder)), part("ctc_head", *tensors, kind="head", stream=frames(c.encoder)), kind="model")
+    return part(
+        "", as_child("encoder", submodel(c.encoder)), part("ctc_head", *tensors, kind="head", stream=frames(c.encoder)), kind="model"
+    )
 
 
-def transducer(c: Sizes) -> Part:
+def transducer(c: Config) -> Part:
     """Describe a decoder with a memory of its own words, and what joins it to the encoder's frames."""
     W, H = c.width, c.encoder.hidden
     decoder = (
@@ -35,7 +37,7 @@ def transducer(c: Sizes) -> Part:
     prompted = (linear("linear_1", H + c.prompts, c.prompt_width), linear("linear_2", c.prompt_width, H)) if c.prompted else ()
     return part(
         "",
-        under("encoder", submodel(c.encoder)),
+        as_child("encoder", submodel(c.encoder)),
         linear("encoder_projector", H, W, stream=frames(c.encoder)),
         part("decoder", *decoder, kind="decoder"),
         part("joint", linear("head", W, c.vocab + c.durations, stream=GREEDY), kind="head"),
@@ -46,25 +48,25 @@ def transducer(c: Sizes) -> Part:
 
 def heard(vocab: int, kind: str, *more: Field) -> tuple[Field, ...]:
     """List the fields of a whole model over an encoder."""
-    return (size("vocab", "vocab_size", vocab, "V", "vocabulary size"), composed("encoder", "encoder_config", kind), *more)
+    return (size("vocab", "vocab_size", vocab, "V", "vocabulary size"), model_config("encoder", "encoder_config", kind), *more)
 
 
-def transduced(vocab: int, kind: str, *more: Field) -> tuple[Field, ...]:
+def transducer_fields(vocab: int, kind: str, *more: Field) -> tuple[Field, ...]:
     """List the fields of a transducer."""
     depth, width = Field("depth", "num_decoder_layers", 2, "choice"), size("width", "decoder_hidden_size", 640, "W", "width of the decoder")
     return heard(
-        vocab, kind, width, depth, *more, *((fact("durations", 0),) if not any(field.word == "durations" for field in more) else ())
+        vocab, kind, width, depth, *more, *((constant("durations", 0),) if not any(field.word == "durations" for field in more) else ())
     )
 
 
-PLAIN = fact("prompted", False)
-DURATIONS = listed("durations", "durations", [0, 1, 2, 3, 4], read=len)
+PLAIN = constant("prompted", False)
+DURATIONS = sequence("durations", "durations", [0, 1, 2, 3, 4], read=len)
 PROMPTED = (
-    fact("prompted", True),
+    constant("prompted", True),
     size("prompts", "num_prompts", 128, "N_pro", "prompts"),
     size("prompt_width", "prompt_intermediate_size", 2048, "I_pro", "inner width of the map of prompts"),
 )
-NEUTRAL = frozenset(
+IGNORED_KEYS = frozenset(
     """activation_dropout batch_norm_momentum blank_token_id conv_residual_weights ctc_loss_reduction ctc_zero_infinity default_prompt_id
     default_num_lookahead_tokens dropout_positions feed_forward_residual_weights layer_norm_eps max_position_embeddings max_symbols_per_step
     scale_input sliding_window""".split()
@@ -73,7 +75,7 @@ NEUTRAL = frozenset(
 
 def kin(model_type: str, name: str, table: tuple[Field, ...], blueprint: Blueprint) -> Family:
     """Return one model type by its class."""
-    return Family(model_type, table, {name: blueprint}, name, NEUTRAL)
+    return Family(model_type, table, {name: blueprint}, name, IGNORED_KEYS)
 
 
 STREAMED = "nemotron_asr_streaming_encoder"
@@ -82,12 +84,12 @@ FAMILIES = {
     for entry in (
         kin("parakeet_encoder", "ParakeetEncoder", ENCODER, encoder),
         kin("parakeet_ctc", "ParakeetForCTC", heard(1025, "parakeet_encoder"), ctc),
-        kin("parakeet_rnnt", "ParakeetForRNNT", transduced(8193, "parakeet_encoder", PLAIN), transducer),
-        kin("parakeet_tdt", "ParakeetForTDT", transduced(8193, "parakeet_encoder", PLAIN, DURATIONS), transducer),
+        kin("parakeet_rnnt", "ParakeetForRNNT", transducer_fields(8193, "parakeet_encoder", PLAIN), transducer),
+        kin("parakeet_tdt", "ParakeetForTDT", transducer_fields(8193, "parakeet_encoder", PLAIN, DURATIONS), transducer),
         kin("lasr_encoder", "LasrEncoder", LASR, encoder),
         kin("lasr_ctc", "LasrForCTC", heard(512, "lasr_encoder"), ctc),
         kin(STREAMED, "NemotronAsrStreamingEncoder", STREAMING, encoder),
-        kin("nemotron_asr_streaming", "NemotronAsrStreamingForRNNT", transduced(1025, STREAMED, PLAIN), transducer),
-        kin("nemotron3_5_asr", "Nemotron3_5AsrForRNNT", transduced(13088, STREAMED, *PROMPTED), transducer),
+        kin("nemotron_asr_streaming", "NemotronAsrStreamingForRNNT", transducer_fields(1025, STREAMED, PLAIN), transducer),
+        kin("nemotron3_5_asr", "Nemotron3_5AsrForRNNT", transducer_fields(13088, STREAMED, *PROMPTED), transducer),
     )
 }

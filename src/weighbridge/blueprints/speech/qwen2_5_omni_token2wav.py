@@ -6,11 +6,11 @@ models/qwen2_5_omni/modeling_qwen2_5_omni.py. How often the transformer runs is 
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.composite import composed, submodel, under
+from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.blueprints.modules.stage_fields import numbers
-from weighbridge.blueprints.speech.hifigan import fields, same
+from weighbridge.blueprints.speech.hifigan import conv1d_same, fields
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Field, Sizes, size, told, variant
+from weighbridge.config.fields import Config, Field, computed, size, variant
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import unknown
 from weighbridge.core.parts import embedding, linear, part, replace
@@ -22,7 +22,7 @@ TIMES = 256
 """Sinusoids of which a step's time is made (DiTTimestepEmbedding's own default)."""
 
 
-def alike(c: Sizes) -> bool:
+def alike(c: Config) -> bool:
     """Refuse lists of the speaker encoder that are not equally long."""
     if not 2 <= len(c.channels) == len(c.speaker_kernels):
         raise ConfigError("expected as many channels as kernels, and two at least", key="enc_channels", value=c.channels)
@@ -45,44 +45,50 @@ DIT = (
     size("pooled", "enc_attention_channels", 64, "P", "width of the attentive pooling"),
     Field("scale", "enc_res2net_scale", 2, "choice"),
     size("squeezed", "enc_se_channels", 64, "Q", "squeezed channels of the speaker encoder"),
-    told("alike", alike),
+    computed("alike", alike),
 )
 VOCODER = variant((size("mels", "mel_dim", 80, "M", "mel bins"), *fields((5, 3, 2, 2, 2, 2), (11, 7, 4, 4, 4, 4))), wide=1536)
 
 
-def delayed(name: str, inputs: Size, outputs: Size, kernel: Size) -> Part:
+def tdnn_block(name: str, inputs: Size, outputs: Size, kernel: Size) -> Part:
     """Describe a convolution with its activation."""
-    return part(name, same("conv", inputs, outputs, kernel), kind="convolution")
+    return part(name, conv1d_same("conv", inputs, outputs, kernel), kind="convolution")
 
 
-def squeezing(c: Sizes, index: int) -> Part:
+def se_res2net_block(c: Config, index: int) -> Part:
     """Describe a block of the speaker encoder: convolutions over groups of channels, and gates for all of them."""
     inputs, outputs = c.channels[index - 1], c.channels[index]
-    group = replace(delayed("blocks", outputs // c.scale, outputs // c.scale, c.speaker_kernels[index]), repeat=c.scale - 1)
+    group = replace(tdnn_block("blocks", outputs // c.scale, outputs // c.scale, c.speaker_kernels[index]), repeat=c.scale - 1)
     return part(
         "blocks",
-        delayed("tdnn1", inputs, outputs, 1),
+        tdnn_block("tdnn1", inputs, outputs, 1),
         part("res2net_block", *((group,) if c.scale > 1 else ()), kind="convolutions"),
-        delayed("tdnn2", outputs, outputs, 1),
-        part("se_block", same("conv1", outputs, c.squeezed, 1), same("conv2", c.squeezed, outputs, 1), kind="convolutions"),
+        tdnn_block("tdnn2", outputs, outputs, 1),
+        part("se_block", conv1d_same("conv1", outputs, c.squeezed, 1), conv1d_same("conv2", c.squeezed, outputs, 1), kind="convolutions"),
         kind="convolutions",
         repeat=1,
         indices=(index,),
     )
 
 
-def speaker(c: Sizes) -> Part:
+def speaker(c: Config) -> Part:
     """Describe the encoder of a speaker's voice."""
     last, K = c.channels[-1], c.speaker_kernels
-    first = replace(delayed("blocks", c.mels, c.channels[0], K[0]), repeat=1)
-    blocks = (squeezing(c, index) for index in range(1, len(c.channels) - 1))
-    pooling = part("asp", delayed("tdnn", 3 * last, c.pooled, 1), same("conv", c.pooled, last, 1), kind="pooler")
+    first = replace(tdnn_block("blocks", c.mels, c.channels[0], K[0]), repeat=1)
+    blocks = (se_res2net_block(c, index) for index in range(1, len(c.channels) - 1))
+    pooling = part("asp", tdnn_block("tdnn", 3 * last, c.pooled, 1), conv1d_same("conv", c.pooled, last, 1), kind="pooler")
     return part(
-        "spk_encoder", first, *blocks, delayed("mfa", last, last, K[-1]), pooling, same("fc", 2 * last, c.speaker, 1), kind="encoder"
+        "spk_encoder",
+        first,
+        *blocks,
+        tdnn_block("mfa", last, last, K[-1]),
+        pooling,
+        conv1d_same("fc", 2 * last, c.speaker, 1),
+        kind="encoder",
     )
 
 
-def dit(c: Sizes) -> Part:
+def dit(c: Config) -> Part:
     """Describe the diffusion transformer, whose norms follow the time of the step."""
     H, wide = c.hidden, c.heads * c.head_dim
     out, inner = part("to_out", linear("0", wide, H)), part("ff", linear("0", H, H * c.times), linear("3", H * c.times, H))
@@ -115,7 +121,7 @@ def snake(name: str, width: Size, repeat: int | None = None) -> Part:
     )
 
 
-def bigvgan(c: Sizes) -> Part:
+def bigvgan(c: Config) -> Part:
     """Describe BigVGAN: HiFi-GAN with periodic activations."""
     ups: list[Part] = []
     blocks: list[Part] = []
@@ -126,25 +132,27 @@ def bigvgan(c: Sizes) -> Part:
         ups.append(part("ups", part("0", *tensors, kind="convolution"), kind="convolution", repeat=1, indices=(step,)))
         width = after
         for block, _ in zip(c.block_kernels, c.dilations, strict=False):
-            convs = (replace(same(name, width, width, block), repeat=3) for name in ("convs1", "convs2"))
+            convs = (replace(conv1d_same(name, width, width, block), repeat=3) for name in ("convs1", "convs2"))
             blocks.append(part("resblocks", *convs, snake("activations", width, 6), kind="convolution", repeat=1, indices=(len(blocks),)))
-    ends = (snake("activation_post", width), same("conv_post", width, 1, 7, bias=False))
-    return part("", same("conv_pre", c.mels, c.wide, 7), *ups, *blocks, *ends, kind="model", stream=SOLVED)
+    ends = (snake("activation_post", width), conv1d_same("conv_post", width, 1, 7, bias=False))
+    return part("", conv1d_same("conv_pre", c.mels, c.wide, 7), *ups, *blocks, *ends, kind="model", stream=SOLVED)
 
 
-def waves(c: Sizes) -> Part:
+def waves(c: Config) -> Part:
     """Describe both."""
-    return part("", under("code2wav_dit_model", submodel(c.dit)), under("code2wav_bigvgan_model", submodel(c.vocoder)), kind="model")
+    return part("", as_child("code2wav_dit_model", submodel(c.dit)), as_child("code2wav_bigvgan_model", submodel(c.vocoder)), kind="model")
 
 
 BOTH = (
-    composed("dit", "dit_config", "qwen2_5_omni_dit", fixed=True),
-    composed("vocoder", "bigvgan_config", "qwen2_5_omni_bigvgan", fixed=True),
+    model_config("dit", "dit_config", "qwen2_5_omni_dit", fixed=True),
+    model_config("vocoder", "bigvgan_config", "qwen2_5_omni_bigvgan", fixed=True),
 )
-QUIET = frozenset("block_size enc_dilations look_ahead_layers look_backward_layers max_position_embeddings repeats".split())
+OUTER_IGNORED_KEYS = frozenset("block_size enc_dilations look_ahead_layers look_backward_layers max_position_embeddings repeats".split())
 NAME = "Qwen2_5OmniToken2Wav"
 FAMILIES = {
-    "qwen2_5_omni_dit": Family("qwen2_5_omni_dit", DIT, {f"{NAME}DiTModel": dit}, f"{NAME}DiTModel", QUIET),
-    "qwen2_5_omni_bigvgan": Family("qwen2_5_omni_bigvgan", VOCODER, {f"{NAME}BigVGANModel": bigvgan}, f"{NAME}BigVGANModel", QUIET),
-    "qwen2_5_omni_token2wav": Family("qwen2_5_omni_token2wav", BOTH, {f"{NAME}Model": waves}, f"{NAME}Model", QUIET),
+    "qwen2_5_omni_dit": Family("qwen2_5_omni_dit", DIT, {f"{NAME}DiTModel": dit}, f"{NAME}DiTModel", OUTER_IGNORED_KEYS),
+    "qwen2_5_omni_bigvgan": Family(
+        "qwen2_5_omni_bigvgan", VOCODER, {f"{NAME}BigVGANModel": bigvgan}, f"{NAME}BigVGANModel", OUTER_IGNORED_KEYS
+    ),
+    "qwen2_5_omni_token2wav": Family("qwen2_5_omni_token2wav", BOTH, {f"{NAME}Model": waves}, f"{NAME}Model", OUTER_IGNORED_KEYS),
 }

@@ -8,11 +8,11 @@ units and the vocoder run in generation only. ``seq`` counts tokens or frames, `
 from __future__ import annotations
 
 from weighbridge.blueprints.speech import wav2vec2_bert, wav2vec2_conformer
+from weighbridge.blueprints.speech.hifigan import conv1d_same, generator
 from weighbridge.blueprints.speech.hifigan import fields as enlarging
-from weighbridge.blueprints.speech.hifigan import generator, same
 from weighbridge.blueprints.speech.wav2vec2_conformer import kind
 from weighbridge.config.family import Blueprint, Family
-from weighbridge.config.fields import TIED, Field, Sizes, altered, fact, size, switch
+from weighbridge.config.fields import TIED, Config, Field, constant, size, switch, with_changes
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.parts import batch_norm, conv1d, embedding, fairseq_attention, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size, exact
@@ -65,9 +65,9 @@ FIELDS = (
     Field("out_layers", "num_adapter_layers", 1, "choice"),
     size("out_kernel", "adaptor_kernel_size", 8, "K_ada", "kernel of the adapter"),
     Field("out_stride", "adaptor_stride", 8, "choice"),
-    fact("out_padding", lambda c: c.out_stride // 2),
-    fact("projected", False),
-    fact("widths", []),
+    constant("out_padding", lambda c: c.out_stride // 2),
+    constant("projected", False),
+    constant("widths", []),
     *enlarging((5, 4, 4, 2, 2), (11, 8, 8, 4, 4)),
     size("spoken", "unit_hifi_gan_vocab_size", 10000, "U_voc", "units of the vocoder"),
     size("unit", "unit_embed_dim", 1280, "E_uni", "width of a unit in the vocoder"),
@@ -80,37 +80,37 @@ FIELDS = (
 )
 
 
-def attention(c: Sizes, name: str, heads: Size, keys: Stream | None = None, causal: bool = False) -> tuple[Part, Part]:
+def attention(c: Config, name: str, heads: Size, keys: Stream | None = None, causal: bool = False) -> tuple[Part, Part]:
     """Describe attention and the norm that belongs to it."""
     requires = "encoder" if isinstance(keys, str) and keys == "encoder" else None
     whole = fairseq_attention(name, c.hidden, heads, exact(c.hidden, heads), keys=keys, causal=causal)
     return replace(whole, requires=requires), replace(layer_norm(f"{name}_layer_norm", c.hidden), requires=requires)
 
 
-def feed_forward(c: Sizes, mlp: Size) -> tuple[Part, Part]:
+def feed_forward(c: Config, mlp: Size) -> tuple[Part, Part]:
     """Describe the feed-forward step and its norm."""
     return part("ffn", linear("fc1", c.hidden, mlp), linear("fc2", mlp, c.hidden), kind="feed_forward"), layer_norm(
         "ffn_layer_norm", c.hidden
     )
 
 
-def reader(c: Sizes, tied_to: str | None = None, *, words: bool = True) -> tuple[Node, ...]:
+def text_encoder(c: Config, tied_to: str | None = None, *, words: bool = True) -> tuple[Node, ...]:
     """Describe the encoder of text; that of units sees states and has no *words*."""
     layer = (*attention(c, "self_attn", c.encoder_heads), *feed_forward(c, c.encoder_mlp))
     table = (embedding("embed_tokens", c.vocab, c.hidden, tied_to=tied_to),) if words else ()
     return *table, part("layers", *layer, kind="layer", repeat=c.encoder_layers), layer_norm("layer_norm", c.hidden)
 
 
-def writer(c: Sizes, memory: Stream, tied_to: str | None = None) -> tuple[Node, ...]:
+def text_decoder(c: Config, memory: Stream, tied_to: str | None = None) -> tuple[Node, ...]:
     """Describe the decoder, which attends to *memory*."""
     own, crossed = attention(c, "self_attn", c.decoder_heads, causal=True), attention(c, "cross_attention", c.decoder_heads, memory)
     layer = part("layers", *own, *crossed, *feed_forward(c, c.decoder_mlp), kind="layer", repeat=c.decoder_layers)
     return embedding("embed_tokens", c.vocab, c.hidden, tied_to=tied_to), layer, layer_norm("layer_norm", c.hidden)
 
 
-def hearing(c: Sizes) -> tuple[Node, ...]:
+def speech_encoder(c: Config) -> tuple[Node, ...]:
     """Describe the conformer over frames, a feed-forward step, and the layers that shorten the sequence."""
-    H, stream = c.hidden, heard(c)
+    H, stream = c.hidden, speech_encoder_output(c)
     norm = layer_norm("depthwise_layer_norm", H) if c.second else batch_norm("batch_norm", H)
     projection = part("feature_projection", layer_norm("layer_norm", c.mels), linear("projection", c.mels, H), kind="projection")
     inner = (*wav2vec2_conformer.rotary(c), wav2vec2_conformer.layer(c, "seq", norm), layer_norm("layer_norm", H))
@@ -118,12 +118,12 @@ def hearing(c: Sizes) -> tuple[Node, ...]:
         projection,
         part("encoder", *inner, kind="encoder"),
         wav2vec2_conformer.feed_forward("intermediate_ffn", H, c.mlp),
-        *wav2vec2_bert.adapter(altered(c, out=H)),
+        *wav2vec2_bert.adapter(with_changes(c, out=H)),
         layer_norm("inner_layer_norm", H, stream=stream),
     )
 
 
-def heard(c: Sizes) -> Stream:
+def speech_encoder_output(c: Config) -> Stream:
     """Return the stream that the conformer leaves."""
     stream: Stream = "seq"
     for _ in range(c.out_layers if c.extended else 0):
@@ -131,36 +131,36 @@ def heard(c: Sizes) -> Stream:
     return stream
 
 
-def durations(name: str, width: Size, inner: Size, kernel: Size) -> Part:
+def duration_predictor(name: str, width: Size, inner: Size, kernel: Size) -> Part:
     """Describe the net that tells for how long each unit is spoken."""
     convolved = (
-        same("conv1", width, inner, kernel),
+        conv1d_same("conv1", width, inner, kernel),
         layer_norm("ln1", inner),
-        same("conv2", inner, inner, kernel),
+        conv1d_same("conv2", inner, inner, kernel),
         layer_norm("ln2", inner),
     )
     return part(name, *convolved, linear("proj", inner, 1), kind="convolutions")
 
 
-def unit_writer(c: Sizes) -> tuple[Node, ...]:
+def unit_decoder(c: Config) -> tuple[Node, ...]:
     """Describe the second version's decoder of units, which writes them all at once from characters and their durations."""
     H = c.hidden
-    convolved = (same("conv1", H, H, 7), same("conv2", H, H, 7), layer_norm("conv_layer_norm", H))
+    convolved = (conv1d_same("conv1", H, H, 7), conv1d_same("conv2", H, H, 7), layer_norm("conv_layer_norm", H))
     return (
         *(Tensor(name, (1,), "gain") for name in ("pos_emb_alpha_char", "pos_emb_alpha")),
         embedding("embed_tokens", c.vocab, H),
         embedding("embed_char", c.characters, H),
-        durations("duration_predictor", c.variance, c.variance_inner, c.variance_kernel),
+        duration_predictor("duration_predictor", c.variance, c.variance_inner, c.variance_kernel),
         part("layers", *attention(c, "self_attn", c.decoder_heads), *convolved, kind="layer", repeat=c.decoder_layers),
         layer_norm("layer_norm", H),
     )
 
 
-def vocoder(c: Sizes) -> tuple[Node, ...]:
+def vocoder(c: Config) -> tuple[Node, ...]:
     """Describe the vocoder: durations, tables of units, speakers and languages, and HiFi-GAN."""
     spoken = generator(c, c.unit + c.language + c.speaker, unknown("units are spoken as long as the model finds"))
     return (
-        durations("dur_predictor", c.unit, c.unit, c.duration_kernel),
+        duration_predictor("dur_predictor", c.unit, c.unit, c.duration_kernel),
         embedding("unit_embedding", c.spoken, c.unit),
         embedding("speaker_embedding", c.speakers, c.speaker),
         embedding("language_embedding", c.languages, c.language),
@@ -171,19 +171,19 @@ def vocoder(c: Sizes) -> tuple[Node, ...]:
 UNITS = unknown("units are as many as characters last")
 
 
-def units(c: Sizes, prefix: str = "") -> Part:
+def units(c: Config, prefix: str = "") -> Part:
     """Describe the text-to-unit model: an encoder of states, a decoder of units."""
     made = (
-        part("decoder", *unit_writer(c), kind="decoder", stream=UNITS)
+        part("decoder", *unit_decoder(c), kind="decoder", stream=UNITS)
         if c.second
-        else part("decoder", *writer(c, "seq"), kind="decoder", stream="decoder")
+        else part("decoder", *text_decoder(c, "seq"), kind="decoder", stream="decoder")
     )
-    return part(prefix, part("encoder", *reader(c, words=False), kind="encoder"), made, kind="backbone" if prefix else "model")
+    return part(prefix, part("encoder", *text_encoder(c, words=False), kind="encoder"), made, kind="backbone" if prefix else "model")
 
 
-def unit_generation(c: Sizes) -> Part:
+def unit_generation(c: Config) -> Part:
     """Describe the text-to-unit model and its head, with sizes of their own."""
-    own = altered(
+    own = with_changes(
         c,
         vocab=c.units,
         encoder_layers=c.unit_encoder_layers,
@@ -197,7 +197,7 @@ def unit_generation(c: Sizes) -> Part:
     return part("", units(own, "model"), replace(head, stream=UNITS if c.second else "decoder"), kind="model")
 
 
-def spoken(c: Sizes) -> tuple[Part, Part]:
+def speech_output(c: Config) -> tuple[Part, Part]:
     """Describe what speaks: the text-to-unit model and the vocoder, which a forward pass leaves alone."""
     inner = unit_generation(c)
     body, head = inner.children
@@ -210,17 +210,17 @@ def spoken(c: Sizes) -> tuple[Part, Part]:
 def whole(reads: bool, hears: bool, speaks: bool) -> Blueprint:
     """Return the blueprint of a class that *reads* or *hears* (text, if it can do both) and writes, and may have what *speaks*."""
 
-    def blueprint(c: Sizes) -> Part:
+    def blueprint(c: Config) -> Part:
         owner = "shared.weight" if c.tied else None
-        memory: Stream = "seq" if reads else heard(c)
+        memory: Stream = "seq" if reads else speech_encoder_output(c)
         return part(
             "",
             embedding("shared", c.vocab, c.hidden),
-            *((part("text_encoder", *reader(c, owner), kind="encoder"),) if reads else ()),
-            *((part("speech_encoder", *hearing(c), kind="audio", requires="speech" if reads else None),) if hears else ()),
-            part("text_decoder", *writer(c, memory, owner), kind="decoder", stream="decoder"),
+            *((part("text_encoder", *text_encoder(c, owner), kind="encoder"),) if reads else ()),
+            *((part("speech_encoder", *speech_encoder(c), kind="audio", requires="speech" if reads else None),) if hears else ()),
+            part("text_decoder", *text_decoder(c, memory, owner), kind="decoder", stream="decoder"),
             linear("lm_head", c.hidden, c.vocab, bias=False, tied_to=owner, stream="decoder"),
-            *(spoken(c) if speaks else ()),
+            *(speech_output(c) if speaks else ()),
             kind="model",
         )
 
@@ -235,18 +235,22 @@ def classes(name: str) -> dict[str, Blueprint]:
         f"{name}ForSpeechToText": whole(reads=False, hears=True, speaks=False),
         f"{name}ForTextToSpeech": whole(reads=True, hears=False, speaks=True),
         f"{name}ForSpeechToSpeech": whole(reads=False, hears=True, speaks=True),
-        f"{name}SpeechEncoder": lambda c: part("", *hearing(c), kind="model"),
-        f"{name}Encoder": lambda c: part("", *reader(c), kind="model"),
-        f"{name}Decoder": lambda c: part("", *writer(c, "encoder"), kind="model"),
+        f"{name}SpeechEncoder": lambda c: part("", *speech_encoder(c), kind="model"),
+        f"{name}Encoder": lambda c: part("", *text_encoder(c), kind="model"),
+        f"{name}Decoder": lambda c: part("", *text_decoder(c, "encoder"), kind="model"),
         f"{name}TextToUnitForConditionalGeneration": unit_generation,
         f"{name}CodeHifiGan": lambda c: part("", *vocoder(c), kind="model"),
     }
 
 
-FIRST = (*FIELDS, fact("second", False), replace(kind("relative"), read=lambda value: value if value in ("relative", "rotary") else None))
+FIRST = (
+    *FIELDS,
+    constant("second", False),
+    replace(kind("relative"), read=lambda value: value if value in ("relative", "rotary") else None),
+)
 SECOND = (
     *FIELDS,
-    fact("second", True),
+    constant("second", True),
     replace(kind("relative_key"), read=lambda value: value if value == "relative_key" else None),
     size("left", "left_max_position_embeddings", 64, "P_lef", "relative positions to the left"),
     size("right", "right_max_position_embeddings", 8, "P_rig", "relative positions to the right"),
@@ -255,7 +259,7 @@ SECOND = (
     size("variance_inner", "t2u_variance_predictor_hidden_dim", 256, "I_var", "inner width of the predictor of durations"),
     size("variance_kernel", "t2u_variance_predictor_kernel_size", 3, "K_var", "kernel of the unit model's predictor of durations"),
 )
-NEUTRAL = frozenset(
+IGNORED_KEYS = frozenset(
     """activation_function adaptor_dropout leaky_relu_slope max_new_tokens max_position_embeddings max_source_positions
     num_conv_pos_embeddings num_conv_pos_embedding_groups rotary_embedding_base sampling_rate scale_embedding speech_encoder_chunk_size
     speech_encoder_dropout speech_encoder_hidden_act speech_encoder_layerdrop speech_encoder_left_chunk_num t2u_bos_token_id
@@ -269,7 +273,7 @@ FAMILIES = {
         FIRST,
         {**classes("SeamlessM4T"), "SeamlessM4TTextToUnitModel": units},
         "SeamlessM4TModel",
-        NEUTRAL,
+        IGNORED_KEYS,
     ),
-    "seamless_m4t_v2": Family("seamless_m4t_v2", SECOND, classes("SeamlessM4Tv2"), "SeamlessM4Tv2Model", NEUTRAL),
+    "seamless_m4t_v2": Family("seamless_m4t_v2", SECOND, classes("SeamlessM4Tv2"), "SeamlessM4Tv2Model", IGNORED_KEYS),
 }

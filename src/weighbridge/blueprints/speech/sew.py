@@ -6,11 +6,11 @@ Source: arXiv 2109.06870; names as in transformers 5.23.0, models/sew/modeling_s
 from __future__ import annotations
 
 from weighbridge.blueprints.encoders import deberta, deberta_v2
-from weighbridge.blueprints.modules.speech_encoder import FIELDS, NEUTRAL, frames, masked
-from weighbridge.blueprints.modules.speech_heads import headed
+from weighbridge.blueprints.modules.speech_encoder import FIELDS, IGNORED_KEYS, frames, mask_embedding
+from weighbridge.blueprints.modules.speech_heads import with_heads
 from weighbridge.blueprints.speech.wav2vec2 import features, layer, positions
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, choice, fact, listed, size, told, variant
+from weighbridge.config.fields import Config, choice, computed, constant, sequence, size, variant
 from weighbridge.core.length import Stream, length
 from weighbridge.core.parts import layer_norm, linear, part, replace
 from weighbridge.core.tree import Node, Part
@@ -20,15 +20,15 @@ RELATIVE = "positions reach reaching relative kinds buckets bucketed shared norm
 SEW = (
     *variant(
         tuple(field for field in FIELDS if field.word not in ("stable", "adapter")),
-        widths=listed("widths", "conv_dim", lambda c: list(WIDTHS)),
-        kernels=listed("kernels", "conv_kernel", lambda c: [10, *[3, 1] * 4, *[2, 1] * 2]),
-        strides=listed("strides", "conv_stride", lambda c: [5, *[2, 1] * 6]),
-        adapted=fact("adapted", False),
+        widths=sequence("widths", "conv_dim", lambda c: list(WIDTHS)),
+        kernels=sequence("kernels", "conv_kernel", lambda c: [10, *[3, 1] * 4, *[2, 1] * 2]),
+        strides=sequence("strides", "conv_stride", lambda c: [5, *[2, 1] * 6]),
+        adapted=constant("adapted", False),
     ),
-    fact("extended", False),
-    fact("stable", False),
+    constant("extended", False),
+    constant("stable", False),
     size("squeeze", "squeeze_factor", 2, "F", "frames squeezed into one"),
-    told("projected", lambda c: c.widths[-1] != c.hidden),
+    computed("projected", lambda c: c.widths[-1] != c.hidden),
 )
 SEWD = (
     *variant(SEW, head_dim=next(field for field in deberta_v2.FIELDS if field.word == "head_dim")),
@@ -41,15 +41,15 @@ SEWD = (
         normed=choice("normed", "norm_rel_ebd", "layer_norm", read=deberta_v2.norms),
     ),
 )
-SKIPPED = NEUTRAL | {"feature_layer_norm_eps", "conv_act", "legacy"}
+MORE_IGNORED_KEYS = IGNORED_KEYS | {"feature_layer_norm_eps", "conv_act", "legacy"}
 
 
-def squeezed(c: Sizes) -> Stream:
+def squeezed_frames(c: Config) -> Stream:
     """Return the stream that the transformer sees."""
     return length(frames(c)) // c.squeeze
 
 
-def squeezing(c: Sizes) -> Part:
+def squeeze_conv(c: Config) -> Part:
     """Describe the convolution of positions, which takes as many frames in one stride."""
     inner = positions(c)
     (conv,) = (module for module in inner.children if isinstance(module, Part))
@@ -57,33 +57,39 @@ def squeezing(c: Sizes) -> Part:
     return replace(inner, children=(replace(conv, stream=stream),))
 
 
-def plain(c: Sizes) -> tuple[Part, ...]:
+def plain(c: Config) -> tuple[Part, ...]:
     """Describe wav2vec 2.0's layers."""
     return layer_norm("layer_norm", c.hidden), part("layers", *layer(c), kind="layer", repeat=c.layers)
 
 
-def disentangled(c: Sizes) -> tuple[Part, ...]:
+def deberta_encoder(c: Config) -> tuple[Part, ...]:
     """Describe DeBERTa's layers."""
-    return (deberta_v2.layers(c, squeezed(c)),)
+    return (deberta_v2.layers(c, squeezed_frames(c)),)
 
 
-def backbone(c: Sizes, inner: tuple[Part, ...]) -> tuple[Node, ...]:
+def backbone(c: Config, inner: tuple[Part, ...]) -> tuple[Node, ...]:
     """Describe the wave's convolutions, a projection if one is needed, and the transformer between squeezing and stretching."""
     last = c.widths[-1]
     norm = layer_norm("layer_norm", last, stream=frames(c))
     projection = (linear("feature_projection", last, c.hidden, stream=frames(c)),) if c.projected else ()
     stretched = part("upsample", linear("projection", c.hidden, c.hidden * c.squeeze), kind="projection")
-    encoder = part("encoder", squeezing(c), *inner, stretched, kind="encoder", stream=squeezed(c))
-    return (*masked(c), features(c), norm, *projection, encoder)
+    encoder = part("encoder", squeeze_conv(c), *inner, stretched, kind="encoder", stream=squeezed_frames(c))
+    return (*mask_embedding(c), features(c), norm, *projection, encoder)
 
 
 FAMILIES = {
-    "sew": Family("sew", SEW, headed("SEW", "sew", lambda c: backbone(c, plain(c)), "ctc sequence", summed=squeezed), "SEWModel", SKIPPED),
+    "sew": Family(
+        "sew",
+        SEW,
+        with_heads("SEW", "sew", lambda c: backbone(c, plain(c)), "ctc sequence", summed=squeezed_frames),
+        "SEWModel",
+        MORE_IGNORED_KEYS,
+    ),
     "sew-d": Family(
         "sew-d",
         SEWD,
-        headed("SEWD", "sew_d", lambda c: backbone(c, disentangled(c)), "ctc sequence", summed=squeezed),
+        with_heads("SEWD", "sew_d", lambda c: backbone(c, deberta_encoder(c)), "ctc sequence", summed=squeezed_frames),
         "SEWDModel",
-        SKIPPED,
+        MORE_IGNORED_KEYS,
     ),
 }

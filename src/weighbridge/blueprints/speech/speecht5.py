@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from weighbridge.blueprints.modules.speech_encoder import FIELDS as HEARING
-from weighbridge.blueprints.modules.speech_encoder import NEUTRAL, frames, masked
+from weighbridge.blueprints.modules.speech_encoder import IGNORED_KEYS, frames, mask_embedding
 from weighbridge.blueprints.speech.wav2vec2 import features, positions
 from weighbridge.config.family import Blueprint, Family
-from weighbridge.config.fields import TIED, Field, Sizes, derived, size
+from weighbridge.config.fields import TIED, Config, Field, derived, size
 from weighbridge.core.length import Stream, length
 from weighbridge.core.parts import batch_norm, conv1d, embedding, fairseq_attention, layer_norm, linear, matmul, part, replace
 from weighbridge.core.sizes import Size, exact
@@ -42,19 +42,19 @@ FIELDS = (
     size("reduction", "reduction_factor", 2, "F", "frames that the decoder writes at once"),
     TIED,
 )
-SKIPPED = NEUTRAL | set(
+MORE_IGNORED_KEYS = IGNORED_KEYS | set(
     """positional_dropout scale_embedding speech_decoder_prenet_dropout speech_decoder_postnet_dropout max_speech_positions
     max_text_positions use_guided_attention_loss guided_attention_loss_num_heads guided_attention_loss_sigma
     guided_attention_loss_scale""".split()
 )
 
 
-def feed_forward(c: Sizes, mlp: Size) -> Part:
+def feed_forward(c: Config, mlp: Size) -> Part:
     """Describe the feed-forward step."""
     return part("feed_forward", linear("intermediate_dense", c.hidden, mlp), linear("output_dense", mlp, c.hidden), kind="feed_forward")
 
 
-def encoder(c: Sizes, tokens: Stream) -> tuple[Node, ...]:
+def encoder(c: Config, tokens: Stream) -> tuple[Node, ...]:
     """Describe the encoder over *tokens*, whose attention also sees relative positions."""
     H, A, D = c.hidden, c.heads, c.head_dim
     plain = fairseq_attention("attention", H, A, D)
@@ -64,7 +64,7 @@ def encoder(c: Sizes, tokens: Stream) -> tuple[Node, ...]:
     return layer_norm("layer_norm", H), part("layers", *layer, kind="layer", repeat=c.layers), table
 
 
-def decoder(c: Sizes, memory: Stream) -> tuple[Node, ...]:
+def decoder(c: Config, memory: Stream) -> tuple[Node, ...]:
     """Describe the decoder, which attends to *memory*."""
     H, A, D = c.hidden, c.decoder_heads, c.decoder_head_dim
     requires = "encoder" if isinstance(memory, str) and memory == "encoder" else None
@@ -87,19 +87,19 @@ def decoder(c: Sizes, memory: Stream) -> tuple[Node, ...]:
 SCALE = part("encode_positions", Tensor("alpha", (), "gain"), kind="positions")
 
 
-def hears(c: Sizes) -> tuple[Node, ...]:
+def speech_prenet(c: Config) -> tuple[Node, ...]:
     """Describe what hears a wave: wav2vec 2.0's convolutions."""
     last = c.widths[-1]
     projection = part("feature_projection", layer_norm("layer_norm", last), linear("projection", last, c.hidden), kind="projection")
-    return (*masked(c), replace(features(c), name="feature_encoder"), replace(projection, stream=frames(c)), positions(c))
+    return (*mask_embedding(c), replace(features(c), name="feature_encoder"), replace(projection, stream=frames(c)), positions(c))
 
 
-def reads(c: Sizes) -> tuple[Node, ...]:
+def text_prenet(c: Config) -> tuple[Node, ...]:
     """Describe what reads text in front of the encoder."""
     return embedding("embed_tokens", c.vocab, c.hidden), SCALE
 
 
-def repeats(c: Sizes) -> tuple[Node, ...]:
+def repeats(c: Config) -> tuple[Node, ...]:
     """Describe what takes the decoder's own mel frames, and the vector of the speaker."""
     U, H = c.prenet, c.hidden
     first = linear("layers", c.mels, U, repeat=1)
@@ -107,12 +107,12 @@ def repeats(c: Sizes) -> tuple[Node, ...]:
     return first, others, linear("final_layer", U, H), SCALE, replace(linear("speaker_embeds_layer", c.speaker + H, H), requires="speaker")
 
 
-def writes(c: Sizes) -> tuple[Node, ...]:
+def writes(c: Config) -> tuple[Node, ...]:
     """Describe what takes the decoder's own text."""
     return (embedding("embed_tokens", c.vocab, c.hidden),)
 
 
-def spoken(c: Sizes) -> Part:
+def speech_postnet(c: Config) -> Part:
     """Describe what makes mel frames of the decoder's states, and says when to stop."""
     stream: Stream = length("decoder") * c.reduction
     layers = []
@@ -127,33 +127,33 @@ def spoken(c: Sizes) -> Part:
     return part("speech_decoder_postnet", *heads, *layers, kind="head", stream="decoder")
 
 
-Net = Callable[[Sizes], tuple[Node, ...]]
+Net = Callable[[Config], tuple[Node, ...]]
 
 
-def read(c: Sizes, net: Net | None) -> tuple[Part, ...]:
+def read(c: Config, net: Net | None) -> tuple[Part, ...]:
     """Describe the encoder behind its net, if it has one; the frames of a wave are fewer than its samples."""
-    tokens: Stream = frames(c) if net is hears else "seq"
+    tokens: Stream = frames(c) if net is speech_prenet else "seq"
     inner = part("wrapped_encoder", *encoder(c, tokens), kind="encoder", stream=tokens)
     return (*((part("prenet", *net(c), kind="embeddings", stream=tokens),) if net else ()), inner)
 
 
-def write(c: Sizes, net: Net | None, memory: Stream = "encoder") -> tuple[Part, ...]:
+def write(c: Config, net: Net | None, memory: Stream = "encoder") -> tuple[Part, ...]:
     """Describe the decoder behind its net, if it has one."""
     return (*((part("prenet", *net(c), kind="embeddings"),) if net else ()), part("wrapped_decoder", *decoder(c, memory), kind="decoder"))
 
 
-def both(c: Sizes, reading: Net | None, writing: Net | None) -> tuple[Part, Part]:
+def both(c: Config, reading: Net | None, writing: Net | None) -> tuple[Part, Part]:
     """Describe both sides."""
-    memory: Stream = frames(c) if reading is hears else "seq"
+    memory: Stream = frames(c) if reading is speech_prenet else "seq"
     return part("encoder", *read(c, reading), kind="encoder"), part("decoder", *write(c, writing, memory), kind="decoder", stream="decoder")
 
 
-def headed(c: Sizes, reading: Net, writing: Net, head: Part) -> Part:
+def with_head(c: Config, reading: Net, writing: Net, head: Part) -> Part:
     """Put a head on both sides."""
     return part("", part("speecht5", *both(c, reading, writing), kind="backbone"), head, kind="model")
 
 
-def written(c: Sizes) -> Part:
+def written(c: Config) -> Part:
     """Describe the head that writes text: the decoder's table again."""
     words = "speecht5.decoder.prenet.embed_tokens.weight" if c.tied else None
     head = linear("lm_head", c.hidden, c.vocab, bias=False, tied_to=words)
@@ -162,17 +162,17 @@ def written(c: Sizes) -> Part:
 
 CLASSES: dict[str, Blueprint] = {
     "SpeechT5Model": lambda c: part("", *both(c, None, None), kind="model"),
-    "SpeechT5ForSpeechToText": lambda c: headed(c, hears, writes, written(c)),
-    "SpeechT5ForTextToSpeech": lambda c: headed(c, reads, repeats, spoken(c)),
-    "SpeechT5ForSpeechToSpeech": lambda c: headed(c, hears, repeats, spoken(c)),
+    "SpeechT5ForSpeechToText": lambda c: with_head(c, speech_prenet, writes, written(c)),
+    "SpeechT5ForTextToSpeech": lambda c: with_head(c, text_prenet, repeats, speech_postnet(c)),
+    "SpeechT5ForSpeechToSpeech": lambda c: with_head(c, speech_prenet, repeats, speech_postnet(c)),
     "SpeechT5Encoder": lambda c: part("", *encoder(c, "seq"), kind="model"),
     "SpeechT5EncoderWithoutPrenet": lambda c: part("", *read(c, None), kind="model"),
-    "SpeechT5EncoderWithSpeechPrenet": lambda c: part("", *read(c, hears), kind="model"),
-    "SpeechT5EncoderWithTextPrenet": lambda c: part("", *read(c, reads), kind="model"),
+    "SpeechT5EncoderWithSpeechPrenet": lambda c: part("", *read(c, speech_prenet), kind="model"),
+    "SpeechT5EncoderWithTextPrenet": lambda c: part("", *read(c, text_prenet), kind="model"),
     "SpeechT5Decoder": lambda c: part("", *decoder(c, "encoder"), kind="model"),
     "SpeechT5DecoderWithoutPrenet": lambda c: part("", *write(c, None), kind="model"),
     "SpeechT5DecoderWithSpeechPrenet": lambda c: part("", *write(c, repeats), kind="model"),
     "SpeechT5DecoderWithTextPrenet": lambda c: part("", *write(c, writes), kind="model"),
 }
 
-FAMILIES = {"speecht5": Family("speecht5", FIELDS, CLASSES, "SpeechT5Model", SKIPPED)}
+FAMILIES = {"speecht5": Family("speecht5", FIELDS, CLASSES, "SpeechT5Model", MORE_IGNORED_KEYS)}

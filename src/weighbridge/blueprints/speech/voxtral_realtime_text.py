@@ -6,19 +6,19 @@ Source: names as in transformers 5.23.0, models/voxtral_realtime/modeling_voxtra
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.causal_lm import FIELDS as CAUSAL
-from weighbridge.blueprints.modules.causal_lm import NEUTRAL, UNBIASED, attention
+from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS, NO_BIAS, attention
 from weighbridge.blueprints.modules.sliding_window import window
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, variant
+from weighbridge.config.fields import Config, variant
 from weighbridge.core.length import per_batch
 from weighbridge.core.parts import embedding, gated_mlp, linear, part, rms_norm
 from weighbridge.core.tree import Node
 
-FIELDS = variant(tuple(field for field in CAUSAL if field.word not in ("labels",)), mlp=14336, kv_heads=8, window=window(), **UNBIASED)
+FIELDS = variant(tuple(field for field in CAUSAL if field.word not in ("labels",)), mlp=14336, kv_heads=8, window=window(), **NO_BIAS)
 DELAY = 32
 
 
-def decoder(c: Sizes) -> tuple[Node, ...]:
+def decoder(c: Config) -> tuple[Node, ...]:
     """Describe words, layers and a last norm."""
     H = c.hidden
     delayed = (linear("linear1", H, DELAY, bias=False), linear("linear2", DELAY, H, bias=False))
@@ -41,6 +41,6 @@ FAMILIES = {
         FIELDS,
         {"VoxtralRealtimeTextModel": lambda c: part("", *decoder(c), kind="model")},
         "VoxtralRealtimeTextModel",
-        NEUTRAL | {"tie_word_embeddings"},
+        IGNORED_KEYS | {"tie_word_embeddings"},
     )
 }

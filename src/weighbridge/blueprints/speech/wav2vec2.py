@@ -12,24 +12,24 @@ from collections.abc import Callable
 from weighbridge.blueprints.modules.speech_encoder import (
     ADAPTED,
     FIELDS,
-    NEUTRAL,
+    IGNORED_KEYS,
     QUANTIZED,
     SPEAKER,
     adapter,
+    adapter_output,
     frames,
-    heard,
-    masked,
+    mask_embedding,
     quantizer,
 )
-from weighbridge.blueprints.modules.speech_heads import headed
+from weighbridge.blueprints.modules.speech_heads import with_heads
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Field, Sizes, fact, size, switch, variant
+from weighbridge.config.fields import Config, Field, constant, size, switch, variant
 from weighbridge.core.length import length
 from weighbridge.core.parts import batch_norm, conv1d, embedding, fairseq_attention, layer_norm, linear, part, replace
 from weighbridge.core.tree import Every, Node, Part, Tensor
 
 
-def features(c: Sizes) -> Part:
+def features(c: Config) -> Part:
     """Describe the convolutions over the wave; a norm follows the first of them, or all."""
     widths, layers = (1, *c.widths), []
     for index, (kernel, stride) in enumerate(zip(c.kernels, c.strides, strict=True)):
@@ -40,7 +40,7 @@ def features(c: Sizes) -> Part:
     return part("feature_extractor", *layers, kind="convolutions")
 
 
-def positions(c: Sizes) -> Part:
+def positions(c: Config) -> Part:
     """Describe the convolution that tells positions, its weight split into length and direction."""
     H, K, shape = c.hidden, c.position_kernel, (c.hidden, c.hidden // c.position_groups, c.position_kernel)
     stream = length(frames(c)) + K // 2 * 2 - K + 1
@@ -55,7 +55,7 @@ def positions(c: Sizes) -> Part:
     return part("pos_conv_embed", part("conv", *inner, kind="convolution", stream=stream), kind="positions")
 
 
-def layer(c: Sizes, *, first: bool = True) -> tuple[Node, ...]:
+def layer(c: Config, *, first: bool = True) -> tuple[Node, ...]:
     """Describe a layer; a stable one may hold an adapter for a language."""
     H = c.hidden
     attention = fairseq_attention("attention", H, c.heads, c.head_dim)
@@ -75,14 +75,14 @@ def layer(c: Sizes, *, first: bool = True) -> tuple[Node, ...]:
     )
 
 
-def backbone(c: Sizes) -> tuple[Node, ...]:
+def backbone(c: Config) -> tuple[Node, ...]:
     """Describe the wave's convolutions, a projection to the hidden size, and the transformer."""
     last = c.widths[-1]
     projection = (*((layer_norm("layer_norm", last),) if c.projection_norm else ()), linear("projection", last, c.hidden))
     first = part("layers", *layer(c), kind="layer", repeat=1 if c.gated else c.layers)
     others = (part("layers", *layer(c, first=False), kind="layer", repeat=c.layers - 1, indices=Every(1)),) if c.gated else ()
     return (
-        *masked(c),
+        *mask_embedding(c),
         features(c),
         part("feature_projection", *projection, kind="projection", stream=frames(c)),
         part("encoder", positions(c), layer_norm("layer_norm", c.hidden), first, *others, kind="encoder", stream=frames(c)),
@@ -90,22 +90,22 @@ def backbone(c: Sizes) -> tuple[Node, ...]:
     )
 
 
-def pre_training(c: Sizes) -> tuple[Part, ...]:
+def pre_training(c: Config) -> tuple[Part, ...]:
     """Describe the quantizer of the targets, and the projections of what is compared."""
     return (
         quantizer(c),
-        linear("project_hid", c.hidden, c.contrast, stream=heard(c)),
+        linear("project_hid", c.hidden, c.contrast, stream=adapter_output(c)),
         linear("project_q", c.code, c.contrast, stream=frames(c)),
     )
 
 
-def unispeech_training(c: Sizes) -> tuple[Part, ...]:
+def unispeech_training(c: Config) -> tuple[Part, ...]:
     """Describe UniSpeech's: codes are projected back to the hidden size, and read as units."""
     codes = (linear("project_q", c.code, c.contrast), linear("project_hid", c.contrast, c.hidden), linear("ctc_proj", c.hidden, c.units))
     return (quantizer(c), *(replace(module, stream=frames(c)) for module in codes))
 
 
-def sat_training(c: Sizes) -> tuple[Node, ...]:
+def sat_training(c: Config) -> tuple[Node, ...]:
     """Describe UniSpeech-SAT's, which the reference stores and does not run."""
     H = c.hidden
     heads = (
@@ -121,18 +121,18 @@ def sat_training(c: Sizes) -> tuple[Node, ...]:
     )
 
 
-Training = Callable[[Sizes], tuple[Node, ...]]
+Training = Callable[[Config], tuple[Node, ...]]
 
 
 def kin(model_type: str, name: str, prefix: str, table: tuple[Field, ...], heads: str, pre_training: Training | None = None) -> Family:
     """Return one model type: its fields, which of the heads it has, and how it is pre-trained."""
-    return Family(model_type, table, headed(name, prefix, backbone, heads, pre_training=pre_training), f"{name}Model", NEUTRAL)
+    return Family(model_type, table, with_heads(name, prefix, backbone, heads, pre_training=pre_training), f"{name}Model", IGNORED_KEYS)
 
 
 WAV2VEC2 = variant((*FIELDS, *ADAPTED, *SPEAKER, *QUANTIZED))
 HUBERT = variant(
     FIELDS,
-    fact("extended", False),
+    constant("extended", False),
     batch_norm=switch("batch_norm", "conv_pos_batch_norm", False),
     projection_norm=switch("projection_norm", "feat_proj_layer_norm", True),
 )
@@ -140,16 +140,16 @@ WAVLM = variant(
     WAV2VEC2,
     size("buckets", "num_buckets", 320, "B", "buckets of relative distance"),
     gated=True,
-    adapted=fact("adapted", False),
+    adapted=constant("adapted", False),
 )
-UNISPEECH = variant(FIELDS, *QUANTIZED, size("units", "num_ctc_classes", 80, "U", "units"), fact("extended", False))
+UNISPEECH = variant(FIELDS, *QUANTIZED, size("units", "num_ctc_classes", 80, "U", "units"), constant("extended", False))
 SAT = variant(
     FIELDS,
     *QUANTIZED,
     *SPEAKER,
     size("clusters", "num_clusters", 504, "Z", "clusters"),
-    fact("extended", False),
-    time_mask=fact("time_mask", 1),
+    constant("extended", False),
+    time_mask=constant("time_mask", 1),
 )
 DATA2VEC = variant(
     FIELDS,
@@ -158,10 +158,10 @@ DATA2VEC = variant(
     size("position_layers", "num_conv_pos_embeddings", 5, "R", "convolutions of positions"),
     position_kernel=size("position_kernel", "conv_pos_kernel_size", 19, "K", "width of a convolution of positions"),
     stacked=True,
-    norm=fact("norm", "layer"),
-    stable=fact("stable", False),
-    adapter=fact("adapter", None),
-    adapted=fact("adapted", False),
+    norm=constant("norm", "layer"),
+    stable=constant("stable", False),
+    adapter=constant("adapter", None),
+    adapted=constant("adapted", False),
 )
 
 FAMILIES = {

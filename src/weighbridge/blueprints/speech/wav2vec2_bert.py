@@ -5,11 +5,11 @@ Source: arXiv 2312.05187; names as in transformers 5.23.0, models/wav2vec2_bert/
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.speech_encoder import NEUTRAL, masked
-from weighbridge.blueprints.modules.speech_heads import headed
-from weighbridge.blueprints.speech.wav2vec2_conformer import SKIPPED, attention, feed_forward, kind, layer, table
+from weighbridge.blueprints.modules.speech_encoder import IGNORED_KEYS, mask_embedding
+from weighbridge.blueprints.modules.speech_heads import with_heads
+from weighbridge.blueprints.speech.wav2vec2_conformer import MORE_IGNORED_KEYS, attention, feed_forward, kind, layer, table
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, fact, size, switch, variant
+from weighbridge.config.fields import Config, constant, size, switch, variant
 from weighbridge.core.length import Stream, length
 from weighbridge.core.parts import conv1d, layer_norm, linear, part
 from weighbridge.core.tree import Node, Part
@@ -19,8 +19,8 @@ FIELDS = variant(
     tuple(
         field
         for field in table(
-            fact("kernels", []),
-            fact("strides", []),
+            constant("kernels", []),
+            constant("strides", []),
             kind("relative_key"),
             size("left", "left_max_position_embeddings", 64, "P_lef", "relative positions to the left"),
             size("right", "right_max_position_embeddings", 8, "P_rig", "relative positions to the right"),
@@ -35,11 +35,11 @@ FIELDS = variant(
     heads=16,
     projection=768,
     out_layers=1,
-    out_padding=fact("out_padding", lambda c: c.out_stride // 2),
+    out_padding=constant("out_padding", lambda c: c.out_stride // 2),
 )
 
 
-def adapter(c: Sizes) -> tuple[Part, ...]:
+def adapter(c: Config) -> tuple[Part, ...]:
     """Describe the layers that shorten the sequence at the end, if there are any: a convolution before attention, and one beside both."""
     if not c.extended:
         return ()
@@ -65,14 +65,16 @@ def adapter(c: Sizes) -> tuple[Part, ...]:
     return (part("adapter", *projection, *layers, kind="adapter"),)
 
 
-def backbone(c: Sizes) -> tuple[Node, ...]:
+def backbone(c: Config) -> tuple[Node, ...]:
     """Describe a projection of the frames, the layers, and what may follow them."""
     projection = part("feature_projection", layer_norm("layer_norm", c.mels), linear("projection", c.mels, c.hidden), kind="projection")
     inner = part("encoder", layer(c, "seq", layer_norm("depthwise_layer_norm", c.hidden)), kind="encoder")
     expanded = (feed_forward("intermediate_ffn", c.hidden, c.mlp),) if c.expanded else ()
-    return (*masked(c), projection, inner, *adapter(c), *expanded)
+    return (*mask_embedding(c), projection, inner, *adapter(c), *expanded)
 
 
-CLASSES = headed("Wav2Vec2Bert", "wav2vec2_bert", backbone, "ctc sequence frame xvector")
+CLASSES = with_heads("Wav2Vec2Bert", "wav2vec2_bert", backbone, "ctc sequence frame xvector")
 
-FAMILIES = {"wav2vec2-bert": Family("wav2vec2-bert", FIELDS, CLASSES, "Wav2Vec2BertModel", NEUTRAL | SKIPPED | {"adapter_act"})}
+FAMILIES = {
+    "wav2vec2-bert": Family("wav2vec2-bert", FIELDS, CLASSES, "Wav2Vec2BertModel", IGNORED_KEYS | MORE_IGNORED_KEYS | {"adapter_act"})
+}

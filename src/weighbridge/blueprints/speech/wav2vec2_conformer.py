@@ -6,18 +6,18 @@ models/wav2vec2_conformer/modeling_wav2vec2_conformer.py. It hears the wave as w
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.speech_encoder import ADAPTED, FIELDS, NEUTRAL, QUANTIZED, SPEAKER, adapter, frames, masked
-from weighbridge.blueprints.modules.speech_heads import headed
+from weighbridge.blueprints.modules.speech_encoder import ADAPTED, FIELDS, IGNORED_KEYS, QUANTIZED, SPEAKER, adapter, frames, mask_embedding
+from weighbridge.blueprints.modules.speech_heads import with_heads
 from weighbridge.blueprints.speech.wav2vec2 import features, positions, pre_training
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Field, Sizes, size, variant
+from weighbridge.config.fields import Config, Field, size, variant
 from weighbridge.core.length import Stream, length, per_batch
 from weighbridge.core.parts import attend, batch_norm, embedding, layer_norm, linear, matmul, part, replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Tensor
 
 CONVOLVED = size("kernel", "conv_depthwise_kernel_size", 31, "K_dep", "width of the depthwise convolution")
-SKIPPED = frozenset("rotary_embedding_base max_source_positions conformer_conv_dropout".split())
+MORE_IGNORED_KEYS = frozenset("rotary_embedding_base max_source_positions conformer_conv_dropout".split())
 
 
 def kind(default: str) -> Field:
@@ -30,7 +30,7 @@ def feed_forward(name: str, hidden: Size, mlp: Size) -> Part:
     return part(name, linear("intermediate_dense", hidden, mlp), linear("output_dense", mlp, hidden), kind="feed_forward")
 
 
-def attention(c: Sizes, tokens: Stream, kind: str | None, width: Size | None = None) -> Part:
+def attention(c: Config, tokens: Stream, kind: str | None, width: Size | None = None) -> Part:
     """Describe attention over *tokens*, to which relative positions add by their *kind*."""
     H, A = c.hidden if width is None else width, c.heads
     D = H // A
@@ -45,7 +45,7 @@ def attention(c: Sizes, tokens: Stream, kind: str | None, width: Size | None = N
     return part("self_attn", *biases, *maps, *more, attend(heads=A, head_dim=D), kind="self_attention")
 
 
-def convolution(c: Sizes, norm: Part) -> Part:
+def convolution(c: Config, norm: Part) -> Part:
     """Describe the convolution of each channel between two maps, and the *norm* behind it."""
     H = c.hidden
     return part(
@@ -59,13 +59,13 @@ def convolution(c: Sizes, norm: Part) -> Part:
     )
 
 
-def rotary(c: Sizes) -> tuple[Part, ...]:
+def rotary(c: Config) -> tuple[Part, ...]:
     """Describe the frequencies of rotary positions, which are saved."""
     frequencies = Tensor("inv_freq", ((c.hidden // c.heads + 1) // 2,), "buffer")
     return (part("embed_positions", frequencies, kind="positions"),) if c.kind == "rotary" else ()
 
 
-def layer(c: Sizes, tokens: Stream, norm: Part) -> Part:
+def layer(c: Config, tokens: Stream, norm: Part) -> Part:
     """Describe a layer."""
     H = c.hidden
     return part(
@@ -83,7 +83,7 @@ def layer(c: Sizes, tokens: Stream, norm: Part) -> Part:
     )
 
 
-def backbone(c: Sizes) -> tuple[Node, ...]:
+def backbone(c: Config) -> tuple[Node, ...]:
     """Describe the wave's convolutions, a projection, and the layers; the convolution of positions is stored and does not run."""
     last = c.widths[-1]
     inner = (
@@ -94,7 +94,7 @@ def backbone(c: Sizes) -> tuple[Node, ...]:
     )
     projection = part("feature_projection", layer_norm("layer_norm", last), linear("projection", last, c.hidden), kind="projection")
     return (
-        *masked(c),
+        *mask_embedding(c),
         features(c),
         replace(projection, stream=frames(c)),
         part("encoder", *inner, kind="encoder", stream=frames(c)),
@@ -109,6 +109,8 @@ def table(*more: Field) -> tuple[Field, ...]:
 
 
 CONFORMER = table(kind("relative"))
-CLASSES = headed("Wav2Vec2Conformer", "wav2vec2_conformer", backbone, "ctc sequence frame xvector", pre_training=pre_training)
+CLASSES = with_heads("Wav2Vec2Conformer", "wav2vec2_conformer", backbone, "ctc sequence frame xvector", pre_training=pre_training)
 
-FAMILIES = {"wav2vec2-conformer": Family("wav2vec2-conformer", CONFORMER, CLASSES, "Wav2Vec2ConformerModel", NEUTRAL | SKIPPED)}
+FAMILIES = {
+    "wav2vec2-conformer": Family("wav2vec2-conformer", CONFORMER, CLASSES, "Wav2Vec2ConformerModel", IGNORED_KEYS | MORE_IGNORED_KEYS)
+}

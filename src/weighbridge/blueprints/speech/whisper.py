@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules import fairseq_transformer
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, size, switch, variant
+from weighbridge.config.fields import Config, size, switch, variant
 from weighbridge.core.parts import conv1d, embedding, layer_norm, linear, part, replace
 from weighbridge.core.tree import Part, Tensor
 
@@ -20,14 +20,14 @@ FIELDS = variant(
     size("projection", "classifier_proj_size", 256, "P", "width of the classifier"),
     switch("weighted", "use_weighted_layer_sum", False),
 )
-NEUTRAL = fairseq_transformer.NEUTRAL | set(
+IGNORED_KEYS = fairseq_transformer.IGNORED_KEYS | set(
     """suppress_tokens begin_suppress_tokens apply_spec_augment mask_time_prob mask_time_length mask_time_min_masks
     mask_feature_prob mask_feature_length mask_feature_min_masks median_filter_width alignment_heads lang_ids
     lang_to_id task_to_id forced_decoder_ids no_speech_threshold num_key_value_heads""".split()
 )
 
 
-def encoder(c: Sizes) -> Part:
+def encoder(c: Config) -> Part:
     """Describe the encoder: the second convolution halves the frames."""
     H = c.hidden
     return part(
@@ -42,7 +42,7 @@ def encoder(c: Sizes) -> Part:
     )
 
 
-def decoder(c: Sizes, *, alone: bool = False) -> Part:
+def decoder(c: Config, *, alone: bool = False) -> Part:
     """Describe the decoder, beside the encoder or alone."""
     memory = "encoder" if alone else c.source
     parts = (
@@ -54,29 +54,29 @@ def decoder(c: Sizes, *, alone: bool = False) -> Part:
     return part("decoder", *parts, kind="decoder", stream=None if alone else "decoder")
 
 
-def whisper(c: Sizes) -> Part:
+def whisper(c: Config) -> Part:
     """Describe WhisperModel."""
     return part("", encoder(c), decoder(c), kind="model")
 
 
-def generation(c: Sizes) -> Part:
+def generation(c: Config) -> Part:
     """Describe WhisperForConditionalGeneration: the decoder's table is its head."""
-    return headed(c, encoder(c), decoder(c))
+    return with_lm_head(c, encoder(c), decoder(c))
 
 
-def causal(c: Sizes) -> Part:
+def causal(c: Config) -> Part:
     """Describe WhisperForCausalLM: the decoder alone."""
-    return headed(c, decoder(c, alone=True))
+    return with_lm_head(c, decoder(c, alone=True))
 
 
-def headed(c: Sizes, *parts: Part) -> Part:
+def with_lm_head(c: Config, *parts: Part) -> Part:
     """Describe the head on the decoder's tokens."""
     tied_to = "model.decoder.embed_tokens.weight" if c.tied else None
     head = linear("proj_out", c.hidden, c.vocab, bias=False, tied_to=tied_to, stream=parts[-1].stream)
     return part("", part("model", *parts, kind="backbone"), head, kind="model")
 
 
-def classification(c: Sizes) -> Part:
+def classification(c: Config) -> Part:
     """Describe WhisperForAudioClassification: the encoder, a projection of every position, labels of their mean."""
     weights = (Tensor("layer_weights", (c.layers + 1,), "gain"),) if c.weighted else ()
     heads = (linear("projector", c.hidden, c.projection, stream=c.source), linear("classifier", c.projection, c.labels, stream="one"))
@@ -93,4 +93,4 @@ CLASSES = {
     "WhisperDecoderWrapper": lambda c: part("", decoder(c, alone=True), kind="model"),
 }
 
-FAMILIES = {"whisper": Family("whisper", FIELDS, CLASSES, "WhisperModel", NEUTRAL)}
+FAMILIES = {"whisper": Family("whisper", FIELDS, CLASSES, "WhisperModel", IGNORED_KEYS)}

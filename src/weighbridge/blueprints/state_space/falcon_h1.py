@@ -6,19 +6,19 @@ models/nemotron_h/modeling_nemotron_h.py.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.causal_lm import FIELDS, NEUTRAL, attention, heads
-from weighbridge.blueprints.modules.layer_types import chosen
+from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, attention, with_heads
+from weighbridge.blueprints.modules.layer_types import checked_kinds
 from weighbridge.blueprints.modules.mixture_of_experts import correction
 from weighbridge.blueprints.state_space.mamba2 import BAMBA, mixer
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Field, Sizes, fact, optional, size, switch, variant
+from weighbridge.config.fields import Config, Field, constant, optional, size, switch, variant
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import embedding, gated_mlp, linear, part, plain_mlp, rms_norm, stack
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Tensor
 
 
-def falcon(c: Sizes) -> tuple[Node, ...]:
+def falcon(c: Config) -> tuple[Node, ...]:
     """Describe layers in which a state space and attention read the same input, then an MLP."""
     H, inner = c.hidden, c.expand * c.hidden if c.inner is None else c.inner
     layer = part(
@@ -34,7 +34,7 @@ def falcon(c: Sizes) -> tuple[Node, ...]:
     return (embedding("embed_tokens", c.vocab, H), layer, rms_norm("final_layernorm", H))
 
 
-def nemotron(c: Sizes) -> tuple[Node, ...]:
+def nemotron(c: Config) -> tuple[Node, ...]:
     """Describe layers of one norm and one mixer each, of four kinds."""
 
     def layer(kind: str) -> tuple[Node, ...]:
@@ -49,7 +49,7 @@ def nemotron(c: Sizes) -> tuple[Node, ...]:
     return (embedding("embeddings", c.vocab, c.hidden), *stack("layers", c.kinds, c.layers, layer), rms_norm("norm_f", c.hidden))
 
 
-def experts(c: Sizes) -> Part:
+def experts(c: Config) -> Part:
     """Describe experts without a gate, which may work in a narrower space, and an MLP that every token passes."""
     H, E = c.hidden, c.experts
     width: Size = H if c.narrow is None else c.narrow
@@ -75,7 +75,7 @@ def experts(c: Sizes) -> Part:
 LETTERS = {"M": "linear_attention", "E": "moe", "*": "full_attention", "-": "mlp"}
 
 
-def _kinds(c: Sizes) -> list[str]:
+def _kinds(c: Config) -> list[str]:
     if c.told is not None:
         told = c.told
     elif c.pattern is None:
@@ -85,7 +85,7 @@ def _kinds(c: Sizes) -> list[str]:
         if strange is not None:
             raise ConfigError(f"{strange!r} is none of {' '.join(LETTERS)}", key="hybrid_override_pattern", value=c.pattern)
         told = [LETTERS[letter] for letter in c.pattern]
-    return chosen(Sizes(layers=len(told)), told, "layers_block_type", tuple(LETTERS.values()))
+    return checked_kinds(Config(layers=len(told)), told, "layers_block_type", tuple(LETTERS.values()))
 
 
 STATES = tuple(field for field in BAMBA if field.word in "state_heads groups state kernel expand chunk conv_bias bias".split())
@@ -100,10 +100,10 @@ H1 = variant(
 )
 NEMOTRON = variant(
     tuple(field for field in FIELDS if field.word != "layers"),
-    Field("pattern", "hybrid_override_pattern", None, "choice", silent=True),
+    Field("pattern", "hybrid_override_pattern", None, "choice", report_default=False),
     Field("told", "layers_block_type", None, "choice", aliases=("layer_types",)),
-    fact("kinds", _kinds),
-    fact("layers", lambda c: len(c.kinds)),
+    constant("kinds", _kinds),
+    constant("layers", lambda c: len(c.kinds)),
     size("state_heads", "mamba_num_heads", 128, "M", "heads of the state space"),
     size("state_dim", "mamba_head_dim", 64, "P", "width of a head of the state space"),
     size("groups", "n_groups", 8, "G", "groups of heads that share B and C", "mamba_n_groups"),
@@ -121,14 +121,14 @@ NEMOTRON = variant(
     mlp=21504,
     kv_heads=8,
     head_dim=128,
-    tied=fact("tied", False),
-    qkv_bias=fact("qkv_bias", False),
-    out_bias=fact("out_bias", False),
+    tied=constant("tied", False),
+    qkv_bias=constant("qkv_bias", False),
+    out_bias=constant("out_bias", False),
 )
 
 TIMES = {f"{name}{key}" for name in ("time_step_", "mamba_dt_") for key in ("min", "max", "limit", "floor", "init_floor")}
-SKIPPED = (
-    NEUTRAL
+MORE_IGNORED_KEYS = (
+    IGNORED_KEYS
     | TIMES
     | frozenset(
         """attention_in_multiplier attention_out_multiplier key_multiplier layer_norm_epsilon lm_head_multiplier mamba_d_head
@@ -139,6 +139,8 @@ SKIPPED = (
     )
 )
 FAMILIES = {
-    "falcon_h1": Family("falcon_h1", H1, heads("FalconH1", falcon, "lm"), "FalconH1Model", SKIPPED),
-    "nemotron_h": Family("nemotron_h", NEMOTRON, heads("NemotronH", nemotron, "lm", table="embeddings"), "NemotronHModel", SKIPPED),
+    "falcon_h1": Family("falcon_h1", H1, with_heads("FalconH1", falcon, "lm"), "FalconH1Model", MORE_IGNORED_KEYS),
+    "nemotron_h": Family(
+        "nemotron_h", NEMOTRON, with_heads("NemotronH", nemotron, "lm", table="embeddings"), "NemotronHModel", MORE_IGNORED_KEYS
+    ),
 }

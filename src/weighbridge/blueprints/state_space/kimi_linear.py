@@ -6,13 +6,13 @@ models/bailing_hybrid/modeling_bailing_hybrid.py.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.mixtures.deepseek import LATENT, NO_MLP_BIAS, SKIPPED, V3_BLOCK, latent, latent_attention
-from weighbridge.blueprints.modules.causal_lm import heads
-from weighbridge.blueprints.modules.layer_types import by_number, chosen, told
+from weighbridge.blueprints.mixtures.deepseek import LATENT, MORE_IGNORED_KEYS, NO_MLP_BIAS, V3_BLOCK, latent, latent_attention
+from weighbridge.blueprints.modules.causal_lm import with_heads
+from weighbridge.blueprints.modules.layer_types import checked_kinds, kinds_by_number, listed_or
 from weighbridge.blueprints.modules.mixture_of_experts import EXPERT_MLP, mlp
 from weighbridge.blueprints.state_space.qwen3_next import CHUNK
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Field, Sizes, derived, fact, nested, optional, size, variant
+from weighbridge.config.fields import Config, Field, constant, derived, nested, optional, size, variant
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.length import length
 from weighbridge.core.parts import depthwise, embedding, linear, matmul, part, replace, rms_norm, stack
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def kimi(c: Sizes) -> tuple[Node, ...]:
+def kimi(c: Config) -> tuple[Node, ...]:
     """Describe embeddings, layers of two kinds of attention and of MLP, and a last norm."""
     H = c.hidden
 
@@ -36,7 +36,7 @@ def kimi(c: Sizes) -> tuple[Node, ...]:
     return (embedding("embed_tokens", c.vocab, H), *stack("layers", kinds, c.layers, layer), rms_norm("norm", H))
 
 
-def delta(c: Sizes) -> Part:
+def delta(c: Config) -> Part:
     """Describe delta attention: a gate for what is forgotten and one for what is put out, of small rank in Kimi."""
     H, A, D = c.hidden, c.linear_heads, c.linear_dim
     wide, shift = A * D, Tensor("dt_bias", (A * D,), "bias")
@@ -58,30 +58,30 @@ def delta(c: Sizes) -> Part:
         rms_norm("o_norm", D),
         linear("o_proj", wide, H, bias=False),
         *after,
-        chunked(A, D),
+        chunked_delta_rule(A, D),
         *((State("recurrent_state", A * D * D, "float32"),) if "full_attention" in c.mixers else ()),
         kind="linear_attention",
     )
 
 
-def chunked(heads: Size, D: Size) -> Matmul:
+def chunked_delta_rule(heads: Size, D: Size) -> Matmul:
     """Describe the delta rule by chunks; the products within a chunk are weighed channel by channel, and so are no products of matrices."""
     chunks = (length("seq") + CHUNK - 1) // CHUNK
     return matmul("delta_rule", (3, chunks, CHUNK, CHUNK, heads, D), (3, chunks, CHUNK, heads, D, D))
 
 
-def _mixers(c: Sizes) -> list[Any]:
+def _mixers(c: Config) -> list[Any]:
     if c.linear.full is None or c.linear.delta is None:
         return ["linear_attention" if index % 4 or not index else "full_attention" for index in range(c.layers)]
     named = {"full_attn_layers": ("full_attention", c.linear.full), "kda_layers": ("linear_attention", c.linear.delta)}
-    return by_number(c, named, "linear_attn_config.")
+    return kinds_by_number(c, named, "linear_attn_config.")
 
 
-def _every(c: Sizes) -> list[str]:
+def _every(c: Config) -> list[str]:
     return ["linear_attention" if (index + 1) % c.period else "full_attention" for index in range(c.layers)]
 
 
-def _dense(c: Sizes) -> list[str]:
+def _dense(c: Config) -> list[str]:
     return ["dense" if index < c.dense else "sparse" for index in range(c.layers)]
 
 
@@ -94,15 +94,15 @@ def fields(first: int, mixers: Field, *more: Field, kv: int, **changes: Any) -> 
         ),
         *more,
         mixers,
-        fact("mixers", lambda c: chosen(c, c.mixers_told, "layer_types", ("full_attention", "linear_attention"))),
-        Field("dense", "first_k_dense_replace", first, "choice", silent=True),
-        *told(_dense),
+        constant("mixers", lambda c: checked_kinds(c, c.mixers_told, "layer_types", ("full_attention", "linear_attention"))),
+        Field("dense", "first_k_dense_replace", first, "choice", report_default=False),
+        *listed_or(_dense),
         size("shared_experts", "n_shared_experts", 1, "N", "shared experts", "num_shared_experts"),
         derived("shared_mlp", lambda c: c.shared_experts * c.expert_mlp, "moe_intermediate_size"),
         block=V3_BLOCK,
         heads=32,
         active=size("active", "num_experts_per_tok", 8, "k", "experts per token", "num_experts_per_token"),
-        tied=fact("tied", False),
+        tied=constant("tied", False),
         **NO_MLP_BIAS,
         **changes,
     )
@@ -137,7 +137,7 @@ KIMI = variant(
         derived("linear_dim", _own("dim")),
         derived("linear_heads", _own("heads")),
         derived("kernel", _own("kernel")),
-        fact("gated", False),
+        constant("gated", False),
         kv=512,
         vocab=163840,
         hidden=2304,
@@ -158,7 +158,7 @@ BAILING = variant(
         size("linear_dim", "linear_head_dim", lambda c: c.flat_dim, "X", "width of a head in linear attention"),
         size("kernel", "linear_conv_kernel_dim", lambda c: c.flat_kernel, "Y", "width of the convolution"),
         size("linear_heads", "linear_num_heads", lambda c: c.heads, "F", "heads in linear attention"),
-        fact("gated", True),
+        constant("gated", True),
         kv=512,
         vocab=157184,
         hidden=2560,
@@ -167,14 +167,14 @@ BAILING = variant(
         expert_mlp=replace(EXPERT_MLP, default=768),
         experts=size("experts", "num_experts", 512, "E", "routed experts", "num_local_experts"),
     ),
-    q_lora=fact("q_lora", None),
+    q_lora=constant("q_lora", None),
 )
 
-MORE = SKIPPED | frozenset(
+OUTER_IGNORED_KEYS = MORE_IGNORED_KEYS | frozenset(
     """kda_lower_bound kda_safe_gate model_max_length moe_renormalize tie_word_embeddings mtp_loss_scaling_factor num_expert_group
     moe_router_activation_func use_grouped_topk""".split()
 )
 FAMILIES = {
-    "kimi_linear": Family("kimi_linear", KIMI, heads("KimiLinear", kimi, "lm"), "KimiLinearModel", MORE),
-    "bailing_hybrid": Family("bailing_hybrid", BAILING, heads("BailingHybrid", kimi, "lm"), "BailingHybridModel", MORE),
+    "kimi_linear": Family("kimi_linear", KIMI, with_heads("KimiLinear", kimi, "lm"), "KimiLinearModel", OUTER_IGNORED_KEYS),
+    "bailing_hybrid": Family("bailing_hybrid", BAILING, with_heads("BailingHybrid", kimi, "lm"), "BailingHybridModel", OUTER_IGNORED_KEYS),
 }

@@ -7,18 +7,18 @@ The MLP is two thirds of the stated width, rounded up to a multiple, unless ``bl
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.causal_lm import FIELDS, NEUTRAL, attention, heads
-from weighbridge.blueprints.modules.layer_types import chosen, first_dense
-from weighbridge.blueprints.modules.mixture_of_experts import EXPERT_MLP, MIXTURE, required, sparse_mlp
+from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, attention, with_heads
+from weighbridge.blueprints.modules.layer_types import checked_kinds, first_dense
+from weighbridge.blueprints.modules.mixture_of_experts import EXPERT_MLP, MIXTURE, required_field, sparse_mlp
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Field, Sizes, choice, fact, size, switch, variant
+from weighbridge.config.fields import Config, Field, choice, constant, size, switch, variant
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import depthwise, embedding, linear, part, replace, rms_norm, stack
 from weighbridge.core.sizes import Size, round_up
 from weighbridge.core.tree import Node, Part, Tensor
 
 
-def convolution(c: Sizes) -> Part:
+def convolution(c: Config) -> Part:
     """Describe a gated convolution over a few tokens."""
     H = c.hidden
     # the reference keeps no state where no layer attends
@@ -29,7 +29,7 @@ def convolution(c: Sizes) -> Part:
     )
 
 
-def lfm3(c: Sizes) -> tuple[Node, ...]:
+def lfm3(c: Config) -> tuple[Node, ...]:
     """Describe LFM3: a norm after each half as well, and a gate on each head of attention."""
     H = c.hidden
     after = ("post_operator_norm", "post_ffn_norm") if c.sandwiched else ()
@@ -42,7 +42,7 @@ def lfm3(c: Sizes) -> tuple[Node, ...]:
     return (embedding("embed_tokens", c.vocab, H), *stack("layers", c.mixers, c.layers, layer), rms_norm("embedding_norm", H))
 
 
-def inner_width(c: Sizes) -> Size:
+def inner_width(c: Config) -> Size:
     """Return the width of the MLP."""
     stated: Size = c.mlp
     if not c.adjusted:
@@ -50,7 +50,7 @@ def inner_width(c: Sizes) -> Size:
     return stated * 2 // 3 if c.multiplier is None else round_up(c.multiplier * (stated * 2 // 3), c.multiple)
 
 
-def lfm2(c: Sizes) -> tuple[Node, ...]:
+def lfm2(c: Config) -> tuple[Node, ...]:
     """Describe embeddings, layers of two kinds, and the last norm, which stands with the embeddings."""
     H = c.hidden
 
@@ -63,7 +63,7 @@ def lfm2(c: Sizes) -> tuple[Node, ...]:
     return (embedding("embed_tokens", c.vocab, H), *stack("layers", kinds, c.layers, layer), rms_norm("embedding_norm", H))
 
 
-def feed_forward(c: Sizes) -> Part:
+def feed_forward(c: Config) -> Part:
     """Describe a gated MLP under the names of Llama's first code."""
     H, I = c.hidden, inner_width(c)
     return part(
@@ -71,12 +71,12 @@ def feed_forward(c: Sizes) -> Part:
     )
 
 
-def mixture(c: Sizes) -> Part:
+def mixture(c: Config) -> Part:
     """Describe experts and router; the bias that balances them is saved, but not learned by gradient."""
     return sparse_mlp(c, "feed_forward", *((Tensor("expert_bias", (c.experts,), "buffer"),) if c.balanced else ()))
 
 
-def _kinds(c: Sizes) -> list[str]:
+def _kinds(c: Config) -> list[str]:
     return ["full_attention" if c.attended is None or index in c.attended else "conv" for index in range(c.layers)]
 
 
@@ -95,13 +95,13 @@ TABLE = variant(
     switch("conv_bias", "conv_bias", False),
     Field("attended", "full_attn_idxs", None, "choice"),
     Field("told", "layer_types", _kinds, "choice"),
-    fact("mixers", lambda c: chosen(c, c.told, "layer_types", ("conv", "full_attention"))),
-    fact("kinds", lambda c: ["dense"] * c.layers),
+    constant("mixers", lambda c: checked_kinds(c, c.told, "layer_types", ("conv", "full_attention"))),
+    constant("kinds", lambda c: ["dense"] * c.layers),
     vocab=65536,
     hidden=2560,
     kv_heads=8,
-    qkv_bias=fact("qkv_bias", False),
-    out_bias=fact("out_bias", False),
+    qkv_bias=constant("qkv_bias", False),
+    out_bias=constant("out_bias", False),
     mlp=size("mlp", "intermediate_size", 12288, "I", "intermediate size, as stated", "block_ff_dim"),
     tied=switch("tied", "tie_word_embeddings", True, "tie_embedding"),
     qk_norm="head",
@@ -110,10 +110,10 @@ TABLE = variant(
 PARTED = tuple(field for field in (*TABLE, *MIXTURE) if field.word not in ("multiple", "multiplier", "adjusted", "attended", "kinds"))
 MOE = variant(
     PARTED,
-    fact("adjusted", False),
+    constant("adjusted", False),
     switch("balanced", "use_expert_bias", True),
     *first_dense(2, "num_dense_layers"),
-    told=required(Field("told", "layer_types", None, "choice")),
+    told=required_field(Field("told", "layer_types", None, "choice")),
     hidden=2048,
     heads=32,
     active=4,
@@ -124,7 +124,7 @@ MOE = variant(
 )
 
 
-def _third_kinds(c: Sizes) -> list[str]:
+def _third_kinds(c: Config) -> list[str]:
     return ["full_attention" if index % 4 == 2 else "conv" if index % 4 or not index else "sliding_attention" for index in range(c.layers)]
 
 
@@ -134,9 +134,9 @@ THIRD = variant(
     switch("conv_bias", "conv_bias", False),
     switch("sandwiched", "use_sandwich_norm", True),
     switch("gated", "use_attention_gate", True),
-    fact("adjusted", False),
+    constant("adjusted", False),
     Field("told", "layer_types", _third_kinds, "choice"),
-    fact("mixers", lambda c: chosen(c, c.told, "layer_types", ("conv", "full_attention", "sliding_attention"))),
+    constant("mixers", lambda c: checked_kinds(c, c.told, "layer_types", ("conv", "full_attention", "sliding_attention"))),
     vocab=128000,
     hidden=2048,
     mlp=7680,
@@ -149,14 +149,14 @@ THIRD = variant(
 )
 
 FAMILIES = {
-    "lfm3": Family("lfm3", THIRD, heads("Lfm3", lfm3, "lm"), "Lfm3Model", NEUTRAL | {"norm_eps"}),
-    "lfm2_moe": Family("lfm2_moe", MOE, heads("Lfm2Moe", lfm2, "lm"), "Lfm2MoeModel", NEUTRAL | {"norm_eps"}),
+    "lfm3": Family("lfm3", THIRD, with_heads("Lfm3", lfm3, "lm"), "Lfm3Model", IGNORED_KEYS | {"norm_eps"}),
+    "lfm2_moe": Family("lfm2_moe", MOE, with_heads("Lfm2Moe", lfm2, "lm"), "Lfm2MoeModel", IGNORED_KEYS | {"norm_eps"}),
     "lfm2": Family(
         "lfm2",
         TABLE,
-        heads("Lfm2", lfm2, "lm"),
+        with_heads("Lfm2", lfm2, "lm"),
         "Lfm2Model",
-        NEUTRAL
+        IGNORED_KEYS
         | {
             "norm_eps",
             "theta",

@@ -7,27 +7,27 @@ product of each state with C, which is what the reference spends on it.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.causal_lm import FIELDS, UNBIASED, attention, heads
+from weighbridge.blueprints.modules.causal_lm import FIELDS, NO_BIAS, attention, with_heads
 from weighbridge.config.family import Family
-from weighbridge.config.fields import TIED, Field, Sizes, derived, fact, settable, size, switch, variant
+from weighbridge.config.fields import TIED, Config, Field, constant, derived, settable, size, switch, variant
 from weighbridge.core.parts import depthwise, embedding, fused_experts, gated_mlp, linear, matmul, part, rms_norm, stack
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, State, Tensor
 
-NEUTRAL = frozenset(
+IGNORED_KEYS = frozenset(
     """time_step_scale time_step_min time_step_max time_step_floor time_step_init_scheme time_step_limit residual_in_fp32
     rescale_prenorm_residual use_mambapy use_associative_scan use_falcon_mambapy mixer_rms_eps fused_add_norm
     ssm_cfg rms_norm d_inner d_model n_layer pad_vocab_size_multiple layer_types""".split()
 )
 
 
-def per_sixteen(c: Sizes) -> Size:
+def per_sixteen(c: Config) -> Size:
     """Round a sixteenth of the hidden size up: the rank that ``auto`` stands for."""
     rank: Size = (c.hidden + 15) // 16
     return rank
 
 
-def mixer(c: Sizes, name: str, *norms: Part) -> Part:
+def mixer(c: Config, name: str, *norms: Part) -> Part:
     """Describe the selective state space: inputs, a short convolution, and a state of *state* numbers per channel."""
     H, inner, N, R = c.hidden, c.inner, c.state, c.rank
     return part(
@@ -46,13 +46,13 @@ def mixer(c: Sizes, name: str, *norms: Part) -> Part:
     )
 
 
-def mamba(c: Sizes) -> tuple[Node, ...]:
+def mamba(c: Config) -> tuple[Node, ...]:
     """Describe embeddings, layers of one norm and one mixer, and a last norm."""
     layer = part("layers", rms_norm("norm", c.hidden), mixer(c, "mixer"), kind="layer", repeat=c.layers)
     return (embedding("embeddings", c.vocab, c.hidden), layer, rms_norm("norm_f", c.hidden))
 
 
-def jamba(c: Sizes) -> tuple[Node, ...]:
+def jamba(c: Config) -> tuple[Node, ...]:
     """Describe layers of Mamba with one of attention in every eight, and experts in every second."""
     H = c.hidden
     norms = (rms_norm("dt_layernorm", c.rank), rms_norm("b_layernorm", c.state), rms_norm("c_layernorm", c.state))
@@ -78,7 +78,7 @@ FIELDS_OF_MAMBA = (
     switch("bias", "use_bias", False),
     switch("conv_bias", "use_conv_bias", True),
     TIED,
-    fact("head_bias", False),
+    constant("head_bias", False),
 )
 
 
@@ -94,7 +94,7 @@ MIXER = (
 """What a model has of Mamba beside attention, as Jamba and Zamba name it."""
 
 
-def _kinds(c: Sizes) -> list[tuple[str, str]]:
+def _kinds(c: Config) -> list[tuple[str, str]]:
     return [
         (
             "attention" if index % c.attention_period == c.attention_offset else "mamba",
@@ -113,23 +113,31 @@ JAMBA = variant(
     Field("attention_period", "attn_layer_period", 8, "choice"),
     Field("attention_offset", "attn_layer_offset", 4, "choice"),
     *MIXER,
-    fact("kinds", _kinds),
+    constant("kinds", _kinds),
     vocab=65536,
     hidden=4096,
     mlp=14336,
     kv_heads=8,
-    **UNBIASED,
+    **NO_BIAS,
 )
-JAMBA_NEUTRAL = NEUTRAL | {"max_position_embeddings", "use_mamba_kernels", "num_logits_to_keep", "mamba_inner_layernorms", "sliding_window"}
+JAMBA_NEUTRAL = IGNORED_KEYS | {
+    "max_position_embeddings",
+    "use_mamba_kernels",
+    "num_logits_to_keep",
+    "mamba_inner_layernorms",
+    "sliding_window",
+}
 
 FAMILIES = {
-    "mamba": Family("mamba", FIELDS_OF_MAMBA, heads("Mamba", mamba, "lm", prefix="backbone", table="embeddings"), "MambaModel", NEUTRAL),
+    "mamba": Family(
+        "mamba", FIELDS_OF_MAMBA, with_heads("Mamba", mamba, "lm", prefix="backbone", table="embeddings"), "MambaModel", IGNORED_KEYS
+    ),
     "falcon_mamba": Family(
         "falcon_mamba",
         FIELDS_OF_MAMBA,
-        heads("FalconMamba", mamba, "lm", prefix="backbone", table="embeddings"),
+        with_heads("FalconMamba", mamba, "lm", prefix="backbone", table="embeddings"),
         "FalconMambaModel",
-        NEUTRAL,
+        IGNORED_KEYS,
     ),
-    "jamba": Family("jamba", JAMBA, heads("Jamba", jamba, "lm sequence"), "JambaModel", JAMBA_NEUTRAL),
+    "jamba": Family("jamba", JAMBA, with_heads("Jamba", jamba, "lm sequence"), "JambaModel", JAMBA_NEUTRAL),
 }

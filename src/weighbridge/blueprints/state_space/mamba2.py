@@ -6,18 +6,18 @@ models/mamba2/modeling_mamba2.py and models/bamba/modeling_bamba.py.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.causal_lm import FIELDS, attention, heads
-from weighbridge.blueprints.modules.causal_lm import NEUTRAL as CAUSAL
-from weighbridge.blueprints.state_space.mamba import FIELDS_OF_MAMBA, NEUTRAL
+from weighbridge.blueprints.modules.causal_lm import FIELDS, attention, with_heads
+from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS as CAUSAL
+from weighbridge.blueprints.state_space.mamba import FIELDS_OF_MAMBA, IGNORED_KEYS
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Field, Sizes, fact, size, switch, variant
+from weighbridge.config.fields import Config, Field, constant, size, switch, variant
 from weighbridge.core.length import length
 from weighbridge.core.parts import depthwise, embedding, gated_mlp, linear, matmul, part, rms_norm, stack
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Matmul, Node, Part, State, Tensor
 
 
-def mixer(c: Sizes, name: str, *, kept: bool = True, inner: Size | None = None, normed: bool = True, out_bias: bool | None = None) -> Part:
+def mixer(c: Config, name: str, *, kept: bool = True, inner: Size | None = None, normed: bool = True, out_bias: bool | None = None) -> Part:
     """Describe the state space with heads: one matrix in, a convolution over inputs, B and C, a gated norm, one matrix out.
 
     Args:
@@ -44,7 +44,7 @@ def mixer(c: Sizes, name: str, *, kept: bool = True, inner: Size | None = None, 
     )
 
 
-def scan(c: Sizes, inner: Size) -> Matmul:
+def scan(c: Config, inner: Size) -> Matmul:
     """Describe the products of one scan: within each chunk, from chunk to its state, from state to state, and back."""
     A, N, P, chunk = c.state_heads, c.state, exact(inner, c.state_heads), c.chunk
     chunks = (length("seq") + chunk - 1) // chunk
@@ -54,13 +54,13 @@ def scan(c: Sizes, inner: Size) -> Matmul:
     )
 
 
-def mamba2(c: Sizes) -> tuple[Node, ...]:
+def mamba2(c: Config) -> tuple[Node, ...]:
     """Describe embeddings, layers of one norm and one mixer, and a last norm."""
     layer = part("layers", rms_norm("norm", c.hidden), mixer(c, "mixer"), kind="layer", repeat=c.layers)
     return (embedding("embeddings", c.vocab, c.hidden), layer, rms_norm("norm_f", c.hidden))
 
 
-def bamba(c: Sizes) -> tuple[Node, ...]:
+def bamba(c: Config) -> tuple[Node, ...]:
     """Describe layers of Mamba-2, some of them with attention in its place, and an MLP in each."""
     H = c.hidden
 
@@ -81,7 +81,7 @@ MAMBA2 = (
 
 BAMBA = variant(
     FIELDS,
-    Field("attended", "attn_layer_indices", lambda c: [], "listed"),
+    Field("attended", "attn_layer_indices", lambda c: [], "sequence"),
     size("state_heads", "mamba_n_heads", 128, "M", "heads of the state space"),
     size("groups", "mamba_n_groups", 1, "G", "groups of heads that share B and C"),
     size("state", "mamba_d_state", 256, "N", "state of a channel"),
@@ -90,7 +90,7 @@ BAMBA = variant(
     size("chunk", "mamba_chunk_size", 256, "Q", "tokens in a chunk"),
     switch("conv_bias", "mamba_conv_bias", True),
     switch("bias", "mamba_proj_bias", False),
-    fact("kinds", lambda c: ["attention" if index in c.attended else "mamba" for index in range(c.layers)]),
+    constant("kinds", lambda c: ["attention" if index in c.attended else "mamba" for index in range(c.layers)]),
     vocab=128000,
     hidden=4096,
     mlp=14336,
@@ -101,15 +101,15 @@ FAMILIES = {
     "mamba2": Family(
         "mamba2",
         MAMBA2,
-        heads("Mamba2", mamba2, "lm", prefix="backbone", table="embeddings"),
+        with_heads("Mamba2", mamba2, "lm", prefix="backbone", table="embeddings"),
         "Mamba2Model",
-        NEUTRAL | {"head_dim", "time_step_rank", "norm_before_gate", "rms_norm"},
+        IGNORED_KEYS | {"head_dim", "time_step_rank", "norm_before_gate", "rms_norm"},
     ),
     "bamba": Family(
         "bamba",
         BAMBA,
-        heads("Bamba", bamba, "lm"),
+        with_heads("Bamba", bamba, "lm"),
         "BambaModel",
-        CAUSAL | NEUTRAL | {"mamba_d_head", "num_logits_to_keep", "z_loss_coefficient", "attn_rotary_emb"},
+        CAUSAL | IGNORED_KEYS | {"mamba_d_head", "num_logits_to_keep", "z_loss_coefficient", "attn_rotary_emb"},
     ),
 }

@@ -6,16 +6,16 @@ models/olmo_hybrid/modeling_olmo_hybrid.py.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.causal_lm import FIELDS, NEUTRAL, UNBIASED, attention, heads
-from weighbridge.blueprints.modules.layer_types import chosen
-from weighbridge.blueprints.state_space.qwen3_next import chunked
+from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, NO_BIAS, attention, with_heads
+from weighbridge.blueprints.modules.layer_types import checked_kinds
+from weighbridge.blueprints.state_space.qwen3_next import chunked_delta_rule
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Field, Sizes, fact, size, variant
+from weighbridge.config.fields import Config, Field, constant, size, variant
 from weighbridge.core.parts import depthwise, embedding, gated_mlp, linear, part, rms_norm, stack
 from weighbridge.core.tree import Node, Part, State, Tensor
 
 
-def olmo_hybrid(c: Sizes) -> tuple[Node, ...]:
+def olmo_hybrid(c: Config) -> tuple[Node, ...]:
     """Describe embeddings, layers of two kinds, which place their norms differently, and a last norm."""
     H = c.hidden
 
@@ -28,7 +28,7 @@ def olmo_hybrid(c: Sizes) -> tuple[Node, ...]:
     return (embedding("embed_tokens", c.vocab, H), *stack("layers", c.mixers, c.layers, layer), rms_norm("norm", H))
 
 
-def delta_rule(c: Sizes) -> Part:
+def delta_rule(c: Config) -> Part:
     """Describe the gated delta rule with a matrix for everything."""
     H, keys, values, V = c.hidden, c.linear_keys * c.key_dim, c.linear_values * c.value_dim, c.linear_values
     widths = (("q", keys), ("k", keys), ("v", values), ("a", V), ("b", V), ("g", values))
@@ -40,13 +40,13 @@ def delta_rule(c: Sizes) -> Part:
         linear("o_proj", values, H, bias=False),
         depthwise("conv1d", 2 * keys + values, c.kernel, bias=False, filled="full_attention" in c.mixers),
         rms_norm("o_norm", c.value_dim),
-        chunked(c),
+        chunked_delta_rule(c),
         *((State("recurrent_state", c.linear_values * c.key_dim * c.value_dim, "float32"),) if "full_attention" in c.mixers else ()),
         kind="linear_attention",
     )
 
 
-def _mixers(c: Sizes) -> list[str]:
+def _mixers(c: Config) -> list[str]:
     kinds = ["full_attention" if index % 4 == 3 else "linear_attention" for index in range(c.layers)]
     return kinds if "full_attention" in kinds else [*kinds[:-1], "full_attention"]
 
@@ -59,13 +59,15 @@ HYBRID = variant(
     size("key_dim", "linear_key_head_dim", lambda c: 3 * c.hidden // (4 * c.linear_keys), "X", "width of a key head in linear attention"),
     size("value_dim", "linear_value_head_dim", lambda c: 2 * c.key_dim, "Y", "width of a value head in linear attention"),
     Field("told", "layer_types", _mixers, "choice"),
-    fact("mixers", lambda c: chosen(c, c.told, "layer_types", ("full_attention", "linear_attention"))),
+    constant("mixers", lambda c: checked_kinds(c, c.told, "layer_types", ("full_attention", "linear_attention"))),
     vocab=100352,
     hidden=3840,
     heads=30,
     qk_norm="whole",
-    mlp_bias=UNBIASED["mlp_bias"],
+    mlp_bias=NO_BIAS["mlp_bias"],
 )
 
 LINEAR = {f"linear_{key}" for key in "a_log_min a_log_max dt_min dt_max dt_init_floor allow_neg_eigval".split()}
-FAMILIES = {"olmo_hybrid": Family("olmo_hybrid", HYBRID, heads("OlmoHybrid", olmo_hybrid, "lm"), "OlmoHybridModel", NEUTRAL | LINEAR)}
+FAMILIES = {
+    "olmo_hybrid": Family("olmo_hybrid", HYBRID, with_heads("OlmoHybrid", olmo_hybrid, "lm"), "OlmoHybridModel", IGNORED_KEYS | LINEAR)
+}

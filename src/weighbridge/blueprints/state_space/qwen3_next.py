@@ -6,11 +6,11 @@ models/qwen3_next/modeling_qwen3_next.py, models/qwen3_5/modeling_qwen3_5.py, mo
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.causal_lm import FIELDS, NEUTRAL, heads
-from weighbridge.blueprints.modules.layer_types import every_step, one_per_layer
+from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, with_heads
+from weighbridge.blueprints.modules.layer_types import one_per_layer, sparse_step
 from weighbridge.blueprints.modules.mixture_of_experts import EXPERT_MLP, MIXTURE, mlp
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Field, Sizes, fact, size, variant
+from weighbridge.config.fields import Config, Field, constant, size, variant
 from weighbridge.core.length import length
 from weighbridge.core.parts import attend, depthwise, embedding, linear, matmul, part, replace, rms_norm, stack
 from weighbridge.core.tree import Node, Part, State, Tensor
@@ -19,7 +19,7 @@ CHUNK = 64
 """Tokens that the reference takes together in the delta rule; it pads the last chunk."""
 
 
-def qwen3_next(c: Sizes) -> tuple[Node, ...]:
+def qwen3_next(c: Config) -> tuple[Node, ...]:
     """Describe embeddings, layers of two kinds of attention and of MLP, and a last norm."""
     H = c.hidden
 
@@ -31,7 +31,7 @@ def qwen3_next(c: Sizes) -> tuple[Node, ...]:
     return (embedding("embed_tokens", c.vocab, H), *stack("layers", kinds, c.layers, layer), rms_norm("norm", H))
 
 
-def gated_attention(c: Sizes) -> Part:
+def gated_attention(c: Config) -> Part:
     """Describe attention whose output is gated: the queries' layer is twice as wide."""
     H, A, K, D = c.hidden, c.heads, c.kv_heads, c.head_dim
     return part(
@@ -47,7 +47,7 @@ def gated_attention(c: Sizes) -> Part:
     )
 
 
-def delta_rule(c: Sizes) -> Part:
+def delta_rule(c: Config) -> Part:
     """Describe the gated delta rule: a short convolution over queries, keys and values, and one state per value head."""
     H, keys, values, V = c.hidden, c.linear_keys * c.key_dim, c.linear_values * c.value_dim, c.linear_values
     if c.joined:
@@ -67,13 +67,13 @@ def delta_rule(c: Sizes) -> Part:
         Tensor("A_log", (V,), "gain"),
         convolution,
         *rest,
-        chunked(c),
+        chunked_delta_rule(c),
         State("recurrent_state", V * c.key_dim * c.value_dim, "float32"),
         kind="linear_attention",
     )
 
 
-def chunked(c: Sizes) -> Node:
+def chunked_delta_rule(c: Config) -> Node:
     """Describe the delta rule by chunks: products within a chunk, and with the state that one chunk hands to the next."""
     chunks, heads, K, V = (length("seq") + CHUNK - 1) // CHUNK, c.linear_values, c.key_dim, c.value_dim
     return matmul("delta_rule", (2, chunks, CHUNK, CHUNK, heads, K), (3, chunks, CHUNK, heads, K, V), (chunks, CHUNK, CHUNK, heads, V))
@@ -85,13 +85,13 @@ LINEAR = (
     size("value_dim", "linear_value_head_dim", 128, "Y", "width of a value head in linear attention"),
     size("linear_keys", "linear_num_key_heads", 16, "F", "key heads in linear attention"),
     size("linear_values", "linear_num_value_heads", 32, "G", "value heads in linear attention"),
-    Field("interval", "full_attention_interval", 4, "choice", silent=True),
+    Field("interval", "full_attention_interval", 4, "choice", report_default=False),
     Field("told", "layer_types", lambda c: [_mixer(c, index) for index in range(c.layers)], "choice"),
-    fact("mixers", lambda c: one_per_layer(c, c.told, "layer_types")),
+    constant("mixers", lambda c: one_per_layer(c, c.told, "layer_types")),
 )
 
 
-def _mixer(c: Sizes, index: int) -> str:
+def _mixer(c: Config, index: int) -> str:
     return "linear_attention" if (index + 1) % c.interval else "full_attention"
 
 
@@ -101,15 +101,15 @@ SPARSE = {
     "shared_mlp": size("shared_mlp", "shared_expert_intermediate_size", 512, "S", "intermediate size of the shared expert"),
     "block": "gate experts shared_expert shared_expert_gate",
 }
-TWO_KINDS = (*every_step()[:2], replace(every_step()[2], word="mlps"))
+TWO_KINDS = (*sparse_step()[:2], replace(sparse_step()[2], word="mlps"))
 BASE = tuple(field for field in (*FIELDS, *MIXTURE) if field.word not in ("kinds", "mlp_bias"))
 
 NEXT = variant(
     BASE,
-    fact("mlp_bias", False),
+    constant("mlp_bias", False),
     *LINEAR,
     *TWO_KINDS,
-    fact("joined", True),
+    constant("joined", True),
     vocab=151936,
     hidden=2048,
     mlp=5632,
@@ -122,24 +122,24 @@ NEXT = variant(
 )
 DENSE = variant(
     BASE,
-    fact("mlp_bias", False),
+    constant("mlp_bias", False),
     *LINEAR,
-    fact("mlps", lambda c: ["dense"] * c.layers),
-    fact("joined", False),
+    constant("mlps", lambda c: ["dense"] * c.layers),
+    constant("joined", False),
     vocab=248320,
     mlp=12288,
     heads=16,
     kv_heads=4,
     head_dim=256,
-    experts=fact("experts", 1),
-    active=fact("active", 1),
+    experts=constant("experts", 1),
+    active=constant("active", 1),
 )
 MOE = variant(
     tuple(field for field in BASE if field.word != "mlp"),
-    fact("mlp_bias", False),
+    constant("mlp_bias", False),
     *LINEAR,
-    fact("mlps", lambda c: ["sparse"] * c.layers),
-    fact("joined", False),
+    constant("mlps", lambda c: ["sparse"] * c.layers),
+    constant("joined", False),
     vocab=248320,
     hidden=2048,
     layers=40,
@@ -150,13 +150,15 @@ MOE = variant(
     **SPARSE | {"experts": size("experts", "num_experts", 256, "E", "experts")},
 )
 
-TEXT = heads("Qwen3_5", qwen3_next, "lm", base="TextModel")
-CLASSIFIERS = {name.replace("5For", "5TextFor"): made for name, made in heads("Qwen3_5", qwen3_next, "sequence").items() if "For" in name}
+TEXT = with_heads("Qwen3_5", qwen3_next, "lm", base="TextModel")
+CLASSIFIERS = {
+    name.replace("5For", "5TextFor"): made for name, made in with_heads("Qwen3_5", qwen3_next, "sequence").items() if "For" in name
+}
 
 FAMILIES = {
-    "qwen3_next": Family("qwen3_next", NEXT, heads("Qwen3Next", qwen3_next, qa="transformer"), "Qwen3NextModel", NEUTRAL),
-    "qwen3_5_text": Family("qwen3_5_text", DENSE, TEXT | CLASSIFIERS, "Qwen3_5TextModel", NEUTRAL),
+    "qwen3_next": Family("qwen3_next", NEXT, with_heads("Qwen3Next", qwen3_next, qa="transformer"), "Qwen3NextModel", IGNORED_KEYS),
+    "qwen3_5_text": Family("qwen3_5_text", DENSE, TEXT | CLASSIFIERS, "Qwen3_5TextModel", IGNORED_KEYS),
     "qwen3_5_moe_text": Family(
-        "qwen3_5_moe_text", MOE, heads("Qwen3_5Moe", qwen3_next, "lm", base="TextModel"), "Qwen3_5MoeTextModel", NEUTRAL
+        "qwen3_5_moe_text", MOE, with_heads("Qwen3_5Moe", qwen3_next, "lm", base="TextModel"), "Qwen3_5MoeTextModel", IGNORED_KEYS
     ),
 }

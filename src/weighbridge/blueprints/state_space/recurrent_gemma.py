@@ -6,14 +6,14 @@ models/recurrent_gemma/modeling_recurrent_gemma.py. The MLP is half as wide as t
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.causal_lm import FIELDS, NEUTRAL, heads, per_head
+from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, default_head_dim, with_heads
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Field, Sizes, fact, settable, size, switch, variant
+from weighbridge.config.fields import Config, Field, constant, settable, size, switch, variant
 from weighbridge.core.parts import attend, depthwise, embedding, gated_mlp, linear, part, rms_norm, stack
 from weighbridge.core.tree import Node, Part, Tensor
 
 
-def recurrence(c: Sizes) -> Part:
+def recurrence(c: Config) -> Part:
     """Describe a recurrent block: two branches, one through a convolution and the gated recurrence."""
     H, W, A = c.hidden, c.recurrent, c.heads
     block = W // A
@@ -30,7 +30,7 @@ def recurrence(c: Sizes) -> Part:
     return part("temporal_block", *inputs, depthwise("conv_1d", W, c.kernel, filled=False), unit, kind="recurrence")
 
 
-def local_attention(c: Sizes) -> Part:
+def local_attention(c: Config) -> Part:
     """Describe attention to a window of tokens; its output always has a bias."""
     H, A, K, D = c.hidden, c.heads, c.kv_heads, c.head_dim
     return part(
@@ -44,7 +44,7 @@ def local_attention(c: Sizes) -> Part:
     )
 
 
-def griffin(c: Sizes) -> tuple[Node, ...]:
+def griffin(c: Config) -> tuple[Node, ...]:
     """Describe embeddings, layers of two kinds, and a last norm."""
     H = c.hidden
 
@@ -56,7 +56,7 @@ def griffin(c: Sizes) -> tuple[Node, ...]:
     return (embedding("embed_tokens", c.vocab, H), *stack("layers", c.kinds, c.layers, layer), rms_norm("final_norm", H))
 
 
-def _kinds(c: Sizes) -> list[str]:
+def _kinds(c: Config) -> list[str]:
     return ["recurrent" if kind in ("recurrent", "linear_attention") else "attention" for kind in (list(c.pattern) * 100)[: c.layers]]
 
 
@@ -65,8 +65,8 @@ TABLE = variant(
     size("recurrent", "lru_width", lambda c: c.hidden, "W", "width of the recurrence"),
     size("window", "attention_window_size", 2048, "S", "attention window", "sliding_window"),
     size("kernel", "conv1d_width", 4, "Z", "width of the convolution"),
-    Field("pattern", "block_types", lambda c: ["recurrent", "recurrent", "attention"], "listed", aliases=("_block_types",)),
-    fact("kinds", _kinds),
+    Field("pattern", "block_types", lambda c: ["recurrent", "recurrent", "attention"], "sequence", aliases=("_block_types",)),
+    constant("kinds", _kinds),
     vocab=256000,
     hidden=2560,
     mlp=7680,
@@ -74,15 +74,15 @@ TABLE = variant(
     heads=10,
     tied=True,
     qkv_bias=switch("qkv_bias", "attention_bias", False),
-    head_dim=settable("head_dim", "head_dim", per_head, "D", "width of a head"),
+    head_dim=settable("head_dim", "head_dim", default_head_dim, "D", "width of a head"),
 )
 
 FAMILIES = {
     "recurrent_gemma": Family(
         "recurrent_gemma",
         TABLE,
-        heads("RecurrentGemma", griffin, "lm"),
+        with_heads("RecurrentGemma", griffin, "lm"),
         "RecurrentGemmaModel",
-        NEUTRAL | {"logits_soft_cap", "w_init_variance_scale", "final_w_init_variance_scale", "rms_norm_eps"},
+        IGNORED_KEYS | {"logits_soft_cap", "w_init_variance_scale", "final_w_init_variance_scale", "rms_norm_eps"},
     ),
 }

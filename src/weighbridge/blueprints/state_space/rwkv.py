@@ -8,17 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from weighbridge.config.family import Family
-from weighbridge.config.fields import TIED, Sizes, size
+from weighbridge.config.fields import TIED, Config, size
 from weighbridge.core.parts import embedding, layer_norm, linear, part, replace
 from weighbridge.core.tree import Every, Node, Part, Tensor
 
 
-def mixes(c: Sizes, *names: str) -> tuple[Tensor, ...]:
+def mixes(c: Config, *names: str) -> tuple[Tensor, ...]:
     """Describe how much of the token before comes in, one number per channel."""
     return tuple(Tensor(f"time_mix_{name}", (1, 1, c.hidden), "gain") for name in names)
 
 
-def block(c: Sizes, *before: Part) -> tuple[Part, ...]:
+def block(c: Config, *before: Part) -> tuple[Part, ...]:
     """Describe a block: time mixing, then channel mixing."""
     H, W = c.hidden, c.attention_hidden
     time = part(
@@ -35,7 +35,7 @@ def block(c: Sizes, *before: Part) -> tuple[Part, ...]:
     return (*before, layer_norm("ln1", H), layer_norm("ln2", H), time, channel_mixing(c))
 
 
-def channel_mixing(c: Sizes) -> Part:
+def channel_mixing(c: Config) -> Part:
     """Describe the MLP, gated by the receptance."""
     H = c.hidden
     return part(
@@ -48,19 +48,19 @@ def channel_mixing(c: Sizes) -> Part:
     )
 
 
-def backbone(c: Sizes) -> tuple[Part, ...]:
+def backbone(c: Config) -> tuple[Part, ...]:
     """Describe embeddings, blocks, of which the first has one norm more, and a last norm."""
     first = part("blocks", *block(c, layer_norm("pre_ln", c.hidden)), kind="layer", repeat=1)
     others = part("blocks", *block(c), kind="layer", repeat=c.layers - 1, indices=Every(1))
     return (embedding("embeddings", c.vocab, c.hidden), first, others, layer_norm("ln_out", c.hidden))
 
 
-def rwkv(c: Sizes) -> Part:
+def rwkv(c: Config) -> Part:
     """Describe RwkvModel."""
     return part("", *backbone(c), kind="model")
 
 
-def causal(c: Sizes, body: Callable[[Sizes], tuple[Node, ...]] = backbone) -> Part:
+def causal(c: Config, body: Callable[[Config], tuple[Node, ...]] = backbone) -> Part:
     """Describe RwkvForCausalLM: a head that is tied only if the config says so."""
     head = linear("head", c.hidden, c.vocab, bias=False, tied_to="rwkv.embeddings.weight" if c.tied else None)
     return part("", part("rwkv", *body(c), kind="backbone"), head, kind="model")
@@ -74,6 +74,6 @@ FIELDS = (
     size("mlp", "intermediate_size", lambda c: 4 * c.hidden, "I", "intermediate size"),
     replace(TIED, default=False),
 )
-NEUTRAL = frozenset({"context_length", "max_position_embeddings", "rescale_every"})
+IGNORED_KEYS = frozenset({"context_length", "max_position_embeddings", "rescale_every"})
 
-FAMILIES = {"rwkv": Family("rwkv", FIELDS, {"RwkvModel": rwkv, "RwkvForCausalLM": causal}, "RwkvModel", NEUTRAL)}
+FAMILIES = {"rwkv": Family("rwkv", FIELDS, {"RwkvModel": rwkv, "RwkvForCausalLM": causal}, "RwkvModel", IGNORED_KEYS)}

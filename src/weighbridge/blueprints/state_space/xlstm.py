@@ -6,7 +6,7 @@ Source: arXiv 2405.04517, 2503.13427; names as in transformers 5.23.0, models/xl
 from __future__ import annotations
 
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Field, Sizes, choice, derived, size, switch, told
+from weighbridge.config.fields import Config, Field, choice, computed, derived, size, switch
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import unknown
@@ -41,13 +41,13 @@ def times(width: Size, by: tuple[int, int]) -> Size:
     return width * by[0] // by[1]
 
 
-def inner(c: Sizes) -> Size:
+def inner(c: Config) -> Size:
     """Return the width of the feed-forward step: a share of the hidden size, brought to a multiple."""
     wide: Size = (c.hidden * c.up[0] + (c.multiple - 1) * c.up[1]) // (c.multiple * c.up[1]) * c.multiple
     return wide
 
 
-def rounded(c: Sizes) -> bool:
+def round_width(c: Config) -> bool:
     """Refuse widths that the reference's floating-point numbers round to others than these."""
     up, qk, v = (by[0] / by[1] for by in (c.up, c.qk, c.v))
     theirs = int((c.hidden * up + c.multiple - 1) // c.multiple * c.multiple), int(c.hidden * qk), int(c.hidden * v)
@@ -68,18 +68,18 @@ FIELDS = (
     share("qk", "qk_dim_factor", 0.5),
     share("v", "v_dim_factor", 1.0),
     share("up", "ffn_proj_factor", 2.667),
-    told("exact", rounded),
+    computed("exact", round_width),
     switch("bias", "use_bias", False),
     choice("fused", "weight_mode", "single", read=lambda mode: mode == "fused"),
 )
 
 
-def norm(c: Sizes, name: str, width: Size) -> Part:
+def norm(c: Config, name: str, width: Size) -> Part:
     """Describe a norm."""
     return layer_norm(name, width) if c.bias else rms_norm(name, width)
 
 
-def memory(c: Sizes) -> Part:
+def memory(c: Config) -> Part:
     """Describe the memory: queries, keys, values and gates, one each or fused."""
     H, A, qk, v = c.hidden, c.heads, times(c.hidden, c.qk), times(c.hidden, c.v)
     apart = (
@@ -101,7 +101,7 @@ def memory(c: Sizes) -> Part:
     )
 
 
-def xlstm(c: Sizes) -> tuple[Node, ...]:
+def xlstm(c: Config) -> tuple[Node, ...]:
     """Describe words, layers and a last norm."""
     H, wide = c.hidden, inner(c)
     up = (("proj_up_gate_z", 2 * wide),) if c.fused else (("proj_up_gate", wide), ("proj_up", wide))
@@ -110,15 +110,15 @@ def xlstm(c: Sizes) -> tuple[Node, ...]:
     return embedding("embeddings", c.vocab, c.words), part("blocks", *layer, kind="layer", repeat=c.layers), rms_norm("out_norm", H)
 
 
-def causal(c: Sizes) -> Part:
+def causal(c: Config) -> Part:
     """Describe xLSTMForCausalLM, whose head is no tie."""
     return part("", part("backbone", *xlstm(c), kind="backbone"), linear("lm_head", c.hidden, c.vocab, bias=False), kind="model")
 
 
-NEUTRAL = frozenset(
+IGNORED_KEYS = frozenset(
     """add_out_norm autocast_kernel_dtype chunk_size chunkwise_kernel eps gate_soft_cap inference_state_dtype max_inference_chunksize mode
     norm_eps norm_reduction_force_float32 output_logit_soft_cap return_last_states sequence_kernel step_kernel
     tie_word_embeddings""".split()
 )
 CLASSES = {"xLSTMModel": lambda c: part("", *xlstm(c), kind="model"), "xLSTMForCausalLM": causal}
-FAMILIES = {"xlstm": Family("xlstm", FIELDS, CLASSES, "xLSTMForCausalLM", NEUTRAL)}
+FAMILIES = {"xlstm": Family("xlstm", FIELDS, CLASSES, "xLSTMForCausalLM", IGNORED_KEYS)}

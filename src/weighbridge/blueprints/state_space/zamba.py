@@ -6,18 +6,18 @@ the embeddings beside the hidden states.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.causal_lm import NEUTRAL
-from weighbridge.blueprints.modules.layer_types import chosen
-from weighbridge.blueprints.modules.shared_layers import body, classes, owners, tied
+from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS
+from weighbridge.blueprints.modules.layer_types import checked_kinds
+from weighbridge.blueprints.modules.shared_layers import body, classes, owners, tied_to_owner
 from weighbridge.blueprints.state_space.mamba import MIXER
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, TIED, Field, Sizes, fact, size
+from weighbridge.config.fields import LABELS, TIED, Config, Field, constant, size
 from weighbridge.core.parts import attend, depthwise, gated_mlp, linear, matmul, part, rms_norm
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Node, Part, State, Tensor
 
 
-def mixer(c: Sizes) -> Part:
+def mixer(c: Config) -> Part:
     """Describe Mamba with heads that know nothing of each other."""
     H, inner, A, N, R = c.hidden, c.expand * c.hidden, c.state_heads, c.state, c.rank
     width = exact(inner, A)
@@ -37,7 +37,7 @@ def mixer(c: Sizes) -> Part:
     )
 
 
-def zamba(c: Sizes, prefix: str) -> tuple[Node, ...]:
+def zamba(c: Config, prefix: str) -> tuple[Node, ...]:
     """Describe Zamba: the first of its hybrid layers owns the weights of all."""
     H = c.hidden
     state = (mixer(c), rms_norm("input_layernorm", H))
@@ -53,13 +53,13 @@ def zamba(c: Sizes, prefix: str) -> tuple[Node, ...]:
     def layer(owner: int | None) -> tuple[Node, ...]:
         if owner is None:
             return state
-        first = shared if owner < 0 else tied(shared, f"{prefix}layers.{owner}.shared_transf.")
+        first = shared if owner < 0 else tied_to_owner(shared, f"{prefix}layers.{owner}.shared_transf.")
         return (first, linear("linear", H, H, bias=False), part("mamba_decoder", *state))
 
     return body(c, owners(c, 1), layer)
 
 
-def attention(c: Sizes, name: str, *more: Part) -> Part:
+def attention(c: Config, name: str, *more: Part) -> Part:
     """Describe attention whose input is twice as wide as its output."""
     H, A, K, D = c.hidden, c.heads, c.kv_heads, c.head_dim
     return part(
@@ -74,7 +74,7 @@ def attention(c: Sizes, name: str, *more: Part) -> Part:
     )
 
 
-def _kinds(c: Sizes) -> list[str]:
+def _kinds(c: Config) -> list[str]:
     later = ["hybrid" if index % c.period == c.offset else "linear_attention" for index in range(c.layers - 3)]
     return ["linear_attention", "linear_attention", "hybrid", *later]
 
@@ -83,7 +83,7 @@ COMMON = (
     size("wide", "attention_hidden_size", lambda c: 2 * c.hidden, "W", "width of what attention reads"),
     LABELS,
     TIED,
-    fact("mixers", lambda c: chosen(c, c.told, "layers_block_type", ("linear_attention", "hybrid"))),
+    constant("mixers", lambda c: checked_kinds(c, c.told, "layers_block_type", ("linear_attention", "hybrid"))),
 )
 ZAMBA = (
     size("vocab", "vocab_size", 32000, "V", "vocabulary size"),
@@ -100,8 +100,8 @@ ZAMBA = (
     Field("told", "layers_block_type", _kinds, "choice", aliases=("layer_types",)),
     *COMMON,
 )
-SKIPPED = NEUTRAL | frozenset(
+MORE_IGNORED_KEYS = IGNORED_KEYS | frozenset(
     """hidden_mamba_act num_logits_to_keep time_step_floor time_step_max time_step_min use_associative_scan
     use_long_context use_mamba_kernels use_mem_eff_path use_mem_rope""".split()
 )
-FAMILIES = {"zamba": Family("zamba", ZAMBA, classes("Zamba", zamba), "ZambaModel", SKIPPED)}
+FAMILIES = {"zamba": Family("zamba", ZAMBA, classes("Zamba", zamba), "ZambaModel", MORE_IGNORED_KEYS)}

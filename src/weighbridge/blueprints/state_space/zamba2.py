@@ -5,17 +5,17 @@ Source: arXiv 2411.15242; class and tensor names as in transformers 5.23.0, mode
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.shared_layers import body, classes, owners, tied
+from weighbridge.blueprints.modules.shared_layers import body, classes, owners, tied_to_owner
 from weighbridge.blueprints.state_space.mamba2 import mixer
-from weighbridge.blueprints.state_space.zamba import COMMON, SKIPPED, attention
+from weighbridge.blueprints.state_space.zamba import COMMON, MORE_IGNORED_KEYS, attention
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Field, Sizes, fact, size, switch
+from weighbridge.config.fields import Config, Field, constant, size, switch
 from weighbridge.core.parts import linear, part, rms_norm
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part
 
 
-def zamba2(c: Sizes, prefix: str) -> tuple[Node, ...]:
+def zamba2(c: Config, prefix: str) -> tuple[Node, ...]:
     """Describe Zamba2: a few blocks take turns, each with an adapter for every layer that it serves."""
     H = c.hidden
     state = (mixer(c, "mamba", kept="hybrid" in c.mixers), rms_norm("input_layernorm", H))
@@ -27,14 +27,14 @@ def zamba2(c: Sizes, prefix: str) -> tuple[Node, ...]:
         place, owner = kind
         served = [other for other in range(len(places)) if other % c.blocks == place % c.blocks]
         shared = transformer(c, place, served)
-        shared = shared if owner < 0 else tied(shared, f"{prefix}layers.{owner}.shared_transformer.")
+        shared = shared if owner < 0 else tied_to_owner(shared, f"{prefix}layers.{owner}.shared_transformer.")
         return (linear("linear", H, H, bias=False), part("mamba_decoder", *state), shared)
 
     kinds = [None if owner is None else (places.index(index), owner) for index, owner in enumerate(owners(c, c.blocks))]
     return body(c, kinds, layer)
 
 
-def transformer(c: Sizes, place: int, served: list[int]) -> Part:
+def transformer(c: Config, place: int, served: list[int]) -> Part:
     """Describe a block of Zamba2 in one of its places: of the adapters for all its places, only this one's runs."""
     H, I, R = c.hidden, c.mlp, c.adapter_rank
 
@@ -55,7 +55,7 @@ def transformer(c: Sizes, place: int, served: list[int]) -> Part:
     )
 
 
-def _kinds(c: Sizes) -> list[str]:
+def _kinds(c: Config) -> list[str]:
     line, hybrid = "linear_attention", "hybrid"
     return [line, *([*[line] * 5, hybrid] * 7), *[line] * 4, hybrid, *[line] * 3, hybrid, line, line]
 
@@ -76,10 +76,10 @@ ZAMBA2 = (
     size("chunk", "chunk_size", 256, "Q", "tokens in a chunk"),
     size("adapter_rank", "adapter_rank", 128, "R", "rank of an adapter"),
     Field("blocks", "num_mem_blocks", 1, "choice"),
-    fact("conv_bias", True),
+    constant("conv_bias", True),
     switch("bias", "add_bias_linear", False),
     switch("adapted", "use_shared_attention_adapter", False),
     Field("told", "layers_block_type", _kinds, "choice", aliases=("layer_types",)),
     *COMMON,
 )
-FAMILIES = {"zamba2": Family("zamba2", ZAMBA2, classes("Zamba2", zamba2), "Zamba2Model", SKIPPED | {"use_conv_bias"})}
+FAMILIES = {"zamba2": Family("zamba2", ZAMBA2, classes("Zamba2", zamba2), "Zamba2Model", MORE_IGNORED_KEYS | {"use_conv_bias"})}

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.feature_maps import CHANNELS
 from weighbridge.blueprints.modules.upernet_head import FIELDS as MAPS
-from weighbridge.blueprints.modules.upernet_head import doubled, enlarging, segmenting
+from weighbridge.blueprints.modules.upernet_head import double_size, upsample, with_segmentation_heads
 from weighbridge.blueprints.modules.vit_common import (
     HEAD_DIM,
     HEADS,
     HIDDEN,
+    IGNORED_KEYS,
     IMAGE,
     LAYERS,
     MLP,
-    NEUTRAL,
     PATCH,
     attention,
     classifier,
@@ -28,7 +28,7 @@ from weighbridge.blueprints.modules.vit_common import (
 )
 from weighbridge.blueprints.vision.convnext import above_zero
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, Field, Sizes, choice, size, switch
+from weighbridge.config.fields import LABELS, Config, Field, choice, size, switch
 from weighbridge.core.parts import batch_norm, layer_norm, linear, part
 from weighbridge.core.tree import Part, Tensor
 
@@ -44,20 +44,20 @@ def fields(head_dim: Field, *, pooled: bool, indices: list[int] | None) -> tuple
         switch("shared", "use_shared_relative_position_bias", False),
         choice("scaled", "layer_scale_init_value", 0.1, read=above_zero),
         switch("mean", "use_mean_pooling", True),
-        switch("pooled", "add_pooling_layer", pooled, silent=True),
+        switch("pooled", "add_pooling_layer", pooled, report_default=False),
         choice("indices", "out_indices", indices, "segmentation_indices"),
         *MAPS,
     )
 
 
-def positions(c: Sizes, name: str) -> Part:
+def positions(c: Config, name: str) -> Part:
     """Describe a bias for every distance between two patches and head; three more are from and to the class token."""
     rows, columns = grid(c)
     distances = (2 * rows - 1) * (2 * columns - 1) + 3
     return part(name, Tensor("relative_position_bias_table", (distances, c.heads), "embedding"), kind="embedding")
 
 
-def embeddings(c: Sizes) -> Part:
+def embeddings(c: Config) -> Part:
     """Describe the patches behind a class token, with a table of positions only if the config says so."""
     H = c.hidden
     return part(
@@ -70,12 +70,12 @@ def embeddings(c: Sizes) -> Part:
     )
 
 
-def scales(c: Sizes) -> tuple[Tensor, ...]:
+def scales(c: Config) -> tuple[Tensor, ...]:
     """Describe the learned scale of each channel behind attention and behind the feed-forward network."""
     return tuple(Tensor(name, (c.hidden,), "gain") for name in ("lambda_1", "lambda_2")) if c.scaled else ()
 
 
-def last_norm(c: Sizes, *, pooled: bool) -> tuple[Part, ...]:
+def last_norm(c: Config, *, pooled: bool) -> tuple[Part, ...]:
     """Describe the norm: of all vectors, or of their mean, which only a pooler takes."""
     norm = layer_norm("layernorm", c.hidden)
     if not c.mean:
@@ -83,7 +83,7 @@ def last_norm(c: Sizes, *, pooled: bool) -> tuple[Part, ...]:
     return (part("pooler", norm, kind="pooler", stream="one"),) if pooled else ()
 
 
-def backbone(c: Sizes, *, pooled: bool = False, name: str = "beit") -> Part:
+def backbone(c: Config, *, pooled: bool = False, name: str = "beit") -> Part:
     """Describe the encoder, alone or as the heads hold it; keys have no bias."""
     H = c.hidden
     shared = (positions(c, "shared_position_bias"),) if c.shared else ()
@@ -102,40 +102,40 @@ def backbone(c: Sizes, *, pooled: bool = False, name: str = "beit") -> Part:
     return part(name, *children, kind="backbone" if name else "model", stream=patches(c) + 1)
 
 
-def beit(c: Sizes) -> Part:
+def beit(c: Config) -> Part:
     """Describe BeitModel."""
     return backbone(c, pooled=c.pooled, name="")
 
 
-def masked_image_modeling(c: Sizes) -> Part:
+def masked_image_modeling(c: Config) -> Part:
     """Describe BeitForMaskedImageModeling: a score for every visual word at every patch."""
     head = linear("lm_head", c.hidden, c.vocab, stream=patches(c))
     return part("", backbone(c), layer_norm("layernorm", c.hidden), head, kind="model")
 
 
-def classification(c: Sizes) -> Part:
+def classification(c: Config) -> Part:
     """Describe BeitForImageClassification: one output per label on the mean of the patches, or on the class token."""
     return part("", backbone(c, pooled=True), classifier(c), kind="model")
 
 
-def pyramid(c: Sizes) -> Part:
+def pyramid(c: Config) -> Part:
     """Describe what makes maps of two and four times the height and width; the other two maps need no tensors."""
     H, at = c.hidden, grid(c)
-    up = enlarging("conv_transpose1", H, at), batch_norm("normalization", H), enlarging("conv_transpose2", H, doubled(at))
-    return part("fpn", part("fpn1", *up), enlarging("fpn2", H, at), kind="neck")
+    up = upsample("conv_transpose1", H, at), batch_norm("normalization", H), upsample("conv_transpose2", H, double_size(at))
+    return part("fpn", part("fpn1", *up), upsample("fpn2", H, at), kind="neck")
 
 
-def segmentation(c: Sizes) -> Part:
+def segmentation(c: Config) -> Part:
     """Describe BeitForSemanticSegmentation."""
-    return segmenting(c, grid(c), backbone(c), pyramid(c))
+    return with_segmentation_heads(c, grid(c), backbone(c), pyramid(c))
 
 
-def with_maps(c: Sizes) -> Part:
+def with_maps(c: Config) -> Part:
     """Describe BeitBackbone: the encoder, with the pyramid of four maps if the config says so."""
     return part("", backbone(c), *((pyramid(c),) if c.fpn else ()), kind="model")
 
 
-KEYS = NEUTRAL | {"auxiliary_loss_weight", "semantic_loss_ignore_index", "reshape_hidden_states"}
+OWN_IGNORED_KEYS = IGNORED_KEYS | {"auxiliary_loss_weight", "semantic_loss_ignore_index", "reshape_hidden_states"}
 CLASSES = {
     "BeitModel": beit,
     "BeitForMaskedImageModeling": masked_image_modeling,
@@ -144,4 +144,4 @@ CLASSES = {
     "BeitBackbone": with_maps,
 }
 FIELDS = (*fields(HEAD_DIM, pooled=True, indices=None), switch("fpn", "add_fpn", False))
-FAMILIES = {"beit": Family("beit", FIELDS, CLASSES, "BeitModel", KEYS)}
+FAMILIES = {"beit": Family("beit", FIELDS, CLASSES, "BeitModel", OWN_IGNORED_KEYS)}

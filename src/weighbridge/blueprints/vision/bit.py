@@ -6,11 +6,11 @@ Source: arXiv 1912.11370; names as in transformers 5.23.0, models/bit/modeling_b
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.convolutions import HEAD, RESIDUAL, divisible, group_norm, halved
-from weighbridge.blueprints.modules.feature_maps import Grid, area, image, listing, strided
-from weighbridge.blueprints.modules.stage_fields import number, outputs
+from weighbridge.blueprints.modules.convolutions import HEAD, RESIDUAL, group_norm, half_size, make_divisible
+from weighbridge.blueprints.modules.feature_maps import Grid, area, conv_output, image, module_list
+from weighbridge.blueprints.modules.stage_fields import number, out_stages
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, Sizes, choice, switch, told, variant
+from weighbridge.config.fields import LABELS, Config, choice, computed, switch, variant
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.parts import conv2d, linear, part
@@ -24,7 +24,7 @@ def before_each(value: str) -> bool:
     return value == "preactivation"
 
 
-def padding(value: object) -> str:
+def conv_padding(value: object) -> str:
     """Take how convolutions pad: by half their kernel where the config has null."""
     found = value.upper() if isinstance(value, str) else "" if value is None else None
     if found not in ("", "SAME", "VALID"):
@@ -33,22 +33,22 @@ def padding(value: object) -> str:
 
 
 FIELDS = (
-    *variant(RESIDUAL, stages=told("stages", lambda c: min(len(c.depths), len(c.widths)))),
+    *variant(RESIDUAL, stages=computed("stages", lambda c: min(len(c.depths), len(c.widths)))),
     choice("before", "layer_type", "preactivation", read=before_each),
-    choice("padding", "global_padding", None, read=padding),
+    choice("padding", "global_padding", None, read=conv_padding),
     switch("dynamic", "embedding_dynamic_padding", False),
     number("output_stride", "output_stride", 32),
     number("times", "width_factor", 1),
-    image(silent=True),
-    *outputs(lambda c: len(c.depths)),
+    image(report_default=False),
+    *out_stages(lambda c: len(c.depths)),
     LABELS,
 )
 
 
-def layer(c: Sizes, widths: tuple[int, int], grids: tuple[Grid, Grid], *, shortcut: bool) -> tuple[Node, ...]:
+def layer(c: Config, widths: tuple[int, int], grids: tuple[Grid, Grid], *, shortcut: bool) -> tuple[Node, ...]:
     """Describe a residual layer of three convolutions, the middle one a quarter as wide as what comes out."""
     (inputs, width), (before, after) = widths, grids
-    narrow = divisible(width * 0.25)
+    narrow = make_divisible(width * 0.25)
     normed = (inputs, narrow, narrow) if c.before else (narrow, narrow, width)
     seen = (before, before, after) if c.before else (before, after, after)
     norms = [group_norm(f"norm{index + 1}", normed[index], stream=area(seen[index])) for index in range(3)]
@@ -62,14 +62,14 @@ def layer(c: Sizes, widths: tuple[int, int], grids: tuple[Grid, Grid], *, shortc
     return *((part("downsample", *beside, kind="convolution", stream=area(after)),) if shortcut else ()), *path
 
 
-def stem(c: Sizes) -> tuple[Grid, Grid]:
+def stem(c: Config) -> tuple[Grid, Grid]:
     """Return the maps of the first convolution and of the pooling behind it, around which a border stands but for SAME."""
-    grid = strided(c.image, 7, 2) if c.padding == "VALID" else halved(c.image)
+    grid = conv_output(c.image, 7, 2) if c.padding == "VALID" else half_size(c.image)
     wide = grid if c.padding == "SAME" else (grid[0] + 2, grid[1] + 2)
-    return grid, halved(wide) if c.dynamic else strided(wide, 3, 2)
+    return grid, half_size(wide) if c.dynamic else conv_output(wide, 3, 2)
 
 
-def bit(c: Sizes) -> tuple[Part, ...]:
+def bit(c: Config) -> tuple[Part, ...]:
     """Describe stem, stages and the last norm."""
     first, grid = stem(c)
     wide, stride = first if c.padding == "SAME" else (first[0] + 2, first[1] + 2), 4
@@ -79,7 +79,7 @@ def bit(c: Sizes) -> tuple[Part, ...]:
     maps, widths, found = [grid], [c.stem], []
     for index, depth in enumerate(c.depths[: c.stages]):
         step = 1 if index == 0 or stride >= c.output_stride else 2
-        stride, width, after = stride * step, divisible(c.widths[index] * c.times), halved(maps[-1], step)
+        stride, width, after = stride * step, make_divisible(c.widths[index] * c.times), half_size(maps[-1], step)
         opening = part("layers", *layer(c, (widths[-1], width), (maps[-1], after), shortcut=True), kind="layer", repeat=1)
         rest = part("layers", *layer(c, (width, width), (after, after), shortcut=False), kind="layer", repeat=depth - 1, indices=Every(1))
         found.append((opening, rest) if depth > 1 else (opening,))
@@ -90,11 +90,11 @@ def bit(c: Sizes) -> tuple[Part, ...]:
     fits = widths[-1] == c.widths[-1]  # the reference forgets the factor here
     whole = last if fits else unknown(f"the last stage is {widths[-1]} wide, and its norm {c.widths[-1]}")
     norm = (group_norm("norm", c.widths[-1], stream=whole),) if c.before else ()
-    encoder = part("encoder", listing("stages", *found), kind="encoder", stream=last)
+    encoder = part("encoder", module_list("stages", *found), kind="encoder", stream=last)
     return (part("embedder", *embedder, kind="embeddings"), encoder, *norm)
 
 
-def classification(c: Sizes) -> Part:
+def classification(c: Config) -> Part:
     """Describe BitForImageClassification: the labels, on the mean of all places."""
     head = part("classifier", linear("1", c.widths[-1], c.labels, stream="one"), kind="head")
     return part("", part("bit", *bit(c), kind="backbone"), head, kind="model")

@@ -6,11 +6,11 @@ models/convnext/modeling_convnext.py, convnextv2 and dinov3_convnext.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.backbones import Features, handed
-from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, image, listing, strided
-from weighbridge.blueprints.modules.stage_fields import first_stages, number, numbers, outputs
+from weighbridge.blueprints.modules.backbones import Features, selected_outputs
+from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, conv_output, image, module_list
+from weighbridge.blueprints.modules.stage_fields import first_stages, number, numbers, out_stages
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, Field, Sizes, choice, fact, size, told, variant
+from weighbridge.config.fields import LABELS, Config, Field, choice, computed, constant, size, variant
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import conv2d, layer_norm, linear, part, replace
 from weighbridge.core.tree import Part, Tensor
@@ -29,11 +29,11 @@ FIELDS = (
     numbers("widths", "hidden_sizes", (96, 192, 384, 768)),
     numbers("depths", "depths", (3, 3, 9, 3)),
     number("stage_count", "num_stages", 4, "num_hidden_layers"),
-    told("stages", lambda c: first_stages("num_stages", c.stage_count, depths=c.depths, hidden_sizes=c.widths)),
+    computed("stages", lambda c: first_stages("num_stages", c.stage_count, depths=c.depths, hidden_sizes=c.widths)),
     image(),
-    *outputs(lambda c: len(c.depths)),
+    *out_stages(lambda c: len(c.depths)),
     choice("scaled", "layer_scale_init_value", 1e-6, read=above_zero),
-    fact("version", 1),
+    constant("version", 1),
     LABELS,
 )
 
@@ -46,7 +46,7 @@ def without(fields: tuple[Field, ...], *words: str) -> tuple[Field, ...]:
 SECOND = variant(without(FIELDS, "scaled"), version=2)
 
 
-def layer(c: Sizes, width: int) -> Part:
+def layer(c: Config, width: int) -> Part:
     """Describe a layer: each channel with itself over 7 by 7 places, then wider and back."""
     normed = Tensor("weight", (1, 1, 1, 4 * width), "gain"), Tensor("bias", (1, 1, 1, 4 * width), "shift")
     scales = (Tensor("layer_scale_parameter", (width,), "gain"),) if c.version == 1 and c.scaled else ()
@@ -62,26 +62,26 @@ def layer(c: Sizes, width: int) -> Part:
     )
 
 
-def stages(c: Sizes, grid: Grid) -> tuple[list[Grid], Part]:
+def stages(c: Config, grid: Grid) -> tuple[list[Grid], Part]:
     """Describe all stages on the map of the stem; return the map of every stage, too."""
     maps = [grid]
     found: list[tuple[Part, ...]] = []
     for index, width in enumerate(c.widths[: c.stages]):
         inputs, halving = c.widths[max(index - 1, 0)], bool(index)
-        after = strided(maps[-1], 2, 2) if halving else grid
+        after = conv_output(maps[-1], 2, 2) if halving else grid
         norm = layer_norm("0", inputs, stream=area(maps[-1]))
         down = part("downsampling_layer", norm, conv2d("1", inputs, width, 2, stream=area(after)), kind="convolution")
         layers = replace(layer(c, width), repeat=c.depths[index], stream=area(after))
         maps, found = [*maps, after], [*found, (*((down,) if halving else ()), layers)]
-    return maps, listing("stages", *found)
+    return maps, module_list("stages", *found)
 
 
-def stem(c: Sizes, picture: Grid) -> Grid:
+def stem(c: Config, picture: Grid) -> Grid:
     """Return the map of patches."""
-    return strided(picture, c.patch, c.patch)
+    return conv_output(picture, c.patch, c.patch)
 
 
-def convnext(c: Sizes, picture: Grid) -> tuple[list[Grid], tuple[Part, ...]]:
+def convnext(c: Config, picture: Grid) -> tuple[list[Grid], tuple[Part, ...]]:
     """Describe patches and stages over a picture; return the maps of the stem and of every stage, too."""
     grid, width = stem(c, picture), c.widths[0]
     patches = conv2d("patch_embeddings", c.channels, width, c.patch)
@@ -90,29 +90,29 @@ def convnext(c: Sizes, picture: Grid) -> tuple[list[Grid], tuple[Part, ...]]:
     return maps, (embeddings, part("encoder", inner, kind="encoder"))
 
 
-def pooled(c: Sizes) -> tuple[Part, ...]:
+def with_pooling(c: Config) -> tuple[Part, ...]:
     """Describe the network and the norm of the mean over all places."""
     return *convnext(c, c.image)[1], layer_norm("layernorm", c.widths[-1], stream="one")
 
 
-def features(c: Sizes, picture: Grid) -> Features:
+def features(c: Config, picture: Grid) -> Features:
     """Describe ConvNextBackbone over a picture: the network, and a norm for every map that it hands on."""
     maps, parts = convnext(c, picture)
     channels = (c.widths[0], *c.widths)
     norms = tuple(layer_norm("stem" if not index else f"stage{index}", channels[index], stream=area(maps[index])) for index in c.outputs)
-    return handed(c, (*parts, part("hidden_states_norms", *norms, kind="norms")), tuple(maps), channels)
+    return selected_outputs(c, (*parts, part("hidden_states_norms", *norms, kind="norms")), tuple(maps), channels)
 
 
-def classification(c: Sizes, name: str) -> Part:
+def classification(c: Config, name: str) -> Part:
     """Describe the labels on the normed mean."""
-    return part("", part(name, *pooled(c), kind="backbone"), linear("classifier", c.widths[-1], c.labels, stream="one"), kind="model")
+    return part("", part(name, *with_pooling(c), kind="backbone"), linear("classifier", c.widths[-1], c.labels, stream="one"), kind="model")
 
 
 def family(model_type: str, prefix: str, fields: tuple[Field, ...]) -> Family:
     """Return the family of one of the two versions."""
     classes = {
         f"{prefix}Encoder": lambda c: part("", stages(c, stem(c, c.image))[1], kind="model"),
-        f"{prefix}Model": lambda c: part("", *pooled(c), kind="model"),
+        f"{prefix}Model": lambda c: part("", *with_pooling(c), kind="model"),
         f"{prefix}ForImageClassification": lambda c: classification(c, model_type),
         f"{prefix}Backbone": lambda c: part("", *features(c, c.image).parts, kind="model"),
     }

@@ -7,10 +7,10 @@ Source: arXiv 2103.15808; names as in transformers 5.23.0, models/cvt/modeling_c
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.convolutions import HEAD
-from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, image, listing, strided
-from weighbridge.blueprints.modules.stage_fields import alike, entries, numbers
+from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, conv_output, image, module_list
+from weighbridge.blueprints.modules.stage_fields import entries, equal_length, numbers
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, Field, Sizes, told
+from weighbridge.config.fields import LABELS, Config, Field, computed
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.parts import attend, batch_norm, conv2d, layer_norm, linear, part, split_mlp
@@ -25,7 +25,7 @@ FIELDS = (
     numbers("widths", "embed_dim", (64, 192, 384)),
     numbers("heads", "num_heads", (1, 3, 6)),
     numbers("depths", "depth", (1, 2, 10)),
-    Field("ratios", "mlp_ratio", [4.0, 4.0, 4.0], "listed", read=tuple),
+    Field("ratios", "mlp_ratio", [4.0, 4.0, 4.0], "sequence", read=tuple),
     entries("biased", "qkv_bias", [True, True, True], bool),
     entries("tokens", "cls_token", [False, False, True], bool),
     entries("methods", "qkv_projection_method", ["dw_bn"] * 3, str),
@@ -34,13 +34,13 @@ FIELDS = (
     numbers("key_strides", "stride_kv", (2, 2, 2)),
     numbers("query_paddings", "padding_q", (1, 1, 1), minimum=0),
     numbers("query_strides", "stride_q", (1, 1, 1)),
-    told("stages", lambda c: stages_of(c)),
-    image(silent=True),
+    computed("stages", lambda c: stages_of(c)),
+    image(report_default=False),
     LABELS,
 )
 
 
-def stages_of(c: Sizes) -> int:
+def stages_of(c: Config) -> int:
     """Return how many stages there are, which every list must say alike; the reference looks for a rate of every stage in its layers."""
     short = [index for index, depth in enumerate(c.depths) if depth <= index]
     if short:
@@ -48,10 +48,10 @@ def stages_of(c: Sizes) -> int:
     words = (
         "patches strides paddings widths heads ratios biased tokens methods kernels key_paddings key_strides query_paddings query_strides"
     )
-    return alike(depth=c.depths, **{word: getattr(c, word) for word in words.split()})
+    return equal_length(depth=c.depths, **{word: getattr(c, word) for word in words.split()})
 
 
-def projection(c: Sizes, which: str, index: int, places: Stream) -> Part:
+def projection(c: Config, which: str, index: int, places: Stream) -> Part:
     """Describe the depthwise convolution before queries, keys or values; other methods than ``dw_bn`` have none."""
     width = c.widths[index]
     inner = conv2d("convolution", width, width, c.kernels[index], groups=width, bias=False), batch_norm("normalization", width)
@@ -59,11 +59,11 @@ def projection(c: Sizes, which: str, index: int, places: Stream) -> Part:
     return part(f"convolution_projection_{which}", *parts, kind="convolution", stream=places)
 
 
-def attention(c: Sizes, index: int, grid: Grid) -> Part:
+def attention(c: Config, index: int, grid: Grid) -> Part:
     """Describe attention over queries of one map to keys of another; a class token passes the convolutions by."""
     width, heads, token = c.widths[index], c.heads[index], 1 if c.tokens[index] else 0
-    seen = area(strided(grid, c.kernels[index], c.query_strides[index], c.query_paddings[index]))
-    small = area(strided(grid, c.kernels[index], c.key_strides[index], c.key_paddings[index]))
+    seen = area(conv_output(grid, c.kernels[index], c.query_strides[index], c.query_paddings[index]))
+    small = area(conv_output(grid, c.kernels[index], c.key_strides[index], c.key_paddings[index]))
     places: Stream = seen
     if seen != area(grid) or c.methods[index] != "dw_bn":
         places = unknown("queries are not as many as places, or projected in a way that the reference does not run")
@@ -82,11 +82,11 @@ def attention(c: Sizes, index: int, grid: Grid) -> Part:
     return part("attention", inner, part("output", linear("dense", width, width), kind="self_attention"), kind="self_attention")
 
 
-def cvt(c: Sizes) -> Part:
+def cvt(c: Config) -> Part:
     """Describe the stages."""
     grid, found = c.image, []
     for index, width in enumerate(c.widths):
-        grid = strided(grid, c.patches[index], c.strides[index], c.paddings[index])
+        grid = conv_output(grid, c.patches[index], c.strides[index], c.paddings[index])
         inner = int(width * c.ratios[index])
         layer = part(
             "layers",
@@ -104,10 +104,10 @@ def cvt(c: Sizes) -> Part:
         embedding = part("embedding", part("convolution_embeddings", *patches, kind="embeddings", stream=area(grid)), kind="embeddings")
         token = (Tensor("cls_token", (1, 1, c.widths[-1]), "embedding"),) if c.tokens[index] else ()
         found.append((*token, embedding, layer))
-    return part("encoder", listing("stages", *found), kind="encoder")
+    return part("encoder", module_list("stages", *found), kind="encoder")
 
 
-def classification(c: Sizes) -> Part:
+def classification(c: Config) -> Part:
     """Describe CvtForImageClassification: the labels, on the normed class token or the mean of all places."""
     encoder = cvt(c)
     seen: Stream = (

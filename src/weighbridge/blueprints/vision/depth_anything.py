@@ -7,13 +7,21 @@ models/{depth_anything,prompt_depth_anything,chmv2}/modeling_*.py.
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.backbones import hidden, patch_grid
-from weighbridge.blueprints.modules.composite import composed, submodel, under
-from weighbridge.blueprints.modules.dense_prediction import convolutions, doubling, fields, fusing, maps, matching, reassembling
+from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
+from weighbridge.blueprints.modules.dense_prediction import (
+    convolutions,
+    double_each,
+    fields,
+    fusion_layer,
+    match_next,
+    reassemble_stage,
+    reassembled_maps,
+)
 from weighbridge.blueprints.modules.feature_maps import Grid, area
 from weighbridge.blueprints.modules.stage_fields import number
-from weighbridge.blueprints.modules.vit_common import NEUTRAL
+from weighbridge.blueprints.modules.vit_common import IGNORED_KEYS
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, choice, fact, size
+from weighbridge.config.fields import Config, choice, constant, size
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import conv2d, matmul, part, replace
 from weighbridge.core.sizes import Size
@@ -32,7 +40,7 @@ LARGE = {
     "return_class_token": True,
 }
 ANYTHING = (
-    composed("backbone", "backbone_config", "dinov2 beit", absent=SMALL),
+    model_config("backbone", "backbone_config", "dinov2 beit", absent=SMALL),
     size("patch", "patch_size", 14, "P", "side of a patch"),
     size("inner", "reassemble_hidden_size", 384, "H", "hidden size"),
     *fields(64, (48, 96, 192, 384)),
@@ -40,7 +48,7 @@ ANYTHING = (
     number("used", "head_in_index", -1, minimum=-99),
 )
 CHMV2 = (
-    composed("backbone", "backbone_config", "dinov3_vit", absent=LARGE),
+    model_config("backbone", "backbone_config", "dinov3_vit", absent=LARGE),
     *fields(256, (128, 256, 512, 1024), "post_process_channels"),
     size("head_hidden", "head_hidden_size", 128, "U", "channels of the head"),
     number("bins", "number_output_channels", 256),
@@ -49,7 +57,7 @@ CHMV2 = (
 )
 
 
-def prompting(width: Size, at: Grid) -> Part:
+def prompt_convolutions(width: Size, at: Grid) -> Part:
     """Describe the convolutions over a depth map that is put in."""
     inputs = (1, width, width)
     convs = (conv2d(f"convolution{i + 1}", inner, width, 3, stream=area(at)) for i, inner in enumerate(inputs))
@@ -63,20 +71,23 @@ def last(steps: list[tuple[Grid, Grid]], index: int) -> Grid:
     return steps[index][1]
 
 
-def whole_patches(c: Sizes, side: Size) -> Grid:
+def whole_patches(c: Config, side: Size) -> Grid:
     """Return the pixels of the image that whole patches cover."""
     if "image_height" not in vars(c):
         return patch_grid(c)
     return c.image_height // side * side, c.image_width // side * side
 
 
-def anything(c: Sizes) -> Part:
+def depth_estimation(c: Config) -> Part:
     """Describe DepthAnythingForDepthEstimation and its variant with prompts: a head that works on every pixel in the end."""
     inner, F, at = c.backbone, c.fusion, patch_grid(c.backbone)
-    found = maps(c, at)
-    steps = matching(found)
-    layers = (fusing(str(i), F, *step, *((prompting(F, step[0]),) if c.prompted else ()), first=i == 0) for i, step in enumerate(steps))
-    neck = reassembling(c, c.inner, at), convolutions(c, found), part("fusion_stage", part("layers", *layers))
+    found = reassembled_maps(c, at)
+    steps = match_next(found)
+    layers = (
+        fusion_layer(str(i), F, *step, *((prompt_convolutions(F, step[0]),) if c.prompted else ()), first=i == 0)
+        for i, step in enumerate(steps)
+    )
+    neck = reassemble_stage(c, c.inner, at), convolutions(c, found), part("fusion_stage", part("layers", *layers))
     pixels = area(whole_patches(inner, c.patch))
     head = (
         conv2d("conv1", F, F // 2, 3, stream=area(last(steps, -1 if c.prompted else c.used))),
@@ -84,16 +95,20 @@ def anything(c: Sizes) -> Part:
         conv2d("conv3", c.head_hidden, 1, 1, stream=pixels),
     )
     return part(
-        "", under("backbone", submodel(inner, "Backbone")), part("neck", *neck, kind="neck"), part("head", *head, kind="head"), kind="model"
+        "",
+        as_child("backbone", submodel(inner, "Backbone")),
+        part("neck", *neck, kind="neck"),
+        part("head", *head, kind="head"),
+        kind="model",
     )
 
 
-def chmv2(c: Sizes) -> Part:
+def chmv2(c: Config) -> Part:
     """Describe CHMv2ForDepthEstimation: scores for bins of depth, averaged with a matrix product unless they are mixed."""
     inner, F, at = c.backbone, c.fusion, patch_grid(c.backbone)
-    found = maps(c, at)
-    steps = doubling(found)
-    first, *others = (fusing(str(i), F, *step, first=False) for i, step in enumerate(steps))
+    found = reassembled_maps(c, at)
+    steps = double_each(found)
+    first, *others = (fusion_layer(str(i), F, *step, first=False) for i, step in enumerate(steps))
     first = replace(first, children=tuple(child for child in first.children if child.name != "residual_layer1"))
     rows, columns = steps[-1][1]
     pixels = rows * columns * 4
@@ -104,20 +119,20 @@ def chmv2(c: Sizes) -> Part:
     )
     head = part(
         "head",
-        reassembling(c, hidden(inner), at, readout=c.readout == "project"),
+        reassemble_stage(c, hidden(inner), at, readout=c.readout == "project"),
         convolutions(c, found),
         part("fusion_layers", first, *others),
         part("conv_depth", part("head", *convs), kind="head"),
         *((matmul("depth", (c.bins, pixels)),) if c.bins > 1 and c.norm != "chmv2_mixlog" else ()),
         kind="head",
     )
-    return part("", under("backbone", submodel(inner, "Backbone")), head, kind="model")
+    return part("", as_child("backbone", submodel(inner, "Backbone")), head, kind="model")
 
 
 def family(model_type: str, class_name: str, *, prompted: bool) -> Family:
     """Return the family of one of the two."""
-    keys = NEUTRAL | {"depth_estimation_type", "max_depth"}
-    return Family(model_type, (*ANYTHING, fact("prompted", prompted)), {class_name: anything}, class_name, keys)
+    keys = IGNORED_KEYS | {"depth_estimation_type", "max_depth"}
+    return Family(model_type, (*ANYTHING, constant("prompted", prompted)), {class_name: depth_estimation}, class_name, keys)
 
 
 FAMILIES = {
@@ -128,6 +143,6 @@ FAMILIES = {
         CHMV2,
         {"CHMv2ForDepthEstimation": chmv2},
         "CHMv2ForDepthEstimation",
-        NEUTRAL | {"patch_size", "bins_strategy", "min_depth", "max_depth"},
+        IGNORED_KEYS | {"patch_size", "bins_strategy", "min_depth", "max_depth"},
     ),
 }

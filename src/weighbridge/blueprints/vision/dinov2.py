@@ -11,9 +11,9 @@ from weighbridge.blueprints.modules.vit_common import (
     HEAD_DIM,
     HEADS,
     HIDDEN,
+    IGNORED_KEYS,
     IMAGE,
     LAYERS,
-    NEUTRAL,
     QKV_BIAS,
     attention,
     feed_forward,
@@ -22,7 +22,7 @@ from weighbridge.blueprints.modules.vit_common import (
     token,
 )
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, Field, Sizes, derived, fact, sides, size, switch
+from weighbridge.config.fields import LABELS, Config, Field, constant, derived, sides, size, switch
 from weighbridge.core.parts import gated_mlp, layer_norm, linear, part
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part, Tensor
@@ -32,12 +32,12 @@ MASKED = switch("masked", "use_mask_token", True)
 RATIO = size("ratio", "mlp_ratio", 4, "F", "how often wider the feed-forward network is")
 WIDENED = derived("mlp", lambda c: c.hidden * c.ratio, "mlp_ratio")
 FIELDS = (HIDDEN, RATIO, WIDENED, LAYERS, HEADS, HEAD_DIM, *IMAGE, CHANNELS, LABELS, QKV_BIAS, switch("gated", "use_swiglu_ffn", False))
-KEYS = NEUTRAL | frozenset(
+OWN_IGNORED_KEYS = IGNORED_KEYS | frozenset(
     "apply_layernorm layerscale_value pos_embed_jitter pos_embed_rescale pos_embed_shift reshape_hidden_states return_class_token".split()
 )
 
 
-def tokens(c: Sizes) -> Size:
+def tokens(c: Config) -> Size:
     """Count what the layers see: a class token, registers and patches."""
     result: Size = patches(c) + c.registers + 1
     return result
@@ -48,7 +48,7 @@ def scale(name: str, width: Size) -> Part:
     return part(name, Tensor("lambda1", (width,), "gain"), kind="layer_scale")
 
 
-def layers(c: Sizes, attends: Part, mlp: Part) -> Part:
+def layers(c: Config, attends: Part, mlp: Part) -> Part:
     """Describe layers: norm, block and scale, twice."""
     H = c.hidden
     return part(
@@ -64,14 +64,14 @@ def layers(c: Sizes, attends: Part, mlp: Part) -> Part:
     )
 
 
-def dinov2_layers(c: Sizes) -> Part:
+def dinov2_layers(c: Config) -> Part:
     """Describe the layers of DINOv2; the giant model gates, with two thirds of the width, a multiple of eight."""
     gate = c.mlp * 2 // 3
     mlp = gated_mlp("mlp", c.hidden, (gate + 7) // 8 * 8, bias=True) if c.gated else feed_forward(c)
     return layers(c, attention(c), mlp)
 
 
-def dinov2(c: Sizes, name: str = "") -> Part:
+def dinov2(c: Config, name: str = "") -> Part:
     """Describe Dinov2Model and Dinov2Backbone: the patches, layers and a last norm."""
     H = c.hidden
     embeddings = part(
@@ -87,12 +87,12 @@ def dinov2(c: Sizes, name: str = "") -> Part:
     return part(name, *children, kind="backbone" if name else "model", stream=tokens(c))
 
 
-def dinov2_classification(c: Sizes) -> Part:
+def dinov2_classification(c: Config) -> Part:
     """Describe Dinov2ForImageClassification: the class token beside the mean of the patches."""
     return part("", dinov2(c, c.name), linear("classifier", c.hidden * 2, c.labels, stream="one"), kind="model")
 
 
-def dinov2_encoder(c: Sizes) -> Part:
+def dinov2_encoder(c: Config) -> Part:
     """Describe Dinov2Encoder: only the layers, over as many vectors as one gives it."""
     return part("", dinov2_layers(c), kind="encoder", stream="seq")
 
@@ -100,13 +100,15 @@ def dinov2_encoder(c: Sizes) -> Part:
 def family(model_type: str, prefix: str, patch: int, *more: Field) -> Family:
     """Return a family of DINOv2."""
     classes = {"Encoder": dinov2_encoder, "Model": dinov2, "ForImageClassification": dinov2_classification, "Backbone": dinov2}
-    fields = (*FIELDS, *sides("patch", "patch_size", patch, "P", "side of a patch"), fact("name", model_type), *more)
-    return Family(model_type, fields, {f"{prefix}{ending}": blueprint for ending, blueprint in classes.items()}, f"{prefix}Model", KEYS)
+    fields = (*FIELDS, *sides("patch", "patch_size", patch, "P", "side of a patch"), constant("name", model_type), *more)
+    return Family(
+        model_type, fields, {f"{prefix}{ending}": blueprint for ending, blueprint in classes.items()}, f"{prefix}Model", OWN_IGNORED_KEYS
+    )
 
 
 FAMILIES = {
-    "dinov2": family("dinov2", "Dinov2", 14, MASKED, fact("registers", 0), fact("registered", False)),
+    "dinov2": family("dinov2", "Dinov2", 14, MASKED, constant("registers", 0), constant("registered", False)),
     "dinov2_with_registers": family(
-        "dinov2_with_registers", "Dinov2WithRegisters", 16, REGISTERS, fact("masked", True), fact("registered", True)
+        "dinov2_with_registers", "Dinov2WithRegisters", 16, REGISTERS, constant("masked", True), constant("registered", True)
     ),
 }

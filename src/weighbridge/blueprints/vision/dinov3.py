@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.feature_maps import CHANNELS
 from weighbridge.blueprints.modules.vit_common import HEADS, HIDDEN, IMAGE, LAYERS, MLP, PATCH, WHOLE_HEADS, attention, projection, token
-from weighbridge.blueprints.vision.dinov2 import KEYS, REGISTERS, layers, tokens
+from weighbridge.blueprints.vision.dinov2 import OWN_IGNORED_KEYS, REGISTERS, layers, tokens
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, switch, variant
+from weighbridge.config.fields import Config, switch, variant
 from weighbridge.core.parts import gated_mlp, layer_norm, part, plain_mlp, replace
 from weighbridge.core.tree import Part
 
@@ -28,7 +28,7 @@ FIELDS = (
 )
 
 
-def stack(c: Sizes) -> Part:
+def stack(c: Config) -> Part:
     """Describe the layers of DINOv3, with rotary positions and, in the largest, a gate."""
     biases = c.key_bias, c.value_bias, c.query_bias, c.output_bias
     attends = attention(c, ("k_proj", "v_proj", "q_proj", "o_proj"), biases=biases)
@@ -36,7 +36,7 @@ def stack(c: Sizes) -> Part:
     return layers(c, attends, mlp)
 
 
-def dinov3(c: Sizes) -> Part:
+def dinov3(c: Config) -> Part:
     """Describe DINOv3ViTModel and DINOv3ViTBackbone: no table of positions."""
     H = c.hidden
     learned = token("cls_token", H), token("mask_token", H), token("register_tokens", H, c.registers)
@@ -45,10 +45,10 @@ def dinov3(c: Sizes) -> Part:
     return part("", embeddings, model, layer_norm("norm", H), kind="model", stream=tokens(c))
 
 
-def encoder(c: Sizes) -> Part:
+def encoder(c: Config) -> Part:
     """Describe DINOv3ViTEncoder: only the layers, over as many vectors as one gives it."""
     return part("", stack(c), kind="encoder", stream="seq")
 
 
 CLASSES = {"DINOv3ViTEncoder": encoder, "DINOv3ViTModel": dinov3, "DINOv3ViTBackbone": dinov3}
-FAMILIES = {"dinov3_vit": Family("dinov3_vit", FIELDS, CLASSES, "DINOv3ViTModel", KEYS)}
+FAMILIES = {"dinov3_vit": Family("dinov3_vit", FIELDS, CLASSES, "DINOv3ViTModel", OWN_IGNORED_KEYS)}

@@ -5,11 +5,11 @@ Source: arXiv 2508.10104; names as in transformers 5.23.0, models/dinov3_convnex
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.backbones import Features, handed
-from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, image, listing, strided
-from weighbridge.blueprints.modules.stage_fields import alike, numbers, outputs
+from weighbridge.blueprints.modules.backbones import Features, selected_outputs
+from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, conv_output, image, module_list
+from weighbridge.blueprints.modules.stage_fields import equal_length, numbers, out_stages
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, told
+from weighbridge.config.fields import Config, computed
 from weighbridge.core.parts import conv2d, layer_norm, linear, part, replace
 from weighbridge.core.tree import Part, Tensor
 
@@ -17,9 +17,9 @@ FIELDS = (
     CHANNELS,
     numbers("widths", "hidden_sizes", (96, 192, 384, 768)),
     numbers("depths", "depths", (3, 3, 9, 3)),
-    told("stages", lambda c: alike(depths=c.depths, hidden_sizes=c.widths)),
+    computed("stages", lambda c: equal_length(depths=c.depths, hidden_sizes=c.widths)),
     image(),
-    *outputs(lambda c: len(c.depths)),
+    *out_stages(lambda c: len(c.depths)),
 )
 
 
@@ -37,27 +37,27 @@ def layer(width: int, depth: int) -> Part:
     )
 
 
-def stages(c: Sizes, picture: Grid) -> tuple[list[Grid], Part]:
+def stages(c: Config, picture: Grid) -> tuple[list[Grid], Part]:
     """Describe the stages over a picture, patches of the first with their norm behind them; return all maps, too."""
     maps, found = [picture], []
     for index, (width, depth) in enumerate(zip(c.widths, c.depths, strict=True)):
         side, inputs = 2 if index else 4, c.widths[index - 1] if index else c.channels
-        grid = strided(maps[-1], side, side)
+        grid = conv_output(maps[-1], side, side)
         norm = layer_norm("0", inputs, stream=area(maps[-1]))
         down = (norm, conv2d("1", inputs, width, side)) if index else (conv2d("0", inputs, width, side), layer_norm("1", width))
         stage = part("downsample_layers", *down, kind="convolution"), layer(width, depth)
         found.append(tuple(replace(module, stream=area(grid)) for module in stage))
         maps.append(grid)
-    return maps, listing("stages", *found)
+    return maps, module_list("stages", *found)
 
 
-def features(c: Sizes, picture: Grid) -> Features:
+def features(c: Config, picture: Grid) -> Features:
     """Describe DINOv3ConvNextBackbone over a picture; what it calls its stem is the picture itself."""
     maps, inner = stages(c, picture)
-    return handed(c, (part("model", inner, kind="backbone"),), tuple(maps), (c.channels, *c.widths))
+    return selected_outputs(c, (part("model", inner, kind="backbone"),), tuple(maps), (c.channels, *c.widths))
 
 
-def base(c: Sizes) -> Part:
+def base(c: Config) -> Part:
     """Describe DINOv3ConvNextModel: a norm over all places and their mean."""
     maps, inner = stages(c, c.image)
     norm = layer_norm("layer_norm", c.widths[-1], stream=area(maps[-1]) + 1)
@@ -70,6 +70,6 @@ CLASSES = {
     "DINOv3ConvNextBackbone": lambda c: part("", *features(c, c.image).parts, kind="model"),
 }
 
-SKIPPED = frozenset("drop_path_rate layer_scale_init_value stage_names".split())
+MORE_IGNORED_KEYS = frozenset("drop_path_rate layer_scale_init_value stage_names".split())
 
-FAMILIES = {"dinov3_convnext": Family("dinov3_convnext", FIELDS, CLASSES, "DINOv3ConvNextModel", SKIPPED)}
+FAMILIES = {"dinov3_convnext": Family("dinov3_convnext", FIELDS, CLASSES, "DINOv3ConvNextModel", MORE_IGNORED_KEYS)}

@@ -9,16 +9,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from weighbridge.blueprints.modules.backbones import hidden, patch_grid
-from weighbridge.blueprints.modules.composite import composed, submodel, under
-from weighbridge.blueprints.modules.dense_prediction import convolutions, doubling, fields, fusing, maps, reassembling
+from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
+from weighbridge.blueprints.modules.dense_prediction import (
+    convolutions,
+    double_each,
+    fields,
+    fusion_layer,
+    reassemble_stage,
+    reassembled_maps,
+)
 from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area
 from weighbridge.blueprints.modules.stage_fields import number
 from weighbridge.blueprints.modules.vit_common import (
     HEADS,
     HIDDEN,
+    IGNORED_KEYS,
     LAYERS,
     MLP,
-    NEUTRAL,
     PATCH,
     POOLED,
     QKV_BIAS,
@@ -31,7 +38,7 @@ from weighbridge.blueprints.modules.vit_common import (
 )
 from weighbridge.blueprints.vision.depth_anything import last
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, Sizes, choice, sides, size, switch
+from weighbridge.config.fields import LABELS, Config, choice, sides, size, switch
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import batch_norm, conv2d, layer_norm, linear, part
@@ -53,7 +60,7 @@ RESNET = {
 """The hybrid's ResNet, where the config has none."""
 
 
-def settle(raw: Mapping[str, Any]) -> dict[str, Any]:
+def normalize_config(raw: Mapping[str, Any]) -> dict[str, Any]:
     """Put the ResNet into a hybrid's config that leaves it out."""
     return {**raw, "backbone_config": RESNET} if raw.get("is_hybrid") and raw.get("backbone_config") is None else dict(raw)
 
@@ -69,7 +76,7 @@ FIELDS = (
     *(HIDDEN, MLP, LAYERS, HEADS, WHOLE_HEADS, *PATCH, CHANNELS, QKV_BIAS, LABELS, POOLED),
     *sides("image", "image_size", 384, "R", "side of the image"),
     size("pooled_width", "pooler_output_size", lambda c: c.hidden, "O", "width of the pooled output"),
-    composed("backbone", "backbone_config", "bit dinov2 beit", optional=True),
+    model_config("backbone", "backbone_config", "bit dinov2 beit", optional=True),
     switch("hybrid", "is_hybrid", False),
     choice("feature_width", "backbone_featmap_shape", [1, 1024, 24, 24], read=feature_width),
     choice("readout", "readout_type", "project"),
@@ -82,45 +89,45 @@ FIELDS = (
 )
 
 
-def dpt(c: Sizes, name: str = "", *, pooled: bool = False) -> Part:
+def dpt(c: Config, name: str = "", *, pooled: bool = False) -> Part:
     """Describe DPTModel: ViT with a table of positions that is resized."""
     H = c.hidden
     learned = token("cls_token", H), token("position_embeddings", H, patches(c) + 1)
     front: tuple[Part, ...] = (part("patch_embeddings", projection(c), kind="embeddings"),)
     if c.hybrid:
-        front = under("backbone", submodel(c.backbone, "Backbone")), conv2d("projection", c.feature_width, H, 1)
+        front = as_child("backbone", submodel(c.backbone, "Backbone")), conv2d("projection", c.feature_width, H, 1)
     embeddings = part("embeddings", *learned, *front, kind="embeddings")
     pooler = (part("pooler", linear("dense", H, c.pooled_width), kind="pooler", stream="one"),) if pooled else ()
     children = (embeddings, part("encoder", split_layer(c), kind="encoder"), layer_norm("layernorm", H), *pooler)
     return part(name, *children, kind="backbone" if name else "model", stream=patches(c) + 1)
 
 
-def alone(c: Sizes) -> Part:
+def alone(c: Config) -> Part:
     """Describe DPTModel: with a pooler unless that is left out."""
     return dpt(c, pooled=c.pooled)
 
 
-def width_of(c: Sizes) -> Size:
+def width_of(c: Config) -> Size:
     """Return the width of what the neck is given: the backbone's, if it has one width."""
     own: Size = c.hidden
     return own if c.backbone is None else hidden(c.backbone, own)
 
 
-def neck(c: Sizes, hidden: Size, at: Grid) -> tuple[Part, list[tuple[Grid, Grid]]]:
+def neck(c: Config, hidden: Size, at: Grid) -> tuple[Part, list[tuple[Grid, Grid]]]:
     """Describe the maps of four sizes and the steps that add them up, and return the steps beside it."""
-    found = maps(c, at)
-    steps = doubling(found)
-    layers = (fusing(str(i), c.fusion, *step, first=i == 0, bias=c.fusion_bias, normed=c.normed) for i, step in enumerate(steps))
+    found = reassembled_maps(c, at)
+    steps = double_each(found)
+    layers = (fusion_layer(str(i), c.fusion, *step, first=i == 0, bias=c.fusion_bias, normed=c.normed) for i, step in enumerate(steps))
     ready = c.backbone is not None and c.backbone.model_type == "swinv2"
-    made = () if ready else (reassembling(c, hidden, at, readout=c.readout == "project", first=2 if c.hybrid else 0),)
+    made = () if ready else (reassemble_stage(c, hidden, at, readout=c.readout == "project", first=2 if c.hybrid else 0),)
     stages = *made, convolutions(c, found)
     return part("neck", *stages, part("fusion_stage", part("layers", *layers)), kind="neck"), steps
 
 
-def depth_estimation(c: Sizes) -> Part:
+def depth_estimation(c: Config) -> Part:
     """Describe DPTForDepthEstimation: one number for every place, on twice the last map in the end."""
     alone = c.backbone is None or c.hybrid
-    body = dpt(c, "dpt") if alone else under("backbone", submodel(c.backbone, "Backbone"))
+    body = dpt(c, "dpt") if alone else as_child("backbone", submodel(c.backbone, "Backbone"))
     F, (between, steps) = c.fusion, neck(c, width_of(c), grid(c) if alone else patch_grid(c.backbone))
     places = area(last(steps, c.used))
     convs = (
@@ -132,14 +139,14 @@ def depth_estimation(c: Sizes) -> Part:
     return part("", body, between, part("head", *projected, part("head", *convs), kind="head"), kind="model")
 
 
-def scores(c: Sizes, name: str, at: Grid) -> Part:
+def scores(c: Config, name: str, at: Grid) -> Part:
     """Describe a convolution, a norm, and scores for every place."""
     first = conv2d("0", c.fusion, c.fusion, 3, stream=area(at), bias=False)
     convs = first, batch_norm("1", c.fusion), conv2d("4", c.fusion, c.labels, 1, stream=area(at))
     return part(name, part("head", *convs), kind="head")
 
 
-def segmentation(c: Sizes) -> Part:
+def segmentation(c: Config) -> Part:
     """Describe DPTForSemanticSegmentation, always with a transformer of its own."""
     between, steps = neck(c, width_of(c), grid(c))
     auxiliary = (scores(c, "auxiliary_head", steps[-1][1]),) if c.auxiliary else ()
@@ -147,9 +154,9 @@ def segmentation(c: Sizes) -> Part:
 
 
 CLASSES = {"DPTModel": alone, "DPTForDepthEstimation": depth_estimation, "DPTForSemanticSegmentation": segmentation}
-KEYS = NEUTRAL | frozenset(
+OWN_IGNORED_KEYS = IGNORED_KEYS | frozenset(
     """auxiliary_loss_weight backbone_out_indices neck_ignore_stages pooler_act semantic_classifier_dropout
     semantic_loss_ignore_index""".split()
 )
 
-FAMILIES = {"dpt": Family("dpt", FIELDS, CLASSES, "DPTModel", KEYS, settle=settle)}
+FAMILIES = {"dpt": Family("dpt", FIELDS, CLASSES, "DPTModel", OWN_IGNORED_KEYS, normalize_config=normalize_config)}

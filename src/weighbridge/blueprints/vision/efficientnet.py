@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from math import ceil
 
-from weighbridge.blueprints.modules.convolutions import HEAD, divisible, real
+from weighbridge.blueprints.modules.convolutions import HEAD, make_divisible, positive_float
 from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, image
-from weighbridge.blueprints.modules.stage_fields import alike, number, numbers
+from weighbridge.blueprints.modules.stage_fields import equal_length, number, numbers
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, Field, Sizes, told
+from weighbridge.config.fields import LABELS, Config, Field, computed
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.parts import batch_norm, conv2d, linear, part, replace
 from weighbridge.core.tree import Part
@@ -19,8 +19,8 @@ from weighbridge.core.tree import Part
 FIELDS = (
     CHANNELS,
     image(600),
-    real("wider", "width_coefficient", 2.0),
-    real("deeper", "depth_coefficient", 3.1),
+    positive_float("wider", "width_coefficient", 2.0),
+    positive_float("deeper", "depth_coefficient", 3.1),
     number("divisor", "depth_divisor", 8),
     numbers("kernels", "kernel_sizes", (3, 3, 5, 3, 5, 5, 3)),
     numbers("inputs", "in_channels", (32, 16, 24, 40, 80, 112, 192)),
@@ -28,26 +28,26 @@ FIELDS = (
     numbers("strides", "strides", (1, 2, 2, 2, 1, 2, 1)),
     numbers("repeats", "num_block_repeats", (1, 2, 2, 3, 3, 4, 1)),
     numbers("expansions", "expand_ratios", (1, 6, 6, 6, 6, 6, 6)),
-    Field("evenly", "depthwise_padding", [], "listed"),
-    real("squeezed", "squeeze_expansion_ratio", 0.25),
+    Field("evenly", "depthwise_padding", [], "sequence"),
+    positive_float("squeezed", "squeeze_expansion_ratio", 0.25),
     number("last", "hidden_dim", 2560),
-    told("stages", lambda c: stages_of(c)),
+    computed("stages", lambda c: stages_of(c)),
     LABELS,
 )
 
 
-def stages_of(c: Sizes) -> int:
+def stages_of(c: Config) -> int:
     """Return how many stages there are, which every list must say alike."""
     lists = {"in_channels": c.inputs, "out_channels": c.outs, "kernel_sizes": c.kernels, "strides": c.strides}
-    return alike(**lists, num_block_repeats=c.repeats, expand_ratios=c.expansions)
+    return equal_length(**lists, num_block_repeats=c.repeats, expand_ratios=c.expansions)
 
 
-def width_of(c: Sizes, width: int) -> int:
+def width_of(c: Config, width: int) -> int:
     """Return a width times the config's coefficient, in steps."""
-    return divisible(width * c.wider, c.divisor)
+    return make_divisible(width * c.wider, c.divisor)
 
 
-def padded(grid: Grid, kernel: int, stride: int, *, evenly: bool) -> Grid:
+def padded_map(grid: Grid, kernel: int, stride: int, *, evenly: bool) -> Grid:
     """Return the map of a depthwise convolution; one that halves it pads by a row and a column less, unless *evenly*."""
     if stride == 1:
         return grid
@@ -55,7 +55,7 @@ def padded(grid: Grid, kernel: int, stride: int, *, evenly: bool) -> Grid:
     return (grid[0] + border - kernel) // stride + 1, (grid[1] + border - kernel) // stride + 1
 
 
-def block(c: Sizes, name: str, stage: int, inputs: int, grids: tuple[Grid, Grid]) -> Part:
+def block(c: Config, name: str, stage: int, inputs: int, grids: tuple[Grid, Grid]) -> Part:
     """Describe a block: made wide, each channel with itself, gated by the mean of all places, made narrow again."""
     before, after = (area(grid) for grid in grids)
     wide, outs, narrow = inputs * c.expansions[stage], width_of(c, c.outs[stage]), max(1, int(inputs * c.squeezed))
@@ -77,7 +77,7 @@ def block(c: Sizes, name: str, stage: int, inputs: int, grids: tuple[Grid, Grid]
     )
 
 
-def efficientnet(c: Sizes) -> tuple[Part, ...]:
+def efficientnet(c: Config) -> tuple[Part, ...]:
     """Describe stem, blocks and the last convolution."""
     grid: Grid = ((c.image[0] - 2) // 2 + 1, (c.image[1] - 2) // 2 + 1)
     stem = conv2d("convolution", c.channels, width_of(c, 32), 3, bias=False), batch_norm("batchnorm", width_of(c, 32))
@@ -87,7 +87,7 @@ def efficientnet(c: Sizes) -> tuple[Part, ...]:
         for index in range(ceil(c.deeper * repeats)):
             stride = 1 if index else c.strides[stage]
             inputs = width_of(c, c.outs[stage] if index else c.inputs[stage])
-            after = padded(grid, c.kernels[stage], stride, evenly=len(blocks) in c.evenly)
+            after = padded_map(grid, c.kernels[stage], stride, evenly=len(blocks) in c.evenly)
             blocks.append(block(c, str(len(blocks)), stage, inputs, (grid, after)))
             grid = after
     top = width_of(c, 1280)
@@ -96,7 +96,7 @@ def efficientnet(c: Sizes) -> tuple[Part, ...]:
     return embeddings, part("encoder", part("blocks", *blocks, kind="stage"), last[0], replace(last[1], stream=places), kind="encoder")
 
 
-def classification(c: Sizes) -> Part:
+def classification(c: Config) -> Part:
     """Describe EfficientNetForImageClassification: the labels, on the mean of all places."""
     head = linear("classifier", c.last, c.labels, stream="one")
     return part("", part("efficientnet", *efficientnet(c), kind="backbone"), head, kind="model")
@@ -104,6 +104,8 @@ def classification(c: Sizes) -> Part:
 
 CLASSES = {"EfficientNetModel": lambda c: part("", *efficientnet(c), kind="model"), "EfficientNetForImageClassification": classification}
 
-SKIPPED = HEAD | frozenset("batch_norm_eps batch_norm_momentum drop_connect_rate dropout_rate num_hidden_layers pooling_type".split())
+MORE_IGNORED_KEYS = HEAD | frozenset(
+    "batch_norm_eps batch_norm_momentum drop_connect_rate dropout_rate num_hidden_layers pooling_type".split()
+)
 
-FAMILIES = {"efficientnet": Family("efficientnet", FIELDS, CLASSES, "EfficientNetModel", SKIPPED)}
+FAMILIES = {"efficientnet": Family("efficientnet", FIELDS, CLASSES, "EfficientNetModel", MORE_IGNORED_KEYS)}

@@ -5,11 +5,11 @@ Source: arXiv 2203.11926; names as in transformers 5.23.0, models/focalnet/model
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.convolutions import HEAD, halved
-from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, both, image, listing, strided
-from weighbridge.blueprints.modules.stage_fields import alike, number, numbers, ratio, scaled
+from weighbridge.blueprints.modules.convolutions import HEAD, half_size
+from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, conv_output, height_width, image, module_list
+from weighbridge.blueprints.modules.stage_fields import equal_length, number, numbers, ratio, scale_width
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, Sizes, size, switch, told
+from weighbridge.config.fields import LABELS, Config, computed, size, switch
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.parts import conv2d, layer_norm, linear, part, replace
@@ -19,42 +19,42 @@ from weighbridge.core.tree import Part, Tensor
 FIELDS = (
     CHANNELS,
     image(),
-    both("patch", "patch_size", 4),
+    height_width("patch", "patch_size", 4),
     size("hidden", "embed_dim", 96, "H", "width of the first stage"),
     switch("convolved", "use_conv_embed", False),
     numbers("depths", "depths", (2, 2, 6, 2)),
     numbers("levels", "focal_levels", (2, 2, 2, 2), minimum=0),
     numbers("windows", "focal_windows", (3, 3, 3, 3)),
-    told("stages", lambda c: stages_of(c)),
+    computed("stages", lambda c: stages_of(c)),
     ratio("mlp_ratio", "mlp_ratio", 4.0),
     switch("scaled", "use_layerscale", False),
     switch("normed", "use_post_layernorm_in_modulation", False),
     number("stride", "encoder_stride", 32),
-    switch("masked", "use_mask_token", False, silent=True),
+    switch("masked", "use_mask_token", False, report_default=False),
     LABELS,
 )
 
 
-def stages_of(c: Sizes) -> int:
+def stages_of(c: Config) -> int:
     """Return how many stages there are; windows must be odd, or maps would grow."""
     if any(window % 2 == 0 for window in c.windows):
         raise ConfigError("an even window leaves a map of another size", key="focal_windows", value=c.windows)
-    return alike(depths=c.depths, focal_levels=c.levels, focal_windows=c.windows)
+    return equal_length(depths=c.depths, focal_levels=c.levels, focal_windows=c.windows)
 
 
-def maps(c: Sizes) -> list[Grid]:
+def maps(c: Config) -> list[Grid]:
     """Return the map of every stage: patches, or convolutions that overlap, then halves, rounded up."""
     whole = tuple(-(-side // patch) for side, patch in zip(c.image, c.patch, strict=True))
     first: Grid = (whole[0], whole[1])
     if c.convolved:
-        first = strided((whole[0] * c.patch[0], whole[1] * c.patch[1]), 7, 4, 2)
+        first = conv_output((whole[0] * c.patch[0], whole[1] * c.patch[1]), 7, 4, 2)
     found = [first]
     for _ in c.depths[1:]:
-        found.append(halved(found[-1]))
+        found.append(half_size(found[-1]))
     return found
 
 
-def modulation(c: Sizes, index: int, width: Size) -> Part:
+def modulation(c: Config, index: int, width: Size) -> Part:
     """Describe the contexts: one depthwise convolution after another, each two places wider, and the mean of all."""
     levels = c.levels[index]
     contexts = ((conv2d("0", width, width, 2 * level + c.windows[index], groups=width, bias=False),) for level in range(levels))
@@ -63,16 +63,16 @@ def modulation(c: Sizes, index: int, width: Size) -> Part:
         linear("projection_in", width, 2 * width + levels + 1),
         conv2d("projection_context", width, width, 1),
         linear("projection_out", width, width),
-        listing("focal_layers", *contexts, kind="convolution"),
+        module_list("focal_layers", *contexts, kind="convolution"),
         *((layer_norm("layernorm", width),) if c.normed else ()),
         kind="mixer",
     )
 
 
-def layer(c: Sizes, index: int) -> Part:
+def layer(c: Config, index: int) -> Part:
     """Describe the layers of a stage."""
     width = c.hidden * 2**index
-    inner = scaled(width, c.mlp_ratio)
+    inner = scale_width(width, c.mlp_ratio)
     return part(
         "layers",
         *((Tensor("gamma_1", (width,), "gain"), Tensor("gamma_2", (width,), "gain")) if c.scaled else ()),
@@ -85,7 +85,7 @@ def layer(c: Sizes, index: int) -> Part:
     )
 
 
-def focalnet(c: Sizes, *, masked: bool) -> tuple[Part, ...]:
+def focalnet(c: Config, *, masked: bool) -> tuple[Part, ...]:
     """Describe patches, stages and the last norm."""
     grids, found = maps(c), []
     for index, grid in enumerate(grids):
@@ -98,12 +98,12 @@ def focalnet(c: Sizes, *, masked: bool) -> tuple[Part, ...]:
     token = (Tensor("mask_token", (1, 1, c.hidden), "embedding"),) if masked else ()
     return (
         part("embeddings", *token, patches, layer_norm("norm", c.hidden), kind="embeddings", stream=area(grids[0])),
-        part("encoder", listing("stages", *found), kind="encoder"),
+        part("encoder", module_list("stages", *found), kind="encoder"),
         layer_norm("layernorm", c.hidden * 2 ** (len(grids) - 1), stream=area(grids[-1])),
     )
 
 
-def masked_image(c: Sizes) -> Part:
+def masked_image(c: Config) -> Part:
     """Describe FocalNetForMaskedImageModeling: each place of the last map, taken for a square, gives its pixels back."""
     height, width = maps(c)[-1]
     square: Stream = height * width if height == width else unknown("the last map is no square")
@@ -111,7 +111,7 @@ def masked_image(c: Sizes) -> Part:
     return part("", part("focalnet", *focalnet(c, masked=True), kind="backbone"), part("decoder", decoder, kind="head"), kind="model")
 
 
-def classification(c: Sizes) -> Part:
+def classification(c: Config) -> Part:
     """Describe FocalNetForImageClassification: the labels, on the mean of all places."""
     head = linear("classifier", c.hidden * 2 ** (len(c.depths) - 1), c.labels, stream="one")
     return part("", part("focalnet", *focalnet(c, masked=False), kind="backbone"), head, kind="model")
@@ -124,6 +124,8 @@ CLASSES = {
     "FocalNetBackbone": lambda c: part("", part("focalnet", *focalnet(c, masked=False), kind="backbone"), kind="model"),
 }
 
-SKIPPED = HEAD | frozenset("hidden_sizes layerscale_value normalize_modulator out_features out_indices use_post_layernorm".split())
+MORE_IGNORED_KEYS = HEAD | frozenset(
+    "hidden_sizes layerscale_value normalize_modulator out_features out_indices use_post_layernorm".split()
+)
 
-FAMILIES = {"focalnet": Family("focalnet", FIELDS, CLASSES, "FocalNetModel", SKIPPED)}
+FAMILIES = {"focalnet": Family("focalnet", FIELDS, CLASSES, "FocalNetModel", MORE_IGNORED_KEYS)}

@@ -7,38 +7,52 @@ Source: arXiv 2201.07436; names as in transformers 5.23.0, models/glpn/modeling_
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.convolutions import HEAD
-from weighbridge.blueprints.modules.feature_maps import area, image, listing
-from weighbridge.blueprints.modules.pyramid_vit import SHARED, attention, layer, overlapped, overlapping, seeing, stages_of
+from weighbridge.blueprints.modules.feature_maps import area, image, module_list
+from weighbridge.blueprints.modules.pyramid_vit import (
+    SHARED,
+    attention,
+    layer,
+    overlapping_maps,
+    overlapping_patches,
+    stages_of,
+    with_stream,
+)
 from weighbridge.blueprints.modules.stage_fields import number, numbers
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, choice, fact, told
+from weighbridge.config.fields import Config, choice, computed, constant
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.parts import batch_norm, conv2d, layer_norm, part
 from weighbridge.core.tree import Part
 
 GLPN = (
     *SHARED,
-    image(silent=True),
+    image(report_default=False),
     numbers("reductions", "sr_ratios", (8, 4, 2, 1)),
     numbers("widths", "hidden_sizes", (32, 64, 160, 256)),
     numbers("patches", "patch_sizes", (7, 3, 3, 3)),
     numbers("ratios", "mlp_ratios", (4, 4, 4, 4)),
     number("head", "decoder_hidden_size", 64),
     choice("head_in", "head_in_index", -1),
-    told("stages", lambda c: stages_of(c)),
-    fact("qkv_bias", True),
-    fact("convolved", True),
-    fact("pooled", False),
+    computed("stages", lambda c: stages_of(c)),
+    constant("qkv_bias", True),
+    constant("convolved", True),
+    constant("pooled", False),
 )
 
 
-def glpn(c: Sizes) -> tuple[Part, ...]:
+def glpn(c: Config) -> tuple[Part, ...]:
     """Describe GLPN's encoder: all patches, all layers, all norms."""
-    grids = overlapping(c)
-    patches = [tuple(seeing(module, area(grid)) for module in overlapped(c, index)) for index, grid in enumerate(grids)]
-    blocks = [(seeing(layer(c, "", index, attention(c, index, grid, "sr", area(grid))), area(grid)),) for index, grid in enumerate(grids)]
-    norms = tuple(seeing(layer_norm(str(index), c.widths[index]), area(grid)) for index, grid in enumerate(grids))
-    parts = listing("patch_embeddings", *patches, kind="embeddings"), listing("block", *blocks), part("layer_norm", *norms, kind="norms")
+    grids = overlapping_maps(c)
+    patches = [tuple(with_stream(module, area(grid)) for module in overlapping_patches(c, index)) for index, grid in enumerate(grids)]
+    blocks = [
+        (with_stream(layer(c, "", index, attention(c, index, grid, "sr", area(grid))), area(grid)),) for index, grid in enumerate(grids)
+    ]
+    norms = tuple(with_stream(layer_norm(str(index), c.widths[index]), area(grid)) for index, grid in enumerate(grids))
+    parts = (
+        module_list("patch_embeddings", *patches, kind="embeddings"),
+        module_list("block", *blocks),
+        part("layer_norm", *norms, kind="norms"),
+    )
     return (part("encoder", *parts, kind="encoder"),)
 
 
@@ -54,19 +68,19 @@ def fusion(width: int) -> Part:
     )
 
 
-def depth(c: Sizes) -> Part:
+def depth(c: Config) -> Part:
     """Describe GLPNForDepthEstimation: maps joined from the smallest up, each doubled first, and a depth for every place."""
-    grids, stages = overlapping(c)[::-1], []
+    grids, stages = overlapping_maps(c)[::-1], []
     for index, (grid, width) in enumerate(zip(grids, c.widths[::-1], strict=True)):
         below = grids[index - 1]
         fits = index == 0 or grid == (2 * below[0], 2 * below[1])
         places: Stream = area(grid) if fits else unknown("a map is not twice as high and wide as the next one")
         brought = (conv2d("convolution", width, c.head, 1, stream=area(grid)),) if width != c.head else ()
-        stages.append((*brought, *((seeing(fusion(c.head), places),) if index else ())))
+        stages.append((*brought, *((with_stream(fusion(c.head), places),) if index else ())))
     outs = [area(grid) * 4 for grid in grids]
     outs[-1] = outs[-1] * 4
     head = part("head", conv2d("0", c.head, c.head, 3), conv2d("2", c.head, 1, 3), kind="head", stream=outs[c.head_in])
-    decoder = part("decoder", listing("stages", *stages), kind="decoder")
+    decoder = part("decoder", module_list("stages", *stages), kind="decoder")
     return part("", part("glpn", *glpn(c), kind="backbone"), decoder, part("head", head, kind="head"), kind="model")
 
 

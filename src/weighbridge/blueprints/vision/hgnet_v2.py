@@ -6,11 +6,11 @@ may be set beside its fields, and is 224 by default.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.backbones import Features, handed
-from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, image, listing, pair, strided
-from weighbridge.blueprints.modules.stage_fields import alike, entries, number, numbers, outputs
+from weighbridge.blueprints.modules.backbones import Features, selected_outputs
+from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, conv_output, image, module_list, pair
+from weighbridge.blueprints.modules.stage_fields import entries, equal_length, number, numbers, out_stages
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, Field, Sizes, switch, told
+from weighbridge.config.fields import LABELS, Config, Field, computed, switch
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.parts import batch_norm, conv2d, linear, part
@@ -20,7 +20,7 @@ from weighbridge.core.tree import Part, Tensor
 
 def strides(word: str, key: str, default: tuple[int, ...]) -> Field:
     """Declare a list of strides, each of both axes or one for each."""
-    return Field(word, key, list(default), "listed", read=lambda value: tuple(pair(key, entry) for entry in value))
+    return Field(word, key, list(default), "sequence", read=lambda value: tuple(pair(key, entry) for entry in value))
 
 
 FIELDS = (
@@ -40,36 +40,38 @@ FIELDS = (
     numbers("kernels", "stage_kernel_size", (3, 3, 5, 5)),
     numbers("layers_of", "stage_numb_of_layers", (6, 6, 6, 6)),
     switch("affine", "use_learnable_affine_block", False),
-    told("stages", lambda c: stages_of(c)),
-    *outputs(lambda c: len(c.depths)),
-    image(silent=True),
+    computed("stages", lambda c: stages_of(c)),
+    *out_stages(lambda c: len(c.depths)),
+    image(report_default=False),
     LABELS,
 )
 
 
-def stages_of(c: Sizes) -> int:
+def stages_of(c: Config) -> int:
     """Return how many stages there are; an even kernel would leave maps that cannot be joined."""
     if any(kernel % 2 == 0 for kernel in c.kernels) or len(c.stem_widths) != 3 or len(c.stem_strides) != 5:
         raise ConfigError("expected odd kernels, three widths and five strides of the stem", key="stage_kernel_size", value=c.kernels)
     lists = {"stage_mid_channels": c.middles, "stage_out_channels": c.outs, "stage_num_blocks": c.blocks, "stage_downsample": c.halving}
-    alike(stage_in_channels=c.inputs, **lists, stage_light_block=c.light, stage_kernel_size=c.kernels, stage_numb_of_layers=c.layers_of)
-    return alike(stage_in_channels=c.inputs, stage_downsample_strides=c.halves)
+    equal_length(
+        stage_in_channels=c.inputs, **lists, stage_light_block=c.light, stage_kernel_size=c.kernels, stage_numb_of_layers=c.layers_of
+    )
+    return equal_length(stage_in_channels=c.inputs, stage_downsample_strides=c.halves)
 
 
-def stepped(grid: Grid, kernel: int, stride: tuple[int, int]) -> Grid:
+def strided_map(grid: Grid, kernel: int, stride: tuple[int, int]) -> Grid:
     """Return the map of a convolution whose strides may differ between the axes."""
     border = (kernel - 1) // 2
-    return strided(grid, kernel, stride[0], border)[0], strided(grid, kernel, stride[1], border)[1]
+    return conv_output(grid, kernel, stride[0], border)[0], conv_output(grid, kernel, stride[1], border)[1]
 
 
-def conv(c: Sizes, name: str, inputs: Size, outs: Size, places: Stream, kernel: int = 1, *, groups: Size = 1, active: bool = True) -> Part:
+def conv(c: Config, name: str, inputs: Size, outs: Size, places: Stream, kernel: int = 1, *, groups: Size = 1, active: bool = True) -> Part:
     """Describe a convolution, its batch norm and, behind an activation, a factor and an addend where the config asks for them."""
     affine = (part("lab", Tensor("scale", (1,), "gain"), Tensor("bias", (1,), "shift"), kind="affine"),) if c.affine and active else ()
     convolution = conv2d("convolution", inputs, outs, kernel, groups=groups, bias=False)
     return part(name, convolution, batch_norm("normalization", outs), *affine, kind="convolution", stream=places)
 
 
-def block(c: Sizes, name: str, inputs: int, index: int, places: Size) -> Part:
+def block(c: Config, name: str, inputs: int, index: int, places: Size) -> Part:
     """Describe a block: layers one after another, then all of them and the input joined and made narrow."""
     middle, outs, kernel, count = c.middles[index], c.outs[index], c.kernels[index], c.layers_of[index]
     layers = []
@@ -85,13 +87,13 @@ def block(c: Sizes, name: str, inputs: int, index: int, places: Size) -> Part:
     return part(name, part("layers", *layers, kind="stage"), part("aggregation", *joined, kind="convolution"), kind="block")
 
 
-def stem(c: Sizes, picture: Grid) -> tuple[Grid, Part]:
+def stem(c: Config, picture: Grid) -> tuple[Grid, Part]:
     """Describe the stem, in which one path is pooled and the other convolved, each padded by a row and a column."""
     first, width, last = c.stem_widths
     steps = c.stem_strides
-    one = stepped(picture, 3, steps[0])
-    three = stepped(one, 3, steps[3])
-    four = stepped(three, 1, steps[4])
+    one = strided_map(picture, 3, steps[0])
+    three = strided_map(one, 3, steps[3])
+    four = strided_map(three, 1, steps[4])
     fits = steps[1] == steps[2] == (1, 1)
     joined: Stream = area(one) if fits else unknown("the two paths of the stem differ in size")
     return four, part(
@@ -105,27 +107,27 @@ def stem(c: Sizes, picture: Grid) -> tuple[Grid, Part]:
     )
 
 
-def hgnet(c: Sizes, picture: Grid) -> tuple[list[Grid], tuple[Part, ...]]:
+def hgnet(c: Config, picture: Grid) -> tuple[list[Grid], tuple[Part, ...]]:
     """Describe stem and stages over a picture; return the maps of stem and stages, too."""
     grid, embedder = stem(c, picture)
     maps, found = [grid], []
     for index, inputs in enumerate(c.inputs):
-        grid = stepped(grid, 3, c.halves[index]) if c.halving[index] else grid
+        grid = strided_map(grid, 3, c.halves[index]) if c.halving[index] else grid
         down = (conv(c, "downsample", inputs, inputs, area(grid), 3, groups=inputs, active=False),) if c.halving[index] else ()
         count = range(c.blocks[index])
         blocks = tuple(block(c, str(position), c.outs[index] if position else inputs, index, area(grid)) for position in count)
         found.append((*down, part("blocks", *blocks, kind="stage")))
         maps.append(grid)
-    return maps, (embedder, part("encoder", listing("stages", *found), kind="encoder"))
+    return maps, (embedder, part("encoder", module_list("stages", *found), kind="encoder"))
 
 
-def features(c: Sizes, picture: Grid) -> Features:
+def features(c: Config, picture: Grid) -> Features:
     """Describe HGNetV2Backbone over a picture; its widths are those the config says, whatever its stages put out."""
     maps, parts = hgnet(c, picture)
-    return handed(c, parts, tuple(maps), (c.stem, *c.widths))
+    return selected_outputs(c, parts, tuple(maps), (c.stem, *c.widths))
 
 
-def classification(c: Sizes) -> Part:
+def classification(c: Config) -> Part:
     """Describe HGNetV2ForImageClassification: the labels, on the mean of all places."""
     fits = c.widths[-1] == c.outs[-1]
     seen: Stream = "one" if fits else unknown(f"the last stage is {c.outs[-1]} wide, and the classifier sees {c.widths[-1]}")

@@ -6,11 +6,11 @@ and is not described.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.feature_maps import CHANNELS, both
-from weighbridge.blueprints.modules.stage_fields import alike, number, numbers, outputs, ratio, scaled
-from weighbridge.blueprints.modules.vit_common import NEUTRAL
+from weighbridge.blueprints.modules.feature_maps import CHANNELS, height_width
+from weighbridge.blueprints.modules.stage_fields import equal_length, number, numbers, out_stages, ratio, scale_width
+from weighbridge.blueprints.modules.vit_common import IGNORED_KEYS
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, Sizes, listed, switch, told
+from weighbridge.config.fields import LABELS, Config, computed, sequence, switch
 from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.parts import attend, conv2d, layer_norm, linear, part, stack
 from weighbridge.core.tree import Node, Part, Tensor
@@ -18,21 +18,21 @@ from weighbridge.core.tree import Node, Part, Tensor
 FIELDS = (
     number("embed", "embed_dim", 96),
     CHANNELS,
-    both("image", "image_size", [224, 224]),
-    both("kernel", "patch_size", [7, 7]),
-    both("stride", "patch_stride", [4, 4]),
-    both("padding", "patch_padding", [3, 3]),
-    both("pooling", "query_stride", [2, 2]),
-    both("unit", "masked_unit_size", [8, 8]),
+    height_width("image", "image_size", [224, 224]),
+    height_width("kernel", "patch_size", [7, 7]),
+    height_width("stride", "patch_stride", [4, 4]),
+    height_width("padding", "patch_padding", [3, 3]),
+    height_width("pooling", "query_stride", [2, 2]),
+    height_width("unit", "masked_unit_size", [8, 8]),
     number("pooled", "num_query_pool", 3, minimum=0),
     numbers("depths", "depths", (2, 3, 16, 3)),
     numbers("heads", "num_heads", (1, 2, 4, 8)),
-    listed("in_units", "masked_unit_attention", [True, True, False, False]),
+    sequence("in_units", "masked_unit_attention", [True, True, False, False]),
     ratio("ratio", "mlp_ratio", 4.0),
     ratio("wider", "embed_dim_multiplier", 2.0),
-    told("stages", lambda c: alike(depths=c.depths, num_heads=c.heads, masked_unit_attention=tuple(c.in_units))),
-    *outputs(lambda c: len(c.depths)),
-    switch("with_pooler", "add_pooling_layer", True, silent=True),
+    computed("stages", lambda c: equal_length(depths=c.depths, num_heads=c.heads, masked_unit_attention=tuple(c.in_units))),
+    *out_stages(lambda c: len(c.depths)),
+    switch("with_pooler", "add_pooling_layer", True, report_default=False),
     LABELS,
 )
 
@@ -48,13 +48,13 @@ class Layer(NamedTuple):
     among: int
 
 
-def widths(c: Sizes) -> list[int]:
+def widths(c: Config) -> list[int]:
     """Return the width of each stage, as the power is rounded down once."""
     above, below = c.wider
     return [c.embed * above**stage // below**stage for stage in range(len(c.depths))]
 
 
-def layers(c: Sizes) -> list[list[Layer]]:
+def layers(c: Config) -> list[list[Layer]]:
     """List the layers of each stage; where queries are pooled, the first layer still works in the units of the stage before."""
     found: list[list[Layer]] = []
     wide, area = widths(c), c.pooling[0] * c.pooling[1]
@@ -72,10 +72,10 @@ def layers(c: Sizes) -> list[list[Layer]]:
     return found
 
 
-def layer(c: Sizes, at: Layer) -> tuple[Node, ...]:
+def layer(c: Config, at: Layer) -> tuple[Node, ...]:
     """Describe one layer; where it widens, what is carried past attention is mapped as well."""
     width, after = at.outputs, at.seen // at.pooling
-    inner = scaled(width, c.ratio)
+    inner = scale_width(width, c.ratio)
     attention = part(
         "attn",
         linear("qkv", at.inputs, 3 * width, stream=at.seen),
@@ -89,7 +89,7 @@ def layer(c: Sizes, at: Layer) -> tuple[Node, ...]:
     return layer_norm("layernorm_before", at.inputs), attention, layer_norm("layernorm_after", width), mlp, *carried
 
 
-def encoder(c: Sizes) -> tuple[Part, ...]:
+def encoder(c: Config) -> tuple[Part, ...]:
     """Describe patches, which overlap, a table of positions, and the stages."""
     found = layers(c)
     seen = found[0][0].seen
@@ -102,23 +102,23 @@ def encoder(c: Sizes) -> tuple[Part, ...]:
     return embeddings, part("encoder", part("stages", *stages), kind="encoder", stream=seen)
 
 
-def hiera(c: Sizes, name: str = "", *, pooled: bool = True) -> Part:
+def hiera(c: Config, name: str = "", *, pooled: bool = True) -> Part:
     """Describe the model, alone or as a head holds it."""
     pooler = (part("pooler", layer_norm("layernorm", widths(c)[-1]), kind="pooler", stream="one"),) if pooled else ()
     return part(name, *encoder(c), *pooler, kind="backbone" if name else "model")
 
 
-def alone(c: Sizes) -> Part:
+def alone(c: Config) -> Part:
     """Describe HieraModel: with a norm of the mean unless that is left out."""
     return hiera(c, pooled=c.with_pooler)
 
 
-def classification(c: Sizes) -> Part:
+def classification(c: Config) -> Part:
     """Describe HieraForImageClassification: one output per label on the mean of the last stage."""
     return part("", hiera(c, "hiera"), linear("classifier", widths(c)[-1], c.labels, stream="one"), kind="model")
 
 
-def backbone(c: Sizes) -> Part:
+def backbone(c: Config) -> Part:
     """Describe HieraBackbone: a norm of its own for each map that it hands on."""
     wide = [c.embed, *widths(c)]
     norms = (layer_norm(f"stage{index}" if index else "stem", wide[index]) for index in c.outputs)
@@ -126,8 +126,8 @@ def backbone(c: Sizes) -> Part:
 
 
 CLASSES = {"HieraModel": alone, "HieraForImageClassification": classification, "HieraBackbone": backbone}
-KEYS = NEUTRAL | frozenset(
+OWN_IGNORED_KEYS = IGNORED_KEYS | frozenset(
     "decoder_depth decoder_hidden_size decoder_num_heads hidden_size layer_norm_init mask_ratio normalize_pixel_loss".split()
 )
 
-FAMILIES = {"hiera": Family("hiera", FIELDS, CLASSES, "HieraModel", KEYS)}
+FAMILIES = {"hiera": Family("hiera", FIELDS, CLASSES, "HieraModel", OWN_IGNORED_KEYS)}

@@ -5,11 +5,11 @@ Source: arXiv 2104.01136; names as in transformers 5.23.0, models/levit/modeling
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.feature_maps import CHANNELS, area, strided
-from weighbridge.blueprints.modules.stage_fields import alike, numbers
-from weighbridge.blueprints.modules.vit_common import NEUTRAL
+from weighbridge.blueprints.modules.feature_maps import CHANNELS, area, conv_output
+from weighbridge.blueprints.modules.stage_fields import equal_length, numbers
+from weighbridge.blueprints.modules.vit_common import IGNORED_KEYS
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, Sizes, size, told
+from weighbridge.config.fields import LABELS, Config, computed, size
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream
 from weighbridge.core.parts import attend, batch_norm, conv2d, linear, part
@@ -17,9 +17,9 @@ from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part, Tensor
 
 
-def three(c: Sizes) -> int:
+def three(c: Config) -> int:
     """Refuse other than three stages, since the reference knows of two steps between stages."""
-    found = alike(
+    found = equal_length(
         depths=c.depths, hidden_sizes=c.widths, num_attention_heads=c.heads, key_dim=c.keys, mlp_ratio=c.wider, attention_ratio=c.values
     )
     if found != 3:
@@ -40,12 +40,12 @@ FIELDS = (
     numbers("keys", "key_dim", (16, 16, 16)),
     numbers("wider", "mlp_ratio", (2, 2, 2), minimum=0),
     numbers("values", "attention_ratio", (2, 2, 2)),
-    told("stages", three),
+    computed("stages", three),
     LABELS,
 )
 
 
-def normed(name: str, inputs: Size, outputs: Size, stream: Stream | None = None) -> Part:
+def linear_norm(name: str, inputs: Size, outputs: Size, stream: Stream | None = None) -> Part:
     """Describe a linear map without bias, and a batch norm."""
     return part(name, linear("linear", inputs, outputs, bias=False), batch_norm("batch_norm", outputs), stream=stream)
 
@@ -55,15 +55,15 @@ def biases(heads: Size, side: Size) -> Tensor:
     return Tensor("attention_biases", (heads, side * side), "embedding")
 
 
-def attention(c: Sizes, stage: int, side: Size) -> Part:
+def attention(c: Config, stage: int, side: Size) -> Part:
     """Describe attention over a map; values are wider than keys."""
     width, heads, key = c.widths[stage], c.heads[stage], c.keys[stage]
     value = c.values[stage] * key
     return part(
         "module",
         biases(heads, side),
-        normed("queries_keys_values", width, heads * (value + 2 * key)),
-        normed("projection", heads * value, width),
+        linear_norm("queries_keys_values", width, heads * (value + 2 * key)),
+        linear_norm("projection", heads * value, width),
         attend(heads=heads, head_dim=key, value_dim=value),
         kind="self_attention",
     )
@@ -71,25 +71,27 @@ def attention(c: Sizes, stage: int, side: Size) -> Part:
 
 def feed_forward(width: int, ratio: int) -> Part:
     """Describe two maps, between which the width is multiplied."""
-    return part("module", normed("linear_up", width, width * ratio), normed("linear_down", width * ratio, width), kind="feed_forward")
+    return part(
+        "module", linear_norm("linear_up", width, width * ratio), linear_norm("linear_down", width * ratio, width), kind="feed_forward"
+    )
 
 
-def smaller(c: Sizes, stage: int, side: Size, after: Size) -> Part:
+def smaller(c: Config, stage: int, side: Size, after: Size) -> Part:
     """Describe the step to the next stage: every second place asks all places; it has the first stage's keys."""
     inputs, outputs, key = c.widths[stage], c.widths[stage + 1], c.keys[0]
     heads, value, seen, kept = inputs // key, 4 * key, side * side, after * after
     return part(
         "",
         biases(heads, side),
-        normed("keys_values", inputs, heads * (value + key), seen),
-        normed("queries", inputs, heads * key, kept),
-        normed("projection", heads * value, outputs, kept),
+        linear_norm("keys_values", inputs, heads * (value + key), seen),
+        linear_norm("queries", inputs, heads * key, kept),
+        linear_norm("projection", heads * value, outputs, kept),
         attend(heads=heads, head_dim=key, value_dim=value, queries=kept, keys=seen),
         kind="self_attention",
     )
 
 
-def stages(c: Sizes) -> Part:
+def stages(c: Config) -> Part:
     """Describe the three stages; each but the last ends with a step to a smaller map."""
     found = []
     side: Size = c.image // c.patch
@@ -105,33 +107,33 @@ def stages(c: Sizes) -> Part:
     return part("encoder", part("stages", *found), kind="encoder")
 
 
-def levit(c: Sizes, name: str = "") -> Part:
+def levit(c: Config, name: str = "") -> Part:
     """Describe LevitModel: four convolutions make the first map."""
     width, at, inputs, convs = c.widths[0], (c.image, c.image), c.channels, []
     for index, outputs in enumerate((width // 8, width // 4, width // 2, width), 1):
-        at = strided(at, c.kernel, c.stride, c.padding)
+        at = conv_output(at, c.kernel, c.stride, c.padding)
         conv = conv2d("convolution", inputs, outputs, c.kernel, stream=area(at), bias=False)
         convs.append(part(f"embedding_layer_{index}", conv, batch_norm("batch_norm", outputs), kind="convolution"))
         inputs = outputs
     return part(name, part("patch_embeddings", *convs, kind="embeddings"), stages(c), kind="backbone" if name else "model")
 
 
-def head(c: Sizes, name: str) -> Part:
+def head(c: Config, name: str) -> Part:
     """Describe a batch norm and one output per label, on the mean of all places."""
     width = c.widths[-1]
     return part(name, batch_norm("batch_norm", width), linear("linear", width, c.labels), kind="head", stream="one")
 
 
-def classification(c: Sizes) -> Part:
+def classification(c: Config) -> Part:
     """Describe LevitForImageClassification."""
     return part("", levit(c, "levit"), head(c, "classifier"), kind="model")
 
 
-def with_teacher(c: Sizes) -> Part:
+def with_teacher(c: Config) -> Part:
     """Describe LevitForImageClassificationWithTeacher: a second head, which learned from a teacher."""
     return part("", levit(c, "levit"), head(c, "classifier"), head(c, "classifier_distill"), kind="model")
 
 
 CLASSES = {"LevitModel": levit, "LevitForImageClassification": classification, "LevitForImageClassificationWithTeacher": with_teacher}
 
-FAMILIES = {"levit": Family("levit", FIELDS, CLASSES, "LevitModel", NEUTRAL | {"down_ops"})}
+FAMILIES = {"levit": Family("levit", FIELDS, CLASSES, "LevitModel", IGNORED_KEYS | {"down_ops"})}

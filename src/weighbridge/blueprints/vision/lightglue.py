@@ -5,10 +5,10 @@ Source: arXiv 2306.13643; names as in transformers 5.23.0, models/lightglue/mode
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.composite import composed, submodel, under
+from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.blueprints.vision.superglue import FOUND
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, size, switch, told
+from weighbridge.config.fields import Config, computed, size, switch
 from weighbridge.core.parts import attend, layer_norm, linear, part
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Part
@@ -20,12 +20,12 @@ FIELDS = (
     size("kv_heads", "num_key_value_heads", lambda c: c.heads, "K", "heads of keys and values"),
     size("head_dim", "head_dim", lambda c: exact(c.hidden, c.heads), "D", "width of a head"),
     switch("biased", "attention_bias", True),
-    composed("detector", "keypoint_detector_config", "superpoint"),
-    told("alike", lambda c: c.hidden == c.detector.described),
+    model_config("detector", "keypoint_detector_config", "superpoint"),
+    computed("alike", lambda c: c.hidden == c.detector.described),
 )
 
 
-def attention(c: Sizes, name: str) -> Part:
+def attention(c: Config, name: str) -> Part:
     """Describe attention within an image, or to the other."""
     H, dim, b = c.hidden, c.head_dim, c.biased
     return part(
@@ -39,13 +39,13 @@ def attention(c: Sizes, name: str) -> Part:
     )
 
 
-def network(c: Sizes, name: str) -> Part:
+def network(c: Config, name: str) -> Part:
     """Describe the network over what attention found beside what there was."""
     wide = 2 * c.hidden
     return part(name, linear("fc1", wide, wide), linear("fc2", wide, c.hidden), layer_norm("layer_norm", wide), kind="feed_forward")
 
 
-def lightglue(c: Sizes) -> Part:
+def lightglue(c: Config) -> Part:
     """Describe LightGlueForKeypointMatching; after every layer but the last it is asked whether that was enough."""
     H = c.hidden
     rest = part(
@@ -65,9 +65,9 @@ def lightglue(c: Sizes) -> Part:
         part("token_confidence", linear("token", H, 1), kind="head", repeat=c.layers - 1),
         stream=FOUND,
     )
-    return part("", under("keypoint_detector", submodel(c.detector)), rest, kind="model")
+    return part("", as_child("keypoint_detector", submodel(c.detector)), rest, kind="model")
 
 
 CLASSES = {"LightGlueForKeypointMatching": lightglue}
-NEUTRAL = frozenset("depth_confidence filter_threshold hidden_size intermediate_size width_confidence".split())
-FAMILIES = {"lightglue": Family("lightglue", FIELDS, CLASSES, "LightGlueForKeypointMatching", NEUTRAL)}
+IGNORED_KEYS = frozenset("depth_confidence filter_threshold hidden_size intermediate_size width_confidence".split())
+FAMILIES = {"lightglue": Family("lightglue", FIELDS, CLASSES, "LightGlueForKeypointMatching", IGNORED_KEYS)}

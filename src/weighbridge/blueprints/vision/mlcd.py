@@ -6,9 +6,9 @@ Source: arXiv 2407.17331; names as in transformers 5.23.0, models/mlcd/modeling_
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.feature_maps import CHANNELS
-from weighbridge.blueprints.modules.vit_common import NEUTRAL, WHOLE_HEADS, feed_forward
+from weighbridge.blueprints.modules.vit_common import IGNORED_KEYS, WHOLE_HEADS, feed_forward
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, size
+from weighbridge.config.fields import Config, size
 from weighbridge.core.parts import conv2d, fairseq_attention, layer_norm, part
 from weighbridge.core.tree import Part, Tensor
 
@@ -24,7 +24,7 @@ FIELDS = (
 )
 
 
-def mlcd(c: Sizes) -> Part:
+def mlcd(c: Config) -> Part:
     """Describe MLCDVisionModel."""
     H, across = c.hidden, c.image // c.patch
     patch = conv2d("patch_embedding", c.channels, H, c.patch, stream=across * across, bias=False)
@@ -49,6 +49,8 @@ def mlcd(c: Sizes) -> Part:
     )
 
 
-KEYS = NEUTRAL | {"num_key_value_groups"}
+OWN_IGNORED_KEYS = IGNORED_KEYS | {"num_key_value_groups"}
 
-FAMILIES = {name: Family(name, FIELDS, {"MLCDVisionModel": mlcd}, "MLCDVisionModel", KEYS) for name in ("mlcd", "mlcd_vision_model")}
+FAMILIES = {
+    name: Family(name, FIELDS, {"MLCDVisionModel": mlcd}, "MLCDVisionModel", OWN_IGNORED_KEYS) for name in ("mlcd", "mlcd_vision_model")
+}

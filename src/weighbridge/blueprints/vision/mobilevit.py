@@ -6,12 +6,12 @@ models/mobilevitv2/modeling_mobilevitv2.py.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.convolutions import HEAD, divisible, group_norm, halved, real, unit
+from weighbridge.blueprints.modules.convolutions import HEAD, conv_norm, group_norm, half_size, make_divisible, positive_float
 from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, image
 from weighbridge.blueprints.modules.stage_fields import number, numbers
-from weighbridge.blueprints.vision.mobilenet import classified, inverted
+from weighbridge.blueprints.vision.mobilenet import inverted_residual, with_classifier
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, Field, Sizes, fact, size, switch, told
+from weighbridge.config.fields import LABELS, Config, Field, computed, constant, size, switch
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import attend, layer_norm, linear, part, split_mlp
 from weighbridge.core.tree import Part
@@ -23,7 +23,7 @@ SHARED = (
     number("kernel", "conv_kernel_size", 3),
     number("output_stride", "output_stride", 32),
     numbers("rates", "atrous_rates", (6, 12, 18)),
-    switch("expanded", "expand_output", True, silent=True),
+    switch("expanded", "expand_output", True, report_default=False),
     LABELS,
 )
 
@@ -32,37 +32,37 @@ FIRST = (
     numbers("inner", "hidden_sizes", (144, 192, 240)),
     numbers("widths", "neck_hidden_sizes", (16, 32, 64, 96, 128, 160, 640)),
     number("heads", "num_attention_heads", 4),
-    real("mlp_ratio", "mlp_ratio", 2.0),
-    real("expansion", "expand_ratio", 4.0),
+    positive_float("mlp_ratio", "mlp_ratio", 2.0),
+    positive_float("expansion", "expand_ratio", 4.0),
     switch("qkv_bias", "qkv_bias", True),
     size("aspp", "aspp_out_channels", 256, "S", "width of the segmentation head"),
-    fact("depths", (2, 4, 3)),
-    fact("second", False),
-    told("fits", lambda c: fits(c)),
+    constant("depths", (2, 4, 3)),
+    constant("second", False),
+    computed("fits", lambda c: fits(c)),
 )
 
 SECOND = (
     *SHARED,
-    real("wider", "width_multiplier", 1.0),
+    positive_float("wider", "width_multiplier", 1.0),
     numbers("bases", "base_attn_unit_dims", (128, 192, 256)),
     numbers("depths", "n_attn_blocks", (2, 4, 3)),
     number("mlp_times", "ffn_multiplier", 2),
-    real("expansion", "expand_ratio", 2.0),
+    positive_float("expansion", "expand_ratio", 2.0),
     size("aspp", "aspp_out_channels", 512, "S", "width of the segmentation head"),
-    told("inner", lambda c: tuple(divisible(base * c.wider) for base in c.bases)),
-    told("widths", lambda c: widths(c.wider)),
-    fact("second", True),
-    told("fits", lambda c: fits(c)),
+    computed("inner", lambda c: tuple(make_divisible(base * c.wider) for base in c.bases)),
+    computed("widths", lambda c: widths(c.wider)),
+    constant("second", True),
+    computed("fits", lambda c: fits(c)),
 )
 
 
 def widths(wider: float) -> tuple[int, ...]:
     """Return the widths of stem and stages, all from one multiplier."""
-    stem = divisible(max(16, min(64, 32 * wider)), 8, 16)
-    return (stem, divisible(64 * wider, 16), *(divisible(width * wider) for width in (128, 256, 384, 512)))
+    stem = make_divisible(max(16, min(64, 32 * wider)), 8, 16)
+    return (stem, make_divisible(64 * wider, 16), *(make_divisible(width * wider) for width in (128, 256, 384, 512)))
 
 
-def fits(c: Sizes) -> bool:
+def fits(c: Config) -> bool:
     """Refuse lists of another length, and kernels that leave a map of another size."""
     lengths = {
         "hidden_sizes": (c.inner, 3),
@@ -78,10 +78,10 @@ def fits(c: Sizes) -> bool:
     return True
 
 
-def transformer(c: Sizes, index: int, grid: Grid) -> tuple[Part, ...]:
+def transformer(c: Config, index: int, grid: Grid) -> tuple[Part, ...]:
     """Describe the layers of the first version: places of the same index in every patch attend to each other."""
     width, inner, side = c.inner[index], int(c.inner[index] * c.mlp_ratio), c.patch
-    patches = area(halved(grid, side))  # a map that is not of whole patches is stretched to them
+    patches = area(half_size(grid, side))  # a map that is not of whole patches is stretched to them
     queries = tuple(linear(name, width, width, bias=c.qkv_bias) for name in ("query", "key", "value"))
     scores = attend(heads=c.heads, head_dim=width // c.heads, queries=patches, keys=patches, groups=side * side)
     attention = (
@@ -101,13 +101,13 @@ def transformer(c: Sizes, index: int, grid: Grid) -> tuple[Part, ...]:
     return part("transformer", layer, kind="stack", stream=places), layer_norm("layernorm", width, stream=places)
 
 
-def separable(c: Sizes, index: int, grid: Grid) -> tuple[Part, ...]:
+def separable(c: Config, index: int, grid: Grid) -> tuple[Part, ...]:
     """Describe the layers of the second version, whose attention is one score for each place, and linear in their number."""
     width, side = c.inner[index], c.patch
     inner, places = c.mlp_times * width // 16 * 16, (grid[0] // side) * (grid[1] // side) * side * side
 
     def plain(name: str, inputs: int, outs: int) -> Part:
-        return unit(name, inputs, outs, places, normed=False, bias=True)
+        return conv_norm(name, inputs, outs, places, normed=False, bias=True)
 
     layer = part(
         "layer",
@@ -121,67 +121,67 @@ def separable(c: Sizes, index: int, grid: Grid) -> tuple[Part, ...]:
     return part("transformer", layer, kind="stack", stream=places), group_norm("layernorm", width, stream=places)
 
 
-def mixed(c: Sizes, index: int, grids: tuple[Grid, Grid]) -> Part:
+def mobilevit_stage(c: Config, index: int, grids: tuple[Grid, Grid]) -> Part:
     """Describe a stage of convolutions around a transformer."""
     before, grid = grids
     inputs, width, inner = c.widths[index + 2], c.widths[index + 3], c.inner[index]
     parts = (
-        inverted("downsampling_layer", (inputs, divisible(round(inputs * c.expansion)), width), before, grid),
-        unit("conv_kxk", width, width, grid, c.kernel, groups=width if c.second else 1),
-        unit("conv_1x1", width, inner, grid, normed=False),
+        inverted_residual("downsampling_layer", (inputs, make_divisible(round(inputs * c.expansion)), width), before, grid),
+        conv_norm("conv_kxk", width, width, grid, c.kernel, groups=width if c.second else 1),
+        conv_norm("conv_1x1", width, inner, grid, normed=False),
         *(separable if c.second else transformer)(c, index, grid),
-        unit("conv_projection", inner, width, grid),
-        *(() if c.second else (unit("fusion", 2 * width, width, grid, c.kernel),)),
+        conv_norm("conv_projection", inner, width, grid),
+        *(() if c.second else (conv_norm("fusion", 2 * width, width, grid, c.kernel),)),
     )
     return part(str(index + 2), *parts, kind="stage")
 
 
-def plain_stage(c: Sizes, index: int, depth: int, grids: tuple[Grid, Grid]) -> Part:
+def plain_stage(c: Config, index: int, depth: int, grids: tuple[Grid, Grid]) -> Part:
     """Describe a stage of layers that are widest in the middle."""
     found, inputs, before = [], c.widths[index], grids[0]
     for number_ in range(depth):
-        width = divisible(round(inputs * c.expansion))
-        found.append(inverted(str(number_), (inputs, width, c.widths[index + 1]), before, grids[1]))
+        width = make_divisible(round(inputs * c.expansion))
+        found.append(inverted_residual(str(number_), (inputs, width, c.widths[index + 1]), before, grids[1]))
         inputs, before = c.widths[index + 1], grids[1]
     return part(str(index), part("layer", *found, kind="stage"), kind="stage")
 
 
-def mobilevit(c: Sizes, *, expanded: bool) -> tuple[Grid, tuple[Part, ...]]:
+def mobilevit(c: Config, *, expanded: bool) -> tuple[Grid, tuple[Part, ...]]:
     """Describe stem and stages, and the last map; a dilated stage keeps its map."""
-    grid = halved(c.image)
-    stem, small = unit("conv_stem", c.channels, c.widths[0], grid, 3), halved(grid)
+    grid = half_size(c.image)
+    stem, small = conv_norm("conv_stem", c.channels, c.widths[0], grid, 3), half_size(grid)
     layers = [plain_stage(c, 0, 1, (grid, grid)), plain_stage(c, 1, 2 if c.second else 3, (grid, small))]
     for index in range(3):
         dilated = (index == 1 and c.output_stride == 8) or (index == 2 and c.output_stride in (8, 16))
-        after = small if dilated else halved(small)
-        layers.append(mixed(c, index, (small, after)))
+        after = small if dilated else half_size(small)
+        layers.append(mobilevit_stage(c, index, (small, after)))
         small = after
-    last = (unit("conv_1x1_exp", c.widths[5], c.widths[6], small),) if expanded and not c.second else ()
+    last = (conv_norm("conv_1x1_exp", c.widths[5], c.widths[6], small),) if expanded and not c.second else ()
     return small, (stem, part("encoder", part("layer", *layers, kind="stage"), kind="encoder"), *last)
 
 
-def segmentation(c: Sizes, name: str) -> Part:
+def segmentation(c: Config, name: str) -> Part:
     """Describe the pyramid of dilated convolutions beside the mean of all places, and the labels."""
     grid, parts = mobilevit(c, expanded=False)
     inputs, width = c.widths[5], c.aspp
     kernels = enumerate((1, 3, 3, 3))
     convs = (
-        *(unit(str(index), inputs, width, grid, kernel) for index, kernel in kernels),
-        part("4", unit("conv_1x1", inputs, width, "one")),
+        *(conv_norm(str(index), inputs, width, grid, kernel) for index, kernel in kernels),
+        part("4", conv_norm("conv_1x1", inputs, width, "one")),
     )
-    pyramid = part("aspp", part("convs", *convs, kind="convolution"), unit("project", 5 * width, width, grid), kind="convolution")
-    head = part("segmentation_head", pyramid, unit("classifier", width, c.labels, grid, normed=False, bias=True), kind="head")
+    pyramid = part("aspp", part("convs", *convs, kind="convolution"), conv_norm("project", 5 * width, width, grid), kind="convolution")
+    head = part("segmentation_head", pyramid, conv_norm("classifier", width, c.labels, grid, normed=False, bias=True), kind="head")
     return part("", part(name, *parts, kind="backbone"), head, kind="model")
 
 
-def family(model_type: str, prefix: str, fields: tuple[Field, ...], *neutral: str) -> Family:
+def family(model_type: str, prefix: str, fields: tuple[Field, ...], *ignored_keys: str) -> Family:
     """Return the family of one of the two versions."""
     classes = {
         f"{prefix}Model": lambda c: part("", *mobilevit(c, expanded=c.expanded)[1], kind="model"),
-        f"{prefix}ForImageClassification": lambda c: classified(model_type, mobilevit(c, expanded=True)[1], c.widths[-1], c),
+        f"{prefix}ForImageClassification": lambda c: with_classifier(model_type, mobilevit(c, expanded=True)[1], c.widths[-1], c),
         f"{prefix}ForSemanticSegmentation": lambda c: segmentation(c, model_type),
     }
-    return Family(model_type, fields, classes, f"{prefix}Model", HEAD | {"aspp_dropout_prob", *neutral})
+    return Family(model_type, fields, classes, f"{prefix}Model", HEAD | {"aspp_dropout_prob", *ignored_keys})
 
 
 FAMILIES = {

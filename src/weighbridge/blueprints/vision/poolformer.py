@@ -7,10 +7,10 @@ no image: ``image_size`` may be set beside its fields, and is 224 by default.
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.convolutions import HEAD, group_norm
-from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, image, listing, strided
-from weighbridge.blueprints.modules.stage_fields import alike, number, numbers, ratio, scaled
+from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, conv_output, image, module_list
+from weighbridge.blueprints.modules.stage_fields import equal_length, number, numbers, ratio, scale_width
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, Sizes, switch, told
+from weighbridge.config.fields import LABELS, Config, computed, switch
 from weighbridge.core.parts import conv2d, linear, part
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part, Tensor
@@ -23,23 +23,23 @@ FIELDS = (
     numbers("patches", "patch_sizes", (7, 3, 3, 3)),
     numbers("strides", "strides", (4, 2, 2, 2)),
     numbers("paddings", "padding", (2, 1, 1, 1), minimum=0),
-    told("stages", lambda c: stages_of(c)),
+    computed("stages", lambda c: stages_of(c)),
     ratio("mlp_ratio", "mlp_ratio", 4.0),
     switch("scaled", "use_layer_scale", True),
-    image(silent=True),
+    image(report_default=False),
     LABELS,
 )
 
 
-def stages_of(c: Sizes) -> int:
+def stages_of(c: Config) -> int:
     """Return how many stages there are, which every list must say alike."""
     lists = {"depths": c.depths, "hidden_sizes": c.widths, "patch_sizes": c.patches, "strides": c.strides, "padding": c.paddings}
-    return alike(num_encoder_blocks=(0,) * c.stage_count, **lists)
+    return equal_length(num_encoder_blocks=(0,) * c.stage_count, **lists)
 
 
-def layer(c: Sizes, width: int, depth: int, places: Size) -> Part:
+def layer(c: Config, width: int, depth: int, places: Size) -> Part:
     """Describe the layers of a stage: averages of neighbours, then a feed-forward network, each scaled."""
-    inner = scaled(width, c.mlp_ratio)
+    inner = scale_width(width, c.mlp_ratio)
     scales = Tensor("layer_scale_1", (width,), "gain"), Tensor("layer_scale_2", (width,), "gain")
     return part(
         "",
@@ -53,21 +53,21 @@ def layer(c: Sizes, width: int, depth: int, places: Size) -> Part:
     )
 
 
-def poolformer(c: Sizes) -> tuple[Size, Part]:
+def poolformer(c: Config) -> tuple[Size, Part]:
     """Describe the encoder: the places of its last map, and its parts, all patches before all layers."""
     grid: Grid = c.image
     places: Size = 0
     patches, blocks = [], []
     for index, width in enumerate(c.widths):
-        grid = strided(grid, c.patches[index], c.strides[index], c.paddings[index])
+        grid = conv_output(grid, c.patches[index], c.strides[index], c.paddings[index])
         places, inputs = area(grid), c.widths[index - 1] if index else c.channels
         patches.append((conv2d("projection", inputs, width, c.patches[index], stream=places),))
         blocks.append((layer(c, width, c.depths[index], places),))
-    parts = listing("patch_embeddings", *patches, kind="embeddings"), listing("block", *blocks)
+    parts = module_list("patch_embeddings", *patches, kind="embeddings"), module_list("block", *blocks)
     return places, part("encoder", *parts, kind="encoder")
 
 
-def classification(c: Sizes) -> Part:
+def classification(c: Config) -> Part:
     """Describe PoolFormerForImageClassification: a norm, and the labels on the mean of all places."""
     places, encoder = poolformer(c)
     norm = group_norm("norm", c.widths[-1], stream=places)
@@ -81,6 +81,6 @@ CLASSES = {
     "PoolFormerForImageClassification": classification,
 }
 
-SKIPPED = HEAD | frozenset(("layer_scale_init_value", "patch_size", "pool_size", "stride"))
+MORE_IGNORED_KEYS = HEAD | frozenset(("layer_scale_init_value", "patch_size", "pool_size", "stride"))
 
-FAMILIES = {"poolformer": Family("poolformer", FIELDS, CLASSES, "PoolFormerModel", SKIPPED)}
+FAMILIES = {"poolformer": Family("poolformer", FIELDS, CLASSES, "PoolFormerModel", MORE_IGNORED_KEYS)}

@@ -7,11 +7,11 @@ is 224 by default.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.convolutions import divisible, real, unit
-from weighbridge.blueprints.modules.feature_maps import Grid, area, image, pair, strided
-from weighbridge.blueprints.modules.stage_fields import number, outputs
+from weighbridge.blueprints.modules.convolutions import conv_norm, make_divisible, positive_float
+from weighbridge.blueprints.modules.feature_maps import Grid, area, conv_output, image, pair
+from weighbridge.blueprints.modules.stage_fields import number, out_stages
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, Field, Sizes, fact, size
+from weighbridge.config.fields import LABELS, Config, Field, constant, size
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import batch_norm, conv2d, linear, part
@@ -49,14 +49,14 @@ def stages(value: Any) -> tuple[tuple[tuple[int, int, int, tuple[int, int], bool
 def fields(blocks: list[Any], *more: Field) -> tuple[Field, ...]:
     """Return the fields of a version."""
     return (
-        real("scale", "scale", 1.0),
-        Field("blocks", "block_configs", blocks, "listed", read=stages),
+        positive_float("scale", "scale", 1.0),
+        Field("blocks", "block_configs", blocks, "sequence", read=stages),
         number("stem", "stem_channels", 16),
         number("stride", "stem_stride", 2),
         number("reduction", "reduction", 4),
         number("divisor", "divisor", 8),
-        *outputs(lambda c: 5),
-        image(silent=True),
+        *out_stages(lambda c: 5),
+        image(report_default=False),
         *more,
     )
 
@@ -66,18 +66,18 @@ def affine(name: str) -> Part:
     return part(name, Tensor("scale", (1,), "gain"), Tensor("bias", (1,), "shift"), kind="affine")
 
 
-def convolution(c: Sizes, name: str, widths: tuple[int, int], kernel: int, stride: tuple[int, int], grid: Grid) -> Part:
+def convolution(c: Config, name: str, widths: tuple[int, int], kernel: int, stride: tuple[int, int], grid: Grid) -> Part:
     """Describe a convolution, of each channel with itself where it keeps their number by a kernel; the third version adds several up."""
     inputs, outs = widths
     groups = inputs if name.startswith("depthwise") else 1
     if c.version == 1:
-        return unit(name, inputs, outs, grid, kernel, groups=groups)
-    branches = tuple(unit(str(index), inputs, outs, grid, kernel, groups=groups) for index in range(c.branches))
+        return conv_norm(name, inputs, outs, grid, kernel, groups=groups)
+    branches = tuple(conv_norm(str(index), inputs, outs, grid, kernel, groups=groups) for index in range(c.branches))
     return part(
         name,
         *((batch_norm("identity", inputs),) if inputs == outs and stride == (1, 1) else ()),
         part("conv_symmetric", *branches, kind="convolution"),
-        *((unit("conv_small_symmetric", inputs, outs, grid, 1, groups=groups),) if kernel > 1 else ()),
+        *((conv_norm("conv_small_symmetric", inputs, outs, grid, 1, groups=groups),) if kernel > 1 else ()),
         affine("lab"),
         part("act", affine("lab"), kind="affine"),
         kind="convolution",
@@ -85,10 +85,10 @@ def convolution(c: Sizes, name: str, widths: tuple[int, int], kernel: int, strid
     )
 
 
-def block(c: Sizes, name: str, entry: tuple[int, int, int, tuple[int, int], bool], grid: Grid) -> Part:
+def block(c: Config, name: str, entry: tuple[int, int, int, tuple[int, int], bool], grid: Grid) -> Part:
     """Describe a block: each channel with itself, a gate by the mean of all places, then channels with each other."""
     kernel, before, after, stride, gated = entry
-    inputs, outs = divisible(before * c.scale, c.divisor), divisible(after * c.scale, c.divisor)
+    inputs, outs = make_divisible(before * c.scale, c.divisor), make_divisible(after * c.scale, c.divisor)
     narrow = inputs // c.reduction
     gate = part("convolutions", conv2d("0", inputs, narrow, 1), conv2d("2", narrow, inputs, 1), kind="gate", stream="one")
     parts: tuple[Node, ...] = (
@@ -99,24 +99,24 @@ def block(c: Sizes, name: str, entry: tuple[int, int, int, tuple[int, int], bool
     return part(name, *parts, kind="layer")
 
 
-def encoder(c: Sizes) -> tuple[Part, ...]:
+def encoder(c: Config) -> tuple[Part, ...]:
     """Describe stem and stages."""
-    grid: Grid = strided(c.image, 3, c.stride, 1)
-    stem = unit("convolution", 3, divisible(c.stem * c.scale, c.divisor), grid, 3)
+    grid: Grid = conv_output(c.image, 3, c.stride, 1)
+    stem = conv_norm("convolution", 3, make_divisible(c.stem * c.scale, c.divisor), grid, 3)
     found = []
     for index, entries in enumerate(c.blocks):
         layers = []
         for position, entry in enumerate(entries):
             kernel, down = entry[0], entry[3]
-            grid = strided(grid, kernel, down[0], kernel // 2)[0], strided(grid, kernel, down[1], kernel // 2)[1]
+            grid = conv_output(grid, kernel, down[0], kernel // 2)[0], conv_output(grid, kernel, down[1], kernel // 2)[1]
             layers.append(block(c, str(position), entry, grid))
         found.append(part(str(index), part("layers", *layers, kind="stage"), kind="stage"))
     return stem, part("blocks", *found, kind="stage")
 
 
-def classification(c: Sizes) -> Part:
+def classification(c: Config) -> Part:
     """Describe PPLCNetForImageClassification: the mean of all places made wider, and the labels."""
-    last = divisible(c.blocks[-1][-1][2] * c.scale, c.divisor)
+    last = make_divisible(c.blocks[-1][-1][2] * c.scale, c.divisor)
     wider = conv2d("last_convolution", last, c.wide, 1, stream="one", bias=False)
     return part("", part("encoder", *encoder(c), kind="backbone"), wider, linear("head", c.wide, c.labels, stream="one"), kind="model")
 
@@ -131,7 +131,7 @@ def family(model_type: str, prefix: str, table: tuple[Field, ...]) -> Family:
     return Family(model_type, table, classes, f"{prefix}Backbone", frozenset(("stage_names", "depths")))
 
 
-ONE = fields(FIRST, size("wide", "class_expand", 1280, "W", "width before the labels"), fact("version", 1), LABELS)
-THREE = fields(THIRD, number("branches", "conv_symmetric_num", 4), fact("version", 3))
+ONE = fields(FIRST, size("wide", "class_expand", 1280, "W", "width before the labels"), constant("version", 1), LABELS)
+THREE = fields(THIRD, number("branches", "conv_symmetric_num", 4), constant("version", 3))
 
 FAMILIES = {"pp_lcnet": family("pp_lcnet", "PPLCNet", ONE), "pp_lcnet_v3": family("pp_lcnet_v3", "PPLCNetV3", THREE)}

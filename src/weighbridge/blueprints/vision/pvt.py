@@ -7,21 +7,21 @@ models/pvt_v2/modeling_pvt_v2.py.
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.convolutions import HEAD
-from weighbridge.blueprints.modules.feature_maps import area, image, listing, strided
+from weighbridge.blueprints.modules.feature_maps import area, conv_output, image, module_list
 from weighbridge.blueprints.modules.pyramid_vit import (
     SHARED,
     attention,
     layer,
-    overlapped,
-    overlapping,
+    overlapping_maps,
+    overlapping_patches,
     queries,
     reduction,
-    seeing,
     stages_of,
+    with_stream,
 )
 from weighbridge.blueprints.modules.stage_fields import numbers
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, Sizes, fact, size, switch, told, variant
+from weighbridge.config.fields import LABELS, Config, computed, constant, size, switch, variant
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.parts import conv2d, layer_norm, linear, part
 from weighbridge.core.sizes import Size
@@ -35,9 +35,9 @@ PVT = (
     numbers("patches", "patch_sizes", (4, 2, 2, 2)),
     numbers("ratios", "mlp_ratios", (8, 8, 4, 4)),
     switch("qkv_bias", "qkv_bias", True),
-    told("stages", lambda c: stages_of(c)),
-    fact("convolved", False),
-    fact("pooled", False),
+    computed("stages", lambda c: stages_of(c)),
+    constant("convolved", False),
+    constant("pooled", False),
     size("labels", "num_labels", 1000, "C", "number of labels"),  # whatever id2label says
 )
 
@@ -55,52 +55,57 @@ POOLED = 7
 """Side of the map of keys that linear attention pools every map to."""
 
 
-def pvt2(c: Sizes) -> tuple[Part, ...]:
+def pvt2(c: Config) -> tuple[Part, ...]:
     """Describe the stages of PVT v2."""
     found = []
-    for index, grid in enumerate(overlapping(c)):
+    for index, grid in enumerate(overlapping_maps(c)):
         width, by = c.widths[index], c.reductions[index]
-        small: Size = POOLED * POOLED if c.pooled else area(strided(grid, by, by))
+        small: Size = POOLED * POOLED if c.pooled else area(conv_output(grid, by, by))
         fewer = reduction("spatial_reduction", width, 1 if c.pooled else by, small) if c.pooled or by > 1 else ()
         parts = *queries(c, index, small), linear("proj", width, width), *fewer
         stage = (
-            part("patch_embedding", *overlapped(c, index), kind="embeddings"),
+            part("patch_embedding", *overlapping_patches(c, index), kind="embeddings"),
             layer(c, "blocks", index, part("attention", *parts, kind="self_attention")),
         )
-        found.append(tuple(seeing(module, area(grid)) for module in (*stage, layer_norm("layer_norm", width))))
-    return (part("encoder", listing("layers", *found), kind="encoder"),)
+        found.append(tuple(with_stream(module, area(grid)) for module in (*stage, layer_norm("layer_norm", width))))
+    return (part("encoder", module_list("layers", *found), kind="encoder"),)
 
 
-def pvt(c: Sizes) -> tuple[Part, ...]:
+def pvt(c: Config) -> tuple[Part, ...]:
     """Describe PVT: tables of positions, and a class token in the last stage; kernel and stride of its patches are swapped."""
     grid, patches, blocks = c.image, [], []
     for index, width in enumerate(c.widths):
         last, side = index + 1 == len(c.widths), c.patches[index]
         height, across = (edge if index == 0 else edge // 2 ** (index + 1) for edge in c.image)
         table, inputs = (height // side) * (across // side), c.widths[index - 1] if index else c.channels
-        grid = strided(grid, c.strides[index], side)
+        grid = conv_output(grid, c.strides[index], side)
         tokens = area(grid) + (1 if last else 0)
         places: Stream = area(grid) if table == area(grid) else unknown("positions and patches are not equally many")
         positions = Tensor("position_embeddings", (1, table + (1 if last else 0), width), "embedding")
         token = (Tensor("cls_token", (1, 1, width), "embedding"),) if last else ()
         convolution = conv2d("projection", inputs, width, c.strides[index], stream=places)
-        patches.append((positions, *token, convolution, seeing(layer_norm("layer_norm", width), places)))
-        blocks.append((seeing(layer(c, "", index, attention(c, index, grid, "sequence_reduction", tokens)), tokens),))
-    norm = seeing(layer_norm("layer_norm", c.widths[-1]), tokens)
-    return (part("encoder", listing("patch_embeddings", *patches, kind="embeddings"), listing("block", *blocks), norm, kind="encoder"),)
+        patches.append((positions, *token, convolution, with_stream(layer_norm("layer_norm", width), places)))
+        blocks.append((with_stream(layer(c, "", index, attention(c, index, grid, "sequence_reduction", tokens)), tokens),))
+    norm = with_stream(layer_norm("layer_norm", c.widths[-1]), tokens)
+    return (
+        part("encoder", module_list("patch_embeddings", *patches, kind="embeddings"), module_list("block", *blocks), norm, kind="encoder"),
+    )
 
 
-def classified(c: Sizes, name: str, parts: tuple[Part, ...]) -> Part:
+def with_classifier(c: Config, name: str, parts: tuple[Part, ...]) -> Part:
     """Describe the labels on the class token, or on the mean of all places."""
     return part("", part(name, *parts, kind="backbone"), linear("classifier", c.widths[-1], c.labels, stream="one"), kind="model")
 
 
-SKIPPED = HEAD | {"out_features", "out_indices"}
-V1 = {"PvtModel": lambda c: part("", *pvt(c), kind="model"), "PvtForImageClassification": lambda c: classified(c, "pvt", pvt(c))}
+MORE_IGNORED_KEYS = HEAD | {"out_features", "out_indices"}
+V1 = {"PvtModel": lambda c: part("", *pvt(c), kind="model"), "PvtForImageClassification": lambda c: with_classifier(c, "pvt", pvt(c))}
 V2 = {
     "PvtV2Model": lambda c: part("", *pvt2(c), kind="model"),
-    "PvtV2ForImageClassification": lambda c: classified(c, "pvt_v2", pvt2(c)),
+    "PvtV2ForImageClassification": lambda c: with_classifier(c, "pvt_v2", pvt2(c)),
     "PvtV2Backbone": lambda c: part("", *pvt2(c), kind="model"),
 }
 
-FAMILIES = {"pvt": Family("pvt", PVT, V1, "PvtModel", SKIPPED), "pvt_v2": Family("pvt_v2", PVT2, V2, "PvtV2Model", SKIPPED)}
+FAMILIES = {
+    "pvt": Family("pvt", PVT, V1, "PvtModel", MORE_IGNORED_KEYS),
+    "pvt_v2": Family("pvt_v2", PVT2, V2, "PvtV2Model", MORE_IGNORED_KEYS),
+}

@@ -6,11 +6,11 @@ Source: arXiv 2312.06709; names as in transformers 5.23.0, models/radio/modeling
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.feature_maps import CHANNELS
-from weighbridge.blueprints.modules.stage_fields import ratio, scaled
-from weighbridge.blueprints.modules.vit_common import HEAD_DIM, NEUTRAL, QKV_BIAS
+from weighbridge.blueprints.modules.stage_fields import ratio, scale_width
+from weighbridge.blueprints.modules.vit_common import HEAD_DIM, IGNORED_KEYS, QKV_BIAS
 from weighbridge.blueprints.vision.dinov2 import dinov2_encoder, dinov2_layers
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, derived, listed, optional, size, switch
+from weighbridge.config.fields import Config, derived, optional, sequence, size, switch
 from weighbridge.core.parts import linear, part, replace
 from weighbridge.core.tree import Part, Tensor
 
@@ -20,7 +20,7 @@ FIELDS = (
     size("heads", "num_attention_heads", 16, "A", "attention heads"),
     HEAD_DIM,
     ratio("ratio", "mlp_ratio", 4.0),
-    derived("mlp", lambda c: scaled(c.hidden, c.ratio)),
+    derived("mlp", lambda c: scale_width(c.hidden, c.ratio)),
     switch("gated", "use_swiglu_ffn", False),
     QKV_BIAS,
     CHANNELS,
@@ -30,13 +30,13 @@ FIELDS = (
     size("tokens", "num_cls_tokens", 3, "K", "class tokens"),
     size("registers", "num_registers", 7, "G", "register tokens", minimum=0),
     optional("frames", "video_temporal_patch_size", None, "T", "frames of a cube"),
-    listed("summary", "summary_idxs", lambda c: [0, 1]),
-    listed("mean", "norm_mean", lambda c: [0.0] * 3),
-    listed("deviation", "norm_std", lambda c: [1.0] * 3),
+    sequence("summary", "summary_idxs", lambda c: [0, 1]),
+    sequence("mean", "norm_mean", lambda c: [0.0] * 3),
+    sequence("deviation", "norm_std", lambda c: [1.0] * 3),
 )
 
 
-def radio(c: Sizes) -> Part:
+def radio(c: Config) -> Part:
     """Describe RadioModel; patches of images and of videos have maps of their own, and no norm follows the layers."""
     H, across, most = c.hidden, c.image // c.patch, c.largest // c.patch
     inputs, learned = c.channels * c.patch * c.patch, c.tokens + c.registers
@@ -58,4 +58,4 @@ def radio(c: Sizes) -> Part:
 
 CLASSES = {"RadioEncoder": dinov2_encoder, "RadioModel": radio}
 
-FAMILIES = {"radio": Family("radio", FIELDS, CLASSES, "RadioModel", NEUTRAL | {"layerscale_value", "patch_dim", "video_patch_dim"})}
+FAMILIES = {"radio": Family("radio", FIELDS, CLASSES, "RadioModel", IGNORED_KEYS | {"layerscale_value", "patch_dim", "video_patch_dim"})}

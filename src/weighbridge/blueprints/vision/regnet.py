@@ -6,11 +6,11 @@ Source: arXiv 2003.13678; names as in transformers 5.23.0, models/regnet/modelin
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.convolutions import HEAD, RESIDUAL, halved, unit
-from weighbridge.blueprints.modules.feature_maps import Grid, image, listing
+from weighbridge.blueprints.modules.convolutions import HEAD, RESIDUAL, conv_norm, half_size
+from weighbridge.blueprints.modules.feature_maps import Grid, image, module_list
 from weighbridge.blueprints.modules.stage_fields import number
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, Sizes, choice, switch, variant
+from weighbridge.config.fields import LABELS, Config, choice, switch, variant
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import conv2d, linear, part
 from weighbridge.core.tree import Every, Node, Part
@@ -28,42 +28,42 @@ FIELDS = (
     number("group", "groups_width", 64),
     choice("layer_type", "layer_type", "y", read=kind),
     switch("early", "downsample_in_first_stage", True),
-    image(silent=True),
+    image(report_default=False),
     LABELS,
 )
 
 
-def layer(c: Sizes, inputs: int, width: int, grids: tuple[Grid, Grid], *, shortcut: bool) -> tuple[Node, ...]:
+def layer(c: Config, inputs: int, width: int, grids: tuple[Grid, Grid], *, shortcut: bool) -> tuple[Node, ...]:
     """Describe a residual layer between two maps; a gate of its Y kind is a quarter as wide as what comes in."""
     before, after = grids
     narrow = round(inputs / 4)
     gate = conv2d("0", width, narrow, 1), conv2d("2", narrow, width, 1)
     gated = (part("2", part("attention", *gate, kind="feed_forward"), kind="gate", stream="one"),) if c.layer_type == "y" else ()
     path = (
-        unit("0", inputs, width, before),
-        unit("1", width, width, after, 3, groups=max(1, width // c.group)),
+        conv_norm("0", inputs, width, before),
+        conv_norm("1", width, width, after, 3, groups=max(1, width // c.group)),
         *gated,
-        unit("3" if gated else "2", width, width, after),
+        conv_norm("3" if gated else "2", width, width, after),
     )
-    return *((unit("shortcut", inputs, width, after),) if shortcut else ()), part("layer", *path)
+    return *((conv_norm("shortcut", inputs, width, after),) if shortcut else ()), part("layer", *path)
 
 
-def regnet(c: Sizes) -> tuple[Part, ...]:
+def regnet(c: Config) -> tuple[Part, ...]:
     """Describe stem and stages."""
-    grid, inputs = halved(c.image), c.stem
-    embedder, found = unit("embedder", c.channels, c.stem, grid, 3), []
+    grid, inputs = half_size(c.image), c.stem
+    embedder, found = conv_norm("embedder", c.channels, c.stem, grid, 3), []
     for index, (width, depth) in enumerate(zip(c.widths, c.depths, strict=True)):
         stride = 2 if index or c.early else 1
-        after = halved(grid, stride)
+        after = half_size(grid, stride)
         first = layer(c, inputs, width, (grid, after), shortcut=inputs != width or stride != 1)
         rest = layer(c, width, width, (after, after), shortcut=False)
         parts = part("layers", *first, kind="layer", repeat=1), part("layers", *rest, kind="layer", repeat=depth - 1, indices=Every(1))
         found.append(parts if depth > 1 else parts[:1])
         grid, inputs = after, width
-    return part("embedder", embedder, kind="embeddings"), part("encoder", listing("stages", *found), kind="encoder")
+    return part("embedder", embedder, kind="embeddings"), part("encoder", module_list("stages", *found), kind="encoder")
 
 
-def classification(c: Sizes) -> Part:
+def classification(c: Config) -> Part:
     """Describe RegNetForImageClassification: the labels, on the mean of all places."""
     head = part("classifier", linear("1", c.widths[-1], c.labels, stream="one"), kind="head")
     return part("", part("regnet", *regnet(c), kind="backbone"), head, kind="model")

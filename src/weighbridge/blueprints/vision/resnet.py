@@ -6,12 +6,12 @@ image: ``image_size`` may be set beside its fields, and is 224 by default.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.backbones import Features, handed
+from weighbridge.blueprints.modules.backbones import Features, selected_outputs
 from weighbridge.blueprints.modules.convolutions import RESIDUAL
-from weighbridge.blueprints.modules.feature_maps import Grid, area, image, listing, strided
-from weighbridge.blueprints.modules.stage_fields import outputs
+from weighbridge.blueprints.modules.feature_maps import Grid, area, conv_output, image, module_list
+from weighbridge.blueprints.modules.stage_fields import out_stages
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, Sizes, choice, fact, switch, variant
+from weighbridge.config.fields import LABELS, Config, choice, constant, switch, variant
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import unknown
 from weighbridge.core.parts import batch_norm, conv2d, linear, part, replace
@@ -31,9 +31,9 @@ FIELDS = (
     choice("layer_type", "layer_type", "bottleneck", read=layer_kind),
     switch("early", "downsample_in_first_stage", False),
     switch("squeezed", "downsample_in_bottleneck", False),
-    image(silent=True),
-    *outputs(lambda c: len(c.depths)),
-    fact("deep", False),
+    image(report_default=False),
+    *out_stages(lambda c: len(c.depths)),
+    constant("deep", False),
     LABELS,
 )
 
@@ -47,7 +47,7 @@ def conv(name: str, inputs: Size, outs: Size, grid: Grid, kernel: int = 3) -> Pa
     return part(name, *children, kind="convolution", stream=area(grid))
 
 
-def layer(c: Sizes, inputs: int, width: int, grids: tuple[Grid, Grid], *, shortcut: Part | None) -> tuple[Node, ...]:
+def layer(c: Config, inputs: int, width: int, grids: tuple[Grid, Grid], *, shortcut: Part | None) -> tuple[Node, ...]:
     """Describe a residual layer between two maps: two convolutions, or three around a narrow one."""
     before, after = grids
     beside = () if shortcut is None else (shortcut,)
@@ -58,7 +58,7 @@ def layer(c: Sizes, inputs: int, width: int, grids: tuple[Grid, Grid], *, shortc
     return *beside, part("layer", *path)
 
 
-def beside(c: Sizes, inputs: int, width: int, stride: int, after: Grid) -> Part | None:
+def beside(c: Config, inputs: int, width: int, stride: int, after: Grid) -> Part | None:
     """Describe what the input of a stage's first layer passes through, if anything."""
     basic = c.layer_type == "basic"
     if not c.deep:
@@ -71,10 +71,10 @@ def beside(c: Sizes, inputs: int, width: int, stride: int, after: Grid) -> Part 
     return conv("shortcut", inputs, width, after, 1) if basic or inputs != width else None
 
 
-def stage(c: Sizes, inputs: int, index: int, before: Grid) -> tuple[Grid, tuple[Node, ...]]:
+def stage(c: Config, inputs: int, index: int, before: Grid) -> tuple[Grid, tuple[Node, ...]]:
     """Describe a stage, whose first layer halves the map; return the map that it puts out, too."""
     width, stride = c.widths[index], 2 if index or c.early else 1
-    after = strided(before, 1, stride)
+    after = conv_output(before, 1, stride)
     opening = layer(c, inputs, width, (before, after), shortcut=beside(c, inputs, width, stride, after))
     first = part("layers", *opening, kind="layer", repeat=1)
     rest = part(
@@ -83,10 +83,10 @@ def stage(c: Sizes, inputs: int, index: int, before: Grid) -> tuple[Grid, tuple[
     return after, (first, rest) if c.depths[index] > 1 else (first,)
 
 
-def resnet(c: Sizes, picture: Grid) -> tuple[list[Grid], tuple[Part, ...]]:
+def resnet(c: Config, picture: Grid) -> tuple[list[Grid], tuple[Part, ...]]:
     """Describe stem and stages over a picture; return the maps of the stem and of every stage, too."""
-    halved = strided(picture, 7, 2, 3)
-    maps, inputs = [strided(halved, 3, 2, 1)], c.stem
+    halved = conv_output(picture, 7, 2, 3)
+    maps, inputs = [conv_output(halved, 3, 2, 1)], c.stem
     stages: list[tuple[Node, ...]] = []
     for index, width in enumerate(c.widths):
         grid, children = stage(c, inputs, index, maps[-1])
@@ -95,21 +95,21 @@ def resnet(c: Sizes, picture: Grid) -> tuple[list[Grid], tuple[Part, ...]]:
     several = conv("0", c.channels, half, halved), conv("1", half, half, halved), conv("2", half, c.stem, halved)
     first = part("embedder", *several, kind="convolution") if c.deep else conv("embedder", c.channels, c.stem, halved, 7)
     embedder = part("embedder", first, kind="embeddings")
-    return maps, (embedder, part("encoder", listing("stages", *stages), kind="encoder"))
+    return maps, (embedder, part("encoder", module_list("stages", *stages), kind="encoder"))
 
 
-def features(c: Sizes, picture: Grid) -> Features:
+def features(c: Config, picture: Grid) -> Features:
     """Describe ResNetBackbone over a picture."""
     maps, parts = resnet(c, picture)
-    return handed(c, parts, tuple(maps), (c.stem, *c.widths))
+    return selected_outputs(c, parts, tuple(maps), (c.stem, *c.widths))
 
 
-def base(c: Sizes) -> Part:
+def base(c: Config) -> Part:
     """Describe ResNetModel and the backbones."""
     return part("", *resnet(c, c.image)[1], kind="model")
 
 
-def classification(c: Sizes) -> Part:
+def classification(c: Config) -> Part:
     """Describe ResNetForImageClassification: the labels, on the mean of all places."""
     head = part("classifier", linear("1", c.widths[-1], c.labels, stream="one"), kind="head")
     return part("", part("resnet", *resnet(c, c.image)[1], kind="backbone"), head, kind="model")

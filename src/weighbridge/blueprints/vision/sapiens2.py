@@ -9,15 +9,15 @@ from weighbridge.blueprints.modules.feature_maps import CHANNELS
 from weighbridge.blueprints.modules.layer_types import one_per_layer
 from weighbridge.blueprints.modules.stage_fields import number
 from weighbridge.blueprints.modules.vit_common import IMAGE, PATCH, WHOLE_HEADS, projection, token
-from weighbridge.blueprints.vision.dinov2 import KEYS, REGISTERS, scale, tokens
+from weighbridge.blueprints.vision.dinov2 import OWN_IGNORED_KEYS, REGISTERS, scale, tokens
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, choice, fact, size, switch
+from weighbridge.config.fields import Config, choice, constant, size, switch
 from weighbridge.core.parts import attend, gated_mlp, linear, part, plain_mlp, replace, rms_norm, stack
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part
 
 
-def kinds(c: Sizes) -> list[int]:
+def kinds(c: Config) -> list[int]:
     """Tell each layer's heads of keys and values; 0 is as many as queries have, -1 the number of the middle layers."""
     if c.told is not None:
         heads = one_per_layer(c, c.told, "num_key_value_heads_per_layer")
@@ -35,7 +35,7 @@ FIELDS = (
     number("first", "num_first_full_attention_layers", 8, minimum=0),
     number("last", "num_last_full_attention_layers", 8, minimum=0),
     choice("told", "num_key_value_heads_per_layer", None),
-    fact("kinds", kinds),
+    constant("kinds", kinds),
     switch("masked", "use_mask_token", False),
     switch("gated", "use_gated_mlp", True),
     switch("head_norms", "use_qk_norm", True),
@@ -47,7 +47,7 @@ FIELDS = (
 )
 
 
-def layer(c: Sizes, kind: int) -> tuple[Node, ...]:
+def layer(c: Config, kind: int) -> tuple[Node, ...]:
     """Describe a layer; only behind attention is there a learned scale."""
     H = c.hidden
     kept: Size = c.heads if kind == 0 else c.kv_heads if kind < 0 else kind
@@ -66,12 +66,12 @@ def layer(c: Sizes, kind: int) -> tuple[Node, ...]:
     return rms_norm("norm1", H), attention, scale("layer_scale1", H), rms_norm("norm2", H), mlp
 
 
-def layers(c: Sizes) -> tuple[Part, ...]:
+def layers(c: Config) -> tuple[Part, ...]:
     """Describe the layers, of which the first and the last have all heads of keys and values."""
     return stack("layer", c.kinds, c.layers, lambda kind: layer(c, kind))
 
 
-def sapiens2(c: Sizes) -> Part:
+def sapiens2(c: Config) -> Part:
     """Describe Sapiens2Model and Sapiens2Backbone: rotary positions, no table of them."""
     H = c.hidden
     masked = (token("mask_token", H),) if c.masked else ()
@@ -80,7 +80,7 @@ def sapiens2(c: Sizes) -> Part:
     return part("", embeddings, part("model", *layers(c), kind="encoder"), rms_norm("norm", H), kind="model", stream=tokens(c))
 
 
-def encoder(c: Sizes) -> Part:
+def encoder(c: Config) -> Part:
     """Describe Sapiens2Encoder: only the layers, over as many vectors as one gives it."""
     return part("", *layers(c), kind="encoder", stream="seq")
 
@@ -93,6 +93,6 @@ FAMILIES = {
         FIELDS,
         CLASSES,
         "Sapiens2Model",
-        KEYS | {"flip_pairs", "head_config", "normalize_backbone_outputs", "semantic_loss_ignore_index"},
+        OWN_IGNORED_KEYS | {"flip_pairs", "head_config", "normalize_backbone_outputs", "semantic_loss_ignore_index"},
     )
 }

@@ -6,10 +6,10 @@ image: ``image_size`` may be set beside its fields, and is 224 by default.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, image, listing, strided
+from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, conv_output, image, module_list
 from weighbridge.blueprints.modules.stage_fields import first_stages, number, numbers
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, Sizes, size, switch, told
+from weighbridge.config.fields import LABELS, Config, computed, size, switch
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.parts import attend, batch_norm, conv2d, layer_norm, linear, part, replace
 from weighbridge.core.tree import Node, Part
@@ -24,24 +24,24 @@ FIELDS = (
     numbers("strides", "strides", (4, 2, 2, 2)),
     numbers("heads", "num_attention_heads", (1, 2, 5, 8)),
     numbers("ratios", "mlp_ratios", (4, 4, 4, 4)),
-    told("stages", lambda c: stages_of(c)),
+    computed("stages", lambda c: stages_of(c)),
     size("head", "decoder_hidden_size", 256, "D", "width of the head"),
     switch("reshaped", "reshape_last_stage", True),
-    image(silent=True),
+    image(report_default=False),
     LABELS,
 )
 
 
-def stages_of(c: Sizes) -> int:
+def stages_of(c: Config) -> int:
     """Return how many stages there are, for each of which every list has an entry."""
     lists = {"depths": c.depths, "sr_ratios": c.reductions, "hidden_sizes": c.widths, "patch_sizes": c.patches, "strides": c.strides}
     return first_stages("num_encoder_blocks", c.stage_count, **lists, num_attention_heads=c.heads, mlp_ratios=c.ratios)
 
 
-def attention(c: Sizes, index: int, grid: Grid) -> Part:
+def attention(c: Config, index: int, grid: Grid) -> Part:
     """Describe attention whose keys and values stand on a map that a strided convolution made smaller."""
     width, heads, by = c.widths[index], c.heads[index], c.reductions[index]
-    inner, small = width // heads * heads, area(strided(grid, by, by))
+    inner, small = width // heads * heads, area(conv_output(grid, by, by))
     reduction = (conv2d("sequence_reduction", width, width, by), layer_norm("layer_norm", width))
     return part(
         "attention",
@@ -55,7 +55,7 @@ def attention(c: Sizes, index: int, grid: Grid) -> Part:
     )
 
 
-def layer(c: Sizes, index: int, grid: Grid) -> Part:
+def layer(c: Config, index: int, grid: Grid) -> Part:
     """Describe a layer: attention, and a feed-forward network with a depthwise convolution inside."""
     width, inner = c.widths[index], c.widths[index] * c.ratios[index]
     depthwise = part("dwconv", conv2d("dwconv", inner, inner, 3, groups=inner), kind="convolution")
@@ -70,16 +70,16 @@ def layer(c: Sizes, index: int, grid: Grid) -> Part:
     )
 
 
-def maps(c: Sizes) -> list[Grid]:
+def maps(c: Config) -> list[Grid]:
     """Return the map of every stage; patches overlap, padded by half of one."""
     grid, found = c.image, []
     for patch, stride in list(zip(c.patches, c.strides, strict=False))[: c.stages]:
-        grid = strided(grid, patch, stride, patch // 2)
+        grid = conv_output(grid, patch, stride, patch // 2)
         found.append(grid)
     return found
 
 
-def segformer(c: Sizes) -> Part:
+def segformer(c: Config) -> Part:
     """Describe the stages, each with its patches, layers and a norm."""
     found: list[tuple[Node, ...]] = []
     for index, grid in enumerate(maps(c)):
@@ -87,21 +87,21 @@ def segformer(c: Sizes) -> Part:
         parts = conv2d("proj", inputs, width, c.patches[index]), layer_norm("layer_norm", width)
         stage = part("patch_embeddings", *parts, kind="embeddings"), layer(c, index, grid), layer_norm("layer_norm", width)
         found.append(tuple(replace(module, stream=area(grid)) for module in stage))
-    return listing("stages", *found)
+    return module_list("stages", *found)
 
 
-def base(c: Sizes) -> Part:
+def base(c: Config) -> Part:
     """Describe SegformerModel."""
     return part("", segformer(c), kind="model")
 
 
-def classification(c: Sizes) -> Part:
+def classification(c: Config) -> Part:
     """Describe SegformerForImageClassification: the labels, on the mean of all places."""
     backbone = part("segformer", segformer(c), kind="backbone")
     return part("", backbone, linear("classifier", c.widths[-1], c.labels, stream="one"), kind="model")
 
 
-def segmentation(c: Sizes) -> Part:
+def segmentation(c: Config) -> Part:
     """Describe SegformerForSemanticSegmentation: all stages brought to one width, and to the first one's map, together."""
     grids = maps(c)
     first: Stream = area(grids[0])
@@ -110,7 +110,7 @@ def segmentation(c: Sizes) -> Part:
     projections = tuple((linear("proj", width, c.head, stream=area(grid)),) for width, grid in zip(c.widths, grids, strict=False))
     head = part(
         "decode_head",
-        listing("linear_projections", *projections, kind="projection"),
+        module_list("linear_projections", *projections, kind="projection"),
         conv2d("linear_fuse", c.head * c.stages, c.head, 1, bias=False),
         batch_norm("batch_norm", c.head),
         conv2d("classifier", c.head, c.labels, 1),
@@ -126,6 +126,6 @@ CLASSES = {
     "SegformerForSemanticSegmentation": segmentation,
 }
 
-SKIPPED = frozenset("classifier_dropout_prob drop_path_rate downsampling_rates semantic_loss_ignore_index".split())
+MORE_IGNORED_KEYS = frozenset("classifier_dropout_prob drop_path_rate downsampling_rates semantic_loss_ignore_index".split())
 
-FAMILIES = {"segformer": Family("segformer", FIELDS, CLASSES, "SegformerModel", SKIPPED)}
+FAMILIES = {"segformer": Family("segformer", FIELDS, CLASSES, "SegformerModel", MORE_IGNORED_KEYS)}

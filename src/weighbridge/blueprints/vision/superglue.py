@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from weighbridge.blueprints.modules.composite import composed, submodel, under
+from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.blueprints.modules.stage_fields import numbers
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, listed, size
+from weighbridge.config.fields import Config, sequence, size
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import unknown
@@ -35,8 +35,8 @@ FIELDS = (
     size("hidden", "hidden_size", 256, "H", "hidden size"),
     size("heads", "num_attention_heads", 4, "A", "attention heads"),
     numbers("widths", "keypoint_encoder_sizes", (32, 64, 128, 256)),
-    listed("kinds", "gnn_layers_types", ["self", "cross"] * 9, read=kinds),
-    composed("detector", "keypoint_detector_config", "superpoint"),
+    sequence("kinds", "gnn_layers_types", ["self", "cross"] * 9, read=kinds),
+    model_config("detector", "keypoint_detector_config", "superpoint"),
 )
 
 
@@ -49,7 +49,7 @@ def chain(*widths: Size) -> tuple[Part, ...]:
     return *found, linear(str(len(found)), *steps[-1])
 
 
-def layer(c: Sizes) -> tuple[Node, ...]:
+def layer(c: Config) -> tuple[Node, ...]:
     """Describe a layer: attention, and a network over what it found beside what it had."""
     H = c.hidden
     maps = (linear(name, H, H) for name in ("query", "key", "value"))
@@ -58,13 +58,13 @@ def layer(c: Sizes) -> tuple[Node, ...]:
     return attention, part("mlp", *chain(2 * H, 2 * H, H), kind="feed_forward")
 
 
-def superglue(c: Sizes) -> Part:
+def superglue(c: Config) -> Part:
     """Describe SuperGlueForKeypointMatching."""
     H = c.hidden
     return part(
         "",
         Tensor("bin_score", (), "gain"),
-        under("keypoint_detector", submodel(c.detector)),
+        as_child("keypoint_detector", submodel(c.detector)),
         part("keypoint_encoder", part("encoder", *chain(3, *c.widths, H)), kind="encoder", stream=FOUND),
         part("gnn", part("layers", *layer(c), kind="layer", repeat=len(c.kinds)), kind="encoder", stream=FOUND),
         part("final_projection", linear("final_proj", H, H), kind="projection", stream=FOUND),
@@ -73,5 +73,5 @@ def superglue(c: Sizes) -> Part:
 
 
 CLASSES = {"SuperGlueForKeypointMatching": superglue}
-NEUTRAL = frozenset("is_decoder matching_threshold sinkhorn_iterations".split())
-FAMILIES = {"superglue": Family("superglue", FIELDS, CLASSES, "SuperGlueForKeypointMatching", NEUTRAL)}
+IGNORED_KEYS = frozenset("is_decoder matching_threshold sinkhorn_iterations".split())
+FAMILIES = {"superglue": Family("superglue", FIELDS, CLASSES, "SuperGlueForKeypointMatching", IGNORED_KEYS)}

@@ -5,11 +5,11 @@ Source: arXiv 2303.15446; names as in transformers 5.23.0, models/swiftformer/mo
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.convolutions import HEAD, halved
-from weighbridge.blueprints.modules.feature_maps import CHANNELS, area, both, image, strided
-from weighbridge.blueprints.modules.stage_fields import alike, entries, number, numbers
+from weighbridge.blueprints.modules.convolutions import HEAD, half_size
+from weighbridge.blueprints.modules.feature_maps import CHANNELS, area, conv_output, height_width, image
+from weighbridge.blueprints.modules.stage_fields import entries, equal_length, number, numbers
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, Sizes, switch, told
+from weighbridge.config.fields import LABELS, Config, computed, switch
 from weighbridge.core.parts import batch_norm, conv2d, linear, part
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Tensor
@@ -21,11 +21,11 @@ FIELDS = (
     numbers("widths", "embed_dims", (48, 56, 112, 220)),
     number("mlp_times", "mlp_ratio", 4),
     entries("halving", "downsamples", [True] * 4, bool),
-    both("patch", "down_patch_size", 3),
+    height_width("patch", "down_patch_size", 3),
     number("stride", "down_stride", 2),
     number("padding", "down_pad", 1, minimum=0),
     switch("scaled", "use_layer_scale", True),
-    told("stages", lambda c: alike(depths=c.depths, embed_dims=c.widths, downsamples=c.halving)),
+    computed("stages", lambda c: equal_length(depths=c.depths, embed_dims=c.widths, downsamples=c.halving)),
     LABELS,
 )
 
@@ -35,7 +35,7 @@ def scale(name: str, width: int) -> Tensor:
     return Tensor(name, (width, 1, 1), "gain")
 
 
-def convolved(name: str, width: int, inner: int, repeat: int | None = None) -> Part:
+def conv_encoder(name: str, width: int, inner: int, repeat: int | None = None) -> Part:
     """Describe a depthwise convolution and two of single places, scaled and added to what came in."""
     return part(
         name,
@@ -49,7 +49,7 @@ def convolved(name: str, width: int, inner: int, repeat: int | None = None) -> P
     )
 
 
-def block(c: Sizes, name: str, width: int) -> Part:
+def block(c: Config, name: str, width: int) -> Part:
     """Describe a stage's last block: a convolution, attention by one query for the whole map, a feed-forward network."""
     inner = width * c.mlp_times
     attention: tuple[Node, ...] = (
@@ -60,18 +60,18 @@ def block(c: Sizes, name: str, width: int) -> Part:
     return part(
         name,
         *((scale("layer_scale_1", width), scale("layer_scale_2", width)) if c.scaled else ()),
-        convolved("local_representation", width, width),
+        conv_encoder("local_representation", width, width),
         part("attn", *attention, kind="self_attention"),
         part("linear", *mlp, kind="feed_forward"),
         kind="layer",
     )
 
 
-def swiftformer(c: Sizes) -> tuple[Size, tuple[Part, ...]]:
+def swiftformer(c: Config) -> tuple[Size, tuple[Part, ...]]:
     """Describe stem and stages; return the places of the last map, too."""
     half, width = c.widths[0] // 2, c.widths[0]
-    one = halved(c.image)
-    grid = halved(one)
+    one = half_size(c.image)
+    grid = half_size(one)
     first = conv2d("0", c.channels, half, 3, stream=area(one)), batch_norm("1", half, stream=area(one))
     second = conv2d("3", half, width, 3, stream=area(grid)), batch_norm("4", width, stream=area(grid))
     stem = part("patch_embed", part("patch_embedding", *first, *second, kind="embeddings"), kind="embeddings")
@@ -79,17 +79,17 @@ def swiftformer(c: Sizes) -> tuple[Size, tuple[Part, ...]]:
     for index, (width, depth) in enumerate(zip(c.widths, c.depths, strict=True)):
         layers: tuple[Node, ...] = (block(c, str(depth - 1), width),)
         if depth > 1:
-            layers = (convolved("", width, width * c.mlp_times, repeat=depth - 1), *layers)
+            layers = (conv_encoder("", width, width * c.mlp_times, repeat=depth - 1), *layers)
         network.append(part(str(len(network)), part("blocks", *layers, kind="stage"), kind="stage", stream=area(grid)))
         after = c.widths[index + 1 : index + 2]
         if after and (c.halving[index] or width != after[0]):
-            grid = strided(grid, c.patch[0], c.stride, c.padding)[0], strided(grid, c.patch[1], c.stride, c.padding)[1]
+            grid = conv_output(grid, c.patch[0], c.stride, c.padding)[0], conv_output(grid, c.patch[1], c.stride, c.padding)[1]
             down = conv2d("proj", width, after[0], c.patch), batch_norm("norm", after[0])
             network.append(part(str(len(network)), *down, kind="convolution", stream=area(grid)))
     return area(grid), (stem, part("encoder", part("network", *network, kind="stage"), kind="encoder"))
 
 
-def classification(c: Sizes) -> Part:
+def classification(c: Config) -> Part:
     """Describe SwiftFormerForImageClassification: two heads, whose labels are averaged."""
     places, parts = swiftformer(c)
     norm = batch_norm("norm", c.widths[-1], stream=places)
@@ -99,6 +99,6 @@ def classification(c: Sizes) -> Part:
 
 CLASSES = {"SwiftFormerModel": lambda c: part("", *swiftformer(c)[1], kind="model"), "SwiftFormerForImageClassification": classification}
 
-SKIPPED = HEAD | frozenset("batch_norm_eps drop_conv_encoder_rate drop_mlp_rate layer_scale_init_value".split())
+MORE_IGNORED_KEYS = HEAD | frozenset("batch_norm_eps drop_conv_encoder_rate drop_mlp_rate layer_scale_init_value".split())
 
-FAMILIES = {"swiftformer": Family("swiftformer", FIELDS, CLASSES, "SwiftFormerModel", SKIPPED)}
+FAMILIES = {"swiftformer": Family("swiftformer", FIELDS, CLASSES, "SwiftFormerModel", MORE_IGNORED_KEYS)}

@@ -6,19 +6,28 @@ and MaskFormer keep, as in models/donut/modeling_donut_swin.py and models/maskfo
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.backbones import Features, handed
-from weighbridge.blueprints.modules.feature_maps import Grid, area, listing
-from weighbridge.blueprints.modules.stage_fields import scaled
-from weighbridge.blueprints.modules.swin_common import FIELDS, SKIPPED, embeddings, handed_maps, maps, merging, norms, pixels
+from weighbridge.blueprints.modules.backbones import Features, selected_outputs
+from weighbridge.blueprints.modules.feature_maps import Grid, area, module_list
+from weighbridge.blueprints.modules.stage_fields import scale_width
+from weighbridge.blueprints.modules.swin_common import (
+    FIELDS,
+    MORE_IGNORED_KEYS,
+    embeddings,
+    norms,
+    output_maps,
+    patch_merging,
+    pixel_decoder,
+    stage_maps,
+)
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Field, Sizes, altered, fact, variant
+from weighbridge.config.fields import Config, Field, constant, variant, with_changes
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.parts import attend, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Node, Part, Tensor
 
 
-def windows(c: Sizes, grid: tuple[int, int], whole: bool) -> tuple[Stream, Stream, int]:
+def windows(c: Config, grid: tuple[int, int], whole: bool) -> tuple[Stream, Stream, int]:
     """Return the places of a map padded to windows, how many windows they are, and the places of a window.
 
     A window as large as the map is the map's shorter side; a larger one does not fit its own table of positions,
@@ -32,12 +41,12 @@ def windows(c: Sizes, grid: tuple[int, int], whole: bool) -> tuple[Stream, Strea
     return area(across) * side * side, area(across), side * side
 
 
-def table(c: Sizes, heads: int) -> Tensor:
+def table(c: Config, heads: int) -> Tensor:
     """Describe the learned bias of every relative position in a window, for every head."""
     return Tensor("relative_position_bias_table", ((2 * c.window - 1) ** 2, heads), "embedding")
 
 
-def attention(c: Sizes, index: int, grid: tuple[int, int], whole: bool) -> Part:
+def attention(c: Config, index: int, grid: tuple[int, int], whole: bool) -> Part:
     """Describe attention inside each window of a map."""
     width, heads = c.hidden * 2**index, c.heads[index]
     places, count, inside = windows(c, grid, whole)
@@ -54,10 +63,10 @@ def attention(c: Sizes, index: int, grid: tuple[int, int], whole: bool) -> Part:
     return part("attention", *parts, kind="self_attention", stream=places)
 
 
-def layer(c: Sizes, index: int, grid: tuple[int, int], whole: bool) -> Part:
+def layer(c: Config, index: int, grid: tuple[int, int], whole: bool) -> Part:
     """Describe a layer of a stage: attention and a feed-forward network, each after a norm."""
     width = c.hidden * 2**index
-    inner, before, after = scaled(width, c.mlp_ratio), layer_norm("layernorm_before", width), layer_norm("layernorm_after", width)
+    inner, before, after = scale_width(width, c.mlp_ratio), layer_norm("layernorm_before", width), layer_norm("layernorm_after", width)
     attended = attention(c, index, grid, whole)
     if c.older:
         mlp: tuple[Part, ...] = (wide("intermediate", width, inner), wide("output", inner, width))
@@ -71,55 +80,55 @@ def wide(name: str, inputs: Size, outs: Size) -> Part:
     return part(name, linear("dense", inputs, outs), kind="feed_forward")
 
 
-def swin(c: Sizes, *, masked: bool, normed: bool, whole: bool = False) -> tuple[Part, ...]:
+def swin(c: Config, *, masked: bool, normed: bool, whole: bool = False) -> tuple[Part, ...]:
     """Describe patches, stages and the last norm."""
-    grids = maps(c)
+    grids = stage_maps(c)
     found: list[tuple[Node, ...]] = []
     for index, grid in enumerate(grids):
         width, below = c.hidden * 2**index, grids[index + 1 : index + 2]
-        down = (merging(width, 4 * width, below[0]),) if below else ()
+        down = (patch_merging(width, 4 * width, below[0]),) if below else ()
         found.append((replace(layer(c, index, grid, whole), stream=area(grid)), *down))
     last = layer_norm("layernorm", c.hidden * 2 ** (len(grids) - 1), stream=area(grids[-1]))
-    return embeddings(c, masked), part("encoder", listing("layers", *found), kind="encoder"), *((last,) if normed else ())
+    return embeddings(c, masked), part("encoder", module_list("layers", *found), kind="encoder"), *((last,) if normed else ())
 
 
-def base(c: Sizes) -> Part:
+def base(c: Config) -> Part:
     """Describe SwinModel."""
     return part("", *swin(c, masked=c.masked, normed=True), kind="model")
 
 
-def classification(c: Sizes) -> Part:
+def classification(c: Config) -> Part:
     """Describe SwinForImageClassification: the labels, on the mean of all places."""
     head = linear("classifier", c.hidden * 2 ** (len(c.depths) - 1), c.labels, stream="one")
     return part("", part("donut" if c.older else "swin", *swin(c, masked=False, normed=not c.older), kind="backbone"), head, kind="model")
 
 
-def masked_image(c: Sizes) -> Part:
+def masked_image(c: Config) -> Part:
     """Describe SwinForMaskedImageModeling: each place of the last map gives its pixels back."""
-    return part("", part("swin", *swin(c, masked=True, normed=True), kind="backbone"), pixels(c), kind="model")
+    return part("", part("swin", *swin(c, masked=True, normed=True), kind="backbone"), pixel_decoder(c), kind="model")
 
 
-def features(c: Sizes, picture: Grid) -> Features:
+def features(c: Config, picture: Grid) -> Features:
     """Describe SwinBackbone or MaskFormerSwinBackbone over a picture: windows never shrink.
 
     Each map handed on has a norm; MaskFormer has one for every stage, handed on or not.
     """
-    c = altered(c, picture=picture)
+    c = with_changes(c, picture=picture)
     inner = swin(c, masked=False, normed=True, whole=True)
     if not c.older:
-        return handed(c, (part("swin", *inner, kind="backbone"), norms(c)), *handed_maps(c))
-    found = (layer_norm(str(index), c.hidden * 2**index, stream=area(grid)) for index, grid in enumerate(maps(c)))
-    return handed(c, (part("model", *inner, kind="backbone"), part("hidden_states_norms", *found, kind="norms")), *handed_maps(c))
+        return selected_outputs(c, (part("swin", *inner, kind="backbone"), norms(c)), *output_maps(c))
+    found = (layer_norm(str(index), c.hidden * 2**index, stream=area(grid)) for index, grid in enumerate(stage_maps(c)))
+    return selected_outputs(c, (part("model", *inner, kind="backbone"), part("hidden_states_norms", *found, kind="norms")), *output_maps(c))
 
 
-def backbone(c: Sizes) -> Part:
+def backbone(c: Config) -> Part:
     """Describe SwinBackbone and MaskFormerSwinBackbone."""
     return part("", *features(c, c.image).parts, kind="model")
 
 
 def older(*left_out: str) -> tuple[Field, ...]:
     """Return the fields of the types that keep the older names."""
-    return variant(tuple(field for field in FIELDS if field.word not in left_out), fact("older", True), extra_position=True)
+    return variant(tuple(field for field in FIELDS if field.word not in left_out), constant("older", True), extra_position=True)
 
 
 CLASSES = {
@@ -138,7 +147,9 @@ MASKFORMER = {
 }
 
 FAMILIES = {
-    "swin": Family("swin", (*FIELDS, fact("older", False)), CLASSES, "SwinModel", SKIPPED),
-    "donut-swin": Family("donut-swin", older("stride", "out_features", "out_indices", "outputs"), DONUT, "DonutSwinModel", SKIPPED),
-    "maskformer-swin": Family("maskformer-swin", older("stride", "masked"), MASKFORMER, "MaskFormerSwinModel", SKIPPED),
+    "swin": Family("swin", (*FIELDS, constant("older", False)), CLASSES, "SwinModel", MORE_IGNORED_KEYS),
+    "donut-swin": Family(
+        "donut-swin", older("stride", "out_features", "out_indices", "outputs"), DONUT, "DonutSwinModel", MORE_IGNORED_KEYS
+    ),
+    "maskformer-swin": Family("maskformer-swin", older("stride", "masked"), MASKFORMER, "MaskFormerSwinModel", MORE_IGNORED_KEYS),
 }

@@ -5,10 +5,10 @@ Source: arXiv 2209.11345; names as in transformers 5.23.0, models/swin2sr/modeli
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.feature_maps import CHANNELS, area, both, image, listing
-from weighbridge.blueprints.modules.stage_fields import alike, number, numbers, ratio, scaled
+from weighbridge.blueprints.modules.feature_maps import CHANNELS, area, height_width, image, module_list
+from weighbridge.blueprints.modules.stage_fields import equal_length, number, numbers, ratio, scale_width
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, choice, size, switch, told
+from weighbridge.config.fields import Config, choice, computed, size, switch
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, length, per_batch, unknown
@@ -27,7 +27,7 @@ def connection(value: Any) -> str:
     return str(value)
 
 
-def scale(c: Sizes) -> int:
+def scale(c: Config) -> int:
     """Refuse scales that the class refuses."""
     if c.upsampler == "nearest+conv" and c.scale != 4:
         raise ConfigError("nearest+conv makes images four times as large", key="upscale", value=c.scale)
@@ -42,17 +42,17 @@ FIELDS = (
     size("hidden", "embed_dim", 180, "H", "hidden size", "hidden_size"),
     numbers("depths", "depths", (6, 6, 6, 6, 6, 6)),
     numbers("heads", "num_heads", (6, 6, 6, 6, 6, 6), "num_attention_heads"),
-    told("stages", lambda c: alike(depths=c.depths, num_heads=c.heads)),
+    computed("stages", lambda c: equal_length(depths=c.depths, num_heads=c.heads)),
     number("window", "window_size", 8),
     ratio("mlp_ratio", "mlp_ratio", 2.0),
     image(64),
-    both("patch", "patch_size", 1),
+    height_width("patch", "patch_size", 1),
     switch("qkv_bias", "qkv_bias", True),
     switch("absolute", "use_absolute_embeddings", False),
     choice("connection", "resi_connection", "1conv", read=connection),
     choice("upsampler", "upsampler", "pixelshuffle"),
     number("scale", "upscale", 2),
-    told("checked", scale),
+    computed("checked", scale),
 )
 
 
@@ -60,14 +60,14 @@ WIDTH = 64
 """Channels while an image is made larger."""
 
 
-def places(c: Sizes) -> Stream:
+def places(c: Config) -> Stream:
     """Return the places of the image, which must be whole windows of single pixels: the reference runs no other."""
     if c.patch != (1, 1) or c.absolute or any(side % c.window for side in c.image):
         return unknown("it runs with patches of one pixel, images of whole windows and no table of positions")
     return area(c.image)
 
 
-def attention(c: Sizes, heads: int) -> Part:
+def attention(c: Config, heads: int) -> Part:
     """Describe attention inside windows, the biases of relative positions told by a small network."""
     H, inside = c.hidden, c.window * c.window
     count = area((c.image[0] // c.window, c.image[1] // c.window))
@@ -85,9 +85,9 @@ def attention(c: Sizes, heads: int) -> Part:
     return part("attention", inner, part("output", linear("dense", H, H)), kind="self_attention")
 
 
-def stage(c: Sizes, depth: int, heads: int) -> tuple[Node, ...]:
+def stage(c: Config, depth: int, heads: int) -> tuple[Node, ...]:
     """Describe the layers of a stage, the convolution behind them, and patches cut anew."""
-    H, inner = c.hidden, scaled(c.hidden, c.mlp_ratio)
+    H, inner = c.hidden, scale_width(c.hidden, c.mlp_ratio)
     layer = part(
         "layers",
         attention(c, heads),
@@ -102,7 +102,7 @@ def stage(c: Sizes, depth: int, heads: int) -> tuple[Node, ...]:
     return layer, conv, part("patch_embed", conv2d("projection", H, H, c.patch), kind="embeddings")
 
 
-def swin2sr(c: Sizes) -> tuple[Part, ...]:
+def swin2sr(c: Config) -> tuple[Part, ...]:
     """Describe Swin2SRModel."""
     H = c.hidden
     positions = (Tensor("position_embeddings", (1, area((c.image[0] // c.patch[0], c.image[1] // c.patch[1])) + 1, H), "embedding"),)
@@ -111,13 +111,13 @@ def swin2sr(c: Sizes) -> tuple[Part, ...]:
     return (
         conv2d("first_convolution", c.channels, H, 3),
         part("embeddings", *(positions if c.absolute else ()), patches, kind="embeddings"),
-        part("encoder", listing("stages", *stages), kind="encoder"),
+        part("encoder", module_list("stages", *stages), kind="encoder"),
         layer_norm("layernorm", H),
         conv2d("conv_after_body", H, H, 3),
     )
 
 
-def upsample(c: Sizes, seen: Stream) -> tuple[Part, Stream]:
+def upsample(c: Config, seen: Stream) -> tuple[Part, Stream]:
     """Describe convolutions whose channels become places, twice as high and wide each or three times at once; return those, too."""
     if c.scale == 3:
         return part("upsample", conv2d("convolution", WIDTH, 9 * WIDTH, 3, stream=seen), kind="convolution"), times(seen, 9)
@@ -131,7 +131,7 @@ def times(seen: Stream, by: int) -> Stream:
     return length(seen) * by
 
 
-def larger(c: Sizes) -> tuple[Part, ...]:
+def larger(c: Config) -> tuple[Part, ...]:
     """Describe how the larger image is made."""
     H, O, seen, many = c.hidden, c.channels_out, places(c), c.scale * c.scale
     before, last = conv2d("conv_before_upsample", H, WIDTH, 3, stream=seen), conv2d("final_convolution", WIDTH, O, 3)
@@ -152,7 +152,7 @@ def larger(c: Sizes) -> tuple[Part, ...]:
     return (conv2d("final_convolution", H, O, 3, stream=seen),)
 
 
-def super_resolution(c: Sizes) -> Part:
+def super_resolution(c: Config) -> Part:
     """Describe Swin2SRForImageSuperResolution."""
     return part("", part("swin2sr", *swin2sr(c), kind="backbone", stream=places(c)), *larger(c), kind="model")
 

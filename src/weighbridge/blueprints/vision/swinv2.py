@@ -5,12 +5,20 @@ Source: arXiv 2111.09883; names as in transformers 5.23.0, models/swinv2/modelin
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.backbones import Features, handed
-from weighbridge.blueprints.modules.feature_maps import Grid, area, listing
-from weighbridge.blueprints.modules.stage_fields import scaled
-from weighbridge.blueprints.modules.swin_common import FIELDS, SKIPPED, embeddings, handed_maps, maps, merging, pixels
+from weighbridge.blueprints.modules.backbones import Features, selected_outputs
+from weighbridge.blueprints.modules.feature_maps import Grid, area, module_list
+from weighbridge.blueprints.modules.stage_fields import scale_width
+from weighbridge.blueprints.modules.swin_common import (
+    FIELDS,
+    MORE_IGNORED_KEYS,
+    embeddings,
+    output_maps,
+    patch_merging,
+    pixel_decoder,
+    stage_maps,
+)
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, altered, variant
+from weighbridge.config.fields import Config, variant, with_changes
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import per_batch
 from weighbridge.core.parts import attend, layer_norm, linear, part, split_mlp
@@ -22,7 +30,7 @@ COORDINATES = 512
 """Width of the network that tells the bias of a relative position."""
 
 
-def attention(c: Sizes, index: int, grid: tuple[int, int]) -> Part:
+def attention(c: Config, index: int, grid: tuple[int, int]) -> Part:
     """Describe attention inside windows that are never higher than the map is, patches cut off at its edge left out.
 
     Queries and values have a bias where the config says so, keys never. The biases of relative positions are told
@@ -48,10 +56,10 @@ def attention(c: Sizes, index: int, grid: tuple[int, int]) -> Part:
     return part("attention", *parts, kind="self_attention", stream=area(across) * side * side)
 
 
-def layer(c: Sizes, index: int, grid: tuple[int, int]) -> Part:
+def layer(c: Config, index: int, grid: tuple[int, int]) -> Part:
     """Describe a layer of a stage: attention and a feed-forward network, each before a norm."""
     width = c.hidden * 2**index
-    inner = scaled(width, c.mlp_ratio)
+    inner = scale_width(width, c.mlp_ratio)
     return part(
         "blocks",
         attention(c, index, grid),
@@ -64,41 +72,41 @@ def layer(c: Sizes, index: int, grid: tuple[int, int]) -> Part:
     )
 
 
-def swin(c: Sizes, *, masked: bool, normed: bool = True) -> tuple[Part, ...]:
+def swin(c: Config, *, masked: bool, normed: bool = True) -> tuple[Part, ...]:
     """Describe patches, stages and the last norm."""
-    grids = maps(c)
+    grids = stage_maps(c)
     found: list[tuple[Node, ...]] = []
     for index, grid in enumerate(grids):
         width, below = c.hidden * 2**index, grids[index + 1 : index + 2]
-        down = (merging(width, 2 * width, below[0]),) if below else ()
+        down = (patch_merging(width, 2 * width, below[0]),) if below else ()
         found.append((layer(c, index, grid), *down))
     last = layer_norm("layernorm", c.hidden * 2 ** (len(grids) - 1), stream=area(grids[-1]))
-    return embeddings(c, masked), part("encoder", listing("layers", *found), kind="encoder"), *((last,) if normed else ())
+    return embeddings(c, masked), part("encoder", module_list("layers", *found), kind="encoder"), *((last,) if normed else ())
 
 
-def base(c: Sizes) -> Part:
+def base(c: Config) -> Part:
     """Describe Swinv2Model."""
     return part("", *swin(c, masked=c.masked), kind="model")
 
 
-def classification(c: Sizes) -> Part:
+def classification(c: Config) -> Part:
     """Describe Swinv2ForImageClassification: the labels, on the mean of all places."""
     head = linear("classifier", c.hidden * 2 ** (len(c.depths) - 1), c.labels, stream="one")
     return part("", part("swinv2", *swin(c, masked=False), kind="backbone"), head, kind="model")
 
 
-def masked_image(c: Sizes) -> Part:
+def masked_image(c: Config) -> Part:
     """Describe Swinv2ForMaskedImageModeling: each place of the last map gives its pixels back."""
-    return part("", part("swinv2", *swin(c, masked=True), kind="backbone"), pixels(c), kind="model")
+    return part("", part("swinv2", *swin(c, masked=True), kind="backbone"), pixel_decoder(c), kind="model")
 
 
-def features(c: Sizes, picture: Grid) -> Features:
+def features(c: Config, picture: Grid) -> Features:
     """Describe Swinv2Backbone over a picture; it has no norm at all behind its stages."""
-    c = altered(c, picture=picture)
-    return handed(c, swin(c, masked=False, normed=False), *handed_maps(c))
+    c = with_changes(c, picture=picture)
+    return selected_outputs(c, swin(c, masked=False, normed=False), *output_maps(c))
 
 
-def backbone(c: Sizes) -> Part:
+def backbone(c: Config) -> Part:
     """Describe Swinv2Backbone."""
     return part("", *features(c, c.image).parts, kind="model")
 
@@ -110,4 +118,4 @@ CLASSES = {
     "Swinv2Backbone": backbone,
 }
 
-FAMILIES = {"swinv2": Family("swinv2", SWINV2, CLASSES, "Swinv2Model", SKIPPED | {"pretrained_window_sizes"})}
+FAMILIES = {"swinv2": Family("swinv2", SWINV2, CLASSES, "Swinv2Model", MORE_IGNORED_KEYS | {"pretrained_window_sizes"})}

@@ -5,10 +5,10 @@ Source: arXiv 2111.02394; names as in transformers 5.23.0, models/textnet/modeli
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.feature_maps import Grid, area, image, listing, strided
-from weighbridge.blueprints.modules.stage_fields import alike, number, numbers, outputs
+from weighbridge.blueprints.modules.feature_maps import Grid, area, conv_output, image, module_list
+from weighbridge.blueprints.modules.stage_fields import equal_length, number, numbers, out_stages
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, Field, Sizes, told
+from weighbridge.config.fields import LABELS, Config, Field, computed
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import batch_norm, conv2d, linear, part
@@ -26,31 +26,31 @@ FIELDS = (
     number("stride", "stem_stride", 2),
     number("stem", "stem_out_channels", 64),
     image([640, 640]),
-    Field("kernels", "conv_layer_kernel_sizes", KERNELS, "listed", read=lambda value: nested(value, "conv_layer_kernel_sizes")),
-    Field("strides", "conv_layer_strides", STRIDES, "listed", read=lambda value: nested(value, "conv_layer_strides")),
+    Field("kernels", "conv_layer_kernel_sizes", KERNELS, "sequence", read=lambda value: nested_tuples(value, "conv_layer_kernel_sizes")),
+    Field("strides", "conv_layer_strides", STRIDES, "sequence", read=lambda value: nested_tuples(value, "conv_layer_strides")),
     numbers("widths", "hidden_sizes", (64, 64, 128, 256, 512)),
-    told("stages", lambda c: stages_of(c)),
-    *outputs(lambda c: 4),
+    computed("stages", lambda c: stages_of(c)),
+    *out_stages(lambda c: 4),
     LABELS,
 )
 
 
-def nested(value: Any, key: str) -> Any:
+def nested_tuples(value: Any, key: str) -> Any:
     """Take lists in lists as tuples of whole numbers."""
     if isinstance(value, (list, tuple)):
-        return tuple(nested(entry, key) for entry in value)
+        return tuple(nested_tuples(entry, key) for entry in value)
     if type(value) is not int or value < 1:
         raise ConfigError(f"expected lists of whole numbers, found {value!r:.60}", key=key, value=value)
     return value
 
 
-def stages_of(c: Sizes) -> int:
+def stages_of(c: Config) -> int:
     """Return how many stages there are; each has as many kernels as strides, and all kernels are odd."""
     for kernels, strides in zip(c.kernels, c.strides, strict=False):
-        alike(conv_layer_kernel_sizes=kernels, conv_layer_strides=strides)
+        equal_length(conv_layer_kernel_sizes=kernels, conv_layer_strides=strides)
         if any(side % 2 == 0 for kernel in kernels for side in kernel):
             raise ConfigError("even kernels leave maps that cannot be added", key="conv_layer_kernel_sizes", value=kernels)
-    return alike(conv_layer_kernel_sizes=c.kernels, conv_layer_strides=c.strides, hidden_sizes=c.widths[1:])
+    return equal_length(conv_layer_kernel_sizes=c.kernels, conv_layer_strides=c.strides, hidden_sizes=c.widths[1:])
 
 
 def layer(inputs: int, width: int, kernel: tuple[int, int], stride: int) -> tuple[Node, ...]:
@@ -64,22 +64,22 @@ def layer(inputs: int, width: int, kernel: tuple[int, int], stride: int) -> tupl
     return *parts, *((batch_norm("rbr_identity", inputs),) if inputs == width and stride == 1 else ())
 
 
-def textnet(c: Sizes) -> tuple[Part, ...]:
+def textnet(c: Config) -> tuple[Part, ...]:
     """Describe stem and stages."""
-    grid: Grid = strided(c.image, c.kernel, c.stride, c.kernel // 2)
+    grid: Grid = conv_output(c.image, c.kernel, c.stride, c.kernel // 2)
     parts = conv2d("conv", c.channels, c.stem, c.kernel, bias=False), batch_norm("batch_norm", c.stem)
     stem, found = part("stem", *parts, kind="embeddings", stream=area(grid)), []
     for index, (kernels, strides) in enumerate(zip(c.kernels, c.strides, strict=True)):
         layers = []
         for position, (kernel, stride) in enumerate(zip(kernels, strides, strict=True)):
             inputs, width = c.widths[index + 1] if position else c.widths[index], c.widths[index + 1]
-            grid = strided(grid, 1, stride)
+            grid = conv_output(grid, 1, stride)
             layers.append(part(str(position), *layer(inputs, width, kernel, stride), kind="layer", stream=area(grid)))
         found.append((part("stage", *layers, kind="stage"),))
-    return stem, part("encoder", listing("stages", *found), kind="encoder")
+    return stem, part("encoder", module_list("stages", *found), kind="encoder")
 
 
-def classification(c: Sizes) -> Part:
+def classification(c: Config) -> Part:
     """Describe TextNetForImageClassification: the labels, on the mean of all places."""
     return part("", part("textnet", *textnet(c), kind="backbone"), linear("fc", c.widths[-1], c.labels, stream="one"), kind="model")
 
@@ -90,6 +90,6 @@ CLASSES = {
     "TextNetBackbone": lambda c: part("", part("textnet", *textnet(c), kind="backbone"), kind="model"),
 }
 
-SKIPPED = frozenset("batch_norm_eps depths stage_names stem_act_func".split())
+MORE_IGNORED_KEYS = frozenset("batch_norm_eps depths stage_names stem_act_func".split())
 
-FAMILIES = {"textnet": Family("textnet", FIELDS, CLASSES, "TextNetModel", SKIPPED)}
+FAMILIES = {"textnet": Family("textnet", FIELDS, CLASSES, "TextNetModel", MORE_IGNORED_KEYS)}

@@ -9,10 +9,10 @@ from weighbridge.blueprints.modules.feature_maps import CHANNELS, area
 from weighbridge.blueprints.modules.vit_common import (
     HEADS,
     HIDDEN,
+    IGNORED_KEYS,
     IMAGE,
     LAYERS,
     MLP,
-    NEUTRAL,
     PATCH,
     QKV_BIAS,
     WHOLE_HEADS,
@@ -21,7 +21,7 @@ from weighbridge.blueprints.modules.vit_common import (
     token,
 )
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, Sizes, choice, size
+from weighbridge.config.fields import LABELS, Config, choice, size
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import attend, conv2d, layer_norm, linear, part, split_mlp
 from weighbridge.core.sizes import Size
@@ -43,7 +43,7 @@ FIELDS = (
 )
 
 
-def attention(name: str, c: Sizes, groups: Size, among: Size) -> Part:
+def attention(name: str, c: Config, groups: Size, among: Size) -> Part:
     """Describe attention within so many groups of *among* vectors each."""
     H = c.hidden
     mixed = linear("qkv", H, 3 * H, bias=c.qkv_bias), attend(heads=c.heads, head_dim=c.head_dim, queries=among, keys=among, groups=groups)
@@ -51,7 +51,7 @@ def attention(name: str, c: Sizes, groups: Size, among: Size) -> Part:
     return part(name, *children, kind="self_attention", stream=groups * among)
 
 
-def layer(c: Sizes) -> Part:
+def layer(c: Config) -> Part:
     """Describe a layer; where time is looked along by itself, it has an attention, a norm and a map of its own."""
     H, divided = c.hidden, c.kind == "divided_space_time"
     frames, places = c.frames, patches(c)
@@ -74,7 +74,7 @@ def layer(c: Sizes) -> Part:
     )
 
 
-def timesformer(c: Sizes, name: str = "") -> Part:
+def timesformer(c: Config, name: str = "") -> Part:
     """Describe TimesformerModel: where it looks at space alone, each frame has a class token of its own."""
     H, space_only = c.hidden, c.kind == "space_only"
     learned = token("cls_token", H), token("position_embeddings", H, patches(c) + 1)
@@ -86,7 +86,7 @@ def timesformer(c: Sizes, name: str = "") -> Part:
     return part(name, *children, kind="backbone" if name else "model", stream=tokens)
 
 
-def classification(c: Sizes) -> Part:
+def classification(c: Config) -> Part:
     """Describe TimesformerForVideoClassification: one output per label on each class token."""
     head = linear("classifier", c.hidden, c.labels, stream=c.frames if c.kind == "space_only" else "one")
     return part("", timesformer(c, "timesformer"), head, kind="model")
@@ -94,4 +94,4 @@ def classification(c: Sizes) -> Part:
 
 CLASSES = {"TimesformerModel": timesformer, "TimesformerForVideoClassification": classification}
 
-FAMILIES = {"timesformer": Family("timesformer", FIELDS, CLASSES, "TimesformerModel", NEUTRAL)}
+FAMILIES = {"timesformer": Family("timesformer", FIELDS, CLASSES, "TimesformerModel", IGNORED_KEYS)}

@@ -6,25 +6,25 @@ Source: arXiv 2410.16512; names as in transformers 5.23.0, models/tipsv2/modelin
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.feature_maps import CHANNELS
-from weighbridge.blueprints.modules.stage_fields import ratio, scaled
+from weighbridge.blueprints.modules.stage_fields import ratio, scale_width
 from weighbridge.blueprints.modules.vit_common import HEAD_DIM, HEADS, HIDDEN, LAYERS, QKV_BIAS
-from weighbridge.blueprints.vision.dinov2 import KEYS, REGISTERS, dinov2, dinov2_encoder
+from weighbridge.blueprints.vision.dinov2 import OWN_IGNORED_KEYS, REGISTERS, dinov2, dinov2_encoder
 from weighbridge.config.family import Family
-from weighbridge.config.fields import derived, fact, sides, switch
+from weighbridge.config.fields import constant, derived, sides, switch
 from weighbridge.core.parts import replace
 
 FIELDS = (
     *(HIDDEN, LAYERS, HEADS, HEAD_DIM, CHANNELS, QKV_BIAS),
     ratio("ratio", "mlp_ratio", 4),
-    derived("mlp", lambda c: scaled(c.hidden, c.ratio)),
+    derived("mlp", lambda c: scale_width(c.hidden, c.ratio)),
     *sides("image", "image_size", 448, "R", "side of the image"),
     *sides("patch", "patch_size", 14, "P", "side of a patch"),
     replace(REGISTERS, default=1),
     switch("gated", "use_swiglu_ffn", False),
-    fact("masked", True),
-    fact("registered", True),
+    constant("masked", True),
+    constant("registered", True),
 )
 
 CLASSES = {"Tipsv2VisionEncoder": dinov2_encoder, "Tipsv2VisionModel": dinov2, "Tipsv2VisionBackbone": dinov2}
 
-FAMILIES = {"tipsv2_vision_model": Family("tipsv2_vision_model", FIELDS, CLASSES, "Tipsv2VisionModel", KEYS)}
+FAMILIES = {"tipsv2_vision_model": Family("tipsv2_vision_model", FIELDS, CLASSES, "Tipsv2VisionModel", OWN_IGNORED_KEYS)}

@@ -11,8 +11,8 @@ from weighbridge.blueprints.modules.vit_common import (
     HEAD_DIM,
     HEADS,
     HIDDEN,
+    IGNORED_KEYS,
     MLP,
-    NEUTRAL,
     QKV_BIAS,
     classifier,
     cubes,
@@ -20,7 +20,7 @@ from weighbridge.blueprints.modules.vit_common import (
     token,
 )
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, Sizes, sides, size
+from weighbridge.config.fields import LABELS, Config, sides, size
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import attend, layer_norm, linear, part
 from weighbridge.core.sizes import Size
@@ -37,20 +37,20 @@ FIELDS = (
 )
 
 
-def places(c: Sizes) -> Size:
+def places(c: Config) -> Size:
     """Count the patches of a frame."""
     if len(c.tubelet) != 3:
         raise ConfigError("expected frames, height and width of a cube", key="tubelet_size", value=list(c.tubelet))
     return area((c.image_height // c.tubelet[1], c.image_width // c.tubelet[2]))
 
 
-def depth(c: Sizes) -> Size:
+def depth(c: Config) -> Size:
     """Count the frames that cubes make of a video."""
     result: Size = c.frames // c.tubelet[0]
     return result
 
 
-def layers(c: Sizes, name: str, repeat: Size, among: Size, groups: Size) -> Part:
+def layers(c: Config, name: str, repeat: Size, among: Size, groups: Size) -> Part:
     """Describe layers in which so many vectors look at each other, in groups apart."""
     H, inner = c.hidden, c.heads * c.head_dim
     attention = part(
@@ -64,7 +64,7 @@ def layers(c: Sizes, name: str, repeat: Size, among: Size, groups: Size) -> Part
     return part(name, *children, kind="layer", repeat=repeat, stream=among * groups)
 
 
-def tower(c: Sizes, name: str = "") -> Part:
+def tower(c: Config, name: str = "") -> Part:
     """Describe VideoPrismVisionModel: its norms add one to their gains."""
     H, seen, frames = c.hidden, places(c), depth(c)
     patch = part("patch_embeddings", cubes("projection", c, c.tubelet, seen * frames), kind="embeddings")
@@ -81,7 +81,7 @@ def tower(c: Sizes, name: str = "") -> Part:
     )
 
 
-def pooling(c: Sizes) -> tuple[Part, Part]:
+def attention_pool(c: Config) -> tuple[Part, Part]:
     """Describe a learned vector that looks at all places of all frames, and a norm; its heads share the width of the feed-forward network."""
     H, width = c.hidden, c.mlp // c.heads
     inner, seen = c.heads * width, places(c) * depth(c)
@@ -100,18 +100,18 @@ def pooling(c: Sizes) -> tuple[Part, Part]:
     return head, layer_norm("head_layernorm", H, stream="one")
 
 
-def video(c: Sizes) -> Part:
+def video(c: Config) -> Part:
     """Describe VideoPrismVideoModel: a few layers over all places of all frames, and a pooled vector."""
     auxiliary = layers(c, "auxiliary_layers", c.auxiliary, places(c) * depth(c), 1)
-    return part("", tower(c, "vision_model"), auxiliary, *pooling(c), kind="model")
+    return part("", tower(c, "vision_model"), auxiliary, *attention_pool(c), kind="model")
 
 
-def classification(c: Sizes) -> Part:
+def classification(c: Config) -> Part:
     """Describe VideoPrismForVideoClassification: one output per label on the pooled vector."""
-    return part("", tower(c, "vision_model"), *pooling(c), classifier(c), kind="model")
+    return part("", tower(c, "vision_model"), *attention_pool(c), classifier(c), kind="model")
 
 
 CLASSES = {"VideoPrismVisionModel": tower, "VideoPrismVideoModel": video, "VideoPrismForVideoClassification": classification}
-KEYS = NEUTRAL | {"attn_logit_softcapping", "apply_l2norm"}
+OWN_IGNORED_KEYS = IGNORED_KEYS | {"attn_logit_softcapping", "apply_l2norm"}
 
-FAMILIES = {"videoprism_vision_model": Family("videoprism_vision_model", FIELDS, CLASSES, "VideoPrismVisionModel", KEYS)}
+FAMILIES = {"videoprism_vision_model": Family("videoprism_vision_model", FIELDS, CLASSES, "VideoPrismVisionModel", OWN_IGNORED_KEYS)}

@@ -7,9 +7,19 @@ models/vit_mae/modeling_vit_mae.py and models/pixio/modeling_pixio.py.
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.feature_maps import CHANNELS
-from weighbridge.blueprints.modules.vit_common import FIELDS, HEAD_DIM, NEUTRAL, QKV_BIAS, SQUARE_PATCH, layer, patches, projection, token
+from weighbridge.blueprints.modules.vit_common import (
+    FIELDS,
+    HEAD_DIM,
+    IGNORED_KEYS,
+    QKV_BIAS,
+    SQUARE_PATCH,
+    layer,
+    patches,
+    projection,
+    token,
+)
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, choice, derived, sides, size
+from weighbridge.config.fields import Config, choice, derived, sides, size
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.parts import layer_norm, linear, part
 from weighbridge.core.sizes import Size, exact
@@ -55,7 +65,7 @@ PIXIO = (
 )
 
 
-def seen(c: Sizes) -> Stream:
+def visible_tokens(c: Config) -> Stream:
     """Tell the tokens of the encoder: a class token, and the patches that are not masked."""
     if c.kept is None:
         return unknown("how many patches are masked hangs on how mask_ratio is rounded")
@@ -63,7 +73,7 @@ def seen(c: Sizes) -> Stream:
     return number
 
 
-def mae(c: Sizes, name: str = "") -> Part:
+def mae(c: Config, name: str = "") -> Part:
     """Describe ViTMAEModel; its positions are sines and not learned, but parameters all the same."""
     H = c.hidden
     embeddings = part(
@@ -73,20 +83,20 @@ def mae(c: Sizes, name: str = "") -> Part:
         part("patch_embeddings", projection(c), kind="embeddings"),
         kind="embeddings",
     )
-    return part(name, embeddings, layer(c), layer_norm("layernorm", H), kind="backbone" if name else "model", stream=seen(c))
+    return part(name, embeddings, layer(c), layer_norm("layernorm", H), kind="backbone" if name else "model", stream=visible_tokens(c))
 
 
-def pre_training(c: Sizes) -> Part:
+def pre_training(c: Config) -> Part:
     """Describe ViTMAEForPreTraining: a narrower transformer sees all places and draws their pixels."""
     E = c.decoder_hidden
-    inner = Sizes(
+    inner = Config(
         hidden=E, mlp=c.decoder_mlp, layers=c.decoder_layers, heads=c.decoder_heads, head_dim=c.decoder_head_dim, qkv_bias=c.qkv_bias
     )
     decoder = part(
         "decoder",
         token("mask_token", E),
         Tensor("decoder_pos_embed", (1, patches(c) + 1, E), "embedding", frozen=True),
-        linear("decoder_embed", c.hidden, E, stream=seen(c)),
+        linear("decoder_embed", c.hidden, E, stream=visible_tokens(c)),
         layer(inner, "decoder_layers"),
         layer_norm("decoder_norm", E),
         linear("decoder_pred", E, c.patch_height * c.patch_width * c.channels),
@@ -96,7 +106,7 @@ def pre_training(c: Sizes) -> Part:
     return part("", mae(c, "vit"), decoder, kind="model")
 
 
-def pixio(c: Sizes, name: str = "") -> Part:
+def pixio(c: Config, name: str = "") -> Part:
     """Describe PixioModel: several class tokens."""
     H = c.hidden
     learned = token("cls_token", H, c.tokens), token("position_embeddings", H, patches(c) + c.tokens)
@@ -105,20 +115,20 @@ def pixio(c: Sizes, name: str = "") -> Part:
     return part(name, *children, kind="backbone" if name else "model", stream=patches(c) + c.tokens)
 
 
-def pixio_backbone(c: Sizes) -> Part:
+def pixio_backbone(c: Config) -> Part:
     """Describe PixioBackbone: a norm of its own for the maps that it hands on."""
     return part("", pixio(c, "pixio"), layer_norm("layernorm", c.hidden), kind="model", stream=patches(c) + c.tokens)
 
 
 FAMILIES = {
     "vit_mae": Family(
-        "vit_mae", MAE, {"ViTMAEModel": mae, "ViTMAEForPreTraining": pre_training}, "ViTMAEModel", NEUTRAL | {"norm_pix_loss"}
+        "vit_mae", MAE, {"ViTMAEModel": mae, "ViTMAEForPreTraining": pre_training}, "ViTMAEModel", IGNORED_KEYS | {"norm_pix_loss"}
     ),
     "pixio": Family(
         "pixio",
         PIXIO,
         {"PixioModel": pixio, "PixioBackbone": pixio_backbone},
         "PixioModel",
-        NEUTRAL | {"apply_layernorm", "reshape_hidden_states"},
+        IGNORED_KEYS | {"apply_layernorm", "reshape_hidden_states"},
     ),
 }

@@ -5,14 +5,14 @@ Source: arXiv 2203.16527; names as in transformers 5.23.0, models/vitdet/modelin
 
 from __future__ import annotations
 
-from weighbridge.blueprints.detection.sam_vision import windowed
+from weighbridge.blueprints.detection.sam_vision import window_attention
 from weighbridge.blueprints.modules.feature_maps import CHANNELS
 from weighbridge.blueprints.modules.vit_common import (
     HEADS,
     HIDDEN,
+    IGNORED_KEYS,
     IMAGE,
     LAYERS,
-    NEUTRAL,
     PATCH,
     QKV_BIAS,
     WHOLE_HEADS,
@@ -24,12 +24,12 @@ from weighbridge.blueprints.modules.vit_common import (
 )
 from weighbridge.blueprints.vision.dinov2 import RATIO, WIDENED
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Sizes, fact, listed, sides, size, switch
+from weighbridge.config.fields import Config, constant, sequence, sides, size, switch
 from weighbridge.core.parts import conv2d, layer_norm, part, stack
 from weighbridge.core.tree import Node, Part
 
 
-def kinds(c: Sizes) -> list[tuple[bool, bool]]:
+def kinds(c: Config) -> list[tuple[bool, bool]]:
     """Tell of each layer whether it looks in windows, and whether a bottleneck follows it."""
     return [(index in c.in_windows and c.window > 0, index in c.with_bottleneck) for index in range(c.layers)]
 
@@ -38,15 +38,15 @@ FIELDS = (
     *(HIDDEN, RATIO, WIDENED, LAYERS, HEADS, WHOLE_HEADS, *IMAGE, *PATCH, CHANNELS, QKV_BIAS),
     *sides("trained", "pretrain_image_size", 224, "T", "side of the images in training"),
     size("window", "window_size", 0, "W", "side of an attention window", minimum=0),
-    listed("in_windows", "window_block_indices", lambda c: []),
-    listed("with_bottleneck", "residual_block_indices", lambda c: []),
+    sequence("in_windows", "window_block_indices", lambda c: []),
+    sequence("with_bottleneck", "residual_block_indices", lambda c: []),
     switch("absolute", "use_absolute_position_embeddings", True),
     switch("relative", "use_relative_position_embeddings", False),
-    fact("kinds", kinds),
+    constant("kinds", kinds),
 )
 
 
-def bottleneck(c: Sizes) -> Part:
+def bottleneck(c: Config) -> Part:
     """Describe three convolutions by way of half the width."""
     H, half = c.hidden, c.hidden // 2
     return part(
@@ -61,14 +61,14 @@ def bottleneck(c: Sizes) -> Part:
     )
 
 
-def layer(c: Sizes, kind: tuple[bool, bool]) -> tuple[Node, ...]:
+def layer(c: Config, kind: tuple[bool, bool]) -> tuple[Node, ...]:
     """Describe a layer of one kind."""
     H, (window, residual) = c.hidden, kind
-    attends = windowed(c, "attention", grid(c), window=window)
+    attends = window_attention(c, "attention", grid(c), window=window)
     return (layer_norm("norm1", H), attends, layer_norm("norm2", H), feed_forward(c), *((bottleneck(c),) if residual else ()))
 
 
-def vitdet(c: Sizes) -> Part:
+def vitdet(c: Config) -> Part:
     """Describe VitDetModel and VitDetBackbone; its table of positions fits the images in training."""
     trained = (c.trained_height // c.patch_height) * (c.trained_width // c.patch_width)
     table = (token("position_embeddings", c.hidden, trained + 1),) if c.absolute else ()
@@ -79,4 +79,4 @@ def vitdet(c: Sizes) -> Part:
 
 CLASSES = {"VitDetModel": vitdet, "VitDetBackbone": vitdet}
 
-FAMILIES = {"vitdet": Family("vitdet", FIELDS, CLASSES, "VitDetModel", NEUTRAL | {"dropout_prob"})}
+FAMILIES = {"vitdet": Family("vitdet", FIELDS, CLASSES, "VitDetModel", IGNORED_KEYS | {"dropout_prob"})}

@@ -7,13 +7,23 @@ models/vitpose_backbone/modeling_vitpose_backbone.py and models/vitpose/modeling
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.backbones import hidden, patch_grid
-from weighbridge.blueprints.modules.composite import composed, submodel, under
-from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, transposed
+from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
+from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, conv_transpose2d
 from weighbridge.blueprints.modules.stage_fields import number
-from weighbridge.blueprints.modules.vit_common import HEADS, HIDDEN, LAYERS, NEUTRAL, QKV_BIAS, WHOLE_HEADS, patches, split_attention, token
+from weighbridge.blueprints.modules.vit_common import (
+    HEADS,
+    HIDDEN,
+    IGNORED_KEYS,
+    LAYERS,
+    QKV_BIAS,
+    WHOLE_HEADS,
+    patches,
+    split_attention,
+    token,
+)
 from weighbridge.blueprints.vision.dinov2 import RATIO, WIDENED
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, Sizes, sides, size, switch
+from weighbridge.config.fields import LABELS, Config, sides, size, switch
 from weighbridge.core.parts import batch_norm, conv2d, layer_norm, linear, part
 from weighbridge.core.tree import Part
 
@@ -25,20 +35,20 @@ BACKBONE = (
     size("part", "part_features", 256, "X", "width of an expert's part"),
 )
 POSE = (
-    composed("backbone", "backbone_config", "vitpose_backbone", absent={"out_indices": [4]}),
+    model_config("backbone", "backbone_config", "vitpose_backbone", absent={"out_indices": [4]}),
     size("scale", "scale_factor", 4, "S", "how often wider and higher the maps are"),
     switch("simple", "use_simple_decoder", True),
     LABELS,
 )
 
 
-def padded(c: Sizes) -> Grid:
+def padded_patch_map(c: Config) -> Grid:
     """Return the map of patches of an image with two pixels of padding on each side."""
     rows = (c.image_height + 4 - c.patch_height) // c.patch_height + 1
     return rows, (c.image_width + 4 - c.patch_width) // c.patch_width + 1
 
 
-def layer(c: Sizes) -> Part:
+def layer(c: Config) -> Part:
     """Describe a layer; of several experts all are run, and the data set's is kept."""
     H, own = c.hidden, 0 if c.experts == 1 else c.part
     experts = part("experts", *(linear(str(i), c.mlp, c.part) for i in range(c.experts)), kind="experts") if c.experts > 1 else None
@@ -47,39 +57,39 @@ def layer(c: Sizes) -> Part:
     return part("layer", split_attention(c), mlp, *norms, kind="layer", repeat=c.layers)
 
 
-def encoder(c: Sizes) -> Part:
+def encoder(c: Config) -> Part:
     """Describe VitPoseBackboneEncoder: only the layers, over as many vectors as one gives it."""
     return part("", layer(c), kind="encoder", stream="seq")
 
 
-def backbone(c: Sizes) -> Part:
+def backbone(c: Config) -> Part:
     """Describe VitPoseBackbone; the first position is that of a class token that is not there."""
     patch = conv2d("projection", c.channels, c.hidden, (c.patch_height, c.patch_width))
     table = token("position_embeddings", c.hidden, patches(c) + 1)
     embeddings = part("embeddings", table, part("patch_embeddings", patch, kind="embeddings"), kind="embeddings")
     children = embeddings, part("encoder", layer(c), kind="encoder"), layer_norm("layernorm", c.hidden)
-    return part("", *children, kind="model", stream=area(padded(c)))
+    return part("", *children, kind="model", stream=area(padded_patch_map(c)))
 
 
-def pose(c: Sizes) -> Part:
+def pose(c: Config) -> Part:
     """Describe VitPoseForPoseEstimation: one map per point of the body."""
     inner = c.backbone
     H, places = hidden(inner), area(patch_grid(inner))
     simple = (conv2d("conv", H, c.labels, 3, stream=places * c.scale * c.scale),)
     classic = (
-        transposed("deconv1", H, 256, 4, places, bias=False),
+        conv_transpose2d("deconv1", H, 256, 4, places, bias=False),
         batch_norm("batchnorm1", 256),
-        transposed("deconv2", 256, 256, 4, 4 * places, bias=False),
+        conv_transpose2d("deconv2", 256, 256, 4, 4 * places, bias=False),
         batch_norm("batchnorm2", 256),
         conv2d("conv", 256, c.labels, 1, stream=16 * places),
     )
     head = part("head", *(simple if c.simple else classic), kind="head")
-    return part("", under("backbone", submodel(inner, "Backbone")), head, kind="model")
+    return part("", as_child("backbone", submodel(inner, "Backbone")), head, kind="model")
 
 
 FAMILIES = {
     "vitpose_backbone": Family(
-        "vitpose_backbone", BACKBONE, {"VitPoseBackboneEncoder": encoder, "VitPoseBackbone": backbone}, "VitPoseBackbone", NEUTRAL
+        "vitpose_backbone", BACKBONE, {"VitPoseBackboneEncoder": encoder, "VitPoseBackbone": backbone}, "VitPoseBackbone", IGNORED_KEYS
     ),
-    "vitpose": Family("vitpose", POSE, {"VitPoseForPoseEstimation": pose}, "VitPoseForPoseEstimation", NEUTRAL),
+    "vitpose": Family("vitpose", POSE, {"VitPoseForPoseEstimation": pose}, "VitPoseForPoseEstimation", IGNORED_KEYS),
 }

@@ -12,10 +12,10 @@ from weighbridge.blueprints.modules.vit_common import (
     FIELDS,
     HEADS,
     HIDDEN,
+    IGNORED_KEYS,
     IMAGE,
     LAYERS,
     MLP,
-    NEUTRAL,
     PATCH,
     POOLED,
     WHOLE_HEADS,
@@ -28,7 +28,7 @@ from weighbridge.blueprints.modules.vit_common import (
     token,
 )
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, Sizes, size, switch
+from weighbridge.config.fields import LABELS, Config, size, switch
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.parts import layer_norm, linear, part, replace
@@ -55,7 +55,7 @@ VIDEOMAE = (
 )
 
 
-def vivit(c: Sizes, *, pooled: bool, name: str = "") -> Part:
+def vivit(c: Config, *, pooled: bool, name: str = "") -> Part:
     """Describe VivitModel: cubes of several frames behind a class token, with a position for each."""
     if len(c.tubelet) != 3:
         raise ConfigError("expected frames, height and width of a cube", key="tubelet_size", value=list(c.tubelet))
@@ -68,23 +68,23 @@ def vivit(c: Sizes, *, pooled: bool, name: str = "") -> Part:
     return part(name, *children, kind="backbone" if name else "model", stream=places + 1)
 
 
-def vivit_model(c: Sizes) -> Part:
+def vivit_model(c: Config) -> Part:
     """Describe VivitModel: with a pooler unless that is left out."""
     return vivit(c, pooled=c.pooled)
 
 
-def vivit_classification(c: Sizes) -> Part:
+def vivit_classification(c: Config) -> Part:
     """Describe VivitForVideoClassification: one output per label on the class token."""
     return part("", vivit(c, pooled=False, name="vivit"), classifier(c), kind="model")
 
 
-def places(c: Sizes) -> Size:
+def places(c: Config) -> Size:
     """Count the cubes of a video."""
     result: Size = patches(c) * (c.frames // c.tubelet)
     return result
 
 
-def videomae(c: Sizes, name: str = "", *, seen: Stream | None = None) -> Part:
+def videomae(c: Config, name: str = "", *, seen: Stream | None = None) -> Part:
     """Describe VideoMAEModel: no class token, positions that are no parameters; keys have no bias."""
     kernel = c.tubelet, c.patch_height, c.patch_width
     embedded = part("patch_embeddings", cubes("projection", c, kernel, places(c)), kind="embeddings")
@@ -94,10 +94,10 @@ def videomae(c: Sizes, name: str = "", *, seen: Stream | None = None) -> Part:
     return part(name, *children, kind="backbone" if name else "model", stream=places(c) if seen is None else seen)
 
 
-def videomae_pre_training(c: Sizes) -> Part:
+def videomae_pre_training(c: Config) -> Part:
     """Describe VideoMAEForPreTraining: a narrower transformer draws the pixels of the cubes that are masked."""
     E, masked = c.decoder_hidden, unknown("the caller says which cubes of a video are masked")
-    inner = Sizes(hidden=E, mlp=c.decoder_mlp, layers=c.decoder_layers, heads=c.decoder_heads, head_dim=exact(E, c.decoder_heads))
+    inner = Config(hidden=E, mlp=c.decoder_mlp, layers=c.decoder_layers, heads=c.decoder_heads, head_dim=exact(E, c.decoder_heads))
     layers = replace(split_layer(inner, attends=split_attention(inner, (c.qv_bias, False, c.qv_bias))), name="decoder_layers")
     head = linear("head", E, c.channels * c.tubelet * c.patch_height * c.patch_width, stream=masked)
     return part(
@@ -110,7 +110,7 @@ def videomae_pre_training(c: Sizes) -> Part:
     )
 
 
-def videomae_classification(c: Sizes) -> Part:
+def videomae_classification(c: Config) -> Part:
     """Describe VideoMAEForVideoClassification: one output per label on the mean of all cubes, or on the first."""
     norm = (layer_norm("fc_norm", c.hidden),) if c.mean else ()
     return part("", videomae(c, "videomae"), *norm, classifier(c), kind="model")
@@ -122,7 +122,7 @@ FAMILIES = {
         VIVIT,
         {"VivitModel": vivit_model, "VivitForVideoClassification": vivit_classification},
         "VivitModel",
-        NEUTRAL | {"pooler_act"},
+        IGNORED_KEYS | {"pooler_act"},
     ),
     "videomae": Family(
         "videomae",
@@ -133,6 +133,6 @@ FAMILIES = {
             "VideoMAEForVideoClassification": videomae_classification,
         },
         "VideoMAEModel",
-        NEUTRAL | {"norm_pix_loss"},
+        IGNORED_KEYS | {"norm_pix_loss"},
     ),
 }

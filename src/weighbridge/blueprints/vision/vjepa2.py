@@ -6,10 +6,10 @@ without masks: the predictor sees every cube as context and again as target.
 
 from __future__ import annotations
 
-from weighbridge.blueprints.modules.stage_fields import number, ratio, scaled
-from weighbridge.blueprints.modules.vit_common import NEUTRAL, QKV_BIAS, cubes, token
+from weighbridge.blueprints.modules.stage_fields import number, ratio, scale_width
+from weighbridge.blueprints.modules.vit_common import IGNORED_KEYS, QKV_BIAS, cubes, token
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, Sizes, derived, size, told
+from weighbridge.config.fields import LABELS, Config, computed, derived, size
 from weighbridge.core.parts import attend, layer_norm, linear, part
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Node, Part, Tensor
@@ -26,7 +26,7 @@ FIELDS = (
     number("frames", "frames_per_clip", 64),
     number("tubelet", "tubelet_size", 2),
     # Fewer frames than a cube has are repeated, each as often as the cube is deep.
-    told("depth", lambda c: c.frames // c.tubelet or c.frames),
+    computed("depth", lambda c: c.frames // c.tubelet or c.frames),
     size("poolers", "num_pooler_layers", 3, "K", "layers of the pooler", minimum=0),
     size("predictor_hidden", "pred_hidden_size", 384, "E", "hidden size of the predictor"),
     size("predictor_layers", "pred_num_hidden_layers", 12, "M", "layers of the predictor"),
@@ -40,11 +40,11 @@ FIELDS = (
 
 def feed_forward(hidden: Size, by: tuple[int, int]) -> Part:
     """Describe two linear maps, between which the width is multiplied."""
-    inner = scaled(hidden, by)
+    inner = scale_width(hidden, by)
     return part("mlp", linear("fc1", hidden, inner), linear("fc2", inner, hidden), kind="feed_forward")
 
 
-def layer(c: Sizes, hidden: Size, heads: Size, by: tuple[int, int]) -> tuple[Node, ...]:
+def layer(c: Config, hidden: Size, heads: Size, by: tuple[int, int]) -> tuple[Node, ...]:
     """Describe a layer of the encoder or the predictor."""
     attention = part(
         "attention",
@@ -56,14 +56,14 @@ def layer(c: Sizes, hidden: Size, heads: Size, by: tuple[int, int]) -> tuple[Nod
     return layer_norm("norm1", hidden), attention, layer_norm("norm2", hidden), feed_forward(hidden, by)
 
 
-def places(c: Sizes) -> Size:
+def places(c: Config) -> Size:
     """Count the cubes of a clip."""
     across: Size = c.image // c.patch
     depth: Size = c.depth
     return across * across * depth
 
 
-def vjepa2(c: Sizes, name: str = "") -> Part:
+def vjepa2(c: Config, name: str = "") -> Part:
     """Describe VJEPA2Model; where it is a backbone, the predictor does not run."""
     H, E, seen = c.hidden, c.predictor_hidden, places(c)
     embedded = part("patch_embeddings", cubes("proj", c, (c.tubelet, c.patch, c.patch), seen), kind="embeddings")
@@ -89,7 +89,7 @@ def vjepa2(c: Sizes, name: str = "") -> Part:
     return part(name, encoder, predictor, kind="backbone" if name else "model")
 
 
-def pooling(c: Sizes) -> Part:
+def attentive_pooler(c: Config) -> Part:
     """Describe the pooler: layers over all cubes, then one learned vector that looks at them."""
     H, seen = c.hidden, places(c)
     own = tuple(linear(name, H, H, stream=seen) for name in ("k_proj", "v_proj"))
@@ -107,11 +107,11 @@ def pooling(c: Sizes) -> Part:
     )
 
 
-def classification(c: Sizes) -> Part:
+def classification(c: Config) -> Part:
     """Describe VJEPA2ForVideoClassification: one output per label on the pooled vector."""
-    return part("", vjepa2(c, "vjepa2"), pooling(c), linear("classifier", c.hidden, c.labels, stream="one"), kind="model")
+    return part("", vjepa2(c, "vjepa2"), attentive_pooler(c), linear("classifier", c.hidden, c.labels, stream="one"), kind="model")
 
 
 CLASSES = {"VJEPA2Model": vjepa2, "VJEPA2ForVideoClassification": classification}
 
-FAMILIES = {"vjepa2": Family("vjepa2", FIELDS, CLASSES, "VJEPA2Model", NEUTRAL | {"pred_zero_init_mask_tokens"})}
+FAMILIES = {"vjepa2": Family("vjepa2", FIELDS, CLASSES, "VJEPA2Model", IGNORED_KEYS | {"pred_zero_init_mask_tokens"})}
