@@ -112,7 +112,7 @@ def _add(part: Part, copies: Size, roles: dict[str, Size], others: dict[str, Siz
                 others["tied"] = others["tied"] + size
                 continue
             roles[child[2]] = roles[child[2]] + size
-            if child[5]:
+            if child[5] and child[2] != "buffer":
                 others["frozen"] = others["frozen"] + size
         elif type(child) is Part:
             _add(child, copies, roles, others)
@@ -125,13 +125,18 @@ def _add_experts(part: Part, copies: Size, roles: dict[str, Size], others: dict[
     elements divide exactly by the number of experts.
     """
     inside: dict[str, Size] = dict.fromkeys(roles, 0)
+    idle = others["idle"]
+    others["idle"] = 0
     _add(part._replace(repeat=None, experts=None, active=None), copies, inside, others)
     experts, active = part.experts, part.active
     assert experts is not None and active is not None, f"{part.name}: experts and active go together"
+    # Experts in experts: of those that are chosen, what is idle inside; of the others, all.
+    idle = idle + exact(others["idle"] * active, experts)
     for role, size in inside.items():
         roles[role] = roles[role] + size
         if role != "buffer":
-            others["idle"] = others["idle"] + exact(size * (experts - active), experts)
+            idle = idle + exact(size * (experts - active), experts)
+    others["idle"] = idle
 
 
 def elements(part: Part, node: Tensor | Operation, stream: Stream) -> Size:
