@@ -77,6 +77,7 @@ def main(arguments: list[str] | None = None) -> int:
         keys.add_argument("--refusals", action="store_true", help="show what was refused too")
     backs = commands.add_parser("backbones", help="every type that looks through a backbone over every backbone, against the live class")
     backs.add_argument("types", nargs="*", help="the outer types; all if none is named")
+    backs.add_argument("--record", action="store_true", help="write tests/truth/keys/backbones.jsonl, which the ordinary tests hold")
     names = commands.add_parser("names", help="--names checkpoint and verify against files that live classes save")
     names.add_argument("types", nargs="*", help="model types; all that have a blueprint if none is named")
     names.add_argument("--n", type=int, default=1, help="random configs per class; 0 takes the default config")
@@ -232,15 +233,18 @@ def _keys(options: argparse.Namespace) -> int:
 
 
 def _backbones(options: argparse.Namespace) -> int:
-    bad = total = refused = 0
+    results = []
     for neck in options.types or composing.necks():
-        for inner in composing.types():
-            for one in composing.run(neck, inner):
-                total, bad, refused = total + 1, bad + (one.verdict in ("differs", "crashed")), refused + (one.verdict == "refused")
-                if one.verdict != "agrees":
-                    print(f"{neck:22} {inner:22} {one.verdict}: {one.detail}", flush=True)
-                    print(f"        python -m truth one {one.trial.class_name} '{json.dumps(one.raw)}'", flush=True)
-    print(f"{total:,} configs, {bad:,} wrong, {refused:,} refused")
+        found = [one for inner in composing.types() for one in composing.run(neck, inner)]
+        for one in found:
+            if one.verdict != "agrees":
+                print(f"{neck:22} {one.raw['backbone_config']['model_type']:22} {one.verdict}: {one.detail}", flush=True)
+                print(f"        python -m truth one {one.trial.class_name} '{json.dumps(one.raw)}'", flush=True)
+        if options.record and all(one.verdict in ("agrees", "refused") for one in found):
+            composing.record(neck, found)
+        results += found
+    bad, refused = (sum(one.verdict in verdicts for one in results) for verdicts in (("differs", "crashed"), ("refused",)))
+    print(f"{len(results):,} configs, {bad:,} wrong, {refused:,} refused")
     return 1 if bad else 0
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
 from truth import live
-from truth.trials import Result, Trial, tried
+from truth.trials import FOLDER, Result, Trial, tried
 from weighbridge.blueprints import MODULES, family
 
+PATH = FOLDER / "backbones.jsonl"
 SIZES = {"hidden_size": 32, "num_hidden_layers": 6, "num_attention_heads": 4, "intermediate_size": 48}
 """What keeps transformers among the backbones small."""
 
@@ -55,3 +57,16 @@ def run(neck: str, inner: str) -> Iterator[Result]:
         found = tried(neck, Trial(class_name, 0, ()), raw)
         if found is not None:
             yield found
+
+
+def record(neck: str, results: list[Result]) -> None:
+    """Write what the live classes made of a neck's configs into its line of the file, in place of what stood there."""
+    entries = {entry["type"]: entry for entry in read()} if PATH.exists() else {}
+    cases = [[one.raw["backbone_config"], one.live, one.verdict == "refused"] for one in results]
+    entries[neck] = {"type": neck, "class": list(family(neck).classes)[-1], "cases": cases}
+    PATH.write_text("".join(json.dumps(entries[key], separators=(",", ":")) + "\n" for key in sorted(entries)), "utf-8")
+
+
+def read() -> list[dict[str, Any]]:
+    """Read what was recorded, one entry a neck."""
+    return [json.loads(line) for line in PATH.read_text("utf-8").splitlines()]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from truth import trials
+from truth import backbones, trials
 from weighbridge import model
 from weighbridge.core.errors import WeighbridgeError
 
@@ -36,3 +36,17 @@ def test_changes_are_read_as_they_were_written() -> None:
     text = 'a=null; b.c="x y"; -d; e=[1, 2]'
     written = trials.written(trials.Trial("C", 0, trials.understood(text)))
     assert written == text
+
+
+@pytest.mark.parametrize("entry", [pytest.param(entry, id=entry["type"]) for entry in backbones.read()])
+def test_every_backbone_under_a_neck_makes_what_the_live_class_makes(entry: dict[str, Any]) -> None:
+    for inner, expected, refused in entry["cases"]:
+        raw = {"model_type": entry["type"], "backbone_config": inner}
+        try:
+            found = model(raw, entry["class"])
+        except WeighbridgeError as error:
+            assert "\n" not in str(error)  # noqa: PT017  (it may refuse; what it says is looked at)
+            if refused:
+                continue
+            raise AssertionError(f"{raw}: {error}") from error
+        assert trials.own(found) == expected, raw
