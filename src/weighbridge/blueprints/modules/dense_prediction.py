@@ -78,6 +78,8 @@ def reassembled_maps(c: Config, at: Grid) -> list[Grid]:
 
 def convolutions(c: Config, at: Sequence[Grid]) -> Part:
     """Describe the convolutions that bring all maps to one width."""
+    if len(c.widths) != len(at):
+        raise ConfigError(f"{len(at)} entries, but the maps have {len(c.widths)} widths", key="reassemble_factors", value=c.factors)
     places = zip(c.widths, at, strict=True)
     return part("convs", *(conv2d(str(i), width, c.fusion, 3, stream=area(grid), bias=False) for i, (width, grid) in enumerate(places)))
 

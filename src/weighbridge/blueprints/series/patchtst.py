@@ -36,7 +36,7 @@ PATCHES = (
 """How a series is cut into patches."""
 POSITIONS = one_of("positions", "positional_encoding_type", "sincos", "sincos", "random")
 LOSS = (
-    choice("loss", "loss", "mse"),
+    replace(choice("loss", "loss", "mse"), nullable=True),
     choice("distribution", "distribution_output", "student_t"),
     computed("values", lambda c: 0 if c.loss == "mse" else values(c.distribution)),
 )
