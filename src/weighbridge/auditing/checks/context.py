@@ -43,6 +43,8 @@ class Scene(NamedTuple):
         models: The models of all contexts.
         sizes: By context, what names and letters amount to.
         letters: What letters stand for by a table of symbols of the text.
+        alternates: By the likeliest preset of each name, all that it may be.
+        known_only: Whether every model it names is known.
         numbers: The whole numbers of four digits and more that the text has in full.
         by_statement: Its equations by the statement they stand in.
         tables: Its tables.
@@ -59,6 +61,8 @@ class Scene(NamedTuple):
     models: Mapping[str, ModelValue]
     sizes: Mapping[str | None, dict[str, int]]
     letters: Mapping[str, int]
+    alternates: Mapping[str, frozenset[str]]
+    known_only: bool
     numbers: frozenset[Fraction]
     by_statement: Mapping[int, Sequence[Chain]]
     tables: Sequence[Table]
@@ -123,13 +127,19 @@ def understand(lines: Sequence[Line], model: ModelValue | None = None) -> Scene:
         chained.setdefault(id(chain.tokens), []).append(chain)
     amounts: dict[str | None, dict[str, int]] = {name: _with_letters(words_of(found), meant) for name, found in models.items()}
     amounts[""] = {**amounts.get("", _with_letters(_agreed(sizes), meant)), **letters}
+    alternates: dict[str, frozenset[str]] = {}
+    for mention in (m for found in named.values() for m in found if m.kind == MODEL and m.name):
+        alternates[str(mention.name)] = alternates.get(str(mention.name), frozenset()) | set(mention.names)
+    known_only = all(m.kind in (MODEL, FAMILY) for found in named.values() for m in found)
     full = frozenset(
         t.value
         for statement in spoken
         for t in statement
         if t.kind == "num" and t.value and t.value >= 1000 and not t.unit and not t.places
     )
-    return Scene(lines, spoken, equations, meant, sizes, named, contexts, main, models, amounts, letters, full, chained, laid)
+    return Scene(
+        lines, spoken, equations, meant, sizes, named, contexts, main, models, amounts, letters, alternates, known_only, full, chained, laid
+    )
 
 
 def _weighed(

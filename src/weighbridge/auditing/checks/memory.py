@@ -62,15 +62,16 @@ def _judged(scene: Scene, token: Token) -> Claim | None:
     start = max((m.end() for m in re.finditer(r"[。;；!?|]|\.(?!\d)", text[: token.start])), default=0)
     sentence = text[start : token.end + 40]
     subject = subject_of(scene, token, start, len(text))
+    named = [m for m in scene.mentions.get(token.line, ()) if start <= m.column]
+    sure = subject is not None and (subject.firm or (len(named) == 1 and named[0].kind == MODEL))
     if _CACHE.search(sentence):
-        return _cache(scene, token, subject.models, firm=subject.firm) if subject is not None and _PER_TOKEN.search(sentence) else None
+        return _cache(scene, token, subject.models, firm=sure) if subject is not None and _PER_TOKEN.search(sentence) else None
     sizes = [size for size, pattern in _DTYPES if pattern.search(sentence)]
     if len(sizes) != 1 or not _WEIGHTS.search(sentence):
         return None
     counts = [Fraction(count) for model in (subject.models if subject is not None else ()) if (count := own_count(model)) is not None]
     counts += [_amount(match) for match in _SIZE.finditer(text[: token.start])]
-    named = [m for m in scene.mentions.get(token.line, ()) if start <= m.column]
-    firm = subject is not None and (subject.firm or (len(named) == 1 and named[0].kind == MODEL)) and not _ELSE.search(sentence)
+    firm = sure and not _ELSE.search(sentence)
     return _held(
         scene,
         token,

@@ -265,12 +265,17 @@ def _size(scene: Scene, row: Row, cell: Cell, kind: str, subject: Subject, *, su
         subject.firm
         and sure
         and kind in ("layers", "hidden", "mlp", "vocab")
-        and not (kind == "layers" and value in (2 * rights[0], rights[0] // 2))
+        and not (kind == "layers" and _is_translator(subject.models[0]))
     ):
         reason = said(mark("should be {right}"), right=rights[0]) + said(
             mark("{what} of {name}"), what=Said(NAMES[kind]), name=subject.name
         )
         yield claim(scene.lines, token, token, "configuration", "wrong", **facts, reason=reason)
+
+
+def _is_translator(model: ModelValue) -> bool:
+    """Tell whether a model has an encoder and a decoder: its layers may be counted in either or in both."""
+    return model.description is not None and hasattr(model.description.sizes, "decoder_layers")
 
 
 def _count(scene: Scene, row: Row, cell: Cell, kind: str, subject: Subject, head: str) -> Iterator[Claim]:

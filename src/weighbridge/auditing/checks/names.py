@@ -222,8 +222,6 @@ def within(text: str) -> Iterator[Mention]:
     [('model', 'bert-large-uncased'), ('model', 'bert-base-chinese'), ('family', None), ('unknown', None)]
     """
     lower = text.lower()
-    if not any("a" <= letter <= "z" for letter in lower):
-        return
     runs = list(_RUN.finditer(lower))
     names, starts, index = table(), _starts(), 0
     while index < len(runs):

@@ -18,7 +18,7 @@ from weighbridge.auditing.text.rounding import Fit, fit, scales, spread
 from weighbridge.auditing.text.tokens import Token, tokens
 from weighbridge.conventions.atoms import parts
 from weighbridge.conventions.counts import counts
-from weighbridge.conventions.rules import SCOPES, conventions
+from weighbridge.conventions.rules import SCOPES, Conventions, conventions
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.core.messages import mark
 from weighbridge.load import load
@@ -56,6 +56,11 @@ def preset_model(name: str) -> ModelValue | None:
         return None
 
 
+@lru_cache(maxsize=64)
+def _table(model: ModelValue) -> Conventions:
+    return conventions(model)
+
+
 def own_count(model: ModelValue, what: str = "total") -> int | None:
     """Return the plain count of a model: all its parameters, or those that work on one token.
 
@@ -80,7 +85,8 @@ def settle(token: Token, models: Sequence[ModelValue], what: str = "total", *, h
     >>> settle(tokens("124,337,664", 0)[0], [preset_model("gpt2")]).verdict
     'convention'
     """
-    for reading in (_counts, _conventions, _untied, _heads, _filled, _close, _published):
+    whole = not token.unit and not token.places
+    for reading in _OF_WHOLE if whole else _OF_ROUNDED:
         for model in models:
             for found in reading(token, model, what, hedged):
                 return found
@@ -107,7 +113,7 @@ def is_whole(model: ModelValue, number: int) -> bool:
     >>> is_whole(model, 108_808_704), is_whole(model, 23_440_896)
     (True, False)
     """
-    return any(not made.view.scope for made in conventions(model).by_value.get(number, ()))
+    return any(not made.view.scope for made in _table(model).by_value.get(number, ()))
 
 
 @lru_cache(maxsize=256)
@@ -137,7 +143,7 @@ def _conventions(token: Token, model: ModelValue, what: str, hedged: bool) -> It
     """Every other way of counting that ``reconcile`` knows."""
     if token.value is None or what == "active":
         return
-    table = conventions(model)
+    table = _table(model)
     if not token.unit and not token.places and token.value.denominator == 1:
         for made in table.by_value.get(int(token.value), ())[:1]:
             yield Settled("convention", Fraction(made.value), worded(made))
@@ -153,14 +159,20 @@ def _conventions(token: Token, model: ModelValue, what: str, hedged: bool) -> It
 def _untied(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Settled]:
     """One tied table counted once more: the head of a published file that is untied, such as T5's."""
     own = own_count(model)
-    if what != "total" or own is None:
-        return
-    for amount in sorted({atom.total for atom in parts(model.tree).tied if atom.total > own // 1000}):
+    for amount in _tied(model) if what == "total" and own is not None else ():
+        assert own is not None
         found = fit(token, Fraction(own + amount))
         if found is not None and found.verdict != "note" and not _is_bytes(found):
             yield Settled(
                 "convention" if found.verdict == "exact" else found.verdict, Fraction(own + amount), said(mark("with its head untied"))
             )
+
+
+@lru_cache(maxsize=256)
+def _tied(model: ModelValue) -> tuple[int, ...]:
+    """Return what each tied table of a model holds, the small ones left out."""
+    taken = parts(model.tree)
+    return tuple(sorted({atom.total for atom in taken.tied if atom.total > taken.unique // 1000}))
 
 
 def _filled(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Settled]:
@@ -208,10 +220,11 @@ def _close(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator
     """Cut off or rounded up instead of rounded; said to be approximate and near."""
     if token.value is None or not (token.unit or token.places or hedged):
         return
-    for name, count in _named_counts(model, what):
+    for index, (name, count) in enumerate(_named_counts(model, what)):
         for scale in scales(token):
             step, said_number = scale / 10**token.places, token.value * scale
-            if abs(said_number - count) < step and (token.unit or token.places):
+            near = said_number <= count or index == 0  # another class is not rounded up
+            if near and abs(said_number - count) < step and (token.unit or token.places):
                 reason = said(mark("cut off, not rounded")) if said_number < count else said(mark("rounded up"))
                 yield Settled("note", Fraction(count), reason + said(mark("{name} has {right}"), name=name, right=count))
             one_digit = 10 ** (len(str(int(said_number))) - 1)
@@ -236,6 +249,9 @@ def _published(token: Token, model: ModelValue, what: str, hedged: bool) -> Iter
             yield Settled("note", Fraction(count), said(mark("the figure its authors give; the count is {right}"), right=count))
 
 
+_OF_WHOLE = (_counts, _conventions, _untied, _heads, _filled, _close, _published)
+_OF_ROUNDED = (_counts, _close, _published, _conventions, _untied)
+"""The readings of a whole number and of a rounded figure, the simplest first."""
 _ALSO = {
     "gpt2": ("117M",), "gpt2-medium": ("345M",), "gpt2-large": ("762M",), "gpt2-xl": ("1542M", "1.54B"), "llama-30b": ("33B",),
     "whisper-tiny": ("39M",), "whisper-base": ("74M",), "whisper-small": ("244M",), "whisper-medium": ("769M",), "whisper-large-v2": ("1550M",),

@@ -209,7 +209,7 @@ def _of_lines(scene: Scene, token: Token) -> Subject | None:
     own = context or (scene.main.name if scene.main is not None else "")
     others = any(m.kind != FAMILY and m.name != own for found in above for m in found)
     heading = any(m.kind == MODEL and m.name == own for m in scene.mentions.get(_heading(scene, token.line), ()))
-    only = {m.name for found in scene.mentions.values() for m in found if m.kind == MODEL} == {own} and not _unknown(scene)
+    only = set(scene.alternates) == {own} and scene.known_only
     firm = scene.given or ((named or heading or only) and not others)
     return Subject((model, *_siblings(scene, context)), context or (scene.main.name if scene.main else ""), firm)
 
@@ -219,17 +219,12 @@ def _heading(scene: Scene, line: int) -> int:
     return next((index for index in range(line, -1, -1) if scene.lines[index].heading), -1)
 
 
-def _unknown(scene: Scene) -> bool:
-    return any(m.kind not in (MODEL, FAMILY) for found in scene.mentions.values() for m in found)
-
-
 def _siblings(scene: Scene, context: str) -> tuple[ModelValue, ...]:
     """Return the other models that a context's name may mean."""
     if scene.given and context == "":
         return ()
     name = context or (scene.main.name if scene.main is not None else "")
-    names = {other for found in scene.mentions.values() for m in found if m.kind == MODEL and m.name == name for other in m.names}
-    models = (preset_model(other) for other in sorted(names - {name}))
+    models = (preset_model(other) for other in sorted(scene.alternates.get(name, frozenset()) - {name}))
     return tuple(model for model in models if model is not None)
 
 

@@ -145,6 +145,7 @@ class _Page(HTMLParser):
             self.level = int(tag[1]) if len(tag) == 2 and tag[1].isdigit() else self.level
             self.preformatted += tag == "pre"
         elif tag in ("td", "th"):
+            self.number = self.number if self.pieces else self.getpos()[0]
             span = next((value for name, value in attrs if name == "colspan" and value and value.isdigit()), "1")
             self.pieces.append(" | " * min(int(span), 50))
         elif tag == "sup":

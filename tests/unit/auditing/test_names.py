@@ -1,0 +1,53 @@
+"""Names of models as people write them: one table from a name to the presets it can mean."""
+
+import pytest
+
+from weighbridge.auditing.checks.names import FAMILY, MODEL, UNKNOWN, known, lookup, member, table, within
+
+WRITTEN = {
+    "BERT-Base, Uncased": "bert-base-uncased",
+    "BERT-Base, Multilingual Cased": "bert-base-multilingual-cased",
+    "Mixtral 8x7B": "mixtral-8x7b",
+    "ViT-B/16": "vit-base-patch16-224-in21k",
+    "LLaMA V1 7B": "llama-7b",
+    "Llama-70B": "llama-2-70b",
+    "Meta-Llama-3-8B": "llama-3-8b",
+    "t5.1.1.base": "t5-v1_1-base",
+    "ELECTRA-base": "electra-base-discriminator",
+    "ALBERT-xxlarge": "albert-xxlarge-v1",
+    "GPT-3 175B": "gpt3-175b",
+    "GPT-2 1.5B": "gpt2-xl",
+    "gpt2-medium": "gpt2-medium",
+    "Qwen2.5-7B": "qwen2.5-7b",
+    "DeepSeek-V3": "deepseek-v3",
+    "deberta-xlarge-v2": "deberta-v2-xlarge",
+}
+
+
+@pytest.mark.parametrize(("written", "preset"), WRITTEN.items())
+def test_a_name_is_read_as_it_is_written(written: str, preset: str) -> None:
+    assert [(mention.kind, mention.name) for mention in within(written)] == [(MODEL, preset)]
+
+
+@pytest.mark.parametrize("written", ["BERT", "GPT-2", "LLaMA", "Mixtral", "GPT-3", "RoBERTa", "T5", "Whisper"])
+def test_a_family_is_none_of_its_members(written: str) -> None:
+    (mention,) = within(written)
+    assert (mention.kind, mention.name) == (FAMILY, None)
+    assert len(mention.names) > 1
+
+
+@pytest.mark.parametrize("written", ["text-davinci-003", "TinyBERT", "RBT3", "LLaMA-7B-like", "MiniLM-L6", "gpt-4"])
+def test_an_unknown_name_is_unknown(written: str) -> None:
+    assert {mention.kind for mention in within(written)} == {UNKNOWN}
+
+
+def test_every_name_of_the_table_is_a_preset() -> None:
+    assert {name for named in table().values() for name in named.names} <= set(known())
+
+
+def test_a_size_word_finds_the_member_of_its_family() -> None:
+    found = member(["bert"], "large")
+    assert found is not None
+    assert found.names[0] == "bert-large-uncased"
+    assert member(["bert"], "7B") is None
+    assert lookup("no such model") is None

@@ -1,0 +1,49 @@
+"""Where a verdict turns: each threshold at both of its sides."""
+
+import pytest
+
+from weighbridge.auditing import audit
+from weighbridge.auditing.checks.results import slipped
+from weighbridge.auditing.checks.settle import preset_model, settle
+from weighbridge.auditing.text.tokens import tokens
+
+
+def verdict(figure: str, name: str, what: str = "total", *, hedged: bool = False) -> str | None:
+    model = preset_model(name)
+    assert model is not None
+    found = settle(tokens(figure, 0)[0], [model], what, hedged=hedged)
+    return found.verdict if found is not None else None
+
+
+@pytest.mark.parametrize(
+    ("figure", "name", "expected"),
+    [("109.5M", "bert-base-uncased", "rounded"), ("109.4M", "bert-base-uncased", "note"), ("111M", "bert-base-uncased", None),
+     ("110M", "bert-base-chinese", "note"), ("110M", "bert-base-multilingual-cased", None), ("400M", "deberta-large", "note"),
+     ("355M", "gpt2-medium", "rounded"), ("345M", "gpt2-medium", "note"), ("25,557,000", "resnet-50", "rounded"), ("25,558,000", "resnet-50", None)],
+)  # fmt: skip
+def test_a_rounded_figure_is_fair_up_to_its_last_digit(figure: str, name: str, expected: str | None) -> None:
+    assert verdict(figure, name) == expected
+
+
+def test_a_hedge_allows_a_twentieth() -> None:
+    assert verdict("104,500,000", "bert-base-uncased", hedged=True) == "note"
+    assert verdict("103,000,000", "bert-base-uncased", hedged=True) is None
+
+
+def test_active_is_not_total() -> None:
+    assert verdict("37B", "deepseek-v3", "active") == "note"
+    assert verdict("47B", "deepseek-v3", "active") is None
+
+
+@pytest.mark.parametrize(
+    ("written", "right", "expected"),
+    [("28331552", "28311552", True), ("132", "123", True), ("321", "123", False), ("12345", "1234", True), ("2001", "1000", False)],
+)
+def test_a_slip_of_the_pen_is_one_digit_or_two_neighbours(written: str, right: str, *, expected: bool) -> None:
+    assert slipped(written, right) is expected
+
+
+def test_as_many_digits_as_the_inputs_have_are_fair_and_no_more() -> None:
+    assert not audit("12 × 7.09M = 85.1M").wrong
+    assert audit("12 × 7.09M = 85.05M").wrong
+    assert not audit("One layer has 7,087,872 parameters, about 7.09M.\n\n12 × 7.09M = 85.05M").wrong
