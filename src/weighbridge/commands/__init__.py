@@ -1,1 +1,1 @@
-"""The commands, one thin module each: ``configure`` names the options, ``run`` calls the library and shows the answer."""
+"""The commands: one table, a thin module each with its options and its answer, the parser, the help and the output."""
