@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from weighbridge.accounts.adapters.account import Adapted
     from weighbridge.accounts.cache import CacheSize
     from weighbridge.accounts.compare import Comparison
+    from weighbridge.accounts.fits.account import Fit
     from weighbridge.accounts.flops import Flops
     from weighbridge.accounts.memory.account import Memory
     from weighbridge.accounts.parallel.account import Parallel
@@ -44,6 +45,7 @@ __all__ = [
     "Count",
     "Derivation",
     "Difference",
+    "Fit",
     "Flops",
     "FlopsReconciliation",
     "Formula",
@@ -85,6 +87,7 @@ _HOMES = {
     "accounts.adapters.account": ("Adapted",),
     "accounts.cache": ("CacheSize",),
     "accounts.compare": ("Comparison",),
+    "accounts.fits.account": ("Fit",),
     "accounts.flops": ("Flops",),
     "accounts.memory.account": ("Memory",),
     "conventions.arithmetic": ("Arithmetic", "FlopsReconciliation"),

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from weighbridge.accounts.adapters.account import Adapted
     from weighbridge.accounts.cache import CacheSize
     from weighbridge.accounts.compare import Comparison
+    from weighbridge.accounts.fits.account import Fit
     from weighbridge.accounts.flops import Flops
     from weighbridge.accounts.memory.account import Memory
     from weighbridge.accounts.parallel.account import Parallel
@@ -347,6 +348,39 @@ class Model(ModelValue):
 
         layout = Layout(tp, pp, dp, ep, zero, fsdp, sequence_parallel, micro_batches, schedule, chunks, dtype, optimizer)
         return parallel_of(self, layout, batch, seq)
+
+    def fits(
+        self,
+        device: str | None = None,
+        *,
+        gib: float | None = None,
+        purpose: str = "serving",
+        batch: int = 1,
+        seq: int = 2048,
+        dtype: str = "bfloat16",
+        overhead: float = 1,
+    ) -> Fit:
+        """Tell whether the model fits a device: the largest batch, the longest context, what makes it fit, bounds of its speed.
+
+        Args:
+            device: An accelerator by its name, such as ``a100-80g``.
+            gib: Memory in GiB, in place of a device.
+            purpose: ``serving``, ``training`` or ``lora``.
+            batch: Examples.
+            seq: Tokens of each.
+            dtype: Of the weights.
+            overhead: GiB that are kept back for the engine.
+
+        Raises:
+            UsageError: A number or word that cannot be meant.
+
+        >>> model("llama-3-8b").fits("rtx-4090").chosen.batch
+        32
+        """
+        from weighbridge.accounts.fits.account import asked_memory, fits_of
+
+        found, memory, kept = asked_memory(device, gib, overhead)
+        return fits_of(self, memory, purpose, batch=batch, seq=seq, dtype=dtype, overhead=kept, device=found)
 
     def named(self, source: str) -> Model:
         """Return the same model under another name.

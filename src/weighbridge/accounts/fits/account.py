@@ -1,0 +1,402 @@
+"""The largest batch, the longest context, the measure that makes a model fit, and bounds of its speed.
+
+Source: Williams et al. 2009 (roofline model, CACM 52(4)); Dettmers et al. 2023 (QLoRA, arXiv:2305.14314); Rajbhandari et al. 2019
+(ZeRO, arXiv:1910.02054)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from weighbridge.accounts.adapters.base import base, facts_of
+from weighbridge.accounts.adapters.source import adapters_of
+from weighbridge.accounts.cache import cache_of
+from weighbridge.accounts.fits.accelerators import GIB, Accelerator, accelerator
+from weighbridge.accounts.inputs import Inputs
+from weighbridge.accounts.memory.account import kept_by_forward, memory_of, settings, trained
+from weighbridge.accounts.parameters import tally_of
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
+from weighbridge.core.errors import UsageError
+from weighbridge.core.messages import mark
+
+if TYPE_CHECKING:
+    from weighbridge.value import ModelValue
+
+PURPOSES = ("serving", "training", "lora")
+OVERHEAD = GIB
+"""Bytes kept back for the engine: its context, its workspaces. A constant, stated with every answer, and never part of a count."""
+
+LORA = "lora:r=16,target_modules=all-linear"
+"""The adapter that ``lora`` is answered for."""
+
+MOST = 1 << 20
+"""The largest batch that is looked for."""
+
+POSITIONS = ("max_position_embeddings", "n_positions", "max_target_positions", "max_source_positions", "seq_length")
+"""Fields of configs that say how many tokens a model takes."""
+
+BITS = {"float32": 32, "float16": 16, "bfloat16": 16, "int8": 8, "int4": 4}
+
+
+class Way(NamedTuple):
+    """One way to run the model.
+
+    Attributes:
+        measure: What is done, beside what was done before it.
+        bytes: What it needs with the batch and length that were asked for, the overhead included.
+        fits: Whether that fits.
+        batch: The largest batch at that length, 0 if not even one; None where nothing grows with it, or that is not described.
+        seq: The longest context at that batch, in the same way.
+        trust: ``bound`` or ``estimate``.
+    """
+
+    measure: str
+    bytes: int
+    fits: bool
+    batch: int | None
+    seq: int | None
+    trust: str
+
+
+class Bound(NamedTuple):
+    """A time that cannot be beaten: *microseconds*, rounded down, and what it is the time of."""
+
+    what: str
+    microseconds: int
+    formula: str
+
+
+class Fit(NamedTuple):
+    """Whether a model fits.
+
+    Attributes:
+        purpose: One of :data:`PURPOSES`.
+        memory: Bytes of the device.
+        overhead: Of these, bytes kept back.
+        batch, seq: What was asked for.
+        ways: Ways to run it, cheapest first.
+        chosen: The first of them that fits, or None.
+        bounds: Times that cannot be beaten, where the device is known.
+        notes: What a reader should know.
+    """
+
+    purpose: str
+    memory: int
+    overhead: int
+    batch: int
+    seq: int
+    ways: tuple[Way, ...]
+    chosen: Way | None
+    bounds: tuple[Bound, ...]
+    notes: tuple[str, ...]
+
+
+Need = Callable[[int, int], "int | None"]
+"""What a way needs, for a batch and a length; None where they cannot be."""
+
+
+def fits_of(
+    model: ModelValue,
+    memory: int,
+    purpose: str = "serving",
+    *,
+    batch: int = 1,
+    seq: int = 2048,
+    dtype: str = "bfloat16",
+    overhead: int = OVERHEAD,
+    device: Accelerator | None = None,
+) -> Fit:
+    """Tell whether a model fits *memory* bytes, and what makes it fit.
+
+    Raises:
+        UsageError: A number or word that cannot be meant.
+    """
+    if purpose not in PURPOSES:
+        raise UsageError(f"for: expected one of {', '.join(PURPOSES)}, found {purpose!r:.40}")
+    if dtype not in ("float32", "float16", "bfloat16"):
+        raise UsageError(f"dtype: expected float32, float16 or bfloat16, found {dtype!r:.40}")
+    for name, value in (("batch", batch), ("seq", seq)):
+        if type(value) is not int or value < 1:
+            raise UsageError(f"{name}: expected a whole number from 1 up, found {value!r}")
+    if memory <= overhead:
+        raise UsageError(f"gib: {memory / GIB:g} GiB leave nothing beside the {overhead / GIB:g} GiB that are kept back for the engine")
+    made = {"serving": _serving, "training": _training, "lora": _lora}[purpose](model, dtype)
+    ways = tuple(_way(*entry, memory, overhead, batch, seq) for entry in made)
+    return Fit(
+        purpose,
+        memory,
+        overhead,
+        batch,
+        seq,
+        ways,
+        next((way for way in ways if way.fits), None),
+        tuple(_bounds(model, device, batch, seq, dtype, purpose)) if device is not None else (),
+        tuple(_notes(model, purpose, ways)),
+    )
+
+
+def asked_memory(device: str | None, gib: float | None, overhead: float = 1) -> tuple[Accelerator | None, int, int]:
+    """Return the device that is named, its bytes (or those of *gib*), and the bytes that are kept back.
+
+    Raises:
+        UsageError: Neither is given, or both, or a device that nobody knows.
+
+    >>> asked_memory(None, 24)[1:]
+    (25769803776, 1073741824)
+    """
+    if (device is None) == (gib is None):
+        raise UsageError("device: say one of --device and --gib, such as --device a100-80g or --gib 24")
+    for name, value in (("gib", gib), ("overhead", overhead)):
+        if value is not None and not (isinstance(value, (int, float)) and 0 <= value < 1 << 20):
+            raise UsageError(f"{name}: expected a number of GiB, found {value!r}")
+    found = accelerator(device) if device is not None else None
+    return found, found.memory if found else int((gib or 0) * GIB), int(overhead * GIB)
+
+
+def _way(measure: str, need: Need, trust: str, memory: int, overhead: int, batch: int, seq: int) -> Way:
+    asked = need(batch, seq)
+    if asked is None:
+        raise UsageError(f"seq: the model takes no {seq:,} tokens at once")
+
+    room = memory - overhead
+    return Way(
+        measure,
+        asked + overhead,
+        asked <= room,
+        _largest(lambda size: need(size, seq), room, MOST) if need(batch + 1, seq) != asked else None,
+        _largest(lambda size: need(batch, size), room, MOST << 6) if need(batch, seq + 1) != asked else None,
+        trust,
+    )
+
+
+def _largest(need: Callable[[int], int | None], room: int, most: int) -> int:
+    """Return the largest size that needs no more than *room*, 0 if none does; a larger size never needs less.
+
+    The next size to try is where a straight line through the ends would meet *room*: what grows evenly is found at once.
+
+    >>> _largest(lambda size: size * size, 50, 1000)
+    7
+    """
+
+    def at(size: int) -> int:
+        found = need(size)
+        return room + most if found is None else found
+
+    low, high = 1, most
+    first, last = at(low), None
+    if first > room:
+        return 0
+    tried = 0
+    while high - low > 1:
+        slope = (at(low + 1) - first) if last is None else None
+        if slope is not None:
+            guess = low + (room - first) // slope if slope else high - 1
+        elif tried % 3 == 2:
+            guess = (low + high) // 2
+        else:
+            guess = low + (room - first) * (high - low) // max(last - first, 1)  # type: ignore[operator]
+        guess = min(max(guess, low + 1), high - 1)
+        size = at(guess)
+        low, first, high, last = (guess, size, high, last) if size <= room else (low, first, guess, size)
+        if size <= room and guess + 1 < high and at(guess + 1) > room:
+            return guess
+        tried += 1
+    return low
+
+
+def _serving(model: ModelValue, dtype: str) -> Iterator[tuple[str, Need, str]]:
+    """Yield ways to serve: weights in fewer and fewer bits, then the cache."""
+    schemes = (
+        (mark("weights in 32 bits") if dtype == "float32" else mark("weights in 16 bits"), None, dtype),
+        (mark("weights in 8 bits"), "bnb-8bit", dtype),
+        (mark("weights in 4 bits"), "bnb-4bit", dtype),
+    )
+    for measure, scheme, kind in schemes:
+        found = memory_of(model, Inputs(), settings(dtype=kind, quantization=scheme))
+        yield measure, _served(model, found.weights + found.buffers, dtype), "bound" if scheme is None else "estimate"
+    if _keeps(model):
+        yield mark("and the cache in 8 bits"), _served(model, found.weights + found.buffers, "int8"), "estimate"
+
+
+def _served(model: ModelValue, weights: int, dtype: str) -> Need:
+    most, keeps = _positions(model), _keeps(model)
+
+    def need(batch: int, seq: int) -> int | None:
+        if seq > most:
+            return None
+        if not keeps:
+            return weights
+        if dtype == "int8":  # scales are left out
+            return weights + cache_of(model, Inputs(batch=batch, seq=seq), "bfloat16").bytes // 2
+        return weights + cache_of(model, Inputs(batch=batch, seq=seq), dtype).bytes
+
+    return need
+
+
+def _positions(model: ModelValue) -> int:
+    """Return how many tokens the config says a model takes."""
+    facts = facts_of(model)
+    nested = facts.get("text_config")
+    facts = nested if isinstance(nested, dict) else facts
+    found = [facts[key] for key in POSITIONS if type(facts.get(key)) is int]
+    return min(found, default=MOST << 6)
+
+
+def _keeps(model: ModelValue) -> bool:
+    """Tell whether a model keeps a cache that is described."""
+    try:
+        return cache_of(model, Inputs(batch=1, seq=1)).bytes > 0
+    except UsageError:
+        return False
+
+
+def _training(model: ModelValue, dtype: str) -> Iterator[tuple[str, Need, str]]:
+    """Yield ways to train all parameters: fewer activations, smaller states, states on other devices and on the host."""
+    how: dict[str, object] = {
+        "dtype": dtype,
+        "precision": "pure" if dtype == "float32" else "mixed",
+        "device": "cuda",
+        "attention": "sdpa",
+        "loss": True,
+    }
+    kept = _activations(model, how)
+    start = mark("AdamW, everything in float32") if dtype == "float32" else mark("AdamW, 16 bits, master weights in float32")
+    yield start, _trained(model, how, kept=kept), "estimate"
+    how["checkpointing"] = "full"
+    yield mark("and activations computed again (full checkpointing)"), _trained(model, how, kept=kept), "estimate"
+    yield mark("and Adam's states in 8 bits"), _trained(model, {**how, "optimizer": "adam8bit"}, kept=kept), "estimate"
+    for stage in (1, 2, 3):
+        yield mark("checkpointing and ZeRO-{stage} among 8 devices").format(stage=stage), _trained(model, how, stage, kept=kept), "estimate"
+    yield mark("checkpointing, optimizer states and master weights on the host"), _trained(model, how, kept=kept, offload=True), "estimate"
+
+
+def _trained(model: ModelValue, how: Mapping[str, object], stage: int = 0, *, kept: Kept, offload: bool = False, devices: int = 8) -> Need:
+    """Return what training needs; *stage* of ZeRO cuts states among *devices*, *offload* puts them on the host."""
+    said = settings(**how)
+    found = memory_of(model, Inputs(), said)
+    weights, (gradients, master, states) = found.weights + found.buffers, trained(model, said)
+    weights, gradients = (-(-weights // devices) if stage == 3 else weights), (-(-gradients // devices) if stage >= 2 else gradients)
+    both = 0 if offload else -(-(master + states) // devices) if stage else master + states
+    return _with_activations(kept, said.checkpointing, weights + gradients + both)
+
+
+def _with_activations(kept: Kept, checkpointing: str, fixed: int) -> Need:
+    def need(batch: int, seq: int) -> int | None:
+        found = kept(checkpointing, batch, seq)
+        return None if found is None else fixed + found
+
+    return need
+
+
+Kept = Callable[[str, int, int], "int | None"]
+"""Bytes of activations, by checkpointing, batch and length; None where the model does not take that length."""
+
+
+def _activations(model: ModelValue, how: Mapping[str, object]) -> Kept:
+    """Return what a forward keeps, each asked for once; nothing where it is not described."""
+    seen: dict[tuple[str, int, int], int | None] = {}
+    most = _positions(model)
+
+    def kept(checkpointing: str, batch: int, seq: int) -> int | None:
+        key = (checkpointing, batch, seq)
+        if key not in seen:
+            seen[key] = None if seq > most else _bytes_kept(model, {**how, "checkpointing": checkpointing}, batch, seq)
+        return seen[key]
+
+    return kept
+
+
+def _bytes_kept(model: ModelValue, how: Mapping[str, object], batch: int, seq: int) -> int | None:
+    try:
+        found, _ = kept_by_forward(model, Inputs(batch=batch, seq=seq), settings(**how))
+    except UsageError:  # longer than its positions
+        return None
+    return found.bytes if found is not None else 0
+
+
+def _lora(model: ModelValue, dtype: str) -> Iterator[tuple[str, Need, str]]:
+    """Yield ways to train an adapter: over the model as it is, over one in 8 and in 4 bits, with activations computed again."""
+    trained = adapters_of(model, LORA, dtype=dtype).trainable
+    states = 16 * trained  # float32 parameters, gradients and two states of Adam
+    kept = _activations(model, {"dtype": dtype, "device": "cuda", "attention": "sdpa", "loss": True})
+    for scheme, name in (
+        (None, mark("LoRA r=16 on all linear layers")),
+        ("bnb-8bit", mark("and the model in 8 bits")),
+        ("bnb-4bit", mark("and the model in 4 bits (QLoRA)")),
+    ):
+        found = memory_of(model, Inputs(), settings(dtype=dtype, quantization=scheme))
+        for checkpointing in ("none", "full"):
+            measure = name if checkpointing == "none" else mark("the same with activations computed again")
+            yield measure, _with_activations(kept, checkpointing, found.weights + found.buffers + states), "estimate"
+
+
+def _bounds(model: ModelValue, device: Accelerator, batch: int, seq: int, dtype: str, purpose: str) -> Iterator[Bound]:
+    """Yield times that no engine can beat: arithmetic at the peak, or weights and cache read once."""
+    peak = device.peaks.get(dtype)
+    least = _least_arithmetic(model, batch, seq, purpose)
+    if peak and least:
+        what = {
+            "serving": mark("reading the prompt: its products with weights"),
+            "training": mark("a step of training: its products with weights"),
+            "lora": mark("a step of an adapter's training: its products with weights"),
+        }[purpose]
+        yield Bound(what, least * 10**6 // peak, f"{least:,} FLOPs / {peak:,}/s")
+    if purpose != "serving" or not _keeps(model):
+        return
+    read = _read_for_a_token(model) * BITS[dtype] // 8
+    try:
+        read += cache_of(model, Inputs(batch=batch, seq=seq), dtype).bytes
+    except UsageError:
+        return
+    yield Bound(
+        mark("each further token, its weights and cache read once"),
+        read * 10**6 // device.bandwidth,
+        f"{read:,} bytes / {device.bandwidth:,}/s",
+    )
+
+
+def _read_for_a_token(model: ModelValue) -> int:
+    """Return the weights that work on every token: tables are looked up, unless one is the head as well."""
+    counts, below = tally_of(model), base(model.tree, model.model_type or "", facts_of(model))
+    read = counts.active - counts.embedding
+    head = below.modules[below.output_embedding].weight if below.output_embedding else None
+    if head is not None and head.tied_to is not None:
+        read = read + head.count
+    assert isinstance(read, int)
+    return read
+
+
+PASSES = {"serving": 1, "training": 3, "lora": 2}
+"""Passes over the weights: forward, and backward for inputs and for weights, which an adapter's training leaves out."""
+
+
+def _least_arithmetic(model: ModelValue, batch: int, seq: int, purpose: str) -> int:
+    """Return FLOPs that no engine can leave out: two for each weight in a matrix and token; attention and, serving, the head are left out.
+
+    Of models that do not read tokens, or read them in an encoder first, it is not told: 0.
+    """
+    below = base(model.tree, model.model_type or "", facts_of(model))
+    if below.input_embedding is None or any(path.rpartition(".")[2] == "decoder" for path in below.modules):
+        return 0
+    counts = tally_of(model)
+    others = (counts.embedding, counts.bias, counts.gain, counts.shift)
+    matrices = counts.active
+    for other in others:
+        matrices = matrices - other
+    head = below.modules[below.output_embedding].weight if below.output_embedding else None
+    if head is not None and head.tied_to is None and head.role == "weight" and purpose == "serving":
+        matrices = matrices - head.count
+    assert isinstance(matrices, int)
+    return max(0, 2 * PASSES[purpose] * matrices * batch * seq)
+
+
+def _notes(model: ModelValue, purpose: str, ways: tuple[Way, ...]) -> Iterator[str]:
+    if purpose == "serving":
+        yield mark("activations of the prompt and workspaces of kernels are not counted beside what is kept back")
+        if not _keeps(model):
+            yield mark("the model keeps no cache that is described, so batch and length cost nothing here")
+        return
+    if kept_by_forward(model, Inputs(seq=1), settings(loss=True))[0] is None:
+        yield mark("activations are not described for this model and are left out")
+    if purpose == "lora":
+        yield mark("activations are counted as in full training, which is more than an adapter keeps")

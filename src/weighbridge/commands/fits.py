@@ -1,0 +1,34 @@
+"""``weigh fits SOURCE``."""
+
+from __future__ import annotations
+
+from weighbridge.commands.options import OUTPUT, SOURCE, Answer, Asked, Option
+from weighbridge.core.messages import mark
+
+EXAMPLE = """example:
+  weigh fits llama-3-8b --device rtx-4090
+  weigh fits llama-3-8b --device a100-80g --for training --seq 4096
+  weigh fits llama-3-70b --gib 48 --for lora --json
+"""
+OPTIONS = (
+    *SOURCE,
+    Option("device", mark("accelerator, such as a100-80g, h100-80g, rtx-4090, mi300x, tpu-v5e"), "NAME", default=None),
+    Option("gib", mark("memory in GiB, in place of a device"), "N", kind="number", default=None),
+    Option("purpose", mark("what for: serving, training or lora (default serving)"), "WORD", default="serving", flag="--for"),
+    Option("batch", mark("examples (default 1)"), "N", kind="whole", default=1),
+    Option("seq", mark("tokens of each (default 2048)"), "N", kind="whole", default=2048),
+    Option("dtype", mark("of weights: bfloat16, float16 or float32 (default bfloat16)"), "WORD", default="bfloat16"),
+    Option("overhead", mark("GiB kept back for the engine (default 1)"), "N", kind="number", default=1),
+    *OUTPUT,
+)
+
+
+def answer(asked: Asked) -> Answer:
+    """Tell whether the model fits, and what makes it fit."""
+    from weighbridge.accounts.fits.account import asked_memory, fits_of
+    from weighbridge.documents import fits
+
+    device, memory, overhead = asked_memory(asked.device, asked.gib, asked.overhead)
+    model = asked.model()
+    found = fits_of(model, memory, asked.purpose, batch=asked.batch, seq=asked.seq, dtype=asked.dtype, overhead=overhead, device=device)
+    return Answer(lambda: fits.as_json(model, found, device), lambda: fits.document(model, found, device, asked.lang))

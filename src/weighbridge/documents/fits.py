@@ -1,0 +1,84 @@
+"""Whether a model fits as a document and as JSON."""
+
+from __future__ import annotations
+
+from weighbridge.accounts.fits.accelerators import GIB
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.messages import Say, translator
+from weighbridge.documents.count import headline
+from weighbridge.documents.document import Column, Document, Row, Table, notes
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from weighbridge.accounts.fits.accelerators import Accelerator
+    from weighbridge.accounts.fits.account import Fit
+    from weighbridge.value import ModelValue
+
+
+def as_json(model: ModelValue, found: Fit, device: Accelerator | None = None) -> dict[str, Any]:
+    """Return the answer of ``weigh fits --json``.
+
+    >>> from weighbridge import model
+    >>> llama = model("llama-3.2-1b")
+    >>> as_json(llama, llama.fits(gib=4))["chosen"]["measure"]
+    'weights in 16 bits'
+    """
+    return {
+        "source": model.source,
+        "class": model.class_name or None,
+        "for": found.purpose,
+        "device": {"name": device.name, "bandwidth": device.bandwidth, "peaks": device.peaks, "source": device.source} if device else None,
+        "memory": found.memory,
+        "overhead": found.overhead,
+        "batch": found.batch,
+        "seq": found.seq,
+        "fits": found.chosen is not None,
+        "chosen": found.chosen._asdict() if found.chosen else None,
+        "ways": [way._asdict() for way in found.ways],
+        "bounds": [bound._asdict() for bound in found.bounds],
+        "notes": list(found.notes),
+    }
+
+
+def document(model: ModelValue, found: Fit, device: Accelerator | None = None, lang: str = "en") -> Document:
+    """Return the document of ``weigh fits``: ways to run it, cheapest first, and bounds of its speed."""
+    say = translator(lang)
+    if found.chosen is None:
+        figure = say("does not fit {gib} GiB").format(gib=f"{found.memory / GIB:g}")
+    else:
+        figure = say("fits {gib} GiB: {measure}").format(gib=f"{found.memory / GIB:g}", measure=say(found.chosen.measure))
+    tables = [_ways(found, say)]
+    if found.bounds:
+        tables.append(_bounds(found, say))
+    return Document(headline(model, say), figure, (*tables, *notes(_remarks(found, device, say))), lang)
+
+
+def _ways(found: Fit, say: Say) -> Table:
+    columns = (
+        Column(say("way, each with what stands above it where it says and")),
+        Column(say("bytes"), "integer"),
+        Column(say("fits")),
+        Column(say("largest batch"), "integer"),
+        Column(say("longest context"), "integer"),
+        Column(say("trust")),
+    )
+    rows = tuple(
+        Row((say(way.measure), way.bytes, say("yes") if way.fits else say("no"), way.batch, way.seq, say(way.trust))) for way in found.ways
+    )
+    return Table(columns, rows)
+
+
+def _bounds(found: Fit, say: Say) -> Table:
+    columns = (Column(say("cannot be faster than")), Column(say("microseconds"), "integer"), Column(say("formula")))
+    return Table(
+        columns, tuple(Row((say(bound.what), bound.microseconds, bound.formula)) for bound in found.bounds), say("Bounds (roofline)")
+    )
+
+
+def _remarks(found: Fit, device: Accelerator | None, say: Say) -> list[str]:
+    kept = say("For {batch} × {seq} tokens; {overhead} GiB of the memory are kept back for the engine.")
+    lines = [kept.format(batch=f"{found.batch:,}", seq=f"{found.seq:,}", overhead=f"{found.overhead / GIB:g}")]
+    if device is not None:
+        lines.append(say("{name}: {source}.").format(name=device.name, source=device.source))
+    return [*lines, *(say(note) for note in found.notes)]

@@ -1,0 +1,110 @@
+"""What fits a device: the largest sizes are the largest, measures only help, bounds are bounds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from weighbridge import model
+from weighbridge.accounts.fits.accelerators import ACCELERATORS, GIB, accelerator
+from weighbridge.accounts.fits.account import PURPOSES, _largest, asked_memory
+from weighbridge.core.errors import UsageError
+
+SMALL = {
+    "model_type": "llama",
+    "hidden_size": 64,
+    "intermediate_size": 160,
+    "num_hidden_layers": 4,
+    "num_attention_heads": 4,
+    "vocab_size": 500,
+}
+
+
+def test_every_accelerator_has_memory_bandwidth_a_peak_and_a_source() -> None:
+    assert len(ACCELERATORS) >= 40
+    for device in ACCELERATORS.values():
+        assert device.memory >= 8 * GIB
+        assert 10**11 < device.bandwidth < 10**13
+        assert device.peaks["bfloat16"] > 10**13
+        assert device.source
+        peaks = [device.peaks[name] for name in ("float32", "bfloat16", "fp8") if name in device.peaks]
+        assert peaks == sorted(peaks), device.name
+
+
+@pytest.mark.parametrize("limit", [0, 3, 99, 10**4, 123_456_789])
+@pytest.mark.parametrize("need", [lambda n: 5 + 3 * n, lambda n: n * n, lambda n: -(-n // 16) * 16 * 7, lambda n: n if n < 900 else None])
+def test_the_largest_is_the_largest(need: Any, limit: int) -> None:
+    found = _largest(need, limit, 10**5)
+    fitting = [size for size in range(1, 10**5) if (value := need(size)) is not None and value <= limit]
+    assert found == max(fitting, default=0)
+
+
+@pytest.mark.parametrize("purpose", PURPOSES)
+def test_one_more_does_not_fit(purpose: str) -> None:
+    base = model(SMALL, "LlamaForCausalLM")
+    found = base.fits(gib=1.5, purpose=purpose, seq=64)
+    assert found.chosen is found.ways[0]
+    way = found.ways[0]
+    assert way.batch
+    assert way.seq
+    assert base.fits(gib=1.5, purpose=purpose, batch=way.batch, seq=64).ways[0].fits
+    assert not base.fits(gib=1.5, purpose=purpose, batch=way.batch + 1, seq=64).ways[0].fits
+    assert base.fits(gib=1.5, purpose=purpose, seq=way.seq).ways[0].fits
+    assert not base.fits(gib=1.5, purpose=purpose, seq=way.seq + 1).ways[0].fits
+
+
+def test_measures_help() -> None:
+    ways = model("llama-3-8b").fits("a100-80g", purpose="training").ways
+    assert not ways[0].fits
+    needs = [way.bytes for way in ways]
+    assert needs[:6] == sorted(needs[:6], reverse=True)
+    lora = model("llama-3-8b").fits("a100-80g", purpose="lora")
+    assert lora.chosen is lora.ways[0]
+
+
+def test_serving_is_weights_and_cache_and_what_is_kept_back() -> None:
+    base = model("llama-3.2-1b")
+    way = base.fits(gib=24, batch=3, seq=1000).ways[0]
+    assert (
+        way.bytes
+        == base.memory(dtype="bfloat16").weights + base.memory(dtype="bfloat16").buffers + base.cache(batch=3, seq=1000).bytes + GIB
+    )
+
+
+def test_bounds_are_below_what_is_published() -> None:
+    """An A100 decodes Llama-3-8B in 16 bits at no more than its bandwidth allows; the step's arithmetic at its peak."""
+    found = model("llama-3-8b").fits("a100-80g", seq=128)
+    times = {bound.what: bound.microseconds for bound in found.bounds}
+    assert times["each further token, its weights and cache read once"] == (
+        2 * (8_030_261_248 - 128_256 * 4096) + 128 * 131_072
+    ) * 10**6 // (2039 * 10**9)
+    assert all(bound.microseconds > 0 for bound in found.bounds)
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ({"device": "a1000"}, "device: no 'a1000'"),
+        ({}, "device: say one of --device and --gib"),
+        ({"device": "t4", "gib": 3}, "device: say one of --device and --gib"),
+        ({"gib": 24, "purpose": "quizzes"}, "for: expected one of serving, training, lora, found 'quizzes'"),
+        ({"gib": 24, "batch": 0}, "batch: expected a whole number from 1 up, found 0"),
+        ({"gib": 24, "dtype": "int3"}, "dtype: expected float32, float16 or bfloat16, found 'int3'"),
+        ({"gib": 0.5}, "gib: 0.5 GiB leave nothing beside the 1 GiB that are kept back for the engine"),
+        ({"gib": -1}, "gib: expected a number of GiB, found -1"),
+    ],
+)
+def test_what_cannot_be_meant_is_said(given: dict[str, Any], text: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        model(SMALL, "LlamaForCausalLM").fits(**given)
+    assert text in str(caught.value)
+
+
+def test_longer_than_its_positions_is_refused() -> None:
+    with pytest.raises(UsageError, match="takes no 600 tokens"):
+        model("bert-base-uncased").fits(gib=24, seq=600)
+
+
+def test_a_device_by_name() -> None:
+    assert asked_memory("A100-80G", None)[1] == accelerator("a100-80g").memory == 80 * GIB
