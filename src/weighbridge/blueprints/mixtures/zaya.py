@@ -34,7 +34,7 @@ FIELDS = (
     Field(
         "windowed",
         "layer_types",
-        None,
+        0,
         "choice",
         read=lambda kinds: kinds and sum("sliding" in kind for kind in kinds),
         report_default=False,
