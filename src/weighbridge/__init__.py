@@ -18,7 +18,23 @@ if TYPE_CHECKING:
     from weighbridge.accounts.memory.account import Memory
     from weighbridge.accounts.parallel.account import Parallel
     from weighbridge.accounts.parameters import Tally
-    from weighbridge.api import Model, audit, census, compare, count, design, diff, model, reconcile, solve, sweep, verify
+    from weighbridge.api import (
+        Model,
+        audit,
+        census,
+        compare,
+        count,
+        design,
+        diff,
+        flops_per_token,
+        kv_bytes,
+        model,
+        params,
+        reconcile,
+        solve,
+        sweep,
+        verify,
+    )
     from weighbridge.auditing.claims import Audit
     from weighbridge.conventions.arithmetic import Arithmetic, FlopsReconciliation
     from weighbridge.conventions.counts import Count
@@ -76,7 +92,10 @@ __all__ = [
     "count",
     "design",
     "diff",
+    "flops_per_token",
+    "kv_bytes",
     "model",
+    "params",
     "reconcile",
     "solve",
     "sweep",
@@ -93,7 +112,23 @@ _HOMES = {
     "conventions.arithmetic": ("Arithmetic", "FlopsReconciliation"),
     "accounts.parallel.account": ("Parallel",),
     "accounts.parameters": ("Tally",),
-    "api": ("Model", "audit", "census", "compare", "count", "design", "diff", "model", "reconcile", "solve", "sweep", "verify"),
+    "api": (
+        "Model",
+        "audit",
+        "census",
+        "compare",
+        "count",
+        "design",
+        "diff",
+        "model",
+        "reconcile",
+        "solve",
+        "sweep",
+        "verify",
+        "flops_per_token",
+        "kv_bytes",
+        "params",
+    ),
     "auditing.claims": ("Audit",),
     "conventions.counts": ("Count",),
     "conventions.reconcile": ("Reconciliation",),

@@ -468,6 +468,40 @@ def count(source: object, model_class: str | None = None, overrides: Mapping[str
     return model(source, model_class, overrides).count()
 
 
+def params(config: object, model_class: str | None = None) -> int:
+    """Return the unique parameters of a config, a preset or a file: what planners of other projects ask for.
+
+    >>> params("llama-3.2-1b")
+    1235814400
+    """
+    found = count(config, model_class).unique
+    assert isinstance(found, int), "a config has ints"
+    return found
+
+
+def kv_bytes(
+    config: object, seq: int = 4096, batch: int = 1, *, dtype: str = "bfloat16", engine: str = "reference", decoder_seq: int | None = None
+) -> int:
+    """Return the bytes of keys, values and states that a model keeps after a prompt; see :meth:`Model.cache`.
+
+    >>> kv_bytes("llama-3.2-1b", 1024)
+    33554432
+    """
+    return model(config).cache(batch, seq, decoder_seq, dtype, engine).bytes
+
+
+def flops_per_token(config: object, seq: int = 4096, *, convention: str = "torch") -> float:
+    """Return the FLOPs of one forward pass over *seq* tokens, for each of them, by a convention of :meth:`Model.arithmetic`.
+
+    >>> flops_per_token("bert-base-uncased", 128)
+    174597120.0
+    """
+    whole = model(config)
+    value = whole.flops(seq=seq).forward_matmul if convention == "torch" else whole.arithmetic(convention, seq=seq).value
+    assert isinstance(value, int), "a config has ints"
+    return value / seq
+
+
 def verify(
     source: object,
     config: object = None,
