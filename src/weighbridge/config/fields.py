@@ -93,6 +93,14 @@ class Field(NamedTuple):
     resolve: Callable[[Any, str], SubConfig | None] | None = None
     null: Callable[[Config], Any] | None = None
 
+    def with_default(self, default: Default) -> Field:
+        """Return the same field with the default of a family's reference class.
+
+        >>> HIDDEN.with_default(768).default
+        768
+        """
+        return self._replace(default=default)
+
 
 class SubConfig(NamedTuple):
     """A sub-config and how it is to be read.
@@ -254,6 +262,52 @@ def nested(word: str, key: str, fields: tuple[Field, ...]) -> Field:
     """Declare a sub-config, such as ``text_config``, with its own fields."""
     return Field(word, key, None, "nested", fields=fields)
 
+
+# Sizes that many families have, declared once: a family says which default its reference class has, as in ``HIDDEN.with_default(768)``.
+HIDDEN = size("hidden", "hidden_size", None, "H", "hidden size")
+VOCAB = size("vocab", "vocab_size", None, "V", "vocabulary size")
+HEADS = size("heads", "num_attention_heads", None, "A", "attention heads")
+LAYERS = size("layers", "num_hidden_layers", None, "L", "layers")
+MLP = size("mlp", "intermediate_size", None, "I", "intermediate size")
+PATCH = size("patch", "patch_size", None, "P", "side of a patch")
+HEAD_DIM = size("head_dim", "head_dim", None, "D", "width of a head")
+POSITIONS = size("positions", "max_position_embeddings", None, "S", "positions")
+KV_HEADS = size("kv_heads", "num_key_value_heads", None, "K", "key-value heads")
+D_MODEL = size("hidden", "d_model", None, "H", "hidden size", "hidden_size")
+ACTIVE_EXPERTS = size("active", "num_experts_per_tok", None, "k", "experts per token")
+MEL_BINS = size("mels", "num_mel_bins", None, "M", "mel bins")
+IMAGE = size("image", "image_size", None, "R", "side of the image")
+NUM_EXPERTS = size("experts", "num_experts", None, "E", "experts")
+N_HEAD = size("heads", "n_head", None, "A", "attention heads", "num_attention_heads")
+OBJECT_QUERIES = size("queries", "num_queries", None, "Q", "object queries")
+TOKEN_TYPES = size("types", "type_vocab_size", None, "T", "token types")
+N_LAYER = size("layers", "n_layer", None, "L", "layers", "num_hidden_layers")
+EMBEDDING_SIZE = size("embedding", "embedding_size", None, "E", "embedding size")
+SPATIAL_MERGE = size("merge", "spatial_merge_size", None, "M", "patches merged along an axis")
+NUM_LAYERS = size("layers", "num_layers", None, "L", "layers", "num_hidden_layers")
+FFN_DIM = size("mlp", "ffn_dim", None, "I", "intermediate size")
+NUM_LOCAL_EXPERTS = size("experts", "num_local_experts", None, "E", "experts")
+MLP_DIM = size("mlp", "mlp_dim", None, "I", "intermediate size")
+PROJECTION_DIM = size("projected", "projection_dim", None, "E", "width of the shared space")
+NUM_HEADS = size("heads", "num_heads", None, "A", "attention heads", "num_attention_heads")
+IN_CHANNELS = size("channels", "in_channels", None, "N", "image channels")
+N_INNER = size("mlp", "n_inner", None, "I", "intermediate size")
+INDEX_HEADS = size("index_heads", "index_n_heads", None, "J", "heads of the indexer")
+INDEX_HEAD_DIM = size("index_dim", "index_head_dim", None, "Y", "width of a head of the indexer")
+Q_LORA_RANK = size("q_lora", "q_lora_rank", None, "Q", "rank of the queries")
+NUM_FRAMES = size("frames", "num_frames", None, "T", "frames")
+N_EMBD = size("hidden", "n_embd", None, "H", "hidden size", "hidden_size")
+SHARED_EXPERT_MLP = size("shared_mlp", "shared_expert_intermediate_size", None, "S", "intermediate size of the shared expert")
+D_FF = size("mlp", "d_ff", None, "I", "intermediate size")
+HIDDEN_DIM = size("hidden", "hidden_dim", None, "H", "hidden size", "hidden_size")
+N_LAYERS = size("layers", "n_layers", None, "L", "layers", "num_hidden_layers")
+N_HEADS = size("heads", "n_heads", None, "A", "attention heads", "num_attention_heads")
+PREDICTION_LENGTH = size("ahead", "prediction_length", None, "F", "steps ahead")
+CONTEXT_LENGTH = size("back", "context_length", None, "B", "steps back")
+MAMBA_D_STATE = size("state", "mamba_d_state", None, "N", "state of a channel")
+MAMBA_D_CONV = size("kernel", "mamba_d_conv", None, "Z", "width of the convolution")
+MAMBA_EXPAND = size("expand", "mamba_expand", None, "X", "inner width over hidden size")
+CODEBOOKS = size("codebooks", "num_codebooks", None, "B", "codebooks")
 
 LABELS = Field("labels", "num_labels", 2, "labels", "C", "number of labels")
 """How many labels a head has: ``num_labels``, else the length of ``id2label``, else 2."""

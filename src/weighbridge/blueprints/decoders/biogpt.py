@@ -8,27 +8,44 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS, with_heads
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, TIED, Config, constant, derived, size, switch
+from weighbridge.config.fields import (
+    D_MODEL,
+    FFN_DIM,
+    HEADS,
+    HIDDEN,
+    LABELS,
+    LAYERS,
+    MLP,
+    NUM_LAYERS,
+    POSITIONS,
+    TIED,
+    VOCAB,
+    Config,
+    constant,
+    derived,
+    size,
+    switch,
+)
 from weighbridge.core.parts import embedding, fairseq_attention, layer_norm, linear, part, replace
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Node, Part
 
 BIOGPT = (
-    size("vocab", "vocab_size", 42384, "V", "vocabulary size"),
-    size("positions", "max_position_embeddings", 1024, "S", "positions"),
-    size("hidden", "hidden_size", 1024, "H", "hidden size"),
-    size("mlp", "intermediate_size", 4096, "I", "intermediate size"),
-    size("layers", "num_hidden_layers", 24, "L", "layers"),
-    size("heads", "num_attention_heads", 16, "A", "attention heads"),
+    VOCAB.with_default(42384),
+    POSITIONS.with_default(1024),
+    HIDDEN.with_default(1024),
+    MLP.with_default(4096),
+    LAYERS.with_default(24),
+    HEADS.with_default(16),
     derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_attention_heads"),
     LABELS,
     TIED,
 )
 XGLM = (
-    size("vocab", "vocab_size", 256008, "V", "vocabulary size"),
-    size("hidden", "d_model", 1024, "H", "hidden size", "hidden_size"),
-    size("mlp", "ffn_dim", 4096, "I", "intermediate size"),
-    size("layers", "num_layers", 24, "L", "layers", "num_hidden_layers"),
+    VOCAB.with_default(256008),
+    D_MODEL.with_default(1024),
+    FFN_DIM.with_default(4096),
+    NUM_LAYERS.with_default(24),
     size("heads", "attention_heads", 16, "A", "attention heads", "num_attention_heads"),
     derived("head_dim", lambda c: exact(c.hidden, c.heads), "d_model", "attention_heads"),
     TIED,

@@ -8,7 +8,24 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS, Body, with_heads
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, TIED, Config, Field, constant, derived, size, switch
+from weighbridge.config.fields import (
+    D_MODEL,
+    HEADS,
+    LABELS,
+    LAYERS,
+    N_HEAD,
+    N_HEADS,
+    N_LAYER,
+    N_LAYERS,
+    TIED,
+    VOCAB,
+    Config,
+    Field,
+    constant,
+    derived,
+    size,
+    switch,
+)
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, plain_mlp
@@ -21,20 +38,20 @@ if TYPE_CHECKING:
 NAMES = ("dense_h_to_4h", "dense_4h_to_h")
 
 BLOOM = (
-    size("vocab", "vocab_size", 250880, "V", "vocabulary size"),
+    VOCAB.with_default(250880),
     size("hidden", "hidden_size", 64, "H", "hidden size", "n_embed"),
-    size("layers", "n_layer", 2, "L", "layers", "num_hidden_layers"),
-    size("heads", "n_head", 8, "A", "attention heads", "num_attention_heads"),
+    N_LAYER.with_default(2),
+    N_HEAD.with_default(8),
     derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "n_head"),
     LABELS,
     TIED,
     constant("head_bias", False),
 )
 FALCON = (
-    size("vocab", "vocab_size", 65024, "V", "vocabulary size"),
+    VOCAB.with_default(65024),
     size("hidden", "hidden_size", 4544, "H", "hidden size", "n_embed"),
-    size("layers", "num_hidden_layers", 32, "L", "layers"),
-    size("heads", "num_attention_heads", 71, "A", "attention heads"),
+    LAYERS.with_default(32),
+    HEADS.with_default(71),
     size("kv_heads", "num_kv_heads", lambda c: c.heads, "K", "key-value heads"),
     size("mlp", "ffn_hidden_size", lambda c: 4 * c.hidden, "I", "intermediate size"),
     derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_attention_heads"),
@@ -58,10 +75,10 @@ def ungrouped(value: Any) -> Any:
 
 
 MPT = (
-    size("vocab", "vocab_size", 50368, "V", "vocabulary size"),
-    size("hidden", "d_model", 2048, "H", "hidden size", "hidden_size"),
-    size("layers", "n_layers", 24, "L", "layers", "num_hidden_layers"),
-    size("heads", "n_heads", 16, "A", "attention heads", "num_attention_heads"),
+    VOCAB.with_default(50368),
+    D_MODEL.with_default(2048),
+    N_LAYERS.with_default(24),
+    N_HEADS.with_default(16),
     derived("head_dim", lambda c: exact(c.hidden, c.heads), "d_model", "n_heads"),
     Field("attention", "attn_config", None, "choice", report_default=False, read=ungrouped),
     LABELS,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.composite import model_config
 from weighbridge.config.family import Blueprint, Family
-from weighbridge.config.fields import Config, Field, computed, sequence, size, switch
+from weighbridge.config.fields import HEADS, HIDDEN, KV_HEADS, LAYERS, VOCAB, Config, Field, computed, sequence, size, switch
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.parts import attend, embedding, gated_mlp, linear, part, replace, rms_norm
 from weighbridge.core.sizes import Size
@@ -19,15 +19,15 @@ def fields(hidden: int, layers: int, heads: int, mlp: int | None) -> tuple[Field
     """List the fields that all four transformers have."""
     third = lambda c: 8 * c.hidden // 3  # noqa: E731
     return (
-        size("hidden", "hidden_size", hidden, "H", "hidden size"),
+        HIDDEN.with_default(hidden),
         size("mlp", "intermediate_size", third if mlp is None else mlp, "I", "intermediate size", null=third),
-        size("layers", "num_hidden_layers", layers, "L", "layers"),
-        size("heads", "num_attention_heads", heads, "A", "attention heads"),
-        size("kv_heads", "num_key_value_heads", lambda c: c.heads, "K", "key-value heads"),
+        LAYERS.with_default(layers),
+        HEADS.with_default(heads),
+        KV_HEADS.with_default(lambda c: c.heads),
     )
 
 
-BYTES = size("vocab", "vocab_size", 260, "V", "vocabulary size")
+BYTES = VOCAB.with_default(260)
 CROSSED = size("across", "cross_attn_k", 2, "X", "vectors of a patch in cross-attention")
 ENCODER = (BYTES, *fields(1024, 1, 16, None), CROSSED, switch("every", "cross_attn_all_layers", False))
 DECODER = (
@@ -39,7 +39,7 @@ DECODER = (
 GLOBAL = (*fields(2048, 25, 16, 5632), size("entering", "encoder_cross_output_size", None, "E", "width of what enters the large model"))
 PATCHER = (BYTES, *fields(768, 14, 12, 2048))
 FIELDS = (
-    size("vocab", "vocab_size", 260, "V", "vocabulary size"),
+    VOCAB.with_default(260),
     size("across", "cross_attn_k", 2, "X", "vectors of a patch in cross-attention"),
     size("hashed", "encoder_hash_byte_group_vocab", 500002, "N", "rows for the hashes of one length"),
     size("functions", "encoder_hash_byte_group_nb_functions", 1, "F", "functions that make hashes", minimum=0),

@@ -10,7 +10,7 @@ from weighbridge.blueprints.modules.layer_types import listed_or
 from weighbridge.blueprints.modules.mixture_of_experts import MIXTURE, SHARED, sparse_mlp
 from weighbridge.blueprints.modules.sliding_window import all_but_every, window, windowed_layers
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, Field, constant, settable, size, switch, variant
+from weighbridge.config.fields import NUM_EXPERTS, Config, Field, constant, settable, size, switch, variant
 from weighbridge.core.parts import embedding, gated_mlp, layer_norm, part, replace, rms_norm, stack
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Tensor
@@ -94,7 +94,7 @@ MOE = variant(
     tied=True,
     window=window(),
     windowed=windowed_layers(_sliding_layers),
-    experts=size("experts", "num_experts", 8, "E", "experts"),
+    experts=NUM_EXPERTS.with_default(8),
     mlp_bias=NO_BIAS["mlp_bias"],
     shared_experts=replace(SHARED, key="num_shared_experts", default=0),
     block=Field("block", "num_shared_experts", 0, "choice", read=lambda n: "gate experts" + " shared_experts" * (n > 0)),

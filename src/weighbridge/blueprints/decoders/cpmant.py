@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, size
+from weighbridge.config.fields import HEADS, HIDDEN, LAYERS, VOCAB, Config, size
 from weighbridge.core.length import length
 from weighbridge.core.parts import attend, embedding, linear, part, rms_norm
 from weighbridge.core.tree import Node, Part, Tensor
@@ -49,11 +49,11 @@ def causal(c: Config) -> Part:
 
 
 FIELDS = (
-    size("vocab", "vocab_size", 30720, "V", "vocabulary size"),
-    size("hidden", "hidden_size", 4096, "H", "hidden size"),
+    VOCAB.with_default(30720),
+    HIDDEN.with_default(4096),
     size("mlp", "dim_ff", 10240, "I", "intermediate size"),
-    size("layers", "num_hidden_layers", 48, "L", "layers"),
-    size("heads", "num_attention_heads", 32, "A", "attention heads"),
+    LAYERS.with_default(48),
+    HEADS.with_default(32),
     size("head_dim", "dim_head", 128, "D", "width of a head"),
     size("prompts", "prompt_types", 32, "P", "kinds of prompts"),
     size("prompt", "prompt_length", 32, "N", "tokens of a prompt"),

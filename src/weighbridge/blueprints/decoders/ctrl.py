@@ -7,7 +7,7 @@ and no tensor.
 from __future__ import annotations
 
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, TIED, Config, derived, size
+from weighbridge.config.fields import LABELS, N_EMBD, N_HEAD, N_LAYER, TIED, VOCAB, Config, derived, size
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Node, Part
@@ -48,11 +48,11 @@ def sequence(c: Config) -> Part:
 
 
 FIELDS = (
-    size("vocab", "vocab_size", 246534, "V", "vocabulary size"),
-    size("hidden", "n_embd", 1280, "H", "hidden size", "hidden_size"),
+    VOCAB.with_default(246534),
+    N_EMBD.with_default(1280),
     size("mlp", "dff", 8192, "I", "intermediate size"),
-    size("layers", "n_layer", 48, "L", "layers", "num_hidden_layers"),
-    size("heads", "n_head", 16, "A", "attention heads", "num_attention_heads"),
+    N_LAYER.with_default(48),
+    N_HEAD.with_default(16),
     derived("head_dim", lambda c: exact(c.hidden, c.heads), "n_embd", "n_head"),
     LABELS,
     TIED,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from weighbridge.blueprints.decoders.gpt2 import GPT2_FIELDS, MORE_IGNORED_KEYS, gpt2
 from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, size, variant
+from weighbridge.config.fields import HIDDEN, Config, size, variant
 from weighbridge.core.length import length
 from weighbridge.core.parts import embedding, layer_norm, linear, part, rms_norm
 from weighbridge.core.tree import Node, Part
@@ -62,7 +62,7 @@ DECISION = variant(
     vocab=1,
     layers=3,
     heads=1,
-    hidden=size("hidden", "hidden_size", 128, "H", "hidden size"),
+    hidden=HIDDEN.with_default(128),
 )
 MORE = IGNORED_KEYS | MORE_IGNORED_KEYS | {"tie_word_embeddings", "summary_use_proj", "summary_proj_to_labels"}
 

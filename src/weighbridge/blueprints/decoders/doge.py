@@ -10,7 +10,7 @@ from math import isqrt
 
 from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, with_heads
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, computed, size, switch, variant
+from weighbridge.config.fields import ACTIVE_EXPERTS, NUM_EXPERTS, Config, computed, switch, variant
 from weighbridge.core.parts import attend, embedding, gated_mlp, linear, matmul, part, rms_norm
 from weighbridge.core.tree import Node, Part, Tensor
 
@@ -67,8 +67,8 @@ def experts(c: Config) -> Part:
 DOGE = variant(
     FIELDS,
     switch("sparse", "is_moe", False),
-    size("experts", "num_experts", 16384, "E", "experts"),
-    size("active", "num_experts_per_tok", 64, "k", "experts per token"),
+    NUM_EXPERTS.with_default(16384),
+    ACTIVE_EXPERTS.with_default(64),
     computed("keys", lambda c: isqrt(c.experts)),
     vocab=32768,
     hidden=1024,

@@ -10,19 +10,33 @@ from collections.abc import Callable
 
 from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS, with_heads
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, TIED, Config, constant, derived, size, switch, variant
+from weighbridge.config.fields import (
+    LABELS,
+    N_EMBD,
+    N_HEAD,
+    N_INNER,
+    N_LAYER,
+    TIED,
+    VOCAB,
+    Config,
+    constant,
+    derived,
+    size,
+    switch,
+    variant,
+)
 from weighbridge.core.length import Stream
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Node, Part, Tensor
 
 FIELDS = (
-    size("vocab", "vocab_size", 50257, "V", "vocabulary size"),
+    VOCAB.with_default(50257),
     size("positions", "n_positions", 1024, "S", "positions", "max_position_embeddings"),
-    size("hidden", "n_embd", 768, "H", "hidden size", "hidden_size"),
-    size("layers", "n_layer", 12, "L", "layers", "num_hidden_layers"),
-    size("heads", "n_head", 12, "A", "attention heads", "num_attention_heads"),
-    size("mlp", "n_inner", lambda c: 4 * c.hidden, "I", "intermediate size"),
+    N_EMBD.with_default(768),
+    N_LAYER.with_default(12),
+    N_HEAD.with_default(12),
+    N_INNER.with_default(lambda c: 4 * c.hidden),
     derived("head_dim", lambda c: exact(c.hidden, c.heads), "n_embd", "n_head"),
     LABELS,
     TIED,

@@ -8,10 +8,29 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS, with_heads
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, TIED, Config, Field, constant, derived, size, variant
+from weighbridge.config.fields import (
+    HIDDEN,
+    LABELS,
+    MLP,
+    N_EMBD,
+    N_HEAD,
+    N_INNER,
+    N_LAYER,
+    NUM_HEADS,
+    NUM_LAYERS,
+    POSITIONS,
+    TIED,
+    VOCAB,
+    Config,
+    Field,
+    constant,
+    derived,
+    size,
+    variant,
+)
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, plain_mlp, replace
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, plain_mlp
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Node
 
@@ -19,12 +38,12 @@ if TYPE_CHECKING:
     from typing import Any
 
 NEO = (
-    size("vocab", "vocab_size", 50257, "V", "vocabulary size"),
-    size("positions", "max_position_embeddings", 2048, "S", "positions"),
-    size("hidden", "hidden_size", 2048, "H", "hidden size"),
-    size("layers", "num_layers", 24, "L", "layers", "num_hidden_layers"),
-    size("heads", "num_heads", 16, "A", "attention heads", "num_attention_heads"),
-    size("mlp", "intermediate_size", lambda c: 4 * c.hidden, "I", "intermediate size"),
+    VOCAB.with_default(50257),
+    POSITIONS.with_default(2048),
+    HIDDEN.with_default(2048),
+    NUM_LAYERS.with_default(24),
+    NUM_HEADS.with_default(16),
+    MLP.with_default(lambda c: 4 * c.hidden),
     size("window", "window_size", 256, "W", "attention window"),
     derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_heads"),
     LABELS,
@@ -34,14 +53,14 @@ NEO = (
     constant("head_bias", False),
 )
 J = (
-    size("vocab", "vocab_size", 50400, "V", "vocabulary size"),
-    size("hidden", "n_embd", 4096, "H", "hidden size", "hidden_size"),
-    size("layers", "n_layer", 28, "L", "layers", "num_hidden_layers"),
-    size("heads", "n_head", 16, "A", "attention heads", "num_attention_heads"),
-    size("mlp", "n_inner", lambda c: 4 * c.hidden, "I", "intermediate size"),
+    VOCAB.with_default(50400),
+    N_EMBD.with_default(4096),
+    N_LAYER.with_default(28),
+    N_HEAD.with_default(16),
+    N_INNER.with_default(lambda c: 4 * c.hidden),
     derived("head_dim", lambda c: exact(c.hidden, c.heads), "n_embd", "n_head"),
     LABELS,
-    replace(TIED, default=False),
+    TIED.with_default(False),
     constant("fused", False),
     constant("head_bias", True),
 )

@@ -8,30 +8,30 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS, with_heads
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, TIED, Config, constant, derived, size, switch
-from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, plain_mlp, replace
+from weighbridge.config.fields import HEADS, HIDDEN, LABELS, LAYERS, MLP, TIED, VOCAB, Config, constant, derived, size, switch
+from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, plain_mlp
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Every, Node, Part, Tensor
 
 NAMES = ("dense_h_to_4h", "dense_4h_to_h")
 
 FIELDS = (
-    size("vocab", "vocab_size", 50432, "V", "vocabulary size"),
-    size("hidden", "hidden_size", 6144, "H", "hidden size"),
-    size("mlp", "intermediate_size", 24576, "I", "intermediate size"),
-    size("layers", "num_hidden_layers", 44, "L", "layers"),
-    size("heads", "num_attention_heads", 64, "A", "attention heads"),
+    VOCAB.with_default(50432),
+    HIDDEN.with_default(6144),
+    MLP.with_default(24576),
+    LAYERS.with_default(44),
+    HEADS.with_default(64),
     derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_attention_heads"),
     LABELS,
-    replace(TIED, default=False),
+    TIED.with_default(False),
     switch("biased", "attention_bias", True),
     constant("head_bias", False),
 )
 JAPANESE = (
-    size("vocab", "vocab_size", 32000, "V", "vocabulary size"),
-    size("hidden", "hidden_size", 2560, "H", "hidden size"),
-    size("layers", "num_hidden_layers", 32, "L", "layers"),
-    size("heads", "num_attention_heads", 32, "A", "attention heads"),
+    VOCAB.with_default(32000),
+    HIDDEN.with_default(2560),
+    LAYERS.with_default(32),
+    HEADS.with_default(32),
     size("multiple", "intermediate_multiple_size", 4, "M", "intermediate size over hidden size"),
     derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_attention_heads"),
     TIED,

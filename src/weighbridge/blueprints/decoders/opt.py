@@ -7,18 +7,32 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, TIED, Config, constant, derived, size, switch
+from weighbridge.config.fields import (
+    FFN_DIM,
+    HEADS,
+    HIDDEN,
+    LABELS,
+    LAYERS,
+    POSITIONS,
+    TIED,
+    VOCAB,
+    Config,
+    constant,
+    derived,
+    size,
+    switch,
+)
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, replace
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Part
 
 FIELDS = (
-    size("vocab", "vocab_size", 50272, "V", "vocabulary size"),
-    size("positions", "max_position_embeddings", 2048, "S", "positions"),
-    size("hidden", "hidden_size", 768, "H", "hidden size"),
-    size("mlp", "ffn_dim", 3072, "I", "intermediate size"),
-    size("layers", "num_hidden_layers", 12, "L", "layers"),
-    size("heads", "num_attention_heads", 12, "A", "attention heads"),
+    VOCAB.with_default(50272),
+    POSITIONS.with_default(2048),
+    HIDDEN.with_default(768),
+    FFN_DIM.with_default(3072),
+    LAYERS.with_default(12),
+    HEADS.with_default(12),
     size("embedded", "word_embed_proj_dim", lambda c: c.hidden, "E", "width of the embeddings"),
     derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_attention_heads"),
     LABELS,

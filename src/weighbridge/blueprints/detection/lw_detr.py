@@ -17,7 +17,7 @@ from weighbridge.blueprints.modules.rt_detr_encoder import conv, deformable_atte
 from weighbridge.blueprints.modules.stage_fields import number, ratio, scale_width
 from weighbridge.blueprints.modules.upernet_head import double_size
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, Config, computed, sequence, settable, size, switch
+from weighbridge.config.fields import LABELS, OBJECT_QUERIES, Config, computed, sequence, settable, size, switch
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, sum_of, unknown
@@ -46,7 +46,7 @@ def scales(value: Any) -> tuple[float, ...]:
 
 FIELDS = (
     size("hidden", "d_model", 256, "H", "hidden size"),
-    size("queries", "num_queries", 300, "Q", "object queries"),
+    OBJECT_QUERIES.with_default(300),
     size("decoder_layers", "decoder_layers", 3, "L", "decoder layers"),
     size("decoder_mlp", "decoder_ffn_dim", 2048, "I", "intermediate size of the decoder"),
     size("heads", "decoder_self_attention_heads", 8, "A", "attention heads"),

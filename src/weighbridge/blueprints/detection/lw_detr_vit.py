@@ -11,7 +11,7 @@ from weighbridge.blueprints.modules.backbones import Features, selected_outputs
 from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, height_width
 from weighbridge.blueprints.modules.stage_fields import number, numbers, out_stages, ratio, scale_width
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, computed, size, switch
+from weighbridge.config.fields import HEADS, HIDDEN, Config, computed, switch
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.parts import attend, conv2d, layer_norm, linear, part, plain_mlp, replace, stack
@@ -31,9 +31,9 @@ def side(c: Config) -> int:
 
 FIELDS = (
     CHANNELS,
-    size("hidden", "hidden_size", 768, "H", "hidden size"),
+    HIDDEN.with_default(768),
     number("layers", "num_hidden_layers", 12),
-    size("heads", "num_attention_heads", 12, "A", "attention heads"),
+    HEADS.with_default(12),
     ratio("mlp_ratio", "mlp_ratio", 4),
     number("image", "image_size", 256),
     height_width("before", "pretrain_image_size", 224),

@@ -22,7 +22,7 @@ from weighbridge.blueprints.modules.masked_attention import (
 )
 from weighbridge.blueprints.modules.stage_fields import number, numbers
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, computed, size, switch
+from weighbridge.config.fields import HEADS, HIDDEN_DIM, OBJECT_QUERIES, Config, computed, size, switch
 from weighbridge.core.length import Stream
 from weighbridge.core.parts import conv2d, embedding, fairseq_attention, layer_norm, linear, part, replace
 from weighbridge.core.sizes import exact
@@ -31,13 +31,13 @@ from weighbridge.core.tree import Node, Part
 FIELDS = (
     size("feature", "feature_size", 256, "F", "channels of the maps"),
     size("mask", "mask_feature_size", 256, "M", "channels of the masks"),
-    size("hidden", "hidden_dim", 256, "H", "hidden size", "hidden_size"),
+    HIDDEN_DIM.with_default(256),
     size("encoder_mlp", "encoder_feedforward_dim", 1024, "I_e", "intermediate size of the encoder"),
     size("decoder_mlp", "dim_feedforward", 2048, "I_d", "intermediate size of the decoder"),
     size("encoder_layers", "encoder_layers", 6, "L_e", "encoder layers"),
     replace(number("decoder_layers", "decoder_layers", 10), aliases=("num_hidden_layers",)),
-    size("heads", "num_attention_heads", 8, "A", "attention heads"),
-    size("queries", "num_queries", 100, "Q", "object queries"),
+    HEADS.with_default(8),
+    OBJECT_QUERIES.with_default(100),
     switch("enforced", "enforce_input_projection", False),
     numbers("strides", "feature_strides", (4, 8, 16, 32)),
     number("common", "common_stride", 4),

@@ -22,7 +22,7 @@ from weighbridge.blueprints.modules.masked_attention import (
 )
 from weighbridge.blueprints.modules.stage_fields import number, numbers
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, Config, computed, size, switch
+from weighbridge.config.fields import HEADS, HIDDEN_DIM, LABELS, OBJECT_QUERIES, Config, computed, size, switch
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.parts import attend, conv2d, embedding, fairseq_attention, layer_norm, linear, matmul, part, plain_mlp, replace
@@ -41,14 +41,14 @@ def text_heads(c: Config) -> int:
 FIELDS = (
     size("feature", "conv_dim", 256, "F", "channels of the maps"),
     size("mask", "mask_dim", 256, "M", "channels of the masks"),
-    size("hidden", "hidden_dim", 256, "H", "hidden size", "hidden_size"),
+    HIDDEN_DIM.with_default(256),
     size("encoder_mlp", "encoder_feedforward_dim", 1024, "I_e", "intermediate size of the encoder"),
     size("decoder_mlp", "dim_feedforward", 2048, "I_d", "intermediate size of the decoder"),
     size("encoder_layers", "encoder_layers", 6, "L_e", "encoder layers"),
     size("query_layers", "query_dec_layers", 2, "L_q", "layers that make the queries"),
     replace(number("decoder_layers", "decoder_layers", 10), aliases=("num_hidden_layers",)),
-    size("heads", "num_attention_heads", 8, "A", "attention heads"),
-    size("queries", "num_queries", 150, "Q", "object queries"),
+    HEADS.with_default(8),
+    OBJECT_QUERIES.with_default(150),
     size("task", "task_seq_len", 77, "T", "tokens of the task"),
     size("text_hidden", "text_encoder_width", 256, "H_t", "hidden size of the text encoder"),
     size("text_positions", "text_encoder_context_length", 77, "S_t", "positions of the text encoder"),

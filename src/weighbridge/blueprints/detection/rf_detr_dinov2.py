@@ -11,7 +11,7 @@ from weighbridge.blueprints.modules.stage_fields import number, out_stages
 from weighbridge.blueprints.modules.vit_common import token
 from weighbridge.blueprints.vision.dinov2 import scale
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, size, switch
+from weighbridge.config.fields import HEADS, HIDDEN, Config, size, switch
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.parts import attend, conv2d, gated_mlp, layer_norm, linear, part, plain_mlp, stack
 from weighbridge.core.sizes import Size
@@ -19,10 +19,10 @@ from weighbridge.core.tree import Node, Part, Tensor
 
 FIELDS = (
     CHANNELS,
-    size("hidden", "hidden_size", 768, "H", "hidden size"),
+    HIDDEN.with_default(768),
     size("ratio", "mlp_ratio", 4, "F", "how often wider the feed-forward network is"),
     number("layers", "num_hidden_layers", 12),
-    size("heads", "num_attention_heads", 12, "A", "attention heads"),
+    HEADS.with_default(12),
     image(224),
     height_width("patch", "patch_size", 14),
     switch("qkv_bias", "qkv_bias", True),

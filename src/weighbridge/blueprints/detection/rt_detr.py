@@ -13,14 +13,14 @@ from weighbridge.blueprints.modules.feature_maps import Grid, area, image
 from weighbridge.blueprints.modules.rt_detr_encoder import deformable_attention, hybrid_encoder, input_projections, map_areas
 from weighbridge.blueprints.modules.stage_fields import number, numbers, ratio, scale_width
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, TIED, Config, Field, computed, constant, size, switch, variant
+from weighbridge.config.fields import D_MODEL, LABELS, OBJECT_QUERIES, TIED, Config, Field, computed, constant, size, switch, variant
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.parts import batch_norm, conv2d, embedding, layer_norm, linear, part, plain_mlp, replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Tensor
 
 FIELDS = (
-    size("hidden", "d_model", 256, "H", "hidden size", "hidden_size"),
+    D_MODEL.with_default(256),
     size("encoder_hidden", "encoder_hidden_dim", 256, "H_e", "hidden size of the encoder"),
     size("encoder_layers", "encoder_layers", 1, "L_e", "encoder layers", minimum=0),
     size("encoder_mlp", "encoder_ffn_dim", 1024, "I_e", "intermediate size of the encoder"),
@@ -30,7 +30,7 @@ FIELDS = (
     size("decoder_mlp", "decoder_ffn_dim", 1024, "I_d", "intermediate size of the decoder"),
     size("decoder_heads", "decoder_attention_heads", 8, "A_d", "attention heads of the decoder"),
     size("points", "decoder_n_points", 4, "P", "points that a head looks at"),
-    size("queries", "num_queries", 300, "Q", "object queries"),
+    OBJECT_QUERIES.with_default(300),
     number("levels", "num_feature_levels", 3),
     computed("attended", lambda c: c.levels),
     numbers("in_widths", "encoder_in_channels", (512, 1024, 2048)),

@@ -12,16 +12,16 @@ from weighbridge.blueprints.modules.sam_mask_decoder import FIELDS as DECODER
 from weighbridge.blueprints.modules.sam_mask_decoder import WIDTH, decoder
 from weighbridge.blueprints.modules.vit_common import IGNORED_KEYS
 from weighbridge.config.family import Family
-from weighbridge.config.fields import TIED, Config, constant, nested, size
+from weighbridge.config.fields import HIDDEN, IMAGE, PATCH, TIED, Config, constant, nested, size
 from weighbridge.core.length import Stream, per_batch
 from weighbridge.core.parts import conv2d, embedding, layer_norm, part
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part, Tensor
 
 PROMPTS = (
-    size("hidden", "hidden_size", 256, "H", "hidden size"),
-    size("image", "image_size", 1024, "R", "side of the image"),
-    size("patch", "patch_size", 16, "P", "side of a patch"),
+    HIDDEN.with_default(256),
+    IMAGE.with_default(1024),
+    PATCH.with_default(16),
     size("mask_channels", "mask_input_channels", 16, "M", "channels of an input mask", minimum=4),
     size("points", "num_point_embeddings", 4, "K", "kinds of points"),
 )

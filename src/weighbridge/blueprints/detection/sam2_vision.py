@@ -10,7 +10,7 @@ from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, co
 from weighbridge.blueprints.modules.stage_fields import equal_length, number, numbers, ratio, scale_width
 from weighbridge.blueprints.modules.vit_common import IGNORED_KEYS
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, computed, sequence, size
+from weighbridge.config.fields import HIDDEN, Config, computed, sequence, size
 from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import unknown
@@ -18,7 +18,7 @@ from weighbridge.core.parts import attend, conv2d, layer_norm, linear, matmul, p
 from weighbridge.core.tree import Node, Part, Tensor
 
 HIERA = (
-    size("hidden", "hidden_size", 96, "H", "hidden size"),
+    HIDDEN.with_default(96),
     CHANNELS,
     height_width("image", "image_size", [1024, 1024]),
     height_width("kernel", "patch_kernel_size", [7, 7]),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.convolutions import group_norm
 from weighbridge.config.family import Blueprint, Family
-from weighbridge.config.fields import Config, Field, computed, size
+from weighbridge.config.fields import MLP, NUM_LAYERS, OBJECT_QUERIES, Config, Field, computed, size
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.parts import attend, conv2d, embedding, layer_norm, linear, part, plain_mlp, replace
@@ -19,11 +19,11 @@ HIDDEN = size("hidden", "hidden_size", 256, "H", "hidden size")
 HEADS = size("heads", "num_attention_heads", 8, "A", "attention heads")
 FIELDS = (
     HIDDEN,
-    size("layers", "num_layers", 6, "L", "layers", "num_hidden_layers"),
+    NUM_LAYERS.with_default(6),
     HEADS,
-    size("mlp", "intermediate_size", 2048, "I", "intermediate size"),
+    MLP.with_default(2048),
 )
-QUERIES = size("queries", "num_queries", 200, "Q", "object queries")
+QUERIES = OBJECT_QUERIES.with_default(200)
 
 
 def eighths(c: Config) -> bool:

@@ -9,7 +9,7 @@ from weighbridge.blueprints.modules.composite import as_child, model_config, sub
 from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, height_width, image, module_list
 from weighbridge.blueprints.modules.stage_fields import number, numbers
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, computed, sequence, size
+from weighbridge.config.fields import HEADS, HIDDEN, MLP, Config, computed, sequence, size
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, unknown
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 FIELDS = (
     CHANNELS,
-    size("hidden", "hidden_size", 1024, "H", "hidden size"),
-    size("mlp", "intermediate_size", 4736, "I", "intermediate size"),
+    HIDDEN.with_default(1024),
+    MLP.with_default(4736),
     number("layers", "num_hidden_layers", 32),
-    size("heads", "num_attention_heads", 16, "A", "attention heads"),
+    HEADS.with_default(16),
     image(1008),
     height_width("patch", "patch_size", 14),
     height_width("before", "pretrain_image_size", 336),

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area
 from weighbridge.blueprints.modules.stage_fields import ratio, scale_width
-from weighbridge.blueprints.modules.vit_common import HEADS, HIDDEN, IGNORED_KEYS, LAYERS, QKV_BIAS, WHOLE_HEADS
+from weighbridge.blueprints.modules.vit_common import IGNORED_KEYS, QKV_BIAS, VIT_HEADS, VIT_HIDDEN, VIT_LAYERS, WHOLE_HEADS
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, constant, sequence, size, switch
+from weighbridge.config.fields import IMAGE, MLP_DIM, PATCH, Config, constant, sequence, size, switch
 from weighbridge.core.parts import attend, conv2d, layer_norm, linear, matmul, part, stack
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part, Tensor
@@ -24,12 +24,12 @@ def kinds(c: Config) -> list[str]:
 
 
 FIELDS = (
-    *(HIDDEN, LAYERS, HEADS, WHOLE_HEADS, CHANNELS, QKV_BIAS),
+    *(VIT_HIDDEN, VIT_LAYERS, VIT_HEADS, WHOLE_HEADS, CHANNELS, QKV_BIAS),
     ratio("ratio", "mlp_ratio", 4.0),
-    size("mlp", "mlp_dim", lambda c: scale_width(c.hidden, c.ratio), "I", "intermediate size"),
+    MLP_DIM.with_default(lambda c: scale_width(c.hidden, c.ratio)),
     size("outputs", "output_channels", 256, "O", "output channels"),
-    size("image", "image_size", 1024, "R", "side of the image"),
-    size("patch", "patch_size", 16, "P", "side of a patch"),
+    IMAGE.with_default(1024),
+    PATCH.with_default(16),
     size("window", "window_size", 14, "W", "side of an attention window", minimum=0),
     size("frequencies", "num_pos_feats", 128, "F", "frequencies of positions"),
     sequence("everywhere", "global_attn_indexes", lambda c: [2, 5, 8, 11]),

@@ -9,19 +9,28 @@ from __future__ import annotations
 from weighbridge.blueprints.detection.sam_vision import attention
 from weighbridge.blueprints.modules.feature_maps import CHANNELS, area
 from weighbridge.blueprints.modules.stage_fields import number
-from weighbridge.blueprints.modules.vit_common import HEADS, IGNORED_KEYS, LAYERS, QKV_BIAS, SQUARE_PATCH, WHOLE_HEADS, grid, patches
+from weighbridge.blueprints.modules.vit_common import (
+    IGNORED_KEYS,
+    QKV_BIAS,
+    SQUARE_PATCH,
+    VIT_HEADS,
+    VIT_LAYERS,
+    WHOLE_HEADS,
+    grid,
+    patches,
+)
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, constant, sequence, sides, size, switch
-from weighbridge.core.parts import conv2d, layer_norm, linear, part, replace, stack
+from weighbridge.config.fields import HIDDEN, MLP_DIM, Config, constant, sequence, sides, size, switch
+from weighbridge.core.parts import conv2d, layer_norm, linear, part, stack
 from weighbridge.core.tree import Node, Part, Tensor
 
 FIELDS = (
-    size("hidden", "hidden_size", 1024, "H", "hidden size"),
-    replace(LAYERS, default=24),
-    replace(HEADS, default=16),
+    HIDDEN.with_default(1024),
+    VIT_LAYERS.with_default(24),
+    VIT_HEADS.with_default(16),
     *(WHOLE_HEADS, CHANNELS, QKV_BIAS, *SQUARE_PATCH),
     *sides("image", "image_size", (896, 448), "R", "side of the image"),
-    size("mlp", "mlp_dim", lambda c: c.hidden * 4, "I", "intermediate size"),
+    MLP_DIM.with_default(lambda c: c.hidden * 4),
     size("trained", "pretrain_image_size", 224, "T", "side of the images in training"),
     size("decoder", "decoder_hidden_size", 64, "U", "channels of the head"),
     switch("relative", "use_relative_position_embeddings", True),

@@ -10,7 +10,7 @@ from weighbridge.blueprints.modules.backbones import Features, backbone, feature
 from weighbridge.blueprints.modules.feature_maps import Grid, area, image
 from weighbridge.blueprints.modules.stage_fields import number, numbers
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, Config, computed, size, switch
+from weighbridge.config.fields import HIDDEN, LABELS, Config, computed, size, switch
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.parts import batch_norm, conv2d, part
@@ -33,7 +33,7 @@ def fits_auxiliary_head(c: Config) -> bool:
 
 
 FIELDS = (
-    size("hidden", "hidden_size", 512, "H", "hidden size"),
+    HIDDEN.with_default(512),
     backbone("resnet swin convnext", {"model_type": "resnet", "out_features": STAGES}),
     numbers("scales", "pool_scales", (1, 2, 3, 6)),
     image(512, report_default=False),

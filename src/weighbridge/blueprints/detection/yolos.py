@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.feature_maps import CHANNELS
 from weighbridge.blueprints.modules.vit_common import (
-    HEADS,
-    HIDDEN,
     IGNORED_KEYS,
-    LAYERS,
-    MLP,
     POOLED,
     QKV_BIAS,
     SQUARE_PATCH,
+    VIT_HEADS,
+    VIT_HIDDEN,
+    VIT_LAYERS,
+    VIT_MLP,
     WHOLE_HEADS,
     patches,
     pooler,
@@ -29,7 +29,7 @@ from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part, Tensor
 
 FIELDS = (
-    *(HIDDEN, MLP, LAYERS, HEADS, WHOLE_HEADS, CHANNELS, LABELS, QKV_BIAS, POOLED),
+    *(VIT_HIDDEN, VIT_MLP, VIT_LAYERS, VIT_HEADS, WHOLE_HEADS, CHANNELS, LABELS, QKV_BIAS, POOLED),
     *sides("image", "image_size", (512, 864), "R", "side of the image"),
     *SQUARE_PATCH,
     size("objects", "num_detection_tokens", 100, "Q", "object queries"),

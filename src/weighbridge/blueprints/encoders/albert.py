@@ -9,13 +9,13 @@ from weighbridge.blueprints.encoders.bert import POOLED
 from weighbridge.blueprints.encoders.bert import embeddings as bert_embeddings
 from weighbridge.blueprints.modules.bert_family import BERT_TASKS, HeadSpec, bert_fields, vocabulary_projection, with_heads
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, size
+from weighbridge.config.fields import EMBEDDING_SIZE, Config, size
 from weighbridge.core.parts import attend, layer_norm, linear, part
 from weighbridge.core.tree import Part, Tensor
 
 FIELDS = (
     *bert_fields(vocab=30000, hidden=4096, mlp=16384, heads=64),
-    size("embedding", "embedding_size", 128, "E", "embedding size"),
+    EMBEDDING_SIZE.with_default(128),
     size("groups", "num_hidden_groups", 1, "G", "groups of layers that share their weights"),
     size("inner", "inner_group_num", 1, "N", "layers in a group"),
     POOLED,

@@ -7,20 +7,20 @@ models/bert/modeling_bert.py. BERT's relatives are made of the same parts; what 
 from __future__ import annotations
 
 from weighbridge.config.family import Family
-from weighbridge.config.fields import DECODER, LABELS, TIED, Config, derived, size, switch
+from weighbridge.config.fields import DECODER, HEADS, HIDDEN, LABELS, LAYERS, MLP, POSITIONS, TIED, VOCAB, Config, derived, size, switch
 from weighbridge.core.length import Stream
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Node, Part, Row, Tensor
 
 SHARED = (
-    size("vocab", "vocab_size", 30522, "V", "vocabulary size"),
-    size("positions", "max_position_embeddings", 512, "S", "positions"),
+    VOCAB.with_default(30522),
+    POSITIONS.with_default(512),
     size("types", "type_vocab_size", 2, "T", "token types", minimum=0),
-    size("hidden", "hidden_size", 768, "H", "hidden size"),
-    size("mlp", "intermediate_size", 3072, "I", "intermediate size"),
-    size("layers", "num_hidden_layers", 12, "L", "layers"),
-    size("heads", "num_attention_heads", 12, "A", "attention heads"),
+    HIDDEN.with_default(768),
+    MLP.with_default(3072),
+    LAYERS.with_default(12),
+    HEADS.with_default(12),
     derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_attention_heads"),
     LABELS,
     TIED,

@@ -19,14 +19,14 @@ from weighbridge.blueprints.modules.bert_family import (
     with_heads,
 )
 from weighbridge.config.family import Family
-from weighbridge.config.fields import DECODER, Config, computed, size, switch
+from weighbridge.config.fields import DECODER, EMBEDDING_SIZE, Config, computed, size, switch
 from weighbridge.core.parts import attend, layer_norm, linear, matmul, part, replace
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Part, Tensor
 
 FIELDS = (
     *(field for field in bert_fields() if field.word != "head_dim"),
-    size("embedding", "embedding_size", 768, "E", "embedding size"),
+    EMBEDDING_SIZE.with_default(768),
     computed("projected", lambda c: c.embedding != c.hidden),
     size("ratio", "head_ratio", 2, "R", "times fewer heads"),
     computed("single", lambda c: c.heads < c.ratio),

@@ -10,7 +10,7 @@ from typing import Any
 from weighbridge.blueprints.encoders.bert import POOLED, feed_forward, output_block
 from weighbridge.blueprints.modules.bert_family import BERT_TASKS, HeadSpec, bert_fields, encoder_stack, vocabulary_projection, with_heads
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, Field, choice, computed, size, switch
+from weighbridge.config.fields import EMBEDDING_SIZE, Config, Field, choice, computed, size, switch
 from weighbridge.core.length import at_most, per_batch
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, matmul, part
 from weighbridge.core.sizes import Size
@@ -23,7 +23,7 @@ def fields(**defaults: Any) -> tuple[Field, ...]:
         *(field for field in bert_fields(**defaults) if field.word != "types"),
         size("types", "type_vocab_size", 0, "T", "token types", minimum=0),
         computed("typed", lambda c: c.types > 0),
-        size("embedding", "embedding_size", lambda c: c.hidden, "E", "embedding size"),
+        EMBEDDING_SIZE.with_default(lambda c: c.hidden),
         computed("projected", lambda c: c.embedding != c.hidden),
         size("pooler", "pooler_hidden_size", lambda c: c.hidden, "P", "pooler size"),
         size("reach", "max_relative_positions", -1, "R", "relative positions, each way", minimum=-1),

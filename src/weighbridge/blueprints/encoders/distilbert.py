@@ -15,18 +15,18 @@ from weighbridge.blueprints.modules.bert_family import (
     with_heads,
 )
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, TIED, Config, derived, size
+from weighbridge.config.fields import LABELS, N_HEADS, N_LAYERS, POSITIONS, TIED, VOCAB, Config, derived, size
 from weighbridge.core.parts import attend, layer_norm, linear, part
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Part
 
 FIELDS = (
-    size("vocab", "vocab_size", 30522, "V", "vocabulary size"),
-    size("positions", "max_position_embeddings", 512, "S", "positions"),
+    VOCAB.with_default(30522),
+    POSITIONS.with_default(512),
     size("hidden", "dim", 768, "H", "hidden size", "hidden_size"),
     size("mlp", "hidden_dim", 3072, "I", "intermediate size"),
-    size("layers", "n_layers", 6, "L", "layers", "num_hidden_layers"),
-    size("heads", "n_heads", 12, "A", "attention heads", "num_attention_heads"),
+    N_LAYERS.with_default(6),
+    N_HEADS.with_default(12),
     derived("head_dim", lambda c: exact(c.hidden, c.heads), "dim", "n_heads"),
     LABELS,
     TIED,

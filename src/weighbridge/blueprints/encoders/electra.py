@@ -21,13 +21,13 @@ from weighbridge.blueprints.modules.bert_family import (
     with_heads,
 )
 from weighbridge.config.family import Family
-from weighbridge.config.fields import DECODER, Config, computed, size, switch
+from weighbridge.config.fields import DECODER, EMBEDDING_SIZE, Config, computed, switch
 from weighbridge.core.parts import layer_norm, linear, part
 from weighbridge.core.tree import Part
 
 FIELDS = (
     *bert_fields(hidden=256, mlp=1024, heads=4),
-    size("embedding", "embedding_size", 128, "E", "embedding size"),
+    EMBEDDING_SIZE.with_default(128),
     computed("projected", lambda c: c.embedding != c.hidden),
     switch("summarised", "summary_use_proj", True),
     switch("to_labels", "summary_proj_to_labels", False),

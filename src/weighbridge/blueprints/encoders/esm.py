@@ -12,7 +12,7 @@ from weighbridge.blueprints.encoders.bert import POOLED, pooler
 from weighbridge.blueprints.modules.bert_family import BERT_TASKS, ROBERTA_HEADS, HeadSpec, bert_fields, encoder_stack, with_heads
 from weighbridge.blueprints.modules.bert_family import norm_first_attentions as attentions
 from weighbridge.config.family import Family
-from weighbridge.config.fields import DECODER, Config, choice, size, switch
+from weighbridge.config.fields import DECODER, VOCAB, Config, choice, switch
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import embedding, layer_norm, linear, part, replace, split_mlp
 from weighbridge.core.tree import Part, Tensor
@@ -24,7 +24,7 @@ def no_vocabulary(c: Config) -> NoReturn:
 
 
 FIELDS = (
-    size("vocab", "vocab_size", no_vocabulary, "V", "vocabulary size"),
+    VOCAB.with_default(no_vocabulary),
     *(field for field in bert_fields(positions=1026, types=None) if field.word != "vocab"),
     replace(choice("place", "position_embedding_type", "absolute"), nullable=True),
     switch("normed", "emb_layer_norm_before", False),

@@ -8,19 +8,19 @@ from __future__ import annotations
 from weighbridge.blueprints.encoders.bert import POOLED
 from weighbridge.blueprints.modules.bert_family import HeadSpec, sequence_classifier, start_and_end, token_classifier, with_heads
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, Config, choice, size, switch, variant
+from weighbridge.config.fields import HEAD_DIM, HIDDEN, LABELS, LAYERS, MLP, VOCAB, Config, choice, size, switch, variant
 from weighbridge.core.parts import attend, embedding, gated_mlp, linear, part, rms_norm
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Part
 
 FIELDS = (
-    size("vocab", "vocab_size", 128256, "V", "vocabulary size"),
-    size("hidden", "hidden_size", 768, "H", "hidden size"),
-    size("mlp", "intermediate_size", 3072, "I", "intermediate size"),
-    size("layers", "num_hidden_layers", 12, "L", "layers"),
+    VOCAB.with_default(128256),
+    HIDDEN.with_default(768),
+    MLP.with_default(3072),
+    LAYERS.with_default(12),
     size("heads", "num_attention_heads", 12, "A", "attention heads"),
     size("kv_heads", "num_key_value_heads", lambda c: c.heads, "K", "heads of keys and values"),
-    size("head_dim", "head_dim", lambda c: exact(c.hidden, c.heads), "D", "width of a head"),
+    HEAD_DIM.with_default(lambda c: exact(c.hidden, c.heads)),
     LABELS,
     switch("tied", "tie_word_embeddings", False),
     switch("attention_bias", "attention_bias", False),

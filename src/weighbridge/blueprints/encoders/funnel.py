@@ -14,16 +14,16 @@ from weighbridge.blueprints.modules.bert_family import (
     with_heads,
 )
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, TIED, Config, choice, sequence, size, switch
+from weighbridge.config.fields import D_MODEL, LABELS, N_HEAD, TIED, VOCAB, Config, choice, sequence, size, switch
 from weighbridge.core.length import Length, Stream, length, per_batch, sum_of
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, matmul, part
 from weighbridge.core.tree import Every, Node, Part, Tensor
 
 FIELDS = (
-    size("vocab", "vocab_size", 30522, "V", "vocabulary size"),
-    size("hidden", "d_model", 768, "H", "hidden size", "hidden_size"),
+    VOCAB.with_default(30522),
+    D_MODEL.with_default(768),
     size("mlp", "d_inner", 3072, "I", "intermediate size"),
-    size("heads", "n_head", 12, "A", "attention heads", "num_attention_heads"),
+    N_HEAD.with_default(12),
     size("head_dim", "d_head", 64, "D", "width of a head"),
     sequence("blocks", "block_sizes", [4, 4, 4]),
     sequence("repeats", "block_repeats", None),

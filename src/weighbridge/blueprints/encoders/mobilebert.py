@@ -16,14 +16,14 @@ from weighbridge.blueprints.modules.bert_family import (
     with_heads,
 )
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, choice, computed, settable, size, switch
+from weighbridge.config.fields import EMBEDDING_SIZE, Config, choice, computed, settable, size, switch
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Part, Tensor
 
 FIELDS = (
     *(field for field in bert_fields(hidden=512, mlp=512, layers=24, heads=4) if field.word != "head_dim"),
-    size("embedding", "embedding_size", 128, "E", "embedding size"),
+    EMBEDDING_SIZE.with_default(128),
     size("inner", "intra_bottleneck_size", 128, "B", "size inside the bottlenecks"),
     size("feed_forwards", "num_feedforward_networks", 4, "F", "feed-forward networks in a layer"),
     switch("bottleneck", "use_bottleneck", True),

@@ -9,16 +9,16 @@ from __future__ import annotations
 from weighbridge.blueprints.encoders.bert import POOLED
 from weighbridge.blueprints.modules.bert_family import HEAD_DIM, HeadSpec, with_heads
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, TIED, Config, Field, size, switch
+from weighbridge.config.fields import HIDDEN, LABELS, LAYERS, MLP, TIED, VOCAB, Config, Field, size, switch
 from weighbridge.core.length import Stream
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part
 from weighbridge.core.tree import Every, Part
 
 FIELDS: tuple[Field, ...] = (
-    size("vocab", "vocab_size", 50368, "V", "vocabulary size"),
-    size("hidden", "hidden_size", 768, "H", "hidden size"),
-    size("mlp", "intermediate_size", 1152, "I", "intermediate size"),
-    size("layers", "num_hidden_layers", 22, "L", "layers"),
+    VOCAB.with_default(50368),
+    HIDDEN.with_default(768),
+    MLP.with_default(1152),
+    LAYERS.with_default(22),
     size("heads", "num_attention_heads", 12, "A", "attention heads"),
     HEAD_DIM,
     LABELS,

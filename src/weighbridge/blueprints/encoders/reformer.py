@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.stage_fields import numbers
 from weighbridge.config.family import Blueprint, Family
-from weighbridge.config.fields import LABELS, AtInit, Config, Field, computed, sequence, size, switch
+from weighbridge.config.fields import HEADS, HIDDEN, LABELS, POSITIONS, VOCAB, AtInit, Config, Field, computed, sequence, size, switch
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import unknown
@@ -51,14 +51,14 @@ LONGEST = 1000
 """Times that one kind of layer may be repeated where there is only one."""
 
 FIELDS = (
-    size("vocab", "vocab_size", 320, "V", "vocabulary size"),
-    size("positions", "max_position_embeddings", 4096, "S", "positions"),
-    size("hidden", "hidden_size", 256, "H", "hidden size"),
+    VOCAB.with_default(320),
+    POSITIONS.with_default(4096),
+    HIDDEN.with_default(256),
     size("mlp", "feed_forward_size", 512, "I", "intermediate size"),
     sequence("kinds", "attn_layers", ["local", "lsh"] * 3, read=kinds),
     Field("layers", "num_hidden_layers", AtInit(lambda c: len(c.kinds)), "choice", report_default=False),
     computed("built", built),
-    size("heads", "num_attention_heads", 12, "A", "attention heads"),
+    HEADS.with_default(12),
     size("head_dim", "attention_head_size", 64, "D", "width of a head"),
     switch("axial", "axial_pos_embds", True),
     numbers("axis_lengths", "axial_pos_shape", (64, 64)),

@@ -19,13 +19,13 @@ from weighbridge.blueprints.modules.bert_family import (
     with_heads,
 )
 from weighbridge.config.family import Family
-from weighbridge.config.fields import DECODER, Config, computed, size, switch
+from weighbridge.config.fields import DECODER, EMBEDDING_SIZE, Config, computed, switch
 from weighbridge.core.parts import embedding, layer_norm, linear, part
 from weighbridge.core.tree import Part, Tensor
 
 FIELDS = (
     *bert_fields(vocab=50000, positions=1536),
-    size("embedding", "embedding_size", lambda c: c.hidden, "E", "embedding size"),
+    EMBEDDING_SIZE.with_default(lambda c: c.hidden),
     computed("projected", lambda c: c.embedding != c.hidden),
     switch("summarised", "summary_use_proj", False),
     switch("to_labels", "summary_proj_to_labels", False),

@@ -18,7 +18,7 @@ from weighbridge.blueprints.modules.bert_family import (
     with_heads,
 )
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, TIED, Config, choice, computed, derived, size, switch
+from weighbridge.config.fields import LABELS, N_HEADS, N_LAYERS, POSITIONS, TIED, Config, choice, computed, derived, size, switch
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part
 from weighbridge.core.sizes import exact
@@ -34,10 +34,10 @@ def plain(value: object) -> bool:
 
 FIELDS = (
     size("vocab", "vocab_size", 30145, "V", "vocabulary size", "n_words"),
-    size("positions", "max_position_embeddings", 512, "S", "positions"),
+    POSITIONS.with_default(512),
     size("hidden", "emb_dim", 2048, "H", "hidden size", "hidden_size"),
-    size("layers", "n_layers", 12, "L", "layers", "num_hidden_layers"),
-    size("heads", "n_heads", 16, "A", "attention heads", "num_attention_heads"),
+    N_LAYERS.with_default(12),
+    N_HEADS.with_default(16),
     derived("head_dim", lambda c: exact(c.hidden, c.heads), "emb_dim", "n_heads"),
     size("languages", "n_langs", 1, "G", "languages"),
     switch("language_table", "use_lang_emb", True),

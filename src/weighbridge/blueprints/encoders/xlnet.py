@@ -17,7 +17,7 @@ from weighbridge.blueprints.modules.bert_family import (
     with_heads,
 )
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, TIED, Config, choice, size, switch
+from weighbridge.config.fields import D_MODEL, LABELS, N_HEAD, N_LAYER, TIED, Config, choice, size, switch
 from weighbridge.core.length import length
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, matmul, part
 from weighbridge.core.sizes import exact
@@ -25,10 +25,10 @@ from weighbridge.core.tree import Part, Tensor
 
 FIELDS = (
     size("vocab", "vocab_size", 32000, "V", "vocabulary size", "n_token"),
-    size("hidden", "d_model", 1024, "H", "hidden size", "hidden_size"),
+    D_MODEL.with_default(1024),
     size("mlp", "d_inner", 4096, "I", "intermediate size"),
-    size("layers", "n_layer", 24, "L", "layers", "num_hidden_layers"),
-    size("heads", "n_head", 16, "A", "attention heads", "num_attention_heads"),
+    N_LAYER.with_default(24),
+    N_HEAD.with_default(16),
     size("head_dim", "d_head", lambda c: exact(c.hidden, c.heads), "D", "width of a head"),
     LABELS,
     TIED,

@@ -13,7 +13,7 @@ from weighbridge.blueprints.modules.causal_lm import NO_BIAS, attention
 from weighbridge.blueprints.modules.layer_types import first_dense, listed_or, one_per_layer
 from weighbridge.blueprints.modules.mixture_of_experts import SHARED, mlp
 from weighbridge.blueprints.modules.sliding_window import window, windowed_layers
-from weighbridge.config.fields import Config, Field, constant, size, with_changes
+from weighbridge.config.fields import SHARED_EXPERT_MLP, Config, Field, constant, with_changes
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import embedding, fused_experts, gated_mlp, linear, part, replace, rms_norm, stack
 from weighbridge.core.tree import Node, Part, Tensor
@@ -163,7 +163,7 @@ LAGUNA = steps(
     window=window(default=512),
     windowed=windowed_layers(lambda c: 0),
     mlp_bias=NO_BIAS["mlp_bias"],
-    shared_mlp=size("shared_mlp", "shared_expert_intermediate_size", 512, "S", "intermediate size of the shared expert"),
+    shared_mlp=SHARED_EXPERT_MLP.with_default(512),
 )
 
 MORE_IGNORED_KEYS = frozenset(

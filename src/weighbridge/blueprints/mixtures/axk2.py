@@ -11,8 +11,8 @@ from weighbridge.blueprints.modules.causal_lm import with_heads
 from weighbridge.blueprints.modules.layer_types import legacy_sparse_step
 from weighbridge.blueprints.modules.mixture_of_experts import EXPERT_MLP, EXPERTS, mlp
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, size, variant
-from weighbridge.core.parts import attend, embedding, linear, part, plain_mlp, replace, rms_norm, stack
+from weighbridge.config.fields import INDEX_HEAD_DIM, INDEX_HEADS, Q_LORA_RANK, Config, size, variant
+from weighbridge.core.parts import attend, embedding, linear, part, plain_mlp, rms_norm, stack
 from weighbridge.core.tree import Node, Part
 
 
@@ -52,18 +52,18 @@ def attention(c: Config) -> Part:
 
 AXK2 = variant(
     (*LATENT, *latent(q=384, kv=128, plain=64, rope=32, value=64)),
-    size("index_heads", "index_n_heads", 16, "J", "heads of the indexer"),
-    size("index_dim", "index_head_dim", 128, "Y", "width of a head of the indexer"),
+    INDEX_HEADS.with_default(16),
+    INDEX_HEAD_DIM.with_default(128),
     size("norm_rank", "gated_norm_rank", 16, "G", "rank of a norm's gate"),
     *legacy_sparse_step(1),
     vocab=163840,
     hidden=2048,
     mlp=5120,
     layers=48,
-    q_lora=size("q_lora", "q_lora_rank", 384, "Q", "rank of the queries"),
-    experts=replace(EXPERTS, default=128),
+    q_lora=Q_LORA_RANK.with_default(384),
+    experts=EXPERTS.with_default(128),
     active=8,
-    **SPARSE | NO_MLP_BIAS | {"expert_mlp": replace(EXPERT_MLP, default=512), "block": V3_BLOCK},
+    **SPARSE | NO_MLP_BIAS | {"expert_mlp": EXPERT_MLP.with_default(512), "block": V3_BLOCK},
 )
 
 CLASSES = with_heads("AXK2", axk2, "lm sequence token")

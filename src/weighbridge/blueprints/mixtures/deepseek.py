@@ -84,7 +84,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
             vocab=102400,
             experts=replace(EXPERTS, aliases=("num_experts",)),
             active=None,
-            **SPARSE | {"expert_mlp": replace(EXPERT_MLP, default=1407), "shared_experts": replace(SHARED, default=2)},
+            **SPARSE | {"expert_mlp": EXPERT_MLP.with_default(1407), "shared_experts": SHARED.with_default(2)},
         ),
     ),
     "deepseek_v3": (
@@ -101,7 +101,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
             heads=128,
             experts=replace(EXPERTS, default=256, aliases=("num_local_experts",)),
             active=8,
-            **SPARSE | NO_MLP_BIAS | {"expert_mlp": replace(EXPERT_MLP, default=2048), "block": V3_BLOCK},
+            **SPARSE | NO_MLP_BIAS | {"expert_mlp": EXPERT_MLP.with_default(2048), "block": V3_BLOCK},
         ),
     ),
     "mistral4": (
@@ -116,7 +116,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
             layers=36,
             experts=replace(EXPERTS, default=128, aliases=("num_local_experts",)),
             active=4,
-            **SPARSE | NO_MLP_BIAS | {"expert_mlp": replace(EXPERT_MLP, default=2048)},
+            **SPARSE | NO_MLP_BIAS | {"expert_mlp": EXPERT_MLP.with_default(2048)},
         ),
     ),
     "axk1": (
@@ -133,7 +133,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
             heads=64,
             experts=replace(EXPERTS, default=192, aliases=("num_local_experts",)),
             active=8,
-            **SPARSE | NO_MLP_BIAS | {"expert_mlp": replace(EXPERT_MLP, default=2048), "block": V3_BLOCK + " post_norm"},
+            **SPARSE | NO_MLP_BIAS | {"expert_mlp": EXPERT_MLP.with_default(2048), "block": V3_BLOCK + " post_norm"},
         ),
     ),
     "glm4_moe_lite": (
@@ -150,7 +150,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
             heads=20,
             experts=replace(EXPERTS, aliases=("num_local_experts",)),
             active=4,
-            **SPARSE | NO_MLP_BIAS | {"expert_mlp": replace(EXPERT_MLP, default=1536), "block": V3_BLOCK},
+            **SPARSE | NO_MLP_BIAS | {"expert_mlp": EXPERT_MLP.with_default(1536), "block": V3_BLOCK},
         ),
     ),
     "minicpm3": (

@@ -12,10 +12,10 @@ from weighbridge.blueprints.modules.causal_lm import with_heads
 from weighbridge.blueprints.modules.layer_types import checked_kinds, listed_or
 from weighbridge.blueprints.modules.mixture_of_experts import EXPERT_MLP, EXPERTS, mlp
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, Field, constant, size, variant
+from weighbridge.config.fields import INDEX_HEAD_DIM, INDEX_HEADS, Q_LORA_RANK, Config, Field, constant, variant
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import embedding, layer_norm, linear, matmul, part, replace, rms_norm, stack
+from weighbridge.core.parts import embedding, layer_norm, linear, matmul, part, rms_norm, stack
 from weighbridge.core.tree import Node, Part
 
 if TYPE_CHECKING:
@@ -68,18 +68,18 @@ def _told(c: Config) -> list[str]:
 
 def fields(*more: Field, q: int, plain: int, value: int, index_heads: int, **changes: Any) -> tuple[Field, ...]:
     """Return the fields of one of the two."""
-    rank = size("q_lora", "q_lora_rank", q, "Q", "rank of the queries")
+    rank = Q_LORA_RANK.with_default(q)
     made = variant(
         LATENT,
         *latent(q=q, kv=512, plain=plain, rope=64, value=value),
         Field("dense", "first_k_dense_replace", 3, "choice"),
         *listed_or(_first),
-        size("index_heads", "index_n_heads", index_heads, "J", "heads of the indexer"),
-        size("index_dim", "index_head_dim", 128, "Y", "width of a head of the indexer"),
+        INDEX_HEADS.with_default(index_heads),
+        INDEX_HEAD_DIM.with_default(128),
         *more,
         active=8,
-        experts=replace(EXPERTS, default=256),
-        expert_mlp=replace(EXPERT_MLP, default=2048),
+        experts=EXPERTS.with_default(256),
+        expert_mlp=EXPERT_MLP.with_default(2048),
         **{key: change for key, change in (SPARSE | NO_MLP_BIAS | {"block": V3_BLOCK}).items() if key != "expert_mlp"},
         **changes,
     )

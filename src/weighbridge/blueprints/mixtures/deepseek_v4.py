@@ -12,10 +12,28 @@ from weighbridge.blueprints.modules.causal_lm import with_heads
 from weighbridge.blueprints.modules.layer_types import one_per_layer
 from weighbridge.blueprints.modules.mixture_of_experts import correction
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, TIED, Config, Field, constant, derived, size, switch
+from weighbridge.config.fields import (
+    ACTIVE_EXPERTS,
+    HEAD_DIM,
+    HEADS,
+    HIDDEN,
+    INDEX_HEAD_DIM,
+    INDEX_HEADS,
+    LABELS,
+    LAYERS,
+    Q_LORA_RANK,
+    TIED,
+    VOCAB,
+    Config,
+    Field,
+    constant,
+    derived,
+    size,
+    switch,
+)
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import length
-from weighbridge.core.parts import attend, embedding, fused_experts, gated_mlp, linear, matmul, part, replace, rms_norm, stack
+from weighbridge.core.parts import attend, embedding, fused_experts, gated_mlp, linear, matmul, part, rms_norm, stack
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Node, Part, Tensor
 
@@ -147,22 +165,22 @@ def _rates(c: Config) -> dict[str, int]:
 
 
 FIELDS: tuple[Field, ...] = (
-    size("vocab", "vocab_size", 129280, "V", "vocabulary size"),
-    size("hidden", "hidden_size", 4096, "H", "hidden size"),
+    VOCAB.with_default(129280),
+    HIDDEN.with_default(4096),
     size("expert_mlp", "moe_intermediate_size", 2048, "M", "intermediate size of an expert", "intermediate_size"),
-    size("layers", "num_hidden_layers", 43, "L", "layers"),
-    size("heads", "num_attention_heads", 64, "A", "attention heads"),
-    size("head_dim", "head_dim", 512, "D", "width of a head"),
-    size("q_lora", "q_lora_rank", 1024, "Q", "rank of the queries"),
+    LAYERS.with_default(43),
+    HEADS.with_default(64),
+    HEAD_DIM.with_default(512),
+    Q_LORA_RANK.with_default(1024),
     size("groups", "o_groups", 8, "G", "groups of heads in the output"),
     size("o_lora", "o_lora_rank", 1024, "R", "rank of a group's output"),
     constant("even", lambda c: c.heads * c.head_dim % c.groups == 0),
     derived("group_width", _group_width, "o_groups"),
     size("experts", "n_routed_experts", 256, "E", "routed experts", "num_local_experts"),
-    size("active", "num_experts_per_tok", 6, "k", "experts per token"),
+    ACTIVE_EXPERTS.with_default(6),
     size("streams", "hc_mult", 4, "N", "residual streams"),
-    size("index_heads", "index_n_heads", 64, "J", "heads of the indexer"),
-    size("index_dim", "index_head_dim", 128, "Y", "width of a head of the indexer"),
+    INDEX_HEADS.with_default(64),
+    INDEX_HEAD_DIM.with_default(128),
     switch("mlp_bias", "mlp_bias", False),
     Field("attentions_told", "layer_types", None, "choice", report_default=False),
     Field("ratios", "compress_ratios", None, "choice", report_default=False),
@@ -174,7 +192,7 @@ FIELDS: tuple[Field, ...] = (
     Field("sparse_rate", "compress_rate_csa", None, "choice", report_default=False),
     Field("heavy_rate", "compress_rate_hca", None, "choice", report_default=False),
     constant("rates", _rates),
-    replace(TIED, default=False),
+    TIED.with_default(False),
     LABELS,
     constant("head_bias", False),
 )

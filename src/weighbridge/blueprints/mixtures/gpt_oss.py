@@ -9,8 +9,8 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, NO_BIAS, attention, with_heads
 from weighbridge.blueprints.modules.sliding_window import all_but_every, window, windowed_layers
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, Config, size, variant
-from weighbridge.core.parts import embedding, linear, part, replace, rms_norm
+from weighbridge.config.fields import ACTIVE_EXPERTS, LABELS, Config, size, variant
+from weighbridge.core.parts import embedding, linear, part, rms_norm
 from weighbridge.core.tree import Node, Part, Tensor
 
 
@@ -48,7 +48,7 @@ def experts(c: Config) -> Part:
 FIELDS_OF_OSS = variant(
     FIELDS,
     size("experts", "num_local_experts", 128, "E", "experts", "num_experts"),
-    size("active", "num_experts_per_tok", 4, "k", "experts per token"),
+    ACTIVE_EXPERTS.with_default(4),
     vocab=201088,
     hidden=2880,
     mlp=2880,
@@ -72,7 +72,7 @@ FILTER = variant(
     layers=8,
     heads=14,
     kv_heads=2,
-    labels=replace(LABELS, default=33),
+    labels=LABELS.with_default(33),
     windowed=windowed_layers(lambda c: int(c.layers)),
 )
 FILTERS = with_heads("OpenAIPrivacyFilter", gpt_oss, "token")

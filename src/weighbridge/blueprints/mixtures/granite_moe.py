@@ -12,7 +12,7 @@ from weighbridge.blueprints.modules.layer_types import checked_kinds
 from weighbridge.blueprints.modules.sliding_window import window, windowed_layers
 from weighbridge.blueprints.state_space.mamba2 import BAMBA, mixer
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, Field, constant, size, variant
+from weighbridge.config.fields import ACTIVE_EXPERTS, NUM_LOCAL_EXPERTS, Config, Field, constant, size, variant
 from weighbridge.core.parts import embedding, fused_experts, linear, part, rms_norm, stack
 from weighbridge.core.tree import Node, Part
 
@@ -62,8 +62,8 @@ def shared_mlp(c: Config) -> tuple[Part, ...]:
 
 GRANITE = variant(
     FIELDS,
-    size("experts", "num_local_experts", 8, "E", "experts"),
-    size("active", "num_experts_per_tok", 2, "k", "experts per token"),
+    NUM_LOCAL_EXPERTS.with_default(8),
+    ACTIVE_EXPERTS.with_default(2),
     size("shared_inner", "shared_intermediate_size", 0, "S", "intermediate size of the shared MLP", minimum=0),
     constant("shared", lambda c: c.shared_inner > 0),
     constant("sinks", False),

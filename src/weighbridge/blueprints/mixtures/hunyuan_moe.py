@@ -10,7 +10,7 @@ from weighbridge.blueprints.modules.causal_lm import NO_BIAS, attention
 from weighbridge.blueprints.modules.layer_types import sparse_step
 from weighbridge.blueprints.modules.mixture_of_experts import mlp, sparse_mlp
 from weighbridge.blueprints.modules.sliding_window import all_but_every, window, windowed_layers
-from weighbridge.config.fields import Config, Field, size, variant
+from weighbridge.config.fields import SHARED_EXPERT_MLP, Config, Field, size, variant
 from weighbridge.core.parts import embedding, fused_experts, gated_mlp, linear, part, replace, rms_norm, stack
 from weighbridge.core.tree import Node, Tensor
 
@@ -60,7 +60,7 @@ def _flint_windows(c: Config) -> int:
 
 def shared_mlp_field(default: int) -> Field:
     """Declare the width of the MLP that every token passes."""
-    return size("shared_mlp", "shared_expert_intermediate_size", default, "S", "intermediate size of the shared expert")
+    return SHARED_EXPERT_MLP.with_default(default)
 
 
 HUNYUAN = variant(

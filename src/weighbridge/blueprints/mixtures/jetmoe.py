@@ -7,7 +7,20 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS, with_heads
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, TIED, Config, constant, size
+from weighbridge.config.fields import (
+    ACTIVE_EXPERTS,
+    HIDDEN,
+    KV_HEADS,
+    LABELS,
+    LAYERS,
+    MLP,
+    NUM_LOCAL_EXPERTS,
+    TIED,
+    VOCAB,
+    Config,
+    constant,
+    size,
+)
 from weighbridge.core.parts import attend, embedding, linear, part, rms_norm
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Tensor
@@ -45,14 +58,14 @@ def mixture(c: Config, name: str, inner: Size, *, gated: bool) -> Part:
 
 
 FIELDS = (
-    size("vocab", "vocab_size", 32000, "V", "vocabulary size"),
-    size("hidden", "hidden_size", 2048, "H", "hidden size"),
-    size("mlp", "intermediate_size", 5632, "I", "intermediate size"),
-    size("layers", "num_hidden_layers", 12, "L", "layers"),
-    size("kv_heads", "num_key_value_heads", 16, "K", "key-value heads"),
+    VOCAB.with_default(32000),
+    HIDDEN.with_default(2048),
+    MLP.with_default(5632),
+    LAYERS.with_default(12),
+    KV_HEADS.with_default(16),
     size("head_dim", "kv_channels", 128, "D", "width of a head", "head_dim"),
-    size("experts", "num_local_experts", 8, "E", "experts"),
-    size("active", "num_experts_per_tok", 2, "k", "experts per token"),
+    NUM_LOCAL_EXPERTS.with_default(8),
+    ACTIVE_EXPERTS.with_default(2),
     LABELS,
     TIED,
     constant("head_bias", False),

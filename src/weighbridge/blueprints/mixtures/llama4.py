@@ -8,7 +8,7 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, NO_BIAS, attention, with_heads
 from weighbridge.blueprints.modules.sliding_window import window, windowed_layers
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, Field, constant, size, variant
+from weighbridge.config.fields import ACTIVE_EXPERTS, NUM_LOCAL_EXPERTS, Config, Field, constant, size, variant
 from weighbridge.core.parts import embedding, fused_experts, gated_mlp, linear, matmul, part, rms_norm, stack
 from weighbridge.core.tree import Node, Part
 
@@ -52,8 +52,8 @@ LLAMA4 = variant(
         windowed_layers(_chunked_layers),
     ),
     size("dense_mlp", "intermediate_size_mlp", 16384, "J", "intermediate size of a layer without experts"),
-    size("experts", "num_local_experts", 16, "E", "experts"),
-    size("active", "num_experts_per_tok", 1, "k", "experts per token"),
+    NUM_LOCAL_EXPERTS.with_default(16),
+    ACTIVE_EXPERTS.with_default(1),
     Field("step", "interleave_moe_layer_step", 1, "choice"),
     Field("sparse", "moe_layers", _every, "choice"),
     constant("kinds", lambda c: ["sparse" if index in c.sparse else "dense" for index in range(c.layers)]),

@@ -10,7 +10,7 @@ from weighbridge.blueprints.mixtures.deepseek import LATENT, NO_MLP_BIAS, latent
 from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS, with_heads
 from weighbridge.blueprints.modules.mixture_of_experts import EXPERTS
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, computed, size, switch, variant
+from weighbridge.config.fields import Q_LORA_RANK, Config, computed, size, switch, variant
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import unknown
 from weighbridge.core.parts import embedding, gated_mlp, linear, part, replace, rms_norm
@@ -74,10 +74,10 @@ LONGCAT = variant(
     heads=64,
     layers=size("layers", "num_layers", 28, "L", "layers"),
     mlp=size("mlp", "ffn_hidden_size", 12288, "I", "intermediate size", "intermediate_size"),
-    experts=replace(EXPERTS, default=512),
+    experts=EXPERTS.with_default(512),
     active=size("active", "moe_topk", 12, "k", "experts per token", "num_experts_per_tok"),
     expert_mlp=size("expert_mlp", "expert_ffn_hidden_size", 2048, "M", "intermediate size of an expert", "moe_intermediate_size"),
-    q_lora=size("q_lora", "q_lora_rank", 1536, "Q", "rank of the queries"),
+    q_lora=Q_LORA_RANK.with_default(1536),
     router_bias=switch("router_bias", "router_bias", False),
     **NO_MLP_BIAS,
 )

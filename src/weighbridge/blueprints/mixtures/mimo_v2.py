@@ -11,7 +11,7 @@ from weighbridge.blueprints.modules.layer_types import checked_kinds, listed_or
 from weighbridge.blueprints.modules.mixture_of_experts import EXPERT_MLP, EXPERTS, MIXTURE, mlp
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, Field, constant, optional, size, variant
-from weighbridge.core.parts import attend, embedding, linear, part, replace, rms_norm, stack
+from weighbridge.core.parts import attend, embedding, linear, part, rms_norm, stack
 from weighbridge.core.tree import Node, Part, Tensor
 
 
@@ -59,9 +59,9 @@ MIMO = variant(
     heads=64,
     kv_heads=4,
     head_dim=192,
-    experts=replace(EXPERTS, default=256),
+    experts=EXPERTS.with_default(256),
     active=8,
-    expert_mlp=replace(EXPERT_MLP, default=2048),
+    expert_mlp=EXPERT_MLP.with_default(2048),
     block="experts corrected_gate",
     mlp_bias=NO_BIAS["mlp_bias"],
     window=optional("window", "sliding_window", 129, "W", "attention window"),

@@ -10,9 +10,25 @@ from weighbridge.blueprints.modules.causal_lm import with_heads
 from weighbridge.blueprints.modules.layer_types import one_per_layer
 from weighbridge.blueprints.modules.mixture_of_experts import correction
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, TIED, Config, Field, constant, size
+from weighbridge.config.fields import (
+    ACTIVE_EXPERTS,
+    HEAD_DIM,
+    HEADS,
+    HIDDEN,
+    INDEX_HEAD_DIM,
+    INDEX_HEADS,
+    KV_HEADS,
+    LABELS,
+    LAYERS,
+    TIED,
+    VOCAB,
+    Config,
+    Field,
+    constant,
+    size,
+)
 from weighbridge.core._namedtuple import TYPE_CHECKING
-from weighbridge.core.parts import attend, embedding, fused_experts, linear, matmul, part, replace, rms_norm, stack
+from weighbridge.core.parts import attend, embedding, fused_experts, linear, matmul, part, rms_norm, stack
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Tensor
 
@@ -92,26 +108,26 @@ def _kinds(c: Config) -> list[str]:
 
 
 FIELDS: tuple[Field, ...] = (
-    size("vocab", "vocab_size", 200064, "V", "vocabulary size"),
-    size("hidden", "hidden_size", 6144, "H", "hidden size"),
+    VOCAB.with_default(200064),
+    HIDDEN.with_default(6144),
     size("mlp", "intermediate_size", 3072, "M", "intermediate size of an expert"),
     size("dense_mlp", "dense_intermediate_size", 12288, "I", "intermediate size of a layer without experts"),
     size("shared_mlp", "shared_intermediate_size", 3072, "S", "intermediate size of the shared MLP"),
-    size("layers", "num_hidden_layers", 60, "L", "layers"),
-    size("heads", "num_attention_heads", 64, "A", "attention heads"),
-    size("kv_heads", "num_key_value_heads", 4, "K", "key-value heads"),
-    size("head_dim", "head_dim", 128, "D", "width of a head"),
+    LAYERS.with_default(60),
+    HEADS.with_default(64),
+    KV_HEADS.with_default(4),
+    HEAD_DIM.with_default(128),
     size("experts", "num_local_experts", 128, "E", "experts", "num_experts"),
-    size("active", "num_experts_per_tok", 4, "k", "experts per token"),
-    size("index_heads", "index_n_heads", 4, "J", "heads of the indexer"),
-    size("index_dim", "index_head_dim", 128, "Y", "width of a head of the indexer"),
+    ACTIVE_EXPERTS.with_default(4),
+    INDEX_HEADS.with_default(4),
+    INDEX_HEAD_DIM.with_default(128),
     Field("attentions_told", "layer_types", None, "choice", report_default=False),
     Field("sparse_layers", "sparse_attention_freq", None, "choice", report_default=False),
     constant("attentions", _attentions),
     Field("kinds_told", "mlp_layer_types", None, "choice", report_default=False),
     Field("mixed_layers", "moe_layer_freq", None, "choice", report_default=False),
     constant("kinds", _kinds),
-    replace(TIED, default=False),
+    TIED.with_default(False),
     LABELS,
     constant("head_bias", False),
 )

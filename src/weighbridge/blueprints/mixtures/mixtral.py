@@ -13,7 +13,7 @@ from weighbridge.blueprints.modules.layer_types import first_dense, listed_or, s
 from weighbridge.blueprints.modules.mixture_of_experts import EXPERT_MLP, EXPERTS, MIXTURE, SHARED, mlp, required_field
 from weighbridge.blueprints.modules.sliding_window import all_but_every, window
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, Field, constant, size, switch, variant
+from weighbridge.config.fields import NUM_EXPERTS, NUM_LOCAL_EXPERTS, SHARED_EXPERT_MLP, Config, Field, constant, size, switch, variant
 from weighbridge.core.parts import embedding, layer_norm, replace, rms_norm, stack
 from weighbridge.core.tree import Node
 
@@ -37,12 +37,12 @@ GLM_GATE = "experts corrected_gate shared_experts"
 
 def only(default: int) -> Field:
     """Declare the number of experts where the config has but one key for it."""
-    return size("experts", "num_experts", default, "E", "experts")
+    return NUM_EXPERTS.with_default(default)
 
 
 def inner(default: int) -> Field:
     """Declare the width of an expert."""
-    return replace(EXPERT_MLP, default=default)
+    return EXPERT_MLP.with_default(default)
 
 
 def dense_first(c: Config) -> list[str]:
@@ -105,7 +105,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
             experts=only(60),
             active=4,
             expert_mlp=inner(1408),
-            shared_mlp=size("shared_mlp", "shared_expert_intermediate_size", 5632, "S", "intermediate size of the shared expert"),
+            shared_mlp=SHARED_EXPERT_MLP.with_default(5632),
             block="gate experts shared_expert shared_expert_gate",
             **NO_MLP_BIAS,
         ),
@@ -162,7 +162,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
             kv_heads=8,
             out_bias=NO_BIAS["out_bias"],
             qk_norm=Field("qk_norm", "use_qk_norm", False, "choice", read=lambda used: "head" if used else ""),
-            experts=replace(EXPERTS, default=128),
+            experts=EXPERTS.with_default(128),
             active=8,
             expert_mlp=inner(1408),
             shared_experts=SHARED,
@@ -201,7 +201,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
             kv_heads=8,
             head_dim=128,
             out_bias=NO_BIAS["out_bias"],
-            experts=replace(EXPERTS, default=128),
+            experts=EXPERTS.with_default(128),
             active=8,
             expert_mlp=inner(1280),
             shared_experts=SHARED,
@@ -258,7 +258,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
             vocab=32064,
             mlp=6400,
             kv_heads=8,
-            experts=size("experts", "num_local_experts", 16, "E", "experts"),
+            experts=NUM_LOCAL_EXPERTS.with_default(16),
             active=constant("active", 2),
             head_bias=switch("head_bias", "lm_head_bias", False),
             layer_norms=True,

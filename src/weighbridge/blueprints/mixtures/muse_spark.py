@@ -10,7 +10,7 @@ from weighbridge.blueprints.modules.layer_types import listed_or
 from weighbridge.blueprints.modules.mixture_of_experts import EXPERT_MLP, correction
 from weighbridge.blueprints.modules.sliding_window import window, windowed_layers
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, size, variant
+from weighbridge.config.fields import ACTIVE_EXPERTS, NUM_LOCAL_EXPERTS, Config, size, variant
 from weighbridge.core.parts import embedding, fused_experts, gated_mlp, linear, part, replace, rms_norm, stack
 from weighbridge.core.tree import Node, Part, Tensor
 
@@ -51,10 +51,10 @@ def experts(c: Config) -> Part:
 
 MUSE = variant(
     FIELDS,
-    size("experts", "num_local_experts", 256, "E", "experts"),
-    size("active", "num_experts_per_tok", 8, "k", "experts per token"),
+    NUM_LOCAL_EXPERTS.with_default(256),
+    ACTIVE_EXPERTS.with_default(8),
     size("narrow", "moe_hidden_size", 4096, "R", "width in which experts work"),
-    replace(EXPERT_MLP, default=4096),
+    EXPERT_MLP.with_default(4096),
     *listed_or(lambda c: ["sparse"] * c.layers),
     vocab=202048,
     hidden=8192,

@@ -101,7 +101,7 @@ STEP = variant(
     kv_heads=size("kv_heads", "num_key_value_heads", 8, "K", "key-value heads", "num_attention_groups"),
     experts=replace(EXPERTS, default=288, aliases=("moe_num_experts",)),
     active=size("active", "num_experts_per_tok", 8, "k", "experts per token", "moe_top_k"),
-    expert_mlp=replace(EXPERT_MLP, default=1280),
+    expert_mlp=EXPERT_MLP.with_default(1280),
     shared_mlp=size("shared_mlp", "share_expert_dim", 1280, "S", "intermediate size of the shared expert", "share_expert_dims"),
     block="corrected_gate experts shared_experts",
 )

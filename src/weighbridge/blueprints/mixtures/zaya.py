@@ -9,20 +9,34 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS, with_heads
 from weighbridge.blueprints.modules.sliding_window import window
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, TIED, Config, Field, size, switch
+from weighbridge.config.fields import (
+    HEAD_DIM,
+    HEADS,
+    HIDDEN,
+    KV_HEADS,
+    LABELS,
+    LAYERS,
+    NUM_EXPERTS,
+    TIED,
+    VOCAB,
+    Config,
+    Field,
+    size,
+    switch,
+)
 from weighbridge.core.length import length
 from weighbridge.core.parts import attend, embedding, fused_experts, linear, part, rms_norm
 from weighbridge.core.tree import Every, Node, Part, State, Tensor
 
 FIELDS = (
-    size("vocab", "vocab_size", 262272, "V", "vocabulary size"),
-    size("hidden", "hidden_size", 2048, "H", "hidden size"),
+    VOCAB.with_default(262272),
+    HIDDEN.with_default(2048),
     size("mlp", "moe_intermediate_size", 2048, "I", "intermediate size of an expert"),
-    size("layers", "num_hidden_layers", 40, "L", "layers"),
-    size("heads", "num_attention_heads", 8, "A", "attention heads"),
-    size("kv_heads", "num_key_value_heads", 2, "K", "key-value heads"),
-    size("head_dim", "head_dim", 128, "D", "width of a head"),
-    size("experts", "num_experts", 16, "E", "experts"),
+    LAYERS.with_default(40),
+    HEADS.with_default(8),
+    KV_HEADS.with_default(2),
+    HEAD_DIM.with_default(128),
+    NUM_EXPERTS.with_default(16),
     size("router", "router_hidden_size", 256, "R", "width of the router"),
     size("first_kernel", "cca_time0", 2, "K_one", "kernel of the first convolution"),
     size("second_kernel", "cca_time1", 2, "K_two", "kernel of the second convolution"),

@@ -7,7 +7,7 @@ mel frames.
 from __future__ import annotations
 
 from weighbridge.blueprints.speech.hifigan import conv1d_same
-from weighbridge.config.fields import Config, Field, size
+from weighbridge.config.fields import HEAD_DIM, KV_HEADS, MEL_BINS, Config, Field, size
 from weighbridge.core.length import Stream, length, unknown
 from weighbridge.core.parts import attend, conv1d, conv2d, fairseq_attention, layer_norm, linear, part, replace, rms_norm
 from weighbridge.core.sizes import Size, exact
@@ -20,7 +20,7 @@ def fields(mels: int, hidden: int, mlp: int, layers: int, heads: int, *names: st
     """List the fields of an encoder; *names* are older keys of width, layers, heads and inner width, *more* further keys of the heads."""
     older = names or ("",) * 4
     return (
-        size("mels", "num_mel_bins", mels, "M", "mel bins"),
+        MEL_BINS.with_default(mels),
         size("hidden", "hidden_size", hidden, "H", "hidden size", *filter(None, older[:1])),
         size("mlp", "intermediate_size", mlp, "I", "intermediate size", *filter(None, older[3:])),
         size("layers", "num_hidden_layers", layers, "L", "layers", *filter(None, older[1:2])),
@@ -31,8 +31,8 @@ def fields(mels: int, hidden: int, mlp: int, layers: int, heads: int, *names: st
 FAIRSEQ = ("d_model", "encoder_layers", "encoder_attention_heads", "encoder_ffn_dim")
 GLM = (
     *fields(128, 1280, 5120, 32, 20),
-    size("kv_heads", "num_key_value_heads", lambda c: c.heads, "K", "key-value heads"),
-    size("head_dim", "head_dim", lambda c: c.hidden // c.heads, "D", "width of a head"),
+    KV_HEADS.with_default(lambda c: c.heads),
+    HEAD_DIM.with_default(lambda c: c.hidden // c.heads),
 )
 VOXTRAL = (
     *fields(128, 1280, 5120, 32, 32, *FAIRSEQ, more=("num_key_value_heads",)),

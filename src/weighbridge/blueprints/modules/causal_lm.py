@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from weighbridge.config.family import Blueprint
-from weighbridge.config.fields import LABELS, TIED, Config, constant, derived, size, switch
+from weighbridge.config.fields import HEADS, HIDDEN, LABELS, LAYERS, MLP, TIED, VOCAB, Config, constant, derived, size, switch
 from weighbridge.core._namedtuple import TYPE_CHECKING
-from weighbridge.core.parts import attend, linear, part, replace, rms_norm
+from weighbridge.core.parts import attend, linear, part, rms_norm
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Node, Part
 
@@ -39,16 +39,16 @@ def default_head_dim(c: Config) -> Size:
 HEADS_DIVIDE = constant("even", lambda c: c.hidden % c.heads == 0)
 
 FIELDS = (
-    size("vocab", "vocab_size", 32000, "V", "vocabulary size"),
-    size("hidden", "hidden_size", 4096, "H", "hidden size"),
-    size("mlp", "intermediate_size", 11008, "I", "intermediate size"),
-    size("layers", "num_hidden_layers", 32, "L", "layers"),
-    size("heads", "num_attention_heads", 32, "A", "attention heads"),
+    VOCAB.with_default(32000),
+    HIDDEN.with_default(4096),
+    MLP.with_default(11008),
+    LAYERS.with_default(32),
+    HEADS.with_default(32),
     size("kv_heads", "num_key_value_heads", lambda c: c.heads, "K", "key-value heads", null=lambda c: c.heads),
     HEADS_DIVIDE,
     size("head_dim", "head_dim", default_head_dim, "D", "width of a head", null=default_head_dim),
     LABELS,
-    replace(TIED, default=False),
+    TIED.with_default(False),
     switch("qkv_bias", "attention_bias", False),
     switch("out_bias", "attention_bias", False),
     switch("mlp_bias", "mlp_bias", False),

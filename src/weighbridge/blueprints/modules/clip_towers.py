@@ -9,7 +9,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from weighbridge.blueprints.modules.feature_maps import CHANNELS
-from weighbridge.config.fields import Config, Field, derived, size
+from weighbridge.config.fields import (
+    HEADS,
+    HIDDEN,
+    IMAGE,
+    LAYERS,
+    MLP,
+    PATCH,
+    POSITIONS,
+    PROJECTION_DIM,
+    VOCAB,
+    Config,
+    Field,
+    derived,
+)
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.parts import conv2d, embedding, fairseq_attention, layer_norm, linear, matmul, part, plain_mlp, replace
 from weighbridge.core.sizes import Size, exact
@@ -20,7 +33,7 @@ if TYPE_CHECKING:
 
 HEAD_DIM = derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_attention_heads")
 PATCHES = derived("patches", lambda c: (c.image // c.patch) * (c.image // c.patch), "image_size", "patch_size")
-PROJECTED = size("projected", "projection_dim", 512, "E", "width of the shared space")
+PROJECTED = PROJECTION_DIM.with_default(512)
 
 
 def stack_fields(hidden: int, mlp: int, heads: int, layers: int = 12) -> tuple[Field, ...]:
@@ -30,10 +43,10 @@ def stack_fields(hidden: int, mlp: int, heads: int, layers: int = 12) -> tuple[F
     [512, 2048, 12]
     """
     return (
-        size("hidden", "hidden_size", hidden, "H", "hidden size"),
-        size("mlp", "intermediate_size", mlp, "I", "intermediate size"),
-        size("layers", "num_hidden_layers", layers, "L", "layers"),
-        size("heads", "num_attention_heads", heads, "A", "attention heads"),
+        HIDDEN.with_default(hidden),
+        MLP.with_default(mlp),
+        LAYERS.with_default(layers),
+        HEADS.with_default(heads),
         HEAD_DIM,
     )
 
@@ -45,8 +58,8 @@ def text_fields(vocab: int, positions: int, *stack: Field) -> tuple[Field, ...]:
     'max_position_embeddings'
     """
     return (
-        size("vocab", "vocab_size", vocab, "V", "vocabulary size"),
-        size("positions", "max_position_embeddings", positions, "S", "positions"),
+        VOCAB.with_default(vocab),
+        POSITIONS.with_default(positions),
         *stack,
     )
 
@@ -59,8 +72,8 @@ def image_fields(image: int, patch: int) -> tuple[Field, ...]:
     """
     return (
         CHANNELS,
-        size("image", "image_size", image, "R", "side of the image"),
-        size("patch", "patch_size", patch, "P", "side of a patch"),
+        IMAGE.with_default(image),
+        PATCH.with_default(patch),
         PATCHES,
     )
 

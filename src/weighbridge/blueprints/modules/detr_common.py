@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.backbones import Features, backbone, bind_backbone, constant_batch_norms, features
 from weighbridge.blueprints.modules.feature_maps import CHANNELS, image
-from weighbridge.config.fields import LABELS, Config, choice, computed, size, switch
+from weighbridge.config.fields import D_MODEL, LABELS, OBJECT_QUERIES, Config, choice, computed, size, switch
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream
@@ -30,8 +30,8 @@ def is_sine(value: object) -> bool:
 
 
 FIELDS = (
-    size("hidden", "d_model", 256, "H", "hidden size", "hidden_size"),
-    size("queries", "num_queries", 100, "Q", "object queries"),
+    D_MODEL.with_default(256),
+    OBJECT_QUERIES.with_default(100),
     size("encoder_layers", "encoder_layers", 6, "L_e", "encoder layers", "num_hidden_layers"),
     size("encoder_mlp", "encoder_ffn_dim", 2048, "I_e", "intermediate size of the encoder"),
     size("encoder_heads", "encoder_attention_heads", 8, "A_e", "attention heads of the encoder", "num_attention_heads"),

@@ -6,7 +6,7 @@ Source: arXiv 1706.03762, 1910.13461; names as in transformers 5.23.0, models/ba
 
 from __future__ import annotations
 
-from weighbridge.config.fields import LABELS, TIED, Config, Field, derived, size
+from weighbridge.config.fields import D_MODEL, LABELS, POSITIONS, TIED, VOCAB, Config, Field, derived, size
 from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.length import Stream
 from weighbridge.core.parts import embedding, fairseq_attention, layer_norm, linear, part, replace
@@ -41,9 +41,9 @@ class Style(NamedTuple):
 def fields(vocab: int, positions: int, hidden: int, mlp: int, layers: tuple[int, int], heads: int, labels: int = 2) -> tuple[Field, ...]:
     """List the fields of one model type, whose defaults differ; *layers* are the encoder's and the decoder's."""
     return (
-        size("vocab", "vocab_size", vocab, "V", "vocabulary size"),
-        size("positions", "max_position_embeddings", positions, "S", "positions"),
-        size("hidden", "d_model", hidden, "H", "hidden size", "hidden_size"),
+        VOCAB.with_default(vocab),
+        POSITIONS.with_default(positions),
+        D_MODEL.with_default(hidden),
         size("mlp", "encoder_ffn_dim", mlp, "I", "intermediate size of the encoder"),
         size("layers", "encoder_layers", layers[0], "L", "encoder layers", "num_hidden_layers"),
         size("heads", "encoder_attention_heads", heads, "A", "attention heads of the encoder", "num_attention_heads"),
@@ -52,7 +52,7 @@ def fields(vocab: int, positions: int, hidden: int, mlp: int, layers: tuple[int,
         size("decoder_heads", "decoder_attention_heads", heads, "A_dec", "attention heads of the decoder"),
         derived("head_dim", lambda c: exact(c.hidden, c.heads), "d_model", "encoder_attention_heads"),
         derived("decoder_head_dim", lambda c: exact(c.hidden, c.decoder_heads), "d_model", "decoder_attention_heads"),
-        replace(LABELS, default=labels),
+        LABELS.with_default(labels),
         TIED,
     )
 

@@ -8,7 +8,21 @@ from __future__ import annotations
 
 from math import log2
 
-from weighbridge.config.fields import Config, Field, constant, size, switch, variant
+from weighbridge.config.fields import (
+    HEAD_DIM,
+    HEADS,
+    HIDDEN,
+    KV_HEADS,
+    LAYERS,
+    MEL_BINS,
+    MLP,
+    Config,
+    Field,
+    constant,
+    size,
+    switch,
+    variant,
+)
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, length, product_of
@@ -20,13 +34,13 @@ if TYPE_CHECKING:
     from typing import Any
 
 ENCODER = (
-    size("hidden", "hidden_size", 1024, "H", "hidden size"),
-    size("mlp", "intermediate_size", 4096, "I", "intermediate size"),
-    size("layers", "num_hidden_layers", 24, "L", "layers"),
-    size("heads", "num_attention_heads", 8, "A", "attention heads"),
-    size("kv_heads", "num_key_value_heads", lambda c: c.heads, "K", "key-value heads"),
-    size("head_dim", "head_dim", lambda c: c.hidden // c.heads, "D", "width of a head"),
-    size("mels", "num_mel_bins", 80, "M", "mel bins"),
+    HIDDEN.with_default(1024),
+    MLP.with_default(4096),
+    LAYERS.with_default(24),
+    HEADS.with_default(8),
+    KV_HEADS.with_default(lambda c: c.heads),
+    HEAD_DIM.with_default(lambda c: c.hidden // c.heads),
+    MEL_BINS.with_default(80),
     size("kernel", "conv_kernel_size", 9, "K_dep", "width of the depthwise convolution"),
     size("thin_kernel", "subsampling_conv_kernel_size", 3, "K_sub", "kernel of the first convolutions"),
     size("stride", "subsampling_conv_stride", 2, "R_sub", "stride of the first convolutions"),

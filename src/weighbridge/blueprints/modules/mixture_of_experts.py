@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from weighbridge.config.fields import Config, Field, constant, derived, size
+from weighbridge.config.fields import ACTIVE_EXPERTS, Config, Field, constant, derived, size
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import fused_experts, gated_mlp, linear, part, replace, rms_norm
 from weighbridge.core.tree import Node, Part, Tensor
 
 MIXTURE = (
     size("experts", "num_local_experts", 8, "E", "experts", "num_experts"),
-    size("active", "num_experts_per_tok", 2, "k", "experts per token"),
+    ACTIVE_EXPERTS.with_default(2),
     derived("expert_mlp", lambda c: c.mlp, "intermediate_size"),
     constant("shared_experts", 1),
     derived("shared_mlp", lambda c: c.shared_experts * c.expert_mlp, "moe_intermediate_size"),

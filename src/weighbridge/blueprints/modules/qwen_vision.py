@@ -6,7 +6,20 @@ models/qwen2_vl/modeling_qwen2_vl.py, models/qwen2_5_vl and models/qwen3_vl. One
 
 from __future__ import annotations
 
-from weighbridge.config.fields import Config, computed, constant, derived, sequence, size, variant
+from weighbridge.config.fields import (
+    HIDDEN,
+    IN_CHANNELS,
+    MLP,
+    NUM_HEADS,
+    SPATIAL_MERGE,
+    Config,
+    computed,
+    constant,
+    derived,
+    sequence,
+    size,
+    variant,
+)
 from weighbridge.core.length import Stream, merge, product_of, sum_of_squares
 from weighbridge.core.parts import attend, embedding, gated_mlp, layer_norm, linear, matmul, part, plain_mlp, rms_norm, stack
 from weighbridge.core.sizes import exact
@@ -17,13 +30,13 @@ PATCHES: Stream = product_of("rows", "columns")
 
 FIELDS = (
     size("layers", "depth", 27, "L", "layers", "num_hidden_layers"),
-    size("hidden", "hidden_size", 1152, "H", "hidden size"),
-    size("mlp", "intermediate_size", 4304, "I", "intermediate size"),
-    size("heads", "num_heads", 16, "A", "attention heads", "num_attention_heads"),
+    HIDDEN.with_default(1152),
+    MLP.with_default(4304),
+    NUM_HEADS.with_default(16),
     derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_heads"),
-    size("channels", "in_channels", 3, "N", "image channels"),
+    IN_CHANNELS.with_default(3),
     size("patch_side", "patch_size", 16, "P", "side of a patch"),
-    size("merge", "spatial_merge_size", 2, "M", "patches merged along an axis"),
+    SPATIAL_MERGE.with_default(2),
     size("frames", "temporal_patch_size", 2, "T", "frames in a patch"),
     size("out", "out_hidden_size", 3584, "O", "width of a merged patch"),
     size("positions", "num_position_embeddings", 2304, "S", "positions"),

@@ -7,16 +7,16 @@ models/sam_hq/modeling_sam_hq.py.
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.feature_maps import conv_transpose2d
-from weighbridge.config.fields import Config, size
+from weighbridge.config.fields import HEADS, HIDDEN, LAYERS, MLP_DIM, Config, size
 from weighbridge.core.parts import attend, conv2d, embedding, layer_norm, linear, matmul, part, replace
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Node, Part
 
 FIELDS = (
-    size("hidden", "hidden_size", 256, "H", "hidden size"),
-    size("mlp", "mlp_dim", 2048, "I", "intermediate size"),
-    size("layers", "num_hidden_layers", 2, "L", "layers"),
-    size("heads", "num_attention_heads", 8, "A", "attention heads"),
+    HIDDEN.with_default(256),
+    MLP_DIM.with_default(2048),
+    LAYERS.with_default(2),
+    HEADS.with_default(8),
     size("rate", "attention_downsample_rate", 2, "D", "how often narrower the last attention is"),
     size("masks", "num_multimask_outputs", 3, "M", "masks to choose from"),
     size("score_depth", "iou_head_depth", 3, "S", "depth of the head of scores", minimum=2),

@@ -5,7 +5,22 @@ Source: names as in transformers 5.23.0, models/wav2vec2/modeling_wav2vec2.py.
 
 from __future__ import annotations
 
-from weighbridge.config.fields import LABELS, Config, Field, choice, constant, derived, sequence, size, switch
+from weighbridge.config.fields import (
+    HEADS,
+    HIDDEN,
+    LABELS,
+    LAYERS,
+    MLP,
+    VOCAB,
+    Config,
+    Field,
+    choice,
+    constant,
+    derived,
+    sequence,
+    size,
+    switch,
+)
 from weighbridge.core.length import Stream, length
 from weighbridge.core.parts import conv1d, layer_norm, linear, part
 from weighbridge.core.sizes import Size, exact
@@ -22,11 +37,11 @@ IGNORED_KEYS = frozenset(
 )
 
 FIELDS = (
-    size("vocab", "vocab_size", 32, "V", "vocabulary size"),
-    size("hidden", "hidden_size", 768, "H", "hidden size"),
-    size("mlp", "intermediate_size", 3072, "I", "intermediate size"),
-    size("layers", "num_hidden_layers", 12, "L", "layers"),
-    size("heads", "num_attention_heads", 12, "A", "attention heads"),
+    VOCAB.with_default(32),
+    HIDDEN.with_default(768),
+    MLP.with_default(3072),
+    LAYERS.with_default(12),
+    HEADS.with_default(12),
     derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_attention_heads"),
     sequence("widths", "conv_dim", lambda c: [512] * 7),
     sequence("kernels", "conv_kernel", lambda c: [10, 3, 3, 3, 3, 2, 2]),

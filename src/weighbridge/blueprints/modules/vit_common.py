@@ -7,23 +7,23 @@ where others differ as in models/yolos/modeling_yolos.py.
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area
-from weighbridge.config.fields import LABELS, Config, derived, sides, size, switch
+from weighbridge.config.fields import HEAD_DIM, HEADS, HIDDEN, LABELS, LAYERS, MLP, Config, derived, sides, size, switch
 from weighbridge.core.parts import attend, conv2d, layer_norm, linear, part, split_mlp
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Part, Tensor
 
-HIDDEN = size("hidden", "hidden_size", 768, "H", "hidden size")
-MLP = size("mlp", "intermediate_size", 3072, "I", "intermediate size")
-LAYERS = size("layers", "num_hidden_layers", 12, "L", "layers")
-HEADS = size("heads", "num_attention_heads", 12, "A", "attention heads")
-HEAD_DIM = size("head_dim", "head_dim", lambda c: exact(c.hidden, c.heads), "D", "width of a head")
+VIT_HIDDEN = HIDDEN.with_default(768)
+VIT_MLP = MLP.with_default(3072)
+VIT_LAYERS = LAYERS.with_default(12)
+VIT_HEADS = HEADS.with_default(12)
+VIT_HEAD_DIM = HEAD_DIM.with_default(lambda c: exact(c.hidden, c.heads))
 WHOLE_HEADS = derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_attention_heads")
-IMAGE = sides("image", "image_size", 224, "R", "side of the image")
-PATCH = sides("patch", "patch_size", 16, "P", "side of a patch")
+VIT_IMAGE = sides("image", "image_size", 224, "R", "side of the image")
+VIT_PATCH = sides("patch", "patch_size", 16, "P", "side of a patch")
 SQUARE_PATCH = (size("patch_height", "patch_size", 16, "P", "side of a patch"), derived("patch_width", lambda c: c.patch_height))
 QKV_BIAS = switch("qkv_bias", "qkv_bias", True)
 POOLED = switch("pooled", "add_pooling_layer", True, report_default=False)
-FIELDS = (HIDDEN, MLP, LAYERS, HEADS, HEAD_DIM, *IMAGE, *PATCH, CHANNELS, LABELS, QKV_BIAS)
+FIELDS = (VIT_HIDDEN, VIT_MLP, VIT_LAYERS, VIT_HEADS, VIT_HEAD_DIM, *VIT_IMAGE, *VIT_PATCH, CHANNELS, LABELS, QKV_BIAS)
 """The fields that nearly every vision transformer has, with the defaults of ViT-base."""
 
 IGNORED_KEYS = frozenset(("drop_path_rate", "initializer_std", "interpolate_pos_encoding", "out_features", "out_indices", "stage_names"))

@@ -9,7 +9,7 @@ from weighbridge.blueprints.encoders.bert import POOLED, SHARED, embeddings, lay
 from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.blueprints.vision.efficientnet import FIELDS, MORE_IGNORED_KEYS, efficientnet, width_of
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, computed, constant, size
+from weighbridge.config.fields import PROJECTION_DIM, Config, computed, constant
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.parts import linear, matmul, part, replace
 from weighbridge.core.tree import Part, Tensor
@@ -19,7 +19,7 @@ VISION = tuple(field for field in FIELDS if field.word != "labels")
 BOTH = (
     model_config("text", "text_config", "align_text_model", fixed=True),
     model_config("vision", "vision_config", "align_vision_model", fixed=True),
-    size("projected", "projection_dim", 640, "E", "width of the shared space"),
+    PROJECTION_DIM.with_default(640),
     computed("alike", lambda c: width_of(c.vision, c.vision.outs[-1]) == c.projected),
 )
 

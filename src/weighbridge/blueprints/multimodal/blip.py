@@ -10,7 +10,7 @@ from weighbridge.blueprints.encoders.bert import attention, embeddings, feed_for
 from weighbridge.blueprints.modules.clip_towers import PATCHES, PROJECTED, SCALE, projection, similarity, stack_fields, text_fields
 from weighbridge.blueprints.modules.composite import as_child
 from weighbridge.config.family import Family
-from weighbridge.config.fields import TIED, Config, Field, constant, nested, size, switch, with_changes
+from weighbridge.config.fields import IMAGE, PATCH, TIED, Config, Field, constant, nested, size, switch, with_changes
 from weighbridge.core.length import Stream
 from weighbridge.core.parts import attend, conv2d, layer_norm, linear, part, plain_mlp, replace
 from weighbridge.core.sizes import Size
@@ -26,8 +26,8 @@ TEXT: tuple[Field, ...] = (
 )
 VISION = (
     *stack_fields(768, 3072, 12),
-    size("image", "image_size", 384, "R", "side of the image"),
-    size("patch", "patch_size", 16, "P", "side of a patch"),
+    IMAGE.with_default(384),
+    PATCH.with_default(16),
     PATCHES,
     constant("qkv_bias", True),
 )

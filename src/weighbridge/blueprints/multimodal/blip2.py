@@ -13,15 +13,15 @@ from weighbridge.blueprints.modules.composite import CAUSAL, as_child, model_con
 from weighbridge.blueprints.modules.qformer import INSTRUCTED, QUERIES, TEXTED, embeddings, qformer, standalone_qformer
 from weighbridge.blueprints.multimodal.blip import NEVER, vision
 from weighbridge.config.family import Blueprint, Family
-from weighbridge.config.fields import Config, Field, nested, size, switch, with_changes
+from weighbridge.config.fields import IMAGE, PATCH, Config, Field, nested, size, switch, with_changes
 from weighbridge.core.parts import linear, matmul, part, replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part, Tensor
 
 VISION = (
     *stack_fields(1408, 6144, 16, 39),
-    size("image", "image_size", 224, "R", "side of the image"),
-    size("patch", "patch_size", 14, "P", "side of a patch"),
+    IMAGE.with_default(224),
+    PATCH.with_default(14),
     PATCHES,
     switch("qkv_bias", "qkv_bias", True),
 )

@@ -11,18 +11,18 @@ from weighbridge.blueprints.encoders.roberta import roberta_embeddings
 from weighbridge.blueprints.modules.clip_towers import PROJECTED, contrastive, normalize_config, stack_fields, text_fields
 from weighbridge.blueprints.multimodal.clip import VISION, vision
 from weighbridge.config.family import Blueprint, Family
-from weighbridge.config.fields import Config, Field, constant, nested, size
+from weighbridge.config.fields import TOKEN_TYPES, Config, Field, constant, nested, size
 from weighbridge.core.parts import layer_norm, linear, part, replace
 from weighbridge.core.tree import Part
 
 CHINESE = (
     *text_fields(30522, 512, *stack_fields(768, 3072, 12)),
-    size("types", "type_vocab_size", 2, "T", "token types"),
+    TOKEN_TYPES.with_default(2),
     constant("crossed", False),
 )
 ALT = (
     *text_fields(250002, 514, *stack_fields(1024, 4096, 16, 24)),
-    size("types", "type_vocab_size", 1, "T", "token types"),
+    TOKEN_TYPES.with_default(1),
     size("projected", "project_dim", 768, "E", "width of the shared space"),
     constant("crossed", False),
 )
@@ -60,7 +60,7 @@ def _families(
     prefix: str, name: str, fields: tuple[Field, ...], blueprints: tuple[Blueprint, Blueprint], *more: Field
 ) -> dict[str, Family]:
     """Return the three types of one structure: both towers, and each by itself."""
-    projected = replace(PROJECTED, default=768 if prefix == "altclip" else 512)
+    projected = PROJECTED.with_default(768 if prefix == "altclip" else 512)
     both = (nested("text", "text_config", fields), nested("vision", "vision_config", VISION), projected)
     model, text = f"{name}Model", f"{name}TextModel"
     ignored_keys = frozenset(("logit_scale_init_value", "direct_kd", "projection_dim"))

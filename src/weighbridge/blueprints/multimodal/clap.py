@@ -16,16 +16,30 @@ from weighbridge.blueprints.modules.swin_common import patch_merging
 from weighbridge.blueprints.multimodal.blip import POOLED
 from weighbridge.blueprints.vision.swin import layer
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, Field, choice, computed, constant, nested, sides, size, switch, with_changes
+from weighbridge.config.fields import (
+    HIDDEN,
+    MEL_BINS,
+    TOKEN_TYPES,
+    Config,
+    Field,
+    choice,
+    computed,
+    constant,
+    nested,
+    sides,
+    size,
+    switch,
+    with_changes,
+)
 from weighbridge.core.parts import batch_norm, conv2d, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part, Tensor
 
 AUDIO: tuple[Field, ...] = (
     size("width", "patch_embeds_hidden_size", 96, "B", "width of the first stage"),
-    size("hidden", "hidden_size", 768, "H", "hidden size"),
+    HIDDEN.with_default(768),
     number("window", "window_size", 8),
-    size("mels", "num_mel_bins", 64, "M", "mel bins"),
+    MEL_BINS.with_default(64),
     size("channels", "patch_embed_input_channels", 1, "N", "channels of the spectrogram"),
     *sides("patch", "patch_size", 4, "P", "side of a patch"),
     size("reduction", "aff_block_r", 4, "R", "reduction in the fusion"),
@@ -101,7 +115,7 @@ def _fusion_branch(name: str, c: Config, first: int) -> Part:
 
 TEXT = (
     *text_fields(50265, 514, *stack_fields(768, 3072, 12)),
-    size("types", "type_vocab_size", 1, "T", "token types"),
+    TOKEN_TYPES.with_default(1),
     PROJECTED,
     constant("crossed", False),
 )

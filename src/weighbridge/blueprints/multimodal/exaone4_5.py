@@ -12,7 +12,7 @@ from weighbridge.blueprints.modules.qwen_vision import QWEN2_5, attention, patch
 from weighbridge.blueprints.modules.vlm_common import IGNORED_KEYS, with_lm_head, without_head
 from weighbridge.blueprints.multimodal.qwen_vl import body
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, size, switch, variant
+from weighbridge.config.fields import KV_HEADS, Config, switch, variant
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.parts import gated_mlp, linear, replace, rms_norm, stack
 from weighbridge.core.tree import Node, Part
@@ -20,7 +20,7 @@ from weighbridge.core.tree import Node, Part
 if TYPE_CHECKING:
     from typing import Any
 
-VISION = variant(QWEN2_5, size("kv_heads", "num_key_value_heads", 8, "K", "key-value heads"))
+VISION = variant(QWEN2_5, KV_HEADS.with_default(8))
 BOTH = (
     model_config("vision", "vision_config", "exaone4_5_vision", fixed=True),
     model_config("text", "text_config", "exaone4"),

@@ -10,14 +10,14 @@ from weighbridge.blueprints.modules.clip_towers import SCALE, normalize_config
 from weighbridge.blueprints.modules.feature_maps import CHANNELS
 from weighbridge.blueprints.modules.stage_fields import number
 from weighbridge.blueprints.modules.vit_common import (
-    HEADS,
-    HIDDEN,
-    IMAGE,
-    LAYERS,
-    MLP,
-    PATCH,
     POOLED,
     QKV_BIAS,
+    VIT_HEADS,
+    VIT_HIDDEN,
+    VIT_IMAGE,
+    VIT_LAYERS,
+    VIT_MLP,
+    VIT_PATCH,
     WHOLE_HEADS,
     patches,
     pooler,
@@ -27,7 +27,7 @@ from weighbridge.blueprints.modules.vit_common import (
 )
 from weighbridge.blueprints.multimodal.blip import NEVER
 from weighbridge.config.family import Blueprint, Family
-from weighbridge.config.fields import TIED, Config, Field, nested, size, switch, variant
+from weighbridge.config.fields import PROJECTION_DIM, TIED, Config, Field, nested, size, switch, variant
 from weighbridge.core.length import sum_of, unknown
 from weighbridge.core.parts import conv2d, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size
@@ -85,12 +85,12 @@ def _frozen(module: Part) -> Part:
     return replace(module, children=children)
 
 
-STACK = (HIDDEN, MLP, LAYERS, HEADS, WHOLE_HEADS, QKV_BIAS)
+STACK = (VIT_HIDDEN, VIT_MLP, VIT_LAYERS, VIT_HEADS, WHOLE_HEADS, QKV_BIAS)
 TEXT = (*SHARED[:3], *STACK)
 IMAGES = (
     *STACK,
-    *IMAGE,
-    *PATCH,
+    *VIT_IMAGE,
+    *VIT_PATCH,
     CHANNELS,
     switch("masked", "mask_token", True),
     size("codes", "vocab_size", 8192, "V", "codes of the codebook"),
@@ -101,8 +101,8 @@ FIELDS = (
     nested("text", "text_config", TEXT),
     nested("both", "multimodal_config", BOTH),
     nested("codebook", "image_codebook_config", CODEBOOK),
-    HIDDEN,
-    size("projected", "projection_dim", 768, "E", "width of the shared space"),
+    VIT_HIDDEN,
+    PROJECTION_DIM.with_default(768),
     switch("coded", "init_codebook", True),
     TIED,
 )

@@ -11,14 +11,14 @@ from weighbridge.blueprints.modules.feature_maps import Grid, area, conv_output,
 from weighbridge.blueprints.modules.stage_fields import entries, equal_length, numbers, ratio, scale_width
 from weighbridge.blueprints.modules.vlm_common import IGNORED_KEYS, per_image, without_head
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, computed, size, switch
+from weighbridge.config.fields import IN_CHANNELS, POSITIONS, Config, computed, size, switch
 from weighbridge.core.length import length
 from weighbridge.core.parts import attend, conv2d, embedding, layer_norm, linear, matmul, part, plain_mlp, replace
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Node, Part, Tensor
 
 VISION = (
-    size("channels", "in_channels", 3, "N", "image channels"),
+    IN_CHANNELS.with_default(3),
     numbers("depths", "depths", (1, 1, 9, 1)),
     numbers("patches", "patch_size", (7, 3, 3, 3)),
     numbers("strides", "patch_stride", (4, 2, 2, 2)),
@@ -32,7 +32,7 @@ VISION = (
     switch("qkv_bias", "qkv_bias", True),
     size("projected", "projection_dim", 1024, "E", "width behind the projection"),
     size("frames", "max_temporal_embeddings", 100, "T", "frames"),
-    size("positions", "max_position_embeddings", 50, "S", "positions"),
+    POSITIONS.with_default(50),
     image(report_default=False),
     computed("stages", lambda c: equal_length(embed_dim=c.widths, num_heads=c.heads, num_groups=c.groups)),
 )

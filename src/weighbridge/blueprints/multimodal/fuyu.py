@@ -12,7 +12,7 @@ from weighbridge.blueprints.modules.feature_maps import CHANNELS
 from weighbridge.blueprints.modules.qwen_vision import PATCHES
 from weighbridge.blueprints.modules.vlm_common import IGNORED_KEYS, per_image, with_lm_head, without_head
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, size, switch
+from weighbridge.config.fields import PATCH, Config, switch
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.parts import linear
 from weighbridge.core.tree import Node
@@ -35,7 +35,7 @@ TEXT_KEYS = frozenset(PERSIMMON) | frozenset(
 )
 FIELDS = (
     model_config("text", "text_config", "persimmon llama", absent=PERSIMMON),
-    size("patch", "patch_size", 30, "P", "side of a patch"),
+    PATCH.with_default(30),
     CHANNELS,
     switch("tied", "tie_word_embeddings", False),
 )

@@ -10,7 +10,7 @@ from weighbridge.blueprints.modules.clip_towers import HEAD_DIM
 from weighbridge.blueprints.modules.qwen_vision import PATCHES
 from weighbridge.blueprints.modules.stage_fields import numbers
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, computed, size, switch
+from weighbridge.config.fields import HEADS, HIDDEN, KV_HEADS, LAYERS, MLP, PATCH, Config, computed, size, switch
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, length, merge, per_batch, product_of
 from weighbridge.core.parts import attend, layer_norm, linear, matmul, part, rms_norm
@@ -26,24 +26,24 @@ def pair_of(convs: tuple[int, ...]) -> tuple[int, ...]:
 
 
 VISION = (
-    size("hidden", "hidden_size", 768, "H", "hidden size"),
-    size("mlp", "intermediate_size", 3072, "I", "intermediate size"),
-    size("layers", "num_hidden_layers", 16, "L", "layers"),
-    size("heads", "num_attention_heads", 12, "A", "attention heads"),
-    size("kv_heads", "num_key_value_heads", 12, "K", "key-value heads"),
+    HIDDEN.with_default(768),
+    MLP.with_default(3072),
+    LAYERS.with_default(16),
+    HEADS.with_default(12),
+    KV_HEADS.with_default(12),
     size("head_dim", "head_dim", 64, "D", "width of a head"),
     size("pool", "pooling_kernel_size", 3, "M", "patches merged along an axis"),
     computed("pooled", lambda c: c.pool > 1),
-    size("patch", "patch_size", 16, "P", "side of a patch"),
+    PATCH.with_default(16),
     size("positions", "position_embedding_size", 10240, "S", "positions"),
     switch("clipped", "use_clipped_linears", False),
     switch("standard", "standardize", False),
     size("out", "output_proj_dims", lambda c: c.hidden, "O", "width of a merged patch", report_default=False),
 )
 AUDIO = (
-    size("hidden", "hidden_size", 1024, "H", "hidden size"),
-    size("layers", "num_hidden_layers", 12, "L", "layers"),
-    size("heads", "num_attention_heads", 8, "A", "attention heads"),
+    HIDDEN.with_default(1024),
+    LAYERS.with_default(12),
+    HEADS.with_default(8),
     HEAD_DIM,
     numbers("convs", "subsampling_conv_channels", (128, 32)),
     computed("pair", lambda c: pair_of(c.convs)),

@@ -14,7 +14,7 @@ from weighbridge.blueprints.modules.vlm_common import IGNORED_KEYS, per_image, w
 from weighbridge.blueprints.multimodal.gemma4_towers import pooled_patches
 from weighbridge.blueprints.multimodal.qwen2_audio import heard
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, Field, choice, nested, size, switch
+from weighbridge.config.fields import PATCH, Config, Field, choice, nested, size, switch
 from weighbridge.core.length import unknown
 from weighbridge.core.parts import layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size
@@ -75,7 +75,7 @@ def is_stated(word: str, key: str) -> Field:
 
 
 SIGHT = (
-    size("patch", "patch_size", 16, "P", "side of a patch"),
+    PATCH.with_default(16),
     size("pool", "pooling_kernel_size", 3, "M", "patches merged along an axis"),
     size("hidden", "mm_embed_dim", 3840, "H", "hidden size"),
     size("positions", "mm_posemb_size", 1120, "S", "positions"),

@@ -20,7 +20,7 @@ FIELDS = (
     nested("vision", "vision_config", VISION),
     *text_fields(30522, 1024, *stack_fields(768, 3072, 12, 6)),
     number("frames", "num_image_with_embedding", None),
-    replace(TIED, default=False),
+    TIED.with_default(False),
     constant("crossed", False),
     constant("decoder", True),
 )

@@ -17,7 +17,7 @@ from weighbridge.blueprints.modules.vlm_common import tie_fields, with_lm_head, 
 from weighbridge.blueprints.multimodal.qwen_vl import body
 from weighbridge.config.family import Blueprint, Family
 from weighbridge.config.fields import Config, Field, constant, derived, size, switch, variant
-from weighbridge.core.parts import conv2d, embedding, gated_mlp, layer_norm, linear, part, replace, rms_norm
+from weighbridge.core.parts import conv2d, embedding, gated_mlp, layer_norm, linear, part, rms_norm
 from weighbridge.core.tree import Part
 
 VISION = variant(
@@ -45,7 +45,7 @@ SPARSE = steps(
     kv_heads=8,
     qkv_bias=True,
     out_bias=NO_BIAS["out_bias"],
-    experts=replace(EXPERTS, default=128),
+    experts=EXPERTS.with_default(128),
     active=8,
     expert_mlp=inner(1408),
     shared_experts=SHARED,

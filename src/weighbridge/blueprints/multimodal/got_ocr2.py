@@ -11,14 +11,14 @@ from weighbridge.blueprints.modules.composite import model_config
 from weighbridge.blueprints.modules.vlm_common import IGNORED_KEYS, with_lm_head
 from weighbridge.blueprints.multimodal.llava import body, kin
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, size, switch
+from weighbridge.config.fields import MLP_DIM, Config, switch
 from weighbridge.core.parts import conv2d, linear, part
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part
 
 VISION = (
     *(field for field in FIELDS if field.word not in ("ratio", "mlp", "frequencies")),
-    size("mlp", "mlp_dim", 3072, "I", "intermediate size"),
+    MLP_DIM.with_default(3072),
 )
 QWEN = {
     "hidden_size": 1024,

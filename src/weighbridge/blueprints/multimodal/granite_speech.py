@@ -10,7 +10,7 @@ from weighbridge.blueprints.modules.composite import as_child, model_config, sub
 from weighbridge.blueprints.modules.vlm_common import IGNORED_KEYS, with_lm_head, without_head
 from weighbridge.blueprints.speech.hifigan import conv1d_same
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, computed, size, switch
+from weighbridge.config.fields import HIDDEN_DIM, NUM_HEADS, NUM_LAYERS, Config, computed, size, switch
 from weighbridge.core.length import Stream, length, unknown
 from weighbridge.core.parts import attend, batch_norm, embedding, layer_norm, linear, matmul, part, replace
 from weighbridge.core.tree import Node, Part, Tensor
@@ -24,9 +24,9 @@ SHARED = (
 )
 FIRST = (
     size("mels", "input_dim", 160, "M", "mel bins", "num_mel_bins"),
-    size("layers", "num_layers", 10, "L", "layers", "num_hidden_layers"),
-    size("hidden", "hidden_dim", 1024, "H", "hidden size", "hidden_size"),
-    size("heads", "num_heads", 8, "A", "attention heads", "num_attention_heads"),
+    NUM_LAYERS.with_default(10),
+    HIDDEN_DIM.with_default(1024),
+    NUM_HEADS.with_default(8),
     size("head_dim", "dim_head", lambda c: c.hidden // c.heads, "D", "width of a head"),
     size("vocab", "output_dim", 42, "V", "vocabulary size"),
     size("positions", "max_pos_emb", 512, "S", "relative positions, each way"),

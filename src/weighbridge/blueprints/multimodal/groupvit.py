@@ -10,7 +10,7 @@ from weighbridge.blueprints.modules.feature_maps import CHANNELS, module_list
 from weighbridge.blueprints.modules.stage_fields import equal_length, numbers, scale_width
 from weighbridge.blueprints.modules.vit_common import patches, projection, token
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, choice, computed, nested, sides, size
+from weighbridge.config.fields import PROJECTION_DIM, Config, choice, computed, nested, sides, size
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import attend, batch_norm, fairseq_attention, layer_norm, linear, part, plain_mlp, replace
@@ -125,7 +125,7 @@ TEXT = text_fields(49408, 77, *stack_fields(256, 1024, 4))
 FIELDS = (
     nested("text", "text_config", TEXT),
     nested("vision", "vision_config", VISION),
-    size("projected", "projection_dim", 256, "E", "width of the shared space"),
+    PROJECTION_DIM.with_default(256),
     size("inner", "projection_intermediate_dim", 4096, "Q", "width inside the projections"),
 )
 

@@ -15,7 +15,7 @@ from weighbridge.blueprints.modules.feature_maps import CHANNELS
 from weighbridge.blueprints.modules.qwen_vision import PATCHES
 from weighbridge.blueprints.multimodal.llava import kin
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, computed, size, switch, variant, with_changes
+from weighbridge.config.fields import PATCH, SPATIAL_MERGE, Config, computed, size, switch, variant, with_changes
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.length import length, product_of
 from weighbridge.core.parts import attend, conv2d, embedding, layer_norm, linear, part, plain_mlp, replace, rms_norm
@@ -38,9 +38,9 @@ VISION = (
     size("heads", "num_attention_heads", 16, "A", "attention heads", "attention_heads"),
     size("head_dim", "head_dim", lambda c: c.hidden // c.heads, "D", "width of a head", report_default=False),
     CHANNELS,
-    size("patch", "patch_size", 16, "P", "side of a patch"),
+    PATCH.with_default(16),
     size("image", "max_image_size", 2048, "R", "side of the image"),
-    size("merge", "spatial_merge_size", 2, "M", "patches merged along an axis"),
+    SPATIAL_MERGE.with_default(2),
     size("out", "text_hidden_size", 3072, "O", "width of a merged patch"),
 )
 BOTH = (

@@ -11,18 +11,18 @@ from weighbridge.blueprints.multimodal.idefics3 import VISION as SIGHT
 from weighbridge.blueprints.multimodal.idefics3 import vision as siglip_without_query
 from weighbridge.blueprints.multimodal.llava import kin
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, size, switch, variant, with_changes
+from weighbridge.config.fields import HIDDEN, KV_HEADS, Config, size, switch, variant, with_changes
 from weighbridge.core.length import Stream, sum_of
 from weighbridge.core.parts import attend, gated_mlp, linear, part, replace, rms_norm
 from weighbridge.core.tree import Node, Part, Tensor
 
 VISION = variant(SIGHT, hidden=768, heads=12)
 PERCEIVER = (
-    size("hidden", "hidden_size", 4096, "H", "hidden size"),
+    HIDDEN.with_default(4096),
     size("latents", "resampler_n_latents", 64, "Q", "learned query tokens"),
     size("layers", "resampler_depth", 3, "L", "layers"),
     size("heads", "resampler_n_heads", 16, "A", "attention heads"),
-    size("kv_heads", "num_key_value_heads", 4, "K", "key-value heads"),
+    KV_HEADS.with_default(4),
     size("head_dim", "resampler_head_dim", 96, "D", "width of a head"),
 )
 BOTH = (

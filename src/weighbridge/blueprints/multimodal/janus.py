@@ -13,16 +13,16 @@ from weighbridge.blueprints.modules.vqgan import decoder, encoder
 from weighbridge.blueprints.multimodal.idefics3 import vision as plain_vision
 from weighbridge.blueprints.multimodal.llava import kin
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, size, switch, with_changes
+from weighbridge.config.fields import HEADS, HIDDEN, IN_CHANNELS, LAYERS, Config, size, switch, with_changes
 from weighbridge.core.parts import attend, conv2d, embedding, layer_norm, linear, matmul, part, plain_mlp, replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part
 
 VISION = (
-    size("hidden", "hidden_size", 1024, "H", "hidden size"),
+    HIDDEN.with_default(1024),
     ratio("ratio", "mlp_ratio", 4.0),
-    size("layers", "num_hidden_layers", 24, "L", "layers"),
-    size("heads", "num_attention_heads", 16, "A", "attention heads"),
+    LAYERS.with_default(24),
+    HEADS.with_default(16),
     HEAD_DIM,
     *image_fields(384, 16),
     switch("qkv_bias", "attention_bias", True),
@@ -35,7 +35,7 @@ CODES = (
     size("entries", "num_embeddings", 16384, "V", "codes"),
     switch("double", "double_latent", False),
     size("latent", "latent_channels", 256, "Z", "channels of the coarsest map"),
-    size("channels", "in_channels", 3, "N", "image channels"),
+    IN_CHANNELS.with_default(3),
     size("base", "base_channels", 128, "B", "channels of the finest map"),
     numbers("levels", "channel_multiplier", (1, 1, 2, 2, 4)),
     number("blocks", "num_res_blocks", 2),

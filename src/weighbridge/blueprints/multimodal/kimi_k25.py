@@ -13,7 +13,7 @@ from weighbridge.blueprints.modules.qwen_vision import PATCHES
 from weighbridge.blueprints.modules.vlm_common import per_image
 from weighbridge.blueprints.multimodal.llava import kin
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, sides, size, switch
+from weighbridge.config.fields import PATCH, Config, sides, size, switch
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.length import merge, product_of
 from weighbridge.core.parts import attend, conv2d, layer_norm, linear, part, plain_mlp, replace
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 VISION = (
     *stack_fields(1152, 4304, 16, 27),
-    size("patch", "patch_size", 14, "P", "side of a patch"),
+    PATCH.with_default(14),
     size("tall", "pos_emb_height", 64, "Y", "rows of the table of positions"),
     size("broad", "pos_emb_width", 64, "X", "columns of the table of positions"),
     *sides("merge", "merge_kernel_size", 2, "M", "patches merged along an axis"),

@@ -11,7 +11,7 @@ from weighbridge.blueprints.modules.composite import CAUSAL, as_child, model_con
 from weighbridge.blueprints.multimodal.pix2struct import VISION as FLATTENED
 from weighbridge.blueprints.multimodal.pix2struct import patches_tower
 from weighbridge.config.family import Blueprint, Family
-from weighbridge.config.fields import TIED, Config, Field, constant, nested, size, with_changes
+from weighbridge.config.fields import HEAD_DIM, MLP, TIED, Config, Field, constant, nested, size, with_changes
 from weighbridge.core.length import Stream
 from weighbridge.core.parts import fairseq_attention, linear, part, replace
 from weighbridge.core.tree import Part, Tensor
@@ -20,8 +20,8 @@ CLIPPED = (*stack_fields(1024, 4096, 16, 24), *image_fields(224, 14))
 SPREAD = (
     replace(FLATTENED[0], default=1536),
     FLATTENED[1],
-    size("mlp", "intermediate_size", 3968, "I", "intermediate size"),
-    size("head_dim", "head_dim", 64, "D", "width of a head"),
+    MLP.with_default(3968),
+    HEAD_DIM.with_default(64),
     replace(FLATTENED[4], default=18),
     replace(FLATTENED[5], default=24),
     size("positions", "max_num_patches", 4096, "S", "positions"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.causal_lm import Body
 from weighbridge.config.family import Blueprint, Family
-from weighbridge.config.fields import TIED, Config, Field, constant, derived, size, switch
+from weighbridge.config.fields import FFN_DIM, TIED, VOCAB, Config, Field, constant, derived, size, switch
 from weighbridge.core.parts import embedding, fairseq_attention, layer_norm, linear, part, replace
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Node, Part
@@ -60,9 +60,9 @@ def classes(name: str, body: Body) -> dict[str, Blueprint]:
 def fields(vocab: int, hidden: int, mlp: int, heads: int, *more: Field) -> tuple[Field, ...]:
     """Return the fields of one of the two."""
     return (
-        size("vocab", "vocab_size", vocab, "V", "vocabulary size"),
+        VOCAB.with_default(vocab),
         size("hidden", "embed_dim", hidden, "H", "hidden size", "hidden_size"),
-        size("mlp", "ffn_dim", mlp, "I", "intermediate size"),
+        FFN_DIM.with_default(mlp),
         size("layers", "layers", 24, "L", "layers", "num_hidden_layers"),
         size("heads", "attention_heads", heads, "A", "attention heads", "num_attention_heads"),
         derived("head_dim", lambda c: exact(c.hidden, c.heads), "embed_dim", "attention_heads"),

@@ -12,21 +12,21 @@ from weighbridge.blueprints.modules.clip_towers import stack_fields, text_fields
 from weighbridge.blueprints.modules.feature_maps import CHANNELS
 from weighbridge.blueprints.modules.vit_common import token
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, Config, computed, derived, size, switch
+from weighbridge.config.fields import LABELS, PATCH, TOKEN_TYPES, Config, computed, derived, size, switch
 from weighbridge.core.length import Stream, sum_of
 from weighbridge.core.parts import conv2d, embedding, layer_norm, linear, part, replace
 from weighbridge.core.tree import Node, Part, Tensor
 
 FIELDS = (
     *text_fields(50265, 512, *stack_fields(768, 3072, 12)),
-    size("types", "type_vocab_size", 2, "T", "token types"),
+    TOKEN_TYPES.with_default(2),
     size("places", "max_2d_position_embeddings", 1024, "B", "positions on a page"),
     size("coordinate", "coordinate_size", 128, "X", "width of a coordinate"),
     size("shape", "shape_size", 128, "W", "width of a height or width"),
     size("buckets", "rel_pos_bins", 32, "Q", "buckets of relative positions"),
     size("page_buckets", "rel_2d_pos_bins", 64, "Z", "buckets of relative positions on a page"),
     size("image", "input_size", 224, "R", "side of the image"),
-    size("patch", "patch_size", 16, "P", "side of a patch"),
+    PATCH.with_default(16),
     derived("patches", lambda c: (c.image // c.patch) * (c.image // c.patch), "input_size", "patch_size"),
     CHANNELS,
     switch("relative", "has_relative_attention_bias", True),

@@ -12,17 +12,17 @@ from weighbridge.blueprints.modules.qwen_vision import PATCHES, merged_patches
 from weighbridge.blueprints.modules.vlm_common import per_image
 from weighbridge.blueprints.multimodal.llava import kin
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, Field, computed, constant, size, switch
+from weighbridge.config.fields import IN_CHANNELS, KV_HEADS, PATCH, SPATIAL_MERGE, Config, Field, computed, constant, size, switch
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.parts import attend, conv2d, layer_norm, linear, part, rms_norm, stack
 from weighbridge.core.tree import Node, Part
 
 VISION = (
     *stack_fields(1024, 2560, 16, 14),
-    size("kv_heads", "num_key_value_heads", 8, "K", "key-value heads"),
-    size("channels", "in_channels", 3, "N", "image channels"),
-    size("patch", "patch_size", 16, "P", "side of a patch"),
-    size("merge", "spatial_merge_size", 2, "M", "patches merged along an axis"),
+    KV_HEADS.with_default(8),
+    IN_CHANNELS.with_default(3),
+    PATCH.with_default(16),
+    SPATIAL_MERGE.with_default(2),
     size("frames", "temporal_patch_size", 2, "T", "frames in a patch"),
     size("kernel", "conv_kernel_size", 3, "R", "width of the convolution"),
     computed("odd", lambda c: c.kernel % 2 == 1),

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 from weighbridge.blueprints.encoders.bert import embeddings, feed_forward, output_block, pooler
 from weighbridge.config.family import Family
-from weighbridge.config.fields import TIED, Config, derived, size, switch
+from weighbridge.config.fields import HEADS, HIDDEN, MLP, POSITIONS, TIED, TOKEN_TYPES, VOCAB, Config, derived, size, switch
 from weighbridge.core.length import unknown
 from weighbridge.core.parts import attend, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Part, Tensor
 
 FIELDS = (
-    size("vocab", "vocab_size", 30522, "V", "vocabulary size"),
-    size("positions", "max_position_embeddings", 512, "S", "positions"),
-    size("types", "type_vocab_size", 2, "T", "token types"),
-    size("hidden", "hidden_size", 768, "H", "hidden size"),
-    size("mlp", "intermediate_size", 3072, "I", "intermediate size"),
-    size("heads", "num_attention_heads", 12, "A", "attention heads"),
+    VOCAB.with_default(30522),
+    POSITIONS.with_default(512),
+    TOKEN_TYPES.with_default(2),
+    HIDDEN.with_default(768),
+    MLP.with_default(3072),
+    HEADS.with_default(12),
     derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_attention_heads"),
     size("layers", "l_layers", 9, "L", "layers for words"),
     size("cross_layers", "x_layers", 5, "X", "layers for both"),

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.feature_maps import CHANNELS
 from weighbridge.blueprints.modules.stage_fields import ratio, scale_width
-from weighbridge.blueprints.modules.vit_common import HEADS, HIDDEN, LAYERS, QKV_BIAS, WHOLE_HEADS, patches, projection, token
+from weighbridge.blueprints.modules.vit_common import QKV_BIAS, VIT_HEADS, VIT_HIDDEN, VIT_LAYERS, WHOLE_HEADS, patches, projection, token
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, sides, size, switch
 from weighbridge.core.parts import attend, conv2d, layer_norm, linear, matmul, part, plain_mlp, replace
 from weighbridge.core.tree import Part, Tensor
 
 FIELDS = (
-    HIDDEN,
-    LAYERS,
-    HEADS,
+    VIT_HIDDEN,
+    VIT_LAYERS,
+    VIT_HEADS,
     WHOLE_HEADS,
     CHANNELS,
     QKV_BIAS,

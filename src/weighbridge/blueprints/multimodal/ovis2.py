@@ -9,7 +9,7 @@ from weighbridge.blueprints.modules.clip_towers import image_fields, stack_field
 from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.blueprints.modules.vlm_common import IGNORED_KEYS, per_image, without_head
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, size, switch
+from weighbridge.config.fields import HIDDEN, VOCAB, Config, size, switch
 from weighbridge.core.parts import conv2d, embedding, fairseq_attention, gated_mlp, layer_norm, linear, matmul, part, replace, rms_norm
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part
@@ -26,8 +26,8 @@ VISION = (
 BOTH = (
     model_config("vision", "vision_config", "ovis2_vision", fixed=True),
     model_config("text", "text_config", "qwen2 llama"),
-    size("hidden", "hidden_size", 1536, "H", "hidden size"),
-    size("vocab", "vocab_size", 151643, "V", "vocabulary size"),
+    HIDDEN.with_default(1536),
+    VOCAB.with_default(151643),
     switch("tied", "tie_word_embeddings", True),
 )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.composite import as_child
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, nested, size, switch, with_changes
+from weighbridge.config.fields import D_FF, HEADS, HIDDEN, LAYERS, VOCAB, Config, nested, size, switch, with_changes
 from weighbridge.core.length import Stream
 from weighbridge.core.parts import attend, embedding, linear, part, replace, rms_norm
 from weighbridge.core.tree import Every, Part
@@ -16,19 +16,19 @@ from weighbridge.core.tree import Every, Part
 KEY = size("head_dim", "d_kv", 64, "D", "width of a head")
 UNTIED = switch("tied", "tie_word_embeddings", False)
 VISION = (
-    size("hidden", "hidden_size", 768, "H", "hidden size"),
+    HIDDEN.with_default(768),
     size("patch_width", "patch_embed_hidden_size", 768, "P", "numbers of a patch"),
-    size("mlp", "d_ff", 2048, "I", "intermediate size"),
+    D_FF.with_default(2048),
     KEY,
-    size("layers", "num_hidden_layers", 12, "L", "layers"),
-    size("heads", "num_attention_heads", 12, "A", "attention heads"),
+    LAYERS.with_default(12),
+    HEADS.with_default(12),
     size("positions", "seq_len", 4096, "S", "positions"),
 )
 TEXT = (
-    size("vocab", "vocab_size", 50244, "V", "vocabulary size"),
-    size("hidden", "hidden_size", 768, "H", "hidden size"),
+    VOCAB.with_default(50244),
+    HIDDEN.with_default(768),
     KEY,
-    size("mlp", "d_ff", 2048, "I", "intermediate size"),
+    D_FF.with_default(2048),
     size("layers", "num_layers", 12, "L", "layers", "num_hidden_layers", "decoder_layers", "encoder_layers"),
     size("heads", "num_heads", 12, "A", "attention heads", "num_attention_heads", "decoder_attention_heads", "encoder_attention_heads"),
     size("buckets", "relative_attention_num_buckets", 32, "B", "buckets of relative positions"),

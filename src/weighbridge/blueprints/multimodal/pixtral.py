@@ -13,13 +13,13 @@ from weighbridge.blueprints.modules.qwen_vision import PATCHES
 from weighbridge.blueprints.modules.vlm_common import feature_layers, per_image
 from weighbridge.blueprints.multimodal.llava import kin
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, size, switch
+from weighbridge.config.fields import PATCH, SPATIAL_MERGE, Config, switch
 from weighbridge.core.length import length, product_of
 from weighbridge.core.parts import attend, conv2d, gated_mlp, linear, part, rms_norm
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part
 
-FIELDS = (*stack_fields(1024, 4096, 16, 24), CHANNELS, size("patch", "patch_size", 16, "P", "side of a patch"))
+FIELDS = (*stack_fields(1024, 4096, 16, 24), CHANNELS, PATCH.with_default(16))
 TOWER = {"hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 24, "num_attention_heads": 16, "patch_size": 14}
 MISTRAL = {
     "hidden_size": 5120,
@@ -34,7 +34,7 @@ MISTRAL3 = (
     model_config("vision", "vision_config", "pixtral", absent=TOWER, ignored_keys="vocab_size"),
     model_config("text", "text_config", "mistral llama ministral3", absent=MISTRAL),
     feature_layers(-1),
-    size("merge", "spatial_merge_size", 2, "M", "patches merged along an axis"),
+    SPATIAL_MERGE.with_default(2),
     switch("bias", "multimodal_projector_bias", False),
     switch("tied", "tie_word_embeddings", True),
 )

@@ -12,7 +12,7 @@ from weighbridge.blueprints.modules.composite import as_child, model_config, sub
 from weighbridge.blueprints.modules.vlm_common import IGNORED_KEYS, with_lm_head, without_head
 from weighbridge.blueprints.speech import whisper
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, Field, constant, derived, size, switch
+from weighbridge.config.fields import MEL_BINS, Config, Field, constant, derived, size, switch
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.length import Stream, length, merge, unknown
 from weighbridge.core.parts import linear, part, replace
@@ -28,7 +28,7 @@ ENCODER = (
     size("layers", "num_hidden_layers", 32, "L", "layers", "encoder_layers"),
     size("heads", "num_attention_heads", 20, "A", "attention heads", "encoder_attention_heads"),
     derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_attention_heads"),
-    size("mels", "num_mel_bins", 128, "M", "mel bins"),
+    MEL_BINS.with_default(128),
     size("source", "max_source_positions", 1500, "F", "positions of the encoder"),
 )
 VOXTRAL = {

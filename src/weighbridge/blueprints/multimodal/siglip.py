@@ -9,7 +9,7 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.clip_towers import encoder, image_fields, stack_fields, text_embeddings, text_fields
 from weighbridge.blueprints.modules.feature_maps import CHANNELS
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, Config, Field, constant, nested, size, switch
+from weighbridge.config.fields import LABELS, PATCH, Config, Field, constant, nested, size, switch
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.parts import attend, conv2d, embedding, layer_norm, linear, matmul, part, plain_mlp, replace
 from weighbridge.core.tree import Part, Tensor
@@ -21,7 +21,7 @@ VISION = (*STACK, *image_fields(224, 16), POOLED, constant("cut", False))
 CUT = (
     *STACK,
     CHANNELS,
-    size("patch", "patch_size", 16, "P", "side of a patch"),
+    PATCH.with_default(16),
     size("patches", "num_patches", 256, "M", "patches of an image"),
     POOLED,
     constant("cut", True),

@@ -6,7 +6,7 @@ Source: arXiv 2109.10282; class and tensor names as in transformers 5.23.0, mode
 from __future__ import annotations
 
 from weighbridge.config.family import Family
-from weighbridge.config.fields import TIED, Config, derived, size, switch
+from weighbridge.config.fields import D_MODEL, POSITIONS, TIED, VOCAB, Config, derived, size, switch
 from weighbridge.core.parts import attend, embedding, fairseq_attention, layer_norm, linear, part, replace
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Node, Part
@@ -67,9 +67,9 @@ def causal(c: Config) -> Part:
 
 
 FIELDS = (
-    size("vocab", "vocab_size", 50265, "V", "vocabulary size"),
-    size("positions", "max_position_embeddings", 512, "S", "positions"),
-    size("hidden", "d_model", 1024, "H", "hidden size", "hidden_size"),
+    VOCAB.with_default(50265),
+    POSITIONS.with_default(512),
+    D_MODEL.with_default(1024),
     size("mlp", "decoder_ffn_dim", 4096, "I", "intermediate size"),
     size("layers", "decoder_layers", 12, "L", "layers", "num_hidden_layers"),
     size("heads", "decoder_attention_heads", 16, "A", "attention heads", "num_attention_heads"),

@@ -18,7 +18,7 @@ from weighbridge.blueprints.modules.qwen_vision import PATCHES, merged_patches
 from weighbridge.blueprints.modules.vlm_common import per_image, tie_fields
 from weighbridge.blueprints.multimodal.llava import kin
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, computed, size, switch, variant
+from weighbridge.config.fields import PATCH, SPATIAL_MERGE, Config, computed, switch, variant
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.length import unknown
 from weighbridge.core.parts import conv2d, embedding, layer_norm, linear, part, replace
@@ -27,13 +27,13 @@ from weighbridge.core.tree import Node, Part
 if TYPE_CHECKING:
     from typing import Any
 
-VIDEO_VISION = (*stack_fields(768, 3072, 12), CHANNELS, size("patch", "patch_size", 16, "P", "side of a patch"))
+VIDEO_VISION = (*stack_fields(768, 3072, 12), CHANNELS, PATCH.with_default(16))
 VIDEO = (
     model_config("vision", "vision_config", "video_llama_3_vision", fixed=True),
     model_config("text", "text_config", "qwen2 llama"),
     *tie_fields(),
 )
-MERGE = size("merge", "spatial_merge_size", 2, "M", "patches merged along an axis")
+MERGE = SPATIAL_MERGE.with_default(2)
 PADDLE_VISION = (*stack_fields(1152, 4304, 16, 27), *image_fields(384, 14), MERGE)
 PADDLE_TEXT = variant(
     LLAMA, vocab=103424, hidden=1024, mlp=3072, layers=18, heads=16, kv_heads=2, head_dim=128, tied=True, **all_biases("use_bias")

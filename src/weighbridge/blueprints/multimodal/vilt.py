@@ -8,12 +8,12 @@ from __future__ import annotations
 from weighbridge.blueprints.encoders.bert import embeddings
 from weighbridge.blueprints.modules.feature_maps import CHANNELS
 from weighbridge.blueprints.modules.vit_common import (
-    HEADS,
-    HIDDEN,
-    LAYERS,
-    MLP,
     POOLED,
     QKV_BIAS,
+    VIT_HEADS,
+    VIT_HIDDEN,
+    VIT_LAYERS,
+    VIT_MLP,
     WHOLE_HEADS,
     patches,
     pooler,
@@ -22,20 +22,20 @@ from weighbridge.blueprints.modules.vit_common import (
     token,
 )
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, Config, choice, sides, size
+from weighbridge.config.fields import LABELS, POSITIONS, TOKEN_TYPES, VOCAB, Config, choice, sides, size
 from weighbridge.core.length import Stream, at_most, sum_of
 from weighbridge.core.parts import embedding, layer_norm, linear, part, replace
 from weighbridge.core.tree import Part, Tensor
 
 FIELDS = (
-    size("vocab", "vocab_size", 30522, "V", "vocabulary size"),
-    size("positions", "max_position_embeddings", 40, "S", "positions"),
-    size("types", "type_vocab_size", 2, "T", "token types"),
+    VOCAB.with_default(30522),
+    POSITIONS.with_default(40),
+    TOKEN_TYPES.with_default(2),
     size("modalities", "modality_type_vocab_size", 2, "M", "kinds of input"),
-    HIDDEN,
-    MLP,
-    LAYERS,
-    HEADS,
+    VIT_HIDDEN,
+    VIT_MLP,
+    VIT_LAYERS,
+    VIT_HEADS,
     WHOLE_HEADS,
     *sides("image", "image_size", 384, "R", "side of the image"),
     *sides("patch", "patch_size", 32, "P", "side of a patch"),

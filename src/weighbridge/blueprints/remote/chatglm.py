@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, Field, size, switch
+from weighbridge.config.fields import HEADS, HIDDEN, Config, Field, size, switch
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import attend, embedding, linear, part, rms_norm
 from weighbridge.core.tree import Node
@@ -28,10 +28,10 @@ def _only_rms(rms: object) -> object:
 
 FIELDS = (
     size("vocab", "padded_vocab_size", 65024, "V", "vocabulary size, padded"),
-    size("hidden", "hidden_size", 4096, "H", "hidden size"),
+    HIDDEN.with_default(4096),
     size("mlp", "ffn_hidden_size", 13696, "I", "intermediate size"),
     size("layers", "num_layers", 28, "L", "layers"),
-    size("heads", "num_attention_heads", 32, "A", "attention heads"),
+    HEADS.with_default(32),
     size("head_dim", "kv_channels", 128, "D", "width of a head"),
     switch("grouped", "multi_query_attention", False),
     size("groups", "multi_query_group_num", 1, "K", "key-value heads"),

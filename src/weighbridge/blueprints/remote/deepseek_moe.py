@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.causal_lm import FIELDS, HEAD_DIM, IGNORED_KEYS, NO_BIAS, attention, with_heads
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, Field, constant, size, variant
+from weighbridge.config.fields import ACTIVE_EXPERTS, Config, Field, constant, size, variant
 from weighbridge.core.parts import embedding, gated_mlp, linear, part, replace, rms_norm, stack
 from weighbridge.core.tree import Node, Part
 
@@ -37,7 +37,7 @@ def _kinds(c: Config) -> list[str]:
 DEEPSEEK = variant(
     FIELDS,
     size("experts", "n_routed_experts", 64, "E", "routed experts"),
-    size("active", "num_experts_per_tok", 6, "k", "experts per token"),
+    ACTIVE_EXPERTS.with_default(6),
     size("shared_experts", "n_shared_experts", 2, "N", "shared experts"),
     size("expert_mlp", "moe_intermediate_size", 1408, "M", "intermediate size of an expert"),
     Field("dense", "first_k_dense_replace", 0, "choice"),

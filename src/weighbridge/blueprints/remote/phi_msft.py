@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, Field, computed, derived, size
+from weighbridge.config.fields import N_EMBD, N_HEAD, N_INNER, N_LAYER, VOCAB, Config, Field, computed, derived, size
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, plain_mlp
 from weighbridge.core.sizes import exact
@@ -56,12 +56,12 @@ def _untied(value: object) -> object:
 
 
 FIELDS = (
-    size("vocab", "vocab_size", 51200, "V", "vocabulary size"),
-    size("hidden", "n_embd", 1024, "H", "hidden size", "hidden_size"),
-    size("layers", "n_layer", 20, "L", "layers", "num_hidden_layers"),
-    size("heads", "n_head", 16, "A", "attention heads", "num_attention_heads"),
+    VOCAB.with_default(51200),
+    N_EMBD.with_default(1024),
+    N_LAYER.with_default(20),
+    N_HEAD.with_default(16),
     size("kv_heads", "n_head_kv", lambda c: c.heads, "K", "key-value heads"),
-    size("mlp", "n_inner", lambda c: 4 * c.hidden, "I", "intermediate size"),
+    N_INNER.with_default(lambda c: 4 * c.hidden),
     derived("head_dim", lambda c: exact(c.hidden, c.heads), "n_embd", "n_head"),
     Field("multiple", "pad_vocab_size_multiple", 64, "choice", report_default=False),
     computed("whole", _whole),

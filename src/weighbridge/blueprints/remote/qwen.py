@@ -7,20 +7,20 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS, with_heads
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, TIED, Config, constant, size, switch
-from weighbridge.core.parts import attend, embedding, linear, part, replace, rms_norm
+from weighbridge.config.fields import HEADS, HIDDEN, LABELS, LAYERS, TIED, VOCAB, Config, constant, size, switch
+from weighbridge.core.parts import attend, embedding, linear, part, rms_norm
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Node
 
 FIELDS = (
-    size("vocab", "vocab_size", 151936, "V", "vocabulary size"),
-    size("hidden", "hidden_size", 4096, "H", "hidden size"),
+    VOCAB.with_default(151936),
+    HIDDEN.with_default(4096),
     size("mlp", "intermediate_size", 22016, "I", "width of gate and up projection together"),
-    size("layers", "num_hidden_layers", 32, "L", "layers"),
-    size("heads", "num_attention_heads", 32, "A", "attention heads"),
+    LAYERS.with_default(32),
+    HEADS.with_default(32),
     size("head_dim", "kv_channels", 128, "D", "width of a head"),
     LABELS,
-    replace(TIED, default=False),
+    TIED.with_default(False),
     switch("unbiased", "no_bias", True),
     constant("head_bias", False),
 )

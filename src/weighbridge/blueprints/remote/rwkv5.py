@@ -9,7 +9,7 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS
 from weighbridge.blueprints.state_space import rwkv
 from weighbridge.config.family import Family
-from weighbridge.config.fields import TIED, Config, constant, derived, size
+from weighbridge.config.fields import HIDDEN, LAYERS, MLP, TIED, VOCAB, Config, constant, derived, size
 from weighbridge.core.parts import embedding, layer_norm, linear, matmul, part, replace, stack
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Node, Part, Tensor
@@ -49,15 +49,15 @@ def causal(c: Config) -> Part:
 
 
 FIELDS = (
-    size("vocab", "vocab_size", 65536, "V", "vocabulary size"),
-    size("hidden", "hidden_size", 768, "H", "hidden size"),
+    VOCAB.with_default(65536),
+    HIDDEN.with_default(768),
     size("attended", "attention_hidden_size", lambda c: c.hidden, "F", "width of time mixing"),
-    size("mlp", "intermediate_size", lambda c: 7 * c.hidden // 64 * 32, "I", "intermediate size"),
-    size("layers", "num_hidden_layers", 24, "L", "layers"),
+    MLP.with_default(lambda c: 7 * c.hidden // 64 * 32),
+    LAYERS.with_default(24),
     size("head_dim", "head_size", 64, "D", "width of a head"),
     derived("heads", lambda c: exact(c.attended, c.head_dim), "attention_hidden_size", "head_size"),
     constant("depth", lambda c: c.layers),
-    replace(TIED, default=False),
+    TIED.with_default(False),
 )
 MORE_IGNORED_KEYS = IGNORED_KEYS | {"context_length", "head_size_divisor", "model_version", "num_attention_heads", "rescale_every"}
 CLASSES = {"Rwkv5Model": lambda c: part("", *rwkv5(c), kind="model"), "Rwkv5ForCausalLM": causal}

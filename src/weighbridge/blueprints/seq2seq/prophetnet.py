@@ -7,16 +7,16 @@ tokens once, and once more for every word it looks ahead.
 from __future__ import annotations
 
 from weighbridge.config.family import Family
-from weighbridge.config.fields import TIED, Config, derived, size, switch
+from weighbridge.config.fields import HIDDEN, POSITIONS, TIED, VOCAB, Config, derived, size, switch
 from weighbridge.core.length import Stream, length
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Node, Part, Tensor
 
 FIELDS = (
-    size("vocab", "vocab_size", 30522, "V", "vocabulary size"),
-    size("positions", "max_position_embeddings", 512, "S", "positions"),
-    size("hidden", "hidden_size", 1024, "H", "hidden size"),
+    VOCAB.with_default(30522),
+    POSITIONS.with_default(512),
+    HIDDEN.with_default(1024),
     size("mlp", "encoder_ffn_dim", 4096, "I", "intermediate size of the encoder"),
     size("layers", "num_encoder_layers", 12, "L", "encoder layers"),
     size("heads", "num_encoder_attention_heads", 16, "A", "attention heads of the encoder", "num_attention_heads"),

@@ -8,7 +8,21 @@ from __future__ import annotations
 
 from weighbridge.blueprints.seq2seq import t5
 from weighbridge.config.family import Family
-from weighbridge.config.fields import TIED, AtInit, Config, Field, computed, constant, derived, optional, size, switch, variant
+from weighbridge.config.fields import (
+    D_MODEL,
+    NUM_EXPERTS,
+    TIED,
+    AtInit,
+    Config,
+    Field,
+    computed,
+    constant,
+    derived,
+    optional,
+    size,
+    switch,
+    variant,
+)
 from weighbridge.core.length import Stream, valid_up_to
 from weighbridge.core.parts import embedding, linear, part, replace, rms_norm
 from weighbridge.core.parts import stack as stacked
@@ -28,7 +42,7 @@ def kinds(layers: int, step: int) -> list[tuple[bool, bool]]:
 
 FIELDS = variant(
     tuple(field for field in t5.fields(32128, 2048, 12, 12, "relu") if field.word not in ("labels", "long")),
-    size("experts", "num_experts", 8, "E", "experts"),
+    NUM_EXPERTS.with_default(8),
     size("capacity", "expert_capacity", 64, "M", "tokens of an example that an expert takes"),
     size("sparse", "num_sparse_encoder_layers", 3, "L_moe", "encoder layers with experts", minimum=0),
     size("decoder_sparse", "num_sparse_decoder_layers", 3, "L_moe_dec", "decoder layers with experts", minimum=0),
@@ -41,7 +55,7 @@ FIELDS = variant(
     computed("decoder_kinds", lambda c: kinds(c.decoder_layers, c.decoder_step)),
     TIED,
     switch("router_bias", "router_bias", False),
-    hidden=size("hidden", "d_model", 768, "H", "hidden size", "hidden_size"),
+    hidden=D_MODEL.with_default(768),
     head_dim=t5.WIDTH,
     decoder_layers=optional("decoder_said", "num_decoder_layers", 12, "L_dec", "decoder layers"),
     gated=constant("gated", False),

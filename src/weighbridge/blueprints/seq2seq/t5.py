@@ -10,7 +10,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from weighbridge.config.family import Blueprint, Family
-from weighbridge.config.fields import LABELS, AtInit, Config, Field, choice, constant, size, switch, variant
+from weighbridge.config.fields import (
+    D_FF,
+    D_MODEL,
+    LABELS,
+    NUM_HEADS,
+    VOCAB,
+    AtInit,
+    Config,
+    Field,
+    choice,
+    constant,
+    size,
+    switch,
+    variant,
+)
 from weighbridge.core.length import Stream
 from weighbridge.core.parts import attend, embedding, linear, part, replace, rms_norm
 from weighbridge.core.sizes import Size
@@ -25,13 +39,13 @@ IGNORED_KEYS = frozenset(
 def fields(vocab: int, mlp: int, layers: int, heads: int, activation: str) -> tuple[Field, ...]:
     """List the fields of one model type, whose defaults are all that tells them apart."""
     return (
-        size("vocab", "vocab_size", vocab, "V", "vocabulary size"),
-        size("hidden", "d_model", 512, "H", "hidden size", "hidden_size"),
+        VOCAB.with_default(vocab),
+        D_MODEL.with_default(512),
         size("head_dim", "d_kv", 64, "D", "width of a head", "head_dim"),
-        size("mlp", "d_ff", mlp, "I", "intermediate size"),
+        D_FF.with_default(mlp),
         size("layers", "num_layers", layers, "L", "encoder layers", "num_hidden_layers"),
         size("decoder_layers", "num_decoder_layers", AtInit(lambda c: c.layers), "L_dec", "decoder layers"),
-        size("heads", "num_heads", heads, "A", "attention heads", "num_attention_heads"),
+        NUM_HEADS.with_default(heads),
         size("buckets", "relative_attention_num_buckets", 32, "B", "buckets of relative distance"),
         LABELS,
         choice("activation", "feed_forward_proj", activation, read=str),

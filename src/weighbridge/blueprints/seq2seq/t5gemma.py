@@ -6,7 +6,7 @@ Source: arXiv 2504.06225; names as in transformers 5.23.0, models/t5gemma/modeli
 from __future__ import annotations
 
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, TIED, Config, nested, size, switch
+from weighbridge.config.fields import HEAD_DIM, HEADS, HIDDEN, LABELS, LAYERS, MLP, TIED, VOCAB, Config, nested, size, switch
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream
 from weighbridge.core.parts import attend, embedding, gated_mlp, linear, part, replace, rms_norm
@@ -14,13 +14,13 @@ from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part
 
 SIDE = (
-    size("vocab", "vocab_size", 256000, "V", "vocabulary size"),
-    size("hidden", "hidden_size", 2304, "H", "hidden size"),
-    size("mlp", "intermediate_size", 9216, "I", "intermediate size"),
-    size("layers", "num_hidden_layers", 26, "L", "layers"),
-    size("heads", "num_attention_heads", 8, "A", "attention heads"),
+    VOCAB.with_default(256000),
+    HIDDEN.with_default(2304),
+    MLP.with_default(9216),
+    LAYERS.with_default(26),
+    HEADS.with_default(8),
     size("kv_heads", "num_key_value_heads", 4, "K", "heads of keys and values"),
-    size("head_dim", "head_dim", 256, "D", "width of a head"),
+    HEAD_DIM.with_default(256),
     switch("attention_bias", "attention_bias", False),
 )
 # To the classes with one side or two, a null says nothing: they take the config's own default.

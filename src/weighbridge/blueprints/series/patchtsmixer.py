@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.series.patchtst import LOSS, PATCHES, POSITIONS, projection
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, Field, choice, size, switch, variant
+from weighbridge.config.fields import D_MODEL, NUM_LAYERS, PREDICTION_LENGTH, Config, Field, choice, size, switch, variant
 from weighbridge.core.length import Stream
 from weighbridge.core.parts import attend, batch_norm, fairseq_attention, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size, exact
@@ -15,11 +15,11 @@ from weighbridge.core.tree import Node, Part, Tensor
 
 FIELDS = (
     *variant(PATCHES, patch=8, stride=8),
-    size("hidden", "d_model", 8, "H", "hidden size", "hidden_size"),
+    D_MODEL.with_default(8),
     size("factor", "expansion_factor", 2, "X", "factor of the intermediate size"),
-    size("layers", "num_layers", 3, "L", "layers", "num_hidden_layers"),
+    NUM_LAYERS.with_default(3),
     size("heads", "self_attn_heads", 1, "A", "attention heads"),
-    size("ahead", "prediction_length", 16, "F", "steps ahead"),
+    PREDICTION_LENGTH.with_default(16),
     size("targets", "num_targets", 3, "Y", "targets"),
     switch("gated", "gated_attn", True),
     switch("attentive", "self_attn", False),

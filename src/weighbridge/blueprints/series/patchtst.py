@@ -7,7 +7,21 @@ from __future__ import annotations
 
 from weighbridge.blueprints.series.time_series_transformer import values
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, Field, choice, computed, derived, size, switch
+from weighbridge.config.fields import (
+    CONTEXT_LENGTH,
+    D_MODEL,
+    FFN_DIM,
+    HEADS,
+    LAYERS,
+    PREDICTION_LENGTH,
+    Config,
+    Field,
+    choice,
+    computed,
+    derived,
+    size,
+    switch,
+)
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import attend, batch_norm, fairseq_attention, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size, exact
@@ -28,7 +42,7 @@ def one_of(word: str, key: str, default: str, *names: str) -> Field:
 
 PATCHES = (
     size("channels", "num_input_channels", 1, "C", "channels"),
-    size("back", "context_length", 32, "B", "steps back"),
+    CONTEXT_LENGTH.with_default(32),
     size("patch", "patch_length", 1, "P", "steps in a patch"),
     size("stride", "patch_stride", 1, "E", "steps from patch to patch"),
     derived("patches", lambda c: (c.back - c.patch) // c.stride + 1, "context_length", "patch_length"),
@@ -43,12 +57,12 @@ LOSS = (
 """What is predicted of each step: a value, or the values that a distribution is told by."""
 FIELDS = (
     *PATCHES,
-    size("hidden", "d_model", 128, "H", "hidden size", "hidden_size"),
-    size("mlp", "ffn_dim", 512, "I", "intermediate size"),
-    size("layers", "num_hidden_layers", 3, "L", "layers"),
-    size("heads", "num_attention_heads", 4, "A", "attention heads"),
+    D_MODEL.with_default(128),
+    FFN_DIM.with_default(512),
+    LAYERS.with_default(3),
+    HEADS.with_default(4),
     derived("head_dim", lambda c: exact(c.hidden, c.heads), "d_model", "num_attention_heads"),
-    size("ahead", "prediction_length", 24, "F", "steps ahead"),
+    PREDICTION_LENGTH.with_default(24),
     size("targets", "num_targets", 1, "Y", "targets"),
     switch("shared", "share_embedding", True),
     switch("shared_head", "share_projection", True),

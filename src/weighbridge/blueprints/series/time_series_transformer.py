@@ -10,7 +10,7 @@ from collections.abc import Callable
 from weighbridge.blueprints.modules import fairseq_transformer
 from weighbridge.blueprints.modules.mixture_of_experts import required_field
 from weighbridge.config.family import Blueprint, Family
-from weighbridge.config.fields import Config, Field, choice, computed, sequence, settable, size, variant
+from weighbridge.config.fields import CONTEXT_LENGTH, PREDICTION_LENGTH, Config, Field, choice, computed, sequence, settable, size, variant
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream
 from weighbridge.core.parts import embedding, layer_norm, linear, part, replace
@@ -39,8 +39,8 @@ def features(c: Config) -> Size:
 
 
 FIELDS = (
-    required_field(size("ahead", "prediction_length", None, "F", "steps ahead")),
-    size("back", "context_length", lambda c: c.ahead, "B", "steps back"),
+    required_field(PREDICTION_LENGTH.with_default(None)),
+    CONTEXT_LENGTH.with_default(lambda c: c.ahead),
     size("series", "input_size", 1, "U", "series side by side"),
     sequence("lags", "lags_sequence", lambda c: [1, 2, 3, 4, 5, 6, 7]),
     size("dynamic", "num_dynamic_real_features", 0, "X_dyn", "features that change", minimum=0),

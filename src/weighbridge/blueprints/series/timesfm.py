@@ -7,7 +7,7 @@ the config says; the decoder alone reads ``seq`` steps.
 from __future__ import annotations
 
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, sequence, size, switch
+from weighbridge.config.fields import CONTEXT_LENGTH, HEAD_DIM, HEADS, HIDDEN, LAYERS, MLP, Config, sequence, size, switch
 from weighbridge.core.length import Stream, length
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, replace, rms_norm
 from weighbridge.core.sizes import Size, exact
@@ -15,15 +15,15 @@ from weighbridge.core.tree import Node, Part, Tensor
 
 STEPS = (
     size("patch", "patch_length", 32, "P", "steps in a patch"),
-    size("back", "context_length", 512, "B", "steps back"),
+    CONTEXT_LENGTH.with_default(512),
     size("ahead", "horizon_length", 128, "F", "steps ahead"),
 )
 STACK = (
-    size("layers", "num_hidden_layers", 50, "L", "layers"),
-    size("hidden", "hidden_size", 1280, "H", "hidden size"),
-    size("mlp", "intermediate_size", 1280, "I", "intermediate size"),
-    size("head_dim", "head_dim", 80, "D", "width of a head"),
-    size("heads", "num_attention_heads", 16, "A", "attention heads"),
+    LAYERS.with_default(50),
+    HIDDEN.with_default(1280),
+    MLP.with_default(1280),
+    HEAD_DIM.with_default(80),
+    HEADS.with_default(16),
 )
 QUANTILES = sequence("quantiles", "quantiles", lambda c: [0.1 * step for step in range(1, 10)])
 FIELDS = (

@@ -7,19 +7,19 @@ models/audio_spectrogram_transformer/modeling_audio_spectrogram_transformer.py. 
 from __future__ import annotations
 
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, Config, derived, size, switch
+from weighbridge.config.fields import HEAD_DIM, HEADS, HIDDEN, LABELS, LAYERS, MEL_BINS, MLP, Config, derived, size, switch
 from weighbridge.core.parts import attend, layer_norm, linear, part
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part, Tensor
 
 FIELDS = (
-    size("hidden", "hidden_size", 768, "H", "hidden size"),
-    size("mlp", "intermediate_size", 3072, "I", "intermediate size"),
-    size("layers", "num_hidden_layers", 12, "L", "layers"),
-    size("heads", "num_attention_heads", 12, "A", "attention heads"),
-    size("head_dim", "head_dim", lambda c: c.hidden // c.heads, "D", "width of a head"),
+    HIDDEN.with_default(768),
+    MLP.with_default(3072),
+    LAYERS.with_default(12),
+    HEADS.with_default(12),
+    HEAD_DIM.with_default(lambda c: c.hidden // c.heads),
     size("frames", "max_length", 1024, "T", "mel frames"),
-    size("mels", "num_mel_bins", 128, "M", "mel bins"),
+    MEL_BINS.with_default(128),
     size("patch_side", "patch_size", 16, "P", "side of a patch"),
     size("mel_stride", "frequency_stride", 10, "F", "mel bins from patch to patch"),
     size("frame_stride", "time_stride", 10, "E", "frames from patch to patch"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.decoders.gpt2 import dense
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, constant, derived, size, switch
+from weighbridge.config.fields import HEADS, HIDDEN, LAYERS, N_INNER, POSITIONS, VOCAB, Config, constant, derived, switch
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Node, Part
@@ -49,12 +49,12 @@ def causal(c: Config) -> Part:
 
 
 FIELDS = (
-    size("vocab", "vocab_size", 8194, "V", "vocabulary size"),
-    size("positions", "max_position_embeddings", 608, "S", "positions"),
-    size("hidden", "hidden_size", 1024, "H", "hidden size"),
-    size("mlp", "n_inner", lambda c: 4 * c.hidden, "I", "intermediate size"),
-    size("layers", "num_hidden_layers", 30, "L", "layers"),
-    size("heads", "num_attention_heads", 16, "A", "attention heads"),
+    VOCAB.with_default(8194),
+    POSITIONS.with_default(608),
+    HIDDEN.with_default(1024),
+    N_INNER.with_default(lambda c: 4 * c.hidden),
+    LAYERS.with_default(30),
+    HEADS.with_default(16),
     derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_attention_heads"),
     switch("qkv_bias", "use_attention_bias", True),
     constant("transposed", True),

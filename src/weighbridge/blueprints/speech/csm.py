@@ -11,7 +11,7 @@ from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS
 from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.blueprints.speech.moshi import MOSHI, moshi
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, size, switch, variant
+from weighbridge.config.fields import CODEBOOKS, Config, size, switch, variant
 from weighbridge.core.parts import embedding, linear, part, replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part
@@ -20,7 +20,7 @@ CODEC = model_config("codec", "codec_config", "mimi")
 CSM = (
     *variant(
         tuple(field for field in LLAMA if field.word not in ("labels", "tied")),
-        size("codebooks", "num_codebooks", 32, "B", "codebooks"),
+        CODEBOOKS.with_default(32),
         size("words", "text_vocab_size", 128256, "V_tex", "text vocabulary size"),
         switch("tied", "tie_codebooks_embeddings", True),
         vocab=size("vocab", "vocab_size", 2051, "V", "vocabulary size", "codebook_size"),
@@ -36,7 +36,7 @@ CSM = (
 KYUTAI = (
     *variant(
         MOSHI,
-        size("codebooks", "num_codebooks", 32, "B", "codebooks"),
+        CODEBOOKS.with_default(32),
         size("sounds", "codebook_vocab_size", 2049, "V_cod", "entries of a codebook"),
         switch("tied", "tie_word_embeddings", False),
         vocab=4001,

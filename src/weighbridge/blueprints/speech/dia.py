@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.composite import model_config
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, Field, computed, sequence, size
+from weighbridge.config.fields import HEAD_DIM, HEADS, HIDDEN, KV_HEADS, LAYERS, MLP, VOCAB, Config, Field, computed, sequence, size
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream
 from weighbridge.core.parts import attend, embedding, linear, part, rms_norm
@@ -18,13 +18,13 @@ from weighbridge.core.tree import Node, Part
 def fields(vocab: int, hidden: int, mlp: int, layers: int, kv_heads: int) -> tuple[Field, ...]:
     """List the fields of either side."""
     return (
-        size("vocab", "vocab_size", vocab, "V", "vocabulary size"),
-        size("hidden", "hidden_size", hidden, "H", "hidden size"),
-        size("mlp", "intermediate_size", mlp, "I", "intermediate size"),
-        size("layers", "num_hidden_layers", layers, "L", "layers"),
-        size("heads", "num_attention_heads", 16, "A", "attention heads"),
-        size("kv_heads", "num_key_value_heads", kv_heads, "K", "key-value heads"),
-        size("head_dim", "head_dim", 128, "D", "width of a head"),
+        VOCAB.with_default(vocab),
+        HIDDEN.with_default(hidden),
+        MLP.with_default(mlp),
+        LAYERS.with_default(layers),
+        HEADS.with_default(16),
+        KV_HEADS.with_default(kv_heads),
+        HEAD_DIM.with_default(128),
     )
 
 

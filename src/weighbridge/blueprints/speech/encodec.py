@@ -11,7 +11,7 @@ from math import ceil, prod
 from weighbridge.blueprints.modules.rnn import lstm
 from weighbridge.blueprints.modules.stage_fields import numbers
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, Field, choice, computed, size, switch
+from weighbridge.config.fields import HIDDEN, Config, Field, choice, computed, size, switch
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import unknown
@@ -38,7 +38,7 @@ def shared_fields(filters: int, last: int, ratios: tuple[int, ...], *, hidden: i
     """List the fields of both codecs."""
     return (
         size("channels", "audio_channels", 1, "N", "channels of the wave"),
-        size("hidden", "hidden_size", hidden, "H", "hidden size"),
+        HIDDEN.with_default(hidden),
         size("filters", "num_filters", filters, "F", "channels of the first convolution"),
         size("kernel", "kernel_size", 7, "K", "kernel of the first convolution"),
         size("last_kernel", "last_kernel_size", last, "K_las", "kernel of the last convolution"),

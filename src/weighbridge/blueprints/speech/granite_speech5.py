@@ -8,20 +8,20 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.blueprints.multimodal.granite_speech import MORE_IGNORED_KEYS, SHARED, block_attention, halfway, padded_to_blocks
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, Field, computed, constant, size, switch
+from weighbridge.config.fields import HEAD_DIM, HEADS, HIDDEN, LAYERS, MEL_BINS, MLP, VOCAB, Config, Field, computed, constant, size, switch
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, length
 from weighbridge.core.parts import batch_norm, conv1d, embedding, layer_norm, linear, part, replace, stack
 from weighbridge.core.tree import Node, Part, Tensor
 
 FIFTH = (
-    size("mels", "num_mel_bins", 80, "M", "mel bins"),
-    size("layers", "num_hidden_layers", 16, "L", "layers"),
-    size("hidden", "hidden_size", 1024, "H", "hidden size"),
-    size("mlp", "intermediate_size", 4096, "I", "intermediate size"),
-    size("heads", "num_attention_heads", 8, "A", "attention heads"),
-    size("head_dim", "head_dim", lambda c: c.hidden // c.heads, "D", "width of a head"),
-    size("vocab", "vocab_size", 16384, "V", "vocabulary size"),
+    MEL_BINS.with_default(80),
+    LAYERS.with_default(16),
+    HIDDEN.with_default(1024),
+    MLP.with_default(4096),
+    HEADS.with_default(8),
+    HEAD_DIM.with_default(lambda c: c.hidden // c.heads),
+    VOCAB.with_default(16384),
     size("positions", "max_position_embeddings", 512, "S", "relative positions, each way"),
     replace(SHARED[0], default=7),
     SHARED[1],
@@ -91,7 +91,7 @@ def check_vocab(c: Config) -> bool:
 
 
 CTC = (
-    size("vocab", "vocab_size", 16384, "V", "vocabulary size"),
+    VOCAB.with_default(16384),
     model_config("encoder", "encoder_config", "granite_speech5_encoder", fixed=True),
     computed("agreeing", check_vocab),
     switch("tied", "tie_word_embeddings", True),

@@ -18,7 +18,7 @@ from weighbridge.blueprints.speech.encodec import (
     shared_fields,
 )
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, Field, computed, constant, size, switch
+from weighbridge.config.fields import HEAD_DIM, HEADS, LAYERS, MLP, Config, Field, computed, constant, size, switch
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import attend, layer_norm, linear, part, replace
@@ -49,11 +49,11 @@ MIMI = (
     size("semantic", "num_semantic_quantizers", 1, "Q_sem", "codebooks of meaning"),
     size("looked_up", "vector_quantization_hidden_dimension", 256, "X", "width in which codes are looked up"),
     size("groups", "upsample_groups", 512, "G", "groups of the convolution that brings frames back"),
-    size("layers", "num_hidden_layers", 8, "L", "layers"),
-    size("mlp", "intermediate_size", 2048, "I", "intermediate size"),
-    size("heads", "num_attention_heads", 8, "A", "attention heads"),
+    LAYERS.with_default(8),
+    MLP.with_default(2048),
+    HEADS.with_default(8),
     size("kv_heads", "num_key_value_heads", 8, "K_kv", "key-value heads"),
-    size("head_dim", "head_dim", lambda c: c.hidden // c.heads, "D", "width of a head"),
+    HEAD_DIM.with_default(lambda c: c.hidden // c.heads),
     switch("bias", "attention_bias", False),
     Field("frame_rate", "frame_rate", None, "choice", report_default=False),
     Field("encodes", "encoder_config", True, "choice", read=absent, report_default=False, nullable=True),

@@ -6,16 +6,16 @@ Source: arXiv 2410.15608; names as in transformers 5.23.0, models/moonshine/mode
 from __future__ import annotations
 
 from weighbridge.config.family import Family
-from weighbridge.config.fields import TIED, AtInit, Config, optional, size, switch
+from weighbridge.config.fields import HIDDEN, MLP, TIED, VOCAB, AtInit, Config, optional, size, switch
 from weighbridge.core.length import Stream, length
 from weighbridge.core.parts import attend, conv1d, embedding, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size, round_up
 from weighbridge.core.tree import Part
 
 FIELDS = (
-    size("vocab", "vocab_size", 32768, "V", "vocabulary size"),
-    size("hidden", "hidden_size", 288, "H", "hidden size"),
-    size("mlp", "intermediate_size", 1152, "I", "intermediate size"),
+    VOCAB.with_default(32768),
+    HIDDEN.with_default(288),
+    MLP.with_default(1152),
     size("layers", "encoder_num_hidden_layers", 6, "L", "encoder layers"),
     size("decoder_layers", "decoder_num_hidden_layers", 6, "L_dec", "decoder layers", "num_hidden_layers"),
     size("heads", "encoder_num_attention_heads", 8, "A", "attention heads of the encoder"),

@@ -9,19 +9,34 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.blueprints.speech.hifigan import conv1d_same
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, Field, computed, constant, optional, size, switch
+from weighbridge.config.fields import (
+    HEAD_DIM,
+    HEADS,
+    HIDDEN,
+    KV_HEADS,
+    LAYERS,
+    MLP,
+    POSITIONS,
+    VOCAB,
+    Config,
+    Field,
+    computed,
+    constant,
+    optional,
+    switch,
+)
 from weighbridge.core.length import Stream, length
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size, round_up
 from weighbridge.core.tree import Node, Part, Tensor
 
 SIDE = (
-    size("hidden", "hidden_size", 320, "H", "hidden size"),
-    size("mlp", "intermediate_size", 1280, "I", "intermediate size"),
-    size("layers", "num_hidden_layers", 6, "L", "layers"),
-    size("heads", "num_attention_heads", 8, "A", "attention heads"),
-    size("kv_heads", "num_key_value_heads", lambda c: c.heads, "K", "key-value heads"),
-    size("head_dim", "head_dim", lambda c: c.hidden // c.heads, "D", "width of a head"),
+    HIDDEN.with_default(320),
+    MLP.with_default(1280),
+    LAYERS.with_default(6),
+    HEADS.with_default(8),
+    KV_HEADS.with_default(lambda c: c.heads),
+    HEAD_DIM.with_default(lambda c: c.hidden // c.heads),
     switch("bias", "attention_bias", False),
 )
 ENCODER = (
@@ -32,9 +47,9 @@ ENCODER = (
     constant("multiple", None),
 )
 FIELDS = (
-    size("vocab", "vocab_size", 32768, "V", "vocabulary size"),
+    VOCAB.with_default(32768),
     *SIDE,
-    size("positions", "max_position_embeddings", 4096, "S", "positions"),
+    POSITIONS.with_default(4096),
     optional("multiple", "pad_head_dim_to_multiple_of", None, "P", "multiple to which a head is padded"),
     switch("tied", "tie_word_embeddings", False),
     model_config("encoder", "encoder_config", "moonshine_streaming_encoder", fixed=True),

@@ -7,7 +7,7 @@ models/musicgen_melody/modeling_musicgen_melody.py. The first attends to the tex
 from __future__ import annotations
 
 from weighbridge.config.family import Blueprint, Family
-from weighbridge.config.fields import Config, constant, derived, size
+from weighbridge.config.fields import CODEBOOKS, FFN_DIM, HEADS, HIDDEN, LAYERS, VOCAB, Config, constant, derived
 from weighbridge.core.parts import embedding, fairseq_attention, layer_norm, linear, part, replace
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Node, Part
@@ -52,13 +52,13 @@ def classes(name: str) -> dict[str, Blueprint]:
 
 
 FIELDS = (
-    size("vocab", "vocab_size", 2048, "V", "vocabulary size"),
-    size("hidden", "hidden_size", 1024, "H", "hidden size"),
-    size("mlp", "ffn_dim", 4096, "I", "intermediate size"),
-    size("layers", "num_hidden_layers", 24, "L", "layers"),
-    size("heads", "num_attention_heads", 16, "A", "attention heads"),
+    VOCAB.with_default(2048),
+    HIDDEN.with_default(1024),
+    FFN_DIM.with_default(4096),
+    LAYERS.with_default(24),
+    HEADS.with_default(16),
     derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_attention_heads"),
-    size("codebooks", "num_codebooks", 4, "B", "codebooks"),
+    CODEBOOKS.with_default(4),
 )
 MORE_IGNORED_KEYS = frozenset(
     """activation_function add_cross_attention audio_channels cross_attention_hidden_size is_decoder max_position_embeddings

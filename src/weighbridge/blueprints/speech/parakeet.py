@@ -10,7 +10,7 @@ from weighbridge.blueprints.modules.composite import as_child, model_config, sub
 from weighbridge.blueprints.modules.fast_conformer import ENCODER, LASR, STREAMING, encoder, frames
 from weighbridge.blueprints.modules.rnn import lstm
 from weighbridge.config.family import Blueprint, Family
-from weighbridge.config.fields import Config, Field, constant, sequence, size
+from weighbridge.config.fields import VOCAB, Config, Field, constant, sequence, size
 from weighbridge.core.length import unknown
 from weighbridge.core.parts import embedding, linear, part, replace
 from weighbridge.core.tree import Part, Tensor
@@ -48,7 +48,7 @@ def transducer(c: Config) -> Part:
 
 def heard(vocab: int, kind: str, *more: Field) -> tuple[Field, ...]:
     """List the fields of a whole model over an encoder."""
-    return (size("vocab", "vocab_size", vocab, "V", "vocabulary size"), model_config("encoder", "encoder_config", kind), *more)
+    return (VOCAB.with_default(vocab), model_config("encoder", "encoder_config", kind), *more)
 
 
 def transducer_fields(vocab: int, kind: str, *more: Field) -> tuple[Field, ...]:

@@ -10,7 +10,7 @@ from weighbridge.blueprints.modules.composite import as_child, model_config, sub
 from weighbridge.blueprints.modules.stage_fields import numbers
 from weighbridge.blueprints.speech.hifigan import conv1d_same, fields
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, Field, computed, size, variant
+from weighbridge.config.fields import HEAD_DIM, HEADS, HIDDEN, LAYERS, Config, Field, computed, size, variant
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import unknown
 from weighbridge.core.parts import embedding, linear, part, replace
@@ -30,10 +30,10 @@ def alike(c: Config) -> bool:
 
 
 DIT = (
-    size("hidden", "hidden_size", 1024, "H", "hidden size"),
-    size("layers", "num_hidden_layers", 22, "L", "layers"),
-    size("heads", "num_attention_heads", 16, "A", "attention heads"),
-    size("head_dim", "head_dim", 64, "D", "width of a head"),
+    HIDDEN.with_default(1024),
+    LAYERS.with_default(22),
+    HEADS.with_default(16),
+    HEAD_DIM.with_default(64),
     size("times", "ff_mult", 2, "X", "intermediate size as a multiple of the hidden size"),
     size("words", "emb_dim", 512, "E", "width of the embeddings"),
     size("codes", "num_embeds", 8193, "V", "vocabulary size"),

@@ -12,7 +12,7 @@ from weighbridge.blueprints.speech.hifigan import conv1d_same, generator
 from weighbridge.blueprints.speech.hifigan import fields as enlarging
 from weighbridge.blueprints.speech.wav2vec2_conformer import kind
 from weighbridge.config.family import Blueprint, Family
-from weighbridge.config.fields import TIED, Config, Field, constant, size, switch, with_changes
+from weighbridge.config.fields import HIDDEN, TIED, VOCAB, Config, Field, constant, size, switch, with_changes
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.parts import batch_norm, conv1d, embedding, fairseq_attention, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size, exact
@@ -51,9 +51,9 @@ def stacks(prefix: str, word: str, layers: int, mark: str, what: str) -> tuple[F
 
 
 FIELDS = (
-    size("vocab", "vocab_size", 256102, "V", "vocabulary size"),
+    VOCAB.with_default(256102),
     size("units", "t2u_vocab_size", 10082, "N_uni", "units"),
-    size("hidden", "hidden_size", 1024, "H", "hidden size"),
+    HIDDEN.with_default(1024),
     *stacks("", "", 24, "_", ""),
     *stacks("t2u_", "unit_", 6, "_u_", "unit "),
     size("layers", "speech_encoder_layers", 24, "L", "layers of the speech encoder"),

@@ -12,7 +12,7 @@ from weighbridge.blueprints.modules.speech_encoder import FIELDS as HEARING
 from weighbridge.blueprints.modules.speech_encoder import IGNORED_KEYS, frames, mask_embedding
 from weighbridge.blueprints.speech.wav2vec2 import features, positions
 from weighbridge.config.family import Blueprint, Family
-from weighbridge.config.fields import TIED, Config, Field, derived, size
+from weighbridge.config.fields import HIDDEN, MEL_BINS, TIED, VOCAB, Config, Field, derived, size
 from weighbridge.core.length import Stream, length
 from weighbridge.core.parts import batch_norm, conv1d, embedding, fairseq_attention, layer_norm, linear, matmul, part, replace
 from weighbridge.core.sizes import Size, exact
@@ -20,8 +20,8 @@ from weighbridge.core.tree import Every, Node, Part, Tensor
 
 KEPT = "widths kernels strides position_kernel position_groups conv_bias norm time_mask feature_mask batch_norm projection_norm stacked".split()
 FIELDS = (
-    size("vocab", "vocab_size", 81, "V", "vocabulary size"),
-    size("hidden", "hidden_size", 768, "H", "hidden size"),
+    VOCAB.with_default(81),
+    HIDDEN.with_default(768),
     size("mlp", "encoder_ffn_dim", 3072, "I", "intermediate size of the encoder"),
     size("layers", "encoder_layers", 12, "L", "encoder layers", "num_hidden_layers"),
     size("heads", "encoder_attention_heads", 12, "A", "attention heads of the encoder", "num_attention_heads"),
@@ -32,7 +32,7 @@ FIELDS = (
     derived("decoder_head_dim", lambda c: exact(c.hidden, c.decoder_heads), "hidden_size", "decoder_attention_heads"),
     size("reach", "encoder_max_relative_position", 160, "R", "relative positions, each way"),
     *(field for field in HEARING if field.word in KEPT),
-    size("mels", "num_mel_bins", 80, "M", "mel bins"),
+    MEL_BINS.with_default(80),
     size("prenet_layers", "speech_decoder_prenet_layers", 2, "L_pre", "layers of the net in front of the decoder"),
     size("prenet", "speech_decoder_prenet_units", 256, "U_pre", "width of the net in front of the decoder"),
     size("speaker", "speaker_embedding_dim", 512, "X", "width of a speaker's vector"),

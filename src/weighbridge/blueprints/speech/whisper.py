@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules import fairseq_transformer
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, size, switch, variant
+from weighbridge.config.fields import MEL_BINS, Config, size, switch, variant
 from weighbridge.core.parts import conv1d, embedding, layer_norm, linear, part, replace
 from weighbridge.core.tree import Part, Tensor
 
@@ -16,7 +16,7 @@ FIELDS = variant(
     tuple(field for field in fairseq_transformer.fields(51865, 448, 384, 1536, (4, 4), 6) if field.word != "positions"),
     size("positions", "max_target_positions", 448, "S", "positions of the decoder"),
     size("source", "max_source_positions", 1500, "F", "positions of the encoder"),
-    size("mels", "num_mel_bins", 80, "M", "mel bins"),
+    MEL_BINS.with_default(80),
     size("projection", "classifier_proj_size", 256, "P", "width of the classifier"),
     switch("weighted", "use_weighted_layer_sum", False),
 )

@@ -11,7 +11,7 @@ from weighbridge.blueprints.modules.layer_types import checked_kinds
 from weighbridge.blueprints.modules.mixture_of_experts import correction
 from weighbridge.blueprints.state_space.mamba2 import BAMBA, mixer
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, Field, constant, optional, size, switch, variant
+from weighbridge.config.fields import ACTIVE_EXPERTS, Config, Field, constant, optional, size, switch, variant
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import embedding, gated_mlp, linear, part, plain_mlp, rms_norm, stack
 from weighbridge.core.sizes import Size
@@ -113,7 +113,7 @@ NEMOTRON = variant(
     switch("conv_bias", "use_conv_bias", True, "mamba_conv_bias"),
     switch("bias", "use_bias", False),
     size("experts", "n_routed_experts", 8, "E", "routed experts", "num_local_experts"),
-    size("active", "num_experts_per_tok", 2, "k", "experts per token"),
+    ACTIVE_EXPERTS.with_default(2),
     size("expert_mlp", "moe_intermediate_size", 7688, "Y", "intermediate size of an expert"),
     size("shared_mlp", "moe_shared_expert_intermediate_size", 7688, "S", "intermediate size of the shared expert"),
     optional("narrow", "moe_latent_size", None, "R", "width in which experts work"),

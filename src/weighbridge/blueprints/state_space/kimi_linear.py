@@ -15,7 +15,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, Field, constant, derived, nested, optional, size, variant
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.length import length
-from weighbridge.core.parts import depthwise, embedding, linear, matmul, part, replace, rms_norm, stack
+from weighbridge.core.parts import depthwise, embedding, linear, matmul, part, rms_norm, stack
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Matmul, Node, Part, State, Tensor
 
@@ -143,7 +143,7 @@ KIMI = variant(
         hidden=2304,
         mlp=9216,
         layers=27,
-        expert_mlp=replace(EXPERT_MLP, default=1024),
+        expert_mlp=EXPERT_MLP.with_default(1024),
         experts=size("experts", "num_experts", 256, "E", "routed experts", "num_local_experts"),
     ),
     q_lora=optional("q_lora", "q_lora_rank", None, "Q", "rank of the queries"),
@@ -164,7 +164,7 @@ BAILING = variant(
         hidden=2560,
         mlp=6144,
         layers=42,
-        expert_mlp=replace(EXPERT_MLP, default=768),
+        expert_mlp=EXPERT_MLP.with_default(768),
         experts=size("experts", "num_experts", 512, "E", "routed experts", "num_local_experts"),
     ),
     q_lora=constant("q_lora", None),

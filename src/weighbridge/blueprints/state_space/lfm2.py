@@ -11,9 +11,9 @@ from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, atten
 from weighbridge.blueprints.modules.layer_types import checked_kinds, first_dense
 from weighbridge.blueprints.modules.mixture_of_experts import EXPERT_MLP, MIXTURE, required_field, sparse_mlp
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, Field, choice, constant, size, switch, variant
+from weighbridge.config.fields import MLP, NUM_EXPERTS, Config, Field, choice, constant, size, switch, variant
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import depthwise, embedding, linear, part, replace, rms_norm, stack
+from weighbridge.core.parts import depthwise, embedding, linear, part, rms_norm, stack
 from weighbridge.core.sizes import Size, round_up
 from weighbridge.core.tree import Node, Part, Tensor
 
@@ -117,9 +117,9 @@ MOE = variant(
     hidden=2048,
     heads=32,
     active=4,
-    expert_mlp=replace(EXPERT_MLP, default=1792),
-    experts=size("experts", "num_experts", 32, "E", "experts"),
-    mlp=size("mlp", "intermediate_size", 7168, "I", "intermediate size"),
+    expert_mlp=EXPERT_MLP.with_default(1792),
+    experts=NUM_EXPERTS.with_default(32),
+    mlp=MLP.with_default(7168),
     block="experts gate",
 )
 

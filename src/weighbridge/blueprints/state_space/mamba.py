@@ -9,7 +9,24 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.causal_lm import FIELDS, NO_BIAS, attention, with_heads
 from weighbridge.config.family import Family
-from weighbridge.config.fields import TIED, Config, Field, constant, derived, settable, size, switch, variant
+from weighbridge.config.fields import (
+    ACTIVE_EXPERTS,
+    HIDDEN,
+    LAYERS,
+    MAMBA_D_CONV,
+    MAMBA_D_STATE,
+    MAMBA_EXPAND,
+    TIED,
+    VOCAB,
+    Config,
+    Field,
+    constant,
+    derived,
+    settable,
+    size,
+    switch,
+    variant,
+)
 from weighbridge.core.parts import depthwise, embedding, fused_experts, gated_mlp, linear, matmul, part, rms_norm, stack
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, State, Tensor
@@ -67,10 +84,10 @@ def jamba(c: Config) -> tuple[Node, ...]:
 
 
 FIELDS_OF_MAMBA = (
-    size("vocab", "vocab_size", 50280, "V", "vocabulary size"),
-    size("hidden", "hidden_size", 768, "H", "hidden size"),
+    VOCAB.with_default(50280),
+    HIDDEN.with_default(768),
     size("state", "state_size", 16, "N", "state of a channel"),
-    size("layers", "num_hidden_layers", 32, "L", "layers"),
+    LAYERS.with_default(32),
     size("expand", "expand", 2, "E", "inner width over hidden size"),
     settable("inner", "intermediate_size", lambda c: c.expand * c.hidden, "I", "inner width"),
     size("kernel", "conv_kernel", 4, "K", "width of the convolution"),
@@ -83,9 +100,9 @@ FIELDS_OF_MAMBA = (
 
 
 MIXER = (
-    size("state", "mamba_d_state", 16, "N", "state of a channel"),
-    size("kernel", "mamba_d_conv", 4, "Z", "width of the convolution"),
-    size("expand", "mamba_expand", 2, "X", "inner width over hidden size"),
+    MAMBA_D_STATE.with_default(16),
+    MAMBA_D_CONV.with_default(4),
+    MAMBA_EXPAND.with_default(2),
     derived("inner", lambda c: c.expand * c.hidden, "mamba_expand", "hidden_size"),
     size("rank", "mamba_dt_rank", per_sixteen, "R", "rank of the time step"),
     switch("conv_bias", "mamba_conv_bias", True),
@@ -107,7 +124,7 @@ def _kinds(c: Config) -> list[tuple[str, str]]:
 JAMBA = variant(
     FIELDS,
     size("experts", "num_experts", 16, "E", "experts", "num_local_experts"),
-    size("active", "num_experts_per_tok", 2, "k", "experts per token"),
+    ACTIVE_EXPERTS.with_default(2),
     Field("expert_period", "expert_layer_period", 2, "choice"),
     Field("expert_offset", "expert_layer_offset", 1, "choice"),
     Field("attention_period", "attn_layer_period", 8, "choice"),

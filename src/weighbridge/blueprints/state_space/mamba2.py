@@ -10,7 +10,7 @@ from weighbridge.blueprints.modules.causal_lm import FIELDS, attention, with_hea
 from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS as CAUSAL
 from weighbridge.blueprints.state_space.mamba import FIELDS_OF_MAMBA, IGNORED_KEYS
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, Field, constant, size, switch, variant
+from weighbridge.config.fields import MAMBA_D_CONV, MAMBA_D_STATE, MAMBA_EXPAND, Config, Field, constant, size, switch, variant
 from weighbridge.core.length import length
 from weighbridge.core.parts import depthwise, embedding, gated_mlp, linear, matmul, part, rms_norm, stack
 from weighbridge.core.sizes import Size, exact
@@ -84,9 +84,9 @@ BAMBA = variant(
     Field("attended", "attn_layer_indices", lambda c: [], "sequence"),
     size("state_heads", "mamba_n_heads", 128, "M", "heads of the state space"),
     size("groups", "mamba_n_groups", 1, "G", "groups of heads that share B and C"),
-    size("state", "mamba_d_state", 256, "N", "state of a channel"),
-    size("kernel", "mamba_d_conv", 4, "Z", "width of the convolution"),
-    size("expand", "mamba_expand", 2, "X", "inner width over hidden size"),
+    MAMBA_D_STATE.with_default(256),
+    MAMBA_D_CONV.with_default(4),
+    MAMBA_EXPAND.with_default(2),
     size("chunk", "mamba_chunk_size", 256, "Q", "tokens in a chunk"),
     switch("conv_bias", "mamba_conv_bias", True),
     switch("bias", "mamba_proj_bias", False),

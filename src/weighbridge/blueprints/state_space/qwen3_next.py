@@ -10,7 +10,7 @@ from weighbridge.blueprints.modules.causal_lm import FIELDS, IGNORED_KEYS, with_
 from weighbridge.blueprints.modules.layer_types import one_per_layer, sparse_step
 from weighbridge.blueprints.modules.mixture_of_experts import EXPERT_MLP, MIXTURE, mlp
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, Field, constant, size, variant
+from weighbridge.config.fields import NUM_EXPERTS, SHARED_EXPERT_MLP, Config, Field, constant, size, variant
 from weighbridge.core.length import length
 from weighbridge.core.parts import attend, depthwise, embedding, linear, matmul, part, replace, rms_norm, stack
 from weighbridge.core.tree import Node, Part, State, Tensor
@@ -96,9 +96,9 @@ def _mixer(c: Config, index: int) -> str:
 
 
 SPARSE = {
-    "experts": size("experts", "num_experts", 512, "E", "experts"),
-    "expert_mlp": replace(EXPERT_MLP, default=512),
-    "shared_mlp": size("shared_mlp", "shared_expert_intermediate_size", 512, "S", "intermediate size of the shared expert"),
+    "experts": NUM_EXPERTS.with_default(512),
+    "expert_mlp": EXPERT_MLP.with_default(512),
+    "shared_mlp": SHARED_EXPERT_MLP.with_default(512),
     "block": "gate experts shared_expert shared_expert_gate",
 }
 TWO_KINDS = (*sparse_step()[:2], replace(sparse_step()[2], word="mlps"))
@@ -147,7 +147,7 @@ MOE = variant(
     kv_heads=2,
     head_dim=256,
     active=8,
-    **SPARSE | {"experts": size("experts", "num_experts", 256, "E", "experts")},
+    **SPARSE | {"experts": NUM_EXPERTS.with_default(256)},
 )
 
 TEXT = with_heads("Qwen3_5", qwen3_next, "lm", base="TextModel")

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from weighbridge.config.family import Family
-from weighbridge.config.fields import TIED, Config, size
-from weighbridge.core.parts import embedding, layer_norm, linear, part, replace
+from weighbridge.config.fields import HIDDEN, LAYERS, MLP, TIED, VOCAB, Config, size
+from weighbridge.core.parts import embedding, layer_norm, linear, part
 from weighbridge.core.tree import Every, Node, Part, Tensor
 
 
@@ -67,12 +67,12 @@ def causal(c: Config, body: Callable[[Config], tuple[Node, ...]] = backbone) -> 
 
 
 FIELDS = (
-    size("vocab", "vocab_size", 50277, "V", "vocabulary size"),
-    size("hidden", "hidden_size", 4096, "H", "hidden size"),
-    size("layers", "num_hidden_layers", 32, "L", "layers"),
+    VOCAB.with_default(50277),
+    HIDDEN.with_default(4096),
+    LAYERS.with_default(32),
     size("attention_hidden", "attention_hidden_size", lambda c: c.hidden, "W", "width of time mixing"),
-    size("mlp", "intermediate_size", lambda c: 4 * c.hidden, "I", "intermediate size"),
-    replace(TIED, default=False),
+    MLP.with_default(lambda c: 4 * c.hidden),
+    TIED.with_default(False),
 )
 IGNORED_KEYS = frozenset({"context_length", "max_position_embeddings", "rescale_every"})
 

@@ -6,7 +6,7 @@ Source: arXiv 2405.04517, 2503.13427; names as in transformers 5.23.0, models/xl
 from __future__ import annotations
 
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, Field, choice, computed, derived, size, switch
+from weighbridge.config.fields import HIDDEN, VOCAB, Config, Field, choice, computed, derived, size, switch
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import unknown
@@ -57,9 +57,9 @@ def round_width(c: Config) -> bool:
 
 
 FIELDS = (
-    size("vocab", "vocab_size", 50304, "V", "vocabulary size"),
+    VOCAB.with_default(50304),
     size("stated", "embedding_dim", None, "E", "width of the embeddings"),
-    size("hidden", "hidden_size", 4096, "H", "hidden size"),
+    HIDDEN.with_default(4096),
     derived("words", lambda c: c.hidden if c.stated is None else c.stated, "hidden_size", "embedding_dim"),
     size("named", "num_hidden_layers", 32, "L", "layers"),
     size("layers", "num_blocks", lambda c: c.named, "B", "layers"),

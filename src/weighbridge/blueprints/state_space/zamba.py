@@ -11,7 +11,7 @@ from weighbridge.blueprints.modules.layer_types import checked_kinds
 from weighbridge.blueprints.modules.shared_layers import body, classes, owners, tied_to_owner
 from weighbridge.blueprints.state_space.mamba import MIXER
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, TIED, Config, Field, constant, size
+from weighbridge.config.fields import HEADS, HIDDEN, KV_HEADS, LABELS, LAYERS, MLP, TIED, VOCAB, Config, Field, constant, size
 from weighbridge.core.parts import attend, depthwise, gated_mlp, linear, matmul, part, rms_norm
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Node, Part, State, Tensor
@@ -86,12 +86,12 @@ COMMON = (
     constant("mixers", lambda c: checked_kinds(c, c.told, "layers_block_type", ("linear_attention", "hybrid"))),
 )
 ZAMBA = (
-    size("vocab", "vocab_size", 32000, "V", "vocabulary size"),
-    size("hidden", "hidden_size", 3712, "H", "hidden size"),
-    size("mlp", "intermediate_size", 14848, "I", "intermediate size"),
-    size("layers", "num_hidden_layers", 76, "L", "layers"),
-    size("heads", "num_attention_heads", 16, "A", "attention heads"),
-    size("kv_heads", "num_key_value_heads", 16, "K", "key-value heads"),
+    VOCAB.with_default(32000),
+    HIDDEN.with_default(3712),
+    MLP.with_default(14848),
+    LAYERS.with_default(76),
+    HEADS.with_default(16),
+    KV_HEADS.with_default(16),
     size("head_dim", "attention_head_dim", lambda c: 2 * c.hidden // c.heads, "D", "width of a head", "head_dim"),
     size("state_heads", "n_mamba_heads", 2, "M", "heads of the state space"),
     *MIXER,

@@ -9,7 +9,22 @@ from weighbridge.blueprints.modules.shared_layers import body, classes, owners, 
 from weighbridge.blueprints.state_space.mamba2 import mixer
 from weighbridge.blueprints.state_space.zamba import COMMON, MORE_IGNORED_KEYS, attention
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, Field, constant, size, switch
+from weighbridge.config.fields import (
+    HEADS,
+    HIDDEN,
+    KV_HEADS,
+    LAYERS,
+    MAMBA_D_CONV,
+    MAMBA_D_STATE,
+    MAMBA_EXPAND,
+    MLP,
+    VOCAB,
+    Config,
+    Field,
+    constant,
+    size,
+    switch,
+)
 from weighbridge.core.parts import linear, part, rms_norm
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part
@@ -61,18 +76,18 @@ def _kinds(c: Config) -> list[str]:
 
 
 ZAMBA2 = (
-    size("vocab", "vocab_size", 32000, "V", "vocabulary size"),
-    size("hidden", "hidden_size", 2560, "H", "hidden size"),
-    size("mlp", "intermediate_size", lambda c: 4 * c.hidden, "I", "intermediate size"),
-    size("layers", "num_hidden_layers", 54, "L", "layers"),
-    size("heads", "num_attention_heads", 32, "A", "attention heads"),
-    size("kv_heads", "num_key_value_heads", lambda c: c.heads, "K", "key-value heads"),
+    VOCAB.with_default(32000),
+    HIDDEN.with_default(2560),
+    MLP.with_default(lambda c: 4 * c.hidden),
+    LAYERS.with_default(54),
+    HEADS.with_default(32),
+    KV_HEADS.with_default(lambda c: c.heads),
     size("head_dim", "attention_head_dim", lambda c: 2 * c.hidden // c.heads, "D", "width of a head", "head_dim"),
     size("state_heads", "n_mamba_heads", 8, "M", "heads of the state space"),
     size("groups", "mamba_ngroups", 1, "G", "groups of heads that share B and C"),
-    size("state", "mamba_d_state", 64, "N", "state of a channel"),
-    size("kernel", "mamba_d_conv", 4, "Z", "width of the convolution"),
-    size("expand", "mamba_expand", 2, "X", "inner width over hidden size"),
+    MAMBA_D_STATE.with_default(64),
+    MAMBA_D_CONV.with_default(4),
+    MAMBA_EXPAND.with_default(2),
     size("chunk", "chunk_size", 256, "Q", "tokens in a chunk"),
     size("adapter_rank", "adapter_rank", 128, "R", "rank of an adapter"),
     Field("blocks", "num_mem_blocks", 1, "choice"),

@@ -10,14 +10,14 @@ from weighbridge.blueprints.modules.feature_maps import CHANNELS
 from weighbridge.blueprints.modules.upernet_head import FIELDS as MAPS
 from weighbridge.blueprints.modules.upernet_head import double_size, upsample, with_segmentation_heads
 from weighbridge.blueprints.modules.vit_common import (
-    HEAD_DIM,
-    HEADS,
-    HIDDEN,
     IGNORED_KEYS,
-    IMAGE,
-    LAYERS,
-    MLP,
-    PATCH,
+    VIT_HEAD_DIM,
+    VIT_HEADS,
+    VIT_HIDDEN,
+    VIT_IMAGE,
+    VIT_LAYERS,
+    VIT_MLP,
+    VIT_PATCH,
     attention,
     classifier,
     feed_forward,
@@ -28,7 +28,7 @@ from weighbridge.blueprints.modules.vit_common import (
 )
 from weighbridge.blueprints.vision.convnext import above_zero
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, Config, Field, choice, size, switch
+from weighbridge.config.fields import LABELS, VOCAB, Config, Field, choice, switch
 from weighbridge.core.parts import batch_norm, layer_norm, linear, part
 from weighbridge.core.tree import Part, Tensor
 
@@ -36,8 +36,8 @@ from weighbridge.core.tree import Part, Tensor
 def fields(head_dim: Field, *, pooled: bool, indices: list[int] | None) -> tuple[Field, ...]:
     """Return the fields of BEiT and of data2vec, which differ in three of them."""
     return (
-        size("vocab", "vocab_size", 8192, "V", "vocabulary size"),
-        *(HIDDEN, MLP, LAYERS, HEADS, head_dim, *IMAGE, *PATCH, CHANNELS, LABELS),
+        VOCAB.with_default(8192),
+        *(VIT_HIDDEN, VIT_MLP, VIT_LAYERS, VIT_HEADS, head_dim, *VIT_IMAGE, *VIT_PATCH, CHANNELS, LABELS),
         switch("masked", "use_mask_token", False),
         switch("absolute", "use_absolute_position_embeddings", False),
         switch("relative", "use_relative_position_bias", False),
@@ -143,5 +143,5 @@ CLASSES = {
     "BeitForSemanticSegmentation": segmentation,
     "BeitBackbone": with_maps,
 }
-FIELDS = (*fields(HEAD_DIM, pooled=True, indices=None), switch("fpn", "add_fpn", False))
+FIELDS = (*fields(VIT_HEAD_DIM, pooled=True, indices=None), switch("fpn", "add_fpn", False))
 FAMILIES = {"beit": Family("beit", FIELDS, CLASSES, "BeitModel", OWN_IGNORED_KEYS)}

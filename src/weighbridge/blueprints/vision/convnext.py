@@ -10,7 +10,7 @@ from weighbridge.blueprints.modules.backbones import Features, selected_outputs
 from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, conv_output, image, module_list
 from weighbridge.blueprints.modules.stage_fields import first_stages, number, numbers, out_stages
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, Config, Field, choice, computed, constant, size, variant
+from weighbridge.config.fields import LABELS, PATCH, Config, Field, choice, computed, constant, variant
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import conv2d, layer_norm, linear, part, replace
 from weighbridge.core.tree import Part, Tensor
@@ -25,7 +25,7 @@ def above_zero(value: object) -> bool:
 
 FIELDS = (
     CHANNELS,
-    size("patch", "patch_size", 4, "P", "side of a patch"),
+    PATCH.with_default(4),
     numbers("widths", "hidden_sizes", (96, 192, 384, 768)),
     numbers("depths", "depths", (3, 3, 9, 3)),
     number("stage_count", "num_stages", 4, "num_hidden_layers"),

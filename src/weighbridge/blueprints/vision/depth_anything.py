@@ -21,7 +21,7 @@ from weighbridge.blueprints.modules.feature_maps import Grid, area
 from weighbridge.blueprints.modules.stage_fields import number
 from weighbridge.blueprints.modules.vit_common import IGNORED_KEYS
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, choice, constant, size
+from weighbridge.config.fields import PATCH, Config, choice, constant, size
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import conv2d, matmul, part, replace
 from weighbridge.core.sizes import Size
@@ -41,7 +41,7 @@ LARGE = {
 }
 ANYTHING = (
     model_config("backbone", "backbone_config", "dinov2 beit", absent=SMALL),
-    size("patch", "patch_size", 14, "P", "side of a patch"),
+    PATCH.with_default(14),
     size("inner", "reassemble_hidden_size", 384, "H", "hidden size"),
     *fields(64, (48, 96, 192, 384)),
     size("head_hidden", "head_hidden_size", 32, "U", "channels of the head"),

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.feature_maps import CHANNELS
 from weighbridge.blueprints.modules.vit_common import (
-    HEAD_DIM,
-    HEADS,
-    HIDDEN,
     IGNORED_KEYS,
-    IMAGE,
-    LAYERS,
     QKV_BIAS,
+    VIT_HEAD_DIM,
+    VIT_HEADS,
+    VIT_HIDDEN,
+    VIT_IMAGE,
+    VIT_LAYERS,
     attention,
     feed_forward,
     patches,
@@ -31,7 +31,19 @@ REGISTERS = size("registers", "num_register_tokens", 4, "G", "register tokens", 
 MASKED = switch("masked", "use_mask_token", True)
 RATIO = size("ratio", "mlp_ratio", 4, "F", "how often wider the feed-forward network is")
 WIDENED = derived("mlp", lambda c: c.hidden * c.ratio, "mlp_ratio")
-FIELDS = (HIDDEN, RATIO, WIDENED, LAYERS, HEADS, HEAD_DIM, *IMAGE, CHANNELS, LABELS, QKV_BIAS, switch("gated", "use_swiglu_ffn", False))
+FIELDS = (
+    VIT_HIDDEN,
+    RATIO,
+    WIDENED,
+    VIT_LAYERS,
+    VIT_HEADS,
+    VIT_HEAD_DIM,
+    *VIT_IMAGE,
+    CHANNELS,
+    LABELS,
+    QKV_BIAS,
+    switch("gated", "use_swiglu_ffn", False),
+)
 OWN_IGNORED_KEYS = IGNORED_KEYS | frozenset(
     "apply_layernorm layerscale_value pos_embed_jitter pos_embed_rescale pos_embed_shift reshape_hidden_states return_class_token".split()
 )

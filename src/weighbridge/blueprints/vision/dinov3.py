@@ -6,19 +6,30 @@ Source: arXiv 2508.10104; names as in transformers 5.23.0, models/dinov3_vit/mod
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.feature_maps import CHANNELS
-from weighbridge.blueprints.modules.vit_common import HEADS, HIDDEN, IMAGE, LAYERS, MLP, PATCH, WHOLE_HEADS, attention, projection, token
+from weighbridge.blueprints.modules.vit_common import (
+    VIT_HEADS,
+    VIT_HIDDEN,
+    VIT_IMAGE,
+    VIT_LAYERS,
+    VIT_MLP,
+    VIT_PATCH,
+    WHOLE_HEADS,
+    attention,
+    projection,
+    token,
+)
 from weighbridge.blueprints.vision.dinov2 import OWN_IGNORED_KEYS, REGISTERS, layers, tokens
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, switch, variant
-from weighbridge.core.parts import gated_mlp, layer_norm, part, plain_mlp, replace
+from weighbridge.core.parts import gated_mlp, layer_norm, part, plain_mlp
 from weighbridge.core.tree import Part
 
 FIELDS = (
-    *variant((HIDDEN, MLP, LAYERS, HEADS, WHOLE_HEADS), hidden=384, mlp=1536, heads=6),
-    *IMAGE,
-    *PATCH,
+    *variant((VIT_HIDDEN, VIT_MLP, VIT_LAYERS, VIT_HEADS, WHOLE_HEADS), hidden=384, mlp=1536, heads=6),
+    *VIT_IMAGE,
+    *VIT_PATCH,
     CHANNELS,
-    replace(REGISTERS, default=0),
+    REGISTERS.with_default(0),
     switch("gated", "use_gated_mlp", False),
     switch("query_bias", "query_bias", True),
     switch("key_bias", "key_bias", False),

@@ -21,14 +21,14 @@ from weighbridge.blueprints.modules.dense_prediction import (
 from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area
 from weighbridge.blueprints.modules.stage_fields import number
 from weighbridge.blueprints.modules.vit_common import (
-    HEADS,
-    HIDDEN,
     IGNORED_KEYS,
-    LAYERS,
-    MLP,
-    PATCH,
     POOLED,
     QKV_BIAS,
+    VIT_HEADS,
+    VIT_HIDDEN,
+    VIT_LAYERS,
+    VIT_MLP,
+    VIT_PATCH,
     WHOLE_HEADS,
     grid,
     patches,
@@ -73,7 +73,7 @@ def feature_width(value: Any) -> int:
 
 
 FIELDS = (
-    *(HIDDEN, MLP, LAYERS, HEADS, WHOLE_HEADS, *PATCH, CHANNELS, QKV_BIAS, LABELS, POOLED),
+    *(VIT_HIDDEN, VIT_MLP, VIT_LAYERS, VIT_HEADS, WHOLE_HEADS, *VIT_PATCH, CHANNELS, QKV_BIAS, LABELS, POOLED),
     *sides("image", "image_size", 384, "R", "side of the image"),
     size("pooled_width", "pooler_output_size", lambda c: c.hidden, "O", "width of the pooled output"),
     model_config("backbone", "backbone_config", "bit dinov2 beit", optional=True),

@@ -9,7 +9,7 @@ from weighbridge.blueprints.modules.feature_maps import CHANNELS, area, conv_out
 from weighbridge.blueprints.modules.stage_fields import equal_length, numbers
 from weighbridge.blueprints.modules.vit_common import IGNORED_KEYS
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, Config, computed, size
+from weighbridge.config.fields import IMAGE, LABELS, PATCH, Config, computed, size
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream
 from weighbridge.core.parts import attend, batch_norm, conv2d, linear, part
@@ -28,8 +28,8 @@ def three(c: Config) -> int:
 
 
 FIELDS = (
-    size("image", "image_size", 224, "R", "side of the image"),
-    size("patch", "patch_size", 16, "P", "side of a patch"),
+    IMAGE.with_default(224),
+    PATCH.with_default(16),
     CHANNELS,
     size("kernel", "kernel_size", 3, "K", "side of a kernel"),
     size("stride", "stride", 2, "S", "places from kernel to kernel"),

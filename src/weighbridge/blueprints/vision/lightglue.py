@@ -8,17 +8,17 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.blueprints.vision.superglue import FOUND
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, computed, size, switch
+from weighbridge.config.fields import HEAD_DIM, HEADS, LAYERS, Config, computed, size, switch
 from weighbridge.core.parts import attend, layer_norm, linear, part
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Part
 
 FIELDS = (
     size("hidden", "descriptor_dim", 256, "H", "hidden size"),
-    size("layers", "num_hidden_layers", 9, "L", "layers"),
-    size("heads", "num_attention_heads", 4, "A", "attention heads"),
+    LAYERS.with_default(9),
+    HEADS.with_default(4),
     size("kv_heads", "num_key_value_heads", lambda c: c.heads, "K", "heads of keys and values"),
-    size("head_dim", "head_dim", lambda c: exact(c.hidden, c.heads), "D", "width of a head"),
+    HEAD_DIM.with_default(lambda c: exact(c.hidden, c.heads)),
     switch("biased", "attention_bias", True),
     model_config("detector", "keypoint_detector_config", "superpoint"),
     computed("alike", lambda c: c.hidden == c.detector.described),

@@ -8,18 +8,18 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.feature_maps import CHANNELS
 from weighbridge.blueprints.modules.vit_common import IGNORED_KEYS, WHOLE_HEADS, feed_forward
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, size
+from weighbridge.config.fields import HEADS, HIDDEN, IMAGE, LAYERS, MLP, PATCH, Config
 from weighbridge.core.parts import conv2d, fairseq_attention, layer_norm, part
 from weighbridge.core.tree import Part, Tensor
 
 FIELDS = (
-    size("hidden", "hidden_size", 1664, "H", "hidden size"),
-    size("mlp", "intermediate_size", 8192, "I", "intermediate size"),
-    size("layers", "num_hidden_layers", 48, "L", "layers"),
-    size("heads", "num_attention_heads", 16, "A", "attention heads"),
+    HIDDEN.with_default(1664),
+    MLP.with_default(8192),
+    LAYERS.with_default(48),
+    HEADS.with_default(16),
     WHOLE_HEADS,
-    size("image", "image_size", 336, "R", "side of the image"),
-    size("patch", "patch_size", 14, "P", "side of a patch"),
+    IMAGE.with_default(336),
+    PATCH.with_default(14),
     CHANNELS,
 )
 

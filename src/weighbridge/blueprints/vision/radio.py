@@ -7,26 +7,26 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.feature_maps import CHANNELS
 from weighbridge.blueprints.modules.stage_fields import ratio, scale_width
-from weighbridge.blueprints.modules.vit_common import HEAD_DIM, IGNORED_KEYS, QKV_BIAS
+from weighbridge.blueprints.modules.vit_common import IGNORED_KEYS, QKV_BIAS, VIT_HEAD_DIM
 from weighbridge.blueprints.vision.dinov2 import dinov2_encoder, dinov2_layers
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, derived, optional, sequence, size, switch
+from weighbridge.config.fields import HEADS, HIDDEN, IMAGE, LAYERS, PATCH, Config, derived, optional, sequence, size, switch
 from weighbridge.core.parts import linear, part, replace
 from weighbridge.core.tree import Part, Tensor
 
 FIELDS = (
-    size("hidden", "hidden_size", 1280, "H", "hidden size"),
-    size("layers", "num_hidden_layers", 32, "L", "layers"),
-    size("heads", "num_attention_heads", 16, "A", "attention heads"),
-    HEAD_DIM,
+    HIDDEN.with_default(1280),
+    LAYERS.with_default(32),
+    HEADS.with_default(16),
+    VIT_HEAD_DIM,
     ratio("ratio", "mlp_ratio", 4.0),
     derived("mlp", lambda c: scale_width(c.hidden, c.ratio)),
     switch("gated", "use_swiglu_ffn", False),
     QKV_BIAS,
     CHANNELS,
-    size("image", "image_size", 224, "R", "side of the image"),
+    IMAGE.with_default(224),
     size("largest", "max_img_size", 2048, "M", "side of the largest image"),
-    size("patch", "patch_size", 16, "P", "side of a patch"),
+    PATCH.with_default(16),
     size("tokens", "num_cls_tokens", 3, "K", "class tokens"),
     size("registers", "num_registers", 7, "G", "register tokens", minimum=0),
     optional("frames", "video_temporal_patch_size", None, "T", "frames of a cube"),

@@ -8,11 +8,11 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.feature_maps import CHANNELS
 from weighbridge.blueprints.modules.layer_types import one_per_layer
 from weighbridge.blueprints.modules.stage_fields import number
-from weighbridge.blueprints.modules.vit_common import IMAGE, PATCH, WHOLE_HEADS, projection, token
+from weighbridge.blueprints.modules.vit_common import VIT_IMAGE, VIT_PATCH, WHOLE_HEADS, projection, token
 from weighbridge.blueprints.vision.dinov2 import OWN_IGNORED_KEYS, REGISTERS, scale, tokens
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, choice, constant, size, switch
-from weighbridge.core.parts import attend, gated_mlp, linear, part, plain_mlp, replace, rms_norm, stack
+from weighbridge.config.fields import HEADS, HIDDEN, LAYERS, MLP, Config, choice, constant, size, switch
+from weighbridge.core.parts import attend, gated_mlp, linear, part, plain_mlp, rms_norm, stack
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part
 
@@ -26,12 +26,12 @@ def kinds(c: Config) -> list[int]:
 
 
 FIELDS = (
-    size("hidden", "hidden_size", 1024, "H", "hidden size"),
-    size("mlp", "intermediate_size", 4096, "I", "intermediate size"),
-    size("layers", "num_hidden_layers", 24, "L", "layers"),
-    size("heads", "num_attention_heads", 16, "A", "attention heads"),
+    HIDDEN.with_default(1024),
+    MLP.with_default(4096),
+    LAYERS.with_default(24),
+    HEADS.with_default(16),
     size("kv_heads", "num_key_value_attention_heads", 8, "K", "key and value heads"),
-    *(WHOLE_HEADS, *IMAGE, *PATCH, CHANNELS, replace(REGISTERS, default=8)),
+    *(WHOLE_HEADS, *VIT_IMAGE, *VIT_PATCH, CHANNELS, REGISTERS.with_default(8)),
     number("first", "num_first_full_attention_layers", 8, minimum=0),
     number("last", "num_last_full_attention_layers", 8, minimum=0),
     choice("told", "num_key_value_heads_per_layer", None),

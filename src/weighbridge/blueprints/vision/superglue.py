@@ -10,7 +10,7 @@ from itertools import pairwise
 from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.blueprints.modules.stage_fields import numbers
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, sequence, size
+from weighbridge.config.fields import HEADS, HIDDEN, Config, sequence
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import unknown
@@ -32,8 +32,8 @@ def kinds(value: Any) -> tuple[str, ...]:
 
 
 FIELDS = (
-    size("hidden", "hidden_size", 256, "H", "hidden size"),
-    size("heads", "num_attention_heads", 4, "A", "attention heads"),
+    HIDDEN.with_default(256),
+    HEADS.with_default(4),
     numbers("widths", "keypoint_encoder_sizes", (32, 64, 128, 256)),
     sequence("kinds", "gnn_layers_types", ["self", "cross"] * 9, read=kinds),
     model_config("detector", "keypoint_detector_config", "superpoint"),

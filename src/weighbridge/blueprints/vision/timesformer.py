@@ -7,21 +7,21 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.feature_maps import CHANNELS, area
 from weighbridge.blueprints.modules.vit_common import (
-    HEADS,
-    HIDDEN,
     IGNORED_KEYS,
-    IMAGE,
-    LAYERS,
-    MLP,
-    PATCH,
     QKV_BIAS,
+    VIT_HEADS,
+    VIT_HIDDEN,
+    VIT_IMAGE,
+    VIT_LAYERS,
+    VIT_MLP,
+    VIT_PATCH,
     WHOLE_HEADS,
     grid,
     patches,
     token,
 )
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, Config, choice, size
+from weighbridge.config.fields import LABELS, NUM_FRAMES, Config, choice
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import attend, conv2d, layer_norm, linear, part, split_mlp
 from weighbridge.core.sizes import Size
@@ -37,8 +37,8 @@ def known(kind: object) -> object:
 
 
 FIELDS = (
-    *(HIDDEN, MLP, LAYERS, HEADS, WHOLE_HEADS, *IMAGE, *PATCH, CHANNELS, LABELS, QKV_BIAS),
-    size("frames", "num_frames", 8, "T", "frames"),
+    *(VIT_HIDDEN, VIT_MLP, VIT_LAYERS, VIT_HEADS, WHOLE_HEADS, *VIT_IMAGE, *VIT_PATCH, CHANNELS, LABELS, QKV_BIAS),
+    NUM_FRAMES.with_default(8),
     choice("kind", "attention_type", "divided_space_time", read=known),
 )
 

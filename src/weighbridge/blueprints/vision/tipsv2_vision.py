@@ -7,19 +7,18 @@ from __future__ import annotations
 
 from weighbridge.blueprints.modules.feature_maps import CHANNELS
 from weighbridge.blueprints.modules.stage_fields import ratio, scale_width
-from weighbridge.blueprints.modules.vit_common import HEAD_DIM, HEADS, HIDDEN, LAYERS, QKV_BIAS
+from weighbridge.blueprints.modules.vit_common import QKV_BIAS, VIT_HEAD_DIM, VIT_HEADS, VIT_HIDDEN, VIT_LAYERS
 from weighbridge.blueprints.vision.dinov2 import OWN_IGNORED_KEYS, REGISTERS, dinov2, dinov2_encoder
 from weighbridge.config.family import Family
 from weighbridge.config.fields import constant, derived, sides, switch
-from weighbridge.core.parts import replace
 
 FIELDS = (
-    *(HIDDEN, LAYERS, HEADS, HEAD_DIM, CHANNELS, QKV_BIAS),
+    *(VIT_HIDDEN, VIT_LAYERS, VIT_HEADS, VIT_HEAD_DIM, CHANNELS, QKV_BIAS),
     ratio("ratio", "mlp_ratio", 4),
     derived("mlp", lambda c: scale_width(c.hidden, c.ratio)),
     *sides("image", "image_size", 448, "R", "side of the image"),
     *sides("patch", "patch_size", 14, "P", "side of a patch"),
-    replace(REGISTERS, default=1),
+    REGISTERS.with_default(1),
     switch("gated", "use_swiglu_ffn", False),
     constant("masked", True),
     constant("registered", True),

@@ -8,29 +8,29 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.feature_maps import CHANNELS, area
 from weighbridge.blueprints.modules.stage_fields import numbers
 from weighbridge.blueprints.modules.vit_common import (
-    HEAD_DIM,
-    HEADS,
-    HIDDEN,
     IGNORED_KEYS,
-    MLP,
     QKV_BIAS,
+    VIT_HEAD_DIM,
+    VIT_HEADS,
+    VIT_HIDDEN,
+    VIT_MLP,
     classifier,
     cubes,
     feed_forward,
     token,
 )
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, Config, sides, size
+from weighbridge.config.fields import LABELS, NUM_FRAMES, Config, sides, size
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.parts import attend, layer_norm, linear, part
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part, Tensor
 
 FIELDS = (
-    *(HIDDEN, MLP, HEADS, HEAD_DIM, CHANNELS, QKV_BIAS, LABELS),
+    *(VIT_HIDDEN, VIT_MLP, VIT_HEADS, VIT_HEAD_DIM, CHANNELS, QKV_BIAS, LABELS),
     *sides("image", "image_size", 288, "R", "side of the image"),
     numbers("tubelet", "tubelet_size", (1, 18, 18)),
-    size("frames", "num_frames", 16, "T", "frames"),
+    NUM_FRAMES.with_default(16),
     size("spatial", "num_spatial_layers", 12, "L", "layers over each frame"),
     size("temporal", "num_temporal_layers", 4, "K", "layers along the frames"),
     size("auxiliary", "num_auxiliary_layers", 2, "M", "layers behind both", minimum=0),

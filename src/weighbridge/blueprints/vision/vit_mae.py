@@ -9,17 +9,17 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.feature_maps import CHANNELS
 from weighbridge.blueprints.modules.vit_common import (
     FIELDS,
-    HEAD_DIM,
     IGNORED_KEYS,
     QKV_BIAS,
     SQUARE_PATCH,
+    VIT_HEAD_DIM,
     layer,
     patches,
     projection,
     token,
 )
 from weighbridge.config.family import Family
-from weighbridge.config.fields import Config, choice, derived, sides, size
+from weighbridge.config.fields import HEADS, HIDDEN, LAYERS, Config, choice, derived, sides, size
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.parts import layer_norm, linear, part
 from weighbridge.core.sizes import Size, exact
@@ -49,13 +49,13 @@ MAE = (
     choice("kept", "mask_ratio", 0.75, read=kept),
 )
 PIXIO = (
-    size("hidden", "hidden_size", 1280, "H", "hidden size"),
+    HIDDEN.with_default(1280),
     size("ratio", "mlp_ratio", 4, "F", "how often wider the feed-forward network is"),
     derived("mlp", lambda c: c.hidden * c.ratio, "mlp_ratio"),
-    size("layers", "num_hidden_layers", 32, "L", "layers"),
-    size("heads", "num_attention_heads", 16, "A", "attention heads"),
+    LAYERS.with_default(32),
+    HEADS.with_default(16),
     *(
-        HEAD_DIM,
+        VIT_HEAD_DIM,
         *sides("image", "image_size", 256, "R", "side of the image"),
         *(f for f in FIELDS if f.key == "patch_size"),
         CHANNELS,

@@ -8,13 +8,13 @@ from __future__ import annotations
 from weighbridge.blueprints.detection.sam_vision import window_attention
 from weighbridge.blueprints.modules.feature_maps import CHANNELS
 from weighbridge.blueprints.modules.vit_common import (
-    HEADS,
-    HIDDEN,
     IGNORED_KEYS,
-    IMAGE,
-    LAYERS,
-    PATCH,
     QKV_BIAS,
+    VIT_HEADS,
+    VIT_HIDDEN,
+    VIT_IMAGE,
+    VIT_LAYERS,
+    VIT_PATCH,
     WHOLE_HEADS,
     feed_forward,
     grid,
@@ -35,7 +35,7 @@ def kinds(c: Config) -> list[tuple[bool, bool]]:
 
 
 FIELDS = (
-    *(HIDDEN, RATIO, WIDENED, LAYERS, HEADS, WHOLE_HEADS, *IMAGE, *PATCH, CHANNELS, QKV_BIAS),
+    *(VIT_HIDDEN, RATIO, WIDENED, VIT_LAYERS, VIT_HEADS, WHOLE_HEADS, *VIT_IMAGE, *VIT_PATCH, CHANNELS, QKV_BIAS),
     *sides("trained", "pretrain_image_size", 224, "T", "side of the images in training"),
     size("window", "window_size", 0, "W", "side of an attention window", minimum=0),
     sequence("in_windows", "window_block_indices", lambda c: []),

@@ -11,11 +11,11 @@ from weighbridge.blueprints.modules.composite import as_child, model_config, sub
 from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, conv_transpose2d
 from weighbridge.blueprints.modules.stage_fields import number
 from weighbridge.blueprints.modules.vit_common import (
-    HEADS,
-    HIDDEN,
     IGNORED_KEYS,
-    LAYERS,
     QKV_BIAS,
+    VIT_HEADS,
+    VIT_HIDDEN,
+    VIT_LAYERS,
     WHOLE_HEADS,
     patches,
     split_attention,
@@ -28,7 +28,7 @@ from weighbridge.core.parts import batch_norm, conv2d, layer_norm, linear, part
 from weighbridge.core.tree import Part
 
 BACKBONE = (
-    *(HIDDEN, RATIO, WIDENED, LAYERS, HEADS, WHOLE_HEADS, CHANNELS, QKV_BIAS),
+    *(VIT_HIDDEN, RATIO, WIDENED, VIT_LAYERS, VIT_HEADS, WHOLE_HEADS, CHANNELS, QKV_BIAS),
     *sides("image", "image_size", (256, 192), "R", "side of the image"),
     *sides("patch", "patch_size", (16, 16), "P", "side of a patch"),
     number("experts", "num_experts", 1),

@@ -10,14 +10,14 @@ from weighbridge.blueprints.modules.feature_maps import CHANNELS
 from weighbridge.blueprints.modules.stage_fields import numbers
 from weighbridge.blueprints.modules.vit_common import (
     FIELDS,
-    HEADS,
-    HIDDEN,
     IGNORED_KEYS,
-    IMAGE,
-    LAYERS,
-    MLP,
-    PATCH,
     POOLED,
+    VIT_HEADS,
+    VIT_HIDDEN,
+    VIT_IMAGE,
+    VIT_LAYERS,
+    VIT_MLP,
+    VIT_PATCH,
     WHOLE_HEADS,
     classifier,
     cubes,
@@ -28,7 +28,7 @@ from weighbridge.blueprints.modules.vit_common import (
     token,
 )
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, Config, size, switch
+from weighbridge.config.fields import LABELS, NUM_FRAMES, Config, size, switch
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.parts import layer_norm, linear, part, replace
@@ -37,14 +37,14 @@ from weighbridge.core.tree import Part
 
 VIVIT = (
     *(field for field in FIELDS if field.key != "patch_size"),
-    size("frames", "num_frames", 32, "T", "frames"),
+    NUM_FRAMES.with_default(32),
     numbers("tubelet", "tubelet_size", (2, 16, 16)),
     size("pooled_width", "pooler_output_size", lambda c: c.hidden, "O", "width of the pooled output"),
     POOLED,
 )
 VIDEOMAE = (
-    *(HIDDEN, MLP, LAYERS, HEADS, WHOLE_HEADS, *IMAGE, *PATCH, CHANNELS, LABELS),
-    size("frames", "num_frames", 16, "T", "frames"),
+    *(VIT_HIDDEN, VIT_MLP, VIT_LAYERS, VIT_HEADS, WHOLE_HEADS, *VIT_IMAGE, *VIT_PATCH, CHANNELS, LABELS),
+    NUM_FRAMES.with_default(16),
     size("tubelet", "tubelet_size", 2, "U", "frames of a cube"),
     switch("qv_bias", "qv_bias", True, "qkv_bias"),
     switch("mean", "use_mean_pooling", True),

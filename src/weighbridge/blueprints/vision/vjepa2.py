@@ -9,19 +9,19 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.stage_fields import number, ratio, scale_width
 from weighbridge.blueprints.modules.vit_common import IGNORED_KEYS, QKV_BIAS, cubes, token
 from weighbridge.config.family import Family
-from weighbridge.config.fields import LABELS, Config, computed, derived, size
+from weighbridge.config.fields import HEADS, HIDDEN, LABELS, LAYERS, PATCH, Config, computed, derived, size
 from weighbridge.core.parts import attend, layer_norm, linear, part
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Node, Part, Tensor
 
 FIELDS = (
-    size("hidden", "hidden_size", 1024, "H", "hidden size"),
-    size("layers", "num_hidden_layers", 24, "L", "layers"),
-    size("heads", "num_attention_heads", 16, "A", "attention heads"),
+    HIDDEN.with_default(1024),
+    LAYERS.with_default(24),
+    HEADS.with_default(16),
     derived("head_dim", lambda c: exact(c.hidden, c.heads), "hidden_size", "num_attention_heads"),
     ratio("ratio", "mlp_ratio", 4.0),
     size("image", "crop_size", 256, "R", "side of the image", "image_size"),
-    size("patch", "patch_size", 16, "P", "side of a patch"),
+    PATCH.with_default(16),
     size("channels", "in_chans", 3, "N", "image channels"),
     number("frames", "frames_per_clip", 64),
     number("tubelet", "tubelet_size", 2),
