@@ -92,6 +92,8 @@ KERAS_HUB = (
     (r"resnet_(\d+)_imagenet", r"resnet-\1"),
     (r"roberta_(\S+)_en", r"roberta-\1"),
     (r"sam_(base|large|huge)_sa1b", r"sam-vit-\1"),
+    (r"segformer_b5_\S+", "segformer-b5-finetuned-ade-640-640"),
+    (r"efficientnet_(b\d)_\S+", r"efficientnet-\1"),
     (r"segformer_(b\d)_\S+_(\d+)", r"segformer-\1-finetuned-ade-512-512"),
     (r"siglip_so400m_patch16_256_i18n", "siglip-so400m-patch16-256-i18n"),
     (r"medsiglip_900m_448", "medsiglip-448"),

@@ -83,21 +83,49 @@ def older_tree(model: ModelValue) -> Part:
     """
     if model.description is None:
         return model.tree
+    if "Backbone" not in model.class_name and (swin := without_last_norm(model.tree)) != model.tree:
+        return swin
     known, raw, sizes = model.description
-    composite = isinstance(getattr(sizes, "text", None), Config)
-    text = raw.get("text_config") if composite else raw
-    flag = text.get("tie_word_embeddings", known.model_type not in UNTIED_BY_DEFAULT) if isinstance(text, Mapping) else None
-    if flag is not False:
+    inner = getattr(sizes, "text", None)
+    composite = isinstance(inner, Config)
+    text = raw.get("text_config", {}) if composite else raw
+    silent = getattr(inner, "tied", None) if composite else known.model_type not in UNTIED_BY_DEFAULT
+    flag = text.get("tie_word_embeddings", silent) if isinstance(text, Mapping) else None
+    outer = raw.get("tie_word_embeddings", flag)
+    if known.model_type in OWN_HEADS or flag not in (True, False) or (flag and outer is not False):
         return model.tree
-    keys = ("tie_word_embeddings", *(("text_config.tie_word_embeddings",) if composite else ()))
+    keys = ("tie_word_embeddings", *(("text_config.tie_word_embeddings",) if composite and "text_config" in raw else ()))
     try:
         tied = known.classes[model.class_name](bind(known.fields, merged(raw, dict.fromkeys(keys, True))))
     except (WeighbridgeError, KeyError):
         return model.tree
+    if flag:
+        return model.tree if count(tied) == count(model.tree) else tied
     older = untied(tied)
     return model.tree if count(older) == count(model.tree) else older
 
 
+def without_last_norm(tree: Part) -> Part:
+    """Return a tree whose Swin backbones lack the norm behind the last stage, which 5.23.0 builds and never uses.
+
+    >>> from weighbridge import model
+    >>> count(without_last_norm(model("grounding-dino-tiny").tree))
+    172249090
+    """
+    names = {child.name for child in tree.children if isinstance(child, Part)}
+    within = {"swin", "hidden_states_norms"} <= names
+    children = []
+    for child in tree.children:
+        if isinstance(child, Part):
+            if within and child.name == "swin":
+                child = child._replace(children=tuple(node for node in child.children if node.name != "layernorm"))
+            child = without_last_norm(child)
+        children.append(child)
+    return tree._replace(children=tuple(children))
+
+
+OWN_HEADS = frozenset(("imagegpt", "kyutai_speech_to_text"))
+"""Types whose head 4.57 never ties, or never unties, whatever the flag says."""
 UNTIED_BY_DEFAULT = frozenset(("mt5", "umt5", "vilt"))
 """Types whose config had ``tie_word_embeddings`` False where nothing was said; 5.23.0 forces it True."""
 

@@ -291,6 +291,7 @@ def _views(model: ModelValue) -> Iterator[View]:
             yield view._replace(added=(Piece(mark("saved buffers"), taken.buffers),), cost=view.cost + 1, depth=1)
         if index == 0:
             yield from _active(tree, view)
+            yield from _rotary(model, view, taken)
             yield from _predicting(model, view, taken)
             yield from _padded(model, view)
             yield from _scoped(view, taken, omissions)
@@ -303,6 +304,15 @@ def _active(tree: Part, view: View) -> Iterator[View]:
     if isinstance(active, int) and active < view.class_count:
         idle = Piece(mark("experts that do not work on a token"), view.class_count - active)
         yield view._replace(scope="active", less=(idle,), cost=0, depth=1)
+
+
+def _rotary(model: ModelValue, view: View, taken: Parts) -> Iterator[View]:
+    """Yield the class with the rotary frequencies of every layer, as files held them until transformers 4.32 and Keras's weights do."""
+    sizes = model.description.sizes if model.description else None
+    layers, width = getattr(sizes, "layers", None), getattr(sizes, "head_dim", None)
+    rotary = not any(atom.component == "position" for atom in taken.atoms)
+    if rotary and isinstance(layers, int) and isinstance(width, int):
+        yield view._replace(added=(Piece(mark("rotary frequencies of every layer"), layers * (width // 2)),), cost=view.cost + 1, depth=1)
 
 
 def _predicting(model: ModelValue, view: View, taken: Parts) -> Iterator[View]:
@@ -332,7 +342,8 @@ def _states(model: ModelValue, built: View) -> Iterator[View]:
         taken = parts(tree)
         view = _view(built.class_name, built.class_count, "", taken.atoms, (*OMISSIONS, *_head_omissions(taken)), 0)
         gained = taken.unique - built.class_count
-        yield view._replace(state=state.name, told=(Piece(state.what, gained),), cost=state.cost, depth=2)
+        pieces = {"told": (Piece(state.what, gained),)} if gained > 0 else {"outside": (Piece(state.what, -gained),)}
+        yield view._replace(state=state.name, cost=state.cost, depth=2, told=pieces.get("told", ()), outside=pieces.get("outside", ()))
 
 
 def _varied(view: View, taken: Parts, atoms: Sequence[Atom], *, main: bool) -> Iterator[View]:
@@ -394,6 +405,11 @@ def _spare(atom: Atom) -> int:
 
 
 def _head_omissions(taken: Parts) -> Iterator[Omission]:
+    senses = {atom.sense for atom in taken.atoms}
+    if "vision" in senses and len(senses) > 1:
+        yield Omission("tower", mark("the image tower"), lambda atom: atom.sense == "vision")
+    if "audio" in senses and len(senses) > 1:
+        yield Omission("tower", mark("the audio tower"), lambda atom: atom.sense == "audio")
     for head in dict.fromkeys(atom.component for atom in taken.atoms if atom.component.startswith("head:")):
         yield Omission("head", head.removeprefix("head:"), lambda atom, head=head: atom.component == head)  # type: ignore[misc]
 

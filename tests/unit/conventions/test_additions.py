@@ -24,6 +24,11 @@ PUBLISHED = [
     ("whisper-base", 71_825_920, "WhisperForConditionalGeneration without fixed position tables"),
     ("vit-base-patch16-224", 86_859_496, "ViTForImageClassification, with a position table of 577 rows instead of 197"),
     ("paligemma-3b-224", 2_923_335_408, "PaliGemmaForConditionalGeneration, with a vocabulary of 257,152 instead of 257,216"),
+    ("llama-2-7b", 6_738_417_664, "LlamaForCausalLM, with rotary frequencies of every layer"),
+    ("qwen3.5-35b-a3b", 34_660_610_688, "Qwen3_5MoeForConditionalGeneration without the image tower"),
+    ("t5-base", 247_577_856, "T5ForConditionalGeneration, with a head of its own"),
+    ("gpt2", 124_412_160, "GPT2LMHeadModel without query, key and value biases"),
+    ("embeddinggemma-300m", 307_581_696, "Gemma3TextModel, with two dense layers after pooling, H to 4H to H"),
     ("roberta-base", 124_052_736, "RobertaModel without two spare rows of the position table, pooler and token type embeddings"),
 ]
 
@@ -46,3 +51,26 @@ def test_a_placeholder_is_a_rounded_number() -> None:
     """KerasHub states 2,700,000,000 for opt_2.7b_en: nothing but a round number."""
     (first, *others) = model("opt-2.7b").reconcile(2_700_000_000).matches
     assert (first.convention, first.how, others) == ("OPTForCausalLM", "coarse", [])
+
+
+@pytest.mark.parametrize(
+    ("name", "number", "words", "fit"),
+    [
+        ("deepseek-v3", "37B", "the active parameters of DeepseekV3ForCausalLM without embedding tables", "rounded"),
+        (
+            "deepseek-v3",
+            "685B",
+            "DeepseekV3ForCausalLM, with layers for multi-token prediction and fp8 scales, one for each 128 × 128",
+            "rounded",
+        ),
+        ("deepseek-v2", "21B", "the active parameters of DeepseekV2ForCausalLM", "rounded"),
+        ("mixtral-8x7b", "13B", "the active parameters of MixtralForCausalLM", "rounded"),
+        ("gpt-oss-120b", "5.1B", "the active parameters of GptOssForCausalLM without embedding tables", "rounded"),
+        ("bert-base-chinese", "1.1亿", "the figure that its authors give: 110M", "published"),
+    ],
+)
+def test_active_predicted_and_published_figures(name: str, number: str, words: str, fit: str) -> None:
+    answer = model(name).reconcile(number)
+    first = answer.matches[0]
+    assert (first.convention, first.how) == (words, fit)
+    assert answer.reference - sum(piece.amount for piece in first.from_reference) == first.value

@@ -52,3 +52,31 @@ def test_it_stands_everywhere(capsys: pytest.CaptureFixture[str]) -> None:
     assert 247_577_856 in [row.value for row in model("flan-t5-base").counts() if row.group == "loading"]
     assert main(["count", "t5-base", "--json"]) == 0
     assert "loaded" not in json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(
+    ("config", "built", "older"),
+    [
+        ({"model_type": "bert", "architectures": ["BertForMaskedLM"], "tie_word_embeddings": False}, 132_985_716, 132_955_194),
+        ({"model_type": "bart", "architectures": ["BartForConditionalGeneration"], "tie_word_embeddings": False}, 560_705_536, 457_762_816),
+        ({"model_type": "albert", "architectures": ["AlbertForMaskedLM"], "tie_word_embeddings": False}, 210_238_944, 210_208_944),
+        (
+            {"model_type": "paligemma", "architectures": ["PaliGemmaForConditionalGeneration"], "tie_word_embeddings": False},
+            3_437_037_824,
+            2_910_390_528,
+        ),
+        ({"model_type": "mt5", "architectures": ["MT5ForConditionalGeneration"]}, 172_119_424, 300_176_768),
+    ],
+)
+def test_an_older_release_ties_otherwise(config: dict[str, object], built: int, older: int) -> None:
+    """Measured with transformers 5.23.0 and 4.57.6 on the meta device."""
+    found = loading(model(config))
+    assert found is not None
+    assert (found.built, found.older) == (built, older)
+
+
+def test_swin_backbones_had_a_norm_less() -> None:
+    found = loading(model("grounding-dino-tiny"))
+    assert found is not None
+    assert (found.built, found.older) == (172_250_626, 172_249_090)
+    assert model("grounding-dino-tiny").reconcile(172_249_090).matches[0].convention.endswith("as transformers 4.57 builds it")
