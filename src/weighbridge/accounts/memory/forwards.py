@@ -24,7 +24,7 @@ from weighbridge.accounts.memory.modules import (
     scores,
     within,
 )
-from weighbridge.accounts.memory.tape import INDEX, Tape, Value, whole
+from weighbridge.accounts.memory.tape import BOOL, INDEX, Tape, Value, whole
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.tree import Part, Tensor, numbered, positions
 
@@ -326,9 +326,11 @@ def t5_stack(run: Run, stack: Part, tokens: int, memory: Value | None) -> Value:
     """Run one stack of T5."""
     tape = run.tape
     value = tape.drop(Value((run.batch, tokens, _width(stack)), run.ways.size))
-    value = layers(
-        run, named(stack, "block"), value, lambda part, value: t5_block(run, part, value, memory), () if memory is None else (memory,)
-    )
+    heads = next(attend_of(child(place, "SelfAttention") or place).heads for place in named(stack, "block")[0].children[:1])  # type: ignore[arg-type]
+    # attention to the encoder has a bias of nothing, one for all layers
+    zeros = Value((1, heads, tokens, 1 if memory is None else memory.shape[1]), run.ways.size)
+    shared = () if memory is None else (memory, zeros)
+    value = layers(run, named(stack, "block"), value, lambda part, value: t5_block(run, part, value, memory, zeros), shared)
     return tape.drop(norm(tape, need(stack, "final_layer_norm"), value))
 
 
@@ -336,7 +338,7 @@ def _width(stack: Part) -> int:
     return size_of(need(stack, "final_layer_norm"), 0)
 
 
-def t5_block(run: Run, part: Part, value: Value, memory: Value | None) -> Value:
+def t5_block(run: Run, part: Part, value: Value, memory: Value | None, zeros: Value) -> Value:
     """Run attention, in a decoder attention to the encoder, and an MLP; a norm before each."""
     tape = run.tape
     for place in part.children:
@@ -353,7 +355,10 @@ def t5_block(run: Run, part: Part, value: Value, memory: Value | None) -> Value:
         crossed = memory if attention.name == "EncDecAttention" else None
         query, key, told = projected(tape, attention, normed, crossed)
         key, told = (tape.joined(kept) if memory is not None else kept for kept in (key, told))
-        mixed = scores(tape, run.ways, query, key, told, wide=True)
+        fused = run.ways.attention != "eager" and "attention" not in tape.dropped
+        if fused and memory is not None:
+            tape.save(Value((1, 1, value.shape[1], value.shape[1]), BOOL, grad=False) if crossed is None else zeros, "mask")
+        mixed = scores(tape, run.ways, query, key, told, wide=True, biased=crossed is None)
         value = tape.add(value, tape.drop(linear(tape, need(attention, "o"), mixed)))
     return value
 
@@ -419,6 +424,7 @@ def bart_layer(run: Run, part: Part, value: Value, memory: Value | None) -> Valu
             held = need(part, name)
             query, key, told = projected(tape, held, value, seen)
             key, told = (tape.joined(kept) if memory is not None else kept for kept in (key, told))
+            query = tape.contiguous(query) if run.style.packed else query
             return linear(tape, need(held, "out_proj"), scores(tape, run.ways, query, key, told))
 
         return inner

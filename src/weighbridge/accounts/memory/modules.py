@@ -180,18 +180,20 @@ def repeated(tape: Tape, value: Value, times: int) -> Value:
 
 
 def scores(
-    tape: Tape, ways: Ways, query: Value, key: Value, value: Value, *, wide: bool = False, capped: bool = False, masked: bool = False
+    tape: Tape, ways: Ways, query: Value, key: Value, value: Value, *, wide: bool = False, capped: bool = False, biased: bool = False
 ) -> Value:
     """Attend: ``softmax(query @ key^T) @ value``, and lay heads side by side again.
 
     Args:
         wide: Whether the softmax runs in float32 whatever the type.
         capped: Whether scores pass through a tanh first.
-        masked: Whether a mask is made that a fused kernel keeps.
+        biased: Whether a learned bias is added to the scores.
     """
     groups = query.shape[1] // key.shape[1]
-    if ways.attention != "eager" and not capped:
-        return _fused(tape, ways, query, *(repeated(tape, part, groups) for part in (key, value)))
+    # a kernel that cannot drop elements, or give a bias its gradient, leaves the products to plain calls, which keep the same
+    plain = biased or ("attention" in tape.dropped and not tape.cuda)
+    if ways.attention != "eager" and not capped and not plain:
+        return _fused(tape, ways, query, key, value)
     key, value = repeated(tape, key, groups), repeated(tape, value, groups)
     if ways.checkpointing == "selective":
         for part in (query, key, value):
@@ -210,9 +212,8 @@ def _fused(tape: Tape, ways: Ways, query: Value, key: Value, value: Value) -> Va
     """Attend by a kernel that keeps queries, keys, values, the output and one float32 for each row of scores."""
     for part in (query, key, value):
         tape.save(part, ways.attention)
-    mixed = Value(query.shape[:-1] + value.shape[-1:], query.size)
-    # the kernel writes [batch, tokens, heads, width], so that laying heads side by side copies nothing
-    mixed = Value((mixed.shape[0], mixed.shape[2], mixed.shape[1], mixed.shape[3]), mixed.size).transpose(1, 2)
+    # what comes out lies in memory as the queries do: where that is by tokens, laying heads side by side copies nothing
+    mixed = tape.add(query if value.shape[-1] == query.shape[-1] else Value(query.shape[:-1] + value.shape[-1:], query.size))
     tape.save(mixed, ways.attention)
     tape.save(Value(query.shape[:-1], FLOAT), ways.attention)
     return side_by_side(tape, mixed)

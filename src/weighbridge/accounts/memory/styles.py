@@ -24,6 +24,7 @@ class Style(NamedTuple):
         whole_norms: Whether queries and keys are normalised before their heads are cut apart.
         normed_last: Whether they are normalised after their heads have been moved in front of the tokens.
         before: Whether norms stand before each half of a layer.
+        packed: Whether queries are copied so that their heads lie one after another.
         head_activation: The activation function inside vocabulary heads, where it is not the body's.
         classifier_activation: The one inside classifiers.
         padding: The token that fills a text up, where the config does not say.
@@ -41,6 +42,7 @@ class Style(NamedTuple):
     whole_norms: bool = False
     normed_last: bool = False
     before: bool = False
+    packed: bool = False
     head_activation: str = ""
     classifier_activation: str = "tanh"
     drops: tuple[tuple[str, str, float], ...] = ()
@@ -103,6 +105,6 @@ STYLES: dict[str, Style] = {
     "umt5": Style("t5", (("activation=feed_forward_proj", "gated-gelu"),), drops=(("hidden", "dropout_rate", 0.1), ("attention", "dropout_rate", 0.1))),
     **dict.fromkeys(("bart", "plbart"), BART),
     "mbart": BART._replace(before=True),
-    "whisper": Style("whisper", SEQ2SEQ, ("", "each"), before=True, drops=(("hidden", "dropout", 0.0), ("attention", "attention_dropout", 0.0), ("activation", "activation_dropout", 0.0))),
+    "whisper": Style("whisper", SEQ2SEQ, ("", "each"), before=True, packed=True, drops=(("hidden", "dropout", 0.0), ("attention", "attention_dropout", 0.0), ("activation", "activation_dropout", 0.0))),
     **dict.fromkeys(("vit", "deit"), Style("vit", GELU, drops=(("hidden", "hidden_dropout_prob", 0.0), ("attention", "attention_probs_dropout_prob", 0.0)))),
 }  # fmt: skip

@@ -76,3 +76,28 @@ def test_words_and_numbers_are_refused_in_one_line(said: dict[str, Any], why: st
     with pytest.raises(UsageError, match="^" + why.replace("(", r"\(")) as error:
         model("bert-base-uncased").memory(training=True, **said)
     assert "\n" not in str(error.value)
+
+
+TEXT = {"hidden_size": 64, "num_hidden_layers": 3, "num_attention_heads": 4, "intermediate_size": 128, "vocab_size": 300}
+GROUPED = TEXT | {"num_key_value_heads": 2, "head_dim": 16}
+T5 = {"d_model": 64, "num_layers": 3, "num_heads": 4, "d_kv": 16, "d_ff": 128, "vocab_size": 300}
+MEASURED = [
+    ("bert", "BertForMaskedLM", TEXT, (1_018_752, 1_849_728, 1_350_532, 1_964_932)),
+    ("llama", "LlamaForCausalLM", GROUPED, (1_340_544, 1_630_848, 1_746_820, 1_456_516)),
+    ("mixtral", "MixtralForCausalLM", GROUPED | {"num_local_experts": 4}, (2_254_128, 2_544_432, 2_660_404, 2_370_100)),
+    ("t5", "T5ForConditionalGeneration", T5, (1_962_864, 3_467_072, 2_084_548, 3_516_276)),
+]
+"""Saved bytes of live classes at 2 × 48 tokens (20 of the decoder): fused attention, dropout, loss, and all three; torch 2.13.0."""
+WAYS = (("sdpa", False, False), ("eager", True, False), ("eager", False, True), ("sdpa", True, True))
+
+
+@pytest.mark.parametrize(("model_type", "class_name", "config", "measured"), MEASURED)
+def test_other_settings_are_within_a_tenth_of_a_percent(
+    model_type: str, class_name: str, config: dict[str, Any], measured: tuple[int, ...]
+) -> None:
+    whole = model({"model_type": model_type, **config}, class_name)
+    for (attention, dropout, loss), expected in zip(WAYS, measured, strict=True):
+        decoder = 20 if model_type == "t5" else None
+        found = whole.memory(True, 2, 48, decoder, attention=attention, dropout=dropout, loss=loss)
+        assert found.activations is not None and abs(found.activations - expected) * 1000 < expected
+        assert found.trust["activations"] == "estimate"
