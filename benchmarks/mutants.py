@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import ast
 import copy
+import importlib
 import importlib.abc
 import importlib.machinery
 import io
@@ -23,13 +24,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
-import hypothesis  # noqa: F401  (loaded before the fork)
-import numpy  # noqa: F401
+import numpy  # noqa: F401  (loaded before the fork)
 import pytest
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src"
 SECONDS = 120
+BROKEN = 99
 TESTS = {
     "core": ("tests/unit/core", "tests/unit/test_model.py", "tests/unit/config/test_seen.py", "tests/property/test_core_laws.py"),
     "config": (
@@ -62,8 +63,8 @@ class Mutant(NamedTuple):
 def mutants(path: Path) -> Iterator[Mutant]:
     """Yield every fault that can be put into a file; annotations, docstrings and type aliases are left alone."""
     tree = ast.parse(path.read_text("utf-8"))
-    for index, node in enumerate(_live(tree)):
-        changed = _changed(node)
+    for index, node in enumerate(list(_live(tree))):
+        changed = _changed(copy.deepcopy(node))
         if changed is not None:
             yield Mutant(path, index, f"{path.relative_to(SOURCE)}:{getattr(node, 'lineno', 0)}: {ast.unparse(node)[:60]} -> {changed}")
 
@@ -133,24 +134,34 @@ def survives(mutant: Mutant, room: str) -> bool:
     """Run the tests against a mutant in a forked process."""
     child = os.fork()
     if child == 0:
-        os._exit(_verdict(mutant, room))
+        code = BROKEN
+        try:
+            code = _verdict(mutant, room)
+        finally:
+            os._exit(code)
     _, status = os.waitpid(child, 0)
-    return os.waitstatus_to_exitcode(status) == 0
+    code = os.waitstatus_to_exitcode(status)
+    assert code != BROKEN, "the run itself failed"
+    return code == 0
 
 
 def _verdict(mutant: Mutant, room: str) -> int:
     signal.alarm(SECONDS)
     tree = ast.parse(mutant.path.read_text("utf-8"))
-    node = next(node for index, node in enumerate(_live(tree)) if index == mutant.node)
-    _changed(node)
+    if mutant.node >= 0:
+        _changed(list(_live(tree))[mutant.node])
     name = ".".join(mutant.path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__")
-    sys.meta_path.insert(0, Finder(name, compile(copy.deepcopy(tree), str(mutant.path), "exec")))
+    sys.meta_path.insert(0, Finder(name, compile(tree, str(mutant.path), "exec")))
+    try:
+        importlib.import_module(name)  # before pytest imports the file of that name by its path
+    except Exception:
+        return 1
     tests = [test for test in TESTS[room] if (ROOT / test).exists()]
+    quiet = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-W", "ignore"]
     with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
-        doctests = pytest.main(["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--doctest-modules", str(mutant.path)])
-        if doctests not in (0, 5):
-            return 1
-        return int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-W", "ignore", *tests]))
+        doctests = pytest.main([*quiet, "--doctest-modules", str(mutant.path)])
+        found = pytest.main([*quiet, *tests]) if doctests in (0, 5) else doctests
+    return int(found)
 
 
 def main() -> None:
@@ -161,7 +172,10 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
     os.chdir(ROOT)
+    os.environ["WEIGHBRIDGE_EXAMPLES"] = "15"
     sys.path.insert(0, str(ROOT))
+    whole = Mutant(SOURCE / "weighbridge" / "core" / "errors.py", -1, "no fault")
+    assert survives(whole, args.rooms[0].split("/")[0]), "the tests fail without any fault"
     killed = 0
     paths = [path for name in args.rooms for path in _files(SOURCE / "weighbridge" / name)]
     every = [mutant for path in paths for mutant in mutants(path)]

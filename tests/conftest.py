@@ -8,7 +8,10 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 # What a machine under load takes says nothing about what is tested.
-settings.register_profile("weighbridge", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+EXAMPLES = int(os.environ.get("WEIGHBRIDGE_EXAMPLES", "100"))
+"""What Hypothesis draws for a law; fewer in runs of mutants."""
+
+settings.register_profile("weighbridge", max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("weighbridge")
 
 for name in ("COLUMNS", "LC_ALL", "LC_MESSAGES", "LANG"):

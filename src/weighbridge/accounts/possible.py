@@ -30,6 +30,16 @@ Source: transformers 5.23.0, the modules named, under models/.
 """
 
 
+AFTER_PADDING = frozenset(
+    """altclip_text_model camembert clap_text_model data2vec-text ibert longformer luke mpnet roberta roberta-prelayernorm xlm-roberta
+    xlm-roberta-xl xmod""".split()
+)
+"""Model types whose places begin after that of the padding token.
+
+Source: transformers 5.23.0, ``create_position_ids_from_input_ids`` of each.
+"""
+
+
 def refuse_impossible(model: ModelValue, given: Inputs) -> None:
     """Refuse what cannot be put into a model: images where it sees none, more tokens than it has positions for.
 
@@ -81,22 +91,23 @@ def _refuse_too_long(model: ModelValue, name: str, given: Inputs) -> None:
 
 
 def places(model: ModelValue) -> dict[str, int]:
-    """Return how many tokens of each stream have a learned position: the rows of its table, less two where the config says so.
+    """Return how many tokens of each stream have a learned position: the rows of its table, less those that no token takes.
 
-    BART's and OPT's tables have two rows more than positions. RoBERTa's keep the first two for padding, which no size of the
-    config tells; its limit is that of its rows.
+    BART's and OPT's tables have two rows more than positions; RoBERTa's keep the rows up to the padding token's.
 
     >>> from weighbridge import model
-    >>> places(model("gpt2")), places(model("opt-125m")), places(model("llama-2-7b"))
-    ({'seq': 1024}, {'seq': 2048}, {})
+    >>> places(model("gpt2")), places(model("opt-125m")), places(model("roberta-base")), places(model("llama-2-7b"))
+    ({'seq': 1024}, {'seq': 2048}, {'seq': 512}, {})
     """
     if model.model_type in UNBOUNDED:
         return {}
     sizes = set(_numbers(model.description.sizes)) if model.description else set()
+    padding = model.description.raw.get("pad_token_id") if model.description else None
+    unused = 1 + (padding if type(padding) is int and padding >= 0 else 1) if model.model_type in AFTER_PADDING else 0
     found: dict[str, int] = {}
     for stream, rows in _tables(model.tree, "seq"):
         if isinstance(rows, int):
-            usable = rows - 2 if rows not in sizes and rows - 2 in sizes else rows
+            usable = rows - 2 if rows not in sizes and rows - 2 in sizes else rows - unused
             found[stream] = min(usable, found.get(stream, usable))
     return found
 
