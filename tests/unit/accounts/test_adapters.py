@@ -146,3 +146,24 @@ def test_a_resized_vocabulary_saves_its_tables() -> None:
     plain, resized = base.adapters("lora:r=4"), base.adapters("lora:r=4", resized=True)
     assert resized.saved - plain.saved == 2 * 50 * 24
     assert resized.trainable == plain.trainable
+
+
+def test_parts_of_a_model_are_trained() -> None:
+    """BERT-base: 8,448 biases and shifts a layer; Houlsby's 64-wide bottlenecks add 2 x (2 x 768 x 64 + 768 + 64) a layer."""
+    base = model("bert-base-uncased")
+    whole = base.count().unique
+    bitfit = base.adapters("bitfit")
+    assert (bitfit.trainable, bitfit.total) == (12 * 8448 + 768 + 768, whole)
+    houlsby = base.adapters("houlsby:bottleneck=64,norms=false")
+    assert houlsby.trainable == houlsby.saved == 12 * 2 * (2 * 768 * 64 + 768 + 64)
+    assert base.adapters("houlsby").trainable == houlsby.trainable + 25 * 2 * 768
+    last = base.adapters({"peft_type": "FREEZE", "train": ["layer.11", "pooler"]})
+    rest = base.adapters({"peft_type": "FREEZE", "freeze": ["layer.11", "pooler"]})
+    assert last.trainable == 7_087_872 + 590_592
+    assert last.trainable + rest.trainable == whole
+    head = model({"model_type": "bert"}, "BertForSequenceClassification").adapters(
+        {"peft_type": "BITFIT", "modules_to_save": ["classifier"]}
+    )
+    assert head.trainable == bitfit.trainable + 2 * 769
+    with pytest.raises(UsageError, match="no module of the base model is named nothing"):
+        base.adapters({"peft_type": "FREEZE", "train": ["nothing"]})

@@ -12,6 +12,7 @@ from weighbridge.accounts.adapters import defaults, matching, vectors
 from weighbridge.accounts.adapters.base import Base
 from weighbridge.accounts.adapters.methods import METHODS, Method
 from weighbridge.accounts.adapters.modules import Module
+from weighbridge.accounts.adapters.partial import PARTIAL
 from weighbridge.accounts.adapters.prompts import PROMPTS, adaption_prompts, prepared
 from weighbridge.accounts.adapters.sites import Added, Site, site
 from weighbridge.accounts.adapters.tokens import trainable_rows
@@ -94,6 +95,8 @@ def adapted(base: Base, raw: Mapping[str, Any], *, autocast: bool = True, resize
         raise UsageError(f"{name}: {REFUSED[name.upper()]}")
     if isinstance(name, str) and name.upper() in (*PROMPTS, "ADAPTION_PROMPT"):
         return _prompted(base, raw, name.upper(), resized)
+    if isinstance(name, str) and name.upper() in PARTIAL:
+        return _in_part(base, raw, name.upper())
     method, config = _method(raw)
     config = _resolved(base, method, config)
     found = [site(base, base.modules[path]) for path in _targets(base, config)]
@@ -112,7 +115,9 @@ def _method(raw: Mapping[str, Any]) -> tuple[Method, dict[str, Any]]:
     """Return the method of an adapter's config, and the config with its defaults."""
     name = raw.get("peft_type", "LORA")
     if not isinstance(name, str) or name.upper() not in METHODS:
-        raise ConfigError(f"expected one of {', '.join(sorted((*METHODS, *PROMPTS, 'ADAPTION_PROMPT')))}", key="peft_type", value=name)
+        raise ConfigError(
+            f"expected one of {', '.join(sorted((*METHODS, *PROMPTS, *PARTIAL, 'ADAPTION_PROMPT')))}", key="peft_type", value=name
+        )
     method = METHODS[name.upper()]
     config = {**method.given, **{key: value for key, value in raw.items() if value is not None or key not in method.given}}
     return method, {**config, "peft_type": name.upper(), "target_modules": raw.get("target_modules")}
@@ -121,10 +126,10 @@ def _method(raw: Mapping[str, Any]) -> tuple[Method, dict[str, Any]]:
 def _resolved(base: Base, method: Method, config: dict[str, Any]) -> dict[str, Any]:
     """Return the config as the library has it once modules are being replaced: targets named, heads of its task added."""
     task = config.get("task_type")
-    heads = CLASSIFIER_NAMES.get(task, ()) if isinstance(task, str) else ()
+    heads = CLASSIFIER_NAMES.get(task, ()) if isinstance(task, str) and config["peft_type"] != "TRAINABLE_TOKENS" else ()
     config["modules_to_save"] = _names(config, "modules_to_save")
     config["heads"] = heads
-    if task == "SEQ_CLS":  # the heads of the other tasks are added only after the modules were replaced
+    if heads and task == "SEQ_CLS":  # the heads of the other tasks are added only after the modules were replaced
         config["modules_to_save"] = (*config["modules_to_save"], *heads)
     config["target_parameters"] = tuple(config.get("target_parameters") or ())
     if config["peft_type"] == "LORA":
@@ -385,6 +390,21 @@ def _prompted(base: Base, raw: Mapping[str, Any], name: str, resized: bool) -> A
         formula,
         (),
     )
+
+
+def _in_part(base: Base, raw: Mapping[str, Any], name: str) -> Adapted:
+    """Count a model of which a part is trained; what is saved is what is trained, heads named by ``modules_to_save`` too."""
+    config = {key: value for key, value in raw.items() if value is not None}
+    part, saves = PARTIAL[name], _names(config, "modules_to_save")
+    inside = [path for path in base.modules if saves and matching.ends_with(path, saves)]
+    rows = [*part.train(base, config), *(row for path in inside for row in base.within(path) if row.role != "buffer")]
+    trained = {_owner(row) for row in rows}
+    added = tuple(part.add(base, config))
+    own = _elements(row for row in base.rows if row.name in trained)
+    extra = sum(tensor.count for tensor in added)
+    total = _elements(row for row in base.rows if row.role != "buffer" and row.tied_to is None) + extra
+    size = BYTES[base.dtype]
+    return Adapted(name, own + extra, total, own + extra, (own + extra) * size, (), added, (), own, part.formula, ())
 
 
 def _elements(rows: Iterable[Row]) -> int:

@@ -54,11 +54,15 @@ def prepared(base: Base, config: Mapping[str, Any]) -> dict[str, Any]:
     found = {
         **config,
         "num_virtual_tokens": tokens,
-        "num_layers": config.get("num_layers") or _fact(facts, LAYERS, "num_layers"),
-        "token_dim": config.get("token_dim") or _fact(facts, WIDTHS, "token_dim"),
-        "num_attention_heads": config.get("num_attention_heads") or _fact(facts, HEADS, "num_attention_heads"),
+        "num_layers": config.get("num_layers") or fact(facts, LAYERS, "num_layers"),
+        "token_dim": config.get("token_dim") or fact(facts, WIDTHS, "token_dim"),
+        "num_attention_heads": config.get("num_attention_heads") or fact(facts, HEADS, "num_attention_heads"),
     }
     if found["peft_type"] in ("PREFIX_TUNING", "CARTRIDGE"):
+        if any(module.kind == "latent_attention" for module in base.modules.values()):
+            raise UsageError(
+                f"{found['peft_type']}: what latent attention keeps has no width of its own in a config that this library reads"
+            )
         found["token_dim"] = _kept_width(facts, found)
     found["encoder_hidden_size"] = config.get("encoder_hidden_size") or found["token_dim"]
     submodules = config.get("num_transformer_submodules")
@@ -79,7 +83,8 @@ def _kept_width(facts: Config, found: Mapping[str, Any]) -> int:
     return head * kept  # type: ignore[no-any-return]
 
 
-def _fact(facts: Config, names: tuple[str, ...], key: str) -> int:
+def fact(facts: Config, names: tuple[str, ...], key: str) -> int:
+    """Return the first of the config's fields that is there; *key* is what is missing where none is."""
     value = next((facts[name] for name in names if type(facts.get(name)) is int), None)
     if value is None:
         raise ConfigError("is needed: the base model's config does not tell it", key=key, value=None)
@@ -192,7 +197,7 @@ def adaption_prompts(base: Base, config: Config) -> Iterator[Added]:
     found = [path for path in base.modules if path.endswith(f".{name}")]
     if len(found) < layers:  # type: ignore[operator]
         raise UsageError(f"adapter_layers: {layers} asked for, and the model has {len(found)} modules named {name}")
-    width = _fact(base.config, WIDTHS, "hidden_size")
+    width = fact(base.config, WIDTHS, "hidden_size")
     for path in found[-layers:]:  # type: ignore[operator]
         yield Added(f"{path}.adaption_prompt", (1, length, width))  # type: ignore[arg-type]
         yield Added(f"{path}.adaption_gate", (1,))

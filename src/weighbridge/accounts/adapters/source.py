@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from weighbridge.accounts.adapters.account import BYTES, REFUSED, Adapted, adapted
 from weighbridge.accounts.adapters.base import base, facts_of
 from weighbridge.accounts.adapters.methods import METHODS
+from weighbridge.accounts.adapters.partial import PARTIAL
 from weighbridge.accounts.adapters.prompts import PROMPTS
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ReadError, SourceError, UsageError
@@ -20,7 +21,7 @@ CONFIG = "adapter_config.json"
 LARGEST = 1 << 24
 """Bytes of an adapter's config that are read."""
 
-LISTS = frozenset(("modules_to_save", "target_parameters", "feedforward_modules", "exclude_modules", "target_modules"))
+LISTS = frozenset(("train", "freeze", "modules_to_save", "target_parameters", "feedforward_modules", "exclude_modules", "target_modules"))
 """Fields whose value on the command line is a list of names, joined by plus signs."""
 
 
@@ -52,11 +53,11 @@ def adapter_config(adapter: object) -> dict[str, Any]:
     text = os.fspath(adapter)
     name, separator, fields = text.partition(":")
     method = name.upper().replace("-", "_")
-    if method in (*METHODS, *PROMPTS, *REFUSED, "ADAPTION_PROMPT") and not os.path.exists(text):
+    if method in (*METHODS, *PROMPTS, *PARTIAL, *REFUSED, "ADAPTION_PROMPT") and not os.path.exists(text):
         return {"peft_type": method, **(_line(fields) if separator else {})}
     path = os.path.join(text, CONFIG) if os.path.isdir(text) else text
     if not os.path.isfile(path):
-        known = ", ".join(name.lower() for name in sorted((*METHODS, *PROMPTS, "ADAPTION_PROMPT")))
+        known = ", ".join(name.lower() for name in sorted((*METHODS, *PROMPTS, *PARTIAL, "ADAPTION_PROMPT")))
         raise SourceError(
             f"{text}: no such adapter; expected an {CONFIG}, a directory with one, or a method such as lora:r=8 (known: {known})"
         )

@@ -7,6 +7,7 @@ distributed/fsdp/_fully_shard/_fsdp_param.py (every parameter is cut along its f
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
 
 from weighbridge.accounts.adapters.base import Base, base, facts_of
 from weighbridge.accounts.parallel.layout import Layout, checked
@@ -163,19 +164,39 @@ def _placed(below: Base, found: list[Cut], tree: Part, layout: Layout) -> list[l
 def _devices(placed: list[list[Cut]], layout: Layout, kept: int | None) -> Iterator[Device]:
     """Yield the devices of every stage, those that hold as much together."""
     for stage, found in enumerate(placed):
-        alike: dict[State, list[tuple[int, int]]] = {}
-        for tp in range(layout.tp):
+        alike: dict[State, tuple[int, int, int]] = {}
+        for tp, tp_times in _tensor_ranks(found, layout):
             pieces = [(_piece(cut, layout, tp, kept), cut) for cut in found]
-            for dp in _ranks(layout):
-                alike.setdefault(_state(pieces, layout, dp), []).append((tp, dp))
-        times = 1 if len(_ranks(layout)) == layout.dp else layout.dp
-        for state, members in alike.items():
-            yield Device(stage, *members[0], state, len(members) * times)
+            for dp, dp_times in _data_ranks(pieces, layout):
+                state = _state(pieces, layout, dp)
+                first = alike.get(state, (tp, dp, 0))
+                alike[state] = (*first[:2], first[2] + tp_times * dp_times)
+        for state, (tp, dp, times) in alike.items():
+            yield Device(stage, tp, dp, state, times)
 
 
-def _ranks(layout: Layout) -> range:
-    """Return the data-parallel devices that differ: all of them where tensors are cut among them, else one for all."""
-    return range(layout.dp) if layout.fsdp else range(1)
+def _tensor_ranks(found: list[Cut], layout: Layout) -> list[tuple[int, int]]:
+    """Return the tensor-parallel devices that may differ, each with how many are like it: one for all where every cut is even."""
+    sizes = {cut.row.shape[cut.dim] for cut in found if cut.dim is not None}
+    uneven = any(isinstance(size, int) and size % layout.tp for size in sizes)
+    return [(tp, 1) for tp in range(layout.tp)] if uneven else [(0, layout.tp)]
+
+
+def _data_ranks(pieces: list[tuple[tuple[int, ...], Cut]], layout: Layout) -> list[tuple[int, int]]:
+    """Return the data-parallel devices that may differ, each with how many follow that are like it.
+
+    FSDP gives the first devices full pieces of a tensor, one what is left, and the others none.
+    """
+    if not layout.fsdp:
+        return [(0, layout.dp)]
+    if layout.ep > 1:
+        return [(dp, 1) for dp in range(layout.dp)]
+    starts = {0, 1}
+    for size in {shape[0] for shape, _ in pieces if shape and shape[0]}:
+        full = size // -(-size // layout.dp)
+        starts |= {full, full + 1}
+    ordered = [*sorted(start for start in starts if start < layout.dp), layout.dp]
+    return [(start, end - start) for start, end in pairwise(ordered)]
 
 
 def _piece(cut: Cut, layout: Layout, tp: int, kept: int | None) -> tuple[int, ...]:

@@ -1,0 +1,90 @@
+"""Tuning a part of a model, and bottlenecks between its layers: BitFit, frozen modules, Houlsby's adapters.
+
+None of them is a method of the PEFT library: what is trained is what the papers say, what is saved is what is trained.
+
+Source: Ben Zaken et al. 2021 (BitFit, arXiv:2106.10199); Houlsby et al. 2019 (arXiv:1902.00751, section 2.1)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from weighbridge.accounts.adapters.base import Base
+from weighbridge.accounts.adapters.matching import ends_with
+from weighbridge.accounts.adapters.prompts import LAYERS, WIDTHS, fact
+from weighbridge.accounts.adapters.sites import Added
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
+from weighbridge.core.errors import ConfigError, UsageError
+from weighbridge.core.tree import Row
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    Config = Mapping[str, Any]
+
+
+class Partial(NamedTuple):
+    """One way to train a part.
+
+    Attributes:
+        train: Which of the base's tensors are trained.
+        add: What is added to the base.
+        formula: What that comes to.
+    """
+
+    train: Callable[[Base, Config], Iterable[Row]]
+    add: Callable[[Base, Config], Iterable[Added]]
+    formula: str
+
+
+def _nothing(base: Base, config: Config) -> Iterable[Added]:
+    return ()
+
+
+def biases(base: Base, config: Config) -> Iterable[Row]:
+    """Return every bias and every shift of a norm."""
+    return [row for row in base.rows if row.role in ("bias", "shift")]
+
+
+def chosen(base: Base, config: Config) -> Iterable[Row]:
+    """Return what stands in the modules that *train* names, or outside of those that *freeze* names."""
+    train, freeze = config.get("train"), config.get("freeze")
+    if (train is None) == (freeze is None):
+        raise ConfigError("expected one of train and freeze, a list of modules", key="train", value=train)
+    names = train if train is not None else freeze
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise ConfigError("expected a list of modules", key="train" if train is not None else "freeze", value=names)
+    inside = [path for path in base.modules if ends_with(path, set(names))]
+    missing = [name for name in names if not any(ends_with(path, {name}) for path in inside)]
+    if missing:
+        raise UsageError(f"no module of the base model is named {', '.join(missing)}")
+    held = {row.name for path in inside for row in base.within(path)}
+    return [row for row in base.rows if row.role != "buffer" and (row.name in held) is (train is not None)]
+
+
+def norms(base: Base, config: Config) -> Iterable[Row]:
+    """Return the gains and shifts of norms, which are trained with Houlsby's adapters."""
+    return [row for row in base.rows if row.role in ("gain", "shift")] if config.get("norms", True) else []
+
+
+def bottlenecks(base: Base, config: Config) -> Iterable[Added]:
+    """Yield two bottlenecks of a layer: down, up, and their biases, after its attention and after its feed-forward."""
+    width, layers = fact(base.config, WIDTHS, "hidden_size"), fact(base.config, LAYERS, "num_layers")
+    inner = config.get("bottleneck", 64)
+    if type(inner) is not int or inner < 1:
+        raise ConfigError("expected a whole number from 1 up", key="bottleneck", value=inner)
+    for layer in range(layers):
+        for place in ("attention", "output"):
+            name = f"layer.{layer}.{place}.adapter"
+            yield Added(f"{name}.down.weight", (inner, width))
+            yield Added(f"{name}.down.bias", (inner,))
+            yield Added(f"{name}.up.weight", (width, inner))
+            yield Added(f"{name}.up.bias", (width,))
+
+
+PARTIAL = {
+    "BITFIT": Partial(biases, _nothing, "every bias, and every shift of a norm"),
+    "FREEZE": Partial(chosen, _nothing, "the modules that train names, or all but those that freeze names"),
+    "HOULSBY": Partial(norms, bottlenecks, "2*(2*hidden*bottleneck + hidden + bottleneck) for each layer, and the norms"),
+}
+"""By name, as ``peft_type`` and on the command line."""
