@@ -251,7 +251,7 @@ class _Judged:
         """Tell whether the result is what the rounded inputs allow, to no more digits than they have, or what they stand for."""
         for side in self.chain.sides:
             rounded = [t for t in numbers(side.term) if t.unit or t.places]
-            if side.term is said_token or not rounded or said_token.value is None:
+            if isinstance(side.term, Token) or not rounded or said_token.value is None:
                 continue
             for scale in (*scales(said_token), *self._bare(said_token)):
                 low, high = spread(said_token, scale)

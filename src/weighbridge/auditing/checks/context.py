@@ -16,7 +16,7 @@ from weighbridge.auditing.checks.subjects import named as names_in
 from weighbridge.auditing.claims import Claim, Line, said
 from weighbridge.auditing.text.equations import Chain, chains, statements
 from weighbridge.auditing.text.size_words import LETTERS
-from weighbridge.auditing.text.sizes import Stated, meanings, stated
+from weighbridge.auditing.text.sizes import Stated, apart, meanings, stated
 from weighbridge.auditing.text.tables import Table, tables
 from weighbridge.auditing.text.tokens import Token, tokens
 from weighbridge.core.errors import WeighbridgeError
@@ -108,7 +108,7 @@ def understand(lines: Sequence[Line], model: ModelValue | None = None) -> Scene:
     """
     spoken = statements(lines)
     meant = meanings(spoken)
-    sizes = [size for statement in spoken for size in stated(statement, meant)]
+    sizes = [size for statement in spoken for size in stated(statement, meant)] + list(apart(spoken))
     laid = tables(lines)
     letters = notation(laid)
     named = names_in(lines)
@@ -301,12 +301,12 @@ def _by_sizes(named: dict[int, list[Mention]], sizes: Sequence[Stated]) -> dict[
         beside.setdefault(size.token.line, {})[size.word] = size.value
     for index, found in named.items():
         told = beside.get(index, {})
-        if len(found) != 1 or found[0].kind != FAMILY or len(told) < 2:
+        if len(found) != 1 or found[0].kind != FAMILY or not told:
             continue
         fitting = [
             name for name in found[0].names if all(sizes_of(known()[name]).get(word, value) == value for word, value in told.items())
         ]
-        if fitting:
+        if fitting and (len(told) > 1 or len(fitting) == len(found[0].names)):
             named[index] = [found[0]._replace(name=fitting[0], names=tuple(fitting), kind=MODEL)]
     return named
 

@@ -47,10 +47,15 @@ def check(scene: Scene) -> Iterator[Claim]:
     """Check every figure in bytes that is said of a model's weights in a dtype, or of its cache for one token."""
     for statement in scene.statements:
         for index, token in enumerate(statement):
-            if token.kind == "num" and token.unit in BYTES and token.value and not _in_equation(scene, statement, index):
+            if token.kind == "num" and token.unit in BYTES and _is_amount_of_memory(token) and not _in_equation(scene, statement, index):
                 judged = _judged(scene, token)
                 if judged is not None:
                     yield judged
+
+
+def _is_amount_of_memory(token: Token) -> bool:
+    """Tell a memory figure from the bytes of one number: ``each parameter takes 2 bytes``."""
+    return token.value is not None and token.value > 0 and (token.unit not in ("byte", "bytes", "字节") or token.value >= 10_000)
 
 
 def _in_equation(scene: Scene, statement: Sequence[Token], index: int) -> bool:

@@ -120,6 +120,8 @@ def listed(lines: Sequence[Line], found: Mapping[int, Sequence[Mention]]) -> tup
 def _stands_alone(text: str, mentions: Sequence[Mention]) -> bool:
     """Tell whether a line is little more than one model's name, or takes one model as its example."""
     models = [m for m in mentions if m.kind == MODEL]
+    if len(models) == 1 and re.search(r"[\"']?\s*(?:=\s*(?:dict)?|:)\s*[{(\[]?\s*$", text):
+        return True  # ``GPT2_LARGE = {`` begins its settings
     if len(models) != 1 or "=" in text or "|" in text:
         return False
     rest = text[: models[0].column] + text[models[0].end :]

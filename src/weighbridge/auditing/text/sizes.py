@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from weighbridge.auditing.text.size_words import LETTERS, POSSIBLE, SIZES, SYMBOLS
@@ -132,6 +133,24 @@ def stated(statement: Sequence[Token], meant: Mapping[str, str]) -> Iterator[Sta
             yield found
 
 
+def apart(statements: Sequence[Sequence[Token]]) -> Iterator[Stated]:
+    """Yield the sizes whose name is a line of its own and whose number the next: ``Number of layers``, ``32``.
+
+    >>> from weighbridge.auditing.text.tokens import tokens
+    >>> [(s.word, s.value) for s in apart([tokens("Number of Layers", 0), tokens("32", 2)])]
+    [('layers', 32)]
+    """
+    for label, number in pairwise(statements):
+        if len(label) == 1 and len(number) == 1 and label[0].kind == "name" and label[0].text in SYMBOLS and number[0].kind == "num":
+            figure = number[0]
+            if figure.value is not None and not figure.unit and not figure.places and 0 < figure.line - label[0].line <= _NEXT:
+                yield Stated(label[0].text, int(figure.value), figure, figure, True, 1)
+
+
+_NEXT = 2
+"""Lines between a size's name and its number."""
+
+
 def _labelled(statement: Sequence[Token], index: int, label: Token, word: str) -> Stated | None:
     before = statement[index - 1] if index else None
     if before is not None and before.kind in ("op", "rel") and before.line == label.line:
@@ -177,9 +196,10 @@ def _ends(statement: Sequence[Token], at: int) -> bool:
     if at + 1 >= len(statement):
         return True
     following = statement[at + 1]
-    if following.kind in ("name", "(") and following.start == statement[at].end and following.line == statement[at].line:
-        return False  # ``12H² + 2H`` states no size
     after = statement[at + 2] if at + 2 < len(statement) and statement[at + 2].line == following.line else None
+    glued = following.start == statement[at].end and following.line == statement[at].line
+    if glued and (following.kind == "name" or (following.kind == "(" and after is not None and after.kind in ("num", "name", "("))):
+        return False  # ``12H² + 2H`` states no size
     if following.kind == "word" and following.line == statement[at].line and after is not None and after.text == "*":
         return False  # ``768 inputs × 3072 outputs``
     if following.kind == "op" and following.line == statement[at].line:
