@@ -60,6 +60,7 @@ def additions(taken: Parts, atoms: Sequence[Atom], *, main: bool) -> Iterator[Ad
         yield from _vocabulary(atoms)
         yield from _images(atoms)
         yield from _scales(atoms)
+        yield from _packed(atoms)
         yield from _pooler(atoms)
         yield from _dense(atoms)
 
@@ -136,6 +137,14 @@ def _scales(atoms: Sequence[Atom]) -> Iterator[Addition]:
     words = sum(atom.rows for atom in atoms if atom.component == "word")
     if linear and words:
         yield Addition("scales", Piece(mark("int8 scales, one per output and per row"), linear + words), 2)
+
+
+def _packed(atoms: Sequence[Atom]) -> Iterator[Addition]:
+    """Yield what ``numel()`` gives once bitsandbytes has packed the linear maps of the layers two weights to a byte; the head stays whole."""
+    weights = sum(atom.total for atom in atoms if atom.outputs and atom.layer and not atom.component.startswith("head:"))
+    words = any(atom.component == "word" for atom in atoms)
+    if weights and words and weights % 2 == 0:
+        yield Addition("packed", Piece(mark("linear maps packed two weights to a byte"), -weights // 2), 1, ("layers",))
 
 
 def _pooler(atoms: Sequence[Atom]) -> Iterator[Addition]:

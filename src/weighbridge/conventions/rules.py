@@ -75,7 +75,8 @@ SCOPES = {
     "attention": mark("the attention of all layers"), "attention-one": mark("the attention of one layer"),
     "feed_forward": mark("the feed-forward networks of all layers"), "feed_forward-one": mark("the feed-forward network of one layer"),
     "layer_norm-one": mark("the norms of one layer"), "layer_norm": mark("the norms of all layers"),
-    "active": mark("the active parameters"), "pooler": mark("the pooler"), "tables": mark("the embedding tables"), "word": mark("the word embeddings"),
+    "image-tower": mark("the image tower with its projection"), "text-tower": mark("the text tower with its projection"),
+    "audio-tower": mark("the audio tower with its projection"), "active": mark("the active parameters"), "pooler": mark("the pooler"), "tables": mark("the embedding tables"), "word": mark("the word embeddings"),
 }  # fmt: skip
 
 
@@ -296,6 +297,7 @@ def _views(model: ModelValue) -> Iterator[View]:
             yield from _padded(model, view)
             yield from _scoped(view, taken, omissions)
             yield from _towers(view, taken, omissions)
+            yield from _projected(view, taken, omissions)
 
 
 def _active(tree: Part, view: View) -> Iterator[View]:
@@ -373,6 +375,19 @@ def _towers(whole: View, taken: Parts, omissions: tuple[Omission, ...]) -> Itera
             view = view._replace(outside=_outside(whole, view), cost=1, depth=1)
             yield view
             yield from _varied(view, taken, atoms, main=True)
+
+
+PROJECTED = (("image-tower", "vision_model", "visual_projection"), ("text-tower", "text_model", "text_projection"), ("audio-tower", "audio_model", "audio_projection"))  # fmt: skip
+"""Towers of two-tower models, and the maps into the space that they share, which open_clip counts to them."""
+
+
+def _projected(whole: View, taken: Parts, omissions: tuple[Omission, ...]) -> Iterator[View]:
+    """Yield each tower with its projection."""
+    for scope, tower, projection in PROJECTED:
+        atoms = [atom for atom in taken.atoms if atom.path.split(".")[0] in (tower, projection)]
+        if {atom.path.split(".")[0] for atom in atoms} == {tower, projection}:
+            view = _view(whole.class_name, whole.class_count, scope, atoms, omissions, 0)
+            yield view._replace(outside=_outside(whole, view), cost=1, depth=1)
 
 
 def _tower(atom: Atom) -> str:

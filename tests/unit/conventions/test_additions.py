@@ -24,6 +24,8 @@ PUBLISHED = [
     ("whisper-base", 71_825_920, "WhisperForConditionalGeneration without fixed position tables"),
     ("vit-base-patch16-224", 86_859_496, "ViTForImageClassification, with a position table of 577 rows instead of 197"),
     ("paligemma-3b-224", 2_923_335_408, "PaliGemmaForConditionalGeneration, with a vocabulary of 257,152 instead of 257,216"),
+    ("llama-3-8b", 4_540_600_320, "LlamaForCausalLM, with linear maps packed two weights to a byte"),
+    ("llama-2-7b", 3_500_412_928, "LlamaForCausalLM, with linear maps packed two weights to a byte"),
     ("llama-2-7b", 6_738_417_664, "LlamaForCausalLM, with rotary frequencies of every layer"),
     ("qwen3.5-35b-a3b", 34_660_610_688, "Qwen3_5MoeForConditionalGeneration without the image tower"),
     ("t5-base", 247_577_856, "T5ForConditionalGeneration, with a head of its own"),
@@ -56,6 +58,8 @@ def test_a_placeholder_is_a_rounded_number() -> None:
 @pytest.mark.parametrize(
     ("name", "number", "words", "fit"),
     [
+        ("clip-vit-base-patch16", "86.19M", "the image tower with its projection of CLIPModel", "rounded"),
+        ("clip-vit-base-patch16", "63.43M", "the text tower with its projection of CLIPModel", "rounded"),
         ("deepseek-v3", "37B", "the active parameters of DeepseekV3ForCausalLM without embedding tables", "rounded"),
         (
             "deepseek-v3",
