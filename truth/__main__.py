@@ -99,7 +99,13 @@ def main(arguments: list[str] | None = None) -> int:
     sharding.add_argument("--n", type=int, default=12, help="random cases")
     sharding.add_argument("--seed", default="parallel")
     sharding.add_argument("--record", action="store_true", help="write them down for the ordinary tests")
+    published = commands.add_parser("accuracy", help="published figures beside ours; writes docs/accuracy.md")
+    published.add_argument("path", help="a file of published figures, one JSON object a line")
     options = parser.parse_args(arguments)
+    if options.command == "accuracy":
+        from truth import accuracy
+
+        return accuracy.main(options.path)
     if options.command in meanings:
         from truth import costs
 

@@ -12,11 +12,11 @@ from collections.abc import Iterator, Mapping
 
 from weighbridge.accounts.cache_engines import ENGINES, Engine
 from weighbridge.accounts.inputs import Inputs
-from weighbridge.accounts.memory.weights import element_bytes
+from weighbridge.accounts.memory.weights import bits
 from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.errors import UsageError
 from weighbridge.core.length import Stream, evaluate
-from weighbridge.core.tree import Attend, Part, State
+from weighbridge.core.tree import Attend, Part, State, Tensor
 from weighbridge.value import ModelValue
 
 
@@ -85,7 +85,9 @@ def cache_of(model: ModelValue, given: Inputs, dtype: str = "bfloat16", engine: 
     >>> cache_of(model("llama-3.2-1b"), Inputs(seq=1024)).bytes // 2**20
     32
     """
-    size = element_bytes(dtype)
+    size = bits(dtype) // 8
+    if not size:
+        raise UsageError(f"dtype: keys and values are not kept in {dtype}; expected float32, bfloat16, float16, float8 or int8")
     if engine not in ENGINES:
         raise UsageError(f"engine: expected one of {', '.join(ENGINES)}, found {engine!r:.40}")
     if model.description is None:
@@ -148,7 +150,7 @@ def _walk(part: Part, path: str, stream: Stream, copies: int, causal: bool, aske
         if isinstance(node, Attend) and (node.causal or (causal and node.keys is not None)):
             yield from _attention(node, path, stream, copies, asked)
         elif isinstance(node, State):
-            yield _state(node, path, copies, asked)
+            yield _state(node, part, path, copies, asked)
         elif isinstance(node, Part):
             inner = f"{path}.{node.name}" if path and node.name else path or node.name
             yield from _walk(node, inner, stream, copies, causal, asked)
@@ -188,8 +190,12 @@ def _entry(path: str, kind: str, copies: int, tokens: int, elements: int, window
     return Kept(path, kind, copies, tokens, elements, window, asked.size, total)
 
 
-def _state(node: State, path: str, copies: int, asked: _Asked) -> Kept:
-    assert isinstance(node.size, int)
+def _state(node: State, part: Part, path: str, copies: int, asked: _Asked) -> Kept:
+    elements = node.size
+    assert isinstance(elements, int)
+    kernel = next((tensor.shape[-1] for tensor in part.children if isinstance(tensor, Tensor) and len(tensor.shape) == 3), None)
+    if asked.engine.shorter and part.kind == "convolution" and isinstance(kernel, int):
+        elements = elements // kernel * (kernel - 1)
     size = asked.size if node.dtype is None else STATES[node.dtype]
     size = asked.engine.state_bytes or size
-    return Kept(f"{path}.{node.name}", "state", copies, 1, node.size, None, size, asked.batch * copies * node.size * size)
+    return Kept(f"{path}.{node.name}", "state", copies, 1, elements, None, size, asked.batch * copies * elements * size)

@@ -13,12 +13,14 @@ class Engine(NamedTuple):
     Attributes:
         tokens: For how many tokens of a text keys and values are held, given the text and the window of the layer.
         state_bytes: Bytes of an element of a state, where it is not the type that was asked for; 0 where it is.
+        shorter: Whether a convolution keeps one token less than its kernel is wide.
         trust: ``exact`` where it is what the engine allocates, else ``bound``.
         source: Where the rules stand.
     """
 
     tokens: Callable[[int, int | None], int]
     state_bytes: int
+    shorter: bool
     trust: str
     source: str
 
@@ -61,11 +63,11 @@ def _up(value: int, by: int) -> int:
 
 
 ENGINES: dict[str, Engine] = {
-    "reference": Engine(reference, 0, "exact", "transformers 5.23.0, cache_utils.py, DynamicCache"),
+    "reference": Engine(reference, 0, False, "exact", "transformers 5.23.0, cache_utils.py, DynamicCache"),
     "llama.cpp": Engine(
-        llama_cpp, 4, "estimate", "ggml-org/llama.cpp, src/llama-kv-cache-iswa.cpp (window + micro-batch, padded to 256); llama-memory-recurrent.cpp (float32)"
+        llama_cpp, 4, True, "estimate", "ggml-org/llama.cpp, src/llama-kv-cache-iswa.cpp (window + micro-batch, padded to 256); llama-memory-recurrent.cpp (float32)"
     ),
-    "vllm": Engine(paged(16), 0, "bound", "vllm-project/vllm, vllm/v1/kv_cache_interface.py, block_size 16"),
-    "sglang": Engine(paged(1), 0, "bound", "sgl-project/sglang, python/sglang/srt/mem_cache, page_size 1"),
+    "vllm": Engine(paged(16), 0, False, "bound", "vllm-project/vllm, vllm/v1/kv_cache_interface.py, block_size 16"),
+    "sglang": Engine(paged(1), 0, False, "bound", "sgl-project/sglang, python/sglang/srt/mem_cache, page_size 1"),
 }  # fmt: skip
 """By name."""

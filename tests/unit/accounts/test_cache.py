@@ -33,6 +33,11 @@ def test_engines_print_the_same(source: str, seq: int, mebibytes: int) -> None:
     assert model(source).cache(seq=seq, dtype="float16", engine="llama.cpp").bytes == mebibytes * MIB
 
 
+def test_llama_cpp_keeps_states_in_float32_and_one_token_less_of_convolutions() -> None:
+    found = model("mamba-1.4b").cache(seq=512, dtype="float16", engine="llama.cpp")
+    assert found.bytes * 100 == 1425 * MIB  # 14.25 MiB, as its log prints
+
+
 def test_a_token_more_adds_what_is_said_per_token() -> None:
     gemma = model({"model_type": "gemma2", "sliding_window": 100, "num_hidden_layers": 4})
     short, full, longer = (gemma.cache(batch=3, seq=seq) for seq in (50, 2000, 2001))
@@ -58,7 +63,7 @@ def test_engines_round_up() -> None:
 @pytest.mark.parametrize(("said", "why"), [
     ({"batch": 0}, "batch: expected a whole number from 1 to 999,999,999, found 0"),
     ({"engine": "tgi"}, "engine: expected one of reference, llama.cpp, vllm, sglang, found 'tgi'"),
-    ({"dtype": "int4"}, "dtype: a model does not compute in int4"),
+    ({"dtype": "int4"}, "dtype: keys and values are not kept in int4"),
 ])  # fmt: skip
 def test_words_and_numbers_are_refused_in_one_line(said: dict[str, Any], why: str) -> None:
     with pytest.raises(UsageError, match="^" + why):
