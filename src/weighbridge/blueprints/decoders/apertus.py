@@ -1,4 +1,4 @@
-"""Llama with one thing otherwise: Apertus (a learned activation), BitNet (norms inside), DiffLlama (attention minus attention),
+"""Llama variants: Apertus (learned activation xIELU), BitNet (norms before the output projections), DiffLlama (differential attention),
 Helium (a square output), nanochat (no norms).
 
 Source: arXiv 2509.14233 (Apertus), 2402.17764 (BitNet b1.58), 2410.05258 (differential attention); class and tensor names as in

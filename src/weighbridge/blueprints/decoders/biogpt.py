@@ -1,4 +1,4 @@
-"""BioGPT and XGLM: OPT's outline with a norm before each half (2021 and 2022).
+"""BioGPT and XGLM: pre-norm decoders on OPT's outline (2021 and 2022).
 
 Source: arXiv 2210.10341, 2112.10668; class and tensor names as in transformers 5.23.0, models/biogpt/modeling_biogpt.py and
 models/xglm/modeling_xglm.py. XGLM's positions are sinusoids, and no tensor.
@@ -82,7 +82,7 @@ def biogpt(c: Config) -> tuple[Node, ...]:
 
 
 def xglm(c: Config) -> tuple[Node, ...]:
-    """Describe XGLM, which may look at an encoder."""
+    """Describe XGLM, which may attend to an encoder."""
     crossed = (attention(c, "encoder_attn", keys="encoder"), layer_norm("encoder_attn_layer_norm", c.hidden)) if c.cross else ()
     return (embedding("embed_tokens", c.vocab, c.hidden), layers(c, *crossed), layer_norm("layer_norm", c.hidden))
 

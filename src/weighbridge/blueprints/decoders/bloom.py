@@ -1,4 +1,4 @@
-"""BLOOM, Falcon and MPT: ALiBi and its kin of 2022 and 2023, with fused queries, keys and values.
+"""BLOOM, Falcon and MPT: fused query-key-value projections, ALiBi or rotary positions (2022 and 2023).
 
 Source: arXiv 2211.05100 (BLOOM), 2311.16867 (Falcon), mosaicml/llm-foundry (MPT); class and tensor names as in transformers
 5.23.0, models/bloom/modeling_bloom.py, models/falcon/modeling_falcon.py, models/mpt/modeling_mpt.py.

@@ -1,4 +1,4 @@
-"""The Byte Latent Transformer: bytes in patches, which a large model between two small ones reads (Pagnoni et al., 2024).
+"""The Byte Latent Transformer: a global transformer over patches of bytes, between a local encoder and a local decoder (Pagnoni et al., 2024).
 
 Source: arXiv 2412.09871; names as in transformers 5.23.0, models/blt/modeling_blt.py. A small model of its own finds where patches end,
 so their number depends on the bytes.

@@ -1,4 +1,4 @@
-"""Command R: Cohere's models of 2024, attention and MLP side by side after one norm without a shift.
+"""Command R (Cohere, 2024): parallel attention and MLP after one layer norm without a bias.
 
 Source: class and tensor names as in transformers 5.23.0, models/cohere, models/cohere2 and models/cohere2_moe.
 """

@@ -1,4 +1,4 @@
-"""CPM-Ant: a model of 2022 that puts learned prompts in front of every text.
+"""CPM-Ant (2022): a decoder with learned prompt embeddings in front of every text.
 
 Source: OpenBMB, CPM-Ant (2022); class and tensor names as in transformers 5.23.0, models/cpmant/modeling_cpmant.py. The head is no tie.
 """

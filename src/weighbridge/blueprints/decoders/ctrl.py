@@ -1,4 +1,4 @@
-"""CTRL: the Transformer of 2019 that is steered by a first token.
+"""CTRL (2019): a Transformer decoder conditioned on a control code, its first token.
 
 Source: arXiv 1909.05858; class and tensor names as in transformers 5.23.0, models/ctrl/modeling_ctrl.py. Its positions are sinusoids,
 and no tensor.

@@ -1,4 +1,4 @@
-"""GPT-2 in other worlds: ImageGPT, which writes pixels, and the Decision Transformer, which reads returns, states and actions.
+"""GPT-2 for other inputs: ImageGPT (pixels) and the Decision Transformer (returns, states and actions).
 
 Source: Chen et al., "Generative Pretraining from Pixels" (2020); arXiv 2106.01345; class and tensor names as in transformers 5.23.0,
 models/imagegpt/modeling_imagegpt.py and models/decision_transformer/modeling_decision_transformer.py.

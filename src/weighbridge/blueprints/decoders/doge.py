@@ -1,4 +1,4 @@
-"""Doge: Llama whose attention is masked by its values, with learned weights on the residuals and, in some, a million small experts.
+"""Doge: Llama with a dynamic attention mask computed from the values, learned residual weights and, optionally, a cross-domain mixture of experts.
 
 Source: SmallDoge (2024); arXiv 2407.04153 for the experts, each one row of two tables; class and tensor names as in transformers
 5.23.0, models/doge/modeling_doge.py.

@@ -1,4 +1,4 @@
-"""Gemma: "Gemma: Open Models Based on Gemini Research and Technology" (2024); its successors norm each half before and after.
+"""Gemma: "Gemma: Open Models Based on Gemini Research and Technology" (2024); later versions have norms before and after each block.
 
 Source: arXiv 2403.08295, 2408.00118, 2503.19786; class and tensor names as in transformers 5.23.0, models/gemma*/.
 The norms multiply with one plus their weight; their tensors are Llama's.

@@ -1,4 +1,4 @@
-"""The text tower of Gemma 3n: several copies of the hidden state of which one works, small tables for every layer, and reused keys.
+"""The text model of Gemma 3n: AltUp (several copies of the hidden state), per-layer embeddings, LAuReL, and shared keys and values.
 
 Source: arXiv 2301.13310 (AltUp), 2411.07501 (LAuReL); class and tensor names as in transformers 5.23.0, models/gemma3n/modeling_gemma3n.py.
 """

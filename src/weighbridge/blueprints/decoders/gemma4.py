@@ -1,4 +1,4 @@
-"""Gemma 4: two widths of heads, layers that read the keys of others, a small table for every layer, and experts beside the MLP.
+"""Gemma 4: two head widths (sliding and full attention), shared keys and values, per-layer embeddings, and experts beside the MLP.
 
 Source: Google, Gemma 4 (2026); class and tensor names as in transformers 5.23.0, models/gemma4/modeling_gemma4.py and
 models/gemma4_unified/modeling_gemma4_unified.py. The last layer attends in full, whatever a list says.
@@ -31,7 +31,7 @@ def _mixers(c: Config) -> list[str]:
 
 
 def reuse(c: Config) -> list[bool]:
-    """Tell for each layer whether it takes the keys and values of an earlier one of its kind.
+    """Return for each layer whether it takes the keys and values of an earlier one of its kind.
 
     Raises:
         ConfigError: There is no earlier one of some kind.

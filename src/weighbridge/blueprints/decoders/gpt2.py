@@ -1,4 +1,4 @@
-"""GPT-2: "Language Models are Unsupervised Multitask Learners" (Radford et al., 2019); and GPT-BigCode, which may share keys.
+"""GPT-2: "Language Models are Unsupervised Multitask Learners" (Radford et al., 2019); and GPT-BigCode, which can use multi-query attention.
 
 Source: openai/gpt-2, src/model.py; class and tensor names as in transformers 5.23.0, models/gpt2/modeling_gpt2.py and
 models/gpt_bigcode/modeling_gpt_bigcode.py. GPT-2's linear layers are stored as ``[inputs, outputs]``.

@@ -1,4 +1,4 @@
-"""GPT-Neo, GPT-J and CodeGen: GPT-2's successors of 2021 and 2022, queries, keys and values without biases.
+"""GPT-Neo, GPT-J and CodeGen (2021 and 2022): query, key and value projections without biases.
 
 Source: EleutherAI/gpt-neo; kingoflolz/mesh-transformer-jax; class and tensor names as in transformers 5.23.0,
 models/gpt_neo/modeling_gpt_neo.py, models/gptj/modeling_gptj.py, models/codegen/modeling_codegen.py.
@@ -110,7 +110,7 @@ def gptj(c: Config) -> tuple[Node, ...]:
 
 
 def _local(c: Config) -> int:
-    """Count the layers that look at a window only; the list must tell the kind of every layer."""
+    """Count the layers that attend to a window only; the list must tell the kind of every layer."""
     kinds = [kind for group, times in c.kinds for kind in list(group) * times]
     if len(kinds) != c.layers:
         raise ConfigError(f"tells the kinds of {len(kinds)} layers, but num_layers is {c.layers}", key="attention_types", value=c.kinds)

@@ -1,4 +1,4 @@
-"""GPT-NeoX: "GPT-NeoX-20B: An Open-Source Autoregressive Language Model" (Black et al., 2022); Pythia is built like it.
+"""GPT-NeoX: "GPT-NeoX-20B: An Open-Source Autoregressive Language Model" (Black et al., 2022), and Pythia, which has the same structure.
 
 Source: arXiv 2204.06745, section 2; class and tensor names as in transformers 5.23.0,
 models/gpt_neox/modeling_gpt_neox.py and models/gpt_neox_japanese/modeling_gpt_neox_japanese.py.

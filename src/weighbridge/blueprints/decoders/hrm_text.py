@@ -1,4 +1,4 @@
-"""HRM-Text: two stacks of layers, a quick one and a slow one, that run by turns, several times for each text.
+"""HRM-Text: a fast and a slow stack of layers that alternate for several cycles per text.
 
 Source: arXiv 2506.21734; class and tensor names as in transformers 5.23.0, models/hrm_text/modeling_hrm_text.py. Its norms have no
 parameters. A config saved by the reference states the layers of a stack beside the number of all runs.

@@ -1,4 +1,4 @@
-"""Llama: "Open and Efficient Foundation Language Models" (Touvron et al., 2023), and the many that are built like it.
+"""Llama: "Open and Efficient Foundation Language Models" (Touvron et al., 2023), and the many models with the same structure.
 
 Source: arXiv 2302.13971, section 2.2; class and tensor names as in transformers 5.23.0, models/llama/modeling_llama.py
 and the modular_*.py files of the others, which say what they have otherwise.

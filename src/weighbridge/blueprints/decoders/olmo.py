@@ -1,7 +1,7 @@
 """OLMo: "OLMo: Accelerating the Science of Language Models" (Groeneveld et al., 2024), and OLMo 2, which norms afterwards.
 
 Source: arXiv 2402.00838, 2501.00656; class and tensor names as in transformers 5.23.0, models/olmo*/. The norms of the first
-OLMo have no parameters at all; EXAONE 4 places its norms like OLMo 2 and norms each head.
+OLMo have no parameters at all; EXAONE 4 positions its norms like OLMo 2 and norms each head.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""GPT, the first: "Improving Language Understanding by Generative Pre-Training" (Radford et al., 2018).
+"""The original GPT: "Improving Language Understanding by Generative Pre-Training" (Radford et al., 2018).
 
 Source: openai/finetune-transformer-lm, train.py; class and tensor names as in transformers 5.23.0,
 models/openai/modeling_openai.py. Norms come after each half of a layer, and there is no last one.

@@ -1,4 +1,4 @@
-"""StableLM 2 and Persimmon: layer norms, and on wish a norm on the queries and keys of each head.
+"""StableLM 2 and Persimmon: layer norms, and optional norms on the queries and keys of each head.
 
 Source: arXiv 2402.17834; class and tensor names as in transformers 5.23.0, models/stablelm/modeling_stablelm.py and
 models/persimmon/modeling_persimmon.py.

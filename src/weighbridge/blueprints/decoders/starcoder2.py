@@ -1,4 +1,4 @@
-"""StarCoder2: "StarCoder 2 and The Stack v2" (Lozhkov et al., 2024); Nemotron-4 and Jais 2 are built like it.
+"""StarCoder2: "StarCoder 2 and The Stack v2" (Lozhkov et al., 2024); Nemotron-4 and Jais 2 have the same structure.
 
 Source: arXiv 2402.19173, 2406.11704; class and tensor names as in transformers 5.23.0, models/starcoder2/modeling_starcoder2.py,
 models/nemotron/modeling_nemotron.py, models/jais2/modeling_jais2.py.

@@ -1,4 +1,4 @@
-"""Conditional DETR: queries told by a point each, so that the decoder finds its places sooner (Meng et al., 2021).
+"""Conditional DETR: cross-attention with a spatial query for each object query, for faster convergence (Meng et al., 2021).
 
 Source: arXiv 2108.06152; names as in transformers 5.23.0, models/conditional_detr/modeling_conditional_detr.py.
 """
@@ -25,7 +25,7 @@ def attention(c: Config) -> Part:
 
 
 def cross_attention(c: Config, keys: Stream, *, first: bool) -> Part:
-    """Describe attention to the encoder's places, contents and points side by side; the first layer adds the queries' vectors, too."""
+    """Describe attention to the encoder's positions, contents and points side by side; the first layer adds the queries' vectors, too."""
     H, dim = c.hidden, exact(c.hidden, c.decoder_heads)
     return part(
         "encoder_attn",

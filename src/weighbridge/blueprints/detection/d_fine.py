@@ -1,4 +1,4 @@
-"""D-FINE and DEIMv2: RT-DETR whose boxes are told as distributions over distances, layer by layer finer (Peng 2024, Huang 2025).
+"""D-FINE and DEIMv2: RT-DETR with boxes predicted as distributions that each decoder layer refines (Peng 2024, Huang 2025).
 
 Source: arXiv 2410.13842 and 2509.20787; names as in transformers 5.23.0, models/d_fine/modeling_d_fine.py and
 models/deimv2/modeling_deimv2.py. DEIMv2 over a DINOv3 is refused.
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def points(value: Any) -> int | tuple[int, ...]:
-    """Take how many points a head looks at on every map, or a list of them."""
+    """Take how many points a head attends to on every map, or a list of them."""
     found = value if isinstance(value, (list, tuple)) else (value,)
     if not found or any(type(entry) is not int or entry < 1 for entry in found):
         raise ConfigError(f"expected a whole number or a list of them, found {value!r:.60}", key="decoder_n_points", value=value)
@@ -39,7 +39,7 @@ def points(value: Any) -> int | tuple[int, ...]:
 
 
 def total(c: Config) -> int:
-    """Return how many points a head looks at on all maps."""
+    """Return how many points a head attends to on all maps."""
     if isinstance(c.points, int):
         return int(c.points * c.levels)
     if len(c.points) != c.levels:
@@ -177,7 +177,7 @@ def encoder(c: Config, maps: Sequence[Grid]) -> tuple[tuple[Part, ...], tuple[Gr
 
 
 def sources(c: Config, maps: tuple[Grid, ...]) -> tuple[tuple[Part, ...], Stream]:
-    """Describe the maps as the decoder sees them, further ones made from the smallest; return all their places, too."""
+    """Describe the maps as the decoder sees them, further ones made from the smallest; return all their positions, too."""
     count, width, extra = len(c.out_widths), c.out_widths[-1], max(c.levels - len(c.out_widths), 0)
     runs = c.alike and count == len(maps) <= c.levels
     small = maps[-1] if c.same else half_size(maps[-1])

@@ -1,4 +1,4 @@
-"""Deformable DETR: attention to a few points of every map, where each query tells by itself where they are (Zhu et al., 2020).
+"""Deformable DETR: multi-scale deformable attention, in which each query samples a few points of every feature map (Zhu et al., 2020).
 
 Source: arXiv 2010.04159; names as in transformers 5.23.0, models/deformable_detr/modeling_deformable_detr.py.
 """
@@ -56,7 +56,7 @@ def layer(c: Config, parts: tuple[Node, ...], inner: Size) -> tuple[Node, ...]:
 
 
 def encoder(c: Config, memory: Stream) -> tuple[Part, ...]:
-    """Describe the encoder's layers over the places of all maps."""
+    """Describe the encoder's layers over the positions of all maps."""
     points = deformable_attention(c, c.encoder_heads, c.levels, c.encoder_points, memory, name="self_attn")
     parts = points, layer_norm("self_attn_layer_norm", c.hidden)
     return (part("layers", *layer(c, parts, c.encoder_mlp), kind="layer", repeat=c.encoder_layers),)
@@ -74,7 +74,7 @@ def decoder(c: Config, memory: Stream) -> tuple[Part, ...]:
 
 
 def sources(c: Config, seen: Features) -> tuple[Part, Stream]:
-    """Describe the projections of all maps, further ones made from the smallest; return all their places, too."""
+    """Describe the projections of all maps, further ones made from the smallest; return all their positions, too."""
     if not c.fits:
         raise ConfigError("the norms behind the maps have 32 groups", key="d_model", hint="a multiple of 32")
     maps, widths, found = list(seen.maps), list(seen.widths), []
@@ -95,7 +95,7 @@ def sources(c: Config, seen: Features) -> tuple[Part, Stream]:
 
 
 def model(c: Config, *, headed: bool) -> tuple[Node, ...]:
-    """Describe backbone, encoder and decoder; queries are learned, or the best places of a first stage."""
+    """Describe backbone, encoder and decoder; queries are learned, or the best positions of a first stage."""
     seen, H = backbone_features(c, (2, 3, 4) if c.levels > 1 else (4,)), c.hidden
     inputs, memory = sources(c, seen)
     staged: tuple[Node, ...] = (linear("reference_points", H, 2, stream=c.queries),)
@@ -136,7 +136,7 @@ def with_streams(module: Part, streams: list[Stream]) -> Part:
 
 
 def own_heads(c: Config, memory: Stream) -> tuple[Part, ...]:
-    """Describe the heads that the decoder holds: boxes to refine, and what the first stage tells of all places."""
+    """Describe the heads that the decoder holds: boxes to refine, and what the first stage tells of all positions."""
     labels, boxes = heads(c)
     layers, last = c.decoder_layers, [memory] if c.staged else []
     refined = (with_streams(boxes, [*[decoder_queries(c)] * layers, *last]),) if c.refined else ()

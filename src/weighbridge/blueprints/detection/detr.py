@@ -1,4 +1,4 @@
-"""DETR: objects told by learned queries that attend to the map of a convolutional network (Carion et al., 2020).
+"""DETR: end-to-end detection with object queries that attend to the feature map of a convolutional backbone (Carion et al., 2020).
 
 Source: arXiv 2005.12872; names as in transformers 5.23.0, models/detr/modeling_detr.py.
 """

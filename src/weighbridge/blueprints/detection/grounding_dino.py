@@ -1,4 +1,4 @@
-"""Grounding DINO: detection of what a text names; image and text look at each other in every layer of the encoder (Liu et al., 2023).
+"""Grounding DINO: open-set detection with text; image and text features attend to each other in every encoder layer (Liu et al., 2023).
 
 Source: arXiv 2303.05499 and 2401.02361; names as in transformers 5.23.0, models/grounding_dino/modeling_grounding_dino.py and
 models/mm_grounding_dino/modeling_mm_grounding_dino.py.
@@ -67,7 +67,7 @@ def enhancer(c: Config) -> Part:
 
 
 def fusion(c: Config, memory: Stream, text: Stream) -> Part:
-    """Describe attention both ways: one table of scores says what each place takes of the words, and each word of the places."""
+    """Describe attention both ways: one table of scores says what each place takes of the words, and each word of the positions."""
     H, inner = c.hidden, c.encoder_mlp // 2
     exact(inner, c.encoder_heads // 2)
     attended = part(
@@ -86,7 +86,7 @@ def fusion(c: Config, memory: Stream, text: Stream) -> Part:
 
 
 def encoder(c: Config, memory: Stream, text: Stream) -> tuple[Part, ...]:
-    """Describe the encoder's layers over a text and the places of all maps."""
+    """Describe the encoder's layers over a text and the positions of all maps."""
     H = c.hidden
     seen = deformable_attention(c, c.encoder_heads, c.levels, c.encoder_points, memory, name="self_attn")
     parts = seen, layer_norm("self_attn_layer_norm", H), *pair(H, c.encoder_mlp), layer_norm("final_layer_norm", H)
@@ -95,7 +95,7 @@ def encoder(c: Config, memory: Stream, text: Stream) -> tuple[Part, ...]:
 
 
 def decoder(c: Config, memory: Stream, text: Stream) -> tuple[Part, ...]:
-    """Describe the decoder's layers, which look at the text and then at places; where a query is, is put to it anew before each."""
+    """Describe the decoder's layers, which attend to the text and then at positions; where a query is, is put to it anew before each."""
     H = c.hidden
     layer = part(
         "layers",

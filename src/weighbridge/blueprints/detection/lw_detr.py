@@ -1,4 +1,4 @@
-"""LW-DETR: a light detector in which a vision transformer stands for the encoder (Chen et al., 2024).
+"""LW-DETR: a lightweight detector with a ViT encoder, a projector and a shallow DETR decoder (Chen et al., 2024).
 
 Source: arXiv 2406.03459; names as in transformers 5.23.0, models/lw_detr/modeling_lw_detr.py.
 """
@@ -65,7 +65,7 @@ FIELDS = (
 
 
 def sampling_layer(c: Config, scale: float, index: int, seen: Features) -> Part:
-    """Describe how one map is made larger or smaller."""
+    """Describe how one map is upsampled or smaller."""
     H, grid = c.backbone.hidden, seen.maps[index]
     if scale == 0.5:
         return part(str(index), part("layers", conv("0", H, H, area(half_size(grid)), 3)), kind="convolution")
@@ -88,7 +88,7 @@ def projector(c: Config, scale: float, index: int, seen: Features) -> tuple[Part
 
 
 def c2f(c: Config, width: Size, inner: Size, make: Callable[..., Part] = conv) -> tuple[Part, ...]:
-    """Describe doubled convolutions one after another, joined with what each of them put out."""
+    """Describe doubled convolutions in sequence, joined with what each of them put out."""
     double = part("bottlenecks", make("conv1", inner, inner, None, 3), make("conv2", inner, inner, None, 3), kind="convolution")
     blocks = (replace(double, repeat=c.blocks),) if c.blocks else ()
     return make("conv1", width, 2 * inner), make("conv2", (2 + c.blocks) * inner, c.hidden), *blocks
@@ -114,7 +114,7 @@ def decoder(c: Config, memory: Stream, levels: Size) -> tuple[Part, ...]:
 
 
 def proposals(c: Config, memory: Stream, *, headed: bool) -> tuple[Part, ...]:
-    """Describe what every place proposes, for each group of queries; only training looks at more than the first."""
+    """Describe what every place proposes, for each group of queries; only training attends to more than the first."""
     H = c.hidden
     again: Stream = sum_of(memory, c.queries) if headed else memory
     kinds: tuple[tuple[Part, Stream], ...] = (

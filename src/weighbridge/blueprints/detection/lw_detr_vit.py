@@ -1,4 +1,4 @@
-"""The vision transformer of LW-DETR: attention inside windows in some layers, among all patches in the others (Chen et al., 2024).
+"""The vision transformer of LW-DETR: window attention in some layers, global attention in the others (Chen et al., 2024).
 
 Source: arXiv 2406.03459; names as in transformers 5.23.0, models/lw_detr/modeling_lw_detr.py.
 """
@@ -72,7 +72,7 @@ def layer(c: Config, tokens: Size, *, within: bool) -> tuple[Node, ...]:
 
 
 def encoder(c: Config, tokens: Size) -> tuple[Part, ...]:
-    """Describe the layers over all places of a map."""
+    """Describe the layers over all positions of a map."""
     kinds = [index in c.within for index in range(c.layers)]
     return stack("layer", kinds, c.layers, lambda within: layer(c, tokens, within=within))
 

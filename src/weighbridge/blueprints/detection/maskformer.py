@@ -1,4 +1,4 @@
-"""MaskFormer: a mask and a class for each of some queries, which look at the last map of a backbone (Cheng et al., 2021).
+"""MaskFormer: queries that predict a mask and a class each, over the last feature map of a backbone (Cheng et al., 2021).
 
 Source: arXiv 2107.06278; names as in transformers 5.23.0, models/maskformer/modeling_maskformer.py. The config states no
 image: ``image_size`` may be set beside its fields, and is 384 by default.
@@ -52,7 +52,7 @@ FIELDS = (
 
 
 def looked_through(c: Config) -> Features:
-    """Describe the backbone; a Swin is remade with the older names, and hands on all four stages."""
+    """Describe the backbone; a Swin is remade with the older names, and outputs all four stages."""
     inner = c.backbone
     older = with_changes(inner, older=True, extra_position=True, outputs=(1, 2, 3, 4)) if inner.model_type == "swin" else inner
     return features(older, c.image)
@@ -77,7 +77,7 @@ def pyramid(c: Config, seen: Features) -> Part:
 
 
 def maskformer(c: Config) -> Part:
-    """Describe MaskFormerModel: backbone and pyramid, and queries that look at the last map."""
+    """Describe MaskFormerModel: backbone and pyramid, and queries that attend to the last map."""
     seen, inner = looked_through(c), c.decoder
     places = area(seen.maps[-1])
     projection = (conv2d("input_projection", seen.widths[-1], inner.hidden, 1, stream=places),) if c.projected else ()

@@ -1,4 +1,4 @@
-"""OneFormer: one network for semantic, instance and panoptic masks, told by a text which of them to draw (Jain et al., 2022).
+"""OneFormer: one network for semantic, instance and panoptic segmentation, conditioned on a task text (Jain et al., 2022).
 
 Source: arXiv 2211.06220; names as in transformers 5.23.0, models/oneformer/modeling_oneformer.py. The config states no
 image: ``image_size`` may be set beside its fields, and is 384 by default.

@@ -1,4 +1,4 @@
-"""PP-DocLayoutV3: RT-DETR that also draws masks and tells in which order the parts of a page are read.
+"""PP-DocLayoutV3: RT-DETR with a mask head and a head for reading order.
 
 Source: names as in transformers 5.23.0, models/pp_doclayout_v3/modeling_pp_doclayout_v3.py. The config states no image:
 ``image_size`` may be set beside its fields, and is 640 by default.

@@ -1,4 +1,4 @@
-"""RF-DETR: LW-DETR over a DINOv2 with windows, and with masks for the queries (Robinson et al., 2025).
+"""RF-DETR: LW-DETR with a windowed DINOv2 backbone, and a segmentation head (Robinson et al., 2025).
 
 Source: arXiv 2511.09554; names as in transformers 5.23.0, models/rf_detr/modeling_rf_detr.py.
 """
@@ -41,7 +41,7 @@ def conv(name: str, inputs: Size, outs: Size, places: Stream | None = None, kern
 
 
 def model(c: Config, *, headed: bool = False) -> tuple[Part, ...]:
-    """Describe RfDetrModel: one map is looked at, joined from all that the backbone hands on."""
+    """Describe RfDetrModel: one map is attended to, joined from all that the backbone outputs."""
     seen, inner = features(c.backbone, c.backbone.image), scale_width(c.hidden, c.expansion)
     grid: Grid = seen.maps[-1]
     memory: Stream = area(grid) if c.levels == 1 else unknown(f"there is one map, and {c.levels} are expected")

@@ -1,4 +1,4 @@
-"""The vision transformer of RF-DETR: a DINOv2 that attends inside windows but in the layers whose maps it hands on.
+"""The backbone of RF-DETR: DINOv2 with window attention in all layers but those whose feature maps it outputs.
 
 Source: names as in transformers 5.23.0, models/rf_detr/modeling_rf_detr.py; Robinson et al., 2025.
 """

@@ -1,4 +1,4 @@
-"""RT-DETR and its second version: detection in real time, queries chosen among the places of all maps (Zhao 2023, Lv 2024).
+"""RT-DETR and RT-DETRv2: real-time detection with queries selected from the encoder's positions (Zhao 2023, Lv 2024).
 
 Source: arXiv 2304.08069 and 2407.17140; names as in transformers 5.23.0, models/rt_detr/modeling_rt_detr.py and
 models/rt_detr_v2/modeling_rt_detr_v2.py. The config states no image: ``image_size`` may be set beside its fields, and is 640 by default.
@@ -90,7 +90,7 @@ def decoder(c: Config, memory: Stream) -> tuple[Part, ...]:
 
 
 def sources(c: Config, maps: tuple[Grid, ...]) -> tuple[Part, Stream]:
-    """Describe the maps as the decoder sees them, further ones made from the smallest; return all their places, too."""
+    """Describe the maps as the decoder sees them, further ones made from the smallest; return all their positions, too."""
     untold = unknown("the maps are not as many, or not as wide, as the decoder takes them to be")
     runs = c.alike and len(c.out_widths) == len(maps) <= c.levels
     extra, small = max(c.levels - len(c.out_widths), 0), half_size(maps[-1])

@@ -1,4 +1,4 @@
-"""Segment Anything, and its HQ variant: an image encoder, prompts, and a decoder that draws masks.
+"""Segment Anything and SAM-HQ: image encoder, prompt encoder and mask decoder.
 
 Its arithmetic is that of an image without points, boxes or masks put in. Source: arXiv 2304.02643, 2306.01567; names as
 in transformers 5.23.0, models/sam/modeling_sam.py and models/sam_hq/modeling_sam_hq.py.

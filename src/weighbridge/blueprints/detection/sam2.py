@@ -1,4 +1,4 @@
-"""Segment Anything 2 for images: Hiera's maps, prompts, and a decoder that also says whether there is an object.
+"""Segment Anything 2 for images: Hiera feature maps, prompt encoder, and a mask decoder with an object score.
 
 Its arithmetic is that of an image for which no point is given, in whose place the reference puts two that are none. Source:
 arXiv 2408.00714; names as in transformers 5.23.0, models/sam2/modeling_sam2.py.

@@ -1,4 +1,4 @@
-"""The image encoder of Segment Anything 2: a backbone, by default its own Hiera, and a neck over its stages.
+"""The image encoder of Segment Anything 2: a backbone, by default its own Hiera, and an FPN neck.
 
 Source: arXiv 2408.00714 and 2306.00989 (Hiera); names as in transformers 5.23.0, models/sam2/modeling_sam2.py.
 """

@@ -1,4 +1,4 @@
-"""The detector inside Segment Anything 3: an image read with a prompt, queries for what the prompt names, and masks.
+"""The detector of Segment Anything 3: DETR encoder and decoder conditioned on a text prompt, and a mask decoder.
 
 Source: arXiv 2511.16719; names as in transformers 5.23.0, models/sam3/modeling_sam3.py; the same three networks under other
 names in models/sam3_lite_text/modeling_sam3_lite_text.py.
@@ -59,20 +59,20 @@ def mlp(c: Config) -> Part:
 
 
 def encoder(c: Config) -> Part:
-    """Describe the encoder: places of the image look at each other, and at the prompt."""
+    """Describe the encoder: positions of the image attend to each other, and to the prompt."""
     first, second, third = (layer_norm(f"layer_norm{index}", c.hidden) for index in (1, 2, 3))
     parts = first, attention("self_attn", c), attention("cross_attn", c, "encoder"), second, mlp(c), third
     return part("", part("layers", *parts, kind="layer", repeat=c.layers), kind="model")
 
 
 def perceptron(name: str, *widths: Size) -> Part:
-    """Describe linear maps one after another, numbered from 1."""
+    """Describe linear maps in sequence, numbered from 1."""
     maps = (linear(f"layer{index + 1}", widths[index], widths[index + 1]) for index in range(len(widths) - 1))
     return part(name, *maps, kind="head")
 
 
 def decoder(c: Config) -> Part:
-    """Describe the decoder: queries, and a token that tells whether anything is there, look at the prompt and at the image.
+    """Describe the decoder: queries, and a token that tells whether anything is there, attend to the prompt and at the image.
 
     Where the boxes are is added to the scores only with the shape of a map beside it, which is not given here.
     """

@@ -1,4 +1,4 @@
-"""The image encoder of Segment Anything 3: a transformer with windows in most layers, and maps of several sizes behind it.
+"""The image encoder of Segment Anything 3: a ViT with window attention in most layers, and a neck with feature maps of several scales.
 
 Source: arXiv 2511.16719; names as in transformers 5.23.0, models/sam3/modeling_sam3.py.
 """
@@ -40,7 +40,7 @@ def map_of(c: Config) -> Grid:
 
 
 def layer(c: Config, *, whole: bool) -> tuple[Node, ...]:
-    """Describe a layer: attention among all places, or inside windows, to which the map is filled up."""
+    """Describe a layer: attention among all positions, or inside windows, to which the map is filled up."""
     H, grid = c.hidden, map_of(c)
     across: Grid = (1, 1) if whole else ((grid[0] + c.window - 1) // c.window, (grid[1] + c.window - 1) // c.window)
     seen = area(grid) if whole else c.window * c.window

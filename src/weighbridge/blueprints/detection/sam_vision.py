@@ -1,4 +1,4 @@
-"""The image encoder of Segment Anything: a vision transformer that attends in windows, and everywhere in a few layers.
+"""The image encoder of Segment Anything: a ViT with window attention, and global attention in a few layers.
 
 Source: arXiv 2304.02643 and 2306.01567 (HQ), after arXiv 2203.16527 (ViTDet); names as in transformers 5.23.0,
 models/sam/modeling_sam.py and models/sam_hq/modeling_sam_hq.py.
@@ -19,7 +19,7 @@ from weighbridge.core.tree import Part, Tensor
 
 
 def kinds(c: Config) -> list[str]:
-    """Tell which layers look everywhere and which only in a window; without a window all look everywhere."""
+    """Return which layers look everywhere and which only in a window; without a window all look everywhere."""
     return ["global" if c.window == 0 or index in c.everywhere else "window" for index in range(c.layers)]
 
 

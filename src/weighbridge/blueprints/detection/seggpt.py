@@ -1,4 +1,4 @@
-"""SegGPT: a vision transformer that is shown an image with its mask, beside an image without one.
+"""SegGPT: a vision transformer over a prompt image with its mask, stacked on an image without one.
 
 Source: arXiv 2304.03284; names as in transformers 5.23.0, models/seggpt/modeling_seggpt.py. The image and the masks run beside
 each other up to the layer of ``merge_index``, where they are added.

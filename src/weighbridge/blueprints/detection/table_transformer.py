@@ -1,4 +1,4 @@
-"""Table Transformer: DETR with norms before each part, for tables and their structure (Smock et al., 2021).
+"""Table Transformer: pre-norm DETR for tables and their structure (Smock et al., 2021).
 
 Source: arXiv 2110.00061; names as in transformers 5.23.0, models/table_transformer/modeling_table_transformer.py.
 """
@@ -37,7 +37,7 @@ def encoder(c: Config) -> tuple[Part, ...]:
 
 
 def decoder(c: Config, keys: Stream) -> tuple[Part, ...]:
-    """Describe the decoder's layers and its norm; without an encoder's tokens to look at, it looks at none."""
+    """Describe the decoder's layers and its norm; without an encoder's tokens to attend to, it attends to none."""
     requires = keys if isinstance(keys, str) else None
     layer = part(
         "layers",

@@ -1,4 +1,4 @@
-"""UperNet: any backbone, its last map pooled to several sizes, and all maps added up and joined into classes for every place.
+"""UperNet: a pyramid pooling module and a feature pyramid over any backbone, for semantic segmentation.
 
 Source: Unified Perceptual Parsing, arXiv 1807.10221; names as in transformers 5.23.0, models/upernet/modeling_upernet.py. The
 config states no image: ``image_size`` may be set beside its fields, and is 512 by default.

@@ -1,4 +1,4 @@
-"""YOLOS: a plain vision transformer that finds objects with a hundred learned tokens behind its patches.
+"""YOLOS: a plain vision transformer with a hundred learned detection tokens after its patches.
 
 Source: You Only Look at One Sequence, arXiv 2106.00666; names as in transformers 5.23.0, models/yolos/modeling_yolos.py.
 """

@@ -1,4 +1,4 @@
-"""BERT for generation: BERT without token types and pooler, to begin an encoder or a decoder from (Rothe et al., 2019).
+"""BERT for generation: BERT without token types and pooler, to initialise an encoder or a decoder (Rothe et al., 2019).
 
 Source: arXiv 1907.12461; class and tensor names as in transformers 5.23.0, models/bert_generation/modeling_bert_generation.py.
 """
@@ -16,7 +16,7 @@ from weighbridge.core.tree import Part, Tensor
 
 
 def bert_generation(c: Config, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
-    """Describe the encoder, or the decoder that looks at one."""
+    """Describe the encoder, or the decoder that attends to one."""
     return (bert_embeddings(c, typed=False), encoder_stack(bert_layer(c)))
 
 

@@ -1,4 +1,4 @@
-"""BigBird: BERT over long texts, by blocks that see their neighbours and a few others (Zaheer et al., 2020).
+"""BigBird: BERT with block-sparse attention for long texts (Zaheer et al., 2020).
 
 Source: arXiv 2007.14062; class and tensor names as in transformers 5.23.0, models/big_bird/modeling_big_bird.py.
 Blocks are used only for texts longer than ``(5 + 2 * num_random_blocks) * block_size`` tokens; shorter ones

@@ -1,4 +1,4 @@
-"""BROS: BERT whose attention also sees how far two words stand apart on the page (Hong et al., 2021).
+"""BROS: BERT with relative 2-D positions of words on the page in its attention (Hong et al., 2021).
 
 Source: arXiv 2108.04539; class and tensor names as in transformers 5.23.0, models/bros/modeling_bros.py.
 """

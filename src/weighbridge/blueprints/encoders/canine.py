@@ -1,4 +1,4 @@
-"""CANINE: an encoder of characters, which are hashed and not looked up, and shortened for the deep layers (Clark et al., 2021).
+"""CANINE: a character encoder with hashed embeddings, downsampled before its deep layers (Clark et al., 2021).
 
 Source: arXiv 2103.06874; class and tensor names as in transformers 5.23.0, models/canine/modeling_canine.py. ``seq`` counts characters;
 the first layer sees blocks of them, the deep ones a molecule for every few.

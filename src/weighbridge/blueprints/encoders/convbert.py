@@ -1,4 +1,4 @@
-"""ConvBERT: half of the attention heads replaced by convolutions whose kernels the text decides (Jiang et al., 2020).
+"""ConvBERT: half of the attention heads are replaced by span-based dynamic convolution (Jiang et al., 2020).
 
 Source: arXiv 2008.02496; class and tensor names as in transformers 5.23.0, models/convbert/modeling_convbert.py.
 """

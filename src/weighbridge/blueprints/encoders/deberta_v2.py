@@ -1,4 +1,4 @@
-"""DeBERTa-v2 and v3: buckets of relative positions, keys shared with them, and a convolution (He et al., 2021).
+"""DeBERTa-v2 and v3: bucketed relative positions, keys shared with them, and an optional convolution (He et al., 2021).
 
 Source: arXiv 2006.03654, 2111.09543; class and tensor names as in transformers 5.23.0, models/deberta_v2/modeling_deberta_v2.py.
 """

@@ -1,4 +1,4 @@
-"""Dense passage retrieval: BERT for questions, BERT for passages, BERT that reads them (Karpukhin et al., 2020).
+"""Dense passage retrieval: BERT encoders of questions and passages, and a BERT reader (Karpukhin et al., 2020).
 
 Source: arXiv 2004.04906; class and tensor names as in transformers 5.23.0, models/dpr/modeling_dpr.py.
 """

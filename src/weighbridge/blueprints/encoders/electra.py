@@ -1,4 +1,4 @@
-"""ELECTRA: a generator and a discriminator of BERT's shape, with embeddings of their own width (Clark et al., 2020).
+"""ELECTRA: a generator and a discriminator with BERT's structure and a separate embedding size (Clark et al., 2020).
 
 Source: arXiv 2003.10555; class and tensor names as in transformers 5.23.0, models/electra/modeling_electra.py.
 """

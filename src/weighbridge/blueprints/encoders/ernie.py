@@ -1,4 +1,4 @@
-"""ERNIE 1 to 3, the encoders: BERT with embeddings of tasks on a switch (Sun et al., 2019).
+"""ERNIE 1 to 3 (encoders): BERT with optional task-type embeddings (Sun et al., 2019).
 
 Source: arXiv 1904.09223, 1907.12412; class and tensor names as in transformers 5.23.0, models/ernie/modeling_ernie.py.
 """

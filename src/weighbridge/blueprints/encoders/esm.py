@@ -1,4 +1,4 @@
-"""ESM-1b and ESM-2: language models of proteins (Rives et al., 2019; Lin et al., 2022).
+"""ESM-1b and ESM-2: protein language models (Rives et al., 2019; Lin et al., 2022).
 
 Source: 10.1073/pnas.2016239118, 10.1126/science.ade2574; class and tensor names as in transformers 5.23.0,
 models/esm/modeling_esm.py.

@@ -1,4 +1,4 @@
-"""ESM Cambrian: a Llama-like encoder of proteins (EvolutionaryScale, 2024).
+"""ESM Cambrian: a Llama-like protein encoder (EvolutionaryScale, 2024).
 
 Source: names as in transformers 5.23.0, models/esmc/modeling_esmc.py. Queries and keys are normed over all heads together.
 """

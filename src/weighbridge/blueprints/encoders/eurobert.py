@@ -1,4 +1,4 @@
-"""EuroBERT and UltraBERT: Llama's layers as an encoder that sees both sides (Boizard et al., 2025).
+"""EuroBERT and UltraBERT: Llama's layers as a bidirectional encoder (Boizard et al., 2025).
 
 Source: arXiv 2503.05500; class and tensor names as in transformers 5.23.0, models/eurobert/modeling_eurobert.py.
 """

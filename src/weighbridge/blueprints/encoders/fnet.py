@@ -1,4 +1,4 @@
-"""FNet: BERT with a Fourier transform, which has no parameters, in place of attention (Lee-Thorp et al., 2021).
+"""FNet: BERT with Fourier transforms, which have no parameters, instead of attention (Lee-Thorp et al., 2021).
 
 Source: arXiv 2105.03824; class and tensor names as in transformers 5.23.0, models/fnet/modeling_fnet.py.
 """

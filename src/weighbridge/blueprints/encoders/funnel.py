@@ -1,4 +1,4 @@
-"""Funnel Transformer: blocks of layers, each on half as many tokens as the one before (Dai et al., 2020).
+"""Funnel Transformer: blocks of layers, each over a sequence pooled to half its length (Dai et al., 2020).
 
 Source: arXiv 2006.03236; class and tensor names as in transformers 5.23.0, models/funnel/modeling_funnel.py.
 """

@@ -1,4 +1,4 @@
-"""GTE: an encoder for long embeddings, Nomic's with biases (Zhang et al., 2024).
+"""GTE: Nomic BERT with biases, for long embeddings (Zhang et al., 2024).
 
 Source: arXiv 2407.19669; names as in transformers 5.23.0, models/gte/modeling_gte.py.
 """

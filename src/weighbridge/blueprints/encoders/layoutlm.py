@@ -1,4 +1,4 @@
-"""LayoutLM and LiLT: text with the places it stands at on a page (Xu et al., 2019; Wang et al., 2022).
+"""LayoutLM and LiLT: text with 2-D positions on the page (Xu et al., 2019; Wang et al., 2022).
 
 Source: arXiv 1912.13318, 2202.13669; class and tensor names as in transformers 5.23.0,
 models/layoutlm/modeling_layoutlm.py and models/lilt/modeling_lilt.py.
@@ -24,7 +24,7 @@ def places(c: Config, width: Size) -> tuple[Part, ...]:
 
 
 def layoutlm(c: Config, *, pooled: bool, words: str | None = None) -> tuple[Part, ...]:
-    """Describe the encoder: BERT's, with places added to the embeddings."""
+    """Describe the encoder: BERT's, with positions added to the embeddings."""
     tokens, positions, *others = bert_embeddings(c).children
     embeddings = part("embeddings", tokens, positions, *places(c, c.hidden), *others, kind="embeddings")
     layer = part("layer", attention(c), *feed_forward(c), kind="layer", repeat=c.layers)

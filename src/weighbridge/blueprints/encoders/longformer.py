@@ -1,4 +1,4 @@
-"""Longformer: RoBERTa over long texts, each token seeing a window and chosen ones everything (Beltagy et al., 2020).
+"""Longformer: RoBERTa with sliding-window and global attention (Beltagy et al., 2020).
 
 Source: arXiv 2004.05150; class and tensor names as in transformers 5.23.0, models/longformer/modeling_longformer.py. Texts
 are padded to whole windows, and a window is computed in overlapping chunks; the FLOPs are those of the chunks.

@@ -1,4 +1,4 @@
-"""LUKE: RoBERTa whose attention tells words from entities (Yamada et al., 2020).
+"""LUKE: RoBERTa with entity-aware attention (Yamada et al., 2020).
 
 Source: arXiv 2010.01057; class and tensor names as in transformers 5.23.0, models/luke/modeling_luke.py. Without
 entities in the input, what is theirs does not run.

@@ -1,4 +1,4 @@
-"""MarkupLM: text with the path of its element in a page's tree (Li et al., 2021).
+"""MarkupLM: BERT with XPath embeddings of HTML elements (Li et al., 2021).
 
 Source: arXiv 2110.08518; class and tensor names as in transformers 5.23.0, models/markuplm/modeling_markuplm.py.
 """

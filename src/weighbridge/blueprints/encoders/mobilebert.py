@@ -1,4 +1,4 @@
-"""MobileBERT: a thin BERT whose layers work inside bottlenecks (Sun et al., 2020).
+"""MobileBERT: a thin BERT with bottleneck layers (Sun et al., 2020).
 
 Source: arXiv 2004.02984; class and tensor names as in transformers 5.23.0, models/mobilebert/modeling_mobilebert.py.
 """

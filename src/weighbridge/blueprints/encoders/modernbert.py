@@ -1,4 +1,4 @@
-"""ModernBERT, and its twin trained as a decoder: rotary positions, gated feed-forward, no biases (Warner et al., 2024).
+"""ModernBERT, and its decoder variant: rotary positions, gated feed-forward, no biases (Warner et al., 2024).
 
 Source: arXiv 2412.13663; Ettin 2507.11412; class and tensor names as in transformers 5.23.0,
 models/modernbert/modeling_modernbert.py and models/modernbert_decoder/modeling_modernbert_decoder.py.

@@ -1,4 +1,4 @@
-"""BERT with attention by approximation: Nystromformer, YOSO, MRA (Xiong et al., Zeng et al., 2021 and 2022).
+"""BERT with approximate attention: Nystromformer, YOSO, MRA (Xiong et al., Zeng et al., 2021 and 2022).
 
 Source: arXiv 2102.03902, 2111.09714, 2207.10284; class and tensor names as in transformers 5.23.0,
 models/{nystromformer,yoso,mra}/modeling_*.py. Position tables have two rows more than the config says.

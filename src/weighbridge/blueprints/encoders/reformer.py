@@ -1,4 +1,4 @@
-"""Reformer: attention within hashed or neighbouring chunks, two streams beside each other, positions from two axes (Kitaev et al., 2020).
+"""Reformer: LSH and local attention in chunks, reversible residual streams, axial positions (Kitaev et al., 2020).
 
 Source: arXiv 2001.04451; names as in transformers 5.23.0, models/reformer/modeling_reformer.py.
 """

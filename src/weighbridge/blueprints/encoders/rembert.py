@@ -1,4 +1,4 @@
-"""RemBERT: narrow embeddings at the input, wide and untied ones at the output (Chung et al., 2020).
+"""RemBERT: small input embeddings, large untied output embeddings (Chung et al., 2020).
 
 Source: arXiv 2010.12821; class and tensor names as in transformers 5.23.0, models/rembert/modeling_rembert.py.
 """

@@ -1,4 +1,4 @@
-"""RoBERTa: BERT trained longer, without next-sentence prediction (Liu et al., 2019), and its kin.
+"""RoBERTa: BERT without next-sentence prediction (Liu et al., 2019), and models with the same structure.
 
 Source: arXiv 1907.11692; XLM-R 1911.02116; CamemBERT 1911.03894; data2vec 2202.03555; class and tensor
 names as in transformers 5.23.0, models/roberta/modeling_roberta.py and its siblings. Positions start

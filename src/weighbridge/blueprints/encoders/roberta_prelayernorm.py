@@ -1,4 +1,4 @@
-"""BERT and RoBERTa with the norms in front of each block: RoBERTa-PreLayerNorm, XLM-R XL, Megatron-BERT.
+"""Pre-norm BERT and RoBERTa: RoBERTa-PreLayerNorm, XLM-R XL, Megatron-BERT.
 
 Source: fairseq (arXiv 1904.01038) --encoder-normalize-before; XLM-R XL 2105.00572; Megatron-LM 1909.08053; class and
 tensor names as in transformers 5.23.0, models/{roberta_prelayernorm,xlm_roberta_xl,megatron_bert}/modeling_*.py.

@@ -1,4 +1,4 @@
-"""RoCBert: BERT that also looks at how a Chinese character sounds and is drawn (Su et al., 2022).
+"""RoCBert: BERT with pronunciation and shape embeddings of Chinese characters (Su et al., 2022).
 
 Source: ACL 2022, "RoCBert"; class and tensor names as in transformers 5.23.0, models/roc_bert/modeling_roc_bert.py.
 """

@@ -1,4 +1,4 @@
-"""RoFormer: BERT with rotary positions, the first of them (Su et al., 2021).
+"""RoFormer: BERT with rotary position embeddings (Su et al., 2021).
 
 Source: arXiv 2104.09864; class and tensor names as in transformers 5.23.0, models/roformer/modeling_roformer.py.
 """

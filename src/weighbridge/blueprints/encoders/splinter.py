@@ -1,4 +1,4 @@
-"""Splinter: BERT pre-trained to find recurring spans, for questions with few examples (Ram et al., 2021).
+"""Splinter: BERT pre-trained with recurring span selection, for few-shot question answering (Ram et al., 2021).
 
 Source: arXiv 2101.00438; class and tensor names as in transformers 5.23.0, models/splinter/modeling_splinter.py.
 """

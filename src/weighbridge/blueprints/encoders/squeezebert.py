@@ -1,4 +1,4 @@
-"""SqueezeBERT: BERT with grouped convolutions of width one in place of linear maps (Iandola et al., 2020).
+"""SqueezeBERT: BERT with grouped convolutions of kernel 1 instead of linear layers (Iandola et al., 2020).
 
 Source: arXiv 2006.11316; class and tensor names as in transformers 5.23.0, models/squeezebert/modeling_squeezebert.py.
 """

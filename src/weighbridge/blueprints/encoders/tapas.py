@@ -1,4 +1,4 @@
-"""TAPAS: BERT that reads tables, with seven kinds of token types (Herzig et al., 2020).
+"""TAPAS: BERT for tables, with seven token-type embeddings (Herzig et al., 2020).
 
 Source: arXiv 2004.02349; class and tensor names as in transformers 5.23.0, models/tapas/modeling_tapas.py.
 """

@@ -1,4 +1,4 @@
-"""XLM: one encoder for many languages, and FlauBERT, its French sister (Conneau and Lample, 2019; Le et al., 2019).
+"""XLM, a multilingual encoder, and FlauBERT, a French one (Conneau and Lample, 2019; Le et al., 2019).
 
 Source: arXiv 1901.07291, 1912.05372; class and tensor names as in transformers 5.23.0, models/xlm/modeling_xlm.py
 and models/flaubert/modeling_flaubert.py. The feed-forward size is always four times the hidden size.

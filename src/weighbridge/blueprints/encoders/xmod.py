@@ -1,4 +1,4 @@
-"""X-MOD: RoBERTa with an adapter for each language in every layer (Pfeiffer et al., 2022).
+"""X-MOD: RoBERTa with a language adapter in every layer (Pfeiffer et al., 2022).
 
 Source: arXiv 2205.06266; class and tensor names as in transformers 5.23.0, models/xmod/modeling_xmod.py.
 """

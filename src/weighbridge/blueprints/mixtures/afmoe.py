@@ -1,4 +1,4 @@
-"""Mixtures whose attention has a gate: AFMoE (four norms), Beam (a gate with a bias for each head), Laguna (heads layer by layer).
+"""Mixtures of experts with gated attention: AFMoE (four norms), Beam (a gate with a bias per head), Laguna (heads set per layer).
 
 Source: Arcee, Trinity (December 2025); class and tensor names as in transformers 5.23.0, models/afmoe, models/beam, models/laguna.
 """

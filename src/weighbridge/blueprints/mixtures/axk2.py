@@ -1,4 +1,4 @@
-"""A.X K2: DeepSeek V3.2's attention with a gate on its output, and norms that are gated by a small MLP.
+"""A.X K2: DeepSeek V3.2's attention with an output gate, and gated norms.
 
 Source: class and tensor names as in transformers 5.23.0, models/axk2/modeling_axk2.py.
 """

@@ -1,4 +1,4 @@
-"""DeepSeek-V2 and V3: latent attention and fine-grained experts (DeepSeek-AI, 2024); and those with the same attention.
+"""DeepSeek-V2 and V3: multi-head latent attention and fine-grained experts (DeepSeek-AI, 2024); and models with the same attention.
 
 Source: arXiv 2405.04434, section 2.1; 2412.19437, section 2; class and tensor names as in transformers 5.23.0,
 models/deepseek_v2/modeling_deepseek_v2.py and models/deepseek_v3/modeling_deepseek_v3.py. The published V3 file has one layer

@@ -1,4 +1,4 @@
-"""DeepSeek V3.2 and GLM-5: latent attention that looks only at the keys which a small indexer picks for each query.
+"""DeepSeek V3.2 and GLM-5: sparse latent attention over the keys that a small indexer selects for each query.
 
 Source: DeepSeek-AI, "DeepSeek-V3.2-Exp" (2025), section 1; class and tensor names as in transformers 5.23.0,
 models/deepseek_v32/modeling_deepseek_v32.py and models/glm_moe_dsa/modeling_glm_moe_dsa.py, which compute the scores of all keys and

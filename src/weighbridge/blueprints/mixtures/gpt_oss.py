@@ -1,4 +1,4 @@
-"""gpt-oss: "gpt-oss-120b & gpt-oss-20b Model Card" (OpenAI, 2025); and the same as a filter of private data.
+"""gpt-oss: "gpt-oss-120b & gpt-oss-20b Model Card" (OpenAI, 2025); and the privacy filter with the same structure.
 
 Source: arXiv 2508.10925; class and tensor names as in transformers 5.23.0, models/gpt_oss/modeling_gpt_oss.py. The published
 files hold the experts in four bits, as blocks and scales.

@@ -1,4 +1,4 @@
-"""Granite 3 with experts (IBM, 2024): Llama with a sparse block after the norms, and in a variant an MLP shared by all tokens.
+"""Granite 3 with experts (IBM, 2024): Llama with sparse MLPs, optionally with a shared MLP.
 
 Source: class and tensor names as in transformers 5.23.0, models/granitemoe, models/granitemoeshared, models/granitemoe_swa and
 models/granitemoehybrid. Granite 4 puts Mamba-2 in place of attention in most layers.

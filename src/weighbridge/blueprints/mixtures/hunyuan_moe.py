@@ -1,4 +1,4 @@
-"""Mixtures of 2025 and 2026 that are Mixtral with one thing otherwise: Hunyuan (norms on heads), Kolibri (four norms), Flint (sinks).
+"""Mixtral variants of 2025 and 2026: Hunyuan (query-key norms), Kolibri (four norms), Flint (attention sinks).
 
 Source: class and tensor names as in transformers 5.23.0, models/hunyuan_v1_moe, models/kolibri1, models/flint.
 """

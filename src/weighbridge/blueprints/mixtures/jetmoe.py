@@ -1,4 +1,4 @@
-"""JetMoE: experts not only for the MLP but for attention, each with queries and an output of its own over shared keys and values.
+"""JetMoE: mixtures of experts for the MLP and for attention, whose experts share keys and values.
 
 Source: arXiv 2404.07413; class and tensor names as in transformers 5.23.0, models/jetmoe/modeling_jetmoe.py.
 """

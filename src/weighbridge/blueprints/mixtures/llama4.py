@@ -1,4 +1,4 @@
-"""Llama 4: the text model of Scout and Maverick (Meta, 2025), one expert and one shared MLP for each token.
+"""Llama 4: the text model of Scout and Maverick (Meta, 2025), one routed and one shared expert per token.
 
 Source: class and tensor names as in transformers 5.23.0, models/llama4/modeling_llama4.py.
 """

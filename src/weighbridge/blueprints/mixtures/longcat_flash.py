@@ -1,4 +1,4 @@
-"""LongCat-Flash: two attentions and two MLPs to a layer, and beside them experts of which some do nothing.
+"""LongCat-Flash: two attention blocks and two MLPs per layer, and a mixture of experts some of which are the identity.
 
 Source: arXiv 2509.01322; class and tensor names as in transformers 5.23.0, models/longcat_flash/modeling_longcat_flash.py. How many of
 the experts that a token is sent to do nothing depends on the token, and so does the arithmetic.

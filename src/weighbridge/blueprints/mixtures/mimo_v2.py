@@ -1,4 +1,4 @@
-"""MiMo-V2-Flash: layers of full attention among layers that see a window, which have twice the key-value heads, and sinks.
+"""MiMo-V2-Flash: full attention interleaved with sliding-window attention that has twice the key-value heads, and attention sinks.
 
 Source: Xiaomi, MiMo-V2-Flash (December 2025); class and tensor names as in transformers 5.23.0,
 models/mimo_v2_flash/modeling_mimo_v2_flash.py.

@@ -1,4 +1,4 @@
-"""MiniMax-Text-01: Mixtral in which layers of lightning attention, linear in the length, alternate with full attention.
+"""MiniMax-Text-01: Mixtral with lightning (linear) attention alternating with full attention.
 
 Source: arXiv 2501.08313; class and tensor names as in transformers 5.23.0, models/minimax/modeling_minimax.py.
 """

@@ -1,4 +1,4 @@
-"""Mixtral: "Mixtral of Experts" (Jiang et al., 2024), and the mixtures that are built like it.
+"""Mixtral: "Mixtral of Experts" (Jiang et al., 2024), and mixtures of experts with the same structure.
 
 Source: arXiv 2401.04088, section 2; class and tensor names as in transformers 5.23.0, models/mixtral/modeling_mixtral.py
 and the modular_*.py files of the others.
@@ -46,12 +46,12 @@ def inner(default: int) -> Field:
 
 
 def dense_first(c: Config) -> list[str]:
-    """Tell the kinds of layers where only the first has an ordinary MLP."""
+    """Return the kinds of layers where only the first has an ordinary MLP."""
     return ["sparse" if index else "dense" for index in range(c.layers)]
 
 
 def first_ones(c: Config) -> list[str]:
-    """Tell the kinds of layers where a number says how many of the first have an ordinary MLP."""
+    """Return the kinds of layers where a number says how many of the first have an ordinary MLP."""
     return ["dense" if index < c.first else "sparse" for index in range(c.layers)]
 
 

@@ -1,4 +1,4 @@
-"""The text tower of Muse Spark: experts that work in a narrower space, gated attention, and gates on the residuals.
+"""The text model of Muse Spark: experts in a lower-dimensional space, gated attention, gated residuals.
 
 Source: class and tensor names as in transformers 5.23.0, models/muse_spark/modeling_muse_spark.py. Some of its norms have no parameters.
 """

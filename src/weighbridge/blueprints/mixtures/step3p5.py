@@ -1,4 +1,4 @@
-"""Step 3.5 and 3.7's text tower: gated attention with more heads where it sees a window, experts in all but the first layers.
+"""The text model of Step 3.5 and 3.7: gated attention with more heads in sliding-window layers, experts in all but the first layers.
 
 Source: StepFun, Step-3.5-Flash (2026); class and tensor names as in transformers 5.23.0, models/step3p7/modeling_step3p7.py. Published
 lists of layers go on with those that predict further tokens; the class leaves these out.

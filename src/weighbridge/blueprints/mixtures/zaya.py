@@ -1,4 +1,4 @@
-"""ZAYA1: attention whose queries and keys are convolved and half of whose values come late, and a router with a memory.
+"""ZAYA1: attention with convolved queries and keys and partly delayed values, and a router with a recurrent state.
 
 Source: arXiv 2510.04476, 2511.17127; names as in transformers 5.23.0, models/zaya/modeling_zaya.py. One more expert than there are
 does nothing.

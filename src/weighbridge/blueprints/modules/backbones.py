@@ -1,4 +1,4 @@
-"""The network that a detector or a segmenter looks through: any type that can hand on maps, read by its own fields.
+"""Backbones of detectors and segmenters: any model type with feature maps, read by its own fields.
 
 A type takes part by a function ``features(c, picture)`` in its module, which describes its ``...Backbone`` class over
 a picture of the outer model's size.
@@ -52,7 +52,7 @@ MORE: dict[str, tuple[Field, ...]] = {
 
 
 class Features(NamedTuple):
-    """A backbone over a picture: its parts, and the maps it hands on with their widths, the largest first."""
+    """A backbone over a picture: its parts, and the maps it outputs with their widths, the largest first."""
 
     parts: tuple[Node, ...]
     maps: tuple[Grid, ...]
@@ -60,7 +60,7 @@ class Features(NamedTuple):
 
 
 def selected_outputs(c: Config, parts: tuple[Node, ...], maps: tuple[Grid, ...], widths: tuple[Size, ...]) -> Features:
-    """Return the features of a backbone that can hand on *maps*, stem first, and hands on those its config says."""
+    """Return the features of a backbone that can output *maps*, stem first, and outputs those its config says."""
     return Features(parts, tuple(maps[index] for index in c.outputs), tuple(widths[index] for index in c.outputs))
 
 
@@ -114,7 +114,7 @@ def features(c: Config, picture: Grid) -> Features:
 def hidden(c: Config, otherwise: Size | None = None) -> Size:
     """Return the one width that a backbone's config class has, which the necks of vision transformers ask for; else *otherwise*, or nothing.
 
-    Swin and its kin have that of the last stage, Hiera too; classes with a width for each stage alone have none.
+    Swin and related models have that of the last stage, Hiera too; classes with a width for each stage alone have none.
     """
     if c.model_type in ("swin", "swinv2", "maskformer-swin"):
         return c.hidden * 2 ** (len(c.depths) - 1)

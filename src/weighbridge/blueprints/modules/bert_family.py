@@ -1,4 +1,4 @@
-"""The shared vocabulary of BERT's relatives: its parts, what several of them add, and the heads that backbones wear.
+"""Shared parts of BERT-like encoders, and the heads that their classes have.
 
 Their blueprints are made of these where they are BERT's; where they differ, the difference stands in
 the blueprint. :func:`with_heads` puts each head of a family on its backbone.

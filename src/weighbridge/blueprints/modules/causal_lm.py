@@ -1,4 +1,4 @@
-"""What causal language models share: the fields that most of them have, attention, and the heads put on their bodies.
+"""Shared parts of causal language models: common fields, attention, and heads.
 
 Source: class and tensor names as in transformers 5.23.0, modeling_layers.py for the generic heads.
 """

@@ -1,4 +1,4 @@
-"""What models of two towers are made of: a text transformer and a vision transformer, both with the norm first.
+"""The text and vision transformers of CLIP-like models (both pre-norm), and their projections.
 
 Source: arXiv 2103.00020, section 2.4; names as in transformers 5.23.0, models/clip/modeling_clip.py. The kin of
 CLIP hold the same two towers under the same names; what they do otherwise stands in their own files.

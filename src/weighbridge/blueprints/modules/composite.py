@@ -1,4 +1,4 @@
-"""Models made of other models: a sub-config of any family, and that family's own tree put under a name.
+"""Models composed of other models: a sub-config of any model type, and its family's tree as a child.
 
 A family whose config holds whole configs of other types declares each with :func:`model_config`. Its blueprint then asks
 :func:`submodel` for the tree that the sub-config's own family describes, and puts it in its place with :func:`as_child`::

@@ -1,4 +1,4 @@
-"""What convolutional networks share: stages, a convolution with its norm, widths in steps, maps halved and rounded up.
+"""Shared parts of convolutional networks: a convolution with its norm, widths rounded to a divisor, halved feature maps.
 
 Source: names as in transformers 5.23.0, models/mobilenet_v2/modeling_mobilenet_v2.py and others that took them over.
 """

@@ -1,4 +1,4 @@
-"""What depth models make of the outputs of a few layers of a vision transformer: maps of four sizes, added up from the smallest.
+"""DPT's neck: feature maps of four scales reassembled from a vision transformer's layers, and fused from the smallest up.
 
 Source: Vision Transformers for Dense Prediction, arXiv 2103.13413; names as in transformers 5.23.0, models/dpt/modeling_dpt.py.
 """
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def scale_factors(value: Any) -> list[int]:
-    """Read by how much each map is enlarged; one that is made smaller is told by its stride, below zero.
+    """Read by how much each map is enlarged; one that is downsampled is told by its stride, below zero.
 
     >>> scale_factors([4, 2, 1, 0.5])
     [4, 2, 1, -2]

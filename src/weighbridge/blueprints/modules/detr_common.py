@@ -1,4 +1,4 @@
-"""What DETR and the detectors after it share: fields, the backbone they look through, layers, and the head that draws masks.
+"""Shared parts of DETR-like detectors: fields, backbone, encoder and decoder layers, heads.
 
 Source: arXiv 2005.12872; names as in transformers 5.23.0, models/detr/modeling_detr.py. The config states no image:
 ``image_size`` may be set beside its fields; by default it is a COCO photograph, its shorter side brought to 800.
@@ -67,7 +67,7 @@ def backbone_features(c: Config, outputs: tuple[int, ...] = (1, 2, 3, 4)) -> Fea
     """Describe the backbone, batch norms made constants; where the config has none, it is a ResNet of timm's or the library's.
 
     Args:
-        outputs: The maps that timm's hands on.
+        outputs: The maps that timm's network outputs.
     """
     inner = c.backbone
     if inner is None and c.backbone_kwargs:
@@ -113,7 +113,7 @@ def encoder(c: Config) -> tuple[Part, ...]:
 
 
 def decoder(c: Config, keys: Stream) -> tuple[Part, ...]:
-    """Describe the decoder's layers and its norm; without an encoder's tokens to look at, it looks at none."""
+    """Describe the decoder's layers and its norm; without an encoder's tokens to attend to, it attends to none."""
     lengthless = keys if isinstance(keys, str) else None
     layer = part(
         "layers",
@@ -146,6 +146,6 @@ def with_detection_heads(c: Config, inner: tuple[Part, ...], labels: Size) -> tu
 
 
 def mlp_head(name: str, *widths: Size, **place: Unpack[Place]) -> Part:
-    """Describe linear maps one after another, from the first of *widths* to the last."""
+    """Describe linear maps in sequence, from the first of *widths* to the last."""
     maps = (linear(str(index), widths[index], widths[index + 1]) for index in range(len(widths) - 1))
     return part(name, part("layers", *maps, kind="feed_forward"), kind="head", **place)

@@ -1,4 +1,4 @@
-"""The head of DETR and its kin that draws a mask of every query.
+"""DETR's mask head: attention maps of every query, and a small convolutional network over them.
 
 Source: arXiv 2005.12872, section 4.4; names as in transformers 5.23.0, models/detr/modeling_detr.py.
 """
@@ -16,7 +16,7 @@ from weighbridge.core.tree import Part
 
 
 def block(name: str, inputs: Size, outs: Size) -> Part:
-    """Describe a convolution over 3 by 3 places and a norm of groups."""
+    """Describe a convolution over 3 by 3 positions and a norm of groups."""
     return part(name, conv2d("conv", inputs, outs, 3), group_norm("norm", outs), kind="convolution")
 
 

@@ -1,7 +1,7 @@
-"""The encoder and decoder of the original Transformer, as fairseq and Marian build it: what BART and its kin are made of.
+"""The encoder and decoder of the original Transformer as in fairseq and Marian: the layers of BART-like models.
 
 Source: arXiv 1706.03762, 1910.13461; names as in transformers 5.23.0, models/bart/modeling_bart.py. The decoder reads
-``decoder`` tokens, the rest ``seq``; a decoder alone reads ``seq``, and looks at ``encoder`` states if it is given any.
+``decoder`` tokens, the rest ``seq``; a decoder alone reads ``seq``, and attends to ``encoder`` states if it is given any.
 """
 
 from __future__ import annotations

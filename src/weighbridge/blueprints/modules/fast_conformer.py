@@ -1,4 +1,4 @@
-"""Fast conformers: attention and a convolution in every layer, over mel frames that convolutions have thinned out.
+"""The Fast Conformer encoder: subsampling convolutions over mel frames, then conformer layers.
 
 Source: arXiv 2305.05084; names as in transformers 5.23.0, models/parakeet/modeling_parakeet.py, models/nemotron_asr_streaming and
 models/lasr. ``seq`` counts mel frames.
@@ -67,7 +67,7 @@ LASR = variant(
 
 
 def log2_factor(value: Any) -> int:
-    """Tell how many convolutions thin the frames out by a factor; the first is always there.
+    """Return how many convolutions thin the frames out by a factor; the first is always there.
 
     >>> log2_factor(8)
     3

@@ -1,4 +1,4 @@
-"""What networks of images share: grids of places that strides make smaller.
+"""Shapes of feature maps: heights and widths after strides, and fields for image sizes.
 
 Widths, depths and strides of stages are lists in a config, so they are concrete, and so is the side of the image:
 whether a map is smaller than a window may be asked of ints only.
@@ -46,7 +46,7 @@ def pair(key: str, value: Any) -> tuple[int, int]:
 
 
 def area(grid: Grid) -> Size:
-    """Count the places of a map.
+    """Count the positions of a map.
 
     >>> area((56, 56))
     3136
@@ -65,7 +65,7 @@ def conv_output(grid: Grid, kernel: Size, stride: Size, padding: Size = 0) -> Gr
 
 
 def conv_transpose2d(name: str, inputs: Size, outputs: Size, kernel: Size, places: Size, *, bias: bool = True) -> Part:
-    """Describe a transposed convolution, which makes a map larger; it multiplies at all *places* of the map that it takes in.
+    """Describe a transposed convolution, which makes a map larger; it multiplies at all *positions* of the map that it takes in.
 
     >>> conv_transpose2d("resize", 96, 48, 2, 196).children[0].shape
     (96, 48, 2, 2)

@@ -1,4 +1,4 @@
-"""Which layers are of which kind: the keys by which configs say it, and what is told where they do not."""
+"""Layer types: the config keys that say which layers are sparse, sliding or recurrent, and the defaults where they are absent."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def checked_kinds(c: Config, kinds: Any, key: str, known: tuple[str, ...]) -> li
 
 
 def kinds_by_number(c: Config, named: Mapping[str, tuple[str, Any]], path: str) -> list[Any]:
-    """Tell the kind of each layer where a config lists the numbers, from 1 up, of the layers of each kind.
+    """Return the kind of each layer where a config lists the numbers, from 1 up, of the layers of each kind.
 
     Args:
         named: By the key of a list: the kind, and the list.
@@ -113,7 +113,7 @@ def kinds_by_number(c: Config, named: Mapping[str, tuple[str, Any]], path: str) 
 
 
 def sizes_by_kind(c: Config, told: Any, own: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Tell what ``per_layer_config`` gives to the layers of each kind: sizes by the numbers of layers, as the reference saves them.
+    """Return what ``per_layer_config`` gives to the layers of each kind: sizes by the numbers of layers, as the reference saves them.
 
     Args:
         told: The sizes by the number of a layer, from 0 up, which the reference writes with leading zeros.

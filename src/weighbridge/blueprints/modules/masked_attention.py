@@ -1,4 +1,4 @@
-"""What Mask2Former and OneFormer share: maps for masks out of deformable attention, and queries that look inside their own masks.
+"""Shared parts of Mask2Former and OneFormer: the pixel decoder with deformable attention, and masked-attention layers.
 
 Source: arXiv 2112.01527 and 2211.06220; names as in transformers 5.23.0, models/mask2former/modeling_mask2former.py.
 """
@@ -25,7 +25,7 @@ SWIN = {"model_type": "swin", "out_features": ["stage1", "stage2", "stage3", "st
 
 
 def joined_maps(c: Config) -> int:
-    """Return how many larger maps are joined: as many as halve the least stride looked at to the common one."""
+    """Return how many larger maps are joined: as many as halve the least stride attended to to the common one."""
     stride: int = min(c.strides[-LEVELS:])
     if stride & (stride - 1) or c.common & (c.common - 1) or stride < c.common:
         raise ConfigError(f"a stride of {stride} is not halved to {c.common}", key="common_stride", value=c.common, hint="powers of two")
@@ -49,14 +49,14 @@ def backbone_features(c: Config) -> Features:
 
 
 def map_areas(seen: Features) -> list[Stream]:
-    """Return the places of the maps looked at, the smallest first."""
+    """Return the positions of the maps attended to, the smallest first."""
     if len(seen.maps) < LEVELS:
         return [unknown(f"three maps are looked at, and the backbone hands on {len(seen.maps)}")] * LEVELS
     return [area(grid) for grid in seen.maps[: -LEVELS - 1 : -1]]
 
 
 def encoder(c: Config, memory: Stream) -> Part:
-    """Describe the encoder's layers over the places of three maps."""
+    """Describe the encoder's layers over the positions of three maps."""
     F = c.feature
     exact(F, c.heads)
     feed = linear("fc1", F, c.encoder_mlp), linear("fc2", c.encoder_mlp, F), layer_norm("final_layer_norm", F)
@@ -66,7 +66,7 @@ def encoder(c: Config, memory: Stream) -> Part:
 
 
 def pixel_module(c: Config, seen: Features) -> tuple[Part, Stream]:
-    """Describe backbone and decoder of pixels, which joins the largest maps; return the places of the map for masks, too."""
+    """Describe backbone and decoder of pixels, which joins the largest maps; return the positions of the map for masks, too."""
     F, streams, memory = c.feature, map_areas(seen), unknown("three maps are looked at")
     widths, larger = seen.widths[: -LEVELS - 1 : -1], list(zip(seen.maps, seen.widths, strict=True))[: c.joined]
     inputs: list[tuple[Node, ...]] = [(conv2d("0", w, F, 1, stream=s), group_norm("1", F)) for w, s in zip(widths, streams, strict=False)]
@@ -104,7 +104,7 @@ def packed_attention(name: str, hidden: Size, heads: Size, keys: Stream, queries
 
 
 def layers_in_turn(name: str, count: int, streams: list[Stream], layer: Callable[[Stream], tuple[Node, ...]]) -> tuple[Part, ...]:
-    """Describe layers that look at the maps in turn."""
+    """Describe layers that attend to the maps in turn."""
     found = []
     for turn, places in enumerate(streams[:count]):
         found.append(part(name, *layer(places), kind="layer", repeat=len(range(turn, count, LEVELS)), indices=Every(turn, LEVELS)))
@@ -112,7 +112,7 @@ def layers_in_turn(name: str, count: int, streams: list[Stream], layer: Callable
 
 
 def mlp_head(*widths: Size) -> tuple[Part, ...]:
-    """Describe linear maps one after another, each in a block of its own."""
+    """Describe linear maps in sequence, each in a block of its own."""
     maps = (part(str(index), linear("0", widths[index], widths[index + 1]), kind="head") for index in range(len(widths) - 1))
     return tuple(maps)
 

@@ -1,4 +1,4 @@
-"""What mixtures of experts share: their fields, and the block of router and experts; which layers have one stands in layer_types.py.
+"""Shared parts of mixtures of experts: fields, router and experts; ``layer_types.py`` says which layers are sparse.
 
 Source: arXiv 1701.06538, 2401.04088; tensor names as in transformers 5.23.0, which holds all experts of a layer in two
 tensors; published files mostly have them one by one, which published.py translates.

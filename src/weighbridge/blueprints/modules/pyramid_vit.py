@@ -1,4 +1,4 @@
-"""What pyramid vision transformers share: attention to a smaller map of keys, over patches that do not overlap (PVT) or do (PVT v2, GLPN).
+"""Shared parts of pyramid vision transformers (PVT, PVT v2, GLPN): spatial-reduction attention, patch embeddings.
 
 Source: arXiv 2102.12122, 2106.13797 and 2201.07436; names as in transformers 5.23.0, models/pvt/modeling_pvt.py,
 models/pvt_v2/modeling_pvt_v2.py and models/glpn/modeling_glpn.py.
@@ -85,5 +85,5 @@ def overlapping_patches(c: Config, index: int) -> tuple[Part, ...]:
 
 
 def with_stream(module: Part, places: Stream) -> Part:
-    """Return a part that sees these places."""
+    """Return a part that sees these positions."""
     return replace(module, stream=places)

@@ -1,4 +1,4 @@
-"""The Q-Former of BLIP-2: a BERT of learned queries, which look at an image in some layers and at a text's tokens beside them.
+"""The Q-Former of BLIP-2: a BERT over learned queries, with cross-attention to an image in some layers.
 
 Source: arXiv 2301.12597, section 3.1; names as in transformers 5.23.0, models/blip_2/modeling_blip_2.py and
 models/instructblip/modeling_instructblip.py.
@@ -51,7 +51,7 @@ def feed_forward(c: Config, suffix: str, stream: Stream | None) -> tuple[Part, P
 
 
 def qformer(c: Config, queries: Stream | None, texts: Stream | None, states: Stream, *, joint: bool = False) -> Part:
-    """Describe the transformer of queries: they look at an image in some layers, and at a text's tokens, if both are *joint*, in all.
+    """Describe the transformer of queries: they attend to an image in some layers, and to a text's tokens, if both are *joint*, in all.
 
     Without *joint*, queries and texts pass one after the other; either may be left out.
     """
@@ -81,5 +81,5 @@ def embeddings(c: Config, *norm: Part) -> Part:
 
 
 def standalone_qformer(c: Config) -> Part:
-    """Describe the transformer of queries by itself, which looks at states of any length."""
+    """Describe the transformer of queries by itself, which attends to states of any length."""
     return qformer(c, "seq", None, "encoder")

@@ -1,4 +1,4 @@
-"""The vision towers of Qwen-VL: patches of images of any size, merged by squares before they meet the text.
+"""The vision encoders of Qwen-VL: patches of images of any size, merged in squares before they enter the text.
 
 Source: arXiv 2409.12191 (Qwen2-VL), 2502.13923 (Qwen2.5-VL), 2511.21631 (Qwen3-VL); names as in transformers 5.23.0,
 models/qwen2_vl/modeling_qwen2_vl.py, models/qwen2_5_vl and models/qwen3_vl. One picture is one frame twice.

@@ -47,7 +47,7 @@ def csp_rep_layer(c: Config, places: Stream) -> tuple[Part, ...]:
 
 
 def doubled_area(maps: Sequence[Grid], index: int) -> Stream:
-    """Return the places of a map, where the next one is half as high and wide, as joining them wants it."""
+    """Return the positions of a map, where the next one is half as high and wide, as joining them wants it."""
     (height, width), (lower, less) = maps[index], maps[index + 1]
     return area(maps[index]) if (height, width) == (2 * lower, 2 * less) else unknown("a map is not twice as high and wide as the next one")
 
@@ -110,5 +110,5 @@ def input_projections(name: str, widths: Sequence[Size], outs: Size, maps: Seque
 
 
 def map_areas(seen: Features) -> list[Stream]:
-    """Return the places of every map that a backbone hands on."""
+    """Return the positions of every map that a backbone outputs."""
     return [area(grid) for grid in seen.maps]

@@ -1,4 +1,4 @@
-"""The mask decoder of Segment Anything: output tokens and the image look at each other, and each token draws a mask.
+"""The mask decoder of Segment Anything: a two-way transformer between output tokens and image, and a mask for each token.
 
 Source: arXiv 2304.02643, section 3, and 2306.01567 (HQ); names as in transformers 5.23.0, models/sam/modeling_sam.py and
 models/sam_hq/modeling_sam_hq.py.
@@ -40,7 +40,7 @@ def attention(name: str, c: Config, narrower: Size, queries: Size, keys: Size, *
 
 
 def two_way_transformer(c: Config, tokens: Size, places: Size, mlp: Part, *, rate: Size = 2, last: str = "out_proj") -> Part:
-    """Describe layers in which the output tokens look at themselves and the image, and the image at them, then a last look at it."""
+    """Describe layers in which the output tokens attend to themselves and the image, and the image to them, then attention to it once more."""
     H = c.hidden
 
     def attends(name: str, narrower: Size, queries: Size, keys: Size) -> Part:
@@ -71,7 +71,7 @@ def perceptron(name: str, inputs: Size, inner: Size, outputs: Size, *, depth: Si
 
 
 def upscaling(names: tuple[str, str, str], inputs: Size, width: Size, last: Size, places: Size) -> tuple[Part, ...]:
-    """Describe two transposed convolutions with a norm between, each of which makes four places of one."""
+    """Describe two transposed convolutions with a norm between, each of which makes four positions of one."""
     first, second = conv_transpose2d(names[0], inputs, width, 2, places), conv_transpose2d(names[2], width, last, 2, 4 * places)
     return first, layer_norm(names[1], width), second
 

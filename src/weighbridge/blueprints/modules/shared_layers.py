@@ -1,4 +1,4 @@
-"""Layers whose weights come back every few layers: who owns them, and the classes around them.
+"""Transformer layers whose weights are shared every few layers (Zamba, Zamba2): owners, ties, and classes.
 
 Source: arXiv 2405.16712, 2411.15242; class and tensor names as in transformers 5.23.0, models/zamba and models/zamba2.
 """
@@ -32,7 +32,7 @@ def tied_to_owner(module: Part, owner: str) -> Part:
 
 
 def owners(c: Config, blocks: int) -> list[int | None]:
-    """Tell for each layer whose transformer it shares: None has none, -1 owns its own, else the layer's index.
+    """Return for each layer whose transformer it shares: None has none, -1 owns its own, else the layer's index.
 
     Nothing is shared where ``tie_word_embeddings`` is off: the reference then ties nothing at all.
     """

@@ -1,4 +1,4 @@
-"""Windows: how many keys a query can see at most, and in how many layers. They change no tensor, but what a cache holds."""
+"""Sliding-window attention: fields for the window and for the layers that have it. They change no tensor, but bound the cache."""
 
 from __future__ import annotations
 

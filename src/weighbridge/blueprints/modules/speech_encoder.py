@@ -1,4 +1,4 @@
-"""What the encoders of speech share: their fields, the frames that convolutions make, adapters, quantizers and heads.
+"""Shared parts of speech encoders: fields, the convolutional feature extractor, adapters, quantizers.
 
 Source: names as in transformers 5.23.0, models/wav2vec2/modeling_wav2vec2.py.
 """
@@ -98,7 +98,7 @@ def frames(c: Config, layers: int | None = None) -> Stream:
 
 
 def mask_embedding(c: Config) -> tuple[Tensor, ...]:
-    """Describe the vector that stands for what is masked, which is there only if anything may be."""
+    """Describe the vector that stands for masked positions, which is there only if anything may be."""
     return (Tensor("masked_spec_embed", (c.hidden,), "embedding"),) if c.time_mask > 0 or c.feature_mask > 0 else ()
 
 

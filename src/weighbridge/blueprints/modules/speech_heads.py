@@ -1,4 +1,4 @@
-"""The heads that encoders of speech wear: text, labels, speakers.
+"""Heads of speech encoders: CTC, classification, speaker verification.
 
 Source: names as in transformers 5.23.0, models/wav2vec2/modeling_wav2vec2.py.
 """

@@ -1,4 +1,4 @@
-"""What stages share: fields that are concrete lists, one entry for each stage, and which stages a backbone hands on."""
+"""Fields of networks with stages: concrete lists with one entry per stage, and the stages that a backbone outputs."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def first_stages(key: str, count: int, **lists: tuple[Any, ...]) -> int:
 
 
 def out_stages(stages: Callable[[Config], int], *, stem: bool = True) -> tuple[Field, ...]:
-    """Declare which stages a backbone hands on, by names or by indices: the stem is 0, if it is one, and by default it is the last."""
+    """Declare which stages a backbone outputs, by names or by indices: the stem is 0, if it is one, and by default it is the last."""
     names, indices = choice("out_features", "out_features", None), choice("out_indices", "out_indices", None)
     return (
         replace(names, report_default=False),

@@ -1,4 +1,4 @@
-"""What the versions of Swin share: their fields, maps that halve, patches, and the pixels that masked images are given back.
+"""Shared parts of Swin, Swin v2 and Swin2SR: fields, stage sizes, patch embedding and merging, masked-image decoder.
 
 Source: arXiv 2103.14030; names as in transformers 5.23.0, models/swin/modeling_swin.py.
 """
@@ -70,19 +70,19 @@ def pixel_decoder(c: Config) -> Part:
 
 
 def patch_merging(width: Size, normed: Size, grid: Grid) -> Part:
-    """Describe how two by two places become one; the norm is of their joint width, or of what comes out."""
+    """Describe how two by two positions become one; the norm is of their joint width, or of what comes out."""
     parts = linear("reduction", 4 * width, 2 * width, bias=False), layer_norm("norm", normed)
     return part("downsample", *parts, kind="projection", stream=area(grid))
 
 
 def output_maps(c: Config) -> tuple[tuple[Grid, ...], tuple[Size, ...]]:
-    """Return the maps that a backbone can hand on, with their widths: patches, then every stage before it is halved."""
+    """Return the maps that a backbone can output, with their widths: patches, then every stage before it is halved."""
     grids = stage_maps(c)
     return (grids[0], *grids), (c.hidden, *(c.hidden * 2**index for index in range(len(grids))))
 
 
 def norms(c: Config) -> Part:
-    """Describe a norm for every map that a backbone hands on."""
+    """Describe a norm for every map that a backbone outputs."""
     grids, widths = output_maps(c)
     found = (layer_norm(f"stage{index}" if index else "stem", widths[index], stream=area(grids[index])) for index in c.outputs)
     return part("hidden_states_norms", *found, kind="norms")

@@ -1,4 +1,4 @@
-"""ResNets by timm's names, which many published detectors have as their backbone.
+"""ResNets by timm's names, the backbone of many published detectors.
 
 Source: timm 1.0, timm/models/resnet.py, behind transformers 5.23.0, models/timm_backbone/modeling_timm_backbone.py.
 """
@@ -31,7 +31,7 @@ def architecture(value: str | None) -> str:
 
 
 def indices(value: object) -> tuple[int, ...]:
-    """Take which maps are handed on: 0 is the stem's, before it is pooled."""
+    """Take which maps are output: 0 is the stem's, before it is pooled."""
     if not isinstance(value, (list, tuple)) or not value or any(type(index) is not int or not 0 <= index <= 4 for index in value):
         raise ConfigError(f"expected indices from 0 to 4, found {value!r:.60}", key="out_indices", value=value)
     if list(value) != sorted(set(value)):
@@ -71,7 +71,7 @@ def layer(c: Config, inputs: int, width: int, grids: tuple[Grid, Grid], *, short
 
 
 def resnet(c: Config, picture: Grid) -> tuple[tuple[Part, ...], tuple[Grid, ...], tuple[int, ...]]:
-    """Describe a ResNet up to the last map it hands on: its parts, and the maps and widths of stem and stages."""
+    """Describe a ResNet up to the last map it outputs: its parts, and the maps and widths of stem and stages."""
     halved = conv_output(picture, 7, 2, 3)
     stem = conv2d("conv1", c.channels, 64, 7, stream=area(halved), bias=False), batch_norm("bn1", 64, stream=area(halved))
     before, inputs, wide = conv_output(halved, 3, 2, 1), 64, 1 if c.architecture in PLAIN else 4

@@ -1,4 +1,4 @@
-"""The heads with which BEiT and data2vec segment: a pyramid of maps made from four layers, UperNet, and a plain network.
+"""Segmentation heads of BEiT and data2vec: UperNet over feature maps of four layers, and an FCN head.
 
 Source: Unified Perceptual Parsing, arXiv 1807.10221; names as in transformers 5.23.0, models/beit/modeling_beit.py.
 """
@@ -23,7 +23,7 @@ FIELDS = (
 
 
 def upsample(name: str, width: Size, grid: Grid) -> Part:
-    """Describe a transposed convolution that makes four places of each."""
+    """Describe a transposed convolution that makes four positions of each."""
     return conv_transpose2d(name, width, width, 2, area(grid))
 
 

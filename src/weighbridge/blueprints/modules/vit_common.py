@@ -1,4 +1,4 @@
-"""What vision transformers share: their fields, patches, learned tokens, a layer, and the heads on top.
+"""Shared parts of vision transformers: fields, patch embedding, class tokens, layers, heads.
 
 Source: An Image is Worth 16x16 Words, arXiv 2010.11929; names as in transformers 5.23.0, models/vit/modeling_vit.py,
 where others differ as in models/yolos/modeling_yolos.py.

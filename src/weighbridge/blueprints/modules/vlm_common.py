@@ -1,4 +1,4 @@
-"""What language models that see have in common: a tower for images beside the text, and a head on what they become together.
+"""Shared parts of vision-language models: the image tower's tokens, ties, and the language-model head.
 
 Images take up tokens of the text: ``seq`` counts them. The tower and what joins it to the text run once for each image.
 """
@@ -39,12 +39,12 @@ def per_image(module: Part) -> Part:
 
 
 def feature_layers(default: Any, *aliases: str) -> Field:
-    """Declare of how many of the tower's layers the states are handed on, side by side."""
+    """Declare of how many of the tower's layers the states are output, side by side."""
     return choice("picked", "vision_feature_layer", default, *aliases, read=lambda layers: 1 if isinstance(layers, int) else len(layers))
 
 
 def patch_tokens(tower: Part, select: str = "full") -> Stream:
-    """Return the stream of a tower's states that is handed on: all of them, or without the first where *select* is ``default``."""
+    """Return the stream of a tower's states that is output: all of them, or without the first where *select* is ``default``."""
     stream = unknown("the maps of this vision tower are no sequence of patches") if tower.stream is None else tower.stream
     if select == "full" or is_unknown(stream):
         return stream

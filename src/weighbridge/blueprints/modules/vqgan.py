@@ -1,4 +1,4 @@
-"""What models that draw by picking codes share: a network of convolutions that makes an image smaller, and one that makes it larger.
+"""VQGAN's encoder and decoder: convolutional networks between an image and a grid of codes.
 
 Source: arXiv 2012.09841 (VQGAN), section 3.1; names as in transformers 5.23.0, models/janus/modeling_janus.py.
 """
@@ -28,7 +28,7 @@ def resnet(name: str, c: Config, before: int, after: int) -> Part:
 
 
 def attention_block(name: str, c: Config, by: int) -> Part:
-    """Describe attention over all places of a map."""
+    """Describe attention over all positions of a map."""
     H = c.base * by
     return part(
         name,

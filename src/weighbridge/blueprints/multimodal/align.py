@@ -30,7 +30,7 @@ def text(c: Config) -> Part:
 
 
 def vision(c: Config) -> Part:
-    """Describe EfficientNet's stem and blocks; the mean of all places is what they give."""
+    """Describe EfficientNet's stem and blocks; the mean of all positions is what they give."""
     stem, encoder, *_ = efficientnet(c)
     return part("", stem, replace(encoder, children=encoder.children[:1]), kind="vision")
 

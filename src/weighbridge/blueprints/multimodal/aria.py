@@ -1,4 +1,4 @@
-"""Aria: Llama with many small experts, some that every token passes, and learned queries that look at an image's patches.
+"""Aria: Llama with fine-grained and shared experts, and learned queries that attend to an image's patches.
 
 Source: arXiv 2410.05993; class and tensor names as in transformers 5.23.0, models/aria/modeling_aria.py. The experts' matrices are
 stored as ``[inputs, outputs]``.
@@ -95,7 +95,7 @@ def queries_by_patches(table: object) -> dict[int, int]:
 
 
 def query_count(c: Config) -> int | None:
-    """Tell how many queries an image wants, if the config says it for its number of patches."""
+    """Return how many queries an image wants, if the config says it for its number of patches."""
     patches = submodel(c.vision).stream
     table: dict[int, int] = c.table
     wanted = table.get(patches) if isinstance(patches, int) else None

@@ -1,4 +1,4 @@
-"""Aya Vision and Command A Vision: squares of patches put side by side, and one half that gates the other before they meet the text.
+"""Aya Vision and Command A Vision: pixel-shuffled patches through a SwiGLU projector in front of Command R.
 
 Source: arXiv 2505.08751 (Aya Vision); names as in transformers 5.23.0, models/aya_vision/modeling_aya_vision.py and
 models/cohere2_vision/modeling_cohere2_vision.py.

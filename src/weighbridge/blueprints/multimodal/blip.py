@@ -1,4 +1,4 @@
-"""BLIP: a vision transformer, and a BERT that attends to its image, as an encoder and as a decoder.
+"""BLIP: a vision transformer, and a BERT with cross-attention to the image, as encoder and as decoder.
 
 Source: arXiv 2201.12086, section 3.1; names as in transformers 5.23.0, models/blip/modeling_blip.py and
 modeling_blip_text.py.
@@ -112,13 +112,13 @@ def blip(c: Config) -> Part:
 
 
 def conditional_generation(c: Config) -> Part:
-    """Describe BlipForConditionalGeneration: a text decoder that looks at the image."""
+    """Describe BlipForConditionalGeneration: a text decoder that attends to the image."""
     tower, words, states = _parts(c)
     return part("", tower, as_child("text_decoder", text_lm(words, states)), kind="model")
 
 
 def question_answering(c: Config) -> Part:
-    """Describe BlipForQuestionAnswering: the question looks at the image, the answer at the question."""
+    """Describe BlipForQuestionAnswering: the question attends to the image, the answer at the question."""
     tower, words, states = _parts(c)
     answer = as_child("text_decoder", text_lm(words, "encoder"), streams={"seq": "decoder", "encoder": "seq"})
     return part("", tower, part("text_encoder", *text_parts(words, states, pooled=False), kind="text"), answer, kind="model")

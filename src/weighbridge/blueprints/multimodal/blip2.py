@@ -1,4 +1,4 @@
-"""BLIP-2 and InstructBLIP: learned queries take out of a vision tower what a language model reads.
+"""BLIP-2 and InstructBLIP: a Q-Former between a vision tower and a language model.
 
 Source: arXiv 2301.12597, section 3, and 2305.06500; names as in transformers 5.23.0, models/blip_2/modeling_blip_2.py,
 models/instructblip/modeling_instructblip.py and models/instructblipvideo/modeling_instructblipvideo.py (told for one

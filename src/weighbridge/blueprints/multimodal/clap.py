@@ -1,4 +1,4 @@
-"""CLAP: a RoBERTa for text, and a Swin transformer over patches of mel frames for sound, that meet in one space.
+"""CLAP: contrastive text (RoBERTa) and audio (HTS-AT, a Swin transformer over mel patches) encoders.
 
 Source: arXiv 2211.06687, section 3, and 2202.00874 (HTS-AT); names as in transformers 5.23.0, models/clap/modeling_clap.py.
 Fusion, which runs only for clips longer than the spectrogram, is stored and counted as not running.

@@ -1,4 +1,4 @@
-"""CLIP: a text and a vision transformer that meet in one space.
+"""CLIP: contrastive text and vision transformers.
 
 Source: arXiv 2103.00020, section 2.4; names as in transformers 5.23.0, models/clip/modeling_clip.py
 and models/metaclip_2/modeling_metaclip_2.py.

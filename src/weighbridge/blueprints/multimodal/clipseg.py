@@ -1,4 +1,4 @@
-"""CLIPSeg: CLIP and a small decoder over its image tower, told by a text what to cut out.
+"""CLIPSeg: CLIP with a small decoder over its image tower, conditioned on a text.
 
 Source: arXiv 2112.10003, section 3; names as in transformers 5.23.0, models/clipseg/modeling_clipseg.py.
 """

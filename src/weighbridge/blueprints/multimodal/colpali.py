@@ -1,4 +1,4 @@
-"""ColPali and its kin: a model that sees, and a small vector for each of its tokens, by which pages are found.
+"""ColPali, ColQwen and ColModernVBERT: a vision-language model with a small vector per token, for document retrieval.
 
 Source: arXiv 2407.01449 (ColPali); names as in transformers 5.23.0, models/colpali/modeling_colpali.py and its siblings.
 """

@@ -1,4 +1,4 @@
-"""DeepSeek-VL and LFM2-VL: SigLIP's towers beside other language models.
+"""DeepSeek-VL and LFM2-VL: SigLIP's vision tower in front of a language model.
 
 Source: arXiv 2403.05525 (DeepSeek-VL), 2511.23404 (LFM2); names as in transformers 5.23.0,
 models/deepseek_vl/modeling_deepseek_vl.py and models/lfm2_vl/modeling_lfm2_vl.py.

@@ -1,4 +1,4 @@
-"""DeepSeek-VL of two resolutions: SigLIP's tower and Segment Anything's encoder see the same image.
+"""DeepSeek-VL with two vision encoders: SigLIP and Segment Anything's, at two resolutions.
 
 Source: arXiv 2403.05525, section 3.1; names as in transformers 5.23.0, models/deepseek_vl_hybrid/modeling_deepseek_vl_hybrid.py.
 """
@@ -50,7 +50,7 @@ def across(c: Config) -> Size:
 
 
 def fine_places(c: Config) -> Size:
-    """Count the places of the large image's map."""
+    """Count the positions of the large image's map."""
     side = c.fine.image // c.fine.patch
     result: Size = side * side
     return result

@@ -1,4 +1,4 @@
-"""ERNIE 4.5 VL: experts for text, others for what is seen, some that every token passes, and a tower over images of any size.
+"""ERNIE 4.5 VL: separate experts for text and for image tokens, shared experts, and a vision tower for images of any size.
 
 Source: Baidu, ERNIE 4.5 (2025), section 2; class and tensor names as in transformers 5.23.0,
 models/ernie4_5_vl_moe/modeling_ernie4_5_vl_moe.py. The experts for images run where there are images.

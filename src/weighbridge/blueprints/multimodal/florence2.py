@@ -1,4 +1,4 @@
-"""Florence-2: a tower that attends within windows and across channels by turns (DaViT), in front of BART's encoder and decoder.
+"""Florence-2: DaViT (window and channel attention in turn) in front of BART's encoder and decoder.
 
 Source: arXiv 2311.06242 (Florence-2), 2204.03645 (DaViT); names as in transformers 5.23.0, models/florence2/modeling_florence2.py.
 The config states no image: ``image_size`` may be set beside the tower's fields, and is 224 by default.
@@ -145,7 +145,7 @@ def body(c: Config) -> tuple[Node, ...]:
 
 
 def generation(c: Config) -> Part:
-    """Describe the class that writes: the decoder's words again, as a head."""
+    """Describe the class for generation: the decoder's words again, as a head."""
     owner = "model.language_model.shared.weight" if c.tied else None
     head = linear("lm_head", c.text.hidden, c.text.vocab, bias=False, tied_to=owner, stream="decoder")
     return part("", as_child("model", part("", *body(c), kind="backbone")), head, kind="model")

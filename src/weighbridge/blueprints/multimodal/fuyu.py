@@ -1,4 +1,4 @@
-"""Fuyu: a language model that reads the patches of an image as they are, behind one linear layer.
+"""Fuyu: a language model over raw image patches behind one linear layer.
 
 Source: Adept, Fuyu-8B (2023); names as in transformers 5.23.0, models/fuyu/modeling_fuyu.py.
 """

@@ -1,4 +1,4 @@
-"""The towers of Gemma 4: one for patches of any image, and a conformer for sound.
+"""The towers of Gemma 4: a vision transformer for images of any size, and a conformer for audio.
 
 Source: Google, Gemma 4 (2026); arXiv 2005.08100 (Conformer); names as in transformers 5.23.0, models/gemma4/modeling_gemma4.py.
 """
@@ -104,7 +104,7 @@ def vision(c: Config) -> Part:
 
 
 def audio(c: Config) -> Part:
-    """Describe the conformer: two convolutions that halve time and pitch, layers that look at blocks, a last linear layer."""
+    """Describe the conformer: two convolutions that halve time and pitch, layers that attend to blocks, a last linear layer."""
     H, (first, second) = c.hidden, c.pair
     once: Stream = (length("seq") - 1) // 2 + 1
     twice: Stream = (length(once) - 1) // 2 + 1

@@ -1,4 +1,4 @@
-"""Gemma 4 that sees and hears, through two towers, and in the unified one through none.
+"""Gemma 4 with images and audio: through two towers, or, in the unified model, through linear embedders.
 
 Source: Google, Gemma 4 (2026); names as in transformers 5.23.0, models/gemma4/modeling_gemma4.py and
 models/gemma4_unified/modeling_gemma4_unified.py.

@@ -1,4 +1,4 @@
-"""GIT: a BERT that writes behind the patches of an image.
+"""GIT: a text decoder over the patches of an image and the tokens before it.
 
 Source: arXiv 2205.14100, section 3; names as in transformers 5.23.0, models/git/modeling_git.py. The arithmetic is that
 of one image in front of each text.

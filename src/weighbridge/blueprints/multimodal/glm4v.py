@@ -1,4 +1,4 @@
-"""GLM-4.1V, GLM-4.5V and GLM-4.6V: GLM's language models with a tower that reads images of any size.
+"""GLM-4.1V, GLM-4.5V and GLM-4.6V: GLM with a vision tower for images of any size.
 
 Source: arXiv 2507.01006; names as in transformers 5.23.0, models/glm4v/modeling_glm4v.py and models/glm4v_moe/modeling_glm4v_moe.py.
 """

@@ -1,4 +1,4 @@
-"""GLM-ASR, Voxtral Realtime, Qwen3-ASR and Music Flamingo: language models that hear through encoders of their own.
+"""GLM-ASR, Voxtral Realtime, Qwen3-ASR and Music Flamingo: language models with audio encoders of their own.
 
 Source: arXiv 2512.14291 and the models' cards; names as in transformers 5.23.0, models/glmasr/modeling_glmasr.py,
 models/voxtral_realtime, models/qwen3_asr and models/musicflamingo.

@@ -1,4 +1,4 @@
-"""GLM-OCR: a small GLM with a tower that reads pages of any size.
+"""GLM-OCR: a small GLM with a vision tower for pages of any size.
 
 Source: Z.ai, GLM-OCR (2026); names as in transformers 5.23.0, models/glm_ocr/modeling_glm_ocr.py.
 """

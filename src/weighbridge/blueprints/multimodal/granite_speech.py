@@ -1,4 +1,4 @@
-"""Granite Speech: a conformer that attends within blocks, and a Q-Former between it and a language model.
+"""Granite Speech: a conformer with block attention, a Q-Former, and a language model.
 
 Source: arXiv 2505.08699; names as in transformers 5.23.0, models/granite_speech/modeling_granite_speech.py and
 models/granite_speech_plus. ``seq`` counts frames in an encoder alone.

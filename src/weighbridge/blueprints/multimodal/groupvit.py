@@ -87,7 +87,7 @@ def token_mixer(inputs: Size, inner: Size, outputs: Size) -> tuple[Part, Part]:
 
 
 def grouping_block(c: Config, groups: Size, outputs: Size, seen: Size) -> Part:
-    """Describe how groups look at what is seen, and each of it is then assigned to one of them."""
+    """Describe how groups attend to what is seen, and each of it is then assigned to one of them."""
     H = c.hidden
     looking = part(
         "pre_assign_attn",

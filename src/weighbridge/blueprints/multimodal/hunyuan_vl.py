@@ -1,4 +1,4 @@
-"""HunyuanOCR and its kin: HunYuan's dense language model with a tower that reads pages of any size, row by row.
+"""HunyuanOCR: HunYuan's dense language model with a vision tower for pages of any size.
 
 Source: Tencent, HunyuanOCR (2025), arXiv 2511.19575; names as in transformers 5.23.0, models/hunyuan_vl/modeling_hunyuan_vl.py.
 """

@@ -1,4 +1,4 @@
-"""Idefics 2: SigLIP's tower, and learned vectors that look at its patches before the text does.
+"""Idefics 2: SigLIP's vision tower and a perceiver resampler in front of a language model.
 
 Source: arXiv 2405.02246; names as in transformers 5.23.0, models/idefics2/modeling_idefics2.py.
 """
@@ -34,7 +34,7 @@ BOTH = (
 
 
 def perceiver(c: Config, patches: Stream = "seq") -> Part:
-    """Describe the learned vectors, and layers in which they look at the patches and at themselves."""
+    """Describe the learned vectors, and layers in which they attend to the patches and to themselves."""
     H, A, K, D = c.hidden, c.heads, c.kv_heads, c.head_dim
     both = sum_of(patches, c.latents)
     attention = part(

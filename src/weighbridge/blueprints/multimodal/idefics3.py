@@ -1,4 +1,4 @@
-"""Idefics 3 and SmolVLM: SigLIP's tower, and squares of its patches put side by side before they meet the text.
+"""Idefics 3 and SmolVLM: SigLIP's vision tower and pixel shuffle in front of a language model.
 
 Source: arXiv 2408.12637 (Idefics 3), 2504.05299 (SmolVLM); names as in transformers 5.23.0,
 models/idefics3/modeling_idefics3.py and models/smolvlm/modeling_smolvlm.py.

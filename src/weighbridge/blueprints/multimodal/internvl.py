@@ -1,4 +1,4 @@
-"""InternVL: a vision transformer of BEiT's kind, and squares of its patches put side by side before they meet the text.
+"""InternVL: a BEiT-like vision transformer and pixel shuffle in front of a language model.
 
 Source: arXiv 2504.10479 (InternVL 3); names as in transformers 5.23.0, models/internvl/modeling_internvl.py.
 """

@@ -1,4 +1,4 @@
-"""Janus: a language model that sees through one tower, and draws through the codes of another.
+"""Janus: a language model with one vision encoder for understanding and VQGAN codes for generation.
 
 Source: arXiv 2410.13848; names as in transformers 5.23.0, models/janus/modeling_janus.py. What draws does not run where text is written.
 """

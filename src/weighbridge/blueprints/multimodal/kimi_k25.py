@@ -1,4 +1,4 @@
-"""Kimi K2.5: DeepSeek-V3's language model with a tower that reads images of any size.
+"""Kimi K2.5: DeepSeek-V3's language model with a vision tower for images of any size.
 
 Source: Moonshot AI, Kimi K2.5 (2026); names as in transformers 5.23.0, models/kimi_k25/modeling_kimi_k25.py.
 """

@@ -1,4 +1,4 @@
-"""Kosmos-2 and Kosmos-2.5: an image through a vision tower and learned queries into a text decoder.
+"""Kosmos-2 and Kosmos-2.5: a vision tower and learned queries in front of a text decoder.
 
 Source: arXiv 2306.14824 and 2309.11419; names as in transformers 5.23.0, models/kosmos2/modeling_kosmos2.py and
 models/kosmos2_5/modeling_kosmos2_5.py.
@@ -50,7 +50,7 @@ def spread_encoder(c: Config) -> Part:
 
 
 def projection(c: Config, states: Stream) -> Part:
-    """Describe learned queries that look at the image's states and at themselves."""
+    """Describe learned queries that attend to the image's states and to themselves."""
     H, heads = c.text.hidden, c.text.heads
     return part(
         "image_to_text_projection",

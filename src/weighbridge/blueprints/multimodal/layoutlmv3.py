@@ -1,4 +1,4 @@
-"""LayoutLMv3: one transformer over the words of a page, where they stand, and the patches of its image.
+"""LayoutLMv3: one transformer over words, their positions on the page, and image patches.
 
 Source: arXiv 2204.08387, section 2; names as in transformers 5.23.0, models/layoutlmv3/modeling_layoutlmv3.py. The
 arithmetic is that of a text with its image, where the class embeds both.

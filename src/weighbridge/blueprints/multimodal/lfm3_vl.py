@@ -1,4 +1,4 @@
-"""LFM3-VL: a tower of short convolutions over the image and a little attention, in front of LFM3.
+"""LFM3-VL: a vision tower of short convolutions and attention in front of LFM3.
 
 Source: Liquid AI, LFM3-VL (2026); names as in transformers 5.23.0, models/lfm3_vl/modeling_lfm3_vl.py.
 """

@@ -1,4 +1,4 @@
-"""Llama 4's tower, and Llama 4 that sees through it.
+"""Llama 4 with images: its vision tower, and the whole model.
 
 Source: The Llama 4 herd (2025); names as in transformers 5.23.0, models/llama4/modeling_llama4.py.
 """

@@ -1,4 +1,4 @@
-"""LLaVA and its kin: a vision tower and a language model, joined by two linear layers.
+"""LLaVA-like models: a vision tower and a language model, joined by a two-layer projector.
 
 Source: arXiv 2304.08485 and 2310.03744 (LLaVA), 2312.00784 (ViP-LLaVA), 2311.10122 (Video-LLaVA), 2408.03326 (OneVision);
 names as in transformers 5.23.0, models/llava/modeling_llava.py and its siblings.

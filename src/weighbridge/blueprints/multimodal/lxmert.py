@@ -1,4 +1,4 @@
-"""LXMERT: a stack for words, one for regions of an image, and one in which they look at each other.
+"""LXMERT: a language encoder, an object-relationship encoder, and a cross-modality encoder.
 
 Source: arXiv 1908.07490, section 2; names as in transformers 5.23.0, models/lxmert/modeling_lxmert.py. No config says
 how many regions there are, so the arithmetic is not told.
@@ -53,7 +53,7 @@ def layer(c: Config, name: str, repeat: Size) -> Part:
 
 
 def cross_layer(c: Config) -> Part:
-    """Describe a layer of both streams: they look at each other, then each at itself."""
+    """Describe a layer of both streams: they attend to each other, then each to itself."""
     networks = [
         replace(module, name=f"{which}_{name}")
         for which in ("lang", "visn")

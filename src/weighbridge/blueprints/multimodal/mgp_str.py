@@ -1,4 +1,4 @@
-"""MGP-STR: a vision transformer that reads the text of a scene as characters, subwords and word pieces at once.
+"""MGP-STR: scene-text recognition with a vision transformer that predicts characters, BPE tokens and word pieces.
 
 Source: arXiv 2209.03592, section 3; names as in transformers 5.23.0, models/mgp_str/modeling_mgp_str.py.
 """

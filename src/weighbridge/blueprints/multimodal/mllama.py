@@ -1,4 +1,4 @@
-"""Llama 3.2 Vision: some layers of the text look across to an image's tiles, and are skipped where there is no image.
+"""Llama 3.2 Vision: cross-attention to image tiles in some text layers, which are skipped without an image.
 
 Source: arXiv 2407.21783, section 7; names as in transformers 5.23.0, models/mllama/modeling_mllama.py.
 """

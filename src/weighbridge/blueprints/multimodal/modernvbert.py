@@ -1,4 +1,4 @@
-"""ModernVBERT: ModernBERT with SigLIP's tower, one linear layer over squares of patches between them.
+"""ModernVBERT: ModernBERT with SigLIP's vision tower and a pixel-shuffle projector.
 
 Source: arXiv 2510.01149; names as in transformers 5.23.0, models/modernvbert/modeling_modernvbert.py.
 """

@@ -1,4 +1,4 @@
-"""Ovis 2: each patch becomes a mixture of the words of a visual vocabulary, which has a table of embeddings as text has.
+"""Ovis 2: each patch is a distribution over a visual vocabulary with an embedding table.
 
 Source: arXiv 2405.20797; names as in transformers 5.23.0, models/ovis2/modeling_ovis2.py.
 """
@@ -82,7 +82,7 @@ def ovis2(c: Config) -> tuple[Node, ...]:
 
 
 def generation(c: Config) -> Part:
-    """Describe the class that writes: the text's words again, or a head as wide as the outer config says."""
+    """Describe the class for generation: the text's words again, or a head as wide as the outer config says."""
     backbone = part("model", *ovis2(c), kind="backbone")
     if c.tied:
         head = linear("lm_head", c.text.hidden, c.text.vocab, bias=False, tied_to="model.language_model.embed_tokens.weight")

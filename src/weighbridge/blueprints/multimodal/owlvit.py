@@ -1,4 +1,4 @@
-"""OWL-ViT and OWLv2: CLIP, and heads that look at every patch for what a text asks.
+"""OWL-ViT and OWLv2: CLIP with open-vocabulary detection heads on every patch.
 
 Source: arXiv 2205.06230 and 2306.09683; names as in transformers 5.23.0, models/owlvit/modeling_owlvit.py and
 models/owlv2/modeling_owlv2.py. The arithmetic is that of one text for each image.

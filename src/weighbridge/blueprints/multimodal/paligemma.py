@@ -1,4 +1,4 @@
-"""PaliGemma, Gemma 3 and ShieldGemma 2: Gemma with SigLIP's tower, joined by one matrix.
+"""PaliGemma, Gemma 3 and ShieldGemma 2: Gemma with SigLIP's vision tower and a linear projector.
 
 Source: arXiv 2407.07726 (PaliGemma), 2503.19786 (Gemma 3); names as in transformers 5.23.0,
 models/paligemma/modeling_paligemma.py and models/gemma3/modeling_gemma3.py.

@@ -1,4 +1,4 @@
-"""Pix2Struct: a vision transformer over flattened patches of any layout, and a T5 decoder that reads it.
+"""Pix2Struct: a vision transformer over flattened patches of any layout, and a T5 decoder.
 
 Source: arXiv 2210.03347, section 2; names as in transformers 5.23.0, models/pix2struct/modeling_pix2struct.py. The
 arithmetic is that of as many patches as the tables of rows and columns have entries.

@@ -1,4 +1,4 @@
-"""Pixtral's tower, and Mistral 3 and LightOnOCR that see through it: images of any size, all of a batch in one sequence.
+"""Pixtral's vision tower, Mistral 3 and LightOnOCR: images of any size, all of a batch in one sequence.
 
 Source: arXiv 2410.07073 (Pixtral); names as in transformers 5.23.0, models/pixtral/modeling_pixtral.py and
 models/mistral3/modeling_mistral3.py.

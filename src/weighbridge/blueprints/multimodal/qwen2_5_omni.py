@@ -1,4 +1,4 @@
-"""Qwen2.5-Omni: a thinker that sees, hears and writes, and a talker that turns what it thinks into speech.
+"""Qwen2.5-Omni: a thinker (text, images, audio in; text out), and a talker that generates speech tokens.
 
 Source: arXiv 2503.20215; names as in transformers 5.23.0, models/qwen2_5_omni/modeling_qwen2_5_omni.py.
 """

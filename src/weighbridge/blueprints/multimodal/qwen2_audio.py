@@ -1,4 +1,4 @@
-"""Qwen2-Audio, Voxtral and Audio Flamingo 3: language models that hear through Whisper's encoder.
+"""Qwen2-Audio, Voxtral and Audio Flamingo 3: language models with Whisper's encoder.
 
 Source: arXiv 2407.10759 (Qwen2-Audio), 2507.13264 (Voxtral), 2507.08128 (Audio Flamingo 3); names as in transformers 5.23.0,
 models/qwen2_audio/modeling_qwen2_audio.py, models/voxtral and models/audioflamingo3.

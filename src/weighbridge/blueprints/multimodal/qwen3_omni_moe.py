@@ -1,4 +1,4 @@
-"""Qwen3-Omni: a thinker of experts that sees, hears and writes, and the predictor of codes inside its talker.
+"""Qwen3-Omni: a mixture-of-experts thinker (text, images, audio), and the talker's code predictor.
 
 Source: arXiv 2509.17765; names as in transformers 5.23.0, models/qwen3_omni_moe/modeling_qwen3_omni_moe.py.
 """

@@ -1,4 +1,4 @@
-"""Qwen-VL: Qwen's language models with a tower that reads images of any size.
+"""Qwen-VL: Qwen's language models with a vision tower for images of any size.
 
 Source: arXiv 2409.12191 (Qwen2-VL), 2502.13923 (Qwen2.5-VL), 2511.21631 (Qwen3-VL); names as in transformers 5.23.0,
 models/qwen2_vl/modeling_qwen2_vl.py, models/qwen2_5_vl and models/qwen3_vl.

@@ -1,4 +1,4 @@
-"""SigLIP: CLIP's two towers with a loss for each pair; the image is pooled by a learned query.
+"""SigLIP: CLIP's two towers with a sigmoid loss; the image is pooled by an attention head.
 
 Source: arXiv 2303.15343 and 2502.14786; names as in transformers 5.23.0, models/siglip/modeling_siglip.py and
 models/siglip2/modeling_siglip2.py. SigLIP 2 takes images of any shape, cut into patches beforehand.

@@ -1,4 +1,4 @@
-"""TIPSv2: DINOv2's vision tower beside a text tower; on top of the former, decoders of depth, normals and segments.
+"""TIPSv2: DINOv2's vision tower and a text tower; and DPT heads for depth, normals and segmentation.
 
 Source: arXiv 2410.16512; names as in transformers 5.23.0, models/tipsv2/modeling_tipsv2.py and
 models/tipsv2_dpt/modeling_tipsv2_dpt.py.
@@ -128,7 +128,7 @@ def dense(c: Config) -> Part:
 
 
 def backbone(c: Config) -> Part:
-    """Describe the vision tower that hands on maps of four of its layers."""
+    """Describe the vision tower that outputs maps of four of its layers."""
     return as_child("backbone", submodel(c.backbone, "Backbone"))
 
 

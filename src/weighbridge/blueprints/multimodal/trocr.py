@@ -1,4 +1,4 @@
-"""The decoder of TrOCR, which reads what a vision encoder saw: BART's, with switches for its positions and its first norm.
+"""The decoder of TrOCR: BART's, with switches for its positions and its embedding norm.
 
 Source: arXiv 2109.10282; class and tensor names as in transformers 5.23.0, models/trocr/modeling_trocr.py.
 """

@@ -1,4 +1,4 @@
-"""VideoLLaMA 3 and PaddleOCR-VL: SigLIP's tower over images of any size, in front of a language model.
+"""VideoLLaMA 3 and PaddleOCR-VL: a SigLIP tower for images of any size in front of a language model.
 
 Source: arXiv 2501.13106 (VideoLLaMA 3), 2510.14528 (PaddleOCR-VL); names as in transformers 5.23.0,
 models/video_llama_3/modeling_video_llama_3.py and models/paddleocr_vl/modeling_paddleocr_vl.py.

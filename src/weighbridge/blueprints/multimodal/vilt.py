@@ -1,4 +1,4 @@
-"""ViLT: one transformer over the words of a text and the patches of an image.
+"""ViLT: one transformer over text tokens and image patches.
 
 Source: arXiv 2102.03334, section 3; names as in transformers 5.23.0, models/vilt/modeling_vilt.py.
 """

@@ -1,4 +1,4 @@
-"""A vision and a text model of any types, put side by side as in CLIP.
+"""A vision and a text model of any types as a contrastive pair, as in CLIP.
 
 Source: arXiv 2111.07991 (LiT); names as in transformers 5.23.0,
 models/vision_text_dual_encoder/modeling_vision_text_dual_encoder.py.

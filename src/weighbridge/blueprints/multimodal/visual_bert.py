@@ -1,4 +1,4 @@
-"""VisualBERT: BERT that reads regions of an image beside a text.
+"""VisualBERT: BERT over text tokens and image regions.
 
 Source: arXiv 1908.03557, section 3; names as in transformers 5.23.0, models/visual_bert/modeling_visual_bert.py. No config
 says how many regions there are, and the reference runs without them: the arithmetic is that of a text alone.

@@ -1,4 +1,4 @@
-"""X-CLIP: CLIP over the frames of a video, which send each other messages; the video prompts the text.
+"""X-CLIP: CLIP for videos, with cross-frame message tokens and video-specific text prompts.
 
 Source: arXiv 2208.02816, section 3; names as in transformers 5.23.0, models/x_clip/modeling_x_clip.py. The vision tower runs
 once for each frame; every text is prompted by every video.
@@ -46,7 +46,7 @@ FIELDS = (
 
 
 def layer(c: Config) -> Part:
-    """Describe one layer, repeated: the frame's message, from attention over all frames, is one more token for its patches to look at."""
+    """Describe one layer, repeated: the frame's message, from attention over all frames, is one more token for its patches to attend to."""
     H = c.hidden
     message = fairseq_attention("message_attn", H, c.heads, c.head_dim, keys=None)
     over_frames = tuple(replace(child, keys=c.frames) if child.name == "attend" else child for child in message.children)
@@ -85,7 +85,7 @@ def integration(c: Config) -> Part:
 
 
 def prompt_generator(c: Config) -> Part:
-    """Describe how each text looks at the patches of a video, the mean over its frames."""
+    """Describe how each text attends to the patches of a video, the mean over its frames."""
     E, patches = c.projected, c.vision.patches
     looking = part(
         "cross_attn",

@@ -1,4 +1,4 @@
-"""Llama's likes of 2023 and 2024 whose code stands beside their files on the Hub: InternLM, MiniCPM, Orion, Baichuan.
+"""Llama-like models of 2023 and 2024 with code on the Hub: InternLM, MiniCPM, Orion, Baichuan.
 
 Source: modeling_internlm.py of internlm/internlm-7b, modeling_minicpm.py of openbmb/MiniCPM-2B-sft-bf16, modeling_orion.py of
 OrionStarAI/Orion-14B-Base, modeling_baichuan.py of baichuan-inc/Baichuan2-7B-Base. Held to published totals, not to a live class.

@@ -1,4 +1,4 @@
-"""RWKV-5, "Eagle" (Peng et al., 2024): RWKV whose state is a matrix for each head; its code stands beside its files on the Hub.
+"""RWKV-5, "Eagle" (Peng et al., 2024): RWKV with a matrix-valued state per head; its code stands beside its files on the Hub.
 
 Source: arXiv 2404.05892, sections 4 and 5; modeling_rwkv5.py of RWKV/rwkv-5-world-1b5. Held to the parameters that the paper states,
 13 D^2 L + 14 D L + 4 D + 2 D V, not to a live class.

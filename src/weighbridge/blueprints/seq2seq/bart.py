@@ -1,4 +1,4 @@
-"""BART and its kin: one encoder and decoder under many names, told apart by where norms stand and what positions are.
+"""BART-like encoder-decoders (BART, mBART, PLBART, PEGASUS, M2M-100, Blenderbot), which differ in norms and positions.
 
 Source: arXiv 1910.13461 (BART), 2001.08210 (mBART), 2103.06333 (PLBART), 1912.08777 (PEGASUS), 2010.11125 (M2M-100),
 2207.04672 (NLLB), 2004.13637 (Blender); names as in transformers 5.23.0, models/bart/modeling_bart.py and its siblings.
@@ -17,12 +17,12 @@ from weighbridge.core.tree import Part, Tensor
 
 
 def generation(c: Config, style: Style) -> Part:
-    """Describe the class that writes: a head on the decoder that is the shared table again."""
+    """Describe the class for generation: a head on the decoder that is the shared table again."""
     return with_lm_head(c, backbone(c, style, "model."), style.logits_bias)
 
 
 def with_lm_head(c: Config, sides: tuple[Part, ...], logits_bias: bool = True) -> Part:
-    """Put the head that writes on both *sides*."""
+    """Put the language-model head on both *sides*."""
     bias = (Tensor("final_logits_bias", (1, c.vocab), "buffer"),) if logits_bias else ()
     head = linear("lm_head", c.hidden, c.vocab, bias=False, tied_to="model.shared.weight" if c.tied else None, stream="decoder")
     return part("", *bias, part("model", *sides, kind="backbone"), head, kind="model")

@@ -1,4 +1,4 @@
-"""An encoder of any family and a decoder of any other: text to text, image to text (TrOCR, Donut), speech to text.
+"""Any encoder with any decoder: text to text, image to text (TrOCR, Donut), speech to text.
 
 Source: arXiv 1907.12461 (text), 2109.10282 (images), 2104.06678 (speech); names as in transformers 5.23.0,
 models/encoder_decoder/modeling_encoder_decoder.py, models/vision_encoder_decoder and models/speech_encoder_decoder.

@@ -1,4 +1,4 @@
-"""FSMT: fairseq's translator of 2019, with a vocabulary for each language and a head inside the decoder (Ng et al., 2019).
+"""FSMT: fairseq's WMT19 translation model, with a vocabulary per language and the head inside the decoder (Ng et al., 2019).
 
 Source: arXiv 1907.06616; names as in transformers 5.23.0, models/fsmt/modeling_fsmt.py.
 """

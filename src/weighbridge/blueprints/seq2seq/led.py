@@ -1,4 +1,4 @@
-"""LED: BART with Longformer's encoder, so that each token sees a window and some tokens see all.
+"""LED: BART with Longformer's encoder (sliding-window and global attention).
 
 Source: arXiv 2004.05150; names as in transformers 5.23.0, models/led/modeling_led.py. Global attention runs only where
 a mask asks for it; the encoder pads its input to whole windows.

@@ -1,4 +1,4 @@
-"""LongT5: T5 with an encoder that sees its neighbourhood and, if transient-global, a mean of every few tokens.
+"""LongT5: T5 with local or transient-global attention in the encoder.
 
 Source: arXiv 2112.07916; names as in transformers 5.23.0, models/longt5/modeling_longt5.py.
 """

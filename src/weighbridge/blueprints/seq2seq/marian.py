@@ -1,4 +1,4 @@
-"""Marian: BART's shape with sinusoids for positions and, if asked, a vocabulary for each language.
+"""Marian: BART's structure with sinusoidal positions and, optionally, separate vocabularies.
 
 Source: arXiv 1804.00344; OPUS-MT, eamt-1.61; names as in transformers 5.23.0, models/marian/modeling_marian.py.
 The sinusoids are frozen parameters, so they count.

@@ -1,4 +1,4 @@
-"""MVP: BART with prompts, learned vectors that stand before the keys and values of every layer (Tang et al., 2022).
+"""MVP: BART with optional prefix prompts in front of the keys and values of every layer (Tang et al., 2022).
 
 Source: arXiv 2206.12131; names as in transformers 5.23.0, models/mvp/modeling_mvp.py.
 """

@@ -1,4 +1,4 @@
-"""PEGASUS-X: PEGASUS over long texts, by blocks and a few global tokens (Phang et al., 2022).
+"""PEGASUS-X: PEGASUS with block-local attention and global tokens for long inputs (Phang et al., 2022).
 
 Source: arXiv 2208.04347; names as in transformers 5.23.0, models/pegasus_x/modeling_pegasus_x.py. The encoder pads its input to
 whole blocks; every second layer shifts them by half a block, which makes one more.

@@ -1,4 +1,4 @@
-"""ProphetNet: a decoder that predicts the next few words at once, each from a stream of its own (Qi et al., 2020).
+"""ProphetNet: a decoder with n-gram prediction, one stream per future token (Qi et al., 2020).
 
 Source: arXiv 2001.04063; names as in transformers 5.23.0, models/prophetnet/modeling_prophetnet.py. The decoder holds its
 tokens once, and once more for every word it looks ahead.

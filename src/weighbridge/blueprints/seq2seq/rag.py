@@ -1,4 +1,4 @@
-"""Retrieval-augmented generation: an encoder of questions, and a generator that reads what was found (Lewis et al., 2020).
+"""Retrieval-augmented generation: a question encoder, and a generator over the retrieved passages (Lewis et al., 2020).
 
 Source: arXiv 2005.11401; names as in transformers 5.23.0, models/rag/modeling_rag.py. The documents are found outside of the model.
 """

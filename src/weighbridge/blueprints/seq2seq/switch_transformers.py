@@ -1,4 +1,4 @@
-"""Switch Transformers: T5 with experts in some layers, one of which works on a token (Fedus et al., 2021).
+"""Switch Transformers: T5 with top-1 mixtures of experts in some layers (Fedus et al., 2021).
 
 Source: arXiv 2101.03961; names as in transformers 5.23.0, models/switch_transformers/modeling_switch_transformers.py. An expert
 takes only so many tokens of an example; beyond that, who is left out depends on the data.
@@ -36,7 +36,7 @@ def step(layers: int, sparse: int) -> int:
 
 
 def kinds(layers: int, step: int) -> list[tuple[bool, bool]]:
-    """Tell of each layer whether it is the first, and whether it has experts, which stand in equal steps."""
+    """Return for each layer whether it is the first, and whether it has experts, which stand in equal steps."""
     return [(index == 0, step == 1 or (step > 0 and index % step == 1)) for index in range(layers)]
 
 

@@ -1,4 +1,4 @@
-"""T5 and its kin: an encoder and a decoder whose attention sees distance through a learned bias.
+"""T5-like encoder-decoders: relative position bias in the first layer of each stack, optional gated feed-forward.
 
 Source: arXiv 1910.10683 (T5), 2010.11934 (mT5), 2304.09151 (UMT5); names as in
 transformers 5.23.0, models/t5/modeling_t5.py. The whole family shares one embedding table, whatever

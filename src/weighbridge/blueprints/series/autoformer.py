@@ -1,4 +1,4 @@
-"""Autoformer: series taken apart into season and trend, and compared with themselves a while ago (Wu et al., 2021).
+"""Autoformer: series decomposition and auto-correlation instead of attention (Wu et al., 2021).
 
 Source: arXiv 2106.13008; names as in transformers 5.23.0, models/autoformer/modeling_autoformer.py. Its attention is made of
 Fourier transforms, which are no products of matrices.

@@ -1,4 +1,4 @@
-"""Informer: a transformer over time series that looks at few keys, and keeps half of the steps behind each layer (Zhou et al., 2020).
+"""Informer: ProbSparse attention and a distilling encoder for time series (Zhou et al., 2020).
 
 Source: arXiv 2012.07436; names as in transformers 5.23.0, models/informer/modeling_informer.py.
 """
@@ -29,7 +29,7 @@ def distilled_length(c: Config, depth: int, own: Stream) -> Stream:
 
 
 def prob_sparse(c: Config, layer: Part) -> tuple[Node, ...]:
-    """Let attention look at a few keys, if it is asked to; the reference makes it last."""
+    """Let attention attend to a few keys, if it is asked to; the reference makes it last."""
     own, *rest = layer.children
     assert isinstance(own, Part)
     if c.sight == "prob":

@@ -1,4 +1,4 @@
-"""PatchTST: time series cut into patches, each channel by itself (Nie et al., 2022).
+"""PatchTST: a transformer over patches of each channel of a time series (Nie et al., 2022).
 
 Source: arXiv 2211.14730; names as in transformers 5.23.0, models/patchtst/modeling_patchtst.py. The config fixes how far it looks back.
 """

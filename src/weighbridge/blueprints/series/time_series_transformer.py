@@ -1,4 +1,4 @@
-"""Transformers over time series: what was, with what is known of each step, in an encoder; what will be, in a decoder.
+"""The time series transformer: an encoder of past values and a decoder of future values, with their covariates.
 
 Source: names as in transformers 5.23.0, models/time_series_transformer/modeling_time_series_transformer.py. The config fixes how far they look back and ahead; a side alone reads ``seq``.
 """
@@ -22,7 +22,7 @@ DISTRIBUTIONS = {"student_t": 3, "normal": 2, "negative_binomial": 2}
 
 
 def values(name: str) -> int:
-    """Tell how many values a distribution has.
+    """Return how many values a distribution has.
 
     >>> values("normal")
     2

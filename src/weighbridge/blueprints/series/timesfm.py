@@ -1,4 +1,4 @@
-"""TimesFM: a decoder over patches of a time series, which writes a longer patch than it reads (Das et al., 2023).
+"""TimesFM: a decoder over patches of a time series, with longer output patches than input patches (Das et al., 2023).
 
 Source: arXiv 2310.10688; names as in transformers 5.23.0, models/timesfm/modeling_timesfm.py. To predict, it always looks back as far as
 the config says; the decoder alone reads ``seq`` steps.

@@ -1,4 +1,4 @@
-"""TimesFM 2.5: a decoder over patches of a time series with rotary positions, which may look at the series upside down as well.
+"""TimesFM 2.5: TimesFM with rotary positions and optional flip invariance.
 
 Source: google-research/timesfm; names as in transformers 5.23.0, models/timesfm2_5/modeling_timesfm2_5.py. To predict, it always looks back
 as far as the config says; the decoder alone reads ``seq`` steps.

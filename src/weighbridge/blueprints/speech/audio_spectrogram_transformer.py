@@ -1,4 +1,4 @@
-"""The Audio Spectrogram Transformer: a vision transformer over patches of mel frames that overlap.
+"""The Audio Spectrogram Transformer: a vision transformer over overlapping patches of mel frames.
 
 Source: arXiv 2104.01778; names as in transformers 5.23.0,
 models/audio_spectrogram_transformer/modeling_audio_spectrogram_transformer.py. Its table of positions fixes the length.

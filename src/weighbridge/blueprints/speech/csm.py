@@ -1,4 +1,4 @@
-"""CSM, which speaks, and Kyutai's model that writes down speech: language models over the codes of Mimi.
+"""CSM (speech generation) and Kyutai's speech-to-text model: language models over Mimi's codes.
 
 Source: arXiv 2410.00037; Sesame, CSM (2025); Kyutai, Delayed Streams Modeling (2025); names as in transformers 5.23.0,
 models/csm/modeling_csm.py and models/kyutai_speech_to_text/modeling_kyutai_speech_to_text.py.

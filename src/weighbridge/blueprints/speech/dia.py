@@ -1,4 +1,4 @@
-"""Dia: a reader of bytes, and a decoder that writes the codes of a dialogue's sound, all channels of a frame at once.
+"""Dia: dialogue synthesis with a byte-level text encoder and a decoder of all codec channels of a frame at once.
 
 Source: Nari Labs, Dia (2025); names as in transformers 5.23.0, models/dia/modeling_dia.py.
 """

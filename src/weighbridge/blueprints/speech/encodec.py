@@ -1,4 +1,4 @@
-"""EnCodec: convolutions that thin a wave out to codes, and others that make a wave of them; Mimi shares them.
+"""EnCodec: the SEANet encoder and decoder (strided convolutions between waveform and frames) and residual quantizers.
 
 Source: arXiv 2210.13438; names as in transformers 5.23.0, models/encodec/modeling_encodec.py. Codebooks are kept as buffers.
 """
@@ -61,7 +61,7 @@ def powers(c: Config) -> bool:
 
 
 def books(c: Config) -> int:
-    """Tell how many codebooks the largest bandwidth allows."""
+    """Return how many codebooks the largest bandwidth allows."""
     frames, bits = ceil(c.rate / prod(c.ratios)), c.codes.bit_length() - 1
     return int(1000 * c.bandwidths[-1] // (frames * bits))
 

@@ -1,4 +1,4 @@
-"""The encoder of Granite Speech 5, whose first layers leave half of the frames each, and its head.
+"""The encoder of Granite Speech 5, whose first layers halve the frames, and its CTC head.
 
 Source: names as in transformers 5.23.0, models/granite_speech5/modeling_granite_speech5.py. ``seq`` counts groups of four mel frames.
 """

@@ -1,4 +1,4 @@
-"""HiFi-GAN: a wave made from mel frames, by enlarging them step by step between residual convolutions (Kong et al., 2020).
+"""HiFi-GAN: a vocoder of transposed convolutions and residual blocks from mel frames to waveform (Kong et al., 2020).
 
 Source: arXiv 2010.05646; names as in transformers 5.23.0, models/speecht5/modeling_speecht5.py and others that took it over. ``seq``
 counts frames.

@@ -1,4 +1,4 @@
-"""Mimi: EnCodec's convolutions with a transformer behind them, and codebooks of meaning beside those of sound.
+"""Mimi: SEANet with a transformer, and semantic and acoustic residual quantizers.
 
 Source: arXiv 2410.00037; names as in transformers 5.23.0, models/mimi/modeling_mimi.py. Codebooks are kept as buffers.
 """
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def downsampling(c: Config) -> int:
-    """Tell by how much Mimi thins out the frames of its convolutions; 0 is not at all."""
+    """Return by how much Mimi subsamples the frames of its convolutions; 0 is not at all."""
     frames = ceil(c.rate / prod(c.ratios))
     rate = c.rate / (2 * prod(c.ratios)) if c.frame_rate is None else c.frame_rate
     return 0 if frames == rate else int(frames / rate)

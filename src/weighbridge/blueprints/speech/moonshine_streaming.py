@@ -1,4 +1,4 @@
-"""Moonshine Streaming: an encoder over frames of 5 ms that looks ahead a little, and a decoder that adds learned positions to its states.
+"""Moonshine Streaming: a sliding-window encoder over 5 ms frames, and a decoder with learned positions on the encoder states.
 
 Source: Useful Sensors, Moonshine v2 (2026); names as in transformers 5.23.0, models/moonshine_streaming/modeling_moonshine_streaming.py.
 ``seq`` counts samples of the wave.
@@ -123,7 +123,7 @@ def both(c: Config) -> tuple[Part, Part]:
 
 
 def with_lm_head(c: Config) -> Part:
-    """Describe the class that writes."""
+    """Describe the class for generation."""
     tied = "model.decoder.embed_tokens.weight" if c.tied else None
     head = linear("proj_out", c.hidden, c.vocab, bias=False, tied_to=tied, stream="decoder")
     return part("", part("model", *both(c), kind="backbone"), head, kind="model")

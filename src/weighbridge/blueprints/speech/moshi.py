@@ -1,4 +1,4 @@
-"""Decoders of speech: Moshi's text model, and CSM's small decoder that writes the codebooks of one audio frame.
+"""Speech decoders: Moshi's text model, and CSM's depth decoder of one audio frame's codebooks.
 
 Source: arXiv 2410.00037; Sesame, CSM (2025); class and tensor names as in transformers 5.23.0, models/moshi/modeling_moshi.py and
 models/csm/modeling_csm.py.

@@ -1,4 +1,4 @@
-"""MusicGen whole: T5 reads the text, a decoder writes codes of several codebooks, EnCodec turns them into sound.
+"""MusicGen: a T5 text encoder, a decoder of several codebooks, and EnCodec.
 
 Source: arXiv 2306.05284; class and tensor names as in transformers 5.23.0, models/musicgen/modeling_musicgen.py and
 models/musicgen_melody/modeling_musicgen_melody.py. The codec runs in generation only.

@@ -1,4 +1,4 @@
-"""Parakeet and its kin: speech recognition by a fast conformer under a head on every frame, or beside a decoder (a transducer).
+"""Parakeet and related models: speech recognition with a Fast Conformer and CTC, RNN-T or TDT decoding.
 
 Source: arXiv 2305.05084 (Fast Conformer), 2304.06795 (TDT); names as in transformers 5.23.0, models/parakeet/modeling_parakeet.py,
 models/nemotron_asr_streaming, models/nemotron3_5_asr and models/lasr.

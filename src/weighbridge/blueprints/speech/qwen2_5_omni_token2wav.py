@@ -1,4 +1,4 @@
-"""What makes a wave of Qwen2.5-Omni's speech tokens: a diffusion transformer that makes mel frames, and BigVGAN.
+"""Qwen2.5-Omni's token2wav: a diffusion transformer from speech tokens to mel frames, and BigVGAN to the waveform.
 
 Source: arXiv 2503.20215, 2206.04658 (BigVGAN), 2005.07143 (ECAPA-TDNN); names as in transformers 5.23.0,
 models/qwen2_5_omni/modeling_qwen2_5_omni.py. How often the transformer runs is a matter of the generation.

@@ -1,4 +1,4 @@
-"""SeamlessM4T and its second version: speech or text in, text or speech out (Seamless team, 2023).
+"""SeamlessM4T v1 and v2: speech encoder (conformer), text encoder, text decoder, text-to-unit model and vocoder (Seamless team, 2023).
 
 Source: arXiv 2308.11596 and 2312.05187; class and tensor names as in transformers 5.23.0,
 models/seamless_m4t/modeling_seamless_m4t.py and models/seamless_m4t_v2/modeling_seamless_m4t_v2.py. A forward pass writes text;

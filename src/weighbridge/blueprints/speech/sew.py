@@ -1,4 +1,4 @@
-"""SEW and SEW-D: wav2vec 2.0 on a narrower wave, its transformer on squeezed frames, plain or DeBERTa's (Wu et al., 2021).
+"""SEW and SEW-D: wav2vec 2.0 with a thinner extractor and a squeezed sequence, with BERT's or DeBERTa's layers (Wu et al., 2021).
 
 Source: arXiv 2109.06870; names as in transformers 5.23.0, models/sew/modeling_sew.py and models/sew_d/modeling_sew_d.py.
 """

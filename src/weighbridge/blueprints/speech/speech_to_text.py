@@ -1,4 +1,4 @@
-"""Speech2Text: BART's kin over mel frames, which gated convolutions thin out.
+"""Speech2Text: a BART-like encoder-decoder over mel frames subsampled by gated convolutions.
 
 Source: arXiv 2010.05171; names as in transformers 5.23.0, models/speech_to_text/modeling_speech_to_text.py. Positions are
 computed; ``seq`` counts frames.

@@ -1,4 +1,4 @@
-"""SpeechT5: one encoder and one decoder for text and speech, which come in through nets of their own (Ao et al., 2021).
+"""SpeechT5: one encoder-decoder for text and speech, with a prenet and a postnet for each (Ao et al., 2021).
 
 Source: arXiv 2110.07205; names as in transformers 5.23.0, models/speecht5/modeling_speecht5.py. A side alone reads ``seq``, which
 counts samples of a wave, or tokens; ``decoder`` counts mel frames, or tokens. Without a speaker's vector, its map does not run.
@@ -154,7 +154,7 @@ def with_head(c: Config, reading: Net, writing: Net, head: Part) -> Part:
 
 
 def written(c: Config) -> Part:
-    """Describe the head that writes text: the decoder's table again."""
+    """Describe the language-model head text: the decoder's table again."""
     words = "speecht5.decoder.prenet.embed_tokens.weight" if c.tied else None
     head = linear("lm_head", c.hidden, c.vocab, bias=False, tied_to=words)
     return part("text_decoder_postnet", head, kind="lm_head", stream="decoder")

@@ -1,4 +1,4 @@
-"""The text decoder of Voxtral Realtime: Mistral's, with a gain in every layer that follows the delay it is given.
+"""The text decoder of Voxtral Realtime: Mistral's, with an adaptive norm per layer for the delay.
 
 Source: names as in transformers 5.23.0, models/voxtral_realtime/modeling_voxtral_realtime.py.
 """

@@ -1,4 +1,4 @@
-"""Wav2Vec 2.0 and its kin: convolutions over the wave, then a transformer over frames of 20 ms.
+"""Wav2Vec 2.0, HuBERT, WavLM and related encoders: a convolutional extractor over the waveform, then a transformer over 20 ms frames.
 
 Source: arXiv 2006.11477 (wav2vec 2.0), 2106.07447 (HuBERT), 2110.13900 (WavLM), 2101.07597 (UniSpeech), 2110.05752
 (UniSpeech-SAT); names as in transformers 5.23.0, models/wav2vec2/modeling_wav2vec2.py and its siblings. ``seq`` counts

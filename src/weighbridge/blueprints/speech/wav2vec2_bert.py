@@ -1,4 +1,4 @@
-"""W2v-BERT 2.0: a conformer over mel frames, whose convolutions look back only (Seamless team, 2023).
+"""W2v-BERT 2.0: a conformer over mel frames with causal convolutions (Seamless team, 2023).
 
 Source: arXiv 2312.05187; names as in transformers 5.23.0, models/wav2vec2_bert/modeling_wav2vec2_bert.py. ``seq`` counts frames.
 """

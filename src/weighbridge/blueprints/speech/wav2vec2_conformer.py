@@ -1,4 +1,4 @@
-"""Conformers that hear: attention and a convolution between two halves of a feed-forward step (Gulati et al., 2020).
+"""Wav2Vec 2.0 with conformer layers: attention and a convolution between two half-step feed-forward networks (Gulati et al., 2020).
 
 Source: arXiv 2005.08100, 2010.05171 (fairseq S2T); names as in transformers 5.23.0,
 models/wav2vec2_conformer/modeling_wav2vec2_conformer.py. It hears the wave as wav2vec 2.0 does.

@@ -1,4 +1,4 @@
-"""Whisper: a BART that hears; two convolutions over mel frames, sinusoids, then the usual encoder and decoder.
+"""Whisper: an encoder-decoder over mel frames, with two convolutions and sinusoidal positions in the encoder.
 
 Source: arXiv 2212.04356; names as in transformers 5.23.0, models/whisper/modeling_whisper.py. The encoder always sees
 thirty seconds, twice as many frames as it has positions, so its arithmetic does not depend on the input.

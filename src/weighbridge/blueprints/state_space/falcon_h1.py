@@ -1,4 +1,4 @@
-"""Falcon-H1 and Nemotron-H: Mamba-2 beside attention in every layer, and Mamba-2, attention, MLP or experts one to a layer.
+"""Falcon-H1 (Mamba-2 in parallel with attention) and Nemotron-H (one of Mamba-2, attention, MLP or experts per layer).
 
 Source: arXiv 2507.22448, 2504.03624; class and tensor names as in transformers 5.23.0, models/falcon_h1/modeling_falcon_h1.py and
 models/nemotron_h/modeling_nemotron_h.py.

@@ -1,4 +1,4 @@
-"""Kimi Linear and Ling 2.5 (bailing): three or more layers of delta attention, gated channel by channel, to one of latent attention.
+"""Kimi Linear and Ling 2.5 (bailing): Kimi delta attention interleaved with latent attention.
 
 Source: arXiv 2510.26692; class and tensor names as in transformers 5.23.0, models/kimi_linear/modeling_kimi_linear.py and
 models/bailing_hybrid/modeling_bailing_hybrid.py.
@@ -122,7 +122,7 @@ NESTED = nested(
 
 
 def _own(word: str) -> Any:
-    """Tell a size of linear attention: what the sub-config says, else what stands beside it."""
+    """Return a size of linear attention: what the sub-config says, else what stands beside it."""
     return lambda c: getattr(c, "flat_" + word) if getattr(c.linear, word) is None else getattr(c.linear, word)
 
 

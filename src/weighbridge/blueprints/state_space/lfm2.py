@@ -1,4 +1,4 @@
-"""LFM2 and LFM3: short gated convolutions with attention in some of the layers.
+"""LFM2 and LFM3: gated short convolutions interleaved with attention.
 
 Source: Liquid AI, LFM2 (July 2025); names as in transformers 5.23.0, models/lfm2, models/lfm2_moe and
 models/lfm3.

@@ -1,4 +1,4 @@
-"""Mamba: layers that carry a state along the sequence instead of attending to it, in its first form.
+"""Mamba: selective state-space layers; and Jamba, which interleaves them with attention and experts.
 
 Source: arXiv 2312.00752 (Mamba), 2410.05355 (Falcon Mamba), 2403.19887 (Jamba); names as in transformers 5.23.0,
 models/mamba/modeling_mamba.py and models/jamba/modeling_jamba.py. The recurrence is elementwise but for the

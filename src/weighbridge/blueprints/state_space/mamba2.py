@@ -1,4 +1,4 @@
-"""Mamba-2: the state space as attention by chunks, with heads; alone, and with attention beside it in Bamba.
+"""Mamba-2: state-space duality with heads, computed in chunks; and Bamba, with attention in some layers.
 
 Source: arXiv 2405.21060 (Mamba-2); ibm-ai-platform/Bamba-9B; names as in transformers 5.23.0,
 models/mamba2/modeling_mamba2.py and models/bamba/modeling_bamba.py.

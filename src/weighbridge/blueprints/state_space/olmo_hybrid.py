@@ -1,4 +1,4 @@
-"""OLMo Hybrid: three layers of gated delta rule to one of attention that is normed afterwards.
+"""OLMo Hybrid: gated DeltaNet layers interleaved with post-norm attention (three to one).
 
 Source: Ai2, OLMo Hybrid (2026); arXiv 2412.06464; class and tensor names as in transformers 5.23.0,
 models/olmo_hybrid/modeling_olmo_hybrid.py.

@@ -1,4 +1,4 @@
-"""Qwen3-Next and Qwen3.5: three layers of gated delta rule to one of gated attention, experts or an MLP after each.
+"""Qwen3-Next and Qwen3.5: gated DeltaNet layers interleaved with gated attention (three to one), with experts or an MLP.
 
 Source: arXiv 2412.06464 (gated delta networks); class and tensor names as in transformers 5.23.0,
 models/qwen3_next/modeling_qwen3_next.py, models/qwen3_5/modeling_qwen3_5.py, models/qwen3_5_moe/modeling_qwen3_5_moe.py.

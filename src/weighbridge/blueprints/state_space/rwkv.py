@@ -1,4 +1,4 @@
-"""RWKV-4: a recurrence that trains like attention, each token mixed with the one before it.
+"""RWKV-4: a linear recurrence with token shift that trains in parallel like attention.
 
 Source: arXiv 2305.13048; names as in transformers 5.23.0, models/rwkv/modeling_rwkv.py. The recurrence is elementwise.
 """

@@ -1,4 +1,4 @@
-"""xLSTM 7B: a memory of matrices with gates in place of attention (Beck et al., 2025).
+"""xLSTM 7B: mLSTM layers (matrix memory with gates) instead of attention (Beck et al., 2025).
 
 Source: arXiv 2405.04517, 2503.13427; names as in transformers 5.23.0, models/xlstm/modeling_xlstm.py.
 """

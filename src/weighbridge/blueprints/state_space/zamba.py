@@ -1,4 +1,4 @@
-"""Zamba: Mamba everywhere, and one transformer layer whose weights come back every few layers.
+"""Zamba: Mamba layers, and one shared transformer layer applied every few layers.
 
 Source: arXiv 2405.16712; class and tensor names as in transformers 5.23.0, models/zamba/modeling_zamba.py. The shared layer reads
 the embeddings beside the hidden states.

@@ -1,4 +1,4 @@
-"""Zamba2: Mamba-2 everywhere, and a few transformer blocks that take turns, adapted to each place by small ranks.
+"""Zamba2: Mamba-2 layers, and a few shared transformer blocks with a LoRA adapter per use.
 
 Source: arXiv 2411.15242; class and tensor names as in transformers 5.23.0, models/zamba2/modeling_zamba2.py.
 """
@@ -50,7 +50,7 @@ def zamba2(c: Config, prefix: str) -> tuple[Node, ...]:
 
 
 def transformer(c: Config, place: int, served: list[int]) -> Part:
-    """Describe a block of Zamba2 in one of its places: of the adapters for all its places, only this one's runs."""
+    """Describe a block of Zamba2 in one of its positions: of the adapters for all its positions, only this one's runs."""
     H, I, R = c.hidden, c.mlp, c.adapter_rank
 
     def adapters(name: str, inputs: Size, outputs: Size) -> Part:

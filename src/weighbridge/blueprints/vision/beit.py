@@ -1,4 +1,4 @@
-"""BEiT: a vision transformer with relative positions and a learned scale behind each block.
+"""BEiT: a vision transformer with relative position bias and layer scale.
 
 Source: arXiv 2106.08254; names as in transformers 5.23.0, models/beit/modeling_beit.py. data2vec for images is the same
 structure under older names, and made of the parts that stand here.

@@ -1,4 +1,4 @@
-"""BiT: ResNets with norms over groups of channels and weights brought to one scale (Kolesnikov et al., 2019).
+"""BiT: pre-activation ResNets with group norm and weight standardisation (Kolesnikov et al., 2019).
 
 Source: arXiv 1912.11370; names as in transformers 5.23.0, models/bit/modeling_bit.py. The config states no image:
 ``image_size`` may be set beside its fields, and is 224 by default.
@@ -95,7 +95,7 @@ def bit(c: Config) -> tuple[Part, ...]:
 
 
 def classification(c: Config) -> Part:
-    """Describe BitForImageClassification: the labels, on the mean of all places."""
+    """Describe BitForImageClassification: the labels, on the mean of all positions."""
     head = part("classifier", linear("1", c.widths[-1], c.labels, stream="one"), kind="head")
     return part("", part("bit", *bit(c), kind="backbone"), head, kind="model")
 

@@ -1,4 +1,4 @@
-"""ConvNeXt: stages of depthwise convolutions and wide linear maps, a transformer without attention (Liu et al., 2022).
+"""ConvNeXt: stages of depthwise convolutions and pointwise MLPs (Liu et al., 2022).
 
 Source: arXiv 2201.03545; the second version arXiv 2301.00808; names as in transformers 5.23.0,
 models/convnext/modeling_convnext.py, convnextv2 and dinov3_convnext.
@@ -47,7 +47,7 @@ SECOND = variant(without(FIELDS, "scaled"), version=2)
 
 
 def layer(c: Config, width: int) -> Part:
-    """Describe a layer: each channel with itself over 7 by 7 places, then wider and back."""
+    """Describe a layer: each channel with itself over 7 by 7 positions, then wider and back."""
     normed = Tensor("weight", (1, 1, 1, 4 * width), "gain"), Tensor("bias", (1, 1, 1, 4 * width), "shift")
     scales = (Tensor("layer_scale_parameter", (width,), "gain"),) if c.version == 1 and c.scaled else ()
     return part(
@@ -91,12 +91,12 @@ def convnext(c: Config, picture: Grid) -> tuple[list[Grid], tuple[Part, ...]]:
 
 
 def with_pooling(c: Config) -> tuple[Part, ...]:
-    """Describe the network and the norm of the mean over all places."""
+    """Describe the network and the norm of the mean over all positions."""
     return *convnext(c, c.image)[1], layer_norm("layernorm", c.widths[-1], stream="one")
 
 
 def features(c: Config, picture: Grid) -> Features:
-    """Describe ConvNextBackbone over a picture: the network, and a norm for every map that it hands on."""
+    """Describe ConvNextBackbone over a picture: the network, and a norm for every map that it outputs."""
     maps, parts = convnext(c, picture)
     channels = (c.widths[0], *c.widths)
     norms = tuple(layer_norm("stem" if not index else f"stage{index}", channels[index], stream=area(maps[index])) for index in c.outputs)

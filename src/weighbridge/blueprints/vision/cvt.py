@@ -1,4 +1,4 @@
-"""CvT: queries, keys and values by depthwise convolutions, keys on a smaller map (Wu et al., 2021).
+"""CvT: convolutional projections of queries, keys and values, keys on a smaller feature map (Wu et al., 2021).
 
 Source: arXiv 2103.15808; names as in transformers 5.23.0, models/cvt/modeling_cvt.py. The config states no image:
 ``image_size`` may be set beside its fields, and is 224 by default.
@@ -108,7 +108,7 @@ def cvt(c: Config) -> Part:
 
 
 def classification(c: Config) -> Part:
-    """Describe CvtForImageClassification: the labels, on the normed class token or the mean of all places."""
+    """Describe CvtForImageClassification: the labels, on the normed class token or the mean of all positions."""
     encoder = cvt(c)
     seen: Stream = (
         "one" if c.tokens[-1] else unknown("without a class token in the last stage, the reference looks for one that is not there")

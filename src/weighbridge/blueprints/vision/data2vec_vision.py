@@ -1,4 +1,4 @@
-"""data2vec for images: BEiT with the names that its layers had before.
+"""data2vec for images: BEiT under its earlier layer names.
 
 Source: arXiv 2202.03555; names as in transformers 5.23.0, models/data2vec/modeling_data2vec_vision.py.
 """

@@ -1,4 +1,4 @@
-"""Depth Anything, with or without a depth map as prompt, and CHMv2: DINO's maps, added up to a depth for every pixel.
+"""Depth Anything, prompted or not, and CHMv2: DINO features with a DPT head for depth.
 
 Source: arXiv 2401.10891 and 2406.09414, 2412.14015 (prompts); names as in transformers 5.23.0,
 models/{depth_anything,prompt_depth_anything,chmv2}/modeling_*.py.

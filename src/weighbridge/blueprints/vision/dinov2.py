@@ -1,4 +1,4 @@
-"""DINOv2, without and with registers: a self-supervised vision transformer with a learned scale behind each block.
+"""DINOv2, with and without registers: a self-supervised vision transformer with layer scale.
 
 Source: arXiv 2304.07193 and 2309.16588 (registers); names as in transformers 5.23.0,
 models/{dinov2,dinov2_with_registers}/modeling_*.py.

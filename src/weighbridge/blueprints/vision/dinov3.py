@@ -1,4 +1,4 @@
-"""DINOv3: DINOv2's layers with rotary positions, registers from the start and, in the largest, a gate.
+"""DINOv3: DINOv2's layers with rotary positions, registers and, in the largest, a gated MLP.
 
 Source: arXiv 2508.10104; names as in transformers 5.23.0, models/dinov3_vit/modeling_dinov3_vit.py.
 """

@@ -1,4 +1,4 @@
-"""DINOv3's ConvNeXt: the same layers under other names, and a norm over all places and their mean (Meta, 2025).
+"""DINOv3's ConvNeXt: ConvNeXt under other names, with a norm over positions and their mean (Meta, 2025).
 
 Source: arXiv 2508.10104; names as in transformers 5.23.0, models/dinov3_convnext/modeling_dinov3_convnext.py.
 """
@@ -24,7 +24,7 @@ FIELDS = (
 
 
 def layer(width: int, depth: int) -> Part:
-    """Describe the layers of a stage: each channel with itself over 7 by 7 places, then wider and back, scaled."""
+    """Describe the layers of a stage: each channel with itself over 7 by 7 positions, then wider and back, scaled."""
     return part(
         "layers",
         Tensor("gamma", (width,), "gain"),
@@ -58,7 +58,7 @@ def features(c: Config, picture: Grid) -> Features:
 
 
 def base(c: Config) -> Part:
-    """Describe DINOv3ConvNextModel: a norm over all places and their mean."""
+    """Describe DINOv3ConvNextModel: a norm over all positions and their mean."""
     maps, inner = stages(c, c.image)
     norm = layer_norm("layer_norm", c.widths[-1], stream=area(maps[-1]) + 1)
     return part("", part("model", inner, kind="backbone"), norm, kind="model")

@@ -1,4 +1,4 @@
-"""DPT: a vision transformer, or another that hands on maps, whose layers' outputs are added up to depth or to classes.
+"""DPT: dense prediction (depth, segmentation) from the layers of a vision transformer or another backbone.
 
 Source: arXiv 2103.13413; names as in transformers 5.23.0, models/dpt/modeling_dpt.py. The hybrid has a ResNet in place of
 the patches, and takes its first two maps as they are.

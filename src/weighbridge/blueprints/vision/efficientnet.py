@@ -1,4 +1,4 @@
-"""EfficientNet: width, depth and image grown together by three factors (Tan and Le, 2019).
+"""EfficientNet: inverted residual blocks with compound scaling of width, depth and resolution (Tan and Le, 2019).
 
 Source: arXiv 1905.11946; names as in transformers 5.23.0, models/efficientnet/modeling_efficientnet.py.
 """
@@ -56,7 +56,7 @@ def padded_map(grid: Grid, kernel: int, stride: int, *, evenly: bool) -> Grid:
 
 
 def block(c: Config, name: str, stage: int, inputs: int, grids: tuple[Grid, Grid]) -> Part:
-    """Describe a block: made wide, each channel with itself, gated by the mean of all places, made narrow again."""
+    """Describe a block: made wide, each channel with itself, gated by the mean of all positions, made narrow again."""
     before, after = (area(grid) for grid in grids)
     wide, outs, narrow = inputs * c.expansions[stage], width_of(c, c.outs[stage]), max(1, int(inputs * c.squeezed))
     expansion = conv2d("expand_conv", inputs, wide, 1, bias=False), batch_norm("expand_bn", wide)
@@ -97,7 +97,7 @@ def efficientnet(c: Config) -> tuple[Part, ...]:
 
 
 def classification(c: Config) -> Part:
-    """Describe EfficientNetForImageClassification: the labels, on the mean of all places."""
+    """Describe EfficientNetForImageClassification: the labels, on the mean of all positions."""
     head = linear("classifier", c.last, c.labels, stream="one")
     return part("", part("efficientnet", *efficientnet(c), kind="backbone"), head, kind="model")
 

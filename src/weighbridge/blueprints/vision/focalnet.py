@@ -1,4 +1,4 @@
-"""FocalNet: in place of attention, contexts of ever wider windows, gated and multiplied with each place (Yang et al., 2022).
+"""FocalNet: focal modulation (hierarchical gated context) instead of attention (Yang et al., 2022).
 
 Source: arXiv 2203.11926; names as in transformers 5.23.0, models/focalnet/modeling_focalnet.py.
 """
@@ -55,7 +55,7 @@ def maps(c: Config) -> list[Grid]:
 
 
 def modulation(c: Config, index: int, width: Size) -> Part:
-    """Describe the contexts: one depthwise convolution after another, each two places wider, and the mean of all."""
+    """Describe the contexts: one depthwise convolution after another, each two positions wider, and the mean of all."""
     levels = c.levels[index]
     contexts = ((conv2d("0", width, width, 2 * level + c.windows[index], groups=width, bias=False),) for level in range(levels))
     return part(
@@ -112,7 +112,7 @@ def masked_image(c: Config) -> Part:
 
 
 def classification(c: Config) -> Part:
-    """Describe FocalNetForImageClassification: the labels, on the mean of all places."""
+    """Describe FocalNetForImageClassification: the labels, on the mean of all positions."""
     head = linear("classifier", c.hidden * 2 ** (len(c.depths) - 1), c.labels, stream="one")
     return part("", part("focalnet", *focalnet(c, masked=False), kind="backbone"), head, kind="model")
 

@@ -1,4 +1,4 @@
-"""GLPN: depth from a pyramid transformer and a decoder that weighs its maps against each other (Kim et al., 2022).
+"""GLPN: monocular depth with a pyramid transformer and a selective feature fusion decoder (Kim et al., 2022).
 
 Source: arXiv 2201.07436; names as in transformers 5.23.0, models/glpn/modeling_glpn.py. The config states no image:
 ``image_size`` may be set beside its fields, and is 224 by default.

@@ -72,7 +72,7 @@ def conv(c: Config, name: str, inputs: Size, outs: Size, places: Stream, kernel:
 
 
 def block(c: Config, name: str, inputs: int, index: int, places: Size) -> Part:
-    """Describe a block: layers one after another, then all of them and the input joined and made narrow."""
+    """Describe a block: layers in sequence, then all of them and the input joined and made narrow."""
     middle, outs, kernel, count = c.middles[index], c.outs[index], c.kernels[index], c.layers_of[index]
     layers = []
     for position in range(count):
@@ -128,7 +128,7 @@ def features(c: Config, picture: Grid) -> Features:
 
 
 def classification(c: Config) -> Part:
-    """Describe HGNetV2ForImageClassification: the labels, on the mean of all places."""
+    """Describe HGNetV2ForImageClassification: the labels, on the mean of all positions."""
     fits = c.widths[-1] == c.outs[-1]
     seen: Stream = "one" if fits else unknown(f"the last stage is {c.outs[-1]} wide, and the classifier sees {c.widths[-1]}")
     return part("", *hgnet(c, c.image)[1], linear("fc", c.widths[-1], c.labels, stream=seen), kind="model")

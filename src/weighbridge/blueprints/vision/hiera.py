@@ -1,4 +1,4 @@
-"""Hiera: a vision transformer whose maps shrink where queries are pooled, with attention in units of a mask or everywhere.
+"""Hiera: a hierarchical vision transformer with query pooling, and mask-unit or global attention.
 
 Source: arXiv 2306.00989; names as in transformers 5.23.0, models/hiera/modeling_hiera.py. Its class for training has no default
 and is not described.
@@ -38,7 +38,7 @@ FIELDS = (
 
 
 class Layer(NamedTuple):
-    """What one layer works on: widths in and out, heads, how many queries become one, its vectors, and how many of them look at each other."""
+    """What one layer works on: widths in and out, heads, how many queries become one, its vectors, and how many of them attend to each other."""
 
     inputs: int
     outputs: int
@@ -119,7 +119,7 @@ def classification(c: Config) -> Part:
 
 
 def backbone(c: Config) -> Part:
-    """Describe HieraBackbone: a norm of its own for each map that it hands on."""
+    """Describe HieraBackbone: a norm of its own for each map that it outputs."""
     wide = [c.embed, *widths(c)]
     norms = (layer_norm(f"stage{index}" if index else "stem", wide[index]) for index in c.outputs)
     return part("", *encoder(c), part("hidden_states_norms", *norms), kind="model")

@@ -1,4 +1,4 @@
-"""LeViT: convolutions, then attention over three maps that shrink, with batch norms in the place of layer norms.
+"""LeViT: a convolutional stem, then attention over three shrinking feature maps, with batch norms.
 
 Source: arXiv 2104.01136; names as in transformers 5.23.0, models/levit/modeling_levit.py.
 """
@@ -51,7 +51,7 @@ def linear_norm(name: str, inputs: Size, outputs: Size, stream: Stream | None = 
 
 
 def biases(heads: Size, side: Size) -> Tensor:
-    """Describe a bias for every head and distance; as many distances occur along an axis as the map has places."""
+    """Describe a bias for every head and distance; as many distances occur along an axis as the map has positions."""
     return Tensor("attention_biases", (heads, side * side), "embedding")
 
 
@@ -77,7 +77,7 @@ def feed_forward(width: int, ratio: int) -> Part:
 
 
 def smaller(c: Config, stage: int, side: Size, after: Size) -> Part:
-    """Describe the step to the next stage: every second place asks all places; it has the first stage's keys."""
+    """Describe the step to the next stage: every second place asks all positions; it has the first stage's keys."""
     inputs, outputs, key = c.widths[stage], c.widths[stage + 1], c.keys[0]
     heads, value, seen, kept = inputs // key, 4 * key, side * side, after * after
     return part(
@@ -119,7 +119,7 @@ def levit(c: Config, name: str = "") -> Part:
 
 
 def head(c: Config, name: str) -> Part:
-    """Describe a batch norm and one output per label, on the mean of all places."""
+    """Describe a batch norm and one output per label, on the mean of all positions."""
     width = c.widths[-1]
     return part(name, batch_norm("batch_norm", width), linear("linear", width, c.labels), kind="head", stream="one")
 

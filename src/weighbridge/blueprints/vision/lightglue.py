@@ -1,4 +1,4 @@
-"""LightGlue: points of two images matched in as few layers as they need (Lindenberger et al., 2023).
+"""LightGlue: adaptive matching of two images' keypoints (Lindenberger et al., 2023).
 
 Source: arXiv 2306.13643; names as in transformers 5.23.0, models/lightglue/modeling_lightglue.py.
 """

@@ -1,4 +1,4 @@
-"""MLCD: CLIP's vision tower with rotary positions, the class token's learned.
+"""MLCD: CLIP's vision tower with 2-D rotary positions and a learned class position.
 
 Source: arXiv 2407.17331; names as in transformers 5.23.0, models/mlcd/modeling_mlcd.py.
 """

@@ -1,4 +1,4 @@
-"""MobileNet, first and second version: depthwise convolutions, each between maps of single places (Howard 2017, Sandler 2018).
+"""MobileNet v1 and v2: depthwise separable convolutions and inverted residuals (Howard 2017, Sandler 2018).
 
 Source: arXiv 1704.04861 and 1801.04381; names as in transformers 5.23.0, models/mobilenet_v1/modeling_mobilenet_v1.py
 and models/mobilenet_v2/modeling_mobilenet_v2.py. Both paddings of the config leave maps of the same size.
@@ -86,12 +86,12 @@ def second(c: Config) -> tuple[int, Grid, tuple[Part, ...]]:
 
 
 def with_classifier(name: str, parts: tuple[Part, ...], width: int, c: Config) -> Part:
-    """Describe the labels on the mean of all places."""
+    """Describe the labels on the mean of all positions."""
     return part("", part(name, *parts, kind="backbone"), linear("classifier", width, c.labels, stream="one"), kind="model")
 
 
 def segmentation(c: Config) -> Part:
-    """Describe MobileNetV2ForSemanticSegmentation: the mean of all places beside each of them, and the labels."""
+    """Describe MobileNetV2ForSemanticSegmentation: the mean of all positions beside each of them, and the labels."""
     _, grid, parts = second(c)
     width = multiply_width(c, 320)
     head = part(

@@ -1,4 +1,4 @@
-"""MobileViT: convolutions, and attention among places that stand alike in their patches (Mehta and Rastegari, 2021 and 2022).
+"""MobileViT v1 and v2: convolutions, and attention across patches (Mehta and Rastegari, 2021 and 2022).
 
 Source: arXiv 2110.02178 and 2206.02680; names as in transformers 5.23.0, models/mobilevit/modeling_mobilevit.py and
 models/mobilevitv2/modeling_mobilevitv2.py.
@@ -79,7 +79,7 @@ def fits(c: Config) -> bool:
 
 
 def transformer(c: Config, index: int, grid: Grid) -> tuple[Part, ...]:
-    """Describe the layers of the first version: places of the same index in every patch attend to each other."""
+    """Describe the layers of the first version: positions of the same index in every patch attend to each other."""
     width, inner, side = c.inner[index], int(c.inner[index] * c.mlp_ratio), c.patch
     patches = area(half_size(grid, side))  # a map that is not of whole patches is stretched to them
     queries = tuple(linear(name, width, width, bias=c.qkv_bias) for name in ("query", "key", "value"))
@@ -161,7 +161,7 @@ def mobilevit(c: Config, *, expanded: bool) -> tuple[Grid, tuple[Part, ...]]:
 
 
 def segmentation(c: Config, name: str) -> Part:
-    """Describe the pyramid of dilated convolutions beside the mean of all places, and the labels."""
+    """Describe the pyramid of dilated convolutions beside the mean of all positions, and the labels."""
     grid, parts = mobilevit(c, expanded=False)
     inputs, width = c.widths[5], c.aspp
     kernels = enumerate((1, 3, 3, 3))

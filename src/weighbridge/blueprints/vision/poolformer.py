@@ -1,4 +1,4 @@
-"""PoolFormer: a transformer whose attention is an average over neighbours, without parameters (Yu et al., 2021).
+"""PoolFormer: a transformer with average pooling, which has no parameters, instead of attention (Yu et al., 2021).
 
 Source: arXiv 2111.11418; names as in transformers 5.23.0, models/poolformer/modeling_poolformer.py. The config states
 no image: ``image_size`` may be set beside its fields, and is 224 by default.
@@ -54,7 +54,7 @@ def layer(c: Config, width: int, depth: int, places: Size) -> Part:
 
 
 def poolformer(c: Config) -> tuple[Size, Part]:
-    """Describe the encoder: the places of its last map, and its parts, all patches before all layers."""
+    """Describe the encoder: the positions of its last map, and its parts, all patches before all layers."""
     grid: Grid = c.image
     places: Size = 0
     patches, blocks = [], []
@@ -68,7 +68,7 @@ def poolformer(c: Config) -> tuple[Size, Part]:
 
 
 def classification(c: Config) -> Part:
-    """Describe PoolFormerForImageClassification: a norm, and the labels on the mean of all places."""
+    """Describe PoolFormerForImageClassification: a norm, and the labels on the mean of all positions."""
     places, encoder = poolformer(c)
     norm = group_norm("norm", c.widths[-1], stream=places)
     return part(

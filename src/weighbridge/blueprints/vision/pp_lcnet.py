@@ -1,4 +1,4 @@
-"""PP-LCNet, first and third version: depthwise convolutions, gated in places, for processors without an accelerator (Cui et al., 2021).
+"""PP-LCNet v1 and v3: depthwise separable convolutions with squeeze-and-excitation in some blocks (Cui et al., 2021).
 
 Source: arXiv 2109.15099; names as in transformers 5.23.0, models/pp_lcnet/modeling_pp_lcnet.py and
 models/pp_lcnet_v3/modeling_pp_lcnet_v3.py. The config states no image: ``image_size`` may be set beside its fields, and
@@ -86,7 +86,7 @@ def convolution(c: Config, name: str, widths: tuple[int, int], kernel: int, stri
 
 
 def block(c: Config, name: str, entry: tuple[int, int, int, tuple[int, int], bool], grid: Grid) -> Part:
-    """Describe a block: each channel with itself, a gate by the mean of all places, then channels with each other."""
+    """Describe a block: each channel with itself, a gate by the mean of all positions, then channels with each other."""
     kernel, before, after, stride, gated = entry
     inputs, outs = make_divisible(before * c.scale, c.divisor), make_divisible(after * c.scale, c.divisor)
     narrow = inputs // c.reduction
@@ -115,7 +115,7 @@ def encoder(c: Config) -> tuple[Part, ...]:
 
 
 def classification(c: Config) -> Part:
-    """Describe PPLCNetForImageClassification: the mean of all places made wider, and the labels."""
+    """Describe PPLCNetForImageClassification: the mean of all positions made wider, and the labels."""
     last = make_divisible(c.blocks[-1][-1][2] * c.scale, c.divisor)
     wider = conv2d("last_convolution", last, c.wide, 1, stream="one", bias=False)
     return part("", part("encoder", *encoder(c), kind="backbone"), wider, linear("head", c.wide, c.labels, stream="one"), kind="model")

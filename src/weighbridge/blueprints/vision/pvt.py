@@ -1,4 +1,4 @@
-"""PVT and PVT v2: pyramids of patches that attend to a smaller map of keys (Wang et al., 2021).
+"""PVT and PVT v2: pyramid vision transformers with spatial-reduction attention (Wang et al., 2021).
 
 Source: arXiv 2102.12122 and 2106.13797; names as in transformers 5.23.0, models/pvt/modeling_pvt.py and
 models/pvt_v2/modeling_pvt_v2.py.
@@ -93,7 +93,7 @@ def pvt(c: Config) -> tuple[Part, ...]:
 
 
 def with_classifier(c: Config, name: str, parts: tuple[Part, ...]) -> Part:
-    """Describe the labels on the class token, or on the mean of all places."""
+    """Describe the labels on the class token, or on the mean of all positions."""
     return part("", part(name, *parts, kind="backbone"), linear("classifier", c.widths[-1], c.labels, stream="one"), kind="model")
 
 

@@ -1,4 +1,4 @@
-"""RADIO: one vision transformer distilled from several, with a token for each teacher and registers.
+"""RADIO: a vision transformer distilled from several teachers, with a class token per teacher and registers.
 
 Source: arXiv 2312.06709; names as in transformers 5.23.0, models/radio/modeling_radio.py.
 """

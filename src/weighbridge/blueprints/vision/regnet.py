@@ -1,4 +1,4 @@
-"""RegNet: a ResNet whose layers keep their width and are convolved in groups, with gates in its Y kind (Radosavovic et al., 2020).
+"""RegNet: residual blocks with group convolutions, and squeeze-and-excitation in RegNetY (Radosavovic et al., 2020).
 
 Source: arXiv 2003.13678; names as in transformers 5.23.0, models/regnet/modeling_regnet.py. The config states no image:
 ``image_size`` may be set beside its fields, and is 224 by default.
@@ -64,7 +64,7 @@ def regnet(c: Config) -> tuple[Part, ...]:
 
 
 def classification(c: Config) -> Part:
-    """Describe RegNetForImageClassification: the labels, on the mean of all places."""
+    """Describe RegNetForImageClassification: the labels, on the mean of all positions."""
     head = part("classifier", linear("1", c.widths[-1], c.labels, stream="one"), kind="head")
     return part("", part("regnet", *regnet(c), kind="backbone"), head, kind="model")
 

@@ -1,4 +1,4 @@
-"""ResNet: stages of convolutions beside a path that adds their input (He et al., 2015).
+"""ResNet: stages of residual convolution blocks (He et al., 2015).
 
 Source: arXiv 1512.03385; names as in transformers 5.23.0, models/resnet/modeling_resnet.py. The config states no
 image: ``image_size`` may be set beside its fields, and is 224 by default.
@@ -42,7 +42,7 @@ DEEP = variant(FIELDS[:-1], deep=True)
 
 
 def conv(name: str, inputs: Size, outs: Size, grid: Grid, kernel: int = 3) -> Part:
-    """Describe a convolution without bias and its batch norm, which see the places that come out."""
+    """Describe a convolution without bias and its batch norm, which see the positions that come out."""
     children = (conv2d("convolution", inputs, outs, kernel, bias=False), batch_norm("normalization", outs))
     return part(name, *children, kind="convolution", stream=area(grid))
 
@@ -110,7 +110,7 @@ def base(c: Config) -> Part:
 
 
 def classification(c: Config) -> Part:
-    """Describe ResNetForImageClassification: the labels, on the mean of all places."""
+    """Describe ResNetForImageClassification: the labels, on the mean of all positions."""
     head = part("classifier", linear("1", c.widths[-1], c.labels, stream="one"), kind="head")
     return part("", part("resnet", *resnet(c, c.image)[1], kind="backbone"), head, kind="model")
 

@@ -1,4 +1,4 @@
-"""Sapiens2: DINOv3's structure with root-mean-square norms and, in the middle layers, fewer heads of keys and values.
+"""Sapiens2: DINOv3's structure with RMS norms and, in the middle layers, grouped-query attention.
 
 Source: names as in transformers 5.23.0, models/sapiens2/modeling_sapiens2.py. Its heads have no default and are not described.
 """
@@ -18,7 +18,7 @@ from weighbridge.core.tree import Node, Part
 
 
 def kinds(c: Config) -> list[int]:
-    """Tell each layer's heads of keys and values; 0 is as many as queries have, -1 the number of the middle layers."""
+    """Return each layer's heads of keys and values; 0 is as many as queries have, -1 the number of the middle layers."""
     if c.told is not None:
         heads = one_per_layer(c, c.told, "num_key_value_heads_per_layer")
         return [0 if entry == c.heads else int(entry) for entry in heads]

@@ -1,4 +1,4 @@
-"""SegFormer: attention over patches that overlap, keys and values on a smaller map, and a light head over all stages (Xie et al., 2021).
+"""SegFormer: overlapping patch embeddings, spatial-reduction attention, and an all-MLP decode head (Xie et al., 2021).
 
 Source: arXiv 2105.15203; names as in transformers 5.23.0, models/segformer/modeling_segformer.py. The config states no
 image: ``image_size`` may be set beside its fields, and is 224 by default.
@@ -39,7 +39,7 @@ def stages_of(c: Config) -> int:
 
 
 def attention(c: Config, index: int, grid: Grid) -> Part:
-    """Describe attention whose keys and values stand on a map that a strided convolution made smaller."""
+    """Describe attention whose keys and values stand on a map that a strided convolution downsampled."""
     width, heads, by = c.widths[index], c.heads[index], c.reductions[index]
     inner, small = width // heads * heads, area(conv_output(grid, by, by))
     reduction = (conv2d("sequence_reduction", width, width, by), layer_norm("layer_norm", width))
@@ -96,7 +96,7 @@ def base(c: Config) -> Part:
 
 
 def classification(c: Config) -> Part:
-    """Describe SegformerForImageClassification: the labels, on the mean of all places."""
+    """Describe SegformerForImageClassification: the labels, on the mean of all positions."""
     backbone = part("segformer", segformer(c), kind="backbone")
     return part("", backbone, linear("classifier", c.widths[-1], c.labels, stream="one"), kind="model")
 

@@ -1,4 +1,4 @@
-"""SuperGlue: points of two images matched by layers of attention within an image and across (Sarlin et al., 2019).
+"""SuperGlue: matching of two images' keypoints with self- and cross-attention layers (Sarlin et al., 2019).
 
 Source: arXiv 1911.11763; names as in transformers 5.23.0, models/superglue/modeling_superglue.py.
 """
@@ -25,7 +25,7 @@ FOUND = unknown("how many points an image has, its pixels tell")
 
 
 def kinds(value: Any) -> tuple[str, ...]:
-    """Take which layers look at the image itself and which at the other."""
+    """Take which layers attend to the image itself and which at the other."""
     if any(entry not in ("self", "cross") for entry in value):
         raise ConfigError(f"expected self and cross, found {value!r:.60}", key="gnn_layers_types", value=value)
     return tuple(value)

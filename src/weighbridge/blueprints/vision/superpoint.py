@@ -1,4 +1,4 @@
-"""SuperPoint: corners of an image and a description of each, by one convolutional network (DeTone et al., 2018).
+"""SuperPoint: keypoint detection and description with one convolutional network (DeTone et al., 2018).
 
 Source: arXiv 1712.07629; names as in transformers 5.23.0, models/superpoint/modeling_superpoint.py. The config states
 no image: ``image_size`` may be set beside its fields; by default it is 480 by 640.

@@ -1,4 +1,4 @@
-"""SwiftFormer: attention by one learned weight for each place, linear in their number, between convolutions (Shaker et al., 2023).
+"""SwiftFormer: efficient additive attention between convolutions (Shaker et al., 2023).
 
 Source: arXiv 2303.15446; names as in transformers 5.23.0, models/swiftformer/modeling_swiftformer.py.
 """
@@ -36,7 +36,7 @@ def scale(name: str, width: int) -> Tensor:
 
 
 def conv_encoder(name: str, width: int, inner: int, repeat: int | None = None) -> Part:
-    """Describe a depthwise convolution and two of single places, scaled and added to what came in."""
+    """Describe a depthwise convolution and two of single positions, scaled and added to what came in."""
     return part(
         name,
         scale("layer_scale", width),
@@ -68,7 +68,7 @@ def block(c: Config, name: str, width: int) -> Part:
 
 
 def swiftformer(c: Config) -> tuple[Size, tuple[Part, ...]]:
-    """Describe stem and stages; return the places of the last map, too."""
+    """Describe stem and stages; return the positions of the last map, too."""
     half, width = c.widths[0] // 2, c.widths[0]
     one = half_size(c.image)
     grid = half_size(one)

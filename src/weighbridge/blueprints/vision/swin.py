@@ -1,4 +1,4 @@
-"""Swin Transformer: attention inside windows that shift from layer to layer, over maps that halve (Liu et al., 2021).
+"""Swin Transformer: shifted-window attention over feature maps that are halved stage by stage (Liu et al., 2021).
 
 Source: arXiv 2103.14030; names as in transformers 5.23.0, models/swin/modeling_swin.py; the older names, which Donut
 and MaskFormer keep, as in models/donut/modeling_donut_swin.py and models/maskformer/modeling_maskformer_swin.py.
@@ -28,7 +28,7 @@ from weighbridge.core.tree import Node, Part, Tensor
 
 
 def windows(c: Config, grid: tuple[int, int], whole: bool) -> tuple[Stream, Stream, int]:
-    """Return the places of a map padded to windows, how many windows they are, and the places of a window.
+    """Return the positions of a map padded to windows, how many windows they are, and the positions of a window.
 
     A window as large as the map is the map's shorter side; a larger one does not fit its own table of positions,
     and the reference does not run. *whole* windows never shrink.
@@ -98,7 +98,7 @@ def base(c: Config) -> Part:
 
 
 def classification(c: Config) -> Part:
-    """Describe SwinForImageClassification: the labels, on the mean of all places."""
+    """Describe SwinForImageClassification: the labels, on the mean of all positions."""
     head = linear("classifier", c.hidden * 2 ** (len(c.depths) - 1), c.labels, stream="one")
     return part("", part("donut" if c.older else "swin", *swin(c, masked=False, normed=not c.older), kind="backbone"), head, kind="model")
 
@@ -111,7 +111,7 @@ def masked_image(c: Config) -> Part:
 def features(c: Config, picture: Grid) -> Features:
     """Describe SwinBackbone or MaskFormerSwinBackbone over a picture: windows never shrink.
 
-    Each map handed on has a norm; MaskFormer has one for every stage, handed on or not.
+    Each map output has a norm; MaskFormer has one for every stage, output or not.
     """
     c = with_changes(c, picture=picture)
     inner = swin(c, masked=False, normed=True, whole=True)

@@ -1,4 +1,4 @@
-"""Swin2SR: images made larger by stages of shifted windows that keep their map, each with a convolution behind it (Conde et al., 2022).
+"""Swin2SR: image super-resolution with residual Swin v2 blocks, each followed by a convolution (Conde et al., 2022).
 
 Source: arXiv 2209.11345; names as in transformers 5.23.0, models/swin2sr/modeling_swin2sr.py.
 """
@@ -61,7 +61,7 @@ WIDTH = 64
 
 
 def places(c: Config) -> Stream:
-    """Return the places of the image, which must be whole windows of single pixels: the reference runs no other."""
+    """Return the positions of the image, which must be whole windows of single pixels: the reference runs no other."""
     if c.patch != (1, 1) or c.absolute or any(side % c.window for side in c.image):
         return unknown("it runs with patches of one pixel, images of whole windows and no table of positions")
     return area(c.image)
@@ -118,7 +118,7 @@ def swin2sr(c: Config) -> tuple[Part, ...]:
 
 
 def upsample(c: Config, seen: Stream) -> tuple[Part, Stream]:
-    """Describe convolutions whose channels become places, twice as high and wide each or three times at once; return those, too."""
+    """Describe convolutions whose channels become positions, twice as high and wide each or three times at once; return those, too."""
     if c.scale == 3:
         return part("upsample", conv2d("convolution", WIDTH, 9 * WIDTH, 3, stream=seen), kind="convolution"), times(seen, 9)
     steps = range(c.scale.bit_length() - 1)
@@ -127,7 +127,7 @@ def upsample(c: Config, seen: Stream) -> tuple[Part, Stream]:
 
 
 def times(seen: Stream, by: int) -> Stream:
-    """Return as many times the places."""
+    """Return as many times the positions."""
     return length(seen) * by
 
 

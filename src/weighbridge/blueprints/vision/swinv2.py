@@ -1,4 +1,4 @@
-"""Swin Transformer V2: norms after each part, cosine attention, and positions told by a small network (Liu et al., 2021).
+"""Swin Transformer V2: post-norm, cosine attention, continuous position bias (Liu et al., 2021).
 
 Source: arXiv 2111.09883; names as in transformers 5.23.0, models/swinv2/modeling_swinv2.py.
 """
@@ -90,7 +90,7 @@ def base(c: Config) -> Part:
 
 
 def classification(c: Config) -> Part:
-    """Describe Swinv2ForImageClassification: the labels, on the mean of all places."""
+    """Describe Swinv2ForImageClassification: the labels, on the mean of all positions."""
     head = linear("classifier", c.hidden * 2 ** (len(c.depths) - 1), c.labels, stream="one")
     return part("", part("swinv2", *swin(c, masked=False), kind="backbone"), head, kind="model")
 

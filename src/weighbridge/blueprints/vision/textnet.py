@@ -1,4 +1,4 @@
-"""TextNet: layers of three kernels side by side, upright, level and whole, found by search for reading text (Chen et al., 2021).
+"""TextNet: re-parameterised blocks of square, vertical and horizontal convolutions for text detection (Chen et al., 2021).
 
 Source: arXiv 2111.02394; names as in transformers 5.23.0, models/textnet/modeling_textnet.py.
 """
@@ -80,7 +80,7 @@ def textnet(c: Config) -> tuple[Part, ...]:
 
 
 def classification(c: Config) -> Part:
-    """Describe TextNetForImageClassification: the labels, on the mean of all places."""
+    """Describe TextNetForImageClassification: the labels, on the mean of all positions."""
     return part("", part("textnet", *textnet(c), kind="backbone"), linear("fc", c.widths[-1], c.labels, stream="one"), kind="model")
 
 

@@ -1,4 +1,4 @@
-"""TimeSformer: a vision transformer that looks along the frames of a video, and over each frame, in turn.
+"""TimeSformer: divided temporal and spatial attention over a video.
 
 Source: arXiv 2102.05095; names as in transformers 5.23.0, models/timesformer/modeling_timesformer.py.
 """
@@ -75,7 +75,7 @@ def layer(c: Config) -> Part:
 
 
 def timesformer(c: Config, name: str = "") -> Part:
-    """Describe TimesformerModel: where it looks at space alone, each frame has a class token of its own."""
+    """Describe TimesformerModel: where it attends to space alone, each frame has a class token of its own."""
     H, space_only = c.hidden, c.kind == "space_only"
     learned = token("cls_token", H), token("position_embeddings", H, patches(c) + 1)
     times = () if space_only else (token("time_embeddings", H, c.frames),)

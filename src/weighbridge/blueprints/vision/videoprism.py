@@ -1,4 +1,4 @@
-"""VideoPrism's vision tower: a vision transformer over each frame, then one along the frames of each place.
+"""VideoPrism's vision encoder: spatial, then temporal transformer layers.
 
 Source: arXiv 2402.13217; names as in transformers 5.23.0, models/videoprism/modeling_videoprism.py.
 """
@@ -51,7 +51,7 @@ def depth(c: Config) -> Size:
 
 
 def layers(c: Config, name: str, repeat: Size, among: Size, groups: Size) -> Part:
-    """Describe layers in which so many vectors look at each other, in groups apart."""
+    """Describe layers in which so many vectors attend to each other, in groups apart."""
     H, inner = c.hidden, c.heads * c.head_dim
     attention = part(
         "attention",
@@ -82,7 +82,7 @@ def tower(c: Config, name: str = "") -> Part:
 
 
 def attention_pool(c: Config) -> tuple[Part, Part]:
-    """Describe a learned vector that looks at all places of all frames, and a norm; its heads share the width of the feed-forward network."""
+    """Describe a learned vector that attends to all positions of all frames, and a norm; its heads share the width of the feed-forward network."""
     H, width = c.hidden, c.mlp // c.heads
     inner, seen = c.heads * width, places(c) * depth(c)
     head = part(
@@ -101,7 +101,7 @@ def attention_pool(c: Config) -> tuple[Part, Part]:
 
 
 def video(c: Config) -> Part:
-    """Describe VideoPrismVideoModel: a few layers over all places of all frames, and a pooled vector."""
+    """Describe VideoPrismVideoModel: a few layers over all positions of all frames, and a pooled vector."""
     auxiliary = layers(c, "auxiliary_layers", c.auxiliary, places(c) * depth(c), 1)
     return part("", tower(c, "vision_model"), auxiliary, *attention_pool(c), kind="model")
 

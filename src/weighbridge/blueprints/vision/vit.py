@@ -1,4 +1,4 @@
-"""ViT and its nearest kin: DeiT, ViT-MSN, and I-JEPA.
+"""ViT, DeiT, ViT-MSN, and I-JEPA.
 
 Source: arXiv 2010.11929 (ViT), 2012.12877 (DeiT), 2204.07141 (MSN), 2301.08243 (I-JEPA); names as in transformers 5.23.0,
 models/{vit,deit,vit_msn,ijepa}/modeling_*.py.

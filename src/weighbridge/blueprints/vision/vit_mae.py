@@ -1,4 +1,4 @@
-"""The masked autoencoder, and Pixio after it: vision transformers trained to draw what they do not see.
+"""ViT-MAE and Pixio: masked autoencoders.
 
 Source: arXiv 2111.06377 (MAE), 2512.15715 (Pixio); names as in transformers 5.23.0,
 models/vit_mae/modeling_vit_mae.py and models/pixio/modeling_pixio.py.
@@ -66,7 +66,7 @@ PIXIO = (
 
 
 def visible_tokens(c: Config) -> Stream:
-    """Tell the tokens of the encoder: a class token, and the patches that are not masked."""
+    """Return the tokens of the encoder: a class token, and the patches that are not masked."""
     if c.kept is None:
         return unknown("how many patches are masked hangs on how mask_ratio is rounded")
     number: Size = patches(c) * c.kept[0] // c.kept[1] + 1
@@ -87,7 +87,7 @@ def mae(c: Config, name: str = "") -> Part:
 
 
 def pre_training(c: Config) -> Part:
-    """Describe ViTMAEForPreTraining: a narrower transformer sees all places and draws their pixels."""
+    """Describe ViTMAEForPreTraining: a narrower transformer sees all positions and draws their pixels."""
     E = c.decoder_hidden
     inner = Config(
         hidden=E, mlp=c.decoder_mlp, layers=c.decoder_layers, heads=c.decoder_heads, head_dim=c.decoder_head_dim, qkv_bias=c.qkv_bias
@@ -116,7 +116,7 @@ def pixio(c: Config, name: str = "") -> Part:
 
 
 def pixio_backbone(c: Config) -> Part:
-    """Describe PixioBackbone: a norm of its own for the maps that it hands on."""
+    """Describe PixioBackbone: a norm of its own for the maps that it outputs."""
     return part("", pixio(c, "pixio"), layer_norm("layernorm", c.hidden), kind="model", stream=patches(c) + c.tokens)
 
 

@@ -1,4 +1,4 @@
-"""ViTDet: a plain vision transformer as the backbone of a detector, with windows and bottlenecks in layers that the config names.
+"""ViTDet: a plain ViT backbone with window attention and residual bottlenecks in configured layers.
 
 Source: arXiv 2203.16527; names as in transformers 5.23.0, models/vitdet/modeling_vitdet.py.
 """
@@ -30,7 +30,7 @@ from weighbridge.core.tree import Node, Part
 
 
 def kinds(c: Config) -> list[tuple[bool, bool]]:
-    """Tell of each layer whether it looks in windows, and whether a bottleneck follows it."""
+    """Return for each layer whether it looks in windows, and whether a bottleneck follows it."""
     return [(index in c.in_windows and c.window > 0, index in c.with_bottleneck) for index in range(c.layers)]
 
 

@@ -1,4 +1,4 @@
-"""ViTPose: a vision transformer over padded patches, perhaps with experts for data sets, and a head that draws heat maps.
+"""ViTPose: a plain ViT, optionally with experts per dataset, and a heatmap head.
 
 Source: arXiv 2204.12484 and 2212.04246; names as in transformers 5.23.0,
 models/vitpose_backbone/modeling_vitpose_backbone.py and models/vitpose/modeling_vitpose.py.

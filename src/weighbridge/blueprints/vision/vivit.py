@@ -1,4 +1,4 @@
-"""Vision transformers that cut a video into cubes: ViViT and VideoMAE.
+"""Video transformers over tubelets: ViViT and VideoMAE.
 
 Source: arXiv 2103.15691 (ViViT), 2203.12602 (VideoMAE); names as in transformers 5.23.0,
 models/{vivit,videomae}/modeling_*.py.

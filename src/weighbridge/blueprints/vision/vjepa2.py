@@ -1,4 +1,4 @@
-"""V-JEPA 2: an encoder of videos with rotary positions, a narrower one that predicts its vectors, and a pooler that attends.
+"""V-JEPA 2: a video encoder with rotary positions, a predictor, and an attentive pooler.
 
 Source: arXiv 2506.09985; names as in transformers 5.23.0, models/vjepa2/modeling_vjepa2.py. Its arithmetic is that of a call
 without masks: the predictor sees every cube as context and again as target.
@@ -90,7 +90,7 @@ def vjepa2(c: Config, name: str = "") -> Part:
 
 
 def attentive_pooler(c: Config) -> Part:
-    """Describe the pooler: layers over all cubes, then one learned vector that looks at them."""
+    """Describe the pooler: layers over all cubes, then one learned vector that attends to them."""
     H, seen = c.hidden, places(c)
     own = tuple(linear(name, H, H, stream=seen) for name in ("k_proj", "v_proj"))
     asked = attend(heads=c.heads, head_dim=c.head_dim, queries=1, keys=seen)
