@@ -15,10 +15,11 @@ from weighbridge.config.fields import Config
 from weighbridge.config.read import read_config
 from weighbridge.core.errors import UnknownArchitecture, UsageError, WeighbridgeError
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Part
+from weighbridge.core.tree import ROLES, Part
+from weighbridge.designs.costs import whole
 from weighbridge.inventory.schema import OK, UNKNOWN, Row, failed, fitting
 from weighbridge.load import from_config, load
-from weighbridge.readers import Listing, as_model, listing_at
+from weighbridge.readers import Listing, listing_at, rows
 from weighbridge.readers.packing import config_beside, unpack
 from weighbridge.value import ModelValue
 from weighbridge.verification.verify import claims, verify
@@ -117,11 +118,18 @@ def _facts(sizes: Config, path: str = "") -> Iterator[tuple[str, object]]:
 def row_of_checkpoint(path: Path, name: str) -> Row:
     """Weigh the header of a checkpoint: a file, an index, or a directory of weights without a config."""
     listing = listing_at(path)
-    model = as_model(listing, name)
-    counts = tally(model.tree)
-    row: Row = {"path": name, "status": OK, "kind": "checkpoint", "class": model.class_name or None}
-    row |= {key: getattr(counts, key) for key in ("unique", "trainable", "embedding", "non_embedding", "buffers")}
-    return fitting(row | _of_file(listing, listing.stored if model.stored is None else model.stored))
+    counts: Counter[str] = Counter()
+    for tensor in rows(listing):
+        if tensor.tied_to is None:
+            size = whole(tensor.count)
+            counts[tensor.role] += size
+            counts["frozen"] += size if tensor.frozen else 0
+    unique = sum(counts[role] for role in ROLES if role != "buffer")
+    row: Row = {
+        "path": name, "status": OK, "kind": "checkpoint", "unique": unique, "trainable": unique - counts["frozen"],
+        "embedding": counts["embedding"], "non_embedding": unique - counts["embedding"], "buffers": counts["buffer"],
+    }  # fmt: skip
+    return fitting(row | _of_file(listing, listing.stored))
 
 
 def row_of_directory(folder: Path, config: Path, name: str) -> Row:
