@@ -31,14 +31,15 @@ OPTIONS = (
     Option("mlp_ratio", mark("narrowest and widest MLP, in hidden sizes (default 2:4)"), "A:B", default="2:4"),
     Option("max_active", mark("most active parameters"), "N"),
     Option("max_flops", mark("most FLOPs of a forward pass over the tokens of --seq"), "N"),
+    Option("max_cache", mark("most bytes of cache that a token adds: 64KiB"), "SIZE"),
     Option("max_bytes", mark("most bytes of the weights in --dtype: 16MB"), "SIZE"),
     Option("max_memory", mark("most bytes of memory, in training with --training: 24GiB"), "SIZE"),
     Option("training", mark("memory is that of training"), kind="switch"),
     Option("batch", mark("examples (default 1)"), "N", kind="whole", default=1),
-    Option("seq", mark("tokens of each (default 2048)"), "N", kind="whole", default=2048),
+    Option("seq", mark("tokens of each (default 2048, or as many as the model can take)"), "N", kind="whole"),
     Option("dtype", mark("element type of weights and cache (default bfloat16)"), "TYPE", default="bfloat16"),
     Option("sort", mark("what comes first (default fit: nearest to --params)"), "ORDER", default="fit",
-           choices=("fit", "depth", "width", "aspect", "flops", "memory")),
+           choices=("fit", "depth", "width", "aspect", "flops", "cache", "memory")),
     Option("limit", mark("how many designs to show (default 20)"), "N", kind="whole", default=20),
     *OUTPUT,
 )  # fmt: skip
@@ -123,7 +124,7 @@ def _search(asked: Asked) -> tuple[ModelValue, Search]:
         name: parse_budget(text, f"max-{name}", units).target
         for name, text, units in (
             ("active", asked.max_active, COUNTS), ("flops", asked.max_flops, COUNTS), ("bytes", asked.max_bytes, BYTES),
-            ("memory", asked.max_memory, BYTES),
+            ("memory", asked.max_memory, BYTES), ("cache", (asked.max_cache or "").removesuffix("/token") or None, BYTES),
         )
         if text is not None
     }  # fmt: skip

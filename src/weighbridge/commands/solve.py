@@ -16,6 +16,13 @@ OPTIONS = (
            flag="", many=True, needed=True),
     Option("params", mark("how many parameters there are to be: 80M, 109482240, 124M±0.5%"), "N"),
     Option("active", mark("how many of them are to be active for a token"), "N"),
+    Option("flops", mark("how many FLOPs a forward pass is to take, over the tokens of --seq"), "N"),
+    Option("cache", mark("how many bytes of cache a token is to add: 64KiB"), "SIZE"),
+    Option("memory", mark("how many bytes of memory it is to take, in training with --training: 24GiB"), "SIZE"),
+    Option("training", mark("memory is that of training"), kind="switch"),
+    Option("batch", mark("examples (default 1)"), "N", kind="whole", default=1),
+    Option("seq", mark("tokens of each (default 2048, or as many as the model can take)"), "N", kind="whole"),
+    Option("dtype", mark("element type of weights and cache (default bfloat16)"), "TYPE", default="bfloat16"),
     Option("multiple", mark("take only multiples of a number; may be repeated"), "KEY=N", many=True),
     *OUTPUT,
 )  # fmt: skip
@@ -24,16 +31,24 @@ OPTIONS = (
 def answer(asked: Asked) -> Answer:
     """Solve; 1 if nothing solves it."""
     from weighbridge.core.errors import UsageError
-    from weighbridge.designs.budget import parse_budget
+    from weighbridge.designs.budget import BYTES, COUNTS, parse_budget
+    from weighbridge.designs.costs import Workload
     from weighbridge.designs.solve import solve
     from weighbridge.documents import solve as documents
 
-    given = {"parameters": ("params", asked.params), "active": ("active", asked.active)}
-    targets = {name: parse_budget(text, option) for name, (option, text) in given.items() if text is not None}
+    targets = {
+        name: parse_budget(text, option, units)
+        for name, option, text, units in (
+            ("parameters", "params", asked.params, COUNTS), ("active", "active", asked.active, COUNTS),
+            ("flops", "flops", asked.flops, COUNTS), ("cache", "cache", asked.cache, BYTES), ("memory", "memory", asked.memory, BYTES),
+        )
+        if text is not None
+    }  # fmt: skip
     if not targets:
-        raise UsageError("solve: for how many parameters? --params 80M, or --active 13B")
+        raise UsageError("solve: for how many parameters? --params 80M, or --active 13B; or --flops, --cache, --memory")
+    work = Workload(asked.batch, asked.seq, asked.dtype, bool(asked.training))
     model = asked.model()
-    found = solve(model, asked.keys, targets, step=multiples(asked.multiple or ()))
+    found = solve(model, asked.keys, targets, step=multiples(asked.multiple or ()), workload=work)
     return Answer(lambda: documents.as_json(model, found), lambda: documents.document(model, found, asked.lang), bool(found.solutions))
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import NamedTuple
 
+from weighbridge.accounts.cache import cache_of
 from weighbridge.accounts.flops import flops_of
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.memory.account import memory_of, settings
@@ -22,13 +24,14 @@ class Workload(NamedTuple):
     """What a design is costed on.
 
     Attributes:
-        batch, seq: Examples, and tokens of each.
+        batch: Examples.
+        seq: Tokens of each; None is 2,048, or as many as the model has learned positions for.
         dtype: Of the weights and the cache.
         training: Whether memory is that of training.
     """
 
     batch: int = 1
-    seq: int = 2048
+    seq: int | None = None
     dtype: str = "bfloat16"
     training: bool = False
 
@@ -43,8 +46,27 @@ def whole(size: Size) -> int:
     return size
 
 
+LENGTHS = (2048, 1024, 512, 256, 128, 64, 32, 16, 8, 4, 2, 1)
+
+
+def inputs_of(model: ModelValue, workload: Workload) -> Inputs:
+    """Return what a model is costed on: the length asked for, or the longest of the usual ones that it can take.
+
+    >>> from weighbridge import model
+    >>> inputs_of(model("bert-base-uncased"), Workload()).seq
+    512
+    """
+    if workload.seq is not None:
+        return Inputs(batch=workload.batch, seq=workload.seq)
+    for length in LENGTHS[:-1]:
+        with suppress(UsageError):
+            flops_of(model, Inputs(seq=length))
+            return Inputs(batch=workload.batch, seq=length)
+    return Inputs(batch=workload.batch, seq=1)
+
+
 def _flops(model: ModelValue, workload: Workload) -> int:
-    return whole(flops_of(model, Inputs(batch=workload.batch, seq=workload.seq)).forward_matmul)
+    return whole(flops_of(model, inputs_of(model, workload)).forward_matmul)
 
 
 def _bytes(model: ModelValue, workload: Workload) -> int:
@@ -54,10 +76,14 @@ def _bytes(model: ModelValue, workload: Workload) -> int:
 
 
 def _memory(model: ModelValue, workload: Workload) -> int:
-    found = memory_of(model, Inputs(batch=workload.batch, seq=workload.seq), settings(dtype=workload.dtype), training=workload.training)
+    found = memory_of(model, inputs_of(model, workload), settings(dtype=workload.dtype), training=workload.training)
     if found.total is None:
         raise UsageError(f"memory: {found.refused or 'not described for this model'}")
     return found.total
+
+
+def _cache(model: ModelValue, workload: Workload) -> int:
+    return cache_of(model, inputs_of(model, workload), workload.dtype).per_token
 
 
 COSTS: dict[str, Callable[[ModelValue, Workload], int]] = {
@@ -66,6 +92,7 @@ COSTS: dict[str, Callable[[ModelValue, Workload], int]] = {
     "flops": _flops,
     "bytes": _bytes,
     "memory": _memory,
+    "cache": _cache,
 }
 """From a measure's name to what it takes of a model."""
 ALWAYS = ("active", "non_embedding", "flops", "bytes")

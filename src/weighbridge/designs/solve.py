@@ -12,6 +12,8 @@ from itertools import islice, pairwise
 from math import lcm
 from typing import Any, NamedTuple, TypeAlias
 
+from weighbridge.accounts.flops import flops
+from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.parameters import tally
 from weighbridge.config.bind import LARGEST, bind, merged, within
 from weighbridge.config.fields import Field, did_you_mean
@@ -22,18 +24,22 @@ from weighbridge.core.polynomials import Polynomial, polynomial
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part
 from weighbridge.designs.budget import Budget
+from weighbridge.designs.costs import COSTS, Workload, inputs_of, whole
 from weighbridge.designs.roots import crossings, value_at
 from weighbridge.load import from_config
 from weighbridge.value import ModelValue
 
-Measure: TypeAlias = Callable[[Part], Size]
+Measure: TypeAlias = Callable[[Part, Inputs], Size]
 MEASURES: Mapping[str, Measure] = {
-    "parameters": lambda tree: tally(tree).unique,
-    "active": lambda tree: tally(tree).active,
-    "embedding": lambda tree: tally(tree).embedding,
-    "non_embedding": lambda tree: tally(tree).non_embedding,
+    "parameters": lambda tree, given: tally(tree).unique,
+    "active": lambda tree, given: tally(tree).active,
+    "embedding": lambda tree, given: tally(tree).embedding,
+    "non_embedding": lambda tree, given: tally(tree).non_embedding,
+    "flops": lambda tree, given: flops(tree, given.lengths(), given.batch).forward_matmul,
 }
-"""What can be aimed at: each measures a tree, whether its sizes are ints or symbols."""
+"""What is a formula of the sizes: each measures a tree, whether its sizes are ints or symbols."""
+OTHERS = ("cache", "memory")
+"""What is counted config by config: bytes of cache a token, bytes of memory."""
 
 COUNTED = 2_000
 """Up to this value of an unknown every config is counted, so that no coincidence of sizes is missed."""
@@ -79,20 +85,29 @@ class Solution(NamedTuple):
     refused: tuple[tuple[dict[str, int], str], ...] = ()
 
 
-EXACT = mark("{measure} = {equation}: its whole solutions were isolated exactly, and each was counted from its own config")
+EXACT = mark("{measure} = {equation}: all its integer solutions were found exactly, and each was counted again from its own config")
 WALK = mark("no polynomial in {keys} describes this model; each value from {low:,} to {high:,} was counted")
+EACH = mark("{measure}: each value of {keys} from {low:,} to {high:,} was counted")
 PAIRED = mark("{measure} = {equation}: solved for {second} at each {first} from {low:,} to {high:,}; beyond that it is always too many")
 CONSTANT = mark("{measure} does not depend on {keys}: it is {value:,} whatever they are")
 
 
-def solve(model: ModelValue, keys: Sequence[str], targets: Mapping[str, Budget], *, step: Mapping[str, int] | None = None) -> Solution:
+def solve(
+    model: ModelValue,
+    keys: Sequence[str],
+    targets: Mapping[str, Budget],
+    *,
+    step: Mapping[str, int] | None = None,
+    workload: Workload | None = None,
+) -> Solution:
     """Find every value of one or two sizes of *model*'s config that meets the targets.
 
     Args:
         model: Made from a config; its class is the one that is counted.
         keys: One or two key paths of sizes, such as ``num_hidden_layers`` or ``text_config.hidden_size``.
-        targets: From a measure (:data:`MEASURES`) to its budget; the first is the equation, the others must hold too.
+        targets: From a measure (:data:`MEASURES`, :data:`OTHERS`) to its budget; the first is the equation, the others must hold too.
         step: For a key, the number that its value must be a multiple of.
+        workload: Batch, length and types for arithmetic, cache and memory.
 
     Raises:
         UsageError: No config, no such size, or more than two unknowns.
@@ -105,7 +120,7 @@ def solve(model: ModelValue, keys: Sequence[str], targets: Mapping[str, Budget],
     """
     if not 1 <= len(keys) <= 2 or len(set(keys)) != len(keys):
         raise UsageError(f"expected one or two unknowns, found {len(keys)}: {', '.join(keys)}"[:200])
-    problem = _Problem(model, tuple(keys), dict(targets), dict(step or {}))
+    problem = _Problem(model, tuple(keys), dict(targets), dict(step or {}), workload or Workload())
     terms = problem.terms()
     if terms is None:
         return _walk(problem)
@@ -121,12 +136,16 @@ Terms: TypeAlias = dict[tuple[int, ...], Fraction]
 class _Problem:
     """A model, its unknowns, and how a choice of them is counted."""
 
-    def __init__(self, model: ModelValue, keys: tuple[str, ...], targets: dict[str, Budget], step: dict[str, int]) -> None:
+    def __init__(
+        self, model: ModelValue, keys: tuple[str, ...], targets: dict[str, Budget], step: dict[str, int], workload: Workload
+    ) -> None:
         if model.description is None:
             raise UsageError(f"{model.source}: solving needs a config; a file's header has only numbers")
         self.model, self.description = model, model.description
         self.keys, self.targets = keys, targets
         self.measure, self.budget = next(iter(targets.items()))
+        self.given = inputs_of(model, workload)
+        self.workload = workload._replace(seq=self.given.seq)
         self.fields = [self._field(key) for key in keys]
         self.raw = self._bare()
         self.step = [_positive(step.get(key, 1), key) for key in keys]
@@ -170,28 +189,28 @@ class _Problem:
         found = getattr(value, self.fields[index].word, None)
         return found if type(found) is int else None
 
-    def tree(self, values: Sequence[int]) -> Part:
+    def of(self, values: Sequence[int]) -> ModelValue:
         """Build the model with these values; what makes no model raises a ConfigError."""
         overrides = dict(zip(self.keys, values, strict=True))
-        return from_config(self.raw, self.model.source, self.model.class_name, overrides).tree
+        return from_config(self.raw, self.model.source, self.model.class_name, overrides)
+
+    def amount(self, name: str, model: ModelValue) -> int:
+        """Measure a model."""
+        if name in MEASURES:
+            return whole(MEASURES[name](model.tree, self.given))
+        return COSTS[name](model, self.workload)
 
     def count(self, values: Sequence[int]) -> int | None:
         """Measure one config, or return None if the values make no model."""
         try:
-            found = MEASURES[self.measure](self.tree(values))
+            return self.amount(self.measure, self.of(values))
         except (ConfigError, UnknownArchitecture):
             return None
-        assert isinstance(found, int)
-        return found
 
     def found(self, values: Sequence[int]) -> Found:
         """Measure one config in everything that was asked for."""
-        tree = self.tree(values)
-        measured: dict[str, int] = {}
-        for name in dict.fromkeys(("parameters", *self.targets)):
-            number = MEASURES[name](tree)
-            assert isinstance(number, int)
-            measured[name] = number
+        model = self.of(values)
+        measured = {name: self.amount(name, model) for name in dict.fromkeys(("parameters", *self.targets))}
         return Found(dict(zip(self.keys, values, strict=True)), measured)
 
     def meets(self, found: Found) -> bool:
@@ -204,12 +223,14 @@ class _Problem:
 
     def terms(self) -> Terms | None:
         """Return the measure as a polynomial in the unknowns, or None where it is none (quotients, layers that are listed)."""
+        if self.measure not in MEASURES:
+            return None
         unknowns = [Symbol(key, order=order) for order, key in enumerate(self.keys)]
         raw = merged(self.raw, dict(zip(self.keys, unknowns, strict=True)))
         known, sizes = self.description.family, self.description.sizes
         try:
             tree = known.classes[self.model.class_name](bind(known.fields, raw, like=sizes))
-            found = polynomial(MEASURES[self.measure](tree))
+            found = polynomial(MEASURES[self.measure](tree, self.given))
         except (ConfigError, TypeError, AssertionError):
             return None  # the blueprint wants a number where the unknown stands
         terms = _terms(found, unknowns)
@@ -431,8 +452,9 @@ def _walk(problem: _Problem) -> Solution:
             break
     hits.sort(key=problem.distance)
     nearest = () if hits else _nearest(problem, near)
-    details = {"keys": problem.keys[0], "low": low, "high": high}
-    return Solution(problem.keys, problem.targets, tuple(hits[:MOST]), nearest, "", (WALK, details))
+    details = {"measure": problem.measure, "keys": problem.keys[0], "low": low, "high": high}
+    proof = WALK if problem.measure in MEASURES else EACH
+    return Solution(problem.keys, problem.targets, tuple(hits[:MOST]), nearest, "", (proof, details))
 
 
 def _constant(problem: _Problem, terms: Terms) -> Solution:

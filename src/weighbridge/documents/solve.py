@@ -37,7 +37,15 @@ def _flat(entry: Found) -> dict[str, int]:
 def document(model: ModelValue, found: Solution, lang: str = "en") -> Document:
     """Lay a solution out: the values with their counts, the equation, and why there are no others."""
     say = translator(lang)
-    names = {"parameters": say("parameters"), "active": say("active"), "embedding": say("embedding"), "non_embedding": say("non-embedding")}
+    names = {
+        "parameters": say("parameters"),
+        "active": say("active"),
+        "embedding": say("embedding"),
+        "non_embedding": say("non-embedding"),
+        "flops": say("forward FLOPs"),
+        "cache": say("bytes of cache a token"),
+        "memory": say("bytes of memory"),
+    }
     measure, budget = next(iter(found.targets.items()))
     shown = found.solutions or found.nearest
     measures = list(shown[0].measured) if shown else []

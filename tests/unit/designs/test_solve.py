@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 import weighbridge
 from weighbridge.core.errors import ConfigError, UsageError
-from weighbridge.designs.budget import Budget, parse_budget
-from weighbridge.designs.costs import whole
+from weighbridge.designs.budget import BYTES, COUNTS, Budget, parse_budget
+from weighbridge.designs.costs import Workload, whole
 from weighbridge.designs.solve import Solution, solve
 
 SMALL = {
@@ -141,3 +141,22 @@ def test_a_sub_config_is_reached_by_a_dotted_key() -> None:
     model = weighbridge.model("clip-vit-base-patch32")
     found = solve(model, ["text_config.vocab_size"], {"parameters": parse_budget("151277313")})
     assert [entry.values for entry in found.solutions] == [{"text_config.vocab_size": 49408}]
+
+
+@pytest.mark.parametrize(
+    ("measure", "target", "key", "expected"),
+    [
+        ("cache", "64KiB", "num_key_value_heads", 4),
+        ("flops", "15081013248000", "num_hidden_layers", 31),
+        ("cache", "128KiB", "num_hidden_layers", 32),
+    ],
+)
+def test_other_measures_than_parameters(measure: str, target: str, key: str, expected: int) -> None:
+    model = weighbridge.model("llama-3-8b")
+    found = solve(
+        model, [key], {measure: parse_budget(target, measure, BYTES if measure == "cache" else COUNTS)}, workload=Workload(seq=1000)
+    )
+    assert [entry.values[key] for entry in found.solutions] == [expected]
+    changed = weighbridge.model("llama-3-8b", overrides={key: expected})
+    measured = changed.cache(seq=1000).per_token if measure == "cache" else changed.flops(seq=1000).forward_matmul
+    assert found.solutions[0].measured[measure] == measured
