@@ -80,14 +80,14 @@ def load(
 def _reloaded(found: ModelValue, model_class: str | None, overrides: Mapping[str, Any] | None) -> ModelValue:
     """Load a model's config once more, as another class or with other fields."""
     if found.description is None:
-        raise UsageError(f"{found.source}: --class and --set are for configs; a file holds what it holds")
+        raise UsageError(Text("{source}: --class and --set are for configs; a file holds what it holds", source=found.source))
     return from_config(dict(found.description.raw), found.source, model_class or found.class_name, overrides)
 
 
 def _from_library(source: object, model_class: str | None, overrides: Mapping[str, Any] | None, library: str, trust: bool) -> ModelValue:
     """Build a class with another library, in place of a blueprint."""
     if library != "transformers":
-        raise UsageError(f"--via {library}: only transformers can stand in for a blueprint")
+        raise UsageError(Text("--via {library}: only transformers can stand in for a blueprint", library=library))
     from weighbridge.readers.reference import read_reference
 
     raw, name = (dict(source), "config") if isinstance(source, Mapping) else raw_config(str(source))
@@ -119,7 +119,7 @@ def _from_path(text: str, model_class: str | None, overrides: Mapping[str, Any] 
     elif path.suffix == ".json" and not path.name.endswith(".index.json"):
         return from_config(read_config(path), text, model_class, overrides)
     if model_class or overrides:
-        raise UsageError(f"{text}: --class and --set are for configs; a file holds what it holds")
+        raise UsageError(Text("{text}: --class and --set are for configs; a file holds what it holds", text=text))
     return checkpoint_of(path)
 
 
@@ -289,7 +289,7 @@ def architectures(raw: Mapping[str, Any]) -> list[str]:
     if stated is None:
         return []
     if not isinstance(stated, list) or not all(isinstance(name, str) for name in stated):
-        raise ConfigError(f"expected a list of class names, found {stated!r:.60}", key="architectures", value=stated)
+        raise ConfigError(Text("expected a list of class names, found {stated!r:.60}", stated=stated), key="architectures", value=stated)
     return stated
 
 
@@ -303,7 +303,10 @@ def _family(model_type: str, raw: Mapping[str, Any]) -> Family:
             raise
         hint = "only its weights can be counted: weigh a checkpoint, or --via transformers --trust-remote-code"
         raise UnknownArchitecture(
-            f"no blueprint for {model_type!r}, whose code stands beside its files ({code})", key="model_type", value=model_type, hint=hint
+            Text("no blueprint for {model_type!r}, whose code stands beside its files ({code})", model_type=model_type, code=code),
+            key="model_type",
+            value=model_type,
+            hint=hint,
         ) from error
 
 
@@ -339,11 +342,12 @@ def _class(known: Family, raw: Mapping[str, Any], model_class: str | None) -> st
         return found
     if model_class is not None and model_type_of(model_class) in _inner_types(known, raw):
         return None
-    code, listed = _own_code(raw), f"known: {', '.join(known.classes)}"
-    message = f"no class {stated!r} of model type {known.model_type!r}"
+    code, listed = _own_code(raw), Text("known: {names}", names=", ".join(known.classes))
+    message = Text("no class {name!r} of model type {model_type!r}", name=stated, model_type=known.model_type)
     if model_class is None and code:
         # Code of its own under a known type's name: the nearest class would be counted, and be wrong (JinaBert is no BERT).
-        message, hint = f"{message}, but code of its own ({code})", f"--class counts one of the library instead; {listed}"
+        message = Text("{what}, but code of its own ({code})", what=message, code=code)
+        hint: str = Text("--class counts one of the library instead; {listed}", listed=listed)
     else:
         hint = did_you_mean(stated, known.classes, typos=True) or listed
     raise UnknownArchitecture(message, key="architectures", value=stated, hint=hint)
@@ -379,4 +383,8 @@ def _check_overrides(known: Family, raw: Mapping[str, Any], overrides: Mapping[s
     for key in overrides:
         if key in strangers:
             keys = [name for field in known.fields for name in (field.key, *field.aliases) if name]
-            raise ConfigError(f"{known.model_type} has no such field", key=key, hint=did_you_mean(key, keys) or f"known: {', '.join(keys)}")
+            raise ConfigError(
+                Text("{model_type} has no such field", model_type=known.model_type),
+                key=key,
+                hint=did_you_mean(key, keys) or f"known: {', '.join(keys)}",
+            )

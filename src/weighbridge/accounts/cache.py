@@ -16,6 +16,7 @@ from weighbridge.accounts.memory.weights import bits
 from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.errors import UsageError
 from weighbridge.core.length import Stream, evaluate
+from weighbridge.core.messages import Text
 from weighbridge.core.tree import Attend, Part, State, Tensor
 from weighbridge.value import ModelValue
 
@@ -87,14 +88,16 @@ def cache_of(model: ModelValue, given: Inputs, dtype: str = "bfloat16", engine: 
     """
     size = bits(dtype) // 8
     if not size:
-        raise UsageError(f"dtype: keys and values are not kept in {dtype}; expected float32, bfloat16, float16, float8 or int8")
+        raise UsageError(
+            Text("dtype: keys and values are not kept in {dtype}; expected float32, bfloat16, float16, float8 or int8", dtype=dtype)
+        )
     if engine not in ENGINES:
-        raise UsageError(f"engine: expected one of {', '.join(ENGINES)}, found {engine!r:.40}")
+        raise UsageError(Text("engine: expected one of {engines}, found {engine!r:.40}", engines=", ".join(ENGINES), engine=engine))
     if model.description is None:
-        raise UsageError(f"{model.source}: a cache needs a config; this has only tensors")
+        raise UsageError(Text("{source}: a cache needs a config; this has only tensors", source=model.source))
     why = UNKNOWN.get(model.model_type or "")
     if why is not None:
-        raise UsageError(f"{model.class_name}: {why}")
+        raise UsageError(Text("{class_name}: {why}", class_name=model.class_name, why=why))
     now = kept(model.tree, given, size, ENGINES[engine])
     later = kept(model.tree, _one_more(given), size, ENGINES[engine])
     total = sum(entry.bytes for entry in now)

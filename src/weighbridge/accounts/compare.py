@@ -114,7 +114,7 @@ def _forward(model: ModelValue, batch: int, seq: int) -> tuple[int | None, str]:
     try:
         return _whole(flops_of(model, Inputs(batch, seq)).forward_matmul), ""
     except UsageError as error:  # a few architectures do not tell their arithmetic, and no file's header does
-        return None, str(error)
+        return None, error.args[0]
 
 
 def _whole(value: object) -> int:

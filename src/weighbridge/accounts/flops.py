@@ -15,6 +15,7 @@ from weighbridge.accounts.ledger import Entry, Rule, ledger
 from weighbridge.accounts.possible import as_examples, refuse_impossible
 from weighbridge.core.errors import UsageError
 from weighbridge.core.length import Stream, evaluate, grows_with_batch
+from weighbridge.core.messages import Text
 from weighbridge.core.sizes import Size, product
 from weighbridge.core.tree import Attend, Matmul, Operation, Part, State, Tensor
 from weighbridge.value import ModelValue
@@ -101,7 +102,7 @@ def flops_of(model: ModelValue, given: Inputs) -> Flops:
     """
     if model.description is None:
         # Tensors alone do not say what attends to what, how often a part runs, or how many tokens it sees.
-        raise UsageError(f"{model.source}: the arithmetic needs a config; this has only tensors")
+        raise UsageError(Text("{source}: the arithmetic needs a config; this has only tensors", source=model.source))
     given = as_examples(model, given)
     refuse_impossible(model, given)
     return flops(model.tree, given.lengths(), given.batch)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
-from weighbridge.core.messages import mark
+from weighbridge.core.messages import Text, mark
 
 if TYPE_CHECKING:
     from typing import Any
@@ -120,7 +120,9 @@ def whole(value: object, name: str) -> int:
     """
     number = int(value) if isinstance(value, str) and _is_number(value) else value
     if type(number) is not int or not 1 <= number <= LARGEST:
-        raise UsageError(f"{name}: expected a whole number from 1 to {LARGEST:,}, found {value!r:.40}")
+        raise UsageError(
+            Text("{name}: expected a whole number from 1 to {largest:,}, found {value!r:.40}", name=name, largest=LARGEST, value=value)
+        )
     return number
 
 
@@ -128,7 +130,14 @@ def _grid(value: object, entry: Input) -> tuple[int, int]:
     """Read rows and columns: two numbers, or text such as ``16x24``."""
     sides = value.split("x") if isinstance(value, str) else value
     if not isinstance(sides, (list, tuple)) or len(sides) != 2 or not all(type(side) is int or _is_number(side) for side in sides):
-        raise UsageError(f"{entry.name}: expected rows and columns such as {entry.example}, found {value!r:.40}")
+        raise UsageError(
+            Text(
+                "{name}: expected rows and columns such as {example}, found {value!r:.40}",
+                name=entry.name,
+                example=entry.example,
+                value=value,
+            )
+        )
     rows, columns = (whole(side, entry.name) for side in sides)
     return rows, columns
 

@@ -12,6 +12,7 @@ from weighbridge.blueprints.index import MODULES
 from weighbridge.config.family import Family
 from weighbridge.config.fields import did_you_mean
 from weighbridge.core.errors import UnknownArchitecture
+from weighbridge.core.messages import Text
 
 __all__ = ["MODULES", "family", "is_remote", "model_type_of"]
 
@@ -36,7 +37,9 @@ def family(model_type: str) -> Family:
             did_you_mean(model_type, MODULES, typos=True)
             or "weigh models lists those known; with torch and transformers installed, --via transformers counts any class"
         )
-        raise UnknownArchitecture(f"no blueprint for {model_type!r}", key="model_type", value=model_type, hint=hint)
+        raise UnknownArchitecture(
+            Text("no blueprint for {model_type!r}", model_type=model_type), key="model_type", value=model_type, hint=hint
+        )
     path = f"weighbridge.blueprints.{module}"
     __import__(path)  # importlib.import_module, whose import takes a hundredth of a count
     found: Family = sys.modules[path].FAMILIES[model_type]

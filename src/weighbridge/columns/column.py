@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, final
 
 from weighbridge.config.bind import LARGEST
 from weighbridge.core.errors import ConfigError
+from weighbridge.core.messages import Text
 from weighbridge.core.sizes import Quantity, Size, Undecided
 
 if TYPE_CHECKING:
@@ -91,12 +92,24 @@ def column(values: object, key: str = "", minimum: int = 1) -> Column:
 
     array = np.asarray(values)
     if array.ndim != 1 or array.dtype.kind not in "iu" or not array.size:
-        raise ConfigError(f"expected a column of whole numbers, found {array.dtype} of shape {array.shape}", key=key)
+        raise ConfigError(
+            Text("expected a column of whole numbers, found {dtype} of shape {shape}", dtype=array.dtype, shape=array.shape), key=key
+        )
     low, high = int(array.min()), int(array.max())
     if high > LARGEST or low < minimum:
         wrong = high if high > LARGEST else low
         row = int((array == wrong).argmax())
-        raise ConfigError(f"{wrong:,} in row {row} is not possible: sizes are {minimum} to {LARGEST:,}", key=key, value=wrong)
+        raise ConfigError(
+            Text(
+                "{wrong:,} in row {row} is not possible: sizes are {minimum} to {largest:,}",
+                wrong=wrong,
+                row=row,
+                minimum=minimum,
+                largest=LARGEST,
+            ),
+            key=key,
+            value=wrong,
+        )
     return Column(array.astype(np.int64, copy=False), low, high)
 
 
@@ -158,11 +171,13 @@ def _divided(above: Any, below: Any, *, exactly: bool) -> Column:
     if any(_is_wide(side) for side in (above, below)):
         above, below = _python_ints(above), _python_ints(below)
     if not np.all(below):
-        raise ConfigError(f"a size of 0 in row {int(np.argmin(np.atleast_1d(below) != 0))} divides another", value=0)
+        raise ConfigError(Text("a size of 0 in row {argmin} divides another", argmin=int(np.argmin(np.atleast_1d(below) != 0))), value=0)
     if exactly:
         rest = np.atleast_1d(above % below) != 0
         if rest.any():
             row = int(rest.argmax())
             top, bottom = (int(np.broadcast_to(side, rest.shape)[row]) for side in (above, below))
-            raise ConfigError(f"{top:,} does not divide exactly by {bottom:,} in row {row}", value=top)
+            raise ConfigError(
+                Text("{top:,} does not divide exactly by {bottom:,} in row {row}", top=top, bottom=bottom, row=row), value=top
+            )
     return _narrowed(above // below)

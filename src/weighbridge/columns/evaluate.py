@@ -14,6 +14,7 @@ from weighbridge.config.check import conflicts, refuse_undescribed
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, Field, did_you_mean
 from weighbridge.core.errors import ConfigError, UnknownArchitecture, UsageError
+from weighbridge.core.messages import Text
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part
 from weighbridge.load import from_config
@@ -113,7 +114,13 @@ def _accounts(accounts: Sequence[str] | Mapping[str, Callable[[Part], Size]]) ->
         return accounts
     for name in accounts:
         if name not in ACCOUNTS:
-            raise UsageError(f"no account {name!r}; {did_you_mean(name, ACCOUNTS) or 'known: ' + ', '.join(ACCOUNTS)}")
+            raise UsageError(
+                Text(
+                    "no account {name!r}; {did_you_mean}",
+                    name=name,
+                    did_you_mean=did_you_mean(name, ACCOUNTS) or "known: " + ", ".join(ACCOUNTS),
+                )
+            )
     return {name: ACCOUNTS[name] for name in accounts}
 
 
@@ -130,7 +137,9 @@ def table_of(model_type: str, columns: Mapping[str, Any], model_class: str | Non
     known = family(model_type)
     name = model_class or known.base
     if name not in known.classes:
-        raise UnknownArchitecture(f"no class {name!r} of model type {model_type!r}", key="architectures", value=name)
+        raise UnknownArchitecture(
+            Text("no class {name!r} of model type {model_type!r}", name=name, model_type=model_type), key="architectures", value=name
+        )
     lists = {field.key for field in known.fields if field.kind == "sequence"} | {"architectures", "layer_types"}
     single = {key: value for key, value in columns.items() if not _is_column(value) or (key in lists and not hasattr(value, "__array__"))}
     nested = {key: value for key, value in single.items() if "." in key}
@@ -141,7 +150,7 @@ def table_of(model_type: str, columns: Mapping[str, Any], model_class: str | Non
             many[key] = column(value, key, _size_field(known, single, key).minimum).values
     lengths = {len(values) for values in many.values()} or {1}
     if len(lengths) > 1:
-        raise ConfigError(f"columns of unlike lengths: {sorted(lengths)}")
+        raise ConfigError(Text("columns of unlike lengths: {lengths}", lengths=sorted(lengths)))
     return Table(known, name, single, many, max(lengths))  # type: ignore[arg-type]
 
 
@@ -156,7 +165,7 @@ def _size_field(known: Family, single: Mapping[str, Any], path: str) -> Field:
         nested = next((field for field in fields if field.key == parent and field.kind == "nested"), None)
         inner = within(nested, raw) if nested else None
         if inner is None:
-            raise ConfigError(f"{known.model_type} has no sub-config {parent!r}", key=path)
+            raise ConfigError(Text("{model_type} has no sub-config {parent!r}", model_type=known.model_type, parent=parent), key=path)
         fields, raw = inner.fields, inner.raw
     for field in fields:
         if field.kind in ("size", "labels") and last in (field.key, *field.aliases):
@@ -217,7 +226,7 @@ def _refuse_doubles(table: Table) -> None:
     for field in table.known.fields:
         given = [key for key in (field.key, *field.aliases) if key and (key in table.many or table.single.get(key) is not None)]
         if len(given) > 1 and any(key in table.many for key in given) and field.kind != "derived":
-            raise ConfigError(f"stands beside {given[0]}, and both name the same field", key=given[1], hint="keep one")
+            raise ConfigError(Text("stands beside {given}, and both name the same field", given=given[0]), key=given[1], hint="keep one")
 
 
 def _one_by_one(table: Table, accounts: Mapping[str, Callable[[Part], Size]]) -> Iterator[tuple[Any, dict[str, Values]]]:
@@ -231,7 +240,7 @@ def _one_by_one(table: Table, accounts: Mapping[str, Callable[[Part], Size]]) ->
         try:
             tree = from_config({"model_type": known.model_type, **raw}, "config", table.class_name, None).tree
         except ConfigError as error:
-            raise ConfigError(f"row {row}: {error}", value=error.value) from None
+            raise ConfigError(Text("row {row}: {error}", row=row, error=error), value=error.value) from None
         for name, account in accounts.items():
             results[name].append(account(tree))  # type: ignore[arg-type]
     arrays = {name: np.array(values, dtype=object) for name, values in results.items()}

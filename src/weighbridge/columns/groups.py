@@ -15,6 +15,7 @@ from weighbridge.config.bind import bind, merged, within
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, Field
 from weighbridge.core.errors import ConfigError
+from weighbridge.core.messages import Text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -171,4 +172,4 @@ def _bound(known: Family, single: Mapping[str, Any], many: Mapping[str, Any], ro
     try:
         return bind(known.fields, raw)
     except ConfigError as error:
-        raise ConfigError(f"row {row}: {error}", value=error.value) from None
+        raise ConfigError(Text("row {row}: {error}", row=row, error=error), value=error.value) from None

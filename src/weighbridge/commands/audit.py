@@ -5,7 +5,7 @@ from __future__ import annotations
 from weighbridge.commands import output
 from weighbridge.commands.options import CLASS, OUTPUT, Answer, Asked, Option
 from weighbridge.core._namedtuple import TYPE_CHECKING
-from weighbridge.core.messages import mark
+from weighbridge.core.messages import Text, mark
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -102,4 +102,4 @@ def _read(name: str) -> bytes:
         with open(name, "rb") as file:
             return file.read()
     except OSError as error:
-        raise ReadError(f"cannot be read: {error.strerror}", path=name) from None
+        raise ReadError(Text("cannot be read: {strerror}", strerror=error.strerror), path=name) from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from weighbridge.commands.options import LANG, Answer, Asked, Option
 from weighbridge.core._namedtuple import TYPE_CHECKING
-from weighbridge.core.messages import mark
+from weighbridge.core.messages import Text, mark
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,7 +54,9 @@ def _answered(asked: Asked) -> Answer:
     from weighbridge.inventory.query import QUESTIONS, ask
 
     if len(asked.sources) != 3:
-        raise UsageError(f"census query: expected OUT and a question: {', '.join(QUESTIONS)}, or a SELECT over census")
+        raise UsageError(
+            Text("census query: expected OUT and a question: {questions}, or a SELECT over census", questions=", ".join(QUESTIONS))
+        )
     _, folder, question = asked.sources
     found = ask(folder, question)
     return Answer(lambda: documents.answer_json(found), lambda: documents.answer_document(question, found, asked.lang))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from weighbridge.commands.options import CLASS, OUTPUT, SET, Answer, Asked, Option, overrides
 from weighbridge.core._namedtuple import TYPE_CHECKING
-from weighbridge.core.messages import mark
+from weighbridge.core.messages import Text, mark
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -86,7 +86,7 @@ def whole_range(text: str, name: str) -> tuple[int, int]:
 
     parts = text.split(":")
     if len(parts) > 2 or not all(part.isdecimal() and len(part) < 10 for part in parts):
-        raise UsageError(f"{name}: expected a range such as 2:48, found {text!r:.40}")
+        raise UsageError(Text("{name}: expected a range such as 2:48, found {text!r:.40}", name=name, text=text))
     return int(parts[0]), int(parts[-1])
 
 
@@ -106,7 +106,7 @@ def ratio_range(text: str, name: str) -> tuple[Fraction, Fraction]:
             raise ValueError
         return Fraction(parts[0]), Fraction(parts[-1])
     except (ValueError, ZeroDivisionError):
-        raise UsageError(f"{name}: expected a range such as 8/3:4, found {text!r:.40}") from None
+        raise UsageError(Text("{name}: expected a range such as 8/3:4, found {text!r:.40}", name=name, text=text)) from None
 
 
 def _search(asked: Asked) -> tuple[ModelValue, Search]:

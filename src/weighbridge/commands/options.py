@@ -5,7 +5,7 @@ from __future__ import annotations
 from weighbridge.core._json import loads
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
-from weighbridge.core.messages import mark
+from weighbridge.core.messages import Text, mark
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -111,7 +111,7 @@ def overrides(pairs: Iterable[str]) -> dict[str, Any]:
     for pair in pairs:
         key, separator, value = pair.partition("=")
         if not separator or not key:
-            raise UsageError(f"--set {pair}: expected key=value, such as num_hidden_layers=6")
+            raise UsageError(Text("--set {pair}: expected key=value, such as num_hidden_layers=6", pair=pair))
         try:
             result[key] = loads(value)
         except ValueError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from weighbridge.commands.options import OUTPUT, SOURCE, Answer, Asked, Option
-from weighbridge.core.messages import mark
+from weighbridge.core.messages import Text, mark
 
 EXAMPLE = """example:
   weigh solve t5-small d_ff --params 80M
@@ -64,6 +64,6 @@ def multiples(pairs: list[str] | tuple[str, ...]) -> dict[str, int]:
     for pair in pairs:
         key, _, value = pair.partition("=")
         if not key or not value.isdecimal() or not 0 < len(value) < 16 or int(value) < 1:
-            raise UsageError(f"--multiple {pair[:80]}: expected KEY=N, such as intermediate_size=256")
+            raise UsageError(Text("--multiple {pair}: expected KEY=N, such as intermediate_size=256", pair=pair[:80]))
         result[key] = int(value)
     return result

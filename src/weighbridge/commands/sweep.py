@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from weighbridge.commands.options import CLASS, KNOWN_SOURCES, OUTPUT, Answer, Asked, Option
-from weighbridge.core.messages import mark
+from weighbridge.core.messages import Text, mark
 
 EXAMPLE = """example:
   weigh sweep bert-base-uncased --set num_hidden_layers=2:24
@@ -31,7 +31,7 @@ def answer(asked: Asked) -> Answer:
     for pair in asked.ranges:
         key, separator, text = pair.partition("=")
         if not separator or not key:
-            raise UsageError(f"--set {pair[:80]}: expected KEY=RANGE, such as num_hidden_layers=2:24")
+            raise UsageError(Text("--set {pair}: expected KEY=RANGE, such as num_hidden_layers=2:24", pair=pair[:80]))
         ranges[key] = parse_range(text, key)
     model = asked.model()
     found = sweep(model, ranges, asked.accounts or ("parameters",))

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from weighbridge.config.fields import AtInit, Config, Field, SubConfig
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
+from weighbridge.core.messages import Text
 from weighbridge.core.sizes import Quantity, Undecided
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def within(field: Field, raw: Mapping[str, Any], path: str = "") -> SubConfig | 
     """
     value = raw.get(field.key)
     if value is not None and not isinstance(value, Mapping):
-        raise ConfigError(f"expected a mapping, found {type(value).__name__}", key=path + field.key, value=value)
+        raise ConfigError(Text("expected a mapping, found {name}", name=type(value).__name__), key=path + field.key, value=value)
     if field.resolve is not None:
         return field.resolve(value, path + field.key)
     return SubConfig({} if value is None else value, field.fields)
@@ -154,13 +155,17 @@ def _defaulted(field: Field, so_far: Config, path: str) -> Any:
         if error.key:
             raise
         keys = " and ".join(path + key for key in (field.aliases if field.kind == "derived" else (field.key,)) if key)
-        raise ConfigError(f"{error}, so {field.word} is no whole number", key=keys, value=error.value, hint="mend either") from None
+        raise ConfigError(
+            Text("{error}, so {word} is no whole number", error=error, word=field.word), key=keys, value=error.value, hint="mend either"
+        ) from None
     except Undecided:
         raise
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
         # A rule meets what no model has: an empty list, a divisor of 0, a word where a number belongs.
         keys = " and ".join(path + key for key in (field.aliases if field.kind == "derived" else (field.key,)) if key)
-        raise ConfigError(f"{field.word} cannot be computed from the other fields: {error}", key=keys) from None
+        raise ConfigError(
+            Text("{word} cannot be computed from the other fields: {error}", word=field.word, error=error), key=keys
+        ) from None
 
 
 def _checked_size(field: Field, value: Any, path: str) -> Any:
@@ -175,17 +180,25 @@ def _checked_size(field: Field, value: Any, path: str) -> Any:
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int):
         kind = "a bool" if isinstance(value, bool) else f"{type(value).__name__} {value!r:.60}"
-        raise ConfigError(f"expected a whole number, found {kind}", key=key, value=value, hint=f"the class default is {_shown(field)}")
+        raise ConfigError(
+            Text("expected a whole number, found {kind}", kind=kind),
+            key=key,
+            value=value,
+            hint=Text("the class default is {shown}", shown=_shown(field)),
+        )
     if value < field.minimum:
         raise ConfigError(
-            f"{value} is not possible, the smallest is {field.minimum}", key=key, value=value, hint=f"the class default is {_shown(field)}"
+            Text("{value} is not possible, the smallest is {minimum}", value=value, minimum=field.minimum),
+            key=key,
+            value=value,
+            hint=Text("the class default is {shown}", shown=_shown(field)),
         )
     if value > LARGEST:
         raise ConfigError(
-            f"a number of {value.bit_length()} bits is no size of any model",
+            Text("a number of {bit_length} bits is no size of any model", bit_length=value.bit_length()),
             key=key,
             value=value,
-            hint=f"the largest accepted is {LARGEST:,}",
+            hint=Text("the largest accepted is {largest:,}", largest=LARGEST),
         )
     return value
 
@@ -221,7 +234,7 @@ def _concrete(field: Field, value: Any, so_far: Config, path: str) -> Any:
     elif field.kind == "switch" and type(value) is not bool:
         if value in (0, 1) and isinstance(value, int):
             return bool(value)
-        raise ConfigError(f"expected true or false, found {value!r:.60}", key=path + field.key, value=value)
+        raise ConfigError(Text("expected true or false, found {value!r:.60}", value=value), key=path + field.key, value=value)
     elif field.kind == "sequence" and not isinstance(value, (list, tuple)):
-        raise ConfigError(f"expected a list, found {type(value).__name__}", key=path + field.key, value=value)
+        raise ConfigError(Text("expected a list, found {name}", name=type(value).__name__), key=path + field.key, value=value)
     return field.read(value) if field.read is not None else value

@@ -8,6 +8,7 @@ from weighbridge.config.bind import nulled, within
 from weighbridge.config.fields import AtInit, Config, Field
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
+from weighbridge.core.messages import Text
 
 if TYPE_CHECKING:
     from typing import Any
@@ -76,7 +77,11 @@ def refuse_undescribed(fields: tuple[Field, ...], raw: Mapping[str, Any], path: 
         if isinstance(value, str) and value in ACTIVATIONS_WITH_PARAMETERS:
             if value == "xielu" and any(key in (field.key, *field.aliases) for field in fields):
                 continue
-            raise ConfigError(f"{value} has parameters of its own, which no blueprint of this type describes", key=path + key, value=value)
+            raise ConfigError(
+                Text("{value} has parameters of its own, which no blueprint of this type describes", value=value),
+                key=path + key,
+                value=value,
+            )
         if type(value) is dict and path.count(".") < 4:
             inner = next((within(field, raw, path) for field in fields if field.key == key and field.kind == "nested"), None)
             refuse_undescribed(inner.fields if inner else (), inner.raw if inner else value, f"{path}{key}.")
@@ -114,7 +119,7 @@ def conflicts(fields: tuple[Field, ...], raw: Mapping[str, Any], path: str = "")
             for key, value in given[1:]:
                 if value != given[0][1]:
                     said = f"{value!r:.40} but {path}{given[0][0]} is {given[0][1]!r:.40}"
-                    raise ConfigError(f"{said}, and both name the same field", key=path + key, value=value, hint="keep one")
+                    raise ConfigError(Text("{said}, and both name the same field", said=said), key=path + key, value=value, hint="keep one")
 
 
 def followed(fields: tuple[Field, ...], raw: Mapping[str, Any], sizes: Config, path: str = "") -> list[str]:

@@ -27,7 +27,7 @@ def read_config(path: Path | str) -> dict[str, Any]:
                 return parse_config(file.read(), path)
         return parse_config(path.read_bytes(), str(path))
     except OSError as error:
-        raise ReadError(f"cannot be read: {error.strerror}", path=str(path)) from None
+        raise ReadError(Text("cannot be read: {strerror}", strerror=error.strerror), path=str(path)) from None
 
 
 def parse_config(data: bytes, name: str) -> dict[str, Any]:
@@ -53,13 +53,19 @@ def parse_config(data: bytes, name: str) -> dict[str, Any]:
             where = {"line": error.lineno, "column": error.colno}  # type: ignore[attr-defined]
             what = Text(error.msg)  # type: ignore[attr-defined]
             raise ConfigError(Text("{name} is not JSON: {what} at line {line}, column {column}", name=name, what=what, **where)) from None
-        raise ConfigError(f"{name} holds a number that is no size of any model: {error}") from None
+        raise ConfigError(Text("{name} holds a number that is no size of any model: {error}", name=name, error=error)) from None
     if not isinstance(raw, dict):
         raise ConfigError(
             Text("{name} holds {what}, expected an object with the config's keys", name=name, what=Text(KINDS.get(type(raw), "a value")))
         )
     return raw
 
+
+JSON_ERRORS = (
+    mark("Expecting value"), mark("Expecting property name enclosed in double quotes"), mark("Expecting ',' delimiter"),
+    mark("Expecting ':' delimiter"), mark("Unterminated string starting at"), mark("Extra data"),
+)  # fmt: skip
+"""What the standard library says of a text that is no JSON, for the catalogue."""
 
 KINDS = {
     list: mark("a list"), str: mark("a string"), int: mark("a number"), float: mark("a number"), bool: mark("true or false"), type(None): mark("null"),

@@ -18,7 +18,7 @@ from weighbridge.conventions.atoms import parts
 from weighbridge.conventions.pieces import Piece
 from weighbridge.conventions.rounding import readings
 from weighbridge.core.errors import UsageError
-from weighbridge.core.messages import mark
+from weighbridge.core.messages import Text, mark
 from weighbridge.core.tree import Attend, Operation, Part, Tensor
 from weighbridge.explain.semantic_tree import HEAD_NAMES, HEADS
 
@@ -95,7 +95,9 @@ def counted(model: ModelValue, given: Inputs, key: str) -> Arithmetic:
     """
     custom = next((custom for custom in CUSTOMS if custom.key == key), None)
     if custom is None:
-        raise UsageError(f"convention {key!r}: expected one of {', '.join(custom.key for custom in CUSTOMS)}")
+        raise UsageError(
+            Text("convention {key!r}: expected one of {customs}", key=key, customs=", ".join(custom.key for custom in CUSTOMS))
+        )
     pieces = tuple(custom.pieces(one_pass(model, given)))
     return Arithmetic(custom, sum(piece.amount for piece in pieces), pieces)
 
@@ -103,7 +105,7 @@ def counted(model: ModelValue, given: Inputs, key: str) -> Arithmetic:
 def one_pass(model: ModelValue, given: Inputs) -> Pass:
     """Return a pass whose inputs the model takes; images of a model that sees nothing else are examples."""
     if model.description is None:
-        raise UsageError(f"{model.source}: the arithmetic needs a config; this has only tensors")
+        raise UsageError(Text("{source}: the arithmetic needs a config; this has only tensors", source=model.source))
     given = as_examples(model, given)
     refuse_impossible(model, given)
     return Pass(model, given)

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from weighbridge.core.errors import UsageError
+from weighbridge.core.messages import Text
 
 DECIMAL = {
     "": 1, "k": 10**3, "thousand": 10**3, "千": 10**3, "万": 10**4, "萬": 10**4, "m": 10**6, "mm": 10**6, "mio": 10**6, "million": 10**6,
@@ -57,7 +58,7 @@ def readings(text: str) -> list[Reading]:
     match = _NUMBER.fullmatch(plain)
     unit = match["unit"].lower() if match else ""
     if not match or not (unit in DECIMAL or unit in BINARY) or len(plain) > 60:
-        raise UsageError(f"{text!r} is no number; expected one such as 109,482,240 or 110M or 1.1亿")
+        raise UsageError(Text("{text!r} is no number; expected one such as 109,482,240 or 110M or 1.1亿", text=text))
     digits = re.sub(r"\D", "", match["whole"])
     decimals, exponent = match["decimals"] or "", int(match["exponent"] or 0)
     mantissa = Fraction(int(digits + decimals), 10 ** len(decimals)) * 10**exponent

@@ -10,6 +10,7 @@ import gc
 from collections.abc import Callable, Iterable
 
 from weighbridge.core.errors import ReadError
+from weighbridge.core.messages import Text
 from weighbridge.core.tree import Every, Node, Part, Row, Tensor
 
 DEEPEST = 64
@@ -76,7 +77,7 @@ def _once_each(rows: list[Row]) -> list[Row]:
 
 
 def _twice(row: Row) -> ReadError:
-    return ReadError(f"the name {row.name!r:.200} stands twice")
+    return ReadError(Text("the name {name!r:.200} stands twice", name=row.name))
 
 
 def pieces(name: str) -> list[str]:

@@ -13,6 +13,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, final
 
 from weighbridge.core.errors import ConfigError
+from weighbridge.core.messages import Text
 from weighbridge.core.sizes import Quantity, Size, Undecided, exact, product
 
 if TYPE_CHECKING:
@@ -207,7 +208,7 @@ def evaluate(expression: Size, values: Mapping[str, Size]) -> Size:
     match expression:
         case Symbol():
             if expression.letter not in values:
-                raise ConfigError(f"no value for the symbol {expression.letter}", key=expression.key)
+                raise ConfigError(Text("no value for the symbol {letter}", letter=expression.letter), key=expression.key)
             return values[expression.letter]
         case Number():
             return expression.value

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import UsageError
+from weighbridge.core.messages import Text, mark
 from weighbridge.core.sizes import Size, product
 
 if TYPE_CHECKING:
@@ -229,18 +230,24 @@ def evaluate(stream: Stream, lengths: Mapping[str, Size]) -> Size:
     """
     if isinstance(stream, str):
         if stream not in lengths:
-            raise UsageError(f"the model sees a stream {stream!r} whose length is not given{HOW_TO_GIVE.get(stream, '')}")
+            raise UsageError(
+                Text(
+                    "the model sees a stream {stream!r} whose length is not given{how_to_give}",
+                    stream=stream,
+                    how_to_give=HOW_TO_GIVE.get(stream, ""),
+                )
+            )
         return lengths[stream]
     if not isinstance(stream, Length):
         return stream
     if stream.operation == "unknown":
-        raise UsageError(f"this arithmetic cannot be told from a config: {stream.note}")
+        raise UsageError(Text("this arithmetic cannot be told from a config: {note}", note=stream.note))
     return _applied(stream, [evaluate(operand, lengths) for operand in stream.operands])
 
 
 HOW_TO_GIVE = dict.fromkeys(
-    ("rows", "columns"), ": it reads images of any size, so say into how many patches each is cut, such as patches 16x24"
-) | {"question": ": the tokens of a question see the whole text, so say how many they are, such as question 12"}
+    ("rows", "columns"), mark(": it reads images of any size, so say into how many patches each is cut, such as patches 16x24")
+) | {"question": mark(": the tokens of a question see the whole text, so say how many they are, such as question 12")}
 """How to give a length, where that is not plain."""
 
 
@@ -277,10 +284,17 @@ def _limited(stream: Length, of: Size, limit: Size) -> Size:
             return max(of, limit) if isinstance(of, int) and isinstance(limit, int) else of
         case "valid_up_to":
             if isinstance(of, int) and isinstance(limit, int) and of > limit:
-                raise UsageError(f"{of:,} tokens: this is described up to {limit:,}, the {stream.note}")
+                raise UsageError(Text("{of:,} tokens: this is described up to {limit:,}, the {note}", of=of, limit=limit, note=stream.note))
             return of
         case _:
             if isinstance(of, int) and isinstance(limit, int) and of % limit:
                 what = next(iter(stream.operands))
-                raise UsageError(f"{of:,} {what if isinstance(what, str) else 'tokens'} cannot be merged by {limit} without remainder")
+                raise UsageError(
+                    Text(
+                        "{of:,} {what} cannot be merged by {limit} without remainder",
+                        of=of,
+                        what=what if isinstance(what, str) else "tokens",
+                        limit=limit,
+                    )
+                )
             return of // limit

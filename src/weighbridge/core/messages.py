@@ -25,7 +25,7 @@ LOCALE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "locale")
 class Text(str):
     """An English sentence that remembers its template and its values, so that it can still be said in another language.
 
-    Values may be texts themselves. It is an ordinary string in every other respect.
+    Values may be texts themselves, or phrases of the catalogue. It is an ordinary string in every other respect.
 
     >>> text = Text("{path}: cannot be read: {why}", path="x.json", why=Text("no such file"))
     >>> text
@@ -41,19 +41,28 @@ class Text(str):
 
     def __new__(cls, template: str, /, **values: object) -> Text:
         """Put *values* into *template*."""
-        made = str.__new__(cls, template.format(**values))
+        made = str.__new__(cls, template.format(**values) if values else template)
         made.template = template
         made.values = values
         return made
 
     def said(self, look_up: Callable[[str], str | None]) -> str:
         """Say the sentence as *look_up* translates templates; what it does not know stays English."""
-        values = {key: value.said(look_up) if isinstance(value, Text) else value for key, value in self.values.items()}
-        return (look_up(self.template) or self.template).format(**values)
+        found = look_up(self.template) or self.template
+        return found.format(**{key: _value(value, look_up) for key, value in self.values.items()}) if self.values else found
 
     def __reduce__(self) -> tuple[object, ...]:
         """Copy and pickle with what it remembers."""
         return (_text, (self.template, self.values))
+
+
+def _value(value: object, look_up: Callable[[str], str | None]) -> object:
+    """Say a value, if it is a text or a phrase; a name or a path, which has no space, stays as it is."""
+    if isinstance(value, Exception) and value.args:
+        value = getattr(value, "message", None) or value.args[0]
+    if isinstance(value, Text):
+        return value.said(look_up)
+    return look_up(value) or value if isinstance(value, str) and " " in value.strip() else value
 
 
 def _text(template: str, values: dict[str, object]) -> Text:
@@ -103,7 +112,7 @@ def language(asked: str | None = None) -> str:
     return "zh" if found.lower().startswith("zh") and "zh" in languages() else "en"
 
 
-def error_text(error: WeighbridgeError, lang: str = "en") -> str:
+def error_text(error: WeighbridgeError | str, lang: str = "en") -> str:
     """Say what an error says, in a language: the text is made anew from its template and values.
 
     >>> error_text(UsageError(Text("no format {form!r}; known: {known}", form="pdf", known="text")))
@@ -112,10 +121,12 @@ def error_text(error: WeighbridgeError, lang: str = "en") -> str:
     if lang == "en":
         return str(error)
     say = translator(lang)
+    if isinstance(error, str):
+        return say(error)
     path, key = getattr(error, "path", ""), getattr(error, "key", "")
     text = say(getattr(error, "message", None) or error.args[0] if error.args else "")
     if key or path:
-        text = say("{where}: {what}").format(where=key or path, what=text)
+        text = say("{where}: {what}").format(where=key.replace(" and ", say(mark(" and "))) or path, what=text)
     if getattr(error, "hint", ""):
         text = say("{what} ({hint})").format(what=text, hint=say(error.hint))  # type: ignore[attr-defined]
     if getattr(error, "offset", None) is not None:
@@ -136,12 +147,13 @@ def translator(language: str) -> Say:
         return mark
     if language not in _CACHE:
         if language not in languages():
-            raise UsageError(f"no catalogue for the language {language!r}; known: {', '.join(languages())}")
+            raise UsageError(
+                Text("no catalogue for the language {language!r}; known: {known}", language=language, known=", ".join(languages()))
+            )
         from gettext import GNUTranslations
 
         with open(catalogue(language), "rb") as file:
             found = GNUTranslations(file)
-        _SENTENCES[language] = tuple(sentence for sentence in found._catalog if isinstance(sentence, str) and sentence)  # type: ignore[attr-defined]
         _CACHE[language] = lambda sentence: _said(sentence, found.gettext)
     return _CACHE[language]
 
@@ -153,16 +165,5 @@ def _said(sentence: str, gettext: Callable[[str], str]) -> str:
     return gettext(sentence) if sentence else ""
 
 
-def catalogued(language: str) -> tuple[str, ...]:
-    """Return the English sentences that a catalogue translates.
-
-    >>> "Embeddings" in catalogued("zh")
-    True
-    """
-    translator(language)
-    return _SENTENCES.get(language, ())
-
-
 _CACHE: dict[str, Say] = {}
-_SENTENCES: dict[str, tuple[str, ...]] = {}
 _LANGUAGES: list[str] = []

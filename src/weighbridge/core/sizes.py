@@ -11,6 +11,7 @@ from collections.abc import Iterable
 
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
+from weighbridge.core.messages import Text
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -89,7 +90,10 @@ def exact(numerator: Size, denominator: Size) -> Size:
     if type(numerator) is int and type(denominator) is int:
         quotient, remainder = divmod(numerator, denominator)
         if remainder:
-            raise ConfigError(f"{numerator:,} does not divide exactly by {denominator:,}", value=numerator)
+            raise ConfigError(
+                Text("{numerator:,} does not divide exactly by {denominator:,}", numerator=numerator, denominator=denominator),
+                value=numerator,
+            )
         return quotient
     if isinstance(numerator, Quantity):
         return numerator.divided_exactly(denominator)

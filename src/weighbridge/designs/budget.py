@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from weighbridge.core.errors import UsageError
+from weighbridge.core.messages import Text
 
 COUNTS = {"": 1, "K": 10**3, "M": 10**6, "B": 10**9, "G": 10**9, "T": 10**12, "万": 10**4, "亿": 10**8}
 BYTES = {
@@ -57,12 +58,19 @@ def parse_budget(text: str | int, what: str = "params", units: dict[str, int] = 
     unit = _unit(written["unit"], units) if written else None
     if not written or unit is None or (tolerance and tolerance.end() != len(plain)):
         known = ", ".join(name for name in units if name)
-        raise UsageError(f"{what}: expected a number such as 124M or 124M±0.5% (units: {known}), found {plain!r:.60}")
+        raise UsageError(
+            Text(
+                "{what}: expected a number such as 124M or 124M±0.5% (units: {known}), found {plain!r:.60}",
+                what=what,
+                known=known,
+                plain=plain,
+            )
+        )
     decimals = written["decimals"] or ""
     digits = re.sub("[,_]", "", written["digits"])
     value = Fraction(int(digits + decimals), 10 ** len(decimals)) * 10 ** int(written["exponent"] or 0) * unit
     if value.denominator != 1 or value < 1:
-        raise UsageError(f"{what}: expected a whole number from 1 up, found {plain!r:.60}")
+        raise UsageError(Text("{what}: expected a whole number from 1 up, found {plain!r:.60}", what=what, plain=plain))
     target = int(value)
     slack = Fraction(tolerance["number"]) / 100 * target if tolerance else Fraction(0)
     return Budget(target, -((slack - target) // 1), int((target + slack) // 1))

@@ -13,6 +13,7 @@ from weighbridge.accounts.memory.account import memory_of, settings
 from weighbridge.accounts.parameters import tally_of
 from weighbridge.config.fields import did_you_mean
 from weighbridge.core.errors import UsageError
+from weighbridge.core.messages import Text
 from weighbridge.core.sizes import Size
 from weighbridge.value import ModelValue
 
@@ -71,14 +72,20 @@ def _flops(model: ModelValue, workload: Workload) -> int:
 
 def _bytes(model: ModelValue, workload: Workload) -> int:
     if workload.dtype not in BITS:
-        raise UsageError(f"dtype: {workload.dtype!r} is unknown; {did_you_mean(workload.dtype, BITS) or 'known: ' + ', '.join(BITS)}")
+        raise UsageError(
+            Text(
+                "dtype: {dtype!r} is unknown; {did_you_mean}",
+                dtype=workload.dtype,
+                did_you_mean=did_you_mean(workload.dtype, BITS) or "known: " + ", ".join(BITS),
+            )
+        )
     return -(-whole(tally_of(model).unique) * BITS[workload.dtype] // 8)
 
 
 def _memory(model: ModelValue, workload: Workload) -> int:
     found = memory_of(model, inputs_of(model, workload), settings(dtype=workload.dtype), training=workload.training)
     if found.total is None:
-        raise UsageError(f"memory: {found.refused or 'not described for this model'}")
+        raise UsageError(Text("memory: {refused}", refused=found.refused or "not described for this model"))
     return found.total
 
 
@@ -112,5 +119,9 @@ def costs_of(model: ModelValue, workload: Workload, names: Iterable[str]) -> dic
     wanted = list(dict.fromkeys((*ALWAYS, *names)))
     for name in wanted:
         if name not in COSTS:
-            raise UsageError(f"no measure {name!r}; {did_you_mean(name, COSTS) or 'known: ' + ', '.join(COSTS)}")
+            raise UsageError(
+                Text(
+                    "no measure {name!r}; {did_you_mean}", name=name, did_you_mean=did_you_mean(name, COSTS) or "known: " + ", ".join(COSTS)
+                )
+            )
     return {name: COSTS[name](model, workload) for name in wanted}

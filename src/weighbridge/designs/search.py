@@ -16,6 +16,7 @@ from weighbridge.accounts.parameters import count
 from weighbridge.columns import measure
 from weighbridge.config.fields import did_you_mean
 from weighbridge.core.errors import ConfigError, UnknownArchitecture, UsageError
+from weighbridge.core.messages import Text
 from weighbridge.designs.advice import Advice, Tokens, advise, compute_optimal_tokens
 from weighbridge.designs.budget import Budget
 from weighbridge.designs.costs import Workload, costs_of, whole
@@ -123,7 +124,13 @@ def design(
     True
     """
     if sort not in SORTS:
-        raise UsageError(f"sort: {sort!r} is no order; {did_you_mean(sort, SORTS) or 'known: ' + ', '.join(SORTS)}")
+        raise UsageError(
+            Text(
+                "sort: {sort!r} is no order; {did_you_mean}",
+                sort=sort,
+                did_you_mean=did_you_mean(sort, SORTS) or "known: " + ", ".join(SORTS),
+            )
+        )
     workload = workload or Workload()
     drawing = _Drawing(like, budget, space or Space())
     rows = _Rows(drawing)
@@ -162,13 +169,19 @@ class _Drawing:
 
     def __init__(self, like: ModelValue, budget: Budget, space: Space) -> None:
         if like.description is None:
-            raise UsageError(f"{like.source}: a design needs a config to start from; a file's header has only numbers")
+            raise UsageError(Text("{source}: a design needs a config to start from; a file's header has only numbers", source=like.source))
         self.like, self.budget, self.space = like, budget, space
         self.known, self.raw, self.sizes = like.description
         self.fields = {field.word: field for field in self.known.fields if field.kind == "size"}
         for word, what in (("hidden", "hidden size"), ("layers", "number of layers")):
             if word not in self.fields:
-                raise UsageError(f"{self.known.model_type}: no {what} of its own, so there is nothing to search (a model made of several?)")
+                raise UsageError(
+                    Text(
+                        "{model_type}: no {what} of its own, so there is nothing to search (a model made of several?)",
+                        model_type=self.known.model_type,
+                        what=what,
+                    )
+                )
         self.head_dim = space.head_dim or _whole(getattr(self.sizes, "head_dim", None))
         self.gqa = space.gqa or self._own_gqa()
         self.refused: list[tuple[int, str]] = []
@@ -200,7 +213,7 @@ class _Drawing:
 
     def _key(self, word: str) -> str:
         if word not in self.fields:
-            raise UsageError(f"{self.known.model_type}: no {word} to set")
+            raise UsageError(Text("{model_type}: no {word} to set", model_type=self.known.model_type, word=word))
         return self.fields[word].key
 
     def config(self, hidden: int, mlp: int | None, layers: int) -> dict[str, Any]:
@@ -250,15 +263,15 @@ _PER_LAYER = frozenset("layer_types layers_block_type per_layer_config mlp_layer
 def _check(space: Space, drawing: _Drawing) -> None:
     for name, value in (("multiple-of", space.multiple_of), ("head-dim", space.head_dim), ("gqa", space.gqa), ("vocab", space.vocab)):
         if value is not None and (type(value) is not int or not 1 <= value <= 10**9):
-            raise UsageError(f"{name}: expected a whole number from 1 up, found {value!r:.40}")
+            raise UsageError(Text("{name}: expected a whole number from 1 up, found {value!r:.40}", name=name, value=value))
     least, most = space.layers
     if not 1 <= least <= most <= 10_000:
-        raise UsageError(f"layers: expected a range within 1 to 10,000, found {least} to {most}")
+        raise UsageError(Text("layers: expected a range within 1 to 10,000, found {least} to {most}", least=least, most=most))
     narrow, wide = space.mlp_ratio
     if not 0 < narrow <= wide <= 64:
-        raise UsageError(f"mlp-ratio: expected a range within 0 to 64, found {narrow} to {wide}")
+        raise UsageError(Text("mlp-ratio: expected a range within 0 to 64, found {narrow} to {wide}", narrow=narrow, wide=wide))
     if space.gqa is not None and space.gqa > 1 and "kv_heads" not in drawing.fields:
-        raise UsageError(f"gqa: {drawing.known.model_type} has no key-value heads of its own")
+        raise UsageError(Text("gqa: {model_type} has no key-value heads of its own", model_type=drawing.known.model_type))
 
 
 def _whole(value: object) -> int | None:
@@ -287,7 +300,11 @@ class _Rows:
                     drawing.refused.append((hidden, str(error)))
             if self.tried > CANDIDATES:
                 raise UsageError(
-                    f"over {CANDIDATES:,} designs; narrow the ranges of layers or MLP, or take a larger multiple than {space.multiple_of}"
+                    Text(
+                        "over {candidates:,} designs; narrow the ranges of layers or MLP, or take a larger multiple than {multiple_of}",
+                        candidates=CANDIDATES,
+                        multiple_of=space.multiple_of,
+                    )
                 )
             if len(found) > 2 * KEPT:
                 found = _nearest(found, drawing.budget.target)

@@ -19,7 +19,7 @@ from weighbridge.config.bind import LARGEST, bind, merged, within
 from weighbridge.config.fields import Field, did_you_mean
 from weighbridge.core.errors import ConfigError, UnknownArchitecture, UsageError
 from weighbridge.core.formula import Number, Symbol
-from weighbridge.core.messages import mark
+from weighbridge.core.messages import Text, mark
 from weighbridge.core.polynomials import Polynomial, polynomial
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part
@@ -140,7 +140,7 @@ class _Problem:
         self, model: ModelValue, keys: tuple[str, ...], targets: dict[str, Budget], step: dict[str, int], workload: Workload
     ) -> None:
         if model.description is None:
-            raise UsageError(f"{model.source}: solving needs a config; a file's header has only numbers")
+            raise UsageError(Text("{source}: solving needs a config; a file's header has only numbers", source=model.source))
         self.model, self.description = model, model.description
         self.keys, self.targets = keys, targets
         self.measure, self.budget = next(iter(targets.items()))
@@ -151,7 +151,9 @@ class _Problem:
         self.step = [_positive(step.get(key, 1), key) for key in keys]
         unknown = set(step) - set(keys)
         if unknown:
-            raise UsageError(f"multiples are for the unknowns ({', '.join(keys)}), not for {', '.join(sorted(unknown))}")
+            raise UsageError(
+                Text("multiples are for the unknowns ({keys}), not for {unknown}", keys=", ".join(keys), unknown=", ".join(sorted(unknown)))
+            )
 
     def _field(self, key: str) -> Field:
         fields, raw = self.description.family.fields, self.description.raw
@@ -160,12 +162,21 @@ class _Problem:
             nested = next((field for field in fields if field.key == parent and field.kind == "nested"), None)
             inner = within(nested, raw) if nested else None
             if inner is None:
-                raise UsageError(f"{key}: {self.description.family.model_type} has no sub-config {parent!r}")
+                raise UsageError(
+                    Text(
+                        "{key}: {model_type} has no sub-config {parent!r}",
+                        key=key,
+                        model_type=self.description.family.model_type,
+                        parent=parent,
+                    )
+                )
             fields, raw = inner.fields, dict(inner.raw)
         sizes = {name: field for field in fields if field.kind in ("size", "labels") for name in (field.key, *field.aliases) if name}
         if last not in sizes:
             hint = did_you_mean(last, sizes) or f"known: {', '.join(sizes)}"
-            raise UsageError(f"{key}: no size of {self.description.family.model_type}; {hint}")
+            raise UsageError(
+                Text("{key}: no size of {model_type}; {hint}", key=key, model_type=self.description.family.model_type, hint=hint)
+            )
         return sizes[last]
 
     def _bare(self) -> dict[str, Any]:
@@ -350,12 +361,16 @@ def _nearest(problem: _Problem, values: list[list[int]]) -> tuple[Found, ...]:
 def _double(problem: _Problem, terms: Terms) -> Solution:
     """Solve for the second unknown at every value of the first; which is first is whichever has fewer values."""
     if any(coefficient < 0 for powers, coefficient in terms.items() if any(powers)):
-        raise UsageError(f"{' and '.join(problem.keys)}: {problem.measure} does not grow with both; solve for one of them")
+        raise UsageError(
+            Text(
+                "{keys}: {measure} does not grow with both; solve for one of them", keys=" and ".join(problem.keys), measure=problem.measure
+            )
+        )
     ranges = [_reach(problem, terms, index) for index in range(2)]
     first = 0 if ranges[0] // problem.step[0] <= ranges[1] // problem.step[1] else 1
     low, step = problem.fields[first].minimum, problem.step[first]
     if ranges[first] // step > PAIRS:
-        raise UsageError(f"{problem.keys[first]}: too many values to try; ask for multiples of a number, such as {problem.keys[first]}=64")
+        raise UsageError(Text("{keys}: too many values to try; ask for multiples of a number, such as {keys}=64", keys=problem.keys[first]))
     hits: list[list[int]] = []
     close: list[tuple[int, list[int]]] = []
     for value in range(-(-low // step) * step, ranges[first] + 1, step):
@@ -432,7 +447,10 @@ def _walk(problem: _Problem) -> Solution:
     """Count one config after another, where no polynomial tells."""
     if len(problem.keys) > 1:
         raise UsageError(
-            f"{' and '.join(problem.keys)}: no polynomial in both describes this model; solve for one of them, or for multiples (--multiple hidden_size=64)"
+            Text(
+                "{keys}: no polynomial in both describes this model; solve for one of them, or for multiples (--multiple hidden_size=64)",
+                keys=" and ".join(problem.keys),
+            )
         )
     low, step = problem.fields[0].minimum, problem.step[0]
     hits: list[Found] = []
@@ -505,5 +523,5 @@ def _without(raw: dict[str, Any], path: str) -> dict[str, Any]:
 
 def _positive(value: int, key: str) -> int:
     if type(value) is not int or value < 1:
-        raise UsageError(f"{key}: expected multiples of a whole number from 1 up, found {value!r:.40}")
+        raise UsageError(Text("{key}: expected multiples of a whole number from 1 up, found {value!r:.40}", key=key, value=value))
     return value

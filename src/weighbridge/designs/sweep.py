@@ -10,6 +10,7 @@ from weighbridge.accounts.parameters import tally_of
 from weighbridge.columns import ACCOUNTS, measure
 from weighbridge.config.bind import merged
 from weighbridge.core.errors import ConfigError, UsageError
+from weighbridge.core.messages import Text
 from weighbridge.designs.costs import whole
 from weighbridge.load import from_config
 from weighbridge.value import ModelValue
@@ -67,11 +68,18 @@ def parse_range(text: str, key: str) -> list[int]:
     if match:
         start, stop, step = int(match[1]), int(match[2]), int(match[3] or 1)
         if step < 1 or stop < start or (stop - start) // step >= ROWS:
-            raise UsageError(f"{key}={text}: expected start:stop:step with stop at or above start, and at most {ROWS:,} values")
+            raise UsageError(
+                Text(
+                    "{key}={text}: expected start:stop:step with stop at or above start, and at most {rows:,} values",
+                    key=key,
+                    text=text,
+                    rows=ROWS,
+                )
+            )
         return list(range(start, stop + 1, step))
     parts = text.split(",")
     if not all(part.strip().isdecimal() and len(part.strip()) <= 15 for part in parts):
-        raise UsageError(f"{key}={text[:60]}: expected a range such as 256:2048:64, or values such as 256,512,768")
+        raise UsageError(Text("{key}={text}: expected a range such as 256:2048:64, or values such as 256,512,768", key=key, text=text[:60]))
     return [int(part) for part in parts]
 
 
@@ -92,15 +100,15 @@ def sweep(model: ModelValue, ranges: Mapping[str, Sequence[int]], accounts: Sequ
     [66955008, 109482240]
     """
     if model.description is None:
-        raise UsageError(f"{model.source}: a sweep needs a config; a file's header has only numbers")
+        raise UsageError(Text("{source}: a sweep needs a config; a file's header has only numbers", source=model.source))
     rows = 1
     for values in ranges.values():
         rows *= len(values)
     if not ranges or rows > ROWS:
-        raise UsageError(f"a sweep has 1 to {ROWS:,} combinations, this one {rows if ranges else 0:,}")
+        raise UsageError(Text("a sweep has 1 to {rows:,} combinations, this one {what:,}", rows=ROWS, what=rows if ranges else 0))
     unknown = [name for name in accounts if name not in ACCOUNTS]
     if unknown:
-        raise UsageError(f"no account {unknown[0]!r}; known: {', '.join(ACCOUNTS)}")
+        raise UsageError(Text("no account {unknown!r}; known: {accounts}", unknown=unknown[0], accounts=", ".join(ACCOUNTS)))
     grid = _grid(ranges)
     try:
         found = measure(model.description.family.model_type, {**_plain(model, grid), **grid}, accounts, model.class_name)
@@ -137,7 +145,13 @@ def _one_by_one(
 ) -> tuple[list[dict[str, int]], list[tuple[dict[str, int], str]], int]:
     """Weigh each combination alone, since some make no model."""
     if rows > ONE_BY_ONE:
-        raise UsageError(f"some of {rows:,} combinations make no model; take steps that divide, or at most {ONE_BY_ONE:,} combinations")
+        raise UsageError(
+            Text(
+                "some of {rows:,} combinations make no model; take steps that divide, or at most {one_by_one:,} combinations",
+                rows=rows,
+                one_by_one=ONE_BY_ONE,
+            )
+        )
     assert model.description is not None
     kept: list[dict[str, int]] = []
     refused: list[tuple[dict[str, int], str]] = []
@@ -153,7 +167,7 @@ def _one_by_one(
             continue
         kept.append({**values, **{name: whole(ACCOUNTS[name](tree)) for name in accounts}})
     if not kept:
-        raise ConfigError(f"none of {rows:,} combinations makes a model: {refused[0][1]}")
+        raise ConfigError(Text("none of {rows:,} combinations makes a model: {refused}", rows=rows, refused=refused[0][1]))
     return kept, refused, refusals
 
 

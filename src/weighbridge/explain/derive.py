@@ -14,7 +14,7 @@ from weighbridge.accounts.ledger import Entry
 from weighbridge.accounts.ledger import Line as Amount
 from weighbridge.core.errors import UsageError
 from weighbridge.core.formula import Expression, Symbol, as_expression, evaluate, letters
-from weighbridge.core.messages import Say, translator
+from weighbridge.core.messages import Say, Text, translator
 from weighbridge.core.polynomials import polynomial
 from weighbridge.core.tree import Part, positions
 from weighbridge.explain.semantic_tree import STRUCTURAL, TRANSPARENT, Leaf, Pair, find, joined, owned, pair, scaled
@@ -172,7 +172,7 @@ def _place(top: Pair, path: str) -> _Module:
     found = find(top, path)
     if found is None:
         known = [joined("", child.part.name) for child in top.children() if child.part.name]
-        raise UsageError(f"the model has no module {path!r}; at the top it has {', '.join(known)}")
+        raise UsageError(Text("the model has no module {path!r}; at the top it has {known}", path=path, known=", ".join(known)))
     if path:
         pieces = path.split(".")
         outer = (find(top, ".".join(pieces[:cut])) for cut in range(len(pieces)))

@@ -7,6 +7,7 @@ from weighbridge.config.fields import Config
 from weighbridge.config.symbols import symbols
 from weighbridge.core.errors import UsageError
 from weighbridge.core.formula import Symbol
+from weighbridge.core.messages import Text
 from weighbridge.core.tree import Part
 from weighbridge.value import ModelValue
 
@@ -22,7 +23,7 @@ def symbolic(model: ModelValue) -> tuple[Part, dict[str, Symbol], dict[str, int]
     768
     """
     if model.description is None:
-        raise UsageError(f"{model.source}: a formula needs a config; a file's header has only numbers")
+        raise UsageError(Text("{source}: a formula needs a config; a file's header has only numbers", source=model.source))
     known, raw, sizes = model.description
     lettered = symbols(known.fields, raw, sizes)
     bound = bind(known.fields, {**raw, **lettered}, like=sizes)

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from weighbridge.core.errors import SourceError
+from weighbridge.core.messages import Text
 from weighbridge.readers.objects import is_object, keys_below
 
 LINES = 8_192
@@ -72,12 +73,12 @@ def items(sources: Iterable[str]) -> Iterator[Item]:
         elif glob.has_magic(source):
             found = sorted(glob.iglob(source, recursive=True))
             if not found:
-                raise SourceError(f"{source}: matches no file", source=source)
+                raise SourceError(Text("{source}: matches no file", source=source), source=source)
             yield from items(found)
         elif re.fullmatch(r"[\w.-]+/[\w.-]+(?:@[\w./-]+)?", source):
             yield Item("source", source)
         else:
-            raise SourceError(f"{source}: no such file or directory", source=source)
+            raise SourceError(Text("{source}: no such file or directory", source=source), source=source)
 
 
 def _listed(path: str) -> Iterator[str]:
@@ -88,7 +89,7 @@ def _listed(path: str) -> Iterator[str]:
                 if line.strip() and not line.startswith("#"):
                     yield line.strip()
     except OSError as error:
-        raise SourceError(f"{path}: the list cannot be read: {error.strerror}", source=path) from None
+        raise SourceError(Text("{path}: the list cannot be read: {strerror}", path=path, strerror=error.strerror), source=path) from None
 
 
 def _file(path: str) -> Iterator[Item]:

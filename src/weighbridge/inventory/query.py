@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from weighbridge.core.errors import UsageError
-from weighbridge.core.messages import mark
+from weighbridge.core.messages import Text, mark
 
 
 class Question(NamedTuple):
@@ -76,10 +76,16 @@ def ask(folder: str | Path, question: str) -> Answer:
         raise UsageError("census query needs DuckDB: pip install 'weighbridge[bulk]'") from None
     parts = sorted(Path(folder).glob("part-*.parquet"))
     if not parts:
-        raise UsageError(f"{folder}: no census here; weigh census SOURCES -o {folder} makes one")
+        raise UsageError(Text("{folder}: no census here; weigh census SOURCES -o {folder} makes one", folder=folder))
     sql = QUESTIONS[question].sql if question in QUESTIONS else question
     if question not in QUESTIONS and not question.lstrip().lower().startswith(("select", "with", "from", "describe", "summarize")):
-        raise UsageError(f"{question!r:.80} is no question; known: {', '.join(QUESTIONS)}; or a SELECT over census")
+        raise UsageError(
+            Text(
+                "{question!r:.80} is no question; known: {questions}; or a SELECT over census",
+                question=question,
+                questions=", ".join(QUESTIONS),
+            )
+        )
     connection = duckdb.connect(":memory:")
     try:
         place = str(Path(folder).absolute())
@@ -93,7 +99,7 @@ def ask(folder: str | Path, question: str) -> Answer:
         columns = tuple(column[0] for column in answer.description or ())
         return Answer(columns, tuple(answer.fetchmany(MOST_ROWS)))
     except duckdb.Error as error:
-        raise UsageError(f"the question cannot be answered: {str(error).splitlines()[0]:.300}") from None
+        raise UsageError(Text("the question cannot be answered: {splitlines:.300}", splitlines=str(error).splitlines()[0])) from None
     finally:
         connection.close()
 

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from weighbridge import __version__
 from weighbridge.core.errors import SourceError, UsageError
+from weighbridge.core.messages import Text
 from weighbridge.inventory.items import items
 from weighbridge.inventory.schema import VERSION
 from weighbridge.inventory.shards import Done, Shard, halves, part_of_the_dead, shards, weigh_shard
@@ -232,14 +233,18 @@ def _folder(out: Path) -> Path:
     except ImportError:
         raise UsageError("census needs pyarrow: pip install 'weighbridge[bulk]'") from None
     if out.is_file():
-        raise UsageError(f"{out}: is a file; a census is a folder of Parquet parts, which any reader of Parquet takes as one table")
+        raise UsageError(
+            Text("{out}: is a file; a census is a folder of Parquet parts, which any reader of Parquet takes as one table", out=out)
+        )
     try:
         out.mkdir(parents=True, exist_ok=True)
         strangers = [path.name for path in out.iterdir() if not _is_ours(path.name)]
     except OSError as error:
-        raise UsageError(f"{out}: cannot be written: {error.strerror}") from None
+        raise UsageError(Text("{out}: cannot be written: {strerror}", out=out, strerror=error.strerror)) from None
     if strangers:
-        raise UsageError(f"{out}: holds {strangers[0]!r} beside parts of a census; name a folder of its own")
+        raise UsageError(
+            Text("{out}: holds {strangers!r} beside parts of a census; name a folder of its own", out=out, strangers=strangers[0])
+        )
     return out
 
 
@@ -270,4 +275,4 @@ def _write_manifest(folder: Path, record: dict[str, Any]) -> None:
         unfinished.write_text(text, "utf-8")
         unfinished.replace(folder / MANIFEST)
     except OSError as error:
-        raise UsageError(f"{folder}: cannot be written: {error.strerror}") from None
+        raise UsageError(Text("{folder}: cannot be written: {strerror}", folder=folder, strerror=error.strerror)) from None

@@ -17,6 +17,7 @@ from zipfile import ZipFile
 from weighbridge import __version__
 from weighbridge.config.read import parse_config
 from weighbridge.core.errors import ReadError, WeighbridgeError
+from weighbridge.core.messages import Text
 from weighbridge.inventory.batch import rows_of_configs
 from weighbridge.inventory.items import OTHER_CONFIGS, Item, described
 from weighbridge.inventory.rows import row_of_checkpoint, row_of_config, row_of_directory
@@ -258,7 +259,7 @@ def _config_at(path: str) -> dict[str, Any]:
     if not os.path.isfile(path):
         raise ReadError("no ordinary file", path=path)
     if state.st_size > LARGEST_CONFIG:
-        raise ReadError(f"{state.st_size:,} bytes are too many for a config", path=path)
+        raise ReadError(Text("{st_size:,} bytes are too many for a config", st_size=state.st_size), path=path)
     with open(path, "rb") as file:
         return _parsed(file.read(LARGEST_CONFIG), path)
 
@@ -327,7 +328,7 @@ def _members(item: Item) -> Iterator[Row | tuple[str, dict[str, Any]]]:
         where = f"{item.path}!{name}"
         try:
             if size > LARGEST_CONFIG:
-                raise ReadError(f"{size:,} bytes are too many for a config", path=where)
+                raise ReadError(Text("{size:,} bytes are too many for a config", size=size), path=where)
             yield where, _parsed(read(), where)
         except (WeighbridgeError, OSError) as error:
             yield failed(where, error)
@@ -348,7 +349,7 @@ def _opened(path: str) -> Iterator[tuple[str, int, Any]]:
                 for info in archive.infolist():
                     yield info.filename, info.file_size, partial(_unzipped, archive, info.filename)
         except (BadZipFile, NotImplementedError, RuntimeError) as error:
-            raise ReadError(f"no ZIP archive that can be read: {error}", path=path) from None
+            raise ReadError(Text("no ZIP archive that can be read: {error}", error=error), path=path) from None
         return
     from tarfile import TarError
     from tarfile import open as open_tar
@@ -360,4 +361,4 @@ def _opened(path: str) -> Iterator[tuple[str, int, Any]]:
                 if file is not None:
                     yield entry.name, entry.size, partial(file.read, LARGEST_CONFIG)
     except (TarError, EOFError) as error:
-        raise ReadError(f"no TAR archive that can be read: {error}", path=path) from None
+        raise ReadError(Text("no TAR archive that can be read: {error}", error=error), path=path) from None

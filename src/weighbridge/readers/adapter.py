@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from weighbridge.core.errors import ReadError
+from weighbridge.core.messages import Text
 from weighbridge.readers.listing import Listing, Stored
 from weighbridge.readers.text import parse_object
 
@@ -83,10 +84,12 @@ def _ranks(listing: Listing) -> dict[str, int]:
     ranks: dict[str, int] = {}
     for module, pair in pairs.items():
         if set(pair) != {"A", "B"}:
-            raise ReadError(f"{module} has lora_{next(iter(pair))} without its other half")
+            raise ReadError(Text("{module} has lora_{next} without its other half", module=module, next=next(iter(pair))))
         first, second = pair["A"].shape, pair["B"].shape
         if first[0] != second[1]:
-            raise ReadError(f"{module}: lora_A has rank {first[0]:,} and lora_B {second[1]:,}")
+            raise ReadError(
+                Text("{module}: lora_A has rank {first:,} and lora_B {second:,}", module=module, first=first[0], second=second[1])
+            )
         ranks[module] = first[0]
     return ranks
 

@@ -12,6 +12,7 @@ import zlib
 from typing import BinaryIO, NamedTuple
 
 from weighbridge.core.errors import ReadError
+from weighbridge.core.messages import Text
 from weighbridge.readers.text import shown
 
 LARGEST_DIRECTORY = 64_000_000
@@ -48,7 +49,7 @@ def members(file: BinaryIO) -> dict[str, Member]:
     """
     count, size, start = _end(file)
     if size > LARGEST_DIRECTORY or count > MOST_MEMBERS:
-        raise ReadError(f"an archive with {count:,} members in a directory of {size:,} bytes", offset=start)
+        raise ReadError(Text("an archive with {count:,} members in a directory of {size:,} bytes", count=count, size=size), offset=start)
     file.seek(start)
     directory = file.read(size)
     found: dict[str, Member] = {}
@@ -56,10 +57,12 @@ def members(file: BinaryIO) -> dict[str, Member]:
     while position < size:
         member, position = _entry(directory, position, start)
         if member.name in found:
-            raise ReadError(f"the archive holds {shown(member.name)} twice")
+            raise ReadError(Text("the archive holds {shown} twice", shown=shown(member.name)))
         found[member.name] = member
     if len(found) != count:
-        raise ReadError(f"the archive's directory should name {count:,} members, it names {len(found):,}", offset=start)
+        raise ReadError(
+            Text("the archive's directory should name {count:,} members, it names {count2:,}", count=count, count2=len(found)), offset=start
+        )
     if sum(member.packed for member in found.values()) > start:
         raise ReadError("the archive's members overlap: together they are larger than the file", offset=start)
     return found
@@ -72,7 +75,9 @@ def content(file: BinaryIO, member: Member, limit: int) -> bytes:
         ReadError: It is larger, or damaged.
     """
     if member.size > limit:
-        raise ReadError(f"{shown(member.name)} has {member.size:,} bytes, more than the {limit:,} it can have")
+        raise ReadError(
+            Text("{shown} has {size:,} bytes, more than the {limit:,} it can have", shown=shown(member.name), size=member.size, limit=limit)
+        )
     file.seek(place(file, member))
     packed = file.read(member.packed)
     if member.method == 0:
@@ -81,9 +86,9 @@ def content(file: BinaryIO, member: Member, limit: int) -> bytes:
         try:
             data = zlib.decompressobj(-15).decompress(packed, member.size + 1)
         except zlib.error as error:
-            raise ReadError(f"{shown(member.name)} is damaged: {error}") from None
+            raise ReadError(Text("{shown} is damaged: {error}", shown=shown(member.name), error=error)) from None
     if len(data) != member.size or zlib.crc32(data) != member.checksum:
-        raise ReadError(f"{shown(member.name)} is damaged: its bytes do not fit its checksum")
+        raise ReadError(Text("{shown} is damaged: its bytes do not fit its checksum", shown=shown(member.name)))
     return data
 
 
@@ -92,13 +97,13 @@ def place(file: BinaryIO, member: Member) -> int:
     file.seek(member.offset)
     header = file.read(30)
     if len(header) < 30 or header[:4] != b"PK\x03\x04":
-        raise ReadError(f"{shown(member.name)} is not where the archive's directory says", offset=member.offset)
+        raise ReadError(Text("{shown} is not where the archive's directory says", shown=shown(member.name)), offset=member.offset)
     if member.method not in (0, 8):
-        raise ReadError(f"{shown(member.name)} is packed by method {member.method}, which no reader knows")
+        raise ReadError(Text("{shown} is packed by method {method}, which no reader knows", shown=shown(member.name), method=member.method))
     name, extra = struct.unpack_from("<HH", header, 26)
     begin: int = member.offset + 30 + name + extra
     if begin + member.packed > member.limit:
-        raise ReadError(f"{shown(member.name)} reaches beyond the archive's members", offset=begin)
+        raise ReadError(Text("{shown} reaches beyond the archive's members", shown=shown(member.name)), offset=begin)
     return begin
 
 
@@ -119,7 +124,9 @@ def _end(file: BinaryIO) -> tuple[int, int, int]:
     if at >= 20 and tail[at - 20 : at - 16] == b"PK\x06\x07":
         count, length, start, end = _end64(file, struct.unpack_from("<Q", tail, at - 12)[0], end - 20)
     if start + length != end:
-        raise ReadError(f"the archive's directory should end at {end:,} and ends at {start + length:,}", offset=end)
+        raise ReadError(
+            Text("the archive's directory should end at {end:,} and ends at {value:,}", end=end, value=start + length), offset=end
+        )
     return count, length, start
 
 
@@ -151,7 +158,7 @@ def _entry(directory: bytes, at: int, limit: int) -> tuple[Member, int]:
         raise ReadError("a name in the archive's directory is no text", offset=limit + at) from None
     size, packed, offset = _large(directory[name_end : name_end + extra_length], (size, packed, offset), limit + at)
     if offset + packed + 30 > limit and packed:
-        raise ReadError(f"{shown(name)} reaches beyond the archive's members", offset=limit + at)
+        raise ReadError(Text("{shown} reaches beyond the archive's members", shown=shown(name)), offset=limit + at)
     return Member(name, size, packed, method, checksum, offset, limit), end
 
 

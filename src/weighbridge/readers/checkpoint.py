@@ -6,6 +6,7 @@ from pathlib import Path
 
 from weighbridge.core.errors import ReadError
 from weighbridge.core.fold import fold
+from weighbridge.core.messages import Text
 from weighbridge.core.tree import Row
 from weighbridge.readers.adapter import adapter_config, with_notes
 from weighbridge.readers.directory import SHARD, list_directory, list_index
@@ -44,7 +45,7 @@ def read_listing(path: Path) -> Listing:
         if path.name.endswith(".index.json"):
             return list_index(path)
     except OSError as error:
-        raise ReadError(f"cannot be read: {error.strerror or error}", path=str(path)) from None
+        raise ReadError(Text("cannot be read: {strerror}", strerror=error.strerror or error), path=str(path)) from None
     listing = read_file(path)
     if SHARD.fullmatch(path.name):
         return listing._replace(notes=(*listing.notes, "this is one shard of several; its directory gives the whole"))

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from weighbridge.core.errors import ReadError
+from weighbridge.core.messages import Text
 from weighbridge.readers.formats import FORMATS, read_file
 from weighbridge.readers.gguf import whole
 from weighbridge.readers.listing import PART, Listing, Stored
@@ -72,11 +73,13 @@ def list_directory(folder: Path) -> Listing:
     if not found:
         inside = _sub_directories(folder)
         hint = f"; weights lie in {', '.join(inside)}: name one" if inside else ""
-        raise ReadError(f"the directory holds no weights{hint}", path=str(folder))
+        raise ReadError(Text("the directory holds no weights{hint}", hint=hint), path=str(folder))
     first, *others = found
     if others and first.name not in PREFERRED:
         names = ", ".join(candidate.name for candidate in found[:6])
-        raise ReadError(f"the directory holds {len(found)} checkpoints ({names}); name one", path=str(folder))
+        raise ReadError(
+            Text("the directory holds {count} checkpoints ({names}); name one", count=len(found), names=names), path=str(folder)
+        )
     listing = _list_indexed(folder, first) if first.index_name else _list_files(folder, first)
     notes = [f"{other.name} lies beside {first.name} and was not counted" for other in others]
     notes += [f"{inside} holds weights of its own, which were not counted" for inside in _sub_directories(folder)]
@@ -119,20 +122,27 @@ def read_index(path: Path) -> Index:
     try:
         size = path.stat().st_size
         if size > LARGEST_INDEX:
-            raise ReadError(f"an index of {size:,} bytes", path=str(path))
+            raise ReadError(Text("an index of {size:,} bytes", size=size), path=str(path))
         raw = parse_object(path.read_bytes(), "the index")
     except OSError as error:
-        raise ReadError(f"cannot be read: {error.strerror or error}", path=str(path)) from None
+        raise ReadError(Text("cannot be read: {strerror}", strerror=error.strerror or error), path=str(path)) from None
     except ReadError as error:
         raise ReadError(str(error), path=error.path or str(path)) from None
     weight_map, metadata = raw.get("weight_map"), raw.get("metadata") or {}
     if not isinstance(weight_map, dict) or not all(isinstance(name, str) for name in weight_map.values()) or not isinstance(metadata, dict):
         raise ReadError("an index needs a weight_map from each tensor's name to a file", path=str(path))
     if len(set(weight_map.values())) > MOST_SHARDS:
-        raise ReadError(f"an index of {len(set(weight_map.values())):,} shards; at most {MOST_SHARDS:,} are accepted", path=str(path))
+        raise ReadError(
+            Text(
+                "an index of {count:,} shards; at most {most_shards:,} are accepted",
+                count=len(set(weight_map.values())),
+                most_shards=MOST_SHARDS,
+            ),
+            path=str(path),
+        )
     for name in set(weight_map.values()):
         if not name or name in (".", "..") or re.search(r"[/\\\0]", name):
-            raise ReadError(f"the index names {shown(name)!r}, which is no file of this directory", path=str(path))
+            raise ReadError(Text("the index names {shown!r}, which is no file of this directory", shown=shown(name)), path=str(path))
     return Index(weight_map, metadata)
 
 
@@ -143,7 +153,15 @@ def _list_indexed(folder: Path, candidate: Candidate) -> Listing:
     index = read_index(where)
     missing = [name for name in index.shards if not (folder / name).is_file()]
     if missing:
-        raise ReadError(f"{len(missing)} of {len(index.shards)} shards are missing: {', '.join(map(shown, missing[:5]))}", path=str(where))
+        raise ReadError(
+            Text(
+                "{count} of {count2} shards are missing: {missing}",
+                count=len(missing),
+                count2=len(index.shards),
+                missing=", ".join(map(shown, missing[:5])),
+            ),
+            path=str(where),
+        )
     listings = _read_all(folder, index.shards)
     kept: list[Stored] = []
     strays: list[Stored] = []
@@ -154,7 +172,13 @@ def _list_indexed(folder: Path, candidate: Candidate) -> Listing:
     if absent:
         name = min(absent)
         raise ReadError(
-            f"{len(absent)} tensors are not in the shards the index gives them: {shown(name)} in {index.weight_map[name]}", path=str(where)
+            Text(
+                "{count} tensors are not in the shards the index gives them: {shown} in {weight_map}",
+                count=len(absent),
+                shown=shown(name),
+                weight_map=index.weight_map[name],
+            ),
+            path=str(where),
         )
     merged = _merged(listings, kept)
     notes = [*_unnamed_notes(folder, index.shards), *_stray_notes(strays), *unequal_claims(index.metadata, merged)]
@@ -208,7 +232,14 @@ def _list_files(folder: Path, candidate: Candidate) -> Listing:
     missing = sorted(set(range(start, of + start)) - here) if of <= 99_999 else []
     if missing or len(here) != of:
         raise ReadError(
-            f"{candidate.name}: {of - len(here)} of {of} shards are missing: number {', '.join(map(str, missing[:5]))}", path=str(folder)
+            Text(
+                "{name}: {value} of {of} shards are missing: number {missing}",
+                name=candidate.name,
+                value=of - len(here),
+                of=of,
+                missing=", ".join(map(str, missing[:5])),
+            ),
+            path=str(folder),
         )
     listings = _read_all(folder, candidate.files)
     seen: dict[str, str] = {}
@@ -216,7 +247,13 @@ def _list_files(folder: Path, candidate: Candidate) -> Listing:
         for tensor in listing.tensors:
             if tensor.name in seen:
                 raise ReadError(
-                    f"{shown(tensor.name)} is in two shards, {seen[tensor.name]} and {shard}; an index would tell which", path=str(folder)
+                    Text(
+                        "{shown} is in two shards, {seen} and {shard}; an index would tell which",
+                        shown=shown(tensor.name),
+                        seen=seen[tensor.name],
+                        shard=shard,
+                    ),
+                    path=str(folder),
                 )
             seen[tensor.name] = shard
     merged = _merged(listings, [tensor for listing in listings.values() for tensor in listing.tensors])
@@ -227,7 +264,7 @@ def _merged(listings: Mapping[str, Listing], tensors: list[Stored]) -> Listing:
     """Make one listing of several."""
     formats = {listing.format for listing in listings.values()}
     if len(formats) > 1:
-        raise ReadError(f"the shards are of several formats: {', '.join(sorted(formats))}")
+        raise ReadError(Text("the shards are of several formats: {formats}", formats=", ".join(sorted(formats))))
     metadata = {key: value for listing in list(listings.values())[::-1] for key, value in listing.metadata.items()}
     notes = dict.fromkeys(note for listing in listings.values() for note in listing.notes if not note.startswith(PART))
     ordered = all(listing.ordered for listing in listings.values())

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 
 from weighbridge.core.errors import ReadError
+from weighbridge.core.messages import Text
 from weighbridge.readers.listing import Listing, Reader
 
 
@@ -49,7 +50,7 @@ def read_file(path: Path) -> Listing:
         with path.open("rb") as file:
             return list_open(file, path.name)
     except OSError as error:
-        raise ReadError(f"cannot be read: {error.strerror or error}", path=str(path)) from None
+        raise ReadError(Text("cannot be read: {strerror}", strerror=error.strerror or error), path=str(path)) from None
     except ReadError as error:
         raise located(error, str(path)) from None
 
@@ -71,7 +72,7 @@ def list_open(file: BinaryIO, name: str) -> Listing:
     for entry, reader in zip(FORMATS, known, strict=True):
         if name.endswith(entry.endings):
             return reader.read(file)
-    raise ReadError(f"no reader knows this format; known: {', '.join(entry.name for entry in FORMATS if entry.name)}")
+    raise ReadError(Text("no reader knows this format; known: {formats}", formats=", ".join(entry.name for entry in FORMATS if entry.name)))
 
 
 def located(error: ReadError, path: str) -> ReadError:

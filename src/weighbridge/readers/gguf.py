@@ -11,6 +11,7 @@ from struct import Struct
 from typing import Any, BinaryIO, NamedTuple
 
 from weighbridge.core.errors import ReadError
+from weighbridge.core.messages import Text
 from weighbridge.readers.cursor import Cursor
 from weighbridge.readers.listing import LONGEST, MOST_TENSORS, PART, Listing, Stored
 
@@ -144,7 +145,7 @@ def whole(listing: Listing) -> Listing:
     """
     stated = listing.metadata.get("split.tensors.count")
     if type(stated) is int and stated != len(listing.tensors):
-        raise ReadError(f"the parts hold {len(listing.tensors):,} tensors; the first says {stated:,}")
+        raise ReadError(Text("the parts hold {count:,} tensors; the first says {stated:,}", count=len(listing.tensors), stated=stated))
     return listing._replace(notes=(*listing.notes, *_model_notes(listing.metadata, listing.tensors)))
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from weighbridge.core.errors import ReadError
+from weighbridge.core.messages import Text
 from weighbridge.readers.gguf import Skipped
 from weighbridge.readers.gguf_architectures import ARCHITECTURES, VARIANTS, Architecture
 from weighbridge.readers.listing import Listing
@@ -41,7 +42,11 @@ def config_of(listing: Listing) -> dict[str, Any]:
     known = architecture_of(listing)
     if known is None:
         raise ReadError(
-            f"the architecture {name!r:.60} has no table of names; known: {', '.join(name for name in ARCHITECTURES if ' ' not in name)}. Name a config beside the file"
+            Text(
+                "the architecture {name!r:.60} has no table of names; known: {architectures}. Name a config beside the file",
+                name=name,
+                architectures=", ".join(name for name in ARCHITECTURES if " " not in name),
+            )
         )
     names = {tensor.name for tensor in listing.tensors}
     config: dict[str, Any] = {"model_type": known.model_type, "architectures": [known.class_name], **dict(known.stated)}
@@ -65,7 +70,7 @@ def _alike(key: str, value: object) -> object:
     if isinstance(value, tuple) and len(set(value)) == 1:
         return value[0]
     if isinstance(value, tuple | Skipped):
-        raise ReadError(f"{key} differs from layer to layer; name a config beside the file")
+        raise ReadError(Text("{key} differs from layer to layer; name a config beside the file", key=key))
     return value
 
 

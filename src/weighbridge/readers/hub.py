@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, cast
 from urllib.parse import quote, urlsplit
 
 from weighbridge.core.errors import ReadError, SourceError
+from weighbridge.core.messages import Text
 from weighbridge.readers import objects
 from weighbridge.readers.remote import FILE, Access, RemotePath, fetch
 
@@ -86,7 +87,7 @@ def _address(url: str) -> RemotePath:
     pieces = urlsplit(url)
     folder, _, name = pieces.path.rpartition("/")
     if not name:
-        raise SourceError(f"{url}: the address of a file is needed, such as .../model.safetensors", source=url)
+        raise SourceError(Text("{url}: the address of a file is needed, such as .../model.safetensors", url=url), source=url)
     query = f"?{pieces.query}" if pieces.query else ""
     from urllib.parse import unquote
 
@@ -99,7 +100,7 @@ def _listed(found: Repository, source: str) -> RemotePath:
     """Ask the hub what files the model has."""
     endpoint, access = _endpoint(found.service), _access(found.service)
     if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE") or os.environ.get("TRANSFORMERS_OFFLINE") == "1":
-        raise SourceError(f"{source}: neither here nor in the cache, and HF_HUB_OFFLINE is set", source=source)
+        raise SourceError(Text("{source}: neither here nor in the cache, and HF_HUB_OFFLINE is set", source=source), source=source)
     revision = quote(found.revision, safe="")
     if found.service == "hf":
         url, base = f"{endpoint}/api/models/{found.name}/revision/{revision}", f"{endpoint}/{found.name}/resolve/{revision}/"
@@ -110,9 +111,13 @@ def _listed(found: Repository, source: str) -> RemotePath:
         names = _names(json.loads(fetch(url, 0, LARGEST_LIST, access._replace(whole=LARGEST_LIST))[0]))
     except ReadError as error:
         reason = str(error).removeprefix(f"{url}: ")
-        raise SourceError(f"{source}: no such file here, and on {endpoint}: {reason}", source=source) from None
+        raise SourceError(
+            Text("{source}: no such file here, and on {endpoint}: {reason}", source=source, endpoint=endpoint, reason=reason), source=source
+        ) from None
     except ValueError:
-        raise SourceError(f"{source}: {endpoint} does not answer as a hub does", source=source) from None
+        raise SourceError(
+            Text("{source}: {endpoint} does not answer as a hub does", source=source, endpoint=endpoint), source=source
+        ) from None
     return RemotePath(base, "", access, names=names, shown=source)
 
 

@@ -14,6 +14,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from weighbridge.core.errors import ReadError
+from weighbridge.core.messages import Text
 from weighbridge.readers.archive import content, members, place
 from weighbridge.readers.listing import LONGEST_PATH, Listing, Stored
 from weighbridge.readers.variables import OPTIMISER_NOTE, STATISTICS_NOTE, TABLE_NOTE, dotted, role_of_variable
@@ -65,7 +66,7 @@ def read(file: BinaryIO) -> Listing:
     except ReadError:
         raise
     except Exception as error:  # the library raises whatever it likes on damage
-        raise ReadError(f"the HDF5 is damaged: {str(error).splitlines()[0]:.200}") from None
+        raise ReadError(Text("the HDF5 is damaged: {splitlines:.200}", splitlines=str(error).splitlines()[0])) from None
     return _listing(found)
 
 
@@ -73,7 +74,7 @@ def _inside(file: BinaryIO) -> BinaryIO:
     """Return the HDF5 file in a ``.keras`` archive, as a window where it is not packed."""
     member = members(file).get(WEIGHTS)
     if member is None:
-        raise ReadError(f"the archive holds no {WEIGHTS}")
+        raise ReadError(Text("the archive holds no {weights}", weights=WEIGHTS))
     if member.method:
         return io.BytesIO(content(file, member, LARGEST_PACKED))
     return io.BufferedReader(Window(file, place(file, member), member.size))
@@ -112,18 +113,20 @@ def _group(group: Any, path: str, found: dict[str, Stored], seen: dict[Any, str]
     import h5py
 
     if len(path) > LONGEST_PATH:
-        raise ReadError(f"a name of {len(path):,} letters, the longest accepted is {LONGEST_PATH:,}")
+        raise ReadError(
+            Text("a name of {count:,} letters, the longest accepted is {longest_path:,}", count=len(path), longest_path=LONGEST_PATH)
+        )
     if depth > DEEPEST_GROUP:
-        raise ReadError(f"groups nested more than {DEEPEST_GROUP} deep")
+        raise ReadError(Text("groups nested more than {deepest_group} deep", deepest_group=DEEPEST_GROUP))
     for key in group:
         name = f"{path}/{key}" if path else str(key)
         if not isinstance(group.get(key, getlink=True), h5py.HardLink):
-            raise ReadError(f"{name!r:.80} is a link that may lead out of the file, which is not followed")
+            raise ReadError(Text("{name!r:.80} is a link that may lead out of the file, which is not followed", name=name))
         item = group[key]
         place = h5py.h5o.get_info(item.id).addr
         first = seen.setdefault(place, name)
         if len(seen) > MOST_OBJECTS:
-            raise ReadError(f"more than {MOST_OBJECTS:,} objects")
+            raise ReadError(Text("more than {most_objects:,} objects", most_objects=MOST_OBJECTS))
         if isinstance(item, h5py.Group):
             if first == name:
                 _group(item, name, found, seen, depth + 1)
@@ -133,7 +136,7 @@ def _group(group: Any, path: str, found: dict[str, Stored], seen: dict[Any, str]
 
 def _dataset(item: Any, name: str, tied_to: str | None) -> Stored:
     if item.is_virtual or item.external:
-        raise ReadError(f"{name!r:.80} keeps its values in other files, which are not opened")
+        raise ReadError(Text("{name!r:.80} keeps its values in other files, which are not opened", name=name))
     shape = item.shape
     if shape is None:
         return Stored(name, "EMPTY", (0,), 0)
@@ -141,7 +144,15 @@ def _dataset(item: Any, name: str, tied_to: str | None) -> Stored:
     due = prod(shape) * size
     kept = item.id.get_storage_size()
     if item.chunks is None and kept not in (0, due):
-        raise ReadError(f"{name!r:.80} of shape {list(shape)} takes {due:,} bytes; the file gives it {kept:,}")
+        raise ReadError(
+            Text(
+                "{name!r:.80} of shape {shape} takes {due:,} bytes; the file gives it {kept:,}",
+                name=name,
+                shape=list(shape),
+                due=due,
+                kept=kept,
+            )
+        )
     return Stored(name, dtype, tuple(map(int, shape)), 0 if tied_to else kept, tied_to=tied_to)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from weighbridge.core.errors import ReadError
 from weighbridge.core.fold import fold
+from weighbridge.core.messages import Text
 from weighbridge.core.tree import Row
 from weighbridge.readers.roles import norms, role_of
 from weighbridge.value import ModelValue
@@ -72,8 +73,12 @@ def _buffers(module: Any) -> Iterator[_Found]:
         if packed:
             where = f"{path}: " if path else ""
             raise ReadError(
-                f"{where}{type(inner).__name__} holds packed weights ({', '.join(sorted(packed))}), whose elements are not parameters; "
-                "weigh the config or the checkpoint instead"
+                Text(
+                    "{where}{name} holds packed weights ({packed}), whose elements are not parameters; weigh the config or the checkpoint instead",
+                    where=where,
+                    name=type(inner).__name__,
+                    packed=", ".join(sorted(packed)),
+                )
             )
         hidden = getattr(inner, "_non_persistent_buffers_set", ())
         for name, buffer in getattr(inner, "_buffers", {}).items():
@@ -90,15 +95,19 @@ def _shape(name: str, parameter: Any, notes: list[str]) -> tuple[int, ...]:
         notes.append("sharded by DeepSpeed: shapes are those it recorded (ds_shape)")
         return tuple(map(int, parameter.ds_shape))
     if getattr(parameter, "_is_flat_param", False) or kind == "FlatParameter" or name.rpartition(".")[2] == "_flat_param":
-        raise ReadError(f"{name} is a flat shard of FSDP, which does not show its tensors; weigh the module before it is wrapped")
+        raise ReadError(
+            Text("{name} is a flat shard of FSDP, which does not show its tensors; weigh the module before it is wrapped", name=name)
+        )
     if kind.startswith("Uninitialized"):
-        raise ReadError(f"{name} has no shape yet; run the lazy module once, or weigh its config")
+        raise ReadError(Text("{name} has no shape yet; run the lazy module once, or weigh its config", name=name))
     state = getattr(parameter, "quant_state", None)
     if state is not None and getattr(state, "shape", None) is not None:
         notes.append("packed by bitsandbytes: shapes are those it recorded (quant_state)")
         return tuple(map(int, state.shape))
     if getattr(parameter, "bnb_quantized", False):
-        raise ReadError(f"{name} is packed ({kind}) and does not tell its shape; weigh the config or the checkpoint instead")
+        raise ReadError(
+            Text("{name} is packed ({kind}) and does not tell its shape; weigh the config or the checkpoint instead", name=name, kind=kind)
+        )
     return tuple(map(int, parameter.shape))
 
 

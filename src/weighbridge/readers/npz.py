@@ -12,6 +12,7 @@ from math import prod
 from typing import BinaryIO
 
 from weighbridge.core.errors import ReadError
+from weighbridge.core.messages import Text
 from weighbridge.readers.archive import Member, members, place
 from weighbridge.readers.listing import DEEPEST, LONGEST, Listing, Stored
 from weighbridge.readers.variables import OPTIMISER_NOTE, TABLE_NOTE, dotted, role_of_variable
@@ -45,7 +46,7 @@ def read(file: BinaryIO) -> Listing:
     """
     found = members(file)
     if len(found) > MOST_ARRAYS:
-        raise ReadError(f"{len(found):,} arrays; at most {MOST_ARRAYS:,} are accepted")
+        raise ReadError(Text("{count:,} arrays; at most {most_arrays:,} are accepted", count=len(found), most_arrays=MOST_ARRAYS))
     tensors = [_stored(file, member) for member in found.values()]
     names = {tensor.name for tensor in tensors}
     if len(names) != len(tensors):
@@ -64,20 +65,28 @@ def _told(tensor: Stored, names: set[str]) -> Stored:
 def _stored(file: BinaryIO, member: Member) -> Stored:
     """Read one array's header and hold it against the member's size."""
     if not member.name.endswith(".npy"):
-        raise ReadError(f"{member.name!r:.80} in the archive is no array")
+        raise ReadError(Text("{name!r:.80} in the archive is no array", name=member.name))
     name = member.name.removesuffix(".npy")
     head = _beginning(file, member)
     if head[:6] != MAGIC or len(head) < 12 or head[6] not in (1, 2, 3):
-        raise ReadError(f"{name!r:.80} does not begin as an array does")
+        raise ReadError(Text("{name!r:.80} does not begin as an array does", name=name))
     width = 2 if head[6] == 1 else 4
     length = int.from_bytes(head[8 : 8 + width], "little")
     text = head[8 + width : 8 + width + length]
     if length > LONGEST_HEADER or len(text) < length:
-        raise ReadError(f"the header of {name!r:.80} has {length:,} bytes, which cannot be")
+        raise ReadError(Text("the header of {name!r:.80} has {length:,} bytes, which cannot be", name=name, length=length))
     dtype, item, shape = _header(name, text)
     data = member.size - 8 - width - length
     if item and data != prod(shape) * item:
-        raise ReadError(f"{name!r:.80} of shape {list(shape)} takes {prod(shape) * item:,} bytes; the archive has {data:,}")
+        raise ReadError(
+            Text(
+                "{name!r:.80} of shape {shape} takes {value:,} bytes; the archive has {data:,}",
+                name=name,
+                shape=list(shape),
+                value=prod(shape) * item,
+                data=data,
+            )
+        )
     return Stored(dotted(name), dtype, shape, data)
 
 
@@ -91,7 +100,7 @@ def _beginning(file: BinaryIO, member: Member) -> bytes:
     try:
         return zlib.decompressobj(-15).decompress(packed, most)
     except zlib.error as error:
-        raise ReadError(f"{member.name!r:.80} is damaged: {error}") from None
+        raise ReadError(Text("{name!r:.80} is damaged: {error}", name=member.name, error=error)) from None
 
 
 def _header(name: str, text: bytes) -> tuple[str, int, tuple[int, ...]]:
@@ -99,15 +108,15 @@ def _header(name: str, text: bytes) -> tuple[str, int, tuple[int, ...]]:
     try:
         found = ast.literal_eval(text.decode("latin-1").strip())
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
-        raise ReadError(f"the header of {name!r:.80} is damaged") from None
+        raise ReadError(Text("the header of {name!r:.80} is damaged", name=name)) from None
     if not isinstance(found, dict) or set(found) != {"descr", "fortran_order", "shape"} or type(found["fortran_order"]) is not bool:
-        raise ReadError(f"the header of {name!r:.80} is not a type, an order and a shape")
+        raise ReadError(Text("the header of {name!r:.80} is not a type, an order and a shape", name=name))
     kind = _TYPE.fullmatch(found["descr"]) if isinstance(found["descr"], str) else None
     if kind is None:
-        raise ReadError(f"{name!r:.80} is of type {found['descr']!r:.80}, a record or unknown")
+        raise ReadError(Text("{name!r:.80} is of type {found!r:.80}, a record or unknown", name=name, found=found["descr"]))
     shape = found["shape"]
     if not isinstance(shape, tuple) or len(shape) > DEEPEST or not all(type(size) is int and 0 <= size < LONGEST for size in shape):
-        raise ReadError(f"{name!r:.80} has the shape {shape!r:.80}, which cannot be")
+        raise ReadError(Text("{name!r:.80} has the shape {shape!r:.80}, which cannot be", name=name, shape=shape))
     dtype, item = _type(name, kind[1], kind[2])
     return dtype, item, shape
 
@@ -120,7 +129,7 @@ def _type(name: str, kind: str, digits: str) -> tuple[str, int]:
         return "STRING", size * (4 if kind == "U" else 1)
     known = {"b": (1,), "i": (1, 2, 4, 8), "u": (1, 2, 4, 8), "f": (2, 4, 8, 16), "c": (8, 16), "V": (1, 2)}[kind]
     if size not in known:
-        raise ReadError(f"{name!r:.80} is of type {kind + digits!r}, which NumPy does not write")
+        raise ReadError(Text("{name!r:.80} is of type {value!r}, which NumPy does not write", name=name, value=kind + digits))
     if kind == "b":
         return "BOOL", 1
     return (f"V{size}" if kind == "V" else f"{_NAMES[kind]}{8 * size}"), size

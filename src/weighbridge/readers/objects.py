@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote, unquote
 
 from weighbridge.core.errors import ReadError, SourceError
+from weighbridge.core.messages import Text
 from weighbridge.readers.profiles import Profile, profile
 from weighbridge.readers.remote import FILE, TRIES, Access, RemotePath, refusal
 
@@ -107,7 +108,10 @@ def place(source: str) -> RemotePath:
     """
     match = ADDRESS.fullmatch(source)
     if match is None:
-        raise SourceError(f"{source}: expected {source.partition(':')[0]}://BUCKET/PATH, a file or a folder", source=source)
+        raise SourceError(
+            Text("{source}: expected {partition}://BUCKET/PATH, a file or a folder", source=source, partition=source.partition(":")[0]),
+            source=source,
+        )
     service, key = SERVICES[match["scheme"]], match["key"] or ""
     root = f"{match['scheme']}://{match['bucket']}/"
     signed = any(os.environ.get(name) for name in service.credentials)
@@ -134,7 +138,9 @@ def keys_below(source: str) -> Iterator[str]:
     """
     match = ADDRESS.fullmatch(source)
     if match is None:
-        raise SourceError(f"{source}: expected {source.partition(':')[0]}://BUCKET/PATH/", source=source)
+        raise SourceError(
+            Text("{source}: expected {partition}://BUCKET/PATH/", source=source, partition=source.partition(":")[0]), source=source
+        )
     service = SERVICES[match["scheme"]]
     own = profile(source) if match["scheme"] == "s3" else Profile("", {}, "", "")
     root = f"{match['scheme']}://{match['bucket']}/"
@@ -146,7 +152,7 @@ def keys_below(source: str) -> Iterator[str]:
             for entry in page:
                 yield root + entry["path"]
     except ReadError as error:
-        raise SourceError(f"{source}: cannot be listed: {error}", source=source) from None
+        raise SourceError(Text("{source}: cannot be listed: {error}", source=source, error=error), source=source) from None
 
 
 class Bucket(NamedTuple):
@@ -187,9 +193,11 @@ class Bucket(NamedTuple):
             objects = self._asked(lambda store: store.list_with_delimiter(folder or None)["objects"], address)
         except ReadError as error:
             reason = str(error).removeprefix(f"{address}: ")
-            raise SourceError(f"{address}: the folder cannot be listed: {reason}; name a file", source=address) from None
+            raise SourceError(
+                Text("{address}: the folder cannot be listed: {reason}; name a file", address=address, reason=reason), source=address
+            ) from None
         if len(objects) > MOST_NAMES:
-            raise SourceError(f"{address}: a folder of {len(objects):,} files; name one", source=address)
+            raise SourceError(Text("{address}: a folder of {count:,} files; name one", address=address, count=len(objects)), source=address)
         return tuple(entry["path"].removeprefix(f"{folder}/") for entry in objects if entry["path"] != folder)
 
     def _asked(self, act: Callable[[Any], Answer], url: str) -> Answer:
@@ -210,11 +218,11 @@ class Bucket(NamedTuple):
         if code in (401, 403):
             verb = "do" if "credentials" in self.signer else "does"
             what = f"{self.signer} {verb} not open it" if self.signer else f"set {self.service.set} to what may read it"
-            return ReadError(f"private or not there (HTTP {code}): {what}", path=url)
+            return ReadError(Text("private or not there (HTTP {code}): {what}", code=code, what=what), path=url)
         if code is not None:
             return refusal(url, code, Access())
         first = (str(error).splitlines() or ["no answer"])[0]
-        return ReadError(f"cannot be reached: {first.rpartition(' - ')[2]:.300}", path=url)
+        return ReadError(Text("cannot be reached: {rpartition:.300}", rpartition=first.rpartition(" - ")[2]), path=url)
 
 
 def _status(error: Exception) -> int | None:
@@ -241,7 +249,9 @@ def _stores(source: str, service: Service, bucket: str, own: Profile) -> tuple[A
     try:
         kind = getattr(import_module("obstore.store"), service.store)
     except ImportError:
-        raise SourceError(f"{source}: object stores need obstore: pip install weighbridge[stores]", source=source) from None
+        raise SourceError(
+            Text("{source}: object stores need obstore: pip install weighbridge[stores]", source=source), source=source
+        ) from None
     endpoint = next((value for name in service.endpoints if (value := os.environ.get(name))), own.endpoint)
     if endpoint and "://" not in endpoint:
         endpoint = f"http://{endpoint}"
@@ -266,4 +276,6 @@ def _stores(source: str, service: Service, bucket: str, own: Profile) -> tuple[A
     try:
         return tuple(kind(bucket, **{**options, **way}) for way in ways)
     except Exception as error:  # obstore's, for a variable that cannot be meant
-        raise SourceError(f"{source}: {str(error).splitlines()[0]:.300}", source=source) from None
+        raise SourceError(
+            Text("{source}: {splitlines:.300}", source=source, splitlines=str(error).splitlines()[0]), source=source
+        ) from None

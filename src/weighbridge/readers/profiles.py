@@ -13,6 +13,7 @@ from configparser import Error, RawConfigParser
 from typing import NamedTuple
 
 from weighbridge.core.errors import SourceError
+from weighbridge.core.messages import Text
 
 FILES = (("AWS_CONFIG_FILE", "~/.aws/config"), ("AWS_SHARED_CREDENTIALS_FILE", "~/.aws/credentials"))
 KEYS = {"aws_access_key_id": "access_key_id", "aws_secret_access_key": "secret_access_key", "aws_session_token": "session_token"}
@@ -53,14 +54,25 @@ def profile(source: str) -> Profile:
     own = _section(credentials, name)
     if asked and not settings and not own:
         raise SourceError(
-            f"{source}: AWS_PROFILE names {name!r}, which is neither in ~/.aws/config nor in ~/.aws/credentials", source=source
+            Text(
+                "{source}: AWS_PROFILE names {name!r}, which is neither in ~/.aws/config nor in ~/.aws/credentials",
+                source=source,
+                name=name,
+            ),
+            source=source,
         )
     held = own if "aws_access_key_id" in own else settings
     keys = {ours: held[theirs] for theirs, ours in KEYS.items() if held.get(theirs)}
     if asked and not keys and not os.environ.get("AWS_ACCESS_KEY_ID") and any(word in settings for word in ELSEWHERE):
         way = f'eval "$(aws configure export-credentials --profile {name} --format env)"'
         raise SourceError(
-            f"{source}: the profile {name!r} has its keys from elsewhere; put them into the environment: {way}", source=source
+            Text(
+                "{source}: the profile {name!r} has its keys from elsewhere; put them into the environment: {way}",
+                source=source,
+                name=name,
+                way=way,
+            ),
+            source=source,
         )
     return Profile(name, keys, settings.get("region") or own.get("region", ""), _endpoint(config, settings))
 
@@ -73,9 +85,13 @@ def _parsed(path: str, source: str) -> RawConfigParser:
     except (FileNotFoundError, NotADirectoryError):
         pass
     except OSError as error:
-        raise SourceError(f"{source}: {path} cannot be read: {error.strerror}", source=source) from None
+        raise SourceError(
+            Text("{source}: {path} cannot be read: {strerror}", source=source, path=path, strerror=error.strerror), source=source
+        ) from None
     except (Error, UnicodeDecodeError) as error:
-        raise SourceError(f"{source}: {path} is damaged: {' '.join(str(error).split())[:200]}", source=source) from None
+        raise SourceError(
+            Text("{source}: {path} is damaged: {split}", source=source, path=path, split=" ".join(str(error).split())[:200]), source=source
+        ) from None
     return parser
 
 

@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import Any
 
 from weighbridge.core.errors import ConfigError, UnknownArchitecture, UsageError
+from weighbridge.core.messages import Text
 from weighbridge.readers.module import read_module
 from weighbridge.value import ModelValue
 
@@ -32,7 +33,7 @@ def read_reference(raw: Mapping[str, Any], source: str, model_class: str | None 
     try:
         torch, transformers = import_module("torch"), import_module("transformers")
     except ImportError as error:
-        raise UsageError(f"--via transformers needs torch and transformers installed ({error})") from None
+        raise UsageError(Text("--via transformers needs torch and transformers installed ({error})", error=error)) from None
     stated = raw.get("architectures")
     name = model_class or (str(stated[0]) if isinstance(stated, list) and stated else None)
     build = _remote(raw, source, name) if trust_remote_code and "auto_map" in raw else _own(raw, name)
@@ -40,7 +41,9 @@ def read_reference(raw: Mapping[str, Any], source: str, model_class: str | None 
         try:
             module = build()
         except Exception as error:  # the library raises whatever a config may provoke in it
-            raise ConfigError(f"transformers {transformers.__version__} refuses this config: {error}") from error
+            raise ConfigError(
+                Text("transformers {version} refuses this config: {error}", version=transformers.__version__, error=error)
+            ) from error
     model = read_module(module)
     how = f"built on the meta device by transformers {transformers.__version__}, torch {torch.__version__}; no weights were loaded"
     return model.replace(source=source, notes=(how, *model.notes))
@@ -60,7 +63,7 @@ def _own(raw: Mapping[str, Any], name: str | None) -> Any:
         return lambda: automatic.from_config(config(**fields))
     cls = getattr(import_module("transformers"), name, None)
     if cls is None:
-        raise UnknownArchitecture(f"the installed transformers has no class {name!r}", key="architectures", value=name)
+        raise UnknownArchitecture(Text("the installed transformers has no class {name!r}", name=name), key="architectures", value=name)
     return lambda: cls(config(**fields))
 
 
@@ -69,7 +72,7 @@ def _remote(raw: Mapping[str, Any], source: str, name: str | None) -> Any:
     transformers = import_module("transformers")
     entry = next((auto for auto, path in raw["auto_map"].items() if str(path).endswith(f".{name}")), "AutoModel")
     if not hasattr(transformers, entry):
-        raise UnknownArchitecture(f"transformers has no {entry}", key="auto_map", value=entry)
+        raise UnknownArchitecture(Text("transformers has no {entry}", entry=entry), key="auto_map", value=entry)
     automatic, configs = getattr(transformers, entry), transformers.AutoConfig
     return lambda: automatic.from_config(configs.from_pretrained(source, trust_remote_code=True), trust_remote_code=True)
 

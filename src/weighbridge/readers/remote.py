@@ -19,6 +19,7 @@ from urllib.parse import quote, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from weighbridge.core.errors import ReadError, SourceError
+from weighbridge.core.messages import Text
 
 AHEAD = 32 * 1024
 """Bytes fetched at least: a small header comes with the first request."""
@@ -101,14 +102,14 @@ def fetch(url: str, begin: int, end: int, access: Access) -> tuple[bytes, int]:
             continue
         except (URLError, HTTPException, OSError) as error:
             if attempt == TRIES - 1:
-                raise ReadError(f"cannot be reached: {getattr(error, 'reason', error)}", path=url) from None
+                raise ReadError(Text("cannot be reached: {getattr}", getattr=getattr(error, "reason", error)), path=url) from None
             access.wait(_pause(attempt, None))
             continue
         data += piece.data
         if not piece.dropped:
             return data, piece.total
         access.wait(_pause(attempt, None))
-    raise ReadError(f"the connection dropped {TRIES} times", path=url)
+    raise ReadError(Text("the connection dropped {tries} times", tries=TRIES), path=url)
 
 
 def _once(url: str, begin: int, end: int, access: Access) -> Piece:
@@ -163,7 +164,7 @@ def refusal(url: str, code: int, access: Access) -> ReadError:
     """Return the error for a server's refusal, with what to do about it."""
     if code in (401, 403):
         known = f"the token in {access.where} does not open it" if access.token else f"set {access.where} to a token that may read it"
-        return ReadError(f"private, gated or not there (HTTP {code}): {known}", path=url)
+        return ReadError(Text("private, gated or not there (HTTP {code}): {known}", code=code, known=known), path=url)
     reason = {404: "not there (HTTP 404)", 429: "too many requests (HTTP 429); try again later"}.get(
         code, f"the server answers HTTP {code}"
     )
@@ -207,7 +208,9 @@ class Ranged(io.RawIOBase):
         else:
             self.fetched += end - self.position
             if self.fetched > MOST_FETCHED:
-                raise ReadError(f"more than {MOST_FETCHED:,} bytes would travel for a header", path=self.url)
+                raise ReadError(
+                    Text("more than {most_fetched:,} bytes would travel for a header", most_fetched=MOST_FETCHED), path=self.url
+                )
             data, size = fetch(self.url, self.position, end, self.access)
             if size != self.size or len(data) != end - self.position:
                 raise ReadError("the file changed while it was read", path=self.url)
@@ -260,7 +263,7 @@ class RemotePath:
         return self.shown or self.base + self.name
 
     def __fspath__(self) -> str:
-        raise SourceError(f"{self}: this needs a file on disk; download it", source=str(self))
+        raise SourceError(Text("{self_}: this needs a file on disk; download it", self_=self), source=str(self))
 
     def is_dir(self) -> bool:
         """Whether it is a folder."""

@@ -11,6 +11,7 @@ from math import prod
 from typing import Any, BinaryIO, NamedTuple
 
 from weighbridge.core.errors import ReadError
+from weighbridge.core.messages import Text
 from weighbridge.readers.listing import DEEPEST, LONGEST, MOST_TENSORS, Listing, Stored
 from weighbridge.readers.text import parse_object, shortened, shown
 
@@ -69,12 +70,28 @@ def read(file: BinaryIO) -> Listing:
     file.seek(0)
     start = file.read(8)
     if len(start) < 8:
-        raise ReadError(f"{len(start)} bytes are too short for safetensors, which begins with a length of 8 bytes", offset=0)
+        raise ReadError(
+            Text("{count} bytes are too short for safetensors, which begins with a length of 8 bytes", count=len(start)), offset=0
+        )
     length = int.from_bytes(start, "little")
     if length > LARGEST_HEADER:
-        raise ReadError(f"a header of {length:,} bytes is above the format's limit of {LARGEST_HEADER:,}", offset=0)
+        raise ReadError(
+            Text(
+                "a header of {length:,} bytes is above the format's limit of {largest_header:,}",
+                length=length,
+                largest_header=LARGEST_HEADER,
+            ),
+            offset=0,
+        )
     if length > size - 8:
-        raise ReadError(f"the header should have {length:,} bytes, the file has {size - 8:,} after the length; it is cut off", offset=8)
+        raise ReadError(
+            Text(
+                "the header should have {length:,} bytes, the file has {value:,} after the length; it is cut off",
+                length=length,
+                value=size - 8,
+            ),
+            offset=8,
+        )
     return parse(file.read(length), size - 8 - length)
 
 
@@ -107,10 +124,10 @@ def parse(header: bytes, room: int) -> Listing:
         raise ReadError("the header must begin with a brace", offset=8)
     tensors = header.count(b'"data_offsets"')
     if tensors > MOST_TENSORS:
-        raise ReadError(f"the header names more than {MOST_TENSORS:,} tensors", offset=8)
+        raise ReadError(Text("the header names more than {most_tensors:,} tensors", most_tensors=MOST_TENSORS), offset=8)
     length, known = len(header), MOST_VALUES + 16 * tensors
     if sum(map(header.count, (b",", b"[", b"{"))) > known:
-        raise ReadError(f"a header of {length:,} bytes that hardly speaks of tensors", offset=8)
+        raise ReadError(Text("a header of {length:,} bytes that hardly speaks of tensors", length=length), offset=8)
     if length > LARGEST_TEXT:
         header = _without_long_texts(header, known)
     entries = parse_object(header, "the header", base=8 if len(header) == length else None, entry=_entry, most=known)
@@ -121,12 +138,23 @@ def parse(header: bytes, room: int) -> Listing:
     for begin, stop, tensor in placed:
         if begin != end:
             kind = "overlap" if begin < end else "leave a hole"
-            raise ReadError(f"{tensor.name}: its bytes begin at {begin:,} where {end:,} is due; tensors must not {kind}")
+            raise ReadError(
+                Text(
+                    "{name}: its bytes begin at {begin:,} where {end:,} is due; tensors must not {kind}",
+                    name=tensor.name,
+                    begin=begin,
+                    end=end,
+                    kind=kind,
+                )
+            )
         end = stop
         found.append(tensor)
     if end != room:
         what = "is cut off" if room < end else "has bytes that no tensor owns"
-        raise ReadError(f"the tensors take {end:,} bytes and {room:,} follow the header; the file {what}", offset=8 + length)
+        raise ReadError(
+            Text("the tensors take {end:,} bytes and {room:,} follow the header; the file {what}", end=end, room=room, what=what),
+            offset=8 + length,
+        )
     return Listing("safetensors", tuple(found), metadata, ordered=False)
 
 
@@ -137,7 +165,7 @@ def _without_long_texts(header: bytes, known: int) -> bytes:
         header = shortened(header, "the header", 8)
         if len(header) <= LARGEST_TEXT or (len(header) <= LARGEST_TABLE and header.isascii()):
             return header
-    raise ReadError(f"a header of {length:,} bytes that hardly speaks of tensors", offset=8)
+    raise ReadError(Text("a header of {length:,} bytes that hardly speaks of tensors", length=length), offset=8)
 
 
 def _entry(values: dict[str, Any]) -> dict[str, Any] | Entry:
@@ -160,26 +188,37 @@ def _metadata(found: object) -> dict[str, str]:
 def _placed(name: str, entry: object) -> tuple[int, int, Stored]:
     """Check one tensor's entry: its type, its shape, and that its bytes are as many as they say."""
     if not isinstance(entry, Entry):
-        raise ReadError(f"{shown(name)}: expected an object with dtype, shape and data_offsets")
+        raise ReadError(Text("{shown}: expected an object with dtype, shape and data_offsets", shown=shown(name)))
     if not isinstance(entry.dtype, str) or entry.dtype not in BITS:
-        raise ReadError(f"{shown(name)}: the format has no dtype {entry.dtype!r:.40}")
+        raise ReadError(Text("{shown}: the format has no dtype {dtype!r:.40}", shown=shown(name), dtype=entry.dtype))
     shape = _naturals(name, "shape", entry.shape)
     offsets = _naturals(name, "data_offsets", entry.offsets)
     if len(shape) > DEEPEST:
-        raise ReadError(f"{shown(name)}: a tensor of {len(shape):,} dimensions")
+        raise ReadError(Text("{shown}: a tensor of {count:,} dimensions", shown=shown(name), count=len(shape)))
     if len(offsets) != 2 or offsets[0] > offsets[1]:
-        raise ReadError(f"{shown(name)}: data_offsets must be a begin and an end, found {list(offsets)!r:.60}")
+        raise ReadError(
+            Text("{shown}: data_offsets must be a begin and an end, found {offsets!r:.60}", shown=shown(name), offsets=list(offsets))
+        )
     bits = prod(shape) * BITS[entry.dtype]
     begin, end = offsets
     if bits != 8 * (end - begin):
         need = f"{bits // 8:,} bytes" if bits % 8 == 0 else f"{bits:,} bits, which are no whole bytes"
-        raise ReadError(f"{shown(name)}: {entry.dtype} {list(shape)!r:.80} takes {need}; its offsets hold {end - begin:,} bytes")
+        raise ReadError(
+            Text(
+                "{shown}: {dtype} {shape!r:.80} takes {need}; its offsets hold {value:,} bytes",
+                shown=shown(name),
+                dtype=entry.dtype,
+                shape=list(shape),
+                need=need,
+                value=end - begin,
+            )
+        )
     if not name.isascii() and any("\ud800" <= letter <= "\udfff" for letter in name):
-        raise ReadError(f"{shown(name)}: the name is no text")
+        raise ReadError(Text("{shown}: the name is no text", shown=shown(name)))
     return begin, end, Stored(name, entry.dtype, shape, end - begin)
 
 
 def _naturals(name: str, what: str, values: object) -> tuple[int, ...]:
     if not isinstance(values, tuple) or not all(type(value) is int and 0 <= value < LONGEST for value in values):
-        raise ReadError(f"{shown(name)}: {what} must be a list of whole numbers from 0 up to 2^63")
+        raise ReadError(Text("{shown}: {what} must be a list of whole numbers from 0 up to 2^63", shown=shown(name), what=what))
     return values

@@ -19,6 +19,7 @@ from struct import unpack_from
 from typing import BinaryIO, NamedTuple
 
 from weighbridge.core.errors import ReadError
+from weighbridge.core.messages import Text
 from weighbridge.readers.cursor import Cursor
 from weighbridge.readers.listing import DEEPEST, LONGEST, LONGEST_PATH, Listing, Stored
 from weighbridge.readers.protobuf import Budget, Field, fields
@@ -96,13 +97,13 @@ def read(file: BinaryIO) -> Listing:
         else:
             entries[_name(key)] = _entry(_name(key), value, budget)
         if number > MOST_VARIABLES:
-            raise ReadError(f"more than {MOST_VARIABLES:,} tensors")
+            raise ReadError(Text("more than {most_variables:,} tensors", most_variables=MOST_VARIABLES))
     if not shards:
         raise ReadError("the index has no header")
     tensors = [_stored(name, entry) for name, entry in entries.items()]
     sliced = sum(entry.size_bytes for entry in entries.values() if entry.sliced)
     if sliced != slices:
-        raise ReadError(f"the tensors that were cut take {sliced:,} bytes, and their slices {slices:,}")
+        raise ReadError(Text("the tensors that were cut take {sliced:,} bytes, and their slices {slices:,}", sliced=sliced, slices=slices))
     return _listing(tensors, shards)
 
 
@@ -132,11 +133,11 @@ def _table(data: bytes) -> Iterator[tuple[bytes, bytes]]:
         place = Cursor(BytesIO(handle))
         start, size = place.varint(), place.varint()
         if start < end:
-            raise ReadError(f"a block begins at {start:,}, where the one before it has not ended", offset=start)
+            raise ReadError(Text("a block begins at {start:,}, where the one before it has not ended", start=start), offset=start)
         end = start + size + 5
         for key, value in _block(data, start, size):
             if key <= last and last:
-                raise ReadError(f"the index is not sorted at {key!r:.80}")
+                raise ReadError(Text("the index is not sorted at {key!r:.80}", key=key))
             last = key
             yield key, value
 
@@ -144,7 +145,7 @@ def _table(data: bytes) -> Iterator[tuple[bytes, bytes]]:
 def _block(data: bytes, start: int, size: int) -> Iterator[tuple[bytes, bytes]]:
     """Check a block's checksum and yield its entries, whose keys share beginnings."""
     if size < 4 or start + size + 5 > len(data) - 48:
-        raise ReadError(f"a block of {size:,} bytes reaches beyond the table", offset=start)
+        raise ReadError(Text("a block of {size:,} bytes reaches beyond the table", size=size), offset=start)
     kind, checksum = unpack_from("<BI", data, start + size)
     if kind:
         raise ReadError("a compressed block, which TensorFlow does not write into checkpoints", offset=start + size)
@@ -160,7 +161,10 @@ def _block(data: bytes, start: int, size: int) -> Iterator[tuple[bytes, bytes]]:
         if shared > len(key):
             raise ReadError("a key shares more than there is", offset=start)
         if shared + fresh > LONGEST_PATH:
-            raise ReadError(f"a key of {shared + fresh:,} bytes, the longest accepted is {LONGEST_PATH:,}", offset=start)
+            raise ReadError(
+                Text("a key of {value:,} bytes, the longest accepted is {longest_path:,}", value=shared + fresh, longest_path=LONGEST_PATH),
+                offset=start,
+            )
         key = key[:shared] + cursor.take(fresh, "key")
         yield key, cursor.take(length, "entry")
 
@@ -172,7 +176,7 @@ def _shards(value: bytes, budget: Budget) -> int:
         raise ReadError("a big-endian checkpoint, which is not read")
     shards = found.get(1, 0)
     if not 0 < shards < 100_000:
-        raise ReadError(f"the index speaks of {shards:,} shards")
+        raise ReadError(Text("the index speaks of {shards:,} shards", shards=shards))
     return shards
 
 
@@ -190,12 +194,19 @@ def _entry(name: str, value: bytes, budget: Budget) -> Entry:
             size_bytes = field.value
         sliced = sliced or field.number == 7
     if kind not in TYPES:
-        raise ReadError(f"{name!r:.80} is of type {kind:,}, which cannot be stored")
+        raise ReadError(Text("{name!r:.80} is of type {kind:,}, which cannot be stored", name=name, kind=kind))
     bits = TYPES[kind][1]
     due = prod(shape) * bits // 8
     if bits and size_bytes != (0 if sliced else due):
         raise ReadError(
-            f"{name!r:.80} of shape {list(shape)} and type {TYPES[kind][0]} takes {due:,} bytes; the index gives {size_bytes:,}"
+            Text(
+                "{name!r:.80} of shape {shape} and type {types} takes {due:,} bytes; the index gives {size_bytes:,}",
+                name=name,
+                shape=list(shape),
+                types=TYPES[kind][0],
+                due=due,
+                size_bytes=size_bytes,
+            )
         )
     return Entry(kind, shape, due if bits else size_bytes, sliced)
 
@@ -205,12 +216,12 @@ def _shape(cursor: Cursor, field: Field, budget: Budget, name: str) -> tuple[int
     cursor.at = field.start
     for dimension in fields(cursor, field.end, budget):
         if dimension.number == 3 and dimension.value:
-            raise ReadError(f"{name!r:.80} has no known shape")
+            raise ReadError(Text("{name!r:.80} has no known shape", name=name))
         if dimension.number == 2:
             cursor.at = dimension.start
             sizes.append(next((size.value for size in fields(cursor, dimension.end, budget) if size.number == 1), 0))
     if len(sizes) > DEEPEST or not all(size < LONGEST for size in sizes):
-        raise ReadError(f"{name!r:.80} has the shape {sizes!r:.100}, which cannot be")
+        raise ReadError(Text("{name!r:.80} has the shape {sizes!r:.100}, which cannot be", name=name, sizes=sizes))
     return tuple(sizes)
 
 
@@ -218,7 +229,7 @@ def _name(key: bytes) -> str:
     try:
         return key.decode("utf-8")
     except UnicodeDecodeError:
-        raise ReadError(f"the name {key!r:.80} is not UTF-8") from None
+        raise ReadError(Text("the name {key!r:.80} is not UTF-8", key=key)) from None
 
 
 def _stored(name: str, entry: Entry) -> Stored:

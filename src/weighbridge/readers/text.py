@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 from weighbridge.core.errors import ReadError
+from weighbridge.core.messages import Text
 
 MOST_VALUES = 400_000
 LONGEST_NAME = 1 << 16
@@ -52,32 +53,34 @@ def parse_object(
         if len(values) != len(pairs):
             seen: set[str] = set()
             double = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-            raise ReadError(f"{what} has the key {double!r:.80} twice")
+            raise ReadError(Text("{what} has the key {double!r:.80} twice", what=what, double=double))
         return entry(values)
 
     def no_constant(text: str) -> NoReturn:
-        raise ReadError(f"{what} holds {text}, which is not JSON")
+        raise ReadError(Text("{what} holds {text}, which is not JSON", what=what, text=text))
 
     def at(byte: int) -> int | None:
         return None if base is None else base + byte
 
     if sum(map(data.count, (b",", b"[", b"{"))) > most:
-        raise ReadError(f"{what} holds more than {most:,} values", offset=at(0))
+        raise ReadError(Text("{what} holds more than {most:,} values", what=what, most=most), offset=at(0))
     try:
         text = data.decode("utf-8")
         found = json.loads(text, object_pairs_hook=closed, parse_constant=no_constant)
     except UnicodeDecodeError as error:
-        raise ReadError(f"{what} is not UTF-8", offset=at(error.start)) from None
+        raise ReadError(Text("{what} is not UTF-8", what=what), offset=at(error.start)) from None
     except json.JSONDecodeError as error:
-        raise ReadError(f"{what} is not JSON: {error.msg}", offset=at(len(error.doc[: error.pos].encode()))) from None
+        raise ReadError(
+            Text("{what} is not JSON: {msg}", what=what, msg=error.msg), offset=at(len(error.doc[: error.pos].encode()))
+        ) from None
     except RecursionError:
-        raise ReadError(f"{what} is nested too deep", offset=at(0)) from None
+        raise ReadError(Text("{what} is nested too deep", what=what), offset=at(0)) from None
     except ReadError:
         raise
     except ValueError:
-        raise ReadError(f"{what} holds a number of thousands of digits", offset=at(0)) from None
+        raise ReadError(Text("{what} holds a number of thousands of digits", what=what), offset=at(0)) from None
     if not isinstance(found, dict):
-        raise ReadError(f"{what} is no object with an entry for each name", offset=at(0))
+        raise ReadError(Text("{what} is no object with an entry for each name", what=what), offset=at(0))
     return found
 
 
@@ -109,14 +112,14 @@ def _cuts(data: bytes, what: str, base: int) -> Iterator[tuple[int, int, bytes]]
         end = _end(match)
         begin = match.start(1) if match is not None and match.start(1) >= 0 else end
         if begin == end < len(data):
-            raise ReadError(f"{what} is not JSON: a damaged text", offset=base + end)
+            raise ReadError(Text("{what} is not JSON: a damaged text", what=what), offset=base + end)
         if begin - at > LONGEST_KEPT:
             yield at, begin, _without_blanks(data, (at, begin), what, base)
         if end - begin > LONGEST_KEPT and not data[end : end + 64].lstrip().startswith(b":"):
             _check_text(data, (begin, end), what, base)
             yield begin, end, f'"(a text of {end - begin - 2:,} bytes)"'.encode()
         elif end - begin > LONGEST_NAME:
-            raise ReadError(f"{what} has a name of {end - begin - 2:,} bytes", offset=base + begin)
+            raise ReadError(Text("{what} has a name of {value:,} bytes", what=what, value=end - begin - 2), offset=base + begin)
         at = end
 
 
@@ -131,7 +134,9 @@ def _without_blanks(data: bytes, span: tuple[int, int], what: str, base: int) ->
     for match in re.compile(rb"[^ \t\r\n]++").finditer(data, *span):
         length += match.end() - match.start()
         if length > LONGEST_KEPT:
-            raise ReadError(f"{what} holds {span[1] - span[0]:,} bytes in a row that are no text", offset=base + span[0])
+            raise ReadError(
+                Text("{what} holds {value:,} bytes in a row that are no text", what=what, value=span[1] - span[0]), offset=base + span[0]
+            )
         found.append(match[0])
     return b" ".join(found)
 
@@ -143,7 +148,7 @@ def _check_text(data: bytes, span: tuple[int, int], what: str, base: int) -> Non
             decoder.decode(data[at : min(at + (1 << 20), span[1])])
         decoder.decode(b"", True)
     except UnicodeDecodeError:
-        raise ReadError(f"{what} is not UTF-8", offset=base + span[0]) from None
+        raise ReadError(Text("{what} is not UTF-8", what=what), offset=base + span[0]) from None
 
 
 def shown(name: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import BinaryIO
 
 from weighbridge.core.errors import ReadError
+from weighbridge.core.messages import Text
 from weighbridge.readers.listing import Listing
 from weighbridge.readers.pickles import load
 from weighbridge.readers.text import shown
@@ -39,7 +40,7 @@ def read_legacy(file: BinaryIO) -> Listing:
         assert isinstance(identity, tuple)
         held = whole.setdefault(storage.key, (storage.dtype, identity[4]))
         if held != (storage.dtype, identity[4]):
-            raise ReadError(f"the storage {shown(storage.key)} is described in two ways")
+            raise ReadError(Text("the storage {shown} is described in two ways", shown=shown(storage.key)))
         return storage
 
     position = 0
@@ -52,7 +53,9 @@ def read_legacy(file: BinaryIO) -> Listing:
     for key in keys:
         position = _past_storage(file, position, key, *whole[key])
     if position != size:
-        raise ReadError(f"the storages end at {position:,}, the file at {size:,}", offset=min(position, size))
+        raise ReadError(
+            Text("the storages end at {position:,}, the file at {size:,}", position=position, size=size), offset=min(position, size)
+        )
     return listing_of(found, {})
 
 
@@ -61,5 +64,8 @@ def _past_storage(file: BinaryIO, position: int, key: str, dtype: str, count: in
     file.seek(position)
     stated = int.from_bytes(file.read(8), "little", signed=True)
     if stated != count:
-        raise ReadError(f"the storage {shown(key)} should have {count:,} elements and says {stated:,}", offset=position)
+        raise ReadError(
+            Text("the storage {shown} should have {count:,} elements and says {stated:,}", shown=shown(key), count=count, stated=stated),
+            offset=position,
+        )
     return position + 8 + count * BYTES.get(dtype, 1)

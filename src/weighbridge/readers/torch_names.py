@@ -8,6 +8,7 @@ from math import prod
 from typing import Any, NamedTuple
 
 from weighbridge.core.errors import ReadError
+from weighbridge.core.messages import Text
 from weighbridge.readers.listing import LONGEST_PATH, MOST_TENSORS, Listing, Stored
 from weighbridge.readers.pickles import Global, Stub
 from weighbridge.readers.text import shown
@@ -69,7 +70,13 @@ def _walk(root: object, buffers: Mapping[str, frozenset[str]]) -> Iterator[Found
         elif node and len(path) < DEEPEST:
             visits += _length(node) // 8
             if sum(map(len, path)) > LONGEST_PATH:
-                raise ReadError(f"a name of {sum(map(len, path)):,} letters, the longest accepted is {LONGEST_PATH:,}")
+                raise ReadError(
+                    Text(
+                        "a name of {path:,} letters, the longest accepted is {longest_path:,}",
+                        path=sum(map(len, path)),
+                        longest_path=LONGEST_PATH,
+                    )
+                )
             inner = [held for held in _inside(node, buffers) if isinstance(held[1], _HOLDERS)]
             pending += [((*path, *key), value, flag if flag is not None else buffer) for key, value, flag in reversed(inner)]
 
@@ -142,13 +149,13 @@ def _by_key(tensors: list[Stored], aside: list[tuple[str, str, Found]]) -> dict[
 def _ties(model: list[tuple[str, Found]], aside: list[tuple[str, str, Found]]) -> list[Stored]:
     """Give every tensor its name; one that looks into what another holds is tied to it."""
     if len(model) + len(aside) > MOST_TENSORS:
-        raise ReadError(f"the pickle names more than {MOST_TENSORS:,} tensors")
+        raise ReadError(Text("the pickle names more than {most_tensors:,} tensors", most_tensors=MOST_TENSORS))
     named = [(name, found, "") for name, found in model] + [(name, found, "state of the training") for _, name, found in aside]
     owners = _owners([(name, found.view) for name, found, _ in named])
     tensors, seen = [], set()
     for name, (_, view, buffer), note in named:
         if name in seen:
-            raise ReadError(f"the name {shown(name)} stands twice")
+            raise ReadError(Text("the name {shown} stands twice", shown=shown(name)))
         seen.add(name)
         owner = owners.get(name)
         count = prod(view.shape)

@@ -9,6 +9,7 @@ from math import prod
 from typing import NamedTuple
 
 from weighbridge.core.errors import ReadError
+from weighbridge.core.messages import Text
 from weighbridge.readers.listing import DEEPEST, LONGEST
 from weighbridge.readers.pickles import Global, Makers
 from weighbridge.readers.text import shown
@@ -75,7 +76,9 @@ def storage_of(identity: object) -> Storage:
         return Storage(key, "", count)
     dtype = DTYPES.get(kind.name.removesuffix("Storage"))
     if dtype is None or not kind.module.startswith("torch"):
-        raise ReadError(f"a storage of a kind that torch does not have: {shown(kind.module)}.{shown(kind.name)}")
+        raise ReadError(
+            Text("a storage of a kind that torch does not have: {shown}.{shown2}", shown=shown(kind.module), shown2=shown(kind.name))
+        )
     begin = 0
     if len(identity) == 6 and identity[5] is not None:
         _, begin, count = identity[5]
@@ -96,7 +99,12 @@ def _view(storage: object, offset: object, shape: object, stride: object, dtype:
         raise ReadError("a tensor in the pickle is damaged")
     if (view.offset + view.extent) * BYTES[dtype] > storage.size_bytes and view.extent:
         raise ReadError(
-            f"a tensor {list(view.shape)!r:.80} reaches beyond its storage {shown(storage.key)} of {storage.size_bytes:,} bytes"
+            Text(
+                "a tensor {shape!r:.80} reaches beyond its storage {shown} of {size_bytes:,} bytes",
+                shape=list(view.shape),
+                shown=shown(storage.key),
+                size_bytes=storage.size_bytes,
+            )
         )
     return view
 

@@ -15,6 +15,7 @@ from math import prod
 from typing import BinaryIO
 
 from weighbridge.core.errors import ReadError
+from weighbridge.core.messages import Text
 from weighbridge.readers import archive
 from weighbridge.readers.listing import Listing
 from weighbridge.readers.pickles import load
@@ -70,7 +71,13 @@ def _read_zip(file: BinaryIO) -> Listing:
     root, members, found = _unpickled(file)
     scripted = [member for name, member in members.items() if name.startswith(f"{root}code/") and name.endswith(".py")]
     if sum(member.size for member in scripted) > LARGEST_CODE:
-        raise ReadError(f"TorchScript code of {sum(member.size for member in scripted):,} bytes, the most accepted is {LARGEST_CODE:,}")
+        raise ReadError(
+            Text(
+                "TorchScript code of {scripted:,} bytes, the most accepted is {largest_code:,}",
+                scripted=sum(member.size for member in scripted),
+                largest_code=LARGEST_CODE,
+            )
+        )
     return listing_of(found, buffers_of([archive.content(file, member, LARGEST_CODE).decode("utf-8", "replace") for member in scripted]))
 
 
@@ -87,15 +94,22 @@ def _unpickled(file: BinaryIO) -> tuple[str, dict[str, archive.Member], object]:
         storage = storage_of(identity)
         member = members.get(f"{root}data/{storage.key}") or members.get(f"{root}{storage.key}")
         if member is None:
-            raise ReadError(f"the archive lacks the storage {shown(storage.key)}")
+            raise ReadError(Text("the archive lacks the storage {shown}", shown=shown(storage.key)))
         if member.size != storage.size_bytes:
-            raise ReadError(f"the storage {shown(storage.key)} should have {storage.size_bytes:,} bytes, the archive holds {member.size:,}")
+            raise ReadError(
+                Text(
+                    "the storage {shown} should have {size_bytes:,} bytes, the archive holds {size:,}",
+                    shown=shown(storage.key),
+                    size_bytes=storage.size_bytes,
+                    size=member.size,
+                )
+            )
         return storage
 
     try:
         found, _ = load(data, MAKERS, persistent)
     except ReadError as error:
-        raise ReadError(f"in {shown(pickles[0])}: {error}") from None
+        raise ReadError(Text("in {shown}: {error}", shown=shown(pickles[0]), error=error)) from None
     return root, members, found
 
 

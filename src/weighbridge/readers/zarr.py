@@ -12,6 +12,7 @@ from math import prod
 from pathlib import Path
 
 from weighbridge.core.errors import ReadError
+from weighbridge.core.messages import Text
 from weighbridge.readers.listing import DEEPEST, LONGEST, Listing, Stored
 from weighbridge.readers.text import parse_object
 from weighbridge.readers.variables import OPTIMISER_NOTE, STATISTICS_NOTE, TABLE_NOTE, dotted, role_of_variable
@@ -56,7 +57,7 @@ def list_zarr(folder: Path) -> Listing:
             continue
         name = name.removeprefix("params.").removeprefix("target.")
         if name in tensors:
-            raise ReadError(f"two arrays are called {name!r:.80}", path=str(folder))
+            raise ReadError(Text("two arrays are called {name!r:.80}", name=name), path=str(folder))
         tensors[name] = array._replace(name=name)
     if not tensors:
         raise ReadError(_why_empty(folder), path=str(folder))
@@ -85,7 +86,10 @@ def _places(folder: Path) -> Iterator[tuple[Path, int]]:
             for entry in entries:
                 left -= 1
                 if left < 0 or depth > DEEPEST_DIRECTORY:
-                    raise ReadError(f"a directory of more than {MOST_PLACES:,} files, or nested too deep", path=str(folder))
+                    raise ReadError(
+                        Text("a directory of more than {most_places:,} files, or nested too deep", most_places=MOST_PLACES),
+                        path=str(folder),
+                    )
                 if entry.name in (".zarray", "zarr.json"):
                     version = 2 if entry.name == ".zarray" else 3
                 elif entry.is_dir(follow_symlinks=False):
@@ -103,17 +107,19 @@ def _array(path: Path, version: int) -> Stored | None:
             raise ReadError("metadata of more than a megabyte", path=str(path))
         found = parse_object(path.read_bytes(), "the metadata")
     except OSError as error:
-        raise ReadError(f"cannot be read: {error.strerror}", path=str(path)) from None
+        raise ReadError(Text("cannot be read: {strerror}", strerror=error.strerror), path=str(path)) from None
     except ReadError as error:
         raise ReadError(str(error), path=error.path or str(path)) from None
     if version == 3 and found.get("node_type") != "array":
         return None
     if found.get("zarr_format") != version:
-        raise ReadError(f"zarr_format is {found.get('zarr_format')!r:.40}, expected {version}", path=str(path))
+        raise ReadError(
+            Text("zarr_format is {found!r:.40}, expected {version}", found=found.get("zarr_format"), version=version), path=str(path)
+        )
     dtype, bits = _type(found, version, path)
     shape = found.get("shape")
     if not isinstance(shape, list) or len(shape) > DEEPEST or not all(type(size) is int and 0 <= size < LONGEST for size in shape):
-        raise ReadError(f"the shape {shape!r:.80} cannot be", path=str(path))
+        raise ReadError(Text("the shape {shape!r:.80} cannot be", shape=shape), path=str(path))
     return Stored("", dtype, tuple(shape), -(-prod(shape) * bits // 8))
 
 
@@ -124,7 +130,7 @@ def _type(found: Mapping[str, object], version: int, path: Path) -> tuple[str, i
     if version == 2 and old:
         word = "bool" if old[1] == "b" else f"{_WORDS[old[1]]}{8 * int(old[2][:3])}"
     if word not in BITS:
-        raise ReadError(f"the type {stated!r:.80} is not known", path=str(path))
+        raise ReadError(Text("the type {stated!r:.80} is not known", stated=stated), path=str(path))
     return BITS[word]
 
 

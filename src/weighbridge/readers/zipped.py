@@ -7,6 +7,7 @@ import zlib
 from typing import Any, BinaryIO, cast
 
 from weighbridge.core.errors import ReadError
+from weighbridge.core.messages import Text
 from weighbridge.readers import archive, safetensors, torch_zip
 from weighbridge.readers.listing import Listing
 
@@ -33,7 +34,7 @@ def read(file: BinaryIO) -> Listing:
     if not members:
         raise ReadError("an archive without a safetensors file; unpack it and name what is in it")
     if len(members) > 1:
-        raise ReadError(f"an archive with {len(members)} safetensors files; unpack it and name the directory")
+        raise ReadError(Text("an archive with {count} safetensors files; unpack it and name the directory", count=len(members)))
     inner = cast(BinaryIO, _Member(file, members[0]))
     listing = safetensors.read(inner)
     return listing._replace(notes=(*listing.notes, f"read inside an archive: {members[0].name}"))
@@ -86,4 +87,4 @@ def _unpacked(machine: zlib._Decompress, packed: bytes, most: int) -> bytes:
     try:
         return machine.decompress(packed, most)
     except zlib.error as error:
-        raise ReadError(f"the archive is damaged: {error}") from None
+        raise ReadError(Text("the archive is damaged: {error}", error=error)) from None

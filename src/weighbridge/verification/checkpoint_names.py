@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from weighbridge.core.errors import UsageError
+from weighbridge.core.messages import Text
 from weighbridge.core.tree import Row, flatten
 from weighbridge.verification.save_conversions import Step, entry, steps
 
@@ -41,7 +42,7 @@ def named_rows(model: ModelValue, names: str = "reference") -> list[Row]:
     renames = model.description.family.renames if model.description else {}
     if names not in renames:
         known = ["reference", *(["checkpoint"] if model.description else []), *renames]
-        raise UsageError(f"no names {names!r} for this model; known: {', '.join(known)}")
+        raise UsageError(Text("no names {names!r} for this model; known: {known}", names=names, known=", ".join(known)))
     renamed = (renames[names](row) for row in rows)
     return [row for found in renamed for row in ((found,) if isinstance(found, Row) else found)]
 

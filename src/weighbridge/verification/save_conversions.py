@@ -19,6 +19,7 @@ from weighbridge.blueprints import MODULES, family, is_remote
 from weighbridge.blueprints.modules.composite import CAUSAL
 from weighbridge.config.bind import within
 from weighbridge.core.errors import UsageError
+from weighbridge.core.messages import Text
 
 if TYPE_CHECKING:
     from weighbridge.config.fields import Field
@@ -95,7 +96,12 @@ def models(known: Description, class_name: str) -> Iterator[Inside]:
 
 def _models(outer: Inside, fields: tuple[Field, ...], raw: Mapping[str, Any]) -> Iterator[Inside]:
     if outer.model_type in MODULES and not is_remote(outer.model_type) and outer.model_type not in _types():
-        raise UsageError(f"how the files of {outer.model_type} name their tensors is not recorded; the reference's own names are known")
+        raise UsageError(
+            Text(
+                "how the files of {model_type} name their tensors is not recorded; the reference's own names are known",
+                model_type=outer.model_type,
+            )
+        )
     yield outer
     for path, (key, class_name, model_type) in entry(outer.class_name).get("inside", {}).items():
         place = f"{outer.path}.{path}" if outer.path else path

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from weighbridge.accounts.parameters import tally_of, unique_of
 from weighbridge.config.read import read_config
 from weighbridge.core.errors import ReadError, SourceError, UsageError
+from weighbridge.core.messages import Text
 from weighbridge.load import load, place
 from weighbridge.readers import as_model, read_listing, rows
 from weighbridge.readers.gguf_models import config_of
@@ -52,7 +53,7 @@ def verified(
     """
     path = place(str(source))
     if not path.exists():
-        raise SourceError(f"{source}: no such file or directory; verify needs weights", source=str(source))
+        raise SourceError(Text("{source}: no such file or directory; verify needs weights", source=source), source=str(source))
     listing = read_listing(path)
     if config is None:
         config, name = _own_config(path, listing)
@@ -60,7 +61,7 @@ def verified(
     else:
         described = load(config, model_class, overrides)
     if described.description is None:
-        raise UsageError(f"{described.source}: verify needs a config to hold the file against")
+        raise UsageError(Text("{source}: verify needs a config to hold the file against", source=described.source))
     return verify(described, unpack(listing, config_beside(path)), str(source), comparer(path, thorough=thorough))
 
 
@@ -80,7 +81,9 @@ def _beside(path: Path) -> Path:
     for name in ("config.json", "bert_config.json"):
         if (folder / name).is_file():
             return folder / name
-    raise SourceError(f"{path}: no config.json beside the weights; name one: weigh verify {path.name} CONFIG", source=str(path))
+    raise SourceError(
+        Text("{path}: no config.json beside the weights; name one: weigh verify {name} CONFIG", path=path, name=path.name), source=str(path)
+    )
 
 
 def verify(described: ModelValue, listing: Listing, source: str = "", compare: Compare = lambda one, other: None) -> Verification:
@@ -96,7 +99,7 @@ def verify(described: ModelValue, listing: Listing, source: str = "", compare: C
         UsageError: *described* was not made from a config.
     """
     if described.description is None:
-        raise UsageError(f"{described.source}: verify needs a config to hold the file against")
+        raise UsageError(Text("{source}: verify needs a config to hold the file against", source=described.source))
     actual, spelling = rows(listing), spelling_of(listing)
     notes = {tensor.name: tensor.note for tensor in listing.tensors if tensor.note}
     expected, aligned = aligned_in_any_spelling(described, actual, spelling)

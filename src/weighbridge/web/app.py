@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from weighbridge.commands.table import Command
 from weighbridge.core.errors import WeighbridgeError
+from weighbridge.core.messages import Text, error_text
 from weighbridge.web.api import CALLS, answer
-from weighbridge.web.error_text import told
 from weighbridge.web.middleware import Guard, Limits, TooLargeError, in_time, problem, status_of
 
 if TYPE_CHECKING:
@@ -80,13 +80,13 @@ def _page(page: Callable[[Request, Mapping[str, Any]], Response], limits: Limits
 
         form = await request.form(max_files=1, max_fields=20) if request.method == "POST" else {}
         found = await in_time(lambda: page(request, form), limits)
-        return found if found is not None else pages.failed(request, 503, told(_late(limits), pages.language(request)))
+        return found if found is not None else pages.failed(request, 503, error_text(_late(limits), pages.language(request)))
 
     return endpoint
 
 
 def _late(limits: Limits) -> str:
-    return f"no answer within {limits.seconds:g} seconds"
+    return Text("no answer within {seconds:g} seconds", seconds=limits.seconds)
 
 
 async def _given(request: Request) -> dict[str, Any] | Response:
@@ -114,8 +114,8 @@ async def _refused(request: Request, error: WeighbridgeError) -> Response:
 
     status = status_of(error)
     if request.url.path.startswith("/api/"):
-        return problem(status, type(error).__name__, told(error, _language(request)))
-    return pages.failed(request, status, told(error, pages.language(request)))
+        return problem(status, type(error).__name__, error_text(error, _language(request)))
+    return pages.failed(request, status, error_text(error, pages.language(request)))
 
 
 def _language(request: Request) -> str:

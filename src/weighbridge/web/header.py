@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from weighbridge.api import Model, model
 from weighbridge.core.errors import ReadError, UsageError, WeighbridgeError
+from weighbridge.core.messages import Text
 
 
 class Slice(NamedTuple):
@@ -99,9 +100,9 @@ def slices(body: bytes, places: str, size: int) -> tuple[Slice, ...]:
         found.append(Slice(int(at), body[taken : taken + int(length)]))
         taken += int(length)
         if int(at) + int(length) > size:
-            raise UsageError(f"slices: {place} does not lie in a file of {size:,} bytes")
+            raise UsageError(Text("slices: {place} does not lie in a file of {size:,} bytes", place=place, size=size))
     if taken != len(body):
-        raise UsageError(f"slices: {taken:,} bytes are announced, {len(body):,} were sent")
+        raise UsageError(Text("slices: {taken:,} bytes are announced, {count:,} were sent", taken=taken, count=len(body)))
     return tuple(found)
 
 

@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from weighbridge.blueprints import MODULES
-from weighbridge.core.messages import languages, translator
+from weighbridge.core.messages import error_text, languages, translator
 from weighbridge.presets import presets as known_presets
 from weighbridge.web import views
 from weighbridge.web.controls import controls, grouped
-from weighbridge.web.error_text import told
 from weighbridge.web.query import DEFAULT, MOST_COMPARED, Query, query
 from weighbridge.web.strings import STRINGS
 
@@ -62,13 +61,13 @@ def why_part(request: Request, form: Form) -> Response:
 def _where(found: Model, asked: Query) -> dict[str, Any]:
     from weighbridge.documents.count import headline
 
-    told = {
+    facts = {
         "tally": found.count(),
         "headline": headline(found, translator(asked.lang)),
         "defaulted": found.defaulted,
         "unknown": found.unknown,
     }
-    return {**told, **views.where(found, asked)}
+    return {**facts, **views.where(found, asked)}
 
 
 def _why(found: Model, asked: Query) -> dict[str, Any]:
@@ -89,7 +88,7 @@ def compare_page(request: Request, form: Form) -> Response:
     links = [asked.link("/model", source=name, class_name="", overrides=()) for name in names]
     groups = [(say(title), [m for m in found.measures if m.group == group]) for group, title in GROUPS.items()]
     view = {"names": [*names, *[""] * min(MOST_COMPARED - len(names), 2)], "bars": views.bars(found, say), "links": links,
-            "groups": groups, "untold": [told(why, asked.lang) for why in found.untold]}  # fmt: skip
+            "groups": groups, "untold": [error_text(why, asked.lang) for why in found.untold]}  # fmt: skip
     return _page(request, "compare", asked, view)
 
 

@@ -134,13 +134,13 @@ def _check_depth(raw: Mapping[str, Any], path: str = "") -> None:
         if isinstance(value, Mapping):
             _check_depth(value, f"{path}{key}.")
         elif deep and any(type(number) is int and number > DEEPEST for number in (value if isinstance(value, list) else [value])):
-            raise UsageError(f"{path}{key}: this server weighs at most {DEEPEST:,} layers")
+            raise UsageError(Text("{path}{key}: this server weighs at most {deepest:,} layers", path=path, key=key, deepest=DEEPEST))
 
 
 def check_names(part: Part) -> None:
     """Refuse to write out more names than :data:`MOST_NAMES`."""
     if _names(part) > MOST_NAMES:
-        raise UsageError(f"more than {MOST_NAMES:,} tensors; this server does not list them")
+        raise UsageError(Text("more than {most_names:,} tensors; this server does not list them", most_names=MOST_NAMES))
 
 
 def _names(part: Part) -> int:
@@ -161,7 +161,10 @@ def _known(source: str) -> dict[str, Any]:
     from weighbridge.config.fields import did_you_mean
 
     hint = did_you_mean(source, dict.fromkeys((*MODULES, *(entry.name for entry in presets()))))
-    raise SourceError(f"{source[:80]!r} is no preset and no model type; {hint or 'see the list of models'}", source=source)
+    raise SourceError(
+        Text("{source!r} is no preset and no model type; {hint}", source=source[:80], hint=hint or Text("see the list of models")),
+        source=source,
+    )
 
 
 def _fetched(source: str) -> dict[str, Any] | None:
@@ -200,5 +203,5 @@ def whole(parameters: Mapping[str, Any], key: str, default: int = 1) -> int:
         return default
     text = str(value)
     if isinstance(value, bool) or not text.isascii() or not text.isdecimal() or not 1 <= len(text) <= 9 or int(text) < min(default, 1):
-        raise UsageError(f"{key}: expected a whole number from 1 to 999,999,999, found {text[:40]!r}")
+        raise UsageError(Text("{key}: expected a whole number from 1 to 999,999,999, found {text!r}", key=key, text=text[:40]))
     return int(text)

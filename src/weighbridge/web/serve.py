@@ -31,7 +31,7 @@ def run(asked: Asked) -> int:
         from weighbridge.web.app import create
         from weighbridge.web.middleware import Limits
     except ImportError as error:
-        raise UsageError(f"weigh serve needs the extra web: pip install 'weighbridge[web]' ({error})") from None
+        raise UsageError(Text("weigh serve needs the extra web: pip install 'weighbridge[web]' ({error})", error=error)) from None
     import socket
 
     port = _port(asked.port)
@@ -43,7 +43,14 @@ def run(asked: Asked) -> int:
         listener.listen(512)  # who comes as soon as the address is told waits, and is not turned away
     except (OSError, OverflowError) as error:
         listener.close()
-        raise UsageError(f"cannot listen on {asked.host} port {port}: {getattr(error, 'strerror', None) or error}") from None
+        raise UsageError(
+            Text(
+                "cannot listen on {host} port {port}: {getattr}",
+                host=asked.host,
+                port=port,
+                getattr=getattr(error, "strerror", None) or error,
+            )
+        ) from None
     host = f"[{asked.host}]" if ":" in asked.host else asked.host
     address = f"http://{host}:{listener.getsockname()[1]}/"
     print(f"Weighbridge on {address} (Ctrl+C stops it)", flush=True)

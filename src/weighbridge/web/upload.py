@@ -63,7 +63,7 @@ def _wanting(found: Weighed) -> Response:
     assert found.wanted is not None
     offset, length = found.wanted
     answered = problem(409, "More is wanted", f"send {length:,} bytes from byte {offset:,} as well")
-    told = {**json.loads(bytes(answered.body)), "wanted": {"offset": offset, "length": length}}
-    answered.body = json.dumps(told).encode()
+    detail = {**json.loads(bytes(answered.body)), "wanted": {"offset": offset, "length": length}}
+    answered.body = json.dumps(detail).encode()
     answered.headers["content-length"] = str(len(answered.body))
     return answered

@@ -12,12 +12,11 @@ from weighbridge.accounts.possible import named as lengths
 from weighbridge.api import Model
 from weighbridge.auditing.claims import Audit, Claim
 from weighbridge.core.errors import UsageError
-from weighbridge.core.messages import Say, translator
+from weighbridge.core.messages import Say, Text, error_text, translator
 from weighbridge.core.tree import walk
 from weighbridge.documents.document import Row
 from weighbridge.documents.renderers.treemap import joined, named, sunburst, tiles, treemap
 from weighbridge.documents.tree_rows import all_tensors, tree_table
-from weighbridge.web.error_text import told
 from weighbridge.web.query import Query
 
 MOST_ROWS = 120
@@ -63,7 +62,7 @@ def _trail(book: Entry, path: str) -> list[tuple[str, Entry]]:
         inside = [(joined(here, name), child) for name, child in named(entry)]
         step = next((pair for pair in inside if path == pair[0] or (path.startswith(f"{pair[0]}.") and pair[0] != here)), None)
         if step is None:
-            raise UsageError(f"module: the model has no {path[:80]!r}")
+            raise UsageError(Text("module: the model has no {path!r}", path=path[:80]))
         trail.append(step)
     return trail
 
@@ -92,7 +91,7 @@ def arithmetic(found: Model, asked: Query) -> dict[str, Any]:
     try:
         return {"takes": takes, "flops": flops_of(found, asked.given()), "untold": ""}
     except UsageError as error:
-        return {"takes": takes, "flops": None, "untold": told(error, asked.lang)}
+        return {"takes": takes, "flops": None, "untold": error_text(error, asked.lang)}
 
 
 def bars(found: Comparison, say: Say) -> list[dict[str, Any]]:

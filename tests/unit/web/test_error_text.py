@@ -6,7 +6,7 @@ import pytest
 
 import weighbridge
 from weighbridge.core.errors import ReadError, UsageError, WeighbridgeError
-from weighbridge.web.error_text import told
+from weighbridge.core.messages import error_text
 from weighbridge.web.query import query
 
 
@@ -25,22 +25,22 @@ from weighbridge.web.query import query
 def test_what_cannot_be_weighed_is_said_in_chinese(asked: dict[str, str], text: str) -> None:
     with pytest.raises(WeighbridgeError) as caught:
         query(asked).model()
-    assert text in told(caught.value, "zh") or told(caught.value, "zh").startswith(text)
-    assert told(caught.value, "en") == str(caught.value)
+    assert text in error_text(caught.value, "zh") or error_text(caught.value, "zh").startswith(text)
+    assert error_text(caught.value, "en") == str(caught.value)
 
 
 def test_arithmetic_that_nobody_can_tell_is_said_in_chinese() -> None:
     with pytest.raises(UsageError) as caught:
         weighbridge.model({"model_type": "mra"}).flops()
-    assert told(caught.value, "zh") == "仅凭配置无法得知运算量：MRA 在运行时才选取各块"
+    assert error_text(caught.value, "zh") == "仅凭配置无法得知运算量：MRA 在运行时才选取各块"
 
 
 def test_a_place_in_a_file_is_said_with_it() -> None:
     assert (
-        told(ReadError("the header must begin with a brace", path="a.safetensors", offset=8), "zh")
+        error_text(ReadError("the header must begin with a brace", path="a.safetensors", offset=8), "zh")
         == "a.safetensors：文件头必须以花括号开头（位于第 8 字节）"
     )
 
 
 def test_what_nobody_has_translated_stays_english() -> None:
-    assert told(UsageError("something nobody has ever said: {}"), "zh") == "something nobody has ever said: {}"
+    assert error_text(UsageError("something nobody has ever said: {}"), "zh") == "something nobody has ever said: {}"

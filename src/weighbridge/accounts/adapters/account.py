@@ -18,6 +18,7 @@ from weighbridge.accounts.adapters.sites import Added, Site, site
 from weighbridge.accounts.adapters.tokens import trainable_rows
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import ConfigError, UsageError
+from weighbridge.core.messages import Text
 from weighbridge.core.sizes import product
 from weighbridge.core.tree import Row
 
@@ -92,7 +93,7 @@ def adapted(base: Base, raw: Mapping[str, Any], *, autocast: bool = True, resize
     """
     name = raw.get("peft_type", "LORA")
     if isinstance(name, str) and name.upper() in REFUSED:
-        raise UsageError(f"{name}: {REFUSED[name.upper()]}")
+        raise UsageError(Text("{name}: {refused}", name=name, refused=REFUSED[name.upper()]))
     if isinstance(name, str) and name.upper() in (*PROMPTS, "ADAPTION_PROMPT"):
         return _prompted(base, raw, name.upper(), resized)
     if isinstance(name, str) and name.upper() in PARTIAL:
@@ -105,7 +106,7 @@ def adapted(base: Base, raw: Mapping[str, Any], *, autocast: bool = True, resize
     if config.get("proportional_parameters"):
         config["shares"] = vectors.proportional(found, config)
     if not places:
-        raise UsageError(f"no module of the base model is adapted: target_modules {_shown(config['target_modules'])}")
+        raise UsageError(Text("no module of the base model is adapted: target_modules {shown}", shown=_shown(config["target_modules"])))
     given = tuple((place, tuple(method.add(place, config))) for place in places)
     shared = (*(method.share(places, config, base) if method.share else ()), *trainable_rows(base, config, {place.path for place in found}))
     return _summed(base, config, method, given, shared, autocast, resized)
@@ -116,7 +117,9 @@ def _method(raw: Mapping[str, Any]) -> tuple[Method, dict[str, Any]]:
     name = raw.get("peft_type", "LORA")
     if not isinstance(name, str) or name.upper() not in METHODS:
         raise ConfigError(
-            f"expected one of {', '.join(sorted((*METHODS, *PROMPTS, *PARTIAL, 'ADAPTION_PROMPT')))}", key="peft_type", value=name
+            Text("expected one of {value}", value=", ".join(sorted((*METHODS, *PROMPTS, *PARTIAL, "ADAPTION_PROMPT")))),
+            key="peft_type",
+            value=name,
         )
     method = METHODS[name.upper()]
     config = {**method.given, **{key: value for key, value in raw.items() if value is not None or key not in method.given}}
@@ -139,7 +142,9 @@ def _resolved(base: Base, method: Method, config: dict[str, Any]) -> dict[str, A
         targets = _default_targets(base, method, config)
         if targets is None and not config["target_parameters"]:
             raise ConfigError(
-                f"is needed: there are no default modules for {base.model_type or 'this model'}", key="target_modules", value=None
+                Text("is needed: there are no default modules for {model_type}", model_type=base.model_type or "this model"),
+                key="target_modules",
+                value=None,
             )
     if isinstance(targets, str) and targets.lower() == matching.ALL_LINEAR:
         targets = matching.all_linear(base, config)
@@ -166,7 +171,9 @@ def _feedforward(base: Base, config: dict[str, Any]) -> dict[str, Any]:
         found = defaults.FEEDFORWARD.get(base.model_type)
         if found is None:
             raise ConfigError(
-                f"is needed: there are no defaults for {base.model_type or 'this model'}", key="feedforward_modules", value=None
+                Text("is needed: there are no defaults for {model_type}", model_type=base.model_type or "this model"),
+                key="feedforward_modules",
+                value=None,
             )
         config["feedforward_modules"] = found
     return config
@@ -202,7 +209,13 @@ def _fused(base: Base, config: dict[str, Any]) -> dict[str, Any]:
     ranks = dict(config.get("rank_pattern") or {})
     if len(present) == 1:
         other = next(name for name in halves if name not in seen)
-        raise UsageError(f"target_modules: {present[0]} and {other} are one parameter here, gate_up_proj; name both or none")
+        raise UsageError(
+            Text(
+                "target_modules: {present} and {other} are one parameter here, gate_up_proj; name both or none",
+                present=present[0],
+                other=other,
+            )
+        )
     if present:
         ranks[r".*\.gate_up_proj"] = config["r"] * 2
     return {**config, "target_modules": rest, "target_parameters": tuple(sorted(parameters)), "rank_pattern": ranks}
@@ -269,10 +282,25 @@ def _refuse_others(found: list[Site], method: Method, config: Mapping[str, Any])
     axes = AXES.get(config["peft_type"])
     for place in found:
         if place.kind == "convolution" and axes and len(place.shape) - 2 not in axes:
-            raise UsageError(f"{config['peft_type']} does not adapt {place.path}, a convolution over {len(place.shape) - 2} axes")
+            raise UsageError(
+                Text(
+                    "{config} does not adapt {path}, a convolution over {value} axes",
+                    config=config["peft_type"],
+                    path=place.path,
+                    value=len(place.shape) - 2,
+                )
+            )
         if place.kind not in method.kinds:
             kind = place.module.kind.replace("_", " ")
-            raise UsageError(f"{config['peft_type']} does not adapt {place.path}, a {kind}; it adapts: {', '.join(method.kinds)}")
+            raise UsageError(
+                Text(
+                    "{config} does not adapt {path}, a {kind}; it adapts: {kinds}",
+                    config=config["peft_type"],
+                    path=place.path,
+                    kind=kind,
+                    kinds=", ".join(method.kinds),
+                )
+            )
 
 
 def _parameters(base: Base, config: Mapping[str, Any]) -> list[Site]:
@@ -284,7 +312,13 @@ def _parameters(base: Base, config: Mapping[str, Any]) -> list[Site]:
             if row.role == "buffer" or not matching.ends_with(row.name, wanted):
                 continue
             if len(row.shape) not in (2, 3):
-                raise UsageError(f"{row.name}: a parameter of {len(row.shape)} dimensions cannot be a target; only 2 and 3 can")
+                raise UsageError(
+                    Text(
+                        "{name}: a parameter of {count} dimensions cannot be a target; only 2 and 3 can",
+                        name=row.name,
+                        count=len(row.shape),
+                    )
+                )
             shape = tuple(row.shape)
             found.append(Site(row.name, "parameter", shape[-1], shape[-2], shape, False, module))  # type: ignore[arg-type]
     return found
@@ -447,7 +481,7 @@ def _copies(base: Base, config: Mapping[str, Any], adapted_paths: Collection[str
             continue
         _refuse_copy(path, module, base, adapted_paths)
         if any(path.startswith(f"{outer}.") for outer, _ in found):
-            raise UsageError(f"modules_to_save: {path} stands inside another module that is saved whole")
+            raise UsageError(Text("modules_to_save: {path} stands inside another module that is saved whole", path=path))
         rows = base.within(path)
         found.append((path, _elements(_distinct(rows))))
         for row in rows:
@@ -473,9 +507,9 @@ def _distinct(rows: list[Row]) -> list[Row]:
 
 def _refuse_copy(path: str, module: Module, base: Base, adapted_paths: Collection[str]) -> None:
     if path in adapted_paths or any(name.startswith(f"{path}.") for name in adapted_paths):
-        raise UsageError(f"modules_to_save: {path} is adapted too; the library refuses or copies the adapter with it")
+        raise UsageError(Text("modules_to_save: {path} is adapted too; the library refuses or copies the adapter with it", path=path))
     if module.kind == "container" and any(f"{path}.{index}" in base.modules for index in range(2)):
-        raise UsageError(f"modules_to_save: {path} is a list of modules, which cannot be saved whole")
+        raise UsageError(Text("modules_to_save: {path} is a list of modules, which cannot be saved whole", path=path))
 
 
 def _save_embeddings(base: Base, config: Mapping[str, Any], adapted_paths: Collection[str], resized: bool, book: _Book) -> None:

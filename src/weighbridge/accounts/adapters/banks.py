@@ -12,6 +12,7 @@ from weighbridge.accounts.adapters.lora import rank
 from weighbridge.accounts.adapters.sites import Added, Site
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, UsageError
+from weighbridge.core.messages import Text
 
 if TYPE_CHECKING:
     from typing import Any
@@ -67,7 +68,9 @@ def vblora(site: Site, config: Config) -> Iterator[Added]:
     r, length, number = rank(config, site.path), config["vector_length"], config["num_vectors"]
     for name, size in (("inputs", site.inputs), ("outputs", site.outputs)):
         if size % length:
-            raise UsageError(f"{site.path}: {size} {name} cannot be cut into vectors of {length}")
+            raise UsageError(
+                Text("{path}: {size} {name} cannot be cut into vectors of {length}", path=site.path, size=size, name=name, length=length)
+            )
     whole = not config["save_only_topk_weights"]
     shapes = {"A": (r, site.inputs // length), "B": (site.outputs // length, r)}
     for side, shape in shapes.items():
@@ -170,7 +173,13 @@ def lily_matrices(sites: list[Site], config: Config, base: Base) -> Iterator[Add
         else:
             endings = [name for name in targets if site.path.endswith(name)]
             if len(endings) > 1:
-                raise UsageError(f"{site.path}: ends with {' and '.join(sorted(endings))}, and which modules share depends on their order")
+                raise UsageError(
+                    Text(
+                        "{path}: ends with {endings}, and which modules share depends on their order",
+                        path=site.path,
+                        endings=" and ".join(sorted(endings)),
+                    )
+                )
             key = endings[0] if endings else site.path
         groups.setdefault((key, site.shape), []).append(site)
     for members in groups.values():

@@ -12,6 +12,7 @@ from weighbridge.accounts.adapters.matching import by_pattern
 from weighbridge.accounts.adapters.sites import Added, Site
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, UsageError
+from weighbridge.core.messages import Text
 
 if TYPE_CHECKING:
     from typing import Any
@@ -74,20 +75,20 @@ def _variant(site: Site, config: Mapping[str, Any]) -> str:
     if config.get("init_lora_weights") == "mica":
         found.append("mica")
     if len(found) > 1:
-        raise UsageError(f"{' and '.join(found)} cannot be combined in one LoRA")
+        raise UsageError(Text("{found} cannot be combined in one LoRA", found=" and ".join(found)))
     name = found[0] if found else ""
     if name not in ("", "use_dora", "kasa_config", "mica"):
-        raise UsageError(f"{name}: this variant of LoRA is not counted; what it adds depends on more than the shapes")
+        raise UsageError(Text("{name}: this variant of LoRA is not counted; what it adds depends on more than the shapes", name=name))
     if name == "use_dora" and site.kind in ("parameter", "multihead_attention"):
-        raise UsageError(f"{site.path}: DoRA does not adapt a {site.kind.replace('_', ' ')}")
+        raise UsageError(Text("{path}: DoRA does not adapt a {replace}", path=site.path, replace=site.kind.replace("_", " ")))
     if name == "kasa_config" and site.kind != "linear":
-        raise UsageError(f"{site.path}: KaSA adapts linear layers stored as [outputs, inputs] alone")
+        raise UsageError(Text("{path}: KaSA adapts linear layers stored as [outputs, inputs] alone", path=site.path))
     return name
 
 
 def _on_table(site: Site, r: int, config: Mapping[str, Any], variant: str) -> Iterator[Added]:
     if config.get("lora_bias"):
-        raise UsageError(f"{site.path}: lora_bias is not for tables that are looked up")
+        raise UsageError(Text("{path}: lora_bias is not for tables that are looked up", path=site.path))
     yield Added(f"{site.path}.lora_embedding_A", (r, site.inputs))
     yield Added(f"{site.path}.lora_embedding_B", (site.outputs, r), trainable=variant != "mica")
     if variant == "use_dora":
@@ -98,9 +99,9 @@ def _on_parameter(site: Site, r: int, config: Mapping[str, Any], variant: str) -
     """Yield the matrices of a bare parameter; one of three dimensions holds experts, each with its own rank."""
     for key in ("lora_dropout", "fan_in_fan_out", "lora_bias"):
         if config.get(key):
-            raise UsageError(f"{key}: cannot be combined with target_parameters ({site.path})")
+            raise UsageError(Text("{key}: cannot be combined with target_parameters ({path})", key=key, path=site.path))
     if variant:
-        raise UsageError(f"{variant}: cannot be combined with target_parameters ({site.path})")
+        raise UsageError(Text("{variant}: cannot be combined with target_parameters ({path})", variant=variant, path=site.path))
     experts, inputs, outputs = site.shape if len(site.shape) == 3 else (1, site.shape[1], site.shape[0])
     if len(site.shape) == 3:  # [experts, outputs, inputs], unless the class says that it is transposed: the sum is the same
         inputs, outputs = outputs, inputs

@@ -12,6 +12,7 @@ from weighbridge.accounts.adapters.matching import pattern
 from weighbridge.accounts.adapters.sites import Added, Site
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, UsageError
+from weighbridge.core.messages import Text
 
 if TYPE_CHECKING:
     from typing import Any
@@ -54,7 +55,15 @@ def gralora(site: Site, config: Config) -> Iterator[Added]:
     r, blocks, hybrid = rank(config, site.path), config["gralora_k"], config["hybrid_r"]
     for name, size in (("inputs", site.inputs), ("outputs", site.outputs)):
         if size % blocks:
-            raise UsageError(f"{site.path}: {size} {name} cannot be cut into gralora_k = {blocks} blocks")
+            raise UsageError(
+                Text(
+                    "{path}: {size} {name} cannot be cut into gralora_k = {blocks} blocks",
+                    path=site.path,
+                    size=size,
+                    name=name,
+                    blocks=blocks,
+                )
+            )
     yield Added(f"{site.path}.gralora_A", (blocks, site.inputs // blocks, r))
     yield Added(f"{site.path}.gralora_B", (blocks, r, site.outputs // blocks))
     if hybrid:
@@ -124,7 +133,7 @@ def osf(site: Site, config: Config) -> Iterator[Added]:
         min(least, least // 2 if asked is None else int(least * asked) if isinstance(asked, float) and 0 < asked <= 1 else int(asked)), 0
     )
     if least - kept < 1:
-        raise UsageError(f"{site.path}: effective_rank {asked} leaves nothing to learn")
+        raise UsageError(Text("{path}: effective_rank {asked} leaves nothing to learn", path=site.path, asked=asked))
     low = least - kept
     yield Added(f"{site.path}.osf_svd_params.U_low", (site.shape[0], low))
     yield Added(f"{site.path}.osf_svd_params.S_low", (low,))
@@ -135,7 +144,9 @@ def psoft(site: Site, config: Config) -> Iterator[Added]:
     """Yield one rotation of *r* principal directions, and a scale on both of its sides."""
     r = rank({**config, "rank_pattern": None}, site.path)
     if r > min(site.inputs, site.outputs):
-        raise UsageError(f"{site.path}: r = {r} is more than its {min(site.inputs, site.outputs)} directions")
+        raise UsageError(
+            Text("{path}: r = {r} is more than its {outputs} directions", path=site.path, r=r, outputs=min(site.inputs, site.outputs))
+        )
     yield Added(f"{site.path}.psoft_R.weight", (r * (r - 1) // 2,) if config["psoft_orth"] else (r, r))
     for switch, name in (("psoft_mag_b", "vector_b"), ("psoft_mag_a", "vector_a")):
         if config[switch]:
@@ -150,7 +161,11 @@ def supertuning(site: Site, config: Config) -> Iterator[Added]:
         raise ConfigError("expected a share between 0 and 1", key="sparsity", value=sparsity)
     chosen = int(elements * (1 - sparsity))
     if chosen < 1:
-        raise UsageError(f"{site.path}: sparsity {sparsity} leaves none of its {elements:,} elements")
+        raise UsageError(
+            Text(
+                "{path}: sparsity {sparsity} leaves none of its {elements:,} elements", path=site.path, sparsity=sparsity, elements=elements
+            )
+        )
     saved = bool(config["save_precomputed_indices"])
     yield Added(f"{site.path}.supertuning_values", (chosen,), dtype="float32")
     yield Added(f"{site.path}.supertuning_indices", (chosen,), trainable=False, parameter=False, saved=saved, dtype="int32")

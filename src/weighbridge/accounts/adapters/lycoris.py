@@ -12,6 +12,7 @@ from weighbridge.accounts.adapters.lora import rank
 from weighbridge.accounts.adapters.sites import Added, Site
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import UsageError
+from weighbridge.core.messages import Text
 
 if TYPE_CHECKING:
     from typing import Any
@@ -74,5 +75,5 @@ def factors(size: int, most: int = -1) -> tuple[int, int]:
 def _kernel(site: Site) -> tuple[int, ...]:
     kernel = site.shape[2:] if site.kind == "convolution" else ()
     if len(kernel) > 2:
-        raise UsageError(f"{site.path}: a convolution over three axes is not adapted by this method")
+        raise UsageError(Text("{path}: a convolution over three axes is not adapted by this method", path=site.path))
     return kernel

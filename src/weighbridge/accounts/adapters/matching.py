@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from weighbridge.accounts.adapters.base import Base
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
+from weighbridge.core.messages import Text
 
 if TYPE_CHECKING:
     from typing import Any
@@ -38,7 +39,7 @@ def pattern(text: object, key: str) -> re.Pattern[str]:
     try:
         return re.compile(text)
     except re.error as error:
-        raise ConfigError(f"is no regular expression ({error})", key=key, value=text) from None
+        raise ConfigError(Text("is no regular expression ({error})", error=error), key=key, value=text) from None
 
 
 def ends_with(name: str, targets: Collection[str]) -> bool:

@@ -15,6 +15,7 @@ from weighbridge.accounts.adapters.prompts import LAYERS, WIDTHS, fact
 from weighbridge.accounts.adapters.sites import Added
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import ConfigError, UsageError
+from weighbridge.core.messages import Text
 from weighbridge.core.tree import Row
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def chosen(base: Base, config: Config) -> Iterable[Row]:
     inside = [path for path in base.modules if ends_with(path, set(names))]
     missing = [name for name in names if not any(ends_with(path, {name}) for path in inside)]
     if missing:
-        raise UsageError(f"no module of the base model is named {', '.join(missing)}")
+        raise UsageError(Text("no module of the base model is named {missing}", missing=", ".join(missing)))
     held = {row.name for path in inside for row in base.within(path)}
     return [row for row in base.rows if row.role != "buffer" and (row.name in held) is (train is not None)]
 

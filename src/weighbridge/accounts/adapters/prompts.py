@@ -12,6 +12,7 @@ from weighbridge.accounts.adapters.base import Base
 from weighbridge.accounts.adapters.sites import Added
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import ConfigError, UsageError
+from weighbridge.core.messages import Text
 
 if TYPE_CHECKING:
     from typing import Any
@@ -61,7 +62,10 @@ def prepared(base: Base, config: Mapping[str, Any]) -> dict[str, Any]:
     if found["peft_type"] in ("PREFIX_TUNING", "CARTRIDGE"):
         if any(module.kind == "latent_attention" for module in base.modules.values()):
             raise UsageError(
-                f"{found['peft_type']}: what latent attention keeps has no width of its own in a config that this library reads"
+                Text(
+                    "{found}: what latent attention keeps has no width of its own in a config that this library reads",
+                    found=found["peft_type"],
+                )
             )
         found["token_dim"] = _kept_width(facts, found)
     found["encoder_hidden_size"] = config.get("encoder_hidden_size") or found["token_dim"]
@@ -158,7 +162,7 @@ def cartridge(config: Config) -> Iterator[Added]:
     """Yield keys and values for every layer, the first tokens of them frozen."""
     tokens, frozen = config["num_virtual_tokens"], config["num_frozen_tokens"]
     if not 0 <= frozen <= tokens:
-        raise ConfigError(f"expected from 0 to the {tokens} virtual tokens", key="num_frozen_tokens", value=frozen)
+        raise ConfigError(Text("expected from 0 to the {tokens} virtual tokens", tokens=tokens), key="num_frozen_tokens", value=frozen)
     kept = 2 * config["num_layers"] * config["token_dim"]
     if frozen:
         yield Added("frozen_embedding", (frozen, kept), trainable=False)
@@ -188,7 +192,13 @@ def adaption_prompts(base: Base, config: Config) -> Iterator[Added]:
         UsageError: A type that the library does not adapt so, or more layers than there are.
     """
     if base.model_type not in ATTENTIONS:
-        raise UsageError(f"adaption prompts are for {', '.join(ATTENTIONS)}, not for {base.model_type or 'this model'}")
+        raise UsageError(
+            Text(
+                "adaption prompts are for {attentions}, not for {model_type}",
+                attentions=", ".join(ATTENTIONS),
+                model_type=base.model_type or "this model",
+            )
+        )
     name = config.get("target_modules") or ATTENTIONS[base.model_type]
     layers, length = config.get("adapter_layers"), config.get("adapter_len")
     for key, value in (("adapter_layers", layers), ("adapter_len", length)):
@@ -196,7 +206,14 @@ def adaption_prompts(base: Base, config: Config) -> Iterator[Added]:
             raise ConfigError("expected a whole number from 1 up", key=key, value=value)
     found = [path for path in base.modules if path.endswith(f".{name}")]
     if len(found) < layers:  # type: ignore[operator]
-        raise UsageError(f"adapter_layers: {layers} asked for, and the model has {len(found)} modules named {name}")
+        raise UsageError(
+            Text(
+                "adapter_layers: {layers} asked for, and the model has {count} modules named {name}",
+                layers=layers,
+                count=len(found),
+                name=name,
+            )
+        )
     width = fact(base.config, WIDTHS, "hidden_size")
     for path in found[-layers:]:  # type: ignore[operator]
         yield Added(f"{path}.adaption_prompt", (1, length, width))  # type: ignore[arg-type]

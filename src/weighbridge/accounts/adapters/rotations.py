@@ -12,6 +12,7 @@ from weighbridge.accounts.adapters.lora import rank
 from weighbridge.accounts.adapters.sites import Added, Site
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, UsageError
+from weighbridge.core.messages import Text
 
 if TYPE_CHECKING:
     from typing import Any
@@ -66,7 +67,9 @@ def boft(site: Site, config: Config) -> Iterator[Added]:
         raise ConfigError("expected one of boft_block_size and boft_block_num, the other 0", key="boft_block_size", value=size)
     given = size or number
     if width % given:
-        raise UsageError(f"{site.path}: {width} inputs cannot be cut by {given} without remainder")
+        raise UsageError(
+            Text("{path}: {width} inputs cannot be cut by {given} without remainder", path=site.path, width=width, given=given)
+        )
     size, number = (size, width // size) if size else (width // number, number)
     yield Added(f"{site.path}.boft_R", (1, number, size, size))
     yield Added(f"{site.path}.boft_s", (site.outputs, 1))
@@ -81,9 +84,16 @@ def road(site: Site, config: Config) -> Iterator[Added]:
     """Yield angles and scales of rotations of pairs of outputs."""
     shares = {"road_1": (1, 2), "road_2": (1, 1), "road_4": (2, 1)}
     if config["variant"] not in shares:
-        raise ConfigError(f"expected one of {', '.join(shares)}", key="variant", value=config["variant"])
+        raise ConfigError(Text("expected one of {shares}", shares=", ".join(shares)), key="variant", value=config["variant"])
     if site.outputs % config["group_size"]:
-        raise UsageError(f"{site.path}: {site.outputs} outputs cannot be cut into groups of {config['group_size']}")
+        raise UsageError(
+            Text(
+                "{path}: {outputs} outputs cannot be cut into groups of {config}",
+                path=site.path,
+                outputs=site.outputs,
+                config=config["group_size"],
+            )
+        )
     times, over = shares[config["variant"]]
     for name in ("road_theta", "road_alpha"):
         yield Added(f"{site.path}.{name}", (site.outputs * times // over,))

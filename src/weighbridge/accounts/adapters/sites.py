@@ -11,6 +11,7 @@ from weighbridge.accounts.adapters.base import Base
 from weighbridge.accounts.adapters.modules import Module
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
+from weighbridge.core.messages import Text
 
 if TYPE_CHECKING:
     from weighbridge.core.tree import Row
@@ -101,7 +102,13 @@ def site(base: Base, module: Module) -> Site:
         return Site(module.path, "embedding", *shape, shape, biased, module)
     if module.kind == "convolution" and len(shape) in (3, 4, 5):
         if (shape[1] == 1 and shape[0] > 1) or base.model_type in GROUPED or UNTOLD.search(module.path):
-            raise UsageError(f"{module.path}: a convolution of shape {list(shape)} may be transposed, or in groups; its kind is not told")
+            raise UsageError(
+                Text(
+                    "{path}: a convolution of shape {shape} may be transposed, or in groups; its kind is not told",
+                    path=module.path,
+                    shape=list(shape),
+                )
+            )
         return Site(module.path, "convolution", shape[1], shape[0], shape, biased, module)
     return Site(module.path, "norm" if "norm" in module.kind else "other", 0, 0, shape, biased, module)
 

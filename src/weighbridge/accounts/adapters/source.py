@@ -11,6 +11,7 @@ from weighbridge.accounts.adapters.partial import PARTIAL
 from weighbridge.accounts.adapters.prompts import PROMPTS
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ReadError, SourceError, UsageError
+from weighbridge.core.messages import Text
 
 if TYPE_CHECKING:
     from typing import Any
@@ -28,7 +29,7 @@ LISTS = frozenset(("train", "freeze", "modules_to_save", "target_parameters", "f
 def adapters_of(model: ModelValue, adapter: object, *, dtype: str = "float32", autocast: bool = True, resized: bool = False) -> Adapted:
     """Count a model with an adapter, given in any form."""
     if dtype not in BYTES:
-        raise UsageError(f"dtype: expected one of {', '.join(BYTES)}, found {dtype!r}")
+        raise UsageError(Text("dtype: expected one of {bytes}, found {dtype!r}", bytes=", ".join(BYTES), dtype=dtype))
     facts = facts_of(model)
     return adapted(base(model.tree, model.model_type or "", facts, dtype), adapter_config(adapter), autocast=autocast, resized=resized)
 
@@ -47,7 +48,9 @@ def adapter_config(adapter: object) -> dict[str, Any]:
     if isinstance(adapter, Mapping):
         return dict(adapter)
     if not isinstance(adapter, str) and not hasattr(adapter, "__fspath__"):
-        raise UsageError(f"cannot read an adapter from a {type(adapter).__name__}; expected a path, a mapping or text such as lora:r=8")
+        raise UsageError(
+            Text("cannot read an adapter from a {name}; expected a path, a mapping or text such as lora:r=8", name=type(adapter).__name__)
+        )
     import os
 
     text = os.fspath(adapter)
@@ -59,7 +62,12 @@ def adapter_config(adapter: object) -> dict[str, Any]:
     if not os.path.isfile(path):
         known = ", ".join(name.lower() for name in sorted((*METHODS, *PROMPTS, *PARTIAL, "ADAPTION_PROMPT")))
         raise SourceError(
-            f"{text}: no such adapter; expected an {CONFIG}, a directory with one, or a method such as lora:r=8 (known: {known})"
+            Text(
+                "{text}: no such adapter; expected an {config}, a directory with one, or a method such as lora:r=8 (known: {known})",
+                text=text,
+                config=CONFIG,
+                known=known,
+            )
         )
     return _read(path)
 
@@ -71,7 +79,7 @@ def _read(path: str) -> dict[str, Any]:
         with open(path, "rb") as file:
             content = json.loads(file.read(LARGEST))
     except (OSError, ValueError, RecursionError) as error:
-        raise ReadError(f"no JSON ({error})", path=path) from None
+        raise ReadError(Text("no JSON ({error})", error=error), path=path) from None
     if not isinstance(content, dict):
         raise ReadError("expected a JSON object", path=path)
     return content
@@ -85,7 +93,7 @@ def _line(fields: str) -> dict[str, Any]:
     for pair in fields.split(",") if fields else ():
         key, separator, value = pair.partition("=")
         if not separator or not key:
-            raise UsageError(f"{pair!r}: expected key=value, such as r=8")
+            raise UsageError(Text("{pair!r}: expected key=value, such as r=8", pair=pair))
         if key in LISTS and not any(sign in value for sign in "*(\\|[") and value != "all-linear":
             result[key] = value.split("+")
             continue

@@ -12,6 +12,7 @@ from weighbridge.accounts.adapters.base import Base
 from weighbridge.accounts.adapters.sites import Added, Site, site
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, UsageError
+from weighbridge.core.messages import Text
 
 if TYPE_CHECKING:
     from typing import Any
@@ -29,7 +30,7 @@ def trainable_rows(base: Base, config: Mapping[str, Any], adapted_paths: Collect
     wanted: dict[str, Any] = stated if isinstance(stated, dict) else {base.input_embedding or "embed_tokens": stated}
     for name in wanted:
         if name in config["modules_to_save"]:
-            raise UsageError(f"{name}: saved whole (modules_to_save), so rows of it cannot be trained apart")
+            raise UsageError(Text("{name}: saved whole (modules_to_save), so rows of it cannot be trained apart", name=name))
     tied = base.ties
     skipped, mismatched = _skipped(base, config, wanted) if len(wanted) > 1 and tied else (set(), False)
     wrapped: set[str] = set()
@@ -39,7 +40,9 @@ def trainable_rows(base: Base, config: Mapping[str, Any], adapted_paths: Collect
     follows = tied and base.input_embedding in wrapped and (config.get("ensure_weight_tying") or not mismatched)
     for path in base.tied if follows else ():
         if path in adapted_paths:
-            raise UsageError(f"{path}: tied to a table of which rows are trained, and adapted too; the library refuses that")
+            raise UsageError(
+                Text("{path}: tied to a table of which rows are trained, and adapted too; the library refuses that", path=path)
+            )
 
 
 def _skipped(base: Base, config: Mapping[str, Any], wanted: Mapping[str, Any]) -> tuple[set[str], bool]:
@@ -60,11 +63,11 @@ def _rows(base: Base, name: str, rows: object, adapted_paths: Collection[str], w
     count = _number(rows)
     found = [path for path in base.modules if path.endswith(name)]
     if not found:
-        raise UsageError(f"trainable_token_indices: no module {name}")
+        raise UsageError(Text("trainable_token_indices: no module {name}", name=name))
     for path in found:
         place = site(base, base.modules[path])
         if path in adapted_paths or place.kind not in ("embedding", "linear"):
-            raise UsageError(f"{path}: rows of it cannot be trained apart, it is adapted already or no table")
+            raise UsageError(Text("{path}: rows of it cannot be trained apart, it is adapted already or no table", path=path))
         wrapped.add(path)
         yield Added(f"{path}.token_adapter.trainable_tokens_delta", (count, _width(place)))
 

@@ -13,6 +13,7 @@ from weighbridge.accounts.adapters.matching import by_pattern, pattern
 from weighbridge.accounts.adapters.sites import Added, Site
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, UsageError
+from weighbridge.core.messages import Text
 
 if TYPE_CHECKING:
     from typing import Any
@@ -39,14 +40,29 @@ def miss(site: Site, config: Config) -> Iterator[Added]:
     """Yield the block that is repeated over a weight's shards."""
     r, way = rank(config, site.path), config["init_weights"]
     if r > site.inputs:
-        raise UsageError(f"{site.path}: r = {r} is more than its {site.inputs} inputs")
+        raise UsageError(Text("{path}: r = {r} is more than its {inputs} inputs", path=site.path, r=r, inputs=site.inputs))
     if way == "bat":
         if site.inputs % r or site.outputs % r:
-            raise UsageError(f"{site.path}: [{site.outputs}, {site.inputs}] cannot be cut into blocks of {r} x {r}")
+            raise UsageError(
+                Text(
+                    "{path}: [{outputs}, {inputs}] cannot be cut into blocks of {r} x {r}",
+                    path=site.path,
+                    outputs=site.outputs,
+                    inputs=site.inputs,
+                    r=r,
+                )
+            )
         yield Added(f"{site.path}.miss_block", (site.outputs // r, r, r))
     elif way == "mini":
         if site.outputs % config["mini_r"]:
-            raise UsageError(f"{site.path}: {site.outputs} outputs cannot be cut by mini_r = {config['mini_r']}")
+            raise UsageError(
+                Text(
+                    "{path}: {outputs} outputs cannot be cut by mini_r = {config}",
+                    path=site.path,
+                    outputs=site.outputs,
+                    config=config["mini_r"],
+                )
+            )
         yield Added(f"{site.path}.miss_block", (r, config["mini_r"]))
     else:
         yield Added(f"{site.path}.miss_block", (r, site.outputs))
@@ -56,7 +72,15 @@ def c3a(site: Site, config: Config) -> Iterator[Added]:
     """Yield circulant blocks, each by its first column; always in float32."""
     size = _behind_dot(config.get("block_size_pattern"), site.path, config["block_size"])
     if site.inputs % size or site.outputs % size:
-        raise UsageError(f"{site.path}: [{site.outputs}, {site.inputs}] cannot be cut into circulant blocks of {size}")
+        raise UsageError(
+            Text(
+                "{path}: [{outputs}, {inputs}] cannot be cut into circulant blocks of {size}",
+                path=site.path,
+                outputs=site.outputs,
+                inputs=site.inputs,
+                size=size,
+            )
+        )
     yield Added(f"{site.path}.c3a_kernel", (site.outputs // size, site.inputs // size, size))
 
 
@@ -64,7 +88,7 @@ def shira(site: Site, config: Config) -> Iterator[Added]:
     """Yield as many chosen elements as a LoRA of that rank has, and where they stand."""
     chosen = rank(config, site.path) * (site.inputs + site.outputs)
     if chosen > site.inputs * site.outputs:
-        raise UsageError(f"{site.path}: r = {config['r']} asks for more elements than its weight has")
+        raise UsageError(Text("{path}: r = {config} asks for more elements than its weight has", path=site.path, config=config["r"]))
     yield Added(f"{site.path}.shira_weight", (chosen,))
     yield Added(f"{site.path}.shira_indices", (2, chosen), trainable=False, parameter=False, dtype="int32")
 
@@ -94,7 +118,12 @@ def proportional(sites: list[Site], config: Config) -> dict[str, int]:
 def _spectrum(method: str, site: Site, number: object) -> Added:
     if type(number) is not int or not 1 <= number <= site.inputs * site.outputs:
         raise UsageError(
-            f"{site.path}: n_frequency must be from 1 to the {site.inputs * site.outputs:,} elements of its weight, found {number!r}"
+            Text(
+                "{path}: n_frequency must be from 1 to the {value:,} elements of its weight, found {number!r}",
+                path=site.path,
+                value=site.inputs * site.outputs,
+                number=number,
+            )
         )
     return Added(f"{site.path}.{method}_spectrum", (number,))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from weighbridge.config.fields import did_you_mean
 from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.errors import UsageError
+from weighbridge.core.messages import Text
 
 GIB = 1 << 30
 
@@ -110,5 +111,5 @@ def accelerator(name: str) -> Accelerator:
     found = ACCELERATORS.get(name.lower())
     if found is None:
         hint = did_you_mean(name, ACCELERATORS) or f"known: {', '.join(ACCELERATORS)}"
-        raise UsageError(f"device: no {name!r:.60}; {hint}")
+        raise UsageError(Text("device: no {name!r:.60}; {hint}", name=name, hint=hint))
     return found

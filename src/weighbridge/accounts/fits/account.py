@@ -17,7 +17,7 @@ from weighbridge.accounts.memory.account import kept_by_forward, memory_of, sett
 from weighbridge.accounts.parameters import tally_of
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
-from weighbridge.core.messages import mark
+from weighbridge.core.messages import Text, mark
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
@@ -112,14 +112,20 @@ def fits_of(
         UsageError: A number or word that cannot be meant.
     """
     if purpose not in PURPOSES:
-        raise UsageError(f"for: expected one of {', '.join(PURPOSES)}, found {purpose!r:.40}")
+        raise UsageError(Text("for: expected one of {purposes}, found {purpose!r:.40}", purposes=", ".join(PURPOSES), purpose=purpose))
     if dtype not in ("float32", "float16", "bfloat16"):
-        raise UsageError(f"dtype: expected float32, float16 or bfloat16, found {dtype!r:.40}")
+        raise UsageError(Text("dtype: expected float32, float16 or bfloat16, found {dtype!r:.40}", dtype=dtype))
     for name, value in (("batch", batch), ("seq", seq)):
         if type(value) is not int or value < 1:
-            raise UsageError(f"{name}: expected a whole number from 1 up, found {value!r}")
+            raise UsageError(Text("{name}: expected a whole number from 1 up, found {value!r}", name=name, value=value))
     if memory <= overhead:
-        raise UsageError(f"gib: {memory / GIB:g} GiB leave nothing beside the {overhead / GIB:g} GiB that are kept back for the engine")
+        raise UsageError(
+            Text(
+                "gib: {value:g} GiB leave nothing beside the {value2:g} GiB that are kept back for the engine",
+                value=memory / GIB,
+                value2=overhead / GIB,
+            )
+        )
     made = {"serving": _serving, "training": _training, "lora": _lora}[purpose](model, dtype)
     ways = tuple(_way(*entry, memory, overhead, batch, seq) for entry in made)
     return Fit(
@@ -148,7 +154,7 @@ def asked_memory(device: str | None, gib: float | None, overhead: float = 1) -> 
         raise UsageError("device: say one of --device and --gib, such as --device a100-80g or --gib 24")
     for name, value in (("gib", gib), ("overhead", overhead)):
         if value is not None and not (isinstance(value, (int, float)) and 0 <= value < 1 << 20):
-            raise UsageError(f"{name}: expected a number of GiB, found {value!r}")
+            raise UsageError(Text("{name}: expected a number of GiB, found {value!r}", name=name, value=value))
     found = accelerator(device) if device is not None else None
     return found, found.memory if found else int((gib or 0) * GIB), int(overhead * GIB)
 
@@ -156,7 +162,7 @@ def asked_memory(device: str | None, gib: float | None, overhead: float = 1) -> 
 def _way(measure: str, need: Need, trust: str, memory: int, overhead: int, batch: int, seq: int) -> Way:
     asked = need(batch, seq)
     if asked is None:
-        raise UsageError(f"seq: the model takes no {seq:,} tokens at once")
+        raise UsageError(Text("seq: the model takes no {seq:,} tokens at once", seq=seq))
 
     room = memory - overhead
     return Way(

@@ -8,6 +8,7 @@ from weighbridge.accounts.memory.tape import elements
 from weighbridge.accounts.memory.weights import buffer_bytes, element_bytes, file_bytes, weight_bytes
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
+from weighbridge.core.messages import Text
 from weighbridge.core.tree import Tensor, walk
 
 if TYPE_CHECKING:
@@ -91,7 +92,9 @@ def settings(**said: object) -> Settings:
     given = {name: value for name, value in said.items() if value is not None}
     for name, known in (("attention", ATTENTION), ("checkpointing", CHECKPOINTING), ("device", DEVICES), ("precision", tuple(RECIPES))):
         if name in given and given[name] not in known:
-            raise UsageError(f"{name}: expected one of {', '.join(known)}, found {given[name]!r:.40}")
+            raise UsageError(
+                Text("{name}: expected one of {known}, found {given!r:.40}", name=name, known=", ".join(known), given=given[name])
+            )
     for name in ("dropout", "loss"):
         given[name] = bool(given.get(name, False))
     return Settings(**given)  # type: ignore[arg-type]
@@ -163,7 +166,11 @@ def _check_positions(model: ModelValue, given: Inputs) -> None:
     """
     for entry in _tables(model):
         if given.seq > entry:
-            raise UsageError(f"seq: {given.seq:,} tokens, but {model.class_name} has {entry:,} positions")
+            raise UsageError(
+                Text(
+                    "seq: {seq:,} tokens, but {class_name} has {entry:,} positions", seq=given.seq, class_name=model.class_name, entry=entry
+                )
+            )
 
 
 def _tables(model: ModelValue) -> list[int]:

@@ -12,6 +12,7 @@ from weighbridge.accounts.memory.styles import STYLES, Style
 from weighbridge.accounts.memory.tape import FLOAT, Tape
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
+from weighbridge.core.messages import Text
 from weighbridge.core.tree import Part, walk
 
 if TYPE_CHECKING:
@@ -56,7 +57,13 @@ def activations(model_type: str, class_name: str, tree: Part, config: dict[str, 
     """
     style = STYLES.get(model_type)
     if style is None:
-        raise UsageError(f"activations: what the forward of {model_type!r} keeps is not described; known: {', '.join(sorted(STYLES))}")
+        raise UsageError(
+            Text(
+                "activations: what the forward of {model_type!r} keeps is not described; known: {styles}",
+                model_type=model_type,
+                styles=", ".join(sorted(STYLES)),
+            )
+        )
     tape = Tape(dropped(style, config) if asked.dropout else frozenset(), cuda=asked.device == "cuda")
     run = Run(
         tape, Ways(asked.size, asked.attention, asked.checkpointing), style, config, asked.batch, lengths(tree, style, class_name, asked)
@@ -88,6 +95,6 @@ def lengths(tree: Part, style: Style, class_name: str, asked: Pass) -> dict[str,
         found["image"] = next(part.stream for _, part in walk(tree) if isinstance(part.stream, int) and part.kind in ("backbone", "model"))
     if style.forward == "whisper":
         if not class_name.endswith(("Model", "ForConditionalGeneration")):
-            raise UsageError(f"activations: the forward of {class_name} is not described")
+            raise UsageError(Text("activations: the forward of {class_name} is not described", class_name=class_name))
         found["seq"] = next(2 * part.stream for _, part in walk(tree) if isinstance(part.stream, int) and part.kind == "encoder")
     return found

@@ -6,6 +6,7 @@ from weighbridge.accounts.memory.modules import activate, child, linear, need, n
 from weighbridge.accounts.memory.tape import FLOAT, INDEX, Value, elements
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import UsageError
+from weighbridge.core.messages import Text
 from weighbridge.core.tree import Part
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ def on_top(run: Run, class_name: str, tree: Part, body: Part, states: Value) -> 
         UsageError: A head that is not described.
     """
     if class_name.endswith("DoubleHeadsModel"):
-        raise UsageError(f"activations: the heads of {class_name} are not described")
+        raise UsageError(Text("activations: the heads of {class_name} are not described", class_name=class_name))
     pooler = child(body, "pooler")
     pooled = None if pooler is None else within(run.tape, body.name, lambda: pool(run, pooler, states))
     result = states
@@ -31,7 +32,7 @@ def on_top(run: Run, class_name: str, tree: Part, body: Part, states: Value) -> 
         if part.name not in HEADS:
             if body is tree:  # a part of the body itself
                 continue
-            raise UsageError(f"activations: the head {part.name!r} of {class_name} is not described")
+            raise UsageError(Text("activations: the head {name!r} of {class_name} is not described", name=part.name, class_name=class_name))
         result = within(run.tape, "", lambda part=part, result=result: HEADS[part.name](run, part, result, pooled))  # type: ignore[misc]
     if class_name.endswith("ForSequenceClassification") and child(tree, "score") is not None:
         # the last token of each example is picked: where it stands is a second index, unless nothing pads

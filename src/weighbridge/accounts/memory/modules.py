@@ -9,6 +9,7 @@ from __future__ import annotations
 from weighbridge.accounts.memory.tape import FLOAT, INDEX, Value, elements, whole
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
+from weighbridge.core.messages import Text
 from weighbridge.core.tree import Part, Tensor
 
 if TYPE_CHECKING:
@@ -104,7 +105,9 @@ def activate(tape: Tape, name: str, value: Value) -> Value:
         return tape.by_result(value, BY_RESULT[name])
     if name in COMPOSED:
         return COMPOSED[name](tape, value)
-    raise UsageError(f"activations: what {name!r} saves for backward is not described; known: {', '.join(sorted(KNOWN))}")
+    raise UsageError(
+        Text("activations: what {name!r} saves for backward is not described; known: {known}", name=name, known=", ".join(sorted(KNOWN)))
+    )
 
 
 def _tanh_gelu(tape: Tape, value: Value) -> Value:

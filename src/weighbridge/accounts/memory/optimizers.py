@@ -6,6 +6,7 @@ from weighbridge.accounts.memory.tape import elements, whole
 from weighbridge.accounts.memory.weights import Owned, owned
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
+from weighbridge.core.messages import Text
 from weighbridge.core.tree import Part
 
 if TYPE_CHECKING:
@@ -87,7 +88,14 @@ def optimizer_bytes(tree: Part, optimizer: str, size: int) -> int:
     found = OPTIMIZERS.get(optimizer)
     if found is None:
         why = "; Shampoo and SOAP keep blocks whose size their own settings decide" if optimizer in ("shampoo", "soap") else ""
-        raise UsageError(f"optimizer: expected one of {', '.join(OPTIMIZERS)}, found {optimizer!r:.40}{why}")
+        raise UsageError(
+            Text(
+                "optimizer: expected one of {optimizers}, found {optimizer!r:.40}{why}",
+                optimizers=", ".join(OPTIMIZERS),
+                optimizer=optimizer,
+                why=why,
+            )
+        )
     total = 0
     for entry in owned(tree):
         if entry.tensor.role == "buffer" or entry.tensor.frozen:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from weighbridge.accounts.memory.tape import elements, whole
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
+from weighbridge.core.messages import Text
 from weighbridge.core.tree import Part, Tensor
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def bits(dtype: str) -> int:
     16
     """
     if dtype not in DTYPES:
-        raise UsageError(f"dtype: expected one of {', '.join(DTYPES)}, found {dtype!r:.40}")
+        raise UsageError(Text("dtype: expected one of {dtypes}, found {dtype!r:.40}", dtypes=", ".join(DTYPES), dtype=dtype))
     return DTYPES[dtype]
 
 
@@ -86,7 +87,7 @@ def element_bytes(dtype: str) -> int:
     """
     found = bits(dtype)
     if found < 16:
-        raise UsageError(f"dtype: a model does not compute in {dtype}; expected float32, bfloat16 or float16")
+        raise UsageError(Text("dtype: a model does not compute in {dtype}; expected float32, bfloat16 or float16", dtype=dtype))
     return found // 8
 
 
@@ -150,7 +151,7 @@ def weight_bytes(tree: Part, dtype: str, scheme: str | None = None) -> int:
     """
     width = bits(dtype)
     if scheme is not None and scheme not in SCHEMES:
-        raise UsageError(f"quantization: expected one of {', '.join(SCHEMES)}, found {scheme!r:.40}")
+        raise UsageError(Text("quantization: expected one of {schemes}, found {scheme!r:.40}", schemes=", ".join(SCHEMES), scheme=scheme))
     plain = packed = 0
     for entry in owned(tree):
         tensor = entry.tensor

@@ -16,7 +16,7 @@ from weighbridge.accounts.parallel.stages import layer_names, share_layers, stag
 from weighbridge.accounts.parallel.traffic import Bubble, Message, bubble, of_data, of_experts, of_layers, of_stages
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
-from weighbridge.core.messages import mark
+from weighbridge.core.messages import Text, mark
 from weighbridge.core.tree import Attend, Part, walk
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def parallel_of(model: ModelValue, layout: Layout, batch: int = 1, seq: int | No
     """
     for name, value in (("batch", batch), ("seq", 1 if seq is None else seq)):
         if type(value) is not int or value < 1:
-            raise UsageError(f"{name}: expected a whole number from 1 up, found {value!r}")
+            raise UsageError(Text("{name}: expected a whole number from 1 up, found {value!r}", name=name, value=value))
     checked(layout)
     below = base(model.tree, model.model_type or "", facts_of(model))
     _check_heads(model.tree, layout)
@@ -127,9 +127,11 @@ def _attentions(tree: Part) -> Iterator[tuple[int, int]]:
 def _check_heads(tree: Part, layout: Layout) -> None:
     for heads, kept in sorted(set(_attentions(tree))):
         if heads % layout.tp:
-            raise UsageError(f"tp: {layout.tp} does not divide the model's {heads} attention heads")
+            raise UsageError(Text("tp: {tp} does not divide the model's {heads} attention heads", tp=layout.tp, heads=heads))
         if kept % layout.tp and layout.tp % kept:
-            raise UsageError(f"tp: {layout.tp} neither divides nor is a multiple of the model's {kept} key-value heads")
+            raise UsageError(
+                Text("tp: {tp} neither divides nor is a multiple of the model's {kept} key-value heads", tp=layout.tp, kept=kept)
+            )
 
 
 def _kept_heads(tree: Part) -> int | None:
@@ -143,7 +145,7 @@ def _check_experts(found: Iterable[Cut], layout: Layout) -> None:
         raise UsageError("ep: this model has no experts")
     for experts in fused:
         if isinstance(experts, int) and experts % layout.ep:
-            raise UsageError(f"ep: {layout.ep} does not divide the model's {experts} experts")
+            raise UsageError(Text("ep: {ep} does not divide the model's {experts} experts", ep=layout.ep, experts=experts))
 
 
 def _placed(below: Base, found: list[Cut], tree: Part, layout: Layout) -> list[list[Cut]]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.errors import UsageError
+from weighbridge.core.messages import Text
 from weighbridge.core.sizes import product
 from weighbridge.core.tree import Part, flatten
 
@@ -63,7 +64,7 @@ def estimate(
     6542750000
     """
     if zero not in (2, 3) or offload not in ("none", "optimizer", "both") or (zero == 2 and offload == "both"):
-        raise UsageError(f"zero: no estimate for stage {zero} with offload {offload}")
+        raise UsageError(Text("zero: no estimate for stage {zero} with offload {offload}", zero=zero, offload=offload))
     whole = devices * nodes
     if zero == 2:
         if offload == "none":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.errors import UsageError
+from weighbridge.core.messages import Text
 
 SCHEDULES = ("1f1b", "interleaved", "zero-bubble")
 BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
@@ -71,20 +72,35 @@ def checked(layout: Layout) -> Layout:
     for name in ("tp", "pp", "dp", "ep", "micro_batches", "chunks"):
         value = getattr(layout, name)
         if type(value) is not int or value < 1:
-            raise UsageError(f"{name}: expected a whole number from 1 up, found {value!r}")
+            raise UsageError(Text("{name}: expected a whole number from 1 up, found {value!r}", name=name, value=value))
     for name, known in (("schedule", SCHEDULES), ("dtype", tuple(BYTES)), ("optimizer", tuple(OPTIMIZERS)), ("zero", (0, 1, 2, 3))):
         if getattr(layout, name) not in known:
-            raise UsageError(f"{name}: expected one of {', '.join(map(str, known))}, found {getattr(layout, name)!r}")
+            raise UsageError(
+                Text(
+                    "{name}: expected one of {known}, found {getattr!r}",
+                    name=name,
+                    known=", ".join(map(str, known)),
+                    getattr=getattr(layout, name),
+                )
+            )
     if layout.fsdp and layout.zero:
         raise UsageError("zero: FSDP shards everything already; leave one of --zero and --fsdp out")
     if layout.dp % layout.ep:
-        raise UsageError(f"ep: experts are spread over the data-parallel devices, and {layout.ep} does not divide dp = {layout.dp}")
+        raise UsageError(
+            Text("ep: experts are spread over the data-parallel devices, and {ep} does not divide dp = {dp}", ep=layout.ep, dp=layout.dp)
+        )
     if layout.sequence_parallel and layout.tp == 1:
         raise UsageError("sequence_parallel: needs tensor parallelism, tp of 2 or more")
     if layout.pp == 1 and (layout.chunks > 1 or layout.schedule != "1f1b"):
-        raise UsageError(f"schedule: {layout.schedule} needs pipeline parallelism, pp of 2 or more")
+        raise UsageError(Text("schedule: {schedule} needs pipeline parallelism, pp of 2 or more", schedule=layout.schedule))
     if (layout.schedule == "interleaved") != (layout.chunks > 1):
         raise UsageError("chunks: the interleaved schedule has 2 or more on each stage, any other has 1")
     if layout.schedule == "interleaved" and layout.micro_batches % layout.pp:
-        raise UsageError(f"micro_batches: interleaved needs a multiple of pp = {layout.pp}, found {layout.micro_batches}")
+        raise UsageError(
+            Text(
+                "micro_batches: interleaved needs a multiple of pp = {pp}, found {micro_batches}",
+                pp=layout.pp,
+                micro_batches=layout.micro_batches,
+            )
+        )
     return layout

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 
 from weighbridge.core.errors import UsageError
+from weighbridge.core.messages import Text
 from weighbridge.core.tree import Part, numbered, positions
 
 
@@ -47,7 +48,7 @@ def share_layers(layers: int, stages: int) -> list[int]:
     [3, 3, 2, 2]
     """
     if layers < stages:
-        raise UsageError(f"pp: {stages} stages, and the model has {layers} layers")
+        raise UsageError(Text("pp: {stages} stages, and the model has {layers} layers", stages=stages, layers=layers))
     return [layers // stages + (stage < layers % stages) for stage in range(stages)]
 
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from weighbridge.auditing.claims import Line
 from weighbridge.auditing.text.detex import plain
 from weighbridge.core.errors import ReadError
+from weighbridge.core.messages import Text
 
 LARGEST = 64 * 2**20
 """Bytes; an article is smaller."""
@@ -38,7 +39,7 @@ def read_lines(data: bytes, name: str = "") -> tuple[Line, ...]:
     ['4×768=3,072']
     """
     if len(data) > LARGEST:
-        raise ReadError(f"{len(data):,} bytes are no article; at most {LARGEST:,} are read", path=name)
+        raise ReadError(Text("{count:,} bytes are no article; at most {largest:,} are read", count=len(data), largest=LARGEST), path=name)
     text = decode(data, name)
     ending = name.lower().rpartition(".")[2]
     head = text.lstrip()[:200].lower()

@@ -28,6 +28,7 @@ from weighbridge.config.fields import (
 )
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, plain_mlp
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Node, Part
@@ -70,7 +71,7 @@ def ungrouped(value: Any) -> Any:
     """Refuse MPT with grouped heads, which the reference does not build."""
     kind = value.get("attn_type", "multihead_attention") if isinstance(value, dict) else "multihead_attention"
     if kind not in ("multihead_attention", "multiquery_attention"):
-        raise ConfigError(f"the reference library builds no MPT with {kind!r:.40}", key="attn_config.attn_type", value=kind)
+        raise ConfigError(Text("the reference library builds no MPT with {kind!r:.40}", kind=kind), key="attn_config.attn_type", value=kind)
     return value
 
 

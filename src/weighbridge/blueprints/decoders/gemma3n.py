@@ -12,6 +12,7 @@ from weighbridge.blueprints.modules.layer_types import checked_kinds
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, Field, constant, optional, size, variant
 from weighbridge.core.errors import ConfigError
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, embedding, gated_mlp, linear, matmul, part, rms_norm, stack
 from weighbridge.core.tree import Node, Part, Tensor
 
@@ -87,7 +88,9 @@ def attention(c: Config, kind: str, reusing: bool) -> Part:
 def _widths(c: Config) -> list[int]:
     told = c.told_widths if isinstance(c.told_widths, (list, tuple)) else [c.told_widths] * c.layers
     if len(told) != c.layers or any(type(width) is not int or width < 1 for width in told):
-        raise ConfigError(f"expected a width, or one for each of {c.layers} layers", key="intermediate_size", value=c.told_widths)
+        raise ConfigError(
+            Text("expected a width, or one for each of {layers} layers", layers=c.layers), key="intermediate_size", value=c.told_widths
+        )
     return list(told)
 
 

@@ -30,6 +30,7 @@ from weighbridge.config.fields import (
 )
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, plain_mlp
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Node
@@ -113,7 +114,11 @@ def _local(c: Config) -> int:
     """Count the layers that attend to a window only; the list must tell the kind of every layer."""
     kinds = [kind for group, times in c.kinds for kind in list(group) * times]
     if len(kinds) != c.layers:
-        raise ConfigError(f"tells the kinds of {len(kinds)} layers, but num_layers is {c.layers}", key="attention_types", value=c.kinds)
+        raise ConfigError(
+            Text("tells the kinds of {count} layers, but num_layers is {layers}", count=len(kinds), layers=c.layers),
+            key="attention_types",
+            value=c.kinds,
+        )
     return kinds.count("local")
 
 

@@ -22,6 +22,7 @@ from weighbridge.config.fields import TIED, Config, Field, choice, computed, con
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, is_unknown, length, unknown
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import batch_norm, conv2d, embedding, gated_mlp, layer_norm, linear, part, replace, rms_norm
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Tensor
@@ -34,7 +35,9 @@ def points(value: Any) -> int | tuple[int, ...]:
     """Take how many points a head attends to on every map, or a list of them."""
     found = value if isinstance(value, (list, tuple)) else (value,)
     if not found or any(type(entry) is not int or entry < 1 for entry in found):
-        raise ConfigError(f"expected a whole number or a list of them, found {value!r:.60}", key="decoder_n_points", value=value)
+        raise ConfigError(
+            Text("expected a whole number or a list of them, found {value!r:.60}", value=value), key="decoder_n_points", value=value
+        )
     return tuple(value) if isinstance(value, (list, tuple)) else int(value)
 
 
@@ -43,7 +46,9 @@ def total(c: Config) -> int:
     if isinstance(c.points, int):
         return int(c.points * c.levels)
     if len(c.points) != c.levels:
-        raise ConfigError(f"{len(c.points)} entries for {c.levels} maps", key="decoder_n_points", value=list(c.points))
+        raise ConfigError(
+            Text("{count} entries for {levels} maps", count=len(c.points), levels=c.levels), key="decoder_n_points", value=list(c.points)
+        )
     return sum(c.points)
 
 
@@ -51,7 +56,7 @@ def last(c: Config) -> int:
     """Return the layer whose answer counts; those behind it are of the same width, or refused."""
     found = int(c.evaluated if c.evaluated >= 0 else c.decoder_layers + c.evaluated)
     if not 0 <= found < c.decoder_layers:
-        raise ConfigError(f"there are {c.decoder_layers} layers", key="eval_idx", value=c.evaluated)
+        raise ConfigError(Text("there are {decoder_layers} layers", decoder_layers=c.decoder_layers), key="eval_idx", value=c.evaluated)
     if found < c.decoder_layers - 1 and c.layer_scale != 1:
         raise ConfigError("layers of another width are not described", key="layer_scale", value=c.layer_scale, hint="1, or eval_idx -1")
     return found
@@ -60,7 +65,7 @@ def last(c: Config) -> int:
 def kind(value: Any) -> str:
     """Take one of the two kinds of encoder."""
     if value not in ("hybrid", "lite"):
-        raise ConfigError(f"expected hybrid or lite, found {value!r:.60}", key="encoder_type", value=value)
+        raise ConfigError(Text("expected hybrid or lite, found {value!r:.60}", value=value), key="encoder_type", value=value)
     return str(value)
 
 
@@ -207,7 +212,9 @@ def inputs(c: Config) -> tuple[Part, tuple[Part, ...], tuple[Grid, ...]]:
         return part("conv_encoder", body, *first, kind="vision"), (), seen.maps
     count = len(c.out_widths)
     if len(seen.widths) < count:
-        raise ConfigError(f"the backbone hands on {len(seen.widths)} maps", key="decoder_in_channels", value=list(c.out_widths))
+        raise ConfigError(
+            Text("the backbone hands on {count} maps", count=len(seen.widths)), key="decoder_in_channels", value=list(c.out_widths)
+        )
     maps: list[Stream] = [area(grid) for grid in seen.maps[:count]]
     return part("backbone", body, kind="vision"), (input_projections("encoder_input_proj", seen.widths[:count], H, maps),), seen.maps
 

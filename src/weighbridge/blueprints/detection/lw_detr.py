@@ -21,6 +21,7 @@ from weighbridge.config.fields import LABELS, OBJECT_QUERIES, Config, computed, 
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, sum_of, unknown
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, plain_mlp, replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Tensor
@@ -40,7 +41,7 @@ VIT: dict[str, Any] = {
 def scales(value: Any) -> tuple[float, ...]:
     """Take by how much each map is larger than that of the patches."""
     if any(entry not in (0.5, 1, 2) for entry in value):
-        raise ConfigError(f"expected 0.5, 1.0 or 2.0, found {value!r:.60}", key="projector_scale_factors", value=value)
+        raise ConfigError(Text("expected 0.5, 1.0 or 2.0, found {value!r:.60}", value=value), key="projector_scale_factors", value=value)
     return tuple(float(entry) for entry in value)
 
 

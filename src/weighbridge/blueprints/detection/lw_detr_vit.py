@@ -14,6 +14,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import HEADS, HIDDEN, Config, computed, switch
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, unknown
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, conv2d, layer_norm, linear, part, plain_mlp, replace, stack
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Tensor
@@ -25,7 +26,9 @@ def side(c: Config) -> int:
     if found * found != c.windows:
         raise ConfigError("expected a square number", key="num_windows", value=c.windows)
     if c.image % (c.windows * found):
-        raise ConfigError(f"{c.image} pixels are not cut into {c.windows} windows", key="image_size", value=c.image)
+        raise ConfigError(
+            Text("{image} pixels are not cut into {windows} windows", image=c.image, windows=c.windows), key="image_size", value=c.image
+        )
     return found
 
 

@@ -15,6 +15,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, computed, size, with_changes
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, unknown
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import conv2d, embedding, part, replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part
@@ -34,7 +35,12 @@ SWIN = {
 def whole(c: Config) -> bool:
     """Refuse what the class refuses: norms of 32 groups, and a Swin of other than four stages."""
     if c.pyramid % 32:
-        raise ConfigError(f"norms of 32 groups over {c.pyramid} channels", key="fpn_feature_size", value=c.pyramid, hint="a multiple of 32")
+        raise ConfigError(
+            Text("norms of 32 groups over {pyramid} channels", pyramid=c.pyramid),
+            key="fpn_feature_size",
+            value=c.pyramid,
+            hint="a multiple of 32",
+        )
     if c.backbone.model_type == "swin" and len(c.backbone.depths) != 4:
         raise ConfigError("four stages are handed on", key="backbone_config.depths", value=list(c.backbone.depths))
     return True

@@ -14,6 +14,7 @@ from weighbridge.config.fields import HIDDEN, Config, computed, sequence, size
 from weighbridge.core._namedtuple import NamedTuple
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import unknown
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, conv2d, layer_norm, linear, matmul, part, stack
 from weighbridge.core.tree import Node, Part, Tensor
 
@@ -174,7 +175,12 @@ def vision(c: Config) -> Part:
     maps = neck_maps(c)[::-1]
     if len(c.inputs) != len(maps):
         hint = f"one width for each of {len(maps)} stages, the last stage first"
-        raise ConfigError(f"{len(c.inputs)} widths, and the backbone has {len(maps)} stages", key=INPUTS, value=c.inputs, hint=hint)
+        raise ConfigError(
+            Text("{count} widths, and the backbone has {count2} stages", count=len(c.inputs), count2=len(maps)),
+            key=INPUTS,
+            value=c.inputs,
+            hint=hint,
+        )
     convs = (conv2d(str(i), width, c.fused, c.kernel, stream=area(at)) for i, (width, at) in enumerate(zip(c.inputs, maps, strict=True)))
     return part("", as_child("backbone", submodel(c.backbone)), part("neck", part("convs", *convs), kind="neck"), kind="model")
 

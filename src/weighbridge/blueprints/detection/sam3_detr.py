@@ -11,6 +11,7 @@ from weighbridge.config.family import Blueprint, Family
 from weighbridge.config.fields import MLP, NUM_LAYERS, OBJECT_QUERIES, Config, Field, computed, size
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, unknown
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, conv2d, embedding, layer_norm, linear, part, plain_mlp, replace
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Part
@@ -29,7 +30,9 @@ QUERIES = OBJECT_QUERIES.with_default(200)
 def eighths(c: Config) -> bool:
     """Refuse a width that 8 groups do not divide."""
     if c.hidden % 8:
-        raise ConfigError(f"norms of 8 groups over {c.hidden} channels", key="hidden_size", value=c.hidden, hint="a multiple of 8")
+        raise ConfigError(
+            Text("norms of 8 groups over {hidden} channels", hidden=c.hidden), key="hidden_size", value=c.hidden, hint="a multiple of 8"
+        )
     return True
 
 

@@ -13,6 +13,7 @@ from weighbridge.config.fields import HEADS, HIDDEN, MLP, Config, computed, sequ
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, unknown
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, conv2d, layer_norm, linear, part, plain_mlp, replace, stack
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Node, Part, Tensor
@@ -68,7 +69,7 @@ def transformer(c: Config) -> Part:
 def scales(value: Any) -> tuple[float, ...]:
     """Take by how much each map is larger than that of the patches."""
     if any(entry not in (0.5, 1, 2, 4) for entry in value):
-        raise ConfigError(f"expected 0.5, 1, 2 or 4, found {value!r:.60}", key="scale_factors", value=value)
+        raise ConfigError(Text("expected 0.5, 1, 2 or 4, found {value!r:.60}", value=value), key="scale_factors", value=value)
     return tuple(value)
 
 

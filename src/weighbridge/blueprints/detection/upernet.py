@@ -13,6 +13,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import HIDDEN, LABELS, Config, computed, size, switch
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, unknown
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import batch_norm, conv2d, part
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part
@@ -26,7 +27,9 @@ def fits_auxiliary_head(c: Config) -> bool:
     """Say whether the auxiliary head is as wide as its map, and its classifier as what it is given; refuse one without a map."""
     widths = features(c.backbone, c.image).widths
     if c.auxiliary and c.auxiliary_inputs is None and len(widths) <= AUXILIARY:
-        raise ConfigError(f"the auxiliary head looks at the third of {len(widths)} maps", key="backbone_config.out_indices")
+        raise ConfigError(
+            Text("the auxiliary head looks at the third of {count} maps", count=len(widths)), key="backbone_config.out_indices"
+        )
     width = widths[AUXILIARY] if len(widths) > AUXILIARY else None
     inputs = width if c.auxiliary_inputs is None else c.auxiliary_inputs
     return bool(inputs == width and (c.auxiliary_depth or inputs == c.auxiliary_width))

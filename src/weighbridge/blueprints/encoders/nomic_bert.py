@@ -12,6 +12,7 @@ from weighbridge.blueprints.modules.bert_family import BERT_TASKS, ROBERTA_HEADS
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, Field, computed, size, switch
 from weighbridge.core.errors import ConfigError
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, replace
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Part, Tensor
@@ -83,7 +84,7 @@ def only(key: str, *known: bool | int | str) -> Field:
 
     def checked(value: object) -> object:
         if value not in known:
-            raise ConfigError(f"{value!r} is not described, only {known[0]!r}", key=key, value=value)
+            raise ConfigError(Text("{value!r} is not described, only {known!r}", value=value, known=known[0]), key=key, value=value)
         return value
 
     return Field(key, key, known[0], "choice", read=checked, report_default=False)
@@ -92,7 +93,12 @@ def only(key: str, *known: bool | int | str) -> Field:
 def _padded_vocab(c: Config) -> bool:
     for key, value, multiple in (("vocab_size", c.vocab, c.pad_to), ("n_inner", c.mlp, c.inner_to)):
         if value % multiple:
-            raise ConfigError(f"the published code rounds it up to a multiple of {multiple}", key=key, value=value, hint="state it rounded")
+            raise ConfigError(
+                Text("the published code rounds it up to a multiple of {multiple}", multiple=multiple),
+                key=key,
+                value=value,
+                hint="state it rounded",
+            )
     return True
 
 

@@ -11,6 +11,7 @@ from weighbridge.config.fields import HEADS, HIDDEN, LABELS, POSITIONS, VOCAB, A
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import unknown
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, stack
 from weighbridge.core.tree import Node, Part, Tensor
 
@@ -27,7 +28,7 @@ def kinds(value: Any) -> tuple[str, ...]:
     ('local', 'lsh')
     """
     if not value or any(entry not in ("local", "lsh") for entry in value):
-        raise ConfigError(f"expected a list of local and lsh, found {value!r:.60}", key="attn_layers", value=value)
+        raise ConfigError(Text("expected a list of local and lsh, found {value!r:.60}", value=value), key="attn_layers", value=value)
     return tuple(value)
 
 
@@ -35,7 +36,9 @@ def built(c: Config) -> tuple[str, ...]:
     """Return the kinds of the layers that are built: as many as the config says, where it says it."""
     if type(c.layers) is not int or not 1 <= c.layers <= len(c.kinds) * (LONGEST if len(set(c.kinds)) == 1 else 1):
         raise ConfigError(
-            f"{c.layers!r:.40} layers, but attn_layers tells the kinds of {len(c.kinds)}", key="num_hidden_layers", value=c.layers
+            Text("{layers!r:.40} layers, but attn_layers tells the kinds of {count}", layers=c.layers, count=len(c.kinds)),
+            key="num_hidden_layers",
+            value=c.layers,
         )
     return (c.kinds * (1 + c.layers // len(c.kinds)))[: c.layers]
 
@@ -43,7 +46,10 @@ def built(c: Config) -> tuple[str, ...]:
 def axes(c: Config) -> bool:
     """Check that the widths of the axes' positions add up."""
     if c.axial and (sum(c.axis_widths) != c.hidden or len(c.axis_widths) > len(c.axis_lengths)):
-        raise ConfigError(f"the widths {c.axis_widths!r:.40} of the axes do not make {c.hidden}", key="axial_pos_embds_dim")
+        raise ConfigError(
+            Text("the widths {axis_widths!r:.40} of the axes do not make {hidden}", axis_widths=c.axis_widths, hidden=c.hidden),
+            key="axial_pos_embds_dim",
+        )
     return True
 
 

@@ -33,6 +33,7 @@ from weighbridge.config.fields import (
 )
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import length
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, embedding, fused_experts, gated_mlp, linear, matmul, part, rms_norm, stack
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Node, Part, Tensor
@@ -137,13 +138,17 @@ def _attentions(c: Config) -> list[str]:
     kinds = c.attentions_told
     if kinds is None and c.ratios is not None:
         if any(ratio not in RATIOS for ratio in c.ratios):
-            raise ConfigError(f"expected 0, 4 or 128 for each layer, found {c.ratios!r:.60}", key="compress_ratios", value=c.ratios)
+            raise ConfigError(
+                Text("expected 0, 4 or 128 for each layer, found {ratios!r:.60}", ratios=c.ratios), key="compress_ratios", value=c.ratios
+            )
         kinds = [RATIOS[ratio] for ratio in c.ratios]
     if kinds is None:
         kinds = [HEAVY if index < 2 or index % 2 == 0 else SPARSE for index in range(c.layers)]
     kinds = one_per_layer(c, list(kinds)[: c.layers], "layer_types")
     if any(kind not in RATIOS.values() for kind in kinds):
-        raise ConfigError(f"expected {', '.join(RATIOS.values())}, found {kinds!r:.60}", key="layer_types", value=kinds)
+        raise ConfigError(
+            Text("expected {values}, found {kinds!r:.60}", values=", ".join(RATIOS.values()), kinds=kinds), key="layer_types", value=kinds
+        )
     return kinds
 
 
@@ -151,7 +156,7 @@ def _routers(c: Config) -> list[str]:
     kinds = c.routers_told or ["hash_moe" if index < c.hashed else "moe" for index in range(c.layers)]
     kinds = one_per_layer(c, list(kinds)[: c.layers], "mlp_layer_types")
     if any(kind not in ("hash_moe", "moe") for kind in kinds):
-        raise ConfigError(f"expected hash_moe or moe, found {kinds!r:.60}", key="mlp_layer_types", value=kinds)
+        raise ConfigError(Text("expected hash_moe or moe, found {kinds!r:.60}", kinds=kinds), key="mlp_layer_types", value=kinds)
     return kinds
 
 
@@ -160,7 +165,7 @@ def _rates(c: Config) -> dict[str, int]:
     rates = {**(c.rates_told or {SPARSE: 4, HEAVY: 128}), **given}
     for kind in c.attentions:
         if kind != WINDOW and (type(rates.get(kind)) is not int or rates[kind] < 1):
-            raise ConfigError(f"{kind} needs a whole number of tokens for a block", key="compress_rates", value=rates)
+            raise ConfigError(Text("{kind} needs a whole number of tokens for a block", kind=kind), key="compress_rates", value=rates)
     return rates
 
 

@@ -13,6 +13,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import Q_LORA_RANK, Config, computed, size, switch, variant
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import unknown
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import embedding, gated_mlp, linear, part, replace, rms_norm
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Tensor
@@ -57,7 +58,11 @@ def chosen(matrix: Tensor, experts: Size, active: Size) -> Part:
 
 def _tied_backbone(c: Config) -> bool:
     if c.qk_dim != c.plain_dim + c.rope_dim:
-        raise ConfigError(f"the two parts of a head are {c.plain_dim} and {c.rope_dim} wide", key="qk_head_dim", value=c.qk_dim)
+        raise ConfigError(
+            Text("the two parts of a head are {plain_dim} and {rope_dim} wide", plain_dim=c.plain_dim, rope_dim=c.rope_dim),
+            key="qk_head_dim",
+            value=c.qk_dim,
+        )
     return True
 
 

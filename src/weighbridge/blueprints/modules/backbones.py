@@ -21,6 +21,7 @@ from weighbridge.config.fields import Config, Field, SubConfig
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import ConfigError, UnknownArchitecture
 from weighbridge.core.length import unknown
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Tensor
@@ -83,7 +84,9 @@ def _resolve(absent: Mapping[str, Any] | None, value: Any, path: str) -> SubConf
         return SubConfig(raw, timm_resnet.FIELDS, timm_resnet.MORE_IGNORED_KEYS, stated)
     if stated not in (*TYPES, *TRANSFORMERS, *PYRAMIDS) or stated not in MODULES:
         hint = f"described as backbones: {', '.join((*TYPES, *TRANSFORMERS, *PYRAMIDS))}, timm_backbone"
-        raise UnknownArchitecture(f"no backbone described for {stated!r:.60}", key=f"{path}.model_type", value=stated, hint=hint)
+        raise UnknownArchitecture(
+            Text("no backbone described for {stated!r:.60}", stated=stated), key=f"{path}.model_type", value=stated, hint=hint
+        )
     known = family(stated)
     words = {field.word for field in known.fields}
     more = MORE.get(stated, ()) if "outputs" not in words else ()
@@ -125,7 +128,9 @@ def hidden(c: Config, otherwise: Size | None = None) -> Size:
     if c.model_type == "focalnet" or "hidden" not in vars(c):
         if otherwise is None:
             raise ConfigError(
-                f"{c.model_type} has no one width that this neck could take", key="backbone_config.model_type", value=c.model_type
+                Text("{model_type} has no one width that this neck could take", model_type=c.model_type),
+                key="backbone_config.model_type",
+                value=c.model_type,
             )
         return otherwise
     width: Size = c.hidden

@@ -31,6 +31,7 @@ from weighbridge.config.fields import Config, Field, SubConfig, did_you_mean
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, UnknownArchitecture
 from weighbridge.core.length import Stream
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part
@@ -79,7 +80,9 @@ def model_config(
             stated, raw = TYPES[stated].model_type, TYPES[stated].read(raw)
         if not isinstance(stated, str) or stated not in MODULES:
             hint = did_you_mean(str(stated), MODULES, typos=True) or f"the default is {types[0]}; weigh models lists the types known"
-            raise UnknownArchitecture(f"no blueprint for {stated!r:.60}", key=f"{path}.model_type", value=stated, hint=hint)
+            raise UnknownArchitecture(
+                Text("no blueprint for {stated!r:.60}", stated=stated), key=f"{path}.model_type", value=stated, hint=hint
+            )
         known = family(stated)
         raw = raw if known.normalize_config is None else known.normalize_config(raw)
         return SubConfig(raw, _fields(stated, more), known.ignored_keys | frozenset(ignored_keys.split()), stated)
@@ -111,7 +114,14 @@ def submodel(c: Config, *endings: str) -> Part:
         return known.classes[known.base](c)
     found = next((blueprint for name, blueprint in known.classes.items() if name.endswith(endings)), None)
     if found is None:
-        raise ConfigError(f"{c.model_type} has no class {' or '.join(f'*{ending}' for ending in endings)} described", key="model_type")
+        raise ConfigError(
+            Text(
+                "{model_type} has no class {endings} described",
+                model_type=c.model_type,
+                endings=" or ".join(f"*{ending}" for ending in endings),
+            ),
+            key="model_type",
+        )
     return found(c)
 
 

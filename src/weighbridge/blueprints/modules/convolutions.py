@@ -11,6 +11,7 @@ from weighbridge.config.fields import Field, choice, computed
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import batch_norm, conv2d, part
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part, Tensor
@@ -60,7 +61,7 @@ def positive_float(word: str, key: str, default: float) -> Field:
 
     def read(value: Any) -> float:
         if type(value) not in (int, float) or not 0 < value < 10**6:
-            raise ConfigError(f"expected a positive number, found {value!r:.60}", key=key, value=value)
+            raise ConfigError(Text("expected a positive number, found {value!r:.60}", value=value), key=key, value=value)
         return float(value)
 
     return choice(word, key, default, read=read)

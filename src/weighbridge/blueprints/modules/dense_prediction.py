@@ -13,6 +13,7 @@ from weighbridge.blueprints.modules.stage_fields import numbers
 from weighbridge.config.fields import Config, Field, sequence, size
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import batch_norm, conv2d, linear, part
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part
@@ -29,7 +30,7 @@ def scale_factors(value: Any) -> list[int]:
     """
     key = "reassemble_factors"
     if any(type(entry) not in (int, float) or entry <= 0 or (entry > 1 and type(entry) is float) for entry in value):
-        raise ConfigError(f"expected whole factors, or fractions below 1, found {value!r:.60}", key=key, value=value)
+        raise ConfigError(Text("expected whole factors, or fractions below 1, found {value!r:.60}", value=value), key=key, value=value)
     return [entry if entry > 1 else 1 if entry == 1 else -int(1 / entry) for entry in value]
 
 
@@ -79,7 +80,11 @@ def reassembled_maps(c: Config, at: Grid) -> list[Grid]:
 def convolutions(c: Config, at: Sequence[Grid]) -> Part:
     """Describe the convolutions that bring all maps to one width."""
     if len(c.widths) != len(at):
-        raise ConfigError(f"{len(at)} entries, but the maps have {len(c.widths)} widths", key="reassemble_factors", value=c.factors)
+        raise ConfigError(
+            Text("{count} entries, but the maps have {count2} widths", count=len(at), count2=len(c.widths)),
+            key="reassemble_factors",
+            value=c.factors,
+        )
     places = zip(c.widths, at, strict=True)
     return part("convs", *(conv2d(str(i), width, c.fusion, 3, stream=area(grid), bias=False) for i, (width, grid) in enumerate(places)))
 

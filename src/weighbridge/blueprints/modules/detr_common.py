@@ -12,6 +12,7 @@ from weighbridge.config.fields import D_MODEL, LABELS, OBJECT_QUERIES, Config, c
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, plain_mlp, replace
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Part
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 def is_sine(value: object) -> bool:
     """Say whether positions are waves, and not a learned table of rows and one of columns."""
     if value not in ("sine", "learned"):
-        raise ConfigError(f"expected sine or learned, found {value!r:.60}", key="position_embedding_type", value=value)
+        raise ConfigError(Text("expected sine or learned, found {value!r:.60}", value=value), key="position_embedding_type", value=value)
     return value == "sine"
 
 

@@ -10,6 +10,7 @@ from weighbridge.blueprints.modules.convolutions import group_norm
 from weighbridge.blueprints.modules.feature_maps import area, module_list
 from weighbridge.config.fields import Config
 from weighbridge.core.errors import ConfigError
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import conv2d, linear, matmul, part, replace
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Part
@@ -24,7 +25,8 @@ def mask_head(c: Config, seen: Features) -> Part:
     """Describe the head that draws a mask of every query on ever larger maps, each joined by the backbone's."""
     if len(seen.maps) < 3:
         raise ConfigError(
-            f"a head of masks needs three maps, and the backbone hands on {len(seen.maps)}", key="backbone_config.out_features"
+            Text("a head of masks needs three maps, and the backbone hands on {count}", count=len(seen.maps)),
+            key="backbone_config.out_features",
         )
     if not c.masks:
         raise ConfigError("the norms of the head of masks do not divide by 8", key="d_model", hint="a multiple of 128, with 8 heads")

@@ -26,6 +26,7 @@ from weighbridge.config.fields import (
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, length, product_of
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, batch_norm, conv1d, conv2d, layer_norm, linear, matmul, part
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Tensor
@@ -73,7 +74,7 @@ def log2_factor(value: Any) -> int:
     3
     """
     if type(value) is not int or value < 1:
-        raise ConfigError(f"expected a whole number, found {value!r:.60}", key="subsampling_factor", value=value)
+        raise ConfigError(Text("expected a whole number, found {value!r:.60}", value=value), key="subsampling_factor", value=value)
     return int(log2(value))
 
 

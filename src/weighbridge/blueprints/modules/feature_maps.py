@@ -9,6 +9,7 @@ from __future__ import annotations
 from weighbridge.config.fields import Field, choice, size
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import part, replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Tensor
@@ -41,7 +42,7 @@ def pair(key: str, value: Any) -> tuple[int, int]:
     """
     sides = tuple(value) if isinstance(value, (list, tuple)) else (value, value)
     if len(sides) != 2 or not all(type(side) is int and side > 0 for side in sides):
-        raise ConfigError(f"expected a whole number, or height and width, found {value!r:.60}", key=key, value=value)
+        raise ConfigError(Text("expected a whole number, or height and width, found {value!r:.60}", value=value), key=key, value=value)
     return sides
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from weighbridge.config.fields import Config, Field, constant, sequence
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
+from weighbridge.core.messages import Text
 
 if TYPE_CHECKING:
     from typing import Any
@@ -76,7 +77,9 @@ def one_per_layer(c: Config, kinds: Any, key: str, *, longer: bool = False) -> l
         kinds = kinds[: c.layers]
     if not isinstance(kinds, (list, tuple)) or len(kinds) != c.layers:
         found = f"{len(kinds)} entries" if isinstance(kinds, (list, tuple)) else f"{kinds!r:.60}"
-        raise ConfigError(f"expected the kind of each of {c.layers} layers, found {found}", key=key, value=kinds)
+        raise ConfigError(
+            Text("expected the kind of each of {layers} layers, found {found}", layers=c.layers, found=found), key=key, value=kinds
+        )
     return list(kinds)
 
 
@@ -89,7 +92,11 @@ def checked_kinds(c: Config, kinds: Any, key: str, known: tuple[str, ...]) -> li
     result = [LEGACY.get(kind, kind) if isinstance(kind, str) else kind for kind in one_per_layer(c, kinds, key)]
     strange = next((kind for kind in result if kind not in known), None)
     if strange is not None:
-        raise ConfigError(f"{strange!r:.40} is no kind of layer that is described; known: {', '.join(known)}", key=key, value=kinds)
+        raise ConfigError(
+            Text("{strange!r:.40} is no kind of layer that is described; known: {known}", strange=strange, known=", ".join(known)),
+            key=key,
+            value=kinds,
+        )
     return result
 
 
@@ -107,7 +114,7 @@ def kinds_by_number(c: Config, named: Mapping[str, tuple[str, Any]], path: str) 
     for key, (kind, numbers) in named.items():
         for number in numbers:
             if type(number) is not int or not 1 <= number <= c.layers:
-                raise ConfigError(f"expected numbers of layers from 1 to {c.layers}", key=path + key, value=number)
+                raise ConfigError(Text("expected numbers of layers from 1 to {layers}", layers=c.layers), key=path + key, value=number)
             found[number - 1] = kind
     return found
 
@@ -128,10 +135,12 @@ def sizes_by_kind(c: Config, told: Any, own: Mapping[str, Any]) -> dict[str, dic
     unlike: list[dict[str, Any]] = [{} for _ in range(c.layers)]
     for number, sizes in told.items():
         if not str(number).isdecimal() or int(number) >= c.layers:
-            raise ConfigError(f"expected numbers of layers from 0 to {c.layers - 1}", key=key, value=number)
+            raise ConfigError(Text("expected numbers of layers from 0 to {value}", value=c.layers - 1), key=key, value=number)
         strange = next((size for size in sizes if size not in own), None)
         if strange is not None:
-            raise ConfigError(f"{strange} by layer is not described for this type", key=f"{key}.{number}", value=sizes)
+            raise ConfigError(
+                Text("{strange} by layer is not described for this type", strange=strange), key=f"{key}.{number}", value=sizes
+            )
         unlike[int(number)] = {size: value for size, value in sizes.items() if value != own[size]}
     found = {kind: unlike[index] for index, kind in enumerate(c.mixers)}
     if any(found[kind] != sizes for kind, sizes in zip(c.mixers, unlike, strict=True)):

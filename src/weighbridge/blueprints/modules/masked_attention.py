@@ -14,6 +14,7 @@ from weighbridge.blueprints.modules.rt_detr_encoder import deformable_attention
 from weighbridge.config.fields import Config, with_changes
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, unknown
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, conv2d, layer_norm, linear, matmul, part
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Every, Node, Part, Tensor
@@ -28,7 +29,12 @@ def joined_maps(c: Config) -> int:
     """Return how many larger maps are joined: as many as halve the least stride attended to to the common one."""
     stride: int = min(c.strides[-LEVELS:])
     if stride & (stride - 1) or c.common & (c.common - 1) or stride < c.common:
-        raise ConfigError(f"a stride of {stride} is not halved to {c.common}", key="common_stride", value=c.common, hint="powers of two")
+        raise ConfigError(
+            Text("a stride of {stride} is not halved to {common}", stride=stride, common=c.common),
+            key="common_stride",
+            value=c.common,
+            hint="powers of two",
+        )
     return int(stride // c.common).bit_length() - 1
 
 
@@ -37,7 +43,9 @@ def divides_into_groups(key: str) -> Callable[[Config], bool]:
 
     def rule(c: Config) -> bool:
         if c.feature % 32:
-            raise ConfigError(f"norms of 32 groups over {c.feature} channels", key=key, value=c.feature, hint="a multiple of 32")
+            raise ConfigError(
+                Text("norms of 32 groups over {feature} channels", feature=c.feature), key=key, value=c.feature, hint="a multiple of 32"
+            )
         return True
 
     return rule

@@ -12,6 +12,7 @@ from weighbridge.config.family import Blueprint
 from weighbridge.config.fields import Config
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, length
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import linear, part
 from weighbridge.core.tree import Node, Part, Tensor
 
@@ -23,7 +24,12 @@ def one_per_layer(c: Config, values: list[int], key: str) -> list[int]:
         ConfigError: There are fewer.
     """
     if len(values) < len(c.tdnn_widths):
-        raise ConfigError(f"{len(values)} values for {len(c.tdnn_widths)} layers", key=key, value=values, hint="tdnn_dim says how many")
+        raise ConfigError(
+            Text("{count} values for {count2} layers", count=len(values), count2=len(c.tdnn_widths)),
+            key=key,
+            value=values,
+            hint="tdnn_dim says how many",
+        )
     return values[: len(c.tdnn_widths)]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from weighbridge.config.fields import Config, Field, choice, computed
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import replace
 from weighbridge.core.sizes import Size
 
@@ -21,7 +22,9 @@ def number(word: str, key: str, default: int | None, *aliases: str, minimum: int
         if value is None and default is None:
             return None
         if type(value) is not int or value < minimum:
-            raise ConfigError(f"expected a whole number from {minimum} up, found {value!r:.60}", key=key, value=value)
+            raise ConfigError(
+                Text("expected a whole number from {minimum} up, found {value!r:.60}", minimum=minimum, value=value), key=key, value=value
+            )
         return value
 
     return choice(word, key, default, *aliases, read=read)
@@ -33,7 +36,11 @@ def numbers(word: str, key: str, default: tuple[int, ...], *aliases: str, minimu
     def read(value: Any) -> tuple[int, ...]:
         wrong = [entry for entry in value if type(entry) is not int or entry < minimum]
         if wrong or not value:
-            raise ConfigError(f"expected a list of whole numbers from {minimum} up, found {value!r:.60}", key=key, value=value)
+            raise ConfigError(
+                Text("expected a list of whole numbers from {minimum} up, found {value!r:.60}", minimum=minimum, value=value),
+                key=key,
+                value=value,
+            )
         return tuple(value)
 
     return Field(word, key, default, "sequence", aliases=aliases, read=read)  # type: ignore[arg-type]
@@ -44,7 +51,7 @@ def entries(word: str, key: str, default: list[Any], kind: type) -> Field:
 
     def read(value: Any) -> tuple[Any, ...]:
         if any(type(entry) is not kind for entry in value):
-            raise ConfigError(f"expected a list of {kind.__name__}, found {value!r:.60}", key=key, value=value)
+            raise ConfigError(Text("expected a list of {name}, found {value!r:.60}", name=kind.__name__, value=value), key=key, value=value)
         return tuple(value)
 
     return Field(word, key, default, "sequence", read=read)
@@ -55,11 +62,13 @@ def ratio(word: str, key: str, default: float) -> Field:
 
     def read(value: Any) -> tuple[int, int]:
         if type(value) not in (int, float) or not 0 < value < 2**20:
-            raise ConfigError(f"expected a ratio, found {value!r:.60}", key=key, value=value)
+            raise ConfigError(Text("expected a ratio, found {value!r:.60}", value=value), key=key, value=value)
         above, below = value.as_integer_ratio()
         if below > 2**20:
             hint = "a ratio of few binary digits, such as 4.0 or 2.75"
-            raise ConfigError(f"{value}: the products with widths are rounded, and not described", key=key, value=value, hint=hint)
+            raise ConfigError(
+                Text("{value}: the products with widths are rounded, and not described", value=value), key=key, value=value, hint=hint
+            )
         return above, below
 
     return choice(word, key, default, read=read)
@@ -83,7 +92,12 @@ def equal_length(**lists: tuple[Any, ...]) -> int:
     (first, length), *others = ((key, len(entries)) for key, entries in lists.items())
     for key, other in others:
         if other != length:
-            raise ConfigError(f"{other} entries, but {first} has {length}", key=key, value=lists[key], hint="one for each stage")
+            raise ConfigError(
+                Text("{other} entries, but {first} has {length}", other=other, first=first, length=length),
+                key=key,
+                value=lists[key],
+                hint="one for each stage",
+            )
     return length
 
 
@@ -95,7 +109,12 @@ def first_stages(key: str, count: int, **lists: tuple[Any, ...]) -> int:
     """
     for name, entries in lists.items():
         if len(entries) < count:
-            raise ConfigError(f"{len(entries)} entries, but {key} is {count}", key=name, value=entries, hint="one for each stage")
+            raise ConfigError(
+                Text("{count} entries, but {key} is {count2}", count=len(entries), key=key, count2=count),
+                key=name,
+                value=entries,
+                hint="one for each stage",
+            )
     return count
 
 
@@ -117,8 +136,14 @@ def _outputs(c: Config, stages: int, stem: bool) -> tuple[int, ...]:
     try:
         found = [known.index(entry) if key == "out_features" else range(len(known))[entry] for entry in given]
     except (ValueError, IndexError, TypeError):
-        raise ConfigError(f"expected some of {', '.join(known)}, or their indices, found {given!r:.60}", key=key, value=given) from None
+        raise ConfigError(
+            Text("expected some of {known}, or their indices, found {given!r:.60}", known=", ".join(known), given=given),
+            key=key,
+            value=given,
+        ) from None
     both = c.out_features is not None and c.out_indices is not None
     if found != sorted(set(found)) or (both and [known[index] for index in c.out_indices] != list(c.out_features)):
-        raise ConfigError(f"stages out of order or twice, or names and indices that differ: {given!r:.60}", key=key, value=given)
+        raise ConfigError(
+            Text("stages out of order or twice, or names and indices that differ: {given!r:.60}", given=given), key=key, value=given
+        )
     return tuple(found)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, conv_output
 from weighbridge.config.fields import Config, choice
 from weighbridge.core.errors import ConfigError
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import batch_norm, conv2d, part
 from weighbridge.core.tree import Every, Node, Part
 
@@ -26,14 +27,19 @@ def architecture(value: str | None) -> str:
     """Take the name of a network, without the tag of its weights."""
     name = "resnet50" if value is None else value.partition(".")[0] if isinstance(value, str) else ""
     if name not in DEPTHS:
-        raise ConfigError(f"timm's {value!r:.60} is not described", key="backbone", value=value, hint=f"described: {', '.join(DEPTHS)}")
+        raise ConfigError(
+            Text("timm's {value!r:.60} is not described", value=value),
+            key="backbone",
+            value=value,
+            hint=Text("described: {depths}", depths=", ".join(DEPTHS)),
+        )
     return name
 
 
 def indices(value: object) -> tuple[int, ...]:
     """Take which maps are output: 0 is the stem's, before it is pooled."""
     if not isinstance(value, (list, tuple)) or not value or any(type(index) is not int or not 0 <= index <= 4 for index in value):
-        raise ConfigError(f"expected indices from 0 to 4, found {value!r:.60}", key="out_indices", value=value)
+        raise ConfigError(Text("expected indices from 0 to 4, found {value!r:.60}", value=value), key="out_indices", value=value)
     if list(value) != sorted(set(value)):
         raise ConfigError("indices out of order, or twice", key="out_indices", value=value)
     return tuple(value)
@@ -42,7 +48,7 @@ def indices(value: object) -> tuple[int, ...]:
 def output_stride(value: object) -> int:
     """Take how many pixels a place of the last map stands for; 16 dilates the last stage in place of halving its map."""
     if value not in (None, 32, 16):
-        raise ConfigError(f"expected 32 or 16, found {value!r:.60}", key="output_stride", value=value)
+        raise ConfigError(Text("expected 32 or 16, found {value!r:.60}", value=value), key="output_stride", value=value)
     return 16 if value == 16 else 32
 
 

@@ -16,6 +16,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, choice, computed, size, switch, variant
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, length, unknown
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, embedding, fused_experts, gated_mlp, layer_norm, linear, matmul, part, rms_norm
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Node, Part, Tensor
@@ -91,7 +92,10 @@ def queries_by_patches(table: object) -> dict[int, int]:
         numbers = {int(key): value for key, value in table.items() if str(key).isdigit() and type(value) is int and value > 0}
         if len(numbers) == len(table):
             return numbers
-    raise ConfigError(f"expected whole numbers of queries by numbers of patches, found {table!r:.60}", key="projector_patch_to_query_dict")
+    raise ConfigError(
+        Text("expected whole numbers of queries by numbers of patches, found {table!r:.60}", table=table),
+        key="projector_patch_to_query_dict",
+    )
 
 
 def query_count(c: Config) -> int | None:

@@ -13,6 +13,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import PROJECTION_DIM, Config, choice, computed, nested, sides, size
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, batch_norm, fairseq_attention, layer_norm, linear, part, plain_mlp, replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Tensor
@@ -26,7 +27,9 @@ def _ratios(value: Any) -> tuple[tuple[int, int], ...]:
     pair = value if isinstance(value, (list, tuple)) else (value, value)
     found = tuple(float(entry).as_integer_ratio() for entry in pair)
     if len(found) != 2 or any(below > 2**20 for _, below in found):
-        raise ConfigError(f"expected two ratios of few binary digits, found {value!r:.60}", key="assign_mlp_ratio", value=value)
+        raise ConfigError(
+            Text("expected two ratios of few binary digits, found {value!r:.60}", value=value), key="assign_mlp_ratio", value=value
+        )
     return found
 
 

@@ -16,6 +16,7 @@ from weighbridge.blueprints.vision.tipsv2_vision import FIELDS
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Config, choice, computed, nested, size
 from weighbridge.core.errors import ConfigError
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import conv2d, embedding, layer_norm, linear, matmul, part, replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part, Tensor
@@ -34,7 +35,11 @@ DPT = (
 
 def _paired(c: Config) -> int:
     if len(c.factors) < len(c.widths):
-        raise ConfigError(f"{len(c.factors)} entries for {len(c.widths)} stages", key="reassemble_factors", value=c.factors)
+        raise ConfigError(
+            Text("{count} entries for {count2} stages", count=len(c.factors), count2=len(c.widths)),
+            key="reassemble_factors",
+            value=c.factors,
+        )
     return len(c.widths)
 
 

@@ -10,6 +10,7 @@ from weighbridge.blueprints.modules.causal_lm import IGNORED_KEYS
 from weighbridge.config.family import Family
 from weighbridge.config.fields import N_EMBD, N_HEAD, N_INNER, N_LAYER, VOCAB, Config, Field, computed, derived, size
 from weighbridge.core.errors import ConfigError
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part, plain_mlp
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Node, Part
@@ -44,7 +45,10 @@ def causal(c: Config) -> Part:
 def _whole(c: Config) -> bool:
     if c.vocab % c.multiple:
         raise ConfigError(
-            f"the published code rounds it up to a multiple of {c.multiple}", key="vocab_size", value=c.vocab, hint="state it rounded"
+            Text("the published code rounds it up to a multiple of {multiple}", multiple=c.multiple),
+            key="vocab_size",
+            value=c.vocab,
+            hint="state it rounded",
         )
     return True
 

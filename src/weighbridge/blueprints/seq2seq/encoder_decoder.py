@@ -14,6 +14,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, Field, choice, computed, derived
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, unknown
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import linear, part
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part
@@ -49,7 +50,9 @@ def width(c: Config, side: str) -> Size:
     inner = getattr(c, side)
     found: Size | None = getattr(inner, "hidden", None)
     if found is None:
-        raise ConfigError(f"a {inner.model_type} has no hidden size that the other side could be joined to", key=side)
+        raise ConfigError(
+            Text("a {model_type} has no hidden size that the other side could be joined to", model_type=inner.model_type), key=side
+        )
     return found * 2 ** (len(inner.depths) - 1) if inner.model_type in HALVING else found
 
 
@@ -57,7 +60,11 @@ def needs_projection(c: Config) -> bool:
     """Say whether a linear map stands between the two: not where the decoder's cross-attention takes the encoder's width."""
     across = c.decoder.cross_width
     if across is not None and across != c.states:
-        raise ConfigError(f"{across} but the encoder's states are {c.states} wide", key="decoder.cross_attention_hidden_size", value=across)
+        raise ConfigError(
+            Text("{across} but the encoder's states are {states} wide", across=across, states=c.states),
+            key="decoder.cross_attention_hidden_size",
+            value=across,
+        )
     return across is None and getattr(c.encoder, "out", c.states) != width(c, "decoder")
 
 

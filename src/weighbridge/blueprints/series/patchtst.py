@@ -23,6 +23,7 @@ from weighbridge.config.fields import (
     switch,
 )
 from weighbridge.core.errors import ConfigError
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, batch_norm, fairseq_attention, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Node, Part, Tensor
@@ -31,7 +32,7 @@ from weighbridge.core.tree import Node, Part, Tensor
 def known(key: str, value: str, names: tuple[str, ...]) -> str:
     """Return *value* if it is one of *names*; refuse it otherwise."""
     if value not in names:
-        raise ConfigError(f"expected one of {', '.join(names)}", key=key, value=value)
+        raise ConfigError(Text("expected one of {names}", names=", ".join(names)), key=key, value=value)
     return value
 
 

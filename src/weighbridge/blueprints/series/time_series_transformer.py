@@ -13,6 +13,7 @@ from weighbridge.config.family import Blueprint, Family
 from weighbridge.config.fields import CONTEXT_LENGTH, PREDICTION_LENGTH, Config, Field, choice, computed, sequence, settable, size, variant
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import embedding, layer_norm, linear, part, replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Tensor
@@ -28,7 +29,9 @@ def values(name: str) -> int:
     2
     """
     if name not in DISTRIBUTIONS:
-        raise ConfigError(f"expected one of {', '.join(DISTRIBUTIONS)}", key="distribution_output", value=name)
+        raise ConfigError(
+            Text("expected one of {distributions}", distributions=", ".join(DISTRIBUTIONS)), key="distribution_output", value=name
+        )
     return DISTRIBUTIONS[name]
 
 

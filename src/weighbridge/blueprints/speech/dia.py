@@ -10,6 +10,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import HEAD_DIM, HEADS, HIDDEN, KV_HEADS, LAYERS, MLP, VOCAB, Config, Field, computed, sequence, size
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, embedding, linear, part, rms_norm
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part
@@ -42,7 +43,11 @@ DECODER = (
 def check_delays(c: Config) -> bool:
     """Refuse a pattern of delays for another number of channels."""
     if len(c.delays) != c.decoder.channels:
-        raise ConfigError(f"{len(c.delays)} delays for {c.decoder.channels} channels", key="delay_pattern", value=c.delays)
+        raise ConfigError(
+            Text("{count} delays for {channels} channels", count=len(c.delays), channels=c.decoder.channels),
+            key="delay_pattern",
+            value=c.delays,
+        )
     return True
 
 

@@ -15,6 +15,7 @@ from weighbridge.config.fields import HIDDEN, Config, Field, choice, computed, s
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import unknown
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import part, replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Tensor
@@ -28,7 +29,9 @@ def one_of(*known: str) -> Callable[[Any], str]:
 
     def read(value: Any) -> str:
         if value not in known:
-            raise ConfigError(f"expected {' or '.join(known)}, found {value!r:.40}", key="norm_type", value=value)
+            raise ConfigError(
+                Text("expected {known}, found {value!r:.40}", known=" or ".join(known), value=value), key="norm_type", value=value
+            )
         return str(value)
 
     return read
@@ -56,7 +59,7 @@ def shared_fields(filters: int, last: int, ratios: tuple[int, ...], *, hidden: i
 def powers(c: Config) -> bool:
     """Refuse codebooks whose size is no power of two."""
     if c.codes & (c.codes - 1):
-        raise ConfigError(f"{c.codes} is no power of two", key="codebook_size", value=c.codes)
+        raise ConfigError(Text("{codes} is no power of two", codes=c.codes), key="codebook_size", value=c.codes)
     return True
 
 

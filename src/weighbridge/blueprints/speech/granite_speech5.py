@@ -11,6 +11,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import HEAD_DIM, HEADS, HIDDEN, LAYERS, MEL_BINS, MLP, VOCAB, Config, Field, computed, constant, size, switch
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, length
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import batch_norm, conv1d, embedding, layer_norm, linear, part, replace, stack
 from weighbridge.core.tree import Node, Part, Tensor
 
@@ -86,7 +87,9 @@ def ctc(c: Config) -> Part:
 def check_vocab(c: Config) -> bool:
     """Refuse a head of another vocabulary than the encoder's."""
     if c.encoder.vocab != c.vocab:
-        raise ConfigError(f"{c.vocab}, but the encoder's is {c.encoder.vocab}", key="vocab_size", value=c.vocab)
+        raise ConfigError(
+            Text("{vocab}, but the encoder's is {vocab2}", vocab=c.vocab, vocab2=c.encoder.vocab), key="vocab_size", value=c.vocab
+        )
     return True
 
 

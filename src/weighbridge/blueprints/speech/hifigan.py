@@ -12,6 +12,7 @@ from weighbridge.config.fields import Config, Field, sequence, size
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, length
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import conv1d, part, replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part, Tensor
@@ -27,7 +28,9 @@ def steps(value: Any) -> tuple[tuple[int, ...], ...]:
     ((1, 3), (1, 5))
     """
     if any(not isinstance(row, (list, tuple)) or any(type(entry) is not int or entry < 1 for entry in row) for row in value):
-        raise ConfigError(f"expected lists of whole numbers, found {value!r:.60}", key="resblock_dilation_sizes", value=value)
+        raise ConfigError(
+            Text("expected lists of whole numbers, found {value!r:.60}", value=value), key="resblock_dilation_sizes", value=value
+        )
     return tuple(tuple(row) for row in value)
 
 

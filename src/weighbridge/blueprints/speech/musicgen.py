@@ -11,6 +11,7 @@ from weighbridge.config.family import Blueprint, Family
 from weighbridge.config.fields import Config, Field, choice, computed, size
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, unknown
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import linear, part
 from weighbridge.core.tree import Part
 
@@ -22,7 +23,9 @@ def needs_projection(c: Config) -> bool:
     across = c.decoder.across
     if across is not None and across != c.text.hidden:
         raise ConfigError(
-            f"{across} but the text's states are {c.text.hidden} wide", key="decoder.cross_attention_hidden_size", value=across
+            Text("{across} but the text's states are {hidden} wide", across=across, hidden=c.text.hidden),
+            key="decoder.cross_attention_hidden_size",
+            value=across,
         )
     return across is None and c.text.hidden != c.decoder.hidden
 

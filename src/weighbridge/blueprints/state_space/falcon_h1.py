@@ -13,6 +13,7 @@ from weighbridge.blueprints.state_space.mamba2 import BAMBA, mixer
 from weighbridge.config.family import Family
 from weighbridge.config.fields import ACTIVE_EXPERTS, Config, Field, constant, optional, size, switch, variant
 from weighbridge.core.errors import ConfigError
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import embedding, gated_mlp, linear, part, plain_mlp, rms_norm, stack
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part, Tensor
@@ -83,7 +84,11 @@ def _kinds(c: Config) -> list[str]:
     else:
         strange = next((letter for letter in c.pattern if letter not in LETTERS), None)
         if strange is not None:
-            raise ConfigError(f"{strange!r} is none of {' '.join(LETTERS)}", key="hybrid_override_pattern", value=c.pattern)
+            raise ConfigError(
+                Text("{strange!r} is none of {letters}", strange=strange, letters=" ".join(LETTERS)),
+                key="hybrid_override_pattern",
+                value=c.pattern,
+            )
         told = [LETTERS[letter] for letter in c.pattern]
     return checked_kinds(Config(layers=len(told)), told, "layers_block_type", tuple(LETTERS.values()))
 

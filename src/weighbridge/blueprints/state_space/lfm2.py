@@ -13,6 +13,7 @@ from weighbridge.blueprints.modules.mixture_of_experts import EXPERT_MLP, MIXTUR
 from weighbridge.config.family import Family
 from weighbridge.config.fields import MLP, NUM_EXPERTS, Config, Field, choice, constant, size, switch, variant
 from weighbridge.core.errors import ConfigError
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import depthwise, embedding, linear, part, rms_norm, stack
 from weighbridge.core.sizes import Size, round_up
 from weighbridge.core.tree import Node, Part, Tensor
@@ -82,7 +83,9 @@ def _kinds(c: Config) -> list[str]:
 
 def _whole(value: float) -> int:
     if value != int(value):
-        raise ConfigError(f"{value} is no whole number, and only those are known", key="block_ffn_dim_multiplier", value=value)
+        raise ConfigError(
+            Text("{value} is no whole number, and only those are known", value=value), key="block_ffn_dim_multiplier", value=value
+        )
     return int(value)
 
 

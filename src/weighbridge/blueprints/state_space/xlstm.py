@@ -10,6 +10,7 @@ from weighbridge.config.fields import HIDDEN, VOCAB, Config, Field, choice, comp
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import unknown
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import embedding, layer_norm, linear, matmul, part, rms_norm
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Node, Part
@@ -25,7 +26,7 @@ def share(word: str, key: str, default: float) -> Field:
 
     def read(value: Any) -> tuple[int, int]:
         if type(value) not in (int, float) or not 0 < value < 1000:
-            raise ConfigError(f"expected a positive number, found {value!r:.60}", key=key, value=value)
+            raise ConfigError(Text("expected a positive number, found {value!r:.60}", value=value), key=key, value=value)
         whole, _, rest = f"{value:.12f}".partition(".")
         return int(whole + rest), 10 ** len(rest)
 

@@ -13,6 +13,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Config, choice, computed, switch, variant
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, unknown
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import conv2d, linear, part
 from weighbridge.core.tree import Every, Node, Part
 
@@ -20,7 +21,7 @@ from weighbridge.core.tree import Every, Node, Part
 def before_each(value: str) -> bool:
     """Say whether norms stand before convolutions, and not behind them."""
     if value not in ("preactivation", "bottleneck"):
-        raise ConfigError(f"expected preactivation or bottleneck, found {value!r:.60}", key="layer_type", value=value)
+        raise ConfigError(Text("expected preactivation or bottleneck, found {value!r:.60}", value=value), key="layer_type", value=value)
     return value == "preactivation"
 
 
@@ -28,7 +29,7 @@ def conv_padding(value: object) -> str:
     """Take how convolutions pad: by half their kernel where the config has null."""
     found = value.upper() if isinstance(value, str) else "" if value is None else None
     if found not in ("", "SAME", "VALID"):
-        raise ConfigError(f"expected SAME, VALID or null, found {value!r:.60}", key="global_padding", value=value)
+        raise ConfigError(Text("expected SAME, VALID or null, found {value!r:.60}", value=value), key="global_padding", value=value)
     return found
 
 

@@ -12,6 +12,7 @@ from weighbridge.blueprints.modules.stage_fields import first_stages, number, nu
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, PATCH, Config, Field, choice, computed, constant, variant
 from weighbridge.core.errors import ConfigError
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import conv2d, layer_norm, linear, part, replace
 from weighbridge.core.tree import Part, Tensor
 
@@ -19,7 +20,7 @@ from weighbridge.core.tree import Part, Tensor
 def above_zero(value: object) -> bool:
     """Say whether layers are scaled: an initial value of 0 leaves the scales out."""
     if type(value) not in (int, float):
-        raise ConfigError(f"expected a number, found {value!r:.60}", key="layer_scale_init_value", value=value)
+        raise ConfigError(Text("expected a number, found {value!r:.60}", value=value), key="layer_scale_init_value", value=value)
     return value > 0  # type: ignore[operator]
 
 

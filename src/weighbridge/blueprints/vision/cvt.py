@@ -13,6 +13,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Config, Field, computed
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, unknown
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, batch_norm, conv2d, layer_norm, linear, part, split_mlp
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Part, Tensor
@@ -44,7 +45,7 @@ def stages_of(c: Config) -> int:
     """Return how many stages there are, which every list must say alike; the reference looks for a rate of every stage in its layers."""
     short = [index for index, depth in enumerate(c.depths) if depth <= index]
     if short:
-        raise ConfigError(f"stage {short[0]} needs more than {short[0]} layers to be built", key="depth", value=c.depths)
+        raise ConfigError(Text("stage {short} needs more than {short} layers to be built", short=short[0]), key="depth", value=c.depths)
     words = (
         "patches strides paddings widths heads ratios biased tokens methods kernels key_paddings key_strides query_paddings query_strides"
     )

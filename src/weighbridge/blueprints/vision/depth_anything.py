@@ -23,6 +23,7 @@ from weighbridge.blueprints.modules.vit_common import IGNORED_KEYS
 from weighbridge.config.family import Family
 from weighbridge.config.fields import PATCH, Config, choice, constant, size
 from weighbridge.core.errors import ConfigError
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import conv2d, matmul, part, replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part
@@ -67,7 +68,7 @@ def prompt_convolutions(width: Size, at: Grid) -> Part:
 def last(steps: list[tuple[Grid, Grid]], index: int) -> Grid:
     """Return the fused map that the head takes."""
     if not -len(steps) <= index < len(steps):
-        raise ConfigError(f"there are {len(steps)} fused maps", key="head_in_index", value=index)
+        raise ConfigError(Text("there are {count} fused maps", count=len(steps)), key="head_in_index", value=index)
     return steps[index][1]
 
 

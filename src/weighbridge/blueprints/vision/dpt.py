@@ -41,6 +41,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Config, choice, sides, size, switch
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import batch_norm, conv2d, layer_norm, linear, part
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part
@@ -68,7 +69,9 @@ def normalize_config(raw: Mapping[str, Any]) -> dict[str, Any]:
 def feature_width(value: Any) -> int:
     """Take how many channels the maps have that a hybrid turns into vectors: the second entry of their shape."""
     if not isinstance(value, (list, tuple)) or len(value) != 4 or any(type(entry) is not int or entry < 1 for entry in value):
-        raise ConfigError(f"expected the four sizes of a map, found {value!r:.60}", key="backbone_featmap_shape", value=value)
+        raise ConfigError(
+            Text("expected the four sizes of a map, found {value!r:.60}", value=value), key="backbone_featmap_shape", value=value
+        )
     return value[1]
 
 

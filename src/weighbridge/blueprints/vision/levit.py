@@ -12,6 +12,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import IMAGE, LABELS, PATCH, Config, computed, size
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, batch_norm, conv2d, linear, part
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part, Tensor
@@ -23,7 +24,9 @@ def three(c: Config) -> int:
         depths=c.depths, hidden_sizes=c.widths, num_attention_heads=c.heads, key_dim=c.keys, mlp_ratio=c.wider, attention_ratio=c.values
     )
     if found != 3:
-        raise ConfigError(f"{found} stages, but two steps from stage to stage", key="depths", value=list(c.depths), hint="three entries")
+        raise ConfigError(
+            Text("{found} stages, but two steps from stage to stage", found=found), key="depths", value=list(c.depths), hint="three entries"
+        )
     return found
 
 

@@ -13,6 +13,7 @@ from weighbridge.blueprints.vision.mobilenet import inverted_residual, with_clas
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Config, Field, computed, constant, size, switch
 from weighbridge.core.errors import ConfigError
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, layer_norm, linear, part, split_mlp
 from weighbridge.core.tree import Part
 
@@ -72,7 +73,7 @@ def fits(c: Config) -> bool:
     }
     for key, (entries, length) in lengths.items():
         if len(entries) != length:
-            raise ConfigError(f"expected {length} entries, found {len(entries)}", key=key, value=entries)
+            raise ConfigError(Text("expected {length} entries, found {count}", length=length, count=len(entries)), key=key, value=entries)
     if c.kernel % 2 == 0:
         raise ConfigError("an even kernel leaves a map of another size", key="conv_kernel_size", value=c.kernel)
     return True

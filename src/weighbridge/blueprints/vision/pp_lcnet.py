@@ -14,6 +14,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Config, Field, constant, size
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import batch_norm, conv2d, linear, part
 from weighbridge.core.tree import Node, Part, Tensor
 
@@ -35,13 +36,16 @@ THIRD = [*START, [[3, 128, 256, 2, False], *same(4)], [*END, *([5, 512, 512, 1, 
 def stages(value: Any) -> tuple[tuple[tuple[int, int, int, tuple[int, int], bool], ...], ...]:
     """Take five lists of blocks: kernel, channels in and out, stride, and whether the block is gated."""
     if len(value) != 5:
-        raise ConfigError(f"expected 5 stages, found {len(value)}", key="block_configs", value=value)
+        raise ConfigError(Text("expected 5 stages, found {count}", count=len(value)), key="block_configs", value=value)
     found = []
     for blocks in value:
         for block in blocks:
             wrong = len(block) != 5 or any(type(entry) is not int or entry < 1 for entry in block[:3]) or type(block[4]) is not bool
             if wrong or block[0] % 2 == 0:
-                raise ConfigError(f"expected an odd kernel, channels in and out, stride and gate, found {block!r:.60}", key="block_configs")
+                raise ConfigError(
+                    Text("expected an odd kernel, channels in and out, stride and gate, found {block!r:.60}", block=block),
+                    key="block_configs",
+                )
         found.append(tuple((*block[:3], pair("block_configs", block[3]), block[4]) for block in blocks))
     return tuple(found)
 

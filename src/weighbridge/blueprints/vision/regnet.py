@@ -12,6 +12,7 @@ from weighbridge.blueprints.modules.stage_fields import number
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Config, choice, switch, variant
 from weighbridge.core.errors import ConfigError
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import conv2d, linear, part
 from weighbridge.core.tree import Every, Node, Part
 
@@ -19,7 +20,7 @@ from weighbridge.core.tree import Every, Node, Part
 def kind(value: str) -> str:
     """Take one of the two kinds of layers."""
     if value not in ("x", "y"):
-        raise ConfigError(f"expected x or y, found {value!r:.60}", key="layer_type", value=value)
+        raise ConfigError(Text("expected x or y, found {value!r:.60}", value=value), key="layer_type", value=value)
     return value
 
 

@@ -14,6 +14,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Config, choice, constant, switch, variant
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import unknown
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import batch_norm, conv2d, linear, part, replace
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Every, Node, Part
@@ -22,7 +23,7 @@ from weighbridge.core.tree import Every, Node, Part
 def layer_kind(value: str) -> str:
     """Take one of the two kinds of layers."""
     if value not in ("basic", "bottleneck"):
-        raise ConfigError(f"expected basic or bottleneck, found {value!r:.60}", key="layer_type", value=value)
+        raise ConfigError(Text("expected basic or bottleneck, found {value!r:.60}", value=value), key="layer_type", value=value)
     return value
 
 

@@ -14,6 +14,7 @@ from weighbridge.config.fields import HEADS, HIDDEN, Config, sequence
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import unknown
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, batch_norm, linear, part
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Node, Part, Tensor
@@ -27,7 +28,7 @@ FOUND = unknown("how many points an image has, its pixels tell")
 def kinds(value: Any) -> tuple[str, ...]:
     """Take which layers attend to the image itself and which at the other."""
     if any(entry not in ("self", "cross") for entry in value):
-        raise ConfigError(f"expected self and cross, found {value!r:.60}", key="gnn_layers_types", value=value)
+        raise ConfigError(Text("expected self and cross, found {value!r:.60}", value=value), key="gnn_layers_types", value=value)
     return tuple(value)
 
 

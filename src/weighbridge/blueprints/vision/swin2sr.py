@@ -12,6 +12,7 @@ from weighbridge.config.fields import Config, choice, computed, size, switch
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, length, per_batch, unknown
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, conv2d, layer_norm, linear, part, replace, split_mlp
 from weighbridge.core.sizes import Size, exact
 from weighbridge.core.tree import Node, Part, Tensor
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 def connection(value: Any) -> str:
     """Take how a stage ends: with one convolution, or with three around a narrow one."""
     if value not in ("1conv", "3conv"):
-        raise ConfigError(f"expected 1conv or 3conv, found {value!r:.60}", key="resi_connection", value=value)
+        raise ConfigError(Text("expected 1conv or 3conv, found {value!r:.60}", value=value), key="resi_connection", value=value)
     return str(value)
 
 

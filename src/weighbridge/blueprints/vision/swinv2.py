@@ -21,6 +21,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, variant, with_changes
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import per_batch
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, layer_norm, linear, part, split_mlp
 from weighbridge.core.sizes import exact
 from weighbridge.core.tree import Node, Part, Tensor
@@ -39,7 +40,9 @@ def attention(c: Config, index: int, grid: tuple[int, int]) -> Part:
     width, heads = c.hidden * 2**index, c.heads[index]
     side = min(c.window, c.image[0] // c.patch[0] // 2**index)
     if not side:
-        raise ConfigError(f"the image is too low for stage {index}: its map has no place", key="image_size", value=c.image)
+        raise ConfigError(
+            Text("the image is too low for stage {index}: its map has no place", index=index), key="image_size", value=c.image
+        )
     across = -(-grid[0] // side), -(-grid[1] // side)
     bias = (linear("0", 2, COORDINATES), linear("2", COORDINATES, heads, bias=False))
     inner = part(

@@ -11,6 +11,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, Config, Field, computed
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import batch_norm, conv2d, linear, part
 from weighbridge.core.tree import Node, Part
 
@@ -40,7 +41,7 @@ def nested_tuples(value: Any, key: str) -> Any:
     if isinstance(value, (list, tuple)):
         return tuple(nested_tuples(entry, key) for entry in value)
     if type(value) is not int or value < 1:
-        raise ConfigError(f"expected lists of whole numbers, found {value!r:.60}", key=key, value=value)
+        raise ConfigError(Text("expected lists of whole numbers, found {value!r:.60}", value=value), key=key, value=value)
     return value
 
 

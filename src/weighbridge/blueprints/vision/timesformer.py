@@ -23,6 +23,7 @@ from weighbridge.blueprints.modules.vit_common import (
 from weighbridge.config.family import Family
 from weighbridge.config.fields import LABELS, NUM_FRAMES, Config, choice
 from weighbridge.core.errors import ConfigError
+from weighbridge.core.messages import Text
 from weighbridge.core.parts import attend, conv2d, layer_norm, linear, part, split_mlp
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part
@@ -32,7 +33,7 @@ def known(kind: object) -> object:
     """Refuse what the reference refuses."""
     if kind not in ("divided_space_time", "joint_space_time", "space_only"):
         hint = "divided_space_time, joint_space_time or space_only"
-        raise ConfigError(f"expected a kind of attention, found {kind!r:.60}", key="attention_type", value=kind, hint=hint)
+        raise ConfigError(Text("expected a kind of attention, found {kind!r:.60}", kind=kind), key="attention_type", value=kind, hint=hint)
     return kind
 
 

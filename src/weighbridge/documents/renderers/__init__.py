@@ -6,6 +6,7 @@ import os
 from importlib import import_module
 
 from weighbridge.core.errors import UsageError
+from weighbridge.core.messages import Text
 from weighbridge.documents.document import Document
 
 FORMATS = {
@@ -33,7 +34,9 @@ def render(document: Document, form: str = "text", *, width: int = 0) -> str:
     BertModel         109,482,240 parameters
     """
     if form not in FORMATS or form in BINARY:
-        raise UsageError(f"no format {form!r}; known: {', '.join(name for name in FORMATS if name not in BINARY)}")
+        raise UsageError(
+            Text("no format {form!r}; known: {formats}", form=form, formats=", ".join(name for name in FORMATS if name not in BINARY))
+        )
     text: str = import_module(f"weighbridge.documents.renderers.{form}").render(document, width=width)
     return text
 
@@ -49,7 +52,14 @@ def form_of(path: str) -> str:
     """
     suffix = os.path.splitext(path)[1].lower()
     if suffix not in SUFFIXES:
-        raise UsageError(f"{path}: cannot tell the form from {suffix or 'no ending'!r}; known: {', '.join(SUFFIXES)}")
+        raise UsageError(
+            Text(
+                "{path}: cannot tell the form from {suffix!r}; known: {suffixes}",
+                path=path,
+                suffix=suffix or "no ending",
+                suffixes=", ".join(SUFFIXES),
+            )
+        )
     return SUFFIXES[suffix]
 
 
@@ -80,7 +90,7 @@ def write_bytes(data: bytes, path: str) -> int:
         finally:
             part.unlink(missing_ok=True)
     except OSError as error:
-        raise UsageError(f"{path}: cannot be written: {error.strerror}") from None
+        raise UsageError(Text("{path}: cannot be written: {strerror}", path=path, strerror=error.strerror)) from None
     return len(data)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from weighbridge.core.errors import UsageError
+from weighbridge.core.messages import Text
 from weighbridge.documents.document import Bars, Document, Picture
 from weighbridge.documents.renderers.bars import bars
 from weighbridge.documents.renderers.treemap import tiles, treemap
@@ -22,5 +23,5 @@ def picture(document: Document) -> Picture | Bars:
     """
     found = next((block for block in document.blocks if isinstance(block, (Picture, Bars))), None)
     if found is None:
-        raise UsageError(f"{document.title}: there is nothing to draw")
+        raise UsageError(Text("{title}: there is nothing to draw", title=document.title))
     return found

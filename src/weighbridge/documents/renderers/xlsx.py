@@ -7,6 +7,7 @@ from io import BytesIO
 from typing import Any
 
 from weighbridge.core.errors import UsageError
+from weighbridge.core.messages import Text
 from weighbridge.documents.document import Cell, Document, Heading, Share, Table
 from weighbridge.documents.renderers.layout import lines
 
@@ -65,7 +66,7 @@ def _name(title: str, taken: set[str]) -> str:
 def _sheet(book: Any, name: str, table: Table) -> None:
     sheet = book.add_worksheet(name)
     if len(table.rows) > MOST_ROWS:
-        raise UsageError(f"{name}: {len(table.rows):,} rows; a sheet holds {MOST_ROWS:,}")
+        raise UsageError(Text("{name}: {count:,} rows; a sheet holds {most_rows:,}", name=name, count=len(table.rows), most_rows=MOST_ROWS))
     kept = table.shown("path")
     head, whole, share = (book.add_format(form) for form in ({"bold": True, "bottom": 1}, {"num_format": "#,##0"}, {"num_format": "0.0%"}))
     for at, index in enumerate(kept):
