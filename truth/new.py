@@ -191,6 +191,9 @@ def _layers(node: Module, fitter: Fitter, known: dict[str, str]) -> Iterator[str
     for index, child in enumerate(node.children.values()):
         for number in sorted(child.held):
             kinds.setdefault(_names(child, number), {}).setdefault(number, []).append(index)
+    if all(sum(number in places for places in kinds.values()) == 1 for number in node.held):
+        # Each config has one kind of layers: what differs between configs hangs on a switch, not on the layer.
+        kinds = {None: {number: indices for places in kinds.values() for number, indices in places.items()}}
     children, everywhere = list(node.children.values()), sorted(node.held)
     for places in kinds.values():
         first = restricted({number: children[indices[0]] for number, indices in places.items()})
@@ -208,7 +211,23 @@ def _is_list(node: Module) -> bool:
     children = list(node.children.values())
     if not children or node.tensors or not all(child.name.isdigit() and _holds(child) for child in children):
         return False
-    return node.kind != "Sequential" or len({_names(child, number) for child in children for number in child.held}) == 1 < len(children)
+    return len(children) > 1 and all(_alike(children, number) for number in node.held)
+
+
+def _alike(children: Sequence[Module], number: int) -> bool:
+    """Say whether the members of a list that are of one kind have equal shapes in a config; stages, whose widths grow, have not."""
+    shapes: dict[Any, Any] = {}
+    return all(
+        shapes.setdefault(_names(child, number), _signature(child, number)) == _signature(child, number)
+        for child in children
+        if number in child.held
+    )
+
+
+def _signature(node: Module, number: int) -> Any:
+    """Return all shapes of a module in a config."""
+    own = tuple((name, shapes[number]) for name, shapes in node.tensors.items() if number in shapes)
+    return own, tuple((name, _signature(child, number)) for name, child in node.children.items() if number in child.held)
 
 
 def _names(node: Module, number: int) -> Any:

@@ -95,6 +95,7 @@ TYPES: dict[str, tuple[str, str, tuple[Field, ...]]] = {
         variant(LLAMA, vocab=151936, mlp=22016, kv_heads=32, head_dim=128, qk_norm="head", **QWEN | NO_MLP_BIAS),
     ),
     "granite": ("Granite", "lm", LLAMA),
+    "granite4_vision_text": ("Granite4VisionText", "", LLAMA),
     "granite_swa": (
         "GraniteSWA",
         "lm",

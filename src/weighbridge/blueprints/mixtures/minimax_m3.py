@@ -141,7 +141,8 @@ def normalize_config(raw: Any) -> dict[str, Any]:
         "sparse_index_dim": "index_head_dim",
         "sparse_attention_freq": "sparse_attention_freq",
     }
-    return {**raw, **{names[key]: value for key, value in inner.items() if key in names}}
+    kept = {key: value for key, value in raw.items() if key != "sparse_attention_config"}
+    return {**kept, **{names[key]: value for key, value in inner.items() if key in names}}
 
 
 IGNORED_KEYS = frozenset(
@@ -150,10 +151,7 @@ IGNORED_KEYS = frozenset(
     routed_scaling_factor scoring_func sparse_attention_config swiglu_alpha swiglu_limit use_gemma_norm use_qk_norm
     use_routing_bias""".split()
 )
-CLASSES = {
-    "MiniMaxM3VLTextModel": with_heads("_", minimax_m3, "")["_Model"],
-    "MiniMaxM3VLForCausalLM": with_heads("_", minimax_m3, "lm")["_ForCausalLM"],
-}
+CLASSES = with_heads("MiniMaxM3VL", minimax_m3, "lm", base="TextModel")
 FAMILIES = {
     "minimax_m3_vl_text": Family(
         "minimax_m3_vl_text", FIELDS, CLASSES, "MiniMaxM3VLTextModel", IGNORED_KEYS, normalize_config=normalize_config

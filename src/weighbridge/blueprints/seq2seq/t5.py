@@ -49,7 +49,7 @@ def fields(vocab: int, mlp: int, layers: int, heads: int, activation: str) -> tu
         size("buckets", "relative_attention_num_buckets", 32, "B", "buckets of relative distance"),
         LABELS,
         choice("activation", "feed_forward_proj", activation, read=str),
-        replace(switch("gated", "is_gated_act", lambda c: c.activation.startswith("gated"), report_default=False), nullable=True),
+        Field("gated", "is_gated_act", lambda c: c.activation.startswith("gated"), "choice", report_default=False, nullable=True),
         switch("decoder", "is_decoder", False),
         constant("long", None),
     )
