@@ -27,7 +27,7 @@ DINOV2 = {
 }
 
 FIELDS = variant(
-    tuple(field for field in BEFORE if "num_feature_levels" not in field.word and field.word not in ("scales", "wide")),
+    tuple(field for field in BEFORE if field.word not in ("levels", "scales", "wide")),
     number("levels", "num_feature_levels", 1),
     size("mask_mlp", "intermediate_size", 1024, "I_m", "intermediate size of the head of masks"),
     number("shrunk", "mask_downsample_ratio", 4),
