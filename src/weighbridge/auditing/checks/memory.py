@@ -28,9 +28,10 @@ _DTYPES = (
 )  # fmt: skip
 """Bytes for each parameter, by the words of a dtype."""
 _WEIGHTS = re.compile(r"weights?|parameters?|model|load|store|checkpoint|权重|参数|模型|加载|显存|占用", re.IGNORECASE)
-_CACHE = re.compile(r"k[/ -]?v[- ]?cache|kv 缓存|键值缓存|kv缓存|key.value cache", re.IGNORECASE)
+_CACHE = re.compile(r"k[/ -]?v[- ]?cache|kv 缓存|键值缓存|kv缓存|key.value cache|memory per token", re.IGNORECASE)
 _PER_TOKEN = re.compile(
-    r"per[- ]token|each token|one token|a token|single token|每个? ?token|一个 ?token|单个 ?token|/ ?token", re.IGNORECASE
+    r"per[- ]token|each (?:additional )?token|every token|one token|a token|single token|每个? ?token|一个 ?token|单个 ?token|/ ?token",
+    re.IGNORECASE,
 )
 _ELSE = re.compile(
     r"train|optimi[sz]er|gradient|activation|adam|total of|at least|minimum|recommend|require|need(?:s|ed)? (?:at|about)|gpu|训练|优化器|梯度|激活|至少|推荐|以上|vram|lora|batch",
@@ -95,21 +96,21 @@ def _cache(scene: Scene, token: Token, models: Sequence[ModelValue], *, firm: bo
     """Check a cache for one token: keys and values of every layer, in 16 or 32 bits."""
     amounts = []
     for model in models:
-        elements = _cached(model)
-        amounts += [Fraction(elements * size) for size in (2, 4, 1) if elements]
+        for elements in _cached(model):
+            amounts += [Fraction(elements * size) for size in (2, 4, 1)]
     reason = said(mark("keys and values of every layer: {bytes} bytes in 16 bits"), bytes=amounts[0] if amounts else 0)
     return _held(scene, token, amounts, firm=firm, reason=reason)
 
 
-def _cached(model: ModelValue) -> int | None:
-    """Return the elements that a token leaves in the cache of a plain attention model."""
+def _cached(model: ModelValue) -> tuple[int, ...]:
+    """Return the elements that a token leaves in the cache of a plain attention model: as it is, and if every head had its own keys."""
     sizes = model.description.sizes if model.description is not None else None
     layers, heads, hidden = (getattr(sizes, word, None) for word in ("layers", "heads", "hidden"))
     keys, width = getattr(sizes, "kv_heads", None) or heads, getattr(sizes, "head_dim", None)
     if getattr(sizes, "kv_lora", None) or not all(isinstance(n, int) and n for n in (layers, heads, hidden, keys)):
-        return None
+        return ()
     width = width if isinstance(width, int) and width else hidden // heads  # type: ignore[operator]
-    return 2 * layers * keys * width  # type: ignore[operator]
+    return 2 * layers * keys * width, 2 * layers * heads * width  # type: ignore[operator]
 
 
 def _held(scene: Scene, token: Token, amounts: Sequence[Fraction], *, firm: bool, reason: Reason) -> Claim | None:

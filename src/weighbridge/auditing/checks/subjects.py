@@ -122,8 +122,9 @@ def _stands_alone(text: str, mentions: Sequence[Mention]) -> bool:
     models = [m for m in mentions if m.kind == MODEL]
     if len(models) == 1 and re.search(r"[\"']?\s*(?:=\s*(?:dict)?|:)\s*[{(\[]?\s*$", text):
         return True  # ``GPT2_LARGE = {`` begins its settings
-    if len(models) != 1 or "=" in text or "|" in text:
-        return False
+    numbered = re.sub(r"^[\s*#-]*\d{1,2}[.)、]", "", text[: models[0].column]) if models else ""
+    if len(models) != 1 or "=" in text or "|" in text or re.search(r"\d", numbered):
+        return False  # a number in front of the name is compared with it
     rest = text[: models[0].column] + text[models[0].end :]
     if len(_FILLER.sub("", rest)) <= _ALONE:
         return True

@@ -173,7 +173,8 @@ def subject_of(scene: Scene, token: Token, start: int, stop: int) -> Subject | N
     ):
         firm = bool(re.search(r"of|的", text[token.end : after[0].column]))
         return of_mention(scene, after[0], firm=firm)
-    if after and not scene.given and len(named) == len(after):
+    beside = after and re.search(r"[(（]|比|\bthan\b", text[token.end : after[0].column])  # a name it is only compared with
+    if after and not beside and not scene.given and len(named) == len(after):
         return None
     earlier = [m for m in scene.mentions.get(token.line, ()) if m.end <= start]
     if earlier:
