@@ -1,4 +1,4 @@
-"""Hold published parameter counts against the presets: ``python -m benchmarks.published FILE``.
+"""Hold published counts of parameters and of arithmetic against the presets: ``python -m benchmarks.published FILE``.
 
 FILE holds one JSON object a line with ``model``, ``value``, ``unit``, ``exact``, ``setting`` and ``group``. For every exact
 integer whose model is known here it prints the simplest convention that gives it, and at the end how many are joined.
@@ -8,6 +8,7 @@ A model is found by its own name, or by the table in ``published_names.py``.
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.published_names import preset_names
+from weighbridge import WeighbridgeError, model
 from weighbridge.presets import preset_like
 
 
@@ -38,14 +40,36 @@ def rows(path: Path, group: str) -> Iterator[dict[str, Any]]:
 
 def joined(row: dict[str, Any], name: str) -> tuple[str, str]:
     """Return how a row is met, ``plain``, ``convention``, ``nearest`` or ``none``, and in which words."""
-    from weighbridge import model
-
     answer = model(name).reconcile(row["value"])
     if not answer.matches:
         return "none", " ".join(answer.nearest.hints)[:160] if answer.nearest else ""
     first = answer.matches[0]
     plain = not first.leaves_out and not first.adds
     return "plain" if plain else "convention", f"{first.convention} (cost {first.cost})"
+
+
+def worked(row: dict[str, Any], name: str) -> tuple[str, str]:
+    """Return how a row of arithmetic is met, at the resolution or length that it states."""
+    size = re.search(r"(\d+)(?:x\d+|px)", row["setting"] + " " + row["model"])
+    tokens = re.search(r"(\d+) tokens", row["setting"])
+    given = {"seq": int(tokens[1])} if tokens else {"images": 1}
+    number = str(row["value"]) + ("" if row["unit"] in ("multiply-adds", "FLOP", "FLOP per token") else "G")
+    overrides = {"image_size": int(size[1])} if size and not tokens else None
+    try:
+        answer = (model(name, overrides=overrides) if takes(name, overrides) else model(name)).reconcile_flops(number, **given)
+    except WeighbridgeError as error:
+        return "refused", str(error)[:120]
+    if not answer.matches:
+        return "none", f"nearest off by {answer.residual:,}"
+    return answer.matches[0].key, str(answer.matches[0].cost)
+
+
+def takes(name: str, overrides: dict[str, int] | None) -> bool:
+    """Tell whether a preset's type has the fields that are to be set."""
+    try:
+        return overrides is not None and bool(model(name, overrides=overrides))
+    except WeighbridgeError:
+        return False
 
 
 def main() -> int:
@@ -64,6 +88,13 @@ def main() -> int:
         print(f"{how:10} {row['model']} -> {name}: {row['value']:,} {words}")
     held = sum(seen.values()) - seen["unknown"]
     print(dict(seen), f"joined {held - seen['none']} of {held}")
+    counted = Counter[str]()
+    for row in rows(path, "arithmetic"):
+        name = preset_of(row["model"])
+        how, words = worked(row, name) if name else ("unknown", "")
+        counted[how] += 1
+        print(f"{how:10} {row['model']} -> {name}: {row['value']:,} {row['unit']} {words}")
+    print(dict(counted))
     return 0
 
 

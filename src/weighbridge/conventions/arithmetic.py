@@ -132,6 +132,11 @@ def norms(part: Part, node: Tensor | Operation, amount: Size) -> Size:
     return amount * NORMS.get(part.kind, 0) if isinstance(node, Tensor) and node.role == "gain" else 0
 
 
+def convolution_biases(part: Part, node: Tensor | Operation, amount: Size) -> Size:
+    """Return one for each output of a convolution that has a bias."""
+    return amount if isinstance(node, Tensor) and node.role == "bias" and part.kind == "convolution" else 0
+
+
 WITH_WEIGHTS = mark("products with weights")
 BETWEEN = mark("products between activations")
 IN_NORMS = mark("norms")
@@ -295,6 +300,8 @@ ROUNDED = 1
 """A rounded number is held only against ways of this cost."""
 MOST = 6
 HEAD_LEFT_OUT = mark("output head, left out")
+OF_CONVOLUTIONS = mark("biases of convolutions, in place of norms")
+"""What mmpretrain's figures of ConvNeXt hold: one for each output of a convolution with a bias, and nothing for its norms over channels."""
 ATTENTION_LEFT_OUT = mark("attention, left out")
 
 
@@ -310,6 +317,10 @@ def _ways(of: Pass) -> Iterator[Explained]:
         between = sum(piece.amount for piece in pieces if piece.what == BETWEEN)
         if between:
             variants += [((*steps, Piece(ATTENTION_LEFT_OUT, -between)), cost + 1) for steps, cost in tuple(variants)]
+        biases = of.sum(convolution_biases) if custom.key == "fvcore" else 0
+        if biases:
+            plain = (*(piece for piece in pieces if piece.what != IN_NORMS), Piece(OF_CONVOLUTIONS, biases))
+            variants += [(plain, 2), *([((*plain, Piece(HEAD_LEFT_OUT, -each * head)), 2)] if head else [])]
         for steps, cost in variants:
             yield from _units(of, custom, steps, cost, order)
 
@@ -335,7 +346,7 @@ def _head_work(of: Pass) -> int:
 
 
 def _outermost_heads(entry: Entry) -> Iterator[tuple[str, Entry]]:
-    if entry.part.kind in HEADS or entry.part.name in HEAD_NAMES:
+    if entry.part.kind in HEADS or entry.part.name in HEAD_NAMES or entry.part.name.endswith("classifier"):
         yield entry.name, entry
         return
     for child in entry.children:

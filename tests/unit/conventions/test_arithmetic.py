@@ -64,6 +64,9 @@ def test_megatron_is_three_forwards() -> None:
     [
         ("vit-base-patch16-224", 17_581_972_224, {"images": 1}, "fvcore", "exact"),
         ("beit-base-patch16-224", 17_581_219_584, {"images": 1}, "fvcore", "exact"),
+        ("convnext-tiny-224", 4_457_472_768, {"images": 1}, "fvcore", "exact"),
+        ("convnext-large-224", 34_368_026_112, {"images": 1}, "fvcore", "exact"),
+        ("deit-base-distilled-patch16-384", 55_645_294_080, {"images": 1}, "fvcore", "exact"),
         ("vit-base-patch16-224", "17.58G", {"images": 1}, "fvcore", "rounded"),
         ("gpt-oss-120b", 34_534_221_696, {"seq": 4096}, "torchtitan", "exact"),
         ("bert-base-uncased", 22_348_431_360, {"seq": 128}, "torch", "exact"),
