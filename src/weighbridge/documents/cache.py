@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from weighbridge.value import ModelValue
 
 REASONS = {
-    "attention": mark("causal attention keeps keys and values of every token: key-value heads × (width of a key + width of a value),"
+    mark("attention"): mark("causal attention keeps keys and values of every token: key-value heads × (width of a key + width of a value),"
                       " or what latent attention compresses to, once for all heads"),
-    "window": mark("a query sees {window} tokens, so the keys and values of the last {less} are kept for the next one"),
-    "cross attention": mark("keys and values of the encoder's tokens are made once and kept"),
-    "state": mark("a recurrence keeps a state of one size, whatever the length"),
+    mark("window"): mark("a query sees {window} tokens, so the keys and values of the last {less} are kept for the next one"),
+    mark("cross attention"): mark("keys and values of the encoder's tokens are made once and kept"),
+    mark("state"): mark("a recurrence keeps a state of one size, whatever the length"),
 }  # fmt: skip
 """Why each kind of layer keeps what it keeps."""
 

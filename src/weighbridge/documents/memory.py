@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from weighbridge.accounts.memory.account import memory_of
 from weighbridge.core._namedtuple import TYPE_CHECKING
-from weighbridge.core.messages import Say, translator
+from weighbridge.core.messages import Say, mark, translator
 from weighbridge.documents.count import headline
 from weighbridge.documents.document import Column, Document, Row, Table, notes
 
@@ -16,8 +16,11 @@ if TYPE_CHECKING:
     from weighbridge.accounts.memory.tape import Row as Kept
     from weighbridge.value import ModelValue
 
-PARTS = ("weights", "buffers", "gradients", "master", "optimizer", "activations")
+PARTS = (mark("weights"), mark("buffers"), mark("gradients"), mark("master"), mark("optimizer"), mark("activations"))
 """What memory is for, in the order in which it is told."""
+
+TRUST = (mark("exact"), mark("bound"), mark("estimate"))
+"""What a figure can be worth."""
 
 
 def as_json(model: ModelValue, given: Inputs, how: Settings, *, training: bool = False, explain: bool = False) -> dict[str, Any]:
