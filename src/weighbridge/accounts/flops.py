@@ -74,10 +74,10 @@ def work(tree: Part, lengths: Mapping[str, Size], batch: Size, cost: Callable[[P
     """
     known = {"one": 1, "batch": batch, **lengths}
 
-    def often(part: Part) -> Size:
+    def multiplicity(part: Part) -> Size:
         return evaluate(part.executions, known) if part.executions is not None else part.repeat if part.repeat is not None else 1
 
-    def present(part: Part) -> bool:
+    def included(part: Part) -> bool:
         return part.requires is None or part.requires in known
 
     def measure(part: Part, node: Tensor | Operation, stream: Stream) -> Size:
@@ -87,7 +87,7 @@ def work(tree: Part, lengths: Mapping[str, Size], batch: Size, cost: Callable[[P
             return 0
         return cost(part, node, product(node.shape) * _tokens(stream, known, batch))
 
-    return ledger(tree, Rule(measure, often, True, present))
+    return ledger(tree, Rule(measure, multiplicity, True, included))
 
 
 def flops_of(model: ModelValue, given: Inputs) -> Flops:

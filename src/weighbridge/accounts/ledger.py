@@ -19,15 +19,15 @@ class Rule(NamedTuple):
 
     Attributes:
         measure: What one tensor or operation amounts to, given its part and the stream it sees.
-        often: How often a part counts: copies stored, or times executed.
-        chosen: Whether only the chosen experts count.
-        present: Whether a part counts at all.
+        multiplicity: How often a part counts: copies stored, or times executed.
+        active_only: Whether only the chosen experts count.
+        included: Whether a part counts at all.
     """
 
     measure: Callable[[Part, Tensor | Operation, Stream], Size]
-    often: Callable[[Part], Size]
-    chosen: bool = False
-    present: Callable[[Part], bool] = lambda part: True
+    multiplicity: Callable[[Part], Size]
+    active_only: bool = False
+    included: Callable[[Part], bool] = lambda part: True
 
 
 class Line(NamedTuple):
@@ -64,7 +64,7 @@ class Entry(NamedTuple):
 
 def ledger(part: Part, rule: Rule, stream: Stream = "seq") -> Entry:
     """Measure every tensor and operation under *part* by *rule*."""
-    if not rule.present(part):
+    if not rule.included(part):
         return Entry(part, 0, (), (), 0, 0)
     stream = stream if part.stream is None else part.stream
     lines = tuple(Line(n, rule.measure(part, n, stream)) for n in part.children if not isinstance(n, Part))
@@ -74,9 +74,9 @@ def ledger(part: Part, rule: Rule, stream: Stream = "seq") -> Entry:
         each = each + line.amount
     for child in children:
         each = each + child.amount
-    count = rule.often(part)
+    count = rule.multiplicity(part)
     amount = count * each
-    if rule.chosen and part.experts is not None and part.active is not None:
+    if rule.active_only and part.experts is not None and part.active is not None:
         amount = exact(amount * part.active, part.experts)
     return Entry(part, count, lines, children, each, amount)
 
