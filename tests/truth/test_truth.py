@@ -41,7 +41,11 @@ def test_the_blueprints_agree_with_the_file(model_type: str) -> None:
     for case in cases(model_type):
         ours = model(case.raw, case.class_name)
         assert compare.tensors(ours, case.listing) is None, f"{case.class_name} {case.raw}"
-        assert ours.count().unique == case.unique
+        counts, lines = ours.count(), case.listing.parameters
+        buffers = sum(prod(line.shape) for line in case.listing.buffers if line.tied_to is None)
+        assert counts.unique == case.unique
+        assert counts.trainable == sum(prod(line.shape) for line in lines if line.tied_to is None and not line.frozen), case.class_name
+        assert (counts.buffers, counts.stored) == (buffers, case.unique + buffers), case.class_name
         for lengths, count in case.flops.items():
             try:
                 assert compare.flops(ours, lengths, count) is None, f"{case.class_name} {case.raw}"
