@@ -104,6 +104,7 @@ def test_published_runs(row: dict[str, Any]) -> None:
         ({"peft_type": "LORE"}, ConfigError, "peft_type: expected one of"),
         ({"peft_type": "LORA", "bias": "some"}, ConfigError, "bias: expected none, all or an ending in _only"),
         ({"peft_type": "LORA", "target_modules": "(q"}, ConfigError, "target_modules: is no regular expression"),
+        ({"peft_type": "LORA", "target_modules": "(.*a+)+q"}, ConfigError, "could take forever"),
         ({"peft_type": "LORA", "modules_to_save": ["q_proj"]}, None, ""),
         ({"peft_type": "LORA", "modules_to_save": ["proj"]}, UsageError, "is adapted too"),
         ({"peft_type": "IA3", "target_modules": ["embed_tokens"]}, UsageError, "IA3 does not adapt model.embed_tokens"),

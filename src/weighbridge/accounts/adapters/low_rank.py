@@ -122,7 +122,9 @@ def _glora_path(name: str, kind: str, shape: tuple[int, ...], r: int, vector: tu
 
 
 def osf(site: Site, config: Config) -> Iterator[Added]:
-    """Yield the part of the weight's singular value decomposition that is left to learn."""
+    """Yield the part of the weight's singular value decomposition that is left to learn; what is no linear layer is passed over."""
+    if site.kind != "linear":
+        return
     least = min(site.shape)
     asked = config.get("effective_rank")
     for key, value in (config.get("rank_pattern") or {}).items():
@@ -132,8 +134,10 @@ def osf(site: Site, config: Config) -> Iterator[Added]:
     kept = max(
         min(least, least // 2 if asked is None else int(least * asked) if isinstance(asked, float) and 0 < asked <= 1 else int(asked)), 0
     )
-    if least - kept < 1:
-        raise UsageError(Text("{path}: effective_rank {asked} leaves nothing to learn", path=site.path, asked=asked))
+    if kept < 1:
+        raise UsageError(
+            Text("{path}: effective_rank {asked} keeps none of its {least} directions", path=site.path, asked=asked, least=least)
+        )
     low = least - kept
     yield Added(f"{site.path}.osf_svd_params.U_low", (site.shape[0], low))
     yield Added(f"{site.path}.osf_svd_params.S_low", (low,))

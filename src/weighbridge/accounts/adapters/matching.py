@@ -25,7 +25,10 @@ CLASSIFIERS = ("score", "classifier")
 """Heads of sequence classifiers, which ``all-linear`` leaves out."""
 
 LONGEST_PATTERN = 1_000
-_QUANTIFIED_GROUP = re.compile(r"\)[*+{].*\)[*+{]")
+"""Characters of a pattern that is tried."""
+
+_RUNAWAY = re.compile(r"\([^()]*[*+][^()]*\)[*+{]")
+"""A repeated group with a repetition in it, which can take forever on a name that does not match."""
 
 
 def pattern(text: object, key: str) -> re.Pattern[str]:
@@ -36,6 +39,8 @@ def pattern(text: object, key: str) -> re.Pattern[str]:
     """
     if not isinstance(text, str) or len(text) > LONGEST_PATTERN:
         raise ConfigError("expected a regular expression of at most 1,000 characters", key=key, value=text)
+    if _RUNAWAY.search(text):
+        raise ConfigError("repeats a group that repeats something itself, and could take forever; write it without", key=key, value=text)
     try:
         return re.compile(text)
     except re.error as error:

@@ -104,7 +104,7 @@ METHODS: dict[str, Method] = {
         {"r": 0, "oft_block_size": 32, "block_share": False},
         "inputs*(block_size - 1)/2",
     ),
-    "OSF": Method(low_rank.osf, LINEAR_ONLY, defaults.OSF, {}, "low*(inputs + outputs + 1)"),
+    "OSF": Method(low_rank.osf, ANY, defaults.OSF, {}, "low*(inputs + outputs + 1)"),
     "PEANUT": Method(low_rank.peanut, LINEAR_ONLY, defaults.LORA, {"r": 32, "depth": 0}, "2*r*outputs + 2*depth*r^2"),
     "POLY": Method(
         low_rank.poly,
