@@ -118,7 +118,7 @@ def conditional_generation(c: Config) -> Part:
 
 
 def question_answering(c: Config) -> Part:
-    """Describe BlipForQuestionAnswering: the question attends to the image, the answer at the question."""
+    """Describe BlipForQuestionAnswering: the question attends to the image, the answer to the question."""
     tower, words, states = _parts(c)
     answer = as_child("text_decoder", text_lm(words, "encoder"), streams={"seq": "decoder", "encoder": "seq"})
     return part("", tower, part("text_encoder", *text_parts(words, states, pooled=False), kind="text"), answer, kind="model")

@@ -26,7 +26,7 @@ FOUND = unknown("how many points an image has, its pixels tell")
 
 
 def kinds(value: Any) -> tuple[str, ...]:
-    """Take which layers attend to the image itself and which at the other."""
+    """Take which layers attend to the image itself and which to the other."""
     if any(entry not in ("self", "cross") for entry in value):
         raise ConfigError(Text("expected self and cross, found {value!r:.60}", value=value), key="gnn_layers_types", value=value)
     return tuple(value)
