@@ -125,7 +125,7 @@ def hidden(c: Config, otherwise: Size | None = None) -> Size:
         above, below = c.wider
         last = len(c.depths) - 1
         return c.embed * above**last // below**last
-    if c.model_type == "focalnet" or "hidden" not in vars(c):
+    if c.model_type == "focalnet" or not hasattr(c, "hidden"):
         if otherwise is None:
             raise ConfigError(
                 Text("{model_type} has no one width that this neck could take", model_type=c.model_type),
