@@ -10,6 +10,9 @@ from weighbridge.commands.table import COMMANDS, TABLE
 from weighbridge.core.messages import Say, mark, translator
 from weighbridge.documents.renderers.layout import measure, pad, wrapped
 
+SHORT = 40
+"""Columns that an option's choices may take beside its name."""
+
 INTRODUCTION = mark("weigh: count a transformer's parameters without loading it")
 SOURCES = mark(
     "SOURCE is a preset (weigh models), a config.json, a directory, a checkpoint file, a Hub id (org/name or org/name@revision),"
@@ -68,7 +71,7 @@ def _place(option: Option) -> str:
 
 
 def _section(title: str, options: Sequence[Option], columns: int, say: Say) -> list[str]:
-    rows = [(_written(option), say(option.help)) for option in options]
+    rows = [(_written(option), _meaning(option, say)) for option in options]
     return [say("{label}: ").format(label=title).rstrip() + "\n" + _table(rows, columns)] if rows else []
 
 
@@ -76,9 +79,20 @@ def _written(option: Option) -> str:
     """Write an option as it is typed."""
     if not option.switch:
         return option.metavar
-    value = "{" + ",".join(option.choices) + "}" if option.choices else option.metavar
+    value = "{" + ",".join(option.choices) + "}" if _are_short(option) else option.metavar
     short = f"{option.short}, " if option.short else ""
     return f"{short}{option.switch}{f' {value}' if value and option.kind != 'switch' else ''}"
+
+
+def _meaning(option: Option, say: Say) -> str:
+    """Return what an option is for, with its choices where they are too many to stand beside its name."""
+    if not option.choices or _are_short(option):
+        return say(option.help)
+    return say("{label}: ").format(label=say(option.help)) + ", ".join(option.choices)
+
+
+def _are_short(option: Option) -> bool:
+    return 0 < len(",".join(option.choices)) <= SHORT
 
 
 def _table(rows: Sequence[tuple[str, str]], columns: int) -> str:

@@ -119,8 +119,8 @@ COMMANDS: tuple[tuple[str, list[str], dict[str, str]], ...] = (
     ("flops", ["flops", "{llava}", "--images", "2"], {"images": "2", "source": "llava"}),
     (
         "flops",
-        ["flops", "{longformer}", "--seq", "512", "--question", "9", "--class", "LongformerForQuestionAnswering"],
-        {"source": "longformer", "class": "LongformerForQuestionAnswering", "seq": "512", "question": "9"},
+        ["flops", "{longformer}", "--seq", "500", "--question", "9", "--class", "LongformerForQuestionAnswering"],
+        {"source": "longformer", "class": "LongformerForQuestionAnswering", "seq": "500", "question": "9"},
     ),
 )
 
