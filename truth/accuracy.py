@@ -151,7 +151,7 @@ def _head() -> list[str]:
         "| figure | oracle | cases | worst error |", "|---|---|---|---|",
         f"| caches, engine `reference` | every tensor in `past_key_values` after a forward of a small random config | {_count(caches)} | 0 bytes |",
         f"| activations, eager, float32, no dropout, no loss | `saved_tensors_hooks` in a forward, each storage once | {_count(kept)} | 0 bytes |",
-        "| activations, fused attention, dropout, loss | the same, on nine families | 32 cases | 0.03 % |",
+        "| activations, fused attention, dropout, loss | the same, on eight families | 32 cases | 0.03 % |",
         "| optimizer states (12 of `torch.optim`) | states after one step of small live models, float32 and bfloat16 | 144 cases | 0 bytes |", "",
         "Checkpointing, other types than float32, GPU kernels and the total are not held to an oracle here: they are called estimate or bound.", "",
         "## Beside published figures", "",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from weighbridge.accounts.memory.activations import Activations, Pass, activations
-from weighbridge.accounts.memory.optimizers import optimizer_bytes, trainable
+from weighbridge.accounts.memory.optimizers import HELD, optimizer_bytes, trainable
 from weighbridge.accounts.memory.tape import elements
 from weighbridge.accounts.memory.weights import buffer_bytes, element_bytes, file_bytes, weight_bytes
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
@@ -122,7 +122,7 @@ def memory_of(model: ModelValue, given: Inputs, how: Settings, *, training: bool
     gradients, master, states = trained(model, how)
     kept, refused = kept_by_forward(model, given, how)
     total = None if kept is None else weights + buffers + gradients + master + states + kept.bytes
-    trust = exact | {"gradients": "exact", "optimizer": "estimate" if "8bit" in how.optimizer else "exact", "total": "bound"}
+    trust = exact | {"gradients": "exact", "optimizer": "exact" if how.optimizer in HELD else "estimate", "total": "bound"}
     trust |= {} if kept is None else {"activations": kept.trust}
     return Memory(weights, buffers, gradients, master, states, None if kept is None else kept.bytes, total, trust, kept, refused)
 

@@ -69,6 +69,9 @@ OPTIMIZERS: dict[str, Optimizer] = {
     "muon": Optimizer(_muon, "torch.optim.Muon: one momentum for a matrix inside the layers; embeddings, heads and vectors by AdamW"),
 }  # fmt: skip
 
+HELD = frozenset(name for name, found in OPTIMIZERS.items() if found.source.startswith("torch.optim.")) - {"muon"}
+"""Those whose states were held to the library's own, to the byte; of the others the states are estimates."""
+
 
 def optimizer_bytes(tree: Part, optimizer: str, size: int) -> int:
     """Add up what an optimizer keeps for all trainable parameters.
