@@ -293,7 +293,7 @@ class Model(ModelValue):
             UsageError: A number or word that cannot be meant.
 
         >>> model("bert-base-uncased").memory(training=True, attention="eager", dropout=False, loss=False).activations
-        85750272
+        85750784
         """
         from weighbridge.accounts.inputs import inputs
         from weighbridge.accounts.memory.account import memory_of, settings
@@ -640,7 +640,7 @@ def design(
         UsageError: A number or a range that cannot be meant, or a model that has no hidden size or layers.
 
     >>> design({"model_type": "bert"}, "110M±0.5%", limit=1).designs[0].parameters
-    110034432
+    109992000
     """
     from weighbridge.designs.budget import parse_budget
     from weighbridge.designs.search import design as designed

@@ -25,7 +25,7 @@ def test_the_length_of_a_question_is_asked_for() -> None:
 @pytest.mark.parametrize(("name", "question", "says"), [
     ("LongformerForMaskedLM", 2, "sees no more than other tokens"),
     ("LongformerForQuestionAnswering", 17, "longer than the text"),
-    ("LongformerForQuestionAnswering", 0, "from 1 up"),
+    ("LongformerForQuestionAnswering", 0, "from 1 to"),
 ])  # fmt: skip
 def test_a_question_that_cannot_be_meant_is_refused(name: str, question: int, says: str) -> None:
     with pytest.raises(UsageError, match=says):

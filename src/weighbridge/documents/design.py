@@ -22,7 +22,7 @@ def as_json(found: Search) -> dict[str, Any]:
     >>> from weighbridge.designs.budget import parse_budget
     >>> from weighbridge.designs.search import design
     >>> as_json(design(model({"model_type": "bert"}), parse_budget("110M±0.5%"), limit=1))["designs"][0]["parameters"]
-    110034432
+    109992000
     """
     return {
         "class": found.class_name, "budget": found.budget._asdict(), "within": found.within, "tried": found.tried,

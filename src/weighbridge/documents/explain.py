@@ -108,18 +108,20 @@ class _Writer:
             yield Heading(1, "", self.say("Total"))
         yield from self.sums(root, 1)
 
-    def section(self, section: Section, level: int) -> Iterator[Block]:
+    def section(self, section: Section, level: int, outer: int = 1) -> Iterator[Block]:
+        """Write a section; *outer* is how many copies there are of what it stands in, so that its share is that of all of them."""
         copies = f" × {section.copies:,}" if section.copies != 1 else ""
-        share = f" · {Share(section.share)}" if section.share or section.value else ""
+        share = f" ({Share(section.share)})" if section.share or section.value else ""
         where = f" [{section.where}]" if section.where else ""
-        yield Heading(level, section.number, section.title + copies + where, f"{section.value:,}{share}")
+        figure = f"{section.value:,}" if outer == 1 else f"{outer:,} × {section.value:,} = {outer * section.value:,}"
+        yield Heading(level, section.number, section.title + copies + where, f"{figure}{share}")
         yield from self.once(section.sentence, level)
         only = section.parts[0] if len(section.parts) == 1 else None
         if isinstance(only, Line):
             yield from self.line(only._replace(number="", title="" if only.title == section.title else only.title), level)
         else:
             for part in section.parts:
-                yield from self.section(part, level + 1) if isinstance(part, Section) else self.line(part, level)
+                yield from self.section(part, level + 1, outer * section.copies) if isinstance(part, Section) else self.line(part, level)
         yield from self.sums(section, level)
 
     def line(self, line: Line, level: int) -> Iterator[Block]:

@@ -82,6 +82,8 @@ def _is_wrong(scene: Scene, size: Stated, judged: _Judged, used: set[int], firml
         return False
     if not size.firm or _is_of_some(scene, size.token.line, judged.right):
         return False  # ``all 5 layers: (6 − 1) × ...`` is said of some of them
+    if size.word == "layers" and judged.right is not None and _is_stated(scene, "layers", judged.right - judged.said):
+        return False  # 12 layers of one kind and 36 of another
     if judged.said in used and judged.right not in used:
         return False
     if judged.said in _other_sizes(scene, size):
@@ -90,6 +92,10 @@ def _is_wrong(scene: Scene, size: Stated, judged: _Judged, used: set[int], firml
     own = words_of(model) if model is not None else {}
     agreed = sum(firmly[word, value] for word, value in own.items() if word != size.word)
     return agreed >= 2 or judged.right in used or bool(scene.main and scene.main.named)
+
+
+def _is_stated(scene: Scene, word: str, value: int) -> bool:
+    return any(size.word == word and size.value == value for size in scene.stated)
 
 
 def _is_of_some(scene: Scene, line: int, right: int | None) -> bool:

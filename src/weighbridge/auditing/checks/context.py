@@ -19,6 +19,7 @@ from weighbridge.auditing.text.size_words import LETTERS
 from weighbridge.auditing.text.sizes import Stated, apart, meanings, stated
 from weighbridge.auditing.text.tables import Table, tables
 from weighbridge.auditing.text.tokens import Token, tokens
+from weighbridge.blueprints import model_type_of
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.core.messages import mark
 from weighbridge.load import load
@@ -165,9 +166,17 @@ def _weighed(
     own = words_of(weighed)
     if len(_at_odds(letters, own)) > main.named:
         return None, None  # a notation table with other sizes: it is another model of that family
+    if _names_another_class(lines, weighed):
+        return None, None
     if not main.named and not _is_supported(lines, weighed):
         main = main._replace(firm=False)
     return main, weighed
+
+
+def _names_another_class(lines: Sequence[Line], model: ModelValue) -> bool:
+    """Tell whether the text's first lines name classes, none of which is of the model's type: then it is about another model."""
+    types = {model_type_of(name) for text in _first(lines) for name in _CLASS.findall(text)} - {None}
+    return bool(types) and model.model_type not in types
 
 
 def _at_odds(letters: Mapping[str, int], own: Mapping[str, int]) -> list[str]:
@@ -191,7 +200,7 @@ def _is_total(token: Token) -> bool:
     return token.kind == "num" and token.value is not None and not token.unit and not token.places and token.value >= 100_000
 
 
-_TOTAL = re.compile(r"\d parameters\b(?! more)|\btotal\b|总参数|总计", re.IGNORECASE)
+_TOTAL = re.compile(r"\d (?:parameters\b(?! more)|个参数)|\btotal\b|总参数|总计", re.IGNORECASE)
 
 
 def _models(contexts: Sequence[str | None], named: Mapping[int, Sequence[Mention]]) -> dict[str, ModelValue]:
@@ -254,16 +263,19 @@ def claim(lines: Sequence[Line], first: Token, last: Token, kind: str, verdict: 
 
 _BERT = re.compile(r"(?<![a-z])bert(?=model|for|config|base|large|[^a-z]|$)")
 _BREAKS = frozenset(",;:.，；。：、|()")
-_CLASS = re.compile(r"[A-Z]\w{2,40}")
+_CLASS = re.compile(r"[A-Z]\w{2,80}")
 
 
 def _stated_class(lines: Sequence[Line], model: ModelValue) -> str | None:
     """Return the class that the text's first lines name, if the model's family has it."""
     if model.description is None:
         return None
-    first = [line.text for line in lines if line.text.strip()][:4]
-    found = {name for text in first for name in _CLASS.findall(text) if name in model.description.family.classes}
+    found = {name for text in _first(lines) for name in _CLASS.findall(text) if name in model.description.family.classes}
     return found.pop() if len(found) == 1 else None
+
+
+def _first(lines: Sequence[Line]) -> list[str]:
+    return [line.text for line in lines if line.text.strip()][:4]
 
 
 def _given(model: ModelValue) -> Assumed:

@@ -21,11 +21,16 @@ LEAST, MOST_ODD = 4, Fraction(3, 10)
 """How many pairs must agree on a total, and how many may not: a breakdown has more than three parts, and few errors."""
 
 
+APPORTIONED = Fraction(3, 2)
+"""Units of the last place that a share may be off: those of a breakdown are often rounded so that they add up, level by level."""
+
+
 class Pair(NamedTuple):
-    """A count and the share beside it."""
+    """A count and the share beside it; *computed* where the count is the result of an equation, which proves it."""
 
     number: Token
     share: Token
+    computed: bool = False
 
 
 def check(scene: Scene) -> Iterator[Claim]:
@@ -37,7 +42,8 @@ def check(scene: Scene) -> Iterator[Claim]:
     repeats = sorted({1, *layers, *(size - 1 for size in layers if size > 2)})
     totals = sorted(scene.numbers, reverse=True)[:200]
     agreed = {total: sum(_agrees(pair, total, repeats) for pair in pairs) for total in totals}
-    total = max(totals, key=lambda number: agreed[number], default=None)
+    plain = {total: sum(_agrees(pair, total, (1,)) for pair in pairs) for total in totals}
+    total = max(totals, key=lambda number: (agreed[number], plain[number]), default=None)
     if total is None or agreed[total] < LEAST or len(pairs) - agreed[total] > MOST_ODD * len(pairs):
         return
     times: dict[Fraction, int] = {}
@@ -61,7 +67,7 @@ def _pairs(statement: Sequence[Token]) -> Iterator[Pair]:
             and before.line == token.line
             and _is_plain(before)
         ):
-            yield Pair(before, token)
+            yield Pair(before, token, computed=index > 2 and statement[index - 3].text == "=")
 
 
 def _is_plain(token: Token) -> bool:
@@ -71,11 +77,12 @@ def _is_plain(token: Token) -> bool:
 def _agrees(pair: Pair, total: Fraction, repeats: Sequence[int]) -> bool:
     assert pair.number.value is not None
     assert pair.share.value is not None
-    return any(abs(pair.number.value * times * 100 / total - pair.share.value) * 10**pair.share.places < 1 for times in repeats)
+    away = min(abs(pair.number.value * times * 100 / total - pair.share.value) for times in repeats)
+    return bool(away * 10**pair.share.places < APPORTIONED)
 
 
 def _judged(scene: Scene, pair: Pair, total: Fraction, times: dict[Fraction, int], *, agrees: bool) -> Iterator[Claim]:
-    count, share = pair
+    count, share, computed = pair
     assert count.value is not None
     alone = times.get(count.value, 0) == 1
     meant = [
@@ -83,12 +90,12 @@ def _judged(scene: Scene, pair: Pair, total: Fraction, times: dict[Fraction, int
         for n, often in times.items()
         if n != count.value and n.denominator == 1 and n >= 10 and slipped(str(int(count.value)), str(int(n)))
     ]
-    if alone and meant:
+    if alone and meant and not computed:
         right = meant[0]
         reason = said(mark("the section itself comes to {right}"), right=right)
         facts = {"value": whole(count.value), "expected": whole(right), "difference": whole(count.value - right)}
         yield claim(scene.lines, count, count, "component", "wrong", **facts, reason=reason)
-    elif not agrees and not alone:
+    elif not agrees and (computed or not alone):
         right = round(count.value * 100 / total, 1)
         reason = said(mark("{number} of {whole} is {share} %"), number=count.value, whole=total, share=f"{float(right):.1f}")
         facts = {"value": share.value, "expected": right, "difference": (share.value or Fraction(0)) - right}

@@ -120,10 +120,15 @@ def chains(statement: Sequence[Token]) -> Iterator[Chain]:
             position += 1
         position += 1
         end = sides[-1].end if sides else sign + 1
-        if sides:
-            start = sides[0].start if left else sign
+        start = sides[0].start if left else sign
+        if sides and not (left and _is_end_of_formula(statement, floor, start)):
             yield Chain(statement, tuple(sides), start, left is None and _is_label(statement, floor, sign), end)
         floor = max(end, sign + 1)
+
+
+def _is_end_of_formula(statement: Sequence[Token], floor: int, start: int) -> bool:
+    """Tell whether what stands left of the sign goes on something that cannot be read: then it is not judged in part."""
+    return start - floor > 1 and statement[start - 1].text in ("+", "-", "−", "×", "*", "/")
 
 
 def _is_label(statement: Sequence[Token], floor: int, sign: int) -> bool:
