@@ -53,7 +53,7 @@ def document(model: ModelValue, given: Inputs, dtype: str, engine: str, *, expla
 
 
 def _layers(layers: tuple[Kept, ...], say: Say) -> Table:
-    numbers = (say("layers"), say("tokens"), say("elements"), say("window"), say("bytes"))
+    numbers = (say("layers"), say("tokens"), say("elements a token"), say("window"), say("bytes"))
     columns = (Column(say("module")), Column(say("kept")), *(Column(title, "integer") for title in numbers))
     rows = ((kept.module, say(kept.kind), kept.layers, kept.tokens, kept.elements, kept.window, kept.bytes) for kept in layers)
     return Table(columns, tuple(map(Row, rows)))

@@ -56,7 +56,7 @@ def document(model: ModelValue, found: Fit, device: Accelerator | None = None, l
 
 def _ways(found: Fit, say: Say) -> Table:
     columns = (
-        Column(say("way, each with what stands above it where it says and")),
+        Column(say("what makes it fit")),
         Column(say("bytes"), "integer"),
         Column(say("fits")),
         Column(say("largest batch"), "integer"),
