@@ -150,6 +150,8 @@ def _words_before(scene: Scene, statement: Sequence[Token], index: int) -> str:
     token = statement[min(index, len(statement) - 1)]
     start = index
     while start > 0 and statement[start - 1].line == token.line and statement[start - 1].text not in _BREAKS:
+        if token.start - statement[start - 1].start > _LABEL:
+            break
         start -= 1
     if start >= index and start > 0 and statement[start - 1].text == "|" and start - 1 > 0:
         return _cell_label(scene, statement, start - 1)
@@ -158,6 +160,10 @@ def _words_before(scene: Scene, statement: Sequence[Token], index: int) -> str:
     if not label.strip(" |:-*") and start > 0 and statement[start - 1].text == "|":
         return _cell_label(scene, statement, start - 1)
     return label
+
+
+_LABEL = 240
+"""Characters in front of a number that may be its label."""
 
 
 def _cell_label(scene: Scene, statement: Sequence[Token], index: int) -> str:

@@ -9,8 +9,6 @@ from weighbridge.auditing.claims import Line
 from weighbridge.auditing.text.expressions import Term, is_lone, parse
 from weighbridge.auditing.text.tokens import Token, tokens
 
-_LONGEST, _MOST = 40_000, 3_000
-"""Characters and tokens of a line that are read; what goes on longer was not written by a person."""
 _FARTHEST = 120
 """Tokens that the left side of an equation may begin before its sign."""
 
@@ -50,7 +48,7 @@ def statements(lines: Sequence[Line]) -> list[list[Token]]:
     found: list[list[Token]] = []
     last_line = -9
     for index, line in enumerate(lines):
-        here = _without_remarks(tokens(line.text[:_LONGEST], index)[:_MOST]) if line.text else []
+        here = _without_remarks(tokens(line.text, index)) if line.text else []
         if not here:
             continue
         if found and index - last_line <= 2 and _goes_on(found[-1], here) and len(found[-1]) < 400:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import json
 import re
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from typing import NamedTuple
 
@@ -49,7 +50,25 @@ def read_lines(data: bytes, name: str = "") -> tuple[Line, ...]:
         written = html(text)
     else:
         written = [Written(number, piece, _level(line)) for number, line in enumerate(_split(text), 1) for piece in _rows(line)]
-    return tuple(Line(w.number, w.text, *plain(w.text), w.heading) for w in written)
+    return tuple(piece for w in written for piece in _pieces(Line(w.number, w.text, *plain(w.text), w.heading)))
+
+
+LONGEST = 1_000
+"""Characters of a line that are read together; what reads a line looks back and forth in it, so that its time would
+grow with the square. A longer line is read in pieces that end where a sentence or a word does."""
+_ENDS = re.compile(r"[.。;；!！?？|] ?(?=\D)|[。；]")
+
+
+def _pieces(line: Line) -> Iterator[Line]:
+    """Cut a long line as read into pieces; each knows where it stands in the line as written."""
+    text, start = line.text, 0
+    while len(text) - start > LONGEST:
+        ends = [match.end() for match in _ENDS.finditer(text, start + LONGEST // 2, start + LONGEST)]
+        stop = ends[-1] if ends else text.rfind(" ", start, start + LONGEST) + 1
+        stop = stop if stop > start else start + LONGEST
+        yield line._replace(text=text[start:stop], at=line.at[start:stop])
+        start = stop
+    yield line._replace(text=text[start:], at=line.at[start:]) if start else line
 
 
 def decode(data: bytes, name: str = "") -> str:
