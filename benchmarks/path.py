@@ -1,36 +1,47 @@
-"""One source followed through the code: which rooms a count passes, in order (``python -m benchmarks.path bert-base-uncased``).
+"""One source followed through the code: which rooms a command passes (``python -m benchmarks.path bert-base-uncased --json``).
 
-A stay is a run of calls that begin in one room; a return is a stay in a room that was left before. The foundations in
-``core`` serve every room and are left out, and so is what is loaded: only calls of functions count.
+A *visit* begins where a room is called from another one and lasts until that call returns; what it calls in other rooms on the
+way is part of it. A *stay* is a run of calls that begin in one room, so that a room which calls others one after the other is
+stayed in between them: this is what a reader sees who follows the calls with a finger. The foundations in ``core`` serve
+every room and are left out, and so are the value that is handed on (its attributes are read everywhere) and what is loaded: only
+calls of functions count.
 """
 
 from __future__ import annotations
 
 import io
 import sys
+from collections import Counter
 from contextlib import redirect_stdout
 from itertools import groupby
 from types import FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
-FOUNDATIONS = ("core", "errors", "sizes", "tree", "parts", "records", "polynomials", "notation", "formula", "messages")
+FOUNDATIONS = ("core", "value", "")
 LOADING = ("<module>", "<lambda>", "<listcomp>", "<genexpr>", "<dictcomp>", "<setcomp>")
 
 
-def visited(words: list[str]) -> list[tuple[str, str]]:
-    """Run a command and return the room and the function of every call, in order."""
+class Call(NamedTuple):
+    """One call of a function: its room, the room it was called from, how deep in rooms it stands, its name."""
+
+    room: str
+    caller: str
+    depth: int
+    name: str
+
+
+def calls(words: list[str]) -> list[Call]:
+    """Run a command and return every call, in order."""
     from weighbridge.cli import main
 
-    calls: list[tuple[str, str]] = []
+    found: list[Call] = []
 
     def note(frame: FrameType, event: str, argument: Any) -> None:
-        module = str(frame.f_globals.get("__name__", ""))
         name = frame.f_code.co_name
-        if event != "call" or not module.startswith("weighbridge.") or name in LOADING or not name[0].isalpha() or name[0].isupper():
-            return
-        room = module.split(".")[1]
-        if room not in FOUNDATIONS:
-            calls.append((room, name))
+        room = _room(frame)
+        if event == "call" and room not in FOUNDATIONS and name not in LOADING and name[0].isalpha() and not name[0].isupper():
+            around = _rooms_around(frame)
+            found.append(Call(room, around[-1] if around else "", len(around), name))
 
     with redirect_stdout(io.StringIO()):
         main(words)  # what is loaded once is loaded here
@@ -39,18 +50,37 @@ def visited(words: list[str]) -> list[tuple[str, str]]:
             main(words)
         finally:
             sys.setprofile(None)
-    return calls
+    return found
+
+
+def _room(frame: FrameType) -> str:
+    module = str(frame.f_globals.get("__name__", ""))
+    return module.split(".")[1] if module.startswith("weighbridge.") else ""
+
+
+def _rooms_around(frame: FrameType) -> list[str]:
+    """Return the rooms that the calls around one stand in, outermost first, runs of one room as one."""
+    rooms: list[str] = []
+    caller = frame.f_back
+    while caller is not None:
+        room = _room(caller)
+        if room not in FOUNDATIONS:
+            rooms.append(room)
+        caller = caller.f_back
+    return [room for room, _ in groupby(reversed(rooms))]
 
 
 def main() -> None:
-    """Print the path, the stays and the returns."""
-    stays = [
-        (room, [name for _, name in run]) for room, run in groupby(visited(sys.argv[1:] or ["bert-base-uncased", "--json"]), lambda c: c[0])
-    ]
-    for room, names in stays:
-        print(f"{room:12} {' '.join(dict.fromkeys(names))[:110]}")
-    rooms = {room for room, _ in stays}
-    print(f"{len(stays)} stays in {len(rooms)} rooms, {len(stays) - len(rooms)} returns")
+    """Print the path as a tree of visits, then how many visits and stays it has."""
+    found = calls(sys.argv[1:] or ["bert-base-uncased", "--json"])
+    visits = Counter(call.room for call in found if call.room != call.caller)
+    for (room, caller, depth), run in groupby(found, lambda call: call[:3]):
+        names = " ".join(dict.fromkeys(call.name for call in run))
+        print(f"{'  ' * depth + room if room != caller else '  ' * depth:24} {names[:100]}")
+    stays = [room for room, _ in groupby(call.room for call in found)]
+    print(f"{sum(visits.values())} visits to {len(visits)} rooms; {len(stays)} stays")
+    again = ", ".join(f"{room} {number}" for room, number in visits.items() if number > 1)
+    print(f"more than once: {again or 'none'}")
 
 
 if __name__ == "__main__":

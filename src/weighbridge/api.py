@@ -52,6 +52,7 @@ class Model(ModelValue):
         notes: What a reader should know about how the source was understood.
         description: The family, config and sizes, if it was made from a config.
         stored: Elements in the file, if it was made from a checkpoint and they are not the tree's.
+        unknown: Key paths in the config that no field names; they were not taken into account.
     """
 
     __slots__ = ()
@@ -413,7 +414,7 @@ class Model(ModelValue):
 
     def _repr_html_(self) -> str:
         """Show the counting table, which folds, with its treemap in a notebook."""
-        from weighbridge.documents.count import notebook
+        from weighbridge.documents.notebook import notebook
 
         return notebook(self)
 
@@ -455,7 +456,7 @@ def _facade(value: ModelValue) -> Model:
         return value
     return Model(
         value.source, value.kind, value.tree,
-        class_name=value.class_name, notes=value.notes, description=value.description, stored=value.stored,
+        class_name=value.class_name, notes=value.notes, description=value.description, stored=value.stored, unknown=value.unknown,
     )  # fmt: skip
 
 

@@ -10,30 +10,18 @@ import os
 from collections.abc import Mapping
 
 from weighbridge.accounts.parameters import count
-from weighbridge.blueprints import MODULES, family, is_remote, model_type_of
-from weighbridge.config.bind import bind, merged, within
-from weighbridge.config.check import conflicts, followed, refuse_undescribed, unknown
-from weighbridge.config.family import Family
-from weighbridge.config.fields import did_you_mean
+from weighbridge.blueprints.describe import from_config
+from weighbridge.config.bind import merged
 from weighbridge.config.read import read_config, standard_input
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, ReadError, SourceError, UnknownArchitecture, UsageError
 from weighbridge.core.messages import Text, mark
 from weighbridge.presets import preset, preset_like, suggestions
-from weighbridge.value import Description, ModelValue
+from weighbridge.value import ModelValue
 
 if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
-
-    from weighbridge.config.alias import Published
-
-GOOGLE_KEYS = frozenset(
-    """attention_probs_dropout_prob directionality hidden_act hidden_dropout_prob hidden_size initializer_range
-    intermediate_size max_position_embeddings num_attention_heads num_hidden_layers pooler_fc_size
-    pooler_num_attention_heads pooler_num_fc_layers pooler_size_per_head pooler_type type_vocab_size vocab_size""".split()
-)
-"""The keys of ``bert_config.json`` in google-research/bert, which names no model type."""
 
 
 def load(
@@ -183,44 +171,6 @@ def _from_directory(path: Path, config: Path, model_class: str | None, overrides
         return weights.replace(notes=(f"{config.name}: {error}; the weights beside it were counted", *weights.notes))
 
 
-def from_config(raw: dict[str, Any], source: str, model_class: str | None, overrides: Mapping[str, Any] | None) -> ModelValue:
-    """Weigh a config by the blueprint of its model type."""
-    notes: tuple[str, ...] = ()
-    stated = raw
-    if overrides:
-        raw = merged(raw, overrides)
-    model_type = raw.get("model_type")
-    if not isinstance(model_type, str):
-        model_type = (model_class and model_type_of(model_class)) or stated_type(raw)
-        notes = (f"the config states no model type; its keys are those of {model_type}",)
-    means = None if model_type in MODULES else _published(model_type)
-    if means is not None:
-        notes = (*notes, f"published as {model_type}, which is {means.model_type} ({means.source})")
-        model_type, stated = means.model_type, means.read(stated)
-        raw = {**merged(stated, overrides), "model_type": model_type}
-    known = _family(model_type, raw)
-    if known.normalize_config is not None:
-        raw = merged(known.normalize_config(stated), overrides)
-    if is_remote(model_type):
-        notes = (*notes, f"the code of {model_type} stands beside its files; its tensors are described as there, not held to a live class")
-    if overrides:
-        _check_overrides(known, raw, overrides)
-    class_name = _class(known, raw, model_class)
-    if class_name is None:
-        assert model_class is not None
-        return _inner(known, raw, source, model_class)
-    if class_name in known.remote:
-        notes = (*notes, f"the code of {class_name} stands beside its files; its tensors are described as there, not held to a live class")
-    elif raw.get("auto_map") and not is_remote(model_type):
-        notes = (*notes, f"the config names code of its own (auto_map); what is counted is {class_name} of the reference library")
-    conflicts(known.fields, raw)
-    refuse_undescribed(known.fields, raw)
-    sizes = bind(known.fields, raw)
-    notes = (*notes, *followed(known.fields, raw, sizes))
-    tree = known.classes[class_name](sizes)
-    return ModelValue(source, "config", tree, class_name=class_name, notes=notes, description=Description(known, raw, sizes))
-
-
 def raw_config(source: str) -> tuple[dict[str, Any], str]:
     """Return the config that *source* names, as it stands, and what to call it.
 
@@ -256,135 +206,3 @@ def not_found(source: str) -> SourceError:
 WAYS = mark(
     "a preset (weigh models lists them), a config.json, a directory, a checkpoint file, a Hub id, an address, or - for standard input"
 )
-
-
-def stated_type(raw: Mapping[str, Any]) -> str:
-    """Return the model type a config states, or that its keys or class leave no doubt about.
-
-    Raises:
-        ConfigError: It states none and nothing else tells.
-
-    >>> stated_type({"model_type": "bert"}), stated_type({"architectures": ["BertForMaskedLM"]})
-    ('bert', 'bert')
-    """
-    stated = raw.get("model_type")
-    if isinstance(stated, str) and stated:
-        return stated
-    for name in architectures(raw):
-        known = model_type_of(name)
-        if known:
-            return known
-    keys = set(raw) - {"architectures", "model_type"}
-    needed = {"type_vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "vocab_size"}
-    if needed <= keys <= GOOGLE_KEYS | {"num_labels", "id2label", "add_pooling_layer", "tie_word_embeddings"}:
-        return "bert"
-    raise ConfigError(
-        "the config does not say what it is", key="model_type", hint='add "model_type", such as "bert", or name a class with --class'
-    )
-
-
-def architectures(raw: Mapping[str, Any]) -> list[str]:
-    """Return the classes that a config names."""
-    stated = raw.get("architectures")
-    if stated is None:
-        return []
-    if not isinstance(stated, list) or not all(isinstance(name, str) for name in stated):
-        raise ConfigError(Text("expected a list of class names, found {stated!r:.60}", stated=stated), key="architectures", value=stated)
-    return stated
-
-
-def _family(model_type: str, raw: Mapping[str, Any]) -> Family:
-    """Return the family of a type; of one that is not described, say where its code stands if the config tells."""
-    try:
-        return family(model_type)
-    except UnknownArchitecture as error:
-        code = _own_code(raw)
-        if not code:
-            raise
-        hint = "only its weights can be counted: weigh a checkpoint, or --via transformers --trust-remote-code"
-        raise UnknownArchitecture(
-            Text("no blueprint for {model_type!r}, whose code stands beside its files ({code})", model_type=model_type, code=code),
-            key="model_type",
-            value=model_type,
-            hint=hint,
-        ) from error
-
-
-def _own_code(raw: Mapping[str, Any]) -> str:
-    """Return the code that a config brings along, as its ``auto_map`` names it."""
-    named = raw.get("auto_map")
-    found = [value for value in named.values() if isinstance(value, str)] if isinstance(named, Mapping) else []
-    return next((value for value in found if "modeling" in value), found[0] if found else "")
-
-
-def _published(model_type: str) -> Published | None:
-    from weighbridge.config.alias import TYPES
-
-    return TYPES.get(model_type)
-
-
-def _class_like(name: str, known: Family) -> str | None:
-    from weighbridge.config.alias import known_class
-
-    return known_class(name, known.classes)
-
-
-def _class(known: Family, raw: Mapping[str, Any], model_class: str | None) -> str | None:
-    """Return the class to count, by the name the family has; None is a class of one of the sub-configs."""
-    stated = model_class
-    if stated is None:
-        named = architectures(raw)
-        if not named:
-            return known.base
-        stated = named[0]
-    found = stated if stated in known.classes else _class_like(stated, known)
-    if found is not None:
-        return found
-    if model_class is not None and model_type_of(model_class) in _inner_types(known, raw):
-        return None
-    code, listed = _own_code(raw), Text("known: {names}", names=", ".join(known.classes))
-    message = Text("no class {name!r} of model type {model_type!r}", name=stated, model_type=known.model_type)
-    if model_class is None and code:
-        # Code of its own under a known type's name: the nearest class would be counted, and be wrong (JinaBert is no BERT).
-        message = Text("{what}, but code of its own ({code})", what=message, code=code)
-        hint: str = Text("--class counts one of the library instead; {listed}", listed=listed)
-    else:
-        hint = did_you_mean(stated, known.classes, typos=True) or listed
-    raise UnknownArchitecture(message, key="architectures", value=stated, hint=hint)
-
-
-def _inner_types(known: Family, raw: Mapping[str, Any]) -> dict[str, tuple[str, Mapping[str, Any]]]:
-    """Return the model types of a config's sub-configs, each with its key and what it says."""
-    found: dict[str, tuple[str, Mapping[str, Any]]] = {}
-    for field in known.fields:
-        inner = within(field, raw) if field.kind == "nested" else None
-        if inner is None:
-            continue
-        name = field.key.removesuffix("_config")
-        for model_type in (inner.model_type, f"{known.model_type}_{name}_model", f"{known.model_type}_{name}"):
-            if model_type and model_type in MODULES and model_type not in found:
-                found[model_type] = (field.key, inner.raw)
-    return found
-
-
-def _inner(known: Family, raw: Mapping[str, Any], source: str, model_class: str) -> ModelValue:
-    """Weigh a class of one of a config's sub-configs, such as the text half of CLIP."""
-    model_type = model_type_of(model_class)
-    assert model_type is not None
-    key, inner = _inner_types(known, raw)[model_type]
-    own = {name: value for name, value in inner.items() if name != "architectures"}
-    found = from_config({**own, "model_type": model_type}, source, model_class, None)
-    return found.replace(notes=(*found.notes, f"{model_class} is built from {key}; the whole config is one of {known.base}"))
-
-
-def _check_overrides(known: Family, raw: Mapping[str, Any], overrides: Mapping[str, Any]) -> None:
-    """Refuse an override that would silently do nothing."""
-    strangers = unknown(known.fields, raw, known.ignored_keys)
-    for key in overrides:
-        if key in strangers:
-            keys = [name for field in known.fields for name in (field.key, *field.aliases) if name]
-            raise ConfigError(
-                Text("{model_type} has no such field", model_type=known.model_type),
-                key=key,
-                hint=did_you_mean(key, keys) or f"known: {', '.join(keys)}",
-            )

@@ -5,13 +5,14 @@ Readers and blueprints make it, every account takes it; the facade on top (``api
 
 from __future__ import annotations
 
-from weighbridge.config.check import defaulted, unknown
+from weighbridge.config.check import defaulted
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.tree import Part
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any, Final, Self
 
 
@@ -42,9 +43,10 @@ class ModelValue:
         notes: What a reader should know about how the source was understood.
         description: The family, config and sizes, if it was made from a config.
         stored: Elements in the file, if it was made from a checkpoint and they are not the tree's.
+        unknown: Key paths in the config that no field names; they were not taken into account.
     """
 
-    __slots__ = ("class_name", "description", "kind", "notes", "source", "stored", "tree")
+    __slots__ = ("class_name", "description", "kind", "notes", "source", "stored", "tree", "unknown")
 
     def __init__(
         self,
@@ -56,6 +58,7 @@ class ModelValue:
         notes: tuple[str, ...] = (),
         description: Description | None = None,
         stored: int | None = None,
+        unknown: Sequence[str] = (),
     ) -> None:
         self.source: Final = source
         self.kind: Final = kind
@@ -64,6 +67,7 @@ class ModelValue:
         self.notes: Final = notes
         self.description: Final = description
         self.stored: Final = stored
+        self.unknown: Final = list(unknown)
 
     def replace(self, **changes: Any) -> Self:
         """Return the same model but for *changes*.
@@ -87,13 +91,6 @@ class ModelValue:
         read: set[str] = set()
         known.classes[self.class_name](_watched(sizes, read, ""))
         return list(dict.fromkeys(key for word, key in defaulted(known.fields, raw).items() if word in read))
-
-    @property
-    def unknown(self) -> list[str]:
-        """Key paths in the config that no field names; they were not taken into account."""
-        if self.description is None:
-            return []
-        return unknown(self.description.family.fields, self.description.raw, self.description.family.ignored_keys)
 
 
 def _watched(sizes: Config, read: set[str], path: str) -> Config:

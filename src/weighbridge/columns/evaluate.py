@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge.accounts.parameters import tally
 from weighbridge.blueprints import family
+from weighbridge.blueprints.describe import from_config
 from weighbridge.columns.column import Column, column, values_of
 from weighbridge.columns.groups import group
 from weighbridge.config.bind import bind, merged, within
@@ -17,7 +18,6 @@ from weighbridge.core.errors import ConfigError, UnknownArchitecture, UsageError
 from weighbridge.core.messages import Text
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Part
-from weighbridge.load import from_config
 
 if TYPE_CHECKING:
     import numpy as np

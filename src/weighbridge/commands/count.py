@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from weighbridge.commands.options import OUTPUT, SOURCE, Answer, Asked, Option
+from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import mark
+
+if TYPE_CHECKING:
+    from weighbridge.documents.document import Document
 
 EXAMPLE = """example:
   weigh bert-base-chinese
@@ -19,7 +23,16 @@ OPTIONS = (
 
 def answer(asked: Asked) -> Answer:
     """Count, and lay out the tree."""
-    from weighbridge.documents import count
-
     model = asked.model()
-    return Answer(lambda: count.as_json(model), lambda: count.document(model, depth=asked.depth, total=asked.total, lang=asked.lang))
+
+    def data() -> object:
+        from weighbridge.documents.count_json import as_json
+
+        return as_json(model)
+
+    def document() -> Document:
+        from weighbridge.documents.count import document
+
+        return document(model, depth=asked.depth, total=asked.total, lang=asked.lang)
+
+    return Answer(data, document)

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from weighbridge.commands.inputs import INPUTS
 from weighbridge.commands.options import OUTPUT, SOURCE, Answer, Asked, Option
+from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import mark
+
+if TYPE_CHECKING:
+    from weighbridge.documents.document import Document
 
 EXAMPLE = """example:
   weigh flops bert-base-uncased --batch 1 --seq 128
@@ -29,7 +33,6 @@ OPTIONS = (
 def answer(asked: Asked) -> Answer:
     """Count the arithmetic of one pass."""
     from weighbridge.accounts.inputs import inputs
-    from weighbridge.documents import flops, flops_derivation
 
     model = asked.model()
     given = inputs(vars(asked))
@@ -39,5 +42,16 @@ def answer(asked: Asked) -> Answer:
 
         found = counted(model, given, asked.convention)
         return Answer(lambda: conventional.as_json(model, given, found), lambda: conventional.document(model, found, asked.lang))
-    document = flops_derivation.document if asked.explain else flops.document
-    return Answer(lambda: flops.as_json(model, given), lambda: document(model, given, asked.lang))
+
+    def data() -> object:
+        from weighbridge.documents.flops_json import as_json
+
+        return as_json(model, given)
+
+    def document() -> Document:
+        from weighbridge.documents import flops, flops_derivation
+
+        write = flops_derivation.document if asked.explain else flops.document
+        return write(model, given, asked.lang)
+
+    return Answer(data, document)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from weighbridge.config.bind import nulled, within
+from weighbridge.config.bind import bind, nulled, within
 from weighbridge.config.fields import AtInit, Config, Field
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
@@ -12,6 +12,26 @@ from weighbridge.core.messages import Text
 
 if TYPE_CHECKING:
     from typing import Any
+
+
+def check_and_bind(
+    fields: tuple[Field, ...], raw: Mapping[str, Any], ignored_keys: frozenset[str] = frozenset()
+) -> tuple[Config, list[str], list[str]]:
+    """Check a config's fields against each other, and return its sizes, what is to be said of them, and the keys nobody knows.
+
+    Raises:
+        ConfigError: A value that is wrong, keys that disagree, or what no field describes.
+
+    >>> from weighbridge.config.fields import size
+    >>> sizes, notes, strangers = check_and_bind((size("hidden", "hidden_size", 768, "H", ""),), {"hidden_size": 4, "hiden": 5})
+    >>> sizes.hidden, notes, strangers
+    (4, [], ['hiden'])
+    """
+    conflicts(fields, raw)
+    refuse_undescribed(fields, raw)
+    sizes = bind(fields, raw)
+    return sizes, followed(fields, raw, sizes), unknown(fields, raw, ignored_keys)
+
 
 NEUTRAL = frozenset(
     """_attn_implementation _commit_hash _name_or_path activation_dropout adapters architectures attention_dropout
@@ -93,11 +113,17 @@ def unknown(fields: tuple[Field, ...], raw: Mapping[str, Any], neutral: frozense
     >>> unknown((), {"hiden_size": 1, "use_cache": True}, frozenset())
     ['hiden_size']
     """
-    known = {key for field in fields for key in (field.key, *field.aliases)} - {""}
-    strangers = [path + key for key in raw if key not in known and key not in NEUTRAL and key not in neutral]
+    known: set[str] = set()
+    nested = []
     for field in fields:
-        given = raw.get(field.key)
-        if field.kind == "nested" and isinstance(given, Mapping):
+        known.add(field.key)
+        if field.aliases:
+            known.update(field.aliases)
+        if field.kind == "nested":
+            nested.append(field)
+    strangers = [path + key for key in raw if not key or (key not in known and key not in NEUTRAL and key not in neutral)]
+    for field in nested:
+        if isinstance(raw.get(field.key), Mapping):
             inner = within(field, raw, path)
             strangers += unknown(inner.fields, inner.raw, neutral | inner.ignored_keys, f"{path}{field.key}.") if inner else []
     return strangers

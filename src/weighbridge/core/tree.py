@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
-from weighbridge.core.sizes import Size
+from weighbridge.core.sizes import Size, product
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -143,8 +143,6 @@ class Row(NamedTuple):
     @property
     def count(self) -> Size:  # type: ignore[override]
         """Elements, whether or not they are another tensor's storage."""
-        from weighbridge.core.sizes import product
-
         return product(self.shape)
 
 

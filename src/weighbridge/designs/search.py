@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from weighbridge.accounts.flops import flops
 from weighbridge.accounts.parameters import count
+from weighbridge.blueprints.describe import from_config
 from weighbridge.columns import measure
 from weighbridge.config.fields import did_you_mean
 from weighbridge.core.errors import ConfigError, UnknownArchitecture, UsageError
@@ -20,7 +21,6 @@ from weighbridge.core.messages import Text
 from weighbridge.designs.advice import Advice, Tokens, advise, compute_optimal_tokens
 from weighbridge.designs.budget import Budget
 from weighbridge.designs.costs import Workload, costs_of, whole
-from weighbridge.load import from_config
 from weighbridge.value import ModelValue
 
 if TYPE_CHECKING:

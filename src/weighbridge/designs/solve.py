@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 from weighbridge.accounts.flops import flops
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.parameters import tally
+from weighbridge.blueprints.describe import from_config
 from weighbridge.config.bind import LARGEST, bind, merged, within
 from weighbridge.config.fields import Field, did_you_mean
 from weighbridge.core.errors import ConfigError, UnknownArchitecture, UsageError
@@ -26,7 +27,6 @@ from weighbridge.core.tree import Part
 from weighbridge.designs.budget import Budget
 from weighbridge.designs.costs import COSTS, Workload, inputs_of, whole
 from weighbridge.designs.roots import crossings, value_at
-from weighbridge.load import from_config
 from weighbridge.value import ModelValue
 
 Measure: TypeAlias = Callable[[Part, Inputs], Size]

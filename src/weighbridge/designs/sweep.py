@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from weighbridge.accounts.parameters import tally_of
+from weighbridge.blueprints.describe import from_config
 from weighbridge.columns import ACCOUNTS, measure
 from weighbridge.config.bind import merged
 from weighbridge.core.errors import ConfigError, UsageError
 from weighbridge.core.messages import Text
 from weighbridge.designs.costs import whole
-from weighbridge.load import from_config
 from weighbridge.value import ModelValue
 
 ROWS = 1_000_000

@@ -1,85 +1,25 @@
-"""The count of a model as a document and as JSON: total, tree, shares, notes."""
+"""The count of a model as a document: total, tree, shares, notes."""
 
 from __future__ import annotations
 
-from weighbridge.accounts.ledger import Entry, ledger
-from weighbridge.accounts.parameters import PARAMETERS, tally_of
-from weighbridge.core._namedtuple import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from weighbridge.accounts.ledger import ledger
+from weighbridge.accounts.parameters import PARAMETERS, count, tally_of
+from weighbridge.conventions.loading import OLDER, RELEASE, loading
+from weighbridge.core.messages import translator
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Tensor, positions
+from weighbridge.documents.count_json import as_json
+from weighbridge.documents.document import Document
+from weighbridge.documents.document import notes as noted
+from weighbridge.documents.human import quantity, size
+from weighbridge.documents.tree_rows import all_tensors, tree_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import Any
-
-    from weighbridge.documents.document import Document
     from weighbridge.value import ModelValue
 
-
-def as_json(model: ModelValue) -> dict[str, Any]:
-    """Return the answer of ``weigh count --json``; docs/json.md is its schema.
-
-    >>> from weighbridge import model
-    >>> as_json(model("bert-base-uncased"))["parameters"]["unique"]
-    109482240
-    """
-    tally = tally_of(model)
-    kept = ("unique", "stored", "trainable", "active", "embedding", "non_embedding", "duplicated", "weight", "bias", "gain", "shift")
-    return {
-        "source": model.source,
-        "kind": model.kind,
-        "model_type": model.model_type,
-        "class": model.class_name or None,
-        "parameters": {name: getattr(tally, name) for name in kept},
-        "buffers": tally.buffers,
-        "defaulted": model.defaulted,
-        "unknown": model.unknown,
-        "notes": list(model.notes),
-        **_loading(model),
-        "tree": _node(ledger(model.tree, PARAMETERS)),
-    }
-
-
-def _loading(model: ModelValue) -> dict[str, Any]:
-    """Return the counts as built, as loaded and by an older release, where they are not one."""
-    from weighbridge.conventions.loading import OLDER, loading
-
-    found = loading(model)
-    if found is None or not found.differs:
-        return {}
-    older = {"release": OLDER, "built": found.older}
-    return {"built": found.built, "loaded": found.loaded, "older": older, "separate": list(found.separate)}
-
-
-def _node(entry: Entry) -> dict[str, Any]:
-    part = entry.part
-    node: dict[str, Any] = {"name": part.name, "kind": part.kind, "parameters": entry.amount}
-    if part.repeat is not None:
-        node |= {"repeat": part.repeat, "each": entry.each}
-        if part.indices is not None:
-            node["at"] = list(positions(part))
-    if part.executions is not None and not isinstance(part.executions, str):
-        node["runs"] = part.executions
-    if part.experts is not None:
-        node |= {"experts": part.experts, "active": part.active}
-    tensors = [line.node for line in entry.lines if isinstance(line.node, Tensor)]
-    if tensors:
-        node["tensors"] = [_tensor(tensor, line.amount) for line in entry.lines if isinstance(tensor := line.node, Tensor)]
-    if entry.children:
-        node["children"] = [_node(child) for child in entry.children]
-    return node
-
-
-def _tensor(tensor: Tensor, amount: Size) -> dict[str, Any]:
-    from weighbridge.core.sizes import product
-
-    return {
-        "name": tensor.name,
-        "shape": list(tensor.shape),
-        "count": product(tensor.shape),
-        "role": tensor.role,
-        "tied_to": tensor.tied_to,
-    }
+__all__ = ["as_json", "document", "headline", "in_short", "notes"]
 
 
 def document(model: ModelValue, *, depth: int | None = None, total: bool = False, lang: str = "en") -> Document:
@@ -87,11 +27,6 @@ def document(model: ModelValue, *, depth: int | None = None, total: bool = False
 
     Inside a repeated part counts are of one copy, and say so; with *total* they are of all copies.
     """
-    from weighbridge.core.messages import translator
-    from weighbridge.documents.document import Document
-    from weighbridge.documents.document import notes as noted
-    from weighbridge.documents.tree_rows import all_tensors, tree_table
-
     say = translator(lang)
     book = ledger(model.tree, PARAMETERS)
     figure = say("{total} parameters").format(total=f"{book.amount:,}")
@@ -110,28 +45,11 @@ def in_short(model: ModelValue, lang: str = "en") -> str:
     >>> in_short(model("bert-base-uncased"))
     '109.5 M parameters; 438 MB in float32, 219 MB in bfloat16.'
     """
-    from weighbridge.core.messages import translator
-    from weighbridge.documents.human import quantity, size
-
     unique = tally_of(model).unique
     assert isinstance(unique, int)
     say = translator(lang)
     sentence = say("{count} parameters; {float32} in float32, {bfloat16} in bfloat16.")
     return sentence.format(count=quantity(unique, lang), float32=size(4 * unique), bfloat16=size(2 * unique))
-
-
-def notebook(model: ModelValue) -> str:
-    """Return a fragment of HTML: the total, the treemap, the table that folds, the notes."""
-    from html import escape
-
-    from weighbridge.documents.document import Document, Picture
-    from weighbridge.documents.renderers.folding import STYLE
-    from weighbridge.documents.renderers.html import body
-
-    shown = document(model)
-    drawn = Document(shown.title, shown.figure, (Picture(ledger(model.tree, PARAMETERS)), *shown.blocks))
-    head = f"<p><strong>{escape(shown.title)}</strong> {escape(shown.figure)}</p>"
-    return f'<div class="weighbridge"><style>{STYLE}</style>{head}{body(drawn)}</div>'
 
 
 def headline(model: ModelValue, say: Callable[[str], str] = str) -> str:
@@ -173,8 +91,6 @@ def notes(model: ModelValue, say: Callable[[str], str] = str) -> Iterator[str]:
 
 def _loaded(model: ModelValue, say: Callable[[str], str]) -> Iterator[str]:
     """Say what loading the published file, or an older release, makes of the class, where it is another number."""
-    from weighbridge.conventions.loading import OLDER, RELEASE, loading
-
     found = loading(model)
     if found is None or not found.differs:
         return
@@ -193,8 +109,6 @@ def _siblings(model: ModelValue) -> Iterator[tuple[str, Size]]:
     """Yield up to two other classes of the same config whose counts differ."""
     if model.description is None:
         return
-    from weighbridge.accounts.parameters import count
-
     known, _, sizes = model.description
     seen = {tally_of(model).unique}
     for name, blueprint in known.classes.items():

@@ -1,53 +1,25 @@
-"""The FLOPs of a model as a document and as JSON."""
+"""The FLOPs of a model as a document."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from weighbridge.accounts.flops import flops_of
 from weighbridge.accounts.inputs import Inputs
-from weighbridge.accounts.ledger import Entry
-from weighbridge.core.messages import mark
+from weighbridge.core.messages import Say, mark, translator
+from weighbridge.documents import human
+from weighbridge.documents.count import headline
+from weighbridge.documents.document import Document, notes
+from weighbridge.documents.flops_json import as_json
+from weighbridge.documents.tree_rows import all_that_costs, tree_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from weighbridge.documents.document import Document
     from weighbridge.value import ModelValue
 
-
-def as_json(model: ModelValue, given: Inputs) -> dict[str, Any]:
-    """Return the answer of ``weigh flops --json``.
-
-    >>> from weighbridge import model
-    >>> as_json(model("bert-base-uncased"), Inputs())["forward_matmul"]
-    22348431360
-    """
-    flops = flops_of(model, given)
-    return {
-        "source": model.source,
-        "class": model.class_name or None,
-        **given._asdict(),
-        "forward_matmul": flops.forward_matmul,
-        "forward": flops.forward,
-        "backward": flops.backward,
-        "tree": _node(flops.ledger),
-    }
+__all__ = ["as_json", "document"]
 
 
-def _node(entry: Entry) -> dict[str, Any]:
-    node: dict[str, Any] = {"name": entry.name, "kind": entry.part.kind, "forward_matmul": entry.amount}
-    if entry.part.repeat is not None or entry.part.executions is not None:
-        node |= {"times": entry.times, "each": entry.each}
-    own = [{"name": line.node.name, "forward_matmul": line.amount} for line in entry.lines if line.amount]
-    if own:
-        node["lines"] = own
-    if entry.children:
-        node["children"] = [_node(child) for child in entry.children]
-    return node
-
-
-def _inputs(given: Inputs, say: Callable[[str], str] = str) -> str:
+def _inputs(given: Inputs, say: Say = str) -> str:
     """Say what an example holds beside its text.
 
     >>> _inputs(Inputs(images=2, patches=(16, 24)))
@@ -68,12 +40,6 @@ SENTENCES = (mark(", {images} images"), mark(", {images} image"), mark(", {audio
 
 def document(model: ModelValue, given: Inputs, lang: str = "en") -> Document:
     """Return the document of ``weigh flops``: the matrix products of a forward pass, by module."""
-    from weighbridge.core.messages import translator
-    from weighbridge.documents import human
-    from weighbridge.documents.count import headline
-    from weighbridge.documents.document import Document, notes
-    from weighbridge.documents.tree_rows import all_that_costs, tree_table
-
     say = translator(lang)
     flops = flops_of(model, given)
     whole = flops.forward_matmul

@@ -12,6 +12,7 @@ from weighbridge.core.formula import Number, Product, Sum, Symbol, as_expression
 from weighbridge.core.messages import Say, mark, translator
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Tensor
+from weighbridge.documents.count import headline
 from weighbridge.documents.document import Block, Document, Equation, Heading, Item, Paragraph
 from weighbridge.explain.evaluation_steps import chain
 from weighbridge.explain.symbolic import symbolic
@@ -35,8 +36,6 @@ def document(model: ModelValue, given: Inputs, lang: str = "en") -> Document:
     >>> document(model("bert-base-uncased"), Inputs()).figure
     '22,348,431,360 FLOPs'
     """
-    from weighbridge.documents.count import headline
-
     say = translator(lang)
     book = flops_of(model, given).ledger
     tree, table, values = symbolic(model)

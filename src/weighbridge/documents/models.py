@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
+from weighbridge import blueprints
+from weighbridge.accounts.parameters import unique_of
+from weighbridge.blueprints import MODULES, family
 from weighbridge.core.messages import translator
 from weighbridge.documents.document import Column, Document, Row, Table, notes
+from weighbridge.load import load
+from weighbridge.presets import presets
 
 
 def as_json(word: str) -> dict[str, Any]:
     """Return the presets and architectures whose name contains *word*."""
-    from weighbridge.accounts.parameters import unique_of
-    from weighbridge.blueprints import MODULES, family
-    from weighbridge.load import load
-    from weighbridge.presets import presets
-
     entries = []
     for preset in presets():
         if word in preset.name or word in preset.config["model_type"]:
@@ -27,8 +29,6 @@ def as_json(word: str) -> dict[str, Any]:
 
 def names(word: str) -> list[str]:
     """Return the names of the presets that contain *word*."""
-    from weighbridge.presets import presets
-
     return [preset.name for preset in presets() if word in preset.name]
 
 
@@ -50,11 +50,6 @@ def coverage_json() -> dict[str, Any]:
     >>> sorted(coverage_json())[:2]
     ['by_type', 'classes']
     """
-    import json
-    from pathlib import Path
-
-    from weighbridge import blueprints
-
     path = Path(blueprints.__file__).with_name("coverage.json")
     found: dict[str, Any] = json.loads(path.read_text("utf-8"))
     return found

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from weighbridge.accounts.parameters import tally_of
 from weighbridge.core.messages import mark, translator
+from weighbridge.documents.count import headline
 from weighbridge.documents.document import Column, Document, Row, Table, notes
 from weighbridge.verification.checkpoint_names import named_rows
 
@@ -31,8 +32,6 @@ def as_json(model: ModelValue, names: str = "reference") -> list[dict[str, Any]]
 
 def document(model: ModelValue, names: str = "reference", lang: str = "en") -> Document:
     """Return the document of ``weigh tensors``: one row a tensor, in the reference's order."""
-    from weighbridge.documents.count import headline
-
     say = translator(lang)
     rows = []
     for row in named_rows(model, names):

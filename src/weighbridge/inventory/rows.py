@@ -11,6 +11,7 @@ from typing import Any
 
 from weighbridge.accounts.flops import flops
 from weighbridge.accounts.parameters import tally
+from weighbridge.blueprints.describe import from_config
 from weighbridge.config.fields import Config
 from weighbridge.config.read import read_config
 from weighbridge.core.errors import UnknownArchitecture, UsageError, WeighbridgeError
@@ -18,7 +19,7 @@ from weighbridge.core.sizes import Size
 from weighbridge.core.tree import ROLES, Part
 from weighbridge.designs.costs import whole
 from weighbridge.inventory.schema import OK, UNKNOWN, Row, failed, fitting
-from weighbridge.load import from_config, load
+from weighbridge.load import load
 from weighbridge.readers import Listing, listing_at, rows
 from weighbridge.readers.packing import config_beside, unpack
 from weighbridge.value import ModelValue

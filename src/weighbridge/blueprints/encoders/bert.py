@@ -6,12 +6,13 @@ models/bert/modeling_bert.py. BERT's relatives are made of the same parts; what 
 
 from __future__ import annotations
 
+from weighbridge.blueprints.modules.tensorflow_bert import original_row
 from weighbridge.config.family import Family
 from weighbridge.config.fields import DECODER, HEADS, HIDDEN, LABELS, LAYERS, MLP, POSITIONS, TIED, VOCAB, Config, derived, size, switch
 from weighbridge.core.length import Stream
 from weighbridge.core.parts import attend, embedding, layer_norm, linear, part
 from weighbridge.core.sizes import Size, exact
-from weighbridge.core.tree import Node, Part, Row, Tensor
+from weighbridge.core.tree import Node, Part, Tensor
 
 SHARED = (
     VOCAB.with_default(30522),
@@ -118,13 +119,6 @@ def masked_lm(c: Config) -> Part:
     return with_head(c, part("cls", masked_lm_head(c), kind="head"))
 
 
-def tensorflow_row(row: Row) -> Row:
-    """Translate a tensor to its name and shape in Google's original release."""
-    from weighbridge.blueprints.modules.tensorflow_bert import original_row
-
-    return original_row(row)
-
-
 CLASSES = {
     "BertModel": lambda c: part("", *encoder(c, pooled=c.pooled), kind="model"),
     "BertForPreTraining": lambda c: with_head(c, part("cls", masked_lm_head(c), next_sentence(c), kind="head"), pooled=True),
@@ -137,4 +131,4 @@ CLASSES = {
     "BertForQuestionAnswering": lambda c: with_head(c, linear("qa_outputs", c.hidden, c.labels)),
 }
 
-FAMILIES = {"bert": Family("bert", FIELDS, CLASSES, "BertModel", renames={"tensorflow": tensorflow_row})}
+FAMILIES = {"bert": Family("bert", FIELDS, CLASSES, "BertModel", renames={"tensorflow": original_row})}

@@ -5,8 +5,6 @@ Source: google-research/bert, modeling.py, run_pretraining.py, run_squad.py and 
 
 from __future__ import annotations
 
-import re
-
 from weighbridge.core.parts import replace
 from weighbridge.core.tree import Row
 
@@ -30,6 +28,8 @@ def tensorflow_name(name: str) -> str:
     >>> tensorflow_name("cls.seq_relationship.weight")
     'cls/seq_relationship/output_weights'
     """
+    import re  # a plain count does not need it
+
     name = name if name.startswith(("bert.", "cls.", "classifier.", "qa_outputs.")) else "bert." + name
     for pattern, replacement in _TENSORFLOW:
         name, found = re.subn(pattern, replacement, name)

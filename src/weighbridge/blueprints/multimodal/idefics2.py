@@ -6,7 +6,7 @@ Source: arXiv 2405.02246; names as in transformers 5.23.0, models/idefics2/model
 from __future__ import annotations
 
 from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
-from weighbridge.blueprints.modules.vlm_common import patch_tokens, per_image
+from weighbridge.blueprints.modules.vlm_common import patch_tokens, per_image, with_lm_head
 from weighbridge.blueprints.multimodal.idefics3 import VISION as SIGHT
 from weighbridge.blueprints.multimodal.idefics3 import vision as siglip_without_query
 from weighbridge.blueprints.multimodal.llava import kin
@@ -80,8 +80,6 @@ def idefics2(c: Config) -> tuple[Node, ...]:
 
 
 def _family() -> Family:
-    from weighbridge.blueprints.modules.vlm_common import with_lm_head
-
     family = kin("idefics2", "Idefics2", BOTH, idefics2)
     heads = {"Idefics2ForConditionalGeneration": with_lm_head(idefics2, "text_model.embed_tokens")}
     return replace(family, classes={**family.classes, **heads})

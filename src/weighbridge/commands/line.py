@@ -1,0 +1,105 @@
+"""One line of words: which command it names, what it asks of it, and the answer printed."""
+
+from __future__ import annotations
+
+from weighbridge.commands import output
+from weighbridge.commands.options import COMMON, Asked
+from weighbridge.commands.parse import parse
+from weighbridge.commands.table import COMMANDS
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import SourceError, UsageError
+from weighbridge.core.messages import Text, language
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from weighbridge.commands.options import Option
+
+
+def run(words: list[str]) -> int:
+    """Find the command, read its options, print its answer; return the exit code."""
+    output.prepare()
+    code = _run(words)
+    output.flush()
+    return code
+
+
+def _run(words: list[str]) -> int:
+    if words[:1] == ["help"] or not words or words[0] in ("-h", "--help"):
+        from itertools import pairwise
+
+        from weighbridge.commands import help as helping
+
+        asked_for = (
+            [word for before, word in pairwise(words) if before != "--lang" and not word.startswith("-")][:1]
+            if words[:1] == ["help"]
+            else []
+        )
+        lang = output.asked_language(words)
+        output.emit(helping.page(_command(asked_for[0]), lang) if asked_for else helping.overview(lang))
+        return 0 if words else 2
+    if words[0] == "--version":
+        from weighbridge import __version__
+
+        output.emit(f"weighbridge {__version__}\n")
+        return 0
+    name, rest = _split(words)
+    module = COMMANDS[name].module
+    options: Sequence[Option] = module.OPTIONS
+    if {"-h", "--help"} & set(rest):
+        from weighbridge.commands import help as helping
+
+        output.emit(helping.page(name, output.asked_language(words)))
+        return 0
+    return output.answer(module, _asked(rest, options, words))
+
+
+def _asked(rest: list[str], options: Sequence[Option], words: list[str]) -> Asked:
+    try:
+        values = parse(rest, (*options, *COMMON))
+    except UsageError:
+        _refuse_mistyped(words)
+        raise
+    values["lang"] = language(values.get("lang"))
+    return Asked(values)
+
+
+def _split(words: list[str]) -> tuple[str, list[str]]:
+    """Return the command and the other words; a line without a command is a count."""
+    for at, word in enumerate(words):
+        if word in COMMANDS and (at == 0 or _only_options(words[:at], word)):
+            return word, words[:at] + words[at + 1 :]
+        if at == 0 and not word.startswith("-"):
+            break
+    return "count", words
+
+
+def _only_options(words: list[str], name: str) -> bool:
+    """Tell whether words before a command's name are its options with their values."""
+    try:
+        parse(words, [option for option in (*COMMANDS[name].module.OPTIONS, *COMMON) if option.switch])
+    except UsageError:
+        return False
+    return True
+
+
+def _command(name: str) -> str:
+    if name in COMMANDS:
+        return name
+    raise _no_command(name) or UsageError(Text("{name}: no such command; weigh --help lists them", name=name[:60]))
+
+
+def _refuse_mistyped(words: list[str]) -> None:
+    """Say that a first word, followed by others, is a mistyped command."""
+    error = _no_command(words[0]) if len(words) > 1 and words[0] not in COMMANDS else None
+    if error is not None:
+        raise error from None
+
+
+def _no_command(name: str) -> SourceError | None:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, COMMANDS, n=1, cutoff=0.7)
+    if not near:
+        return None
+    return SourceError(Text("{name}: no such command; did you mean {near}?", name=name, near=near[0]), source=name, suggestions=tuple(near))
