@@ -10,7 +10,8 @@ def draw(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:
     """Draw lists of layers that fit their number."""
     layers, kv_heads = rng.randint(1, 6), rng.randint(1, 2)
     raw |= {"num_hidden_layers": layers, "num_key_value_heads": kv_heads, "num_attention_heads": kv_heads * rng.randint(1, 3)}
-    raw.pop("attention_other_setting", None)
+    for key in ("attention_other_setting", "layer_types", "mlp_layer_types", "moe_layers_enum", "per_layer_config"):
+        raw.pop(key, None)
     raw.pop("num_sliding_attention_heads", None)
     raw["num_experts_per_tok"] = rng.randint(1, 3)
     further = rng.choice((0, 0, 2))
