@@ -13,7 +13,8 @@ passes = seen.passes
 
 def inputs(model: Any, lengths: Any) -> dict[str, Any]:
     """Make tokens and images, or images alone for the tower."""
-    return (seen if hasattr(model, "get_image_features") else clip_towers).inputs(model, lengths)
+    made: dict[str, Any] = (seen if hasattr(model, "get_image_features") else clip_towers).inputs(model, lengths)
+    return made
 
 
 def draw(rng: random.Random, raw: dict[str, Any]) -> dict[str, Any]:

@@ -41,6 +41,8 @@ def ffn_width(multiple: float, hidden: int) -> int:
 
 
 def _blocks(c: Config) -> list[Block]:
+    if c.configs is None:
+        raise ConfigError("missing: what the search left of each layer", key="block_configs")
     if len(c.configs) != c.layers:
         raise ConfigError(
             Text("{found} entries for {layers} layers", found=len(c.configs), layers=c.layers),
@@ -76,7 +78,7 @@ def _kv_heads(c: Config, attended: dict[str, Any], path: str) -> int:
 def _width(c: Config, ffn: dict[str, Any], path: str) -> int:
     if ffn.get("no_op"):
         return 0
-    multiple = ffn.get("ffn_mult")
+    multiple: Any = ffn.get("ffn_mult")
     if type(multiple) not in (int, float) or not 0 < multiple < 10**4:
         raise ConfigError(Text("expected a multiple, found {value!r:.60}", value=multiple), key=f"{path}.ffn_mult", value=multiple)
     return ffn_width(multiple, c.hidden)
