@@ -24,6 +24,7 @@ LEVELS = (
     ("explain", "columns"),
     ("conventions", "verification", "designs", "inventory"),
     ("auditing",),
+    ("exercises",),
     ("documents",),
     ("api",),
     ("web", "commands", "cli", "__main__"),

@@ -26,8 +26,10 @@ if TYPE_CHECKING:
         count,
         design,
         diff,
+        exercise,
         flops_per_token,
         kv_bytes,
+        mark,
         model,
         params,
         reconcile,
@@ -44,6 +46,8 @@ if TYPE_CHECKING:
     from weighbridge.designs.search import Search, Space
     from weighbridge.designs.solve import Solution
     from weighbridge.designs.sweep import Sweep
+    from weighbridge.exercises.marking import Marking
+    from weighbridge.exercises.questions import Exercise
     from weighbridge.explain.derive import Derivation
     from weighbridge.explain.formulas import Formula
     from weighbridge.inventory.run import Summary
@@ -61,10 +65,12 @@ __all__ = [
     "Count",
     "Derivation",
     "Difference",
+    "Exercise",
     "Fit",
     "Flops",
     "FlopsReconciliation",
     "Formula",
+    "Marking",
     "Memory",
     "Model",
     "Parallel",
@@ -92,8 +98,10 @@ __all__ = [
     "count",
     "design",
     "diff",
+    "exercise",
     "flops_per_token",
     "kv_bytes",
+    "mark",
     "model",
     "params",
     "reconcile",
@@ -120,6 +128,8 @@ _HOMES = {
         "count",
         "design",
         "diff",
+        "exercise",
+        "mark",
         "model",
         "reconcile",
         "solve",
@@ -137,6 +147,8 @@ _HOMES = {
     "designs.search": ("Search", "Space"),
     "designs.solve": ("Solution",),
     "designs.sweep": ("Sweep",),
+    "exercises.marking": ("Marking",),
+    "exercises.questions": ("Exercise",),
     "explain.derive": ("Derivation",),
     "explain.formulas": ("Formula",),
     "inventory.run": ("Summary",),

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from weighbridge.designs.search import Search, Space
     from weighbridge.designs.solve import Solution
     from weighbridge.designs.sweep import Sweep
+    from weighbridge.exercises.marking import Marking
+    from weighbridge.exercises.questions import Exercise
     from weighbridge.explain.derive import Derivation
     from weighbridge.explain.formulas import Formula
     from weighbridge.inventory.run import Summary
@@ -583,6 +585,48 @@ def reconcile(source: object, number: str | int, lang: str = "en") -> Reconcilia
     from weighbridge.conventions.reconcile import reconcile
 
     return reconcile(load(source), number, lang)
+
+
+def exercise(
+    source: object = None,
+    level: str = "layer",
+    seed: int = 1,
+    lang: str = "en",
+    *,
+    model_class: str | None = None,
+    overrides: Mapping[str, Any] | None = None,
+) -> Exercise:
+    """Make a counting exercise: the same model, level and seed give the same one.
+
+    Args:
+        source, model_class, overrides: As for :func:`model`; without a source, a model that suits the level is drawn by the seed.
+        level: ``table``, ``module``, ``layer``, ``model``, ``heads``, ``active`` or ``convention``.
+        seed: Which exercise of that level.
+        lang: The language of its words.
+
+    Raises:
+        UsageError: There is no such level, or the model has nothing that it could ask about.
+
+    >>> exercise("bert-base-uncased", "table").question
+    'How many parameters are in Word embeddings (embeddings.word_embeddings)?'
+    """
+    from weighbridge.exercises.questions import chosen, exercise_about
+
+    return exercise_about(load(chosen(level, seed) if source is None else source, model_class, overrides), level, seed, lang)
+
+
+def mark(exercise: Exercise, answer: str | int) -> Marking:
+    """Mark an answer to an exercise: a number, or the steps to it, an equation a line.
+
+    Raises:
+        UsageError: There is no answer, or it is too long.
+
+    >>> mark(exercise("bert-base-uncased", "layer"), "4 × (768² + 768) = 2,362,368").remarks
+    ('4,725,504 too low: without Feed-forward network and Layer normalisation',)
+    """
+    from weighbridge.exercises.marking import mark_answer
+
+    return mark_answer(exercise, answer)
 
 
 def solve(

@@ -47,6 +47,7 @@ TABLE = (
     Command("explain", mark("the derivation: formula, substitution, number, module by module")),
     Command("formula", mark("the closed formula, in total and by module, with its symbols explained")),
     Command("audit", mark("every numeric claim of an article or a model card, checked")),
+    Command("quiz", mark("counting exercises of any level, marked step by step, with hints and solutions")),
     Command("counts", mark("all legitimate counts of this model side by side")),
     Command("reconcile", mark("which convention gives a number; else the nearest, and the difference explained")),
     Command("flops", mark("arithmetic of a forward and a backward pass, by module")),

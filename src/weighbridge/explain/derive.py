@@ -131,7 +131,7 @@ def derive(model: ModelValue, lang: str = "en", *, module: str = "", depth: int 
     top, table, values = pair(model)
     place = _place(top, module)
     root = _Author(say, values).section(place)
-    root = _numbered(_shared(root, 1000), "")
+    root = _numbered(with_shares(root, 1000), "")
     used = set(_letters(root))
     root = root if depth is None else _pruned(root, depth)
     symbols = tuple((symbol, say(symbol.meaning)) for letter, symbol in table.items() if letter in used)
@@ -329,14 +329,14 @@ def _paths(leaf: Leaf) -> tuple[str, ...]:
     return tuple(joined(leaf.path, ours.name) for ours, _ in leaf.pair.tensors())
 
 
-def _shared(section: Section, share: int) -> Section:
+def with_shares(section: Section, share: int) -> Section:
     """Divide a section's share among its parts so that theirs add up to it exactly."""
     inside = [part for part in section.parts if isinstance(part, Section)]
     amounts = [part.value for part in inside]
     loose = section.each - sum(amounts)
     tenths = apportioned([*amounts, loose], share)
     shares = iter(tenths)
-    parts = tuple(_shared(part, next(shares)) if isinstance(part, Section) else part for part in section.parts)
+    parts = tuple(with_shares(part, next(shares)) if isinstance(part, Section) else part for part in section.parts)
     return section._replace(parts=parts, share=share)
 
 
