@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from truth.forward import Pass
 from truth.listing import Line, Listing, of_rows
-from weighbridge.accounts.closed import closed
+from weighbridge.accounts.closed import closed_formula
 from weighbridge.accounts.flops import flops as forward
 from weighbridge.accounts.inputs import inputs
 from weighbridge.accounts.ledger import ledger
@@ -104,7 +104,7 @@ def formula(model: Model) -> Difference | None:
 
 def ledger_formula(model: Model) -> Expression:
     """Return the closed formula of the unique parameters."""
-    return closed(ledger(model.symbolic()[0], PARAMETERS)).expression()
+    return closed_formula(ledger(model.symbolic()[0], PARAMETERS)).expression()
 
 
 def columns(model: Model) -> list[int]:

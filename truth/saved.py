@@ -24,7 +24,7 @@ from weighbridge.api import Model
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.readers import Listing, Stored, read_listing
 from weighbridge.readers.module import DTYPES
-from weighbridge.verification.checkpoint_names import saved
+from weighbridge.verification.checkpoint_names import saved_rows
 from weighbridge.verification.verify import verify
 
 Named: TypeAlias = frozenset[tuple[str, tuple[Any, ...]]]
@@ -85,7 +85,7 @@ def pretended(described: Model) -> Listing:
 def named(described: Model, towers: bool = True) -> Named:
     """Return our names and shapes of what a file has, with or without the prefixes that towers have in published files."""
     assert described.description
-    rows = saved(described.tensors(), described.description, described.class_name, towers)
+    rows = saved_rows(described.tensors(), described.description, described.class_name, towers)
     return frozenset((row.name, row.shape) for row in rows if row.tied_to is None)
 
 

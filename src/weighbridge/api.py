@@ -82,9 +82,9 @@ class Model(ModelValue):
         """
         if names == "reference":
             return list(flatten(self.tree))
-        from weighbridge.verification.checkpoint_names import named_rows
+        from weighbridge.verification.checkpoint_names import list_tensors
 
-        return named_rows(self, names)
+        return list_tensors(self, names)
 
     def symbolic(self) -> tuple[Part, dict[str, Symbol], dict[str, int]]:
         """Return the tree with symbols for sizes, the symbols by letter, and their values.
@@ -196,9 +196,9 @@ class Model(ModelValue):
         17582740224
         """
         from weighbridge.accounts.inputs import inputs as checked
-        from weighbridge.conventions.arithmetic import counted
+        from weighbridge.conventions.arithmetic import count_arithmetic
 
-        return counted(self, checked(inputs), convention)
+        return count_arithmetic(self, checked(inputs), convention)
 
     def reconcile_flops(self, number: str | int, **inputs: Any) -> FlopsReconciliation:
         """Find the customs in which one pass costs *number*.
@@ -380,9 +380,9 @@ class Model(ModelValue):
         >>> model("llama-3-8b").fits("rtx-4090").chosen.batch
         32
         """
-        from weighbridge.accounts.fits.account import asked_memory, fits_of
+        from weighbridge.accounts.fits.account import device_memory, fits_of
 
-        found, memory, kept = asked_memory(device, gib, overhead)
+        found, memory, kept = device_memory(device, gib, overhead)
         return fits_of(self, memory, purpose, batch=batch, seq=seq, dtype=dtype, overhead=kept, device=found)
 
     def named(self, source: str) -> Model:
@@ -526,9 +526,9 @@ def verify(
         ReadError: A damaged file.
         ConfigError: A config that is wrong or has no blueprint.
     """
-    from weighbridge.verification.verify import verified
+    from weighbridge.verification.verify import verify_checkpoint
 
-    return verified(source, config, model_class, overrides, thorough=thorough)
+    return verify_checkpoint(source, config, model_class, overrides, thorough=thorough)
 
 
 def audit(data: bytes | str, *, name: str = "", model: object = None) -> Audit:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from weighbridge.accounts.parameters import count
 from weighbridge.blueprints.describe import from_config
-from weighbridge.config.bind import merged
+from weighbridge.config.bind import with_overrides
 from weighbridge.config.read import read_config, standard_input
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, ReadError, SourceError, UnknownArchitecture, UsageError
@@ -40,7 +40,7 @@ def load(
     if via is not None:
         return _from_library(source, model_class, overrides, via, trust_remote_code)
     if isinstance(source, ModelValue):
-        return _reloaded(source, model_class, overrides) if model_class or overrides else source
+        return _reload(source, model_class, overrides) if model_class or overrides else source
     if isinstance(source, Mapping):
         return from_config(dict(source), "config", model_class, overrides)
     if hasattr(source, "named_parameters"):
@@ -65,7 +65,7 @@ def load(
     return _from_path(text, model_class, overrides)
 
 
-def _reloaded(found: ModelValue, model_class: str | None, overrides: Mapping[str, Any] | None) -> ModelValue:
+def _reload(found: ModelValue, model_class: str | None, overrides: Mapping[str, Any] | None) -> ModelValue:
     """Load a model's config once more, as another class or with other fields."""
     if found.description is None:
         raise UsageError(Text("{source}: --class and --set are for configs; a file holds what it holds", source=found.source))
@@ -79,7 +79,7 @@ def _from_library(source: object, model_class: str | None, overrides: Mapping[st
     from weighbridge.readers.reference import read_reference
 
     raw, name = (dict(source), "config") if isinstance(source, Mapping) else raw_config(str(source))
-    return read_reference(merged(raw, overrides), name, model_class, trust_remote_code=trust)
+    return read_reference(with_overrides(raw, overrides), name, model_class, trust_remote_code=trust)
 
 
 def _from_path(text: str, model_class: str | None, overrides: Mapping[str, Any] | None) -> ModelValue:

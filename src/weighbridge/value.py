@@ -5,7 +5,7 @@ Readers and blueprints make it, every account takes it; the facade on top (``api
 
 from __future__ import annotations
 
-from weighbridge.config.check import defaulted
+from weighbridge.config.check import missing_fields
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
@@ -89,17 +89,17 @@ class ModelValue:
             return []
         known, raw, sizes = self.description
         read: set[str] = set()
-        known.classes[self.class_name](_watched(sizes, read, ""))
-        return list(dict.fromkeys(key for word, key in defaulted(known.fields, raw).items() if word in read))
+        known.classes[self.class_name](_watch(sizes, read, ""))
+        return list(dict.fromkeys(key for word, key in missing_fields(known.fields, raw).items() if word in read))
 
 
-def _watched(sizes: Config, read: set[str], path: str) -> Config:
+def _watch(sizes: Config, read: set[str], path: str) -> Config:
     """Return *sizes* as a blueprint sees them, which note in *read* each word that is asked for."""
 
     class Watched(Config):
         def __getattr__(self, word: str) -> Any:
             value = getattr(sizes, word)
             read.add(path + word)
-            return _watched(value, read, f"{path}{word}.") if isinstance(value, Config) else value
+            return _watch(value, read, f"{path}{word}.") if isinstance(value, Config) else value
 
     return Watched()

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.property.strategies import BATCH, LENGTHS, LETTERS, SYMBOLS, Made, blueprints, numbers, sizes, streams, tokens
-from weighbridge.accounts.closed import closed
+from weighbridge.accounts.closed import closed_formula
 from weighbridge.accounts.flops import flops
 from weighbridge.accounts.ledger import entries, ledger
 from weighbridge.accounts.parameters import PARAMETERS, Tally, count, tally
@@ -109,7 +109,7 @@ def test_a_ledger_adds_up_at_every_level(blueprint: Made, values: dict[str, int]
 @given(blueprints(), numbers)
 def test_a_closed_formula_keeps_the_count(blueprint: Made, values: dict[str, int]) -> None:
     book = ledger(blueprint(SYMBOLS), PARAMETERS)
-    formula = closed(book)
+    formula = closed_formula(book)
     assert formula.polynomial() == polynomial(book.each)  # the root is one copy
     assert put_in(formula.expression(), values) == ledger(blueprint(values), PARAMETERS).each
 

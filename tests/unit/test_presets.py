@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from weighbridge import model
-from weighbridge.presets import folded, preset, preset_like, presets
+from weighbridge.presets import fold_name, preset, preset_like, presets
 
 HELD = [found for found in presets() if found.total is not None]
 TYPED = [
@@ -39,7 +39,7 @@ def test_names_that_people_type(typed: str, name: str) -> None:
 def test_no_two_presets_answer_to_one_name() -> None:
     seen: dict[str, str] = {}
     for found in presets():
-        for name in {folded(known) for known in (found.name, found.hub, *found.names) if known}:
+        for name in {fold_name(known) for known in (found.name, found.hub, *found.names) if known}:
             assert seen.setdefault(name, found.name) == found.name
 
 

@@ -14,7 +14,7 @@ from weighbridge.cli import main
 from weighbridge.core.errors import UsageError
 from weighbridge.documents.document import Document
 from weighbridge.documents.renderers import write
-from weighbridge.documents.renderers.treemap import placed, tiles
+from weighbridge.documents.renderers.treemap import place_tiles, tiles
 
 TOTAL = f"{weighbridge.count('bert-base-chinese').unique:,}"
 
@@ -59,7 +59,7 @@ def test_a_picture_is_xml_and_its_areas_are_the_amounts(tmp_path: Path) -> None:
     from weighbridge.documents.renderers.treemap import Box
 
     root = tiles(ledger(weighbridge.model("bert-base-uncased").tree, PARAMETERS))
-    areas = {tile.path: box.width * box.height for tile, box in placed(root, Box(0, 0, 900, 400)) if tile.depth == 1}
+    areas = {tile.path: box.width * box.height for tile, box in place_tiles(root, Box(0, 0, 900, 400)) if tile.depth == 1}
     assert areas["encoder"] / areas["embeddings"] == pytest.approx(85_054_464 / 23_837_184)
 
 

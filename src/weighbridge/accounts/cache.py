@@ -98,8 +98,8 @@ def cache_of(model: ModelValue, given: Inputs, dtype: str = "bfloat16", engine: 
     why = UNKNOWN.get(model.model_type or "")
     if why is not None:
         raise UsageError(Text("{class_name}: {why}", class_name=model.class_name, why=why))
-    now = kept(model.tree, given, size, ENGINES[engine])
-    later = kept(model.tree, _one_more(given), size, ENGINES[engine])
+    now = list_kept(model.tree, given, size, ENGINES[engine])
+    later = list_kept(model.tree, _one_more(given), size, ENGINES[engine])
     total = sum(entry.bytes for entry in now)
     grown = sum(entry.bytes for entry in later) - total
     per_token = grown if engine == "reference" else _slope(now, given)
@@ -126,7 +126,7 @@ def _slope(layers: tuple[Kept, ...], given: Inputs) -> int:
     return sum(entry.layers * entry.elements * entry.element_bytes for entry in growing) * given.batch
 
 
-def kept(tree: Part, given: Inputs, size: int, engine: Engine) -> tuple[Kept, ...]:
+def list_kept(tree: Part, given: Inputs, size: int, engine: Engine) -> tuple[Kept, ...]:
     """List what the layers of a tree keep."""
     known = {"one": 1, "batch": given.batch, **given.lengths()}
     return tuple(entry for entry in _walk(tree, "", "seq", 1, False, _Asked(known, {}, given.batch, size, engine)) if entry.bytes)

@@ -44,10 +44,10 @@ def llama_cpp(tokens: int, window: int | None) -> int:
     return cells if window is None else min(cells, _up(window + 512, 256))
 
 
-def paged(block: int) -> Callable[[int, int | None], int]:
+def in_blocks(block: int) -> Callable[[int, int | None], int]:
     """Hold whole blocks; a window holds the blocks that it may touch.
 
-    >>> paged(16)(100, None), paged(16)(4096, 512)
+    >>> in_blocks(16)(100, None), in_blocks(16)(4096, 512)
     (112, 528)
     """
 
@@ -67,7 +67,7 @@ ENGINES: dict[str, Engine] = {
     "llama.cpp": Engine(
         llama_cpp, 4, True, "estimate", "ggml-org/llama.cpp, src/llama-kv-cache-iswa.cpp (window + micro-batch, padded to 256); llama-memory-recurrent.cpp (float32)"
     ),
-    "vllm": Engine(paged(16), 0, False, "bound", "vllm-project/vllm, vllm/v1/kv_cache_interface.py, block_size 16"),
-    "sglang": Engine(paged(1), 0, False, "bound", "sgl-project/sglang, python/sglang/srt/mem_cache, page_size 1"),
+    "vllm": Engine(in_blocks(16), 0, False, "bound", "vllm-project/vllm, vllm/v1/kv_cache_interface.py, block_size 16"),
+    "sglang": Engine(in_blocks(1), 0, False, "bound", "sgl-project/sglang, python/sglang/srt/mem_cache, page_size 1"),
 }  # fmt: skip
 """By name."""

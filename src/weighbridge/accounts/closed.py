@@ -30,7 +30,7 @@ class Closed(NamedTuple):
         return str(self.expression())
 
 
-def closed(entry: Entry) -> Closed:
+def closed_formula(entry: Entry) -> Closed:
     """Collect the ledger of a symbolic tree into its closed formula."""
     return all_closed(entry)[0]
 

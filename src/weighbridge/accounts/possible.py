@@ -54,7 +54,7 @@ def refuse_impossible(model: ModelValue, given: Inputs) -> None:
     tree, name = model.tree, model.class_name or "this model"
     parts = [part for _, part in walk(tree)]
     optional = {part.requires for part in parts}
-    seen = {stream for part in parts for stream in named(part)}
+    seen = {stream for part in parts for stream in length_names(part)}
     for entry, stream, why in BESIDE:
         if getattr(given, entry) is not None and stream not in optional | seen:
             raise UsageError(Text(why, name=name))
@@ -147,16 +147,16 @@ def as_examples(model: ModelValue, given: Inputs) -> Inputs:
 def is_vision_only(tree: Part) -> bool:
     """Tell whether a model takes images alone: it looks no token up, and no part waits for images or text."""
     parts = [part for _, part in walk(tree)]
-    if any(part.requires is not None or "rows" in named(part) or "seq" in named(part) for part in parts):
+    if any(part.requires is not None or "rows" in length_names(part) or "seq" in length_names(part) for part in parts):
         return False
     return any(isinstance(part.stream, int) and part.stream > 1 for part in parts)
 
 
-def named(part: Part) -> set[str]:
+def length_names(part: Part) -> set[str]:
     """Return the names of the lengths that a part or its own operations see.
 
     >>> from weighbridge.core.length import length
-    >>> named(Part("", stream=length("seq") // 2))
+    >>> length_names(Part("", stream=length("seq") // 2))
     {'seq'}
     """
     streams: list[Stream | None] = [part.stream]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from weighbridge.blueprints import MODULES, family, is_remote, model_type_of
 from weighbridge.config.alias import TYPES, known_class
-from weighbridge.config.bind import merged, within
+from weighbridge.config.bind import with_overrides, within
 from weighbridge.config.check import check_and_bind, unknown
 from weighbridge.config.family import Family
 from weighbridge.config.fields import did_you_mean
@@ -31,7 +31,7 @@ def from_config(raw: dict[str, Any], source: str, model_class: str | None, overr
     notes: tuple[str, ...] = ()
     stated = raw
     if overrides:
-        raw = merged(raw, overrides)
+        raw = with_overrides(raw, overrides)
     model_type = raw.get("model_type")
     if not isinstance(model_type, str):
         model_type = (model_class and model_type_of(model_class)) or stated_type(raw)
@@ -40,10 +40,10 @@ def from_config(raw: dict[str, Any], source: str, model_class: str | None, overr
     if means is not None:
         notes = (*notes, f"published as {model_type}, which is {means.model_type} ({means.source})")
         model_type, stated = means.model_type, means.read(stated)
-        raw = {**merged(stated, overrides), "model_type": model_type}
+        raw = {**with_overrides(stated, overrides), "model_type": model_type}
     known = _family(model_type, raw)
     if known.normalize_config is not None:
-        raw = merged(known.normalize_config(stated), overrides)
+        raw = with_overrides(known.normalize_config(stated), overrides)
     if is_remote(model_type):
         notes = (*notes, f"the code of {model_type} stands beside its files; its tensors are described as there, not held to a live class")
     if overrides:

@@ -10,7 +10,7 @@ from weighbridge.blueprints import family
 from weighbridge.blueprints.describe import from_config
 from weighbridge.columns.column import Column, column, values_of
 from weighbridge.columns.groups import group
-from weighbridge.config.bind import bind, merged, within
+from weighbridge.config.bind import bind, with_overrides, within
 from weighbridge.config.check import conflicts, refuse_undescribed
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, Field, did_you_mean
@@ -143,7 +143,7 @@ def table_of(model_type: str, columns: Mapping[str, Any], model_class: str | Non
     lists = {field.key for field in known.fields if field.kind == "sequence"} | {"architectures", "layer_types"}
     single = {key: value for key, value in columns.items() if not _is_column(value) or (key in lists and not hasattr(value, "__array__"))}
     nested = {key: value for key, value in single.items() if "." in key}
-    single = merged({key: value for key, value in single.items() if "." not in key}, nested)
+    single = with_overrides({key: value for key, value in single.items() if "." not in key}, nested)
     many = {}
     for key, value in columns.items():
         if _is_column(value) and not (key in lists and not hasattr(value, "__array__")):
@@ -191,7 +191,7 @@ def blocks(table: Table) -> Iterator[Block]:
     import numpy as np
 
     known = table.known
-    first = merged(table.single, {key: int(values[0]) for key, values in table.many.items()})
+    first = with_overrides(table.single, {key: int(values[0]) for key, values in table.many.items()})
     conflicts(known.fields, first)
     refuse_undescribed(known.fields, first)
     _refuse_doubles(table)
@@ -200,7 +200,7 @@ def blocks(table: Table) -> Iterator[Block]:
         for start in range(0, len(rows_alike), BLOCK):
             block = rows_alike[start : start + BLOCK]
             where = slice(int(block[0]), int(block[-1]) + 1) if len(rows_alike) == table.rows else block
-            raw = merged(table.single, {key: Column(values[where], *bounds[key]) for key, values in table.many.items()})
+            raw = with_overrides(table.single, {key: Column(values[where], *bounds[key]) for key, values in table.many.items()})
             sizes = bind(known.fields, raw, like=like)
             yield Block(block, sizes, known.classes[table.class_name](sizes))
 
@@ -236,7 +236,7 @@ def _one_by_one(table: Table, accounts: Mapping[str, Callable[[Part], Size]]) ->
     known, rows = table.known, np.arange(table.rows)
     results: dict[str, list[int]] = {name: [] for name in accounts}
     for row in rows:
-        raw = merged(table.single, {key: int(values[row]) for key, values in table.many.items()})
+        raw = with_overrides(table.single, {key: int(values[row]) for key, values in table.many.items()})
         try:
             tree = from_config({"model_type": known.model_type, **raw}, "config", table.class_name, None).tree
         except ConfigError as error:

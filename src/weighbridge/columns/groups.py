@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from weighbridge.config.bind import bind, merged, within
+from weighbridge.config.bind import bind, with_overrides, within
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config, Field
 from weighbridge.core.errors import ConfigError
@@ -93,7 +93,7 @@ def deciding_keys(known: Family, single: Mapping[str, Any], many: Mapping[str, A
     A rule is run once on ints while a note is taken of what it reads. If nothing that it read differs between rows, it
     takes the same way through its code in all of them.
     """
-    raw = merged(single, {key: int(values[row]) for key, values in many.items()})
+    raw = with_overrides(single, {key: int(values[row]) for key, values in many.items()})
     return _deciding(known.fields, raw, bind(known.fields, raw), frozenset(many), "")
 
 
@@ -168,7 +168,7 @@ def concrete_values(sizes: Config) -> list[Any]:
 
 
 def _bound(known: Family, single: Mapping[str, Any], many: Mapping[str, Any], row: int) -> Config:
-    raw = merged(single, {key: int(values[row]) for key, values in many.items()})
+    raw = with_overrides(single, {key: int(values[row]) for key, values in many.items()})
     try:
         return bind(known.fields, raw)
     except ConfigError as error:

@@ -35,7 +35,7 @@ def run(asked: Asked) -> int:
     from weighbridge.core.errors import UsageError
 
     if asked.sources[0] == "query":
-        output.deliver(_answered(asked), asked)
+        output.deliver(_answer_question(asked), asked)
         return 0
     if not asked.out:
         raise UsageError("census: where to? -o OUT names the folder for the Parquet parts")
@@ -48,7 +48,7 @@ def run(asked: Asked) -> int:
     return 0
 
 
-def _answered(asked: Asked) -> Answer:
+def _answer_question(asked: Asked) -> Answer:
     from weighbridge.core.errors import UsageError
     from weighbridge.documents import census as documents
     from weighbridge.inventory.query import QUESTIONS, ask

@@ -25,10 +25,10 @@ OPTIONS = (
 
 def answer(asked: Asked) -> Answer:
     """Tell whether the model fits, and what makes it fit."""
-    from weighbridge.accounts.fits.account import asked_memory, fits_of
+    from weighbridge.accounts.fits.account import device_memory, fits_of
     from weighbridge.documents import fits
 
-    device, memory, overhead = asked_memory(asked.device, asked.gib, asked.overhead)
+    device, memory, overhead = device_memory(asked.device, asked.gib, asked.overhead)
     model = asked.model()
     found = fits_of(model, memory, asked.purpose, batch=asked.batch, seq=asked.seq, dtype=asked.dtype, overhead=overhead, device=device)
     return Answer(lambda: fits.as_json(model, found, device), lambda: fits.document(model, found, device, asked.lang))

@@ -37,10 +37,10 @@ def answer(asked: Asked) -> Answer:
     model = asked.model()
     given = inputs(vars(asked))
     if asked.convention:
-        from weighbridge.conventions.arithmetic import counted
+        from weighbridge.conventions.arithmetic import count_arithmetic
         from weighbridge.documents import conventional
 
-        found = counted(model, given, asked.convention)
+        found = count_arithmetic(model, given, asked.convention)
         return Answer(lambda: conventional.as_json(model, given, found), lambda: conventional.document(model, found, asked.lang))
 
     def data() -> object:

@@ -8,7 +8,7 @@ from weighbridge.commands.options import COMMON, Option
 from weighbridge.commands.output import width
 from weighbridge.commands.table import COMMANDS, TABLE
 from weighbridge.core.messages import Say, mark, translator
-from weighbridge.documents.renderers.layout import measure, pad, wrapped
+from weighbridge.documents.renderers.layout import measure, pad, wrap
 
 SHORT = 40
 """Columns that an option's choices may take beside its name."""
@@ -36,10 +36,10 @@ def overview(lang: str = "en") -> str:
     more = [("--version", say(mark("print the version"))), ("-h, --help", say(mark("show this help")))]
     usage = "weigh [COMMAND] SOURCE [--class CLASS] [--set key=value] [--lang LANG] [--json]"
     blocks = [
-        "\n".join(wrapped(say(INTRODUCTION), columns)),
-        _hanging(say("{label}: ").format(label=say(mark("usage"))), usage, columns),
+        "\n".join(wrap(say(INTRODUCTION), columns)),
+        _indent_continuation(say("{label}: ").format(label=say(mark("usage"))), usage, columns),
         _table(rows, columns) + "\n\n" + _table(more, columns),
-        "\n".join(wrapped(say(SOURCES), columns)),
+        "\n".join(wrap(say(SOURCES), columns)),
     ]
     return "\n\n".join(blocks) + "\n\n" + EXAMPLES
 
@@ -57,8 +57,8 @@ def page(name: str, lang: str = "en") -> str:
     usage = " ".join(["weigh", name, *map(_place, arguments), say(mark("[OPTIONS]"))])
     summary = say(COMMANDS[name].summary)
     blocks = [
-        _hanging(say("{label}: ").format(label=say(mark("usage"))), usage, columns),
-        "\n".join(wrapped(say(mark("{summary}.")).format(summary=summary[:1].upper() + summary[1:]), columns)),
+        _indent_continuation(say("{label}: ").format(label=say(mark("usage"))), usage, columns),
+        "\n".join(wrap(say(mark("{summary}.")).format(summary=summary[:1].upper() + summary[1:]), columns)),
         *_section(say(mark("arguments")), arguments, columns, say),
         *_section(say(mark("options")), flags, columns, say),
         module.EXAMPLE.rstrip("\n"),
@@ -71,11 +71,11 @@ def _place(option: Option) -> str:
 
 
 def _section(title: str, options: Sequence[Option], columns: int, say: Say) -> list[str]:
-    rows = [(_written(option), _meaning(option, say)) for option in options]
+    rows = [(_write_option(option), _meaning(option, say)) for option in options]
     return [say("{label}: ").format(label=title).rstrip() + "\n" + _table(rows, columns)] if rows else []
 
 
-def _written(option: Option) -> str:
+def _write_option(option: Option) -> str:
     """Write an option as it is typed."""
     if not option.switch:
         return option.metavar
@@ -100,7 +100,7 @@ def _table(rows: Sequence[tuple[str, str]], columns: int) -> str:
     room = min(max(measure(name) for name, _ in rows), 24, columns // 3)
     lines = []
     for name, text in rows:
-        first, *rest = wrapped(text, max(columns - room - 4, 20))
+        first, *rest = wrap(text, max(columns - room - 4, 20))
         if measure(name) > room:
             lines += [f"  {name}", " " * (room + 4) + first]
         else:
@@ -109,7 +109,7 @@ def _table(rows: Sequence[tuple[str, str]], columns: int) -> str:
     return "\n".join(lines)
 
 
-def _hanging(head: str, text: str, columns: int) -> str:
+def _indent_continuation(head: str, text: str, columns: int) -> str:
     """Break a line whose continuation is indented to its head."""
     indent = measure(head)
-    return head + f"\n{' ' * indent}".join(wrapped(text, columns - indent))
+    return head + f"\n{' ' * indent}".join(wrap(text, columns - indent))

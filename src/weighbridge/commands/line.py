@@ -35,7 +35,7 @@ def _run(words: list[str]) -> int:
             if words[:1] == ["help"]
             else []
         )
-        lang = output.asked_language(words)
+        lang = output.language_of(words)
         output.emit(helping.page(_command(asked_for[0]), lang) if asked_for else helping.overview(lang))
         return 0 if words else 2
     if words[0] == "--version":
@@ -49,12 +49,12 @@ def _run(words: list[str]) -> int:
     if {"-h", "--help"} & set(rest):
         from weighbridge.commands import help as helping
 
-        output.emit(helping.page(name, output.asked_language(words)))
+        output.emit(helping.page(name, output.language_of(words)))
         return 0
-    return output.answer(module, _asked(rest, options, words))
+    return output.answer(module, _read_options(rest, options, words))
 
 
-def _asked(rest: list[str], options: Sequence[Option], words: list[str]) -> Asked:
+def _read_options(rest: list[str], options: Sequence[Option], words: list[str]) -> Asked:
     try:
         values = parse(rest, (*options, *COMMON))
     except UsageError:

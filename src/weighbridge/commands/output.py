@@ -95,7 +95,7 @@ def standard_input() -> bytes:
 def emit(text: str) -> None:
     """Print a text."""
     if sys.stdout is not None:
-        _checked(lambda stream: stream.write(text))
+        _write_checked(lambda stream: stream.write(text))
 
 
 def emit_json(found: object) -> None:
@@ -144,10 +144,10 @@ def flush() -> None:
         UsageError: It cannot be written: a full disk, a closed terminal.
     """
     if sys.stdout is not None:
-        _checked(lambda stream: stream.flush())
+        _write_checked(lambda stream: stream.flush())
 
 
-def _checked(write: Callable[[TextIO], object]) -> None:
+def _write_checked(write: Callable[[TextIO], object]) -> None:
     assert sys.stdout is not None
     try:
         write(sys.stdout)
@@ -164,17 +164,17 @@ def complain(error: WeighbridgeError, words: list[str]) -> None:
         return
     from weighbridge.core.messages import error_text
 
-    lang = asked_language(words)
+    lang = language_of(words)
     text = error_text(error, lang)
     if isinstance(error, SourceError) and not error.suggestions and len(words) == 1:
         text = _or_command(words[0], text, lang)
     print(f"weigh: {text}", file=sys.stderr)
 
 
-def asked_language(words: list[str]) -> str:
+def language_of(words: list[str]) -> str:
     """Return the language of what is said before the options are read: that of ``--lang``, else of the environment.
 
-    >>> asked_language(["count", "--lang=zh"])
+    >>> language_of(["count", "--lang=zh"])
     'zh'
     """
     from weighbridge.core.messages import language

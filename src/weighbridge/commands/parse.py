@@ -50,19 +50,19 @@ def parse(words: Sequence[str], options: Sequence[Option]) -> dict[str, Any]:
                 text = value if separator else next(rest, None)
                 if text is None:
                     raise UsageError(Text("{option}: expected a value ({metavar})", option=name, metavar=option.metavar))
-                _put(given, spelled, option, valued(option, text, name), name)
+                _put(given, spelled, option, read_value(option, text, name), name)
     _arguments(given, loose, [option for option in options if not option.switch])
     return {option.name: given.get(option.name, default(option)) for option in options}
 
 
-def valued(option: Option, text: str, name: str) -> object:
+def read_value(option: Option, text: str, name: str) -> object:
     """Read an option's value.
 
     Raises:
         UsageError: It is none that the option may have.
 
     >>> from weighbridge.commands.options import Option
-    >>> valued(Option("seq", "", "N", "whole"), "512", "--seq")
+    >>> read_value(Option("seq", "", "N", "whole"), "512", "--seq")
     512
     """
     if option.choices and text not in option.choices:
@@ -119,7 +119,7 @@ def _arguments(given: dict[str, Any], loose: list[str], places: Sequence[Option]
             keep = sum(place.needed for place in places[index + 1 :])
             given[option.name], loose = loose[: len(loose) - keep], loose[len(loose) - keep :]
         elif loose:
-            given[option.name] = valued(option, loose[0], option.metavar)
+            given[option.name] = read_value(option, loose[0], option.metavar)
             loose = loose[1:]
         if option.needed and not given.get(option.name) and given.get(option.name) != "":
             raise UsageError(

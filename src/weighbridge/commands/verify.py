@@ -29,7 +29,7 @@ OPTIONS = (
 def answer(asked: Asked) -> Answer:
     """Hold a file against its config."""
     from weighbridge.documents import verify
-    from weighbridge.verification.verify import verified
+    from weighbridge.verification.verify import verify_checkpoint
 
-    found = verified(asked.source, asked.config, asked.class_name, overrides(asked.overrides), thorough=asked.thorough)
+    found = verify_checkpoint(asked.source, asked.config, asked.class_name, overrides(asked.overrides), thorough=asked.thorough)
     return Answer(lambda: verify.as_json(found), lambda: verify.document(found, asked.lang), holds=found.holds)

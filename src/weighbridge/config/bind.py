@@ -47,26 +47,26 @@ def bind(fields: tuple[Field, ...], raw: Mapping[str, Any], *, path: str = "", l
         # A fact has no key, and an empty key in a config is nobody's.
         value = raw.get(field.key) if field.key else None
         if value is None and field.aliases and kind != "derived":
-            value = aliased(field, raw)
-        if value is None and type(field.default) is AtInit and (before := unaliased(fields, raw)) is not raw:
+            value = alias_value(field, raw)
+        if value is None and type(field.default) is AtInit and (before := without_aliases(fields, raw)) is not raw:
             value = getattr(bind(fields, before, path=path), field.word)
         if kind == "size":
             if value is None:
                 if field.key in raw and (field.nullable or field.null is not None):
                     value = None if field.null is None else field.null(result)
                 else:
-                    value = _defaulted(field, result, path)
+                    value = _default_of(field, result, path)
             elif type(value) is str and value == "auto" and callable(field.default):
                 value = field.default(result)
             elif type(value) is not int or not field.minimum <= value <= LARGEST:
-                value = _checked_size(field, value, path)
+                value = _check_size(field, value, path)
         elif kind == "derived":
-            value = _defaulted(field, result, path)
+            value = _default_of(field, result, path)
         elif kind == "nested":
-            value = _nested(field, raw, path, like)
+            value = _bind_nested(field, raw, path, like)
         elif kind == "labels":
             value = _labels(field, value, raw, path)
-        elif value is None and field.default is True and nulled(field, raw):
+        elif value is None and field.default is True and is_nulled(field, raw):
             value = False
         elif value is not None or not field.nullable or field.key not in raw:
             value = _concrete(field, value, result, path)
@@ -92,11 +92,11 @@ def within(field: Field, raw: Mapping[str, Any], path: str = "") -> SubConfig | 
     return SubConfig({} if value is None else value, field.fields)
 
 
-def nulled(field: Field, raw: Mapping[str, Any]) -> bool:
+def is_nulled(field: Field, raw: Mapping[str, Any]) -> bool:
     """Say whether a switch that is on by default is put off by an explicit null, which the reference takes for false.
 
     >>> from weighbridge.config.fields import switch
-    >>> nulled(switch("biased", "bias", True), {"bias": None}), nulled(switch("biased", "bias", True), {})
+    >>> is_nulled(switch("biased", "bias", True), {"bias": None}), is_nulled(switch("biased", "bias", True), {})
     (True, False)
     """
     if field.kind != "switch" or field.default is not True or field.nullable:
@@ -104,10 +104,10 @@ def nulled(field: Field, raw: Mapping[str, Any]) -> bool:
     return any(key in raw for key in (field.key, *field.aliases) if key)
 
 
-def merged(raw: Mapping[str, Any], overrides: Mapping[str, Any] | None) -> dict[str, Any]:
+def with_overrides(raw: Mapping[str, Any], overrides: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return *raw* with *overrides* put in, where a dotted key reaches into a sub-config.
 
-    >>> merged({"text_config": {"hidden_size": 1}}, {"text_config.hidden_size": 2})
+    >>> with_overrides({"text_config": {"hidden_size": 1}}, {"text_config.hidden_size": 2})
     {'text_config': {'hidden_size': 2}}
     """
     result = dict(raw)
@@ -122,7 +122,7 @@ def merged(raw: Mapping[str, Any], overrides: Mapping[str, Any] | None) -> dict[
     return result
 
 
-def unaliased(fields: tuple[Field, ...], raw: Mapping[str, Any]) -> Mapping[str, Any]:
+def without_aliases(fields: tuple[Field, ...], raw: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return *raw* as a config class has it while it derives its defaults: without aliases that stand for an absent key.
 
     It is *raw* itself where there are none.
@@ -137,7 +137,7 @@ def unaliased(fields: tuple[Field, ...], raw: Mapping[str, Any]) -> Mapping[str,
     return {key: value for key, value in raw.items() if key not in late} if late else raw
 
 
-def aliased(field: Field, raw: Mapping[str, Any]) -> Any:
+def alias_value(field: Field, raw: Mapping[str, Any]) -> Any:
     """Return what the first of a field's other keys that is not null says, or None."""
     for alias in field.aliases:
         if raw.get(alias) is not None:
@@ -145,7 +145,7 @@ def aliased(field: Field, raw: Mapping[str, Any]) -> Any:
     return None
 
 
-def _defaulted(field: Field, so_far: Config, path: str) -> Any:
+def _default_of(field: Field, so_far: Config, path: str) -> Any:
     default = field.default
     if not callable(default):
         return default
@@ -168,7 +168,7 @@ def _defaulted(field: Field, so_far: Config, path: str) -> Any:
         ) from None
 
 
-def _checked_size(field: Field, value: Any, path: str) -> Any:
+def _check_size(field: Field, value: Any, path: str) -> Any:
     if isinstance(value, Quantity):
         return value
     key = path + field.key
@@ -184,14 +184,14 @@ def _checked_size(field: Field, value: Any, path: str) -> Any:
             Text("expected a whole number, found {kind}", kind=kind),
             key=key,
             value=value,
-            hint=Text("the class default is {shown}", shown=_shown(field)),
+            hint=Text("the class default is {shown}", shown=_show_default(field)),
         )
     if value < field.minimum:
         raise ConfigError(
             Text("{value} is not possible, the smallest is {minimum}", value=value, minimum=field.minimum),
             key=key,
             value=value,
-            hint=Text("the class default is {shown}", shown=_shown(field)),
+            hint=Text("the class default is {shown}", shown=_show_default(field)),
         )
     if value > LARGEST:
         raise ConfigError(
@@ -203,13 +203,13 @@ def _checked_size(field: Field, value: Any, path: str) -> Any:
     return value
 
 
-def _shown(field: Field) -> object:
+def _show_default(field: Field) -> object:
     return "derived from other fields" if callable(field.default) else field.default
 
 
 def _labels(field: Field, value: Any, raw: Mapping[str, Any], path: str) -> Any:
     if value is not None:
-        return _checked_size(field, value, path)
+        return _check_size(field, value, path)
     names = raw.get("id2label")
     if names is None:
         return field.default
@@ -218,7 +218,7 @@ def _labels(field: Field, value: Any, raw: Mapping[str, Any], path: str) -> Any:
     return len(names)
 
 
-def _nested(field: Field, raw: Mapping[str, Any], path: str, like: Config | None) -> Config | None:
+def _bind_nested(field: Field, raw: Mapping[str, Any], path: str, like: Config | None) -> Config | None:
     inner = within(field, raw, path)
     if inner is None:
         return None
@@ -230,7 +230,7 @@ def _nested(field: Field, raw: Mapping[str, Any], path: str, like: Config | None
 
 def _concrete(field: Field, value: Any, so_far: Config, path: str) -> Any:
     if value is None:
-        value = _defaulted(field, so_far, path)
+        value = _default_of(field, so_far, path)
     elif field.kind == "switch" and type(value) is not bool:
         if value in (0, 1) and isinstance(value, int):
             return bool(value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from weighbridge.config.bind import bind, nulled, within
+from weighbridge.config.bind import bind, is_nulled, within
 from weighbridge.config.fields import AtInit, Config, Field
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
@@ -30,7 +30,7 @@ def check_and_bind(
     conflicts(fields, raw)
     refuse_undescribed(fields, raw)
     sizes = bind(fields, raw)
-    return sizes, followed(fields, raw, sizes), unknown(fields, raw, ignored_keys)
+    return sizes, derivation_notes(fields, raw, sizes), unknown(fields, raw, ignored_keys)
 
 
 NEUTRAL = frozenset(
@@ -54,11 +54,11 @@ NEUTRAL = frozenset(
 a family's fields is reported as unknown."""
 
 
-def defaulted(fields: tuple[Field, ...], raw: Mapping[str, Any], path: str = "", words: str = "") -> dict[str, str]:
+def missing_fields(fields: tuple[Field, ...], raw: Mapping[str, Any], path: str = "", words: str = "") -> dict[str, str]:
     """Return, for each field that *raw* leaves out, our word's path and the key path.
 
     >>> from weighbridge.config.fields import size
-    >>> defaulted((size("hidden", "hidden_size", 768, "H", ""),), {"hidden_size": None})
+    >>> missing_fields((size("hidden", "hidden_size", 768, "H", ""),), {"hidden_size": None})
     {'hidden': 'hidden_size'}
     """
     missing: dict[str, str] = {}
@@ -66,12 +66,14 @@ def defaulted(fields: tuple[Field, ...], raw: Mapping[str, Any], path: str = "",
         present = (
             any(raw.get(key) is not None for key in (field.key, *field.aliases))
             or (field.nullable and field.key in raw)
-            or nulled(field, raw)
+            or is_nulled(field, raw)
         )
         if field.kind == "nested":
             inner = within(field, raw, path)
             if inner is not None:
-                missing |= defaulted(inner.fields, inner.raw if raw.get(field.key) else {}, f"{path}{field.key}.", f"{words}{field.word}.")
+                missing |= missing_fields(
+                    inner.fields, inner.raw if raw.get(field.key) else {}, f"{path}{field.key}.", f"{words}{field.word}."
+                )
         elif field.kind == "labels":
             if not present and raw.get("id2label") is None:
                 missing[words + field.word] = path + field.key
@@ -148,13 +150,13 @@ def conflicts(fields: tuple[Field, ...], raw: Mapping[str, Any], path: str = "")
                     raise ConfigError(Text("{said}, and both name the same field", said=said), key=path + key, value=value, hint="keep one")
 
 
-def followed(fields: tuple[Field, ...], raw: Mapping[str, Any], sizes: Config, path: str = "") -> list[str]:
+def derivation_notes(fields: tuple[Field, ...], raw: Mapping[str, Any], sizes: Config, path: str = "") -> list[str]:
     """Say where the class takes a key as it stands though other keys make something else, or has derived a default too early.
 
     >>> from weighbridge.config.bind import bind
     >>> from weighbridge.config.fields import settable, size
     >>> fields = (size("hidden", "hidden_size", 768, "H", ""), settable("inner", "intermediate_size", lambda c: 2 * c.hidden, "I", ""))
-    >>> followed(fields, {"intermediate_size": 128}, bind(fields, {"intermediate_size": 128}))
+    >>> derivation_notes(fields, {"intermediate_size": 128}, bind(fields, {"intermediate_size": 128}))
     ['intermediate_size: 128 is taken as it stands, though the other fields make it 1536']
     """
     notes = []
@@ -162,7 +164,7 @@ def followed(fields: tuple[Field, ...], raw: Mapping[str, Any], sizes: Config, p
         if field.kind == "nested":
             inner = within(field, raw, path)
             if inner is not None:
-                notes += followed(inner.fields, inner.raw, getattr(sizes, field.word), f"{path}{field.key}.")
+                notes += derivation_notes(inner.fields, inner.raw, getattr(sizes, field.word), f"{path}{field.key}.")
         elif field.key.endswith("layer_types") and isinstance(raw.get(field.key), list):
             named, layers = len(raw[field.key]), vars(sizes).get("layers")
             if type(layers) is int and named > layers:

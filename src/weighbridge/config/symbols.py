@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from weighbridge.config.bind import aliased, unaliased, within
+from weighbridge.config.bind import alias_value, within, without_aliases
 from weighbridge.config.fields import AtInit, Config, Field
 from weighbridge.core.formula import Symbol
 
@@ -25,7 +25,7 @@ def symbols(
     for order, field in enumerate(fields, start):
         given = raw.get(field.key)
         if given is None:
-            given = aliased(field, raw)
+            given = alias_value(field, raw)
         if field.kind == "nested":
             inner = within(field, raw)
             if inner is not None:
@@ -44,4 +44,4 @@ def symbols(
 
 def _derived_early(field: Field, fields: tuple[Field, ...], raw: Mapping[str, Any]) -> bool:
     """Say whether a size is what the class derived before an alias came, so that it does not follow from the other sizes."""
-    return type(field.default) is AtInit and unaliased(fields, raw) is not raw
+    return type(field.default) is AtInit and without_aliases(fields, raw) is not raw

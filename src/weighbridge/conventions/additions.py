@@ -60,7 +60,7 @@ def additions(taken: Parts, atoms: Sequence[Atom], *, main: bool) -> Iterator[Ad
         yield from _vocabulary(atoms)
         yield from _images(atoms)
         yield from _scales(atoms)
-        yield from _packed(atoms)
+        yield from _packed_layers(atoms)
         yield from _pooler(atoms)
         yield from _dense(atoms)
 
@@ -139,7 +139,7 @@ def _scales(atoms: Sequence[Atom]) -> Iterator[Addition]:
         yield Addition("scales", Piece(mark("int8 scales, one per output and per row"), linear + words), 2)
 
 
-def _packed(atoms: Sequence[Atom]) -> Iterator[Addition]:
+def _packed_layers(atoms: Sequence[Atom]) -> Iterator[Addition]:
     """Yield what ``numel()`` gives once bitsandbytes has packed the linear maps of the layers two weights to a byte; the head stays whole."""
     weights = sum(atom.total for atom in atoms if atom.outputs and atom.layer and not atom.component.startswith("head:"))
     words = any(atom.component == "word" for atom in atoms)

@@ -81,16 +81,16 @@ class Arithmetic(NamedTuple):
     pieces: tuple[Piece, ...]
 
 
-def counted(model: ModelValue, given: Inputs, key: str) -> Arithmetic:
+def count_arithmetic(model: ModelValue, given: Inputs, key: str) -> Arithmetic:
     """Count one pass of *model* by the custom called *key*.
 
     Raises:
         UsageError: No such custom, or the model's arithmetic is not known.
 
     >>> from weighbridge import model
-    >>> counted(model("vit-base-patch16-224"), Inputs(images=1), "fvcore").value
+    >>> count_arithmetic(model("vit-base-patch16-224"), Inputs(images=1), "fvcore").value
     17582740224
-    >>> counted(model("bert-base-uncased"), Inputs(seq=128), "torch").value
+    >>> count_arithmetic(model("bert-base-uncased"), Inputs(seq=128), "torch").value
     22348431360
     """
     custom = next((custom for custom in CUSTOMS if custom.key == key), None)
@@ -170,7 +170,7 @@ def _torchtitan(of: Pass) -> Iterator[Piece]:
     assert isinstance(tally.active, int)
     yield Piece(
         mark("6 for each active parameter outside the word table"),
-        6 * of.given.batch * of.given.seq * (tally.active - _looked_up(of.model)),
+        6 * of.given.batch * of.given.seq * (tally.active - _word_table_elements(of.model)),
     )
     yield Piece(mark("attention, forward and backward"), 6 * bounded_attention(of.ledger(products), of.given.seq))
 
@@ -201,7 +201,7 @@ def bounded_attention(entry: Entry, seq: int, copies: int = 1) -> int:
     return entry.times * each
 
 
-def _looked_up(model: ModelValue) -> int:
+def _word_table_elements(model: ModelValue) -> int:
     """Return the elements of word tables, which are looked up; a tied one serves as the head too, and is left out once."""
     return sum(atom.total for atom in parts(model.tree).atoms if atom.component == "word")
 

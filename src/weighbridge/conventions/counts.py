@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from weighbridge.accounts.ledger import ledger
 from weighbridge.accounts.parameters import PARAMETERS, count, tally_of
 from weighbridge.conventions.atoms import Atom, Parts, parts
-from weighbridge.conventions.loading import loading
+from weighbridge.conventions.loading import loading_of
 from weighbridge.conventions.rules import TABLES, trees
 from weighbridge.core.messages import mark, translator
 from weighbridge.core.tree import Part, walk
@@ -123,10 +123,12 @@ def counts(model: ModelValue, lang: str = "en") -> tuple[Count, ...]:
     for key, amount, words in counted:
         if isinstance(amount, int) and amount != unique:
             rows.append(row(key, "part", rows[0].class_name, words[0], amount, words[1], words[2]))
-    rows += [row(key, "loading", rows[0].class_name, name, amount, *words) for key, name, amount, *words in _loading(model)]
+    rows += [row(key, "loading", rows[0].class_name, name, amount, *words) for key, name, amount, *words in _loading_rows(model)]
     for name, amount in _towers(model):
         rows.append(row("tower", "part", rows[0].class_name, name, amount, *TOWER))
-    rows += [row("published", "published", "", PUBLISHED[0], None, PUBLISHED[1], source, written) for written, source in _published(model)]
+    rows += [
+        row("published", "published", "", PUBLISHED[0], None, PUBLISHED[1], source, written) for written, source in _published_rows(model)
+    ]
     return tuple(rows)
 
 
@@ -142,8 +144,8 @@ BY_OLDER = (
 )
 
 
-def _loading(model: ModelValue) -> Iterator[tuple[str, str, int, str, str]]:
-    found = loading(model)
+def _loading_rows(model: ModelValue) -> Iterator[tuple[str, str, int, str, str]]:
+    found = loading_of(model)
     if found is not None and found.loaded != found.built:
         yield "loaded", LOADED[0], found.loaded, LOADED[1], LOADED[2]
     if found is not None and found.older != found.built:
@@ -195,7 +197,7 @@ def _towers(model: ModelValue) -> Iterator[tuple[str, int]]:
             return
 
 
-def _published(model: ModelValue) -> Iterator[tuple[str, str]]:
+def _published_rows(model: ModelValue) -> Iterator[tuple[str, str]]:
     found = preset(model.source)
     if found is not None and found.published:
         yield found.published, found.source

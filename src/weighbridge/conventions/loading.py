@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from weighbridge.accounts.parameters import count, unique_of
-from weighbridge.config.bind import bind, merged
+from weighbridge.config.bind import bind, with_overrides
 from weighbridge.config.fields import Config
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import WeighbridgeError
@@ -48,11 +48,11 @@ class Loading(NamedTuple):
         return not self.built == self.loaded == self.older
 
 
-def loading(model: ModelValue) -> Loading | None:
+def loading_of(model: ModelValue) -> Loading | None:
     """Return the three counts of a model made from a config; None for a model from a file or a module.
 
     >>> from weighbridge import model
-    >>> counts = loading(model("flan-t5-base"))
+    >>> counts = loading_of(model("flan-t5-base"))
     >>> counts.built, counts.loaded, counts.separate
     (222903552, 247577856, ('lm_head.weight',))
     """
@@ -96,12 +96,12 @@ def older_tree(model: ModelValue) -> Part:
         return model.tree
     keys = ("tie_word_embeddings", *(("text_config.tie_word_embeddings",) if composite and "text_config" in raw else ()))
     try:
-        tied = known.classes[model.class_name](bind(known.fields, merged(raw, dict.fromkeys(keys, True))))
+        tied = known.classes[model.class_name](bind(known.fields, with_overrides(raw, dict.fromkeys(keys, True))))
     except (WeighbridgeError, KeyError):
         return model.tree
     if flag:
         return model.tree if count(tied) == count(model.tree) else tied
-    older = untied(tied)
+    older = untie(tied)
     return model.tree if count(older) == count(model.tree) else older
 
 
@@ -130,24 +130,24 @@ UNTIED_BY_DEFAULT = frozenset(("mt5", "umt5", "vilt"))
 """Types whose config had ``tie_word_embeddings`` False where nothing was said; 5.23.0 forces it True."""
 
 
-def untied(tree: Part) -> Part:
+def untie(tree: Part) -> Part:
     """Return a tree whose heads own the matrices that word tables hold for them.
 
     >>> from weighbridge import model
-    >>> count(untied(model("flan-t5-base").tree))
+    >>> count(untie(model("flan-t5-base").tree))
     247577856
     """
     rows = list(flatten(tree))
-    return _untied(
+    return _untie(
         tree, frozenset(row.name for row in rows if row.role == "embedding"), frozenset(row.name for row in rows if row.role == "weight")
     )
 
 
-def _untied(tree: Part, tables: frozenset[str], heads: frozenset[str]) -> Part:
+def _untie(tree: Part, tables: frozenset[str], heads: frozenset[str]) -> Part:
     children: list[Node] = []
     for child in tree.children:
         if isinstance(child, Part):
-            children.append(_untied(child, tables, heads))
+            children.append(_untie(child, tables, heads))
         elif isinstance(child, Tensor) and child.tied_to in {"weight": tables, "embedding": heads}.get(child.role, ()):
             children.append(child._replace(tied_to=None))
         else:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from weighbridge.accounts.parameters import unique_of
 from weighbridge.conventions.pieces import Piece
 from weighbridge.conventions.rounding import Reading, readings
-from weighbridge.conventions.rules import LABELS, Convention, Conventions, conventions, grown
+from weighbridge.conventions.rules import LABELS, Convention, Conventions, conventions, unique_with_larger
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Say, translator
 from weighbridge.load import load
@@ -120,12 +120,12 @@ def reconcile(model: ModelValue, number: str | int, lang: str = "en") -> Reconci
                 found[key] = rank
     matches = tuple(match for *_, match in sorted(found.values(), key=lambda item: (item[0], item[1], len(item[2].keys))))[:LIMIT]
     own = sum(table.reference.values())
-    matches = matches or tuple(_published(model, meanings, own, say))
+    matches = matches or tuple(_published_match(model, meanings, own, say))
     nearest = None if matches else _nearest(model, table, meanings, say)
     return Reconciliation(str(number), model.class_name or model.kind, own, matches, nearest)
 
 
-def _published(model: ModelValue, meanings: list[Reading], own: int, say: Say) -> Iterator[Match]:
+def _published_match(model: ModelValue, meanings: list[Reading], own: int, say: Say) -> Iterator[Match]:
     """Yield the figure that the model's authors give, where it is the number and no convention gives it."""
     found = preset(model.source)
     for written in re.findall(r"[\d.,]*\d\s?[A-Za-z]?\b", found.published if found else ""):
@@ -153,11 +153,11 @@ def _match(made: Convention, reading: Reading, table: Conventions, say: Say) -> 
     away = tuple(Piece(say(LABELS.get(label, label)), amount) for label, amount in difference.items() if amount)
     return Match(
         made.class_name, made.text(say), made.keys, made.value, reading.how, reading.unit, made.view.class_count,
-        _said(made.left_out, say), _said(made.added, say), away, made.cost + reading.cost,
+        _translate(made.left_out, say), _translate(made.added, say), away, made.cost + reading.cost,
     )  # fmt: skip
 
 
-def _said(pieces: tuple[Piece, ...], say: Say) -> tuple[Piece, ...]:
+def _translate(pieces: tuple[Piece, ...], say: Say) -> tuple[Piece, ...]:
     return tuple(Piece(say(piece.what), piece.amount) for piece in pieces)
 
 
@@ -206,15 +206,15 @@ def _other_sizes(model: ModelValue, number: int, say: Say) -> Iterator[str]:
     """Yield which other vocabulary, number of layers or of positions the number would fit."""
     if model.description is None:
         return
-    sizes, own = model.description.sizes, grown(model, "vocab", 0) or 0
+    sizes, own = model.description.sizes, unique_with_larger(model, "vocab", 0) or 0
     for word, plausible in (("vocab", _known_vocabularies()), ("layers", {}), ("positions", {})):
-        more = grown(model, word, 1)
+        more = unique_with_larger(model, word, 1)
         slope = (more or own) - own
         value = getattr(sizes, word, None)
         if slope <= 0 or not isinstance(value, int) or (number - own) % slope:
             continue
         other = value + (number - own) // slope
-        if grown(model, word, other - value) != number:
+        if unique_with_larger(model, word, other - value) != number:
             continue
         key = next(field.key for field in model.description.family.fields if field.word == word)
         if word == "vocab" and other in plausible:
@@ -267,12 +267,12 @@ def _shape(model: ModelValue, residual: int, name: str, say: Say) -> Iterator[st
             return
 
 
-def explained(match: Match, say: Say) -> str:
+def explanation(match: Match, say: Say) -> str:
     """Write how a match comes to its value: the class's count, less what is left out, plus what is added.
 
     >>> from weighbridge import model
     >>> from weighbridge.core.messages import mark
-    >>> explained(reconcile(model("bert-base-uncased"), 108808704).matches[0], mark)
+    >>> explanation(reconcile(model("bert-base-uncased"), 108808704).matches[0], mark)
     '109,482,240 − 83,712 (linear biases) − 589,824 (pooler) = 108,808,704'
     """
     steps = [f"{match.class_count:,}"]

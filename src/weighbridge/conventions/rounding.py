@@ -65,13 +65,13 @@ def readings(text: str) -> list[Reading]:
     step = Fraction(10**exponent, 10 ** len(decimals))
     found = []
     if unit in DECIMAL:
-        found += _meant(mantissa, step, DECIMAL[unit], 0)
+        found += _readings_of(mantissa, step, DECIMAL[unit], 0)
     if unit in BINARY:
-        found += _meant(mantissa, step, BINARY[unit], 1 if unit in DECIMAL else 0)
+        found += _readings_of(mantissa, step, BINARY[unit], 1 if unit in DECIMAL else 0)
     return sorted(found, key=lambda reading: reading.cost)
 
 
-def _meant(mantissa: Fraction, step: Fraction, unit: int, cost: int) -> list[Reading]:
+def _readings_of(mantissa: Fraction, step: Fraction, unit: int, cost: int) -> list[Reading]:
     value, width = mantissa * unit, step * unit
     if width <= 1 and value.denominator == 1:
         found = [Reading(int(value), int(value), value, "exact", unit, cost)]

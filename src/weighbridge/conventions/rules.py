@@ -182,11 +182,11 @@ class Convention(NamedTuple):
         whole = say("{scope} of {name}").format(scope=say(SCOPES.get(scope, scope)), name=name) if scope else name
         left = [say(self.view.omissions[index].what) for index in self.omitted]
         if left:
-            whole = say("{whole} without {left}").format(whole=whole, left=listed(left, say))
+            whole = say("{whole} without {left}").format(whole=whole, left=join_words(left, say))
         less = () if scope == "active" else self.view.less
         more = (*less, *self.added[len(self.view.told) :])
         if more:
-            whole = say("{whole}, with {added}").format(whole=whole, added=listed([say(piece.what) for piece in more], say))
+            whole = say("{whole}, with {added}").format(whole=whole, added=join_words([say(piece.what) for piece in more], say))
         return whole
 
 
@@ -215,7 +215,7 @@ def conventions(model: ModelValue) -> Conventions:
     """Work out every convention of *model*, simplest first for each number."""
     found: dict[int, list[Convention]] = {}
     for order, view in enumerate(_views(model)):
-        for made in _enumerated(view, order):
+        for made in _enumerate(view, order):
             found.setdefault(made.value, []).append(made)
     kept = {value: tuple(sorted(made, key=lambda c: (c[0], c[1], len(c[2]), c[2]))[:KEPT]) for value, made in found.items() if value > 0}
     plain: Counter[str] = Counter()
@@ -224,10 +224,10 @@ def conventions(model: ModelValue) -> Conventions:
     return Conventions(kept, tuple(sorted(kept)), plain)
 
 
-def listed(words: Sequence[str], say: Say) -> str:
+def join_words(words: Sequence[str], say: Say) -> str:
     """Join words as a list is written.
 
-    >>> listed(["biases", "norms", "pooler"], mark)
+    >>> join_words(["biases", "norms", "pooler"], mark)
     'biases, norms and pooler'
     """
     if len(words) < 2:
@@ -249,7 +249,7 @@ def trees(model: ModelValue) -> Iterator[tuple[str, Part]]:
                 continue  # a class that this config cannot build is no convention of it
 
 
-def grown(model: ModelValue, word: str, by: int) -> int | None:
+def unique_with_larger(model: ModelValue, word: str, by: int) -> int | None:
     """Return the unique parameters of the model with one size larger, or None if it has no such size."""
     if model.description is None:
         return None
@@ -279,7 +279,7 @@ def _views(model: ModelValue) -> Iterator[View]:
         yield view
         if index == 0:
             yield from _states(model, view)
-        yield from _varied(view, taken, taken.atoms, main=index == 0)
+        yield from _variants(view, taken, taken.atoms, main=index == 0)
         if taken.tied:
             tied = (*view.cells, *(cell._replace(tied=True) for cell in _cells(taken.tied, omissions)))
             yield view._replace(cells=tied, cost=view.cost + 1, depth=2)
@@ -293,11 +293,11 @@ def _views(model: ModelValue) -> Iterator[View]:
         if index == 0:
             yield from _active(tree, view)
             yield from _rotary(model, view, taken)
-            yield from _predicting(model, view, taken)
-            yield from _padded(model, view)
-            yield from _scoped(view, taken, omissions)
+            yield from _with_prediction_layers(model, view, taken)
+            yield from _with_padded_vocabulary(model, view)
+            yield from _scopes(view, taken, omissions)
             yield from _towers(view, taken, omissions)
-            yield from _projected(view, taken, omissions)
+            yield from _towers_with_projection(view, taken, omissions)
 
 
 def _active(tree: Part, view: View) -> Iterator[View]:
@@ -317,7 +317,7 @@ def _rotary(model: ModelValue, view: View, taken: Parts) -> Iterator[View]:
         yield view._replace(added=(Piece(mark("rotary frequencies of every layer"), layers * (width // 2)),), cost=view.cost + 1, depth=1)
 
 
-def _predicting(model: ModelValue, view: View, taken: Parts) -> Iterator[View]:
+def _with_prediction_layers(model: ModelValue, view: View, taken: Parts) -> Iterator[View]:
     """Yield the class with the layers for multi-token prediction that its file holds and the class leaves out.
 
     Each is one layer of the last kind, two norms and a map of two hidden states into one in front of it, and a norm, a word table and a
@@ -348,7 +348,7 @@ def _states(model: ModelValue, built: View) -> Iterator[View]:
         yield view._replace(state=state.name, cost=state.cost, depth=2, told=pieces.get("told", ()), outside=pieces.get("outside", ()))
 
 
-def _varied(view: View, taken: Parts, atoms: Sequence[Atom], *, main: bool) -> Iterator[View]:
+def _variants(view: View, taken: Parts, atoms: Sequence[Atom], *, main: bool) -> Iterator[View]:
     """Yield *view* with what other libraries count beside it, or in another number."""
     for addition in additions(taken, atoms, main=main):
         piece = addition.piece
@@ -374,14 +374,14 @@ def _towers(whole: View, taken: Parts, omissions: tuple[Omission, ...]) -> Itera
             view = _view(whole.class_name, whole.class_count, path, atoms, omissions, 0)
             view = view._replace(outside=_outside(whole, view), cost=1, depth=1)
             yield view
-            yield from _varied(view, taken, atoms, main=True)
+            yield from _variants(view, taken, atoms, main=True)
 
 
 PROJECTED = (("image-tower", "vision_model", "visual_projection"), ("text-tower", "text_model", "text_projection"), ("audio-tower", "audio_model", "audio_projection"))  # fmt: skip
 """Towers of two-tower models, and the maps into the space that they share, which open_clip counts to them."""
 
 
-def _projected(whole: View, taken: Parts, omissions: tuple[Omission, ...]) -> Iterator[View]:
+def _towers_with_projection(whole: View, taken: Parts, omissions: tuple[Omission, ...]) -> Iterator[View]:
     """Yield each tower with its projection."""
     for scope, tower, projection in PROJECTED:
         atoms = [atom for atom in taken.atoms if atom.path.split(".")[0] in (tower, projection)]
@@ -429,7 +429,7 @@ def _head_omissions(taken: Parts) -> Iterator[Omission]:
         yield Omission("head", head.removeprefix("head:"), lambda atom, head=head: atom.component == head)  # type: ignore[misc]
 
 
-def _scoped(whole: View, taken: Parts, omissions: tuple[Omission, ...]) -> Iterator[View]:
+def _scopes(whole: View, taken: Parts, omissions: tuple[Omission, ...]) -> Iterator[View]:
     """Yield parts of the class that people count by themselves."""
     tables = [atom for atom in taken.atoms if atom.component in TABLES]
     inside = [atom for atom in taken.atoms if atom.layer]
@@ -465,7 +465,7 @@ def _outside(whole: View, view: View) -> tuple[Piece, ...]:
     return tuple(Piece(LABELS.get(label, label), amount) for label, amount in left.items() if amount)
 
 
-def _padded(model: ModelValue, view: View) -> Iterator[View]:
+def _with_padded_vocabulary(model: ModelValue, view: View) -> Iterator[View]:
     """Yield the class with its vocabulary padded to a multiple, as training code does for speed."""
     vocab = getattr(model.description.sizes, "vocab", None) if model.description else None
     if not isinstance(vocab, int):
@@ -473,13 +473,13 @@ def _padded(model: ModelValue, view: View) -> Iterator[View]:
     for multiple in (8, 64, 128):
         target = round_up(vocab, multiple)
         assert isinstance(target, int)
-        more = grown(model, "vocab", target - vocab) if target != vocab else None
+        more = unique_with_larger(model, "vocab", target - vocab) if target != vocab else None
         if more is not None and more > view.class_count:
             piece = Piece(f"vocab_size {target:,}", more - view.class_count)
             yield view._replace(added=(piece,), cost=2, depth=1)
 
 
-def _enumerated(view: View, order: int) -> Iterator[Convention]:
+def _enumerate(view: View, order: int) -> Iterator[Convention]:
     covers = [sum(1 << n for n, cell in enumerate(view.cells) if cell.covered >> index & 1) for index in range(len(view.omissions))]
     usable = [index for index, cells in enumerate(covers) if cells]
     counts = [cell.amount for cell in view.cells]

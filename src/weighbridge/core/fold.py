@@ -48,7 +48,7 @@ def fold(rows: Iterable[Row], rank: Callable[[str], int] | None = None) -> Part:
     collecting = gc.isenabled()
     gc.disable()  # all that is made here is kept, and looking through it again and again takes as long as making it
     try:
-        return Part("", _grown(rows, 0, rank, None), "model")
+        return Part("", _children_of(rows, 0, rank, None), "model")
     finally:
         if collecting:
             gc.enable()
@@ -93,14 +93,14 @@ def _is_path(name: str) -> bool:
     return name.count(".") < DEEPEST and ".." not in name and name[:1] not in ("", ".") and name[-1] != "."
 
 
-def _grown(rows: list[Row], start: int, rank: Callable[[str], int] | None, seen: _Seen | None) -> tuple[Node, ...]:
+def _children_of(rows: list[Row], start: int, rank: Callable[[str], int] | None, seen: _Seen | None) -> tuple[Node, ...]:
     """Turn the rows of one module, whose names are alike before *start*, into the children of a part.
 
     What is numbered shares *seen*, so that equal subtrees are one object; what no number stands before needs none.
     """
     if start and (path := _shared(rows, start)):
-        return _within(path, _grown(rows, start + sum(map(len, path)) + len(path), rank, seen), seen)
-    own, inner = _divided(rows, start)
+        return _within(path, _children_of(rows, start + sum(map(len, path)) + len(path), rank, seen), seen)
+    own, inner = _split_rows(rows, start)
     children: list[Node] = [_tensor(name, row, seen) for name, row in own.items()]
     items = list(inner.items())
     if rank is not None:
@@ -110,17 +110,17 @@ def _grown(rows: list[Row], start: int, rank: Callable[[str], int] | None, seen:
     for piece, below in items:
         after = start + len(piece) + 1
         if is_index(piece):
-            grown = _grown(below, after, rank, among) if len(below) > 1 else _chain(below[0], after, among)
+            grown = _children_of(below, after, rank, among) if len(below) > 1 else _chain(below[0], after, among)
             numbered.setdefault(tuple(map(id, grown)), (grown, []))[1].append(int(piece))
         else:
-            grown = _grown(below, after, rank, seen) if len(below) > 1 else _chain(below[0], after, seen)
-            children += _named(piece, grown, seen)
+            grown = _children_of(below, after, rank, seen) if len(below) > 1 else _chain(below[0], after, seen)
+            children += _named_part(piece, grown, seen)
     groups = sorted(numbered.values(), key=lambda group: min(group[1]))
-    return (*children, *(_numbered(inside, numbers, seen) for inside, numbers in groups))
+    return (*children, *(_repeated_part(inside, numbers, seen) for inside, numbers in groups))
 
 
 def _chain(row: Row, start: int, seen: _Seen | None) -> tuple[Node, ...]:
-    """Do what :func:`_grown` does for a module that only one tensor is in, without looking for others."""
+    """Do what :func:`_children_of` does for a module that only one tensor is in, without looking for others."""
     *path, last = row.name[start:].split(".")
     return _within(path, (_tensor(last, row, seen),), seen)
 
@@ -128,7 +128,7 @@ def _chain(row: Row, start: int, seen: _Seen | None) -> tuple[Node, ...]:
 def _within(path: list[str], grown: tuple[Node, ...], seen: _Seen | None) -> tuple[Node, ...]:
     """Put nodes into modules, each of which holds nothing but the next."""
     for piece in reversed(path):
-        grown = (_numbered(grown, [int(piece)], seen),) if is_index(piece) else tuple(_named(piece, grown, seen))
+        grown = (_repeated_part(grown, [int(piece)], seen),) if is_index(piece) else tuple(_named_part(piece, grown, seen))
     return grown
 
 
@@ -144,19 +144,19 @@ def _shared(rows: list[Row], start: int) -> list[str]:
     return first[start : end - 1].split(".") if end > start else []
 
 
-def _named(piece: str, grown: tuple[Node, ...], seen: _Seen | None) -> list[Part]:
+def _named_part(piece: str, grown: tuple[Node, ...], seen: _Seen | None) -> list[Part]:
     """Return the module of this name; numbered ones and nothing else in it take the name themselves."""
     if any(child.name or not isinstance(child, Part) for child in grown):
         return [_part(piece, grown, seen)]
     return [_part(piece, child.children, seen, child) for child in grown if isinstance(child, Part)]
 
 
-def _numbered(children: tuple[Node, ...], numbers: list[int], seen: _Seen | None) -> Part:
+def _repeated_part(children: tuple[Node, ...], numbers: list[int], seen: _Seen | None) -> Part:
     """Return one part for numbered modules that are equal: what is in each, and their numbers."""
     return _part("", children, seen, Part("", (), "block", len(numbers), None, _at(sorted(numbers))))
 
 
-def _divided(rows: list[Row], start: int) -> tuple[dict[str, Row], dict[str, list[Row]]]:
+def _split_rows(rows: list[Row], start: int) -> tuple[dict[str, Row], dict[str, list[Row]]]:
     """Tell a module's own tensors, by the last piece of their names, from the rows of the modules in it."""
     own: dict[str, Row] = {}
     inner: dict[str, list[Row]] = {}

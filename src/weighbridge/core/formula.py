@@ -287,14 +287,14 @@ def write(expression: Expression, notation: Notation = TEXT, values: Mapping[str
                 return _number(values[expression.letter], notation)
             return _letter(expression.letter, notation)
         case Sum():
-            return "".join(_signed(term, index, notation, values) for index, term in enumerate(expression.terms))
+            return "".join(_with_sign(term, index, notation, values) for index, term in enumerate(expression.terms))
         case Product():
             return _product(expression, notation, values)
         case Quotient() | Floor():
             above, below = write(expression.numerator, notation, values), write(expression.denominator, notation, values)
             if not notation.stacked_quotient:
-                above = _grouped(above, expression.numerator, (Sum,), notation)
-                below = _grouped(below, expression.denominator, (Sum, Product, Quotient), notation)
+                above = _in_brackets(above, expression.numerator, (Sum,), notation)
+                below = _in_brackets(below, expression.denominator, (Sum, Product, Quotient), notation)
             return (notation.floor if isinstance(expression, Floor) else notation.quotient).format(above, below)
         case _:
             raise TypeError(f"{type(expression).__name__} is no formula")
@@ -307,7 +307,7 @@ def _letter(letter: str, notation: Notation) -> str:
     return notation.indexed.format(notation.symbol.format(head), index)
 
 
-def _raised(inner: str, exponent: str, notation: Notation) -> str:
+def _power(inner: str, exponent: str, notation: Notation) -> str:
     if notation.name == "mathml" and inner.startswith("<msub>"):
         # An index and an exponent of one letter stand one above the other.
         return inner.replace("msub>", "msubsup>").replace("</mtext>", f"</mtext><mn>{exponent}</mn>")
@@ -319,14 +319,14 @@ def _number(value: int, notation: Notation) -> str:
     return notation.number.format(digits) if value >= 0 else notation.group.format(notation.number.format(digits))
 
 
-def _signed(term: Expression, index: int, notation: Notation, values: Mapping[str, int] | None) -> str:
+def _with_sign(term: Expression, index: int, notation: Notation, values: Mapping[str, int] | None) -> str:
     constant = term.value if isinstance(term, Number) else None
     if isinstance(term, Product) and isinstance(term.factors[0], Number):
         constant = term.factors[0].value
     if constant is None or constant >= 0:
         return (notation.plus if index else "") + write(term, notation, values)
     positive = -1 * term
-    flipped = _grouped(write(positive, notation, values), positive, (Sum,), notation)
+    flipped = _in_brackets(write(positive, notation, values), positive, (Sum,), notation)
     return notation.minus + flipped if index else notation.negative.format(flipped)
 
 
@@ -339,10 +339,10 @@ def _product(expression: Product, notation: Notation, values: Mapping[str, int] 
             inner = notation.group.format(inner)
         if power > 1:
             exponent = str(power).translate(SUPERSCRIPTS) if notation.name == "unicode" else str(power)
-            inner = _raised(inner, exponent, notation)
+            inner = _power(inner, exponent, notation)
         pieces.append(inner)
     return notation.multiply.join(pieces)
 
 
-def _grouped(text: str, expression: Expression, kinds: tuple[type[Expression], ...], notation: Notation) -> str:
+def _in_brackets(text: str, expression: Expression, kinds: tuple[type[Expression], ...], notation: Notation) -> str:
     return notation.group.format(text) if isinstance(expression, kinds) else text

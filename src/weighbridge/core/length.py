@@ -242,7 +242,7 @@ def evaluate(stream: Stream, lengths: Mapping[str, Size]) -> Size:
         return stream
     if stream.operation == "unknown":
         raise UsageError(Text("this arithmetic cannot be told from a config: {note}", note=stream.note))
-    return _applied(stream, [evaluate(operand, lengths) for operand in stream.operands])
+    return _apply(stream, [evaluate(operand, lengths) for operand in stream.operands])
 
 
 HOW_TO_GIVE = dict.fromkeys(
@@ -251,7 +251,7 @@ HOW_TO_GIVE = dict.fromkeys(
 """How to give a length, where that is not plain."""
 
 
-def _applied(stream: Length, values: list[Size]) -> Size:
+def _apply(stream: Length, values: list[Size]) -> Size:
     """Apply an operation to the values of its operands."""
     match stream.operation, values:
         case "+", [left, right]:
@@ -270,12 +270,12 @@ def _applied(stream: Length, values: list[Size]) -> Size:
         case "product_of", [*factors]:
             return product(factors)
         case _, [of, limit]:
-            return _limited(stream, of, limit)
+            return _apply_limit(stream, of, limit)
         case _:
             return values[0]
 
 
-def _limited(stream: Length, of: Size, limit: Size) -> Size:
+def _apply_limit(stream: Length, of: Size, limit: Size) -> Size:
     """Apply what compares a length with a limit; a formula, in which nothing is compared, is that of inputs which keep to it."""
     match stream.operation:
         case "at_most":

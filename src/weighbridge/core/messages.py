@@ -154,11 +154,11 @@ def translator(language: str) -> Say:
 
         with open(catalogue(language), "rb") as file:
             found = GNUTranslations(file)
-        _CACHE[language] = lambda sentence: _said(sentence, found.gettext)
+        _CACHE[language] = lambda sentence: _translate(sentence, found.gettext)
     return _CACHE[language]
 
 
-def _said(sentence: str, gettext: Callable[[str], str]) -> str:
+def _translate(sentence: str, gettext: Callable[[str], str]) -> str:
     if isinstance(sentence, Text):
         return sentence.said(gettext)
     # The empty string is the key of the catalogue's own header.

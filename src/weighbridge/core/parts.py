@@ -76,7 +76,7 @@ def linear(name: str, inputs: Size, outputs: Size, *, bias: bool = True, tied_to
     """
     weight = _make(Tensor, ("weight", (outputs, inputs), "weight", tied_to, None, False))
     children = (weight, _make(Tensor, ("bias", (outputs,), "bias", None, None, False))) if bias else (weight,)
-    return _placed(name, children, "linear", place)
+    return _place(name, children, "linear", place)
 
 
 def embedding(name: str, rows: Size, width: Size, *, tied_to: str | None = None, **place: Unpack[Place]) -> Part:
@@ -85,7 +85,7 @@ def embedding(name: str, rows: Size, width: Size, *, tied_to: str | None = None,
     >>> embedding("word_embeddings", 30522, 768).kind
     'embedding'
     """
-    return _placed(name, (Tensor("weight", (rows, width), "embedding", tied_to),), "embedding", place)
+    return _place(name, (Tensor("weight", (rows, width), "embedding", tied_to),), "embedding", place)
 
 
 def layer_norm(name: str, width: Size, *, bias: bool = True, **place: Unpack[Place]) -> Part:
@@ -96,7 +96,7 @@ def layer_norm(name: str, width: Size, *, bias: bool = True, **place: Unpack[Pla
     """
     gain = _make(Tensor, ("weight", (width,), "gain", None, None, False))
     children = (gain, _make(Tensor, ("bias", (width,), "shift", None, None, False))) if bias else (gain,)
-    return _placed(name, children, "layer_norm", place)
+    return _place(name, children, "layer_norm", place)
 
 
 def rms_norm(name: str, width: Size, **place: Unpack[Place]) -> Part:
@@ -105,10 +105,10 @@ def rms_norm(name: str, width: Size, **place: Unpack[Place]) -> Part:
     >>> rms_norm("norm", 4096).children
     (Tensor(name='weight', shape=(4096,), role='gain', tied_to=None, dtype=None, frozen=False),)
     """
-    return _placed(name, (Tensor("weight", (width,), "gain"),), "rms_norm", place)
+    return _place(name, (Tensor("weight", (width,), "gain"),), "rms_norm", place)
 
 
-def _placed(name: str, children: tuple[Node, ...], kind: str, place: Place) -> Part:
+def _place(name: str, children: tuple[Node, ...], kind: str, place: Place) -> Part:
     """Make a part; most stand where their parent does, once, and need none of the keywords."""
     if place:
         return part(name, *children, kind=kind, **place)
@@ -302,7 +302,9 @@ def conv1d(
     >>> conv1d("conv", 512, 512, 3, stride=2).stream
     (seq - 3) // 2 + 1
     """
-    return _convolution(name, (outputs, inputs, kernel), bias, convolved(of, kernel, stride=stride, padding=padding, dilation=dilation))
+    return _convolution(
+        name, (outputs, inputs, kernel), bias, conv_output_length(of, kernel, stride=stride, padding=padding, dilation=dilation)
+    )
 
 
 def conv2d(
@@ -334,10 +336,10 @@ def conv2d(
     return part(name, *children, kind="convolution", **place)
 
 
-def convolved(of: Stream, kernel: Size, *, stride: Size = 1, padding: Size = 0, dilation: Size = 1) -> Length:
+def conv_output_length(of: Stream, kernel: Size, *, stride: Size = 1, padding: Size = 0, dilation: Size = 1) -> Length:
     """Return the positions that a convolution over the stream *of* puts out.
 
-    >>> convolved("seq", 3, stride=2, padding=1)
+    >>> conv_output_length("seq", 3, stride=2, padding=1)
     (seq - 1) // 2 + 1
     """
     return (length(of) + (2 * padding - dilation * (kernel - 1) - 1)) // stride + 1

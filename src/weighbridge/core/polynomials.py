@@ -70,7 +70,7 @@ class Polynomial:
         terms: dict[Monomial, Coefficient] = {}
         for left, a in self.terms.items():
             for right, b in other.terms.items():
-                monomial = _merged(left, right, 1)
+                monomial = _multiply_powers(left, right, 1)
                 terms[monomial] = terms.get(monomial, 0) + a * b
         return Polynomial(terms)
 
@@ -85,7 +85,7 @@ class Polynomial:
                 return quotient
             head = max(rest.terms, key=_rank)
             coefficient = _exact_coefficient(rest.terms[head], other.terms[lead])
-            step = Polynomial({_merged(head, lead, -1): coefficient})
+            step = Polynomial({_multiply_powers(head, lead, -1): coefficient})
             quotient, rest = quotient + step, rest - step * other
         return None
 
@@ -159,7 +159,7 @@ def _quotient(numerator: Polynomial, denominator: Polynomial) -> Polynomial | No
     if len(denominator.terms) != 1:
         return numerator.over(denominator)
     ((monomial, coefficient),) = denominator.terms.items()
-    return Polynomial({_merged(m, monomial, -1): _exact_coefficient(c, coefficient) for m, c in numerator.terms.items()})
+    return Polynomial({_multiply_powers(m, monomial, -1): _exact_coefficient(c, coefficient) for m, c in numerator.terms.items()})
 
 
 def _is_whole(monomial: Monomial, coefficient: Coefficient) -> bool:
@@ -175,7 +175,7 @@ def _exact_coefficient(a: Coefficient, b: Coefficient) -> Coefficient:
     return int(quotient) if quotient.denominator == 1 else quotient
 
 
-def _merged(left: Monomial, right: Monomial, sign: int) -> Monomial:
+def _multiply_powers(left: Monomial, right: Monomial, sign: int) -> Monomial:
     powers: dict[Atom, int] = dict(left)
     for atom, power in right:
         powers[atom] = powers.get(atom, 0) + sign * power
@@ -184,10 +184,10 @@ def _merged(left: Monomial, right: Monomial, sign: int) -> Monomial:
 
 def _rank(monomial: Monomial) -> tuple[object, ...]:
     degree = sum(power for _, power in monomial)
-    return (degree, len(monomial) > 0, [(-atom.order, _inverted(atom.letter), power) for atom, power in monomial])
+    return (degree, len(monomial) > 0, [(-atom.order, _negative_codes(atom.letter), power) for atom, power in monomial])
 
 
-def _inverted(letter: str) -> list[int]:
+def _negative_codes(letter: str) -> list[int]:
     return [-ord(character) for character in letter]
 
 

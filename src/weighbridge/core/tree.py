@@ -174,13 +174,13 @@ def flatten(node: Part, prefix: str = "") -> Iterator[Row]:
             copies = [(index, part) for part in run for index in positions(part)]
             copies.sort(key=lambda copy: copy[0])
             for index, part in copies:
-                yield from flatten(part, f"{prefix}{numbered(part.name, index)}.")
+                yield from flatten(part, f"{prefix}{copy_name(part.name, index)}.")
 
 
-def numbered(name: str, index: int) -> str:
+def copy_name(name: str, index: int) -> str:
     """Return the name of one copy of a repeated part; a name that ends in an underscore is followed by its number at once.
 
-    >>> numbered("layer", 3), numbered("expert_", 3), numbered("", 3)
+    >>> copy_name("layer", 3), copy_name("expert_", 3), copy_name("", 3)
     ('layer.3', 'expert_3', '3')
     """
     return f"{name}{index}" if not name or name.endswith("_") else f"{name}.{index}"

@@ -16,7 +16,7 @@ from weighbridge.accounts.flops import flops
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.parameters import tally
 from weighbridge.blueprints.describe import from_config
-from weighbridge.config.bind import LARGEST, bind, merged, within
+from weighbridge.config.bind import LARGEST, bind, with_overrides, within
 from weighbridge.config.fields import Field, did_you_mean
 from weighbridge.core.errors import ConfigError, UnknownArchitecture, UsageError
 from weighbridge.core.formula import Number, Symbol
@@ -237,7 +237,7 @@ class _Problem:
         if self.measure not in MEASURES:
             return None
         unknowns = [Symbol(key, order=order) for order, key in enumerate(self.keys)]
-        raw = merged(self.raw, dict(zip(self.keys, unknowns, strict=True)))
+        raw = with_overrides(self.raw, dict(zip(self.keys, unknowns, strict=True)))
         known, sizes = self.description.family, self.description.sizes
         try:
             tree = known.classes[self.model.class_name](bind(known.fields, raw, like=sizes))

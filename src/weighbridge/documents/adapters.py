@@ -50,7 +50,7 @@ def _module(site: Site, added: tuple[Added, ...]) -> dict[str, Any]:
         "kind": site.kind,
         "inputs": site.inputs,
         "outputs": site.outputs,
-        "trainable": _trained(added),
+        "trainable": _trainable(added),
         "tensors": [_tensor(tensor, site.path) for tensor in added],
     }
 
@@ -66,7 +66,7 @@ def _tensor(tensor: Added, path: str = "") -> dict[str, Any]:
     }
 
 
-def _trained(added: tuple[Added, ...]) -> int:
+def _trainable(added: tuple[Added, ...]) -> int:
     return sum(tensor.count for tensor in added if tensor.trainable and tensor.parameter)
 
 
@@ -110,7 +110,7 @@ def _table(found: Adapted, say: Say) -> Table:
                 f"{path} × {len(members)}" if len(members) > 1 else members[0][0].path,
                 shape,
                 shapes,
-                sum(_trained(added) for _, added in members),
+                sum(_trainable(added) for _, added in members),
             )
         )
         for (path, shape, shapes), members in groups.items()

@@ -63,7 +63,7 @@ def document(audit: Audit, name: str = "", lang: str = "en", *, every: bool = Fa
         if every or claim.verdict not in QUIET
     ]
     table = Table((Column(say(mark("line"))), Column(say(mark("text"))), Column(say(mark("verdict")))), tuple(rows), headed=False)
-    return Document(name, "", (*([table] if rows else []), *notes(closing(audit, say).splitlines())), lang)
+    return Document(name, "", (*([table] if rows else []), *notes(summary(audit, say).splitlines())), lang)
 
 
 def remark(claim: Claim, say: Say) -> str:
@@ -72,7 +72,7 @@ def remark(claim: Claim, say: Say) -> str:
     return f"{say(LABELS[claim.verdict])}: {reason}" if reason else say(LABELS[claim.verdict])
 
 
-def closing(audit: Audit, say: Say) -> str:
+def summary(audit: Audit, say: Say) -> str:
     """Return the summary: the model, the errors, what was not judged and why, and the text's own method with its errors corrected."""
     lines = []
     if audit.model:
@@ -140,9 +140,9 @@ def as_html(audit: Audit, say: Say, title: str) -> str:
     for line in audit.lines:
         own = [claim for claim in by_line.get(line.number, []) if claim.end <= len(line.raw)] if line.number not in shown_lines else []
         shown_lines.add(line.number)
-        body += f'<div data-line="{line.number}">{_marked(line.raw, own, say)}</div>\n'
+        body += f'<div data-line="{line.number}">{_mark(line.raw, own, say)}</div>\n'
     style = "".join(f".{verdict}{{background:{colour}}}" for verdict, colour in _COLOURS.items())
-    summary = "".join(f"<p>{escape(text)}</p>" for text in closing(audit, say).splitlines())
+    closing = "".join(f"<p>{escape(text)}</p>" for text in summary(audit, say).splitlines())
     return (
         f'<!doctype html>\n<html><head><meta charset="utf-8"><title>{escape(title)}</title><style>'
         "body{font:16px/1.6 system-ui,sans-serif;max-width:60em;margin:2em auto;padding:0 1em}h1{font-size:1.4em}"
@@ -150,11 +150,11 @@ def as_html(audit: Audit, say: Say, title: str) -> str:
         ".text>div::before{content:attr(data-line);position:absolute;left:0;width:2.2em;text-align:right;color:#999;font-size:.8em;"
         "line-height:2}.text>div:empty::before{content:none}"
         f"mark{{padding:0 .15em;border-radius:.2em}}mark.wrong{{outline:2px solid #c5221f}}small{{color:#555;margin-left:.4em}}{style}"
-        f'</style></head><body><h1>{escape(title)}</h1>{summary}<div class="text">\n{body}</div></body></html>\n'
+        f'</style></head><body><h1>{escape(title)}</h1>{closing}<div class="text">\n{body}</div></body></html>\n'
     )
 
 
-def _marked(raw: str, claims: list[Claim], say: Say) -> str:
+def _mark(raw: str, claims: list[Claim], say: Say) -> str:
     out, position = "", 0
     for claim in claims:
         start = max(claim.start, position)

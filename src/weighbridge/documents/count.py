@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from weighbridge.accounts.ledger import ledger
 from weighbridge.accounts.parameters import PARAMETERS, count, tally_of
-from weighbridge.conventions.loading import OLDER, RELEASE, loading
+from weighbridge.conventions.loading import OLDER, RELEASE, loading_of
 from weighbridge.core.messages import translator
 from weighbridge.core.sizes import Size
 from weighbridge.documents.count_json import as_json
@@ -76,7 +76,7 @@ def notes(model: ModelValue, say: Callable[[str], str] = str) -> Iterator[str]:
         yield say("Trainable: {trainable}; the rest is frozen.").format(**numbers)
     if model.stored is not None and model.stored != tally.stored:
         yield say("Elements stored in the file: {stored}.").format(stored=f"{model.stored:,}")
-    yield from _loaded(model, say)
+    yield from _loading_notes(model, say)
     yield from map(say, model.notes)
     if model.defaulted:
         yield say("Taken from the class defaults: {keys}.").format(keys=", ".join(model.defaulted))
@@ -89,9 +89,9 @@ def notes(model: ModelValue, say: Callable[[str], str] = str) -> Iterator[str]:
         yield line.format(name=model.class_name, others=others, source=model.source)
 
 
-def _loaded(model: ModelValue, say: Callable[[str], str]) -> Iterator[str]:
+def _loading_notes(model: ModelValue, say: Callable[[str], str]) -> Iterator[str]:
     """Say what loading the published file, or an older release, makes of the class, where it is another number."""
-    found = loading(model)
+    found = loading_of(model)
     if found is None or not found.differs:
         return
     built, older = f"{found.built:,}", f"{found.older:,}"

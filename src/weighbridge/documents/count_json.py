@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from weighbridge.accounts.ledger import Entry, ledger
 from weighbridge.accounts.parameters import PARAMETERS, tally_of
-from weighbridge.conventions.loading import OLDER, loading
+from weighbridge.conventions.loading import OLDER, loading_of
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.sizes import Size, product
 from weighbridge.core.tree import Tensor, positions
@@ -34,14 +34,14 @@ def as_json(model: ModelValue) -> dict[str, Any]:
         "defaulted": model.defaulted,
         "unknown": model.unknown,
         "notes": list(model.notes),
-        **_loading(model),
+        **_loading_json(model),
         "tree": _node(ledger(model.tree, PARAMETERS)),
     }
 
 
-def _loading(model: ModelValue) -> dict[str, Any]:
+def _loading_json(model: ModelValue) -> dict[str, Any]:
     """Return the counts as built, as loaded and by an older release, where they are not one."""
-    found = loading(model)
+    found = loading_of(model)
     if found is None or not found.differs:
         return {}
     older = {"release": OLDER, "built": found.older}

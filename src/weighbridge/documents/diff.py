@@ -40,10 +40,10 @@ def document(found: Difference, lang: str = "en") -> Document:
         rows = [Row((change.name, f"{change.a}", f"{change.b}")) for change in found.fields]
         tables.append(_table(rows, say("config"), say("field"), "A", "B"))
     for kind in ("reshaped", "retyped", "retied", "recast"):
-        rows = _folded((change.name, _value(change.a, say), _value(change.b, say)) for change in getattr(found, kind))
+        rows = _fold_lines((change.name, _value(change.a, say), _value(change.b, say)) for change in getattr(found, kind))
         tables += [_table(rows, say(TITLES[kind]), say("tensor"), "A", "B")] if rows else []
     for kind in ("gone", "added"):
-        rows = _folded((row.name, _value(row.shape, say), row.role) for row in getattr(found, kind))
+        rows = _fold_lines((row.name, _value(row.shape, say), row.role) for row in getattr(found, kind))
         tables += [_table(rows, say(TITLES[kind]), say("tensor"), say("shape"), say("role"))] if rows else []
     figures = {"a": f"{found.unique_a:,}", "b": f"{found.unique_b:,}", "equal": f"{found.equal:,}"}
     texts = [say("A: {a} parameters. B: {b}. {equal} tensors are the same.").format(**figures)]
@@ -64,7 +64,7 @@ def _value(value: object, say: Say) -> str:
     return say("its own") if value is None else f"{value}"
 
 
-def _folded(lines: Iterable[tuple[str, str, str]]) -> list[Row]:
+def _fold_lines(lines: Iterable[tuple[str, str, str]]) -> list[Row]:
     """Fold lines that differ only by the number of a layer or an expert."""
     groups: dict[tuple[str, str, str], int] = {}
     for name, one, two in lines:

@@ -138,12 +138,12 @@ class _Writer:
         if len(section.parts) > 1:
             label = one if section.copies != 1 else self.say("sum")
             addends = Sum(tuple(Number(part.value) for part in section.parts))
-            yield Equation(level, (addends, Number(section.each)), _labelled(label, self.say))
+            yield Equation(level, (addends, Number(section.each)), _label(label, self.say))
         if not section.parts or section.copies != 1:
-            yield Equation(level, chain(section.formula, self.values), _labelled(self.say("in letters"), self.say))
+            yield Equation(level, chain(section.formula, self.values), _label(self.say("in letters"), self.say))
         if section.copies != 1:
             steps = chain(Product((section.times, Number(section.each))), self.values)
-            yield Equation(level, steps, _labelled(every.format(copies=f"{section.copies:,}"), self.say))
+            yield Equation(level, steps, _label(every.format(copies=f"{section.copies:,}"), self.say))
 
     def once(self, sentence: str, level: int) -> Iterator[Block]:
         if sentence and sentence not in self.told:
@@ -153,12 +153,12 @@ class _Writer:
 
 def _insight(derivation: Derivation, insight: Insight, say: Say) -> Iterator[Block]:
     yield Heading(1, "", say("The formula as a whole"))
-    yield Equation(1, (insight.factored, Number(derivation.total)), _labelled(say("closed formula"), say))
+    yield Equation(1, (insight.factored, Number(derivation.total)), _label(say("closed formula"), say))
     if insight.relations:
         relations = say(", ").join(f"{symbol.letter} = {write(multiple, UNICODE)}" for symbol, multiple in insight.relations)
-        label = _labelled(say("collected, as {relations}").format(relations=relations), say)
+        label = _label(say("collected, as {relations}").format(relations=relations), say)
         yield Equation(1, (insight.collected, Number(derivation.total)), label)
-    yield Equation(1, chain(insight.leading, derivation.values), _labelled(say("leading term"), say))
+    yield Equation(1, chain(insight.leading, derivation.values), _label(say("leading term"), say))
     share = Share((insight.leading_value * 2000 + derivation.total) // (2 * derivation.total))
     yield Paragraph(1, say("The leading term alone explains {share} of the total.").format(share=share))
     if insight.changes:
@@ -167,7 +167,7 @@ def _insight(derivation: Derivation, insight: Insight, say: Say) -> Iterator[Blo
             yield from _change(change, derivation.values, say)
 
 
-def _labelled(label: str, say: Say) -> str:
+def _label(label: str, say: Say) -> str:
     return say("{label}: ").format(label=label)
 
 

@@ -14,7 +14,7 @@ def quantity(number: int, lang: str = "en") -> str:
     ('109.5 M', '8.03 B', '1.095 亿', '512')
     """
     base, names = (10_000, MYRIADS) if lang == "zh" else (1000, tuple(f" {name}" if name else "" for name in THOUSANDS))
-    return _scaled(number, base, names, 4)
+    return _scale(number, base, names, 4)
 
 
 def flops(number: int) -> str:
@@ -23,7 +23,7 @@ def flops(number: int) -> str:
     >>> flops(22348431360)
     '22.3 GFLOP'
     """
-    return _scaled(number, 1000, tuple(f" {prefix}FLOP" for prefix in PREFIXES), 3)
+    return _scale(number, 1000, tuple(f" {prefix}FLOP" for prefix in PREFIXES), 3)
 
 
 def size(number: int) -> str:
@@ -32,10 +32,10 @@ def size(number: int) -> str:
     >>> size(437928960), size(512)
     ('438 MB', '512 B')
     """
-    return _scaled(number, 1000, tuple(f" {prefix}B" for prefix in PREFIXES), 3)
+    return _scale(number, 1000, tuple(f" {prefix}B" for prefix in PREFIXES), 3)
 
 
-def _scaled(number: int, base: int, names: tuple[str, ...], digits: int) -> str:
+def _scale(number: int, base: int, names: tuple[str, ...], digits: int) -> str:
     """Round half up, in integers: a float would lose units of what is large."""
     step = 0
     while step + 1 < len(names) and number >= base ** (step + 1):
@@ -44,7 +44,7 @@ def _scaled(number: int, base: int, names: tuple[str, ...], digits: int) -> str:
     places = max(digits - whole, 0) if step else 0
     scaled = (number * 10**places * 2 + base**step) // (2 * base**step)
     if scaled >= base * 10**places and step + 1 < len(names):  # 999.96 M is 1 B
-        return _scaled(base ** (step + 1), base, names, digits)
+        return _scale(base ** (step + 1), base, names, digits)
     head, tail = divmod(scaled, 10**places)
     text = f"{head:,}" + (f".{tail:0{places}}".rstrip("0").rstrip(".") if places else "")
     return text + names[step]

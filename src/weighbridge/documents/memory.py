@@ -39,11 +39,11 @@ def as_json(model: ModelValue, given: Inputs, how: Settings, *, training: bool =
     if found.refused:
         answer["refused"] = found.refused
     if found.kept is not None:
-        answer["kept"] = [_kept(row) for row in found.kept.rows] if explain else by_call(found.kept.rows)
+        answer["kept"] = [_activation_json(row) for row in found.kept.rows] if explain else by_call(found.kept.rows)
     return answer
 
 
-def _kept(row: Kept) -> dict[str, Any]:
+def _activation_json(row: Kept) -> dict[str, Any]:
     return {"module": row.module, "call": row.call, "shape": list(row.shape), "bytes": row.bytes, "times": row.times}
 
 

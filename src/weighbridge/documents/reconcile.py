@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weighbridge.conventions.pieces import Piece
-from weighbridge.conventions.reconcile import Match, Reconciliation, explained
+from weighbridge.conventions.reconcile import Match, Reconciliation, explanation
 from weighbridge.core.messages import Say, mark, translator
 from weighbridge.documents.document import Column, Document, Row, Table, notes
 
@@ -28,7 +28,7 @@ def document(answer: Reconciliation, lang: str = "en") -> Document:
     'BertModel without linear biases and pooler'
     """
     say = translator(lang)
-    head = say("{number} against {name}").format(number=_grouped(answer.number), name=answer.class_name)
+    head = say("{number} against {name}").format(number=_with_commas(answer.number), name=answer.class_name)
     figure = say("{name} has {value}").format(name=answer.class_name, value=f"{answer.reference:,}")
     columns = (Column(say("convention")), Column(say("value"), "integer"), Column(say("fit")), Column(say("how it comes about")))
     matches = answer.matches or ((answer.nearest.match,) if answer.nearest else ())
@@ -61,13 +61,13 @@ def _pieces(pieces: tuple[Piece, ...]) -> list[dict[str, Any]]:
     return [{"what": piece.what, "count": piece.amount} for piece in pieces]
 
 
-def _grouped(number: str) -> str:
+def _with_commas(number: str) -> str:
     return f"{int(number):,}" if number.isascii() and number.isdigit() and len(number) < 40 else number
 
 
 def _cells(match: Match, say: Say) -> tuple[str, int, str, str]:
     unit = say(", in units of 2^{power}").format(power=match.unit.bit_length() - 1) if match.unit % 1000 else ""
-    how = explained(match, say)
+    how = explanation(match, say)
     return match.convention, match.value, say(HOW[match.how]) + (unit if match.unit > 1 else ""), how if "=" in how else ""
 
 

@@ -67,11 +67,11 @@ def _where(model: ModelValue, say: Say) -> Iterator[Block]:
     book = ledger(model.tree, PARAMETERS)
     yield Heading(1, "", say("Where they are"))
     yield Picture(book)
-    yield _titled(tree_table(book, all_tensors), TREE, say)
+    yield _with_title(tree_table(book, all_tensors), TREE, say)
     yield Paragraph(1, say("Inside a repeated part counts are of one copy."))
 
 
-def _titled(table: Table, titles: tuple[str, ...], say: Say) -> Table:
+def _with_title(table: Table, titles: tuple[str, ...], say: Say) -> Table:
     named = tuple(column._replace(title=say(title)) for column, title in zip(table.columns, titles, strict=False))
     return table._replace(columns=(*named, *table.columns[len(named) :]), headed=True)
 
@@ -105,7 +105,7 @@ def _arithmetic(model: ModelValue, given: Inputs, say: Say) -> Iterator[Block]:
     rows = tuple(Row((name, _whole(number))) for name, number in numbers)
     yield Table((Column(say("measure")), Column(say("value"), "integer")), rows)
     yield Paragraph(1, say("FLOPs; a multiply-add is two"))
-    yield _titled(tree_table(flops.ledger, all_that_costs), (TREE[0], TREE[1], mark("FLOPs"), TREE[3]), say)
+    yield _with_title(tree_table(flops.ledger, all_that_costs), (TREE[0], TREE[1], mark("FLOPs"), TREE[3]), say)
 
 
 def _listing(model: ModelValue, say: Say) -> Iterator[Block]:

@@ -8,7 +8,7 @@ from weighbridge.accounts.parameters import tally_of
 from weighbridge.core.messages import mark, translator
 from weighbridge.documents.count import headline
 from weighbridge.documents.document import Column, Document, Row, Table, notes
-from weighbridge.verification.checkpoint_names import named_rows
+from weighbridge.verification.checkpoint_names import list_tensors
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
@@ -22,7 +22,7 @@ def as_json(model: ModelValue, names: str = "reference") -> list[dict[str, Any]]
     {'name': 'embeddings.word_embeddings.weight', 'shape': [30522, 768], 'count': 23440896, 'role': 'embedding', 'tied_to': None}
     """
     answer = []
-    for row in named_rows(model, names):
+    for row in list_tensors(model, names):
         entry = {"name": row.name, "shape": list(row.shape), "count": row.count, "role": row.role, "tied_to": row.tied_to}
         if row.dtype is not None:
             entry["dtype"] = row.dtype
@@ -34,7 +34,7 @@ def document(model: ModelValue, names: str = "reference", lang: str = "en") -> D
     """Return the document of ``weigh tensors``: one row a tensor, in the reference's order."""
     say = translator(lang)
     rows = []
-    for row in named_rows(model, names):
+    for row in list_tensors(model, names):
         count = row.count
         assert isinstance(count, int)
         rows.append(Row((row.name, f"[{', '.join(map(str, row.shape))}]", count, row.role, f"= {row.tied_to}" if row.tied_to else "")))

@@ -58,7 +58,7 @@ def _row(name: str, shape: str, amount: int, view: View, share: Share | None, pa
 def _group(group: tuple[Entry, ...], amount: int, view: View, share: Share | None, path: tuple[str, ...], copies: int) -> Iterator[Row]:
     names, entry = [], group[0]
     for member in group:
-        name, entry = _joined(member)
+        name, entry = _join_single(member)
         names.append(name)
     shape = ""
     if not entry.children:
@@ -72,7 +72,7 @@ def _group(group: tuple[Entry, ...], amount: int, view: View, share: Share | Non
         yield from rows(entry, view, inner, (*path, name), copies * _int(entry.times))
 
 
-def _joined(entry: Entry) -> tuple[str, Entry]:
+def _join_single(entry: Entry) -> tuple[str, Entry]:
     """Follow single children down, so that ``pooler`` holding only ``dense`` is one row."""
     name = _name(entry)
     while entry.times == 1 and len(entry.children) == 1 and not entry.lines:

@@ -49,7 +49,7 @@ def document(found: Verification, lang: str = "en") -> Document:
     columns = tuple(Column(say(title), kind) for title, kind in COLUMNS)
     tables = [Table(columns, tuple(rows))]
     for title, findings in ((say("explained"), found.explained), (say("not explained"), found.unexplained)):
-        tables += [Table(columns, tuple(_folded(findings, say)), title)] if findings else []
+        tables += [Table(columns, tuple(_fold_findings(findings, say)), title)] if findings else []
     if found.claims:
         titles = (Column(say("claim")), Column(say("stated")), Column(say("found"), "integer"), Column(say("verdict")))
         rows = [Row((say(claim.name), f"{claim.stated}", claim.found, say(VERDICTS[claim.holds]))) for claim in found.claims]
@@ -59,7 +59,7 @@ def document(found: Verification, lang: str = "en") -> Document:
     return Document(title, figure, (*tables, *notes([say(text) for text in found.notes])), lang)
 
 
-def _folded(findings: Sequence[Finding], say: Say) -> list[Row]:
+def _fold_findings(findings: Sequence[Finding], say: Say) -> list[Row]:
     """Fold findings that differ only by the number of a layer or an expert."""
     groups: dict[tuple[str, str], list[int]] = {}
     for finding in findings:

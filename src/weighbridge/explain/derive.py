@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from weighbridge.accounts.closed import Closed, closed
+from weighbridge.accounts.closed import Closed, closed_formula
 from weighbridge.accounts.ledger import Entry
 from weighbridge.accounts.ledger import Line as Amount
 from weighbridge.core.errors import UsageError
@@ -246,7 +246,7 @@ class _Author(NamedTuple):
         times = as_expression(1) if times is None else times
         copies = self.value(times)
         each = sum(part.value for part in parts)
-        book = closed(_entry(parts, times, each))
+        book = closed_formula(_entry(parts, times, each))
         return Section("", title, sentence, path, kind, tuple(parts), book, times, copies, each, copies * each)
 
     def parts(self, units: Sequence[_Unit]) -> list[Line | Section]:

@@ -83,14 +83,14 @@ def preset_like(name: str) -> Preset | None:
     if not _FOLDED:
         for found in presets():
             for known in _names(found):
-                _FOLDED.setdefault(folded(known), found)
-    return _FOLDED.get(folded(name))
+                _FOLDED.setdefault(fold_name(known), found)
+    return _FOLDED.get(fold_name(name))
 
 
-def folded(name: str) -> str:
+def fold_name(name: str) -> str:
     """Return a name without case and separators; between digits every separator is a point, so that 1.3b is not 13b.
 
-    >>> folded("T5-v1_1-small"), folded("Qwen3 Embedding-0.6B")
+    >>> fold_name("T5-v1_1-small"), fold_name("Qwen3 Embedding-0.6B")
     ('t5v1.1small', 'qwen3embedding0.6b')
     """
     import re
@@ -106,8 +106,8 @@ def suggestions(name: str) -> list[str]:
     """
     from difflib import get_close_matches
 
-    names, wanted = [found.name for found in presets()], folded(name)
-    starts = [known for known in names if wanted and _begins(folded(known), wanted)]
+    names, wanted = [found.name for found in presets()], fold_name(name)
+    starts = [known for known in names if wanted and _begins(fold_name(known), wanted)]
     return starts[:3] or get_close_matches(name.lower(), names, n=3, cutoff=0.7)
 
 

@@ -12,8 +12,8 @@ from weighbridge.core.tree import Row
 from weighbridge.readers import gguf_models
 from weighbridge.readers.onnx_pair import SIDES
 from weighbridge.readers.onnx_roles import modules_in
-from weighbridge.verification.checkpoint_names import named_rows
-from weighbridge.verification.renaming import Naming, Step, naming, prefixes, resolve
+from weighbridge.verification.checkpoint_names import list_tensors
+from weighbridge.verification.renaming import Naming, Step, choose_naming, prefixes, resolve
 
 if TYPE_CHECKING:
     from weighbridge.readers import Listing
@@ -62,14 +62,14 @@ def spelling_of(listing: Listing) -> Spelling:
     return Spelling(tuple(Step(re.compile(pattern), (target,)) for pattern, target in gguf_models.steps_of(listing)))
 
 
-def aligned_in_any_spelling(described: ModelValue, actual: list[Row], spelling: Spelling) -> tuple[dict[str, Row], Alignment]:
+def align_in_any_spelling(described: ModelValue, actual: list[Row], spelling: Spelling) -> tuple[dict[str, Row], Alignment]:
     """Align by the reference's names, or by another set that the family knows, if the file is written in that."""
     known = described.description
     assert known is not None
     best: tuple[dict[str, Row], Alignment] | None = None
     for names in ("reference", "checkpoint", *known.family.renames):
         try:
-            rows = named_rows(described, names)
+            rows = list_tensors(described, names)
         except UsageError:  # nobody has recorded how the files of this type name their tensors
             continue
         expected = {row.name: row for row in sorted(rows, key=lambda row: row.tied_to is None)}
@@ -90,7 +90,7 @@ def align(expected: Mapping[str, Row], actual: list[Row], keys: Iterable[str], s
         own = [row for row in actual if row.name.startswith(side)]
         spelled = {row.name: spelling.instead.get(row.name, row.name).removeprefix(side) for row in own}
         names = [spelled[row.name] for row in own if row.role != "buffer"]
-        chosen: Naming = naming(keys, names, expected, prefixes(expected), steps=spelling.steps)
+        chosen: Naming = choose_naming(keys, names, expected, prefixes(expected), steps=spelling.steps)
         for row in own:
             targets = resolve(spelled[row.name], chosen, expected)
             if targets and not (

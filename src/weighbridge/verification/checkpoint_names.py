@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Shapes = dict[str, tuple[int, ...]]
 
 
-def named_rows(model: ModelValue, names: str = "reference") -> list[Row]:
+def list_tensors(model: ModelValue, names: str = "reference") -> list[Row]:
     """List a model's tensors in the reference's order, under another set of names.
 
     Args:
@@ -38,7 +38,7 @@ def named_rows(model: ModelValue, names: str = "reference") -> list[Row]:
     if names == "reference":
         return rows
     if names == "checkpoint" and model.description:
-        return saved(rows, model.description, model.class_name)
+        return saved_rows(rows, model.description, model.class_name)
     renames = model.description.family.renames if model.description else {}
     if names not in renames:
         known = ["reference", *(["checkpoint"] if model.description else []), *renames]
@@ -47,7 +47,7 @@ def named_rows(model: ModelValue, names: str = "reference") -> list[Row]:
     return [row for found in renamed for row in ((found,) if isinstance(found, Row) else found)]
 
 
-def saved(rows: Iterable[Row], known: Description, class_name: str, towers: bool = True) -> list[Row]:
+def saved_rows(rows: Iterable[Row], known: Description, class_name: str, towers: bool = True) -> list[Row]:
     """Return a model's tensors under the names, and in the pieces, of published files, in which the reference library saves them.
 
     A tied tensor stays in the list with the name whose storage it shares; a file has only that one.
@@ -62,12 +62,12 @@ def saved(rows: Iterable[Row], known: Description, class_name: str, towers: bool
         return list(rows)
     told = entry(class_name)
     back = [step for step in steps(known, class_name) if towers or not step.tower][::-1]
-    pending = _kept([row for row in rows if row.name not in told.get("unsaved", ())], told.get("kept", ()))
+    pending = _keep_last_owner([row for row in rows if row.name not in told.get("unsaved", ())], told.get("kept", ()))
     renames = [step for step in back if step.by is None]
     converters = [step for step in back if step.by is not None]
     groups = _together(pending, converters)
     moved = {
-        name: [row._replace(name=_renamed(row.name, renames)) for row in (_converted(step, name, members) if step else [members[0][1]])]
+        name: [row._replace(name=_rename(row.name, renames)) for row in (_convert(step, name, members) if step else [members[0][1]])]
         for name, (step, members) in groups.items()
     }
     now = {row.name: moved[name][0].name for name, (_, members) in groups.items() for _, row in members}
@@ -84,7 +84,7 @@ def _together(rows: list[Row], converters: list[Step]) -> dict[str, tuple[Step |
     return groups
 
 
-def _kept(rows: list[Row], patterns: Iterable[str]) -> list[Row]:
+def _keep_last_owner(rows: list[Row], patterns: Iterable[str]) -> list[Row]:
     """Let, of the names for one storage, the one own it that a file keeps: the last by the alphabet of those that may be left out."""
     compiled = [re.compile(pattern) for pattern in patterns]
     if not compiled:
@@ -100,14 +100,14 @@ def _kept(rows: list[Row], patterns: Iterable[str]) -> list[Row]:
     return [row._replace(tied_to=None if owner[row.name] == row.name else owner[row.name]) for row in rows]
 
 
-def _renamed(name: str, renames: list[Step]) -> str:
+def _rename(name: str, renames: list[Step]) -> str:
     for step in renames:
         applied = step.applied(name)
         name = applied[0] if applied else name
     return name
 
 
-def _converted(step: Step, name: str, members: list[tuple[str, Row]]) -> list[Row]:
+def _convert(step: Step, name: str, members: list[tuple[str, Row]]) -> list[Row]:
     """Return the pieces that a file has in place of some tensors of ours."""
     shapes: Shapes = {}
     for source, row in members:
@@ -123,12 +123,12 @@ def _converted(step: Step, name: str, members: list[tuple[str, Row]]) -> list[Ro
 
 def _chunk(shapes: Shapes, step: Step, dimension: int) -> Shapes:
     (shape,) = shapes.values()
-    return {target: _resized(shape, dimension, shape[dimension] // len(step.targets)) for target in step.targets}
+    return {target: _resize(shape, dimension, shape[dimension] // len(step.targets)) for target in step.targets}
 
 
 def _concatenate(shapes: Shapes, step: Step, dimension: int) -> Shapes:
     first = next(iter(shapes.values()))
-    return {step.targets[0]: _resized(first, dimension, sum(shape[dimension] for shape in shapes.values()))}
+    return {step.targets[0]: _resize(first, dimension, sum(shape[dimension] for shape in shapes.values()))}
 
 
 def _split(shapes: Shapes, step: Step, dimension: int) -> Shapes:
@@ -142,7 +142,7 @@ def _split(shapes: Shapes, step: Step, dimension: int) -> Shapes:
 
 def _transpose(shapes: Shapes, step: Step, first: int, second: int) -> Shapes:
     (shape,) = shapes.values()
-    turned = _resized(_resized(shape, first, shape[second]), second, shape[first])
+    turned = _resize(_resize(shape, first, shape[second]), second, shape[first])
     return {(step.targets if len(step.targets) == 1 else step.sources)[0]: turned}
 
 
@@ -154,5 +154,5 @@ _OPERATIONS: dict[str, Callable[..., Shapes]] = {
 }
 
 
-def _resized(shape: tuple[int, ...], dimension: int, size: int) -> tuple[int, ...]:
+def _resize(shape: tuple[int, ...], dimension: int, size: int) -> tuple[int, ...]:
     return (*shape[:dimension], size, *shape[dimension + 1 :])

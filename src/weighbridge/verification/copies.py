@@ -42,10 +42,10 @@ def comparer(path: Path, *, thorough: bool = False) -> Compare:
     return compared
 
 
-def judged(name: str, owner: str, found: Comparison | None) -> Copy:
+def judge_copy(name: str, owner: str, found: Comparison | None) -> Copy:
     """Say what a comparison proves of the tensor *name*, whose class keeps it in *owner*.
 
-    >>> judged("lm_head.weight", "shared.weight", None).separate is None
+    >>> judge_copy("lm_head.weight", "shared.weight", None).separate is None
     True
     """
     if found is None:

@@ -10,7 +10,7 @@ from weighbridge.accounts.parameters import unique_of
 from weighbridge.config.fields import Config
 from weighbridge.core.tree import Row, flatten
 from weighbridge.readers.gguf_models import steps_for_names
-from weighbridge.verification.renaming import Step, naming, prefixes, resolve
+from weighbridge.verification.renaming import Step, choose_naming, prefixes, resolve
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
@@ -94,7 +94,7 @@ def _in_names_of(first: dict[str, Row], b: ModelValue) -> tuple[dict[str, Row], 
     keys = [b.class_name, b.model_type or ""]
     names = [row.name for row in rows]
     steps = [tuple(Step(re.compile(pattern), (target,)) for pattern, target in pairs) for pairs in steps_for_names(names)]
-    namings = [naming(keys, names, first, prefixes(first), steps=own) for own in steps or [()]]
+    namings = [choose_naming(keys, names, first, prefixes(first), steps=own) for own in steps or [()]]
     chosen = max(namings, key=lambda candidate: sum(1 for name in names if resolve(name, candidate, first)))
     if len(names) > 1 and sum(1 for name in names if resolve(name, chosen, first)) < 2:
         return {row.name: row for row in rows}, False  # one name that fits by a prefix of its own is chance

@@ -77,7 +77,7 @@ class Naming(NamedTuple):
     conversions: tuple[Step, ...] = ()
 
 
-def naming(
+def choose_naming(
     keys: Iterable[str], names: list[str], expected: Container[str], first_pieces: Iterable[str], *, steps: tuple[Step, ...] = ()
 ) -> Naming:
     """Choose the naming by which most of a sample of *names* are found in *expected*.
@@ -89,7 +89,7 @@ def naming(
         first_pieces: The blueprint's names again, to take prefixes from.
         steps: Renamings that the file's own format asks for, taken before the recorded ones.
     """
-    renames, conversions = recorded(keys)
+    renames, conversions = recorded_steps(keys)
     renames = (*steps, *renames)
     plain = Naming(renames=renames, conversions=conversions)
     sample = [tuple(dict.fromkeys(_spellings(name, plain))) for name in names[:: max(1, len(names) // 400)]]
@@ -109,7 +109,7 @@ def naming(
 
 def _score(sample: list[tuple[str, ...]], candidate: Naming, expected: Container[str]) -> int:
     """Count the names of a sample that are found, merges and splits left aside."""
-    return sum(1 for spellings in sample if any(put[0] in expected for text in spellings for put in _prefixed((text,), candidate)))
+    return sum(1 for spellings in sample if any(put[0] in expected for text in spellings for put in _with_prefixes((text,), candidate)))
 
 
 def prefixes(names: Iterable[str]) -> list[str]:
@@ -135,12 +135,12 @@ def resolve(name: str, naming: Naming, expected: Container[str]) -> tuple[str, .
     """
     spellings = list(dict.fromkeys(_spellings(name, naming)))
     for spelling in spellings:
-        for put in _prefixed((spelling,), naming):
+        for put in _with_prefixes((spelling,), naming):
             if put[0] in expected:
                 return put
     for spelling in spellings:
         for step in naming.conversions:
-            for put in _prefixed(step.applied(spelling), naming):
+            for put in _with_prefixes(step.applied(spelling), naming):
                 if put and all(target in expected for target in put):
                     return put
     return ()
@@ -161,7 +161,7 @@ def _spellings(name: str, naming: Naming) -> Iterator[str]:
     yield renamed
 
 
-def _prefixed(names: tuple[str, ...], naming: Naming) -> Iterator[tuple[str, ...]]:
+def _with_prefixes(names: tuple[str, ...], naming: Naming) -> Iterator[tuple[str, ...]]:
     yield names
     stripped = tuple(name.removeprefix(naming.strip) for name in names)
     if naming.strip:
@@ -178,10 +178,10 @@ def _table() -> dict[str, Any]:
     return found
 
 
-def recorded(keys: Iterable[str]) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
+def recorded_steps(keys: Iterable[str]) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
     """Return the steps recorded for model types or classes: renames, and merges and splits with the general ones.
 
-    >>> [len(steps) > 0 for steps in recorded(["mixtral"])]
+    >>> [len(steps) > 0 for steps in recorded_steps(["mixtral"])]
     [True, True]
     """
     table = _table()

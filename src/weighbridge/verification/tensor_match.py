@@ -10,7 +10,7 @@ from weighbridge.config.fields import Config
 from weighbridge.core.tree import Row
 from weighbridge.readers.packing import PACKED
 from weighbridge.verification.alignment import PLAIN, Alignment, Spelling
-from weighbridge.verification.copies import Compare, judged
+from weighbridge.verification.copies import Compare, judge_copy
 from weighbridge.verification.findings import Finding
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class Judge(NamedTuple):
             first = self._first_of_tie(wanted)
             if first.name != wanted.name:
                 plain = not reason and (first.row.dtype, first.row.shape) == (row.dtype, row.shape)
-                copy = judged(row.name, wanted.tied_to, self.compare(first.row.name, row.name) if plain else None)
+                copy = judge_copy(row.name, wanted.tied_to, self.compare(first.row.name, row.name) if plain else None)
                 explained.append(Finding(row.name, copy.reason, count, copy.separate))
             else:
                 owner = elements(self.expected[wanted.tied_to]) if wanted.tied_to in self.expected else 0

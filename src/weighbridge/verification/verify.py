@@ -19,7 +19,7 @@ from weighbridge.load import load, place
 from weighbridge.readers import as_model, read_listing, rows
 from weighbridge.readers.gguf_models import config_of
 from weighbridge.readers.packing import config_beside, unpack
-from weighbridge.verification.alignment import aligned_in_any_spelling, spelling_of
+from weighbridge.verification.alignment import align_in_any_spelling, spelling_of
 from weighbridge.verification.copies import Compare, comparer
 from weighbridge.verification.findings import Claim, Finding, Verification
 from weighbridge.verification.tensor_match import Judge, elements
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from weighbridge.value import ModelValue
 
 
-def verified(
+def verify_checkpoint(
     source: object,
     config: object = None,
     model_class: str | None = None,
@@ -102,7 +102,7 @@ def verify(described: ModelValue, listing: Listing, source: str = "", compare: C
         raise UsageError(Text("{source}: verify needs a config to hold the file against", source=described.source))
     actual, spelling = rows(listing), spelling_of(listing)
     notes = {tensor.name: tensor.note for tensor in listing.tensors if tensor.note}
-    expected, aligned = aligned_in_any_spelling(described, actual, spelling)
+    expected, aligned = align_in_any_spelling(described, actual, spelling)
     judge = Judge(expected, described.description, aligned, notes, spelling, compare)
     explained: list[Finding] = []
     unexplained: list[Finding] = []

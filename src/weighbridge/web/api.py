@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from weighbridge.commands.options import Asked, Option
-from weighbridge.commands.parse import default, valued
+from weighbridge.commands.parse import default, read_value
 from weighbridge.commands.table import TABLE, Command
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text, language, mark
@@ -66,7 +66,7 @@ def _value(option: Option, text: str) -> object:
         if text not in ("", "true", "false"):
             raise UsageError(Text("{key}: expected true or false, found {value!r}", key=option.key, value=text[:40]))
         return text == "true"
-    return option.default if text == "" else valued(option, text, option.key)
+    return option.default if text == "" else read_value(option, text, option.key)
 
 
 def _listed(text: str) -> list[str]:

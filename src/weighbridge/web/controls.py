@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from weighbridge.api import Model
-from weighbridge.config.bind import bind, merged, within
+from weighbridge.config.bind import bind, with_overrides, within
 from weighbridge.config.fields import Config, SubConfig
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.core.messages import Say
@@ -99,7 +99,7 @@ def _step(description: Description, class_name: str, control: Control) -> int:
 def _holds(description: Description, class_name: str, key: str, value: int) -> bool:
     family, raw, _ = description
     try:
-        family.classes[class_name](bind(family.fields, merged(raw, {key: value})))
+        family.classes[class_name](bind(family.fields, with_overrides(raw, {key: value})))
     except WeighbridgeError:
         return False
     return True

@@ -120,7 +120,7 @@ def audit_page(request: Request, form: Form) -> Response:
             for verdict, number in found.summary.items()
             if verdict in auditing.LABELS and number
         ]
-        view["audited"] = {"lines": views.marked(found, say), "closing": auditing.closing(found, say).splitlines(), "tallied": tallied}
+        view["audited"] = {"lines": views.marked(found, say), "closing": auditing.summary(found, say).splitlines(), "tallied": tallied}
     return _page(request, "audit", asked, view)
 
 

@@ -8,14 +8,14 @@ from weighbridge.accounts.compare import Comparison
 from weighbridge.accounts.flops import flops_of
 from weighbridge.accounts.ledger import Entry, ledger
 from weighbridge.accounts.parameters import PARAMETERS
-from weighbridge.accounts.possible import named as lengths
+from weighbridge.accounts.possible import length_names as lengths
 from weighbridge.api import Model
 from weighbridge.auditing.claims import Audit, Claim
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Say, Text, error_text, translator
 from weighbridge.core.tree import walk
 from weighbridge.documents.document import Row
-from weighbridge.documents.renderers.treemap import joined, named, sunburst, tiles, treemap
+from weighbridge.documents.renderers.treemap import join_path, sunburst, tiles, treemap, unique_names
 from weighbridge.documents.tree_rows import all_tensors, tree_table
 from weighbridge.web.query import Query
 
@@ -59,7 +59,7 @@ def _trail(book: Entry, path: str) -> list[tuple[str, Entry]]:
     trail = [("", book)]
     while trail[-1][0] != path:
         here, entry = trail[-1]
-        inside = [(joined(here, name), child) for name, child in named(entry)]
+        inside = [(join_path(here, name), child) for name, child in unique_names(entry)]
         step = next((pair for pair in inside if path == pair[0] or (path.startswith(f"{pair[0]}.") and pair[0] != here)), None)
         if step is None:
             raise UsageError(Text("module: the model has no {path!r}", path=path[:80]))

@@ -8,7 +8,7 @@ import pytest
 
 from weighbridge import model
 from weighbridge.accounts.fits.accelerators import ACCELERATORS, GIB, accelerator
-from weighbridge.accounts.fits.account import PURPOSES, _largest, asked_memory
+from weighbridge.accounts.fits.account import PURPOSES, _largest, device_memory
 from weighbridge.core.errors import UsageError
 
 SMALL = {
@@ -107,4 +107,4 @@ def test_longer_than_its_positions_is_refused() -> None:
 
 
 def test_a_device_by_name() -> None:
-    assert asked_memory("A100-80G", None)[1] == accelerator("a100-80g").memory == 80 * GIB
+    assert device_memory("A100-80G", None)[1] == accelerator("a100-80g").memory == 80 * GIB

@@ -7,7 +7,7 @@ import pytest
 import weighbridge
 from weighbridge.blueprints.modules.composite import as_child, model_config, submodel
 from weighbridge.config.bind import bind
-from weighbridge.config.check import conflicts, defaulted, unknown
+from weighbridge.config.check import conflicts, missing_fields, unknown
 from weighbridge.config.fields import Config, constant, with_changes
 from weighbridge.config.symbols import symbols
 from weighbridge.core.errors import ConfigError
@@ -51,9 +51,9 @@ def test_what_cannot_be_read_is_refused_by_its_key_path(raw: dict[str, object], 
 def test_scrutiny_reaches_into_it() -> None:
     raw = {"text_config": {"model_type": "bert", "hiden_size": 3, "hidden_size": 8}}
     assert unknown(FIELDS, raw, frozenset()) == ["text_config.hiden_size"]
-    missing = defaulted(FIELDS, raw)
+    missing = missing_fields(FIELDS, raw)
     assert missing["text.layers"] == "text_config.num_hidden_layers" and "text.hidden" not in missing
-    assert "text.layers" in defaulted(FIELDS, {}) and defaulted(OPTIONAL, {}) == {}
+    assert "text.layers" in missing_fields(FIELDS, {}) and missing_fields(OPTIONAL, {}) == {}
     with pytest.raises(ConfigError, match=r"^text_config\.hidden_size: 16 but text_config\.n_embd is 8"):
         conflicts(FIELDS, {"text_config": {"n_embd": 8, "hidden_size": 16}})
     with pytest.raises(ConfigError, match=r"encoder\.hidden_act: prelu"):

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import weighbridge
-from weighbridge.config.bind import bind, merged
-from weighbridge.config.check import conflicts, defaulted, unknown
+from weighbridge.config.bind import bind, with_overrides
+from weighbridge.config.check import conflicts, missing_fields, unknown
 from weighbridge.config.fields import LABELS, TIED, Field, choice, nested, sequence, sides, size, switch
 from weighbridge.config.symbols import symbols
 from weighbridge.core.errors import ConfigError
@@ -52,7 +52,7 @@ def test_a_key_path_reaches_into_sub_configs() -> None:
     with pytest.raises(ConfigError, match="text_config: expected a mapping, found list"):
         bind(INNER, {"text_config": []})
     assert unknown(INNER, {"text_config": {"hiden": 1}}, frozenset()) == ["text_config.hiden"]
-    assert defaulted(INNER, {"text_config": {"gated": True}}) == {"text.hidden": "text_config.hidden_size"}
+    assert missing_fields(INNER, {"text_config": {"gated": True}}) == {"text.hidden": "text_config.hidden_size"}
 
 
 def test_a_whole_float_is_the_number_it_says() -> None:
@@ -61,7 +61,7 @@ def test_a_whole_float_is_the_number_it_says() -> None:
 
 def test_absent_and_null_are_defaulted_and_said() -> None:
     assert bind(FIELDS, {"hidden_size": None}).hidden == 768
-    assert defaulted(
+    assert missing_fields(
         FIELDS, {"hidden_size": None, "num_labels": 3, "tie_word_embeddings": False, "layer_types": [], "hidden_act": "x"}
     ) == {"hidden": "hidden_size"}
 
@@ -98,7 +98,7 @@ def test_symbols_take_the_place_of_sizes_alone() -> None:
 
 def test_overrides_leave_the_given_config_alone() -> None:
     raw = {"text_config": {"hidden_size": 1}}
-    assert merged(raw, {"text_config.hidden_size": 2, "a": 3}) == {"text_config": {"hidden_size": 2}, "a": 3}
+    assert with_overrides(raw, {"text_config.hidden_size": 2, "a": 3}) == {"text_config": {"hidden_size": 2}, "a": 3}
     assert raw == {"text_config": {"hidden_size": 1}}
 
 
@@ -120,7 +120,7 @@ IMAGE = sides("image", "image_size", (512, 864), "R", "side of the image")
 def test_sides_are_one_number_or_a_height_and_a_width(raw: dict[str, Any], height: int, width: int) -> None:
     sizes = bind(IMAGE, raw)
     assert (sizes.image_height, sizes.image_width) == (height, width)
-    assert defaulted(IMAGE, raw) == ({} if raw else {"image_height": "image_size"})
+    assert missing_fields(IMAGE, raw) == ({} if raw else {"image_height": "image_size"})
 
 
 def test_only_a_single_side_becomes_a_symbol() -> None:

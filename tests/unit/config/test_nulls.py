@@ -8,7 +8,7 @@ import pytest
 
 from weighbridge import count, model
 from weighbridge.config.bind import bind
-from weighbridge.config.check import defaulted
+from weighbridge.config.check import missing_fields
 from weighbridge.config.fields import TIED
 from weighbridge.core.errors import ConfigError
 
@@ -16,7 +16,7 @@ from weighbridge.core.errors import ConfigError
 def test_a_null_switch_is_off_whatever_its_default() -> None:
     assert bind((TIED,), {}).tied
     assert not bind((TIED,), {"tie_word_embeddings": None}).tied
-    assert defaulted((TIED,), {"tie_word_embeddings": None}) == {}
+    assert missing_fields((TIED,), {"tie_word_embeddings": None}) == {}
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from weighbridge import model
 from weighbridge.cli import main
-from weighbridge.conventions.loading import loading
+from weighbridge.conventions.loading import loading_of
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from weighbridge.conventions.loading import loading
     ],
 )
 def test_a_head_of_its_own_is_loaded(name: str, built: int, loaded: int) -> None:
-    found = loading(model(name))
+    found = loading_of(model(name))
     assert found is not None
     assert (found.built, found.loaded, found.separate) == (built, loaded, ("lm_head.weight",))
     assert model(name).reconcile(loaded).matches[0].convention == "T5ForConditionalGeneration as loaded from its published file".replace(
@@ -31,14 +31,14 @@ def test_a_head_of_its_own_is_loaded(name: str, built: int, loaded: int) -> None
 
 @pytest.mark.parametrize("name", ["t5-small", "bert-base-uncased", "gpt2", "llama-3.2-1b"])
 def test_most_models_are_loaded_as_they_are_built(name: str) -> None:
-    found = loading(model(name))
+    found = loading_of(model(name))
     assert found is not None and not found.differs
 
 
 def test_a_head_that_a_composite_holds() -> None:
     config = {"model_type": "blip-2", "architectures": ["Blip2ForConditionalGeneration"]}
-    tied = loading(model({**config, "text_config": {"model_type": "t5"}}))
-    own = loading(model({**config, "text_config": {"model_type": "t5", "tie_word_embeddings": False}}))
+    tied = loading_of(model({**config, "text_config": {"model_type": "t5"}}))
+    own = loading_of(model({**config, "text_config": {"model_type": "t5", "tie_word_embeddings": False}}))
     assert tied is not None and not tied.differs
     assert own is not None and own.separate == ("language_model.lm_head.weight",)
 
@@ -70,13 +70,13 @@ def test_it_stands_everywhere(capsys: pytest.CaptureFixture[str]) -> None:
 )
 def test_an_older_release_ties_otherwise(config: dict[str, object], built: int, older: int) -> None:
     """Measured with transformers 5.23.0 and 4.57.6 on the meta device."""
-    found = loading(model(config))
+    found = loading_of(model(config))
     assert found is not None
     assert (found.built, found.older) == (built, older)
 
 
 def test_swin_backbones_had_a_norm_less() -> None:
-    found = loading(model("grounding-dino-tiny"))
+    found = loading_of(model("grounding-dino-tiny"))
     assert found is not None
     assert (found.built, found.older) == (172_250_626, 172_249_090)
     assert model("grounding-dino-tiny").reconcile(172_249_090).matches[0].convention.endswith("as transformers 4.57 builds it")

@@ -3,7 +3,7 @@
 import pytest
 
 from weighbridge import Model, UsageError, model
-from weighbridge.conventions.reconcile import Match, Reconciliation, explained
+from weighbridge.conventions.reconcile import Match, Reconciliation, explanation
 from weighbridge.conventions.rounding import readings
 from weighbridge.conventions.rules import convention
 from weighbridge.core.messages import mark
@@ -53,7 +53,7 @@ def test_roberta_as_another_library_counts_it() -> None:
 def test_ties_counted_under_every_name() -> None:
     answer = model("bert-base-uncased", "BertForMaskedLM").reconcile(132985716)
     assert answer.matches[0].convention == "BertForMaskedLM, with tied tensors, counted under every name"
-    assert explained(answer.matches[0], mark) == "109,514,298 + 23,471,418 (tied tensors, counted under every name) = 132,985,716"
+    assert explanation(answer.matches[0], mark) == "109,514,298 + 23,471,418 (tied tensors, counted under every name) = 132,985,716"
 
 
 @pytest.mark.parametrize(

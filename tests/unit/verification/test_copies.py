@@ -13,7 +13,7 @@ from tests.unit import safetensors_file
 from weighbridge import model
 from weighbridge.cli import main
 from weighbridge.readers.samples import SAMPLE_BYTES, SAMPLES, Extent, compare, find
-from weighbridge.verification.verify import verified
+from weighbridge.verification.verify import verify_checkpoint
 
 CONFIG: dict[str, Any] = {
     "model_type": "t5", "architectures": ["T5ForConditionalGeneration"], "vocab_size": 512, "d_model": 32, "d_ff": 64, "d_kv": 8,
@@ -40,7 +40,7 @@ def change(folder: Path, name: str, at: int) -> None:
 
 
 def of_the_head(folder: Path, *, thorough: bool = False) -> tuple[str, bool | None, int | None]:
-    found = verified(folder, thorough=thorough)
+    found = verify_checkpoint(folder, thorough=thorough)
     (finding,) = (finding for finding in found.explained if finding.name == "lm_head.weight")
     assert found.holds and finding.elements == HEAD
     return finding.reason, finding.separate, found.loaded

@@ -287,7 +287,7 @@ def write(path: Path, tensors: list[Stored]) -> None:
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(tmp_path / "model.safetensors", file(bert()))
     with pytest.raises(SourceError, match=r"no config\.json beside the weights; name one"):
-        weighbridge.verification.verify.verified(tmp_path)
+        weighbridge.verification.verify.verify_checkpoint(tmp_path)
     (tmp_path / "config.json").write_text(json.dumps(CONFIG))
     assert main(["verify", str(tmp_path), "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
@@ -301,4 +301,4 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 def test_a_file_is_no_config(tmp_path: Path) -> None:
     write(tmp_path / "model.safetensors", file(bert()))
     with pytest.raises(UsageError, match="verify needs a config"):
-        weighbridge.verification.verify.verified(tmp_path, tmp_path / "model.safetensors")
+        weighbridge.verification.verify.verify_checkpoint(tmp_path, tmp_path / "model.safetensors")

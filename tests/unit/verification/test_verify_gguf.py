@@ -17,7 +17,7 @@ from weighbridge.readers.gguf_architectures import ARCHITECTURES
 from weighbridge.readers.gguf_models import config_of
 from weighbridge.verification.diff import diff
 from weighbridge.verification.findings import Verification
-from weighbridge.verification.verify import verified, verify
+from weighbridge.verification.verify import verify, verify_checkpoint
 
 DECODER: dict[str, object] = {
     "vocab_size": 96,
@@ -241,7 +241,7 @@ def test_a_gguf_file_beside_a_config() -> None:
     ],
 )
 def test_published_files(package: str, pattern: str, class_name: str, unique: int) -> None:
-    found = verified(packaged(package, pattern))
+    found = verify_checkpoint(packaged(package, pattern))
     assert (found.class_name, found.expected, found.found, found.residual) == (class_name, unique, unique, 0)
     assert found.holds
     assert found.config == "its own metadata"

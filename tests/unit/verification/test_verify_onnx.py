@@ -11,7 +11,7 @@ from tests.unit.readers.real import packaged
 from weighbridge.api import Model
 from weighbridge.readers import Listing, onnx
 from weighbridge.readers.onnx_roles import modules_in
-from weighbridge.verification.verify import verified, verify
+from weighbridge.verification.verify import verify, verify_checkpoint
 
 T5 = {
     "model_type": "t5",
@@ -76,20 +76,20 @@ def test_what_is_found_by_nothing_is_named() -> None:
 
 
 def test_a_published_encoder() -> None:
-    found = verified(packaged("traceforge_title_model", "data/span/encoder.onnx"), T5, "T5EncoderModel")
+    found = verify_checkpoint(packaged("traceforge_title_model", "data/span/encoder.onnx"), T5, "T5EncoderModel")
     assert (found.expected, found.matched, found.residual, found.holds) == (35_332_800, 75, 0, True)
 
 
 def test_a_published_encoder_and_its_decoder() -> None:
     folder = packaged("traceforge_title_model", "data/span/encoder.onnx").parent
-    found = verified(folder, T5, "T5ForConditionalGeneration")
+    found = verify_checkpoint(folder, T5, "T5ForConditionalGeneration")
     assert (found.expected, found.matched_elements, found.residual, found.holds) == (60_511_616, 60_511_616, 0, True)
     copies = [finding.elements for finding in found.explained if finding.reason.startswith("a copy of shared.weight")]
     assert copies == [32_128 * 512] * 2
 
 
 def test_a_config_that_is_not_the_files() -> None:
-    found = verified(packaged("traceforge_title_model", "data/span/encoder.onnx"), {**T5, "num_layers": 7}, "T5EncoderModel")
+    found = verify_checkpoint(packaged("traceforge_title_model", "data/span/encoder.onnx"), {**T5, "num_layers": 7}, "T5EncoderModel")
     assert not found.holds
     layer = 4 * 512 * 384 + 3 * 512 * 1024 + 2 * 512
     assert found.residual == layer

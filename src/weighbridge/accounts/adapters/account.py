@@ -13,7 +13,7 @@ from weighbridge.accounts.adapters.base import Base
 from weighbridge.accounts.adapters.methods import METHODS, Method
 from weighbridge.accounts.adapters.modules import Module
 from weighbridge.accounts.adapters.partial import PARTIAL
-from weighbridge.accounts.adapters.prompts import PROMPTS, adaption_prompts, prepared
+from weighbridge.accounts.adapters.prompts import PROMPTS, adaption_prompts, prepare_prompt
 from weighbridge.accounts.adapters.sites import Added, Site, site
 from weighbridge.accounts.adapters.tokens import trainable_rows
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
@@ -78,7 +78,7 @@ class Adapted(NamedTuple):
     notes: tuple[str, ...]
 
 
-def adapted(base: Base, raw: Mapping[str, Any], *, autocast: bool = True, resized: bool = False) -> Adapted:
+def count_adapter(base: Base, raw: Mapping[str, Any], *, autocast: bool = True, resized: bool = False) -> Adapted:
     """Count a model with an adapter.
 
     Args:
@@ -95,21 +95,23 @@ def adapted(base: Base, raw: Mapping[str, Any], *, autocast: bool = True, resize
     if isinstance(name, str) and name.upper() in REFUSED:
         raise UsageError(Text("{name}: {refused}", name=name, refused=REFUSED[name.upper()]))
     if isinstance(name, str) and name.upper() in (*PROMPTS, "ADAPTION_PROMPT"):
-        return _prompted(base, raw, name.upper(), resized)
+        return _count_prompt(base, raw, name.upper(), resized)
     if isinstance(name, str) and name.upper() in PARTIAL:
         return _in_part(base, raw, name.upper())
     method, config = _method(raw)
-    config = _resolved(base, method, config)
+    config = _resolve_config(base, method, config)
     found = [site(base, base.modules[path]) for path in _targets(base, config)]
     _refuse_others(found, method, config)
     places = [*found, *_parameters(base, config)]
     if config.get("proportional_parameters"):
         config["shares"] = vectors.proportional(found, config)
     if not places:
-        raise UsageError(Text("no module of the base model is adapted: target_modules {shown}", shown=_shown(config["target_modules"])))
+        raise UsageError(
+            Text("no module of the base model is adapted: target_modules {shown}", shown=_list_targets(config["target_modules"]))
+        )
     given = tuple((place, tuple(method.add(place, config))) for place in places)
     shared = (*(method.share(places, config, base) if method.share else ()), *trainable_rows(base, config, {place.path for place in found}))
-    return _summed(base, config, method, given, shared, autocast, resized)
+    return _sum_up(base, config, method, given, shared, autocast, resized)
 
 
 def _method(raw: Mapping[str, Any]) -> tuple[Method, dict[str, Any]]:
@@ -126,7 +128,7 @@ def _method(raw: Mapping[str, Any]) -> tuple[Method, dict[str, Any]]:
     return method, {**config, "peft_type": name.upper(), "target_modules": raw.get("target_modules")}
 
 
-def _resolved(base: Base, method: Method, config: dict[str, Any]) -> dict[str, Any]:
+def _resolve_config(base: Base, method: Method, config: dict[str, Any]) -> dict[str, Any]:
     """Return the config as the library has it once modules are being replaced: targets named, heads of its task added."""
     task = config.get("task_type")
     heads = CLASSIFIER_NAMES.get(task, ()) if isinstance(task, str) and config["peft_type"] != "TRAINABLE_TOKENS" else ()
@@ -136,7 +138,7 @@ def _resolved(base: Base, method: Method, config: dict[str, Any]) -> dict[str, A
         config["modules_to_save"] = (*config["modules_to_save"], *heads)
     config["target_parameters"] = tuple(config.get("target_parameters") or ())
     if config["peft_type"] == "LORA":
-        config = _fused(base, config)
+        config = _fuse_expert_names(base, config)
     targets = config["target_modules"]
     if targets is None:
         targets = _default_targets(base, method, config)
@@ -154,7 +156,7 @@ def _resolved(base: Base, method: Method, config: dict[str, Any]) -> dict[str, A
             targets = matching.fewest_suffixes(targets, base.modules)
     if config["peft_type"] == "IA3":
         config = _feedforward(base, config)
-    return _tied(base, {**config, "target_modules": targets})
+    return _adapt_tied(base, {**config, "target_modules": targets})
 
 
 def _default_targets(base: Base, method: Method, config: dict[str, Any]) -> str | tuple[str, ...] | None:
@@ -186,7 +188,7 @@ def _names(config: Mapping[str, Any], key: str) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _fused(base: Base, config: dict[str, Any]) -> dict[str, Any]:
+def _fuse_expert_names(base: Base, config: dict[str, Any]) -> dict[str, Any]:
     """Turn a checkpoint's names of experts into the parameters that hold them all, as the library does for these types."""
     table = defaults.FUSED_EXPERTS.get(base.model_type)
     if table is None:
@@ -238,7 +240,7 @@ def _as_names(base: Base, config: Mapping[str, Any], targets: str, table: Mappin
     return found
 
 
-def _tied(base: Base, config: dict[str, Any]) -> dict[str, Any]:
+def _adapt_tied(base: Base, config: dict[str, Any]) -> dict[str, Any]:
     """Follow ``ensure_weight_tying``: the embedding is adapted, and whatever is tied to it follows."""
     config["tied_targets"], config["tied_saves"] = (), ()
     if not config.get("ensure_weight_tying") or not base.tied or base.input_embedding is None:
@@ -324,7 +326,7 @@ def _parameters(base: Base, config: Mapping[str, Any]) -> list[Site]:
     return found
 
 
-def _shown(targets: object) -> str:
+def _list_targets(targets: object) -> str:
     return (
         targets
         if isinstance(targets, str)
@@ -349,7 +351,7 @@ class _Book:
         return sum(count for count, _ in self.entries.values()), sum(count * BYTES[dtype] for count, dtype in self.entries.values())
 
 
-def _summed(
+def _sum_up(
     base: Base,
     config: Mapping[str, Any],
     method: Method,
@@ -389,7 +391,7 @@ def _summed(
     )
 
 
-def _prompted(base: Base, raw: Mapping[str, Any], name: str, resized: bool) -> Adapted:
+def _count_prompt(base: Base, raw: Mapping[str, Any], name: str, resized: bool) -> Adapted:
     """Count a model with a learned prompt: all of the base is frozen but what stands in no module."""
     task = raw.get("task_type")
     config: dict[str, Any] = {**{key: value for key, value in raw.items() if value is not None}, "peft_type": name}
@@ -400,7 +402,7 @@ def _prompted(base: Base, raw: Mapping[str, Any], name: str, resized: bool) -> A
         added, formula, own = tuple(adaption_prompts(base, config)), "adapter_len*hidden + 1", base.dtype
     else:
         method = PROMPTS[name]
-        added = tuple(method.add(prepared(base, {**method.given, **config})))
+        added = tuple(method.add(prepare_prompt(base, {**method.given, **config})))
         formula, own = method.formula, "float32"
     book = _Book()
     for tensor in added:

@@ -123,10 +123,10 @@ def unilora_vector(sites: list[Site], config: Config, base: Base) -> Iterator[Ad
 def frod(site: Site, config: Config) -> Iterator[Added]:
     """Yield the strengths of a module's directions and the sparse mixing of them."""
     yield Added(f"{site.path}.frod_lambda_l", (site.inputs,))
-    yield Added(f"{site.path}.frod_lambda_s_values", (_mixing(site.inputs, config),))
+    yield Added(f"{site.path}.frod_lambda_s_values", (_sparse_elements(site.inputs, config),))
 
 
-def _mixing(inputs: int, config: Config) -> int:
+def _sparse_elements(inputs: int, config: Config) -> int:
     rate = config["sparse_rate"]
     others = inputs * inputs - inputs
     number = min(int(inputs * inputs * rate), others)
@@ -141,7 +141,7 @@ def frod_projections(sites: list[Site], config: Config, base: Base) -> Iterator[
     for name, width in widths.items():
         saved = config["save_projection"]
         yield _buffer(f"frod_V.{name}", (width, width), saved)
-        yield _buffer(f"frod_s_indices.{name}", (2, _mixing(width, config)), saved, "int64")
+        yield _buffer(f"frod_s_indices.{name}", (2, _sparse_elements(width, config)), saved, "int64")
         yield _buffer(f"frod_s_size.{name}", (2,), saved, "int64")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from weighbridge.core._namedtuple import NamedTuple
-from weighbridge.core.tree import Part, Row, flatten, numbered, positions
+from weighbridge.core.tree import Part, Row, copy_name, flatten, positions
 
 
 class Module(NamedTuple):
@@ -70,6 +70,6 @@ def _kinds(part: Part, prefix: str) -> Iterator[tuple[str, str]]:
             yield from _kinds(child, f"{path}." if child.name else prefix)
             continue
         for index in positions(child):
-            path = prefix + numbered(child.name, index)
+            path = prefix + copy_name(child.name, index)
             yield path, child.kind
             yield from _kinds(child, f"{path}.")

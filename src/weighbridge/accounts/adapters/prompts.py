@@ -39,7 +39,7 @@ HEADS = ("num_attention_heads", "n_head", "num_heads", "encoder_attention_heads"
 LAYERS = ("num_hidden_layers", "num_layers", "n_layer", "encoder_layers", "n_layers")
 
 
-def prepared(base: Base, config: Mapping[str, Any]) -> dict[str, Any]:
+def prepare_prompt(base: Base, config: Mapping[str, Any]) -> dict[str, Any]:
     """Return a prompt's config with what it takes from the base's.
 
     Raises:
@@ -67,7 +67,7 @@ def prepared(base: Base, config: Mapping[str, Any]) -> dict[str, Any]:
                     found=found["peft_type"],
                 )
             )
-        found["token_dim"] = _kept_width(facts, found)
+        found["token_dim"] = _cached_width(facts, found)
     found["encoder_hidden_size"] = config.get("encoder_hidden_size") or found["token_dim"]
     submodules = config.get("num_transformer_submodules")
     if found["peft_type"] == "CPT":
@@ -76,7 +76,7 @@ def prepared(base: Base, config: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _kept_width(facts: Config, found: Mapping[str, Any]) -> int:
+def _cached_width(facts: Config, found: Mapping[str, Any]) -> int:
     """Return the width of a layer's keys, which are those of the key-value heads where the config tells them."""
     kept = facts.get("num_key_value_heads")
     if "num_key_value_heads" not in facts or type(kept) is not int:

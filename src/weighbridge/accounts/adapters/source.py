@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from weighbridge.accounts.adapters.account import BYTES, REFUSED, Adapted, adapted
+from weighbridge.accounts.adapters.account import BYTES, REFUSED, Adapted, count_adapter
 from weighbridge.accounts.adapters.base import base, facts_of
 from weighbridge.accounts.adapters.methods import METHODS
 from weighbridge.accounts.adapters.partial import PARTIAL
@@ -31,7 +31,9 @@ def adapters_of(model: ModelValue, adapter: object, *, dtype: str = "float32", a
     if dtype not in BYTES:
         raise UsageError(Text("dtype: expected one of {bytes}, found {dtype!r}", bytes=", ".join(BYTES), dtype=dtype))
     facts = facts_of(model)
-    return adapted(base(model.tree, model.model_type or "", facts, dtype), adapter_config(adapter), autocast=autocast, resized=resized)
+    return count_adapter(
+        base(model.tree, model.model_type or "", facts, dtype), adapter_config(adapter), autocast=autocast, resized=resized
+    )
 
 
 def adapter_config(adapter: object) -> dict[str, Any]:

@@ -32,7 +32,7 @@ def trainable_rows(base: Base, config: Mapping[str, Any], adapted_paths: Collect
         if name in config["modules_to_save"]:
             raise UsageError(Text("{name}: saved whole (modules_to_save), so rows of it cannot be trained apart", name=name))
     tied = base.ties
-    skipped, mismatched = _skipped(base, config, wanted) if len(wanted) > 1 and tied else (set(), False)
+    skipped, mismatched = _tables_to_skip(base, config, wanted) if len(wanted) > 1 and tied else (set(), False)
     wrapped: set[str] = set()
     for name, rows in wanted.items():
         if name not in skipped:
@@ -45,7 +45,7 @@ def trainable_rows(base: Base, config: Mapping[str, Any], adapted_paths: Collect
             )
 
 
-def _skipped(base: Base, config: Mapping[str, Any], wanted: Mapping[str, Any]) -> tuple[set[str], bool]:
+def _tables_to_skip(base: Base, config: Mapping[str, Any], wanted: Mapping[str, Any]) -> tuple[set[str], bool]:
     """Return the tables that follow the one they are tied to, and whether tied tables train different rows."""
     assert base.input_embedding is not None
     keys = [

@@ -13,7 +13,7 @@ from weighbridge.accounts.adapters.source import adapters_of
 from weighbridge.accounts.cache import cache_of
 from weighbridge.accounts.fits.accelerators import GIB, Accelerator, accelerator
 from weighbridge.accounts.inputs import Inputs
-from weighbridge.accounts.memory.account import kept_by_forward, memory_of, settings, trained
+from weighbridge.accounts.memory.account import forward_activations, memory_of, settings, training_states
 from weighbridge.accounts.parameters import tally_of
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
@@ -126,7 +126,7 @@ def fits_of(
                 value2=overhead / GIB,
             )
         )
-    made = {"serving": _serving, "training": _training, "lora": _lora}[purpose](model, dtype)
+    made = {"serving": _ways_to_serve, "training": _ways_to_train, "lora": _lora}[purpose](model, dtype)
     ways = tuple(_way(*entry, memory, overhead, batch, seq) for entry in made)
     return Fit(
         purpose,
@@ -141,13 +141,13 @@ def fits_of(
     )
 
 
-def asked_memory(device: str | None, gib: float | None, overhead: float = 1) -> tuple[Accelerator | None, int, int]:
+def device_memory(device: str | None, gib: float | None, overhead: float = 1) -> tuple[Accelerator | None, int, int]:
     """Return the device that is named, its bytes (or those of *gib*), and the bytes that are kept back.
 
     Raises:
         UsageError: Neither is given, or both, or a device that nobody knows.
 
-    >>> asked_memory(None, 24)[1:]
+    >>> device_memory(None, 24)[1:]
     (25769803776, 1073741824)
     """
     if (device is None) == (gib is None):
@@ -210,7 +210,7 @@ def _largest(need: Callable[[int], int | None], room: int, most: int) -> int:
     return low
 
 
-def _serving(model: ModelValue, dtype: str) -> Iterator[tuple[str, Need, str]]:
+def _ways_to_serve(model: ModelValue, dtype: str) -> Iterator[tuple[str, Need, str]]:
     """Yield ways to serve: weights in fewer and fewer bits, then the cache."""
     schemes = (
         (mark("weights in 32 bits") if dtype == "float32" else mark("weights in 16 bits"), None, dtype),
@@ -219,12 +219,12 @@ def _serving(model: ModelValue, dtype: str) -> Iterator[tuple[str, Need, str]]:
     )
     for measure, scheme, kind in schemes:
         found = memory_of(model, Inputs(), settings(dtype=kind, quantization=scheme))
-        yield measure, _served(model, found.weights + found.buffers, dtype), "bound" if scheme is None else "estimate"
+        yield measure, _serving_need(model, found.weights + found.buffers, dtype), "bound" if scheme is None else "estimate"
     if _keeps(model):
-        yield mark("and the cache in 8 bits"), _served(model, found.weights + found.buffers, "int8"), "estimate"
+        yield mark("and the cache in 8 bits"), _serving_need(model, found.weights + found.buffers, "int8"), "estimate"
 
 
-def _served(model: ModelValue, weights: int, dtype: str) -> Need:
+def _serving_need(model: ModelValue, weights: int, dtype: str) -> Need:
     most, keeps = _positions(model), _keeps(model)
 
     def need(batch: int, seq: int) -> int | None:
@@ -256,7 +256,7 @@ def _keeps(model: ModelValue) -> bool:
         return False
 
 
-def _training(model: ModelValue, dtype: str) -> Iterator[tuple[str, Need, str]]:
+def _ways_to_train(model: ModelValue, dtype: str) -> Iterator[tuple[str, Need, str]]:
     """Yield ways to train all parameters: fewer activations, smaller states, states on other devices and on the host."""
     how: dict[str, object] = {
         "dtype": dtype,
@@ -267,20 +267,30 @@ def _training(model: ModelValue, dtype: str) -> Iterator[tuple[str, Need, str]]:
     }
     kept = _activations(model, how)
     start = mark("AdamW, everything in float32") if dtype == "float32" else mark("AdamW, 16 bits, master weights in float32")
-    yield start, _trained(model, how, kept=kept), "estimate"
+    yield start, _training_need(model, how, kept=kept), "estimate"
     how["checkpointing"] = "full"
-    yield mark("and activations computed again (full checkpointing)"), _trained(model, how, kept=kept), "estimate"
-    yield mark("and Adam's states in 8 bits"), _trained(model, {**how, "optimizer": "adam8bit"}, kept=kept), "estimate"
+    yield mark("and activations computed again (full checkpointing)"), _training_need(model, how, kept=kept), "estimate"
+    yield mark("and Adam's states in 8 bits"), _training_need(model, {**how, "optimizer": "adam8bit"}, kept=kept), "estimate"
     for stage in (1, 2, 3):
-        yield mark("checkpointing and ZeRO-{stage} among 8 devices").format(stage=stage), _trained(model, how, stage, kept=kept), "estimate"
-    yield mark("checkpointing, optimizer states and master weights on the host"), _trained(model, how, kept=kept, offload=True), "estimate"
+        yield (
+            mark("checkpointing and ZeRO-{stage} among 8 devices").format(stage=stage),
+            _training_need(model, how, stage, kept=kept),
+            "estimate",
+        )
+    yield (
+        mark("checkpointing, optimizer states and master weights on the host"),
+        _training_need(model, how, kept=kept, offload=True),
+        "estimate",
+    )
 
 
-def _trained(model: ModelValue, how: Mapping[str, object], stage: int = 0, *, kept: Kept, offload: bool = False, devices: int = 8) -> Need:
+def _training_need(
+    model: ModelValue, how: Mapping[str, object], stage: int = 0, *, kept: Kept, offload: bool = False, devices: int = 8
+) -> Need:
     """Return what training needs; *stage* of ZeRO cuts states among *devices*, *offload* puts them on the host."""
     said = settings(**how)
     found = memory_of(model, Inputs(), said)
-    weights, (gradients, master, states) = found.weights + found.buffers, trained(model, said)
+    weights, (gradients, master, states) = found.weights + found.buffers, training_states(model, said)
     weights, gradients = (-(-weights // devices) if stage == 3 else weights), (-(-gradients // devices) if stage >= 2 else gradients)
     both = 0 if offload else -(-(master + states) // devices) if stage else master + states
     return _with_activations(kept, said.checkpointing, weights + gradients + both)
@@ -314,7 +324,7 @@ def _activations(model: ModelValue, how: Mapping[str, object]) -> Kept:
 
 def _bytes_kept(model: ModelValue, how: Mapping[str, object], batch: int, seq: int) -> int | None:
     try:
-        found, _ = kept_by_forward(model, Inputs(batch=batch, seq=seq), settings(**how))
+        found, _ = forward_activations(model, Inputs(batch=batch, seq=seq), settings(**how))
     except UsageError:  # longer than its positions
         return None
     return found.bytes if found is not None else 0
@@ -402,7 +412,7 @@ def _notes(model: ModelValue, purpose: str, ways: tuple[Way, ...]) -> Iterator[s
         if not _keeps(model):
             yield mark("the model keeps no cache that is described, so batch and length cost nothing here")
         return
-    if kept_by_forward(model, Inputs(seq=1), settings(loss=True))[0] is None:
+    if forward_activations(model, Inputs(seq=1), settings(loss=True))[0] is None:
         yield mark("activations are not described for this model and are left out")
     if purpose == "lora":
         yield mark("activations are counted as in full training, which is more than an adapter keeps")

@@ -119,15 +119,15 @@ def memory_of(model: ModelValue, given: Inputs, how: Settings, *, training: bool
     if not training:
         return Memory(weights, buffers, 0, 0, 0, 0, weights + buffers, exact | {"total": "bound"}, None, "")
     element_bytes(how.dtype)
-    gradients, master, states = trained(model, how)
-    kept, refused = kept_by_forward(model, given, how)
+    gradients, master, states = training_states(model, how)
+    kept, refused = forward_activations(model, given, how)
     total = None if kept is None else weights + buffers + gradients + master + states + kept.bytes
     trust = exact | {"gradients": "exact", "optimizer": "exact" if how.optimizer in HELD else "estimate", "total": "bound"}
     trust |= {} if kept is None else {"activations": kept.trust}
     return Memory(weights, buffers, gradients, master, states, None if kept is None else kept.bytes, total, trust, kept, refused)
 
 
-def trained(model: ModelValue, how: Settings) -> tuple[int, int, int]:
+def training_states(model: ModelValue, how: Settings) -> tuple[int, int, int]:
     """Return the bytes of gradients, of float32 copies of the weights, and of the optimizer's states."""
     learned, size = trainable(model.tree), element_bytes(how.dtype)
     mixed = how.precision in ("mixed", "megatron")
@@ -136,7 +136,7 @@ def trained(model: ModelValue, how: Settings) -> tuple[int, int, int]:
     return gradients, 4 * learned if mixed else 0, optimizer_bytes(model.tree, how.optimizer, state_size)
 
 
-def kept_by_forward(model: ModelValue, given: Inputs, how: Settings) -> tuple[Activations | None, str]:
+def forward_activations(model: ModelValue, given: Inputs, how: Settings) -> tuple[Activations | None, str]:
     """Return what a forward keeps, or why that is not known."""
     if model.description is None:
         return None, f"activations: {model.source} has only tensors; they need a config"

@@ -64,7 +64,7 @@ def activations(model_type: str, class_name: str, tree: Part, config: dict[str, 
                 styles=", ".join(sorted(STYLES)),
             )
         )
-    tape = Tape(dropped(style, config) if asked.dropout else frozenset(), cuda=asked.device == "cuda")
+    tape = Tape(dropout_places(style, config) if asked.dropout else frozenset(), cuda=asked.device == "cuda")
     run = Run(
         tape, Ways(asked.size, asked.attention, asked.checkpointing), style, config, asked.batch, lengths(tree, style, class_name, asked)
     )
@@ -78,7 +78,7 @@ def activations(model_type: str, class_name: str, tree: Part, config: dict[str, 
     return Activations(tape.bytes, tuple(tape.rows), "exact" if exact else "estimate")
 
 
-def dropped(style: Style, config: dict[str, Any]) -> frozenset[str]:
+def dropout_places(style: Style, config: dict[str, Any]) -> frozenset[str]:
     """Return where a config drops elements at all."""
     return frozenset(where for where, key, default in style.drops if config.get(key, default))
 

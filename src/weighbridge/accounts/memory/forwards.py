@@ -18,7 +18,7 @@ from weighbridge.accounts.memory.modules import (
     need,
     norm,
     plain_mlp,
-    projected,
+    project_qkv,
     rotary,
     router,
     scores,
@@ -26,7 +26,7 @@ from weighbridge.accounts.memory.modules import (
 )
 from weighbridge.accounts.memory.tape import BOOL, INDEX, Tape, Value, whole
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
-from weighbridge.core.tree import Part, Tensor, numbered, positions
+from weighbridge.core.tree import Part, Tensor, copy_name, positions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -97,15 +97,15 @@ def layers(run: Run, parts: list[Part], value: Value, layer: Callable[[Part, Val
 def _layer(run: Run, part: Part, index: int, value: Value, layer: Callable[[Part, Value], Value]) -> Value:
     tape = run.tape
     if run.ways.checkpointing != "full":
-        return within(tape, numbered(part.name, index), lambda: layer(part, value))
-    within(tape, numbered(part.name, index), lambda: tape.keep(value, "checkpoint"))
+        return within(tape, copy_name(part.name, index), lambda: layer(part, value))
+    within(tape, copy_name(part.name, index), lambda: tape.keep(value, "checkpoint"))
     tape.muted = True
     value = layer(part, value)
     tape.muted = False
     return value
 
 
-def named(part: Part, name: str) -> list[Part]:
+def repeated_children(part: Part, name: str) -> list[Part]:
     """Return the repeated children of a name."""
     return [node for node in part.children if isinstance(node, Part) and node.name == name and node.repeat is not None]
 
@@ -149,13 +149,15 @@ def encoder(run: Run, body: Part) -> Value:
         tape.save(Value((seq, seq), INDEX, grad=False), "embedding")
     if run.style.shared:
         return _shared_layers(run, inside, value)
-    return layers(run, named(inside, paths["layers"].rpartition(".")[2]), value, lambda part, value: encoder_layer(run, part, value))
+    return layers(
+        run, repeated_children(inside, paths["layers"].rpartition(".")[2]), value, lambda part, value: encoder_layer(run, part, value)
+    )
 
 
 def _shared_layers(run: Run, inside: Part, value: Value) -> Value:
     """Run ALBERT's groups of layers, each of them as often as it stands for."""
-    group = named(inside, "albert_layer_groups")[0]
-    inner = named(group, "albert_layers")[0]
+    group = repeated_children(inside, "albert_layer_groups")[0]
+    inner = repeated_children(group, "albert_layers")[0]
     assert isinstance(group.executions, int) and isinstance(inner.repeat, int)
     runs = Part("layer", inner.children, "layer", repeat=group.executions * inner.repeat)
     return layers(run, [runs], value, lambda part, value: encoder_layer(run, part, value))
@@ -164,7 +166,7 @@ def _shared_layers(run: Run, inside: Part, value: Value) -> Value:
 def encoder_layer(run: Run, part: Part, value: Value) -> Value:
     """Run attention and two linear maps, each half added to what it was given and normalised."""
     tape, paths = run.tape, run.style.paths
-    query, key, told = projected(tape, at(part, paths["projections"]), value)
+    query, key, told = project_qkv(tape, at(part, paths["projections"]), value)
     mixed = scores(tape, run.ways, query, key, told)
     attended = tape.drop(linear(tape, at(part, paths["out"]), mixed))
     value = norm(tape, at(part, paths["first"]), tape.add(attended, value))
@@ -180,7 +182,7 @@ def gpt2(run: Run, body: Part) -> Value:
     tape, seq = run.tape, run.lengths["seq"]
     value = wide(run, need(body, "wte"), seq)
     tape.save(Value((1, seq), INDEX, grad=False), "embedding")
-    value = layers(run, named(body, "h"), tape.drop(value), lambda part, value: gpt2_layer(run, part, value))
+    value = layers(run, repeated_children(body, "h"), tape.drop(value), lambda part, value: gpt2_layer(run, part, value))
     return norm(tape, need(body, "ln_f"), value)
 
 
@@ -203,11 +205,11 @@ def decoder(run: Run, body: Part) -> Value:
     """Run Llama and its kin: embeddings, layers with rotary positions, and a last norm."""
     tape, seq = run.tape, run.lengths["seq"]
     value = wide(run, need(body, "embed_tokens"), seq)
-    parts = named(body, "layers")
+    parts = repeated_children(body, "layers")
     turns: dict[object, tuple[Value, Value]] = {}
     for part in parts:
         op = attend_of(need(part, "self_attn"))
-        width = _turned(run, op)
+        width = _rotary_width(run, op)
         kind = turn_of(run, op)
         if kind not in turns:
             cos, sin = (Value((1, 1, seq, width), run.ways.size, grad=False) for _ in range(2))
@@ -226,7 +228,7 @@ def turn_of(run: Run, op: Any) -> object:
     return op.head_dim, run.style.two_turns and op.window is not None
 
 
-def _turned(run: Run, op: Any) -> int:
+def _rotary_width(run: Run, op: Any) -> int:
     """Return how many elements of a head turn with the position."""
     factor = run.told("partial")
     return int(op.head_dim) if factor is None else int(op.head_dim * factor)
@@ -326,11 +328,11 @@ def t5_stack(run: Run, stack: Part, tokens: int, memory: Value | None) -> Value:
     """Run one stack of T5."""
     tape = run.tape
     value = tape.drop(Value((run.batch, tokens, _width(stack)), run.ways.size))
-    heads = next(attend_of(child(place, "SelfAttention") or place).heads for place in named(stack, "block")[0].children[:1])  # type: ignore[arg-type]
+    heads = next(attend_of(child(place, "SelfAttention") or place).heads for place in repeated_children(stack, "block")[0].children[:1])  # type: ignore[arg-type]
     # attention to the encoder has a bias of nothing, one for all layers
     zeros = Value((1, heads, tokens, 1 if memory is None else memory.shape[1]), run.ways.size)
     shared = () if memory is None else (memory, zeros)
-    value = layers(run, named(stack, "block"), value, lambda part, value: t5_block(run, part, value, memory, zeros), shared)
+    value = layers(run, repeated_children(stack, "block"), value, lambda part, value: t5_block(run, part, value, memory, zeros), shared)
     return tape.drop(norm(tape, need(stack, "final_layer_norm"), value))
 
 
@@ -353,7 +355,7 @@ def t5_block(run: Run, part: Part, value: Value, memory: Value | None, zeros: Va
         if child(attention, "relative_attention_bias") is not None:
             tape.save(Value((value.shape[1], value.shape[1]), INDEX, grad=False), "embedding")
         crossed = memory if attention.name == "EncDecAttention" else None
-        query, key, told = projected(tape, attention, normed, crossed)
+        query, key, told = project_qkv(tape, attention, normed, crossed)
         key, told = (tape.joined(kept) if memory is not None else kept for kept in (key, told))
         fused = run.ways.attention != "eager" and "attention" not in tape.dropped
         if fused and memory is not None:
@@ -379,14 +381,14 @@ def bart(run: Run, body: Part) -> Value:
     if child(body, "encoder") is None:
         alone = child(body, "decoder") or body
         return bart_stack(
-            run, alone, run.lengths["seq"], None, decoder=child(alone, "layers", "encoder_attn") is not None and _crossed(alone)
+            run, alone, run.lengths["seq"], None, decoder=child(alone, "layers", "encoder_attn") is not None and _has_cross_attention(alone)
         )
     memory = bart_stack(run, need(body, "encoder"), run.lengths["seq"], None)
     return bart_stack(run, need(body, "decoder"), run.lengths["decoder"], memory)
 
 
-def _crossed(stack: Part) -> bool:
-    return child(named(stack, "layers")[0], "encoder_attn") is not None
+def _has_cross_attention(stack: Part) -> bool:
+    return child(repeated_children(stack, "layers")[0], "encoder_attn") is not None
 
 
 def bart_stack(run: Run, stack: Part, tokens: int, memory: Value | None, *, decoder: bool = False) -> Value:
@@ -400,13 +402,17 @@ def bart_stack(run: Run, stack: Part, tokens: int, memory: Value | None, *, deco
     first, last = child(stack, "layernorm_embedding"), child(stack, "layer_norm")
     value = tape.drop(value if first is None else norm(tape, first, value))
     value = layers(
-        run, named(stack, "layers"), value, lambda part, value: bart_layer(run, part, value, memory), () if memory is None else (memory,)
+        run,
+        repeated_children(stack, "layers"),
+        value,
+        lambda part, value: bart_layer(run, part, value, memory),
+        () if memory is None else (memory,),
     )
     return value if last is None else norm(tape, last, value)
 
 
 def _last_width(stack: Part) -> int:
-    norm_part = need(named(stack, "layers")[0], "final_layer_norm")
+    norm_part = need(repeated_children(stack, "layers")[0], "final_layer_norm")
     return size_of(norm_part, 0)
 
 
@@ -422,7 +428,7 @@ def bart_layer(run: Run, part: Part, value: Value, memory: Value | None) -> Valu
     def attention(name: str, seen: Value | None) -> Callable[[Value], Value]:
         def inner(value: Value) -> Value:
             held = need(part, name)
-            query, key, told = projected(tape, held, value, seen)
+            query, key, told = project_qkv(tape, held, value, seen)
             key, told = (tape.joined(kept) if memory is not None else kept for kept in (key, told))
             query = tape.contiguous(query) if run.style.packed else query
             return linear(tape, need(held, "out_proj"), scores(tape, run.ways, query, key, told))
@@ -449,7 +455,7 @@ def whisper(run: Run, body: Part) -> Value:
     tape.save(wave, "conv1d")
     wave = tape.by_input(Value((run.batch, width, (frames + 1) // 2), run.ways.size), "gelu")
     value = tape.drop(tape.add(wave.transpose(1, 2)))
-    value = layers(run, named(stack, "layers"), value, lambda part, value: bart_layer(run, part, value, None))
+    value = layers(run, repeated_children(stack, "layers"), value, lambda part, value: bart_layer(run, part, value, None))
     memory = norm(tape, need(stack, "layer_norm"), value)
     return bart_stack(run, need(body, "decoder"), run.lengths["decoder"], memory)
 
@@ -460,7 +466,7 @@ def whisper(run: Run, body: Part) -> Value:
 def vit(run: Run, body: Part) -> Value:
     """Run ViT: patches and a class token, and layers with a norm before each half."""
     tape = run.tape
-    found = named(body, "layers")
+    found = repeated_children(body, "layers")
     width = size_of(need(found[0], "layernorm_before"), 0)
     value = tape.drop(Value((run.batch, run.lengths["image"], width), run.ways.size))
     value = layers(run, found, value, lambda part, value: vit_layer(run, part, value))
@@ -470,7 +476,7 @@ def vit(run: Run, body: Part) -> Value:
 def vit_layer(run: Run, part: Part, value: Value) -> Value:
     """Run one layer of ViT."""
     tape, attention, mlp = run.tape, need(part, "attention"), need(part, "mlp")
-    query, key, told = projected(tape, attention, norm(tape, need(part, "layernorm_before"), value))
+    query, key, told = project_qkv(tape, attention, norm(tape, need(part, "layernorm_before"), value))
     value = tape.add(tape.drop(linear(tape, need(attention, "o_proj"), scores(tape, run.ways, query, key, told))), value)
     inner = norm(tape, need(part, "layernorm_after"), value)
     return tape.add(tape.drop(plain_mlp(tape, need(mlp, "fc1"), need(mlp, "fc2"), inner, run.activation)), value)

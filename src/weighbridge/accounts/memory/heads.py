@@ -62,10 +62,10 @@ def vocabulary(run: Run, part: Part, states: Value, pooled: Value | None) -> Val
     if part.kind == "linear":
         logits = linear(run.tape, part, states)
         return logits if run.told("capped_logits") is None else run.tape.by_result(logits, "tanh")
-    return within(run.tape, part.name, lambda: _transformed(run, part, states))
+    return within(run.tape, part.name, lambda: _transform(run, part, states))
 
 
-def _transformed(run: Run, part: Part, states: Value) -> Value:
+def _transform(run: Run, part: Part, states: Value) -> Value:
     tape, inner = run.tape, child(part, "transform") or part
     value = activate(tape, run.style.head_activation or run.activation, linear(tape, need(inner, "dense"), states))
     return linear(tape, need(part, "decoder"), norm(tape, need(inner, "LayerNorm", "layer_norm"), value))

@@ -172,7 +172,7 @@ def rotary(tape: Tape, value: Value, cos: Value, sin: Value, width: int | None =
     return result if turned is value else Value(value.shape, value.size)
 
 
-def repeated(tape: Tape, value: Value, times: int) -> Value:
+def repeat_kv(tape: Tape, value: Value, times: int) -> Value:
     """Repeat the heads of keys or values for the queries that share them: a copy, unless each has its own or all share one."""
     if times == 1:
         return value
@@ -196,8 +196,8 @@ def scores(
     # a kernel that cannot drop elements, or give a bias its gradient, leaves the products to plain calls, which keep the same
     plain = biased or ("attention" in tape.dropped and not tape.cuda)
     if ways.attention != "eager" and not capped and not plain:
-        return _fused(tape, ways, query, key, value)
-    key, value = repeated(tape, key, groups), repeated(tape, value, groups)
+        return _fused_attention(tape, ways, query, key, value)
+    key, value = repeat_kv(tape, key, groups), repeat_kv(tape, value, groups)
     if ways.checkpointing == "selective":
         for part in (query, key, value):
             tape.save(part, "attention")
@@ -211,7 +211,7 @@ def scores(
     return side_by_side(tape, mixed)
 
 
-def _fused(tape: Tape, ways: Ways, query: Value, key: Value, value: Value) -> Value:
+def _fused_attention(tape: Tape, ways: Ways, query: Value, key: Value, value: Value) -> Value:
     """Attend by a kernel that keeps queries, keys, values, the output and one float32 for each row of scores."""
     for part in (query, key, value):
         tape.save(part, ways.attention)
@@ -232,7 +232,7 @@ QUERY, KEY, VALUE = ("q_proj", "query", "q", "q_lin"), ("k_proj", "key", "k", "k
 OUT = ("o_proj", "out_proj", "o", "out_lin", "dense", "c_proj", "wo")
 
 
-def projected(tape: Tape, part: Part, value: Value, memory: Value | None = None) -> tuple[Value, Value, Value]:
+def project_qkv(tape: Tape, part: Part, value: Value, memory: Value | None = None) -> tuple[Value, Value, Value]:
     """Make queries, keys and values, with their heads apart; keys and values of a *memory*, if there is one."""
     op = attend_of(part)
     seen = value if memory is None else memory

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from weighbridge.accounts.memory.tape import elements, whole
-from weighbridge.accounts.memory.weights import Owned, owned
+from weighbridge.accounts.memory.weights import Owned, owned_tensors
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text
@@ -100,7 +100,7 @@ def optimizer_bytes(tree: Part, optimizer: str, size: int) -> int:
             )
         )
     total = 0
-    for entry in owned(tree):
+    for entry in owned_tensors(tree):
         if entry.tensor.role == "buffer" or entry.tensor.frozen:
             continue
         shape = tuple(whole(size) for size in entry.tensor.shape)
@@ -115,5 +115,5 @@ def _by_muon(entry: Owned) -> bool:
 
 def trainable(tree: Part) -> int:
     """Count the elements that get gradients."""
-    learned = (entry for entry in owned(tree) if entry.tensor.role != "buffer" and not entry.tensor.frozen)
+    learned = (entry for entry in owned_tensors(tree) if entry.tensor.role != "buffer" and not entry.tensor.frozen)
     return sum(entry.copies * elements(entry.tensor.shape) for entry in learned)

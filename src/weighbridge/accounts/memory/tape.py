@@ -99,10 +99,10 @@ def dense(shape: Sequence[int]) -> tuple[int, ...]:
     return tuple(reversed(strides))
 
 
-def viewed(shape: tuple[int, ...], strides: tuple[int, ...], wanted: tuple[int, ...]) -> tuple[int, ...] | None:
+def view_strides(shape: tuple[int, ...], strides: tuple[int, ...], wanted: tuple[int, ...]) -> tuple[int, ...] | None:
     """Return the strides of a view of another shape, or None if the data must be copied (``computeStride`` in TensorUtils.cpp).
 
-    >>> viewed((2, 3, 4), (12, 4, 1), (6, 4)), viewed((2, 3, 4), (12, 1, 3), (6, 4))
+    >>> view_strides((2, 3, 4), (12, 4, 1), (6, 4)), view_strides((2, 3, 4), (12, 1, 3), (6, 4))
     ((4, 1), None)
     """
     if not prod(shape):
@@ -174,7 +174,7 @@ class Tape:
 
     def reshape(self, value: Value, *shape: int) -> Value:
         """View where that is possible, else copy."""
-        strides = viewed(value.shape, value.strides, shape)
+        strides = view_strides(value.shape, value.strides, shape)
         return Value(shape, value.size, grad=value.grad) if strides is None else value.seen(shape, strides)
 
     def contiguous(self, value: Value) -> Value:
@@ -191,7 +191,7 @@ class Tape:
     def heads(self, value: Value, heads: int, width: int) -> Value:
         """View ``[batch, tokens, heads * width]`` as ``[batch, heads, tokens, width]``."""
         batch, tokens = value.shape[:2]
-        strides = viewed(value.shape, value.strides, (batch, tokens, heads, width))
+        strides = view_strides(value.shape, value.strides, (batch, tokens, heads, width))
         assert strides is not None, "a last axis can always be cut"
         return value.seen((batch, tokens, heads, width), strides).transpose(1, 2)
 

@@ -52,7 +52,7 @@ class Owned(NamedTuple):
     inside: bool
 
 
-def owned(part: Part, copies: int = 1, inside: bool = False) -> Iterator[Owned]:
+def owned_tensors(part: Part, copies: int = 1, inside: bool = False) -> Iterator[Owned]:
     """Yield every tensor that owns its storage, repeats folded."""
     if part.repeat is not None:
         assert isinstance(part.repeat, int), "bytes need ints"
@@ -62,7 +62,7 @@ def owned(part: Part, copies: int = 1, inside: bool = False) -> Iterator[Owned]:
             if node.tied_to is None:
                 yield Owned(node, copies, part, inside)
         elif isinstance(node, Part):
-            yield from owned(node, copies, inside)
+            yield from owned_tensors(node, copies, inside)
 
 
 def bits(dtype: str) -> int:
@@ -116,7 +116,7 @@ def _bnb4(outputs: int, inputs: int, nested: bool) -> int:
     return _up(count, 2) + scales + 4 * 16
 
 
-def _grouped(outputs: int, inputs: int, width: int, group: int, *, ordered: bool) -> int:
+def _group_bytes(outputs: int, inputs: int, width: int, group: int, *, ordered: bool) -> int:
     groups = _up(inputs, group)
     zeros = groups * _up(outputs * width, 32) * 4
     return _up(inputs * width, 32) * 4 * outputs + zeros + groups * outputs * 2 + (4 * inputs if ordered else 0)
@@ -126,9 +126,9 @@ SCHEMES: dict[str, Scheme] = {
     "bnb-8bit": Scheme("int8, one float32 scale for each output", lambda o, i: o * i + 4 * o, "bitsandbytes 0.49, nn/modules.py, Int8Params"),
     "bnb-4bit": Scheme("4 bits, a float32 scale for 64 values, a table of 16", lambda o, i: _bnb4(o, i, False), "bitsandbytes 0.49, functional.py, quantize_4bit"),
     "bnb-4bit-double": Scheme("the same with its scales in 8 bits, 256 to a float32", lambda o, i: _bnb4(o, i, True), "bitsandbytes 0.49, functional.py, quantize_4bit(compress_statistics=True); arXiv 2305.14314, section 3"),
-    "gptq-4bit": Scheme("4 bits in groups of 128: float16 scales, packed zeros, an index", lambda o, i: _grouped(o, i, 4, 128, ordered=True), "AutoGPTQ, nn_modules/qlinear"),
-    "gptq-8bit": Scheme("8 bits in groups of 128: float16 scales, packed zeros, an index", lambda o, i: _grouped(o, i, 8, 128, ordered=True), "AutoGPTQ, nn_modules/qlinear"),
-    "awq-4bit": Scheme("4 bits in groups of 128: float16 scales and packed zeros", lambda o, i: _grouped(o, i, 4, 128, ordered=False), "AutoAWQ, modules/linear/gemm.py"),
+    "gptq-4bit": Scheme("4 bits in groups of 128: float16 scales, packed zeros, an index", lambda o, i: _group_bytes(o, i, 4, 128, ordered=True), "AutoGPTQ, nn_modules/qlinear"),
+    "gptq-8bit": Scheme("8 bits in groups of 128: float16 scales, packed zeros, an index", lambda o, i: _group_bytes(o, i, 8, 128, ordered=True), "AutoGPTQ, nn_modules/qlinear"),
+    "awq-4bit": Scheme("4 bits in groups of 128: float16 scales and packed zeros", lambda o, i: _group_bytes(o, i, 4, 128, ordered=False), "AutoAWQ, modules/linear/gemm.py"),
     "w4a16": Scheme("4 bits in groups of 128, bfloat16 scales", lambda o, i: 4 * _up(4 * i, 32) * o + 2 * o * _up(i, 128) + 16, "compressed-tensors, compressors/pack_quantized.py"),
     "w8a8": Scheme("int8, a bfloat16 scale for each output", lambda o, i: o * i + 2 * o, "compressed-tensors, compressors/int_quantized.py"),
     "fp8": Scheme("8-bit floats, one float32 scale for a matrix", lambda o, i: o * i + 4, "compressed-tensors, compressors/float_quantized.py"),
@@ -153,7 +153,7 @@ def weight_bytes(tree: Part, dtype: str, scheme: str | None = None) -> int:
     if scheme is not None and scheme not in SCHEMES:
         raise UsageError(Text("quantization: expected one of {schemes}, found {scheme!r:.40}", schemes=", ".join(SCHEMES), scheme=scheme))
     plain = packed = 0
-    for entry in owned(tree):
+    for entry in owned_tensors(tree):
         tensor = entry.tensor
         if tensor.role == "buffer":
             continue
@@ -175,7 +175,7 @@ def file_bytes(tree: Part) -> int | None:
     """Add up the bytes of a file's parameters, each in its own type; None where a type's size is not known."""
     blocks = STORED | GGUF
     total = 0
-    for entry in owned(tree):
+    for entry in owned_tensors(tree):
         if entry.tensor.role == "buffer":
             continue
         if entry.tensor.dtype not in blocks:
@@ -188,7 +188,7 @@ def file_bytes(tree: Part) -> int | None:
 def buffer_bytes(tree: Part) -> int:
     """Add up the bytes of saved buffers, taken as float32 where their type is not told."""
     total = 0
-    for entry in owned(tree):
+    for entry in owned_tensors(tree):
         if entry.tensor.role == "buffer":
             unit, size = STORED.get(entry.tensor.dtype or "F32", (1, 4))
             total += entry.copies * _up(elements(entry.tensor.shape), unit) * size

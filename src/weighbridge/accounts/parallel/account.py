@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 
 from weighbridge.accounts.adapters.base import Base, base, facts_of
-from weighbridge.accounts.parallel.layout import Layout, checked
+from weighbridge.accounts.parallel.layout import Layout, check_layout
 from weighbridge.accounts.parallel.shards import Cut, chunk, cuts
 from weighbridge.accounts.parallel.stages import layer_names, share_layers, stage_of
 from weighbridge.accounts.parallel.traffic import Bubble, Message, bubble, of_data, of_experts, of_layers, of_stages
@@ -94,13 +94,13 @@ def parallel_of(model: ModelValue, layout: Layout, batch: int = 1, seq: int | No
     for name, value in (("batch", batch), ("seq", 1 if seq is None else seq)):
         if type(value) is not int or value < 1:
             raise UsageError(Text("{name}: expected a whole number from 1 up, found {value!r}", name=name, value=value))
-    checked(layout)
+    check_layout(layout)
     below = base(model.tree, model.model_type or "", facts_of(model))
     _check_heads(model.tree, layout)
     found = list(cuts(below))
     _check_experts(found, layout)
-    placed = _placed(below, found, model.tree, layout)
-    devices = tuple(_devices(placed, layout, _kept_heads(model.tree)))
+    placed = _stages(below, found, model.tree, layout)
+    devices = tuple(_devices(placed, layout, _kv_heads(model.tree)))
     largest = max((device.state for device in devices), key=lambda state: state.total)
     layers = layer_names(model.tree)
     shared = tuple(share_layers(len(layers), layout.pp * layout.chunks)) if layout.pp > 1 else (len(layers),)
@@ -112,7 +112,7 @@ def parallel_of(model: ModelValue, layout: Layout, batch: int = 1, seq: int | No
         largest,
         messages,
         bubble(layout) if layout.pp > 1 else None,
-        tuple(_notes(found, layout, _kept_heads(model.tree))),
+        tuple(_notes(found, layout, _kv_heads(model.tree))),
     )
 
 
@@ -134,7 +134,7 @@ def _check_heads(tree: Part, layout: Layout) -> None:
             )
 
 
-def _kept_heads(tree: Part) -> int | None:
+def _kv_heads(tree: Part) -> int | None:
     found = {kept for _, kept in _attentions(tree)}
     return min(found) if found else None
 
@@ -148,7 +148,7 @@ def _check_experts(found: Iterable[Cut], layout: Layout) -> None:
             raise UsageError(Text("ep: {ep} does not divide the model's {experts} experts", ep=layout.ep, experts=experts))
 
 
-def _placed(below: Base, found: list[Cut], tree: Part, layout: Layout) -> list[list[Cut]]:
+def _stages(below: Base, found: list[Cut], tree: Part, layout: Layout) -> list[list[Cut]]:
     """Return the tensors of each pipeline stage; a tied one stands on every stage that uses it."""
     stages: list[list[Cut]] = [[] for _ in range(layout.pp)]
     place = {cut.row.name: 0 for cut in found}

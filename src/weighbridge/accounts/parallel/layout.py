@@ -60,13 +60,13 @@ class Layout(NamedTuple):
         return 4 * OPTIMIZERS[self.optimizer] + (4 if self.parameter_bytes < 4 else 0)
 
 
-def checked(layout: Layout) -> Layout:
+def check_layout(layout: Layout) -> Layout:
     """Return the layout if its numbers go together.
 
     Raises:
         UsageError: They do not.
 
-    >>> checked(Layout(tp=8, dp=2)).devices
+    >>> check_layout(Layout(tp=8, dp=2)).devices
     16
     """
     for name in ("tp", "pp", "dp", "ep", "micro_batches", "chunks"):

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text
-from weighbridge.core.tree import Part, numbered, positions
+from weighbridge.core.tree import Part, copy_name, positions
 
 
 def layer_names(tree: Part) -> list[str]:
@@ -33,7 +33,7 @@ def _collect(part: Part, prefix: str, found: list[tuple[int, str]]) -> None:
         elif child.name not in done and _is_layer(child):
             done.add(child.name)
             same = [other for other in children if other.name == child.name and other.repeat is not None]
-            found.extend((index, prefix + numbered(child.name, index)) for index in sorted(i for other in same for i in positions(other)))
+            found.extend((index, prefix + copy_name(child.name, index)) for index in sorted(i for other in same for i in positions(other)))
 
 
 def _is_layer(part: Part) -> bool:

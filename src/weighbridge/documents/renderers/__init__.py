@@ -94,10 +94,10 @@ def write_bytes(data: bytes, path: str) -> int:
     return len(data)
 
 
-def written(cell: object) -> str:
+def write_cell(cell: object) -> str:
     """Write a cell as people read it: thousands separated, nothing for None.
 
-    >>> written(102267648), written(None)
+    >>> write_cell(102267648), write_cell(None)
     ('102,267,648', '')
     """
     if cell is None:
@@ -105,10 +105,10 @@ def written(cell: object) -> str:
     return f"{cell:,}" if type(cell) is int else str(cell)
 
 
-def shortened(names: tuple[str, ...]) -> list[str]:
+def shorten_names(names: tuple[str, ...]) -> list[str]:
     """Leave out, from the second name on, the path that a name shares with the first.
 
-    >>> shortened(("layer.self.query", "layer.self.key"))
+    >>> shorten_names(("layer.self.query", "layer.self.key"))
     ['layer.self.query', 'key']
     """
     if len(names) < 2:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 
 from weighbridge.documents.document import Row, Share, Table
-from weighbridge.documents.renderers import written
+from weighbridge.documents.renderers import write_cell
 
 STYLE = """.fold{font-variant-numeric:tabular-nums;overflow-x:auto}
 .fold .row{display:grid;grid-template-columns:minmax(13em,1fr) minmax(0,15em) 9em 4em 7em;gap:0 1em;padding:.1em 0;align-items:baseline;min-width:34em}
@@ -20,12 +20,12 @@ STYLE = """.fold{font-variant-numeric:tabular-nums;overflow-x:auto}
 """What the table looks like; numbers stand flush right, whatever their depth."""
 
 
-def folding(table: Table) -> str:
+def fold_table(table: Table) -> str:
     """Draw the rows of a tree: module, shape, amount, share and bar; rows under another fold into it.
 
     >>> from weighbridge.documents.document import Column
     >>> columns = tuple(Column(name) for name in ("module", "shape", "amount", "share", ""))
-    >>> "<details" in folding(Table(columns, (Row(("a", "", 3, None, None)), Row(("b", "3", 3, None, None), 1))))
+    >>> "<details" in fold_table(Table(columns, (Row(("a", "", 3, None, None)), Row(("b", "3", 3, None, None), 1))))
     True
     """
     module, shape, *others = (escape(column.title) for column in table.columns[:4])
@@ -51,6 +51,6 @@ def _line(row: Row) -> str:
     name, shape, amount, share, bar = row.cells[:5]
     width = f'<i style="width:{bar.per_mille / 10}%"></i>' if isinstance(bar, Share) else ""
     return (
-        f'<div class="row{" strong" * row.strong}"><span style="padding-left:{1.1 * row.depth:.1f}em">{escape(written(name))}</span>'
-        f'<span class="shape">{escape(written(shape))}</span><span>{written(amount)}</span><span>{written(share)}</span><span class="bar">{width}</span></div>'
+        f'<div class="row{" strong" * row.strong}"><span style="padding-left:{1.1 * row.depth:.1f}em">{escape(write_cell(name))}</span>'
+        f'<span class="shape">{escape(write_cell(shape))}</span><span>{write_cell(amount)}</span><span>{write_cell(share)}</span><span class="bar">{width}</span></div>'
     )

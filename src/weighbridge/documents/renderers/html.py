@@ -7,7 +7,7 @@ from html import escape
 from weighbridge.core.formula import Symbol
 from weighbridge.core.notation import MATHML, UNICODE, mathml, write
 from weighbridge.documents.document import Bars, Block, Cell, Document, Equation, Heading, Item, Paragraph, Picture, Table
-from weighbridge.documents.renderers import folding, shortened, written
+from weighbridge.documents.renderers import folding, shorten_names, write_cell
 from weighbridge.documents.renderers.bars import bars
 from weighbridge.documents.renderers.treemap import sunburst, tiles, treemap
 
@@ -65,7 +65,7 @@ def _block(block: Block) -> str:
         case Paragraph():
             return f"<p>{escape(block.text)}</p>"
         case Item():
-            code = ", ".join(f"<code>{escape(name)}</code>" for name in shortened(block.code))
+            code = ", ".join(f"<code>{escape(name)}</code>" for name in shorten_names(block.code))
             return f"<p><b>{escape(block.text)}</b> {code}</p>"
         case Equation():
             label = f'<span class="label">{escape(block.label)}</span>' if block.label else ""
@@ -75,7 +75,7 @@ def _block(block: Block) -> str:
         case Bars():
             return f'<div class="pictures">{bars(block)}</div>'
         case _:
-            return folding.folding(block) if block.shown("path") != block.shown() else _table(block)
+            return folding.fold_table(block) if block.shown("path") != block.shown() else _table(block)
 
 
 def _focusable(equation: Equation) -> str:
@@ -95,4 +95,4 @@ def _table(table: Table) -> str:
 def _cell(kind: str, cell: Cell) -> str:
     if kind == "letter":
         return f'<td class="letter">{mathml(Symbol(str(cell)))}</td>'
-    return f'<td class="{kind}">{escape(written(cell))}</td>'
+    return f'<td class="{kind}">{escape(write_cell(cell))}</td>'

@@ -5,7 +5,7 @@ from __future__ import annotations
 from weighbridge.core.formula import Symbol
 from weighbridge.core.notation import LATEX, write
 from weighbridge.documents.document import Cell, Document, Equation, Heading, Item, Paragraph, Printed, Table
-from weighbridge.documents.renderers import shortened, written
+from weighbridge.documents.renderers import shorten_names, write_cell
 
 HEAD = r"""\documentclass[11pt]{%s}
 \usepackage{amsmath}
@@ -30,14 +30,14 @@ SPECIAL = {
 def render(document: Document, *, width: int = 0) -> str:
     """Write *document* as a LaTeX document."""
     head = HEAD % ("ctexart" if document.lang == "zh" else "article")
-    title = rf"{{\Large\bfseries {escaped(document.heading)}\par}}"
+    title = rf"{{\Large\bfseries {escape(document.heading)}\par}}"
     return "\n".join([head + title, *map(_block, document.printed), r"\end{document}"]) + "\n"
 
 
-def escaped(text: str) -> str:
+def escape(text: str) -> str:
     """Write text so that LaTeX prints it as it is.
 
-    >>> escaped("token_type 50%")
+    >>> escape("token_type 50%")
     'token\\\\_type 50\\\\%'
     """
     return "".join(SPECIAL.get(character, character) for character in text)
@@ -47,16 +47,16 @@ def _block(block: Printed) -> str:
     match block:
         case Heading():
             level = LEVELS[min(block.level, len(LEVELS)) - 1]
-            figure = rf"\hfill {escaped(block.figure)}" if block.figure else ""
-            return rf"\{level}{{{escaped(block.text)}{figure}}}"
+            figure = rf"\hfill {escape(block.figure)}" if block.figure else ""
+            return rf"\{level}{{{escape(block.text)}{figure}}}"
         case Paragraph():
-            return escaped(block.text) + r"\par"
+            return escape(block.text) + r"\par"
         case Item():
-            code = ", ".join(rf"\texttt{{{escaped(name)}}}" for name in shortened(block.code))
-            return rf"{{\raggedright \textbf{{{escaped(block.text)}}} {code}\par}}"
+            code = ", ".join(rf"\texttt{{{escape(name)}}}" for name in shorten_names(block.code))
+            return rf"{{\raggedright \textbf{{{escape(block.text)}}} {code}\par}}"
         case Equation():
             first, *rest = (write(step, LATEX) for step in block.steps)
-            label = rf"\text{{{escaped(block.label)}}}" if block.label else ""
+            label = rf"\text{{{escape(block.label)}}}" if block.label else ""
             body = first + "".join(r" \\" + f"\n  &= {step}" for step in rest)
             return "{\\small\\begin{align*}\n  " + label + "& " + body + "\n\\end{align*}}"
         case _:
@@ -65,16 +65,16 @@ def _block(block: Printed) -> str:
 
 def _table(table: Table) -> str:
     kept = table.shown()
-    head = [[escaped(table.columns[i].title) for i in kept]] if table.headed else []
+    head = [[escape(table.columns[i].title) for i in kept]] if table.headed else []
     rows = [[r"\quad " * row.depth * (i == 0) + _cell(table.columns[i].kind, row.cells[i]) for i in kept] for row in table.rows]
     body = " \\\\\n".join(" & ".join(row) for row in [*head, *rows])
-    title = rf"\textbf{{{escaped(table.title)}}}\par" + "\n" if table.title else ""
+    title = rf"\textbf{{{escape(table.title)}}}\par" + "\n" if table.title else ""
     columns = "".join(_column(table, i) for i in kept)
     return f"{title}{{\\small\\begin{{longtable}}{{{columns}}}\n{body}\n\\end{{longtable}}}}"
 
 
 def _cell(kind: str, cell: Cell) -> str:
-    return f"${write(Symbol(str(cell)), LATEX)}$" if kind == "letter" else escaped(written(cell))
+    return f"${write(Symbol(str(cell)), LATEX)}$" if kind == "letter" else escape(write_cell(cell))
 
 
 def _column(table: Table, index: int) -> str:

@@ -9,7 +9,7 @@ from unicodedata import combining, east_asian_width
 
 from weighbridge.core.notation import UNICODE, write
 from weighbridge.documents.document import Column, Document, Equation, Heading, Item, Paragraph, Printed, Row, Share, Table
-from weighbridge.documents.renderers import WIDTH, shortened, written
+from weighbridge.documents.renderers import WIDTH, shorten_names, write_cell
 
 BAR = 12
 """Columns of a bar."""
@@ -76,16 +76,16 @@ def pad(text: str, size: int, *, right: bool = False) -> str:
     return blank + text if right else text + blank
 
 
-def wrapped(text: str, width: int) -> list[str]:
+def wrap(text: str, width: int) -> list[str]:
     """Break a text into lines between words, or between Chinese characters; its own line breaks stay.
 
-    >>> wrapped("one two three", 8), wrapped("嵌入层的参数。", 6)
+    >>> wrap("one two three", 8), wrap("嵌入层的参数。", 6)
     (['one two', 'three'], ['嵌入层', '的参', '数。'])
     """
-    return [line for own in text.split("\n") for line in _filled(own, max(width, 1))]
+    return [line for own in text.split("\n") for line in _fill(own, max(width, 1))]
 
 
-def _filled(text: str, width: int) -> list[str]:
+def _fill(text: str, width: int) -> list[str]:
     found, line = [], ""
     for unit in _UNITS.findall(text):
         if unit.isspace():
@@ -113,12 +113,12 @@ def _spread(left: str, right: str, width: int, style: str) -> Iterator[Line]:
     """Set a title flush left and its figure flush right, on two lines where one cannot hold them."""
     gap = width - measure(left) - measure(right)
     if gap >= 2 or not right:
-        rows = wrapped(left, width) if not right else [left]
+        rows = wrap(left, width) if not right else [left]
         yield from ([Span(row, style)] for row in rows[:-1])
         yield [Span(rows[-1], style), *([Span(" " * gap), Span(right, "figure")] if right else [])]
         return
     inset = " " * (len(left) - len(left.lstrip()))
-    rows = [inset + row for row in wrapped(left.lstrip(), width - len(inset))]
+    rows = [inset + row for row in wrap(left.lstrip(), width - len(inset))]
     yield from ([Span(row, style)] for row in rows[:-1])
     room = width - measure(rows[-1]) - measure(right)
     if room >= 2:
@@ -137,7 +137,7 @@ def _block(block: Printed, width: int, *, indent: int, bars: bool, fit: bool) ->
             style = "quiet" if block.level == 0 else ""
             yield from ([Span(inset + line, style)] for line in _sentences(block, width - len(inset), fit))
         case Item():
-            code = ", ".join(shortened(block.code))
+            code = ", ".join(shorten_names(block.code))
             yield from _item(inset, block.text, code, width if fit else 0)
         case Equation():
             steps = [write(step, UNICODE) for step in block.steps]
@@ -147,7 +147,7 @@ def _block(block: Printed, width: int, *, indent: int, bars: bool, fit: bool) ->
 
 
 def _sentences(block: Paragraph, width: int, fit: bool) -> list[str]:
-    return wrapped(block.text, width) if fit or block.level == 0 else block.text.split("\n")
+    return wrap(block.text, width) if fit or block.level == 0 else block.text.split("\n")
 
 
 def _item(inset: str, text: str, code: str, width: int) -> Iterator[Line]:
@@ -155,7 +155,7 @@ def _item(inset: str, text: str, code: str, width: int) -> Iterator[Line]:
     if not width or measure(inset + whole) <= width:
         yield [Span(inset), *([Span(text, "strong")] if text else []), Span(("  " if text and code else "") + code, "quiet")]
         return
-    yield from ([Span(inset), Span(row, "strong")] for row in (wrapped(text, width - len(inset)) if text else []))
+    yield from ([Span(inset), Span(row, "strong")] for row in (wrap(text, width - len(inset)) if text else []))
     yield from ([Span(inset + "  " * bool(text)), Span(row, "quiet")] for row in _cell(code, width - len(inset) - 2))
 
 
@@ -169,7 +169,7 @@ def _equation(inset: str, label: str, steps: list[str], width: int) -> Iterator[
         yield [Span(inset), Span(label.rstrip(), "quiet")]
     for number, step in enumerate(steps):
         sign = "= " if number or label else ""
-        rows = _filled(_bound(step), width - len(inset) - 4)
+        rows = _fill(_bind_operators(step), width - len(inset) - 4)
         for at, row in enumerate(rows):
             text = row.replace(JOINT, " ")
             yield [Span(inset), Span((sign if at == 0 else " " * len(sign) + "  ") + text, "figure" if number == len(steps) - 1 else "")]
@@ -183,9 +183,9 @@ def table_lines(table: Table, width: int = 0, *, bars: bool = False) -> Iterator
     head = [[column.title for column in columns]] if table.headed else []
     sizes = [max((measure(line[at]) for line in [*head, *grid]), default=0) for at in range(len(columns))]
     if width:
-        sizes = _squeezed(sizes, columns, [*head, *grid], width)
+        sizes = _squeeze(sizes, columns, [*head, *grid], width)
     if table.title:
-        yield from ([Span(row, "strong")] for row in (wrapped(table.title, width) if width else [table.title]))
+        yield from ([Span(row, "strong")] for row in (wrap(table.title, width) if width else [table.title]))
     for cells in head:
         yield from _row(cells, columns, sizes, Row(()), "quiet")
     for row, cells in zip(table.rows, grid, strict=True):
@@ -195,7 +195,7 @@ def table_lines(table: Table, width: int = 0, *, bars: bool = False) -> Iterator
 def _text(row: Row, index: int, kind: str) -> str:
     if kind == "bar":
         return bar(row.cells[index])
-    return ("  " * row.depth if index == 0 else "") + written(row.cells[index])
+    return ("  " * row.depth if index == 0 else "") + write_cell(row.cells[index])
 
 
 def _row(cells: list[str], columns: list[Column], sizes: list[int], row: Row, style: str) -> Iterator[Line]:
@@ -216,7 +216,7 @@ def _style(row: Row, kind: str) -> str:
     return row.tone or ("strong" if row.strong else "")
 
 
-def _bound(text: str) -> str:
+def _bind_operators(text: str) -> str:
     """Tie each operator to what follows it, so that no line ends in one."""
     return re.sub(r" ([+−×/·=-]) ", rf" \1{JOINT}", text)
 
@@ -225,14 +225,14 @@ def _cell(text: str, width: int) -> list[str]:
     """Break a cell between words; a word wider than *width* at the seams of a dotted name. Indentation is kept."""
     inset = " " * (len(text) - len(text.lstrip()))
     room = max(width - len(inset), 1)
-    rows = [row.replace(JOINT, " ") for row in wrapped(_bound(text.lstrip()), room)]
+    rows = [row.replace(JOINT, " ") for row in wrap(_bind_operators(text.lstrip()), room)]
     if any(measure(row) > room for row in rows):
-        pieces = _filled(_SEAMS.sub(lambda seam: seam[0] + " \u2060", text.lstrip()), room)
+        pieces = _fill(_SEAMS.sub(lambda seam: seam[0] + " \u2060", text.lstrip()), room)
         rows = [row.replace(" \u2060", "").replace("\u2060", "") for row in pieces]
     return [inset + row for row in rows]
 
 
-def _squeezed(sizes: list[int], columns: list[Column], grid: list[list[str]], width: int) -> list[int]:
+def _squeeze(sizes: list[int], columns: list[Column], grid: list[list[str]], width: int) -> list[int]:
     """Narrow the columns of text, the widest first, until the table fits: down to their words, then to the seams of their names."""
     sizes = list(sizes)
     for seams in (False, True):
@@ -254,7 +254,7 @@ def _widest(grid: list[list[str]], at: int, *, seams: bool) -> int:
 
 
 def _pieces(text: str, *, seams: bool) -> list[str]:
-    inset, bare = " " * (len(text) - len(text.lstrip())), _bound(text.lstrip())
+    inset, bare = " " * (len(text) - len(text.lstrip())), _bind_operators(text.lstrip())
     return [
         inset + piece for piece in _UNITS.findall(_SEAMS.sub(lambda seam: seam[0] + " ", bare) if seams else bare) if not piece.isspace()
     ]

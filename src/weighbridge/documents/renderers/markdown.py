@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from weighbridge.core.notation import UNICODE, write
 from weighbridge.documents.document import Document, Equation, Heading, Item, Paragraph, Printed, Table
-from weighbridge.documents.renderers import shortened, written
+from weighbridge.documents.renderers import shorten_names, write_cell
 
 
 def render(document: Document, *, width: int = 0) -> str:
@@ -30,7 +30,7 @@ def _block(block: Printed) -> str:
         case Paragraph():
             return block.text
         case Item():
-            code = ", ".join(f"`{name}`" for name in shortened(block.code))
+            code = ", ".join(f"`{name}`" for name in shorten_names(block.code))
             return " ".join(piece for piece in (f"**{block.text}**" if block.text else "", code) if piece)
         case Equation():
             return (f"*{block.label.strip()}* " if block.label else "") + " = ".join(write(step, UNICODE) for step in block.steps)
@@ -45,6 +45,6 @@ def table_markdown(table: Table) -> str:
     lines = [[table.columns[i].title for i in kept], rules]
     for row in table.rows:
         indent = "&nbsp;&nbsp;" * row.depth
-        lines.append([(indent if i == 0 else "") + written(row.cells[i]).replace("|", r"\|").replace("\n", " ") for i in kept])
+        lines.append([(indent if i == 0 else "") + write_cell(row.cells[i]).replace("|", r"\|").replace("\n", " ") for i in kept])
     text = "\n".join("| " + " | ".join(line) + " |" for line in lines)
     return f"**{table.title}**\n\n{text}" if table.title else text

@@ -16,10 +16,10 @@ def render(document: Document, *, width: int = 0) -> str:
     '\\x1b[1mBertModel\\x1b[0m\\n'
     """
     return "".join(
-        "".join(_painted(span.text, STYLES.get(span.style, "")) for span in line).rstrip() + "\n"
+        "".join(_paint(span.text, STYLES.get(span.style, "")) for span in line).rstrip() + "\n"
         for line in lines(document, width, bars=True)
     )
 
 
-def _painted(text: str, style: str) -> str:
+def _paint(text: str, style: str) -> str:
     return f"\x1b[{style}m{text}\x1b[0m" if style and text.strip() else text

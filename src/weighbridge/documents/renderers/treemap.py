@@ -67,13 +67,13 @@ def tiles(entry: Entry, path: str = "", *, within: int = 1, depth: int = 0, tone
     The branches get their tones where the tree first parts: what holds nearly all of the whole is no branch.
     """
     assert isinstance(entry.amount, int)
-    kept = [(name, child) for name, child in named(entry) if child.amount]
+    kept = [(name, child) for name, child in unique_names(entry) if child.amount]
     kept.sort(key=lambda pair: -_whole(pair[1].amount))
     copies = _whole(entry.times)
     inside = tuple(
         tiles(
             child,
-            joined(path, name),
+            join_path(path, name),
             within=within * copies,
             depth=depth + 1,
             tone=tone if tone is not None else None if _shell(child, entry) else _tone(index, kept, entry),
@@ -96,7 +96,7 @@ def _tone(index: int, kept: list[tuple[str, Entry]], around: Entry) -> int:
     return index if not _shell(kept[0][1], around) else len(PALETTE) - 1
 
 
-def named(entry: Entry) -> list[tuple[str, Entry]]:
+def unique_names(entry: Entry) -> list[tuple[str, Entry]]:
     """Return the parts inside with a name for each that no other has: runs of unlike layers share theirs, so the first index is added."""
     names = [child.name for child in entry.children]
     return [
@@ -105,21 +105,21 @@ def named(entry: Entry) -> list[tuple[str, Entry]]:
     ]
 
 
-def joined(path: str, name: str) -> str:
+def join_path(path: str, name: str) -> str:
     """Put a name behind a dotted path; either may be empty.
 
-    >>> joined("encoder", "layer"), joined("", "pooler"), joined("encoder", "")
+    >>> join_path("encoder", "layer"), join_path("", "pooler"), join_path("encoder", "")
     ('encoder.layer', 'pooler', 'encoder')
     """
     return f"{path}.{name}" if path and name else path or name
 
 
-def squarified(amounts: list[int], box: Box) -> list[Box]:
+def squarify(amounts: list[int], box: Box) -> list[Box]:
     """Lay out *amounts*, largest first, as rectangles near to squares that fill *box*.
 
     Source: Bruls, Huizing, van Wijk, "Squarified Treemaps" (2000).
 
-    >>> [round(b.width * b.height) for b in squarified([6, 3, 3], Box(0, 0, 4, 3))]
+    >>> [round(b.width * b.height) for b in squarify([6, 3, 3], Box(0, 0, 4, 3))]
     [6, 3, 3]
     """
     scale = box.width * box.height / (sum(amounts) or 1)
@@ -138,11 +138,11 @@ def squarified(amounts: list[int], box: Box) -> list[Box]:
 
 def treemap(root: Tile, *, width: int = 960, height: int = 400, link: str = "", kind: str = "") -> str:
     """Draw a treemap; with *link*, each module leads to the address in which ``{}`` is its path; *kind* is one more class."""
-    shapes = "".join(_rectangle(tile, box, link) for tile, box in placed(root, Box(0, 0, width, height)))
-    return f'<svg class="treemap{" " * bool(kind)}{kind}" {_opening(root, width, height, link)}>{shapes}</svg>'
+    shapes = "".join(_rectangle(tile, box, link) for tile, box in place_tiles(root, Box(0, 0, width, height)))
+    return f'<svg class="treemap{" " * bool(kind)}{kind}" {_svg_attributes(root, width, height, link)}>{shapes}</svg>'
 
 
-def placed(tile: Tile, box: Box) -> Iterator[tuple[Tile, Box]]:
+def place_tiles(tile: Tile, box: Box) -> Iterator[tuple[Tile, Box]]:
     """Yield the rectangles of a treemap, those around others first."""
     if tile.children and box.width > 40 and box.height > 34:
         head = 16 if tile.depth else 0
@@ -150,17 +150,17 @@ def placed(tile: Tile, box: Box) -> Iterator[tuple[Tile, Box]]:
             yield tile, box
         edge = 2 * bool(head)
         inner = Box(box.x + edge, box.y + head, box.width - 2 * edge, box.height - head - edge)
-        for child, place in zip(tile.children, squarified([child.amount for child in tile.children], inner), strict=True):
+        for child, place in zip(tile.children, squarify([child.amount for child in tile.children], inner), strict=True):
             if place.width >= LEAST and place.height >= LEAST:
-                yield from placed(child, place)
+                yield from place_tiles(child, place)
     else:
         yield tile, box
 
 
-def shortened(label: str, width: float) -> str:
+def shorten_label(label: str, width: float) -> str:
     """Cut a label so that it stays within *width*; the empty string if too little of it would be left.
 
-    >>> shortened("intermediate", 60), shortened("intermediate", 20)
+    >>> shorten_label("intermediate", 60), shorten_label("intermediate", 20)
     ('interm…', '')
     """
     room = int((width - 8) / 6.6)
@@ -173,10 +173,10 @@ def sunburst(root: Tile, *, size: int = 420, rings: int = 4, link: str = "") -> 
     text = f"{root.amount:,}"
     points = min(15.0, size * HOLE * 1.4 / len(text))
     centre = f'<text x="{size / 2}" y="{size / 2}" class="centre" text-anchor="middle" dominant-baseline="central" font-size="{points:.1f}">{text}</text>'
-    return f'<svg class="sunburst" {_opening(root, size, size, link)}>{shapes}{centre}</svg>'
+    return f'<svg class="sunburst" {_svg_attributes(root, size, size, link)}>{shapes}{centre}</svg>'
 
 
-def _opening(root: Tile, width: int, height: int, link: str) -> str:
+def _svg_attributes(root: Tile, width: int, height: int, link: str) -> str:
     name = f"{root.label or 'model'}: {root.amount:,}"
     return (
         f'viewBox="0 0 {width} {height}" role="{"group" if link else "img"}" aria-label="{escape(name)}" font-family="system-ui, sans-serif" font-size="11" '
@@ -201,14 +201,14 @@ def _strip(row: list[float], box: Box) -> tuple[list[Box], Box]:
     whole = sum(row)
     if box.width >= box.height:
         thick = whole / (box.height or 1e-9)
-        tops = _running([area / (thick or 1e-9) for area in row], box.y)
+        tops = _spans([area / (thick or 1e-9) for area in row], box.y)
         return [Box(box.x, top, thick, size) for top, size in tops], Box(box.x + thick, box.y, max(box.width - thick, 0), box.height)
     thick = whole / (box.width or 1e-9)
-    lefts = _running([area / (thick or 1e-9) for area in row], box.x)
+    lefts = _spans([area / (thick or 1e-9) for area in row], box.x)
     return [Box(left, box.y, size, thick) for left, size in lefts], Box(box.x, box.y + thick, box.width, max(box.height - thick, 0))
 
 
-def _running(sizes: list[float], start: float) -> list[tuple[float, float]]:
+def _spans(sizes: list[float], start: float) -> list[tuple[float, float]]:
     places = []
     for size in sizes:
         places.append((start, size))
@@ -217,10 +217,10 @@ def _running(sizes: list[float], start: float) -> list[tuple[float, float]]:
 
 
 def _rectangle(tile: Tile, box: Box, link: str) -> str:
-    text = shortened(tile.label, box.width)
+    text = shorten_label(tile.label, box.width)
     label = f'<text x="{box.x + 4:.1f}" y="{box.y + 12:.1f}">{escape(text)}</text>' if text and box.height > 14 else ""
     size = f'x="{box.x:.1f}" y="{box.y:.1f}" width="{max(box.width, 0):.1f}" height="{max(box.height, 0):.1f}"'
-    return _linked(f"<rect {_paint(tile)} {size}>", "</rect>", tile, link, label)
+    return _link(f"<rect {_paint(tile)} {size}>", "</rect>", tile, link, label)
 
 
 def _slices(tile: Tile, start: float, sweep: float, radius: float, rings: int, link: str) -> Iterator[str]:
@@ -231,7 +231,7 @@ def _slices(tile: Tile, start: float, sweep: float, radius: float, rings: int, l
         level = child.depth
         if level <= rings and angle > 0.01:
             path = _arc(radius, hole + thick * (level - 1), hole + thick * level - 1, start, angle)
-            yield _linked(f'<path {_paint(child)} d="{path}">', "</path>", child, link)
+            yield _link(f'<path {_paint(child)} d="{path}">', "</path>", child, link)
             yield from _slices(child, start, angle, radius, rings, link)
         start += angle
 
@@ -249,7 +249,7 @@ def _arc(centre: float, inner: float, outer: float, start: float, sweep: float) 
     )
 
 
-def _linked(opening: str, closing: str, tile: Tile, link: str, label: str = "") -> str:
+def _link(opening: str, closing: str, tile: Tile, link: str, label: str = "") -> str:
     """Name a shape, by its link where it has one."""
     title = f"<title>{escape(tile.words)}</title>"
     if not link:

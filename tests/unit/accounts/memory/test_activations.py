@@ -10,7 +10,7 @@ import pytest
 
 from weighbridge import UsageError, model
 from weighbridge.accounts.memory.styles import STYLES
-from weighbridge.accounts.memory.tape import Tape, Value, viewed
+from weighbridge.accounts.memory.tape import Tape, Value, view_strides
 
 RECORDED = Path(__file__).parents[3] / "costs" / "activations.jsonl"
 CASES: list[list[Any]] = [json.loads(line) for line in RECORDED.read_text().splitlines()[1:]]
@@ -53,9 +53,9 @@ def test_what_somebody_else_holds_is_left_out() -> None:
 
 
 def test_views_and_copies_are_told_apart_as_torch_does() -> None:
-    assert viewed((1, 3, 4), (12, 1, 3), (3, 4)) == (1, 3)
-    assert viewed((2, 3, 4), (12, 1, 3), (6, 4)) is None
-    assert viewed((1, 1, 3, 5, 4), (20, 20, 0, 4, 1), (3, 5, 4)) == (0, 4, 1)
+    assert view_strides((1, 3, 4), (12, 1, 3), (3, 4)) == (1, 3)
+    assert view_strides((2, 3, 4), (12, 1, 3), (6, 4)) is None
+    assert view_strides((1, 1, 3, 5, 4), (20, 20, 0, 4, 1), (3, 5, 4)) == (0, 4, 1)
 
 
 def test_a_type_whose_forward_is_not_described_is_refused_by_name() -> None:
