@@ -11,21 +11,24 @@ from weighbridge.commands.table import Command
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.core.messages import Text, error_text
 from weighbridge.web.api import CALLS, answer
-from weighbridge.web.middleware import Guard, Limits, TooLargeError, in_time, problem, status_of
+from weighbridge.web.middleware import Guard, Limits, in_time, problem, status_of
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
     from starlette.requests import Request
     from starlette.responses import Response
 
+    from weighbridge.web.pool import Pool
+
 STATIC = Path(__file__).parent / "static"
 
 
-def create(limits: Limits | None = None) -> Starlette:
+def create(limits: Limits | None = None, pool: Pool | None = None) -> Starlette:
     """Make the ASGI application.
 
     Args:
-        limits: Body size, time and rate; by default those of :class:`Limits`.
+        limits: Hosts, sizes, time and rate; by default those of :class:`Limits`.
+        pool: The processes that answer requests; without them they are answered on threads of this one.
     """
     from starlette.applications import Starlette
     from starlette.middleware import Middleware
@@ -52,9 +55,14 @@ def create(limits: Limits | None = None) -> Starlette:
         Route("/metrics", _metrics(counted)),
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
+    handlers: Any = {WeighbridgeError: _refused, 404: pages.missing, 405: _wrong_method}
     middleware = [Middleware(Guard, limits=limits), Middleware(GZipMiddleware, minimum_size=2000, compresslevel=4)]
-    handlers: Any = {WeighbridgeError: _refused, TooLargeError: _too_large, 404: pages.missing, 405: _wrong_method}
-    return Starlette(routes=routes, middleware=middleware, exception_handlers=handlers)
+    if pool is None:
+        return Starlette(routes=routes, middleware=middleware, exception_handlers=handlers)
+    from weighbridge.web.pool import Gate
+
+    middleware.insert(1, Middleware(Gate, pool=pool, counted=counted))
+    return Starlette(routes=routes, middleware=middleware, exception_handlers=handlers, lifespan=pool.lifespan)
 
 
 def _endpoint(call: Command, limits: Limits, counted: dict[str, int]) -> Callable[[Request], Any]:
@@ -68,7 +76,7 @@ def _endpoint(call: Command, limits: Limits, counted: dict[str, int]) -> Callabl
         request.state.language = given.get("lang")
         found = await in_time(lambda: json.dumps(answer(call, given), ensure_ascii=False), limits)
         if found is None:
-            return problem(503, "It took too long", _late(limits))
+            return problem(503, "It took too long", _late(limits), 5)
         return Response(found, media_type="application/json")
 
     return endpoint
@@ -124,10 +132,6 @@ def _language(request: Request) -> str:
 
     asked = getattr(request.state, "language", None) or request.query_params.get("lang")
     return asked if asked in languages() else "en"
-
-
-async def _too_large(request: Request, error: Exception) -> Response:
-    return problem(413, "Too large", "the body is larger than is allowed")
 
 
 async def _wrong_method(request: Request, error: Exception) -> Response:

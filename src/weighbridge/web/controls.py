@@ -13,6 +13,10 @@ from weighbridge.core.messages import Say
 from weighbridge.value import Description
 
 TRIES = 8
+"""Divisors of a size that are tried as its slider's step."""
+
+LARGEST_STEP = 4096
+"""Divisors are looked for up to here; a step beyond it would pass over every model anybody builds."""
 
 
 class Control(NamedTuple):
@@ -89,7 +93,7 @@ def _fields(config: SubConfig, sizes: Config, say: Say, path: str) -> Iterator[C
 
 def _step(description: Description, class_name: str, control: Control) -> int:
     """Return the least divisor of the value by which it can grow: a hidden size goes in steps that its heads divide."""
-    divisors = (step for step in range(1, control.value + 1) if control.value % step == 0)
+    divisors = (step for step in range(1, min(control.value, LARGEST_STEP) + 1) if control.value % step == 0)
     for step, _ in zip(divisors, range(TRIES), strict=False):
         if _holds(description, class_name, control.key, control.value + step):
             return step

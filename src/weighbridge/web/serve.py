@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import os
+
 from weighbridge.commands.options import LANG, Asked, Option
+from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text, mark
+
+if TYPE_CHECKING:
+    import socket
+
+    from weighbridge.web.middleware import Limits
 
 EXAMPLE = """example:
   weigh serve
@@ -16,11 +24,15 @@ OPTIONS = (
     Option("host", mark("address to listen on (default: this machine alone)"), "HOST", default="127.0.0.1"),
     Option("port", mark("port (default 8080; 0 takes a free one)"), "PORT", default="8080"),
     Option("no_browser", mark("do not open the browser"), kind="switch"),
-    Option("rate", mark("requests a minute for each client (default: no limit)"), "N", "whole", 0),
+    Option("rate", mark("requests a minute for each client, 0 for no limit (default: none on this machine alone, else 300)"), "N"),
     Option("seconds", mark("the longest an answer may take (default 10)"), "S", "number", 10.0),
+    Option("workers", mark("processes that answer requests (default: as many as cores, two to four)"), "N", "whole"),
+    Option("trust", mark("a name that this server goes by, such as weigh.example.org, or * for any; may be repeated"), "NAME", many=True),
     Option("fetch", mark("look ids such as org/name up on their hub (default: nothing is fetched)"), kind="switch"),
     LANG,
 )
+RATE = 300
+"""Requests a minute of one client, where others than this machine can ask."""
 
 
 def run(asked: Asked) -> int:
@@ -29,28 +41,13 @@ def run(asked: Asked) -> int:
         import uvicorn
 
         from weighbridge.web.app import create
-        from weighbridge.web.middleware import Limits
+        from weighbridge.web.connections import Connection
+        from weighbridge.web.pool import Pool
     except ImportError as error:
         raise UsageError(Text("weigh serve needs the extra web: pip install 'weighbridge[web]' ({error})", error=error)) from None
-    import socket
-
-    port = _port(asked.port)
-    # asyncio sends small answers at once only on sockets that say that they are TCP; else each waits 40 ms for an acknowledgement.
-    listener = socket.socket(socket.AF_INET6 if ":" in asked.host else socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind((asked.host, port))
-        listener.listen(512)  # who comes as soon as the address is told waits, and is not turned away
-    except (OSError, OverflowError) as error:
-        listener.close()
-        raise UsageError(
-            Text(
-                "cannot listen on {host} port {port}: {getattr}",
-                host=asked.host,
-                port=port,
-                getattr=getattr(error, "strerror", None) or error,
-            )
-        ) from None
+    limits = _limits(asked)
+    listener = _listener(asked.host, _port(asked.port))
+    Connection.most = _most_connections(Connection.most)
     host = f"[{asked.host}]" if ":" in asked.host else asked.host
     address = f"http://{host}:{listener.getsockname()[1]}/"
     print(f"Weighbridge on {address} (Ctrl+C stops it)", flush=True)
@@ -59,13 +56,56 @@ def run(asked: Asked) -> int:
 
         webbrowser.open(address)
     config = uvicorn.Config(
-        create(Limits(seconds=asked.seconds, per_minute=asked.rate, fetches=asked.fetch)),
-        log_level="warning",
+        create(limits, Pool(limits, asked.workers or min(max(os.cpu_count() or 1, 2), 4))),
+        http=Connection,
+        ws="none",
+        log_level="error",
         timeout_graceful_shutdown=5,
         server_header=False,
     )
     uvicorn.Server(config).run(sockets=[listener])
     return 0
+
+
+def _limits(asked: Asked) -> Limits:
+    from weighbridge.web.hosts import is_loopback
+    from weighbridge.web.middleware import Limits
+
+    rate = asked.rate or ("0" if is_loopback(asked.host) else str(RATE))
+    if not (rate.isascii() and rate.isdecimal() and len(rate) <= 9):
+        raise UsageError(Text("{option}: expected a whole number from 0 up, found {value!r}", option="--rate", value=rate[:20]))
+    if not 0 < asked.seconds <= 3600:
+        raise UsageError(Text("{option}: expected seconds from 0 to 3600, found {value!r}", option="--seconds", value=asked.seconds))
+    return Limits(seconds=asked.seconds, per_minute=int(rate), fetches=asked.fetch, hosts=(asked.host, *asked.trust))
+
+
+def _listener(host: str, port: int) -> socket.socket:
+    """Listen. asyncio sends small answers at once only on sockets that say that they are TCP; else each waits 40 ms for an acknowledgement."""
+    import socket
+
+    listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+        listener.listen(512)  # who comes as soon as the address is told waits, and is not turned away
+    except (OSError, OverflowError, UnicodeError) as error:
+        listener.close()
+        why = getattr(error, "strerror", None) or error
+        raise UsageError(Text("cannot listen on {host} port {port}: {getattr}", host=host, port=port, getattr=why)) from None
+    return listener
+
+
+def _most_connections(wanted: int) -> int:
+    """Return how many connections there may be: as many as are wanted, if the system lets this process have so many files open."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return wanted
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != resource.RLIM_INFINITY and soft < 2 * wanted:
+        soft = 2 * wanted if hard == resource.RLIM_INFINITY else min(2 * wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    return wanted if soft == resource.RLIM_INFINITY else min(wanted, max(soft - 64, 16))
 
 
 def _port(text: str) -> int:

@@ -46,7 +46,7 @@ def _endpoint(limits: Limits, answer: Callable[[Request, Model], Response]) -> C
             found = _weighed(request, body)
             return answer(request, found.model) if found.model is not None else _wanting(found)
 
-        return await in_time(work, limits) or problem(503, "It took too long", f"no answer within {limits.seconds:g} seconds")
+        return await in_time(work, limits) or problem(503, "It took too long", f"no answer within {limits.seconds:g} seconds", 5)
 
     return endpoint
 

@@ -7,7 +7,6 @@ import re
 import signal
 import socket
 import subprocess
-import sys
 import threading
 import time
 import urllib.request
@@ -19,33 +18,16 @@ import pytest
 
 pytest.importorskip("uvicorn", reason="the extra web is not installed")
 
+from tests.unit.web.served import served
 from weighbridge.cli import main
 
 ROOT = Path(__file__).parents[3]
-# A call that takes a second: what is under way when the server is told to stop.
-SLOW = """
-import sys, time
-from weighbridge.web import app
-answer = app.answer
-def slow(call, given):
-    time.sleep(1)
-    return answer(call, given)
-app.answer = slow
-from weighbridge.cli import main
-sys.exit(main(["serve", "--port", "0", "--no-browser"]))
-"""
 
 
 @pytest.fixture
 def started() -> Iterator[tuple[subprocess.Popen[str], str]]:
-    with subprocess.Popen(
-        [sys.executable, "-c", SLOW], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT / "src"
-    ) as server:
-        assert server.stdout is not None
-        found = re.search(r"http://127\.0\.0\.1:\d+/", server.stdout.readline())
-        assert found
-        yield server, found[0]
-        server.kill()
+    with served() as server:
+        yield server.process, f"http://127.0.0.1:{server.port}/"
 
 
 def test_a_stop_lets_what_is_under_way_finish(started: tuple[subprocess.Popen[str], str]) -> None:
@@ -53,7 +35,7 @@ def test_a_stop_lets_what_is_under_way_finish(started: tuple[subprocess.Popen[st
     answers: list[Any] = []
 
     def ask() -> None:
-        with urllib.request.urlopen(f"{base}api/v1/count?source=bert-tiny", timeout=20) as answer:
+        with urllib.request.urlopen(f"{base}api/v1/count?source=slow", timeout=20) as answer:
             answers.append(json.load(answer))
 
     with urllib.request.urlopen(f"{base}health", timeout=20) as answer:

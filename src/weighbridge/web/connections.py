@@ -1,0 +1,104 @@
+"""Connections that keep nobody waiting: who sends no request, or does not take its answer, is let go; so is the slowest when there are too many.
+
+uvicorn itself bounds only the time between two requests of one connection.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from typing import Any, ClassVar, cast
+
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+HEAD_SECONDS = 10.0
+"""The longest a request's head may take to arrive."""
+
+WRITE_SECONDS = 20.0
+"""The longest that a client may take nothing of what was sent to it."""
+
+MOST = 1000
+"""Connections at one time."""
+
+LATE = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+FULL = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 5\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+
+
+class Connection(H11Protocol):
+    """One connection."""
+
+    silent: ClassVar[OrderedDict[Connection, None]] = OrderedDict()
+    """Connections of which no request is under way, the one that has been so for longest first."""
+
+    most: ClassVar[int] = MOST
+    _reading: asyncio.TimerHandle | None = None
+    _writing: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to wait for a request."""
+        super().connection_made(transport)
+        if len(self.connections) > self.most:
+            if not self.silent:
+                self._leave(FULL)
+                return
+            next(iter(self.silent))._leave(FULL)
+        self._watch()
+
+    def data_received(self, data: bytes) -> None:
+        """Take what came."""
+        super().data_received(data)
+        self._watch()
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request."""
+        super().on_response_complete()
+        self._watch()
+        if self.transport.is_closing():
+            self.loop.call_later(WRITE_SECONDS, self.transport.abort)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget it."""
+        self._heard()
+        self._taken()
+        super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """Begin to wait for the client to take what was sent."""
+        super().pause_writing()
+        self._taken()
+        self._writing = self.loop.call_later(WRITE_SECONDS, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """Go on."""
+        super().resume_writing()
+        self._taken()
+
+    def _watch(self) -> None:
+        """Time the head of a request, from the moment when the one before it was answered."""
+        if self.transport.is_closing() or (self.cycle is not None and not self.cycle.response_complete):
+            self._heard()
+        elif self not in self.silent:
+            self.silent[self] = None
+            self._reading = self.loop.call_later(HEAD_SECONDS, self._leave, LATE)
+
+    def _heard(self) -> None:
+        self.silent.pop(self, None)
+        if self._reading is not None:
+            self._reading.cancel()
+            self._reading = None
+
+    def _taken(self) -> None:
+        if self._writing is not None:
+            self._writing.cancel()
+            self._writing = None
+
+    def _leave(self, last: bytes) -> None:
+        """Say why, unless a connection was only kept open, and close."""
+        self._heard()
+        if self.transport.is_closing():
+            return
+        buffered = cast(Any, self.conn).trailing_data[0]
+        if last is FULL or buffered or self.cycle is None:
+            self.transport.write(last)
+        self.transport.close()
+        self.loop.call_later(2, self.transport.abort)

@@ -1,0 +1,139 @@
+"""A process that answers requests one after the other, so that one that takes too long can be ended and no other suffers.
+
+It reads requests from its standard input and writes answers to its standard output, each a length, a head in JSON and a body. Three things
+end it: its server, when an answer takes too long; the system, when it would take more memory than is allowed, or when its server is
+gone and it is still at work; and itself, once it has grown.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import struct
+import sys
+import traceback
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from weighbridge.web.app import create
+from weighbridge.web.middleware import Limits, problem
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message
+
+MEMORY = 1_500_000_000
+"""Bytes that a process may have; what asks for more is refused."""
+
+GROWN = 400_000_000
+"""Bytes beyond which a process ends after its answer, and another takes its place."""
+
+LENGTHS = struct.Struct(">IQ")
+"""How long a message's head and body are."""
+
+
+def main(given: str) -> None:
+    """Answer requests until standard input ends."""
+    limits = Limits(**json.loads(given))
+    requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # whatever prints shall not speak into the answers
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the server, which lets what is under way finish
+    _restrict()
+    app = create(limits._replace(seconds=0, per_minute=0, hosts=("*",)))
+    loop = asyncio.new_event_loop()
+    answers.write(packed({}, b""))  # ready
+    answers.flush()
+    while (request := receive(requests)) is not None:
+        _alarm(int(limits.seconds) + 5)
+        head, body = loop.run_until_complete(_answered(app, *request))
+        _alarm(0)
+        if len(body) > limits.answer_bytes:
+            head, body = _problem(413, "Too large", f"the answer is larger than {limits.answer_bytes:,} bytes; ask for less")
+        answers.write(packed(head, body))
+        answers.flush()
+        if head["last"] or _resident() > GROWN:
+            return
+
+
+def packed(head: dict[str, Any], body: bytes) -> bytes:
+    """Return a message: its lengths, its head, its body.
+
+    >>> packed({}, b"body")
+    b'\\x00\\x00\\x00\\x02\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x04{}body'
+    """
+    text = json.dumps(head).encode()
+    return LENGTHS.pack(len(text), len(body)) + text + body
+
+
+def receive(file: BinaryIO) -> tuple[dict[str, Any], bytes] | None:
+    """Read a message; None at the end."""
+    start = file.read(LENGTHS.size)
+    if len(start) < LENGTHS.size:
+        return None
+    head, body = LENGTHS.unpack(start)
+    return json.loads(file.read(head)), file.read(body)
+
+
+async def _answered(app: ASGIApp, request: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
+    scope = {
+        **request,
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "query_string": request["query_string"].encode("latin-1"),
+        "headers": [(name.encode("latin-1"), value.encode("latin-1")) for name, value in request["headers"]],
+    }
+    scope["raw_path"] = scope["path"].encode("utf-8", "surrogatepass")
+    told, sent = [body], list[Any]()
+
+    async def receive() -> Message:
+        if not told:
+            await asyncio.Event().wait()
+        return {"type": "http.request", "body": told.pop(), "more_body": False}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    try:
+        await app(scope, receive, send)
+    except MemoryError:
+        sent.clear()  # and what led here, with all that it holds, is gone when this block is left
+    except Exception:
+        traceback.print_exc()
+        return _problem(500, "Internal error", "the server could not answer; its log says why")
+    if not sent:
+        return _problem(503, "Too much", "the answer would take more memory than is allowed", last=True)
+    headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in sent[0]["headers"]]
+    return {"status": sent[0]["status"], "headers": headers, "last": False}, b"".join(message.get("body", b"") for message in sent[1:])
+
+
+def _problem(status: int, title: str, detail: str, *, last: bool = False) -> tuple[dict[str, Any], bytes]:
+    answered = problem(status, title, detail)
+    headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in answered.raw_headers]
+    return {"status": status, "headers": headers, "last": last}, bytes(answered.body)
+
+
+def _restrict() -> None:
+    """Take no more memory than is allowed, and let the server itself go first; where the system can see to that."""
+    if sys.platform == "win32":
+        return
+    import resource
+
+    with suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    with suppress(OSError):
+        os.nice(5)
+
+
+def _alarm(seconds: int) -> None:
+    if sys.platform != "win32":
+        signal.alarm(seconds)  # nothing handles it, so it ends the process even where Python's own code does not get to run
+
+
+def _resident() -> int:
+    try:
+        with open("/proc/self/statm", "rb") as file:
+            return int(file.read().split()[1]) * 4096
+    except (OSError, ValueError, IndexError):
+        return 0
