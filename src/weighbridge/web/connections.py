@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from typing import Any, ClassVar, cast
-
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from typing import Any, cast
 
 HEAD_SECONDS = 10.0
 """The longest a request's head may take to arrive."""
@@ -24,81 +22,85 @@ LATE = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\
 FULL = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 5\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 
 
-class Connection(H11Protocol):
-    """One connection."""
+def connection_class(most: int) -> type[asyncio.Protocol]:
+    """Return the protocol of a server with at most so many connections at one time."""
+    from uvicorn.protocols.http.h11_impl import H11Protocol
 
-    silent: ClassVar[OrderedDict[Connection, None]] = OrderedDict()
-    """Connections of which no request is under way, the one that has been so for longest first."""
+    silent: OrderedDict[Any, None] = OrderedDict()
 
-    most: ClassVar[int] = MOST
-    _reading: asyncio.TimerHandle | None = None
-    _writing: asyncio.TimerHandle | None = None
+    class Connection(H11Protocol):
+        """One connection; *silent* are those of which no request is under way, the one that has been so for longest first."""
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to wait for a request."""
-        super().connection_made(transport)
-        if len(self.connections) > self.most:
-            if not self.silent:
-                self._leave(FULL)
-                return
-            next(iter(self.silent))._leave(FULL)
-        self._watch()
+        _reading: asyncio.TimerHandle | None = None
+        _writing: asyncio.TimerHandle | None = None
 
-    def data_received(self, data: bytes) -> None:
-        """Take what came."""
-        super().data_received(data)
-        self._watch()
+        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+            """Begin to wait for a request."""
+            super().connection_made(transport)
+            if len(self.connections) > most:
+                if not silent:
+                    self._leave(FULL)
+                    return
+                next(iter(silent))._leave(FULL)
+            self._watch()
 
-    def on_response_complete(self) -> None:
-        """Wait for the next request."""
-        super().on_response_complete()
-        self._watch()
-        if self.transport.is_closing():
-            self.loop.call_later(WRITE_SECONDS, self.transport.abort)
+        def data_received(self, data: bytes) -> None:
+            """Take what came."""
+            super().data_received(data)
+            self._watch()
 
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Forget it."""
-        self._heard()
-        self._taken()
-        super().connection_lost(exc)
+        def on_response_complete(self) -> None:
+            """Wait for the next request."""
+            super().on_response_complete()
+            self._watch()
+            if self.transport.is_closing():
+                self.loop.call_later(WRITE_SECONDS, self.transport.abort)
 
-    def pause_writing(self) -> None:
-        """Begin to wait for the client to take what was sent."""
-        super().pause_writing()
-        self._taken()
-        self._writing = self.loop.call_later(WRITE_SECONDS, self.transport.abort)
-
-    def resume_writing(self) -> None:
-        """Go on."""
-        super().resume_writing()
-        self._taken()
-
-    def _watch(self) -> None:
-        """Time the head of a request, from the moment when the one before it was answered."""
-        if self.transport.is_closing() or (self.cycle is not None and not self.cycle.response_complete):
+        def connection_lost(self, exc: Exception | None) -> None:
+            """Forget it."""
             self._heard()
-        elif self not in self.silent:
-            self.silent[self] = None
-            self._reading = self.loop.call_later(HEAD_SECONDS, self._leave, LATE)
+            self._taken()
+            super().connection_lost(exc)
 
-    def _heard(self) -> None:
-        self.silent.pop(self, None)
-        if self._reading is not None:
-            self._reading.cancel()
-            self._reading = None
+        def pause_writing(self) -> None:
+            """Begin to wait for the client to take what was sent."""
+            super().pause_writing()
+            self._taken()
+            self._writing = self.loop.call_later(WRITE_SECONDS, self.transport.abort)
 
-    def _taken(self) -> None:
-        if self._writing is not None:
-            self._writing.cancel()
-            self._writing = None
+        def resume_writing(self) -> None:
+            """Go on."""
+            super().resume_writing()
+            self._taken()
 
-    def _leave(self, last: bytes) -> None:
-        """Say why, unless a connection was only kept open, and close."""
-        self._heard()
-        if self.transport.is_closing():
-            return
-        buffered = cast(Any, self.conn).trailing_data[0]
-        if last is FULL or buffered or self.cycle is None:
-            self.transport.write(last)
-        self.transport.close()
-        self.loop.call_later(2, self.transport.abort)
+        def _watch(self) -> None:
+            """Time the head of a request, from the moment when the one before it was answered."""
+            if self.transport.is_closing() or (self.cycle is not None and not self.cycle.response_complete):
+                self._heard()
+            elif self not in silent:
+                silent[self] = None
+                self._reading = self.loop.call_later(HEAD_SECONDS, self._leave, LATE)
+
+        def _heard(self) -> None:
+            silent.pop(self, None)
+            if self._reading is not None:
+                self._reading.cancel()
+                self._reading = None
+
+        def _taken(self) -> None:
+            if self._writing is not None:
+                self._writing.cancel()
+                self._writing = None
+
+        def _leave(self, last: bytes) -> None:
+            """Say why, unless a connection was only kept open, and close."""
+            self._heard()
+            if self.transport.is_closing():
+                return
+            buffered = cast(Any, self.conn).trailing_data[0]
+            if last is FULL or buffered or self.cycle is None:
+                self.transport.write(last)
+            self.transport.close()
+            self.loop.call_later(2, self.transport.abort)
+
+    return Connection

@@ -8,7 +8,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from weighbridge.core.errors import SourceError, UsageError, WeighbridgeError
 from weighbridge.web.bodies import Bodies, BodyError, replay
@@ -193,18 +193,3 @@ def _client(scope: Scope) -> str:
         return str(ipaddress.ip_network(f"{client.partition('%')[0]}/64", strict=False))
     except ValueError:
         return client
-
-
-def refusal_page(scope: Scope, status: int, title: str, detail: Any, again: int) -> Any:
-    """Return an error as the address asks for it: problem+json for a call, a page for a page."""
-    from starlette.requests import Request
-
-    from weighbridge.core.messages import error_text
-    from weighbridge.web import pages
-
-    if scope["path"].startswith("/api/"):
-        return problem(status, title, str(detail), again)
-    request = Request(scope)
-    shown = pages.failed(request, status, error_text(detail, pages.language(request)))
-    shown.headers["retry-after"] = str(again)
-    return shown

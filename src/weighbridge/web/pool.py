@@ -11,12 +11,14 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from weighbridge.core.messages import Text
+from weighbridge.core.messages import Text, error_text
+from weighbridge.web import pages
 from weighbridge.web.api import CALLS
-from weighbridge.web.middleware import Limits, refusal_page
-from weighbridge.web.worker import LENGTHS, packed
+from weighbridge.web.frames import LENGTHS, packed
+from weighbridge.web.middleware import Limits, problem
 
 if TYPE_CHECKING:
+    from starlette.responses import Response
     from starlette.types import ASGIApp, Receive, Scope, Send
 
 AT_ONCE = ("/health", "/metrics")
@@ -28,6 +30,9 @@ MOST_WAITING = 256
 
 AGAIN = 5
 """Seconds after which somebody who was turned away may try again."""
+
+STARTING = 30
+"""Seconds that a server waits for its first process before it answers anybody."""
 
 START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from weighbridge.web.worker import main; main(sys.argv[2])"
 
@@ -71,6 +76,7 @@ class Pool:
         for _ in range(self.size):
             self._start()
         try:
+            await asyncio.wait(self.starting, timeout=STARTING, return_when=asyncio.FIRST_COMPLETED)
             yield
         finally:
             self.closed = True
@@ -192,16 +198,14 @@ class Gate:
         try:
             answered = await self.pool.answer(_request(scope), body)
         except BusyError:
-            await self._refuse(scope, receive, send, "Busy", Text("too much is asked of this server at the moment; try again soon"))
+            busy = Text("too much is asked of this server at the moment; try again soon")
+            await _refusal(scope, "Busy", busy)(scope, receive, send)
         except LateError:
             late = Text("no answer within {seconds:g} seconds", seconds=self.pool.limits.seconds)
-            await self._refuse(scope, receive, send, "It took too long", late)
+            await _refusal(scope, "It took too long", late)(scope, receive, send)
         else:
             await send({"type": "http.response.start", "status": answered.status, "headers": answered.headers})
             await send({"type": "http.response.body", "body": answered.body})
-
-    async def _refuse(self, scope: Scope, receive: Receive, send: Send, title: str, detail: str) -> None:
-        await refusal_page(scope, 503, title, detail, AGAIN)(scope, receive, send)
 
 
 def _request(scope: Scope) -> dict[str, Any]:
@@ -217,3 +221,15 @@ def _request(scope: Scope) -> dict[str, Any]:
         "server": scope.get("server"),
         "client": scope.get("client"),
     }
+
+
+def _refusal(scope: Scope, title: str, detail: str) -> Response:
+    """Return the error as the address asks for it: problem+json for a call, a page for a page."""
+    from starlette.requests import Request
+
+    if scope["path"].startswith("/api/"):
+        return problem(503, title, str(detail), AGAIN)
+    request = Request(scope)
+    shown = pages.failed(request, 503, error_text(detail, pages.language(request)))
+    shown.headers["retry-after"] = str(AGAIN)
+    return shown

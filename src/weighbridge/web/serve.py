@@ -41,13 +41,12 @@ def run(asked: Asked) -> int:
         import uvicorn
 
         from weighbridge.web.app import create
-        from weighbridge.web.connections import Connection
+        from weighbridge.web.connections import MOST, connection_class
         from weighbridge.web.pool import Pool
     except ImportError as error:
         raise UsageError(Text("weigh serve needs the extra web: pip install 'weighbridge[web]' ({error})", error=error)) from None
     limits = _limits(asked)
     listener = _listener(asked.host, _port(asked.port))
-    Connection.most = _most_connections(Connection.most)
     host = f"[{asked.host}]" if ":" in asked.host else asked.host
     address = f"http://{host}:{listener.getsockname()[1]}/"
     print(f"Weighbridge on {address} (Ctrl+C stops it)", flush=True)
@@ -57,7 +56,7 @@ def run(asked: Asked) -> int:
         webbrowser.open(address)
     config = uvicorn.Config(
         create(limits, Pool(limits, asked.workers or min(max(os.cpu_count() or 1, 2), 4))),
-        http=Connection,
+        http=connection_class(_most_connections(MOST)),
         ws="none",
         log_level="error",
         timeout_graceful_shutdown=5,

@@ -1,6 +1,6 @@
 """A process that answers requests one after the other, so that one that takes too long can be ended and no other suffers.
 
-It reads requests from its standard input and writes answers to its standard output, each a length, a head in JSON and a body. Three things
+It reads requests from its standard input and writes answers to its standard output. Three things
 end it: its server, when an answer takes too long; the system, when it would take more memory than is allowed, or when its server is
 gone and it is still at work; and itself, once it has grown.
 """
@@ -11,13 +11,13 @@ import asyncio
 import json
 import os
 import signal
-import struct
 import sys
 import traceback
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 from weighbridge.web.app import create
+from weighbridge.web.frames import packed, receive
 from weighbridge.web.middleware import Limits, problem
 
 if TYPE_CHECKING:
@@ -28,9 +28,6 @@ MEMORY = 1_500_000_000
 
 GROWN = 400_000_000
 """Bytes beyond which a process ends after its answer, and another takes its place."""
-
-LENGTHS = struct.Struct(">IQ")
-"""How long a message's head and body are."""
 
 
 def main(given: str) -> None:
@@ -54,25 +51,6 @@ def main(given: str) -> None:
         answers.flush()
         if head["last"] or _resident() > GROWN:
             return
-
-
-def packed(head: dict[str, Any], body: bytes) -> bytes:
-    """Return a message: its lengths, its head, its body.
-
-    >>> packed({}, b"body")
-    b'\\x00\\x00\\x00\\x02\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x04{}body'
-    """
-    text = json.dumps(head).encode()
-    return LENGTHS.pack(len(text), len(body)) + text + body
-
-
-def receive(file: BinaryIO) -> tuple[dict[str, Any], bytes] | None:
-    """Read a message; None at the end."""
-    start = file.read(LENGTHS.size)
-    if len(start) < LENGTHS.size:
-        return None
-    head, body = LENGTHS.unpack(start)
-    return json.loads(file.read(head)), file.read(body)
 
 
 async def _answered(app: ASGIApp, request: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
@@ -114,7 +92,7 @@ def _problem(status: int, title: str, detail: str, *, last: bool = False) -> tup
 
 
 def _restrict() -> None:
-    """Take no more memory than is allowed, and let the server itself go first; where the system can see to that."""
+    """Take no more memory than is allowed, where the system can see to that."""
     if sys.platform == "win32":
         return
     import resource
@@ -122,8 +100,6 @@ def _restrict() -> None:
     with suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    with suppress(OSError):
-        os.nice(5)
 
 
 def _alarm(seconds: int) -> None:

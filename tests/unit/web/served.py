@@ -35,7 +35,6 @@ SERVER = """
 import sys
 from weighbridge.web import bodies, connections, pool
 connections.HEAD_SECONDS, connections.WRITE_SECONDS, bodies.PATIENCE, connections.MOST = 1.0, 1.0, 1.0, {most}
-connections.Connection.most = {most}
 pool.START = pool.START.replace("from weighbridge.web.worker", {worker!r}.replace("\\n", chr(10)) + chr(10) + "from weighbridge.web.worker")
 from weighbridge.cli import main
 sys.exit(main(["serve", "--port", "0", "--no-browser", *sys.argv[1:]]))

@@ -100,12 +100,13 @@ def test_who_does_not_take_an_answer_is_let_go(server: Served) -> None:
     opened.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     opened.settimeout(15)
     opened.connect(("127.0.0.1", server.port))
-    opened.sendall(b"GET /api/v1/tensors?source=llama&set.num_hidden_layers=5000 HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n" * 20)
-    time.sleep(6)
-    status, text = heard(opened)
+    asked = 400
+    with suppress(ConnectionError):
+        opened.sendall(b"GET /static/style.css HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n" * asked)
+    time.sleep(4)
+    _, text = heard(opened)
     opened.close()
-    assert status in (0, 200)
-    assert len(text) < 60_000_000
+    assert text.count("HTTP/1.1 200") < asked
     assert server.ask("/health")[0] == 200
 
 
