@@ -29,6 +29,7 @@ from benchmarks.held import Held, bytes_of, folder_of, scandir
 
 with atheris.instrument_imports(include=["weighbridge.readers"]):
     from weighbridge import readers
+    from weighbridge.accounts.parameters import tally_of
     from weighbridge.core.errors import ReadError
     from weighbridge.readers import archive, packing, pickles, tensorflow, torch_names, torch_storages, zarr
     from weighbridge.readers.listing import Listing, Stored
@@ -170,7 +171,7 @@ def check(listing: Listing) -> None:
         assert tensor.stored >= 0, tensor
         assert tensor.tied_to is None or (tensor.tied_to in names and tensor.tied_to != tensor.name), tensor
     unpacked = packing.unpack(listing, None)
-    counts = readers.as_model(unpacked, "fuzz").count()
+    counts = tally_of(readers.as_model(unpacked, "fuzz"))
     rows = readers.rows(unpacked)
     assert isinstance(counts.unique, int)
     assert isinstance(counts.buffers, int)

@@ -99,6 +99,10 @@ def main(arguments: list[str] | None = None) -> int:
     sharding.add_argument("--n", type=int, default=12, help="random cases")
     sharding.add_argument("--seed", default="parallel")
     sharding.add_argument("--record", action="store_true", help="write them down for the ordinary tests")
+    written = commands.add_parser("checkpoints", help="random training checkpoints, written by torch, against torch.load")
+    written.add_argument("--n", type=int, default=200, help="random checkpoints of each sort")
+    written.add_argument("--seed", default="checkpoints")
+    written.add_argument("--record", type=int, default=0, metavar="N", help="write N of each sort for the ordinary tests")
     published = commands.add_parser("accuracy", help="published figures beside ours; writes docs/accuracy.md")
     published.add_argument("path", help="a file of published figures, one JSON object a line")
     options = parser.parse_args(arguments)
@@ -111,6 +115,12 @@ def main(arguments: list[str] | None = None) -> int:
 
         ask = costs.cache if options.command == "cache" else costs.memory
         return ask(options.types, options.n, options.seed, options.record)
+    if options.command == "checkpoints":
+        from truth import checkpoints
+
+        if options.record:
+            return checkpoints.record(options.record, options.seed)
+        return checkpoints.compared(options.n, options.seed)
     if options.command == "parallel":
         from truth import parallel
 

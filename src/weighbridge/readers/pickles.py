@@ -20,6 +20,8 @@ MOST_STEPS = 1_500_000
 
 
 LONGEST_TEXT = 1 << 16
+"""Bytes of a text beyond which it is no name, and only its length is kept."""
+
 LARGEST_KEY = 1 << 60
 """Beyond it whole numbers share their hashes (``sys.hash_info.modulus``)."""
 
@@ -41,6 +43,36 @@ class Stub:
         self.args = args
         self.state: object = None
         self.items: dict[Any, Any] = {}
+
+
+class Named(dict[Any, Any]):
+    """An ordered dict, which unlike a plain one may have attributes; they are its state."""
+
+    __slots__ = ("state",)
+
+    def __init__(self, *items: Any) -> None:
+        super().__init__(*items)
+        self.state: object = None
+
+
+class LongText(str):
+    """What stands for a text too long to be a name: its length, for people, and its letters, as a number."""
+
+    letters: int
+
+    def __new__(cls, letters: int) -> LongText:
+        found = super().__new__(cls, f"(a text of {letters:,} letters)")
+        found.letters = letters
+        return found
+
+
+class Opaque:
+    """A key of a dict that is not hashed, since that could take for ever: it stands for itself."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: object) -> None:
+        self.value = value
 
 
 Makers: TypeAlias = Mapping[Global, Callable[..., object]]
@@ -130,7 +162,8 @@ def _text(size: int) -> Callable[[_State], str]:
 
 def _short(text: bytes) -> str:
     """Return a text; one too long to be a name stands for itself by its length."""
-    return text.decode("utf-8", "surrogatepass") if len(text) <= LONGEST_TEXT else f"(a text of {len(text):,} bytes)"
+    letters = text.decode("utf-8", "surrogatepass")
+    return letters if len(text) <= LONGEST_TEXT else LongText(len(letters))
 
 
 def _bytes(size: int, *, signed: bool = False) -> Callable[[_State], bytes]:
@@ -141,7 +174,12 @@ def _bytes(size: int, *, signed: bool = False) -> Callable[[_State], bytes]:
 def _string(size: int, *, signed: bool = False) -> Callable[[_State], str]:
     """Python 2's strings: text wherever they matter to us."""
     read = _bytes(size, signed=signed)
-    return lambda s: read(s)[: LONGEST_TEXT + 1].decode("latin-1")
+
+    def string(s: _State) -> str:
+        data = read(s)
+        return data.decode("latin-1") if len(data) <= LONGEST_TEXT else LongText(len(data))
+
+    return string
 
 
 def _long(size: int) -> Callable[[_State], int]:
@@ -203,26 +241,17 @@ def _tuple(count: int) -> Callable[[_State], None]:
     return made
 
 
-def _key(key: object) -> object:
+def safe_key(key: object) -> object:
     """Return a key that is safe to hash: nested tuples could take forever, and large numbers all have one hash; they stand for themselves."""
     if isinstance(key, int) and not -LARGEST_KEY < key < LARGEST_KEY:
-        return _Opaque(key)
-    return key if isinstance(key, str | int | float | bytes | Global | None) else _Opaque(key)
-
-
-class _Opaque:
-    """A key of a kind that never names a tensor."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: object) -> None:
-        self.value = value
+        return Opaque(key)
+    return key if isinstance(key, str | int | float | bytes | Global | None) else Opaque(key)
 
 
 def _pairs(items: list[Any]) -> dict[Any, Any]:
     if len(items) % 2:
         raise ReadError("the pickle is damaged")
-    return {_key(key): value for key, value in zip(items[::2], items[1::2], strict=True)}
+    return {safe_key(key): value for key, value in zip(items[::2], items[1::2], strict=True)}
 
 
 def _set_items(s: _State, items: list[Any]) -> None:
@@ -259,14 +288,16 @@ def _reduce(s: _State) -> None:
 
 
 def _new_with_keywords(s: _State) -> None:
-    s.stack.pop()
+    keywords = s.stack.pop()
+    if keywords:
+        s.stack[-1] = (*s.stack[-1], keywords)
     _reduce(s)
 
 
 def _build(s: _State) -> None:
     state = s.stack.pop()
     target = s.stack[-1]
-    if isinstance(target, Stub):
+    if isinstance(target, Stub | Named):
         target.state = state
 
 

@@ -11,10 +11,12 @@ from typing import NamedTuple
 from weighbridge.core.errors import ReadError
 from weighbridge.core.messages import Text
 from weighbridge.readers.listing import DEEPEST, LONGEST
-from weighbridge.readers.pickles import Global, Makers
+from weighbridge.readers.pickles import Global, Makers, Named, Stub, safe_key
 from weighbridge.readers.text import shown
 
 LARGEST_PICKLE = 32_000_000
+MOST_PARTS = 10_000
+"""Objects within the state of one tensor."""
 
 DTYPES = {
     "Double": "F64", "Float": "F32", "Half": "F16", "BFloat16": "BF16", "Long": "I64", "Int": "I32", "Short": "I16", "Char": "I8",
@@ -50,7 +52,17 @@ class Storage(NamedTuple):
 
 
 class View(NamedTuple):
-    """A tensor: a look into a storage, in elements."""
+    """A tensor: a look into a storage, in elements.
+
+    Attributes:
+        storage: What it looks into; None if it has none (on the meta device), or if other tensors hold its elements.
+        dtype, offset, shape, stride: As torch has them.
+        parameter: Whether the file says that it is a parameter.
+        inner: The tensors that hold its elements: those of a sparse one, of a shard, of a class of its own.
+        attributes: What else was saved with it: Python attributes, the scales of a quantised tensor.
+        note: What is unusual about it, in a few words.
+        other_bytes: Bytes of an element, of a type that torch does not have.
+    """
 
     storage: Storage | None
     dtype: str
@@ -58,11 +70,30 @@ class View(NamedTuple):
     shape: tuple[int, ...]
     stride: tuple[int, ...]
     parameter: bool | None = None
+    inner: tuple[View, ...] = ()
+    attributes: object = None
+    note: str = ""
+    other_bytes: int = 0
+
+    @property
+    def item_bytes(self) -> int:
+        """Bytes of an element."""
+        return BYTES.get(self.dtype, self.other_bytes)
 
     @property
     def extent(self) -> int:
         """Elements from the first to the last that it reaches."""
         return 1 + sum((size - 1) * step for size, step in zip(self.shape, self.stride, strict=True)) if prod(self.shape) else 0
+
+    @property
+    def dense(self) -> bool:
+        """Whether it reaches every element from its first to its last."""
+        reach = 1
+        for step, size in sorted((step, size) for size, step in zip(self.shape, self.stride, strict=True) if size > 1):
+            if step > reach:
+                return False
+            reach += (size - 1) * step
+        return True
 
 
 def storage_of(identity: object) -> Storage:
@@ -127,50 +158,123 @@ def _tensor_of_type(
     return _view(storage, offset, shape, stride, DTYPES[dtype.name])
 
 
-def _parameter(data: object, *_: object) -> object:
-    return data._replace(parameter=True) if isinstance(data, View) else data
+def _quantised(storage: object, offset: object, shape: object, stride: object, quantiser: object = None, *_: object) -> View:
+    held = quantiser if isinstance(quantiser, tuple) and any(isinstance(value, View) for value in quantiser) else None
+    return _view(storage, offset, shape, stride)._replace(
+        attributes=held and dict(zip(("scheme", "scales", "zeros", "axis"), held, strict=False))
+    )
+
+
+def _parameter(data: object, *rest: object) -> object:
+    state = rest[2] if len(rest) > 2 else None
+    return data._replace(parameter=True, attributes=data.attributes or state) if isinstance(data, View) else data
 
 
 def _meta(dtype: object, shape: object, stride: object, *_: object) -> View:
+    return View(None, _dtype(dtype), 0, _naturals(shape), _naturals(stride))
+
+
+def _dtype(dtype: object) -> str:
     if not isinstance(dtype, Global) or dtype.name not in DTYPES:
         raise ReadError("a tensor in the pickle is of a type that torch does not have")
-    return View(None, DTYPES[dtype.name], 0, _naturals(shape), _naturals(stride))
+    return DTYPES[dtype.name]
 
 
-def _from_type(maker: object, _type: object, args: object, _state: object = None) -> object:
+def _from_type(maker: object, kind: object, args: object, state: object = None) -> object:
+    """Rebuild a tensor of a class of its own: the elements of a wrapper are in the tensors of its state."""
     known = MAKERS.get(maker) if isinstance(maker, Global) else None
-    if known is None or not isinstance(args, tuple):
+    if known in (None, _from_type) or not isinstance(args, tuple):
         raise ReadError("a tensor of a class of its own, which cannot be read without its code")
-    return known(*args)
+    assert known is not None
+    made = known(*args)
+    if not isinstance(made, View):
+        return made
+    if maker != _WRAPPER:
+        return made._replace(attributes=state or made.attributes)
+    name = kind.name if isinstance(kind, Global) else "a class of its own"
+    return made._replace(inner=views_in(state), note=f"a {shown(name)}, whose elements are in tensors of its own")
+
+
+def _wrapper(_kind: object, dtype: object, shape: object, stride: object, *_: object) -> View:
+    return View(None, _dtype(dtype), 0, _naturals(shape), _naturals(stride))
+
+
+def _sparse(layout: object, parts: object) -> View:
+    """Rebuild a sparse tensor, of which the file holds indices and values: two or three tensors, then the shape."""
+    inner = views_in(parts)
+    shape = (
+        next((part for part in parts if isinstance(part, tuple) and not isinstance(part, View)), None) if isinstance(parts, tuple) else None
+    )
+    if len(inner) not in (2, 3) or shape is None:
+        raise ReadError("a sparse tensor in the pickle is damaged")
+    shape = _naturals(shape)
+    return View(
+        None, inner[-1].dtype, 0, shape, (0,) * len(shape), inner=inner, note=f"sparse: {prod(inner[-1].shape):,} values are stored"
+    )
+
+
+def views_in(root: object) -> tuple[View, ...]:
+    """Return the tensors within the state of another, each once."""
+    pending, seen, found = [root], set[int](), list[View]()
+    while pending:
+        node = pending.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        if len(seen) > MOST_PARTS:
+            raise ReadError(Text("a tensor of more than {most_parts:,} parts", most_parts=MOST_PARTS))
+        if isinstance(node, View):
+            found.append(node)
+        elif isinstance(node, Stub):
+            pending += (node.state, node.items, node.args)
+        elif isinstance(node, dict):
+            pending += reversed(node.values())
+        elif isinstance(node, list | tuple):
+            pending += reversed(node)
+    return tuple(found)
 
 
 def _dict(items: object = (), *_: object) -> object:
-    """An ordered or default dict: of pairs, or empty and filled afterwards."""
-    if not isinstance(items, list | tuple) or not all(
-        isinstance(pair, list | tuple) and len(pair) == 2 and isinstance(pair[0], str) for pair in items
-    ):
-        return {}
-    return {pair[0]: pair[1] for pair in items}
+    """An ordered dict: of pairs, or empty and filled afterwards."""
+    if isinstance(items, dict):
+        return Named(items)
+    if not isinstance(items, list | tuple) or not all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in items):
+        raise ReadError("a dict in the pickle is damaged")
+    return Named({safe_key(key): value for key, value in items})
 
 
-def _refused(*_: object) -> object:
-    raise ReadError("a sparse, nested or wrapped tensor, whose elements are not its shape's; save it dense")
+def _sequence(items: object = (), *_: object) -> object:
+    """A tuple, a set, a queue: what matters is what it holds."""
+    return list(items.values() if isinstance(items, dict) else items) if isinstance(items, list | tuple | dict) else [items]
 
+
+def _nested(*_: object) -> object:
+    raise ReadError("a nested tensor, whose shape is a list of shapes; save what is in it")
+
+
+_WRAPPER = Global("torch._utils", "_rebuild_wrapper_subclass")
+_BUILTINS = ("builtins", "__builtin__")
 
 MAKERS: Makers = {
     Global("collections", "OrderedDict"): _dict,
     Global("torch._utils", "_rebuild_tensor"): _tensor,
     Global("torch._utils", "_rebuild_tensor_v2"): _tensor,
     Global("torch._utils", "_rebuild_tensor_v3"): _tensor_of_type,
-    Global("torch._utils", "_rebuild_qtensor"): _tensor,
+    Global("torch._utils", "_rebuild_qtensor"): _quantised,
     Global("torch._utils", "_rebuild_parameter"): _parameter,
     Global("torch._utils", "_rebuild_parameter_with_state"): _parameter,
     Global("torch._utils", "_rebuild_meta_tensor_no_storage"): _meta,
-    Global("torch._utils", "_rebuild_sparse_tensor"): _refused,
-    Global("torch._utils", "_rebuild_sparse_csr_tensor"): _refused,
-    Global("torch._utils", "_rebuild_nested_tensor"): _refused,
-    Global("torch._utils", "_rebuild_wrapper_subclass"): _refused,
+    Global("torch._utils", "_rebuild_sparse_tensor"): _sparse,
+    Global("torch._utils", "_rebuild_sparse_csr_tensor"): _sparse,
+    Global("torch._utils", "_rebuild_nested_tensor"): _nested,
+    Global("torch._utils", "_rebuild_device_tensor_from_numpy"): lambda data, *_: data,
+    Global("torch._utils", "_rebuild_device_tensor_from_cpu_tensor"): lambda data, *_: data,
+    _WRAPPER: _wrapper,
     Global("torch._tensor", "_rebuild_from_type_v2"): _from_type,
     Global("torch", "Size"): lambda items=(): tuple(items),
+    **{Global(module, name): _sequence for module in _BUILTINS for name in ("set", "frozenset", "list", "tuple")},
+    Global("collections", "deque"): _sequence,
+    Global("collections", "defaultdict"): lambda factory=None, *items: _dict(*items),
+    Global("collections", "Counter"): _dict,
 }
 """What the pickle may call: functions of ours that make a tensor's description, and nothing else."""

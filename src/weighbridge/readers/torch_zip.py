@@ -22,11 +22,14 @@ from weighbridge.readers.pickles import load
 from weighbridge.readers.text import shown
 from weighbridge.readers.torch_legacy import read_legacy
 from weighbridge.readers.torch_names import listing_of, views_of
-from weighbridge.readers.torch_storages import BYTES, LARGEST_PICKLE, MAKERS, Storage, storage_of
+from weighbridge.readers.torch_storages import LARGEST_PICKLE, MAKERS, Storage, storage_of
 
 LARGEST_CODE = 16_000_000
 MAGIC = b"\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19."
 """``MAGIC_NUMBER`` in torch/serialization.py, as a pickle of protocol 2 or later holds it."""
+
+_OLD = re.compile(rb"\x80[\x02-\x05](\x95.{8})?" + re.escape(MAGIC), re.S)
+"""How a file of before 1.6 begins: from protocol 4 on with a frame around the number."""
 
 
 def sniff(head: bytes) -> bool:
@@ -35,7 +38,7 @@ def sniff(head: bytes) -> bool:
     >>> sniff(bytes([0x80, 2]) + MAGIC)
     True
     """
-    if (head[:1] == b"\x80" and head[2:15] == MAGIC) or _is_tar(head):
+    if _OLD.match(head) or _is_tar(head):
         return True
     if head[:4] != b"PK\x03\x04" or len(head) < 30:
         return False
@@ -60,7 +63,7 @@ def read(file: BinaryIO) -> Listing:
         raise ReadError("a tar, as torch wrote before 0.1.10 (2017); load it with torch and save it again", offset=0)
     if head[:4] == b"PK\x03\x04":
         return _read_zip(file)
-    if head[:1] == b"\x80" and head[2:15] == MAGIC:
+    if _OLD.match(head):
         return read_legacy(file)
     if head[:1] == b"\x80":
         raise ReadError("a pickle that torch did not write; load it where it comes from and save its tensors as safetensors", offset=0)
@@ -68,7 +71,7 @@ def read(file: BinaryIO) -> Listing:
 
 
 def _read_zip(file: BinaryIO) -> Listing:
-    root, members, found = _unpickled(file)
+    root, members, found, storages = _unpickled(file)
     scripted = [member for name, member in members.items() if name.startswith(f"{root}code/") and name.endswith(".py")]
     if sum(member.size for member in scripted) > LARGEST_CODE:
         raise ReadError(
@@ -78,11 +81,12 @@ def _read_zip(file: BinaryIO) -> Listing:
                 largest_code=LARGEST_CODE,
             )
         )
-    return listing_of(found, buffers_of([archive.content(file, member, LARGEST_CODE).decode("utf-8", "replace") for member in scripted]))
+    code = [archive.content(file, member, LARGEST_CODE).decode("utf-8", "replace") for member in scripted]
+    return listing_of(found, buffers_of(code), storages)
 
 
-def _unpickled(file: BinaryIO) -> tuple[str, dict[str, archive.Member], object]:
-    """Return the folder that the archive keeps all under, its members, and what its pickle holds."""
+def _unpickled(file: BinaryIO) -> tuple[str, dict[str, archive.Member], object, set[str]]:
+    """Return the folder that the archive keeps all under, its members, what its pickle holds, and the storages that it speaks of."""
     members = archive.members(file)
     pickles = [name for name in members if name.endswith("/data.pkl") and name.count("/") == 1]
     if len(pickles) != 1:
@@ -90,8 +94,11 @@ def _unpickled(file: BinaryIO) -> tuple[str, dict[str, archive.Member], object]:
     root = pickles[0].removesuffix("data.pkl")
     data = archive.content(file, members[pickles[0]], LARGEST_PICKLE)
 
+    storages: set[str] = set()
+
     def persistent(identity: object) -> Storage:
         storage = storage_of(identity)
+        storages.add(storage.key)
         member = members.get(f"{root}data/{storage.key}") or members.get(f"{root}{storage.key}")
         if member is None:
             raise ReadError(Text("the archive lacks the storage {shown}", shown=shown(storage.key)))
@@ -110,19 +117,26 @@ def _unpickled(file: BinaryIO) -> tuple[str, dict[str, archive.Member], object]:
         found, _ = load(data, MAKERS, persistent)
     except ReadError as error:
         raise ReadError(Text("in {shown}: {error}", shown=shown(pickles[0]), error=error)) from None
-    return root, members, found
+    return root, members, found, storages
 
 
 def extents(file: BinaryIO) -> dict[str, tuple[int, int, str]]:
     """Return where each tensor's bytes begin, how many they are, and their type; packed or strided ones are left out."""
-    root, members, found = _unpickled(file)
+    root, members, found, _ = _unpickled(file)
     places = {}
     for name, view in views_of(found).items():
         count = prod(view.shape)
         member = view.storage and (members.get(f"{root}data/{view.storage.key}") or members.get(f"{root}{view.storage.key}"))
-        if view.storage is None or not member or member.method != 0 or view.extent != count or view.stride != _rows_first(view.shape):
+        if (
+            view.storage is None
+            or view.inner
+            or not member
+            or member.method != 0
+            or view.extent != count
+            or view.stride != _rows_first(view.shape)
+        ):
             continue
-        size = BYTES[view.dtype]
+        size = view.item_bytes
         places[name] = (archive.place(file, member) + view.offset * size, count * size, view.dtype)
     return places
 

@@ -1,0 +1,146 @@
+"""Which tensors of a training checkpoint are the model's, and why; everything else in the file is named, never added.
+
+By structure first: the state of an optimiser is known by its ``state`` and ``param_groups`` wherever it stands. Then by the keys at the top,
+and at the tops of what is wrapped in them, that training scripts use.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from weighbridge.readers.text import shown
+from weighbridge.readers.torch_walk import TRAINING, Found, Kind, inside, is_optimiser, is_plain
+
+MODELS = (
+    "state_dict", "model_state_dict", "model", "module", "model_state", "model_dict", "net_state_dict", "net", "network", "params", "weights",
+    "generator",
+)  # fmt: skip
+"""Keys under which training scripts keep the model, the surest first."""
+
+_ASIDE = re.compile(
+    r"(?:^|[_.\-\s])(optim\w*|opts?|[gd]opt|sched\w*|scaler\w*|rng\w*|ema|swa|averaged?|avg|loss\w*|loops?|callbacks?|amp|grads?|gradients?|random\w*|"
+    r"sampler\w*|hyper|hparams?|metrics?)(?=$|[_.\-\s\d])"
+)
+"""Words in keys of a training checkpoint that hold state of the training, not the model (in small letters, ``optimizerG`` as ``optimizer_g``)."""
+
+_STATE = re.compile(
+    r"(.*_)?(loss(es)?|epochs?|iter(ation)?s?|steps?|num_updates|acc(uracy)?[15]?|(rng|random)(_states?)?|lr|learning_rate|perplexity|metrics?|seed)|best_.*"
+)
+"""Keys of single tensors that stand beside the model in a training checkpoint."""
+
+BESIDE = "beside the model"
+
+
+class Division(NamedTuple):
+    """The tensors of a checkpoint, divided.
+
+    Attributes:
+        model: Those of the model: their names and what was found.
+        aside: The others: the key they stand under, their names, what was found.
+        notes: What is taken for the model's, and why.
+    """
+
+    model: list[tuple[str, Found]]
+    aside: list[tuple[str, str, Found]]
+    notes: tuple[str, ...]
+
+
+class _Choice(NamedTuple):
+    """Where the model is: the path to it, the keys there that are not its, and the groups beside it that are known to be of the training."""
+
+    prefix: tuple[str, ...]
+    left_out: frozenset[str]
+    training: frozenset[str]
+
+
+def divide(root: object, walked: list[Found]) -> Division:
+    """Tell the model of a training checkpoint from what else is saved with it."""
+    choice = _chosen(root, walked)
+    depth = len(choice.prefix)
+    model: list[tuple[str, Found]] = []
+    aside: list[tuple[str, str, Found]] = []
+    for found in walked:
+        within = found.path[:depth] == choice.prefix and len(found.path) >= depth
+        if within and found.kind.note != TRAINING and (len(found.path) == depth or found.path[depth] not in choice.left_out):
+            model.append((".".join(found.path[depth:]), found))
+            continue
+        group = _group(found.path, choice.prefix)
+        note = TRAINING if found.kind.note == TRAINING or group in choice.training else BESIDE
+        aside.append((group, ".".join(found.path), found._replace(kind=Kind(True, note))))
+    return Division(model, aside, (_reason(choice, bool(model)),) if aside else ())
+
+
+def _group(path: tuple[str, ...], prefix: tuple[str, ...]) -> str:
+    """Return under which key, seen from the way to the model, a tensor stands."""
+    same = 0
+    while same < min(len(path), len(prefix)) and path[same] == prefix[same]:
+        same += 1
+    return ".".join(path[: same + 1]) or "the file"
+
+
+def _reason(choice: _Choice, found: bool) -> str:
+    if not found:
+        return "the file holds state of a training and no model"
+    if choice.prefix:
+        return f"taken for the model: what is under {shown('.'.join(choice.prefix))}, where a training checkpoint keeps it"
+    return "taken for the model: all that is not known to be state of the training"
+
+
+def _chosen(root: object, walked: list[Found]) -> _Choice:
+    """Go down from the top of a checkpoint to its model, as long as what stands beside it tells that this is one."""
+    prefix: tuple[str, ...] = ()
+    training: set[str] = set()
+    node, found = root, walked
+    while (isinstance(node, dict) or is_plain(node)) and not is_optimiser(node):
+        level = _level(node, found, len(prefix))
+        if prefix and not level.training & level.held:
+            break
+        training |= {".".join((*prefix, key)) for key in level.training}
+        main = _main(level, strict=bool(prefix))
+        if main is None:
+            return _Choice(prefix, frozenset(level.training), frozenset(training))
+        found = [one for one in found if len(one.path) > len(prefix) and one.path[len(prefix)] == main]
+        prefix, node = (*prefix, main), level.nodes[main]
+    return _Choice(prefix, frozenset(), frozenset(training))
+
+
+class _Level(NamedTuple):
+    """One level of a checkpoint: the things by key, and which keys hold tensors, are tensors, and are of the training."""
+
+    nodes: dict[str, object]
+    held: set[str]
+    bare: set[str]
+    training: set[str]
+
+
+def _level(node: object, found: list[Found], depth: int) -> _Level:
+    nodes = {key: value for key, value, _ in inside(node)}
+    held = {one.path[depth] for one in found if len(one.path) > depth + 1}
+    bare = {one.path[depth] for one in found if len(one.path) == depth + 1} - held
+    model = {one.path[depth] for one in found if len(one.path) > depth + 1 and one.kind.note != TRAINING}
+    training = {key for key in held if key not in model or is_training(key)} | {key for key in bare if _STATE.fullmatch(_small(key))}
+    if not (held | bare) - training and len(averages := sorted(model & held)) == 1:
+        training -= set(averages)
+    return _Level(nodes, held, bare, training)
+
+
+def _main(level: _Level, *, strict: bool) -> str | None:
+    """Return the key of the model: one that scripts use, or the only one there is; *strict* if all beside it must be of the training."""
+    plain = [key for key in level.nodes if key in level.held - level.training]
+    alone = len(plain) == 1 and not level.bare - level.training
+    main = next((key for key in MODELS if key in plain), plain[0] if alone else None)
+    return main if alone or not strict else None
+
+
+def is_training(key: str) -> bool:
+    """Tell whether a key of a checkpoint is one of what a training keeps beside its model.
+
+    >>> is_training("optimizerG"), is_training("ema_state_dict"), is_training("semantic"), is_training("upsampler")
+    (True, True, False, False)
+    """
+    return _ASIDE.search(_small(key)) is not None
+
+
+def _small(key: str) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", key).lower()

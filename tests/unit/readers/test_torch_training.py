@@ -1,0 +1,163 @@
+"""Training checkpoints: everything that torch finds in a file is listed, and of its tensors the model's are the parameters."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from weighbridge.accounts.parameters import tally_of
+from weighbridge.core.errors import ReadError
+from weighbridge.readers import as_model, read_listing
+from weighbridge.readers.pickles import Global, Stub
+from weighbridge.readers.torch_names import listing_of
+from weighbridge.readers.torch_storages import Storage, View
+
+CHECKPOINTS = Path(__file__).parents[2] / "corpus" / "torch" / "checkpoints"
+EXPECTED: dict[str, dict[str, Any]] = json.loads((CHECKPOINTS / "expected.json").read_text("utf-8"))["files"]
+assert sorted(EXPECTED) == sorted(path.stem for path in CHECKPOINTS.glob("*.pt"))
+assert sum(name.startswith("training") for name in EXPECTED) > 10
+
+
+@pytest.mark.parametrize("name", sorted(EXPECTED))
+def test_all_that_torch_loads_is_listed(name: str) -> None:
+    listing = read_listing(CHECKPOINTS / f"{name}.pt")
+    said = EXPECTED[name]
+    assert Counter((tensor.shape, tensor.dtype) for tensor in listing.tensors) == {
+        (tuple(shape), dtype): times for shape, dtype, times in said["tensors"]
+    }
+    if said["parameters"] is not None:
+        assert tally_of(as_model(listing, name)).unique == said["parameters"]
+
+
+def tensor(*shape: int, key: str = "", stride: tuple[int, ...] | None = None, offset: int = 0) -> View:
+    """Return a tensor with a storage of its own, or a view of a shared one."""
+    strides = stride or tuple(range(1, len(shape) + 1))
+    return View(Storage(key or f"{shape}", "F32", 1 << 20), "F32", offset, shape, strides if stride else _rows(shape))
+
+
+def _rows(shape: tuple[int, ...]) -> tuple[int, ...]:
+    strides, step = [], 1
+    for size in reversed(shape):
+        strides.append(step)
+        step *= size
+    return tuple(reversed(strides))
+
+
+STATE = {"0.weight": tensor(8, 8), "0.bias": tensor(8)}
+OPTIMISER = {"state": {0: {"exp_avg": tensor(8, 8, key="e"), "step": tensor(key="s")}}, "param_groups": [{"params": [0, 1]}]}
+BESIDE = {key: tensor(key=key) for key in ("loss", "best_acc1", "step", "rng_state", "train_loss", "best_model_score", "lr")}
+
+
+@pytest.mark.parametrize(
+    ("root", "parameters", "model"),
+    [
+        ({"model_state_dict": STATE, "optimizer_state_dict": OPTIMISER, "loss": BESIDE["loss"]}, 72, "model_state_dict"),
+        ({"net": STATE, "opt_of_mine": OPTIMISER, **BESIDE}, 72, "net"),
+        ({"anything": STATE, "o": OPTIMISER, **BESIDE}, 72, "anything"),
+        ({**STATE, "optimizer": OPTIMISER, **BESIDE}, 72, ""),
+        ({**STATE, **BESIDE}, 72, ""),
+        ({"state": {"model": STATE, "optimizers": {"Adam": OPTIMISER}}, "rng": [tensor(5056)]}, 72, "state.model"),
+        ({"model": {"encoder.weight": tensor(3), "model.weight": tensor(4)}, "optim": [OPTIMISER]}, 7, "model"),
+        ((STATE, OPTIMISER, 3), 72, ""),
+        (OPTIMISER, 0, ""),
+    ],
+)
+def test_what_is_taken_for_the_model_is_told(root: object, parameters: int, model: str) -> None:
+    listing = listing_of(root, {})
+    assert tally_of(as_model(listing, "x")).unique == parameters
+    first = listing.notes[0]
+    if not parameters:
+        assert first == "the file holds state of a training and no model"
+    elif model:
+        assert first == f"taken for the model: what is under {model}, where a training checkpoint keeps it"
+    else:
+        assert first == "taken for the model: all that is not known to be state of the training"
+    assert sum(tensor.stored for tensor in listing.tensors) >= parameters
+
+
+@pytest.mark.parametrize(
+    "root",
+    [
+        {"semantic": {"weight": tensor(3)}, "upsampler": {"weight": tensor(4)}},
+        {"loss_head.weight": tensor(3), "steps.0.weight": tensor(4)},
+        {"swagger": {"weight": tensor(3)}, "example": {"weight": tensor(4)}},
+    ],
+)
+def test_words_within_words_say_nothing(root: object) -> None:
+    listing = listing_of(root, {})
+    assert tally_of(as_model(listing, "x")).unique == 7
+    assert listing.notes == ()
+
+
+def test_what_lies_beside_a_model_is_named() -> None:
+    listing = listing_of({"model": STATE, "projector": {"weight": tensor(5)}}, {})
+    assert listing.notes == (
+        "taken for the model: what is under model, where a training checkpoint keeps it",
+        "projector: 5 elements in 1 tensors lie beside the model and are not counted",
+    )
+
+
+def test_a_parameter_is_never_tied_to_state_of_the_training() -> None:
+    flat = tensor(72, key="flat")
+    views = {"weight": tensor(8, 8, key="flat"), "bias": tensor(8, key="flat", offset=64)}
+    listing = listing_of({"model": views, "optimizer": {"fp32_flat": flat}}, {})
+    assert [(one.name, one.tied_to) for one in listing.tensors[:2]] == [("weight", None), ("bias", None)]
+    assert tally_of(as_model(listing, "x")).unique == 72
+
+
+def test_a_view_within_the_gaps_of_another_is_its_own() -> None:
+    table = {"left": tensor(4, 3, key="w", stride=(8, 1)), "gap": tensor(2, 3, key="w", stride=(8, 1), offset=12)}
+    assert [one.tied_to for one in listing_of(table, {}).tensors] == [None, None]
+    same = {"one": tensor(4, 3, key="w", stride=(8, 1)), "two": tensor(4, 3, key="w", stride=(8, 1))}
+    assert [one.tied_to for one in listing_of(same, {}).tensors] == [None, "one"]
+
+
+def test_equal_names_are_told_apart() -> None:
+    assert [one.name for one in listing_of({"a.b": tensor(1), "a": {"b": tensor(2)}, 1: tensor(3), "1": tensor(4)}, {}).tensors] == [
+        "a.b", "a.b (2)", "1", "1 (2)",
+    ]  # fmt: skip
+
+
+def test_a_storage_that_nothing_listed_looks_into_is_an_error() -> None:
+    with pytest.raises(ReadError) as caught:
+        listing_of({"w": tensor(2, key="0")}, {}, {"0", "1"})
+    assert str(caught.value) == (
+        "1 storages, 1 among them, are in objects that cannot be listed; load the file with torch and save a state dict"
+    )
+
+
+def test_a_flat_shard_of_fsdp_is_refused() -> None:
+    with pytest.raises(ReadError) as caught:
+        listing_of({"model": {"_fsdp_wrapped_module._flat_param": tensor(9)}}, {})
+    assert str(caught.value) == (
+        "model._fsdp_wrapped_module._flat_param is a flat shard of FSDP, which does not show its tensors; save a full or a sharded state dict"
+    )
+
+
+def test_a_parameter_without_a_shape_is_refused() -> None:
+    with pytest.raises(ReadError) as caught:
+        listing_of({"w": Stub(Global("torch.nn.parameter", "UninitializedParameter"), (True,))}, {})
+    assert str(caught.value) == "a parameter of a lazy module, which has no shape yet; run the module once and save it again"
+
+
+@pytest.mark.parametrize("kind", ["object", "dict", "list"])
+def test_objects_that_hold_each_other_are_walked_in_time(kind: str) -> None:
+    count = 300
+    nodes: list[Any] = [Stub(Global("user", "Node"), ()) if kind == "object" else {} if kind == "dict" else [] for _ in range(count)]
+    for number, node in enumerate(nodes):
+        held = {"w": tensor(1, key=str(number)), **{f"to {other}": nodes[other] for other in range(count)}}
+        if kind == "object":
+            node.state = held
+        elif kind == "dict":
+            node |= held
+        else:
+            node += held.values()
+    if kind == "object":
+        assert len(listing_of({"nodes": nodes}, {}).tensors) == count
+    else:
+        with pytest.raises(ReadError, match="refers to its own parts without end|a name of"):
+            listing_of({"nodes": nodes}, {})
