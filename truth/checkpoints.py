@@ -26,7 +26,7 @@ from weighbridge.readers.torch_storages import DTYPES
 
 torch: Any = import_module("torch")
 nn: Any = torch.nn
-Pair = namedtuple("Pair", "first second")  # noqa: PYI024 - pickles hold this kind, which is what is tried
+Pair = namedtuple("Pair", "first second")
 
 
 FOLDER = Path(__file__).parents[1] / "tests" / "corpus" / "torch" / "checkpoints"
@@ -145,25 +145,22 @@ def nested(draw: random.Random, depth: int, made: list[Any]) -> Any:
     items = [nested(draw, depth - 1, made) for _ in range(draw.randrange(1, 5))]
     pairs = [(draw.choice(KEYS)(draw), item) for item in items]
     hashable = [item for item in items if isinstance(item, torch.Tensor) and type(item) is not Marked]
-    made.append(
-        draw.choice(
-            [
-                lambda: dict(pairs),
-                lambda: dict(pairs),
-                lambda: OrderedDict(pairs),
-                lambda: defaultdict(list, pairs),
-                lambda: items,
-                lambda: tuple(items),
-                lambda: Pair(items[0], items[-1]),
-                lambda: set(hashable),
-                lambda: frozenset(hashable),
-                lambda: deque(items),
-                lambda: dict.fromkeys(hashable, items[0]),
-                lambda: Holder(a=items[0], b=items),
-                lambda: Slotted(items[0], items[-1]),
-            ]
-        )()
-    )
+    containers: list[Callable[[], Any]] = [
+        lambda: dict(pairs),
+        lambda: dict(pairs),
+        lambda: OrderedDict(pairs),
+        lambda: defaultdict(list, pairs),
+        lambda: items,
+        lambda: tuple(items),
+        lambda: Pair(items[0], items[-1]),
+        lambda: set(hashable),
+        lambda: frozenset(hashable),
+        lambda: deque(items),
+        lambda: dict.fromkeys(hashable, items[0]),
+        lambda: Holder(a=items[0], b=items),
+        lambda: Slotted(items[0], items[-1]),
+    ]
+    made.append(draw.choice(containers)())
     return made[-1]
 
 
@@ -180,15 +177,13 @@ def model(draw: random.Random) -> Any:
 
 def stepped(draw: random.Random, net: Any) -> Any:
     """Return an optimiser that has state."""
-    kind = draw.choice(
-        [
-            lambda p: torch.optim.AdamW(p),
-            lambda p: torch.optim.SGD(p, 0.1, momentum=0.9),
-            lambda p: torch.optim.Adagrad(p),
-            lambda p: torch.optim.RMSprop(p, momentum=0.5),
-        ]
-    )
-    optimiser = kind(net.parameters())
+    kinds: list[Callable[[Any], Any]] = [
+        lambda p: torch.optim.AdamW(p),
+        lambda p: torch.optim.SGD(p, 0.1, momentum=0.9),
+        lambda p: torch.optim.Adagrad(p),
+        lambda p: torch.optim.RMSprop(p, momentum=0.5),
+    ]
+    optimiser = draw.choice(kinds)(net.parameters())
     for parameter in net.parameters():
         parameter.grad = torch.ones_like(parameter)
     optimiser.step()

@@ -159,5 +159,5 @@ def test_objects_that_hold_each_other_are_walked_in_time(kind: str) -> None:
     if kind == "object":
         assert len(listing_of({"nodes": nodes}, {}).tensors) == count
     else:
-        with pytest.raises(ReadError, match="refers to its own parts without end|a name of"):
+        with pytest.raises(ReadError, match=r"refers to its own parts without end|a name of"):
             listing_of({"nodes": nodes}, {})
