@@ -22,6 +22,9 @@ MOST_STEPS = 1_500_000
 LONGEST_TEXT = 1 << 16
 """Bytes of a text beyond which it is no name, and only its length is kept."""
 
+_CONTINUED = bytes(range(0x80, 0xC0))
+"""In UTF-8 the bytes of a letter after its first."""
+
 LARGEST_KEY = 1 << 60
 """Beyond it whole numbers share their hashes (``sys.hash_info.modulus``)."""
 
@@ -162,8 +165,9 @@ def _text(size: int) -> Callable[[_State], str]:
 
 def _short(text: bytes) -> str:
     """Return a text; one too long to be a name stands for itself by its length."""
-    letters = text.decode("utf-8", "surrogatepass")
-    return letters if len(text) <= LONGEST_TEXT else LongText(len(letters))
+    if len(text) <= LONGEST_TEXT:
+        return text.decode("utf-8", "surrogatepass")
+    return LongText(sum(len(text[at : at + LONGEST_TEXT].translate(None, _CONTINUED)) for at in range(0, len(text), LONGEST_TEXT)))
 
 
 def _bytes(size: int, *, signed: bool = False) -> Callable[[_State], bytes]:
