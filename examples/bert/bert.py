@@ -66,9 +66,10 @@ class Embeddings(nn.Module):
         self.token_type_embeddings = nn.Embedding(c.type_vocab_size, c.hidden_size)
         self.LayerNorm = nn.LayerNorm(c.hidden_size, eps=c.layer_norm_eps)
         self.dropout = nn.Dropout(c.hidden_dropout_prob)
+        self.register_buffer("position_ids", torch.arange(c.max_position_embeddings).unsqueeze(0), persistent=False)
 
     def forward(self, input_ids: Tensor, token_type_ids: Tensor | None) -> Tensor:
-        positions = torch.arange(input_ids.size(1), device=input_ids.device).unsqueeze(0)  # 1 × N
+        positions = self.position_ids[:, : input_ids.size(1)]  # 0, 1, 2 ...: a buffer, held beside the parameters and not learned
         types = torch.zeros_like(positions) if token_type_ids is None else token_type_ids
         x = self.word_embeddings(input_ids) + self.token_type_embeddings(types) + self.position_embeddings(positions)
         return self.dropout(self.LayerNorm(x))  # B × N × H
@@ -383,7 +384,8 @@ class BertForQuestionAnswering(WithHead):
         return start, end
 
     def loss(self, scores: tuple[Tensor, Tensor], labels: tuple[Tensor, Tensor]) -> Tensor:
-        return (cross_entropy(scores[0], labels[0]) + cross_entropy(scores[1], labels[1])) / 2
+        end = scores[0].size(-1)  # an answer beyond the text that was kept has no part
+        return sum(F.cross_entropy(score, label.clamp(0, end), ignore_index=end) for score, label in zip(scores, labels, strict=True)) / 2
 
 
 def cross_entropy(scores: Tensor, labels: Tensor) -> Tensor:

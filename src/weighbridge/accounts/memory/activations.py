@@ -73,14 +73,19 @@ def activations(model_type: str, class_name: str, tree: Part, config: dict[str, 
     states = within(tape, body.name, lambda: FORWARDS[style.forward](run, body))
     logits = on_top(run, class_name, tree, body, states)
     if asked.loss:
-        loss(run, class_name, logits)
+        loss(run, class_name, tree, logits)
     exact = asked.attention == "eager" and not asked.dropout and not asked.loss and asked.checkpointing == "none" and asked.size == FLOAT
     return Activations(tape.bytes, tuple(tape.rows), "exact" if exact else "estimate")
 
 
 def dropout_places(style: Style, config: dict[str, Any]) -> frozenset[str]:
     """Return where a config drops elements at all."""
-    return frozenset(where for where, key, default in style.drops if config.get(key, default))
+    rates = {where: config.get(key, default) for where, key, default in style.drops}
+    # what attention puts out, and what a classifier is given, is dropped as all hidden states are, where nothing else is said
+    as_hidden = {where: rates.get("hidden") for where in ("attended", "classifier")}
+    return frozenset(
+        where for where, rate in (as_hidden | {where: rate for where, rate in rates.items() if rate is not None}).items() if rate
+    )
 
 
 def lengths(tree: Part, style: Style, class_name: str, asked: Pass) -> dict[str, int]:

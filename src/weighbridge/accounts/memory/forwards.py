@@ -168,7 +168,7 @@ def encoder_layer(run: Run, part: Part, value: Value) -> Value:
     tape, paths = run.tape, run.style.paths
     query, key, told = project_qkv(tape, at(part, paths["projections"]), value)
     mixed = scores(tape, run.ways, query, key, told)
-    attended = tape.drop(linear(tape, at(part, paths["out"]), mixed))
+    attended = tape.drop(linear(tape, at(part, paths["out"]), mixed), "attended")
     value = norm(tape, at(part, paths["first"]), tape.add(attended, value))
     inner = tape.drop(plain_mlp(tape, at(part, paths["up"]), at(part, paths["down"]), value, run.activation))
     return norm(tape, at(part, paths["second"]), tape.add(inner, value))

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from weighbridge.accounts.memory.modules import activate, child, linear, need, norm, within
-from weighbridge.accounts.memory.tape import FLOAT, INDEX, Value, elements
+from weighbridge.accounts.memory.tape import FLOAT, INDEX, Value, elements, whole
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text
-from weighbridge.core.tree import Part
+from weighbridge.core.tree import Part, Tensor
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from weighbridge.accounts.memory.forwards import Run
+    from weighbridge.accounts.memory.tape import Tape
 
 
 def on_top(run: Run, class_name: str, tree: Part, body: Part, states: Value) -> Value:
@@ -39,6 +40,7 @@ def on_top(run: Run, class_name: str, tree: Part, body: Part, states: Value) -> 
         padding = run.config.get("pad_token_id", run.style.padding)
         for _ in range(1 if padding is None else 2):
             run.tape.save(Value((run.batch,), INDEX, grad=False), "index")
+        result = Value((run.batch, result.shape[-1]), result.size)
     return result
 
 
@@ -55,6 +57,11 @@ def pool(run: Run, part: Part, states: Value) -> Value:
 def straight(run: Run, part: Part, states: Value, pooled: Value | None) -> Value:
     """Apply one linear map to every token."""
     return linear(run.tape, part, states)
+
+
+def answers(run: Run, part: Part, states: Value, pooled: Value | None) -> Value:
+    """Score every token as the beginning and as the end of an answer."""
+    return linear(run.tape, part, run.tape.drop(states, "answers"))
 
 
 def vocabulary(run: Run, part: Part, states: Value, pooled: Value | None) -> Value:
@@ -87,13 +94,13 @@ def classifier(run: Run, part: Part, states: Value, pooled: Value | None) -> Val
     tape = run.tape
     if part.kind != "linear":
         dense, out = need(part, "dense"), need(part, "out_proj")
-        inner = activate(tape, run.style.classifier_activation, linear(tape, dense, tape.drop(first(states))))
-        return linear(tape, out, tape.drop(inner))
+        inner = activate(tape, run.style.classifier_activation, linear(tape, dense, tape.drop(first(states), "classifier")))
+        return linear(tape, out, tape.drop(inner, "classifier"))
     if pooled is not None:
-        return linear(tape, part, tape.drop(pooled))
+        return linear(tape, part, tape.drop(pooled, "classifier"))
     if run.style.forward == "vit":
         return linear(tape, part, first(states))
-    return linear(tape, part, tape.drop(states) if part.stream is None else states)
+    return linear(tape, part, tape.drop(states, "classifier") if part.stream is None else states)
 
 
 def electra_heads(run: Run, part: Part, states: Value, pooled: Value | None) -> Value:
@@ -111,12 +118,12 @@ def active(name: str) -> Callable[[Run, Part, Value, Value | None], Value]:
 
 def after_first(run: Run, part: Part, states: Value, pooled: Value | None) -> Value:
     """Map the first token, with a ReLU, before DistilBERT's classifier."""
-    return run.tape.by_result(linear(run.tape, part, first(states)), "relu")
+    return run.tape.drop(run.tape.by_result(linear(run.tape, part, first(states)), "relu"), "classifier")
 
 
 HEADS: dict[str, Callable[[Run, Part, Value, Value | None], Value]] = {
     "cls": bert_heads, "predictions": vocabulary, "lm_head": vocabulary, "proj_out": straight, "score": straight,
-    "qa_outputs": straight, "classifier": classifier, "sop_classifier": lambda run, part, states, pooled: classifier(run, need(part, "classifier"), states, pooled),
+    "qa_outputs": answers, "classifier": classifier, "sop_classifier": lambda run, part, states, pooled: classifier(run, need(part, "classifier"), states, pooled),
     "discriminator_predictions": electra_heads, "generator_predictions": electra_heads, "generator_lm_head": straight,
     "vocab_transform": active(""), "vocab_projector": straight, "pre_classifier": after_first,
     "vocab_layer_norm": lambda run, part, states, pooled: norm(run.tape, part, states),
@@ -124,14 +131,45 @@ HEADS: dict[str, Callable[[Run, Part, Value, Value | None], Value]] = {
 """By the name under which classes hold them."""
 
 
-def loss(run: Run, class_name: str, logits: Value) -> None:
-    """Run cross entropy: the logarithms of all shares in float32, and, where labels are shifted, the labels again.
+def loss(run: Run, class_name: str, tree: Part, logits: Value) -> None:
+    """Run the losses of a class, one for each question that it is asked; a class without a head is asked none.
 
-    Source: transformers 5.23.0, loss/loss_utils.py; torch's ``log_softmax`` and ``nll_loss``.
+    Source: transformers 5.23.0, loss/loss_utils.py and the classes' forwards; torch's ``log_softmax`` and ``nll_loss``.
     """
     tape = run.tape
-    rows = elements(logits.shape[:-1])
-    tape.save(Value((rows, logits.shape[-1]), FLOAT), "log_softmax")
-    if class_name.endswith(("ForCausalLM", "LMHeadModel")):
-        tape.save(Value((rows,), INDEX, grad=False), "nll_loss")
+    heads = [part for part in tree.children if isinstance(part, Part) and part.name in HEADS]
+    if not heads:
+        return
+    predictions = next(
+        (part for part in (heads[0], child(heads[0], "predictions")) if part is not None and part.name == "predictions"), None
+    )
+    pair = (run.batch, 2)
+    if class_name.endswith("ForQuestionAnswering"):  # where the answer begins, and where it ends
+        for _ in range(2):
+            tape.save(Value((run.batch,), INDEX, grad=False), "clamp")  # a position beyond the text is moved to its end: a copy
+            cross_entropy(tape, logits.shape[:-1])
+    elif class_name.endswith("ForNextSentencePrediction"):
+        cross_entropy(tape, pair)
+    elif class_name.endswith("ForPreTraining") and predictions is not None:  # the words, and whether two sentences follow each other
+        cross_entropy(tape, (run.batch, run.lengths["seq"], vocabulary_size(predictions)))
+        cross_entropy(tape, pair)
+    elif class_name.endswith("ForPreTraining"):  # was this token replaced? yes or no, so the logits and the labels as floats
+        tape.save(logits, "binary_cross_entropy_with_logits")
+        tape.save(Value(logits.shape, FLOAT), "binary_cross_entropy_with_logits")
+    else:
+        if class_name.endswith(("ForCausalLM", "LMHeadModel")):
+            tape.save(Value((elements(logits.shape[:-1]),), INDEX, grad=False), "nll_loss")  # the labels, shifted
+        cross_entropy(tape, logits.shape)
+
+
+def cross_entropy(tape: Tape, shape: tuple[int, ...]) -> None:
+    """Keep the logarithms of all shares, in float32, and the weight of all labels."""
+    tape.save(Value((elements(shape[:-1]), shape[-1]), FLOAT), "log_softmax")
     tape.save(Value((), FLOAT, grad=False), "nll_loss")
+
+
+def vocabulary_size(predictions: Part) -> int:
+    """Return the number of words that a vocabulary head scores."""
+    weight = need(predictions, "decoder").children[0]
+    assert isinstance(weight, Tensor)
+    return whole(weight.shape[0])

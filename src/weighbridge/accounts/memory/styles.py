@@ -28,7 +28,7 @@ class Style(NamedTuple):
         head_activation: The activation function inside vocabulary heads, where it is not the body's.
         classifier_activation: The one inside classifiers.
         padding: The token that fills a text up, where the config does not say.
-        drops: The keys of the probabilities with which elements are dropped, and their defaults.
+        drops: The keys of the probabilities with which elements are dropped, and their defaults (None: as hidden states are).
     """
 
     forward: str
@@ -45,7 +45,7 @@ class Style(NamedTuple):
     packed: bool = False
     head_activation: str = ""
     classifier_activation: str = "tanh"
-    drops: tuple[tuple[str, str, float], ...] = ()
+    drops: tuple[tuple[str, str, float | None], ...] = ()
     padding: int | None = None
 
 
@@ -63,7 +63,11 @@ ALBERT_PATHS = {
 }  # fmt: skip
 MPNET_PATHS = BERT_PATHS | {"projections": "attention.attn", "out": "attention.attn.o", "first": "attention.LayerNorm"}
 
-BERT_DROPS = (("hidden", "hidden_dropout_prob", 0.1), ("attention", "attention_probs_dropout_prob", 0.1))
+BERT_DROPS = (
+    ("hidden", "hidden_dropout_prob", 0.1),
+    ("attention", "attention_probs_dropout_prob", 0.1),
+    ("classifier", "classifier_dropout", None),
+)
 GELU, SILU = (("activation=hidden_act", "gelu"),), (("activation=hidden_act", "silu"),)
 BERT = Style("encoder", GELU, ("one",), BERT_PATHS, drops=BERT_DROPS)
 ROBERTA = BERT._replace(indices=("each", "each"), head_activation="gelu")
@@ -80,9 +84,11 @@ STYLES: dict[str, Style] = {
     **dict.fromkeys(("bert", "ernie"), BERT),
     "electra": BERT._replace(classifier_activation="gelu"),
     **dict.fromkeys(("roberta", "xlm-roberta", "camembert", "data2vec-text"), ROBERTA),
-    "distilbert": Style("encoder", (("activation", "gelu"),), (), DISTIL_PATHS, drops=(("hidden", "dropout", 0.1), ("attention", "attention_dropout", 0.1))),
+    "distilbert": Style("encoder", (("activation", "gelu"),), (), DISTIL_PATHS,
+                        drops=(("hidden", "dropout", 0.1), ("attention", "attention_dropout", 0.1), ("attended", "", 0.0),
+                               ("classifier", "seq_classif_dropout", 0.2), ("answers", "qa_dropout", 0.1))),
     "albert": Style("encoder", (("activation=hidden_act", "gelu_new"),), ("one",), ALBERT_PATHS, shared=True,
-                    drops=(("hidden", "hidden_dropout_prob", 0.0), ("attention", "attention_probs_dropout_prob", 0.0))),
+                    drops=(("hidden", "hidden_dropout_prob", 0.0), ("attention", "attention_probs_dropout_prob", 0.0), ("classifier", "classifier_dropout_prob", 0.1))),
     "mpnet": Style("encoder", GELU, ("each",), MPNET_PATHS, relative=True, drops=BERT_DROPS),
     "gpt2": Style("gpt2", GPT2_KEYS, drops=(("hidden", "resid_pdrop", 0.1), ("attention", "attn_pdrop", 0.1))),
     **dict.fromkeys(("llama", "mistral", "ministral", "qwen2", "qwen3", "granite", "cwm",

@@ -101,3 +101,45 @@ def test_other_settings_are_within_a_tenth_of_a_percent(
         found = whole.memory(True, 2, 48, decoder, attention=attention, dropout=dropout, loss=loss)
         assert found.activations is not None and abs(found.activations - expected) * 1000 < expected
         assert found.trust["activations"] == "estimate"
+
+
+SMALL = {"vocab_size": 500, "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 256, "pad_token_id": 0,
+         "max_position_embeddings": 64, "type_vocab_size": 2}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("class_name", "expected"),
+    [
+        ("BertModel", 1184704),
+        ("BertForPreTraining", 1451240),
+        ("BertLMHeadModel", 1450948),
+        ("BertForMaskedLM", 1450180),
+        ("BertForNextSentencePrediction", 1184740),
+        ("BertForSequenceClassification", 1186788),
+        ("BertForTokenClassification", 1209028),
+        ("BertForQuestionAnswering", 1184520),
+        ("RobertaForSequenceClassification", 1165604),
+        ("RobertaForQuestionAnswering", 1185864),
+        ("ElectraForPreTraining", 1331904),
+        ("AlbertForPreTraining", 2067688),
+        ("AlbertForSequenceClassification", 1580004),
+        ("DistilBertForMaskedLM", 5726212),
+        ("DistilBertForSequenceClassification", 5462820),
+        ("DistilBertForQuestionAnswering", 5485128),
+        ("GPT2ForSequenceClassification", 1773604),
+    ],
+)
+def test_losses_and_dropout_keep_what_autograd_kept(class_name: str, expected: int) -> None:
+    """As ``saved_tensors_hooks`` saw it in transformers 5.23.0 with torch 2.13.0: eager attention, 4 × 24 tokens, labels given."""
+    model_type = class_name.partition("For")[0].removesuffix("Model").removesuffix("LMHead").lower()
+    found = model({"model_type": model_type, **SMALL}, class_name).memory(training=True, attention="eager", batch=4, seq=24)
+    assert found.activations == expected
+
+
+def test_a_classifier_drops_by_its_own_rate() -> None:
+    def kept(**said: float) -> int:
+        found = model({"model_type": "bert", **SMALL, **said}, "BertForSequenceClassification").memory(training=True, batch=4, seq=24)
+        assert found.activations is not None
+        return found.activations
+
+    assert kept() - kept(classifier_dropout=0.0) == 4 * 64 * 4 * 2  # the mask, and the pooled vectors that tanh keeps already
