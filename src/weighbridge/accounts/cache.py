@@ -13,12 +13,16 @@ from collections.abc import Iterator, Mapping
 from weighbridge.accounts.cache_engines import ENGINES, Engine
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.memory.weights import bits
-from weighbridge.core._namedtuple import NamedTuple
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import UsageError
 from weighbridge.core.length import Stream, evaluate
 from weighbridge.core.messages import Text
+from weighbridge.core.sizes import Size
 from weighbridge.core.tree import Attend, Part, State, Tensor
 from weighbridge.value import ModelValue
+
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class Kept(NamedTuple):
@@ -99,10 +103,12 @@ def cache_of(model: ModelValue, given: Inputs, dtype: str = "bfloat16", engine: 
     if why is not None:
         raise UsageError(Text("{class_name}: {why}", class_name=model.class_name, why=why))
     now = list_kept(model.tree, given, size, ENGINES[engine])
-    later = list_kept(model.tree, _one_more(given), size, ENGINES[engine])
     total = sum(entry.bytes for entry in now)
-    grown = sum(entry.bytes for entry in later) - total
-    per_token = grown if engine == "reference" else _slope(now, given)
+    per_token = _slope(now, given)
+    if engine == "reference":
+        grown = growth(model.tree, given, size)
+        assert isinstance(grown, int)
+        per_token = grown
     tokens = given.seq if given.decoder_seq is None else given.decoder_seq
     return CacheSize(total, per_token, total - per_token * tokens, now, engine, ENGINES[engine].trust)
 
@@ -112,6 +118,28 @@ UNKNOWN = dict.fromkeys(
      "voxtral_realtime", "voxtral_realtime_encoder"), "what it keeps between tokens is not described"
 )  # fmt: skip
 """Model types whose caches are refused, and why."""
+
+
+def growth(tree: Part, given: Inputs, size: int = 2) -> Size:
+    """Return the bytes that one more token of every example adds in the reference.
+
+    Args:
+        tree: A model. Its sizes may be columns where no layer has a window, or all have.
+        given: Examples and tokens.
+        size: Bytes of an element of keys and values.
+
+    >>> from weighbridge import model
+    >>> growth(model("llama-3.2-1b").tree, Inputs(seq=1024)), growth(model("bert-tiny").tree, Inputs(seq=128))
+    (32768, 0)
+    """
+    engine = ENGINES["reference"]
+    later, now = _all_of(tree, _one_more(given), size, engine), _all_of(tree, given, size, engine)
+    total: Size = 0
+    for entry in later:
+        total = total + entry.bytes
+    for entry in now:
+        total = total - entry.bytes
+    return total
 
 
 def _one_more(given: Inputs) -> Inputs:
@@ -128,8 +156,12 @@ def _slope(layers: tuple[Kept, ...], given: Inputs) -> int:
 
 def list_kept(tree: Part, given: Inputs, size: int, engine: Engine) -> tuple[Kept, ...]:
     """List what the layers of a tree keep."""
+    return tuple(entry for entry in _all_of(tree, given, size, engine) if entry.bytes)
+
+
+def _all_of(tree: Part, given: Inputs, size: int, engine: Engine) -> Iterator[Kept]:
     known = {"one": 1, "batch": given.batch, **given.lengths()}
-    return tuple(entry for entry in _walk(tree, "", "seq", 1, False, _Asked(known, {}, given.batch, size, engine)) if entry.bytes)
+    return _walk(tree, "", "seq", 1, False, _Asked(known, {}, given.batch, size, engine))
 
 
 class _Asked(NamedTuple):
@@ -140,13 +172,12 @@ class _Asked(NamedTuple):
     engine: Engine
 
 
-def _walk(part: Part, path: str, stream: Stream, copies: int, causal: bool, asked: _Asked) -> Iterator[Kept]:
+def _walk(part: Part, path: str, stream: Stream, copies: Any, causal: bool, asked: _Asked) -> Iterator[Kept]:
     if part.requires is not None and part.requires not in asked.known:
         return
     stream = stream if part.stream is None else part.stream
     often = evaluate(part.executions, asked.known) if part.executions is not None else 1 if part.repeat is None else part.repeat
-    assert isinstance(often, int), "bytes need ints"
-    copies *= often
+    copies = copies * often
     # attention to an encoder is kept where the layer is a decoder's, that is, where it has causal attention too
     causal = causal if part.repeat is None else causal or _is_causal(part)
     for node in part.children:
@@ -165,37 +196,39 @@ def _is_causal(part: Part) -> bool:
     )  # fmt: skip
 
 
-def _attention(node: Attend, path: str, stream: Stream, copies: int, asked: _Asked) -> Iterator[Kept]:
+def _attention(node: Attend, path: str, stream: Stream, copies: Any, asked: _Asked) -> Iterator[Kept]:
     """Yield what attention keeps: the layers without a window, and those with one."""
     elements = node.kv_heads * (node.head_dim + node.value_dim) if node.cache is None else node.cache
     tokens = evaluate(stream if node.keys is None else node.keys, asked.known)
+    assert isinstance(tokens, int), "lengths need ints"
     limited = 0 if node.window is None else copies if node.windowed is None else _share(node, path, copies, asked)
-    assert isinstance(elements, int) and isinstance(tokens, int) and isinstance(limited, int)
-    if copies - limited:
+    if limited is not copies:
         kind = "attention" if node.causal else "cross attention"
         held = asked.engine.tokens(tokens, None) if node.causal else tokens
         yield _entry(path, kind, copies - limited, held, elements, None, asked)
-    if limited:
-        assert isinstance(node.window, int)
+    if node.window is not None and not (isinstance(limited, int) and limited == 0):
+        assert isinstance(node.window, int), "windows need ints"
         yield _entry(path, "window", limited, asked.engine.tokens(tokens, node.window), elements, node.window, asked)
 
 
-def _share(node: Attend, path: str, copies: int, asked: _Asked) -> int:
+def _share(node: Attend, path: str, copies: Any, asked: _Asked) -> int:
     """Return how many of these layers have a window, where layers of other kinds in the same list have their share of them."""
     assert isinstance(node.windowed, int)
-    taken = min(asked.left.setdefault(path, node.windowed), copies)
+    left = asked.left.setdefault(path, node.windowed)
+    least = getattr(copies, "low", copies)
+    assert copies is least or left <= least, "of a column of layers it must be certain how many have a window"
+    taken = left if left < least else int(least)
     asked.left[path] -= taken
     return taken
 
 
-def _entry(path: str, kind: str, copies: int, tokens: int, elements: int, window: int | None, asked: _Asked) -> Kept:
+def _entry(path: str, kind: str, copies: Any, tokens: int, elements: Any, window: int | None, asked: _Asked) -> Kept:
     total = asked.batch * copies * tokens * elements * asked.size
     return Kept(path, kind, copies, tokens, elements, window, asked.size, total)
 
 
-def _state(node: State, part: Part, path: str, copies: int, asked: _Asked) -> Kept:
-    elements = node.size
-    assert isinstance(elements, int)
+def _state(node: State, part: Part, path: str, copies: Any, asked: _Asked) -> Kept:
+    elements: Any = node.size
     kernel = next((tensor.shape[-1] for tensor in part.children if isinstance(tensor, Tensor) and len(tensor.shape) == 3), None)
     if asked.engine.shorter and part.kind == "convolution" and isinstance(kernel, int):
         elements = elements // kernel * (kernel - 1)

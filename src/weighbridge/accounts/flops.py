@@ -54,9 +54,19 @@ def flops(tree: Part, lengths: Mapping[str, Size], batch: Size = 1) -> Flops:
     >>> flops(Part("", (linear("dense", 768, 768),)), {"seq": 128}).forward_matmul
     150994944
     """
-    book = work(tree, lengths, batch, lambda part, node, amount: 2 * amount if not isinstance(node, Tensor) or node.role == "weight" else 0)
+    book = matmuls(tree, lengths, batch)
     affine = work(tree, lengths, batch, lambda part, node, amount: amount if is_affine(node) else 0).amount
     return Flops(book.amount, book.amount + affine, 2 * book.amount, book)
+
+
+def matmuls(tree: Part, lengths: Mapping[str, Size], batch: Size = 1) -> Entry:
+    """Sum the products of matrices in one forward pass, by module; the arguments are those of :func:`flops`.
+
+    >>> from weighbridge.core.parts import linear
+    >>> matmuls(Part("", (linear("dense", 768, 768),)), {"seq": 128}).amount
+    150994944
+    """
+    return work(tree, lengths, batch, lambda part, node, amount: 2 * amount if not isinstance(node, Tensor) or node.role == "weight" else 0)
 
 
 def is_affine(node: Tensor | Operation) -> bool:

@@ -195,14 +195,19 @@ def blocks(table: Table) -> Iterator[Block]:
     conflicts(known.fields, first)
     refuse_undescribed(known.fields, first)
     _refuse_doubles(table)
-    bounds = {key: (int(values.min()), int(values.max())) for key, values in table.many.items()}
     for rows_alike, like in group(known, table.single, table.many, np.arange(table.rows)):
         for start in range(0, len(rows_alike), BLOCK):
             block = rows_alike[start : start + BLOCK]
             where = slice(int(block[0]), int(block[-1]) + 1) if len(rows_alike) == table.rows else block
-            raw = with_overrides(table.single, {key: Column(values[where], *bounds[key]) for key, values in table.many.items()})
+            raw = with_overrides(table.single, {key: _one_or_many(values[where]) for key, values in table.many.items()})
             sizes = bind(known.fields, raw, like=like)
             yield Block(block, sizes, known.classes[table.class_name](sizes))
+
+
+def _one_or_many(values: NDArray[np.int64]) -> int | Column:
+    """Return a column, or the one size that it holds throughout: an int is quicker, and an account may compare it."""
+    low, high = int(values.min()), int(values.max())
+    return low if low == high else Column(values, low, high)
 
 
 def _evaluated(table: Table, accounts: Mapping[str, Callable[[Part], Size]]) -> Iterator[tuple[Any, dict[str, Values]]]:

@@ -16,7 +16,8 @@ from weighbridge.config.bind import bind, with_overrides
 from weighbridge.config.fields import Config
 from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
 from weighbridge.core.errors import WeighbridgeError
-from weighbridge.core.tree import Node, Part, Row, Tensor, flatten
+from weighbridge.core.sizes import Size, product
+from weighbridge.core.tree import Node, Part, Row, Tensor, flatten, walk
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
@@ -73,6 +74,27 @@ def separate(model: ModelValue) -> tuple[Row, ...]:
     rows = list(flatten(model.tree))
     tables = {row.name for row in rows if row.role == "embedding"}
     return tuple(row for row in rows if row.role == "weight" and row.tied_to in tables)
+
+
+def loaded_of(tree: Part, raw: Mapping[str, object], built: Size) -> Size:
+    """Return how many parameters a class of *built* ones has once it is loaded; the sizes of its tree may be columns.
+
+    >>> from weighbridge import model
+    >>> flan = model("flan-t5-base")
+    >>> loaded_of(flan.tree, flan.description.raw, 222903552)
+    247577856
+    """
+    if not says_untied(raw):
+        return built
+    parts = list(walk(tree))
+    tables = {
+        f"{path}.{node.name}" for path, part in parts for node in part.children if isinstance(node, Tensor) and node.role == "embedding"
+    }
+    for _, part in parts:
+        for node in part.children:
+            if isinstance(node, Tensor) and node.role == "weight" and node.tied_to in tables:
+                built = built + product(node.shape)
+    return built
 
 
 def older_tree(model: ModelValue) -> Part:

@@ -8,20 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from weighbridge.blueprints import MODULES, family
 from weighbridge.columns.column import Column
-from weighbridge.columns.evaluate import blocks, table_of
+from weighbridge.columns.evaluate import Block, blocks, table_of
 from weighbridge.config.check import ACTIVATIONS_WITH_PARAMETERS
 from weighbridge.config.family import Family
 from weighbridge.config.fields import Config
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.inventory.rows import WORDS, accounts_of, quantization, row_of_config
-from weighbridge.inventory.schema import OK, Row, fitting
+from weighbridge.inventory.schema import LARGEST, OK, Row, fitting
 
-if TYPE_CHECKING:
-    NamedConfig = tuple[str, dict[str, Any]]
+NamedConfig: TypeAlias = tuple[str, dict[str, Any]]
+"""Where a config is from, and the config."""
 
 FEWEST = 8
 """Configs that are worth a group; fewer are weighed one at a time."""
@@ -104,7 +104,7 @@ def _keys_of(known: Family) -> _Keys | None:
         return None
     sizes = {name for field in known.fields if field.kind == "size" for name in (field.key, *field.aliases) if name}
     concrete = {name for field in known.fields if field.kind != "size" for name in (field.key, *field.aliases) if name}
-    decisive = {"architectures", "id2label", "num_labels", "per_layer_config"}
+    decisive = {"architectures", "id2label", "num_labels", "per_layer_config", "tie_word_embeddings", "text_config", "decoder"}
     return _Keys(frozenset(sizes - concrete), frozenset(sizes | concrete | decisive))
 
 
@@ -129,6 +129,7 @@ def _as_columns(configs: list[NamedConfig]) -> list[Row]:
     stated = first.get("architectures")
     class_name = stated[0] if stated else known.base
     columns = {name: [raw[name] for _, raw in configs] for name, value in first.items() if type(value) is int and name in keys.sizes}
+    columns = {name: values for name, values in columns.items() if values.count(values[0]) < len(values)}
     single = {name: value for name, value in first.items() if name not in columns}
     table = table_of(model_type, single | columns, class_name)
     if table.rows != len(configs):  # nothing but what is alike: one of them tells of all
@@ -137,22 +138,31 @@ def _as_columns(configs: list[NamedConfig]) -> list[Row]:
     rows: list[Row | None] = [None] * len(configs)
     for block in blocks(table):
         numbers = block.rows.tolist()
-        measured = {name: _list(value, len(numbers)) for name, value in accounts_of(block.tree).items()}
-        sizes = {word: _list(value, len(numbers)) for word, value in vars(block.sizes).items() if type(value) in (int, Column)}
-        shown = {name: sizes[word] for name, word in WORDS.items() if word in sizes}
-        prints = _fingerprints(class_name, block.sizes, sizes, len(numbers))
-        constant = {"status": OK, "kind": "config", "model_type": model_type, "class": class_name}
-        for i, number in enumerate(numbers):
-            path, raw = configs[number]
-            row = {"path": path, **constant}
-            for name, values in shown.items():
-                row[name] = values[i]
-            for name, values in measured.items():
-                row[name] = values[i]
-            row["quantization"] = quantization(raw)
-            row["fingerprint"] = prints[i]
-            rows[number] = fitting(row)
+        found = _of_block(block, model_type, class_name, [configs[number] for number in numbers])
+        for number, row in zip(numbers, found, strict=True):
+            rows[number] = row
     return [row for row in rows if row is not None]
+
+
+def _of_block(block: Block, model_type: str, class_name: str, configs: list[NamedConfig]) -> list[Row]:
+    """Return the rows of configs of one tree, a column of the table at a time."""
+    many = len(configs)
+    accounts = accounts_of(block.tree, model_type, configs[0][1])
+    sizes = {word: _list(value, many) for word, value in vars(block.sizes).items() if type(value) in (int, Column)}
+    cells: dict[str, list[Any]] = {"path": [path for path, _ in configs]}
+    for name, value in (("status", OK), ("kind", "config"), ("model_type", model_type), ("class", class_name)):
+        cells[name] = [value] * many
+    cells |= {name: sizes[word] for name, word in WORDS.items() if word in sizes}
+    cells |= {name: _list(value, many) for name, value in accounts.items()}
+    cells["quantization"] = [quantization(raw) for _, raw in configs]
+    cells["fingerprint"] = _fingerprints(class_name, block.sizes, sizes, many)
+    rows = [dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True)]
+    return [fitting(row) for row in rows] if any(map(_may_be_wide, accounts.values())) else rows
+
+
+def _may_be_wide(value: Any) -> bool:
+    """Say whether a count may not fit 64 bits."""
+    return value.values.dtype.kind != "i" if isinstance(value, Column) else value is not None and abs(value) > LARGEST
 
 
 def _list(value: Any, rows: int) -> list[Any]:
@@ -162,10 +172,13 @@ def _list(value: Any, rows: int) -> list[Any]:
 def _fingerprints(class_name: str, sizes: Config, columns: Mapping[str, list[int]], rows: int) -> list[str]:
     """Return what :func:`weighbridge.inventory.rows.fingerprint` gives for each row."""
     words = sorted(word for word, value in vars(sizes).items() if not callable(value))
+    facts: list[Iterable[str]] = []
+    for word in words:
+        name, own = f"\0{word}=", getattr(sizes, word)
+        facts.append([f"{name}{value!r}" for value in columns[word]] if isinstance(own, Column) else [f"{name}{own!r}"] * rows)
     prefix, result = blake2b(class_name.encode(), digest_size=8), []
-    facts = [(f"\0{word}=", columns.get(word), repr(getattr(sizes, word)) if word not in columns else "") for word in words]
-    for i in range(rows):
+    for pieces in zip(*facts, strict=True):
         digest = prefix.copy()
-        digest.update("".join([name + (constant if values is None else repr(values[i])) for name, values, constant in facts]).encode())
+        digest.update("".join(pieces).encode())
         result.append(digest.hexdigest())
     return result

@@ -130,15 +130,15 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 def _in_folder(folder: str, names: list[str]) -> Iterator[Item]:
     """Yield the models of one folder: it is one model if it holds a config.json, else every file is one."""
-    weights = [name for name in names if name.lower().endswith(WEIGHTS) and name not in NEVER]
-    together = [name for name in weights if not name.lower().endswith(".gguf")]
+    weights = {name for name in names if name.lower().endswith(WEIGHTS) and name not in NEVER}
+    together = {name for name in weights if not name.lower().endswith(".gguf")}
     indexed = any(name.endswith(".index.json") for name in names)
     if "config.json" in names:
         yield Item("directory", folder) if together or indexed else Item("config", os.path.join(folder, "config.json"))
-        together = []
+        together = set()
     elif indexed or any(SHARD.fullmatch(name) for name in together):
         yield Item("checkpoint", folder)
-        together = []
+        together = set()
     for name in names:
         is_config = name.endswith("config.json") and name not in OTHER_CONFIGS and name != "config.json"
         if is_config:

@@ -24,8 +24,9 @@ QUESTIONS = {
         'SELECT path, "class", "unique" FROM census WHERE status = \'ok\' ORDER BY "unique" DESC NULLS LAST LIMIT 20',
     ),
     "wrong-claims": Question(
-        mark("files whose stated parameters are not what they hold"),
-        'SELECT path, claimed, "unique", claimed - "unique" AS difference FROM census WHERE NOT claim_holds ORDER BY path',
+        mark("models whose stated parameters are not what they have"),
+        'SELECT path, claimed, "unique", claimed - "unique" AS difference, claim_convention AS explained_by '
+        "FROM census WHERE NOT claim_holds ORDER BY path",
     ),
     "mismatches": Question(
         mark("weights that are not those of their config"), "SELECT path, mismatch FROM census WHERE NOT verified ORDER BY path"

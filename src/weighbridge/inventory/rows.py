@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from hashlib import blake2b
+from math import prod
 from pathlib import Path
 from typing import Any
 
-from weighbridge.accounts.flops import flops
+from weighbridge.accounts.cache import UNKNOWN as UNDESCRIBED
+from weighbridge.accounts.cache import growth
+from weighbridge.accounts.flops import matmuls
+from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.parameters import tally
 from weighbridge.blueprints.describe import from_config
 from weighbridge.config.fields import Config
 from weighbridge.config.read import read_config
+from weighbridge.conventions.loading import loaded_of, separate
+from weighbridge.conventions.reconcile import reconcile
 from weighbridge.core.errors import UnknownArchitecture, UsageError, WeighbridgeError
 from weighbridge.core.sizes import Size
 from weighbridge.core.tree import ROLES, Part
-from weighbridge.designs.costs import whole
 from weighbridge.inventory.schema import OK, UNKNOWN, Row, failed, fitting
 from weighbridge.load import load
-from weighbridge.readers import Listing, listing_at, rows
+from weighbridge.readers import Listing, Stored, listing_at
 from weighbridge.readers.packing import config_beside, unpack
+from weighbridge.readers.roles import norms, role_of
 from weighbridge.value import ModelValue
 from weighbridge.verification.verify import claims, verify
 
@@ -32,6 +38,8 @@ WORDS = {
 """From a column of sizes to our word for it."""
 CONTEXT = 1024
 """Tokens over which the arithmetic of one is averaged; with one alone, a state space would be charged for a whole chunk."""
+CACHED = 4096
+"""Tokens after which the growth of the cache is taken, as ``weigh cache`` does: most windows are full by then."""
 COUNTS = ("unique", "stored", "active", "trainable", "embedding", "non_embedding", "buffers")
 
 
@@ -55,10 +63,11 @@ def described(model: ModelValue, path: str) -> Row:
     """Return the row of a model made from a config."""
     description = model.description
     assert description is not None
+    known, raw, sizes = description
     return {
-        "path": path, "status": OK, "kind": "config", "model_type": description.family.model_type, "class": model.class_name,
-        **sizes_of(description.sizes), **accounts_of(model.tree), "quantization": quantization(description.raw),
-        "fingerprint": fingerprint(model.class_name, description.sizes),
+        "path": path, "status": OK, "kind": "config", "model_type": known.model_type, "class": model.class_name,
+        **sizes_of(sizes), **accounts_of(model.tree, known.model_type, raw), "quantization": quantization(raw),
+        "fingerprint": fingerprint(model.class_name, sizes),
     }  # fmt: skip
 
 
@@ -70,10 +79,13 @@ def sizes_of(sizes: Config) -> dict[str, Any]:
     return {name: value for name, word in WORDS.items() if type(value := own.get(word)) is int}
 
 
-def accounts_of(tree: Part) -> dict[str, Size | None]:
-    """Return every count of a tree, and its arithmetic for one token where that is defined."""
+def accounts_of(tree: Part, model_type: str, raw: Mapping[str, Any]) -> dict[str, Size | None]:
+    """Return every count of a tree, and its arithmetic and its cache for one token where these are defined."""
     counts = tally(tree)
-    return {**{name: getattr(counts, name) for name in COUNTS}, "flops_per_token": flops_per_token(tree)}
+    return {
+        **{name: getattr(counts, name) for name in COUNTS}, "built": counts.unique, "loaded": loaded_of(tree, raw, counts.unique),
+        "flops_per_token": flops_per_token(tree), "cache_per_token": cache_per_token(tree, model_type),
+    }  # fmt: skip
 
 
 def flops_per_token(tree: Part) -> Size | None:
@@ -82,7 +94,20 @@ def flops_per_token(tree: Part) -> Size | None:
     None is a class whose pass needs more than tokens, or is not described at that length.
     """
     try:
-        return flops(tree, {"seq": CONTEXT, "decoder": CONTEXT}).forward_matmul // CONTEXT
+        return matmuls(tree, {"seq": CONTEXT, "decoder": CONTEXT}).amount // CONTEXT
+    except UsageError:
+        return None
+
+
+def cache_per_token(tree: Part, model_type: str) -> Size | None:
+    """Return the bytes that one more token adds to the cache after :data:`CACHED` of them, in 16 bits.
+
+    None is a type whose cache is not described, or needs more than tokens.
+    """
+    if model_type in UNDESCRIBED:
+        return None
+    try:
+        return growth(tree, Inputs(seq=CACHED))
     except UsageError:
         return None
 
@@ -119,18 +144,30 @@ def _facts(sizes: Config, path: str = "") -> Iterator[tuple[str, object]]:
 def row_of_checkpoint(path: Path, name: str) -> Row:
     """Weigh the header of a checkpoint: a file, an index, or a directory of weights without a config."""
     listing = listing_at(path)
-    counts: Counter[str] = Counter()
-    for tensor in rows(listing):
+    counts = dict.fromkeys(ROLES, 0)
+    gains = norms([(tensor.name, tensor.shape) for tensor in listing.tensors])
+    for tensor in listing.tensors:
         if tensor.tied_to is None:
-            size = whole(tensor.count)
-            counts[tensor.role] += size
-            counts["frozen"] += size if tensor.frozen else 0
-    unique = sum(counts[role] for role in ROLES if role != "buffer")
+            counts[tensor.role or _role(tensor, gains)] += prod(tensor.shape)
+    unique = sum(size for role, size in counts.items() if role != "buffer")
     row: Row = {
-        "path": name, "status": OK, "kind": "checkpoint", "unique": unique, "trainable": unique - counts["frozen"],
-        "embedding": counts["embedding"], "non_embedding": unique - counts["embedding"], "buffers": counts["buffer"],
+        "path": name, "status": OK, "kind": "checkpoint", "unique": unique, "trainable": unique, "embedding": counts["embedding"],
+        "non_embedding": unique - counts["embedding"], "buffers": counts["buffer"],
     }  # fmt: skip
-    return fitting(row | _of_file(listing, listing.stored))
+    return fitting(row | _of_file(listing))
+
+
+def _role(tensor: Stored, gains: frozenset[str]) -> str:
+    """Tell the role of a tensor of a file; names come again in file after file, whatever the sizes are."""
+    name, shape = tensor.name, tensor.shape
+    parent = name.rpartition(".")[0] if len(shape) == 1 else ""
+    beside = f"{parent}.weight" if f"{parent}.weight" in gains else f"{parent}.gamma"
+    return _role_of(name, shape if len(shape) == 4 else (0,) * len(shape), tensor.dtype, beside if beside in gains else "")
+
+
+@lru_cache(1 << 16)
+def _role_of(name: str, shape: tuple[int, ...], dtype: str, beside: str) -> str:
+    return role_of(name, shape, dtype, frozenset((beside,)))
 
 
 def row_of_directory(folder: Path, config: Path, name: str) -> Row:
@@ -146,19 +183,51 @@ def row_of_directory(folder: Path, config: Path, name: str) -> Row:
     if len(found.unexplained) > 5:
         mismatch += f"; and {len(found.unexplained) - 5:,} more"
     row = described(model, name) | {"kind": "both", "verified": not found.unexplained, "mismatch": mismatch or None}
-    return fitting(row | _of_file(listing, listing.stored) | {"fingerprint": row["fingerprint"]})
+    heads = {head.name for head in separate(model)}
+    if heads and not heads & {tensor.name for tensor in listing.tensors}:
+        row["loaded"] = row["built"]  # the config says that the head is untied, and the file has none
+    row = row | _of_file(listing) | {"fingerprint": row["fingerprint"]}
+    if row.get("claim_holds") is False:
+        row["claim_convention"] = convention_of(model, row["claimed"])
+    return fitting(row)
 
 
-def _of_file(listing: Listing, stored: int) -> Row:
+def with_claim(row: Row, raw: dict[str, Any], claimed: int) -> Row:
+    """Hold what a table's record states of a config against what the config makes.
+
+    >>> raw = {"model_type": "bert"}
+    >>> with_claim(row_of_config(raw, "x"), raw, 108891648)["claim_convention"]
+    'BertModel without pooler'
+    """
+    if row["status"] != OK:
+        return row | {"claimed": claimed}
+    holds = claimed in (row["built"], row["loaded"])
+    told = None if holds else convention_of(from_config(raw, row["path"], None, None), claimed)
+    return fitting(row | {"claimed": claimed, "claim_holds": holds, "claim_convention": told})
+
+
+def convention_of(model: ModelValue, number: int) -> str | None:
+    """Return the simplest way of counting a model that gives a number, if there is one."""
+    matches = reconcile(model, number).matches
+    return (
+        f"{matches[0].convention} ({matches[0].how})"
+        if matches and matches[0].how != "exact"
+        else matches[0].convention
+        if matches
+        else None
+    )
+
+
+def _of_file(listing: Listing) -> Row:
     """Return what a file itself tells: elements, bytes, types, claims."""
-    elements: Counter[str] = Counter()
-    digest = blake2b(digest_size=8)
+    elements: dict[str, int] = {}
     for tensor in listing.tensors:
-        elements[tensor.dtype] += tensor.stored
-    for tensor in sorted(listing.tensors, key=lambda tensor: tensor.name):
-        digest.update(f"{tensor.name}\0{tensor.shape}\0".encode(errors="replace"))
+        elements[tensor.dtype] = elements.get(tensor.dtype, 0) + tensor.stored
+    named = sorted([(tensor.name, tensor.shape) for tensor in listing.tensors])
+    digest = blake2b("".join([f"{name}\0{shape}\0" for name, shape in named]).encode(errors="replace"), digest_size=8)
     row: Row = {
-        "stored": stored, "bytes": listing.size_bytes, "dtypes": json.dumps(dict(elements.most_common())), "fingerprint": digest.hexdigest(),
+        "stored": sum(elements.values()), "bytes": listing.size_bytes, "fingerprint": digest.hexdigest(),
+        "dtypes": json.dumps(dict(sorted(elements.items(), key=lambda entry: -entry[1]))),
     }  # fmt: skip
     stated = [claim for claim in claims(listing) if claim.name != "total_size" and type(claim.stated) is int]
     if stated:

@@ -111,8 +111,12 @@ def _all_done(work: Iterator[Shard], folder: Path, jobs: int | None, cluster: st
     under_way: dict[Future[Done], Shard] = {}
     again: list[Shard] = []
     complete = False
+    seen: set[str] = set()
     try:
         for shard in work:
+            if shard.name in seen:
+                continue  # named twice, as a folder and as a file in it may be
+            seen.add(shard.name)
             if not fresh and (folder / shard.name).is_file():
                 yield Done(shard.name, _counts_of(folder / shard.name)), True
                 continue

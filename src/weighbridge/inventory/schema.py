@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 if TYPE_CHECKING:
     import pyarrow
 
-VERSION = 1
-"""Of the schema; it changes whenever a column changes its meaning."""
+VERSION = 2
+"""Of the schema; it changes whenever a column comes, goes or changes its meaning."""
 OK, UNKNOWN, ERROR = "ok", "unknown", "error"
 Row: TypeAlias = dict[str, Any]
 """One model; a column that is absent is null."""
@@ -39,6 +39,8 @@ COLUMNS = (
     Column("vocab", "int64", "rows of the vocabulary"),
     Column("experts", "int64", "experts of a layer"),
     Column("unique", "int64", "parameters, each tied tensor once"),
+    Column("built", "int64", "parameters of the class as built from the config"),
+    Column("loaded", "int64", "parameters of the class once it is loaded: a head that the config says is untied has its own"),
     Column("stored", "int64", "elements that a file holds: parameters and saved buffers"),
     Column("active", "int64", "parameters that work on one token"),
     Column("trainable", "int64", "parameters that are not frozen"),
@@ -46,13 +48,15 @@ COLUMNS = (
     Column("non_embedding", "int64", "the other parameters"),
     Column("buffers", "int64", "saved state that is not learned"),
     Column("flops_per_token", "int64", "matrix FLOPs of a forward pass over 1,024 tokens, for each of them, rounded down"),
+    Column("cache_per_token", "int64", "bytes that one more token adds to the cache after 4,096 of them, in bfloat16"),
     Column("bytes", "int64", "bytes of all tensors in the file"),
     Column("dtypes", "string", "elements by type, as JSON"),
     Column("quantization", "string", "the method that the config names"),
     Column("verified", "bool", "whether the file's tensors are those of the config's class; null where there is nothing to compare"),
     Column("mismatch", "string", "what is not explained, in words"),
-    Column("claimed", "int64", "the parameters that the file's metadata states"),
-    Column("claim_holds", "bool", "whether that is what the file holds"),
+    Column("claimed", "int64", "the parameters that the file's metadata, or the table's record, states"),
+    Column("claim_holds", "bool", "whether that is what there is: in the file, or in the class as built or loaded"),
+    Column("claim_convention", "string", "where it does not hold: the way of counting that gives the stated number, if one does"),
     Column("fingerprint", "string", "equal for equal sizes of one class (configs), or for equal tensors (files)"),
 )  # fmt: skip
 """The columns in their order."""

@@ -5,31 +5,53 @@ from __future__ import annotations
 import json
 import os
 import signal
+import stat
+import threading
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
 from zipfile import ZipFile
+from zlib import crc32
 
 from weighbridge import __version__
 from weighbridge.config.read import parse_config
 from weighbridge.core.errors import ReadError, WeighbridgeError
 from weighbridge.core.messages import Text
-from weighbridge.inventory.batch import rows_of_configs
+from weighbridge.inventory.batch import NamedConfig, rows_of_configs
 from weighbridge.inventory.items import OTHER_CONFIGS, Item, described
-from weighbridge.inventory.rows import row_of_checkpoint, row_of_config, row_of_directory
+from weighbridge.inventory.rows import row_of_checkpoint, row_of_config, row_of_directory, with_claim
 from weighbridge.inventory.schema import VERSION, Row, arrow_schema, failed
 from weighbridge.readers.hub import place
 
-FILES = 1_024
-"""Files of one shard; a stretch of a table is a shard of its own."""
+FILES = {"config": 8_192, "source": 64}
+"""Items of one shard, by kind: configs are quickest together, and what is far away is slow. A stretch of a table is a shard of its own."""
+OTHERS = 1_024
+"""Items of one shard of any other kind."""
+ALONE = ("lines", "rows", "archive")
+"""Kinds of items that are a shard each."""
+AT_ONCE = 16
+"""Items far away that one process reads at a time."""
 LARGEST_CONFIG = 64 << 20
 """Bytes of a config in an archive or a table, beyond which it is refused."""
 IDS = ("id", "modelId", "model_id", "path", "name", "_id")
 """Columns of a table that say what a row is called."""
+
+
+CLAIMS = ("total_parameters", "num_parameters", "n_parameters", "parameters", "params")
+"""Columns of a table that say how many parameters a model has; so does ``safetensors.total``, as the Hub's API gives it."""
+
+
+class Entry(NamedTuple):
+    """A config out of a table or an archive: what its row is called, and the parameters that its record states."""
+
+    path: str
+    config: dict[str, Any]
+    claimed: int | None = None
 
 
 class Shard(NamedTuple):
@@ -48,27 +70,25 @@ class Done(NamedTuple):
 
 
 def shards(found: Iterable[Item], seconds: float) -> Iterator[Shard]:
-    """Cut items into shards, each named by what is in it and by the state of its files."""
-    number = 0
-    waiting: list[Item] = []
+    """Cut items into shards, each named by what is in it and by the state of its files.
+
+    Besides being full, a shard ends at certain paths: so a file that comes or goes changes its own shard, and not all that follow.
+    """
+    waiting: dict[str, list[Item]] = {}
     for item in found:
-        if item.kind in ("lines", "rows", "archive"):
-            yield shard_of(number, (item,), seconds)
-            number += 1
-            continue
-        waiting.append(item)
-        if len(waiting) == FILES:
-            yield shard_of(number, tuple(waiting), seconds)
-            number += 1
-            waiting = []
-    if waiting:
-        yield shard_of(number, tuple(waiting), seconds)
+        together = waiting.setdefault(item.kind, [])
+        together.append(item)
+        most = 1 if item.kind in ALONE else FILES.get(item.kind, OTHERS)
+        if len(together) == most or (4 * len(together) >= most and 2 * crc32(os.fsencode(item.path)) % most < 2):
+            yield shard_of(tuple(together), seconds)
+            together.clear()
+    yield from (shard_of(tuple(together), seconds) for together in waiting.values() if together)
 
 
-def shard_of(number: int, found: tuple[Item, ...], seconds: float) -> Shard:
+def shard_of(found: tuple[Item, ...], seconds: float) -> Shard:
     """Name a shard: the same items in the same state have the same name in every run."""
     digest = blake2b(json.dumps([VERSION, __version__, [described(item) for item in found]]).encode(), digest_size=8)
-    return Shard(f"part-{number:06d}-{digest.hexdigest()}.parquet", found, seconds)
+    return Shard(f"part-{digest.hexdigest()}.parquet", found, seconds)
 
 
 def halves(shard: Shard) -> tuple[Shard, ...]:
@@ -105,7 +125,9 @@ def _split(item: Item) -> tuple[Item, ...]:
 
 def weigh_shard(shard: Shard, folder: str) -> Done:
     """Weigh a shard and write its part into *folder*; pure but for that, so that it runs anywhere."""
-    return write_part(shard.name, list(_rows(shard)), folder)
+    with _answering_alarms():
+        rows = list(_rows(shard))
+    return write_part(shard.name, rows, folder)
 
 
 def write_part(name: str, rows: list[Row], folder: str) -> Done:
@@ -139,18 +161,51 @@ def _called(item: Item) -> str:
 
 
 def _rows(shard: Shard) -> Iterator[Row]:
-    configs: list[tuple[str, dict[str, Any]]] = []
+    if shard.items[0].kind == "source":
+        yield from _from_afar_together(shard.items, shard.seconds)
+        return
+    configs: list[NamedConfig] = []
     for item in shard.items:
-        if item.kind == "config":
-            with _guarded(item.path, shard.seconds) as outcome:
-                configs.append((item.path, _config_at(item.path)))
-            yield from outcome
-        else:
+        if item.kind != "config":
             yield from _weighed(item, shard.seconds)
+            continue
+        try:  # as _guarded does; spelt out, since two context managers take as long as reading the file
+            _set_alarm(shard.seconds)
+            configs.append((item.path, _config_at(item.path)))
+        except Exception as error:
+            _set_alarm(0)
+            yield _failure(item.path, error, shard.seconds)
+    _set_alarm(0)
     yield from _of_configs(configs, shard.seconds)
 
 
-def _of_configs(configs: list[tuple[str, dict[str, Any]]], seconds: float) -> list[Row]:
+def _from_afar_together(found: tuple[Item, ...], seconds: float) -> Iterator[Row]:
+    """Weigh what is far away, some at a time: most of the time is spent waiting for a server.
+
+    A thread cannot be stopped; what takes too long gets its row, and its thread is left to the time limits of the client.
+    """
+    pool = ThreadPoolExecutor(AT_ONCE)
+    waiting = [(item, pool.submit(_from_afar, item.path)) for item in found]
+    try:
+        for item, future in waiting:
+            with _guarded(item.path, 0) as outcome:
+                outcome.append(_result(future, seconds))
+            yield from outcome
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _result(future: Future[Row], seconds: float) -> Row:
+    """Return what a thread comes to, unless it takes more than *seconds* from when it began."""
+    while not (future.running() or future.done()):
+        wait([future], 0.05)
+    wait([future], seconds)
+    if not future.done():
+        raise ReadError(Text("took over {seconds:g} seconds", seconds=seconds))
+    return future.result()
+
+
+def _of_configs(configs: list[NamedConfig], seconds: float) -> list[Row]:
     """Weigh configs together; if one of them holds up the others, each alone."""
     try:
         with _alarm(seconds + len(configs) / 100):
@@ -167,17 +222,19 @@ def _config_alone(path: str, raw: dict[str, Any], seconds: float) -> list[Row]:
 
 
 def _weighed(item: Item, seconds: float) -> Iterator[Row]:
-    if item.kind in ("lines", "rows", "archive"):
-        configs: list[tuple[str, dict[str, Any]]] = []
+    if item.kind in ALONE:
+        entries: list[Entry] = []
         reader = {"lines": _lines, "rows": _table_rows, "archive": _members}[item.kind]
         with _guarded(item.path, 60 * seconds) as outcome:
             for entry in reader(item):
                 if isinstance(entry, dict):
                     yield entry
                 else:
-                    configs.append(entry)
+                    entries.append(entry)
         yield from outcome
-        yield from _of_configs(configs, seconds)
+        found_rows = _of_configs([(entry.path, entry.config) for entry in entries], seconds)
+        for entry, row in zip(entries, found_rows, strict=True):
+            yield row if entry.claimed is None else with_claim(row, entry.config, entry.claimed)
         return
     found: list[Row] = []
     with _guarded(item.path, seconds) as outcome:
@@ -189,8 +246,6 @@ def _weighed(item: Item, seconds: float) -> Iterator[Row]:
 def _one(item: Item) -> Row:
     if item.kind == "unreadable":
         raise ReadError("cannot be read", path=item.path)
-    if item.kind == "source":
-        return _from_afar(item.path)
     path = Path(item.path)
     if item.kind == "directory":
         return row_of_directory(path, path / "config.json", item.path)
@@ -219,44 +274,63 @@ def _guarded(path: str, seconds: float) -> Iterator[list[Row]]:
     try:
         with _alarm(seconds):
             yield outcome
-    except _TooSlowError:
-        outcome.append(failed(path, RuntimeError(f"took over {seconds:g} seconds")))
-    except (WeighbridgeError, OSError) as error:
-        outcome.append(failed(path, error))
-    except MemoryError:
-        outcome.append(failed(path, RuntimeError("took more memory than there is")))
-    except Exception as error:  # a fault of ours must not lose the other rows
-        outcome.append(failed(path, RuntimeError(f"internal fault: {type(error).__name__}: {error}")))
+    except Exception as error:
+        outcome.append(_failure(path, error, seconds))
+
+
+def _failure(path: str, error: Exception, seconds: float) -> Row:
+    """Return the row of what went wrong."""
+    if isinstance(error, (WeighbridgeError, OSError)):
+        return failed(path, error)
+    if isinstance(error, _TooSlowError):
+        return failed(path, RuntimeError(f"took over {seconds:g} seconds"))
+    if isinstance(error, MemoryError):
+        return failed(path, RuntimeError("took more memory than there is"))
+    return failed(path, RuntimeError(f"internal fault: {type(error).__name__}: {error}"))  # it must not lose the other rows
 
 
 class _TooSlowError(Exception):
     """An item took longer than it may."""
 
 
+def _ring(*_: object) -> None:
+    raise _TooSlowError
+
+
 @contextmanager
-def _alarm(seconds: float) -> Iterator[None]:
-    """End what is inside after *seconds*, where the platform and the thread allow it."""
-
-    def ring(*_: object) -> None:
-        raise _TooSlowError
-
+def _answering_alarms() -> Iterator[None]:
+    """Let an alarm end what takes too long, where the platform and the thread allow it."""
     try:
-        before = signal.signal(signal.SIGALRM, ring)
+        before = signal.signal(signal.SIGALRM, _ring)
     except (AttributeError, ValueError):  # no such signal here, or not the main thread
         yield
         return
-    signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+@contextmanager
+def _alarm(seconds: float) -> Iterator[None]:
+    """End what is inside after *seconds*, where alarms are answered."""
+    _set_alarm(seconds)
+    try:
+        yield
+    finally:
+        _set_alarm(0)
+
+
+def _set_alarm(seconds: float) -> None:
+    """Ring after *seconds*, in place of any time set before; 0 is never. In another thread nothing would hear it."""
+    if hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread():
+        signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
 def _config_at(path: str) -> dict[str, Any]:
     """Read a config of bounded size from an ordinary file."""
     state = os.stat(path)
-    if not os.path.isfile(path):
+    if not stat.S_ISREG(state.st_mode):
         raise ReadError("no ordinary file", path=path)
     if state.st_size > LARGEST_CONFIG:
         raise ReadError(Text("{st_size:,} bytes are too many for a config", st_size=state.st_size), path=path)
@@ -268,7 +342,7 @@ def _parsed(data: bytes, name: str) -> dict[str, Any]:
     return parse_config(data, name)
 
 
-def _lines(item: Item) -> Iterator[Row | tuple[str, dict[str, Any]]]:
+def _lines(item: Item) -> Iterator[Row | Entry]:
     """Yield the configs of a stretch of lines; a line is a config, or an object with one under ``config``."""
     with open(item.path, "rb") as file:
         file.seek(item.start)
@@ -283,18 +357,26 @@ def _lines(item: Item) -> Iterator[Row | tuple[str, dict[str, Any]]]:
             yield failed(where, error)
 
 
-def _entry(record: dict[str, Any], where: str) -> tuple[str, dict[str, Any]]:
-    """Return a record's config and what to call it."""
+def _entry(record: dict[str, Any], where: str) -> Entry:
+    """Return a record's config, what to call it, and how many parameters it says that there are."""
     inner = record.get("config")
     name = next((record[key] for key in IDS if isinstance(record.get(key), str) and record[key]), None) if inner is not None else None
     if isinstance(inner, str):
         inner = _parsed(inner.encode(), where)
     if isinstance(inner, dict):
-        return (f"{where} {name}" if name else where), inner
-    return where, record
+        return Entry(f"{where} {name}" if name else where, inner, _claimed(record))
+    return Entry(where, record)
 
 
-def _table_rows(item: Item) -> Iterator[Row | tuple[str, dict[str, Any]]]:
+def _claimed(record: Mapping[str, Any]) -> int | None:
+    """Return the parameters that a record states beside its config: in a column of its own, or as the Hub's API does."""
+    stated = [record.get(key) for key in CLAIMS]
+    if isinstance(record.get("safetensors"), dict):
+        stated.append(record["safetensors"].get("total"))
+    return next((value for value in stated if type(value) is int and value > 0), None)
+
+
+def _table_rows(item: Item) -> Iterator[Row | Entry]:
     """Yield the configs of a row group: its column ``config``, as JSON text or as a struct."""
     import pyarrow.parquet as pq
 
@@ -303,14 +385,16 @@ def _table_rows(item: Item) -> Iterator[Row | tuple[str, dict[str, Any]]]:
     if "config" not in names:
         raise ReadError(f"no column config; it has {', '.join(names)}"[:300], path=item.path)
     named = next((name for name in IDS if name in names), None)
-    table = file.read_row_group(item.start, columns=["config", *([named] if named else [])])
+    claims = [name for name in (*CLAIMS, "safetensors") if name in names]
+    table = file.read_row_group(item.start, columns=["config", *([named] if named else []), *claims])
     for number, record in enumerate(table.slice(item.line, item.end - item.line).to_pylist(), item.line):
         where = f"{item.path}:{item.start}:{number}" + (f" {record[named]}" if named else "")
         config = record["config"]
         try:
             if config is None:
                 raise ReadError("the config is null", path=where)
-            yield where, _parsed(config.encode(), where) if isinstance(config, str) else _without_nulls(config)
+            raw = _parsed(config.encode(), where) if isinstance(config, str) else _without_nulls(config)
+            yield Entry(where, raw, _claimed(record))
         except WeighbridgeError as error:
             yield failed(where, error)
 
@@ -320,7 +404,7 @@ def _without_nulls(record: dict[str, Any]) -> dict[str, Any]:
     return {key: _without_nulls(value) if isinstance(value, dict) else value for key, value in record.items() if value is not None}
 
 
-def _members(item: Item) -> Iterator[Row | tuple[str, dict[str, Any]]]:
+def _members(item: Item) -> Iterator[Row | Entry]:
     """Yield the configs in an archive; weights inside are not read."""
     for name, size, read in _opened(item.path):
         if not name.endswith("config.json") or os.path.basename(name) in OTHER_CONFIGS:
@@ -329,7 +413,7 @@ def _members(item: Item) -> Iterator[Row | tuple[str, dict[str, Any]]]:
         try:
             if size > LARGEST_CONFIG:
                 raise ReadError(Text("{size:,} bytes are too many for a config", size=size), path=where)
-            yield where, _parsed(read(), where)
+            yield Entry(where, _parsed(read(), where))
         except (WeighbridgeError, OSError) as error:
             yield failed(where, error)
 

@@ -13,7 +13,7 @@ from weighbridge.readers.directory import SHARD, list_directory, list_index
 from weighbridge.readers.formats import read_file
 from weighbridge.readers.listing import Listing
 from weighbridge.readers.onnx_pair import encoder_and_decoder, together
-from weighbridge.readers.packing import config_beside, unpack
+from weighbridge.readers.packing import config_beside, is_packed, unpack
 from weighbridge.readers.roles import norms, rank, role_of
 from weighbridge.readers.zarr import is_zarr, list_zarr
 from weighbridge.value import ModelValue
@@ -25,7 +25,8 @@ def listing_at(path: Path) -> Listing:
     Raises:
         ReadError: As for :func:`checkpoint_of`.
     """
-    return unpack(read_listing(path), config_beside(path))
+    listing = read_listing(path)
+    return unpack(listing, config_beside(path)) if is_packed(listing) else listing
 
 
 def read_listing(path: Path) -> Listing:

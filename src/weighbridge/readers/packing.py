@@ -66,7 +66,7 @@ def unpack(listing: Listing, config: Mapping[str, Any] | None = None) -> Listing
     >>> unpack(Listing("safetensors", (*words, Stored("q.g_idx", "I32", (4096,), 1 << 14)))).tensors[0].shape
     (4096, 4096)
     """
-    if listing.format in STATED or not any(_may_be_packed(tensor) for tensor in listing.tensors):
+    if not is_packed(listing):
         return listing
     found: dict[str, Stored] = {}
     for module, arrays in _modules(listing).items():
@@ -79,6 +79,15 @@ def unpack(listing: Listing, config: Mapping[str, Any] | None = None) -> Listing
         stored = found.get(tensor.name, tensor)
         tensors.append(stored._replace(name=tensor.name) if stored.name != tensor.name and stored.name in taken else stored)
     return listing._replace(tensors=tuple(tensors), notes=(*listing.notes, *_notes(tensors)))
+
+
+def is_packed(listing: Listing) -> bool:
+    """Tell whether some tensors may hold packed weights, so that it is worth reading the config beside them.
+
+    >>> is_packed(Listing("safetensors", (Stored("w", "F16", (4, 4), 32),)))
+    False
+    """
+    return listing.format not in STATED and any(_may_be_packed(tensor) for tensor in listing.tensors)
 
 
 def config_beside(path: Path) -> dict[str, Any] | None:

@@ -7,6 +7,7 @@ offset against the file's size), and both are held against each other, so that d
 
 from __future__ import annotations
 
+import re
 from math import prod
 from typing import Any, BinaryIO, NamedTuple
 
@@ -130,9 +131,13 @@ def parse(header: bytes, room: int) -> Listing:
         raise ReadError(Text("a header of {length:,} bytes that hardly speaks of tensors", length=length), offset=8)
     if length > LARGEST_TEXT:
         header = _without_long_texts(header, known)
-    entries = parse_object(header, "the header", base=8 if len(header) == length else None, entry=_entry, most=known)
-    metadata = _metadata(entries.pop("__metadata__", {}))
-    placed = sorted(_placed(name, entry) for name, entry in entries.items())
+    usual = _as_usual(header)
+    if usual is None:
+        entries = parse_object(header, "the header", base=8 if len(header) == length else None, entry=_entry, most=known)
+        metadata = _metadata(entries.pop("__metadata__", {}))
+        placed = sorted(_placed(name, entry) for name, entry in entries.items())
+    else:
+        placed, metadata = usual
     found = []
     end = 0
     for begin, stop, tensor in placed:
@@ -156,6 +161,37 @@ def parse(header: bytes, room: int) -> Listing:
             offset=8 + length,
         )
     return Listing("safetensors", tuple(found), metadata, ordered=False)
+
+
+_NATURAL = r"(?:0|[1-9]\d{0,17})"
+_TENSOR = re.compile(
+    rf'"([^"\\\x00-\x1f\ud800-\udfff]+)": ?\{{"dtype": ?"(\w+)", ?"shape": ?\[((?:{_NATURAL}(?:, ?{_NATURAL})*)?)\], ?'
+    rf'"data_offsets": ?\[({_NATURAL}), ?({_NATURAL})\]\}}', re.A,
+)  # fmt: skip
+"""One tensor as the safetensors library and ``json.dumps`` write it: keys in this order, no escapes, no blanks or single ones."""
+_BEGIN = re.compile(r'\{(?:"__metadata__": ?(\{[^{}]*\}), ?)?')
+
+
+def _as_usual(header: bytes) -> tuple[list[tuple[int, int, Stored]], dict[str, str]] | None:
+    """List the tensors of a header in the usual form, several times as fast; None for any other form, and where anything is amiss."""
+    try:
+        begin, *pieces = _TENSOR.split(header.decode())
+    except UnicodeDecodeError:
+        return None
+    opening, names = _BEGIN.fullmatch(begin), pieces[::6]
+    if opening is None or not pieces or pieces[-1].rstrip(" ") != "}" or not {", ", ","}.issuperset(pieces[5:-1:6]):
+        return None
+    if len(set(names)) != len(names) or "__metadata__" in names:
+        return None
+    placed = []
+    for name, dtype, sizes, first, last in zip(names, pieces[1::6], pieces[2::6], pieces[3::6], pieces[4::6], strict=True):
+        shape = tuple(map(int, sizes.split(","))) if sizes else ()
+        start, end = int(first), int(last)
+        if dtype not in BITS or len(shape) > DEEPEST or start > end or prod(shape) * BITS[dtype] != 8 * (end - start):
+            return None
+        placed.append((start, end, Stored(name, dtype, shape, end - start)))
+    placed.sort()
+    return placed, _metadata(parse_object((opening[1] or "{}").encode(), "the header", base=None))
 
 
 def _without_long_texts(header: bytes, known: int) -> bytes:
