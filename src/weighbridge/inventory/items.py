@@ -8,6 +8,7 @@ from __future__ import annotations
 import glob
 import os
 import re
+import stat
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -38,6 +39,7 @@ class Item(NamedTuple):
         path: The file, directory, address or id.
         start, end: Of a stretch of lines, its bytes; of rows, the number of the group and the row before which it ends.
         line: Of the first line or row.
+        version: Of something far away, what tells one state of it from another.
     """
 
     kind: str
@@ -45,6 +47,7 @@ class Item(NamedTuple):
     start: int = 0
     end: int = 0
     line: int = 0
+    version: str = ""
 
 
 def items(sources: Iterable[str]) -> Iterator[Item]:
@@ -182,19 +185,30 @@ def _remote(source: str) -> Iterator[Item]:
     if not (is_object(source) and source.endswith("/")):
         yield Item("source", source.removeprefix("hub://"))
         return
-    folders: dict[str, list[str]] = {}
-    for key in keys_below(source):
+    folders: dict[str, dict[str, str]] = {}
+    for key, version in keys_below(source):
         folder, _, name = key.rpartition("/")
-        folders.setdefault(folder, []).append(name)
+        folders.setdefault(folder, {})[name] = version
     for folder in sorted(folders):
-        for item in _in_folder(folder, sorted(folders[folder])):
-            yield Item("source", item.path if item.kind != "directory" else item.path + "/")
+        versions = folders[folder]
+        for item in _in_folder(folder, sorted(versions)):
+            own = versions.get(item.path.removeprefix(f"{folder}/"))
+            if own is None:  # the folder as one model
+                yield Item("source", f"{folder}/", version=" ".join(versions.values()))
+            else:
+                yield Item("source", item.path, version=own)
 
 
 def described(item: Item) -> list[Any]:
     """Return what identifies an item and the state of its file, for the name of the part it is written to."""
+    if item.kind == "source":
+        return [*item]
     try:
         state = os.stat(item.path)
-        return [*item, state.st_size, state.st_mtime_ns]
+        if not stat.S_ISDIR(state.st_mode):
+            return [*item, state.st_size, state.st_mtime_ns]
+        with os.scandir(item.path) as entries:
+            states = [entry.stat() for entry in entries]
+        return [*item, sum(state.st_size for state in states), max((state.st_mtime_ns for state in states), default=0), len(states)]
     except OSError:
         return [*item]

@@ -92,12 +92,17 @@ def census(
     counts: Counter[str] = Counter()
     names: list[str] = []
     skipped = 0
-    for done, earlier in _all_done(shards(items(named), seconds), folder, jobs, cluster, fresh):
-        counts.update(done.counts)
-        names.append(done.name)
-        skipped += earlier
-        if progress is not None:
-            progress(sum(counts.values()), time.monotonic() - begun)
+    try:
+        for done, earlier in _all_done(shards(items(named), seconds), folder, jobs, cluster, fresh):
+            counts.update(done.counts)
+            names.append(done.name)
+            skipped += earlier
+            if progress is not None:
+                progress(sum(counts.values()), time.monotonic() - begun)
+    except OSError as error:  # what cannot be read is a row; this is a part that cannot be written
+        raise UsageError(
+            Text("{out}: cannot be written: {strerror}; the same command goes on where it stopped", out=folder, strerror=error.strerror or error)
+        ) from None
     removed = _remove_others(folder, set(names))
     _write_manifest(
         folder, {"sources": named, "finished": True, "rows": sum(counts.values()), "counts": dict(counts), "parts": sorted(names)}
@@ -204,10 +209,12 @@ class _Workers:
 
     def end(self, *, complete: bool) -> None:
         """Stop; what is still under way is given up, what is written stays."""
-        self._executor.shutdown(wait=complete, cancel_futures=True)
-        if not self.breaks:
-            with suppress(Exception):
-                self._client.close()
+        if self.breaks:
+            self._executor.shutdown(wait=complete, cancel_futures=True)
+            return
+        with suppress(Exception):
+            self._executor.shutdown(wait=complete)  # Dask's takes no cancel_futures; what waits ends with its client
+            self._client.close()
 
 
 def _pool(jobs: int) -> ProcessPoolExecutor:

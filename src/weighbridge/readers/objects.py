@@ -130,8 +130,8 @@ def place(source: str) -> RemotePath:
     return RemotePath(root + inside, "", access, names=names, shown=source)
 
 
-def keys_below(source: str) -> Iterator[str]:
-    """Yield the addresses of all objects below a folder, however deep, in the order of the store.
+def keys_below(source: str) -> Iterator[tuple[str, str]]:
+    """Yield the addresses of all objects below a folder, however deep, in the order of the store, each with what tells its version.
 
     Raises:
         SourceError: No such address, or the store does not list it.
@@ -150,7 +150,7 @@ def keys_below(source: str) -> Iterator[str]:
         pages = bucket._asked(lambda store: iter(store.list(prefix or None)), source)
         for page in pages:
             for entry in page:
-                yield root + entry["path"]
+                yield root + entry["path"], f"{entry['size']} {entry.get('e_tag') or entry['last_modified']}"
     except ReadError as error:
         raise SourceError(Text("{source}: cannot be listed: {error}", source=source, error=error), source=source) from None
 

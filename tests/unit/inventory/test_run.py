@@ -145,6 +145,82 @@ def test_a_second_run_does_only_what_is_missing(store: Path, tmp_path: Path) -> 
     assert manifest["rows"] == len(table(out))
 
 
+def test_a_config_that_changes_beside_its_weights_is_weighed_again(tmp_path: Path) -> None:
+    write(tmp_path / "m" / "config.json", BERT)
+    safetensors(tmp_path / "m" / "model.safetensors", {"w": [3, 4]})
+    assert census([str(tmp_path / "m")], tmp_path / "out", jobs=1).skipped == 0
+    assert census([str(tmp_path / "m")], tmp_path / "out", jobs=1).skipped == 1
+    (tmp_path / "m" / "config.json").write_text(json.dumps({**BERT, "vocab_size": 99}))  # the folder's own time stays
+    assert census([str(tmp_path / "m")], tmp_path / "out", jobs=1).skipped == 0
+    assert table(tmp_path / "out")[0]["vocab"] == 99
+
+
+def test_a_full_disk_is_one_clear_line_and_the_next_run_goes_on(store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run, "weigh_shard", on_a_full_disk)
+    with pytest.raises(UsageError, match="No space left on device"):
+        census([str(store)], tmp_path / "out", jobs=1)
+    assert not list((tmp_path / "out").glob("*unfinished*"))
+    monkeypatch.setattr(run, "weigh_shard", weigh_shard)
+    census([str(store)], tmp_path / "out", jobs=1)
+    assert len(table(tmp_path / "out")) == 7
+
+
+def on_a_full_disk(shard: Shard, folder: str) -> Done:
+    """Weigh a shard where nothing more can be written."""
+    import errno
+
+    import pyarrow.parquet as parquet
+
+    def write_table(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    parquet.write_table = write_table
+    return weigh_shard(shard, folder)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_what_may_not_be_read_is_a_row(store: Path, tmp_path: Path) -> None:
+    (store / "a" / "config.json").chmod(0)
+    (store / "many").chmod(0)
+    census([str(store)], tmp_path / "out", jobs=1)
+    errors = {row["path"].removeprefix(f"{store}/"): row["error"] for row in table(tmp_path / "out") if row["status"] == "error"}
+    assert "Permission denied" in errors["a/config.json"]
+    assert "cannot be read" in errors["many"]
+
+
+def test_stated_totals_of_a_table_are_held_against_the_true_ones(tmp_path: Path) -> None:
+    bert = {"model_type": "bert"}
+    records = [
+        {"id": "a", "config": bert, "safetensors": {"total": 109482240}}, {"id": "b", "config": bert, "parameters": 109482240 + 512},
+        {"id": "c", "config": bert, "num_parameters": 98765432}, {"id": "d", "config": {"model_type": "no_such"}, "parameters": 7},
+        {"id": "e", "config": bert},
+    ]  # fmt: skip
+    (tmp_path / "hub.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    pq.write_table(pa.table({"id": ["p"], "config": [json.dumps(bert)], "n_parameters": [108891648]}), tmp_path / "hub.parquet")
+    census([str(tmp_path / "hub.jsonl"), str(tmp_path / "hub.parquet")], tmp_path / "out", jobs=1)
+    rows = {row["path"][-1]: (row["claimed"], row["claim_holds"], row["claim_convention"]) for row in table(tmp_path / "out")}
+    assert rows == {
+        "a": (109482240, True, None), "b": (109482752, False, "BertModel, with position ids"), "c": (98765432, False, None),
+        "d": (7, None, None), "e": (None, None, None), "p": (108891648, False, "BertModel without pooler"),
+    }  # fmt: skip
+    assert {row[-1] for row in ask(tmp_path / "out", "wrong-claims").rows} == {"BertModel, with position ids", "BertModel without pooler", None}
+
+
+def test_built_loaded_and_the_cache_are_those_of_the_other_commands(tmp_path: Path) -> None:
+    import weighbridge
+
+    presets = ["flan-t5-small", "gpt2", "llama-3.2-1b", "mixtral-8x7b", "gemma-2-2b", "bert-base-uncased"]
+    for name in presets:
+        write(tmp_path / "store" / name / "config.json", weighbridge.load.raw_config(name)[0])
+    census([str(tmp_path / "store")], tmp_path / "out", jobs=1)
+    for row in table(tmp_path / "out"):
+        model = weighbridge.model(row["path"])
+        assert row["built"] == row["unique"] == model.count().unique
+        assert row["cache_per_token"] == model.cache(seq=4096).per_token
+    flan = next(row for row in table(tmp_path / "out") if "flan" in row["path"])
+    assert (flan["built"], flan["loaded"]) == (60511616, 76961152)
+
+
 @pytest.mark.parametrize("bad", ["no/such/folder", "no/such/*.json", "@no-list.txt", "nothing"])
 def test_a_source_that_is_not_there_is_named(bad: str, tmp_path: Path) -> None:
     with pytest.raises(SourceError, match=bad.strip("@").replace("*", r"\*")):
