@@ -101,7 +101,11 @@ def census(
                 progress(sum(counts.values()), time.monotonic() - begun)
     except OSError as error:  # what cannot be read is a row; this is a part that cannot be written
         raise UsageError(
-            Text("{out}: cannot be written: {strerror}; the same command goes on where it stopped", out=folder, strerror=error.strerror or error)
+            Text(
+                "{out}: cannot be written: {strerror}; the same command goes on where it stopped",
+                out=folder,
+                strerror=error.strerror or error,
+            )
         ) from None
     removed = _remove_others(folder, set(names))
     _write_manifest(

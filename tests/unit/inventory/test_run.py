@@ -203,7 +203,11 @@ def test_stated_totals_of_a_table_are_held_against_the_true_ones(tmp_path: Path)
         "a": (109482240, True, None), "b": (109482752, False, "BertModel, with position ids"), "c": (98765432, False, None),
         "d": (7, None, None), "e": (None, None, None), "p": (108891648, False, "BertModel without pooler"),
     }  # fmt: skip
-    assert {row[-1] for row in ask(tmp_path / "out", "wrong-claims").rows} == {"BertModel, with position ids", "BertModel without pooler", None}
+    assert {row[-1] for row in ask(tmp_path / "out", "wrong-claims").rows} == {
+        "BertModel, with position ids",
+        "BertModel without pooler",
+        None,
+    }
 
 
 def test_built_loaded_and_the_cache_are_those_of_the_other_commands(tmp_path: Path) -> None:
