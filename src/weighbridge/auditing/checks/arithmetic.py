@@ -19,6 +19,12 @@ from weighbridge.core.messages import mark
 _HEDGES = frozenset("约 about approximately roughly nearly around 大约 近 接近 约为 大概 ~ ≈ some 差不多".split())
 
 
+EXACT = 4
+"""Digits that a rounded number shows at most; with more it is exact, and ``≈`` beside it compares two numbers."""
+NEAR = Fraction(1, 20)
+"""How far two numbers may be apart that ``≈`` says to be near: ``7,087,872 ≈ 12 × 768²``."""
+
+
 class Slip(NamedTuple):
     """A printed number that is wrong, and what it should be with every earlier slip mended."""
 
@@ -67,6 +73,16 @@ def _slips(found: Sequence[Sequence[_Finding]]) -> dict[Fraction, Slip]:
     return {number: slip for number, slip in slips.items() if number not in right}
 
 
+def _is_label(chain: Chain, lead: Token) -> bool:
+    """Tell whether a number before the first sign only says which case is computed: ``length 2048 = 2048 × 512 KB``."""
+    if len(chain.sides) < 2 or not chain.start or isinstance(chain.sides[1].term, Token):
+        return False
+    before = chain.tokens[chain.start - 1]
+    factors = numbers(chain.sides[1].term)
+    worded = before.kind in ("word", "name") and before.line == lead.line
+    return worded and any(token.value == lead.value and token.unit == lead.unit for token in factors)
+
+
 class _Judged:
     """One chain under judgement."""
 
@@ -75,7 +91,7 @@ class _Judged:
         self.slips: Mapping[Fraction, Slip] = {}
         self.numbers = {number for side in chain.sides for token in numbers(side.term) if (number := printed(token)) is not None}
         lead = chain.sides[0].term
-        if isinstance(lead, Token) and lead.kind == "name" and len(chain.sides) > 2:
+        if isinstance(lead, Token) and (len(chain.sides) > 2 if lead.kind == "name" else _is_label(chain, lead)):
             self.chain = chain = chain._replace(sides=chain.sides[1:])  # ``H = 12 * 64 = 768`` defines H, and computes it
         first = chain.tokens[chain.sides[0].start]
         self.sizes = scene.sizes_at(first.line, first.start)
@@ -122,6 +138,9 @@ class _Judged:
         if any(self._fit(index, other) is not None for other in wrong):
             line = self._line(side)
             return self._claim(side, "carried", value, mended, said(mark("follows from the error before it"))), (value, Slip(mended, line))
+        if self._is_near_by_sign(index, true):
+            reason = said(mark("near, as its sign says; it is {right}"), right=true)
+            return self._claim(side, "note", value, true, reason), None
         read = self._reading(index, true)
         if read is not None:
             return self._claim(side, read.verdict, value, true, read.reason), None
@@ -189,6 +208,14 @@ class _Judged:
         """Tell whether the bytes of a number are among the factors already."""
         return any(token.unit in BYTES for side in self.chain.sides[:-1] for token in numbers(side.term))
 
+    def _is_near_by_sign(self, index: int, true: Fraction) -> bool:
+        """Tell whether an exact number is said to be near another, and is: ``7,087,872 ≈ 12 × 768²``."""
+        side, own = self.chain.sides[index], self.values[index]
+        tokens = self.chain.tokens
+        signs = [tokens[place] for place in (side.start - 1, side.end) if 0 <= place < len(tokens)]
+        exact = isinstance(side.term, Token) and not side.term.unit and not side.term.places and digits_shown(side.term) > EXACT
+        return own is not None and exact and any(t.text == "≈" for t in signs) and abs(own - true) <= NEAR * abs(true)
+
     def _is_loose(self, side: Side) -> bool:
         tokens = self.chain.tokens
         before = tokens[side.start - 1] if side.start else None
@@ -198,6 +225,8 @@ class _Judged:
         """Tell whether the first side is a lone name or the sides are two lone numbers far apart: no equation to check."""
         sides = self.chain.sides
         first = sides[0].term
+        if isinstance(first, Token) and first.unit != "%" and len(sides) == 2 and _is_percentage(sides[1].term):
+            return True  # ``38.6M of 124M ≈ 31%``: the share is of what stands before
         if isinstance(first, Token) and first.kind == "name":
             return True
         if all(isinstance(side.term, Token) for side in sides):
@@ -320,6 +349,10 @@ class _Judged:
             if listed is not None and value(side.term, listed, self.sizes) == said:
                 return True
         return False
+
+
+def _is_percentage(term: Term) -> bool:
+    return isinstance(term, Token) and term.unit == "%"
 
 
 _FACTORS = tuple(Fraction(base**power) for base in (1000, 1024) for power in (1, 2, 3, 4))

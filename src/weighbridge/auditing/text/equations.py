@@ -48,7 +48,7 @@ def statements(lines: Sequence[Line]) -> list[list[Token]]:
     found: list[list[Token]] = []
     last_line = -9
     for index, line in enumerate(lines):
-        here = _without_remarks(tokens(line.text, index)) if line.text else []
+        here = _without_remarks(_values_of_words(tokens(line.text, index))) if line.text else []
         if not here:
             continue
         if found and index - last_line <= 2 and _goes_on(found[-1], here) and len(found[-1]) < 400:
@@ -59,6 +59,31 @@ def statements(lines: Sequence[Line]) -> list[list[Token]]:
             found.append(here)
         last_line = index
     return found
+
+
+def _values_of_words(line: list[Token]) -> list[Token]:
+    """Read ``attn (2.4M) + ffn (4.7M) = 7.1M`` as the sum of the numbers in parentheses."""
+    found: list[Token] = []
+    index = 0
+    while index < len(line):
+        if _is_valued_word(line, index):
+            found.append(line[index + 2]._replace(spaced=line[index].spaced))
+            index += 4
+        else:
+            found.append(line[index])
+            index += 1
+    return found
+
+
+def _is_valued_word(line: Sequence[Token], at: int) -> bool:
+    if at + 4 > len(line) or [token.kind for token in line[at : at + 4]][1:] != ["(", "num", ")"] or line[at].kind not in ("word", "name"):
+        return False
+    before = line[at - 1] if at else None
+    after = line[at + 4] if at + 4 < len(line) else None
+    added = (before is not None and before.text == "+", after is not None and after.text == "+")
+    return any(added) and all(
+        near is None or near.text == "+" or near.kind in ("rel", "sep", "word", "name") for near in (before, after)
+    )
 
 
 def _without_remarks(line: list[Token]) -> list[Token]:
