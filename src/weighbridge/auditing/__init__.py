@@ -21,10 +21,13 @@ from weighbridge.auditing.checks import (
     formulas,
     memory,
     model_tables,
+    ratios,
+    restated,
     results,
     section_shares,
     shares,
     subjects,
+    summaries,
     tally,
     tensors,
     totals,
@@ -60,6 +63,7 @@ def audit(data: bytes | str, *, name: str = "", model: ModelValue | None = None)
     offered = list(components.offers(scene))
     claims = _judged(scene, held, checked, offered)
     total, left = mended(scene, checked, held, offered)
+    claims += restated.check(scene, claims, held)
     claims += tally.unsettled(scene, claims)
     why, main = (scene.main.why, held.get("")) if scene.main else ((), None)
     reference = main.reference if main is not None and _is_firm(scene) else None
@@ -80,8 +84,8 @@ def _judged(scene: Scene, held: Mapping[str, Holdings], checked: arithmetic.Chec
     claims += model_tables.check(scene, bound)
     claims += shares.check(scene, held, offered, firm=firm)
     wrong = _places(claim for claim in claims if claim.verdict == "wrong")
-    claims += [claim for claim in section_shares.check(scene) if (claim.line, claim.end) not in wrong]
-    for later in (adapters.check(scene), totals.check(scene, tabled), memory.check(scene), results.check(scene)):
+    claims += [c for c in section_shares.check(scene) if c.verdict == "wrong" and (c.line, c.end) not in wrong]
+    for later in (adapters.check(scene), ratios.check(scene), section_shares.check(scene), summaries.check(scene), totals.check(scene, tabled), memory.check(scene), results.check(scene)):
         taken = _places(claims)
         claims += [claim for claim in later if (claim.line, claim.end) not in taken]
     return claims

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from weighbridge.auditing.checks.context import Scene
+from weighbridge.auditing.checks.lora_configs import Configured, configured, of_line
 from weighbridge.auditing.checks.settle import own_count
 from weighbridge.auditing.claims import Claim, Reason, said
 from weighbridge.auditing.text.rounding import whole
@@ -19,19 +20,36 @@ _PRINTED = re.compile(
 
 def check(scene: Scene) -> Iterator[Claim]:
     """Check such a line: its share against its two counts, and all parameters against the model with the adapter on it."""
+    setups = list(configured(scene))
     for index, line in enumerate(scene.lines):
         found = _PRINTED.search(line.text) if "trainable" in line.text.lower() else None
         if found is None:
             continue
         trainable, everything = (int(found[name].replace(",", "")) for name in ("trainable", "all"))
-        model = scene.model_at(index, found.start())
+        setup = of_line(setups, index)
+        model = setup.model if setup is not None else scene.model_at(index, found.start())
         base = own_count(model) if model is not None else None
         if base is not None and everything in (base, base + trainable):
             reason = said(mark("{right} of the model and {more} of the adapter"), right=base, more=everything - base)
             yield _claim(scene, index, found.span("all"), everything, everything, reason)
-            yield _claim(scene, index, found.span("trainable"), trainable, trainable, reason)
+            if setup is None or setup.trainable == trainable:
+                yield _claim(scene, index, found.span("trainable"), trainable, trainable, reason)
+            else:
+                yield _otherwise(scene, index, found.span("trainable"), trainable, setup)
         if found["share"] and everything:
             yield _share(scene, index, found, Fraction(100 * trainable, everything))
+
+
+def _otherwise(scene: Scene, index: int, span: tuple[int, int], trainable: int, setup: Configured) -> Claim:
+    """Say that the text's own config makes another number trainable."""
+    line = scene.lines[setup.line].number
+    reason = said(
+        mark("should be {right}: the config on line {line} makes so many of {name} trainable"),
+        right=setup.trainable,
+        line=line,
+        name=setup.name,
+    )
+    return _claim(scene, index, span, trainable, setup.trainable, reason, verdict="wrong")
 
 
 def _share(scene: Scene, index: int, found: re.Match[str], right: Fraction) -> Claim:

@@ -95,6 +95,9 @@ def _judged(scene: Scene, pair: Pair, total: Fraction, times: dict[Fraction, int
         reason = said(mark("the section itself comes to {right}"), right=right)
         facts = {"value": whole(count.value), "expected": whole(right), "difference": whole(count.value - right)}
         yield claim(scene.lines, count, count, "component", "wrong", **facts, reason=reason)
+    elif agrees:
+        facts = {"value": share.value, "expected": share.value, "difference": 0}
+        yield claim(scene.lines, share, share, "share", "rounded", **facts, reason=said(mark("of {whole}"), whole=total))
     elif not agrees and (computed or not alone):
         right = round(count.value * 100 / total, 1)
         reason = said(mark("{number} of {whole} is {share} %"), number=count.value, whole=total, share=f"{float(right):.1f}")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from weighbridge.auditing.checks.context import Scene, claim
 from weighbridge.auditing.checks.names import FAMILY, MODEL, Mention
 from weighbridge.auditing.checks.settle import own_count, preset_model, settle
+from weighbridge.auditing.checks.summaries import is_summed
 from weighbridge.auditing.claims import Claim, Said, said
 from weighbridge.auditing.text.component_words import mentioned
 from weighbridge.auditing.text.rounding import as_written, printed, whole
@@ -120,7 +121,7 @@ def _judged(scene: Scene, token: Token) -> Iterator[Claim]:
     found = settle(token, subject.models, what, hedged=hedged)
     if found is not None:
         yield made(scene, token, found.verdict, found.expected, found.reason)
-    elif subject.firm and counted and not _is_blocked(before, after, what):
+    elif subject.firm and counted and not _is_blocked(before, after, what) and not is_summed(scene, token.line):
         yield from wrong(scene, token, subject, what)
 
 

@@ -153,6 +153,8 @@ _NEXT = 2
 
 def _labelled(statement: Sequence[Token], index: int, label: Token, word: str) -> Stated | None:
     before = statement[index - 1] if index else None
+    if before is not None and before.kind in ("num", "name", ")") and before.end == label.start and before.line == label.line:
+        return None  # ``4H = 3072`` states no H
     if before is not None and before.kind in ("op", "rel") and before.line == label.line:
         bullet = before.text in "-*+" and before.end < label.start and (index == 1 or statement[index - 2].line != label.line)
         if not bullet:

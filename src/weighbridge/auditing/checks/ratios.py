@@ -1,0 +1,71 @@
+"""Shares with both their numbers beside them: ``14,175,744 / 109,482,240 (12.9%)``, ``38.6M of 124M ≈ 31%``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from weighbridge.auditing.checks.context import Scene, claim
+from weighbridge.auditing.claims import Claim, said
+from weighbridge.auditing.text.rounding import scales, spread
+from weighbridge.auditing.text.size_words import BYTES
+from weighbridge.auditing.text.tokens import Token
+from weighbridge.core.messages import mark
+
+_OF = frozenset(("/", "of", "out", "中的", "占"))
+_BETWEEN = frozenset(("(", "=", "≈", "or", "about", "is", ",", "~", "约", "即", "仅", "only", ":"))
+_REACH = 6
+"""Tokens between a share and the nearer of its numbers, at most."""
+CLOSE = 1
+"""Units of the last place that a share may be off: some are cut and not rounded."""
+
+
+def check(scene: Scene) -> Iterator[Claim]:
+    """Check each share against the two numbers of which it is said."""
+    for statement in scene.statements:
+        for index, token in enumerate(statement):
+            if token.kind == "num" and token.unit == "%" and token.value is not None:
+                pair = _pair(statement, index)
+                judged = _judged(scene, token, *pair) if pair is not None else None
+                if judged is not None:
+                    yield judged
+
+
+def _pair(statement: Sequence[Token], index: int) -> tuple[Token, Token] | None:
+    """Return the part and the whole that stand before a share, or in the parentheses behind it."""
+    whole = index - 1
+    while whole > 1 and index - whole < _REACH and statement[whole].kind != "num" and statement[whole].text.lower() in _BETWEEN:
+        whole -= 1
+    found = _two(statement, whole - 2, whole) if whole >= 2 else None
+    if found is None and whole >= 3 and statement[whole - 1].text in ("of", "the"):
+        found = _two(statement, whole - 3, whole)
+    if found is None and index + 4 < len(statement) and statement[index + 1].kind == "(":
+        found = _two(statement, index + 2, index + 4)
+    return found
+
+
+def _two(statement: Sequence[Token], part: int, whole: int) -> tuple[Token, Token] | None:
+    a, b = statement[part], statement[whole]
+    between = statement[part + 1 : whole]
+    plain = all(t.kind == "num" and t.value and t.unit != "%" for t in (a, b)) and a.line == b.line == statement[part + 1].line
+    before = statement[part - 1] if part else None
+    alone = before is None or before.line != a.line or before.kind not in ("op", "num")
+    same = (a.unit in BYTES) == (b.unit in BYTES)
+    return (a, b) if plain and alone and same and any(t.text.lower() in _OF for t in between) else None
+
+
+def _judged(scene: Scene, token: Token, part: Token, whole: Token) -> Claim | None:
+    assert token.value is not None
+    assert part.value is not None
+    assert whole.value is not None
+    low, high = spread(part, scales(part)[0])
+    least, most = spread(whole, scales(whole)[0])
+    right = 100 * part.value * scales(part)[0] / (whole.value * scales(whole)[0])
+    step = Fraction(CLOSE, 10**token.places)
+    if least <= 0 or right > 100:
+        return None
+    close = 100 * low / most - step <= token.value <= 100 * high / least + step
+    right = Fraction(round(right * 10 ** (token.places + 1)), 10 ** (token.places + 1))
+    reason = said(mark("rounded")) if close else said(mark("should be {right} %"), right=f"{float(right):.{token.places + 1}f}")
+    facts = {"value": token.value, "expected": right, "difference": token.value - right, "reason": reason}
+    return claim(scene.lines, token, token, "share", "rounded" if close else "wrong", **facts)

@@ -1,0 +1,100 @@
+"""Numbers that stand alone and say again what the text has computed, or what a component of its model holds."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+
+from weighbridge.auditing.checks.components import TITLES
+from weighbridge.auditing.checks.context import Scene, claim
+from weighbridge.auditing.checks.reference_counts import Holdings
+from weighbridge.auditing.claims import Claim, Reason, Said, said
+from weighbridge.auditing.text.component_words import mentioned, speaks_of_parameters
+from weighbridge.auditing.text.rounding import digits_shown, fit, printed, scales, spread, whole
+from weighbridge.auditing.text.size_words import BYTES, WORK
+from weighbridge.auditing.text.tokens import Token
+from weighbridge.core.messages import mark
+
+SMALLEST = 1000
+"""A smaller number is equal to another by chance."""
+DIGITS = 3
+"""Digits that a rounding must show before it can be said to be one of a certain number: ``38.6M``, and no ``40M``."""
+
+
+class _Known:
+    """Exact numbers, with the reason why each is right, to be looked up exactly and by rounding."""
+
+    def __init__(self, reasons: Mapping[Fraction, Reason]) -> None:
+        self.reasons = reasons
+        self.numbers = sorted(reasons)
+
+    def find(self, token: Token) -> tuple[str, Fraction, Reason] | None:
+        number = printed(token)
+        if number is None or number < SMALLEST:
+            return None
+        if number in self.reasons and (digits_shown(token) > DIGITS or not token.unit):
+            return "exact", number, self.reasons[number]
+        if digits_shown(token) < DIGITS or not (token.unit or token.places):
+            return None
+        for scale in scales(token):
+            low, high = spread(token, scale)
+            for right in self.numbers[bisect_left(self.numbers, low) : bisect_right(self.numbers, high)]:
+                found = fit(token, right)
+                if found is not None and found.verdict == "rounded":
+                    return "rounded", right, found.reason + self.reasons[right]
+        return None
+
+
+def check(scene: Scene, claims: Sequence[Claim], held: Mapping[str, Holdings]) -> Iterator[Claim]:
+    """Confirm numbers that are right by the text's own computation, or as the count of a component; none is called wrong."""
+    computed = _Known(_computed(claims))
+    parts = {context: _Known(_parts(own)) for context, own in held.items()}
+    covered: dict[int, list[tuple[int, int]]] = {}
+    for one in claims:
+        covered.setdefault(one.line, []).append((one.start, one.end))
+    for statement in scene.statements:
+        for token in statement:
+            if token.kind != "num" or token.unit == "%" or token.unit in BYTES | WORK:
+                continue
+            line = scene.lines[token.line]
+            begin, end = line.at[token.start], line.at[token.end - 1] + 1
+            if any(start <= begin and end <= stop for start, stop in covered.get(line.number, ())):
+                continue
+            near = line.text[max(0, token.start - _NEAR) : token.end + _NEAR]
+            if not (speaks_of_parameters(near) or mentioned(near.lower()) or token.value in computed.reasons):
+                continue
+            context = scene.context(token.line, token.start)
+            found = computed.find(token) or (parts[context].find(token) if context in parts else None)
+            if found is not None:
+                yield _claim(scene, token, *found)
+
+
+_NEAR = 60
+"""Characters about a number in which it must be said that it counts parameters, or a component."""
+
+
+def _computed(claims: Sequence[Claim]) -> dict[Fraction, Reason]:
+    found: dict[Fraction, Reason] = {}
+    for one in claims:
+        if one.kind in ("arithmetic", "symbolic") and one.verdict == "exact" and isinstance(one.value, (int, Fraction)):
+            if one.value == one.expected and one.value >= SMALLEST:
+                found.setdefault(Fraction(one.value), said(mark("as computed on line {line}"), line=one.line))
+    return found
+
+
+def _parts(own: Holdings) -> dict[Fraction, Reason]:
+    found: dict[Fraction, Reason] = {}
+    for name, holdings in own.components.items():
+        for holding in holdings:
+            if holding.number >= SMALLEST:
+                reason = said(mark("{what} holds {right}"), what=Said(TITLES.get(name, name)), right=holding.number)
+                found.setdefault(holding.number, reason + holding.convention)
+    return found
+
+
+def _claim(scene: Scene, token: Token, verdict: str, right: Fraction, reason: Reason) -> Claim:
+    number = printed(token)
+    assert number is not None
+    facts = {"value": whole(number), "expected": whole(right), "difference": whole(number - right), "reason": reason}
+    return claim(scene.lines, token, token, "component", verdict, **facts)

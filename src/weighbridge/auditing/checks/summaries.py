@@ -1,0 +1,106 @@
+"""Totals as programs print them: ``Total params``, ``Trainable params``, ``Non-trainable params``, with their shares."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+from weighbridge.auditing.checks.context import Scene, claim
+from weighbridge.auditing.claims import Claim, Reason, said
+from weighbridge.auditing.text.rounding import whole
+from weighbridge.auditing.text.tokens import Token, tokens
+from weighbridge.core.messages import mark
+
+_PRINTED = re.compile(
+    r"(?<![A-Za-z])(?P<what>total|all|trainable|non[- ]?trainable|frozen|总|可训练|不可训练|冻结)\s?(?:params?|parameters|参数(?:量|数|总数)?)\W{0,12}(?P<count>\d[\d,_]{3,})",
+    re.IGNORECASE,
+)
+_LAYERED = re.compile(r"non[- ]?trainable params|layer \(type|param ?#", re.IGNORECASE)
+_REACH = 4
+"""Lines that stand together as one summary."""
+ABOVE = 60
+"""Lines above a printed total within which the layers that it sums up begin."""
+_SHARE = re.compile(r"\W{0,6}(?P<share>\d+(?:\.\d+)?)\s?%")
+
+
+class _Printed(NamedTuple):
+    """A count that a summary prints: its line, what it counts, and its token."""
+
+    line: int
+    what: str
+    token: Token
+
+
+def is_summed(scene: Scene, line: int) -> bool:
+    """Tell whether a total is what a program printed below the layers of some network: a sum of those, and no model's by name."""
+    near = scene.lines[max(0, line - ABOVE) : line + _REACH]
+    return _PRINTED.search(scene.lines[line].text) is not None and any(_LAYERED.search(one.text) for one in near)
+
+
+def check(scene: Scene) -> Iterator[Claim]:
+    """Check that what is trained and what is frozen add up to the total, and each share of it."""
+    found = list(_printed(scene))
+    start = 0
+    for index in range(1, len(found) + 1):
+        if index == len(found) or found[index].line - found[index - 1].line > _REACH or found[index].what == found[start].what:
+            yield from _together(scene, found[start:index])
+            start = index
+
+
+def _printed(scene: Scene) -> Iterator[_Printed]:
+    for index, line in enumerate(scene.lines):
+        if "||" in line.text or "%" not in line.text and not re.search("aram|参数", line.text):
+            continue
+        for match in _PRINTED.finditer(line.text):
+            token = next(iter(tokens(match["count"].rstrip(",_"), index)), None)
+            if token is not None and token.kind == "num" and token.value is not None:
+                place = match.start("count")
+                yield _Printed(index, _what(match["what"].lower()), token._replace(start=place, end=place + token.end))
+
+
+def _what(word: str) -> str:
+    if word in ("total", "all", "总"):
+        return "total"
+    return "trainable" if word in ("trainable", "可训练") else "frozen"
+
+
+def _together(scene: Scene, group: Sequence[_Printed]) -> Iterator[Claim]:
+    by_name = {one.what: one.token for one in group}
+    total, trainable, frozen = (by_name.get(name) for name in ("total", "trainable", "frozen"))
+    if total is None or total.value is None:
+        return
+    if trainable is not None and frozen is not None and trainable.value is not None and frozen.value is not None:
+        right = trainable.value + frozen.value
+        adds = said(mark("trainable and frozen parameters add up to {right}"), right=right)
+        if right == total.value:
+            for token in (total, trainable, frozen):
+                yield _claim(scene, token, "exact", token.value or Fraction(0), adds)
+        else:
+            yield _claim(scene, total, "wrong", right, adds)
+            return
+    for one in group:
+        if one.what != "total" and one.token.value is not None:
+            yield from _share(scene, one, one.token.value / total.value)
+
+
+def _share(scene: Scene, printed: _Printed, right: Fraction) -> Iterator[Claim]:
+    """Check the share that stands behind a count."""
+    text = scene.lines[printed.line].text
+    match = _SHARE.match(text, printed.token.end)
+    if match is None:
+        return
+    places = len(match["share"].partition(".")[2])
+    value = Fraction(match["share"]) / 100
+    token = Token("num", match["share"], printed.line, match.start("share"), match.end(), value * 100, "%", places)
+    close = abs(value - right) * 100 * 10**places <= 1
+    reason = said(mark("{number} of {whole} is {share} %"), number=printed.token.value, whole=printed.token.value / right, share=f"{float(right * 100):.2f}")  # type: ignore[operator]  # fmt: skip
+    facts = {"value": value * 100, "expected": round(right * 100, max(2, places)), "reason": said(mark("rounded")) if close else reason}
+    yield claim(scene.lines, token, token, "share", "rounded" if close else "wrong", **facts, difference=value * 100 - round(right * 100, 2))
+
+
+def _claim(scene: Scene, token: Token, verdict: str, right: Fraction, reason: Reason) -> Claim:
+    assert token.value is not None
+    facts = {"value": whole(token.value), "expected": whole(right), "difference": whole(token.value - right), "reason": reason}
+    return claim(scene.lines, token, token, "arithmetic", verdict, **facts)
