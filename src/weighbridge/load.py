@@ -17,6 +17,7 @@ from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, ReadError, SourceError, UnknownArchitecture, UsageError
 from weighbridge.core.messages import Text, mark
 from weighbridge.presets import preset, preset_like, suggestions
+from weighbridge.presets.aliases import lookup, preset_called
 from weighbridge.value import ModelValue
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def _from_path(text: str, model_class: str | None, overrides: Mapping[str, Any] 
     # A config on this disk is what people weigh most: nothing of files, hubs or addresses is loaded for it.
     if text.endswith(".json") and not text.endswith(".index.json") and os.path.isfile(text):
         return from_config(read_config(text), text, model_class, overrides)
-    known = None if os.path.exists(text) else preset_like(text)
+    known = None if os.path.exists(text) else preset_like(text) or preset_called(text)
     if known is not None:
         return from_config(known.config, known.name, model_class, overrides)
     from pathlib import Path
@@ -181,7 +182,7 @@ def raw_config(source: str) -> tuple[dict[str, Any], str]:
 
     if source == "-":
         return standard_input(), "standard input"
-    found = preset(source) or (None if os.path.exists(source) else preset_like(source))
+    found = preset(source) or (None if os.path.exists(source) else preset_like(source) or preset_called(source))
     if found is not None:
         return found.config, source
     path = Path(source)
@@ -196,9 +197,10 @@ def not_found(source: str) -> SourceError:
     """Return the error for a source that is neither a preset nor a path, with the nearest names."""
     if not source.strip():
         return SourceError(Text("the source is empty; expected {ways}", ways=Text(WAYS)), source=source)
-    if "/" in source or source.endswith((".json", ".safetensors")):
+    named = lookup(source) if source[0] not in "./~" else None
+    if named is None and ("/" in source or source.endswith((".json", ".safetensors"))):
         return SourceError(Text("{source}: no such file or directory", source=source), source=source)
-    near = suggestions(source)
+    near = list(named.names[:3]) if named is not None else suggestions(source)
     hint = Text("did you mean {names}?", names=" or ".join(near)) if near else Text("expected {ways}", ways=Text(WAYS))
     return SourceError(Text("{source}: no such preset or file; {hint}", source=source, hint=hint), source=source, suggestions=tuple(near))
 

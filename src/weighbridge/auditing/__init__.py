@@ -85,7 +85,15 @@ def _judged(scene: Scene, held: Mapping[str, Holdings], checked: arithmetic.Chec
     claims += shares.check(scene, held, offered, firm=firm)
     wrong = _places(claim for claim in claims if claim.verdict == "wrong")
     claims += [c for c in section_shares.check(scene) if c.verdict == "wrong" and (c.line, c.end) not in wrong]
-    for later in (adapters.check(scene), ratios.check(scene), section_shares.check(scene), summaries.check(scene), totals.check(scene, tabled), memory.check(scene), results.check(scene)):
+    for later in (
+        adapters.check(scene),
+        ratios.check(scene),
+        section_shares.check(scene),
+        summaries.check(scene),
+        totals.check(scene, tabled),
+        memory.check(scene),
+        results.check(scene),
+    ):
         taken = _places(claims)
         claims += [claim for claim in later if (claim.line, claim.end) not in taken]
     return claims

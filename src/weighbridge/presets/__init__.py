@@ -66,7 +66,7 @@ def preset(name: str) -> Preset | None:
             if start >= 0:  # each preset stands in a line of its own
                 text = "{" + text[start + 1 : text.index("\n", start + 1)].rstrip().removesuffix(",") + "}"
             if needle in text:
-                _CACHE.update({key: found for found in _presets(text) for key in _names(found)})
+                _CACHE.update({key: found for found in _presets(text) for key in typed_names(found)})
             if name in _CACHE:
                 break
     return _CACHE.get(name)
@@ -82,7 +82,7 @@ def preset_like(name: str) -> Preset | None:
     """
     if not _FOLDED:
         for found in presets():
-            for known in _names(found):
+            for known in typed_names(found):
                 _FOLDED.setdefault(fold_name(known), found)
     return _FOLDED.get(fold_name(name))
 
@@ -116,7 +116,7 @@ def _begins(name: str, wanted: str) -> bool:
     return name.startswith(wanted) and not (wanted[-1].isdigit() and name[len(wanted) :][:1].isdigit())
 
 
-def _names(found: Preset) -> Iterator[str]:
+def typed_names(found: Preset) -> Iterator[str]:
     """Yield all that one may type for a preset: its name, its Hub id, the id without its owner, other names."""
     yield found.name
     if found.hub:

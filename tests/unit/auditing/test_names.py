@@ -2,7 +2,8 @@
 
 import pytest
 
-from weighbridge.auditing.checks.names import FAMILY, MODEL, UNKNOWN, known, lookup, member, table, within
+from weighbridge.auditing.checks.names import UNKNOWN, within
+from weighbridge.presets.aliases import FAMILY, MODEL, known, lookup, member, preset_called, table
 
 WRITTEN = {
     "BERT-Base, Uncased": "bert-base-uncased",
@@ -51,3 +52,15 @@ def test_a_size_word_finds_the_member_of_its_family() -> None:
     assert found.names[0] == "bert-large-uncased"
     assert member(["bert"], "7B") is None
     assert lookup("no such model") is None
+
+
+def test_a_source_may_be_called_as_people_write_it() -> None:
+    from weighbridge import count
+    from weighbridge.core.errors import SourceError
+
+    assert count("Mixtral 8x7B v0.1").unique == 46_702_792_704
+    found = preset_called("t5.1.1.base")
+    assert found is not None
+    assert found.name == "t5-v1_1-base"
+    with pytest.raises(SourceError, match="did you mean bert-base-uncased or bert-base-cased"):
+        count("BERT base")

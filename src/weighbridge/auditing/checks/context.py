@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.auditing.checks.main_model import Assumed, assume, sizes_of
-from weighbridge.auditing.checks.names import FAMILY, MODEL, Mention, known
+from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.checks.settle import is_whole
 from weighbridge.auditing.checks.subjects import contexts as bound
 from weighbridge.auditing.checks.subjects import named as names_in
@@ -23,6 +23,7 @@ from weighbridge.blueprints import model_type_of
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.core.messages import mark
 from weighbridge.load import load
+from weighbridge.presets.aliases import FAMILY, MODEL, known
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue

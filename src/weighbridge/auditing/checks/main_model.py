@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from weighbridge.auditing.checks.names import known
 from weighbridge.auditing.claims import Reason, said
 from weighbridge.core.messages import mark
+from weighbridge.presets.aliases import known
 
 KEYS = {
     "vocab": ("vocab_size", "n_vocab"),

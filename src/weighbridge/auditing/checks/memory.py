@@ -8,7 +8,6 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from weighbridge.auditing.checks.context import Scene, claim
-from weighbridge.auditing.checks.names import MODEL
 from weighbridge.auditing.checks.settle import own_count
 from weighbridge.auditing.checks.totals import subject_of
 from weighbridge.auditing.claims import Claim, Reason, said
@@ -16,6 +15,7 @@ from weighbridge.auditing.text.rounding import as_written, printed, whole
 from weighbridge.auditing.text.size_words import BYTES, UNITS
 from weighbridge.auditing.text.tokens import Token
 from weighbridge.core.messages import mark
+from weighbridge.presets.aliases import MODEL
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue

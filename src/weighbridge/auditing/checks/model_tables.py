@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from weighbridge.auditing.checks import totals
 from weighbridge.auditing.checks.configuration import NAMES
 from weighbridge.auditing.checks.context import Scene, claim, words_of
-from weighbridge.auditing.checks.names import FAMILY, MODEL, SIZE_WORDS, Mention, member, within
+from weighbridge.auditing.checks.names import SIZE_WORDS, Mention, within
 from weighbridge.auditing.checks.settle import settle
 from weighbridge.auditing.checks.subjects import family_of
 from weighbridge.auditing.claims import Claim, Said, said
@@ -19,6 +19,7 @@ from weighbridge.auditing.text.size_words import LETTERS
 from weighbridge.auditing.text.tables import Cell, Row, Table
 from weighbridge.auditing.text.tokens import Token, tokens
 from weighbridge.core.messages import mark
+from weighbridge.presets.aliases import FAMILY, MODEL, member
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue

@@ -77,9 +77,9 @@ _NEAR = 60
 def _computed(claims: Sequence[Claim]) -> dict[Fraction, Reason]:
     found: dict[Fraction, Reason] = {}
     for one in claims:
-        if one.kind in ("arithmetic", "symbolic") and one.verdict == "exact" and isinstance(one.value, (int, Fraction)):
-            if one.value == one.expected and one.value >= SMALLEST:
-                found.setdefault(Fraction(one.value), said(mark("as computed on line {line}"), line=one.line))
+        proved = one.kind in ("arithmetic", "symbolic") and one.verdict == "exact" and one.value == one.expected
+        if proved and isinstance(one.value, (int, Fraction)) and one.value >= SMALLEST:
+            found.setdefault(Fraction(one.value), said(mark("as computed on line {line}"), line=one.line))
     return found
 
 

@@ -236,6 +236,18 @@ def _close(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator
                 yield Settled("note", Fraction(count), said(mark("near enough for a figure that is said to be approximate")))
 
 
+def _masked(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Settled]:
+    """All that GPT-2's published file stores: its causal masks, positions by positions in each layer, counted with the parameters."""
+    sizes = model.description.sizes if model.description is not None and model.model_type == "gpt2" else None
+    layers, positions = getattr(sizes, "layers", None), getattr(sizes, "positions", None)
+    own = own_count(model)
+    if what == "total" and own is not None and isinstance(layers, int) and isinstance(positions, int):
+        stored = Fraction(own + layers * positions**2)
+        found = fit(token, stored)
+        if found is not None and found.verdict != "note" and not _is_bytes(found):
+            yield Settled("convention", stored, said(mark("with the causal masks that its published file holds")))
+
+
 def _published(token: Token, model: ModelValue, what: str, hedged: bool) -> Iterator[Settled]:
     """The figure that the authors give, where it is one of this model and not its sister's."""
     found = preset(model.source)
@@ -249,12 +261,16 @@ def _published(token: Token, model: ModelValue, what: str, hedged: bool) -> Iter
             yield Settled("note", Fraction(count), said(mark("the figure its authors give; the count is {right}"), right=count))
 
 
-_OF_WHOLE = (_counts, _conventions, _untied, _heads, _filled, _close, _published)
-_OF_ROUNDED = (_counts, _close, _published, _conventions, _untied)
+_OF_WHOLE = (_counts, _conventions, _untied, _masked, _heads, _filled, _close, _published)
+_OF_ROUNDED = (_counts, _close, _published, _conventions, _untied, _masked)
 """The readings of a whole number and of a rounded figure, the simplest first."""
 _ALSO = {
     "gpt2": ("117M",), "gpt2-medium": ("345M",), "gpt2-large": ("762M",), "gpt2-xl": ("1542M", "1.54B"), "llama-30b": ("33B",),
     "whisper-tiny": ("39M",), "whisper-base": ("74M",), "whisper-small": ("244M",), "whisper-medium": ("769M",), "whisper-large-v2": ("1550M",),
+    "flan-t5-small": ("80M",), "albert-xxlarge-v1": ("233M",), "albert-xxlarge-v2": ("233M",), "deberta-base": ("134M", "140M"),
+    "deberta-large": ("350M", "390M"), "deberta-v3-base": ("86M",), "deberta-v3-large": ("304M",), "deberta-v3-small": ("44M",),
+    "deberta-v3-xsmall": ("22M",), "bert-base-multilingual-cased": ("172M",), "vit-large-patch16-224": ("307M",), "vit-large-patch16-384": ("307M",),
+    "vit-large-patch32-384": ("307M",), "beit-large-patch16-224": ("307M",), "sam-vit-huge": ("636M",), "sam-vit-base": ("91M",), "sam-vit-large": ("308M",),
     "deepseek-v3": ("685B",), "deepseek-r1": ("685B",), "vit-huge-patch14-224-in21k": ("632M",), "xlm-roberta-base": ("270M",), "xlm-roberta-large": ("550M",),
 }  # fmt: skip
 """Figures that the authors gave and later corrected, or that count more than the class does (DeepSeek's file with its

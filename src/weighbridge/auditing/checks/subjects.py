@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from weighbridge.auditing.checks.names import FAMILY, MODEL, SIZE_WORDS, Mention, joined, member, within
+from weighbridge.auditing.checks.names import SIZE_WORDS, Mention, within
 from weighbridge.auditing.claims import Line, Subject
+from weighbridge.presets.aliases import FAMILY, MODEL, joined, member
 
 _VERSION = re.compile(r"\s*(?:版本|版|模型|规模|型号|model\b|version|config|architecture|variant|[(:：（])", re.IGNORECASE)
 _EXAMPLE = re.compile(

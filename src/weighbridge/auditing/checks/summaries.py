@@ -51,7 +51,7 @@ def check(scene: Scene) -> Iterator[Claim]:
 
 def _printed(scene: Scene) -> Iterator[_Printed]:
     for index, line in enumerate(scene.lines):
-        if "||" in line.text or "%" not in line.text and not re.search("aram|参数", line.text):
+        if "||" in line.text or ("%" not in line.text and not re.search("aram|参数", line.text)):
             continue
         for match in _PRINTED.finditer(line.text):
             token = next(iter(tokens(match["count"].rstrip(",_"), index)), None)
@@ -97,7 +97,9 @@ def _share(scene: Scene, printed: _Printed, right: Fraction) -> Iterator[Claim]:
     close = abs(value - right) * 100 * 10**places <= 1
     reason = said(mark("{number} of {whole} is {share} %"), number=printed.token.value, whole=printed.token.value / right, share=f"{float(right * 100):.2f}")  # type: ignore[operator]  # fmt: skip
     facts = {"value": value * 100, "expected": round(right * 100, max(2, places)), "reason": said(mark("rounded")) if close else reason}
-    yield claim(scene.lines, token, token, "share", "rounded" if close else "wrong", **facts, difference=value * 100 - round(right * 100, 2))
+    yield claim(
+        scene.lines, token, token, "share", "rounded" if close else "wrong", **facts, difference=value * 100 - round(right * 100, 2)
+    )
 
 
 def _claim(scene: Scene, token: Token, verdict: str, right: Fraction, reason: Reason) -> Claim:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from weighbridge.auditing.checks.context import Scene, claim
-from weighbridge.auditing.checks.names import FAMILY, MODEL, Mention
+from weighbridge.auditing.checks.names import Mention
 from weighbridge.auditing.checks.settle import own_count, preset_model, settle
 from weighbridge.auditing.checks.summaries import is_summed
 from weighbridge.auditing.claims import Claim, Said, said
@@ -16,6 +16,7 @@ from weighbridge.auditing.text.component_words import mentioned
 from weighbridge.auditing.text.rounding import as_written, printed, whole
 from weighbridge.auditing.text.tokens import Token
 from weighbridge.core.messages import mark
+from weighbridge.presets.aliases import FAMILY, MODEL
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue

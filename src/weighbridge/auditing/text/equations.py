@@ -81,9 +81,7 @@ def _is_valued_word(line: Sequence[Token], at: int) -> bool:
     before = line[at - 1] if at else None
     after = line[at + 4] if at + 4 < len(line) else None
     added = (before is not None and before.text == "+", after is not None and after.text == "+")
-    return any(added) and all(
-        near is None or near.text == "+" or near.kind in ("rel", "sep", "word", "name") for near in (before, after)
-    )
+    return any(added) and all(near is None or near.text == "+" or near.kind in ("rel", "sep", "word", "name") for near in (before, after))
 
 
 def _without_remarks(line: list[Token]) -> list[Token]:

@@ -201,7 +201,7 @@ def _ends(statement: Sequence[Token], at: int) -> bool:
     after = statement[at + 2] if at + 2 < len(statement) and statement[at + 2].line == following.line else None
     glued = following.start == statement[at].end and following.line == statement[at].line
     factor = following.kind == "name" and len(following.text) == 1 and following.line == statement[at].line
-    if factor and (after is None or after.kind not in ("rel", "num") and after.text != ":"):
+    if factor and (after is None or (after.kind not in ("rel", "num") and after.text != ":")):
         return False  # ``d_ff = 4 d`` is a formula
     if glued and (following.kind == "name" or (following.kind == "(" and after is not None and after.kind in ("num", "name", "("))):
         return False  # ``12H² + 2H`` states no size

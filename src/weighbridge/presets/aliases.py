@@ -1,0 +1,274 @@
+"""The names of models as people write them: one table from a name to the presets that it can mean.
+
+``Mixtral 8x7B``, ``ViT-B/16``, ``LLaMA V1 7B``, ``BERT-Base, Multilingual Cased`` are all runs of letters and digits with
+something between them; joined, they are looked up here: for a source that is no preset's own name, and by the audit.
+A family's name alone is a family and never its first member.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from weighbridge.core._namedtuple import TYPE_CHECKING, NamedTuple
+from weighbridge.presets import Preset, preset, presets, typed_names
+
+if TYPE_CHECKING:
+    from typing import Any
+
+MODEL, FAMILY = "model", "family"
+
+
+class Named(NamedTuple):
+    """What a name means: a model (with the presets it may be, the likeliest first), or a family with its members."""
+
+    kind: str
+    names: tuple[str, ...]
+
+
+_WRITTEN = """
+bert base, base bert = bert-base-uncased bert-base-cased bert-base-chinese
+bert large, large bert = bert-large-uncased bert-large-cased
+bert base multilingual cased, bert base multilingual, multilingual bert base, mbert, multilingual bert = bert-base-multilingual-cased
+chinese bert base, bert chinese, bert base zh = bert-base-chinese
+distilbert, distilbert base, distil bert = distilbert-base-uncased distilbert-base-cased
+distilroberta = distilroberta-base
+xlnet base = xlnet-base-cased
+xlnet large = xlnet-large-cased
+xlm r base, xlmr base, xlm rbase = xlm-roberta-base
+xlm r large, xlmr large = xlm-roberta-large
+mobilebert = mobilebert-uncased
+convbert base = conv-bert-base
+gpt2 small, gpt2 base, gpt2 124m, gpt2 117m, gpt2 124 m = gpt2
+gpt2 355m, gpt2 345m = gpt2-medium
+gpt2 774m, gpt2 762m = gpt2-large
+gpt2 1.5b, gpt2 1558m, gpt2 1542m, gpt2 extra large = gpt2-xl
+llama 7b, llama7b, llama 6.7b = llama-7b llama-2-7b
+llama v1 7b, llama 1 7b, llama1 7b = llama-7b
+llama 13b, llama13b = llama-13b llama-2-13b
+llama v1 13b, llama 1 13b, llama1 13b = llama-13b
+llama 33b, llama 32.5b, llama v1 33b, llama 1 33b, llama v1 30b = llama-30b
+llama v1 65b, llama 1 65b = llama-65b
+llama v2 7b = llama-2-7b
+llama v2 13b = llama-2-13b
+llama v2 70b = llama-2-70b
+llama v3 8b, llama 8b = llama-3-8b llama-3.1-8b
+llama v3 70b = llama-3-70b
+llama 70b = llama-2-70b llama-3-70b llama-3.1-70b llama-3.3-70b-instruct
+llama 405b, llama 3 405b = llama-3.1-405b
+mistral 7b, mistral 7b v0.2 = mistral-7b-v0.1 mistral-7b-v0.3
+mixtral 8x7b v0.1, mixtral8x7b = mixtral-8x7b
+mixtral 8x22b v0.1 = mixtral-8x22b
+deepseek v3 base, deepseek v3.1, deepseek v3 0324, deepseekv3 671b, deepseek v3 671b = deepseek-v3
+deepseek r1 zero, deepseek r1 671b = deepseek-r1
+deepseek v2 chat, deepseek v2.5 = deepseek-v2
+t5.1.1 small, t5 1.1 small, t5 v1.1 small, t5.1.1.small = t5-v1_1-small
+t5.1.1 base, t5 1.1 base, t5 v1.1 base, t5.1.1.base = t5-v1_1-base
+t5.1.1 large, t5 1.1 large, t5 v1.1 large, t5.1.1.large = t5-v1_1-large
+t5.1.1 xl, t5 v1.1 xl, t5.1.1.xl = t5-v1_1-xl
+t5.1.1 xxl, t5 v1.1 xxl, t5.1.1.xxl = t5-v1_1-xxl
+t5 xl = t5-3b
+t5 xxl = t5-11b
+whisper large = whisper-large-v2 whisper-large-v3
+whisper turbo, whisper large turbo = whisper-large-v3-turbo
+vit base, vit b, vit b 16, vit base 16, vit base patch16 = vit-base-patch16-224-in21k vit-base-patch16-224 vit-base-patch16-384 clip-vit-base-patch16
+vit b 32, vit base 32 = vit-base-patch32-384 clip-vit-base-patch32
+vit large, vit l, vit l 16, vit large 16, vit large patch16 = vit-large-patch16-224 vit-large-patch16-384
+vit huge, vit h, vit h 14, vit huge 14 = vit-huge-patch14-224-in21k clip-vit-h-14-laion2b
+vit l 14, vit large 14 = clip-vit-large-patch14
+vit s 16, vit small, vit s, deit s, deit small = deit-small-patch16-224 dino-vits16
+vit ti, vit tiny, deit ti, deit tiny = deit-tiny-patch16-224
+deit b, deit base = deit-base-patch16-224
+swin t, swin tiny = swin-tiny-patch4-window7-224
+swin s, swin small = swin-small-patch4-window7-224
+swin b, swin base = swin-base-patch4-window7-224
+swin l, swin large = swin-large-patch4-window7-224
+clip vit b 32 = clip-vit-base-patch32
+clip vit b 16 = clip-vit-base-patch16
+clip vit l 14 = clip-vit-large-patch14
+dinov2 s, dinov2 vits14, dinov2 small = dinov2-small
+dinov2 b, dinov2 vitb14, dinov2 base = dinov2-base
+dinov2 l, dinov2 vitl14, dinov2 large = dinov2-large
+dinov2 g, dinov2 vitg14, dinov2 giant = dinov2-giant
+resnet50 v1.5 = resnet-50
+resnet18 = resnet-18
+resnet34 = resnet-34
+resnet101 = resnet-101
+resnet152 = resnet-152
+convnext t, convnext tiny = convnext-tiny-224
+convnext s, convnext small = convnext-small-224
+convnext b, convnext base = convnext-base-224
+convnext l, convnext large = convnext-large-224
+convnext xl, convnext xlarge = convnext-xlarge-224-22k-1k
+mobilenetv2, mobilenet v2, mobilenetv2 1.0 = mobilenet-v2-1.0-224
+mobilenetv1, mobilenet v1 = mobilenet-v1-1.0-224
+vit l 32, vit large 32 = vit-large-patch32-384 vit-large-patch32-224-in21k
+dinov2 vit s 14, dinov2 vits 14 = dinov2-small
+dinov2 vit b 14, dinov2 vitb 14 = dinov2-base
+dinov2 vit l 14, dinov2 vitl 14 = dinov2-large
+dinov2 vit g 14, dinov2 vitg 14 = dinov2-giant
+beit b, beit base = beit-base-patch16-224
+beit l, beit large = beit-large-patch16-224
+sam vit h, sam huge = sam-vit-huge
+sam vit l = sam-vit-large
+sam vit b = sam-vit-base
+detr, detr r50, detr resnet50 = detr-resnet-50
+hubert large = hubert-large-ll60k
+wav2vec 2.0 base, wav2vec2.0 base = wav2vec2-base-960h
+wav2vec 2.0 large, wav2vec2.0 large = wav2vec2-large-960h
+phi3 mini, phi 3 mini, phi3 mini 3.8b = phi-3-mini-4k-instruct
+phi3 medium, phi 3 medium, phi3 medium 14b = phi-3-medium-4k-instruct
+starcoder 15b, starcoder 15.5b = starcoder
+bge small en = bge-small-en-v1.5
+bge base en = bge-base-en-v1.5
+bge large en = bge-large-en-v1.5
+kimi k2 = kimi-k2-instruct
+glm4 9b = glm-4-9b
+gpt neo 1.3b = gpt-neo-1.3b
+mistral nemo, mistral nemo 12b, mistral nemo 2407 = mistral-nemo-12b
+llama 3.3 70b = llama-3.3-70b-instruct
+codellama 7b = codellama-7b
+yi 6b = yi-6b
+resnet50 = resnet-50
+deberta xlarge v2 = deberta-v2-xlarge
+deberta xxlarge v2 = deberta-v2-xxlarge
+qwen 7b = qwen-7b
+gpt3 small = gpt3-125m
+gpt3 medium = gpt3-350m
+gpt3 large = gpt3-760m
+gpt3 xl = gpt3-1.3b
+davinci gpt3 = gpt3-175b
+gpt j, gptj = gpt-j-6b
+gpt neox, neox 20b, gpt neox 20b = gpt-neox-20b
+bloom 176b = bloom
+"""
+"""Names that no preset has, line by line: what is written, and the presets it may be."""
+
+_DROPPED = (
+    ("uncased",), ("cased",), ("discriminator",), ("v1",), ("v2",), ("v0.1",), ("instruct",), ("base",), ("hf",), ("ls960",), ("960h",), ("224",),
+    ("patch16", "224"), ("patch4", "window7", "224"), ("patch14", "224"), ("it",), ("chat",), ("224", "1k"), ("1k", "224"), ("UR50D",),
+)  # fmt: skip
+"""Words of a preset's name that people leave out."""
+_SIZE = r"\d+(?:\.\d+)?[mb]|\d+x\d+b|a\d+(?:\.\d+)?b|base|large|small|tiny|mini|medium|huge|giant|xs|xl|xxl|xlarge|xxlarge|xsmall|v0\.\d|l|b\d|h|t\d+"
+"""A run of a name that is a size: what stands before it is the family."""
+_RUN = r"[a-z0-9]+(?:\.[0-9]+[a-z]*)*"
+_KNOWN: dict[str, dict[str, Any]] = {}
+_TABLE: dict[str, Named] = {}
+
+
+def known() -> dict[str, dict[str, Any]]:
+    """Return the configs of all presets by name."""
+    if not _KNOWN:
+        _KNOWN.update({entry.name: entry.config for entry in presets()})
+    return _KNOWN
+
+
+def runs(text: str) -> list[str]:
+    """Return the runs of letters and digits of a name.
+
+    >>> runs("T5 v1.1-Base")
+    ['t5', 'v1.1', 'base']
+    """
+    import re
+
+    return re.findall(_RUN, text.lower())
+
+
+def joined(pieces: Iterable[str]) -> str:
+    """Join runs of letters and digits; two digits that meet keep a hyphen between them.
+
+    >>> joined(["llama", "2", "7b"]), joined(["gpt", "2"])
+    ('llama2-7b', 'gpt2')
+    """
+    key = ""
+    for piece in pieces:
+        key += "-" + piece if key and key[-1].isdigit() and piece[0].isdigit() else piece
+    return key
+
+
+def table() -> dict[str, Named]:
+    """Return what each joined name means.
+
+    >>> table()["llama7b"].names, table()["mixtral"].kind
+    (('llama-7b', 'llama-2-7b'), 'family')
+    """
+    if not _TABLE:
+        _TABLE.update(_made())
+    return _TABLE
+
+
+def _made() -> dict[str, Named]:
+    import re
+
+    found: dict[str, Named] = {}
+    families: dict[str, list[str]] = {}
+    for name in known():
+        pieces = runs(name)
+        found[joined(pieces)] = Named(MODEL, (name,))
+        place = next((i for i, piece in enumerate(pieces) if i and re.fullmatch(_SIZE, piece, re.IGNORECASE)), None)
+        if place:
+            families.setdefault(joined(pieces[:place]), []).append(name)
+    for key, short in _shortened(known()).items():
+        found.setdefault(key, Named(MODEL, tuple(short)))
+    for line in _WRITTEN.strip().splitlines():
+        written, _, meant = line.partition(" = ")
+        names = tuple(name for name in meant.split() if name in known())
+        for text in written.split(", ") if names else ():
+            found[joined(runs(text))] = Named(MODEL, names)
+    families["gpt2"] = [name for name in known() if name.startswith("gpt2")]
+    for key, members in families.items():
+        if len(members) > 1 or key not in found:
+            found[key] = Named(FAMILY, tuple(members)) if key not in found or key == "gpt2" else found[key]
+    for entry in presets():
+        for written in typed_names(entry):
+            pieces = runs(written)
+            if not re.fullmatch(f"{_SIZE}|intermediate", pieces[0], re.IGNORECASE):  # funnel-transformer/large is no name alone
+                found.setdefault(joined(pieces), Named(MODEL, (entry.name,)))
+    return found
+
+
+def _shortened(names: Iterable[str]) -> dict[str, list[str]]:
+    """Return the presets by their names with some words left out."""
+    found: dict[str, list[str]] = {}
+    for name in names:
+        pieces = runs(name)
+        for dropped in _DROPPED:
+            rest = [piece for piece in pieces if piece not in {word.lower() for word in dropped}]
+            if 1 < len(rest) < len(pieces):
+                found.setdefault(joined(rest), []).append(name)
+    return found
+
+
+def lookup(text: str) -> Named | None:
+    """Return what a name means, in whatever case and with whatever separators it is written.
+
+    >>> lookup("Mixtral 8x7B").names, lookup("ViT-B/16").names[1], lookup("GPT2-Medium").names
+    (('mixtral-8x7b',), 'vit-base-patch16-224', ('gpt2-medium',))
+    """
+    return table().get(joined(runs(text)))
+
+
+def preset_called(text: str) -> Preset | None:
+    """Return the one preset that people mean by a name, or None if there is none, or more than one.
+
+    >>> preset_called("Mixtral 8x7B v0.1").name, preset_called("BERT base")
+    ('mixtral-8x7b', None)
+    """
+    found = lookup(text) if "/" not in text and "\\" not in text else None  # a path that is missing is no name
+    return preset(found.names[0]) if found is not None and found.kind == MODEL and len(found.names) == 1 else None
+
+
+def member(family: Iterable[str], size: str) -> Named | None:
+    """Return the member of a family that a size word means.
+
+    Args:
+        family: Names of the family as one joins them, such as ``bert`` or ``llama2``.
+        size: Such as ``base`` or ``7B``.
+
+    >>> member(["bert"], "Large").names[0], member(["llama"], "7B").names
+    ('bert-large-uncased', ('llama-7b', 'llama-2-7b'))
+    """
+    for name in family:
+        found = table().get(joined(runs(f"{name} {size.replace(' ', '')}")))
+        if found is not None and found.kind == MODEL:
+            return found
+    return None
