@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 from weighbridge.commands.options import OUTPUT, SOURCE, Answer, Asked, Option
-from weighbridge.core.messages import mark
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.errors import UsageError
+from weighbridge.core.messages import Text, mark
+
+if TYPE_CHECKING:
+    from weighbridge.api import Model
 
 EXAMPLE = """example:
   weigh tensors bert-base-uncased --class BertForPreTraining
   weigh tensors bert-base-uncased --names tensorflow --csv
+  weigh tensors bert-base-uncased --class BertForMaskedLM --style torch
 """
+STYLES = ("torch", "torchinfo", "keras", "tensorflow")
 OPTIONS = (
     *SOURCE,
     Option("names", mark("reference (default), or another set of names: tensorflow, checkpoint"), "SET", default="reference"),
+    Option(
+        "style",
+        mark("print the lines of another tool: torch (named_parameters), torchinfo, keras (model.summary), tensorflow (variables)"),
+        "STYLE",
+        choices=STYLES,
+        local=True,
+    ),
     *OUTPUT,
 )
 
@@ -21,4 +35,15 @@ def answer(asked: Asked) -> Answer:
     from weighbridge.documents import tensors
 
     model = asked.model()
+    if vars(asked).get("style"):
+        return Answer(dict, text=_styled(model, asked))
     return Answer(lambda: tensors.as_json(model, asked.names), lambda: tensors.document(model, asked.names, asked.lang))
+
+
+def _styled(model: Model, asked: Asked) -> str:
+    from weighbridge.documents.tensor_styles import styled
+
+    for other, said in (("form", "--format"), ("output", "-o")):
+        if vars(asked).get(other):
+            raise UsageError(Text("{one} and {other} contradict each other", one="--style", other=said))
+    return styled(model, asked.style, asked.names, asked.lang)

@@ -25,7 +25,8 @@ _BETWEEN = re.compile(
 
 def check(scene: Scene) -> Iterator[Claim]:
     """Check every shape that a count follows, against the shape and against the model's tensor of that name."""
-    shapes = {name: _shapes(model) for name, model in scene.models.items()}
+    guessed = scene.main is not None and not scene.main.firm
+    shapes = {name: _shapes(model) for name, model in scene.models.items() if name or not guessed}
     for statement in scene.statements:
         places = [index for index, token in enumerate(statement) if token.kind == "shape"]
         if len(places) != 1:
