@@ -9,6 +9,7 @@ from weighbridge.core._json import dumps
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import SourceError, UsageError, WeighbridgeError
 from weighbridge.core.messages import Text
+from weighbridge.core.visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,7 +65,7 @@ def deliver(found: Answer, asked: Asked) -> None:
 
         emit(f"{path}: {write(found.document(), path):,} bytes\n")
     elif found.text is not None:
-        emit(found.text)
+        emit(visible(found.text, keep="\n\t"))
     elif form == "json" or found.document is None:
         emit_json(found.json())
     else:
@@ -101,11 +102,12 @@ def emit(text: str) -> None:
 def emit_json(found: object) -> None:
     """Print an answer as JSON: one line if it goes to a program, indented on a terminal."""
     if not on_terminal() and _writes_unicode():
-        emit(dumps(found) + "\n")
+        emit(visible(dumps(found)) + "\n")
         return
     import json
 
-    emit(json.dumps(found, ensure_ascii=not _writes_unicode(), indent=2 if on_terminal() else None) + "\n")
+    text = json.dumps(found, ensure_ascii=not _writes_unicode(), indent=2 if on_terminal() else None)
+    emit(visible(text, keep="\n") + "\n")
 
 
 def show(document: Document, form: str | None = None) -> None:
@@ -168,7 +170,7 @@ def complain(error: WeighbridgeError, words: list[str]) -> None:
     text = error_text(error, lang)
     if isinstance(error, SourceError) and not error.suggestions and len(words) == 1:
         text = _or_command(words[0], text, lang)
-    print(f"weigh: {text}", file=sys.stderr)
+    print(f"weigh: {visible(text)}", file=sys.stderr)
 
 
 def language_of(words: list[str]) -> str:

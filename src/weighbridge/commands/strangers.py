@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from weighbridge.config.fields import Field, did_you_mean
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.messages import Text, translator
+from weighbridge.core.visible import visible
 from weighbridge.value import ModelValue
 
 
@@ -28,7 +29,7 @@ def look_at(model: ModelValue, *, strict: bool = False, lang: str = "en") -> Non
         if near and sys.stderr is not None:
             say = translator(lang)
             line = say("warning: {key}: {what}, so it is ignored; {hint}").format(key=key, what=say(text), hint=say(near))
-            print(f"weigh: {line}", file=sys.stderr)
+            print(f"weigh: {visible(line)}", file=sys.stderr)
 
 
 def _keys(fields: tuple[Field, ...]) -> Iterator[str]:

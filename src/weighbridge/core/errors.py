@@ -13,9 +13,15 @@ remedy if there is one. The attributes carry the same facts for programs.
 
 from __future__ import annotations
 
+from weighbridge.core.visible import visible
+
 
 class WeighbridgeError(Exception):
     """Root of all errors raised on purpose; the command line prints one line and exits with 2."""
+
+    def __str__(self) -> str:
+        """Return the text, in which names from files cannot be more than names."""
+        return visible(super().__str__())
 
 
 class SourceError(WeighbridgeError):

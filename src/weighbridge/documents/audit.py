@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from html import escape
 from itertools import groupby
 
 from weighbridge.auditing.claims import Audit, Claim, shown, spoken
 from weighbridge.core.messages import Say, mark, translator
 from weighbridge.documents.document import Column, Document, Row, Table, notes
 from weighbridge.documents.renderers.layout import measure
+from weighbridge.documents.renderers.markup import escape
 
 LABELS = {
     "exact": mark("exact"), "convention": mark("another convention"), "rounded": mark("fair"), "wrong": mark("wrong"),

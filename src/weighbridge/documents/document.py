@@ -31,7 +31,7 @@ Cell: TypeAlias = "str | int | Share | None"
 class Column(NamedTuple):
     """One column: its title and its kind.
 
-    ``text``, ``letter`` (a symbol), ``integer`` and ``share`` are shown everywhere; a ``bar`` (a share, drawn) on a terminal
+    ``text``, ``letter`` (a symbol), ``tie`` (a name behind an equals sign, which CSV leaves out), ``integer`` and ``share`` are shown everywhere; a ``bar`` (a share, drawn) on a terminal
     and in HTML; a ``path``, which indentation shows elsewhere, in CSV and Excel.
     """
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING
 
 from weighbridge.accounts.ledger import ledger
@@ -11,6 +10,7 @@ from weighbridge.documents.count import document
 from weighbridge.documents.document import Document, Picture
 from weighbridge.documents.renderers.folding import STYLE
 from weighbridge.documents.renderers.html import body
+from weighbridge.documents.renderers.markup import escape
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue

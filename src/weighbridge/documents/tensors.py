@@ -48,5 +48,5 @@ def document(model: ModelValue, names: str = "reference", lang: str = "en") -> D
 
 
 COLUMNS = (
-    (mark("name"), "text"), (mark("shape"), "text"), (mark("count"), "integer"), (mark("role"), "text"), (mark("tied to"), "text"),
+    (mark("name"), "text"), (mark("shape"), "text"), (mark("count"), "integer"), (mark("role"), "text"), (mark("tied to"), "tie"),
 )  # fmt: skip

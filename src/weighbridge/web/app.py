@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from weighbridge.commands.table import Command
 from weighbridge.core.errors import WeighbridgeError
 from weighbridge.core.messages import Text, error_text
+from weighbridge.core.visible import visible
 from weighbridge.web.api import CALLS, answer
 from weighbridge.web.middleware import Guard, Limits, in_time, problem, status_of
 
@@ -74,7 +75,7 @@ def _endpoint(call: Command, limits: Limits, counted: dict[str, int]) -> Callabl
         if not isinstance(given, dict):
             return given
         request.state.language = given.get("lang")
-        found = await in_time(lambda: json.dumps(answer(call, given), ensure_ascii=False), limits)
+        found = await in_time(lambda: visible(json.dumps(answer(call, given), ensure_ascii=False)), limits)
         if found is None:
             return problem(503, "It took too long", _late(limits), 5)
         return Response(found, media_type="application/json")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from weighbridge.blueprints import MODULES
 from weighbridge.core.messages import error_text, languages, translator
+from weighbridge.core.visible import visible
 from weighbridge.presets import presets as known_presets
 from weighbridge.web import views
 from weighbridge.web.controls import controls, grouped
@@ -177,7 +178,8 @@ def _environment() -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
-        loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, auto_reload=False
+        loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
+        auto_reload=False, finalize=_shown
     )  # fmt: skip
     environment.filters["n"] = lambda number: f"{number:,}".replace("-", "−")
     environment.filters["breakable"] = _breakable
@@ -185,12 +187,17 @@ def _environment() -> Environment:
     return environment
 
 
+def _shown(value: object) -> object:
+    """Write out what cannot be seen in a text, whatever page it comes to stand on; marked-up text was made of such."""
+    return visible(value.replace("\r\n", "\n"), keep="\n\t") if type(value) is str else value
+
+
 @lru_cache(4096)
 def _breakable(name: str) -> Markup:
     """Let a long name be broken where its words meet."""
     from markupsafe import Markup, escape
 
-    return Markup(re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[._])", "<wbr>", str(escape(name))))
+    return Markup(re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[._])", "<wbr>", str(escape(visible(name)))))
 
 
 def _lettered(letter: str) -> Markup:

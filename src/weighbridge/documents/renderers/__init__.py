@@ -37,8 +37,14 @@ def render(document: Document, form: str = "text", *, width: int = 0) -> str:
         raise UsageError(
             Text("no format {form!r}; known: {formats}", form=form, formats=", ".join(name for name in FORMATS if name not in BINARY))
         )
-    text: str = import_module(f"weighbridge.documents.renderers.{form}").render(document, width=width)
+    text: str = import_module(f"weighbridge.documents.renderers.{form}").render(_clean(document), width=width)
     return text
+
+
+def _clean(document: Document) -> Document:
+    from weighbridge.documents.renderers.clean import clean
+
+    return clean(document)
 
 
 def form_of(path: str) -> str:
@@ -69,7 +75,7 @@ def write(document: Document, path: str) -> int:
     Raises:
         UsageError: An ending that is not known, or a place that cannot be written.
     """
-    made = import_module(f"weighbridge.documents.renderers.{form_of(path)}").render(document)
+    made = import_module(f"weighbridge.documents.renderers.{form_of(path)}").render(_clean(document))
     return write_bytes(made if isinstance(made, bytes) else made.encode(), path)
 
 

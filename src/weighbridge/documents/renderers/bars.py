@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from html import escape
 from typing import NamedTuple
 
 from weighbridge.documents.document import Bars
+from weighbridge.documents.renderers.markup import escape
 
 PALETTE = ("#9cc4ee", "#1763b6", "#a5d8b3", "#f3d08b")
 LINE, LABEL, FIGURE = 34, 220, 150

@@ -23,7 +23,7 @@ def render(document: Document, *, width: int = 0) -> str:
         kept = table.shown("path")
         if number:
             out.write("\n")
-        writer.writerow([table.columns[i].title for i in kept])
+        writer.writerow([_plain(table.columns[i].title, "") for i in kept])
         writer.writerows([_plain(row.cells[i], table.columns[i].kind) for i in kept] for row in table.rows)
     return out.getvalue()
 
@@ -31,4 +31,20 @@ def render(document: Document, *, width: int = 0) -> str:
 def _plain(cell: Cell, kind: str) -> object:
     if kind == "share" and isinstance(cell, str):  # a remark, and no number
         return None
-    return str(cell).removesuffix("%") if isinstance(cell, Share) else cell
+    if isinstance(cell, Share):
+        return str(cell).removesuffix("%")
+    if kind == "tie" and isinstance(cell, str):
+        cell = cell.removeprefix("= ")
+    return f"'{cell}" if isinstance(cell, str) and _is_formula(cell) else cell
+
+
+def _is_formula(text: str) -> bool:
+    """Tell whether a spreadsheet would compute a text, and not show it: an apostrophe in front keeps it from that.
+
+    >>> _is_formula("=cmd|' /C calc'!A0"), _is_formula("-83,712"), _is_formula("encoder")
+    (True, False, False)
+    """
+    start = text.lstrip()
+    return (
+        start[:1] in ("=", "+", "-", "@", "＝", "＋", "－", "＠") and not start.lstrip("+-").replace(",", "").replace(".", "").isdecimal()
+    )

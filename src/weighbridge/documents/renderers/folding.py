@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 
 from weighbridge.documents.document import Row, Share, Table
 from weighbridge.documents.renderers import write_cell
+from weighbridge.documents.renderers.markup import escape
 
 STYLE = """.fold{font-variant-numeric:tabular-nums;overflow-x:auto}
 .fold .row{display:grid;grid-template-columns:minmax(13em,1fr) minmax(0,15em) 9em 4em 7em;gap:0 1em;padding:.1em 0;align-items:baseline;min-width:34em}

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from html import escape
-
 from weighbridge.core.formula import Symbol
 from weighbridge.core.notation import MATHML, UNICODE, mathml, write
 from weighbridge.documents.document import Bars, Block, Cell, Document, Equation, Heading, Item, Paragraph, Picture, Table
 from weighbridge.documents.renderers import folding, shorten_names, write_cell
 from weighbridge.documents.renderers.bars import bars
+from weighbridge.documents.renderers.markup import escape
 from weighbridge.documents.renderers.treemap import sunburst, tiles, treemap
 
 PHONE = 36

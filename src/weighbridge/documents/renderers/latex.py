@@ -67,10 +67,16 @@ def _table(table: Table) -> str:
     kept = table.shown()
     head = [[escape(table.columns[i].title) for i in kept]] if table.headed else []
     rows = [[r"\quad " * row.depth * (i == 0) + _cell(table.columns[i].kind, row.cells[i]) for i in kept] for row in table.rows]
-    body = " \\\\\n".join(" & ".join(row) for row in [*head, *rows])
+    body = " \\\\\n".join(_row(row) for row in [*head, *rows])
     title = rf"\textbf{{{escape(table.title)}}}\par" + "\n" if table.title else ""
     columns = "".join(_column(table, i) for i in kept)
     return f"{title}{{\\small\\begin{{longtable}}{{{columns}}}\n{body}\n\\end{{longtable}}}}"
+
+
+def _row(cells: list[str]) -> str:
+    """Write a row; one that begins with a bracket or a star would be taken for what the end of the row before it says of itself."""
+    row = " & ".join(cells)
+    return "{}" * row.startswith(("[", "*")) + row
 
 
 def _cell(kind: str, cell: Cell) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from weighbridge.core.notation import UNICODE, write
 from weighbridge.documents.document import Document, Equation, Heading, Item, Paragraph, Printed, Table
 from weighbridge.documents.renderers import shorten_names, write_cell
@@ -19,19 +21,19 @@ def render(document: Document, *, width: int = 0) -> str:
     | --- | ---: |
     | pooler | 590,592 |
     """
-    head = [f"# {document.heading}"] if document.heading else []
+    head = [f"# {escape(document.heading)}"] if document.heading else []
     return "\n\n".join([*head, *map(_block, document.printed)]) + "\n"
 
 
 def _block(block: Printed) -> str:
     match block:
         case Heading():
-            return "#" * min(block.level + 1, 6) + f" {block.text}" + (f" ({block.figure})" if block.figure else "")
+            return "#" * min(block.level + 1, 6) + f" {escape(block.text)}" + (f" ({escape(block.figure)})" if block.figure else "")
         case Paragraph():
-            return block.text
+            return "\n".join(_line(line) for line in block.text.split("\n"))
         case Item():
-            code = ", ".join(f"`{name}`" for name in shorten_names(block.code))
-            return " ".join(piece for piece in (f"**{block.text}**" if block.text else "", code) if piece)
+            code = ", ".join(map(_code, shorten_names(block.code)))
+            return " ".join(piece for piece in (f"**{escape(block.text)}**" if block.text else "", code) if piece)
         case Equation():
             return (f"*{block.label.strip()}* " if block.label else "") + " = ".join(write(step, UNICODE) for step in block.steps)
         case _:
@@ -42,9 +44,40 @@ def table_markdown(table: Table) -> str:
     """Write one table as Markdown."""
     kept = table.shown()
     rules = ["---:" if table.columns[i].kind in ("integer", "share") else "---" for i in kept]
-    lines = [[table.columns[i].title for i in kept], rules]
+    lines = [[_cell(table.columns[i].title) for i in kept], rules]
     for row in table.rows:
         indent = "&nbsp;&nbsp;" * row.depth
-        lines.append([(indent if i == 0 else "") + write_cell(row.cells[i]).replace("|", r"\|").replace("\n", " ") for i in kept])
+        lines.append([(indent if i == 0 else "") + _cell(write_cell(row.cells[i])) for i in kept])
     text = "\n".join("| " + " | ".join(line) + " |" for line in lines)
-    return f"**{table.title}**\n\n{text}" if table.title else text
+    return f"**{escape(table.title)}**\n\n{text}" if table.title else text
+
+
+def escape(text: str) -> str:
+    """Write text so that it is no HTML, no link and no picture; words of emphasis and code stay, since they do nothing.
+
+    >>> escape("<img src=x> ![a](http://b) 3 < 4 &lt;")
+    '&lt;img src=x> ![a\\\\](http://b) 3 < 4 &amp;lt;'
+    """
+    return _LINK.sub(r"\]", _TAG.sub("&lt;", _ENTITY.sub("&amp;", text)))
+
+
+def _line(text: str) -> str:
+    """Write a line so that it begins no heading, list, quotation, table or block of code."""
+    return ("\\" if _START.match(text) else "") + escape(text)
+
+
+def _cell(text: str) -> str:
+    return escape(text).replace("|", r"\|")
+
+
+def _code(name: str) -> str:
+    """Set a name as code, within more backticks than it has in a row."""
+    fence = "`" * (max(map(len, re.findall("`+", name)), default=0) + 1)
+    space = " " * ("`" in name)
+    return f"{fence}{space}{name}{space}{fence}"
+
+
+_TAG = re.compile(r"<(?=[A-Za-z/!?])")
+_ENTITY = re.compile(r"&(?=#?\w+;)")
+_LINK = re.compile(r"\](?=[(\[:])")
+_START = re.compile(r"[#>|=~`]|[-+*](?:\s|[-+*])")

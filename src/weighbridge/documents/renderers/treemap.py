@@ -6,12 +6,12 @@ Colours stand in attributes, so that a picture needs no style beside it; a page'
 from __future__ import annotations
 
 from collections.abc import Iterator
-from html import escape
 from math import cos, pi, sin
 from typing import NamedTuple
 
 from weighbridge.accounts.ledger import Entry
 from weighbridge.core.tree import positions
+from weighbridge.documents.renderers.markup import escape
 
 PALETTE = ("#9cc4ee", "#f3d08b", "#a5d8b3", "#d9b8e4", "#efb0a4", "#c5ccd4")
 """The tones of the branches, the largest first: of one lightness, so that no branch shouts."""

@@ -12,6 +12,9 @@ from weighbridge.documents.document import Cell, Document, Heading, Share, Table
 from weighbridge.documents.renderers.layout import lines
 
 MOST_ROWS = (1 << 20) - 1
+LONGEST = (1 << 15) - 1
+"""Letters that a cell holds."""
+
 EXACT = 1 << 53
 """A cell of a workbook is a double: a whole number above this would lose units, so it is written as text."""
 
@@ -58,7 +61,7 @@ def _tables(document: Document) -> list[tuple[str, Table]]:
 def _name(title: str, taken: set[str]) -> str:
     """Return a name that a sheet may have and no other has: at most 31 letters, some of them forbidden."""
     plain = re.sub(r"[\[\]:*?/\\']", " ", title).strip()[:28] or "table"
-    name = next(name for name in (plain, *(f"{plain} {number}" for number in range(2, 99))) if name.lower() not in taken)
+    name = next(name for name in (plain, *(f"{plain} {number}" for number in range(2, len(taken) + 2))) if name.lower() not in taken)
     taken.add(name.lower())
     return name
 
@@ -85,4 +88,4 @@ def _cell(sheet: Any, row: int, column: int, content: tuple[str, Cell], whole: A
     elif isinstance(cell, int):
         sheet.write_number(row, column, cell, whole) if abs(cell) <= EXACT else sheet.write_string(row, column, str(cell))
     elif cell is not None:
-        sheet.write_string(row, column, indent + cell)
+        sheet.write_string(row, column, (indent + cell)[:LONGEST])

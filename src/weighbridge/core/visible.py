@@ -1,0 +1,37 @@
+"""Text from files, shown as data: what a terminal, a page or a reader's eye would obey or not see is written out.
+
+Names of tensors, keys of configs, paths and notes are somebody else's. An escape code in one of them could rewrite a terminal, a mark of
+direction could make a line read backwards, and half a surrogate pair cannot be written at all. All three are shown as JSON writes them:
+``\\u001b``, ``\\u202e``, ``\\udc80``.
+"""
+
+from __future__ import annotations
+
+HIDDEN = ("Cc", "Cf", "Co", "Cs", "Zl", "Zp")
+"""The general categories of the Unicode standard (chapter 4.5) that are written out: controls, marks of format (those of direction among them),
+private use, halves of surrogate pairs, and separators of lines."""
+
+SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def visible(text: str, keep: str = "") -> str:
+    """Return *text* with every character that cannot be seen written out, but for those to *keep*.
+
+    >>> visible("a\\x1b[2Jb\\u202e"), visible("嵌入层 ×"), visible("a\\nb", keep="\\n")
+    ('a\\\\u001b[2Jb\\\\u202e', '嵌入层 ×', 'a\\nb')
+    """
+    if text.isprintable():
+        return text
+    return "".join(letter if letter.isprintable() or letter in keep else _written_out(letter) for letter in text)
+
+
+def _written_out(letter: str) -> str:
+    from unicodedata import category
+
+    if category(letter) not in HIDDEN:
+        return letter
+    code = ord(letter)
+    if code > 0xFFFF:
+        high, low = divmod(code - 0x10000, 0x400)
+        return f"\\u{0xD800 + high:04x}\\u{0xDC00 + low:04x}"
+    return SHORT.get(letter) or f"\\u{code:04x}"

@@ -1,0 +1,42 @@
+"""The one place where a document is made safe to show, before any renderer sees it: hidden characters are written out."""
+
+from __future__ import annotations
+
+from weighbridge.core.visible import visible
+from weighbridge.documents.document import Bars, Block, Document, Equation, Heading, Item, Paragraph, Picture, Row, Table
+
+
+def clean(document: Document) -> Document:
+    """Return *document* with all of its texts visible.
+
+    >>> clean(Document("a\\x1b]0;b\\x07")).title
+    'a\\\\u001b]0;b\\\\u0007'
+    """
+    blocks = tuple(_block(block) for block in document.blocks)
+    return Document(visible(document.title), visible(document.figure), blocks, document.lang)
+
+
+def _block(block: Block) -> Block:
+    match block:
+        case Heading():
+            return block._replace(number=visible(block.number), title=visible(block.title), figure=visible(block.figure))
+        case Paragraph():
+            return block._replace(text=visible(block.text, keep="\n"))
+        case Item():
+            return block._replace(number=visible(block.number), title=visible(block.title), code=tuple(map(visible, block.code)))
+        case Equation():
+            return block._replace(label=visible(block.label))
+        case Table():
+            columns = tuple(column._replace(title=visible(column.title)) for column in block.columns)
+            return block._replace(columns=columns, rows=tuple(map(_row, block.rows)), title=visible(block.title))
+        case Bars():
+            rows = tuple((visible(label), amounts) for label, amounts in block.rows)
+            return Bars(rows, tuple(map(visible, block.legend)))
+        case Picture():
+            return block  # its names are made visible where they are drawn, since links need them as they are
+
+
+def _row(row: Row) -> Row:
+    if all(type(cell) is not str or cell.isprintable() for cell in row.cells):
+        return row
+    return row._replace(cells=tuple(visible(cell) if isinstance(cell, str) else cell for cell in row.cells))
