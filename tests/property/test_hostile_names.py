@@ -12,6 +12,7 @@ import json
 import re
 import zipfile
 from collections.abc import Callable
+from html.parser import HTMLParser
 from pathlib import Path
 from unicodedata import category
 
@@ -37,6 +38,20 @@ TEXTS = st.text(
 )
 
 
+class Page(HTMLParser):
+    """What a browser would run or fetch in a page: tags that are not ours, and handlers of events."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Look at one tag."""
+        own = dict(attrs).get("src") == "/static/app.js"
+        if (tag in ("script", "img", "iframe", "object") and not own) or any(name.startswith("on") for name, _ in attrs):
+            self.found.append(tag)
+
+
 def acts(text: str, form: str) -> str | None:
     """Tell what in an answer is more than text, if anything is."""
     lines = text.replace("\n", "")
@@ -50,8 +65,11 @@ def acts(text: str, form: str) -> str | None:
             for cell in row:
                 if cell.lstrip()[:1] in tuple("=+-@＝＋－＠") and not re.fullmatch(r"[+-]+[\d.,]+", cell.strip()):
                     return f"a formula, {cell!r}"
-    if form in ("html", "svg", "markdown") and re.search(r"<(script(?! src=\"/static/)|img)\b|<[^>]* on\w+=\"?alert", text):
-        return "markup"
+    if form in ("html", "svg", "markdown"):
+        page = Page()
+        page.feed(text)
+        if page.found:
+            return f"markup, {page.found}"
     if form == "markdown" and re.search(r"(?<!\\)\]\((?:http|java)", text):
         return "a link"
     if form == "json" and text:

@@ -8,6 +8,7 @@ from importlib import import_module
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text
 from weighbridge.documents.document import Document
+from weighbridge.documents.renderers.clean import clean
 
 FORMATS = {
     "text": ".txt", "terminal": "", "markdown": ".md", "html": ".html", "latex": ".tex", "csv": ".csv", "json": ".json", "xlsx": ".xlsx",
@@ -37,14 +38,8 @@ def render(document: Document, form: str = "text", *, width: int = 0) -> str:
         raise UsageError(
             Text("no format {form!r}; known: {formats}", form=form, formats=", ".join(name for name in FORMATS if name not in BINARY))
         )
-    text: str = import_module(f"weighbridge.documents.renderers.{form}").render(_clean(document), width=width)
+    text: str = import_module(f"weighbridge.documents.renderers.{form}").render(clean(document), width=width)
     return text
-
-
-def _clean(document: Document) -> Document:
-    from weighbridge.documents.renderers.clean import clean
-
-    return clean(document)
 
 
 def form_of(path: str) -> str:
@@ -75,7 +70,7 @@ def write(document: Document, path: str) -> int:
     Raises:
         UsageError: An ending that is not known, or a place that cannot be written.
     """
-    made = import_module(f"weighbridge.documents.renderers.{form_of(path)}").render(_clean(document))
+    made = import_module(f"weighbridge.documents.renderers.{form_of(path)}").render(clean(document))
     return write_bytes(made if isinstance(made, bytes) else made.encode(), path)
 
 
