@@ -51,6 +51,7 @@ FIELDS = (
     size("decoder_layers", "decoder_layers", 3, "L", "decoder layers"),
     size("decoder_mlp", "decoder_ffn_dim", 2048, "I", "intermediate size of the decoder"),
     size("heads", "decoder_self_attention_heads", 8, "A", "attention heads"),
+    size("head_dim", "head_dim", lambda c: c.hidden // c.heads, "D", "width of a head", report_default=False),
     size("crossed_heads", "decoder_cross_attention_heads", 16, "A_c", "heads of cross-attention"),
     size("points", "decoder_n_points", 4, "P", "points that a head looks at"),
     number("groups", "group_detr", 13),
@@ -97,7 +98,7 @@ def c2f(c: Config, width: Size, inner: Size, make: Callable[..., Part] = conv) -
 
 def decoder(c: Config, memory: Stream, levels: Size) -> tuple[Part, ...]:
     """Describe the decoder's layers; where the queries are is put to them once."""
-    H, head_dim = c.hidden, c.hidden // c.heads
+    H, head_dim = c.hidden, c.head_dim
     maps = (linear(f"{name}_proj", H, c.heads * head_dim, bias=c.biased) for name in "qkv")
     own: tuple[Node, ...] = *maps, linear("o_proj", c.heads * head_dim, H, bias=c.biased), attend(heads=c.heads, head_dim=head_dim)
     layer = part(

@@ -11,7 +11,7 @@ from weighbridge.blueprints.modules.backbones import Features, selected_outputs
 from weighbridge.blueprints.modules.feature_maps import CHANNELS, Grid, area, height_width
 from weighbridge.blueprints.modules.stage_fields import number, numbers, out_stages, ratio, scale_width
 from weighbridge.config.family import Family
-from weighbridge.config.fields import HEADS, HIDDEN, Config, computed, switch
+from weighbridge.config.fields import HEADS, HIDDEN, Config, computed, size, switch
 from weighbridge.core.errors import ConfigError
 from weighbridge.core.length import Stream, unknown
 from weighbridge.core.messages import Text
@@ -37,6 +37,7 @@ FIELDS = (
     HIDDEN.with_default(768),
     number("layers", "num_hidden_layers", 12),
     HEADS.with_default(12),
+    size("head_dim", "head_dim", lambda c: c.hidden // c.heads, "D", "width of a head", report_default=False),
     ratio("mlp_ratio", "mlp_ratio", 4),
     number("image", "image_size", 256),
     height_width("before", "pretrain_image_size", 224),
@@ -52,7 +53,7 @@ FIELDS = (
 
 def layer(c: Config, tokens: Size, *, within: bool) -> tuple[Node, ...]:
     """Describe a layer, whose two halves are scaled; *within* windows, or among all *tokens*."""
-    H, head_dim = c.hidden, c.hidden // c.heads
+    H, head_dim = c.hidden, c.head_dim
     inner, groups = c.heads * head_dim, c.windows if within else 1
     seen = tokens // groups
     attention = part(

@@ -23,6 +23,7 @@ FIELDS = (
     size("ratio", "mlp_ratio", 4, "F", "how often wider the feed-forward network is"),
     number("layers", "num_hidden_layers", 12),
     HEADS.with_default(12),
+    size("head_dim", "head_dim", lambda c: c.hidden // c.heads, "D", "width of a head", report_default=False),
     image(224),
     height_width("patch", "patch_size", 14),
     switch("qkv_bias", "qkv_bias", True),
@@ -35,7 +36,7 @@ FIELDS = (
 
 def layer(c: Config, tokens: Size, *, within: bool) -> tuple[Node, ...]:
     """Describe a layer: norm, block and scale, twice; attention *within* windows, each with a class token, or among all."""
-    H, head_dim, groups = c.hidden, c.hidden // c.heads, c.windows * c.windows if within else 1
+    H, head_dim, groups = c.hidden, c.head_dim, c.windows * c.windows if within else 1
     inner, seen, gate = c.heads * head_dim, tokens // groups, c.hidden * c.ratio * 2 // 3
     maps = (linear(f"{name}_proj", H, inner, bias=c.qkv_bias) for name in "qkv")
     scores = attend(heads=c.heads, head_dim=head_dim, queries=seen, keys=seen, groups=groups)

@@ -15,7 +15,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import INDEX_HEAD_DIM, INDEX_HEADS, Q_LORA_RANK, Config, Field, constant, variant
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.parts import embedding, layer_norm, linear, matmul, part, rms_norm, stack
+from weighbridge.core.parts import embedding, layer_norm, linear, matmul, part, replace, rms_norm, stack
 from weighbridge.core.tree import Node, Part
 
 if TYPE_CHECKING:
@@ -66,7 +66,10 @@ def _told(c: Config) -> list[str]:
     return kinds
 
 
-def fields(*more: Field, q: int, plain: int, value: int, index_heads: int, **changes: Any) -> tuple[Field, ...]:
+ROUTED = EXPERTS.with_default(256)
+
+
+def fields(*more: Field, q: int, plain: int, value: int, index_heads: int, experts: Field = ROUTED, **changes: Any) -> tuple[Field, ...]:
     """Return the fields of one of the two."""
     rank = Q_LORA_RANK.with_default(q)
     made = variant(
@@ -78,7 +81,7 @@ def fields(*more: Field, q: int, plain: int, value: int, index_heads: int, **cha
         INDEX_HEAD_DIM.with_default(128),
         *more,
         active=8,
-        experts=EXPERTS.with_default(256),
+        experts=experts,
         expert_mlp=EXPERT_MLP.with_default(2048),
         **{key: change for key, change in (SPARSE | NO_MLP_BIAS | {"block": V3_BLOCK}).items() if key != "expert_mlp"},
         **changes,
@@ -108,6 +111,7 @@ DSA = fields(
     plain=192,
     value=256,
     index_heads=32,
+    experts=replace(ROUTED, aliases=(*EXPERTS.aliases, "num_experts")),
     vocab=154880,
     hidden=6144,
     mlp=12288,

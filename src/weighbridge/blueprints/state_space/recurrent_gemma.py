@@ -65,7 +65,7 @@ TABLE = variant(
     size("recurrent", "lru_width", lambda c: c.hidden, "W", "width of the recurrence"),
     size("window", "attention_window_size", 2048, "S", "attention window", "sliding_window"),
     size("kernel", "conv1d_width", 4, "Z", "width of the convolution"),
-    Field("pattern", "block_types", lambda c: ["recurrent", "recurrent", "attention"], "sequence", aliases=("_block_types",)),
+    Field("pattern", "block_types", lambda c: ["recurrent", "recurrent", "attention"], "sequence"),
     constant("kinds", _kinds),
     vocab=256000,
     hidden=2560,
@@ -83,6 +83,6 @@ FAMILIES = {
         TABLE,
         with_heads("RecurrentGemma", griffin, "lm"),
         "RecurrentGemmaModel",
-        IGNORED_KEYS | {"logits_soft_cap", "w_init_variance_scale", "final_w_init_variance_scale", "rms_norm_eps"},
+        IGNORED_KEYS | {"logits_soft_cap", "w_init_variance_scale", "final_w_init_variance_scale", "rms_norm_eps", "_block_types"},
     ),
 }

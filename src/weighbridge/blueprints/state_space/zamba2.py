@@ -40,7 +40,7 @@ def zamba2(c: Config, prefix: str) -> tuple[Node, ...]:
         if kind is None:
             return state
         place, owner = kind
-        served = [other for other in range(len(places)) if other % c.blocks == place % c.blocks]
+        served = [other for other in range(len(c.adapted_layers)) if other % c.blocks == place % c.blocks]
         shared = transformer(c, place, served)
         shared = shared if owner < 0 else tied_to_owner(shared, f"{prefix}layers.{owner}.shared_transformer.")
         return (linear("linear", H, H, bias=False), part("mamba_decoder", *state), shared)
@@ -75,6 +75,12 @@ def _kinds(c: Config) -> list[str]:
     return [line, *([*[line] * 5, hybrid] * 7), *[line] * 4, hybrid, *[line] * 3, hybrid, line, line]
 
 
+def _adapted(c: Config) -> list[int]:
+    """Return the layers that adapters are made for: the config class looks for them before ``layer_types``, its other name, arrives."""
+    kinds = c.mixers if c.late is None else c.stated
+    return [index for index, kind in enumerate(kinds) if kind == "hybrid"]
+
+
 ZAMBA2 = (
     VOCAB.with_default(32000),
     HIDDEN.with_default(2560),
@@ -94,7 +100,10 @@ ZAMBA2 = (
     constant("conv_bias", True),
     switch("bias", "add_bias_linear", False),
     switch("adapted", "use_shared_attention_adapter", False),
-    Field("told", "layers_block_type", _kinds, "choice", aliases=("layer_types",)),
+    Field("stated", "layers_block_type", _kinds, "choice"),
+    Field("late", "layer_types", None, "choice", report_default=False),
+    constant("told", lambda c: c.stated if c.late is None else c.late),
     *COMMON,
+    constant("adapted_layers", _adapted),
 )
 FAMILIES = {"zamba2": Family("zamba2", ZAMBA2, classes("Zamba2", zamba2), "Zamba2Model", MORE_IGNORED_KEYS | {"use_conv_bias"})}
