@@ -1,0 +1,122 @@
+"""What other libraries count beside a class, from the numbers of data sets, images and vocabularies that people use."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from weighbridge import Model, model
+
+
+@cache
+def weigh(name: str, class_name: str | None = None) -> Model:
+    """Weigh a preset; its conventions are worked out once for each model."""
+    return model(name, class_name)
+
+
+DATA_SETS = {
+    "GLUE, two sentences": 2, "MNLI": 3, "CIFAR-10": 10, "Cityscapes": 19, "VOC with background": 21, "COCO": 80, "COCO, with gaps": 91,
+    "CIFAR-100": 100, "Oxford flowers and nothing": 101, "ADE20k": 150, "ADE20k with background": 151, "Places": 365, "Kinetics-400": 400,
+    "AudioSet": 527, "Kinetics-600": 600, "Kinetics-700": 700, "ImageNet with background": 1001, "ImageNet-22k": 21841, "ImageNet-21k": 21843,
+}  # fmt: skip
+
+
+def unique(weighed: Model) -> int:
+    found = weighed.count().unique
+    assert isinstance(found, int)
+    return found
+
+
+def words(weighed: Model, number: int) -> list[str]:
+    return [match.convention for match in weighed.reconcile(number).matches]
+
+
+@pytest.mark.parametrize("labels", DATA_SETS.values(), ids=list(DATA_SETS))
+def test_a_head_for_another_data_set(labels: int) -> None:
+    """ViT-base's classifier has 768 weights and a bias for each label."""
+    vit = weigh("vit-base-patch16-224")
+    other = model("vit-base-patch16-224", overrides={"num_labels": labels})
+    assert unique(other) == unique(vit) + (labels - 1000) * 769
+    assert words(vit, unique(other))[0] == f"ViTForImageClassification, with {labels:,} labels instead of 1,000"
+
+
+def test_labels_that_no_data_set_has_explain_nothing() -> None:
+    vit = weigh("vit-base-patch16-224")
+    assert not [text for text in words(vit, unique(vit) + 769 * 531) if "labels" in text]
+
+
+def test_a_head_of_a_language_model_is_no_classifier() -> None:
+    """Its outputs are words: a head of 1,000 words is no custom of anybody."""
+    llama = weigh("llama-2-7b")
+    assert not [text for text in words(llama, unique(llama) + (1000 - 32000) * 4096) if "labels" in text]
+
+
+@pytest.mark.parametrize("side", [14, 16, 24, 32, 37, 64])
+def test_positions_resized_to_other_images(side: int) -> None:
+    """ViT-base has 196 patches and a class token; a table for another image has a row for each of its patches."""
+    vit = weigh("vit-base-patch16-224", "ViTModel")
+    rows = side * side + 1
+    if rows == 197:
+        return
+    assert f"ViTModel, with a position table of {rows:,} rows instead of 197" in words(vit, unique(vit) + (rows - 197) * 768)
+    assert not [text for text in words(vit, unique(vit) + (rows + 2 - 197) * 768) if f"table of {rows + 2:,} rows" in text]
+
+
+def test_a_position_table_twice() -> None:
+    vit = weigh("vit-base-patch16-224", "ViTModel")
+    assert words(vit, unique(vit) + 197 * 768)[0] == "ViTModel, with the position table a second time, resized"
+
+
+@pytest.mark.parametrize("rows", [30_521, 30_523, 30_400, 30_464, 30_528])
+def test_a_vocabulary_with_more_or_fewer_spare_rows(rows: int) -> None:
+    """Either one token more or less, or a multiple of 64 near it."""
+    bert = weigh("bert-base-uncased")
+    assert rows in (30_522 - 1, 30_522 + 1) or rows % 64 == 0
+    found = words(bert, unique(bert) + (rows - 30_522) * 768)
+    assert f"BertModel, with a vocabulary of {rows:,} instead of 30,522" in found or f"BertModel, with vocab_size {rows:,}" in found
+
+
+def test_other_vocabularies_explain_nothing() -> None:
+    bert = weigh("bert-base-uncased")
+    for rows in (30_500, 30_524, 30_656 + 64):
+        assert not [text for text in words(bert, unique(bert) + (rows - 30_522) * 768) if "vocabulary of" in text]
+
+
+def test_position_ids_of_both_towers() -> None:
+    clip = weigh("clip-vit-base-patch32")
+    assert "CLIPModel, with position ids" in words(clip, unique(clip) + 77 + 50)
+    assert "CLIPModel, with position ids of the text tower" in words(clip, unique(clip) + 77)
+    assert "CLIPModel, with position ids of the image tower" in words(clip, unique(clip) + 50)
+    bert = weigh("bert-base-uncased")
+    assert words(bert, unique(bert) + 512)[0] == "BertModel, with position ids"
+
+
+def test_a_pooler_for_an_encoder_that_has_none() -> None:
+    electra = weigh("electra-base-discriminator", "ElectraModel")
+    assert words(electra, unique(electra) + 768 * 768 + 768)[0] == "ElectraModel, with a pooler of H² + H"
+    bert = weigh("bert-base-uncased")
+    assert not [text for text in words(bert, unique(bert) + 768 * 768 + 768) if "a pooler of" in text]
+
+
+def test_dense_layers_of_sentence_transformers() -> None:
+    """GTR has one map of H²; EmbeddingGemma two, there and back; LaBSE-like models go down to 768."""
+    t5 = weigh("t5-base", "T5EncoderModel")
+    assert "T5EncoderModel, with a dense layer after pooling, H²" in words(t5, unique(t5) + 768 * 768)
+    assert "T5EncoderModel, with two dense layers after pooling, H to 4H to H" in words(t5, unique(t5) + 8 * 768 * 768)
+    large = weigh("t5-large", "T5EncoderModel")
+    assert "T5EncoderModel, with a dense layer after pooling, H × 768" in words(large, unique(large) + 1024 * 768)
+
+
+def test_int8_scales_are_one_for_each_output_and_row() -> None:
+    """Keras's ``quantize("int8")``; Llama's outputs by hand: q, k, v, o, gate, up, down in 32 layers, the head; a row of words each."""
+    outputs = 32 * (4096 * 4 + 11008 * 2 + 4096) + 32000
+    llama = weigh("llama-2-7b")
+    assert words(llama, unique(llama) + outputs + 32000)[0] == "LlamaForCausalLM, with int8 scales, one per output and per row"
+
+
+def test_two_weights_to_a_byte() -> None:
+    """bitsandbytes packs the maps of the layers: 32 × (4·4096² + 3·4096·11008) weights become half as many bytes."""
+    packed = 32 * (4 * 4096 * 4096 + 3 * 4096 * 11008)
+    llama = weigh("llama-2-7b")
+    assert words(llama, unique(llama) - packed // 2)[0] == "LlamaForCausalLM, with linear maps packed two weights to a byte"
