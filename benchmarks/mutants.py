@@ -40,7 +40,13 @@ TESTS = {
         "tests/unit/explain/test_derive.py",
     ),
     "accounts": ("tests/unit/accounts", "tests/unit/config/test_seen.py", "tests/unit/test_model.py", "tests/property/test_core_laws.py"),
-    "explain": ("tests/unit/explain/test_derive.py", "tests/unit/test_formula_command.py", "tests/property/test_derivations.py"),
+    "explain": (
+        "tests/unit/explain/test_derive.py",
+        "tests/unit/explain/test_outlines.py",
+        "tests/unit/test_formula_command.py",
+        "tests/property/test_derivations.py",
+        "tests/unit/documents",
+    ),
     "conventions": ("tests/unit/conventions",),
 }
 """From a room to the tests that are to notice; the module's own doctests are asked first."""
@@ -170,6 +176,7 @@ def main() -> None:
     parser.add_argument("rooms", nargs="+", help="rooms, or files under src/weighbridge")
     parser.add_argument("--sample", type=int, default=40)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", default="", help="of the sample, those whose line holds one of these words, separated by |")
     args = parser.parse_args()
     os.chdir(ROOT)
     os.environ["WEIGHBRIDGE_EXAMPLES"] = "15"
@@ -180,6 +187,7 @@ def main() -> None:
     paths = [path for name in args.rooms for path in _files(SOURCE / "weighbridge" / name)]
     every = [mutant for path in paths for mutant in mutants(path)]
     drawn = random.Random(args.seed).sample(every, min(args.sample, len(every)))
+    drawn = [mutant for mutant in drawn if any(word in mutant.what for word in args.only.split("|"))]
     for number, mutant in enumerate(drawn, 1):
         alive = survives(mutant, mutant.path.relative_to(SOURCE).parts[1])
         killed += not alive

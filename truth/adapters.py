@@ -15,6 +15,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -365,12 +366,31 @@ RECORD = Path(__file__).parents[1] / "tests" / "truth" / "adapters" / "cases.jso
 """Cases that the ordinary tests hold us to, without the library."""
 
 
+DEFAULT_BASES = (
+    ("bert", "BertForSequenceClassification", {"hidden_size": 512, "num_attention_heads": 8, "intermediate_size": 1024, "num_hidden_layers": 2, "vocab_size": 300}),
+    ("llama", "LlamaForCausalLM", {"hidden_size": 256, "num_attention_heads": 4, "num_key_value_heads": 2, "intermediate_size": 768, "num_hidden_layers": 2, "vocab_size": 300}),
+)  # fmt: skip
+"""Bases whose sizes every method's own defaults divide."""
+
+
+def plain_cases(method: str) -> Iterator[Case]:
+    """Yield adapters that say nothing but their method (and what it cannot do without), so that its defaults are held too."""
+    needed: dict[str, Any] = {
+        "ADALORA": {"total_step": 10}, "PREFIX_TUNING": {"num_virtual_tokens": 3}, "PROMPT_TUNING": {"num_virtual_tokens": 3},
+        "P_TUNING": {"num_virtual_tokens": 3}, "MULTITASK_PROMPT_TUNING": {"num_virtual_tokens": 3}, "CARTRIDGE": {"num_virtual_tokens": 3},
+        "TRAINABLE_TOKENS": {"token_indices": [1, 2]}, "ADAPTION_PROMPT": {"adapter_len": 4, "adapter_layers": 2},
+    }.get(method, {})  # fmt: skip
+    for model_type, class_name, config in DEFAULT_BASES:
+        task = {} if method in WITHOUT_TASK else {"task_type": _task(class_name)}
+        yield Case(model_type, class_name, dict(config), {"peft_type": method, **needed, **task})
+
+
 def record(each: int, seed: str) -> int:
-    """Write *each* cases of every method that the library takes, and how they were made."""
+    """Write *each* cases of every method that the library takes, those of its defaults first, and how they were made."""
     kept: list[dict[str, Any]] = []
     for method in DRAWS:
         taken = 0
-        for case in cases([method], 12 * each, f"{seed} {method}"):
+        for case in chain(plain_cases(method), cases([method], 12 * each, f"{seed} {method}")):
             if taken == each:
                 break
             try:

@@ -128,6 +128,42 @@ def test_what_does_not_go_together_is_said(given: dict[str, Any], text: str) -> 
     assert str(caught.value) == text
 
 
+@pytest.mark.parametrize(
+    ("zero", "offload", "zero_init", "devices", "nodes", "device", "host"),
+    [
+        (2, "none", True, 8, 1, 4 + 2, 4 * 8 * 1.5),
+        (2, "none", True, 8, 2, 4 + 1, 4 * 8 * 1.5),
+        (2, "optimizer", True, 2, 1, 2, 16 * 1.5),
+        (2, "optimizer", True, 8, 1, 2, 32 * 1.5),
+        (2, "optimizer", True, 8, 2, 2, 64 * 1.5),
+        (3, "none", True, 6, 3, 4 / 100 + 1, 4 * 6 * 1.5 / 100),
+        (3, "none", False, 6, 3, 4 / 100 + 1, 4 * 6 * 1.5),
+        (3, "optimizer", True, 4, 2, 4 / 100 + 1 / 4, 16 / 2 * 1.5),
+        (3, "optimizer", False, 4, 2, 4 / 100 + 1 / 4, 4 * 4 * 1.5),
+        (3, "both", True, 4, 2, 4 / 100, 18 / 2 * 1.5),
+        (3, "both", False, 2, 2, 4 / 100, 18 / 2 * 1.5),
+    ],
+)
+def test_deepspeed_s_estimates(zero: int, offload: str, zero_init: bool, devices: int, nodes: int, device: float, host: float) -> None:
+    """Bytes a parameter by ``estimate_zero2_model_states_mem_needs`` and ``estimate_zero3_...``, a largest layer of a hundredth of all."""
+    found = estimate(10**9, 10**7, zero, devices, nodes, offload=offload, zero_init=zero_init)
+    assert (found.device, found.host) == (round(device * 10**9), round(host * 10**9))
+
+
+def test_states_of_experts_are_cut_among_the_devices_that_hold_them_alike() -> None:
+    """Of eight devices four share the experts, so each expert's states are cut in two and all others in eight."""
+    base = model(MOE, "MixtralForCausalLM")
+    whole, found = base.parallel(dp=8, ep=4).largest, base.parallel(dp=8, ep=4, zero=1).largest
+    each = whole.optimizer // whole.elements
+    assert found.optimizer == each * (-(-(whole.elements - whole.expert) // 8) + -(-whole.expert // 2))
+
+
+def test_only_a_pipeline_is_told_how_its_layers_are_shared_out() -> None:
+    base = model(LLAMA, "LlamaForCausalLM")
+    assert not any("stage" in note for note in base.parallel(tp=2).notes)
+    assert any("stage" in note for note in base.parallel(pp=2).notes)
+
+
 PUBLISHED = [
     ("ZeRO-2, 1 node x 8 GPUs, offload_optimizer=none", 2, "none", True),
     ("ZeRO-2, 1 node x 8 GPUs, offload_optimizer=cpu", 2, "optimizer", True),

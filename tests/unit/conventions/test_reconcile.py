@@ -90,6 +90,59 @@ def test_what_a_difference_looks_like(number: int, hint: str) -> None:
     assert hint in answer.nearest.hints
 
 
+LAYER, EMBEDDING = 7_087_872, 768
+
+
+def hints(number: int, name: str = "bert-base-uncased") -> tuple[str, ...]:
+    nearest = model(name).reconcile(number).nearest
+    return nearest.hints if nearest is not None else ()
+
+
+@pytest.mark.parametrize(
+    ("number", "hint"),
+    [
+        (109482240 - 11 * LAYER, "BertModel gives it with num_hidden_layers 1"),
+        (109482240 + 188 * LAYER, "BertModel gives it with num_hidden_layers 200"),
+        (109482240 + 512 * EMBEDDING, "BertModel gives it with max_position_embeddings 1,024"),
+        (109482240 + 1024 * EMBEDDING, "BertModel gives it with max_position_embeddings 1,536"),
+        (109482240 - 448 * EMBEDDING, "BertModel gives it with max_position_embeddings 64"),
+        (109482240 * 1000, "109,482,240 (BertModel) is the same number with the point moved by 3"),
+        (109482240 + 5 * 768 * 768, "the difference to BertModel is +2,949,120, 5 × H²"),
+        (109482240 - 7 * 768 * 3072, "the difference to BertModel is -16,515,072, 28 × H²"),
+        (109482240 - 3_000_000, "the difference to BertModel is -3,000,000: one digit is off by 3"),
+    ],
+)
+def test_other_sizes_and_slips_at_their_bounds(number: int, hint: str) -> None:
+    assert hint in hints(number), hints(number)
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [
+        (109482240 - 12 * LAYER, "num_hidden_layers"),
+        (109482240 + 189 * LAYER, "num_hidden_layers"),
+        (109482240 + 3 * EMBEDDING, "max_position_embeddings"),
+        (109482240 + 7 * EMBEDDING, "vocab_size"),
+        (109482240 * 10000, "the point moved"),
+        (109428204, "are exchanged"),
+        (109482241, "point moved"),
+        (109482240 + 12, "one digit is off"),
+    ],
+)
+def test_no_hint_is_stretched(number: int, words: str) -> None:
+    """No model has no layer, nor more than 200; positions come in powers of two or 512s; a vocabulary is one that is published;
+    two digits are exchanged only where nothing else differs."""
+    assert not [hint for hint in hints(number) if words in hint], hints(number)
+
+
+def test_two_digits_are_exchanged_only_where_they_are() -> None:
+    """One digit that differs, two that differ otherwise, and an exchange of neighbours or of digits far apart."""
+    assert any("two digits are exchanged" in hint for hint in hints(109482420))
+    assert any("two digits are exchanged" in hint for hint in hints(149082240))
+    assert not any("exchanged" in hint for hint in hints(109482251))
+    assert any("one digit differs from 109,482,240 (BertModel)" in hint for hint in hints(109482940))
+
+
 def test_another_published_model_is_named() -> None:
     nearest = base().reconcile("340M").nearest
     assert nearest is not None

@@ -69,7 +69,7 @@ def estimate(
     if zero == 2:
         if offload == "none":
             return Estimate(4 * parameters + 16 * parameters // whole, parameters * 4 * devices * 3 // 2, "4*P + 16*P/n")
-        return Estimate(2 * parameters, parameters * max(4 * devices, 16) * 3 // 2, "2*P")
+        return Estimate(2 * parameters, parameters * max(4 * whole, 16) * 3 // 2, "2*P")
     gathered = 4 * largest
     if offload == "none":
         host = (largest if zero_init else parameters) * 4 * devices * 3 // 2
