@@ -24,8 +24,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
-import numpy  # noqa: F401  (loaded before the fork)
+import hypothesis  # noqa: F401  (loaded before the fork, as are the next three)
+import numpy  # noqa: F401
 import pytest
+import sympy  # noqa: F401
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src"
@@ -47,7 +49,13 @@ TESTS = {
         "tests/property/test_derivations.py",
         "tests/unit/documents",
     ),
-    "conventions": ("tests/unit/conventions",),
+    "conventions": (
+        "tests/unit/conventions/test_laws.py",
+        "tests/unit/conventions/test_written_numbers.py",
+        "tests/unit/conventions/test_customs_of_others.py",
+        "tests/unit/conventions/test_counts.py",
+        "tests/unit/conventions",
+    ),
 }
 """From a room to the tests that are to notice; the module's own doctests are asked first."""
 

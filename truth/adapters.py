@@ -366,7 +366,7 @@ RECORD = Path(__file__).parents[1] / "tests" / "truth" / "adapters" / "cases.jso
 """Cases that the ordinary tests hold us to, without the library."""
 
 
-DEFAULT_BASES = (
+DEFAULT_BASES: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("bert", "BertForSequenceClassification", {"hidden_size": 512, "num_attention_heads": 8, "intermediate_size": 1024, "num_hidden_layers": 2, "vocab_size": 300}),
     ("llama", "LlamaForCausalLM", {"hidden_size": 256, "num_attention_heads": 4, "num_key_value_heads": 2, "intermediate_size": 768, "num_hidden_layers": 2, "vocab_size": 300}),
 )  # fmt: skip
@@ -375,14 +375,16 @@ DEFAULT_BASES = (
 
 def plain_cases(method: str) -> Iterator[Case]:
     """Yield adapters that say nothing but their method (and what it cannot do without), so that its defaults are held too."""
-    needed: dict[str, Any] = {
+    known: dict[str, dict[str, Any]] = {
         "ADALORA": {"total_step": 10}, "PREFIX_TUNING": {"num_virtual_tokens": 3}, "PROMPT_TUNING": {"num_virtual_tokens": 3},
         "P_TUNING": {"num_virtual_tokens": 3}, "MULTITASK_PROMPT_TUNING": {"num_virtual_tokens": 3}, "CARTRIDGE": {"num_virtual_tokens": 3},
         "TRAINABLE_TOKENS": {"token_indices": [1, 2]}, "ADAPTION_PROMPT": {"adapter_len": 4, "adapter_layers": 2},
-    }.get(method, {})  # fmt: skip
+    }  # fmt: skip
     for model_type, class_name, config in DEFAULT_BASES:
-        task = {} if method in WITHOUT_TASK else {"task_type": _task(class_name)}
-        yield Case(model_type, class_name, dict(config), {"peft_type": method, **needed, **task})
+        adapter = {"peft_type": method, **known.get(method, {})}
+        if method not in WITHOUT_TASK:
+            adapter["task_type"] = _task(class_name)
+        yield Case(model_type, class_name, dict(config), adapter)
 
 
 def record(each: int, seed: str) -> int:

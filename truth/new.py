@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import keyword
+import re
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -11,7 +12,7 @@ from truth import census, live
 from truth.aliases import values
 from truth.live import RefusedError
 from truth.probe import hurried
-from truth.propose import Fitter, Module, built, fields_of, known_words, merged, restricted, values_of
+from truth.propose import CLOSE, OPEN, Fitter, Module, built, fields_of, known_words, merged, restricted, values_of
 from truth.trials import digest
 from weighbridge.config.fields import Field, nested
 
@@ -62,6 +63,7 @@ def skeleton(model_type: str, seed: str = "new") -> str:
     table = _whole_table(config, words)
     names, ignored = census.classes(model_type), _ignored(model_type, table)
     ignored -= {one.key for one in table if one.word in ARITHMETIC}
+    lists = [line for key, line in _lists(config) if key not in ignored]
     table = tuple(one for one in table if one.key not in ignored)
     functions: dict[str, str] = {}
     bodies = []
@@ -83,14 +85,14 @@ def skeleton(model_type: str, seed: str = "new") -> str:
             model_type=model_type,
             version=live.versions()["transformers"],
             package=package,
-            imports=_imports(body, table),
-            fields="\n".join(_declared(one) for one in table),
+            imports=_imports(body, table, lists),
+            fields="\n".join((*(_declared(one) for one in table), *lists)),
             ignored=" ".join(sorted(ignored)),
         )
         + body
         + f'\n\nFAMILIES = {{"{model_type}": Family("{model_type}", FIELDS, {{{classes}}}, "{next(iter(functions))}", IGNORED_KEYS)}}\n'
     )
-    return _formatted(text)
+    return _formatted(re.sub(f"[{OPEN}{CLOSE}]", "", text))
 
 
 def _whole_table(config: Any, words: dict[str, tuple[str, str, str]]) -> tuple[Field, ...]:
@@ -99,6 +101,17 @@ def _whole_table(config: Any, words: dict[str, tuple[str, str, str]]) -> tuple[F
         if found.__name__ != "AutoConfig":
             inner.append(nested(key.removesuffix("_config"), key, fields_of(found, words)))
     return (*fields_of(config, words), *inner)
+
+
+def _lists(config: Any) -> Iterator[tuple[str, str]]:
+    """Yield the keys of a config class whose default is a list of whole numbers, each with its declaration; a recipe draws them."""
+    for key, one in config.__dataclass_fields__.items():
+        default = one.default_factory() if callable(one.default_factory) else one.default
+        if isinstance(default, (list, tuple)) and default and all(type(entry) is int and entry > 0 for entry in default):
+            yield (
+                key,
+                f'    numbers("{key}", "{key}", {tuple(default)}),  # TODO what is numbered up to {len(default) - 1} below may stand once for each',
+            )
 
 
 def _ignored(model_type: str, table: tuple[Field, ...]) -> set[str]:
@@ -162,8 +175,97 @@ def _described(class_name: str, function: str, models: Sequence[Any], table: tup
             sizes, switches = sizes | inner_sizes, switches | inner_switches
     fitter = Fitter(sizes, switches)
     root = merged(models)
-    inside = _joined(_children(root, fitter, known))
-    return f'def {function}(c: Config) -> Part:\n    """Describe {class_name}."""\n    return part("", {inside}kind="model")\n'
+    shared = Shared(known, class_name)
+    for _ in range(9):  # modules inside first: each round finds the classes whose insides are settled
+        inside = _joined(_children(root, fitter, shared))
+        if not shared.settle():
+            break
+    functions = "".join(f"{one.source}\n\n" for one in shared.settled.values() if one.name in inside or shared.uses(one.name))
+    return functions + f'def {function}(c: Config) -> Part:\n    """Describe {class_name}."""\n    return part("", {inside}kind="model")\n'
+
+
+class Settled:
+    """A class of modules that stands in several places: its function, and which of its sizes are arguments.
+
+    Attributes:
+        name: Of the function.
+        pieces: The source between the sizes.
+        constant: The sizes that are the same everywhere, by their place; the others are arguments.
+        places: For each argument, the first place of it.
+    """
+
+    def __init__(self, kind: str, name: str, pieces: list[str], columns: list[tuple[str, ...]]) -> None:
+        self.name, self.pieces = name, pieces
+        varying = list(dict.fromkeys(column for column in columns if len(set(column)) > 1))
+        words = ("width",) if len(varying) == 1 else tuple(f"size{number}" for number in range(1, len(varying) + 1))
+        self.places = [columns.index(column) for column in varying]
+        self.constant = {place: column[0] for place, column in enumerate(columns) if len(set(column)) == 1}
+        sizes = [self.constant[place] if place in self.constant else words[varying.index(columns[place])] for place in range(len(columns))]
+        body = pieces[0] + "".join(size + piece for size, piece in zip(sizes, pieces[1:], strict=True))
+        self.config = "c." in body or "(c," in body
+        arguments = ", ".join((*(("c: Config",) if self.config else ()), "name: str", *(f"{word}: Size" for word in words)))
+        self.source = f'def {name}({arguments}) -> Part:\n    """Describe {kind}."""\n    return part(name, {body})\n'
+
+    def call(self, name: str, pieces: list[str], sizes: list[str]) -> str | None:
+        """Return the call that makes one of these modules, or None if this one is another."""
+        if pieces != self.pieces or any(sizes[place] != size for place, size in self.constant.items()):
+            return None
+        arguments = "".join(f", {OPEN}{sizes[place]}{CLOSE}" for place in self.places)
+        return f'{self.name}({"c, " if self.config else ""}"{name}"{arguments})'
+
+
+class Shared:
+    """Classes of modules that stand in several places of one model, each to be written once, as a function."""
+
+    def __init__(self, known: dict[str, str], class_name: str) -> None:
+        self.known = known
+        self.class_name = class_name
+        self.settled: dict[str, Settled] = {}
+        self.found: dict[str, list[tuple[list[str], list[str]]]] = {}
+
+    def write(self, kind: str, name: str, inside: str) -> str:
+        """Return the source of a module: a call where its class is settled, else the whole, which is remembered."""
+        split = re.split(f"{OPEN}(.*?){CLOSE}", inside)
+        pieces, sizes = split[::2], split[1::2]
+        if kind in self.settled:
+            call = self.settled[kind].call(name, pieces, sizes)
+            if call is not None:
+                return call
+        self.found.setdefault(kind, []).append((pieces, sizes))
+        return f'part("{name}", {inside})'
+
+    def settle(self) -> bool:
+        """Make functions of the classes that stand in several places and hold no other such class; say whether there was one."""
+        again = {
+            kind: places
+            for kind, places in self.found.items()
+            if len(places) > 1 and kind not in self.settled and all(pieces == places[0][0] for pieces, _ in places)
+        }
+        self.found = {}
+        if not again:
+            return False
+        shortest = min(len(places[0][1]) for places in again.values())
+        for kind, places in again.items():
+            if len(places[0][1]) == shortest:
+                columns = list(zip(*(sizes for _, sizes in places), strict=True))
+                self.settled[kind] = Settled(kind, _function_name(kind, _prefix(kind, self.class_name)), places[0][0], columns)
+        return True
+
+    def uses(self, name: str) -> bool:
+        """Say whether one of the functions calls another."""
+        return any(f"{name}(" in one.source for one in self.settled.values() if one.name != name)
+
+
+def _prefix(kind: str, class_name: str) -> str:
+    """Return what two classes of one model begin with.
+
+    >>> _prefix("DacEncoderBlock", "DacModel"), _prefix("Snake1d", "DacModel")
+    ('Dac', '')
+    """
+    same = next((at for at, (a, b) in enumerate(zip(kind, class_name, strict=False)) if a != b), 0)
+    while same and not kind[same : same + 1].isupper():
+        same -= 1
+    return kind[:same]
 
 
 class _Inner:
@@ -173,19 +275,19 @@ class _Inner:
         self.config = getattr(model.config, key)
 
 
-def _children(node: Module, fitter: Fitter, known: dict[str, str]) -> Iterator[str]:
+def _children(node: Module, fitter: Fitter, shared: Shared) -> Iterator[str]:
     """Yield the source of a module's tensors and of the modules in it; what holds no tensor is left out."""
     for name, shapes in node.tensors.items():
         role = "buffer" if name in node.buffers else "bias" if name.endswith("bias") else "weight"
         yield _if(f'Tensor("{name}", {_shape(shapes, fitter)}, "{role}"{_tie(node, name)})', set(shapes), node.held, fitter)
     for child in node.children.values():
         if _holds(child):
-            yield from (_if(piece, child.held, node.held, fitter) for piece in _part(child, fitter, known))
+            yield from (_if(piece, child.held, node.held, fitter) for piece in _part(child, fitter, shared))
     if "Attention" in node.kind and sum(child.kind == "Linear" for child in node.children.values()) > 1:
         yield "attend(heads=c.heads, head_dim=c.head_dim)"
 
 
-def _layers(node: Module, fitter: Fitter, known: dict[str, str]) -> Iterator[str]:
+def _layers(node: Module, fitter: Fitter, shared: Shared) -> Iterator[str]:
     """Yield the source of a list of modules, one part for each kind of them, which stands where copies of it do."""
     kinds: dict[Any, dict[int, list[int]]] = {}
     for index, child in enumerate(node.children.values()):
@@ -198,7 +300,7 @@ def _layers(node: Module, fitter: Fitter, known: dict[str, str]) -> Iterator[str
     for places in kinds.values():
         first = restricted({number: children[indices[0]] for number, indices in places.items()})
         count = tuple(len(places.get(number, ())) for number in everywhere)
-        inside = _leaf(first, fitter, "") + ", " if _leaf(first, fitter, "") else _joined(_children(first, fitter, known))
+        inside = _leaf(first, fitter, "") + ", " if _leaf(first, fitter, "") else _joined(_children(first, fitter, shared))
         kind = next((kind for piece, kind in KINDS if piece in first.kind), "layer")
         repeat = fitter.expression(count, everywhere) if len(kinds) == 1 else "TODO"
         if len(kinds) > 1:
@@ -240,17 +342,17 @@ def _holds(node: Module) -> bool:
     return bool(node.tensors) or any(_holds(child) for child in node.children.values())
 
 
-def _part(node: Module, fitter: Fitter, known: dict[str, str]) -> Iterator[str]:
+def _part(node: Module, fitter: Fitter, shared: Shared) -> Iterator[str]:
     simple = _leaf(node, fitter, node.name)
     kind = next((kind for piece, kind in KINDS if piece in node.kind), "block")
     if simple:
         yield simple
-    elif node.kind in known:
-        yield f'replace({known[node.kind]}(c), name="{node.name}")'
+    elif node.kind in shared.known:
+        yield f'replace({shared.known[node.kind]}(c), name="{node.name}")'
     elif _is_list(node):
-        yield from _layers(node, fitter, known)
+        yield from _layers(node, fitter, shared)
     else:
-        yield f'part("{node.name}", {_joined(_children(node, fitter, known))}kind="{kind}")'
+        yield shared.write(node.kind, node.name, f'{_joined(_children(node, fitter, shared))}kind="{kind}"')
 
 
 def _joined(pieces: Iterable[str]) -> str:
@@ -303,7 +405,7 @@ def _if(text: str, held: set[int], of: set[int], fitter: Fitter) -> str:
     return text if held == of or text.startswith("\n#") else f"*(({text},) if {fitter.condition(held, of)} else ())"
 
 
-def _imports(body: str, table: tuple[Field, ...]) -> str:
+def _imports(body: str, table: tuple[Field, ...], lists: Sequence[str]) -> str:
     makers = sorted({"nested" if one.kind == "nested" else "switch" if one.kind == "switch" else "size" for one in table} | {"optional"})
     parts = [
         name
@@ -312,9 +414,11 @@ def _imports(body: str, table: tuple[Field, ...]) -> str:
     ]
     nodes = ["Part", *(["Tensor"] if "Tensor(" in body else [])]
     return "\n".join((
+        *(["from weighbridge.blueprints.modules.stage_fields import numbers"] if lists else []),
         "from weighbridge.config.family import Family",
         f"from weighbridge.config.fields import Config, {', '.join(makers)}",
         f"from weighbridge.core.parts import {', '.join(parts)}",
+        *(["from weighbridge.core.sizes import Size"] if ": Size" in body else []),
         f"from weighbridge.core.tree import {', '.join(nodes)}",
     ))  # fmt: skip
 

@@ -26,6 +26,8 @@ TRIES = 400
 SURE = 2
 """Configs from which a size must be known to be fitted at all."""
 FACTORS = (2, 3, 4, 5, 6, 8, 12, 16)
+OPEN, CLOSE = "\ue000", "\ue001"
+"""Around every expression, so that what differs between modules of one class can become an argument."""
 
 
 @dataclass
@@ -147,11 +149,14 @@ class Fitter:
         self.table = dict(self._expressions())
 
     def expression(self, vector: Vector, held: Sequence[int]) -> str:
-        """Return the expression of a size, seen in the configs *held*.
+        """Return the expression of a size, seen in the configs *held*, between marks by which :func:`truth.new.skeleton` finds it again.
 
-        >>> Fitter({"c.hidden": (8, 12), "c.heads": (2, 3)}, {}).expression((16, 24), (0, 1))
+        >>> Fitter({"c.hidden": (8, 12), "c.heads": (2, 3)}, {}).expression((16, 24), (0, 1)).strip(OPEN + CLOSE)
         '2 * c.hidden'
         """
+        return f"{OPEN}{self._plain(vector, held)}{CLOSE}"
+
+    def _plain(self, vector: Vector, held: Sequence[int]) -> str:
         word = next((word for word, full in self.values.items() if tuple(full[i] for i in held) == vector), None)
         if len(set(vector)) == 1 and (word is None or len(vector) < SURE):
             return str(vector[0]) if len(vector) >= SURE else f"TODO({vector[0]})"
@@ -181,7 +186,7 @@ class Fitter:
             yield from ((tuple(k * v for v in vector), f"{k} * {word}") for k in FACTORS)
             yield from ((tuple(v + k for v in vector), f"{word} + {k}") for k in (1, 2, 3))
             yield from ((tuple(v - k for v in vector), f"{word} - {k}") for k in (1, 2))
-            yield from ((tuple(v // k for v in vector), f"{word} // {k}") for k in (2, 4, 8) if all(v % k == 0 for v in vector))
+            yield from ((tuple(v // k for v in vector), f"{word} // {k}") for k in (2, 4, 8, 16, 32))
         for (a, left), (b, right) in combinations_with_replacement(plain, 2):
             yield _both(left, right, lambda x, y: x * y), f"{a} * {b}"
         for (a, left), (b, right) in combinations(plain, 2):

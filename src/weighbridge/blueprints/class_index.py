@@ -251,6 +251,7 @@ CLASSES: dict[str, str] = {
     "DPTForDepthEstimation": "dpt",
     "DPTForSemanticSegmentation": "dpt",
     "DPTModel": "dpt",
+    "DacModel": "dac",
     "Data2VecAudioForAudioFrameClassification": "data2vec-audio",
     "Data2VecAudioForCTC": "data2vec-audio",
     "Data2VecAudioForSequenceClassification": "data2vec-audio",

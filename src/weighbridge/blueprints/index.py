@@ -87,6 +87,7 @@ MODULES: dict[str, str] = {
     "cvt": "vision.cvt",
     "cwm": "decoders.llama",
     "d_fine": "detection.d_fine",
+    "dac": "speech.dac",
     "data2vec-audio": "speech.wav2vec2",
     "data2vec-text": "encoders.roberta",
     "data2vec-vision": "vision.data2vec_vision",
