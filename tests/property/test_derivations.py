@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from weighbridge import Model, model
 from weighbridge.blueprints.encoders.bert import CLASSES
 from weighbridge.core.formula import evaluate
-from weighbridge.explain.derive import Line, Section
 from weighbridge.explain.evaluation_steps import chain
+from weighbridge.explain.section import Line, Section
 
 DECODERS: list[dict[str, bool]] = [{}, {"is_decoder": True}, {"is_decoder": True, "add_cross_attention": True}]
 

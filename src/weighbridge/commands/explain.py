@@ -7,13 +7,22 @@ from weighbridge.core.messages import mark
 
 EXAMPLE = """example:
   weigh explain bert-base-chinese --lang zh
+  weigh explain deepseek-v3 --depth 1
   weigh explain bert-base-uncased --module encoder.layer.attention
   weigh explain bert-base-uncased --format latex > bert.tex
 """
+LEVELS = 4
+"""How deep a derivation goes unless more is asked for."""
+
 OPTIONS = (
     *SOURCE,
     Option("module", mark("derive only this module, such as encoder.layer.attention"), "PATH", default=""),
-    Option("depth", mark("keep no more than N levels of sections"), "N", "whole"),
+    Option(
+        "depth",
+        mark("show N levels of sections and fold nothing (default: 4 levels; what is like a section before it is fold_below)"),
+        "N",
+        "whole",
+    ),
     *OUTPUT,
 )
 
@@ -21,6 +30,10 @@ OPTIONS = (
 def answer(asked: Asked) -> Answer:
     """Derive the number of parameters."""
     from weighbridge.documents import explain
+    from weighbridge.explain.derive import fold_below
 
-    found = asked.model().explain(asked.lang, asked.module, asked.depth)
-    return Answer(lambda: explain.as_json(found), lambda: explain.document(found))
+    whole = asked.model().explain(asked.lang, asked.module, asked.depth)
+    return Answer(
+        lambda: explain.as_json(whole),
+        lambda: explain.document(whole) if asked.depth else explain.document(fold_below(whole, LEVELS), fold=True),
+    )

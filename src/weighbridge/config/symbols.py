@@ -37,11 +37,15 @@ def symbols(
             continue
         elif isinstance(given, (list, tuple)):
             continue  # a height and a width, which stay numbers
-        elif (given is not None and given != "auto") or not callable(field.default) or _derived_early(field, fields, raw):
+        elif (given is not None and given != "auto") or not callable(field.default) or _has_own_letter(field, fields, raw):
             replaced[field.key] = Symbol(field.letter + suffix, word=field.word, key=path + field.key, meaning=field.meaning, order=order)
     return replaced
 
 
-def _derived_early(field: Field, fields: tuple[Field, ...], raw: Mapping[str, Any]) -> bool:
-    """Say whether a size is what the class derived before an alias came, so that it does not follow from the other sizes."""
-    return type(field.default) is AtInit and without_aliases(fields, raw) is not raw
+def _has_own_letter(field: Field, fields: tuple[Field, ...], raw: Mapping[str, Any]) -> bool:
+    """Say whether a size that is not given has a letter all the same.
+
+    The class may have derived it before an alias came, so that it does not follow from the other sizes; and a decoder's layers are
+    told apart from an encoder's, though there are by default as many.
+    """
+    return field.word == "decoder_layers" or (type(field.default) is AtInit and without_aliases(fields, raw) is not raw)

@@ -9,16 +9,20 @@ from weighbridge.core.formula import Expression, Number, Product, Sum
 from weighbridge.core.messages import Say, mark, translator
 from weighbridge.core.notation import LATEX, TEXT, UNICODE, write
 from weighbridge.documents.document import Block, Column, Document, Equation, Heading, Item, Paragraph, Row, Share, Table
-from weighbridge.explain.derive import Derivation, Line, Section
+from weighbridge.explain.derive import Derivation
 from weighbridge.explain.evaluation_steps import chain
+from weighbridge.explain.overview import formula_by_module
+from weighbridge.explain.section import Line, Section
 from weighbridge.explain.sensitivity import Change, Insight
 
 COPIES = {"experts": (mark("one expert"), mark("all {copies} experts"))}
+MOST = 6
+"""Terms of a formula whose numbers are still put in one by one; of a longer one only the value is given."""
 LAYERS = (mark("one layer"), mark("all {copies} layers"))
 
 
-def document(derivation: Derivation) -> Document:
-    """Lay a derivation out.
+def document(derivation: Derivation, *, fold: bool = False) -> Document:
+    """Lay a derivation out; with *fold*, a section that is like one before it only says so.
 
     >>> from weighbridge import model
     >>> document(model("bert-base-chinese").explain("zh")).figure
@@ -27,7 +31,7 @@ def document(derivation: Derivation) -> Document:
     say = translator(derivation.language)
     blocks = (
         *_symbols(derivation, say),
-        *_Writer(say, derivation.values).body(derivation.root),
+        *_Writer(derivation, say, fold=fold).body(derivation.root),
         *(_insight(derivation, derivation.insight, say) if derivation.insight else ()),
     )
     return Document(derivation.title, say("{total} parameters").format(total=f"{derivation.total:,}"), blocks, derivation.language)
@@ -47,6 +51,8 @@ def as_json(derivation: Derivation) -> dict[str, Any]:
         "sections": [_part_json(part, values) for part in derivation.root.parts],
         "formula": _formula_json(derivation.root.formula),
         "insight": _insight_json(derivation.insight) if derivation.insight else None,
+        "active": {**_formula_json(derivation.active.formula), "value": derivation.active.value} if derivation.active else None,
+        "deciders": [decider._asdict() for decider in derivation.deciders],
     }
 
 
@@ -55,7 +61,7 @@ def _part_json(part: Line | Section, values: dict[str, int]) -> dict[str, Any]:
     if isinstance(part, Line):
         steps = [write(step, UNICODE) for step in chain(part.formula, values)]
         return {
-            **head, "modules": list(part.paths), "formula": _formula_json(part.formula), "steps": steps, "value": part.value,
+            **head, "modules": list(part.paths), "shape": part.shape, "formula": _formula_json(part.formula), "steps": steps, "value": part.value,
             "tied": list(part.tied),
         }  # fmt: skip
     return {
@@ -94,12 +100,15 @@ def _symbols(derivation: Derivation, say: Say) -> Iterator[Block]:
 
 
 class _Writer:
-    """Writes sections; remembers which kinds of module it has already explained."""
+    """Writes sections; remembers which sentences it has said, and, where it folds, which sections it has written."""
 
-    def __init__(self, say: Say, values: dict[str, int]) -> None:
+    def __init__(self, derivation: Derivation, say: Say, *, fold: bool) -> None:
         self.say = say
-        self.values = values
+        self.derivation = derivation
+        self.values = derivation.values
+        self.fold = fold
         self.told: set[str] = set()
+        self.written: dict[object, str] = {}
 
     def body(self, root: Section) -> Iterator[Block]:
         for part in root.parts:
@@ -107,6 +116,11 @@ class _Writer:
         if root.parts:
             yield Heading(1, "", self.say("Total"))
         yield from self.sums(root, 1)
+        if self.derivation.by_module is not None:
+            words, numbers = self.derivation.by_module
+            yield Paragraph(1, _label(self.say("by module"), self.say) + words)
+            yield Equation(1, (numbers, Number(root.value)))
+        yield from self.active()
 
     def section(self, section: Section, level: int, outer: int = 1) -> Iterator[Block]:
         """Write a section; *outer* is how many copies there are of what it stands in, so that its share is that of all of them."""
@@ -115,7 +129,12 @@ class _Writer:
         where = f" [{section.where}]" if section.where else ""
         figure = f"{section.value:,}" if outer == 1 else f"{outer:,} × {section.value:,} = {outer * section.value:,}"
         yield Heading(level, section.number, section.title + copies + where, f"{figure}{share}")
-        yield from self.once(section.sentence, level)
+        yield from self.once(section.says, level)
+        yield from self.deciders(section, level)
+        same = self.written.setdefault(_likeness(section), section.number) if section.parts else section.number
+        if self.fold and same != section.number:
+            yield Paragraph(level, self.say("As in {number}.").format(number=same))
+            return
         only = section.parts[0] if len(section.parts) == 1 else None
         if isinstance(only, Line):
             yield from self.line(only._replace(number="", title="" if only.title == section.title else only.title), level)
@@ -124,13 +143,36 @@ class _Writer:
                 yield from self.section(part, level + 1, outer * section.copies) if isinstance(part, Section) else self.line(part, level)
         yield from self.sums(section, level)
 
+    def deciders(self, section: Section, level: int) -> Iterator[Block]:
+        """Say, with the first of several kinds of layer, which keys of the config decide where each stands."""
+        keys = self.derivation.deciders
+        if section.where and keys and "where" not in self.told:
+            self.told.add("where")
+            names = [key.key if key.value is None else f"{key.key} = {key.value}" for key in keys]
+            text = self.say("The layers are of several kinds; which is of which kind follows from {keys}.")
+            yield Paragraph(level, text.format(keys=self.say(", ").join(names)))
+
+    def active(self) -> Iterator[Block]:
+        """Derive how many parameters work on one token, where not all of them do."""
+        found = self.derivation.active
+        if found is None:
+            return
+        yield Heading(1, "", self.say("Active parameters"), f"{found.value:,}")
+        yield Paragraph(1, self.say("Of the experts only those that the router picks work on a token; the others are stored, and idle."))
+        yield Equation(1, chain(found.formula, self.values), _label(self.say("total, less the idle experts"), self.say))
+
     def line(self, line: Line, level: int) -> Iterator[Block]:
-        yield Item(level, line.number, line.title, line.paths)
-        yield from self.once(line.sentence, level + 1)
+        yield Item(level, line.number, self.shaped(line), line.paths)
+        yield from self.once(line.says, level + 1)
         if line.tied:
             text = self.say("Shares the storage of {names}, which is counted above.").format(names=self.say(", ").join(line.tied))
             yield Paragraph(level + 1, text)
         yield Equation(level + 1, chain(line.formula, self.values))
+
+    def shaped(self, line: Line) -> str:
+        """Return the title of a line with what its letters are, ``query (from H inputs to H outputs)``."""
+        shape = self.say(line.shape) if line.shape and line.value else ""
+        return self.say("{title} ({shape})").format(title=line.title, shape=shape) if line.title and shape else line.title or shape
 
     def sums(self, section: Section, level: int) -> Iterator[Block]:
         """Write the subtotal of one copy, and all copies."""
@@ -140,15 +182,30 @@ class _Writer:
             addends = Sum(tuple(Number(part.value) for part in section.parts))
             yield Equation(level, (addends, Number(section.each)), _label(label, self.say))
         if not section.parts or section.copies != 1:
-            yield Equation(level, chain(section.formula, self.values), _label(self.say("in letters"), self.say))
+            collected = section.closed.polynomial()
+            steps = (
+                chain(section.formula, self.values) if len(collected.terms) <= MOST else (formula_by_module(section), Number(section.each))
+            )
+            yield Equation(level, steps if section.parts else chain(section.formula, self.values), _label(self.say("in letters"), self.say))
         if section.copies != 1:
             steps = chain(Product((section.times, Number(section.each))), self.values)
             yield Equation(level, steps, _label(every.format(copies=f"{section.copies:,}"), self.say))
 
-    def once(self, sentence: str, level: int) -> Iterator[Block]:
-        if sentence and sentence not in self.told:
-            self.told.add(sentence)
-            yield Paragraph(level, sentence)
+    def once(self, says: tuple[str, ...], level: int) -> Iterator[Block]:
+        """Write the sentences that were not written before; after an attention of one kind another is told only what differs."""
+        new = [self.say(text) for text in says if text not in self.told]
+        self.told.update(says)
+        if new:
+            yield Paragraph(level, (" " if new[0].isascii() else "").join(new))
+
+
+def _likeness(section: Section) -> object:
+    """Return what two sections have in common that differ only in where they stand: titles, formulas, numbers of copies."""
+    inside = tuple(
+        (part.title, write(part.formula, TEXT), part.tied) if isinstance(part, Line) else (_likeness(part), part.copies)
+        for part in section.parts
+    )
+    return section.title, write(section.formula, TEXT), inside
 
 
 def _insight(derivation: Derivation, insight: Insight, say: Say) -> Iterator[Block]:

@@ -9,80 +9,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from weighbridge.accounts.closed import Closed, closed_formula
+from weighbridge.accounts.closed import closed_formula
 from weighbridge.accounts.ledger import Entry
 from weighbridge.accounts.ledger import Line as Amount
 from weighbridge.core.errors import UsageError
-from weighbridge.core.formula import Expression, Symbol, as_expression, evaluate, letters
+from weighbridge.core.formula import Expression, Symbol, as_expression, evaluate, letters, write
 from weighbridge.core.messages import Say, Text, translator
 from weighbridge.core.polynomials import polynomial
 from weighbridge.core.tree import Part, positions
-from weighbridge.explain.semantic_tree import STRUCTURAL, TRANSPARENT, Leaf, Pair, find, joined, owned, pair, scaled
+from weighbridge.explain.overview import Active, ByModule, Decider, active, deciders, formula_by_module, sum_by_module
+from weighbridge.explain.section import Line, Section
+from weighbridge.explain.semantic_tree import STRUCTURAL, TRANSPARENT, Leaf, Pair, find, joined, leaves, owned, pair, scaled
 from weighbridge.explain.sensitivity import Insight, insight
-from weighbridge.explain.wording import line_wording, role_name, section_wording
+from weighbridge.explain.sentences import SENTENCES, Scope, holders, line_sentences, section_name, sentences, shape_sentence
+from weighbridge.explain.wording import SECTIONS, line_title, role_name, section_title
 
 if TYPE_CHECKING:
     from weighbridge.value import ModelValue
-
-
-class Line(NamedTuple):
-    """One module that owns tensors, or several alike.
-
-    Attributes:
-        number: Such as ``2.1.3``.
-        title: What it is.
-        sentence: What that kind of module does, in one sentence.
-        kind: The kind of the part.
-        paths: The modules it stands for, repeats folded.
-        formula: What one copy of all of them amounts to, as it is written.
-        value: The formula's value; 0 if all of it is another module's storage.
-        tied: The tensors whose storage it shares; they are counted where they stand first.
-    """
-
-    number: str
-    title: str
-    sentence: str
-    kind: str
-    paths: tuple[str, ...]
-    formula: Expression
-    value: int
-    tied: tuple[str, ...] = ()
-
-
-class Section(NamedTuple):
-    """A part of the model with its subtotal.
-
-    Attributes:
-        number, title, sentence: As in :class:`Line`.
-        path: The part's dotted path, or the empty string where modules of one purpose are gathered.
-        kind: The part's kind or purpose.
-        parts: Lines and sections inside, in order.
-        closed: The closed formula of one copy.
-        times: How many copies there are, as a formula; the number 1 where there is one.
-        copies: The value of *times*.
-        each, value: Parameters of one copy, and of all.
-        share: Tenths of a percent of the whole; those of one level add up to their parent's.
-        where: The indices of the copies, such as ``3–60``, where layers of several kinds stand in one stack.
-    """
-
-    number: str
-    title: str
-    sentence: str
-    path: str
-    kind: str
-    parts: tuple[Line | Section, ...]
-    closed: Closed
-    times: Expression
-    copies: int
-    each: int
-    value: int
-    share: int = 0
-    where: str = ""
-
-    @property
-    def formula(self) -> Expression:
-        """The closed formula of one copy as an expression."""
-        return self.closed.expression()
 
 
 class Derivation(NamedTuple):
@@ -95,6 +38,9 @@ class Derivation(NamedTuple):
         symbols: The letters used, with config key and meaning (translated).
         values: What each letter stands for.
         insight: Collected forms, the leading term, what a change costs; None for a checkpoint.
+        by_module: The total in the words of its sections, and in numbers; None where that is long or tells nothing.
+        active: How many parameters work on one token; None where all do.
+        deciders: The config keys that decide which layers are of which kind, where there are several.
     """
 
     title: str
@@ -103,6 +49,9 @@ class Derivation(NamedTuple):
     symbols: tuple[tuple[Symbol, str], ...]
     values: dict[str, int]
     insight: Insight | None
+    by_module: ByModule | None = None
+    active: Active | None = None
+    deciders: tuple[Decider, ...] = ()
 
     @property
     def total(self) -> int:
@@ -133,11 +82,20 @@ def derive(model: ModelValue, lang: str = "en", *, module: str = "", depth: int 
     root = _Author(say, values).section(place)
     root = _numbered(with_shares(root, 1000), "")
     used = set(_letters(root))
-    root = root if depth is None else _pruned(root, depth)
+    works = active(model, top, root.value, values) if not module else None
+    used |= letters(works.formula) if works else set()
     symbols = tuple((symbol, say(symbol.meaning)) for letter, symbol in table.items() if letter in used)
     title = " · ".join(text for text in (model.class_name, model.source, module) if text)
-    told = insight(root.closed, table, values) if values and not module else None
-    return Derivation(title, lang, root, symbols, {symbol.letter: values[symbol.letter] for symbol, _ in symbols}, told)
+    told = insight(root.closed, table, values, _shorter(root)) if values and not module else None
+    kinds = deciders(model) if any(section.where for section in sections(root)) else ()
+    shown = root if depth is None else _pruned(root, depth)
+    known = {symbol.letter: values[symbol.letter] for symbol, _ in symbols}
+    return Derivation(title, lang, shown, symbols, known, told, sum_by_module(root), works, kinds)
+
+
+def _shorter(root: Section) -> Expression:
+    """Return the formula collected, or as its modules are written, whichever is read sooner."""
+    return min(root.formula, formula_by_module(root), key=lambda formula: len(write(formula)))
 
 
 def lines(section: Section) -> Iterator[Line]:
@@ -147,6 +105,14 @@ def lines(section: Section) -> Iterator[Line]:
             yield part
         else:
             yield from lines(part)
+
+
+def sections(section: Section) -> Iterator[Section]:
+    """Yield every section under a section, outer ones first."""
+    for part in section.parts:
+        if isinstance(part, Section):
+            yield part
+            yield from sections(part)
 
 
 def _letters(section: Section) -> Iterator[str]:
@@ -215,6 +181,10 @@ def _units(module: _Module) -> list[_Unit]:
     return list(_children(module)) if top and not module.pair.repeated else flat
 
 
+def _leaves(module: _Module) -> list[Leaf]:
+    return leaves(module.pair, module.path, module.around)
+
+
 def _purpose(unit: _Unit) -> str:
     return unit.topic if isinstance(unit, Leaf) else Leaf(unit.path, unit.pair, unit.around).topic
 
@@ -227,27 +197,36 @@ class _Author(NamedTuple):
 
     def section(self, module: _Module, title: str = "") -> Section:
         units = _units(module)
-        single = module.pair.part.repeat is not None
-        if len(units) == 1 and not single and isinstance(units[0], _Module) and not module.pair.repeated and module.around:
-            kind = module.pair.part.kind
-            known = section_wording("", kind).title if section_wording("", kind).sentence else ""
-            return self.section(units[0], title or self.say(known))
         part, symbolic = module.pair
+        if len(units) == 1 and part.repeat is None and isinstance(units[0], _Module) and module.around:
+            return self.section(units[0], title or (self.say(SECTIONS[part.kind]) if part.kind in SENTENCES else ""))
         purpose = _purpose(module)
-        wording = section_wording(purpose if purpose != "other" else "", part.kind, part.name)
-        told = self.say(wording.sentence) if wording.sentence else ""
-        label = title or self.say(wording.title if not wording.title.isdigit() else section_wording("other").title)
+        label = section_title(purpose if purpose != "other" else "", part.kind, part.name)
+        label = label if not label.isdigit() else section_title("other")
         times = as_expression(symbolic.repeat) if module.pair.repeated and symbolic.repeat is not None else as_expression(1)
-        return self.gathered(label, told, self.parts(units), path=module.path, kind=part.kind, times=times)
+        found = self.subtotal(title, self.parts(units), path=module.path, kind=part.kind, times=times)
+        topic = part.kind if part.kind in SENTENCES else purpose
+        scope = Scope(topic, tuple(_leaves(module)), (module.pair,), found.closed.polynomial(), self.values, part)
+        return self.with_sentences(found._replace(title=title or self.say(section_name(scope, label))), scope)
 
-    def gathered(
-        self, title: str, sentence: str, parts: Sequence[Line | Section], *, path: str = "", kind: str = "", times: Expression | None = None
+    def with_sentences(self, section: Section, scope: Scope) -> Section:
+        """Put in what is true of a section."""
+        says = sentences(scope)
+        return section._replace(says=says, sentence=self.join_sentences(says))
+
+    def join_sentences(self, says: Sequence[str]) -> str:
+        """Put sentences together; Chinese ones follow each other without a space."""
+        pieces = [self.say(text) for text in says]
+        return "".join(piece if not piece or not piece.isascii() or piece is pieces[-1] else piece + " " for piece in pieces)
+
+    def subtotal(
+        self, title: str, parts: Sequence[Line | Section], *, path: str = "", kind: str = "", times: Expression | None = None
     ) -> Section:
         times = as_expression(1) if times is None else times
         copies = self.value(times)
         each = sum(part.value for part in parts)
         book = closed_formula(_entry(parts, times, each))
-        return Section("", title, sentence, path, kind, tuple(parts), book, times, copies, each, copies * each)
+        return Section("", title, "", path, kind, tuple(parts), book, times, copies, each, copies * each)
 
     def parts(self, units: Sequence[_Unit]) -> list[Line | Section]:
         modules = [unit for unit in units if isinstance(unit, _Module)]
@@ -269,10 +248,11 @@ class _Author(NamedTuple):
 
     def purpose(self, purpose: str, found: Sequence[Leaf]) -> Section:
         inside = list(self.lines(found))
-        wording = section_wording("table" if purpose == "embedding" and len(found) == 1 else purpose)
         alike = len({line.title for line in inside}) == 1
-        title = inside[0].title if alike and purpose in ("other", "norm") else self.say(wording.title)
-        return self.gathered(title, self.say(wording.sentence) if wording.sentence else "", inside, kind=purpose)
+        section = self.subtotal("", inside, kind=purpose)
+        scope = Scope(purpose, tuple(found), holders(found, purpose), section.closed.polynomial(), self.values)
+        title = inside[0].title if alike and purpose in ("other", "norm") else self.say(section_name(scope, section_title(purpose)))
+        return self.with_sentences(section._replace(title=title), scope)
 
     def lines(self, found: Sequence[Leaf]) -> Iterator[Line]:
         """Yield a line for each group of modules that are alike."""
@@ -286,12 +266,18 @@ class _Author(NamedTuple):
         first = group[0]
         tensors = first.pair.tensors()
         formula = scaled(len(group), owned(tensors))
-        wording = line_wording(first.pair.part.kind, tuple(ours.role for ours, _ in tensors))
+        kind, says = first.pair.part.kind, line_sentences(first.pair.part.kind, tensors)
         names = list(dict.fromkeys(role_name(_purpose(leaf), leaf.path) for leaf in group))
-        title = self.say(", ").join(self.say(name) for name in names) if all(names) else self.say(wording.title)
+        title = (
+            self.say(", ").join(self.say(name) for name in names)
+            if all(names)
+            else self.say(line_title(kind, tuple(ours.role for ours, _ in tensors)))
+        )
         tied = tuple(ours.tied_to for ours, _ in tensors if ours.tied_to is not None)
         paths = tuple(path for leaf in group for path in _paths(leaf))
-        return Line("", title, self.say(wording.sentence), first.pair.part.kind, paths, formula, self.value(formula), tied)
+        return Line(
+            "", title, self.join_sentences(says), kind, paths, formula, self.value(formula), tied, says, shape_sentence(kind, tensors)
+        )
 
     def value(self, formula: Expression) -> int:
         found = evaluate(formula, self.values)
@@ -362,6 +348,16 @@ def _numbered(section: Section, number: str) -> Section:
         own = f"{number}.{index}" if number else str(index)
         parts.append(_numbered(part, own) if isinstance(part, Section) else part._replace(number=own))
     return section._replace(number=number, parts=tuple(parts))
+
+
+def fold_below(derivation: Derivation, depth: int) -> Derivation:
+    """Return a derivation with no more than *depth* levels of sections; what is deeper is one formula.
+
+    >>> from weighbridge import model
+    >>> fold_below(model("bert-base-chinese").explain(), 1).root.parts[1].parts
+    ()
+    """
+    return derivation._replace(root=_pruned(derivation.root, depth))
 
 
 def _pruned(section: Section, depth: int) -> Section:

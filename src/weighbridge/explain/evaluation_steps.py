@@ -21,7 +21,8 @@ def chain(formula: Expression, values: Mapping[str, int]) -> tuple[Expression, .
         steps.append(step)
     while not isinstance(step, Number):
         step = reduced(step)
-        steps.append(step)
+        if str(step) != str(steps[-1]):  # a number with its sign worked out is written as before
+            steps.append(step)
     return tuple(steps)
 
 

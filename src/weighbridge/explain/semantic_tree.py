@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 TOPICS = {
     "attention": "attention", "self_attention": "attention", "cross_attention": "cross_attention",
-    "latent_attention": "latent_attention", "linear_attention": "mixer", "ssm": "mixer", "mamba": "mixer", "mixer": "mixer",
-    "recurrent": "mixer", "recurrence": "mixer", "fourier": "mixer", "convolution": "convolution", "conv_module": "convolution",
+    "latent_attention": "latent_attention", "linear_attention": "mixer", "state_space": "mixer", "ssm": "mixer", "mamba": "mixer", "mixer": "mixer",
+    "recurrent": "mixer", "recurrence": "mixer", "time_mixing": "mixer", "fourier": "mixer", "convolution": "convolution", "conv_module": "convolution",
     "feed_forward": "feed_forward", "mlp": "feed_forward", "experts": "experts", "expert": "experts", "mixture": "experts",
     "moe": "experts", "router": "experts", "projector": "projector",
 }  # fmt: skip

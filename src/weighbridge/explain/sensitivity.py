@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from weighbridge.accounts.closed import Closed
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.formula import Expression, Number, Product, Symbol, evaluate, total
+from weighbridge.core.formula import Expression, Number, Product, Symbol, evaluate, times, total
 from weighbridge.core.polynomials import Monomial, Opaque, Polynomial, polynomial
 
 STEPS = (("layers", 1), ("vocab", 1), ("hidden", 64))
@@ -36,10 +36,10 @@ class Insight(NamedTuple):
     """What a closed formula tells.
 
     Attributes:
-        factored: The closed formula with repeats factored out.
+        factored: The closed formula as its modules are written, copies in front.
         relations: Relations that hold for these values, such as I = 4 × H, as pairs.
         collected: The formula with those relations put in, fully collected.
-        leading: The largest term of *collected*.
+        leading: The largest term: of *collected*, or, where that has something to take away, of the formula with its layers factored out.
         leading_value: Its value.
         changes: What a change of one size costs.
     """
@@ -52,7 +52,7 @@ class Insight(NamedTuple):
     changes: tuple[Change, ...]
 
 
-def insight(book: Closed, table: Mapping[str, Symbol], values: Mapping[str, int]) -> Insight | None:
+def insight(book: Closed, table: Mapping[str, Symbol], values: Mapping[str, int], factored: Expression | None = None) -> Insight | None:
     """Look closer at a closed formula; None where it has no terms.
 
     >>> from weighbridge import model
@@ -68,11 +68,21 @@ def insight(book: Closed, table: Mapping[str, Symbol], values: Mapping[str, int]
     collected = polynomial(evaluate(book.expression(), known)) if relations else whole
     if not collected.terms:
         return None
-    written = [(_term(monomial, coefficient), _degree(monomial)) for monomial, coefficient in collected.sorted_terms()]
-    sizes = [_value(term, values) for term, _ in written]
-    lead = max(range(len(sizes)), key=lambda index: sizes[index])
+    written = [_term(monomial, coefficient) for monomial, coefficient in collected.sorted_terms()]
+    falling = any(coefficient < 0 for coefficient in collected.terms.values())
+    leading = max(_terms(book, known, ()) if falling else written, key=lambda term: _value(term, values))
     changes = tuple(change for word, by in STEPS for change in _changes(word, by, whole, table, values, relations))
-    return Insight(book.expression(), relations, total(term for term, _ in written), written[lead][0], sizes[lead], changes)
+    return Insight(
+        book.expression() if factored is None else factored, relations, total(written), leading, _value(leading, values), changes
+    )
+
+
+def _terms(book: Closed, known: Mapping[str, Expression], copies: tuple[Expression, ...]) -> Iterator[Expression]:
+    """Yield the terms of a formula, each with its copies in front: ``(L - 3)`` is not multiplied out, so nothing is taken away."""
+    for monomial, coefficient in polynomial(evaluate(book.constant.expression(), known)).sorted_terms():
+        yield times((*copies, _term(monomial, coefficient)))
+    for count, inner in book.repeats:
+        yield from _terms(inner, known, (*copies, count))
 
 
 def _relations(table: Mapping[str, Symbol], values: Mapping[str, int]) -> tuple[tuple[Symbol, Expression], ...]:
@@ -123,10 +133,6 @@ def _value(expression: Expression, values: Mapping[str, int]) -> int:
     found = evaluate(expression, values)
     assert isinstance(found, int)
     return found
-
-
-def _degree(monomial: Monomial) -> int:
-    return sum(power for _, power in monomial)
 
 
 def _term(monomial: Monomial, coefficient: object) -> Expression:

@@ -7,8 +7,9 @@ from weighbridge.core.formula import write
 from weighbridge.core.notation import UNICODE
 from weighbridge.documents.explain import as_json, document
 from weighbridge.documents.renderers import render
-from weighbridge.explain.derive import Line, Section, apportioned, lines
+from weighbridge.explain.derive import apportioned, lines
 from weighbridge.explain.evaluation_steps import chain
+from weighbridge.explain.section import Line, Section
 
 
 def chinese() -> str:

@@ -7,8 +7,8 @@ from weighbridge.blueprints import MODULES, family
 from weighbridge.conventions.rules import convention
 from weighbridge.documents.explain import document
 from weighbridge.documents.renderers import render
-from weighbridge.explain.derive import Section
 from weighbridge.explain.formulas import flops_formula
+from weighbridge.explain.section import Section
 
 
 def default(model_type: str) -> Model:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from weighbridge.core.formula import Symbol
-from weighbridge.core.notation import LATEX, write
+from weighbridge.core.notation import LATEX, UNICODE, write
 from weighbridge.documents.document import Cell, Document, Equation, Heading, Item, Paragraph, Printed, Table
 from weighbridge.documents.renderers import shorten_names, write_cell
 
@@ -16,6 +16,10 @@ HEAD = r"""\documentclass[11pt]{%s}
 \setlength{\parskip}{4pt}
 \begin{document}
 """
+LONGEST = 90
+"""Letters of a step, written plainly, that a line of displayed mathematics can hold."""
+RUNNING = LATEX._replace(group="({})")
+"""For steps that are broken into lines: TeX breaks at the signs of a sum, but not between ``\\left`` and ``\\right``."""
 WIDEST = 34
 """Letters of a cell that a line of a table can hold."""
 
@@ -55,12 +59,22 @@ def _block(block: Printed) -> str:
             code = ", ".join(rf"\texttt{{{escape(name)}}}" for name in shorten_names(block.code))
             return rf"{{\raggedright \textbf{{{escape(block.text)}}} {code}\par}}"
         case Equation():
+            if any(len(write(step, UNICODE)) > LONGEST for step in block.steps):
+                return _running(block)
             first, *rest = (write(step, LATEX) for step in block.steps)
             label = rf"\text{{{escape(block.label)}}}" if block.label else ""
             body = first + "".join(r" \\" + f"\n  &= {step}" for step in rest)
             return "{\\small\\begin{align*}\n  " + label + "& " + body + "\n\\end{align*}}"
         case _:
             return _table(block)
+
+
+def _running(block: Equation) -> str:
+    """Set a chain of long steps as running mathematics, which TeX breaks into lines: one paragraph for each step."""
+    steps = [write(step, RUNNING) for step in block.steps]
+    label = rf"\text{{{escape(block.label)}}} " if block.label else ""
+    lines = [f"${label}{steps[0]}$", *(f"${{}}= {step}$" for step in steps[1:])]
+    return "{\\small\\raggedright\\hangindent=2em " + "\\par\\hangindent=2em\n".join(lines) + "\\par}"
 
 
 def _table(table: Table) -> str:

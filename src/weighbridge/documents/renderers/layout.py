@@ -169,7 +169,9 @@ def _equation(inset: str, label: str, steps: list[str], width: int) -> Iterator[
         yield [Span(inset), Span(label.rstrip(), "quiet")]
     for number, step in enumerate(steps):
         sign = "= " if number or label else ""
-        rows = _fill(_bind_operators(step), width - len(inset) - 4)
+        rows = _fill(_bind_operators(step, tight=True), width - len(inset) - 4)
+        if any(measure(row) > width - len(inset) - 4 for row in rows):
+            rows = _fill(_bind_operators(step), width - len(inset) - 4)
         for at, row in enumerate(rows):
             text = row.replace(JOINT, " ")
             yield [Span(inset), Span((sign if at == 0 else " " * len(sign) + "  ") + text, "figure" if number == len(steps) - 1 else "")]
@@ -216,8 +218,10 @@ def _style(row: Row, kind: str) -> str:
     return row.tone or ("strong" if row.strong else "")
 
 
-def _bind_operators(text: str) -> str:
-    """Tie each operator to what follows it, so that no line ends in one."""
+def _bind_operators(text: str, *, tight: bool = False) -> str:
+    """Tie each operator to what follows it, so that no line ends in one; *tight* ties the factors of a product to each other too."""
+    if tight:
+        text = text.replace(" × ", f"{JOINT}×{JOINT}").replace(" / ", f"{JOINT}/{JOINT}")
     return re.sub(r" ([+−×/·=-]) ", rf" \1{JOINT}", text)
 
 

@@ -1,0 +1,232 @@
+"""What a derivation says of a model as a whole: its sum by module, its formula by module, what decides its layers, its active parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from weighbridge.accounts.parameters import tally
+from weighbridge.config.bind import bind
+from weighbridge.core.errors import ConfigError
+from weighbridge.core.formula import Expression, Number, Product, Sum, Symbol, as_expression, evaluate, letters, times, total, write
+from weighbridge.core.notation import UNICODE
+from weighbridge.core.polynomials import polynomial
+from weighbridge.core.sizes import Undecided, exact, product
+from weighbridge.core.tree import Part, Tensor, positions
+from weighbridge.explain.section import Line, Section
+from weighbridge.explain.semantic_tree import Pair, scaled
+
+if TYPE_CHECKING:
+    from weighbridge.config.fields import Field
+    from weighbridge.value import ModelValue
+
+LONGEST = 24
+"""Terms of a sum by module that can still be read."""
+
+
+class Decider(NamedTuple):
+    """A config key that decides which layers are of which kind, and its value where it is one number."""
+
+    key: str
+    value: int | None
+
+
+class Active(NamedTuple):
+    """How many parameters work on one token: all but the experts that are not picked.
+
+    Attributes:
+        formula: The total, less the idle experts of each kind of layer.
+        value: Its value.
+    """
+
+    formula: Expression
+    value: int
+
+
+def formula_by_module(section: Section) -> Expression:
+    """Write a model's formula as its modules are written, copies in front: ``3 × (...) + (L − 3) × (...)``.
+
+    >>> from weighbridge import model
+    >>> str(formula_by_module(model("gpt2").explain(module="h.mlp").root))
+    '8*H^2 + 5*H'
+    """
+    found: dict[object, tuple[int, Expression]] = {}
+    for term in _terms_by_module(section):
+        many, rest = _front(term)
+        key = polynomial(rest)
+        found[key] = (found[key][0] + many if key in found else many, found[key][1] if key in found else rest)
+    return total(scaled(many, rest) for many, rest in found.values())
+
+
+def _front(term: Expression) -> tuple[int, Expression]:
+    """Divide a term into the number in front and the rest."""
+    many = 1
+    while isinstance(term, Product) and isinstance(term.factors[0], Number) and len(term.factors) > 1:
+        many *= term.factors[0].value
+        term = term.factors[1] if len(term.factors) == 2 else Product(term.factors[1:])
+    return many, term
+
+
+def _terms_by_module(section: Section) -> Iterator[Expression]:
+    for part in section.parts:
+        if not part.value:
+            continue
+        if isinstance(part, Line):
+            yield from part.formula.terms if isinstance(part.formula, Sum) else (part.formula,)
+        elif part.copies == 1 and isinstance(part.times, Number):
+            yield from _terms_by_module(part)
+        else:
+            yield times((part.times, formula_by_module(part)))
+
+
+class ByModule(NamedTuple):
+    """The total in the words of its sections, and the same in numbers.
+
+    Attributes:
+        words: ``Embeddings + 12 × (Multi-head self-attention + ...)``.
+        numbers: The values in their places.
+    """
+
+    words: str
+    numbers: Expression
+
+
+def sum_by_module(section: Section) -> ByModule | None:
+    """Write the total by module, copies in front; None where that is long, or no part has copies.
+
+    >>> from weighbridge import model
+    >>> str(sum_by_module(model("gpt2").explain().root).numbers)
+    '39383808 + 12*(2362368 + 4722432 + 3072) + 1536'
+    """
+    words = list(_terms(section, lambda part: Symbol(part.title)))
+    if not any(part.copies != 1 for part in _sections(section)) or sum(map(_length, words)) > LONGEST:
+        return None
+    numbers = Sum(tuple(_terms(section, lambda part: Number(part.value))))
+    return ByModule(write(Sum(tuple(words)), UNICODE), numbers)
+
+
+def _terms(section: Section, name: Callable[[Line | Section], Expression]) -> Iterator[Expression]:
+    for part in section.parts:
+        if not part.value:
+            continue
+        if isinstance(part, Section) and part.parts and part.copies != 1:
+            yield Product((Number(part.copies), Sum(tuple(_terms(part, name)))))
+        elif isinstance(part, Section) and any(inner.copies != 1 for inner in _sections(part)):
+            yield from _terms(part, name)
+        else:
+            yield name(part)
+
+
+def _length(expression: Expression) -> int:
+    match expression:
+        case Sum():
+            return sum(map(_length, expression.terms))
+        case Product():
+            return sum(map(_length, expression.factors))
+        case _:
+            return 1
+
+
+def _sections(section: Section) -> Iterator[Section]:
+    for part in section.parts:
+        if isinstance(part, Section):
+            yield part
+            yield from _sections(part)
+
+
+def active(model: ModelValue, top: Pair, whole: int, values: Mapping[str, int]) -> Active | None:
+    """Derive the active parameters of a mixture of experts; None where every parameter works on every token.
+
+    >>> from weighbridge import model
+    >>> str(model("mixtral-8x7b").explain().active.formula)
+    '46702792704 - 3*L*(E - k)*H*I'
+    """
+    own = tally(model.tree)
+    if own.active == own.unique or not values:
+        return None
+    idle = list(_idle(top, []))
+    formula = total((Number(whole), *(times((-1, *term)) for term in idle)))
+    value = evaluate(formula, values)
+    return Active(formula, value) if value == own.active and isinstance(value, int) else None
+
+
+def _idle(pair: Pair, copies: list[Any]) -> Iterator[tuple[Any, ...]]:
+    """Yield, for each part that holds experts, the factors of what is idle in all its copies."""
+    symbolic = pair.symbolic
+    around = [*copies, *([symbolic.repeat] if symbolic.repeat is not None and symbolic.experts is None else [])]
+    if symbolic.experts is None:
+        for child in pair.children():
+            yield from _idle(child, around)
+        return
+    held = polynomial(total(_elements(symbolic._replace(repeat=None)))) * polynomial(
+        as_expression(1 if symbolic.repeat is None else symbolic.repeat)
+    )
+    one = polynomial(exact(held.expression(), symbolic.experts))
+    yield (*around, as_expression(symbolic.experts) - symbolic.active, one.expression())  # type: ignore[operator]
+
+
+def _elements(part: Part) -> Iterator[Expression]:
+    for child in part.children:
+        if isinstance(child, Part):
+            yield times((1 if child.repeat is None else child.repeat, total(_elements(child))))
+        elif isinstance(child, Tensor) and child.role != "buffer" and child.tied_to is None:
+            yield as_expression(product(child.shape))
+
+
+def deciders(model: ModelValue) -> tuple[Decider, ...]:
+    """Return the keys that decide which layers are of which kind, found by trying: each is changed, and the layers looked at.
+
+    >>> from weighbridge import model
+    >>> deciders(model("deepseek-v3"))
+    (Decider(key='first_k_dense_replace', value=3),)
+    """
+    if model.description is None:
+        return ()
+    known, raw, _ = model.description
+    build = known.classes[model.class_name]
+    usual = _layout(model.tree)
+    found = []
+    for path, value, changed in _changed(known.fields, raw, ""):
+        try:
+            layout = _layout(build(bind(known.fields, changed)))
+        except (ConfigError, Undecided, AssertionError, TypeError, ValueError, LookupError, ArithmeticError):
+            continue
+        if layout != usual and len(layout) > 1:
+            found.append(Decider(path, value if isinstance(value, int) else None))
+    return tuple(found)
+
+
+def _changed(fields: tuple[Field, ...], raw: Mapping[str, Any], path: str) -> Iterator[tuple[str, object, dict[str, Any]]]:
+    """Yield *raw* with one switch of several values changed: a number by one, a list of kinds in its first entry."""
+    for field in fields:
+        given = raw.get(field.key) if field.key else None
+        given = field.default if given is None and type(field.default) is int and field.key else given
+        if field.kind == "nested" and isinstance(given, dict) and field.fields:
+            for inner, value, changed in _changed(field.fields, given, f"{path}{field.key}."):
+                yield inner, value, {**raw, field.key: changed}
+        elif field.kind in ("choice", "sequence") and isinstance(given, (int, list)) and not isinstance(given, bool):
+            if isinstance(given, int):
+                yield path + field.key, given, {**raw, field.key: given + 1}
+            elif given and (others := [value for value in given if value != given[0]]):
+                yield path + field.key, given, {**raw, field.key: [others[0], *given[1:]]}
+
+
+def _layout(part: Part, path: str = "") -> list[tuple[str, tuple[int, ...]]]:
+    """List where the copies of each repeated part stand."""
+    found = []
+    for child in part.children:
+        if isinstance(child, Part):
+            here = f"{path}.{child.name}"
+            if isinstance(child.repeat, int) and child.kind == "layer":
+                found.append((here, tuple(positions(child))))
+            found += _layout(child, here)
+    return found
+
+
+def used(expressions: tuple[Expression, ...]) -> set[str]:
+    """Return the letters of several formulas.
+
+    >>> sorted(used((Symbol("H") + 1, Symbol("L") * Symbol("H"))))
+    ['H', 'L']
+    """
+    return set().union(*map(letters, expressions))

@@ -1,0 +1,456 @@
+"""What a derivation says of a part in words: each sentence is chosen by a fact of the tree, so that none is said where it is not true.
+
+A sentence here is a claim. ``tests/property/test_sentences.py`` recomputes each of them, for every described type, from the list
+of tensors and from the config changed by one, and fails on a sentence that it cannot check.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from weighbridge.core.formula import Expression, Symbol, evaluate, letters, write
+from weighbridge.core.messages import Text, mark
+from weighbridge.core.notation import UNICODE
+from weighbridge.core.polynomials import Opaque, Polynomial, polynomial
+from weighbridge.core.sizes import Size, product
+from weighbridge.core.tree import Attend, Part, State, Tensor
+from weighbridge.explain.semantic_tree import NORMS, TOPICS, Leaf, Pair
+from weighbridge.explain.wording import role_name
+
+
+class Scope(NamedTuple):
+    """What a section stands for.
+
+    Attributes:
+        topic: What it is for, a key of :data:`SENTENCES`.
+        leaves: The modules in it that own tensors.
+        holders: The parts in which they stand: where operations without parameters are looked for.
+        formula: The section's closed formula, of one copy.
+        values: What each letter stands for; empty for a checkpoint.
+        part: The part itself, where the section is one.
+    """
+
+    topic: str
+    leaves: tuple[Leaf, ...]
+    holders: tuple[Pair, ...]
+    formula: Polynomial
+    values: dict[str, int]
+    part: Part | None = None
+
+    def attends(self) -> list[tuple[Attend, Attend]]:
+        """Return every attention inside, in ints and in symbols."""
+        return [(ours, theirs) for holder in self.holders for ours, theirs in _attends(holder)]
+
+    def kinds(self) -> set[str]:
+        """Return the kinds of the modules that own tensors."""
+        return {leaf.pair.part.kind for leaf in self.leaves}
+
+    def tensors(self) -> list[tuple[Tensor, Tensor]]:
+        """Return the parameters, in ints and in symbols."""
+        return [both for leaf in self.leaves for both in leaf.pair.tensors()]
+
+    def roles(self) -> set[str]:
+        """Return the roles of the parameters."""
+        return {ours.role for ours, _ in self.tensors()}
+
+    def names(self) -> set[str]:
+        """Return what the modules do in attention, a feed-forward network or an embedding, as far as their names tell."""
+        return {role_name(self.topic, leaf.path) for leaf in self.leaves}
+
+
+def sentences(scope: Scope) -> tuple[str, ...]:
+    """Return what is true of a section, in English, in the order in which it is said.
+
+    >>> from weighbridge import model
+    >>> section = model("llama-3-8b").explain().root.parts[1].parts[0]
+    >>> section.title, section.says[1]
+    ('Grouped-query attention', '32 query heads share 8 key-value heads, 4 to each: keys and values are mapped to 8 heads only.')
+    """
+    write = SENTENCES.get(scope.topic)
+    return tuple(write(scope)) if write else ()
+
+
+def section_name(scope: Scope, usual: str) -> str:
+    """Return the title of a section that is *usual* ly called so.
+
+    >>> section_name(Scope("convolution", (), (), Polynomial({}), {}), "Convolution")
+    'Convolution'
+    """
+    if scope.topic == "attention":
+        return _attention_title(scope, usual)
+    if scope.topic == "layer" and not scope.attends():
+        return mark("Layers")
+    if scope.topic in ("convolution", "embedding") and scope.kinds() == {"convolution"} and _of_patches(scope):
+        return mark("Patch embedding")
+    return usual
+
+
+def _attention_title(scope: Scope, usual: str) -> str:
+    found = [ours for ours, _ in scope.attends()]
+    if not found:
+        return mark("Attention")
+    if all(_whole(ours.kv_heads) == 1 < _whole(ours.heads) for ours in found):
+        return mark("Multi-query attention")
+    if all(_whole(ours.kv_heads) < _whole(ours.heads) for ours in found):
+        return mark("Grouped-query attention")
+    return usual if all(_whole(ours.heads) > 1 for ours in found) else mark("Self-attention")
+
+
+def _attention(scope: Scope) -> Iterator[str]:
+    yield from _maps(scope)
+    yield from _heads(scope)
+    yield from _windows(scope)
+    if scope.attends() and scope.kinds() <= {"linear"}:
+        yield mark("Scores, softmax and the weighted sum have no parameters.")
+
+
+def _maps(scope: Scope) -> Iterator[str]:
+    names = scope.names()
+    if "convolution" not in scope.kinds() and (
+        names >= {"query", "key", "value", "output"} or names >= {"query, key and value in one", "output"}
+    ):
+        yield mark("Queries, keys and values are linear maps of the input; what the heads gather is joined and mapped once more.")
+    elif scope.attends():
+        yield mark("Each position gathers from others, weighted by how well its query fits their keys.")
+
+
+def _heads(scope: Scope) -> Iterator[str]:
+    found = scope.attends()
+    if not found or not scope.values:
+        return
+    ours, theirs = found[0]
+    heads, shared = _whole(ours.heads), _whole(ours.kv_heads)
+    mapped = {"key", "query, key and value in one", "key and value, expanded"} & scope.names()
+    alike = bool(mapped) and all((o.heads, o.kv_heads) == (ours.heads, ours.kv_heads) for o, _ in found)
+    if alike and shared == 1 < heads:
+        yield Text(
+            mark("All {heads} query heads share one key-value head: keys and values are mapped to one head only."), heads=f"{heads:,}"
+        )
+    elif alike and shared < heads and heads % shared == 0:
+        yield Text(
+            mark("{heads} query heads share {shared} key-value heads, {each} to each: keys and values are mapped to {shared} heads only."),
+            heads=f"{heads:,}", shared=f"{shared:,}", each=f"{heads // shared:,}",
+        )  # fmt: skip
+    elif alike and shared == heads > 1 and len(_letters(theirs.heads)) == 1:
+        yield from _whether_heads_count(scope, theirs)
+
+
+def _whether_heads_count(scope: Scope, attend: Attend) -> Iterator[str]:
+    """Say whether another number of heads would give another count: by the formula, and by its value with more heads."""
+    (letter,) = _letters(attend.heads)
+    if letter not in _letters(scope.formula.expression()):
+        yield mark("The heads divide the width among them: any number of heads that divides it gives the same count.")
+        return
+    if letter in _letters(attend.head_dim):
+        return  # the width of a head follows from their number: what changes then is told by the formula alone
+    before = evaluate(scope.formula.expression(), scope.values)
+    after = evaluate(scope.formula.expression(), {**scope.values, letter: scope.values[letter] * 2})
+    if _whole(after) > _whole(before):
+        yield mark("The width of a head is given by itself, so more heads mean more parameters.")
+
+
+def _windows(scope: Scope) -> Iterator[str]:
+    found = [ours for ours, _ in scope.attends()]
+    if found and all(ours.window is not None and ours.windowed is None for ours in found):
+        windows = {ours.window for ours in found}
+        if len(windows) == 1:
+            text = mark("A token sees at most {window} tokens (a sliding window), which saves cache and arithmetic, but no parameters.")
+            yield Text(text, window=f"{_whole(windows.pop()):,}")
+
+
+def _cross_attention(scope: Scope) -> Iterator[str]:
+    inside = {pair.part.kind for leaf in scope.leaves for pair in leaf.around}
+    if "decoder" in inside and scope.attends():
+        yield mark("Queries come from the decoder, keys and values from the sequence it attends to, usually the encoder's output.")
+    else:
+        yield mark("Queries come from one sequence, keys and values from another.")
+    yield from _heads(scope)
+
+
+def _latent_attention(scope: Scope) -> Iterator[str]:
+    names = scope.names()
+    if {"key and value, compressed", "key and value, expanded"} <= names:
+        yield mark("Keys and values are mapped down to one small vector for all heads, and up again to each head.")
+    if {"query, compressed", "query, expanded"} <= names:
+        yield mark("Queries pass through a small rank of their own.")
+    elif "query" in names:
+        yield mark("Queries are mapped at once.")
+    kept = [(ours, theirs) for ours, theirs in scope.attends() if ours.cache is not None]
+    if kept and len(kept) == len(scope.attends()):
+        text = mark("The cache keeps {kept} numbers for each token and layer, not the {whole} of all heads' keys and values.")
+        ours = kept[0][0]
+        whole = _whole(ours.kv_heads) * (_whole(ours.head_dim) + _whole(ours.value_dim))
+        if ours.cache is not None and _whole(ours.cache) < whole:
+            yield Text(text, kept=f"{_whole(ours.cache):,}", whole=f"{whole:,}")
+
+
+def _feed_forward(scope: Scope) -> Iterator[str]:
+    if not scope.kinds() <= {"linear"} | NORMS or "linear" not in scope.kinds():
+        return
+    yield mark("Every position passes through the same maps by itself.")
+    widths = {name: sum(_elements(leaf) for leaf in scope.leaves if role_name(scope.topic, leaf.path) == name) for name in scope.names()}
+    inner, back = sum(widths.get(name, 0) for name in ("up", "gate", "gate and up in one")), widths.get("down", 0)
+    if inner + back != sum(map(_elements, scope.leaves)) or not back:
+        return
+    if inner == 2 * back and widths.keys() & {"gate", "gate and up in one"}:
+        yield mark(
+            "Gated: the input is mapped twice to the inner width, one result gates the other, and the product is mapped back: three maps, where a plain network has two."
+        )
+    elif inner == back and not widths.keys() & {"gate", "gate and up in one"}:
+        yield mark("One map leads to the inner width, one leads back; the activation between them has no parameters.")
+
+
+def _experts(scope: Scope) -> Iterator[str]:
+    chosen = [part for holder in scope.holders for part in _parts(holder.part) if part.experts is not None and part.active is not None]
+    routed = any("router" in role_name("experts", leaf.path) for leaf in scope.leaves)
+    counts = {(_whole(part.experts), _whole(part.active)) for part in chosen}
+    if len(counts) == 1:
+        experts, active = counts.pop()
+        if routed and active < experts:
+            text = mark("A router scores {experts} experts for each token and picks {active}; all {experts} are stored, {active} work.")
+        else:
+            text = mark("Of {experts} experts, {active} work on a token; all {experts} are stored.")
+        yield Text(text, experts=f"{experts:,}", active=f"{active:,}")
+    if any("shared_expert" in leaf.path and "shared_expert_gate" not in leaf.path for leaf in scope.leaves):
+        yield mark("The shared experts work on every token.")
+
+
+def _norm(scope: Scope) -> Iterator[str]:
+    kinds, roles = scope.kinds(), scope.roles()
+    if not kinds <= NORMS - {"scale", "layer_scale", "norm"}:
+        return
+    alike = all({ours.role for ours, _ in leaf.pair.tensors()} == roles for leaf in scope.leaves)
+    if kinds == {"rms_norm"} and roles == {"gain"}:
+        yield mark("Each vector is divided by its root mean square, then each component is multiplied by a learned gain.")
+    elif kinds == {"layer_norm"} and roles == {"gain"}:
+        yield mark("Each vector is centred and divided by its standard deviation, then each component is multiplied by a learned gain.")
+    elif kinds == {"layer_norm"} and roles == {"gain", "shift"} and alike:
+        yield mark(
+            "Each vector is centred and divided by its standard deviation, then multiplied by learned gains and moved by learned shifts."
+        )
+
+
+def _embedding(scope: Scope) -> Iterator[str]:
+    tables = [leaf for leaf in scope.leaves if leaf.pair.part.kind == "embedding"]
+    if tables and scope.kinds() - NORMS == {"embedding"}:
+        several = len(tables) > 1
+        tokens = role_name("embedding", tables[0].path) == "Word embeddings"
+        if several and len({ours.shape[-1] for leaf in tables for ours, _ in leaf.pair.tensors()}) == 1:
+            yield mark("Tables whose rows are looked up; what one position fetches from them is added.")
+        elif not several and tokens:
+            yield mark("A table that is looked up: each token fetches its row.")
+    elif _of_patches(scope) and "convolution" in scope.kinds():
+        yield mark("An image is cut into patches, and one convolution maps each patch to a vector.")
+
+
+def _of_patches(scope: Scope) -> bool:
+    """Tell whether a convolution has kernels as large as a patch, by the letter of its shape."""
+    sizes = [letters(size) for leaf in scope.leaves if leaf.pair.part.kind == "convolution"
+             for _, theirs in leaf.pair.tensors() for size in theirs.shape[2:] if not isinstance(size, int)]  # fmt: skip
+    return bool(sizes) and any("patch" in leaf.path for leaf in scope.leaves)
+
+
+def _convolution(scope: Scope) -> Iterator[str]:
+    if _of_patches(scope):
+        yield mark("An image is cut into patches, and one convolution maps each patch to a vector.")
+        return
+    kernels = [ours.shape[2:] for ours, _ in scope.tensors() if ours.role == "weight" and len(ours.shape) > 2]
+    if kernels and all(any(_whole(side) > 1 for side in kernel) for kernel in kernels):
+        yield mark("Neighbouring positions are mixed by learned kernels.")
+    elif kernels and all(all(_whole(side) == 1 for side in kernel) for kernel in kernels):
+        yield mark("Kernels of one position: a linear map of each position by itself.")
+
+
+def _mixer(scope: Scope) -> Iterator[str]:
+    states = [node for holder in scope.holders for part in _parts(holder.part) for node in part.children if isinstance(node, State)]
+    if scope.attends():
+        return
+    if any(state.name == "recurrent_state" for state in states):
+        yield mark("Positions are mixed by a recurrence in place of attention: what is kept of the text is a state of fixed size.")
+    else:
+        yield mark("Positions are mixed without attention.")
+
+
+def _layer(scope: Scope) -> Iterator[str]:
+    part = scope.part
+    if part is None or not isinstance(part.repeat, int):
+        return
+    if part.repeat > 1 and all(ours.tied_to is None for ours, _ in scope.tensors()):
+        yield mark("Layers of the same shape, each with parameters of its own.")
+    elif part.repeat > 1:
+        yield mark("Layers of the same shape; what they share is counted where it stands first.")
+    if isinstance(part.executions, int) and part.executions > part.repeat:
+        text = mark("Stored {stored} times, run {run} times: all runs share the parameters.")
+        once = mark("Stored once, run {run} times: all runs share the parameters.")
+        yield Text(once if part.repeat == 1 else text, stored=f"{part.repeat:,}", run=f"{part.executions:,}")
+
+
+def _stack(scope: Scope) -> Iterator[str]:
+    part = scope.part
+    repeated = part is not None and any(inner.repeat is not None for inner in _parts(part))
+    if repeated:
+        yield mark("A stack of layers.")
+
+
+def _decoder(scope: Scope) -> Iterator[str]:
+    own = [ours for ours, _ in scope.attends() if ours.causal]
+    if own:
+        yield mark("A stack of layers that writes one token after another: a position sees only those before it.")
+    else:
+        yield from _stack(scope)
+
+
+def _pooler(scope: Scope) -> Iterator[str]:
+    if scope.kinds() == {"linear"} and len(scope.leaves) == 1:
+        yield mark("A linear map of one vector, which stands for the whole input.")
+
+
+def _head(scope: Scope) -> Iterator[str]:
+    yield mark("Turns hidden vectors into the outputs that the task asks for.")
+
+
+def _group(scope: Scope) -> Iterator[str]:
+    part = scope.part
+    if part is not None and isinstance(part.executions, int) and isinstance(part.repeat, int) and part.executions > part.repeat:
+        yield from _layer(scope)
+
+
+SENTENCES: dict[str, Callable[[Scope], Iterator[str]]] = {
+    "attention": _attention,
+    "cross_attention": _cross_attention,
+    "latent_attention": _latent_attention,
+    "feed_forward": _feed_forward,
+    "experts": _experts,
+    "norm": _norm,
+    "embedding": _embedding,
+    "table": _embedding,
+    "convolution": _convolution,
+    "mixer": _mixer,
+    "layer": _layer,
+    "stack": _stack,
+    "encoder": _stack,
+    "decoder": _decoder,
+    "pooler": _pooler,
+    "head": _head,
+    "group": _group,
+    "vision": lambda scope: iter((mark("Turns an image into vectors."),)),
+    "audio": lambda scope: iter((mark("Turns sound into vectors."),)),
+    "text": lambda scope: iter((mark("Turns text into vectors."),)),
+    "projector": lambda scope: iter((mark("Leads vectors from one part of the model into the space of another."),)),
+}
+"""By topic, what may be said of a part; each function says only what holds of the tree."""
+
+
+def line_sentences(kind: str, tensors: Sequence[tuple[Tensor, Tensor]]) -> tuple[str, ...]:
+    """Return what is true of a module that owns these tensors.
+
+    >>> line_sentences("linear", [(Tensor("weight", (3, 4)), Tensor("weight", (3, 4)))])[0]
+    'Linear map without bias: inputs × outputs weights.'
+    """
+    roles = tuple(ours.role for ours, _ in tensors)
+    found = list(_of_kind(kind, roles, tensors))
+    if tensors and all(ours.frozen for ours, _ in tensors):
+        found = [mark("Fixed values: stored and counted, but not trained.")]
+    elif tensors and all(ours.tied_to is not None for ours, _ in tensors):
+        found = []
+    return tuple(found)
+
+
+def _of_kind(kind: str, roles: tuple[str, ...], tensors: Sequence[tuple[Tensor, Tensor]]) -> Iterator[str]:
+    shapes = {ours.role: ours.shape for ours, _ in tensors}
+    if kind == "linear" and roles == ("weight",) and len(shapes["weight"]) == 2:
+        yield mark("Linear map without bias: inputs × outputs weights.")
+    elif kind == "linear" and set(roles) == {"weight", "bias"} and len(roles) == 2 and len(shapes["weight"]) == 2:
+        yield mark("Linear map: inputs × outputs weights, and one bias for each output.")
+    elif kind == "embedding" and roles == ("embedding",):
+        yield mark("A table with one learned vector in each row.")
+    elif kind in _NORM_NAMES and roles == ("gain", "shift"):
+        yield mark("One gain γ and one shift β for each component.")
+    elif kind in _NORM_NAMES and roles == ("gain",):
+        yield mark("One gain γ for each component, no shift.")
+    elif kind == "convolution" and roles == ("weight",):
+        yield mark("Convolution without bias: output channels × input channels of a group × kernel.")
+    elif kind == "convolution" and set(roles) == {"weight", "bias"} and len(roles) == 2:
+        yield mark("Convolution: output channels × input channels of a group × kernel, and one bias for each output channel.")
+    elif kind == "experts" and set(roles) == {"weight"}:
+        yield mark("The matrices of all experts in one array; its first size is the number of experts.")
+    elif set(roles) == {"embedding"} and not any(ours.frozen for ours, _ in tensors):
+        yield mark("Learned vectors.")
+    elif set(roles) == {"bias"}:
+        yield mark("Learned vectors that are added.")
+    elif set(roles) == {"gain"}:
+        yield mark("Learned factors.")
+
+
+def shape_sentence(kind: str, tensors: Sequence[tuple[Tensor, Tensor]]) -> str:
+    """Say what the letters of a module's formula are: the inputs and outputs of a map, the rows of a table; empty where nothing helps.
+
+    >>> print(shape_sentence("linear", [(Tensor("weight", (3072, 768)), Tensor("weight", (Symbol("I"), Symbol("H"))))]))
+    from H inputs to I outputs
+    """
+    own = [(ours, theirs) for ours, theirs in tensors if ours.tied_to is None]
+    weights = [(ours, theirs) for ours, theirs in own if ours.role in ("weight", "embedding")]
+    if len(weights) != 1 or not any(_letters(size) for size in weights[0][1].shape):
+        return ""
+    ours, theirs = weights[0]
+    shown = [min(_ways(size), key=len) for size in theirs.shape]
+    if kind == "linear" and len(shown) == 2:
+        turned = [bias for bias, _ in own if bias.role == "bias" and bias.shape == ours.shape[1:] != ours.shape[:1]]
+        into, out = shown if turned else reversed(shown)
+        return Text(mark("from {into} inputs to {out} outputs"), into=into, out=out)
+    if kind == "embedding" and len(shown) == 2:
+        return Text(mark("{rows} rows of {width}"), rows=shown[0], width=shown[1])
+    return ""
+
+
+_NORM_NAMES = frozenset({"layer_norm", "rms_norm", "group_norm", "batch_norm", "instance_norm"})
+
+
+def _attends(pair: Pair) -> Iterator[tuple[Attend, Attend]]:
+    own = (node for node in pair.part.children if isinstance(node, Attend))
+    symbolic = (node for node in pair.symbolic.children if isinstance(node, Attend))
+    yield from zip(own, symbolic, strict=True)
+    for child in pair.children():
+        yield from _attends(child)
+
+
+def _elements(leaf: Leaf) -> int:
+    """Count the elements of a module's matrices."""
+    return sum(_whole(product(ours.shape)) for ours, _ in leaf.pair.tensors() if ours.role == "weight")
+
+
+def _parts(part: Part) -> Iterator[Part]:
+    yield part
+    for child in part.children:
+        if isinstance(child, Part):
+            yield from _parts(child)
+
+
+def _ways(size: Size) -> list[str]:
+    """Write a size as it is built, and collected."""
+    return [write(polynomial(size).expression(), UNICODE), *([write(size, UNICODE)] if isinstance(size, Expression) else [])]
+
+
+def _letters(size: Size) -> set[str]:
+    """Return the letters on which a size depends: those that cancel out are left out, those inside a rounded quotient are not."""
+    return set().union(*(letters(_as_written(atom)) for monomial in polynomial(size).terms for atom, _ in monomial))
+
+
+def _as_written(atom: Symbol | Opaque) -> Size:
+    return atom.quotient if isinstance(atom, Opaque) else atom
+
+
+def _whole(size: object) -> int:
+    assert isinstance(size, int), size
+    return size
+
+
+def holders(leaves: Iterable[Leaf], topic: str) -> tuple[Pair, ...]:
+    """Return the outermost parts of a topic around some modules, each once."""
+    found: dict[int, Pair] = {}
+    for leaf in leaves:
+        around = [pair for pair in (*leaf.around, leaf.pair) if TOPICS.get(pair.part.kind) == topic]
+        if around:
+            found.setdefault(id(around[0].part), around[0])
+    return tuple(found.values())
