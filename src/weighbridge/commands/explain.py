@@ -19,7 +19,7 @@ OPTIONS = (
     Option("module", mark("derive only this module, such as encoder.layer.attention"), "PATH", default=""),
     Option(
         "depth",
-        mark("show N levels of sections and fold nothing (default: 4 levels; what is like a section before it is fold_below)"),
+        mark("show N levels of sections and fold nothing (default: 4 levels; what is like a section before it is folded)"),
         "N",
         "whole",
     ),

@@ -20,7 +20,8 @@ from weighbridge.conventions.reconcile import reconcile
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Say, Text, mark, translator
 from weighbridge.exercises.questions import Exercise, sections
-from weighbridge.explain.derive import Line, derive, lines
+from weighbridge.explain.derive import derive, lines
+from weighbridge.explain.section import Line
 
 LONGEST = 20_000
 """Characters of an answer."""

@@ -13,8 +13,9 @@ from weighbridge.core.formula import Expression, as_expression, letters
 from weighbridge.core.messages import Say, Text, mark, translator
 from weighbridge.core.notation import UNICODE, write
 from weighbridge.core.tree import Attend, Part
-from weighbridge.explain.derive import Derivation, Line, Section, derive, lines, with_shares
+from weighbridge.explain.derive import Derivation, derive, lines, with_shares
 from weighbridge.explain.evaluation_steps import chain
+from weighbridge.explain.section import Line, Section
 from weighbridge.explain.semantic_tree import joined
 from weighbridge.load import load
 
