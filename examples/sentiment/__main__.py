@@ -1,0 +1,55 @@
+"""``scripts/sentiment``: the run, and what can be done with what it made."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+import torch
+
+from examples.sentiment import run
+
+FOLDER = Path("artifacts/sentiment")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run a command of the example."""
+    parser = argparse.ArgumentParser(prog="scripts/sentiment", description="A BERT for sentiment, weighed first, then trained.")
+    commands = parser.add_subparsers(dest="command")
+    for name, text in COMMANDS.items():
+        one = commands.add_parser(name, help=text, description=text)
+        one.add_argument("--out", type=Path, default=FOLDER, help=f"folder of the run (default: {FOLDER})")
+        one.add_argument("--seed", type=int, default=0, help="of every random choice (default: 0)")
+        one.add_argument("--threads", type=int, help="of torch (default: its own choice)")
+        if name == "predict":
+            one.add_argument("texts", nargs="*", help="sentences, files with one a line, or - for standard input")
+        else:
+            one.add_argument("--quick", action="store_true", help="a small run, to see that all works")
+            one.add_argument("--fresh", action="store_true", help="take an earlier run in the folder away first")
+    asked = parser.parse_args(arguments)
+    torch.set_num_threads(asked.threads or torch.get_num_threads())
+    return {"run": do_run, "predict": do_predict}[asked.command](asked)
+
+
+COMMANDS = {"run": "the five steps, from the reviews to the model card", "predict": "judge new sentences"}
+
+
+def do_run(asked: argparse.Namespace) -> int:
+    """Do the five steps; the exit code is 1 where a prediction does not hold."""
+    if asked.fresh:
+        run.clear(asked.out)
+    result = run.run(run.QUICK if asked.quick else run.FULL, asked.out, asked.seed)
+    return 0 if all(row["holds"] for row in result["rows"]) else 1
+
+
+def do_predict(asked: argparse.Namespace) -> int:
+    """Judge sentences."""
+    from examples.sentiment.predict import judge_all
+
+    judge_all(asked.out / "model", asked.texts)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
