@@ -12,7 +12,7 @@ from math import prod
 from weighbridge.core.errors import ReadError
 from weighbridge.core.messages import Text
 from weighbridge.readers.listing import DEEPEST, LONGEST
-from weighbridge.readers.pickles import Global, LongText, Stub
+from weighbridge.readers.pickles import Global, LongText, Raw, Stub
 from weighbridge.readers.torch_storages import Storage, View
 
 _TYPE = re.compile(r"([biufcVSUOmM])(\d{1,6})")
@@ -85,4 +85,6 @@ def _length(data: object) -> int | None:
         data = data.args[0] if data.args else b""
     if isinstance(data, LongText):
         return data.letters
+    if isinstance(data, Raw):
+        return data.length
     return len(data) if isinstance(data, bytes | str) else None

@@ -10,11 +10,13 @@ from weighbridge.core.messages import Text
 from weighbridge.core.tree import Row
 from weighbridge.readers.adapter import adapter_config, with_notes
 from weighbridge.readers.directory import SHARD, list_directory, list_index
+from weighbridge.readers.distributed import is_distributed, list_distributed
 from weighbridge.readers.formats import read_file
 from weighbridge.readers.listing import Listing
 from weighbridge.readers.onnx_pair import encoder_and_decoder, together
 from weighbridge.readers.packing import config_beside, is_packed, unpack
 from weighbridge.readers.roles import norms, rank, role_of
+from weighbridge.readers.training_roots import list_ranks, rank_files, step_folder
 from weighbridge.readers.zarr import is_zarr, list_zarr
 from weighbridge.value import ModelValue
 
@@ -41,7 +43,7 @@ def read_listing(path: Path) -> Listing:
             if pair is not None:
                 return together(read_file(pair[0]), read_file(pair[1]))
             config = adapter_config(path)
-            listing = list_zarr(path) if isinstance(path, Path) and is_zarr(path) else list_directory(path)
+            listing = _listed(path)
             return listing if config is None else with_notes(listing, config)
         if path.name.endswith(".index.json"):
             return list_index(path)
@@ -51,6 +53,22 @@ def read_listing(path: Path) -> Listing:
     if SHARD.fullmatch(path.name):
         return listing._replace(notes=(*listing.notes, "this is one shard of several; its directory gives the whole"))
     return listing
+
+
+def _listed(folder: Path) -> Listing:
+    """List a directory as what it is: arrays, a distributed checkpoint, a training's ranks, or files of weights."""
+    if isinstance(folder, Path):
+        if is_zarr(folder):
+            return list_zarr(folder)
+        step = step_folder(folder) or folder
+        if is_distributed(step):
+            return list_distributed(step)
+        ranks = rank_files(step)
+        if ranks:
+            return list_ranks(step, ranks)
+        if step is not folder:
+            return list_directory(step)
+    return list_directory(folder)
 
 
 def rows(listing: Listing) -> list[Row]:

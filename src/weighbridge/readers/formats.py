@@ -25,12 +25,15 @@ class Format(NamedTuple):
 FORMATS: tuple[Format, ...] = (
     Format("", "legacy", ()),
     Format("safetensors", "safetensors", (".safetensors",)),
-    Format("torch", "torch_zip", (".bin", ".pt", ".pth", ".ckpt", ".pkl")),
+    Format("torch", "torch_zip", (".bin", ".pt", ".pth", ".ckpt", ".pt2")),
+    Format("tar", "tar", (".nemo",)),
     Format("GGUF", "gguf", (".gguf",)),
     Format("ONNX", "onnx", (".onnx",)),
     Format("TensorFlow", "tensorflow", (".index",)),
     Format("Keras", "keras", (".h5", ".hdf5", ".keras")),
     Format("npz", "npz", (".npz",)),
+    Format("npy", "npy", (".npy", ".eqx")),
+    Format("pickle", "plain_pickle", (".pkl", ".pickle", ".pdparams")),
     Format("Flax", "flax", (".msgpack",)),
     Format("zip", "zipped", ()),
 )

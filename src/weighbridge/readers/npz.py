@@ -5,7 +5,6 @@ Source: numpy/lib/format.py (versions 1.0 to 3.0); names: google-research/vision
 
 from __future__ import annotations
 
-import ast
 import re
 import zlib
 from math import prod
@@ -14,18 +13,12 @@ from typing import BinaryIO
 from weighbridge.core.errors import ReadError
 from weighbridge.core.messages import Text
 from weighbridge.readers.archive import Member, members, place
-from weighbridge.readers.listing import DEEPEST, LONGEST, Listing, Stored
+from weighbridge.readers.listing import Listing, Stored
+from weighbridge.readers.npy import LONGEST_HEADER, MAGIC, header
 from weighbridge.readers.variables import OPTIMISER_NOTE, TABLE_NOTE, dotted, role_of_variable
 
-MAGIC = b"\x93NUMPY"
 MOST_ARRAYS = 25_000
 """Each has a header of its own to be read, which takes its time."""
-
-LONGEST_HEADER = 10_000
-"""What NumPy itself reads at most (max_header_size)."""
-
-_TYPE = re.compile(r"[<>|=]?([biufcSUVO])(\d*)")
-_NAMES = {"b": "BOOL", "i": "I", "u": "U", "f": "F", "c": "C"}
 
 
 def sniff(head: bytes) -> bool:
@@ -75,7 +68,7 @@ def _stored(file: BinaryIO, member: Member) -> Stored:
     text = head[8 + width : 8 + width + length]
     if length > LONGEST_HEADER or len(text) < length:
         raise ReadError(Text("the header of {name!r:.80} has {length:,} bytes, which cannot be", name=name, length=length))
-    dtype, item, shape = _header(name, text)
+    dtype, item, shape = header(name, text)
     data = member.size - 8 - width - length
     if item and data != prod(shape) * item:
         raise ReadError(
@@ -101,35 +94,3 @@ def _beginning(file: BinaryIO, member: Member) -> bytes:
         return zlib.decompressobj(-15).decompress(packed, most)
     except zlib.error as error:
         raise ReadError(Text("{name!r:.80} is damaged: {error}", name=member.name, error=error)) from None
-
-
-def _header(name: str, text: bytes) -> tuple[str, int, tuple[int, ...]]:
-    """Return an array's type, the bytes of one element (0 if they are of any length), and its shape."""
-    try:
-        found = ast.literal_eval(text.decode("latin-1").strip())
-    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
-        raise ReadError(Text("the header of {name!r:.80} is damaged", name=name)) from None
-    if not isinstance(found, dict) or set(found) != {"descr", "fortran_order", "shape"} or type(found["fortran_order"]) is not bool:
-        raise ReadError(Text("the header of {name!r:.80} is not a type, an order and a shape", name=name))
-    kind = _TYPE.fullmatch(found["descr"]) if isinstance(found["descr"], str) else None
-    if kind is None:
-        raise ReadError(Text("{name!r:.80} is of type {found!r:.80}, a record or unknown", name=name, found=found["descr"]))
-    shape = found["shape"]
-    if not isinstance(shape, tuple) or len(shape) > DEEPEST or not all(type(size) is int and 0 <= size < LONGEST for size in shape):
-        raise ReadError(Text("{name!r:.80} has the shape {shape!r:.80}, which cannot be", name=name, shape=shape))
-    dtype, item = _type(name, kind[1], kind[2])
-    return dtype, item, shape
-
-
-def _type(name: str, kind: str, digits: str) -> tuple[str, int]:
-    if kind == "O":
-        return "OBJECT", 0
-    size = int(digits) if 0 < len(digits) < 10 else 0
-    if kind in "SU":
-        return "STRING", size * (4 if kind == "U" else 1)
-    known = {"b": (1,), "i": (1, 2, 4, 8), "u": (1, 2, 4, 8), "f": (2, 4, 8, 16), "c": (8, 16), "V": (1, 2)}[kind]
-    if size not in known:
-        raise ReadError(Text("{name!r:.80} is of type {value!r}, which NumPy does not write", name=name, value=kind + digits))
-    if kind == "b":
-        return "BOOL", 1
-    return (f"V{size}" if kind == "V" else f"{_NAMES[kind]}{8 * size}"), size

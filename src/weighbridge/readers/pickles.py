@@ -10,8 +10,9 @@ Source: CPython 3.13, Lib/pickletools.py (the opcodes and their arguments).
 from __future__ import annotations
 
 import struct
+from codecs import escape_decode
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, BinaryIO, NamedTuple, Protocol, TypeAlias, cast
 
 from weighbridge.core.errors import ReadError
 
@@ -21,6 +22,9 @@ MOST_STEPS = 1_500_000
 
 LONGEST_TEXT = 1 << 16
 """Bytes of a text beyond which it is no name, and only its length is kept."""
+
+LONGEST_LINE = 100_000
+"""Bytes of a value that is written as a line."""
 
 _CONTINUED = bytes(range(0x80, 0xC0))
 """In UTF-8 the bytes of a letter after its first."""
@@ -69,6 +73,13 @@ class LongText(str):
         return found
 
 
+class Raw(NamedTuple):
+    """What stands for bytes too long to be kept: where they begin, and how many they are."""
+
+    begin: int
+    length: int
+
+
 class Opaque:
     """A key of a dict that is not hashed, since that could take for ever: it stands for itself."""
 
@@ -82,10 +93,58 @@ Makers: TypeAlias = Mapping[Global, Callable[..., object]]
 Persistent: TypeAlias = Callable[[object], object]
 
 
+class Source(Protocol):
+    """What a pickle is read from: bytes, or a file that is read page by page."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, place: slice) -> bytes: ...
+    def find(self, sought: bytes, start: int, end: int, /) -> int:
+        """Return where *sought* stands between two places, or -1."""
+
+
+class Paged:
+    """A file as a source: what is passed over is not read, and what is read comes in pages.
+
+    Args:
+        file: The file.
+        most: Bytes that may be read of it.
+    """
+
+    def __init__(self, file: BinaryIO, most: int) -> None:
+        self._file, self._left = file, most
+        self._size = file.seek(0, 2)
+        self._chunk: int = getattr(file, "chunk", 1 << 16)
+        self._begin, self._page = 0, b""
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __getitem__(self, place: slice) -> bytes:
+        start, end = place.start, min(place.stop, self._size)
+        if not self._begin <= start <= end <= self._begin + len(self._page):
+            self._fill(start, end - start)
+        return self._page[start - self._begin : end - self._begin]
+
+    def find(self, sought: bytes, start: int, end: int) -> int:
+        """Return where *sought* stands between two places, or -1."""
+        at = self[start:end].find(sought)
+        return -1 if at < 0 else start + at
+
+    def _fill(self, start: int, length: int) -> None:
+        wanted = max(length, self._chunk)
+        self._left -= wanted
+        if self._left < 0:
+            raise ReadError("a pickle that has more to be read than its arrays")
+        self._file.seek(start)
+        self._begin, self._page = start, self._file.read(wanted)
+        if len(self._page) < length:
+            raise ReadError("the pickle is cut off", offset=start)
+
+
 class _State:
     __slots__ = ("data", "makers", "memo", "outer", "persistent", "position", "stack", "steps")
 
-    def __init__(self, data: bytes, position: int, makers: Makers, persistent: Persistent) -> None:
+    def __init__(self, data: Source, position: int, makers: Makers, persistent: Persistent) -> None:
         self.data, self.position, self.makers, self.persistent = data, position, makers, persistent
         self.stack: list[Any] = []
         self.outer: list[list[Any]] = []
@@ -93,11 +152,11 @@ class _State:
         self.steps = 0
 
 
-def load(data: bytes, makers: Makers, persistent: Persistent, position: int = 0, *, most: int = MOST_STEPS) -> tuple[Any, int]:
+def load(data: Source, makers: Makers, persistent: Persistent, position: int = 0, *, most: int = MOST_STEPS) -> tuple[Any, int]:
     """Read one pickle, from *position*; returns what it holds and where it ends.
 
     Args:
-        data: The bytes.
+        data: The bytes, or a file page by page.
         makers: What to put in place of a call of each known global: a function of its arguments.
         persistent: Makes an object of a persistent id.
         position: Where the pickle begins.
@@ -115,7 +174,7 @@ def load(data: bytes, makers: Makers, persistent: Persistent, position: int = 0,
         at = state.position
         if at >= len(data):
             raise ReadError("the pickle is cut off", offset=at)
-        code = data[at]
+        code = data[at : at + 1][0]
         state.position = at + 1
         if code == 0x2E:
             if not state.stack:
@@ -148,10 +207,23 @@ def _number(size: int, *, signed: bool = False) -> Callable[[_State], int]:
 
 
 def _line(s: _State) -> str:
-    end = s.data.find(b"\n", s.position)
-    if end < 0 or end - s.position > 100_000:
+    return _line_bytes(s).decode("utf-8")
+
+
+def _line_bytes(s: _State) -> bytes:
+    end = s.data.find(b"\n", s.position, s.position + LONGEST_LINE)
+    if end < 0:
+        if s.position + LONGEST_LINE < len(s.data):
+            raise ReadError(
+                f"a value of more than {LONGEST_LINE:,} bytes in a line, as protocol 0 writes arrays; save it with protocol 2 or later"
+            )
         raise ReadError("the pickle is cut off", offset=s.position)
-    return _take(s, end - s.position + 1)[:-1].decode("utf-8")
+    return _take(s, end - s.position + 1)[:-1]
+
+
+def _unescaped(s: _State) -> str:
+    """Read a line of text as protocol 0 writes it."""
+    return _line_bytes(s).decode("raw_unicode_escape")
 
 
 def _push(make: Callable[[_State], Any]) -> Callable[[_State], None]:
@@ -160,19 +232,33 @@ def _push(make: Callable[[_State], Any]) -> Callable[[_State], None]:
 
 def _text(size: int) -> Callable[[_State], str]:
     length = _number(size)
-    return lambda s: _short(_take(s, length(s)))
+    return lambda s: _letters(s, length(s))
 
 
-def _short(text: bytes) -> str:
-    """Return a text; one too long to be a name stands for itself by its length."""
-    if len(text) <= LONGEST_TEXT:
-        return text.decode("utf-8", "surrogatepass")
-    return LongText(sum(len(text[at : at + LONGEST_TEXT].translate(None, _CONTINUED)) for at in range(0, len(text), LONGEST_TEXT)))
+def _letters(s: _State, length: int) -> str:
+    """Read a text; one too long to be a name stands for itself by its length."""
+    if length <= LONGEST_TEXT:
+        return _take(s, length).decode("utf-8", "surrogatepass")
+    end = s.position + length
+    letters = 0
+    while s.position < end:
+        letters += len(_take(s, min(LONGEST_TEXT, end - s.position)).translate(None, _CONTINUED))
+    return LongText(letters)
 
 
-def _bytes(size: int, *, signed: bool = False) -> Callable[[_State], bytes]:
+def _bytes(size: int, *, signed: bool = False) -> Callable[[_State], object]:
     length = _number(size, signed=signed)
-    return lambda s: _take(s, length(s))
+    return lambda s: _data(s, length(s))
+
+
+def _data(s: _State, length: int) -> object:
+    """Read bytes; long ones are passed over."""
+    if length <= LONGEST_TEXT:
+        return _take(s, length)
+    if s.position + length > len(s.data):
+        raise ReadError("the pickle is cut off", offset=s.position)
+    s.position += length
+    return Raw(s.position - length, length)
 
 
 def _string(size: int, *, signed: bool = False) -> Callable[[_State], str]:
@@ -181,14 +267,14 @@ def _string(size: int, *, signed: bool = False) -> Callable[[_State], str]:
 
     def string(s: _State) -> str:
         data = read(s)
-        return data.decode("latin-1") if len(data) <= LONGEST_TEXT else LongText(len(data))
+        return data.decode("latin-1") if isinstance(data, bytes) else LongText(cast(Raw, data).length)
 
     return string
 
 
 def _long(size: int) -> Callable[[_State], int]:
-    read = _bytes(size)
-    return lambda s: int.from_bytes(read(s)[:1024], "little", signed=True)
+    length = _number(size)
+    return lambda s: int.from_bytes(_take(s, length(s))[:1024], "little", signed=True)
 
 
 def _literal_int(s: _State) -> object:
@@ -200,7 +286,7 @@ def _quoted(s: _State) -> str:
     line = _line(s)
     if len(line) < 2 or line[0] != line[-1] or line[0] not in "'\"":
         raise ReadError("the pickle is damaged")
-    return line[1:-1]
+    return line[1:-1] if "\\" not in line else escape_decode(line[1:-1].encode())[0].decode("latin-1")
 
 
 def _mark(s: _State) -> None:
@@ -367,7 +453,7 @@ _OPERATIONS: dict[int, Callable[[_State], None]] = {
     ord("K"): _push(_number(1)), ord("L"): _push(lambda s: int(_line(s).removesuffix("L"))), ord("M"): _push(_number(2)),
     ord("N"): _push(lambda s: None), ord("Q"): _persist, ord("R"): _reduce, ord("S"): _push(_quoted),
     ord("T"): _push(_string(4, signed=True)), ord("U"): _push(_string(1)),
-    ord("V"): _push(_line), ord("X"): _push(_text(4)), ord("a"): _one_more, ord("b"): _build,
+    ord("V"): _push(_unescaped), ord("X"): _push(_text(4)), ord("a"): _one_more, ord("b"): _build,
     ord("c"): _push(lambda s: Global(_line(s), _line(s))), ord("d"): _collected(_pairs),
     ord("}"): _push(lambda s: {}), ord("e"): lambda s: _append(s, _since_mark(s)), ord("g"): _get(lambda s: int(_line(s))),
     ord("h"): _get(_number(1)), ord("i"): _instance, ord("j"): _get(_number(4)), ord("l"): _collected(list),

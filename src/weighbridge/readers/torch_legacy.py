@@ -56,7 +56,7 @@ def read_legacy(file: BinaryIO) -> Listing:
         raise ReadError(
             Text("the storages end at {position:,}, the file at {size:,}", position=position, size=size), offset=min(position, size)
         )
-    return listing_of(found, {}, whole.keys())
+    return listing_of(found, {}, {key for key, (_, count) in whole.items() if count})
 
 
 def _past_storage(file: BinaryIO, position: int, key: str, dtype: str, count: int) -> int:

@@ -7,28 +7,33 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from math import prod
+from types import MappingProxyType
 
 from weighbridge.core.errors import ReadError
 from weighbridge.core.messages import Text
 from weighbridge.readers.listing import MOST_TENSORS, Listing, Stored
 from weighbridge.readers.text import shown
 from weighbridge.readers.torch_storages import View
-from weighbridge.readers.torch_training import Division, divide
+from weighbridge.readers.torch_training import Division, divide, gathered
 from weighbridge.readers.torch_walk import TRAINING, Found, walk
 
 
-def listing_of(root: object, buffers: Mapping[str, frozenset[str]], storages: Collection[str] = ()) -> Listing:
+def listing_of(
+    root: object, buffers: Mapping[str, frozenset[str]], storages: Collection[str] = (), beside: Mapping[str, object] = MappingProxyType({})
+) -> Listing:
     """Name the tensors in what a pickle holds.
 
     Args:
         root: The unpickled object, of views, dicts, lists and stubs.
         buffers: For TorchScript, which attributes of each class are buffers.
         storages: The keys of all storages that the pickle speaks of.
+        beside: What else the file holds, by name.
 
     Raises:
         ReadError: No tensors, too many, or a storage that belongs to none of them.
     """
-    walked = list(walk(root, buffers))
+    root = gathered(root)
+    walked = [*walk(root, buffers), *walk(dict(beside), {})]
     unlisted = set(storages).difference(key for found in walked for key in _keys(found.view))
     if unlisted:
         first = shown(min(unlisted))

@@ -125,7 +125,7 @@ def _view(storage: object, offset: object, shape: object, stride: object, dtype:
     dtype = dtype or storage.dtype
     if dtype not in BYTES:
         raise ReadError("a tensor in the pickle does not say its element type")
-    view = View(storage, dtype, _naturals((offset,))[0], _naturals(shape), _naturals(stride))
+    view = View(storage, dtype, shape_of((offset,))[0], shape_of(shape), shape_of(stride))
     if len(view.shape) != len(view.stride):
         raise ReadError("a tensor in the pickle is damaged")
     if (view.offset + view.extent) * BYTES[dtype] > storage.size_bytes and view.extent:
@@ -140,7 +140,8 @@ def _view(storage: object, offset: object, shape: object, stride: object, dtype:
     return view
 
 
-def _naturals(values: object) -> tuple[int, ...]:
+def shape_of(values: object) -> tuple[int, ...]:
+    """Return a shape, or strides, that a pickle states."""
     if not isinstance(values, tuple) or len(values) > DEEPEST or not all(type(value) is int and 0 <= value < LONGEST for value in values):
         raise ReadError("a shape or a stride in the pickle is no list of whole numbers from 0 up")
     return values
@@ -171,7 +172,7 @@ def _parameter(data: object, *rest: object) -> object:
 
 
 def _meta(dtype: object, shape: object, stride: object, *_: object) -> View:
-    return View(None, _dtype(dtype), 0, _naturals(shape), _naturals(stride))
+    return View(None, _dtype(dtype), 0, shape_of(shape), shape_of(stride))
 
 
 def _dtype(dtype: object) -> str:
@@ -196,7 +197,7 @@ def _from_type(maker: object, kind: object, args: object, state: object = None) 
 
 
 def _wrapper(_kind: object, dtype: object, shape: object, stride: object, *_: object) -> View:
-    return View(None, _dtype(dtype), 0, _naturals(shape), _naturals(stride))
+    return View(None, _dtype(dtype), 0, shape_of(shape), shape_of(stride))
 
 
 def _sparse(layout: object, parts: object) -> View:
@@ -207,7 +208,7 @@ def _sparse(layout: object, parts: object) -> View:
     )
     if len(inner) not in (2, 3) or shape is None:
         raise ReadError("a sparse tensor in the pickle is damaged")
-    shape = _naturals(shape)
+    shape = shape_of(shape)
     return View(
         None, inner[-1].dtype, 0, shape, (0,) * len(shape), inner=inner, note=f"sparse: {prod(inner[-1].shape):,} values are stored"
     )

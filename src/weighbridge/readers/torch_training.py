@@ -7,9 +7,11 @@ and at the tops of what is wrapped in them, that training scripts use.
 from __future__ import annotations
 
 import re
+from math import prod
 from typing import NamedTuple
 
 from weighbridge.readers.text import shown
+from weighbridge.readers.torch_storages import View, shape_of
 from weighbridge.readers.torch_walk import TRAINING, Found, Kind, inside, is_optimiser, is_plain
 
 MODELS = (
@@ -69,6 +71,27 @@ def divide(root: object, walked: list[Found]) -> Division:
         note = TRAINING if found.kind.note == TRAINING or group in choice.training else BESIDE
         aside.append((group, ".".join(found.path), found._replace(kind=Kind(True, note))))
     return Division(model, aside, (_reason(choice, bool(model)),) if aside else ())
+
+
+def gathered(root: object) -> object:
+    """Return a checkpoint of DeepSpeed's ZeRO 3 with the shapes that it states for all parameters, in place of the empty tensors that stand for them.
+
+    Source: deepspeed/utils/zero_to_fp32.py (``parse_model_states``: ``param_shapes``, ``frozen_param_shapes``, ``buffer_names``)
+    """
+    if not isinstance(root, dict) or not isinstance(root.get("module"), dict) or not isinstance(root.get("param_shapes"), list):
+        return root
+    held = root["module"]
+    stated = [*root["param_shapes"], root.get("frozen_param_shapes")]
+    shapes = {
+        name: shape_of(shape) for group in stated if isinstance(group, dict) for name, shape in group.items() if isinstance(name, str)
+    }
+    full: dict[object, object] = {}
+    for name, shape in shapes.items():
+        here = held.get(name)
+        if not isinstance(here, View) or (here.shape != shape and not prod(here.shape)):
+            dtype = here.dtype if isinstance(here, View) else "F32"
+            full[name] = View(None, dtype, 0, shape, (0,) * len(shape), note="cut up among the ranks by ZeRO 3")
+    return {**root, "module": {**held, **full}} if full else root
 
 
 def _group(path: tuple[str, ...], prefix: tuple[str, ...]) -> str:

@@ -16,8 +16,8 @@ from typing import BinaryIO
 
 from weighbridge.core.errors import ReadError
 from weighbridge.core.messages import Text
-from weighbridge.readers import archive
-from weighbridge.readers.listing import Listing
+from weighbridge.readers import archive, torch_export
+from weighbridge.readers.listing import Listing, Stored
 from weighbridge.readers.pickles import load
 from weighbridge.readers.text import shown
 from weighbridge.readers.torch_legacy import read_legacy
@@ -25,6 +25,9 @@ from weighbridge.readers.torch_names import listing_of, views_of
 from weighbridge.readers.torch_storages import LARGEST_PICKLE, MAKERS, Storage, storage_of
 
 LARGEST_CODE = 16_000_000
+CONSTANTS = "CONSTANTS"
+"""What TorchScript's code calls the tensors that stand in it (``CONSTANTS.c0``)."""
+
 MAGIC = b"\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19."
 """``MAGIC_NUMBER`` in torch/serialization.py, as a pickle of protocol 2 or later holds it."""
 
@@ -71,7 +74,12 @@ def read(file: BinaryIO) -> Listing:
 
 
 def _read_zip(file: BinaryIO) -> Listing:
-    root, members, found, storages = _unpickled(file)
+    members = archive.members(file)
+    exported = torch_export.root_of(members)
+    if exported is not None:
+        return torch_export.listing(file, members, exported)
+    root = _root(members)
+    found, storages = _unpickled(file, members, root, "data")
     scripted = [member for name, member in members.items() if name.startswith(f"{root}code/") and name.endswith(".py")]
     if sum(member.size for member in scripted) > LARGEST_CODE:
         raise ReadError(
@@ -82,24 +90,40 @@ def _read_zip(file: BinaryIO) -> Listing:
             )
         )
     code = [archive.content(file, member, LARGEST_CODE).decode("utf-8", "replace") for member in scripted]
-    return listing_of(found, buffers_of(code), storages)
+    buffers = buffers_of(code)
+    if not code or f"{root}constants.pkl" not in members:
+        return listing_of(found, buffers, storages)
+    constants, more = _unpickled(file, members, root, "constants")
+    held = {CONSTANTS: {f"c{number}": value for number, value in enumerate(constants)}} if isinstance(constants, tuple) else {}
+    listing = listing_of(found, buffers, storages | more, beside=held)
+    frozen = not any(tensor.name.partition(".")[0] != CONSTANTS for tensor in listing.tensors)
+    return listing._replace(tensors=tuple(_constant(tensor, frozen=frozen) for tensor in listing.tensors))
 
 
-def _unpickled(file: BinaryIO) -> tuple[str, dict[str, archive.Member], object, set[str]]:
-    """Return the folder that the archive keeps all under, its members, what its pickle holds, and the storages that it speaks of."""
-    members = archive.members(file)
+def _constant(tensor: Stored, *, frozen: bool) -> Stored:
+    """Tell what a constant of TorchScript is: in a frozen module the weights are; else what the code has in it is no parameter."""
+    if tensor.name.partition(".")[0] != CONSTANTS or (frozen and tensor.dtype in ("F32", "F16", "BF16", "F64") and prod(tensor.shape) > 1):
+        return tensor
+    return tensor._replace(role="buffer", note="a constant of the code")
+
+
+def _root(members: Mapping[str, archive.Member]) -> str:
+    """Return the folder that an archive of torch keeps all under."""
     pickles = [name for name in members if name.endswith("/data.pkl") and name.count("/") == 1]
     if len(pickles) != 1:
         raise ReadError("the archive holds no data.pkl; torch did not write it" if not pickles else "the archive holds several data.pkl")
-    root = pickles[0].removesuffix("data.pkl")
-    data = archive.content(file, members[pickles[0]], LARGEST_PICKLE)
+    return pickles[0].removesuffix("data.pkl")
 
+
+def _unpickled(file: BinaryIO, members: Mapping[str, archive.Member], root: str, what: str) -> tuple[object, set[str]]:
+    """Return what one of an archive's pickles holds, ``data`` or ``constants``, and the storages that it speaks of."""
+    name = f"{root}{what}.pkl"
+    data = archive.content(file, members[name], LARGEST_PICKLE)
     storages: set[str] = set()
 
     def persistent(identity: object) -> Storage:
         storage = storage_of(identity)
-        storages.add(storage.key)
-        member = members.get(f"{root}data/{storage.key}") or members.get(f"{root}{storage.key}")
+        member = _member(members, root, what, storage.key)
         if member is None:
             raise ReadError(Text("the archive lacks the storage {shown}", shown=shown(storage.key)))
         if member.size != storage.size_bytes:
@@ -111,22 +135,31 @@ def _unpickled(file: BinaryIO) -> tuple[str, dict[str, archive.Member], object, 
                     size=member.size,
                 )
             )
-        return storage
+        key = storage.key if what == "data" else f"{what}/{storage.key}"
+        if storage.size_bytes:
+            storages.add(key)
+        return storage._replace(key=key)
 
     try:
         found, _ = load(data, MAKERS, persistent)
     except ReadError as error:
-        raise ReadError(Text("in {shown}: {error}", shown=shown(pickles[0]), error=error)) from None
-    return root, members, found, storages
+        raise ReadError(Text("in {shown}: {error}", shown=shown(name), error=error)) from None
+    return found, storages
+
+
+def _member(members: Mapping[str, archive.Member], root: str, what: str, key: str) -> archive.Member | None:
+    return members.get(f"{root}{what}/{key}") or members.get(f"{root}{key}")
 
 
 def extents(file: BinaryIO) -> dict[str, tuple[int, int, str]]:
     """Return where each tensor's bytes begin, how many they are, and their type; packed or strided ones are left out."""
-    root, members, found, _ = _unpickled(file)
+    members = archive.members(file)
+    root = _root(members)
+    found, _ = _unpickled(file, members, root, "data")
     places = {}
     for name, view in views_of(found).items():
         count = prod(view.shape)
-        member = view.storage and (members.get(f"{root}data/{view.storage.key}") or members.get(f"{root}{view.storage.key}"))
+        member = view.storage and _member(members, root, "data", view.storage.key)
         if (
             view.storage is None
             or view.inner

@@ -1,4 +1,4 @@
-"""A zip archive with one safetensors file in it, as downloads come: read in place, without unpacking."""
+"""A zip archive with one safetensors file in it, as downloads come, or with a program of ``torch.export``: read in place, without unpacking."""
 
 from __future__ import annotations
 
@@ -8,8 +8,12 @@ from typing import Any, BinaryIO, cast
 
 from weighbridge.core.errors import ReadError
 from weighbridge.core.messages import Text
-from weighbridge.readers import archive, safetensors, torch_zip
-from weighbridge.readers.listing import Listing
+from weighbridge.readers import archive, safetensors, torch_export, torch_zip
+from weighbridge.readers.keras import Window
+from weighbridge.readers.listing import Listing, Stored
+
+EXPORTED = ("serialized_state_dict.pt", "serialized_constants.pt")
+"""Members of a program of ``torch.export`` before torch 2.8 that are files of torch."""
 
 
 def sniff(head: bytes) -> bool:
@@ -31,6 +35,9 @@ def read(file: BinaryIO) -> Listing:
     members = [member for name, member in found.items() if name.endswith(".safetensors")]
     if not members and any(name.endswith("/data.pkl") for name in found):
         return torch_zip.read(file)
+    exported = [member for name, member in found.items() if name in EXPORTED]
+    if exported and not members:
+        return _inner_torch(file, exported)
     if not members:
         raise ReadError("an archive without a safetensors file; unpack it and name what is in it")
     if len(members) > 1:
@@ -38,6 +45,18 @@ def read(file: BinaryIO) -> Listing:
     inner = cast(BinaryIO, _Member(file, members[0]))
     listing = safetensors.read(inner)
     return listing._replace(notes=(*listing.notes, f"read inside an archive: {members[0].name}"))
+
+
+def _inner_torch(file: BinaryIO, exported: list[archive.Member]) -> Listing:
+    """List the weights of a program that ``torch.export.save`` wrote before torch 2.8, and its constants as buffers."""
+    tensors: list[Stored] = []
+    for member in exported:
+        if member.method:
+            raise ReadError(Text("{name} is packed within the archive; unpack it and name what is in it", name=member.name))
+        listing = torch_zip.read(io.BufferedReader(Window(file, archive.place(file, member), member.size)))
+        constants = "constants" in member.name
+        tensors += [one._replace(role="buffer", note=torch_export.NOTE) if constants else one for one in listing.tensors]
+    return Listing("torch export", tuple(tensors))
 
 
 class _Member(io.RawIOBase):

@@ -1,0 +1,72 @@
+"""The directories that DeepSpeed and Megatron-LM write: one file for each rank, under a folder for each step.
+
+A model on one rank is read from that rank's file. Of DeepSpeed's ZeRO 3 every rank's file names the full shapes of all parameters. Files of several tensor- or
+pipeline-parallel ranks do not say how their pieces are joined: they are refused, with the tool that joins them.
+
+Source: deepspeed/runtime/engine.py (``_get_ckpt_name``, ``_save_checkpoint``), deepspeed/utils/zero_to_fp32.py (``parse_model_states``);
+megatron/training/checkpointing.py (``get_checkpoint_name``, ``get_checkpoint_tracker_filename``)
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from weighbridge.core.errors import ReadError
+from weighbridge.core.messages import Text
+from weighbridge.readers.formats import read_file
+from weighbridge.readers.listing import Listing
+
+TRACKERS = ("latest", "latest_checkpointed_iteration.txt")
+"""Files that name the folder of the last step."""
+
+_RANKS = re.compile(r"(?P<zero>zero_pp_rank_\d+_)?mp_rank_(?P<rank>\d\d)(_(?P<stage>\d\d\d))?(_model_states\.pt)?")
+_PIECES = re.compile(r"layer_\d+(_expert_\d+_mp_rank_\d\d)?(-model_\d\d)?[-_]model_states\.pt")
+_STEP = re.compile(r"[\w.-]{1,100}")
+_WAY = "join them with the tool that wrote them (DeepSpeed: zero_to_fp32.py; Megatron: tools/checkpoint/convert.py) and weigh the result"
+
+
+def step_folder(folder: Path) -> Path | None:
+    """Return the folder of the last step, if this is the root of a training of DeepSpeed or Megatron."""
+    for name in TRACKERS:
+        path = folder / name
+        if path.is_file() and path.stat().st_size <= 100:
+            word = path.read_bytes().decode("utf-8", "replace").strip()
+            step = f"iter_{int(word):07}" if word.isdecimal() and word.isascii() else word
+            if _STEP.fullmatch(step) and step not in (".", "..") and (folder / step).is_dir():
+                return folder / step
+    return None
+
+
+def rank_files(folder: Path) -> list[Path]:
+    """Return the files of the ranks in the folder of a step; none if it is no such folder."""
+    names = {path.name: path for path in folder.iterdir()}
+    found = []
+    for name, path in sorted(names.items()):
+        match = _RANKS.fullmatch(name)
+        if match and name.endswith(".pt"):
+            found.append(path)
+        elif match and match["zero"] is None and (path / "model_optim_rng.pt").is_file():
+            found.append(path / "model_optim_rng.pt")
+    return found
+
+
+def list_ranks(folder: Path, files: list[Path]) -> Listing:
+    """List the model in the files of the ranks of one step.
+
+    Raises:
+        ReadError: Several tensor- or pipeline-parallel ranks, or pieces that no file names together.
+    """
+    ranks = {
+        (match["rank"], match["stage"]) for path in files for part in (path.name, path.parent.name) if (match := _RANKS.fullmatch(part))
+    }
+    if len(ranks) > 1:
+        raise ReadError(Text("a model on {count} tensor- or pipeline-parallel ranks: {way}", count=len(ranks), way=_WAY), path=str(folder))
+    pieces = [path.name for path in folder.iterdir() if _PIECES.fullmatch(path.name)]
+    if pieces:
+        raise ReadError(
+            Text("{count} files hold layers or experts apart, {first} among them: {way}", count=len(pieces), first=min(pieces), way=_WAY),
+            path=str(folder),
+        )
+    listing = read_file(files[0])
+    return listing._replace(notes=(*listing.notes, f"read from {files[0].name} in {folder.name}"))

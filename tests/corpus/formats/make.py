@@ -1,0 +1,151 @@
+"""Write this corpus with the libraries themselves: ``python tests/corpus/formats/make.py GROUP...``, in an environment that has them.
+
+Each file is small and holds zeros. ``expected.json`` has, for each, what its own library says of it when it reads it back: name, shape and
+element type of every array, and the version that said so. Groups: torch (2.13.0), numpy, equinox, openvino, ctranslate2, coremltools, orbax,
+mlx, litert, executorch, paddle.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import shutil
+import sys
+import tarfile
+from collections.abc import Callable
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+Facts = dict[str, list[Any]]
+"""Shape and type of each array, by name."""
+
+
+def facts(arrays: dict[str, Any]) -> Facts:
+    """Return what a library says of arrays."""
+    return {name: [list(array.shape), str(array.dtype).removeprefix("torch.").removeprefix("mlx.core.")] for name, array in arrays.items()}
+
+
+def module() -> Any:
+    """Return a small module of torch with a tie, a norm's statistics, a buffer that is not saved, and a constant."""
+    torch: Any = import_module("torch")
+
+    class Net(torch.nn.Module):  # type: ignore[misc,name-defined,unused-ignore]
+        def __init__(self) -> None:
+            super().__init__()
+            self.embed = torch.nn.Linear(3, 4)
+            self.norm = torch.nn.BatchNorm1d(4)
+            self.head = torch.nn.Linear(4, 3, bias=False)
+            self.register_buffer("scratch", torch.zeros(2), persistent=False)
+            self.table = torch.zeros(5)
+
+        def forward(self, x: Any) -> Any:
+            return self.head(self.norm(self.embed(x))) + self.scratch.sum() + self.table.sum()
+
+    net = Net().eval()
+    for tensor in net.state_dict().values():
+        tensor.zero_()
+    return net
+
+
+def of_torch() -> dict[str, Facts]:
+    """DCP, DeepSpeed's and Megatron's folders, NeMo's archive, torch.export, a frozen module, a plain pickle."""
+    torch: Any = import_module("torch")
+    dcp: Any = import_module("torch.distributed.checkpoint")
+    net = module()
+    state = net.state_dict()
+    said = facts(state)
+    optimizer = torch.optim.Adam(net.parameters())
+    net.train()(torch.zeros(2, 3)).sum().backward()
+    optimizer.step()
+    fresh("dcp")
+    dcp.save({"model": state, "optimizer": optimizer.state_dict(), "step": 3}, checkpoint_id=str(HERE / "dcp"))
+    fresh("megatron/iter_0000100/mp_rank_00")
+    (HERE / "megatron" / "latest_checkpointed_iteration.txt").write_text("100")
+    torch.save({"args": {"lr": 1}, "iteration": 100, "model": state, "optimizer": optimizer.state_dict(), "rng_state": [torch.zeros(9, dtype=torch.uint8)]},
+               HERE / "megatron" / "iter_0000100" / "mp_rank_00" / "model_optim_rng.pt")  # fmt: skip
+    shapes = [{name: parameter.shape for name, parameter in net.named_parameters()}]
+    buffers = [name for name, _ in net.named_buffers() if name in state]
+    for stage, name in ((2, "mp_rank_00_model_states.pt"), (3, "zero_pp_rank_0_mp_rank_00_model_states.pt")):
+        folder = fresh(f"zero{stage}/global_step7")
+        (HERE / f"zero{stage}" / "latest").write_text("global_step7")
+        held = {key: value if stage == 2 or key in buffers else torch.zeros(0) for key, value in state.items()}
+        torch.save({"module": held, "buffer_names": buffers, "optimizer": None, "param_shapes": shapes, "frozen_param_shapes": None, "shared_params": {},
+                    "frozen_param_fragments": None, "ds_version": "0.19"}, folder / name)  # fmt: skip
+        flat = torch.zeros(sum(parameter.numel() for parameter in net.parameters()))
+        torch.save(
+            {"optimizer_state_dict": {"zero_stage": stage, "fp32_flat_groups": [flat]}},
+            folder / "bf16_zero_pp_rank_0_mp_rank_00_optim_states.pt",
+        )
+    torch.save(state, HERE / "model_weights.ckpt")
+    with tarfile.open(HERE / "tiny.nemo", "w:", format=tarfile.USTAR_FORMAT) as archive:
+        for name, data in (("model_config.yaml", b"target: none\n"), ("model_weights.ckpt", None)):
+            path = HERE / name
+            if data is not None:
+                path.write_bytes(data)
+            archive.add(path, f"./{name}", filter=lambda entry: entry.replace(uname="", gname="", uid=0, gid=0, mtime=0, deep=False))
+            path.unlink()
+    net.eval()
+    torch.export.save(torch.export.export(net, (torch.zeros(2, 3),)), HERE / "tiny.pt2")
+    (HERE / "tensors.pkl").write_bytes(pickle.dumps(state))
+    torch.jit.freeze(torch.jit.trace(net, torch.zeros(2, 3))).save(HERE / "frozen.pt")
+    return dict.fromkeys(("dcp", "megatron", "zero2", "zero3", "tiny.nemo", "tiny.pt2", "tensors.pkl"), said)
+
+
+def of_numpy() -> dict[str, Facts]:
+    """One array, one of objects, pickles of every protocol."""
+    np: Any = import_module("numpy")
+    arrays = {"conv": {"kernel": np.zeros((3, 4), "f2")}, "bias": np.zeros(4), "long": np.zeros(20_000, "u1")}
+    flat = {"conv.kernel": arrays["conv"]["kernel"], "bias": arrays["bias"], "long": arrays["long"]}
+    np.save(HERE / "array.npy", np.zeros((3, 4), "f4"))
+    np.save(HERE / "objects.npy", np.array(arrays, dtype=object))
+    short = {**arrays, "long": np.zeros(2_000, "u1")}
+    for protocol in (0, 2, 3, 5):
+        (HERE / f"arrays-{protocol}.pkl").write_bytes(pickle.dumps(arrays if protocol else short, protocol))
+    return {
+        "array.npy": {"array": [[3, 4], "float32"]},
+        "objects.npy": facts(flat),
+        **{f"arrays-{n}.pkl": facts(flat) for n in (0, 2, 3, 5)},
+    }
+
+
+def of_equinox() -> dict[str, Facts]:
+    """The leaves of a perceptron, with and without the line of JSON before them."""
+    eqx, jax = import_module("equinox"), import_module("jax")
+    model = eqx.nn.MLP(2, 3, 4, 1, key=jax.random.PRNGKey(0))
+    eqx.tree_serialise_leaves(str(HERE / "mlp.eqx"), model)
+    with (HERE / "line.eqx").open("wb") as file:
+        file.write(json.dumps({"width": 4}).encode() + b"\n")
+        eqx.tree_serialise_leaves(file, model)
+    leaves = {f"array_{n}": leaf for n, leaf in enumerate(leaf for leaf in jax.tree.leaves(model) if eqx.is_array(leaf))}
+    return dict.fromkeys(("mlp.eqx", "line.eqx"), facts(leaves))
+
+
+def fresh(name: str) -> Path:
+    """Return an empty folder."""
+    shutil.rmtree(HERE / name, ignore_errors=True)
+    (HERE / name).mkdir(parents=True)
+    return HERE / name
+
+
+GROUPS: dict[str, tuple[str, Callable[[], dict[str, Facts]]]] = {
+    "torch": ("torch", of_torch), "numpy": ("numpy", of_numpy), "equinox": ("equinox", of_equinox),
+}  # fmt: skip
+
+
+def main() -> None:
+    """Write the groups that are asked for, and what their libraries say."""
+    os.environ["JAX_PLATFORMS"] = "cpu"
+    path = HERE / "expected.json"
+    expected = json.loads(path.read_text("utf-8")) if path.exists() else {}
+    for group in sys.argv[1:]:
+        package, write = GROUPS[group]
+        expected[group] = {"version": f"{package} {version(package)}", "files": write()}
+    path.write_text(json.dumps(expected, indent=1, sort_keys=True) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,44 @@
+"""Files that other libraries wrote: every name, shape and type as their own library reads them back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from weighbridge.accounts.parameters import tally_of
+from weighbridge.readers import as_model, read_listing
+
+FORMATS = Path(__file__).parents[2] / "corpus" / "formats"
+EXPECTED: dict[str, dict[str, Any]] = json.loads((FORMATS / "expected.json").read_text("utf-8"))
+FILES = {name: said for group in EXPECTED.values() for name, said in group["files"].items()}
+assert len(FILES) > 10
+
+TYPES = {
+    "float16": "F16", "float32": "F32", "float64": "F64", "bfloat16": "BF16", "int8": "I8", "uint8": "U8", "int16": "I16", "int32": "I32", "int64": "I64",
+    "uint32": "U32", "bool": "BOOL",
+}  # fmt: skip
+ASIDE = ("state of the training", "a constant of the program", "a constant of the code", "optimiser state")
+
+
+@pytest.mark.parametrize("name", sorted(FILES))
+def test_as_its_own_library_says(name: str) -> None:
+    listing = read_listing(FORMATS / name)
+    found = {tensor.name: [list(tensor.shape), tensor.dtype] for tensor in listing.tensors if tensor.note not in ASIDE}
+    assert found == {key: [shape, TYPES[dtype]] for key, (shape, dtype) in FILES[name].items()}
+
+
+@pytest.mark.parametrize("name", ["dcp", "megatron", "zero2", "zero3", "tiny.nemo", "tiny.pt2", "tensors.pkl"])
+def test_the_model_of_torch_is_counted_in_all_its_clothes(name: str) -> None:
+    counts = tally_of(as_model(read_listing(FORMATS / name), name))
+    assert counts.unique == 12 + 4 + 4 + 4 + 12
+    assert sum(tensor.stored for tensor in read_listing(FORMATS / name).tensors if tensor.role != "buffer") >= 4 + 4 + 1
+
+
+def test_a_frozen_module_keeps_its_weights_in_its_constants() -> None:
+    listing = read_listing(FORMATS / "frozen.pt")
+    assert [(tensor.name, tensor.shape, tensor.role) for tensor in listing.tensors] == [
+        ("CONSTANTS.c0", (4, 3), None), ("CONSTANTS.c1", (4,), None), ("CONSTANTS.c2", (3, 4), None), ("CONSTANTS.c3", (), "buffer"),
+    ]  # fmt: skip
