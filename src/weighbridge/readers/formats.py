@@ -35,6 +35,8 @@ FORMATS: tuple[Format, ...] = (
     Format("npy", "npy", (".npy", ".eqx")),
     Format("pickle", "plain_pickle", (".pkl", ".pickle", ".pdparams")),
     Format("Flax", "flax", (".msgpack",)),
+    Format("TensorFlow Lite", "tflite", (".tflite",)),
+    Format("ExecuTorch", "executorch", (".pte",)),
     Format("zip", "zipped", ()),
 )
 """Asked in this order; the first stands for formats that are recognised to be refused."""

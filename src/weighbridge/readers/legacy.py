@@ -1,7 +1,7 @@
 """Files that are recognised and not read: each is refused with what it is and a way forward.
 
 Source: llama.cpp before GGUF, llama.h (LLAMA_FILE_MAGIC_*); CTranslate2, python/ctranslate2/specs/model_spec.py;
-onnxruntime, core/flatbuffers; tensorflow/lite/schema; Git LFS, docs/spec.md
+onnxruntime, core/flatbuffers; Git LFS, docs/spec.md
 """
 
 from __future__ import annotations
@@ -24,8 +24,6 @@ MAGICS: tuple[tuple[re.Pattern[bytes], str], ...] = tuple(
         (rb"algg", "a GGLA file, llama.cpp's old format of adapters: take the adapter it was made from"),
         (rb"[\x01-\x0f]\0\0\0..[A-Za-z0-9]+Spec\0", "a CTranslate2 model: weigh the model that it was converted from"),
         (rb"....ORTM", "an ONNX Runtime model (.ort): weigh the .onnx file that it was converted from"),
-        (rb"....TFL3", "a TensorFlow Lite model: weigh the checkpoint or SavedModel that it was converted from"),
-        (rb"....ET1\d", "an ExecuTorch program (.pte): weigh the checkpoint that it was exported from"),
         (rb"ftrt", "a TensorRT engine, which is made for one device: weigh the model that it was built from"),
         (rb"MZqFpD", "a llamafile, a program with a GGUF file inside: unzip it and name that"),
         (rb"\x08\x01\x12", "a saved_model.pb, the graph of a SavedModel: its variables stand in variables/variables.index; name that"),

@@ -108,3 +108,21 @@ class Reader(Protocol):
 
     def read(self, file: BinaryIO) -> Listing:
         """List the tensors of a file."""
+
+
+def unique_names(names: list[str]) -> list[str]:
+    """Return names of which none stands twice: of equal ones (a key with a dot, a key that is a number) the later get their number.
+
+    >>> unique_names(["a.b", "c", "a.b"])
+    ['a.b', 'c', 'a.b (2)']
+    """
+    taken, found = set(names), []
+    seen: dict[str, int] = {}
+    for name in names:
+        number = seen[name] = seen.get(name, 0) + 1
+        while number > 1 and f"{name} ({number})" in taken:
+            number += 1
+        seen[name] = number
+        found.append(name if number == 1 else f"{name} ({number})")
+        taken.add(found[-1])
+    return found

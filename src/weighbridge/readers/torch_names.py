@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from weighbridge.core.errors import ReadError
 from weighbridge.core.messages import Text
-from weighbridge.readers.listing import MOST_TENSORS, Listing, Stored
+from weighbridge.readers.listing import MOST_TENSORS, Listing, Stored, unique_names
 from weighbridge.readers.text import shown
 from weighbridge.readers.torch_storages import View
 from weighbridge.readers.torch_training import Division, divide, gathered
@@ -93,30 +93,12 @@ def _tensors(divided: Division) -> list[Stored]:
     found = [*divided.model, *((name, one) for _, name, one in divided.aside)]
     if len(found) > MOST_TENSORS:
         raise ReadError(Text("the pickle names more than {most_tensors:,} tensors", most_tensors=MOST_TENSORS))
-    named = list(zip(_unique([name for name, _ in found]), (one for _, one in found), strict=True))
+    named = list(zip(unique_names([name for name, _ in found]), (one for _, one in found), strict=True))
     count = len(divided.model)
     owners = _owners([(name, one.view) for name, one in named[:count]])
     owners = {**_owners([(name, one.view) for name, one in named]), **owners}
     model = {name for name, _ in named[:count]}
     return [_stored(name, one, owners.get(name) if name not in model or owners.get(name) in model else None) for name, one in named]
-
-
-def _unique(names: list[str]) -> list[str]:
-    """Return names of which none stands twice: of equal ones (a key with a dot, a key that is a number) the later get their number.
-
-    >>> _unique(["a.b", "c", "a.b"])
-    ['a.b', 'c', 'a.b (2)']
-    """
-    taken, found = set(names), []
-    seen: dict[str, int] = {}
-    for name in names:
-        number = seen[name] = seen.get(name, 0) + 1
-        while number > 1 and f"{name} ({number})" in taken:
-            number += 1
-        seen[name] = number
-        found.append(name if number == 1 else f"{name} ({number})")
-        taken.add(found[-1])
-    return found
 
 
 def _stored(name: str, found: Found, owner: str | None) -> Stored:

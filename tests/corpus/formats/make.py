@@ -13,6 +13,7 @@ import pickle
 import shutil
 import sys
 import tarfile
+from collections import Counter
 from collections.abc import Callable
 from importlib import import_module
 from importlib.metadata import version
@@ -108,7 +109,7 @@ def of_numpy() -> dict[str, Facts]:
     return {
         "array.npy": {"array": [[3, 4], "float32"]},
         "objects.npy": facts(flat),
-        **{f"arrays-{n}.pkl": facts(flat) for n in (0, 2, 3, 5)},
+        **{f"arrays-{n}.pkl": facts({**flat, "long": (arrays if n else short)["long"]}) for n in (0, 2, 3, 5)},
     }
 
 
@@ -124,6 +125,76 @@ def of_equinox() -> dict[str, Facts]:
     return dict.fromkeys(("mlp.eqx", "line.eqx"), facts(leaves))
 
 
+def of_litert() -> dict[str, Facts]:
+    """A model of the format's own generated writer: a dense layer, one quantised, a shared buffer, a table; read back by its interpreter."""
+    np, builder = import_module("numpy"), import_module("flatbuffers")
+    schema, interpreter = import_module("ai_edge_litert.schema_py_generated"), import_module("ai_edge_litert.interpreter")
+    model, graph = schema.ModelT(), schema.SubGraphT()
+    model.version, model.description, model.subgraphs, model.buffers = 3, b"tiny", [graph], [schema.BufferT()]
+    graph.tensors, graph.inputs, graph.outputs, graph.operators = [], [0], [4], []
+
+    def tensor(name: str, shape: list[int], kind: int, data: Any = None, scales: list[float] | None = None) -> int:
+        made = schema.TensorT()
+        made.name, made.shape, made.type, made.buffer = name.encode(), shape, kind, 0
+        if data is not None:
+            held = schema.BufferT()
+            held.data = np.frombuffer(np.zeros(shape, data).tobytes(), np.uint8)
+            model.buffers.append(held)
+            made.buffer = len(model.buffers) - 1
+        if scales:
+            made.quantization = schema.QuantizationParametersT()
+            made.quantization.scale, made.quantization.zeroPoint = scales, [0] * len(scales)
+        graph.tensors.append(made)
+        return len(graph.tensors) - 1
+
+    kinds = schema.TensorType
+    tensor("x", [1, 3], kinds.FLOAT32)
+    tensor("dense/kernel", [4, 3], kinds.FLOAT32, "f4")
+    tensor("dense/bias", [4], kinds.FLOAT32, "f4")
+    tensor("hidden", [1, 4], kinds.FLOAT32)
+    tensor("y", [1, 4], kinds.FLOAT32)
+    tensor("packed", [8, 4], kinds.INT8, "i1", [0.5])
+    tensor("axes", [2], kinds.INT32, "i4")
+    graph.tensors[tensor("tied", [4, 3], kinds.FLOAT32)].buffer = graph.tensors[1].buffer
+    code, dense = schema.OperatorCodeT(), schema.OperatorT()
+    code.builtinCode = code.deprecatedBuiltinCode = schema.BuiltinOperator.FULLY_CONNECTED
+    dense.opcodeIndex, dense.inputs, dense.outputs = 0, [0, 1, 2], [4]
+    dense.builtinOptionsType, dense.builtinOptions = schema.BuiltinOptions.FullyConnectedOptions, schema.FullyConnectedOptionsT()
+    model.operatorCodes, graph.operators = [code], [dense]
+    packer = builder.Builder(1024)
+    packer.Finish(model.Pack(packer), b"TFL3")
+    path = HERE / "tiny.tflite"
+    path.write_bytes(bytes(packer.Output()))
+    read = interpreter.Interpreter(str(path)).get_tensor_details()
+    constant = {
+        graph.tensors[one["index"]].name.decode(): one
+        for one in read
+        if one["index"] < len(graph.tensors) and graph.tensors[one["index"]].buffer
+    }
+    return {"tiny.tflite": {name: [list(map(int, one["shape"])), np.dtype(one["dtype"]).name] for name, one in constant.items()}}
+
+
+def of_executorch() -> dict[str, Facts]:
+    """A program without a delegate; its constants are read back by the library's own deserializer."""
+    torch: Any = import_module("torch")
+    net = module()
+    exir, program = import_module("executorch.exir"), import_module("executorch.exir._serialize._program")
+    edge = exir.to_edge(torch.export.export(net, (torch.zeros(2, 3),)))
+    (HERE / "tiny.pte").write_bytes(edge.to_executorch().buffer)
+    read = program.deserialize_pte_binary((HERE / "tiny.pte").read_bytes())
+    read = getattr(read, "program", read)
+    kinds = {6: "float32", 4: "int64"}
+    values = [value.val for plan in read.execution_plan for value in plan.values if type(value.val).__name__ == "Tensor"]
+    constants = [value for value in values if value.data_buffer_idx and value.allocation_info is None]
+    seen = Counter[int]()
+    said: Facts = {}
+    for one in constants:
+        number = one.data_buffer_idx
+        seen[number] += 1
+        said[f"constant_{number}{f' ({seen[number]})' if seen[number] > 1 else ''}"] = [list(one.sizes), kinds[int(one.scalar_type)]]
+    return {"tiny.pte": said}
+
+
 def fresh(name: str) -> Path:
     """Return an empty folder."""
     shutil.rmtree(HERE / name, ignore_errors=True)
@@ -133,6 +204,7 @@ def fresh(name: str) -> Path:
 
 GROUPS: dict[str, tuple[str, Callable[[], dict[str, Facts]]]] = {
     "torch": ("torch", of_torch), "numpy": ("numpy", of_numpy), "equinox": ("equinox", of_equinox),
+    "litert": ("ai-edge-litert", of_litert), "executorch": ("executorch", of_executorch),
 }  # fmt: skip
 
 
