@@ -31,6 +31,9 @@ BESIDE = re.compile(
 )
 """Files with the endings of weights that belong to training, and variants of another precision."""
 
+SAVED_MODEL, VARIABLES = "saved_model.pb", "variables/variables.index"
+"""The graph of TensorFlow's SavedModel, which tells no count, and the index of its variables."""
+
 SHARD = re.compile(r"(?P<stem>.+)-(?P<number>\d{5})-of-(?P<of>\d{5})(?P<ending>\.[a-z0-9]+)")
 LARGEST_INDEX = 32_000_000
 MOST_SHARDS = 10_000
@@ -70,6 +73,9 @@ def list_directory(folder: Path) -> Listing:
             index that does not agree with its shards.
     """
     found = candidates(folder)
+    if not found and (folder / SAVED_MODEL).is_file() and (folder / VARIABLES).is_file():
+        listing = read_file(folder / VARIABLES)
+        return listing._replace(notes=(*listing.notes, f"the variables of a SavedModel, read from {VARIABLES}"))
     if not found:
         inside = _sub_directories(folder)
         hint = f"; weights lie in {', '.join(inside)}: name one" if inside else ""

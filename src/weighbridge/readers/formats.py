@@ -37,6 +37,7 @@ FORMATS: tuple[Format, ...] = (
     Format("Flax", "flax", (".msgpack",)),
     Format("TensorFlow Lite", "tflite", (".tflite",)),
     Format("ExecuTorch", "executorch", (".pte",)),
+    Format("CTranslate2", "ctranslate2", ()),
     Format("zip", "zipped", ()),
 )
 """Asked in this order; the first stands for formats that are recognised to be refused."""

@@ -143,7 +143,7 @@ def _dataset(item: Any, name: str, tied_to: str | None) -> Stored:
     dtype, size = _type(item.dtype)
     due = prod(shape) * size
     kept = item.id.get_storage_size()
-    if item.chunks is None and kept not in (0, due):
+    if size and item.chunks is None and kept not in (0, due):
         raise ReadError(
             Text(
                 "{name!r:.80} of shape {shape} takes {due:,} bytes; the file gives it {kept:,}",
@@ -157,10 +157,13 @@ def _dataset(item: Any, name: str, tied_to: str | None) -> Stored:
 
 
 def _type(dtype: Any) -> tuple[str, int]:
+    """Return a type's name and the bytes of an element; 0 if they are of any length, as those of texts."""
     names = {"f": "F", "i": "I", "u": "U", "c": "C"}
     if dtype.kind in names:
         return f"{names[dtype.kind]}{8 * dtype.itemsize}", dtype.itemsize
-    return ("BOOL" if dtype.kind == "b" else "STRING"), dtype.itemsize
+    if dtype.kind == "V":
+        return "RECORD", dtype.itemsize
+    return ("BOOL", 1) if dtype.kind == "b" else ("STRING", dtype.itemsize if dtype.kind == "S" else 0)
 
 
 def _listing(found: dict[str, Stored]) -> Listing:

@@ -1,6 +1,6 @@
 """Files that are recognised and not read: each is refused with what it is and a way forward.
 
-Source: llama.cpp before GGUF, llama.h (LLAMA_FILE_MAGIC_*); CTranslate2, python/ctranslate2/specs/model_spec.py;
+Source: llama.cpp before GGUF, llama.h (LLAMA_FILE_MAGIC_*);
 onnxruntime, core/flatbuffers; Git LFS, docs/spec.md
 """
 
@@ -22,7 +22,6 @@ MAGICS: tuple[tuple[re.Pattern[bytes], str], ...] = tuple(
         (rb"fmgg", f"a GGMF file, from before GGUF; its tensors have no table: {_CONVERT}"),
         (rb"tjgg", f"a GGJT file, from before GGUF; its tensors have no table: {_CONVERT}"),
         (rb"algg", "a GGLA file, llama.cpp's old format of adapters: take the adapter it was made from"),
-        (rb"[\x01-\x0f]\0\0\0..[A-Za-z0-9]+Spec\0", "a CTranslate2 model: weigh the model that it was converted from"),
         (rb"....ORTM", "an ONNX Runtime model (.ort): weigh the .onnx file that it was converted from"),
         (rb"ftrt", "a TensorRT engine, which is made for one device: weigh the model that it was built from"),
         (rb"MZqFpD", "a llamafile, a program with a GGUF file inside: unzip it and name that"),

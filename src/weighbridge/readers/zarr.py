@@ -40,7 +40,7 @@ def is_zarr(folder: Path) -> bool:
     if any((folder / mark).is_file() for mark in MARKS):
         return True
     with os.scandir(folder) as inside:
-        return any(entry.is_dir() and (Path(entry) / ".zarray").is_file() for entry in inside)
+        return any((Path(entry) / ".zarray").is_file() for entry in inside)
 
 
 def list_zarr(folder: Path) -> Listing:

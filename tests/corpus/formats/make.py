@@ -195,6 +195,46 @@ def of_executorch() -> dict[str, Facts]:
     return {"tiny.pte": said}
 
 
+def of_ctranslate2() -> dict[str, Facts]:
+    """A decoder of one layer as it is and with 8 bits, written and described by the library's own specification."""
+    np, library = import_module("numpy"), import_module("ctranslate2")
+    said = {}
+    for name, quantization in (("ct2", None), ("ct2-int8", "int8")):
+        spec = library.specs.TransformerDecoderModelSpec.from_config(1, 2, pre_norm=True)
+        decoder, count = spec.decoder, iter(range(1, 99))
+
+        def filled(*shape: int) -> Any:
+            return np.full(shape, next(count), np.float32)  # noqa: B023
+
+        decoder.embeddings.weight = filled(7, 4)
+        decoder.position_encodings.encodings = filled(5, 4)
+        decoder.scale_embeddings = False
+        (layer,) = decoder.layer
+        for norm in (decoder.layer_norm, layer.self_attention.layer_norm, layer.ffn.layer_norm):
+            norm.gamma, norm.beta = filled(4), filled(4)
+        sizes = (
+            (layer.self_attention.linear[0], 4, 12),
+            (layer.self_attention.linear[1], 4, 4),
+            (layer.ffn.linear_0, 4, 16),
+            (layer.ffn.linear_1, 16, 4),
+        )
+        for linear, inputs, outputs in sizes:
+            linear.weight, linear.bias = filled(outputs, inputs), filled(outputs)
+        decoder.projection.weight = decoder.embeddings.weight
+        decoder.projection.bias = filled(7)
+        spec.config.unk_token = "<unk>"
+        spec.register_vocabulary(["a", "b", "c", "d", "<unk>", "<s>", "</s>"])
+        spec.validate()
+        spec.optimize(quantization=quantization)
+        spec.save(str(fresh(name)))
+        variables = spec.variables()
+        arrays = {key: variables[value] if isinstance(value, str) else value for key, value in variables.items()}
+        said[name] = {key.replace("/", "."): value for key, value in facts({key: array.numpy() for key, array in arrays.items()}).items()}
+        for path in (HERE / name).glob("*.json"):
+            path.unlink()
+    return said
+
+
 def fresh(name: str) -> Path:
     """Return an empty folder."""
     shutil.rmtree(HERE / name, ignore_errors=True)
@@ -204,7 +244,7 @@ def fresh(name: str) -> Path:
 
 GROUPS: dict[str, tuple[str, Callable[[], dict[str, Facts]]]] = {
     "torch": ("torch", of_torch), "numpy": ("numpy", of_numpy), "equinox": ("equinox", of_equinox),
-    "litert": ("ai-edge-litert", of_litert), "executorch": ("executorch", of_executorch),
+    "ctranslate2": ("ctranslate2", of_ctranslate2), "litert": ("ai-edge-litert", of_litert), "executorch": ("executorch", of_executorch),
 }  # fmt: skip
 
 

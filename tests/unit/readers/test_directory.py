@@ -10,6 +10,7 @@ import pytest
 
 import weighbridge
 from tests.unit import safetensors_file
+from tests.unit.readers.test_tensorflow import SMALL as tensorflow_index
 from weighbridge.accounts.parameters import tally_of
 from weighbridge.core.errors import ReadError
 from weighbridge.load import checkpoint_of
@@ -159,3 +160,19 @@ def test_a_terabyte_in_200_shards(tmp_path: Path) -> None:
     model = checkpoint_of(tmp_path)
     assert time.perf_counter() - begin < 10
     assert (tally_of(model).stored, model.notes) == (10**12, ())
+
+
+def test_a_link_that_leads_nowhere_is_passed_over(tmp_path: Path) -> None:
+    write(tmp_path / "model.safetensors", w=(2, 3))
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    (tmp_path / "other.safetensors").symlink_to("other.safetensors")
+    assert tally_of(checkpoint_of(tmp_path)).unique == 6
+
+
+def test_the_root_of_a_saved_model_is_read_by_its_variables(tmp_path: Path) -> None:
+    (tmp_path / "saved_model.pb").write_bytes(b"\x08\x01\x12\x00")
+    (tmp_path / "variables").mkdir()
+    (tmp_path / "variables" / "variables.index").write_bytes(tensorflow_index)
+    model = checkpoint_of(tmp_path)
+    assert tally_of(model).unique == 17
+    assert model.notes[-1] == "the variables of a SavedModel, read from variables/variables.index"

@@ -13,7 +13,7 @@ from tests.unit.readers.hostile import read_bytes
 from weighbridge.accounts.parameters import tally_of
 from weighbridge.core.errors import ReadError
 from weighbridge.load import checkpoint_of
-from weighbridge.readers import keras
+from weighbridge.readers import keras, list_open
 
 h5py = pytest.importorskip("h5py")
 np = pytest.importorskip("numpy")
@@ -137,7 +137,7 @@ DAMAGED = """
 import sys
 from tests.unit.readers.hostile import assert_robust
 from tests.unit.readers.test_keras import LEGACY, written
-from weighbridge.readers import keras
+from weighbridge.readers import keras, list_open
 def check(listing):
     assert all(type(size) is int and size >= 0 for tensor in listing.tensors for size in tensor.shape)
 assert_robust(keras.read, written(LEGACY), check=check, number=500, truncations=False)
@@ -149,3 +149,20 @@ def test_damage_is_refused_or_read() -> None:
     """In a process of its own, since the library is not ours."""
     done = subprocess.run([sys.executable, "-c", DAMAGED], capture_output=True, timeout=300, env={"PYTHONPATH": "src:."}, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
+
+
+def test_texts_records_and_references_are_listed_and_no_parameters() -> None:
+    file = io.BytesIO()
+    with h5py.File(file, "w") as opened:
+        opened["w"] = [[1.0, 2.0]]
+        opened["names"] = ["a", "bb"]
+        opened["one"] = "text"
+        opened["fixed"] = np.array([b"ab", b"c"])
+        opened["record"] = np.zeros(3, dtype=[("a", "f4"), ("b", "i4")])
+        opened["reference"] = opened["w"].ref
+        opened.create_dataset("lists", (2,), dtype=h5py.vlen_dtype("f4"))
+        opened["type"] = opened["w"].dtype
+    listing = list_open(io.BytesIO(file.getvalue()), "x.h5")
+    assert [(tensor.name, tensor.role) for tensor in listing.tensors] == [
+        ("fixed", "buffer"), ("lists", "buffer"), ("names", "buffer"), ("one", "buffer"), ("record", "buffer"), ("reference", "buffer"), ("w", None),
+    ]  # fmt: skip

@@ -15,8 +15,6 @@ from weighbridge.readers import FORMATS, legacy, list_open
         (b"fmgg\x01", "a GGMF file, from before GGUF"),
         (b"tjgg\x03", "a GGJT file, from before GGUF"),
         (b"algg\x01", "a GGLA file, llama.cpp's old format of adapters"),
-        (b"\x06\x00\x00\x00\x10\x00TransformerSpec\x00\x07", "a CTranslate2 model: weigh the model that it was converted from"),
-        (b"\x1c\x00\x00\x00TFL3", "a TensorFlow Lite model"),
         (b"\x1c\x00\x00\x00ORTM", "an ONNX Runtime model"),
         (b"\x08\x01\x12\x90\x01", "a saved_model.pb, the graph of a SavedModel"),
         (b"version https://git-lfs.github.com/spec/v1\n", "a pointer of Git LFS, in place of the file"),
