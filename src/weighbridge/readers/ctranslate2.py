@@ -52,7 +52,7 @@ def read(file: BinaryIO) -> Listing:
     version = cursor.number(_WORD, "version")
     if version not in VERSIONS:
         cursor.fail(
-            f"version {version} of CTranslate2's models; version {VERSION} is read: convert the model again, or weigh the one it was made from",
+            f"version {version} of CTranslate2's models; 4 to 6 are read: convert it again, or weigh the one it was made from",
             0,
         )
     spec, revision = _text(cursor), cursor.number(_WORD, "revision")
