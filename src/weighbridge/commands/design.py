@@ -51,10 +51,9 @@ def run(asked: Asked) -> int:
 
     from weighbridge.commands import output
     from weighbridge.core.errors import UsageError
-    from weighbridge.designs.search import words_of
 
-    like, found = _search(asked)
     if asked.output and asked.output.endswith(".json"):
+        found = _search(asked)[1]
         if not found.designs:
             raise UsageError("nothing fits, so there is no config to write")
         from weighbridge.documents.renderers import write_bytes
@@ -62,18 +61,19 @@ def run(asked: Asked) -> int:
         write_bytes((json.dumps(found.designs[0].config, indent=2) + "\n").encode(), asked.output)
         output.emit(f"{asked.output}: {found.class_name}, {found.designs[0].parameters:,} parameters\n")
         return 0
-    from weighbridge.documents import design as documents
-
-    laid = tuple(words_of(like, entry.config) for entry in found.designs)
-    output.deliver(Answer(lambda: documents.as_json(found), lambda: documents.document(found, laid, asked.lang)), asked)
-    return 0 if found.designs else 1
+    answered = answer(asked)
+    output.deliver(answered, asked)
+    return 0 if answered.holds else 1
 
 
 def answer(asked: Asked) -> Answer:
-    """Find the designs, for the API."""
+    """Find the designs."""
+    from weighbridge.designs.search import words_of
     from weighbridge.documents import design as documents
 
-    return Answer(lambda: documents.as_json(_search(asked)[1]))
+    like, found = _search(asked)
+    laid = tuple(words_of(like, entry.config) for entry in found.designs)
+    return Answer(lambda: documents.as_json(found), lambda: documents.document(found, laid, asked.lang), bool(found.designs))
 
 
 def whole_range(text: str, name: str) -> tuple[int, int]:

@@ -6,7 +6,7 @@ from weighbridge.commands.options import OUTPUT, SOURCE, Answer, Asked, Option
 from weighbridge.core.messages import Text, mark
 
 EXAMPLE = """example:
-  weigh solve t5-small d_ff --params 80M
+  weigh solve flan-t5-small d_ff --params 80M
   weigh solve bert-base-uncased num_hidden_layers --params 109482240
   weigh solve llama-3-8b num_hidden_layers intermediate_size --params 8B±0.1% --multiple intermediate_size=256
 """
@@ -15,6 +15,7 @@ OPTIONS = (
     Option("keys", mark("one or two sizes of the config, such as num_hidden_layers; a dot reaches into a sub-config"), "KEY",
            flag="", many=True, needed=True),
     Option("params", mark("how many parameters there are to be: 80M, 109482240, 124M±0.5%"), "N"),
+    Option("loaded", mark("how many there are to be once it is loaded from its file, where a head that is tied when built has its own"), "N"),
     Option("active", mark("how many of them are to be active for a token"), "N"),
     Option("flops", mark("how many FLOPs a forward pass is to take, over the tokens of --seq"), "N"),
     Option("cache", mark("how many bytes of cache a token is to add: 64KiB"), "SIZE"),
@@ -39,7 +40,7 @@ def answer(asked: Asked) -> Answer:
     targets = {
         name: parse_budget(text, option, units)
         for name, option, text, units in (
-            ("parameters", "params", asked.params, COUNTS), ("active", "active", asked.active, COUNTS),
+            ("parameters", "params", asked.params, COUNTS), ("loaded", "loaded", asked.loaded, COUNTS), ("active", "active", asked.active, COUNTS),
             ("flops", "flops", asked.flops, COUNTS), ("cache", "cache", asked.cache, BYTES), ("memory", "memory", asked.memory, BYTES),
         )
         if text is not None

@@ -30,6 +30,10 @@ CANDIDATES = 30_000_000
 """Designs that are counted in one search; with more the ranges are to be narrowed."""
 KEPT = 200_000
 """Designs within the budget that are sorted; a search that finds more keeps those nearest to it."""
+EXAMINED = 2_000
+"""Designs that are costed one by one, where a cost selects or sorts them."""
+COSTLY = ("flops", "cache", "memory")
+"""Orders for which every design is costed."""
 SORTS = ("fit", "depth", "width", "aspect", "flops", "cache", "memory")
 
 
@@ -136,8 +140,13 @@ def design(
     rows = _Rows(drawing)
     kept = rows.within()
     wanted = dict(limits or {})
-    found = [drawing.design(row, workload, wanted, sort) for row in _ordered(kept, drawing, sort)[: _examined(limit, wanted, sort)]]
-    fitting = [entry for entry in found if all(entry.measured[name] <= most for name, most in wanted.items())]
+    fitting: list[Design] = []
+    for row in _ordered(kept, drawing, sort)[:EXAMINED]:
+        entry = drawing.design(row, workload, wanted, sort)
+        if all(entry.measured[name] <= most for name, most in wanted.items()):
+            fitting.append(entry)
+        if len(fitting) == limit and sort not in COSTLY:
+            break
     chosen = _sorted_by_cost(fitting, sort)[:limit]
     front = _front(chosen)
     advised = [
@@ -145,11 +154,6 @@ def design(
         for index, entry in enumerate(chosen)
     ]
     return Search(like.class_name, budget, tuple(advised), len(kept), rows.tried, tuple(drawing.refused))
-
-
-def _examined(limit: int, limits: Mapping[str, int], sort: str) -> int:
-    """Return how many designs are costed one by one: more than are shown where a cost selects or sorts them."""
-    return max(limit, 400) if limits or sort in ("flops", "cache", "memory") else limit
 
 
 def words_of(like: ModelValue, config: Mapping[str, Any]) -> dict[str, int]:
@@ -241,7 +245,11 @@ class _Drawing:
         hidden, mlp, layers, parameters = row
         config = self.config(hidden, mlp or None, layers)
         tree = from_config(config, "design", None, None)
-        measured = costs_of(tree, workload, {*limits, sort} - {"fit", "depth", "width", "aspect"})
+        names = [*limits, *([sort] if sort in COSTLY else [])]
+        try:
+            measured = costs_of(tree, workload, (*names, "cache"))
+        except UsageError:  # a cache that is not described
+            measured = costs_of(tree, workload, names)
         return Design(config, parameters, measured)
 
     def tokens(self, entry: Design) -> tuple[Tokens, ...]:

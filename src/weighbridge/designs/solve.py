@@ -18,6 +18,7 @@ from weighbridge.accounts.parameters import tally
 from weighbridge.blueprints.describe import from_config
 from weighbridge.config.bind import LARGEST, bind, with_overrides, within
 from weighbridge.config.fields import Field, did_you_mean
+from weighbridge.conventions.loading import loaded_of
 from weighbridge.core.errors import ConfigError, UnknownArchitecture, UsageError
 from weighbridge.core.formula import Number, Symbol
 from weighbridge.core.messages import Text, mark
@@ -29,15 +30,16 @@ from weighbridge.designs.costs import COSTS, Workload, inputs_of, whole
 from weighbridge.designs.roots import crossings, value_at
 from weighbridge.value import ModelValue
 
-Measure: TypeAlias = Callable[[Part, Inputs], Size]
+Measure: TypeAlias = Callable[[Part, Inputs, Mapping[str, Any]], Size]
 MEASURES: Mapping[str, Measure] = {
-    "parameters": lambda tree, given: tally(tree).unique,
-    "active": lambda tree, given: tally(tree).active,
-    "embedding": lambda tree, given: tally(tree).embedding,
-    "non_embedding": lambda tree, given: tally(tree).non_embedding,
-    "flops": lambda tree, given: flops(tree, given.lengths(), given.batch).forward_matmul,
+    "parameters": lambda tree, given, raw: tally(tree).unique,
+    "loaded": lambda tree, given, raw: loaded_of(tree, raw, tally(tree).unique),
+    "active": lambda tree, given, raw: tally(tree).active,
+    "embedding": lambda tree, given, raw: tally(tree).embedding,
+    "non_embedding": lambda tree, given, raw: tally(tree).non_embedding,
+    "flops": lambda tree, given, raw: flops(tree, given.lengths(), given.batch).forward_matmul,
 }
-"""What is a formula of the sizes: each measures a tree, whether its sizes are ints or symbols."""
+"""What is a formula of the sizes: each measures a tree, whether its sizes are ints or symbols, given the inputs and the config."""
 OTHERS = ("cache", "memory")
 """What is counted config by config: bytes of cache a token, bytes of memory."""
 
@@ -45,6 +47,9 @@ COUNTED = 2_000
 """Up to this value of an unknown every config is counted, so that no coincidence of sizes is missed."""
 WALKED = 20_000
 """Values that are counted one by one where no polynomial describes the model."""
+OUTER, BEYOND, PASSED = 1_000, 16, 64
+"""Where no polynomial describes two unknowns: values of one that are tried, how many in a row are to be too many at the least value of the
+other before the search ends, and values that make no model in a row that are passed over."""
 PAIRS = 3_000_000
 """Values of the first unknown that are tried for two unknowns."""
 MOST = 1_000
@@ -89,6 +94,10 @@ EXACT = mark("{measure} = {equation}: all its integer solutions were found exact
 WALK = mark("no polynomial in {keys} describes this model; each value from {low:,} to {high:,} was counted")
 EACH = mark("{measure}: each value of {keys} from {low:,} to {high:,} was counted")
 PAIRED = mark("{measure} = {equation}: solved for {second} at each {first} from {low:,} to {high:,}; beyond that it is always too many")
+HALVED = mark(
+    "no polynomial in both describes {measure}: at each {first} from {low:,} to {high:,} that makes a model, {second} was found by halving an"
+    " interval, as {measure} does not fall while it grows"
+)
 CONSTANT = mark("{measure} does not depend on {keys}: it is {value:,} whatever they are")
 
 
@@ -123,7 +132,7 @@ def solve(
     problem = _Problem(model, tuple(keys), dict(targets), dict(step or {}), workload or Workload())
     terms = problem.terms()
     if terms is None:
-        return _walk(problem)
+        return _walk(problem) if len(keys) == 1 else _halve(problem)
     if not any(any(powers) for powers in terms):
         return _constant(problem, terms)
     return _single(problem, terms) if len(keys) == 1 else _double(problem, terms)
@@ -208,7 +217,7 @@ class _Problem:
     def amount(self, name: str, model: ModelValue) -> int:
         """Measure a model."""
         if name in MEASURES:
-            return whole(MEASURES[name](model.tree, self.given))
+            return whole(MEASURES[name](model.tree, self.given, self.raw))
         return COSTS[name](model, self.workload)
 
     def count(self, values: Sequence[int]) -> int | None:
@@ -241,7 +250,7 @@ class _Problem:
         known, sizes = self.description.family, self.description.sizes
         try:
             tree = known.classes[self.model.class_name](bind(known.fields, raw, like=sizes))
-            found = polynomial(MEASURES[self.measure](tree, self.given))
+            found = polynomial(MEASURES[self.measure](tree, self.given, self.raw))
         except (ConfigError, TypeError, AssertionError):
             return None  # the blueprint wants a number where the unknown stands
         terms = _terms(found, unknowns)
@@ -445,13 +454,6 @@ def _reach(problem: _Problem, terms: Terms, index: int) -> int:
 
 def _walk(problem: _Problem) -> Solution:
     """Count one config after another, where no polynomial tells."""
-    if len(problem.keys) > 1:
-        raise UsageError(
-            Text(
-                "{keys}: no polynomial in both describes this model; solve for one of them, or for multiples (--multiple hidden_size=64)",
-                keys=" and ".join(problem.keys),
-            )
-        )
     low, step = problem.fields[0].minimum, problem.step[0]
     hits: list[Found] = []
     near: list[list[int]] = []
@@ -473,6 +475,74 @@ def _walk(problem: _Problem) -> Solution:
     details = {"measure": problem.measure, "keys": problem.keys[0], "low": low, "high": high}
     proof = WALK if problem.measure in MEASURES else EACH
     return Solution(problem.keys, problem.targets, tuple(hits[:MOST]), nearest, "", (proof, details))
+
+
+def _halve(problem: _Problem) -> Solution:
+    """Solve two unknowns that no polynomial describes: at each value of one, the other lies in an interval that is halved.
+
+    That takes for granted that the measure never falls while an unknown grows, which a layer of another kind may break; so every solution
+    is counted, and the answer says how it was found.
+    """
+    own = [problem.current(index) or LARGEST for index in range(2)]
+    first = 0 if own[0] // problem.step[0] <= own[1] // problem.step[1] else 1
+    low, step = problem.fields[first].minimum, problem.step[first]
+    hits: list[Found] = []
+    near: list[list[int]] = []
+    high, beyond = low, 0
+    for value in islice(range(-(-low // step) * step, LARGEST, step), OUTER):
+        interval = _Interval(problem, first, value)
+        smallest = interval.count(0)
+        if smallest is None:
+            continue
+        high, beyond = value, beyond + 1 if smallest > problem.budget.high else 0
+        if beyond > BEYOND:
+            break
+        start = interval.first_above(problem.budget.low - 1)
+        for index in range(start, start + MOST):
+            number = interval.count(index)
+            if number is not None and number > problem.budget.high:
+                break
+            if number is not None and len(hits) < 20 * MOST:
+                found = problem.found(interval.choice(index))
+                hits += [found] if problem.meets(found) else []
+        near += [interval.choice(index) for index in range(max(start - 1, 0), start + 2)]
+    hits.sort(key=problem.distance)
+    nearest = () if hits else _nearest(problem, near)
+    details = {"measure": problem.measure, "first": problem.keys[first], "second": problem.keys[1 - first], "low": low, "high": high}
+    return Solution(problem.keys, problem.targets, tuple(hits[:MOST]), nearest, "", (HALVED, details))
+
+
+class _Interval:
+    """The values of one unknown, numbered from the smallest on, while the other has one value."""
+
+    def __init__(self, problem: _Problem, first: int, value: int) -> None:
+        self.problem, self.first, self.value = problem, first, value
+        low, self.step = problem.fields[1 - first].minimum, problem.step[1 - first]
+        self.low = -(-low // self.step) * self.step
+
+    def choice(self, index: int) -> list[int]:
+        """Return both unknowns."""
+        other = self.low + index * self.step
+        return [self.value, other] if self.first == 0 else [other, self.value]
+
+    def count(self, index: int) -> int | None:
+        """Measure the config of one value, or None if it makes no model."""
+        return self.problem.count(self.choice(index)) if self.low + index * self.step <= LARGEST else None
+
+    def first_above(self, target: int) -> int:
+        """Return the number of the first value at which more than *target* is counted; values that make no model are passed over."""
+        step = 1
+        while step * self.step < LARGEST and self._at_most(step, target):
+            step *= 2
+        low, high = step // 2, step
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if self._at_most(middle, target) else (low, middle)
+        return low if not self._at_most(low, target) else high
+
+    def _at_most(self, index: int, target: int) -> bool:
+        number = next((found for near in range(PASSED) if (found := self.count(index + near)) is not None), None)
+        return number is None or number <= target
 
 
 def _constant(problem: _Problem, terms: Terms) -> Solution:

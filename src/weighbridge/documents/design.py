@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
-from weighbridge.core.messages import mark, translator
+from weighbridge.core.messages import Say, mark, translator
 from weighbridge.designs.search import Search
-from weighbridge.documents.document import Column, Document, Row, Table, notes
+from weighbridge.documents.document import Column, Document, Plot, Row, Table, notes
 
 TITLES = {
     "active": mark("active"), "flops": mark("forward FLOPs"), "bytes": mark("bytes of weights"), "cache": mark("bytes of cache a token"),
@@ -53,7 +54,7 @@ def document(found: Search, words: tuple[dict[str, int], ...], lang: str = "en")
     titles = {
         "hidden": say("hidden size"), "layers": say("layers"), "heads": say("heads"), "kv_heads": say("key-value heads"), "mlp": say("MLP width"),
     }  # fmt: skip
-    measures = [name for name in (found.designs[0].measured if found.designs else ()) if name in TITLES]
+    measures = [name for name in TITLES if any(entry.measured.get(name) for entry in found.designs)]
     columns = [Column(titles[name], "integer") for name in shown]
     columns += [Column(say("parameters"), "integer"), *(Column(say(TITLES[name]), "integer") for name in measures)]
     columns += [Column(say("Pareto")), Column(say("breaks"))]
@@ -76,4 +77,21 @@ def document(found: Search, words: tuple[dict[str, int], ...], lang: str = "en")
         said.append(say("training tokens that fits suggest for the first (estimates): {fits}").format(fits=fits))
     else:
         said.append(say("nothing fits: widen the tolerance (124M±2%), the range of layers or of MLP widths, or take a smaller multiple"))
-    return Document(head, figure, (*((Table(tuple(columns), rows),) if rows else ()), *notes(said)))
+    return Document(head, figure, (*_scatter(found, words, say), *((Table(tuple(columns), rows),) if rows else ()), *notes(said)))
+
+
+def _scatter(found: Search, words: tuple[dict[str, int], ...], say: Say) -> Iterator[Plot]:
+    """Yield the designs as points, those on the Pareto front apart: cache against arithmetic, or without a cache arithmetic against layers."""
+    if len(found.designs) < 2:
+        return
+    caches = any(entry.measured.get("cache") for entry in found.designs)
+    titles = (say(TITLES["flops"]), say(TITLES["cache"])) if caches else (say("layers"), say(TITLES["flops"]))
+    series = []
+    for label, front in ((say("others"), False), (say("Pareto front"), True)):
+        points = tuple(
+            (entry.measured["flops"], entry.measured["cache"]) if caches else (sizes["layers"], entry.measured["flops"])
+            for entry, sizes in zip(found.designs, words, strict=True)
+            if entry.pareto is front
+        )
+        series += [(label, points)] if points else []
+    yield Plot(tuple(series), titles)

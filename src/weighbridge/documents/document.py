@@ -124,8 +124,23 @@ class Bars(NamedTuple):
     legend: tuple[str, ...]
 
 
+class Plot(NamedTuple):
+    """Points, or curves, over two measures, where pictures can be drawn.
+
+    Attributes:
+        series: A label and its points for each.
+        titles: What lies on the axis across, and on the one that goes up.
+        joined: Whether the points of a series are a curve.
+    """
+
+    series: tuple[tuple[str, tuple[tuple[int, int], ...]], ...]
+    titles: tuple[str, str]
+    joined: bool = False
+
+
 Printed: TypeAlias = Heading | Paragraph | Item | Equation | Table
-Block: TypeAlias = Printed | Picture | Bars
+Drawn: TypeAlias = Picture | Bars | Plot
+Block: TypeAlias = Printed | Drawn
 
 
 class Document(NamedTuple):
@@ -146,7 +161,7 @@ class Document(NamedTuple):
     @property
     def printed(self) -> tuple[Printed, ...]:
         """The blocks without the pictures, for forms that hold none."""
-        return tuple(block for block in self.blocks if not isinstance(block, (Picture, Bars)))
+        return tuple(block for block in self.blocks if not isinstance(block, (Picture, Bars, Plot)))
 
     @property
     def tables(self) -> tuple[Table, ...]:

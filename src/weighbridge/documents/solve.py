@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from weighbridge.conventions.loading import loading_of
 from weighbridge.core.messages import translator
 from weighbridge.designs.solve import Found, Solution
 from weighbridge.documents.document import Column, Document, Row, Table, notes
@@ -40,6 +41,7 @@ def document(model: ModelValue, found: Solution, lang: str = "en") -> Document:
     names = {
         "parameters": say("parameters"),
         "active": say("active"),
+        "loaded": say("as loaded"),
         "embedding": say("embedding"),
         "non_embedding": say("non-embedding"),
         "flops": say("forward FLOPs"),
@@ -63,6 +65,13 @@ def document(model: ModelValue, found: Solution, lang: str = "en") -> Document:
         figure = say("no solution")
         if found.nearest:
             said.append(say("No value gives exactly that; the nearest that make a model are shown."))
+    counted = loading_of(model) if "loaded" not in found.targets else None
+    if counted is not None and counted.loaded != counted.built:
+        said.append(
+            say(
+                "Counts are of the class as built; loaded from its published file, {tensors} has its own matrix: --loaded solves for that."
+            ).format(tensors=", ".join(counted.separate))
+        )
     if len(found.solutions) > 50:
         said.append(say("{n} more are in the JSON.").format(n=f"{len(found.solutions) - 50:,}"))
     said += [

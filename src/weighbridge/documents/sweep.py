@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
-from weighbridge.core.messages import translator
+from weighbridge.core.messages import Say, translator
 from weighbridge.designs.sweep import Sweep
-from weighbridge.documents.document import Column, Document, Row, Table, notes
+from weighbridge.documents.document import Column, Document, Plot, Row, Table, notes
 from weighbridge.value import ModelValue
 
+MOST_POINTS, MOST_CURVES = 2_000, 4
+"""Beyond so many, a picture of curves shows nothing."""
 SHOWN = 200
 """Rows of the table on a page; JSON and CSV have all."""
 
@@ -50,4 +53,22 @@ def document(model: ModelValue, found: Sweep, lang: str = "en", *, every: bool =
             reason=found.refused[0][1],
         ))  # fmt: skip
     head = say("{source}: parameters over {keys}").format(source=f"{model.class_name} · {model.source}", keys=", ".join(found.keys))
-    return Document(head, say("{n} configs").format(n=f"{len(found.rows):,}"), (table, *notes(said)))
+    return Document(head, say("{n} configs").format(n=f"{len(found.rows):,}"), (*_curves(found, names, say), table, *notes(said)))
+
+
+def _curves(found: Sweep, names: list[str], say: Say) -> Iterator[Plot]:
+    """Yield curves: an account over the key of most values, a curve for each of a few values of another key, or for each account."""
+    many = max(found.keys, key=lambda key: len({row[key] for row in found.rows}))
+    others = [key for key in found.keys if key != many]
+    if len({row[many] for row in found.rows}) < 2 or len(found.rows) > MOST_POINTS:
+        return
+    labels = {tuple(row[key] for key in others): "" for row in found.rows}
+    if len(labels) > MOST_CURVES or (len(labels) > 1 and len(names) > 1):
+        return
+    series = []
+    for values in labels:
+        alike = [row for row in found.rows if tuple(row[key] for key in others) == values]
+        for name in names:
+            label = ", ".join(f"{key} = {value:,}" for key, value in zip(others, values, strict=True)) or say(name.replace("_", " "))
+            series.append((label, tuple((row[many], row[name]) for row in alike)))
+    yield Plot(tuple(series), (many, say("parameters")), joined=True)

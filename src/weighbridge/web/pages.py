@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 Form: TypeAlias = Mapping[str, Any]
 TEMPLATES = Path(__file__).parent / "templates"
-TABS = ("model", "compare", "explain", "audit", "api")
+TABS = ("model", "compare", "explain", "audit", "design", "api")
 
 
 def home(request: Request, form: Form) -> Response:
@@ -125,6 +125,28 @@ def audit_page(request: Request, form: Form) -> Response:
     return _page(request, "audit", asked, view)
 
 
+def design_page(request: Request, form: Form) -> Response:
+    """Show which configs have a number of parameters: solved, within a budget, or over ranges."""
+    from weighbridge.documents.renderers import html
+    from weighbridge.web.api import CALLS, read_asked
+
+    given = dict(request.query_params)
+    asked = query({key: value for key, value in given.items() if not key.startswith("set.")})
+    name = given.get("tool") if given.get("tool") in TOOLS else None
+    document = None
+    if name is not None:
+        if name == "sweep" and given.get("key"):
+            given[f"set.{given['key']}"] = given.get("range", "")
+        call = next(call for call in CALLS if call.name == name)
+        document = call.module.answer(read_asked(call, given)).document()
+    body = "" if document is None else html.body(document)
+    return _page(request, "design", asked, {"tool": name, "given": given, "document": document, "body": body})
+
+
+TOOLS = ("solve", "design", "sweep")
+"""What the page of designs can be asked."""
+
+
 def api_page(request: Request, form: Form) -> Response:
     """Show the calls of the API with examples."""
     from weighbridge.web.api import CALLS, options
@@ -133,7 +155,7 @@ def api_page(request: Request, form: Form) -> Response:
     return _page(request, "api", query(request.query_params), {"calls": calls, "base": str(request.base_url)})
 
 
-PAGES = {"model": model_page, "compare": compare_page, "explain": explain_page, "audit": audit_page, "api": api_page}
+PAGES = {"model": model_page, "compare": compare_page, "explain": explain_page, "audit": audit_page, "design": design_page, "api": api_page}
 """From the first piece of an address to its page."""
 
 PARTS = {"where": where_part, "why": why_part}

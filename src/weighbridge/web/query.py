@@ -76,7 +76,7 @@ class Query(NamedTuple):
         """Put the model on the weighbridge."""
         raw = parse_config(self.config.encode(), Text("the config")) if self.config else _known(self.source)
         changed = dict(self.overrides)
-        _check_depth({**raw, **changed})
+        check_depth({**raw, **changed})
         return model(raw, self.class_name or None, changed).replace(source="config" if self.config else self.source)
 
     def given(self) -> Inputs:
@@ -127,12 +127,12 @@ def query(parameters: Mapping[str, str]) -> Query:
     )
 
 
-def _check_depth(raw: Mapping[str, Any], path: str = "") -> None:
+def check_depth(raw: Mapping[str, Any], path: str = "") -> None:
     """Refuse a config so deep that to list its layers would take the server's memory."""
     for key, value in raw.items():
         deep = any(word in str(key) for word in STACKS)
         if isinstance(value, Mapping):
-            _check_depth(value, f"{path}{key}.")
+            check_depth(value, f"{path}{key}.")
         elif deep and any(type(number) is int and number > DEEPEST for number in (value if isinstance(value, list) else [value])):
             raise UsageError(Text("{path}{key}: this server weighs at most {deepest:,} layers", path=path, key=key, deepest=DEEPEST))
 

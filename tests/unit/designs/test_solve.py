@@ -160,3 +160,49 @@ def test_other_measures_than_parameters(measure: str, target: str, key: str, exp
     changed = weighbridge.model("llama-3-8b", overrides={key: expected})
     measured = changed.cache(seq=1000).per_token if measure == "cache" else changed.flops(seq=1000).forward_matmul
     assert found.solutions[0].measured[measure] == measured
+
+
+@pytest.mark.parametrize(
+    ("source", "keys", "measure", "budget"),
+    [
+        ("jamba-v0.1", ("num_hidden_layers", "intermediate_size"), "parameters", "5B±1%"),
+        ("gemma-2-2b", ("num_hidden_layers", "head_dim"), "cache", "65536"),
+        ("qwen3-0.6b", ("num_hidden_layers", "intermediate_size"), "memory", "900M±0.5%"),
+    ],
+)
+def test_two_unknowns_that_no_polynomial_describes_are_found_and_counted(
+    source: str, keys: tuple[str, str], measure: str, budget: str
+) -> None:
+    wanted = parse_budget(budget)
+    step = {"intermediate_size": 512} if "intermediate_size" in keys else None
+    found = solve(weighbridge.model(source), keys, {measure: wanted}, step=step)
+    assert found.solutions
+    assert not found.equation
+    for entry in found.solutions[:5]:
+        weighed = weighbridge.model(source, overrides=entry.values)
+        assert weighed.count().unique == entry.measured["parameters"]
+        assert wanted.holds(entry.measured[measure])
+
+
+def test_two_unknowns_by_halving_miss_nothing_that_counting_each_finds() -> None:
+    budget, keys = parse_budget("60M±2%"), ("num_hidden_layers", "intermediate_size")
+    small = weighbridge.model(
+        "jamba-v0.1", overrides={"hidden_size": 128, "num_attention_heads": 4, "num_key_value_heads": 2, "vocab_size": 1000}
+    )
+    found = {
+        tuple(entry.values.values()) for entry in solve(small, keys, {"parameters": budget}, step={"intermediate_size": 256}).solutions
+    }
+    every = {(layers, width) for layers in range(1, 41) for width in range(256, 20_001, 256) if budget.holds(_count(small, layers, width))}
+    assert every == {pair for pair in found if pair[0] <= 40 and pair[1] <= 20_000}
+    assert every
+
+
+def _count(small: weighbridge.Model, layers: int, width: int) -> int:
+    unique = weighbridge.model(small, overrides={"num_hidden_layers": layers, "intermediate_size": width}).count().unique
+    assert isinstance(unique, int)
+    return unique
+
+
+def test_a_head_that_files_hold_apart_is_solved_for_as_loaded() -> None:
+    found = solve(weighbridge.model("flan-t5-small"), ["d_ff"], {"loaded": parse_budget("76961152")})
+    assert (found.solutions[0].values, found.solutions[0].measured["parameters"]) == ({"d_ff": 1024}, 60511616)

@@ -96,10 +96,13 @@ def test_an_error_is_said_in_the_language_that_was_asked_for(client: TestClient)
 @pytest.mark.parametrize("call", CALLS, ids=lambda call: call.name)
 def test_every_call_answers_by_get_and_post(client: TestClient, call: Any) -> None:
     given = {"source": "bert-tiny", "models": "bert-tiny,gpt2", "number": "4385920", "text": "30522 × 768 = 23,449,856"}
+    given |= {"keys": "num_hidden_layers", "like": "bert-tiny", "set": "num_hidden_layers=1:3"}
     kept = {
         key: value for key, value in given.items() if key == "source" or key in {option.key for option in options(call) if option.needed}
     }
     kept |= {"gib": "80", "seq": "128"} if call.name == "fits" else {}
+    kept |= {"params": "4385920±1%"} if call.name in ("solve", "design") else {}
+    kept = {key if key != "set" else "set.num_hidden_layers": value.removeprefix("num_hidden_layers=") for key, value in kept.items()}
     got, posted = client.get(f"/api/v1/{call.name}", params=kept), client.post(f"/api/v1/{call.name}", json=kept)
     assert got.status_code == posted.status_code == 200
     assert got.json() == posted.json()
@@ -323,3 +326,27 @@ def test_nothing_on_disk_is_read_for_a_request(client: TestClient, tmp_path: Pat
     secret.write_text('{"model_type": "bert", "num_hidden_layers": 77}')
     for source in (str(secret), str(tmp_path), f"{tmp_path}/../{tmp_path.name}"):
         assert client.get("/api/v1/count", params={"source": source}).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("question", "shown"),
+    [
+        ({"tool": "solve", "source": "bert-base-uncased", "keys": "num_hidden_layers", "params": "109482240"}, "1 solution"),
+        ({"tool": "design", "like": "llama-3.2-1b", "params": "500M±0.5%", "multiple_of": "256"}, "Pareto"),
+        ({"tool": "sweep", "source": "bert-tiny", "key": "num_hidden_layers", "range": "2:9"}, "8 configs"),
+    ],
+)
+def test_the_page_of_designs_answers_as_the_commands_do(client: TestClient, question: dict[str, str], shown: str) -> None:
+    assert "flan-t5-small" in client.get("/design").text
+    page = client.get("/design", params=question).text
+    assert shown in page
+    assert ('<svg class="plot"' in page) is (question["tool"] != "solve")
+    assert client.get("/design", params={**question, "lang": "zh"}).status_code == 200
+
+
+def test_a_sweep_that_is_too_wide_for_a_server_is_refused(client: TestClient) -> None:
+    wide = client.get("/api/v1/sweep?source=bert-tiny&set.vocab_size=1:999999")
+    assert (wide.status_code, wide.json()["detail"]) == (400, "this server sweeps at most 20,000 combinations, these are 999,999")
+    deep = client.get("/api/v1/sweep?source=bert-tiny&set.num_hidden_layers=99999,2")
+    assert deep.status_code == 400
+    assert client.get("/api/v1/sweep?source=bert-tiny").json()["detail"] == "set: missing; expected a text"

@@ -1,13 +1,14 @@
-"""Treemap and bars as a matplotlib figure, from the same layout as the SVG."""
+"""Treemap, bars and curves as a matplotlib figure, from the same layout as the SVG."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.core.errors import UsageError
-from weighbridge.documents.document import Bars, Picture
+from weighbridge.documents.document import Bars, Drawn, Picture, Plot
 from weighbridge.documents.renderers.bars import PALETTE as STRIPES
 from weighbridge.documents.renderers.bars import stripes
+from weighbridge.documents.renderers.plot import COLOURS
 from weighbridge.documents.renderers.treemap import FADE, PALETTE, Box, place_tiles, shorten_label, tiles
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ POINTS = 80
 """Units of the picture in an inch."""
 
 
-def figure(block: Picture | Bars) -> Figure:
+def figure(block: Drawn) -> Figure:
     """Draw a picture; nothing global of matplotlib is touched, and no window is opened.
 
     Raises:
@@ -27,6 +28,8 @@ def figure(block: Picture | Bars) -> Figure:
         from matplotlib.figure import Figure
     except ImportError:
         raise UsageError("a picture needs the extra charts: pip install 'weighbridge[charts]'") from None
+    if isinstance(block, Plot):
+        return _plot(Figure(figsize=(8.5, 4.75)), block)
     width, height = (960, 420) if isinstance(block, Picture) else (960, 60 + 40 * len(block.rows))
     drawn = Figure(figsize=(width / POINTS, height / POINTS))
     axes = drawn.add_axes((0, 0, 1, 1))
@@ -34,6 +37,19 @@ def figure(block: Picture | Bars) -> Figure:
     axes.set_ylim(height, 0)
     axes.set_axis_off()
     _treemap(axes, block, Box(4, 4, width - 8, height - 8)) if isinstance(block, Picture) else _bars(axes, block, width)
+    return drawn
+
+
+def _plot(drawn: Figure, block: Plot) -> Figure:
+    axes: Any = drawn.add_subplot()
+    for number, (label, points) in enumerate(block.series):
+        style = {"color": COLOURS[number % len(COLOURS)], "marker": "o", "markersize": 4, "linestyle": "-" if block.joined else "none"}
+        axes.plot([x for x, _ in points], [y for _, y in points], label=label, **style)
+    axes.set_xlabel(block.titles[0], parse_math=False)
+    axes.set_ylabel(block.titles[1], parse_math=False)
+    axes.set_ylim(bottom=0)
+    if len(block.series) > 1:
+        axes.legend()
     return drawn
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from weighbridge.core.visible import visible
-from weighbridge.documents.document import Bars, Block, Document, Equation, Heading, Item, Paragraph, Picture, Row, Table
+from weighbridge.documents.document import Bars, Block, Document, Equation, Heading, Item, Paragraph, Picture, Plot, Row, Table
 
 
 def clean(document: Document) -> Document:
@@ -32,6 +32,9 @@ def _block(block: Block) -> Block:
         case Bars():
             rows = tuple((visible(label), amounts) for label, amounts in block.rows)
             return Bars(rows, tuple(map(visible, block.legend)))
+        case Plot():
+            series = tuple((visible(label), points) for label, points in block.series)
+            return block._replace(series=series, titles=(visible(block.titles[0]), visible(block.titles[1])))
         case Picture():
             return block  # its names are made visible where they are drawn, since links need them as they are
 

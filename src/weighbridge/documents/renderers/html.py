@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from weighbridge.core.formula import Symbol
 from weighbridge.core.notation import MATHML, UNICODE, mathml, write
-from weighbridge.documents.document import Bars, Block, Cell, Document, Equation, Heading, Item, Paragraph, Picture, Table
+from weighbridge.documents.document import Bars, Block, Cell, Document, Equation, Heading, Item, Paragraph, Picture, Plot, Table
 from weighbridge.documents.renderers import folding, shorten_names, write_cell
 from weighbridge.documents.renderers.bars import bars
 from weighbridge.documents.renderers.markup import escape
+from weighbridge.documents.renderers.plot import plot
 from weighbridge.documents.renderers.treemap import sunburst, tiles, treemap
 
 PHONE = 36
@@ -73,6 +74,8 @@ def _block(block: Block) -> str:
             return f'<div class="pictures">{treemap(tiles(block.root), width=680, height=360)}{sunburst(tiles(block.root), size=300)}</div>'
         case Bars():
             return f'<div class="pictures">{bars(block)}</div>'
+        case Plot():
+            return f'<div class="pictures">{plot(block)}</div>'
         case _:
             return folding.fold_table(block) if block.shown("path") != block.shown() else _table(block)
 

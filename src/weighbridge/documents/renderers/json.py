@@ -7,7 +7,7 @@ from typing import Any
 
 from weighbridge.core.notation import LATEX, TEXT, write
 from weighbridge.core.visible import visible
-from weighbridge.documents.document import Bars, Block, Document, Equation, Picture, Share, Table
+from weighbridge.documents.document import Bars, Block, Document, Equation, Picture, Plot, Share, Table
 
 
 def render(document: Document, *, width: int = 0) -> str:
@@ -16,7 +16,7 @@ def render(document: Document, *, width: int = 0) -> str:
     >>> render(Document("BertModel", "109,482,240 parameters"))
     '{"title": "BertModel", "figure": "109,482,240 parameters", "lang": "en", "blocks": []}\\n'
     """
-    blocks = [_block(block) for block in document.blocks if not isinstance(block, (Picture, Bars))]
+    blocks = [_block(block) for block in document.blocks if not isinstance(block, (Picture, Bars, Plot))]
     answer = {"title": document.title, "figure": document.figure, "lang": document.lang, "blocks": blocks}
     return visible(json.dumps(answer, ensure_ascii=False)) + "\n"
 

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import Text
-from weighbridge.documents.document import Bars, Document, Picture
+from weighbridge.documents.document import Bars, Document, Drawn, Picture, Plot
 from weighbridge.documents.renderers.bars import bars
+from weighbridge.documents.renderers.plot import plot
 from weighbridge.documents.renderers.treemap import tiles, treemap
 
 
 def render(document: Document, *, width: int = 0) -> str:
-    """Draw the treemap, or the bars, of *document*."""
+    """Draw the treemap, the bars, or the curves of *document*."""
     block = picture(document)
-    return (treemap(tiles(block.root)) if isinstance(block, Picture) else bars(block)) + "\n"
+    if isinstance(block, Picture):
+        return treemap(tiles(block.root)) + "\n"
+    return (plot(block) if isinstance(block, Plot) else bars(block)) + "\n"
 
 
-def picture(document: Document) -> Picture | Bars:
+def picture(document: Document) -> Drawn:
     """Return the first picture of *document*.
 
     Raises:
         UsageError: It has none.
     """
-    found = next((block for block in document.blocks if isinstance(block, (Picture, Bars))), None)
+    found = next((block for block in document.blocks if isinstance(block, (Picture, Bars, Plot))), None)
     if found is None:
         raise UsageError(Text("{title}: there is nothing to draw", title=document.title))
     return found
