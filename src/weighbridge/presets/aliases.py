@@ -219,7 +219,7 @@ def _made() -> dict[str, Named]:
         if len(members) > 1 or key not in found:
             found[key] = Named(FAMILY, tuple(members)) if key not in found or key == "gpt2" else found[key]
     for entry in presets():
-        for written in typed_names(entry):
+        for written in (name for name in typed_names(entry) if name != entry.hub):
             pieces = runs(written)
             if not re.fullmatch(f"{_SIZE}|intermediate", pieces[0], re.IGNORECASE):  # funnel-transformer/large is no name alone
                 found.setdefault(joined(pieces), Named(MODEL, (entry.name,)))

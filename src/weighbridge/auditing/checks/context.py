@@ -16,7 +16,7 @@ from weighbridge.auditing.checks.subjects import named as names_in
 from weighbridge.auditing.claims import Claim, Line, said
 from weighbridge.auditing.text.equations import Chain, chains, statements
 from weighbridge.auditing.text.size_words import LETTERS
-from weighbridge.auditing.text.sizes import Stated, apart, meanings, stated
+from weighbridge.auditing.text.sizes import Stated, apart, meanings, stated, usual
 from weighbridge.auditing.text.tables import Table, tables
 from weighbridge.auditing.text.tokens import Token, tokens
 from weighbridge.blueprints import model_type_of
@@ -109,7 +109,7 @@ def understand(lines: Sequence[Line], model: ModelValue | None = None) -> Scene:
         model: The model it is about, if that is known.
     """
     spoken = statements(lines)
-    meant = meanings(spoken)
+    meant = usual(spoken, meanings(spoken))
     sizes = [size for statement in spoken for size in stated(statement, meant)] + list(apart(spoken))
     laid = tables(lines)
     letters = notation(laid)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from itertools import pairwise
+from functools import cache
+from itertools import pairwise, product
 from typing import NamedTuple
 
 from weighbridge.auditing.checks.components import TITLES
-from weighbridge.auditing.checks.context import Scene, claim
-from weighbridge.auditing.checks.reference_counts import Holding, Holdings
+from weighbridge.auditing.checks.context import Scene, claim, words_of
+from weighbridge.auditing.checks.reference_counts import Holding, Holdings, holdings
+from weighbridge.auditing.checks.settle import preset_model
 from weighbridge.auditing.claims import Claim, Reason, Said, said
 from weighbridge.auditing.text.component_words import mentioned, speaks_of_parameters, subject
 from weighbridge.auditing.text.equations import Chain
@@ -93,7 +95,7 @@ def formulas(statement: Sequence[Token], meant: Mapping[str, str]) -> Iterator[F
         if token.kind in ("num", "name", "(") and free:
             parsed = parse(statement, index, len(statement))
             if parsed is not None:
-                whole = not parsed.dangling and not isinstance(parsed.term, Token)
+                whole = not parsed.dangling and not isinstance(parsed.term, Token) and not _is_cut(statement, index, parsed.end)
                 if whole and names(parsed.term) and all(n in SYMBOLS or n in meant for n in names(parsed.term)):
                     expanded = polynomial(parsed.term, meant)
                     if expanded is not None:
@@ -102,6 +104,15 @@ def formulas(statement: Sequence[Token], meant: Mapping[str, str]) -> Iterator[F
                     index = max(parsed.end, index + 1)
                     continue
         index += 1
+
+
+def _is_cut(statement: Sequence[Token], start: int, end: int) -> bool:
+    """Tell whether parentheses that could not be read stand right before or behind a formula: it is only part of one."""
+    before = statement[start - 1] if start else None
+    after = statement[end] if end < len(statement) else None
+    opened = before is not None and before.kind == ")" and before.end == statement[start].start
+    closed = after is not None and after.kind == "(" and after.start == statement[end - 1].end
+    return opened or (closed and any(token.kind == "op" for token in statement[end + 1 : end + 3]))
 
 
 def _opens(statement: Sequence[Token], at: int) -> bool:
@@ -212,14 +223,16 @@ def _component(
     token = statement[formula.start]
     context = scene.context(token.line, token.start)
     own = held.get(context) if context is not None else None
+    if own is None and scene.main is None:
+        return _of_any(scene, statement, formula, last, about)
     if own is None:
         return None
     line = scene.lines[token.line].text
     before = re.split(r"[。;；|]", line[: token.start])[-1]
     name, firm = _named(before, about[token.line])
-    if name is None or name not in own.components or not own.components[name]:
-        return None
     sizes = scene.sizes_at(token.line, token.start)
+    if name is None or not own.components.get(name):
+        return _other_part(scene, statement, formula, last, own) if about[token.line] or mentioned(before) else None
     holding = _found(own, name, formula.expanded, sizes)
     if holding is not None:
         verdict = "exact" if holding.exact else "convention"
@@ -228,6 +241,9 @@ def _component(
     if amount is not None and any(h.number == amount for h in own.components[name]):
         same = next(h for h in own.components[name] if h.number == amount)
         return _held(scene, statement, formula, last, "exact" if same.exact else "convention", same, same.convention)
+    other = _other_part(scene, statement, formula, last, own)
+    if other is not None:
+        return other
     following = statement[formula.end] if formula.end < len(statement) else None
     if following is not None and following.kind in ("num", "name") and following.line == statement[formula.end - 1].line:
         return None  # ``4 × hidden_size 2`` lost its raising: it was not read whole
@@ -239,6 +255,49 @@ def _component(
     shown = _in_terms_of(right.formula, formula.expanded, sizes)
     reason = said(mark("{what} holds {right}"), what=Said(TITLES.get(name, name)), right=str(shown))
     return _held(scene, statement, formula, last, "wrong", right._replace(formula=shown), reason)
+
+
+def _other_part(scene: Scene, statement: Sequence[Token], formula: Formula, last: Formula, own: Holdings) -> Claim | None:
+    """Confirm a formula that is exactly some component's, though its words name another: ``the matrices and biases: 4h² + 4h``."""
+    if formula.term is not last.term and last.expanded != formula.expanded:
+        return None
+    token = statement[formula.start]
+    sizes = scene.sizes_at(token.line, token.start)
+    quadratic = any(_degree(monomial) > 1 for monomial in formula.expanded.terms)
+    for name in _PARTS if quadratic else ():
+        holding = _found(own, name, formula.expanded, sizes) if own.components.get(name) else None
+        if holding is not None:
+            reason = said(mark("{what} holds {right}"), what=Said(TITLES.get(name, name)), right=str(holding.formula))
+            return _held(scene, statement, formula, last, "exact" if holding.exact else "convention", holding, reason + holding.convention)
+    return None
+
+
+_PARTS = ("attention", "ffn", "layer", "encoder", "qkv", "out", "up", "down", "word", "position", "pooler")
+"""Components whose formulas are long enough to be recognised by themselves."""
+
+GENERIC = ("bert-base-uncased", "gpt2", "llama-2-7b")
+"""The transformers that people write generic formulas of: with biases, before and after the norm, gated and without biases."""
+
+
+@cache
+def _generic() -> tuple[tuple[Holdings, dict[str, int]], ...]:
+    models = [model for name in GENERIC if (model := preset_model(name)) is not None]
+    return tuple((holdings(model), words_of(model)) for model in models)
+
+
+def _of_any(scene: Scene, statement: Sequence[Token], formula: Formula, last: Formula, about: Sequence[str | None]) -> Claim | None:
+    """Confirm a formula of a transformer that is not named, if it is the component's of any of the usual ones."""
+    token = statement[formula.start]
+    before = re.split(r"[。;；|]", scene.lines[token.line].text[: token.start])[-1]
+    name, _ = _named(before, about[token.line])
+    quadratic = any(_degree(monomial) > 1 for monomial in formula.expanded.terms)
+    parts = ([name] if name is not None else []) + (list(_PARTS) if quadratic and (name or about[token.line]) else [])
+    for part, (own, sizes) in product(parts, _generic()):
+        holding = _found(own, part, formula.expanded, sizes) if own.components.get(part) else None
+        if holding is not None:
+            reason = said(mark("as in {name}"), name=own.class_name) + holding.convention
+            return _held(scene, statement, formula, last, "exact" if holding.exact else "convention", holding, reason)
+    return None
 
 
 def _found(own: Holdings, name: str, formula: Polynomial, sizes: Mapping[str, int]) -> Holding | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from weighbridge.auditing.claims import Line
-from weighbridge.auditing.text.expressions import Term, is_lone, parse
+from weighbridge.auditing.text.expressions import Parsed, Term, is_lone, names, parse
 from weighbridge.auditing.text.tokens import Token, tokens
 
 _FARTHEST = 120
@@ -149,6 +149,8 @@ def chains(statement: Sequence[Token]) -> Iterator[Chain]:
 
 def _is_end_of_formula(statement: Sequence[Token], floor: int, start: int) -> bool:
     """Tell whether what stands left of the sign goes on something that cannot be read: then it is not judged in part."""
+    if start > floor and statement[start - 1].kind == ")" and statement[start - 1].end == statement[start].start:
+        return True  # ``(s + o)h + 2h^2`` goes on a factor
     return start - floor > 1 and statement[start - 1].text in ("+", "-", "−", "×", "*", "/")
 
 
@@ -217,11 +219,19 @@ def _right(statement: Sequence[Token], start: int, limit: int) -> Side | None:
             return None
         if following.kind == "op" and not _is_dash(statement, end, limit):
             return None
-        if following.kind == "(" and glued and isinstance(parsed.term, Token) and parsed.term.kind == "name":
+        if following.kind == "(" and glued and _goes_on_in(statement, parsed, end):
             return None
         if following.kind in ("word", "name") and glued and statement[end - 1].kind == "name" and following.text.isascii():
             return None
     return Side(parsed.term, start, end)
+
+
+def _goes_on_in(statement: Sequence[Token], parsed: Parsed, end: int) -> bool:
+    """Tell whether parentheses right behind a term are a factor of it, ``4(s + o)``, or a name's, and no remark."""
+    if isinstance(parsed.term, Token) and parsed.term.kind == "name":
+        return True
+    inside = next((token for token in statement[end + 1 : end + 3] if token.kind == "op"), None)
+    return inside is not None and statement[end - 1].kind == "num" and not statement[end - 1].unit and bool(names(parsed.term))
 
 
 def _is_dash(statement: Sequence[Token], at: int, limit: int) -> bool:

@@ -134,6 +134,8 @@ def _multiplies(tokens: Sequence[Token], at: int, end: int, left: Term) -> bool:
     if token.kind == "name":
         lettered = len(token.text) == 1 and (before.kind == "num" or (before.kind == "name" and len(before.text) == 1))
         return lettered and before.unit == ""
+    if token.kind == "(" and before.kind == "name" and before.text in ("l", "L", "N", "n"):
+        return True  # ``l(12h^2 + 13h)``: so many layers
     if token.kind != "(" or before.kind not in ("num", ")") or before.unit:
         return False
     if before.kind == "num" and (before.value is None or before.value >= 1000 or before.places):

@@ -66,6 +66,33 @@ def meanings(statements: Sequence[Sequence[Token]]) -> dict[str, str]:
     return meant
 
 
+_USUAL = (("h", "hidden"), ("d", "hidden"), ("E", "hidden"))
+"""Letters that mean the hidden size where a text squares them and says nothing else about them: ``4h² + 4h``."""
+
+
+def usual(statements: Sequence[Sequence[Token]], meant: Mapping[str, str]) -> dict[str, str]:
+    """Return what letters mean, with the one a text squares for the hidden size if it defines none.
+
+    >>> from weighbridge.auditing.text.tokens import tokens
+    >>> usual([tokens("12h^2 + 13h", 0)], {})["h"]
+    'hidden'
+    """
+    squared = {
+        token.text
+        for statement in statements
+        for token, sign, power in zip(statement, statement[1:], statement[2:], strict=False)
+        if token.kind == "name" and sign.text == "^" and power.kind in ("num", "(")
+    }
+    found = dict(meant)
+    hidden = {letter for letter, word in found.items() if word == "hidden" and letter in squared}
+    letter = next((letter for letter, _ in _USUAL if letter in squared and letter not in found), None)
+    if letter is not None and not hidden:
+        found[letter] = "hidden"
+        if letter.islower() and "l" not in found:
+            found["l"] = "layers"
+    return found
+
+
 def _definitions(statement: Sequence[Token]) -> Iterator[tuple[str, str]]:
     for index, token in enumerate(statement):
         if token.kind != "name" or token.text not in SYMBOLS:

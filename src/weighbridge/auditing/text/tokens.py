@@ -183,7 +183,7 @@ def _named(text: str, at: int, line: int, found: list[Token]) -> Token:
     if (
         letters[0] in POSSIBLE
         and len(letters) <= 4
-        and all(letter in "HVLAISTN" for letter in letters)
+        and all(letter in "HVLAISTNlhbsd" for letter in letters)
         and _in_formula(text, at, end, found)
     ):
         return Token("name", letters[0], line, at, at + 1)
