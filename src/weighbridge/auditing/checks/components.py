@@ -162,7 +162,7 @@ def _words_before(scene: Scene, statement: Sequence[Token], index: int) -> str:
     return label
 
 
-_LABEL = 240
+_LABEL = 160
 """Characters in front of a number that may be its label."""
 
 

@@ -31,6 +31,8 @@ LEFTOVER = 2
 """Letters between a name and its count that are no words of counting, and still no doubt: a plural's s, a unit."""
 LISTED = 80
 """The same where the name begins the line, as in a list of checkpoints with remarks."""
+SENTENCE = 300
+"""Characters of a sentence that are looked at on either side of a number."""
 _SENTENCE = re.compile(r"[.。;；!！?？|](?!\d)|\bwhile\b|\bwhereas\b|而(?!且)", re.IGNORECASE)
 _PARAMETERS = re.compile(r"param|参数|\bweights\b", re.IGNORECASE)
 _TOTAL = re.compile(r"\W{0,2}(?:total|active|activated|in total)\b", re.IGNORECASE)
@@ -99,8 +101,9 @@ def _judged(scene: Scene, token: Token) -> Iterator[Claim]:
     named = scene.mentions.get(token.line, ())
     if any(m.column <= token.start < m.end for m in named):
         return
-    start = max((m.end() for m in _SENTENCE.finditer(text, 0, token.start)), default=0)
-    stop = next((m.start() for m in _SENTENCE.finditer(text, token.end)), len(text))
+    first = max(0, token.start - SENTENCE)
+    start = max((m.end() for m in _SENTENCE.finditer(text, first, token.start)), default=first)
+    stop = next((m.start() for m in _SENTENCE.finditer(text, token.end, token.end + SENTENCE)), min(len(text), token.end + SENTENCE))
     before, after = text[start : token.start], text[token.end : stop]
     before = _label_above(scene, token, text) + _first_cell(text, token) + before
     subject = subject_of(scene, token, start, stop)
@@ -136,7 +139,7 @@ def _is_blocked(before: str, after: str, what: str) -> bool:
 
 def _label_above(scene: Scene, token: Token, text: str) -> str:
     """Return the label on the line above, where a line is nothing but a number."""
-    if re.sub(r"[\W_]", "", text[: token.start]) or len(re.sub(r"[\W_]", "", text[token.end :])) > LEFTOVER:
+    if re.search(r"[^\W_]", text[: token.start]) or len(re.sub(r"[\W_]", "", text[token.end : token.end + SENTENCE])) > LEFTOVER:
         return ""
     above = next((scene.lines[i].text for i in range(token.line - 1, max(-1, token.line - 3), -1) if scene.lines[i].text.strip()), "")
     return f"{above.strip(' *-:|')}: " if len(above) < 40 and not re.search(r"\d", above) else ""

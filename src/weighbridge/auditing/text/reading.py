@@ -53,22 +53,33 @@ def read_lines(data: bytes, name: str = "") -> tuple[Line, ...]:
     return tuple(piece for w in written for piece in _pieces(Line(w.number, w.text, *plain(w.text), w.heading)))
 
 
-LONGEST = 1_000
+LONGEST = 4_000
 """Characters of a line that are read together; what reads a line looks back and forth in it, so that its time would
-grow with the square. A longer line is read in pieces that end where a sentence or a word does."""
+grow with the square. A longer line is read in pieces that end where a sentence does, or else between two words."""
 _ENDS = re.compile(r"[.。;；!！?？|] ?(?=\D)|[。；]")
+_WORDS = re.compile(r"(?<=[A-Za-z\u4e00-\u9fff]) (?=[A-Za-z\u4e00-\u9fff\d])|(?<=[a-zA-Z,] )(?=\d)")
 
 
 def _pieces(line: Line) -> Iterator[Line]:
-    """Cut a long line as read into pieces; each knows where it stands in the line as written."""
-    text, start = line.text, 0
-    while len(text) - start > LONGEST:
-        ends = [match.end() for match in _ENDS.finditer(text, start + LONGEST // 2, start + LONGEST)]
-        stop = ends[-1] if ends else text.rfind(" ", start, start + LONGEST) + 1
-        stop = stop if stop > start else start + LONGEST
-        yield line._replace(text=text[start:stop], at=line.at[start:stop])
+    """Cut a long line as read into pieces; each knows where it stands in the line as written.
+
+    Where neither a sentence nor a word ends, the piece is left unread: half an equation must not be judged.
+    """
+    start = 0
+    while len(line.text) - start > LONGEST:
+        stop, whole = _cut(line.text, start)
+        yield line._replace(text=line.text[start:stop] if whole else "", at=line.at[start:stop] if whole else ())
         start = stop
-    yield line._replace(text=text[start:], at=line.at[start:]) if start else line
+    yield line._replace(text=line.text[start:], at=line.at[start:]) if start else line
+
+
+def _cut(text: str, start: int) -> tuple[int, bool]:
+    """Return where the piece that starts at *start* ends, and whether it ends there by itself."""
+    for pattern in (_ENDS, _WORDS):
+        ends = [match.end() for match in pattern.finditer(text, start + LONGEST // 4, start + LONGEST)]
+        if ends:
+            return ends[-1], True
+    return start + LONGEST, False
 
 
 def decode(data: bytes, name: str = "") -> str:
