@@ -28,7 +28,9 @@ _DTYPES = (
 )  # fmt: skip
 """Bytes for each parameter, by the words of a dtype."""
 _WEIGHTS = re.compile(r"weights?|parameters?|model|load|store|checkpoint|权重|参数|模型|加载|显存|占用", re.IGNORECASE)
-_CACHE = re.compile(r"k[/ -]?v[- ]?cache|kv 缓存|键值缓存|kv缓存|key.value cache|memory per token", re.IGNORECASE)
+_CACHE = re.compile(
+    r"k[/ -]?v[- ]?cache|kv 缓存|键值缓存|kv缓存|key.value cache|cache memory|for the cache|of cache|memory per token", re.IGNORECASE
+)
 _PER_TOKEN = re.compile(
     r"per[- ]token|each (?:additional )?token|every token|one token|a token|single token|每个? ?token|一个 ?token|单个 ?token|/ ?token",
     re.IGNORECASE,
@@ -65,26 +67,62 @@ def _in_equation(scene: Scene, statement: Sequence[Token], index: int) -> bool:
 
 def _judged(scene: Scene, token: Token) -> Claim | None:
     text = scene.lines[token.line].text
-    start = max((m.end() for m in re.finditer(r"[。;；!?|]|\.(?!\d)", text[: token.start])), default=0)
+    first = max(0, token.start - SENTENCE)
+    start = max((m.end() for m in re.finditer(r"[。;；!?|]|\.(?!\d)", text[first : token.start])), default=0) + first
     sentence = text[start : token.end + 40]
+    around = _around(scene, token.line)
     subject = subject_of(scene, token, start, len(text))
     named = [m for m in scene.mentions.get(token.line, ()) if start <= m.column]
     sure = subject is not None and (subject.firm or (len(named) == 1 and named[0].kind == MODEL))
-    if _CACHE.search(sentence):
-        return _cache(scene, token, subject.models, firm=sure) if subject is not None and _PER_TOKEN.search(sentence) else None
+    models = subject.models if subject is not None else ()
+    if _CACHE.search(sentence) or (_CACHE.search(around) and not _WEIGHTS.search(sentence)):
+        near = text[max(start, token.start - NEAR) : token.end + NEAR // 2]
+        whole = "" if _PER_TOKEN.search(near) else text[first : token.end + 40]
+        return _cache(scene, token, models, sentence, whole, firm=sure)
+    if _DEVICE.match(text, token.end):
+        return None  # ``a 24 GB GPU`` holds so much, and the model need not
     sizes = [size for size, pattern in _DTYPES if pattern.search(sentence)]
-    if len(sizes) != 1 or not _WEIGHTS.search(sentence):
+    told = sizes or [size for size, pattern in _DTYPES if pattern.search(around)]
+    if len(told) > 1 or not _WEIGHTS.search(f"{around} {sentence}"):
         return None
-    counts = [Fraction(count) for model in (subject.models if subject is not None else ()) if (count := own_count(model)) is not None]
-    counts += [_amount(match) for match in _SIZE.finditer(text[: token.start])]
-    firm = sure and not _ELSE.search(sentence)
+    row = text[first : token.start]
+    counts = [Fraction(count) for model in models if (count := own_count(model)) is not None] + [_amount(m) for m in _SIZE.finditer(row)]
+    usual = told or ([Fraction(2), Fraction(4)] if _OF_WEIGHTS.search(sentence) else [])
     return _held(
         scene,
         token,
-        [count * sizes[0] for count in counts],
-        firm=firm,
-        reason=said(mark("{count} parameters of {size} bytes"), count=counts[0] if counts else 0, size=sizes[0]),
+        [count * size for size in usual for count in counts],
+        firm=sure and len(sizes) == 1 and not _ELSE.search(sentence) and not _others(scene, token.line, text),
+        reason=said(mark("{count} parameters of {size} bytes"), count=counts[0], size=usual[0]) if counts and usual else (),
     )
+
+
+_DEVICE = re.compile(r"\W{0,3}(?:gpu|显卡|[ah]\d{2,3}\b|cards?\b|rtx)", re.IGNORECASE)
+SENTENCE = 300
+"""Characters before a figure that may say what it is of."""
+ABOVE = 4
+"""Lines above a table or a line within which a label or a heading may say the dtype of what stands there."""
+_OF_WEIGHTS = re.compile(r"weights?\b|权重|model (?:size|itself|takes|needs)", re.IGNORECASE)
+
+
+NEAR = 48
+"""Characters before a figure, and twice as many as behind it, within which ``per token`` is said of it."""
+
+
+def _others(scene: Scene, line: int, text: str) -> bool:
+    """Tell whether sizes stand in a line that are no part of a model's name: the figure may be of any of them."""
+    named = scene.mentions.get(line, ())
+    return any(not any(m.column <= match.start() < m.end for m in named) for match in _SIZE.finditer(text))
+
+
+def _around(scene: Scene, line: int) -> str:
+    """Return the words that are said of a whole table or list: its head, and the label above it."""
+    table = next((table for table in scene.tables if line in table.lines), None)
+    first = min(table.lines) if table is not None else line
+    head = " ".join(cell.text for row in table.head for cell in row.cells) if table is not None else ""
+    above = (scene.lines[index] for index in range(first - 1, max(-1, first - 1 - ABOVE), -1))
+    label = next((one.text for one in above if one.heading or one.text.rstrip("* ").endswith(":")), "")
+    return f"{head} {label}"
 
 
 def _amount(match: re.Match[str]) -> Fraction:
@@ -92,14 +130,41 @@ def _amount(match: re.Match[str]) -> Fraction:
     return Fraction(match[1]) * scale
 
 
-def _cache(scene: Scene, token: Token, models: Sequence[ModelValue], *, firm: bool) -> Claim | None:
-    """Check a cache for one token: keys and values of every layer, in 16 or 32 bits."""
+def _cache(scene: Scene, token: Token, models: Sequence[ModelValue], sentence: str, whole: str, *, firm: bool) -> Claim | None:
+    """Check a cache for one token, or for as many as *whole* says: keys and values of every layer, in 16, 32 or 8 bits."""
+    times = [Fraction(1)] if not whole else _tokens(whole)
     amounts = []
     for model in models:
-        for elements in _cached(model):
-            amounts += [Fraction(elements * size) for size in (2, 4, 1)]
+        own, every = (*_cached(model), 0, 0)[:2]
+        chosen = (every,) if _EVERY.search(sentence) else (own,) if _GROUPED.search(sentence) else (own, every)
+        amounts += [Fraction(elements * size) * often for often in times for size in (2, 4, 1) for elements in chosen if elements]
+    amounts = amounts if len(amounts) <= MOST else []
     reason = said(mark("keys and values of every layer: {bytes} bytes in 16 bits"), bytes=amounts[0] if amounts else 0)
     return _held(scene, token, amounts, firm=firm, reason=reason)
+
+
+MOST = 200
+"""Readings of one figure that are tried; a sentence with more lengths in it says none."""
+_EVERY = re.compile(r"\bMHA\b|multi[- ]head attention", re.IGNORECASE)
+_GROUPED = re.compile(r"\b[GM]QA\b|grouped|分组", re.IGNORECASE)
+_LENGTHS = re.compile(
+    r"(?<![\d.])(\d[\d,]*)\s?(k\b)?(?:[- ]?(?:tokens?|token context|context|ctx|sequence|上下文|长度)|\s?个 ?token)|(?:长度|context|length|seq(?:_len)?|tokens?)\W{0,4}(\d[\d,]*)(k\b)?",
+    re.IGNORECASE,
+)
+_BATCH = re.compile(
+    r"(?:batch(?: size)?|批大小|批次)\W{0,6}(?:of )?(\d{1,4})\b|(\d{1,4})\s?(?:concurrent |parallel )?(?:requests|sequences|users|条)",
+    re.IGNORECASE,
+)
+
+
+def _tokens(text: str) -> list[Fraction]:
+    """Return how many tokens a cache may be of, by the lengths and the batches that a text says."""
+    lengths = []
+    for match in _LENGTHS.finditer(text):
+        number = Fraction((match[1] or match[3]).replace(",", "") or 0)
+        lengths += [number * 1000, number * 1024] if match[2] or match[4] else [number]
+    batches = [Fraction(match[1] or match[2]) for match in _BATCH.finditer(text)]
+    return [length * batch for length in lengths if length for batch in (Fraction(1), *batches) if batch][:12]
 
 
 def _cached(model: ModelValue) -> tuple[int, ...]:
