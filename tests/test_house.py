@@ -224,6 +224,46 @@ def public_functions(path: Path) -> list[ast.FunctionDef | ast.ClassDef]:
     return [node for node in body if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and not node.name.startswith("_")]
 
 
+LONGEST, MOST_BRANCHES = 60, 20
+BRANCHES = (ast.If, ast.IfExp, ast.For, ast.While, ast.ExceptHandler, ast.match_case)
+
+
+def own_nodes(function: ast.AST) -> list[ast.AST]:
+    """Return what stands in a function, but not in functions and classes of its own."""
+    found: list[ast.AST] = []
+    for child in ast.iter_child_nodes(function):
+        if not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            found += [child, *own_nodes(child)]
+    return found
+
+
+def too_long(text: str) -> list[str]:
+    """Return the functions with more lines of code or branches of their own than a reader holds, and no comment that says why."""
+    found = []
+    lines = text.split("\n")
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            inside = own_nodes(node)
+            code = {at.lineno for at in inside if isinstance(at, (ast.stmt, ast.expr))}
+            branches = sum(isinstance(at, BRANCHES) for at in inside)
+            reason = "# Long because" in "\n".join(lines[max(0, node.lineno - 2) : node.end_lineno])
+            if (len(code) > LONGEST or branches > MOST_BRANCHES) and not reason:
+                found.append(f"{node.name}: {len(code)} lines, {branches} branches")
+    return found
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_a_long_function_says_why(path: Path) -> None:
+    assert not too_long(path.read_text("utf-8")), 'split it, or say "# Long because ..." in it'
+
+
+def test_long_functions_are_found() -> None:
+    body = "".join(f"    x = {n}\n" for n in range(LONGEST + 1))
+    assert too_long(f"def f():\n{body}") == ["f: 61 lines, 0 branches"]
+    assert too_long(f"def f():\n    # Long because it is one table.\n{body}") == []
+    assert too_long("def f(x):\n" + "    if x: pass\n" * 21) == ["f: 21 lines, 21 branches"]
+
+
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
 def test_every_public_name_has_a_docstring(path: Path) -> None:
     tree = ast.parse(path.read_text("utf-8"))

@@ -1,4 +1,4 @@
-"""What Hypothesis draws for the laws of the core: sizes, lengths, and blueprints that turn sizes into a tree."""
+"""What Hypothesis draws for the laws: sizes, lengths, blueprints that turn sizes into a tree, listings of tensors, configs, plain data."""
 
 from __future__ import annotations
 
@@ -101,3 +101,60 @@ def blueprints(draw: st.DrawFn, depth: int = 3) -> Made:
         return Part("part", (inner,), "block", copies)
 
     return made
+
+
+expressions: st.SearchStrategy[Size] = st.recursive(
+    st.one_of(st.sampled_from(list(SYMBOLS.values())), st.integers(-9, 99)),
+    lambda inner: st.one_of(
+        st.tuples(inner, inner).map(lambda pair: pair[0] + pair[1]),
+        st.tuples(inner, inner).map(lambda pair: pair[0] - pair[1]),
+        st.tuples(inner, inner).map(lambda pair: pair[0] * pair[1]),
+    ),
+    max_leaves=12,
+)
+"""Formulas as sums, differences and products of letters and constants."""
+
+large_numbers = st.fixed_dictionaries({letter: st.integers(1, 10**6) for letter in LETTERS})
+"""A number for each letter, as large as a vocabulary."""
+
+tensor_names = st.lists(
+    st.sampled_from(
+        ["0", "1", "2", "3", "10", "01", "", "layer", "h", "attn", "norm", "w", "weight", "bias", "é", "embed", "4294967296000"]
+    ),
+    min_size=1,
+    max_size=7,
+).map(".".join)
+"""Dotted names, most of whose pieces return, numbers among them in every spelling."""
+
+torch_names = st.lists(st.sampled_from(["a", "b", "0", "1", "7", "layer", "weight"]), min_size=1, max_size=5).map(".".join)
+"""Dotted names as PyTorch makes them: no number begins with a zero."""
+
+tensor_shapes: st.SearchStrategy[tuple[int, ...]] = st.sampled_from([(), (0,), (2,), (2, 3), (2, 3, 4)])
+
+listings = st.dictionaries(tensor_names, st.tuples(tensor_shapes, st.sampled_from(["weight", "bias", "gain", "embedding"])), max_size=40)
+"""Tensors by name: their shapes and roles."""
+
+any_names = st.text(st.characters(exclude_categories=["Cs"]), max_size=12).filter(lambda name: name != "__metadata__")
+"""Names that a safetensors header may have."""
+
+any_shapes: st.SearchStrategy[tuple[int, ...]] = st.lists(st.integers(0, 4), max_size=4).map(tuple)
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=20,
+)
+"""Whatever JSON can say."""
+
+
+@st.composite
+def bert_configs(draw: st.DrawFn) -> dict[str, Any]:
+    """Draw small configs of BERT, decoders with cross-attention among them."""
+    heads = draw(st.integers(1, 4))
+    decoder = st.sampled_from(({}, {"is_decoder": True}, {"is_decoder": True, "add_cross_attention": True}))
+    return {
+        "model_type": "bert", "vocab_size": draw(st.integers(1, 60)), "hidden_size": heads * draw(st.integers(1, 9)),
+        "num_attention_heads": heads, "num_hidden_layers": draw(st.integers(1, 5)), "intermediate_size": draw(st.integers(1, 99)),
+        "max_position_embeddings": draw(st.integers(1, 50)), "type_vocab_size": draw(st.integers(1, 3)),
+        "tie_word_embeddings": draw(st.booleans()), **draw(decoder),
+    }  # fmt: skip

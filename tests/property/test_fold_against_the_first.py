@@ -8,14 +8,12 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.property.strategies import listings
 from weighbridge.core import fold as folding
 from weighbridge.core.fold import fold, is_index, kind_of, pieces
 from weighbridge.core.tree import Every, Node, Part, Row, Tensor
 from weighbridge.readers.roles import rank
 
-PIECES = st.sampled_from(["0", "1", "2", "3", "10", "01", "", "layer", "h", "attn", "norm", "w", "weight", "bias", "é", "embed"])
-NAMES = st.lists(PIECES, min_size=1, max_size=7).map(".".join)
-KINDS = st.tuples(st.sampled_from([(), (2,), (2, 3), (2, 3, 4)]), st.sampled_from(["weight", "bias", "gain", "embedding"]))
 RANKS = st.sampled_from([None, rank, len])
 
 
@@ -64,7 +62,7 @@ def _at(numbers: list[int]) -> Every | tuple[int, ...] | None:
 
 
 @settings(max_examples=400)
-@given(st.dictionaries(NAMES, KINDS, max_size=40), RANKS)
+@given(listings, RANKS)
 def test_any_names(tensors: dict[str, tuple[tuple[int, ...], str]], order: Callable[[str], int] | None) -> None:
     """The law: the same tree, to the last field."""
     rows = [Row(name, shape, role, None, None, False) for name, (shape, role) in tensors.items()]

@@ -9,18 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.numpy import save
 
+from tests.property.strategies import any_names, any_shapes
 from weighbridge.readers import safetensors
 
 DTYPES = {
     "F64": "f8", "F32": "f4", "F16": "f2", "I64": "i8", "I32": "i4", "I16": "i2", "I8": "i1",
     "U64": "u8", "U32": "u4", "U16": "u2", "U8": "u1", "BOOL": "?", "C64": "c8",
 }  # fmt: skip
-NAMES = st.text(st.characters(exclude_categories=["Cs"]), max_size=12).filter(lambda name: name != "__metadata__")
-SHAPES = st.lists(st.integers(0, 4), max_size=4).map(tuple)
 
 
 @given(
-    st.dictionaries(NAMES, st.tuples(st.sampled_from(sorted(DTYPES)), SHAPES), max_size=8),
+    st.dictionaries(any_names, st.tuples(st.sampled_from(sorted(DTYPES)), any_shapes), max_size=8),
     st.dictionaries(st.text(), st.text(), max_size=2),
 )
 def test_written_by_the_library_and_read_here(tensors: dict[str, tuple[str, tuple[int, ...]]], metadata: dict[str, str]) -> None:

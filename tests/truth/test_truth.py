@@ -54,6 +54,31 @@ def test_the_blueprints_agree_with_the_file(model_type: str) -> None:
                     raise
 
 
+EXPERTS = {
+    "deepseek_v3": ("n_routed_experts", "num_experts_per_tok"),
+    "gpt_oss": ("num_local_experts", "num_experts_per_tok"),
+    "mixtral": ("num_local_experts", "num_experts_per_tok"),
+    "olmoe": ("num_experts", "num_experts_per_tok"),
+    "qwen2_moe": ("num_experts", "num_experts_per_tok"),
+    "qwen3_moe": ("num_experts", "num_experts_per_tok"),
+}
+
+
+@pytest.mark.parametrize("model_type", EXPERTS)
+def test_of_the_experts_the_chosen_are_active(model_type: str) -> None:
+    """All tensors of the live class whose name says ``experts``, shared ones apart, count by the share of them that is chosen."""
+    held, chosen = EXPERTS[model_type]
+    for case in cases(model_type):
+        ours = model(case.raw, case.class_name)
+        assert ours.description is not None
+        bound = ours.description.sizes
+        sizes = {key: getattr(bound, field.word) for field in family(model_type).fields for key in (field.key, *field.aliases)}
+        lines = [line for line in case.listing.parameters if line.tied_to is None]
+        experts = sum(prod(line.shape) for line in lines if ".experts." in line.name)
+        idle = experts * (sizes[held] - sizes[chosen]) // sizes[held]
+        assert ours.count().active == case.unique - idle, (case.class_name, case.raw)
+
+
 @pytest.mark.parametrize("model_type", [path.stem for path in FILES])
 def test_every_class_has_its_truth(model_type: str) -> None:
     assert {case.class_name for case in cases(model_type)} == set(family(model_type).classes) - family(model_type).remote

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
+from tests.property.strategies import listings
 from weighbridge.core.errors import ReadError
 from weighbridge.core.fold import fold
 from weighbridge.core.tree import Every, Part, Row, flatten
@@ -55,12 +55,7 @@ def test_a_name_twice_is_refused() -> None:
         fold([row("a.w", 2), row("a.w", 3)])
 
 
-PIECES = st.sampled_from(["0", "1", "2", "10", "01", "", "layer", "weight", "w", "é", "4294967296000"])
-NAMES = st.lists(PIECES, min_size=1, max_size=6).map(".".join)
-SHAPES = st.sampled_from([(), (0,), (2,), (2, 3)])
-
-
-@given(st.dictionaries(NAMES, st.tuples(SHAPES, st.sampled_from(["weight", "bias"])), max_size=30))
+@given(listings)
 def test_flatten_undoes_fold(tensors: dict[str, tuple[tuple[int, ...], str]]) -> None:
     """The law: nothing is lost, added or renamed."""
     rows = [row(name, *shape, role=role) for name, (shape, role) in tensors.items()]

@@ -5,27 +5,14 @@ from __future__ import annotations
 import pytest
 import sympy
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
+from tests.property.strategies import LETTERS, SYMBOLS, expressions, large_numbers
 from weighbridge.core.errors import ConfigError
-from weighbridge.core.formula import Symbol, evaluate, times, total
+from weighbridge.core.formula import evaluate, times, total
 from weighbridge.core.polynomials import Polynomial, polynomial
 from weighbridge.core.sizes import Size, exact, round_up
 
-LETTERS = {letter: Symbol(letter, order=number) for number, letter in enumerate("VHLA")}
-H, A, L = LETTERS["H"], LETTERS["A"], LETTERS["L"]
-
-leaves: st.SearchStrategy[Size] = st.one_of(st.sampled_from(list(LETTERS.values())), st.integers(-9, 99))
-trees = st.recursive(
-    leaves,
-    lambda inner: st.one_of(
-        st.tuples(inner, inner).map(lambda pair: pair[0] + pair[1]),
-        st.tuples(inner, inner).map(lambda pair: pair[0] - pair[1]),
-        st.tuples(inner, inner).map(lambda pair: pair[0] * pair[1]),
-    ),
-    max_leaves=12,
-)
-values = st.fixed_dictionaries({letter: st.integers(1, 10**6) for letter in LETTERS})
+H, A, L = SYMBOLS["H"], SYMBOLS["A"], SYMBOLS["L"]
 
 
 def oracle(size: Size) -> sympy.Expr:
@@ -33,19 +20,19 @@ def oracle(size: Size) -> sympy.Expr:
     return sympy.sympify(str(size).replace("^", "**").replace(",", ""), locals=names)
 
 
-@given(trees)
+@given(expressions)
 @settings(max_examples=150, deadline=None)
 def test_the_polynomial_is_what_sympy_expands_to(size: Size) -> None:
     assert sympy.expand(oracle(size) - oracle(polynomial(size).expression())) == 0
 
 
-@given(trees, values)
+@given(expressions, large_numbers)
 @settings(max_examples=150, deadline=None)
 def test_expression_and_polynomial_have_the_same_value(size: Size, given_values: dict[str, int]) -> None:
     assert evaluate(size, given_values) == evaluate(polynomial(size).expression(), given_values)
 
 
-@given(trees, trees)
+@given(expressions, expressions)
 @settings(max_examples=100, deadline=None)
 def test_a_product_divides_by_its_factor(a: Size, b: Size) -> None:
     left, right = polynomial(a), polynomial(b)

@@ -9,16 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.property.strategies import json_values
 from weighbridge.core._json import dumps, loads
 
-VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
-    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
-    max_leaves=20,
-)
 
-
-@given(VALUES)
+@given(json_values)
 def test_values_are_written_and_read_alike(value: Any) -> None:
     text = json.dumps(value, ensure_ascii=False)
     assert dumps(value) == text

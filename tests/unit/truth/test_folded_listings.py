@@ -6,12 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.property.strategies import torch_names
 from truth.fold import Folded, fold, read, unfold, write
 from truth.listing import Line, of_rows
 from weighbridge import model
 
-names = st.lists(st.sampled_from(["a", "b", "0", "1", "7", "layer", "weight"]), min_size=1, max_size=5).map(".".join)
-lines = st.lists(st.builds(Line, names, st.lists(st.integers(0, 99), max_size=3).map(tuple), st.none() | names, st.booleans()), max_size=30)
+lines = st.lists(
+    st.builds(Line, torch_names, st.lists(st.integers(0, 99), max_size=3).map(tuple), st.none() | torch_names, st.booleans()), max_size=30
+)
 
 
 @given(lines)
