@@ -47,6 +47,7 @@ TESTS = {
         "tests/unit/explain/test_outlines.py",
         "tests/unit/test_formula_command.py",
         "tests/property/test_derivations.py",
+        "tests/property/test_sentences.py",
         "tests/unit/documents",
     ),
     "conventions": (

@@ -12,9 +12,8 @@ from functools import cache
 import pytest
 
 from weighbridge import Model, model
-from weighbridge.explain.derive import Line, Section
 from weighbridge.explain.formulas import flops_formula
-from weighbridge.explain.wording import line_wording
+from weighbridge.explain.section import Line, Section
 
 
 @cache
@@ -279,15 +278,6 @@ def test_every_parameter_stands_on_one_line(name: str, class_name: str | None) -
     for row in weighed.tensors():
         folded = re.sub(r"\.\d+(?=\.|$)", "", row.name)
         assert row.role == "buffer" or {folded, folded.rpartition(".")[0]} & named, row.name
-
-
-def test_norms_with_and_without_shift_are_not_said_alike() -> None:
-    assert line_wording("layer_norm", ("gain",)) != line_wording("layer_norm", ("gain", "shift"))
-    assert line_wording("linear", ("weight",)) != line_wording("linear", ("weight", "bias"))
-    assert "without bias" in line_wording("linear", ("weight",)).sentence
-    kinds = [line_wording("no_such_kind", roles) for roles in (("bias",), ("embedding",), ("gain",))]
-    assert len(set(kinds)) == 3
-    assert line_wording("conv2d", ("weight",)) == line_wording("conv3d", ("weight",)) != kinds[0]
 
 
 @pytest.mark.parametrize(("name", "batch"), [("bert-base-uncased", "B"), ("t5-small", "b")])
