@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from weighbridge.accounts.parameters import count
 from weighbridge.blueprints.describe import from_config
 from weighbridge.config.bind import with_overrides
-from weighbridge.config.read import read_config, standard_input
+from weighbridge.config.read import read_config, read_piped_config, standard_input
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, ReadError, SourceError, UnknownArchitecture, UsageError
 from weighbridge.core.messages import Text, mark
@@ -99,10 +99,10 @@ def _from_path(text: str, model_class: str | None, overrides: Mapping[str, Any] 
         for name in ("config.json", "bert_config.json"):
             if (path / name).is_file():
                 config = path / name
-        if config.is_file():
+        if config.is_file() or (isinstance(path, Path) and os.path.lexists(config)):
             return _from_directory(path, config, model_class, overrides)
     elif not path.is_file() and os.path.exists(text):  # a pipe or a device, such as <(...), is read as a config
-        return from_config(read_config(text), text, model_class, overrides)
+        return from_config(read_piped_config(text), text, model_class, overrides)
     elif not path.is_file():
         raise not_found(text)
     elif path.suffix == ".json" and not path.name.endswith(".index.json"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from weighbridge.commands import output
 from weighbridge.commands.options import CLASS, OUTPUT, Answer, Asked, Option
 from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.files import read_whole
 from weighbridge.core.messages import Text, mark
 
 if TYPE_CHECKING:
@@ -99,7 +100,6 @@ def _read(name: str) -> bytes:
     if name == "-":
         return output.standard_input()
     try:
-        with open(name, "rb") as file:
-            return file.read()
+        return read_whole(name)
     except OSError as error:
         raise ReadError(Text("cannot be read: {strerror}", strerror=error.strerror), path=name) from None

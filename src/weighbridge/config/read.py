@@ -7,6 +7,7 @@ import sys
 from weighbridge.core._json import loads
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, ReadError, UsageError
+from weighbridge.core.files import bounded, read_pipe, read_whole
 from weighbridge.core.messages import Text, mark
 
 if TYPE_CHECKING:
@@ -22,12 +23,21 @@ def read_config(path: Path | str) -> dict[str, Any]:
         ConfigError: It is no JSON object, repeats a key, or is nested without end.
     """
     try:
-        if isinstance(path, str):
-            with open(path, "rb") as file:
-                return parse_config(file.read(), path)
-        return parse_config(path.read_bytes(), str(path))
+        return parse_config(read_whole(path), str(path))
     except OSError as error:
         raise ReadError(Text("cannot be read: {strerror}", strerror=error.strerror), path=str(path)) from None
+
+
+def read_piped_config(path: str) -> dict[str, Any]:
+    """Read a JSON config from a pipe or a device that was named as the source, such as ``<(...)``.
+
+    Raises:
+        ReadError: It cannot be read, or does not end.
+    """
+    try:
+        return parse_config(read_pipe(path), path)
+    except OSError as error:
+        raise ReadError(Text("cannot be read: {strerror}", strerror=error.strerror), path=path) from None
 
 
 def parse_config(data: bytes, name: str) -> dict[str, Any]:
@@ -86,4 +96,7 @@ def standard_input() -> dict[str, Any]:
     """Read a JSON config from standard input."""
     if sys.stdin is None:
         raise UsageError(Text("standard input is closed"))
-    return parse_config(sys.stdin.buffer.read(), "standard input")
+    try:
+        return parse_config(bounded(sys.stdin.buffer), "standard input")
+    except OSError as error:
+        raise ReadError(Text("cannot be read: {strerror}", strerror=error.strerror), path="standard input") from None

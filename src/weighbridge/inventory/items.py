@@ -10,9 +10,11 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Iterator
+from io import TextIOWrapper
 from typing import Any, NamedTuple
 
 from weighbridge.core.errors import SourceError
+from weighbridge.core.files import open_file
 from weighbridge.core.messages import Text
 from weighbridge.readers.objects import is_object, keys_below
 
@@ -87,7 +89,7 @@ def items(sources: Iterable[str]) -> Iterator[Item]:
 def _listed(path: str) -> Iterator[str]:
     """Yield the sources of a list, one a line; empty lines and those that begin with # are passed over."""
     try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+        with open_file(path) as binary, TextIOWrapper(binary, encoding="utf-8", errors="surrogateescape") as file:
             for line in file:
                 if line.strip() and not line.startswith("#"):
                     yield line.strip()
@@ -154,7 +156,7 @@ def _stretches(path: str) -> Iterator[Item]:
     """Cut a file of lines into stretches of whole lines."""
     start, line, count, position = 0, 1, 0, 0
     try:
-        with open(path, "rb") as file:
+        with open_file(path) as file:
             for text in file:
                 position += len(text)
                 count += 1

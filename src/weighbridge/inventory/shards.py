@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import stat
 import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,6 +20,7 @@ from zlib import crc32
 from weighbridge import __version__
 from weighbridge.config.read import parse_config
 from weighbridge.core.errors import ReadError, WeighbridgeError
+from weighbridge.core.files import read_whole
 from weighbridge.core.messages import Text
 from weighbridge.inventory.batch import NamedConfig, rows_of_configs
 from weighbridge.inventory.items import OTHER_CONFIGS, Item, described
@@ -329,13 +329,10 @@ def _set_alarm(seconds: float) -> None:
 
 def _config_at(path: str) -> dict[str, Any]:
     """Read a config of bounded size from an ordinary file."""
-    state = os.stat(path)
-    if not stat.S_ISREG(state.st_mode):
-        raise ReadError("no ordinary file", path=path)
-    if state.st_size > LARGEST_CONFIG:
-        raise ReadError(Text("{st_size:,} bytes are too many for a config", st_size=state.st_size), path=path)
-    with open(path, "rb") as file:
-        return _parsed(file.read(LARGEST_CONFIG), path)
+    try:
+        return _parsed(read_whole(path), path)
+    except OSError as error:
+        raise ReadError(Text("cannot be read: {strerror}", strerror=error.strerror), path=path) from None
 
 
 def _parsed(data: bytes, name: str) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from weighbridge.core.errors import ReadError
+from weighbridge.core.files import read_whole
 from weighbridge.core.messages import Text
 from weighbridge.readers.listing import Listing, Stored
 from weighbridge.readers.text import parse_object
@@ -37,11 +38,13 @@ def adapter_config(folder: Path) -> dict[str, Any] | None:
         ReadError: It is no JSON object.
     """
     path = folder / CONFIG
-    if not path.is_file():
-        return None
     try:
-        return parse_object(path.read_bytes()[:LARGEST], "the adapter's config")
-    except (OSError, ReadError) as error:
+        return parse_object(read_whole(path, LARGEST), "the adapter's config")
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise ReadError(Text("cannot be read: {strerror}", strerror=error.strerror), path=str(path)) from None
+    except ReadError as error:
         raise ReadError(str(error), path=str(path)) from None
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from weighbridge.core.errors import ReadError
+from weighbridge.core.files import read_whole
 from weighbridge.core.messages import Text
 from weighbridge.readers.formats import FORMATS, read_file
 from weighbridge.readers.gguf import whole
@@ -126,10 +127,7 @@ def read_index(path: Path) -> Index:
         ReadError: It is no such index, or names a file outside its directory.
     """
     try:
-        size = path.stat().st_size
-        if size > LARGEST_INDEX:
-            raise ReadError(Text("an index of {size:,} bytes", size=size), path=str(path))
-        raw = parse_object(path.read_bytes(), "the index")
+        raw = parse_object(read_whole(path, LARGEST_INDEX), "the index")
     except OSError as error:
         raise ReadError(Text("cannot be read: {strerror}", strerror=error.strerror or error), path=str(path)) from None
     except ReadError as error:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 
 from weighbridge.core.errors import ReadError
+from weighbridge.core.files import open_file
 from weighbridge.core.messages import Text
 from weighbridge.readers.listing import Listing, Reader
 
@@ -53,7 +54,7 @@ def read_file(path: Path) -> Listing:
         ReadError: The file is damaged, or of a format that no reader knows.
     """
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             return list_open(file, path.name)
     except OSError as error:
         raise ReadError(Text("cannot be read: {strerror}", strerror=error.strerror or error), path=str(path)) from None

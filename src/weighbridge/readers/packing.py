@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from weighbridge.core.errors import ReadError
+from weighbridge.core.files import read_whole
+from weighbridge.core.messages import Text
 from weighbridge.readers.listing import Listing, Stored
 from weighbridge.readers.roles import role_of
 from weighbridge.readers.schemes import KINDS, SCHEMES, Arrays, Matrix, Settings, Unclear, bitsandbytes4, blocks, is_low
@@ -94,14 +96,11 @@ def config_beside(path: Path) -> dict[str, Any] | None:
     """Return the config that lies with the weights at *path*, a file or a directory; None if there is none to read."""
     place = (path if path.is_dir() else path.parent) / "config.json"
     try:
-        if place.stat().st_size > LARGEST_CONFIG:
-            return None
-        return parse_object(place.read_bytes(), "the config")
-    except (OSError, ReadError):
+        return parse_object(read_whole(place), "the config")
+    except (FileNotFoundError, NotADirectoryError, ReadError):
         return None
-
-
-LARGEST_CONFIG = 1 << 24
+    except OSError as error:
+        raise ReadError(Text("cannot be read: {strerror}", strerror=error.strerror), path=str(place)) from None
 
 
 def weight(listing: Listing) -> Weight:

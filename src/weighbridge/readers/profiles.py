@@ -13,6 +13,7 @@ from configparser import Error, RawConfigParser
 from typing import NamedTuple
 
 from weighbridge.core.errors import SourceError
+from weighbridge.core.files import read_whole
 from weighbridge.core.messages import Text
 
 FILES = (("AWS_CONFIG_FILE", "~/.aws/config"), ("AWS_SHARED_CREDENTIALS_FILE", "~/.aws/credentials"))
@@ -80,8 +81,7 @@ def profile(source: str) -> Profile:
 def _parsed(path: str, source: str) -> RawConfigParser:
     parser = RawConfigParser(default_section="", interpolation=None)
     try:
-        with open(path, encoding="utf-8") as file:
-            parser.read_file(file)
+        parser.read_string(read_whole(path).decode("utf-8"), path)
     except (FileNotFoundError, NotADirectoryError):
         pass
     except OSError as error:

@@ -296,5 +296,7 @@ class RemotePath:
 
     def open(self, mode: str = "rb") -> BinaryIO:
         """Open it for reading by ranges."""
+        if self.names is not None and self.name not in self.names:
+            raise FileNotFoundError(2, "not in the repository", str(self))
         access = self.access._replace(whole=LARGEST_TEXT) if self.suffix == ".json" else self.access
         return io.BufferedReader(Ranged(self.url, access), AHEAD)

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from weighbridge.core.errors import ReadError
+from weighbridge.core.files import open_file
 from weighbridge.readers import gguf, safetensors, torch_zip
 from weighbridge.readers.directory import candidates, read_index
 
@@ -79,7 +80,7 @@ def compare(one: Extent, other: Extent, *, thorough: bool = False) -> Comparison
     if one.size != other.size or one.dtype != other.dtype or not one.size:
         return None
     read = 0
-    with one.path.open("rb") as first, other.path.open("rb") as second:
+    with open_file(one.path) as first, open_file(other.path) as second:
         for at, length in _whole(one.size) if thorough else _spread(one.size):
             left, right = _take(first, one.begin + at, length), _take(second, other.begin + at, length)
             if len(left) != length or len(right) != length:
@@ -126,7 +127,7 @@ def _files(path: Path, names: set[str]) -> list[Path]:
 def _extents(path: Path) -> dict[str, Extent]:
     """Return where the tensors of one file lie; nothing where its format does not tell, or packs them."""
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             head = file.read(4096)
             if gguf.sniff(head):
                 return {name: Extent(path, *place) for name, place in gguf.extents(file).items()}

@@ -12,6 +12,7 @@ from math import prod
 from pathlib import Path
 
 from weighbridge.core.errors import ReadError
+from weighbridge.core.files import read_whole
 from weighbridge.core.messages import Text
 from weighbridge.readers.listing import DEEPEST, LONGEST, Listing, Stored
 from weighbridge.readers.text import parse_object
@@ -103,9 +104,7 @@ def _places(folder: Path) -> Iterator[tuple[Path, int]]:
 def _array(path: Path, version: int) -> Stored | None:
     """Read the metadata of one array; None if it is that of a group."""
     try:
-        if path.stat().st_size > LARGEST:
-            raise ReadError("metadata of more than a megabyte", path=str(path))
-        found = parse_object(path.read_bytes(), "the metadata")
+        found = parse_object(read_whole(path, LARGEST), "the metadata")
     except OSError as error:
         raise ReadError(Text("cannot be read: {strerror}", strerror=error.strerror), path=str(path)) from None
     except ReadError as error:

@@ -11,6 +11,7 @@ from weighbridge.accounts.adapters.partial import PARTIAL
 from weighbridge.accounts.adapters.prompts import PROMPTS
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ReadError, SourceError, UsageError
+from weighbridge.core.files import read_whole
 from weighbridge.core.messages import Text
 
 if TYPE_CHECKING:
@@ -78,8 +79,7 @@ def _read(path: str) -> dict[str, Any]:
     import json
 
     try:
-        with open(path, "rb") as file:
-            content = json.loads(file.read(LARGEST))
+        content = json.loads(read_whole(path, LARGEST))
     except (OSError, ValueError, RecursionError) as error:
         raise ReadError(Text("no JSON ({error})", error=error), path=path) from None
     if not isinstance(content, dict):

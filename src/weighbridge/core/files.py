@@ -1,0 +1,106 @@
+"""Files as they lie beside each other on somebody's disk: opened without waiting, read without end never.
+
+A name such as ``config.json`` may be a pipe nobody writes to, a device that never ends, a link to itself, or three gigabytes. Whatever is not
+an ordinary file is refused as the system would refuse it, with an :class:`OSError`, so that every reader says so in its own words.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from weighbridge.core._namedtuple import TYPE_CHECKING
+from weighbridge.core.messages import Text, mark
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import BinaryIO
+
+LARGEST_CONFIG = 1 << 24
+"""Bytes of a config or a text; a hundred times those of any that is published."""
+
+PATIENCE = 20.0
+"""Seconds without a byte after which a pipe that was named is given up."""
+
+KINDS = {
+    stat.S_IFIFO: mark("a named pipe, not a file"), stat.S_IFCHR: mark("a device, not a file"), stat.S_IFBLK: mark("a device, not a file"),
+    stat.S_IFSOCK: mark("a socket, not a file"),
+}  # fmt: skip
+
+
+def open_file(path: Path | str) -> BinaryIO:
+    """Open an ordinary file for reading; what answers like a path, but lies elsewhere, opens itself.
+
+    Raises:
+        OSError: It is no ordinary file, or cannot be opened.
+    """
+    if not isinstance(path, str) and not hasattr(path, "as_posix"):
+        return path.open("rb")
+    number = _opened(str(path))
+    mode = os.fstat(number).st_mode
+    if stat.S_ISREG(mode):
+        return open(number, "rb")
+    os.close(number)
+    if stat.S_ISDIR(mode):
+        import errno
+
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    raise OSError(0, Text(KINDS.get(stat.S_IFMT(mode), "not a file")), str(path))
+
+
+def read_whole(path: Path | str, most: int = LARGEST_CONFIG) -> bytes:
+    """Read a file whole, if it has no more than *most* bytes.
+
+    Raises:
+        OSError: It is no ordinary file, is larger, or cannot be read.
+    """
+    with open_file(path) as file:
+        return bounded(file, most, str(path))
+
+
+def read_pipe(path: str, most: int = LARGEST_CONFIG) -> bytes:
+    """Read what was named as a source although it is no ordinary file, such as ``<(...)``, as long as something comes.
+
+    Raises:
+        OSError: More than *most* bytes come, or nothing for :data:`PATIENCE` seconds.
+    """
+    from select import select
+
+    number = _opened(path)
+    pieces, size = [], 0
+    try:
+        while True:
+            try:
+                piece = os.read(number, 1 << 16)
+            except BlockingIOError:  # somebody writes to it, but nothing has come yet
+                if select([number], [], [], PATIENCE)[0]:
+                    continue
+                raise OSError(0, Text("nothing comes from it"), path) from None
+            size += len(piece)
+            pieces.append(piece)
+            if not piece:
+                return b"".join(pieces)
+            if size > most:
+                raise _too_large(most, path)
+    finally:
+        os.close(number)
+
+
+def bounded(file: BinaryIO, most: int = LARGEST_CONFIG, name: str = "") -> bytes:
+    """Read a stream to its end, if that comes within *most* bytes.
+
+    Raises:
+        OSError: It does not.
+    """
+    data = file.read(most + 1)
+    if len(data) > most:
+        raise _too_large(most, name)
+    return data
+
+
+def _opened(path: str) -> int:
+    return os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0))
+
+
+def _too_large(most: int, path: str) -> OSError:
+    return OSError(0, Text("more than {most:,} bytes", most=most), path)

@@ -1,0 +1,150 @@
+"""What lies beside a model may be anything: each command says so in a line, and none waits, fills the memory or falls over."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.unit.safetensors_file import write
+
+CONFIG = {
+    "model_type": "bert", "hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 8, "vocab_size": 16,
+    "max_position_embeddings": 4,
+}  # fmt: skip
+
+
+def fifo(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def device(path: Path) -> None:
+    path.symlink_to("/dev/zero")
+
+
+def huge(path: Path) -> None:
+    with path.open("wb") as file:
+        file.truncate(3_000_000_000)
+
+
+def loop(path: Path) -> None:
+    path.symlink_to(path.name)
+
+
+def deep(path: Path) -> None:
+    path.write_text("[" * 200_000)
+
+
+def digits(path: Path) -> None:
+    path.write_text('{"model_type": "bert", "hidden_size": ' + "9" * 100_000 + "}")
+
+
+KINDS: tuple[Callable[[Path], None], ...] = (fifo, device, huge, loop)
+ODD: tuple[Callable[[Path], None], ...] = (deep, digits)
+COMMANDS = (
+    "count {d}", "count {d}/model.safetensors", "count {d}/{name}", "verify {d}", "diff {d}/model.safetensors {d}/{name}", "compare {d} bert-tiny",
+    "adapters bert-tiny {d}", "audit {d}/{name}", "audit {d}/a.md --model {d}", "census {d} -o {d}/out.parquet",
+)  # fmt: skip
+NAMES = ("config.json", "adapter_config.json", "model.safetensors.index.json", "model.safetensors", ".zarray")
+
+
+def run(words: list[str], **options: object) -> subprocess.CompletedProcess[str]:
+    """Run the command line in a process of its own, with a gigabyte of memory and fifteen seconds."""
+
+    def bound() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+
+    command = [sys.executable, "-m", "weighbridge.cli", *words]
+    return subprocess.run(  # type: ignore[call-overload,no-any-return]
+        command, capture_output=True, text=True, timeout=15, preexec_fn=bound, stdin=subprocess.DEVNULL, **options
+    )
+
+
+def folder_with(tmp_path: Path, name: str, kind: Callable[[Path], None]) -> Path:
+    folder = tmp_path / "d"
+    folder.mkdir()
+    write(folder / "model.safetensors", {"embeddings.word_embeddings.weight": (16, 8)})
+    (folder / "config.json").write_text(json.dumps(CONFIG))
+    (folder / "a.md").write_text("BERT has 110M parameters.")
+    (folder / name).unlink(missing_ok=True)
+    kind(folder / name)
+    return folder
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("name", NAMES)
+def test_no_command_falls_over_a_neighbour(tmp_path: Path, name: str, kind: Callable[[Path], None]) -> None:
+    folder = folder_with(tmp_path, name, kind)
+    # In one process of each: what hangs or fills the memory does so whichever command came before.
+    code = "import sys, json\nfrom weighbridge.cli import main\nfor words in json.loads(sys.argv[1]): print(main(words), file=sys.stderr)"
+    words = [[word.format(d=folder, name=name) for word in command.split()] for command in COMMANDS]
+
+    def bound() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
+
+    done = subprocess.run(
+        [sys.executable, "-c", code, json.dumps(words)], capture_output=True, text=True, timeout=60, preexec_fn=bound, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    codes = [line for line in done.stderr.splitlines() if line.isdigit()]
+    assert "Traceback" not in done.stderr, done.stderr[-2000:]
+    assert len(codes) == len(COMMANDS), done.stderr[-2000:]
+    assert set(codes) <= {"0", "1", "2"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        (fifo, "cannot be read: a named pipe, not a file"),
+        (device, "cannot be read: a device, not a file"),
+        (huge, "cannot be read: more than 16,777,216 bytes"),
+        (loop, "cannot be read: Too many levels of symbolic links"),
+    ],
+    ids=["fifo", "device", "huge", "loop"],
+)
+def test_a_config_that_is_no_file_is_refused_in_a_line(tmp_path: Path, kind: Callable[[Path], None], said: str) -> None:
+    folder = folder_with(tmp_path, "config.json", kind)
+    done = run(["count", str(folder)])
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"weigh: {folder}/config.json: {said}\n"
+    done = run(["verify", str(folder)])
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+
+
+@pytest.mark.parametrize("kind", ODD, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("name", NAMES[:4])
+def test_a_text_that_is_no_config_is_refused_in_a_line(tmp_path: Path, name: str, kind: Callable[[Path], None]) -> None:
+    folder = folder_with(tmp_path, name, kind)
+    for words in (["count", str(folder)], ["verify", str(folder)], ["adapters", "bert-tiny", str(folder)], ["count", str(folder / name)]):
+        done = run(words)
+        assert done.returncode in (0, 1, 2)
+        assert done.stderr.count("\n") <= 1
+
+
+def test_a_pipe_that_was_named_is_read_and_one_that_nobody_writes_to_is_not_waited_for(tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    os.write(writing, json.dumps(CONFIG).encode())
+    os.close(writing)
+    done = run(["count", f"/dev/fd/{reading}", "--json"], pass_fds=(reading,))
+    assert json.loads(done.stdout)["class"] == "BertModel"
+    os.mkfifo(tmp_path / "pipe")
+    done = run(["count", str(tmp_path / "pipe")])
+    assert done.returncode == 2
+    assert done.stderr == f"weigh: {tmp_path}/pipe is empty; expected a config as a JSON object\n"
+    done = run(["count", "/dev/zero"])
+    assert done.stderr == "weigh: /dev/zero: cannot be read: more than 16,777,216 bytes\n"
+
+
+def test_standard_input_without_end_is_refused() -> None:
+    for words in (["count", "-"], ["audit", "-"]):
+        with open("/dev/zero", "rb") as endless:
+            done = subprocess.run(
+                [sys.executable, "-m", "weighbridge.cli", *words], stdin=endless, capture_output=True, text=True, timeout=15, check=False
+            )
+        assert done.returncode == 2
+        assert "cannot be read: more than 16,777,216 bytes" in done.stderr
