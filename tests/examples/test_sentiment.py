@@ -154,11 +154,10 @@ def test_training_ends_when_nothing_is_gained_and_keeps_the_best(tmp_path: Path)
 
 
 def test_the_arithmetic_of_pre_training_is_what_torch_counts() -> None:
-    from torch.utils.flop_counter import FlopCounterMode
-
+    flop_counter: Any = pytest.importorskip("torch.utils.flop_counter")
     model = bert.BertForPreTraining(bert.Config.of(CONFIG))
     for one in pretrain.exercises(texts(30), 8, 24, 300, "seed"):
-        with FlopCounterMode(display=False) as counter:
+        with flop_counter.FlopCounterMode(display=False) as counter:
             pretrain.loss_of(model, one).backward()
         guessed = int((one.words != bert.IGNORED).sum())
         assert counter.get_total_flops() == plan.pretraining_flops(CONFIG, *one.input_ids.shape, guessed)
