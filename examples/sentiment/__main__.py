@@ -16,7 +16,7 @@ FOLDER = Path("artifacts/sentiment")
 def main(arguments: list[str] | None = None) -> int:
     """Run a command of the example."""
     parser = argparse.ArgumentParser(prog="scripts/sentiment", description="A BERT for sentiment, weighed first, then trained.")
-    commands = parser.add_subparsers(dest="command")
+    commands = parser.add_subparsers(dest="command", required=True)
     for name, text in COMMANDS.items():
         one = commands.add_parser(name, help=text, description=text)
         one.add_argument("--out", type=Path, default=FOLDER, help=f"folder of the run (default: {FOLDER})")
@@ -26,13 +26,19 @@ def main(arguments: list[str] | None = None) -> int:
             one.add_argument("texts", nargs="*", help="sentences, files with one a line, or - for standard input")
         else:
             one.add_argument("--quick", action="store_true", help="a small run, to see that all works")
+        if name == "run":
             one.add_argument("--fresh", action="store_true", help="take an earlier run in the folder away first")
     asked = parser.parse_args(arguments)
     torch.set_num_threads(asked.threads or torch.get_num_threads())
-    return {"run": do_run, "predict": do_predict}[asked.command](asked)
+    return {"run": do_run, "predict": do_predict, "encoder": do_encoder, "heads": do_heads}[asked.command](asked)
 
 
-COMMANDS = {"run": "the five steps, from the reviews to the model card", "predict": "judge new sentences"}
+COMMANDS = {
+    "run": "the five steps, from the reviews to the model card",
+    "predict": "judge new sentences",
+    "encoder": "fine-tune a published English encoder, frozen and whole",
+    "heads": "a small run of every other class: pairs, choices, tokens, questions, the next word",
+}
 
 
 def do_run(asked: argparse.Namespace) -> int:
@@ -49,6 +55,22 @@ def do_predict(asked: argparse.Namespace) -> int:
 
     judge_all(asked.out / "model", asked.texts)
     return 0
+
+
+def do_encoder(asked: argparse.Namespace) -> int:
+    """Fine-tune a published encoder; the exit code is 1 where another number of parameters learns than was predicted."""
+    from examples.sentiment import encoder
+
+    found = encoder.run(asked.out / "english", asked.seed, quick=asked.quick)
+    return 0 if all(one["learned"] == one["predicted"] for one in found) else 1
+
+
+def do_heads(asked: argparse.Namespace) -> int:
+    """Run every other class; the exit code is 1 where one has not as many parameters as was predicted."""
+    from examples.sentiment import heads
+
+    found = heads.run(asked.out, quick=asked.quick)
+    return 0 if all(one["parameters"] == one["predicted"] for one in found) else 1
 
 
 if __name__ == "__main__":

