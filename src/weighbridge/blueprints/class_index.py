@@ -1630,6 +1630,8 @@ CLASSES: dict[str, str] = {
     "ZambaModel": "zamba",
     "ZayaForCausalLM": "zaya",
     "ZayaModel": "zaya",
+    "litgpt.GPT": "litgpt",
+    "nanogpt.GPT": "nanogpt",
     "xLSTMForCausalLM": "xlstm",
     "xLSTMModel": "xlstm",
 }

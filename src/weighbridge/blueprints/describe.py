@@ -12,7 +12,7 @@ from weighbridge.config.family import Family
 from weighbridge.config.fields import did_you_mean
 from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.errors import ConfigError, UnknownArchitecture
-from weighbridge.core.messages import Text
+from weighbridge.core.messages import Text, mark
 from weighbridge.value import Description, ModelValue
 
 if TYPE_CHECKING:
@@ -24,6 +24,15 @@ GOOGLE_KEYS = frozenset(
     pooler_num_attention_heads pooler_num_fc_layers pooler_size_per_head pooler_type type_vocab_size vocab_size""".split()
 )
 """The keys of ``bert_config.json`` in google-research/bert, which names no model type."""
+
+NANOGPT_KEYS = frozenset("n_layer n_head n_embd block_size vocab_size bias dropout".split())
+"""The keys of ``GPTConfig`` in karpathy/nanoGPT, which names no model type either."""
+
+PACKAGES = {
+    "litgpt": mark("a class of the package litgpt, held to litgpt 0.5.13"),
+    "nanogpt": mark("the class of karpathy/nanoGPT; its tensors are described as there, not held to a live class"),
+}
+"""What is said of types that are no types of the reference library, but have one class in a package of their own."""
 
 
 def from_config(raw: dict[str, Any], source: str, model_class: str | None, overrides: Mapping[str, Any] | None) -> ModelValue:
@@ -44,7 +53,9 @@ def from_config(raw: dict[str, Any], source: str, model_class: str | None, overr
     known = _family(model_type, raw)
     if known.normalize_config is not None:
         raw = with_overrides(known.normalize_config(stated), overrides)
-    if is_remote(model_type):
+    if model_type in PACKAGES:
+        notes = (*notes, PACKAGES[model_type])
+    elif is_remote(model_type):
         notes = (*notes, f"the code of {model_type} stands beside its files; its tensors are described as there, not held to a live class")
     if overrides:
         _check_overrides(known, raw, overrides)
@@ -88,6 +99,10 @@ def stated_type(raw: Mapping[str, Any]) -> str:
     needed = {"type_vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "vocab_size"}
     if needed <= keys <= GOOGLE_KEYS | {"num_labels", "id2label", "add_pooling_layer", "tie_word_embeddings"}:
         return "bert"
+    if {"n_layer", "n_embd"} <= keys and keys & {"norm_class_name", "mlp_class_name", "padded_vocab_size", "rotary_percentage"}:
+        return "litgpt"
+    if {"n_layer", "n_head", "n_embd", "block_size"} <= keys <= NANOGPT_KEYS:
+        return "nanogpt"
     raise ConfigError(
         "the config does not say what it is", key="model_type", hint='add "model_type", such as "bert", or name a class with --class'
     )
