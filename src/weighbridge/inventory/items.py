@@ -21,8 +21,8 @@ from weighbridge.readers.objects import is_object, keys_below
 LINES = 8_192
 """Configs of a table that make one item."""
 OTHER_CONFIGS = ("generation_config.json", "tokenizer_config.json", "preprocessor_config.json", "processor_config.json", "adapter_config.json",
-                 "feature_extraction_config.json", "video_preprocessor_config.json", "quantize_config.json", "quant_config.json")  # fmt: skip
-"""Files called configs that are none of a model."""
+                 "feature_extraction_config.json", "video_preprocessor_config.json", "quantize_config.json", "quant_config.json", "hf_quant_config.json")  # fmt: skip
+"""How files end that are called configs and are none of a model."""
 WEIGHTS = (".safetensors", ".gguf", ".bin", ".pt", ".pth", ".ckpt", ".h5", ".keras", ".msgpack", ".onnx", ".npz")
 """Endings under which weights are looked for in folders; a file that is named is read whatever it is called."""
 NEVER = frozenset(("training_args.bin", "optimizer.bin", "optimizer.pt", "scheduler.pt", "scaler.pt", "rng_state.pth"))
@@ -145,7 +145,7 @@ def _in_folder(folder: str, names: list[str]) -> Iterator[Item]:
         yield Item("checkpoint", folder)
         together = set()
     for name in names:
-        is_config = name.endswith("config.json") and name not in OTHER_CONFIGS and name != "config.json"
+        is_config = name.endswith("config.json") and not name.endswith(OTHER_CONFIGS) and name != "config.json"
         if is_config:
             yield Item("config", os.path.join(folder, name))
         elif name in together or (name in weights and name.lower().endswith(".gguf")):

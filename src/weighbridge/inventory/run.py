@@ -126,9 +126,10 @@ def _all_done(work: Iterator[Shard], folder: Path, jobs: int | None, cluster: st
             if shard.name in seen:
                 continue  # named twice, as a folder and as a file in it may be
             seen.add(shard.name)
-            if not fresh and (folder / shard.name).is_file():
-                yield Done(shard.name, _counts_of(folder / shard.name)), True
-                continue
+            counts = None if fresh else _counts_of(folder / shard.name)
+            if counts is not None and not (shard.items[0].kind == "source" and "error" in counts):
+                yield Done(shard.name, counts), True
+                continue  # what failed far away may have been the network
             under_way[workers.submit(shard, folder)] = shard
             while len(under_way) >= 2 * workers.jobs:
                 yield from _finished(under_way, again, workers)
@@ -267,9 +268,12 @@ def _is_ours(name: str) -> bool:
     return name == MANIFEST or name.startswith(("part-", ".", "_"))
 
 
-def _counts_of(part: Path) -> dict[str, int]:
+def _counts_of(part: Path) -> dict[str, int] | None:
+    """Return the rows of a part by status; None if it is not there."""
     import pyarrow.parquet as pq
 
+    if not part.is_file():
+        return None
     return dict(Counter(pq.read_table(part, columns=["status"]).column("status").to_pylist()))
 
 

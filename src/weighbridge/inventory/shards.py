@@ -404,7 +404,7 @@ def _without_nulls(record: dict[str, Any]) -> dict[str, Any]:
 def _members(item: Item) -> Iterator[Row | Entry]:
     """Yield the configs in an archive; weights inside are not read."""
     for name, size, read in _opened(item.path):
-        if not name.endswith("config.json") or os.path.basename(name) in OTHER_CONFIGS:
+        if not name.endswith("config.json") or name.endswith(OTHER_CONFIGS):
             continue
         where = f"{item.path}!{name}"
         try:

@@ -131,3 +131,11 @@ def test_what_changed_in_a_store_is_weighed_again(s3: Store, tmp_path: Path) -> 
     before = {shard.name for shard in shards.shards(items(["s3://models/files/"]), 30)}
     s3.put("files/3.safetensors", whole({"w": (3, 4)}))
     assert before.isdisjoint(shard.name for shard in shards.shards(items(["s3://models/files/"]), 30))
+
+
+def test_what_failed_far_away_is_done_again_by_the_next_run(s3: Store, tmp_path: Path) -> None:
+    s3.put("files/bad.safetensors", b"\x08\0\0\0\0\0\0\0{")
+    first = census(["s3://models/files/"], tmp_path / "out", jobs=1)
+    assert first.counts == {"ok": 8, "error": 1}
+    assert census(["s3://models/files/"], tmp_path / "out", jobs=1).skipped == 0
+    assert len(pq.read_table(tmp_path / "out")) == 9
