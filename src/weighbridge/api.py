@@ -131,19 +131,20 @@ class Model(ModelValue):
 
         return counts(self, lang)
 
-    def reconcile(self, number: str | int, lang: str = "en") -> Reconciliation:
+    def reconcile(self, number: str | int, lang: str = "en", *, every: bool = False) -> Reconciliation:
         """Find the conventions in which this model has *number* parameters.
 
         Args:
             number: An int, or text such as ``109,482,240``, ``110M``, ``1.1亿``.
             lang: The language of the words.
+            every: List all conventions that a rounded number can mean, not the simplest alone.
 
         >>> model("bert-base-uncased").reconcile(108808704).matches[0].convention
         'BertModel without linear biases and pooler'
         """
         from weighbridge.conventions.reconcile import reconcile
 
-        return reconcile(self, number, lang)
+        return reconcile(self, number, lang, every=every)
 
     def flops(
         self,

@@ -44,7 +44,7 @@ def load(
         return _reload(source, model_class, overrides) if model_class or overrides else source
     if isinstance(source, Mapping):
         return from_config(dict(source), "config", model_class, overrides)
-    if hasattr(source, "named_parameters"):
+    if hasattr(source, "named_parameters") and not isinstance(source, type):
         from weighbridge.readers.module import read_module
 
         return read_module(source)

@@ -103,10 +103,11 @@ def walked(part: Part, path: str = "", starts: Mapping[str, str] | None = None) 
     for child in part.children:
         if isinstance(child, Part):
             here = f"{path}.{child.name}" if path and child.name else path or child.name
+            if child.repeat == 0:
+                continue
             if starts and here in starts and child.repeat and str(next(iter(positions(child)))) != starts[here]:
                 continue
-            if child.repeat != 0:
-                yield from walked(child, here, starts)
+            yield from walked(child, here, starts)
 
 
 def numel(found: list[Tensor]) -> int:
@@ -197,7 +198,6 @@ def of_decoder(said: Said) -> None:
 def compressed(title: str) -> Callable[[Said], None]:
     def check(said: Said) -> None:
         down, up = said.weights(f"{title}, compressed")[0], said.weights(f"{title}, expanded")[0]
-        assert int(str(down.shape[0])) < int(str(down.shape[1]))
         assert int(str(up.shape[1])) <= int(str(down.shape[0]))  # the rotary part of a key is not expanded
 
     return check
@@ -404,8 +404,8 @@ CHECKS: dict[str, Callable[[Said], None]] = {
     "Scores, softmax and the weighted sum have no parameters.": without_parameters,
     "Queries come from the decoder, keys and values from the sequence it attends to, usually the encoder's output.": of_decoder,
     "Queries come from one sequence, keys and values from another.": of_kind(),
-    "Keys and values are mapped down to one small vector for all heads, and up again to each head.": compressed("key and value"),
-    "Queries pass through a small rank of their own.": compressed("query"),
+    "Keys and values are mapped to one vector for all heads, and from there to each head.": compressed("key and value"),
+    "Queries pass through a vector of their own on the way to their heads.": compressed("query"),
     "Queries are mapped at once.": mapped_at_once,
     "The cache keeps {kept} numbers for each token and layer, not the {whole} of all heads' keys and values.": small_cache,
     "Every position passes through the same maps by itself.": by_position,
@@ -463,6 +463,10 @@ def said(weighed: Model) -> Iterator[tuple[str, Said]]:
     derivation = weighed.explain()
     places: list[Section | Line] = [*sections(derivation.root), *lines(derivation.root)]
     for place in places:
+        inside = [place] if isinstance(place, Line) else list(lines(place))
+        held = Said(weighed, derivation, place, {})
+        if not all(list(held.at(path)) for line in inside for path in line.paths):
+            continue  # of a layer that is there no times nothing can be looked at
         for text in (*place.says, *((place.shape,) if isinstance(place, Line) and place.shape else ())):
             template, values = (text.template, text.values) if isinstance(text, Text) else (text, {})
             yield template, Said(weighed, derivation, place, dict(values))

@@ -51,11 +51,14 @@ class Comparison(NamedTuple):
         models: In the order given.
         measures: Parameters first, then sizes, then the arithmetic.
         untold: Why the arithmetic of a model cannot be told, if so.
+        batch, seq: Examples, and tokens of each, that the arithmetic is for.
     """
 
     models: tuple[ModelValue, ...]
     measures: tuple[Measure, ...]
     untold: tuple[str, ...] = ()
+    batch: int = 1
+    seq: int = 128
 
 
 def compare(models: Sequence[ModelValue], batch: int = 1, seq: int = 128) -> Comparison:
@@ -75,7 +78,7 @@ def compare(models: Sequence[ModelValue], batch: int = 1, seq: int = 128) -> Com
     told = [_forward(model, batch, seq) for model in models]
     forward = Measure("forward_matmul", "arithmetic", mark("forward FLOPs"), tuple(value for value, _ in told))
     rows = (*_parameters(models), *_sizes(models), *((forward,) if any(value is not None for value, _ in told) else ()))
-    return Comparison(tuple(models), rows, tuple(dict.fromkeys(why for _, why in told if why)))
+    return Comparison(tuple(models), rows, tuple(dict.fromkeys(why for _, why in told if why)), batch, seq)
 
 
 def _parameters(models: Sequence[ModelValue]) -> Iterator[Measure]:

@@ -1,47 +1,185 @@
-"""``weigh completion SHELL``: a script for the shell, which asks ``weigh`` for the names of presets."""
+"""``weigh completion SHELL``: a script for the shell, made from the table of commands: each command completes its own options and choices."""
 
 from __future__ import annotations
 
-from weighbridge.commands.options import LANG, Answer, Asked, Option
+from weighbridge.commands.options import COMMON, LANG, Answer, Asked, Option
+from weighbridge.core._namedtuple import TYPE_CHECKING
 from weighbridge.core.messages import mark
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 EXAMPLE = """example:
   eval "$(weigh completion bash)"
+  weigh completion powershell | Out-String | Invoke-Expression
 """
 
-SCRIPTS = {
-    "bash": """_weigh() {{
-    local current="${{COMP_WORDS[COMP_CWORD]}}"
+BASH = """_weigh() {
+    local current="${COMP_WORDS[COMP_CWORD]}" before="${COMP_WORDS[COMP_CWORD-1]}" command="${COMP_WORDS[1]}"
+    case " %(commands)s " in *" $command "*) ;; *) command=count ;; esac
+    case "$command $before" in
+%(choices)s
+    esac
     if [ "$COMP_CWORD" -eq 1 ]; then
-        COMPREPLY=($(compgen -W "{commands} $(weigh models --names 2>/dev/null)" -- "$current") $(compgen -f -- "$current"))
-    else
-        COMPREPLY=($(compgen -W "{options} $(weigh models --names 2>/dev/null)" -- "$current") $(compgen -f -- "$current"))
+        COMPREPLY=($(compgen -W "%(commands)s help --help --version $(weigh models --names 2>/dev/null)" -- "$current") $(compgen -f -- "$current"))
+        return
     fi
-}}
-complete -F _weigh weigh
-""",
-    "zsh": """#compdef weigh
-_weigh() {{
-    local -a names
-    names=({commands} ${{(f)"$(weigh models --names 2>/dev/null)"}})
-    _alternative "names:name:($names)" "options:option:({options})" "files:file:_files"
-}}
-compdef _weigh weigh
-""",
-    "fish": """complete -c weigh -n __fish_use_subcommand -a "{commands}"
-complete -c weigh -a "(weigh models --names 2>/dev/null)"
-complete -c weigh -a "{options}"
-""",
+    case "$current" in
+        -*) case "$command" in
+%(options)s
+            esac ;;
+        *) COMPREPLY=($(compgen -W "$(weigh models --names 2>/dev/null)" -- "$current") $(compgen -f -- "$current")) ;;
+    esac
 }
+complete -o filenames -F _weigh weigh
+"""
+ZSH = """#compdef weigh
+_weigh() {
+    local command="${words[2]}" before="${words[CURRENT-1]}"
+    local -a commands options
+    commands=(%(described)s)
+    if (( CURRENT == 2 )); then
+        _describe command commands
+        compadd -- ${(f)"$(weigh models --names 2>/dev/null)"}
+        _files
+        return
+    fi
+    case " %(commands)s " in *" $command "*) ;; *) command=count ;; esac
+    case "$command $before" in
+%(choices)s
+    esac
+    case "$command" in
+%(options)s
+    esac
+    if [[ "${words[CURRENT]}" == -* ]]; then
+        _describe option options
+    else
+        compadd -- ${(f)"$(weigh models --names 2>/dev/null)"}
+        _files
+    fi
+}
+compdef _weigh weigh
+"""
+POWERSHELL = """Register-ArgumentCompleter -Native -CommandName weigh -ScriptBlock {
+    param($current, $line, $position)
+    $options = @{
+%(options)s
+    }
+    $choices = @{
+%(choices)s
+    }
+    $words = @($line.CommandElements | ForEach-Object { $_.ToString() })
+    $command = if ($words.Count -gt 1 -and $options.ContainsKey($words[1])) { $words[1] } else { 'count' }
+    $before = if ($current) { $words[-2] } else { $words[-1] }
+    $found = if ($choices.ContainsKey("$command $before")) { $choices["$command $before"] }
+        elseif ($current -like '-*') { $options[$command] }
+        elseif ($words.Count -le 1 -or ($words.Count -eq 2 -and $current)) { @($options.Keys) + @(weigh models --names) }
+        else { @(weigh models --names) }
+    $found | Where-Object { $_ -like "$current*" } | Sort-Object | ForEach-Object {
+        [System.Management.Automation.CompletionResult]::new($_, $_, 'ParameterValue', $_)
+    }
+}
+"""
 
+
+def bash() -> str:
+    """Return the script for bash.
+
+    >>> "explain) COMPREPLY=" in bash()
+    True
+    """
+    choices = [
+        f'        "{name} {option.switch}") COMPREPLY=($(compgen -W "{" ".join(option.choices)}" -- "$current")); return ;;'
+        for name, option in _with_choices()
+    ]
+    options = [
+        f'            {name}) COMPREPLY=($(compgen -W "{" ".join(option.switch for option in found)}" -- "$current")) ;;'
+        for name, found in _options().items()
+    ]
+    return BASH % {"commands": " ".join(_options()), "choices": "\n".join(choices), "options": "\n".join(options)}
+
+
+def zsh() -> str:
+    """Return the script for zsh."""
+    choices = [f'        "{name} {option.switch}") compadd -- {" ".join(option.choices)}; return ;;' for name, option in _with_choices()]
+    options = [
+        f"        {name}) options=({' '.join(_quote(f'{option.switch}:{_plain(option.help)}') for option in found)}) ;;"
+        for name, found in _options().items()
+    ]
+    described = " ".join(_quote(f"{name}:{_plain(summary)}") for name, summary in _summaries().items())
+    return ZSH % {"described": described, "commands": " ".join(_options()), "choices": "\n".join(choices), "options": "\n".join(options)}
+
+
+def fish() -> str:
+    """Return the script for fish."""
+    lines = ["complete -c weigh -f -n __fish_use_subcommand -a '(weigh models --names 2>/dev/null)'"]
+    lines += [f"complete -c weigh -n __fish_use_subcommand -a {name} -d {_quote(summary)}" for name, summary in _summaries().items()]
+    lines += ["complete -c weigh -n 'not __fish_use_subcommand' -a '(weigh models --names 2>/dev/null)'"]
+    for name, found in _options().items():
+        for option in found:
+            # A bare ``weigh SOURCE`` is a count, so a count's options are there without a command too.
+            seen = f"__fish_seen_subcommand_from {name}" if name != "count" else f"not __fish_seen_subcommand_from {' '.join(_others())}"
+            short = f" -s {option.short[1:]}" if option.short else ""
+            value = f" -xa '{' '.join(option.choices)}'" if option.choices else " -r" if option.kind != "switch" else ""
+            lines.append(f"complete -c weigh -n '{seen}' -l {option.switch[2:]}{short}{value} -d {_quote(_plain(option.help))}")
+    return "\n".join(lines) + "\n"
+
+
+def powershell() -> str:
+    """Return the script for PowerShell.
+
+    >>> "'explain' = '--class'" in powershell()
+    True
+    """
+    options = [_entry(name, [option.switch for option in found]) for name, found in _options().items()]
+    choices = [_entry(f"{name} {option.switch}", option.choices) for name, option in _with_choices()]
+    return POWERSHELL % {"options": "\n".join(options), "choices": "\n".join(choices)}
+
+
+def _entry(key: str, words: Sequence[str]) -> str:
+    """Write an entry of a PowerShell table."""
+    return f"        {_quote(key)} = {', '.join(map(_quote, words))}"
+
+
+SCRIPTS: dict[str, Callable[[], str]] = {"bash": bash, "zsh": zsh, "fish": fish, "powershell": powershell}
 
 OPTIONS = (Option("shell", mark("your shell"), "SHELL", flag="", choices=tuple(sorted(SCRIPTS)), needed=True), LANG)
 
 
 def answer(asked: Asked) -> Answer:
     """Return the script."""
+    script = SCRIPTS[asked.shell]()
+    return Answer(lambda: script, text=script)
+
+
+def _options() -> dict[str, list[Option]]:
+    """Return the options of each command, one of each name."""
     from weighbridge.commands.table import TABLE
 
-    options = sorted({option.switch for command in TABLE for option in command.module.OPTIONS if option.switch})
-    script = SCRIPTS[asked.shell].format(commands=" ".join(command.name for command in TABLE), options=" ".join(options))
-    return Answer(lambda: script, text=script)
+    return {
+        command.name: list({option.switch: option for option in (*command.module.OPTIONS, *COMMON) if option.switch}.values())
+        for command in TABLE
+    }
+
+
+def _summaries() -> dict[str, str]:
+    from weighbridge.commands.table import TABLE
+
+    return {command.name: command.summary for command in TABLE}
+
+
+def _others() -> list[str]:
+    return [name for name in _options() if name != "count"]
+
+
+def _with_choices() -> list[tuple[str, Option]]:
+    return [(name, option) for name, found in _options().items() for option in found if option.choices and option.kind != "switch"]
+
+
+def _plain(text: str) -> str:
+    """Write a sentence without the signs that a shell would read."""
+    return text.replace(":", ";").replace("'", "").replace("`", "").replace("\\", "")
+
+
+def _quote(text: str) -> str:
+    return "'" + text.replace("'", "") + "'"

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from weighbridge.commands.options import OUTPUT, Answer, Asked, Option
-from weighbridge.core.messages import mark
+from weighbridge.core.messages import Text, mark
 
 EXAMPLE = """example:
   weigh models
-  weigh models bert --json
+  weigh models llama --above 60B
+  weigh models --type bert --below 20M --sources
   weigh models --coverage
 """
 OPTIONS = (
     Option("filter", mark("only names and model types that contain WORD"), "WORD", flag="", default=""),
+    Option("type", mark("only presets of this model type, such as bert"), "TYPE", default=""),
+    Option("above", mark("only presets with at least so many parameters, such as 7B"), "NUMBER"),
+    Option("below", mark("only presets with at most so many parameters, such as 500M"), "NUMBER"),
+    Option("sources", mark("say where each config comes from"), kind="switch", local=True),
+    Option("types", mark("list the model types with their classes"), kind="switch", local=True),
     Option("coverage", mark("classes that agree with the reference library, of all that it can build"), kind="switch", local=True),
     Option("names", mark("print the names of the presets alone, one a line"), kind="switch", local=True),
     *OUTPUT,
@@ -24,7 +30,33 @@ def answer(asked: Asked) -> Answer:
 
     if asked.coverage:
         return Answer(models.coverage_json, lambda: models.coverage(asked.filter, asked.lang))
-    text = "".join(f"{name}\n" for name in models.names(asked.filter)) if asked.names else None
-    found = models.as_json(asked.filter) if text is None else {}
-    holds = bool(text or found.get("presets") or found.get("architectures"))
-    return Answer(lambda: found, lambda: models.document(found, asked.lang), holds=holds, text=text)
+    if asked.names:
+        found = models.names(asked.filter)
+        return Answer(lambda: found, holds=bool(found), text="".join(f"{name}\n" for name in found))
+    answered = models.as_json(asked.filter, model_type=asked.type, least=_amount(asked.above, 0) or 0, most=_amount(asked.below, None))
+    if not answered["presets"] and not answered["architectures"]:
+        return Answer(lambda: answered, holds=False, text=_nothing(asked) if asked.__dict__.get("form") is None else None)
+    types = bool(asked.filter or asked.type or asked.__dict__.get("types"))
+    return Answer(lambda: answered, lambda: models.document(answered, asked.lang, sources=bool(asked.__dict__.get("sources")), types=types))
+
+
+def _amount(text: str | None, default: int | None) -> int | None:
+    from weighbridge.designs.budget import parse_budget
+
+    return default if text is None else parse_budget(text).target
+
+
+def _nothing(asked: Asked) -> str:
+    """Say that nothing is called so, and what may have been meant."""
+    from weighbridge.blueprints import MODULES
+    from weighbridge.config.fields import did_you_mean
+    from weighbridge.core.messages import translator
+    from weighbridge.documents.models import names
+
+    word = asked.filter or asked.type
+    if not word:
+        return translator(asked.lang)(mark("No preset has so many parameters.")) + "\n"
+    near = did_you_mean(word, dict.fromkeys([*names(""), *MODULES]))
+    text = Text(mark("Nothing known matches {word!r:.60}."), word=word)
+    pieces = [translator(asked.lang)(piece) for piece in (text, near) if piece]
+    return " ".join(piece[:1].upper() + piece[1:] for piece in pieces) + "\n"

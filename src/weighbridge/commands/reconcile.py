@@ -16,6 +16,7 @@ OPTIONS = (
     Option("number", mark("such as 108,808,704 or 110M or 1.1亿; M may be 10^6 or 2^20"), "NUMBER", flag="", needed=True),
     *SOURCE,
     Option("flops", mark("the number is of the arithmetic of one pass, not of parameters"), kind="switch"),
+    Option("every", mark("list all conventions that a rounded number can mean, not the simplest alone"), kind="switch", flag="--all"),
     *INPUTS,
     *OUTPUT,
 )
@@ -27,7 +28,7 @@ def answer(asked: Asked) -> Answer:
         return _arithmetic(asked)
     from weighbridge.documents import reconcile
 
-    found = asked.model().reconcile(asked.number, asked.lang)
+    found = asked.model().reconcile(asked.number, asked.lang, every=asked.every)
     return Answer(lambda: reconcile.as_json(found), lambda: reconcile.document(found, asked.lang), holds=bool(found.matches))
 
 

@@ -67,6 +67,7 @@ TABLE = (
     Command("serve", mark("the web page and its API"), api=False, room="web"),
     Command("models", mark("the presets and architectures known")),
     Command("completion", mark("a script that completes commands, options and presets in your shell"), api=False),
+    Command("man", mark("the manual page of all commands and options: weigh man | man -l -"), api=False),
 )
 
 COMMANDS = {command.name: command for command in TABLE}

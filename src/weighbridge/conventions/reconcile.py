@@ -79,6 +79,7 @@ class Reconciliation(NamedTuple):
         number: As it was asked.
         reference: The model's own unique count.
         class_name: Its class.
+        hidden: How many further conventions lie within what a rounded number can mean, and are not among *matches*.
     """
 
     number: str
@@ -86,15 +87,17 @@ class Reconciliation(NamedTuple):
     reference: int
     matches: tuple[Match, ...]
     nearest: Nearest | None
+    hidden: int = 0
 
 
-def reconcile(model: ModelValue, number: str | int, lang: str = "en") -> Reconciliation:
+def reconcile(model: ModelValue, number: str | int, lang: str = "en", *, every: bool = False) -> Reconciliation:
     """Find the conventions in which *model* has *number* parameters.
 
     Args:
         model: Any model; the classes of its family are tried too if it comes from a config.
         number: An int, or text such as ``109,482,240``, ``110M``, ``1.1亿``; M may be 10^6 or 2^20.
         lang: The language of the words.
+        every: List all conventions that the number can mean, not the simplest alone.
 
     Raises:
         UsageError: *number* is no number.
@@ -105,24 +108,36 @@ def reconcile(model: ModelValue, number: str | int, lang: str = "en") -> Reconci
     """
     say = translator(lang)
     table = conventions(model)
-    meanings = readings(str(number))
+    meanings = _plausible(readings(str(number)), str(number))
     found: dict[tuple[str, int], tuple[int, int, Match]] = {}
+    hidden: set[tuple[str, int]] = set()
     for reading in meanings:
         inside = list(_inside(table, reading))
         least = min((made.cost for made in inside), default=0)
         for made in inside:
             if reading.how != "exact" and made.cost > least:
-                continue  # many conventions lie within what a rounded number can mean: only the simplest are an answer
+                hidden.add((made.text(say), made.value))  # many lie within what a rounded number can mean: the simplest are an answer
+                if not every:
+                    continue
             match = _match(made, reading, table, say)
             key = (match.convention, match.value)
             rank = (match.cost, made.order, match)
             if key not in found or rank[:2] < found[key][:2]:
                 found[key] = rank
-    matches = tuple(match for *_, match in sorted(found.values(), key=lambda item: (item[0], item[1], len(item[2].keys))))[:LIMIT]
+    ordered = tuple(match for *_, match in sorted(found.values(), key=lambda item: (item[0], item[1], len(item[2].keys))))
+    matches = ordered if every else ordered[:LIMIT]
     own = sum(table.reference.values())
     matches = matches or tuple(_published_match(model, meanings, own, say))
     nearest = None if matches else _nearest(model, table, meanings, say)
-    return Reconciliation(str(number), model.class_name or model.kind, own, matches, nearest)
+    shown = {(match.convention, match.value) for match in matches}
+    more = len((hidden | set(found)) - shown) if matches else 0
+    return Reconciliation(str(number), model.class_name or model.kind, own, matches, nearest, more)
+
+
+def _plausible(meanings: list[Reading], number: str) -> list[Reading]:
+    """Leave out units of 2^10, 2^20, 2^30 where a number has one or two digits: rounded so far, it would fit almost anything."""
+    digits = re.sub(r"\D", "", number.partition("e")[0]).strip("0")
+    return [reading for reading in meanings if len(digits) > 2 or reading.unit % 1000 == 0 or reading.unit == 1] or meanings
 
 
 def _published_match(model: ModelValue, meanings: list[Reading], own: int, say: Say) -> Iterator[Match]:

@@ -32,8 +32,8 @@ def loads(text: str, pairs: Callable[[list[tuple[str, Any]]], Any] | None = None
         value, end = make_scanner(_Context(pairs))(text, len(text) - len(text.lstrip(BLANKS)))  # type: ignore[arg-type]
         if not text[end:].strip(BLANKS):
             return value
-    except (ImportError, StopIteration):
-        pass
+    except (ImportError, StopIteration, SystemError):
+        pass  # the scanner raises json's own error, which is not there to be raised while json is not imported: SystemError
     import json
 
     return json.loads(text, object_pairs_hook=pairs)

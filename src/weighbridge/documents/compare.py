@@ -19,32 +19,53 @@ def document(found: Comparison, lang: str = "en") -> Document:
 
     >>> from weighbridge import model
     >>> from weighbridge.accounts.compare import compare
-    >>> document(compare([model("bert-base-uncased"), model("bert-large-uncased")])).tables[0].rows[0].cells
-    ('unique parameters', 109482240, 335141888, 225659648)
+    >>> document(compare([model("bert-base-uncased"), model("bert-large-uncased")])).tables[1].rows[0].cells
+    ('unique parameters', 109482240, 335141888, 225659648, '3.061')
     """
     say = translator(lang)
     names = titles(found.models)
-    tables: list[Table] = []
+    classes = [Row((name, model.class_name or say("tensors of a file"))) for name, model in zip(names, found.models, strict=True)]
+    tables = [Table((Column(say("model")), Column(say("class"))), tuple(classes))]
     for group, title in GROUPS.items():
         kept = [measure for measure in found.measures if measure.group == group]
         if kept and len(names) == 2:
-            rows = [Row((say(m.title), *m.values, *m.differences[1:])) for m in kept]
-            tables.append(_table(say(title), [say("measure"), *names, say("difference")], rows))
+            rows = [Row((say(m.title), *m.values, *m.differences[1:], *map(ratio, m.values[1:], m.values[:1]))) for m in kept]
+            tables.append(_table(say(title), [say("measure"), *names, say("difference"), say("ratio")], rows))
         elif kept:
             tables.append(_table(say(title), [say("measure"), *names], [Row((say(m.title), *m.values)) for m in kept]))
     if len(names) > 2:
         title = say("Differences to {first}").format(first=names[0])
         rows = [Row((say(m.title), *m.differences[1:])) for m in found.measures if any(m.differences)]
         tables.append(_table(title, [say("measure"), *names[1:]], rows))
+        title = say("Ratios to {first}").format(first=names[0])
+        rows = [Row((say(m.title), *(ratio(value, m.values[0]) for value in m.values[1:]))) for m in found.measures if any(m.differences)]
+        tables.append(_table(title, [say("measure"), *names[1:]], rows))
     measures = {measure.key: measure.values for measure in found.measures}
     pairs = zip(measures["embedding"], measures["non_embedding"], strict=True)
     bars = Bars(tuple((name, (a or 0, b or 0)) for name, (a, b) in zip(names, pairs, strict=True)), (say("in embeddings"), say("all else")))
+    texts = [say(why) for why in found.untold]
+    if any(measure.group == "arithmetic" for measure in found.measures):
+        text = say("The FLOPs are those of one forward pass: batch {batch}, {seq} tokens in each example; a multiply-add is two.")
+        texts.insert(0, text.format(batch=f"{found.batch:,}", seq=f"{found.seq:,}"))
     title = say("{models} models side by side").format(models=len(names))
-    return Document(title, "", (bars, *tables, *notes([say(why) for why in found.untold])), lang)
+    return Document(title, "", (bars, *tables, *notes(texts)), lang)
+
+
+def ratio(value: int | None, first: int | None) -> str:
+    """Write how many times the first a value is, with four digits; empty where there is none.
+
+    >>> ratio(335141888, 109482240), ratio(3, 0), ratio(1, 3)
+    ('3.061', '', '0.3333')
+    """
+    if value is None or not first:
+        return ""
+    digits = 3 if value >= first else 4
+    scaled = (2 * value * 10**digits + first) // (2 * first)
+    return f"{scaled // 10**digits:,}.{scaled % 10**digits:0{digits}d}"
 
 
 def _table(title: str, titles: list[str], rows: list[Row]) -> Table:
-    columns = [Column(name, "integer" if index else "text") for index, name in enumerate(titles)]
+    columns = [Column(name, "integer" if index else "text") for index, name in enumerate(titles)]  # flush right, ratios too
     return Table(tuple(columns), tuple(rows), title)
 
 

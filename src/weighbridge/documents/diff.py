@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import Any
 
 from weighbridge.core.messages import Say, mark, translator
 from weighbridge.core.tree import Row as TensorRow
-from weighbridge.documents.document import Cell, Column, Document, Row, Table, notes
+from weighbridge.documents.document import Column, Document, Row, Table, notes
+from weighbridge.documents.layer_names import folded_name, pattern
 from weighbridge.verification.diff import Difference
 
 
@@ -66,13 +66,7 @@ def _value(value: object, say: Say) -> str:
 
 def _fold_lines(lines: Iterable[tuple[str, str, str]]) -> list[Row]:
     """Fold lines that differ only by the number of a layer or an expert."""
-    groups: dict[tuple[str, str, str], int] = {}
+    groups: dict[tuple[str, str, str], list[str]] = {}
     for name, one, two in lines:
-        key = (re.sub(r"(?<=\.)\d+(?=\.)", "*", f".{name}")[1:], one, two)
-        groups[key] = groups.get(key, 0) + 1
-    return [Row(_cells(key, count)) for key, count in groups.items()]
-
-
-def _cells(key: tuple[str, str, str], count: int) -> tuple[Cell, ...]:
-    name, one, two = key
-    return (f"{name} × {count}" if count > 1 else name, one, two)
+        groups.setdefault((pattern(name), one, two), []).append(name)
+    return [Row((folded_name(names), one, two)) for (_, one, two), names in groups.items()]

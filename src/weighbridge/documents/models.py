@@ -9,39 +9,84 @@ from typing import Any
 from weighbridge import blueprints
 from weighbridge.accounts.parameters import unique_of
 from weighbridge.blueprints import MODULES, family
-from weighbridge.core.messages import translator
+from weighbridge.core.messages import Say, translator
 from weighbridge.documents.document import Column, Document, Row, Table, notes
 from weighbridge.load import load
 from weighbridge.presets import presets
 
 
-def as_json(word: str) -> dict[str, Any]:
-    """Return the presets and architectures whose name contains *word*."""
+def as_json(word: str, *, model_type: str = "", least: int = 0, most: int | None = None) -> dict[str, Any]:
+    """Return the presets and architectures whose name contains *word*.
+
+    Args:
+        word: In any case; the empty string is in every name.
+        model_type: Only this type.
+        least, most: Only presets with so many unique parameters.
+
+    >>> [entry["name"] for entry in as_json("gpt2", model_type="gpt2", most=150_000_000)["presets"]][0]
+    'gpt2'
+    """
     entries = []
+    wanted = word.lower()
     for preset in presets():
-        if word in preset.name or word in preset.config["model_type"]:
+        kind = preset.config["model_type"]
+        if (wanted in preset.name.lower() or wanted in kind) and model_type in ("", kind):
             found = load(preset.name)
-            entries.append({"name": preset.name, "hub": preset.hub or None, "class": found.class_name, "unique": unique_of(found),
-                            "published": preset.published or None, "source": preset.source, "config": preset.config})  # fmt: skip
-    types = [{"model_type": kind, "classes": list(family(kind).classes)} for kind in MODULES if word in kind]
+            unique = unique_of(found)
+            if least <= unique and (most is None or unique <= most):
+                entries.append({"name": preset.name, "hub": preset.hub or None, "class": found.class_name, "unique": unique,
+                                "published": preset.published or None, "source": preset.source, "config": preset.config})  # fmt: skip
+    types = [
+        {"model_type": kind, "classes": list(family(kind).classes)}
+        for kind in MODULES
+        if wanted in kind and model_type in ("", kind) and not least and most is None
+    ]
     return {"presets": entries, "architectures": types}
 
 
 def names(word: str) -> list[str]:
     """Return the names of the presets that contain *word*."""
-    return [preset.name for preset in presets() if word in preset.name]
+    return [preset.name for preset in presets() if word.lower() in preset.name.lower()]
 
 
-def document(answer: dict[str, Any], lang: str = "en") -> Document:
-    """Lay out what :func:`as_json` found."""
+def document(answer: dict[str, Any], lang: str = "en", *, sources: bool = False, types: bool = True) -> Document:
+    """Lay out what :func:`as_json` found: presets by model type, and the model types.
+
+    Args:
+        sources: Say where each config comes from.
+        types: List the model types with their classes; else only how many there are.
+    """
     say = translator(lang)
-    rows = [Row((entry["name"], entry["class"], entry["unique"], entry["published"] or "", entry["source"])) for entry in answer["presets"]]
-    titles = ((say("preset"), "text"), (say("class"), "text"), (say("parameters"), "integer"), (say("published"), "text"))
-    columns = (*(Column(title, kind) for title, kind in titles), Column(say("source of the config")))
-    types = [Row((entry["model_type"], ", ".join(entry["classes"]))) for entry in answer["architectures"]]
-    tables = (Table(columns, tuple(rows)), Table((Column(say("model type")), Column(say("classes"))), tuple(types)))
-    title = say("presets: {presets}; model types: {types}").format(presets=len(rows), types=len(types))
-    return Document(title, "", tuple(table for table in tables if table.rows), lang)
+    found = answer["architectures"]
+    title = say("presets: {presets}; model types: {types}").format(presets=len(answer["presets"]), types=len(found))
+    tables = [_presets(answer["presets"], say, sources=sources)]
+    if types:
+        rows = tuple(Row((entry["model_type"], ", ".join(entry["classes"]))) for entry in found)
+        tables.append(Table((Column(say("model type")), Column(say("classes"))), rows))
+    more = [] if types else [say("The model types and their classes: weigh models --types.")]
+    return Document(title, "", (*(table for table in tables if table.rows), *notes(more)), lang)
+
+
+def _presets(entries: list[dict[str, Any]], say: Say, *, sources: bool) -> Table:
+    """Return the presets under their model types."""
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for entry in entries:
+        groups.setdefault(entry["config"]["model_type"], []).append(entry)
+    empty: tuple[str, ...] = ("",) * sources
+    rows = []
+    for kind, inside in groups.items():
+        rows.append(Row((kind, "", None, "", *empty), strong=True))
+        rows += [
+            Row(
+                (entry["name"], entry["class"], entry["unique"], entry["published"] or "", *((entry["source"],) if sources else ())),
+                depth=1,
+            )
+            for entry in inside
+        ]
+    more = (Column(say("source of the config")),) * sources
+    return Table(
+        (Column(say("preset")), Column(say("class")), Column(say("parameters"), "integer"), Column(say("published")), *more), tuple(rows)
+    )
 
 
 def coverage_json() -> dict[str, Any]:

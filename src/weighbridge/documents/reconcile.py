@@ -43,6 +43,7 @@ def as_json(answer: Reconciliation) -> dict[str, Any]:
         "class": answer.class_name,
         "reference": answer.reference,
         "matches": [_match_json(match) for match in answer.matches],
+        "hidden": answer.hidden,
         "nearest": {
             **_match_json(answer.nearest.match), "residual": answer.nearest.residual, "hints": list(answer.nearest.hints),
         } if answer.nearest else None,
@@ -73,7 +74,9 @@ def _cells(match: Match, say: Say) -> tuple[str, int, str, str]:
 
 def _notes(answer: Reconciliation, say: Say) -> list[str]:
     if answer.nearest is None:
-        return []
+        return [say("{number} more conventions lie within what this number can mean: --all.").format(number=answer.hidden)] * bool(
+            answer.hidden
+        )
     residual = answer.nearest.residual
     sign = "+" if residual > 0 else "−"
     first = say("No convention gives this number; the nearest is off by {difference}.").format(difference=f"{sign}{abs(residual):,}")

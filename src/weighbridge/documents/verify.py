@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
 from weighbridge.core.messages import Say, mark, translator
 from weighbridge.documents.document import Column, Document, Row, Table, notes
+from weighbridge.documents.layer_names import folded_name, pattern
 from weighbridge.verification.findings import Finding, Verification
 
-_NUMBER = re.compile(r"(?:(?<=[._/])|^)\d+(?=[._/]|$)")
 COLUMNS = ((mark("tensor"), "text"), (mark("elements"), "integer"), (mark("reason"), "text"))
 VERDICTS = {True: mark("holds"), False: mark("does not hold")}
 
@@ -61,11 +60,10 @@ def document(found: Verification, lang: str = "en") -> Document:
 
 def _fold_findings(findings: Sequence[Finding], say: Say) -> list[Row]:
     """Fold findings that differ only by the number of a layer or an expert."""
-    groups: dict[tuple[str, str], list[int]] = {}
+    groups: dict[tuple[str, str], list[Finding]] = {}
     for finding in findings:
-        key = (_NUMBER.sub("*", finding.name), _NUMBER.sub("*", finding.reason))
-        groups.setdefault(key, []).append(finding.elements)
-    rows = []
-    for (name, reason), amounts in groups.items():
-        rows.append(Row((f"{name} × {len(amounts)}" if len(amounts) > 1 else name, sum(amounts), say(reason))))
-    return rows
+        groups.setdefault((pattern(finding.name), pattern(finding.reason)), []).append(finding)
+    return [
+        Row((folded_name([f.name for f in found]), sum(f.elements for f in found), say(reason if len(found) > 1 else found[0].reason)))
+        for (_, reason), found in groups.items()
+    ]

@@ -171,9 +171,9 @@ def _cross_attention(scope: Scope) -> Iterator[str]:
 def _latent_attention(scope: Scope) -> Iterator[str]:
     names = scope.names()
     if {"key and value, compressed", "key and value, expanded"} <= names:
-        yield mark("Keys and values are mapped down to one small vector for all heads, and up again to each head.")
+        yield mark("Keys and values are mapped to one vector for all heads, and from there to each head.")
     if {"query, compressed", "query, expanded"} <= names:
-        yield mark("Queries pass through a small rank of their own.")
+        yield mark("Queries pass through a vector of their own on the way to their heads.")
     elif "query" in names:
         yield mark("Queries are mapped at once.")
     kept = [(ours, theirs) for ours, theirs in scope.attends() if ours.cache is not None]
@@ -187,6 +187,8 @@ def _latent_attention(scope: Scope) -> Iterator[str]:
 
 def _feed_forward(scope: Scope) -> Iterator[str]:
     if not scope.kinds() <= {"linear"} | NORMS or "linear" not in scope.kinds():
+        return
+    if any(len(ours.shape) > 2 for ours, _ in scope.tensors()):
         return
     yield mark("Every position passes through the same maps by itself.")
     widths = {name: sum(_elements(leaf) for leaf in scope.leaves if role_name(scope.topic, leaf.path) == name) for name in scope.names()}

@@ -12,8 +12,11 @@ from functools import cache
 import pytest
 
 from weighbridge import Model, model
+from weighbridge.core.tree import Tensor
 from weighbridge.explain.formulas import flops_formula
 from weighbridge.explain.section import Line, Section
+from weighbridge.explain.sentences import line_sentences
+from weighbridge.explain.wording import line_title
 
 
 @cache
@@ -278,6 +281,19 @@ def test_every_parameter_stands_on_one_line(name: str, class_name: str | None) -
     for row in weighed.tensors():
         folded = re.sub(r"\.\d+(?=\.|$)", "", row.name)
         assert row.role == "buffer" or {folded, folded.rpartition(".")[0]} & named, row.name
+
+
+def test_norms_with_and_without_shift_are_not_said_alike() -> None:
+    def said(kind: str, *roles: str) -> tuple[str, ...]:
+        made = [Tensor(role, (3, 4) if role == "weight" else (3,), role) for role in roles]
+        return line_sentences(kind, [(tensor, tensor) for tensor in made])
+
+    assert said("layer_norm", "gain") != said("layer_norm", "gain", "shift")
+    assert said("linear", "weight") != said("linear", "weight", "bias")
+    assert "without bias" in said("linear", "weight")[0]
+    kinds = [line_title("no_such_kind", roles) for roles in (("bias",), ("embedding",), ("gain",))]
+    assert len(set(kinds)) == 3
+    assert line_title("conv2d", ("weight",)) == line_title("conv3d", ("weight",)) != kinds[0]
 
 
 @pytest.mark.parametrize(("name", "batch"), [("bert-base-uncased", "B"), ("t5-small", "b")])
