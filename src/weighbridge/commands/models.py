@@ -53,10 +53,11 @@ def _nothing(asked: Asked) -> str:
     from weighbridge.core.messages import translator
     from weighbridge.documents.models import names
 
-    word = asked.filter or asked.type
+    say, word = translator(asked.lang), asked.filter or asked.type
+    head = say("presets: {presets}; model types: {types}").format(presets=0, types=0) + "\n"
     if not word:
-        return translator(asked.lang)(mark("No preset has so many parameters.")) + "\n"
+        return head + say(mark("No preset has so many parameters.")) + "\n"
     near = did_you_mean(word, dict.fromkeys([*names(""), *MODULES]))
     text = Text(mark("Nothing known matches {word!r:.60}."), word=word)
-    pieces = [translator(asked.lang)(piece) for piece in (text, near) if piece]
-    return " ".join(piece[:1].upper() + piece[1:] for piece in pieces) + "\n"
+    pieces = [say(piece) for piece in (text, near) if piece]
+    return head + " ".join(piece[:1].upper() + piece[1:] for piece in pieces) + "\n"
