@@ -9,11 +9,13 @@ from weighbridge.core.fold import fold
 from weighbridge.core.messages import Text
 from weighbridge.core.tree import Row
 from weighbridge.readers.adapter import adapter_config, with_notes
+from weighbridge.readers.coreml import list_package, package
 from weighbridge.readers.directory import SHARD, list_directory, list_index
 from weighbridge.readers.distributed import is_distributed, list_distributed
 from weighbridge.readers.formats import read_file
 from weighbridge.readers.listing import Listing
 from weighbridge.readers.onnx_pair import encoder_and_decoder, together
+from weighbridge.readers.openvino import check_values
 from weighbridge.readers.packing import config_beside, is_packed, unpack
 from weighbridge.readers.roles import norms, rank, role_of
 from weighbridge.readers.training_roots import list_ranks, rank_files, step_folder
@@ -50,6 +52,8 @@ def read_listing(path: Path) -> Listing:
     except OSError as error:
         raise ReadError(Text("cannot be read: {strerror}", strerror=error.strerror or error), path=str(path)) from None
     listing = read_file(path)
+    if listing.format == "openvino" and isinstance(path, Path):
+        check_values(path, listing)
     if SHARD.fullmatch(path.name):
         return listing._replace(notes=(*listing.notes, "this is one shard of several; its directory gives the whole"))
     return listing
@@ -60,6 +64,9 @@ def _listed(folder: Path) -> Listing:
     if isinstance(folder, Path):
         if is_zarr(folder):
             return list_zarr(folder)
+        packaged = package(folder)
+        if packaged is not None:
+            return list_package(packaged)
         step = step_folder(folder) or folder
         if is_distributed(step):
             return list_distributed(step)

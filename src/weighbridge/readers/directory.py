@@ -107,7 +107,7 @@ def candidates(folder: Path) -> list[Candidate]:
     for name in names:
         if name.endswith(".index.json"):
             found[name] = Candidate(name, (), name)
-        elif name.endswith(endings) and not BESIDE.fullmatch(name):
+        elif name.endswith(endings) and not BESIDE.fullmatch(name) and not (name.endswith(".bin") and f"{name[:-4]}.xml" in names):
             match = SHARD.fullmatch(name)
             if match:
                 shards.setdefault((match["stem"], match["of"], match["ending"]), set()).add(name)

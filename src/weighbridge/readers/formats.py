@@ -15,12 +15,14 @@ from weighbridge.readers.listing import Listing, Reader
 class Format(NamedTuple):
     """One format: its name, the module that reads it, and the endings its files have.
 
-    The ending is asked only if no reader recognises the first bytes: it says what a damaged file was meant to be.
+    The ending is asked only if no reader recognises the first bytes: it says what a damaged file was meant to be. Where it decides
+    (*by_ending*), another format begins alike.
     """
 
     name: str
     module: str
     endings: tuple[str, ...]
+    by_ending: bool = False
 
 
 FORMATS: tuple[Format, ...] = (
@@ -39,6 +41,8 @@ FORMATS: tuple[Format, ...] = (
     Format("TensorFlow Lite", "tflite", (".tflite",)),
     Format("ExecuTorch", "executorch", (".pte",)),
     Format("CTranslate2", "ctranslate2", ()),
+    Format("Core ML", "coreml", (".mlmodel",), by_ending=True),
+    Format("OpenVINO", "openvino", (".xml",)),
     Format("zip", "zipped", ()),
 )
 """Asked in this order; the first stands for formats that are recognised to be refused."""
@@ -72,6 +76,9 @@ def list_open(file: BinaryIO, name: str) -> Listing:
     head = file.read(HEAD)
     if not head:
         raise ReadError("the file is empty")
+    sure = next((entry for entry in FORMATS if entry.by_ending and name.endswith(entry.endings)), None)
+    if sure is not None:
+        return cast(Reader, import_module(f"weighbridge.readers.{sure.module}")).read(file)
     known = [cast(Reader, import_module(f"weighbridge.readers.{entry.module}")) for entry in FORMATS]
     for reader in known:
         if reader.sniff(head):

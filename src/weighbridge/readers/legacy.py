@@ -29,7 +29,7 @@ MAGICS: tuple[tuple[re.Pattern[bytes], str], ...] = tuple(
         (rb"\x12\x01\0\0\0\0\0\0", "an MXNet file of parameters: export the model to ONNX"),
         (rb"7767517\n", "an ncnn file of parameters: weigh the model that it was converted from"),
         (rb"version https://git-lfs", f"a pointer of Git LFS, in place of the file; git lfs pull will {_FETCH}"),
-        (rb"\s*<(?i:!doctype|html|\?xml)", f"a web page, in place of a file; {_FETCH}"),
+        (rb"\s*<(?i:!doctype|html|\?xml(?!.{0,200}<net ))", f"a web page, in place of a file; {_FETCH}"),
         (rb"\x1f\x8b", f"a gzip archive; {_UNPACK}"),
         (rb"\x28\xb5\x2f\xfd", f"a Zstandard archive; {_UNPACK}"),
         (rb"BZh[1-9]1AY", f"a bzip2 archive; {_UNPACK}"),

@@ -50,6 +50,8 @@ def read(file: BinaryIO) -> Listing:
 def _told(tensor: Stored, names: set[str]) -> Stored:
     if re.match(r"(opt_state|optimizer|opt\.state)\b", tensor.name):
         return tensor._replace(role="buffer", note=OPTIMISER_NOTE)
+    if tensor.dtype == "U32" and f"{tensor.name.removesuffix('.weight')}.scales" in names:
+        return tensor
     if not tensor.dtype.startswith(("F", "V", "C")):
         return tensor._replace(role="buffer", note=TABLE_NOTE)
     return tensor._replace(role=role_of_variable(tensor.name, tensor.shape, names))

@@ -13,6 +13,7 @@ import re
 from typing import BinaryIO
 
 from weighbridge.core.errors import ReadError
+from weighbridge.readers.arrays import array_of
 from weighbridge.readers.listing import Listing
 from weighbridge.readers.pickles import Global, Makers, Paged, Raw, Source, Stub, load
 from weighbridge.readers.torch_names import listing_of
@@ -55,6 +56,7 @@ def read_at(file: BinaryIO, position: int) -> Listing:
 
     makers: Makers = {
         **MAKERS,
+        **{Global(module, "tuple"): _pair for module in ("builtins", "__builtin__")},
         Global("torch.storage", "_load_from_bytes"): torch_bytes,
         Global("jax._src.array", "_reconstruct_array"): _jax,
         Global("joblib.numpy_pickle", "NumpyArrayWrapper"): _joblib,
@@ -91,6 +93,12 @@ def _inner(data: Source, content: object, number: int) -> Storage:
 
 def _no_storage(identity: object) -> object:
     raise ReadError("a pickle that refers to things outside it, which are not in the file")
+
+
+def _pair(items: object = (), *_: object) -> object:
+    """A tuple; one of a name and an array is a tensor of PaddlePaddle."""
+    named = isinstance(items, tuple) and len(items) == 2 and isinstance(items[0], str) and isinstance(items[1], Stub)
+    return items[1] if named and array_of(items[1]) is not None else items
 
 
 def _jax(maker: object, args: object, state: object, *_: object) -> object:

@@ -14,9 +14,9 @@ BUFFERS = frozenset(
     attention_mask token_type_ids cluster_size cluster_usage embed_avg embed_sum inited initialized diagonal_decay key_decay
     query_decay slope_rate balancing_biases act_scaling_factor fc_scaling_factor weight_scaling_factor bias_integer
     weight_integer x_min x_max n_points_scale num_points_scale tid2eid summary_idxs latent_mean latent_std
-    latent_stats_num_updates""".split()
+    latent_stats_num_updates _mean _variance""".split()
 )
-"""Last pieces of names that are always buffers (``register_buffer`` in transformers 5.23.0 and before)."""
+"""Last pieces of names that are always buffers (``register_buffer`` in transformers 5.23.0 and before; PaddlePaddle's statistics of norms)."""
 
 TABLES = frozenset(
     """word_embeddings position_embeddings token_type_embeddings embed_tokens embed_positions tok_embeddings token_embedding

@@ -134,7 +134,7 @@ def parse(header: bytes, room: int) -> Listing:
     usual = _as_usual(header)
     if usual is None:
         entries = parse_object(header, "the header", base=8 if len(header) == length else None, entry=_entry, most=known)
-        metadata = _metadata(entries.pop("__metadata__", {}))
+        metadata = _metadata(entries.pop("__metadata__", None))
         placed = sorted(_placed(name, entry) for name, entry in entries.items())
     else:
         placed, metadata = usual
@@ -216,6 +216,9 @@ def _tuple(value: object) -> object:
 
 
 def _metadata(found: object) -> dict[str, str]:
+    """Check the metadata; MLX writes a null where it has none, which the library takes."""
+    if found is None:
+        return {}
     if not isinstance(found, dict) or not all(isinstance(value, str) for value in found.values()):
         raise ReadError("__metadata__ must be an object whose values are strings")
     return found

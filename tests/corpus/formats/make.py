@@ -235,6 +235,98 @@ def of_ctranslate2() -> dict[str, Facts]:
     return said
 
 
+def of_openvino() -> dict[str, Facts]:
+    """A network with a matrix, a bias, numbers and a shape, in two types, and one whose weights the library's optimiser would compress."""
+    np, library, ops = import_module("numpy"), import_module("openvino"), import_module("openvino.opset13")
+    x, draw = ops.parameter([1, 3], np.float32), np.random.default_rng(0)
+    weight = ops.constant(draw.random((4, 3), np.float32))
+    packed = ops.constant(draw.integers(-9, 9, (4, 4), np.int8))
+    weight.friendly_name, packed.friendly_name = "dense.weight", "next.weight"
+    hidden = ops.add(ops.matmul(x, weight, False, True), ops.constant(draw.random((1, 4), np.float32)))
+    scaled = ops.multiply(ops.convert(packed, "f32"), ops.constant(np.ones((4, 1), np.float32), name="next.weight/scale"))
+    last = ops.reshape(
+        ops.matmul(ops.multiply(hidden, ops.constant(np.float32(2))), scaled, False, True), ops.constant(np.array([2, 2])), False
+    )
+    network = library.Model([last], [x], "tiny")
+    said = {}
+    for name, half in (("openvino.xml", False), ("openvino-half.xml", True)):
+        library.save_model(network, HERE / name, compress_to_fp16=half)
+        constants = [node for node in library.Core().read_model(HERE / name).get_ops() if node.get_type_name() == "Constant"]
+        kinds = {"f32": "float32", "f16": "float16", "i8": "int8", "i64": "int64"}
+        said[name] = {node.friendly_name: [list(node.shape), kinds[node.get_element_type().to_string()]] for node in constants}
+    return said
+
+
+def of_coremltools() -> dict[str, Facts]:
+    """An ML program in two types, and a neural network of layers with weights; read back as messages of the library."""
+    np, library = import_module("numpy"), import_module("coremltools")
+    mil, network = import_module("coremltools.converters.mil"), import_module("coremltools.models.neural_network")
+    arrays = import_module("coremltools.models.datatypes").Array
+    draw = np.random.default_rng(0)
+    said: dict[str, Facts] = {}
+
+    def program(x: Any) -> Any:
+        return mil.Builder.linear(x=x, weight=draw.random((8, 16), np.float32), bias=np.arange(8, dtype=np.float32), name="dense")
+
+    for name, precision in (("half.mlpackage", "FLOAT16"), ("whole.mlpackage", "FLOAT32")):
+        made = mil.Builder.program(input_specs=[mil.Builder.TensorSpec(shape=(1, 16))])(program)
+        fresh(name)
+        model = library.convert(made, convert_to="mlprogram", compute_precision=getattr(library.precision, precision))
+        model.save(str(HERE / name))
+        spec = library.models.utils.load_spec(str(HERE / name))
+        (function,) = spec.mlProgram.functions.values()
+        (block,) = function.block_specializations.values()
+        kinds = {2: "string", 1: "bool", 10: "float16", 11: "float32", 23: "int32"}
+        outputs = [operation.outputs[0] for operation in block.operations if operation.type == "const"]
+        types = {output.name: output.type.tensorType for output in outputs}
+        said[name] = {key: [[size.constant.size for size in kind.dimensions], kinds[kind.dataType]] for key, kind in types.items()}
+    builder = network.NeuralNetworkBuilder([("x", arrays(3, 4, 4))], [("y", arrays(4))])
+    builder.add_convolution(
+        "conv", 3, 5, 3, 3, 1, 1, "same", 1, draw.random((3, 3, 3, 5)), np.ones(5), True, input_name="x", output_name="c"
+    )
+    builder.add_batchnorm("norm", 5, np.ones(5), np.ones(5), np.ones(5), np.ones(5), input_name="c", output_name="d")
+    builder.add_flatten("flat", 0, "d", "e")
+    builder.add_inner_product("dense", draw.random((4, 80)), None, 80, 4, False, "e", "y")
+    library.models.MLModel(builder.spec, skip_model_load=True).save(str(HERE / "layers.mlmodel"))
+    spec = library.models.utils.load_spec(str(HERE / "layers.mlmodel"))
+    conv, norm, _, dense = spec.neuralNetwork.layers
+    runs = {
+        "conv.weight": conv.convolution.weights, "conv.bias": conv.convolution.bias, "norm.gamma": norm.batchnorm.gamma, "norm.beta": norm.batchnorm.beta,
+        "norm.moving_mean": norm.batchnorm.mean, "norm.moving_variance": norm.batchnorm.variance, "dense.weight": dense.innerProduct.weights,
+    }  # fmt: skip
+    said["layers.mlmodel"] = {key: [[len(run.floatValue)], "float32"] for key, run in runs.items()}
+    return said
+
+
+def of_paddle() -> dict[str, Facts]:
+    """A state dict as PaddlePaddle saves it, and an optimiser's."""
+    paddle: Any = import_module("paddle")
+    net = paddle.nn.Sequential(paddle.nn.Linear(3, 4), paddle.nn.BatchNorm1D(4))
+    optimizer = paddle.optimizer.AdamW(parameters=net.parameters())
+    net(paddle.ones([2, 3])).sum().backward()
+    optimizer.step()
+    paddle.save(net.state_dict(), str(HERE / "tiny.pdparams"))
+    paddle.save({"model": net.state_dict(), "opt": optimizer.state_dict(), "epoch": 3}, str(HERE / "training.pdparams"))
+    read = paddle.load(str(HERE / "tiny.pdparams"), return_numpy=True)
+    return dict.fromkeys(
+        ("tiny.pdparams", "training.pdparams"), facts({key: value for key, value in read.items() if hasattr(value, "shape")})
+    )
+
+
+def of_mlx() -> dict[str, Facts]:
+    """Arrays and quantised ones as MLX saves them."""
+    mx: Any = import_module("mlx.core")
+    plain = {"dense.weight": mx.zeros((3, 4)), "dense.bias": mx.zeros((3,), dtype=mx.float16)}
+    words, scales, biases = mx.quantize(mx.zeros((64, 128)), 64, 4)
+    packed = {"dense.weight": words, "dense.scales": scales, "dense.biases": biases}
+    mx.savez(str(HERE / "mlx.npz"), **plain)
+    mx.save_safetensors(str(HERE / "mlx.safetensors"), packed)
+    mx.savez(str(HERE / "mlx-packed.npz"), **packed)
+    mx.save(str(HERE / "mlx.npy"), mx.zeros((2, 3)))
+    read = {name: mx.load(str(HERE / name)) for name in ("mlx.npz", "mlx.safetensors", "mlx-packed.npz")}
+    return {**{name: facts(arrays) for name, arrays in read.items()}, "mlx.npy": facts({"array": mx.load(str(HERE / "mlx.npy"))})}
+
+
 def fresh(name: str) -> Path:
     """Return an empty folder."""
     shutil.rmtree(HERE / name, ignore_errors=True)
@@ -244,6 +336,7 @@ def fresh(name: str) -> Path:
 
 GROUPS: dict[str, tuple[str, Callable[[], dict[str, Facts]]]] = {
     "torch": ("torch", of_torch), "numpy": ("numpy", of_numpy), "equinox": ("equinox", of_equinox),
+    "openvino": ("openvino", of_openvino), "coremltools": ("coremltools", of_coremltools), "paddle": ("paddlepaddle", of_paddle), "mlx": ("mlx", of_mlx),
     "ctranslate2": ("ctranslate2", of_ctranslate2), "litert": ("ai-edge-litert", of_litert), "executorch": ("executorch", of_executorch),
 }  # fmt: skip
 
