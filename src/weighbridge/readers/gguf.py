@@ -163,7 +163,9 @@ def _notes(metadata: dict[str, Any], tensors: list[Stored], missing: int) -> Ite
 def _model_notes(metadata: Mapping[str, object], tensors: Iterable[Stored]) -> Iterator[str]:
     named = {tensor.name: tensor for tensor in tensors}
     kind = metadata.get("general.type", "model")
-    if kind != "model":
+    if kind == "adapter" and metadata.get("adapter.type") == "lora":
+        yield _lora(metadata, named)
+    elif kind != "model":
         yield f"the file says that it is of type {kind!r:.40}, not a whole model"
     table = named.get("token_embd.weight")
     if table is None:
@@ -173,6 +175,16 @@ def _model_notes(metadata: Mapping[str, object], tensors: Iterable[Stored]) -> I
     tokens = metadata.get("tokenizer.ggml.tokens")
     if isinstance(tokens, Skipped) and len(table.shape) == 2 and table.shape[0] != tokens.length:
         yield f"token_embd.weight has {table.shape[0]:,} rows for {tokens.length:,} tokens"
+
+
+def _lora(metadata: Mapping[str, object], named: Mapping[str, Stored]) -> str:
+    """Say what a LoRA adds to which model: its pairs, their ranks, and halves that have no other."""
+    halves = [{name.removesuffix(end) for name in named if name.endswith(end)} for end in (".lora_a", ".lora_b")]
+    pairs, alone = halves[0] & halves[1], halves[0] ^ halves[1]
+    ranks = sorted({named[f"{name}.lora_a"].shape[0] for name in pairs if named[f"{name}.lora_a"].shape})
+    shown = ", ".join(map(str, ranks[:4])) + (", ..." if len(ranks) > 4 else "")
+    lacking = f"; {len(alone):,} halves stand alone" if alone else ""
+    return f"a LoRA for the architecture {metadata.get('general.architecture')!r:.40}: {len(pairs):,} pairs of rank {shown or 'unknown'}{lacking}"
 
 
 def _byte_order(cursor: Cursor) -> str:

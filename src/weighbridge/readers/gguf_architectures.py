@@ -269,6 +269,8 @@ ARCHITECTURES = {
 VARIANTS: dict[str, tuple[tuple[str, Callable[[Mapping[str, Any], Container[str]], bool]], ...]] = {
     "llama": (("mixtral", lambda stated, names: bool(stated.get("llama.expert_count"))),),
     "falcon": (("falcon with two norms", lambda stated, names: "blk.0.attn_norm_2.weight" in names),),
+    "t5": (("t5 without gates", lambda stated, names: "enc.blk.0.ffn_gate.weight" not in names),),
+    "t5encoder": (("t5encoder without gates", lambda stated, names: "enc.blk.0.ffn_gate.weight" not in names),),
     "deepseek2": (("deepseek2 of version 3", lambda stated, names: stated.get("deepseek2.expert_gating_func") == 2),),
 }
 """Other entries of the table that a name can mean, and whether a file's metadata and names of tensors say so."""

@@ -15,7 +15,11 @@ from weighbridge.core.errors import ReadError
 from weighbridge.core.messages import Text
 from weighbridge.readers.gguf import Skipped
 from weighbridge.readers.gguf_architectures import ARCHITECTURES, VARIANTS, Architecture
+from weighbridge.readers.gguf_hybrids import HYBRIDS
 from weighbridge.readers.listing import Listing
+
+KNOWN = {**ARCHITECTURES, **HYBRIDS}
+"""All architectures that have a table of names."""
 
 
 def architecture_of(listing: Listing) -> Architecture | None:
@@ -27,7 +31,7 @@ def architecture_of(listing: Listing) -> Architecture | None:
         return None
     names = {tensor.name for tensor in listing.tensors}
     variants = (variant for variant, holds in VARIANTS.get(name, ()) if holds(listing.metadata, names))
-    return ARCHITECTURES.get(next(variants, name))
+    return KNOWN.get(next(variants, name))
 
 
 def config_of(listing: Listing) -> dict[str, Any]:
@@ -45,7 +49,7 @@ def config_of(listing: Listing) -> dict[str, Any]:
             Text(
                 "the architecture {name!r:.60} has no table of names; known: {architectures}. Name a config beside the file",
                 name=name,
-                architectures=", ".join(name for name in ARCHITECTURES if " " not in name),
+                architectures=", ".join(name for name in KNOWN if " " not in name),
             )
         )
     names = {tensor.name for tensor in listing.tensors}
@@ -97,12 +101,20 @@ def steps_of(listing: Listing) -> tuple[tuple[str, str], ...]:
 def steps_for_names(names: Iterable[str]) -> Iterator[tuple[tuple[str, str], ...]]:
     """Yield the renamings of every architecture, if *names* are those of a GGUF file, of which nothing else is known.
 
-    >>> len(list(steps_for_names(["blk.0.attn_q.weight"]))) == len(ARCHITECTURES)
+    >>> len(list(steps_for_names(["blk.0.attn_q.weight"]))) == len(KNOWN)
     True
     """
-    if any(name.startswith("blk.") for name in names):
-        yield from map(_steps, ARCHITECTURES.values())
+    if any(name.startswith(("blk.", "enc.blk.", "dec.blk.")) for name in names):
+        yield from map(_steps, KNOWN.values())
 
 
 def _steps(known: Architecture) -> tuple[tuple[str, str], ...]:
-    return tuple((rf"(^|\.){piece.replace('.', chr(92) + '.')}(?=\.|$)", rf"\1{name}") for piece, name in known.names.items())
+    return tuple(_step(piece, name) for piece, name in known.names.items())
+
+
+def _step(piece: str, name: str) -> tuple[str, str]:
+    """Return a renaming of a piece of a name; of one with a star, which begins the name, the layer's number goes into the new one."""
+    pattern = piece.replace(".", r"\.").replace("*", r"(\d+)")
+    if "*" in piece:
+        return rf"^{pattern}(?=\.|$)", name.replace("*", r"\1")
+    return rf"(^|\.){pattern}(?=\.|$)", rf"\1{name}"

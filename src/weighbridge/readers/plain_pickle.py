@@ -98,7 +98,7 @@ def _no_storage(identity: object) -> object:
 def _pair(items: object = (), *_: object) -> object:
     """A tuple; one of a name and an array is a tensor of PaddlePaddle."""
     named = isinstance(items, tuple) and len(items) == 2 and isinstance(items[0], str) and isinstance(items[1], Stub)
-    return items[1] if named and array_of(items[1]) is not None else items
+    return items[1] if named and isinstance(items, tuple) and array_of(items[1]) is not None else items
 
 
 def _jax(maker: object, args: object, state: object, *_: object) -> object:

@@ -13,7 +13,7 @@ from weighbridge.api import Model
 from weighbridge.core.errors import ReadError
 from weighbridge.readers import Listing, Stored, as_model
 from weighbridge.readers.gguf import Skipped
-from weighbridge.readers.gguf_architectures import ARCHITECTURES
+from weighbridge.readers.gguf_models import KNOWN as ARCHITECTURES
 from weighbridge.readers.gguf_models import config_of
 from weighbridge.verification.diff import diff
 from weighbridge.verification.findings import Verification
@@ -32,7 +32,18 @@ PLAIN: dict[str, object] = {"vocab_size": 96, "hidden_size": 16, "intermediate_s
 FALCON: dict[str, object] = {"vocab_size": 96, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4, "ffn_hidden_size": 40}
 ROUTED: dict[str, object] = {"n_routed_experts": 4, "n_shared_experts": 2, "moe_intermediate_size": 8, "first_k_dense_replace": 1}
 LATENT: dict[str, object] = {"kv_lora_rank": 9, "qk_nope_head_dim": 5, "qk_rope_head_dim": 2, "v_head_dim": 3}
+FOUR: dict[str, object] = {**PLAIN, "num_hidden_layers": 4, "num_key_value_heads": 2}
+TOKENS: dict[str, object] = dict.fromkeys(("pad_token_id", "bos_token_id", "eos_token_id", "cls_token_id", "sep_token_id"), 0)
+T5: dict[str, object] = {"vocab_size": 96, "d_model": 16, "d_ff": 24, "d_kv": 5, "num_heads": 3, "num_layers": 2, "num_decoder_layers": 3}
 KEYS: dict[str, dict[str, object]] = {
+    "t5": {"decoder_block_count": 3},
+    "t5 without gates": {"decoder_block_count": 3},
+    "jamba": {"attention.head_count_kv": (0, 2, 0, 2), "ssm.inner_size": 48, "expert_count": 4},
+    "mamba2": {"ssm.inner_size": 32},
+    "falcon-h1": {"ssm.inner_size": 32},
+    "lfm2": {"attention.head_count_kv": (0, 2, 2, 0)},
+    "lfm2moe": {"attention.head_count_kv": (0, 2, 2, 0)},
+    "qwen3next": {"ssm.inner_size": 20},
     "falcon": {"attention.head_count_kv": 1},
     "starcoder": {"attention.head_count_kv": 1},
     "mamba": {"ssm.inner_size": 48},
@@ -44,7 +55,14 @@ KEYS: dict[str, dict[str, object]] = {
 }  # fmt: skip
 """What the converter writes beside what is one key of the config."""
 
-FAMILIES = {"mixtral": "llama", "llama with biases": "llama", "falcon with two norms": "falcon", "deepseek2 of version 3": "deepseek2"}
+FAMILIES = {
+    "t5 without gates": "t5",
+    "t5encoder without gates": "t5encoder",
+    "mixtral": "llama",
+    "llama with biases": "llama",
+    "falcon with two norms": "falcon",
+    "deepseek2 of version 3": "deepseek2",
+}
 CASES: dict[str, dict[str, object]] = {
     "llama": DECODER,
     "llama with biases": {**DECODER, "attention_bias": True, "mlp_bias": True, "tie_word_embeddings": True},
@@ -91,6 +109,79 @@ CASES: dict[str, dict[str, object]] = {
     "gpt-oss": {**DECODER, "num_local_experts": 4},
     "dots1": {**DECODER, **ROUTED},
     "glm4moe": {**DECODER, **ROUTED, "use_qk_norm": True},
+    "t5": {**T5, "feed_forward_proj": "gated-gelu"},
+    "t5 without gates": {**T5, "feed_forward_proj": "relu"},
+    "t5encoder": {**T5, "feed_forward_proj": "gated-gelu"},
+    "t5encoder without gates": {**T5, "feed_forward_proj": "relu"},
+    "jamba": {
+        **FOUR,
+        "attn_layer_period": 2,
+        "attn_layer_offset": 1,
+        "expert_layer_period": 2,
+        "expert_layer_offset": 1,
+        "num_experts": 4,
+        "mamba_dt_rank": 3,
+        "mamba_expand": 3,
+        "pad_token_id": 0,
+    },
+    "mamba2": {
+        "vocab_size": 96,
+        "hidden_size": 16,
+        "num_hidden_layers": 2,
+        "num_heads": 8,
+        "head_dim": 4,
+        "state_size": 5,
+        "n_groups": 2,
+        "conv_kernel": 3,
+        "expand": 2,
+    },
+    "falcon-h1": {
+        **FOUR,
+        "head_dim": 6,
+        "mamba_d_ssm": 32,
+        "mamba_n_heads": 8,
+        "mamba_d_head": 4,
+        "mamba_d_state": 5,
+        "mamba_n_groups": 1,
+        "mamba_rms_norm": True,
+    },
+    "lfm2": {**FOUR, "layer_types": ["conv", "full_attention", "full_attention", "conv"], "block_auto_adjust_ff_dim": False},
+    "lfm2moe": {
+        **FOUR,
+        "layer_types": ["conv", "full_attention", "full_attention", "conv"],
+        "num_experts": 4,
+        "moe_intermediate_size": 8,
+        "num_dense_layers": 1,
+    },
+    "qwen3next": {
+        **FOUR,
+        "num_experts": 4,
+        "moe_intermediate_size": 8,
+        "shared_expert_intermediate_size": 7,
+        "head_dim": 6,
+        "linear_num_key_heads": 2,
+        "linear_num_value_heads": 4,
+        "linear_key_head_dim": 3,
+        "linear_value_head_dim": 5,
+        "layer_types": ["linear_attention", "full_attention", "linear_attention", "linear_attention"],
+    },
+    "gptj": {"vocab_size": 96, "n_embd": 16, "n_layer": 2, "n_head": 4, "n_inner": 24, "rotary_dim": 2},
+    "afmoe": {**FOUR, "head_dim": 6, "num_experts": 4, "moe_intermediate_size": 8, "num_dense_layers": 1, "num_shared_experts": 2},
+    "exaone-moe": {
+        **FOUR,
+        "head_dim": 6,
+        "num_experts": 4,
+        "moe_intermediate_size": 8,
+        "first_k_dense_replace": 1,
+        "num_shared_experts": 2,
+    },
+    "modern-bert": {**PLAIN, **TOKENS},
+    "eurobert": {**DECODER, **TOKENS},
+    "qwen2vl": {**PLAIN, "num_key_value_heads": 2},
+    "qwen3vl": DECODER,
+    "qwen3vlmoe": {**DECODER, "num_experts": 4, "moe_intermediate_size": 8},
+    "dream": {**PLAIN, "num_key_value_heads": 2},
+    "gemma-embedding": DECODER,
     "deepseek2": {**PLAIN, **ROUTED, **LATENT, "q_lora_rank": None},
     "deepseek2 of version 3": {**PLAIN, **ROUTED, **LATENT, "q_lora_rank": 7},
 }
@@ -122,7 +213,7 @@ def named(name: str, model: Model) -> Iterator[Stored]:
     gguf = pytest.importorskip("gguf")
     architecture = FAMILIES.get(name, name)
     number = next(key for key, value in gguf.MODEL_ARCH_NAMES.items() if value == architecture)
-    names = gguf.get_tensor_name_map(number, 2)
+    names = gguf.get_tensor_name_map(number, 4)
     for row in model.tensors():
         shape = tuple(size for size in row.shape if isinstance(size, int))
         if row.tied_to is not None or row.role == "buffer" or (name == "nomic-bert" and re.search(r"\.[kv]_proj", row.name)):
@@ -163,6 +254,8 @@ def as_the_converter_knows_it(name: str, tensor: str) -> str:
         return tensor.removeprefix("transformer.")
     if tensor.endswith(".sinks"):
         return f"{tensor}.weight"
+    if tensor.endswith("dt_bias"):
+        return tensor.replace("dt_bias", "dt_proj.bias")
     return tensor.replace("block_sparse_moe.router.weight", "block_sparse_moe.router.layer.weight")
 
 
