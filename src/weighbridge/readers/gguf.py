@@ -289,7 +289,7 @@ def _measure(cursor: Cursor, name: str, sizes: tuple[int, ...], kind: int, at: i
     elements = 1
     for size in sizes:
         elements *= size
-    if elements >= LONGEST or any(size >= LONGEST for size in sizes):
+    if elements // block * block_bytes >= LONGEST or any(size >= LONGEST for size in sizes):
         cursor.fail(f"{name!r:.80} has the sizes {list(reversed(sizes))}, which no memory holds", at)
     if (sizes[0] if sizes else 1) % block:
         cursor.fail(f"{name!r:.80} has rows of {sizes[0] if sizes else 1:,}, but {dtype} packs {block} at a time", at)
