@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from weighbridge.auditing.checks import (
     adapters,
     arithmetic,
+    changes,
     components,
     configuration,
     formulas,
@@ -86,6 +87,7 @@ def _judged(scene: Scene, held: Mapping[str, Holdings], checked: arithmetic.Chec
     wrong = _places(claim for claim in claims if claim.verdict == "wrong")
     claims += [c for c in section_shares.check(scene) if c.verdict == "wrong" and (c.line, c.end) not in wrong]
     for later in (
+        changes.check(scene, held),
         adapters.check(scene),
         ratios.check(scene),
         section_shares.check(scene),

@@ -324,7 +324,9 @@ class _Judged:
         return None
 
     def _other_letters(self, token: Token) -> Fit | None:
-        """Tell whether the result is what the letters give for another model of the text."""
+        """Tell whether the result is what the letters give for another model of the text, where no numbers are put into them."""
+        if any(not isinstance(side.term, Token) and not names(side.term) for side in self.chain.sides):
+            return None
         for side in self.chain.sides:
             if names(side.term) and side.term is not token:
                 for sizes in self.scene.sizes.values():

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from weighbridge.auditing.checks.context import Scene, claim, words_of
 from weighbridge.auditing.claims import Claim, Said, said
 from weighbridge.auditing.text.expressions import numbers
+from weighbridge.auditing.text.size_words import LETTERS
 from weighbridge.auditing.text.sizes import Stated
 from weighbridge.auditing.text.tokens import Token
 from weighbridge.core.messages import mark
@@ -53,6 +54,27 @@ def check(scene: Scene, *, firm: bool = True) -> Iterator[Claim]:
                 if judged.right in used:
                     reason += said(mark("the text itself computes with {right}"), right=judged.right)
                 yield _claim(scene, size, judged.token, "wrong", judged.said, judged.right, reason)
+    yield from _symbols(scene, seen)
+
+
+def _symbols(scene: Scene, seen: set[tuple[int, int]]) -> Iterator[Claim]:
+    """Check the sizes in a table of symbols, whose rows begin with a letter, against the model that the text names."""
+    model = scene.models.get("")
+    if model is None or scene.main is None or not (scene.main.named and scene.main.firm):
+        return
+    own = words_of(model)
+    for row in (row for table in scene.tables for row in (*table.head, *table.rows)):
+        word, cell = LETTERS.get(row.cells[0].text.strip("$*` "), ""), row.cells[-1]
+        plain = cell.text.replace(",", "").strip("$*` ;")
+        if word not in own or len(row.cells) < 3 or not plain.isdigit() or len(plain) > 12 or (row.line, cell.start) in seen:
+            continue
+        token = Token("num", cell.text, row.line, cell.start, cell.end)
+        size = Stated(word, int(plain), token, token, True, 0)
+        if int(plain) == own[word]:
+            yield _claim(scene, size, token, "exact", own[word], own[word], ())
+        elif row.cells[0].text.strip("$*` ") in scene.odd:
+            reason = said(mark("{what} is {right}"), what=Said(NAMES[word]), right=own[word])
+            yield _claim(scene, size, token, "wrong", int(plain), own[word], reason)
 
 
 def _judged(size: Stated, own: dict[str, int]) -> Iterator[_Judged]:

@@ -50,6 +50,7 @@ class Scene(NamedTuple):
         numbers: The whole numbers of four digits and more that the text has in full.
         by_statement: Its equations by the statement they stand in.
         tables: Its tables.
+        odd: The letters of a table of symbols that are not the sizes of the model it names: slips.
     """
 
     lines: Sequence[Line]
@@ -68,6 +69,7 @@ class Scene(NamedTuple):
     numbers: frozenset[Fraction]
     by_statement: Mapping[int, Sequence[Chain]]
     tables: Sequence[Table]
+    odd: Sequence[str] = ()
 
     @property
     def given(self) -> bool:
@@ -115,6 +117,7 @@ def understand(lines: Sequence[Line], model: ModelValue | None = None) -> Scene:
     letters = notation(laid)
     named = names_in(lines)
     main, weighed = _weighed(lines, named, sizes, letters, model)
+    odd: Sequence[str] = ()
     if main is not None and weighed is not None:
         odd = _at_odds(letters, words_of(weighed))  # one size of a model that is named: a slip, which configuration tells
         letters = {letter: value for letter, value in letters.items() if letter not in odd}
@@ -140,7 +143,23 @@ def understand(lines: Sequence[Line], model: ModelValue | None = None) -> Scene:
         if t.kind == "num" and t.value and t.value >= 1000 and not t.unit and not t.places
     )
     return Scene(
-        lines, spoken, equations, meant, sizes, named, contexts, main, models, amounts, letters, alternates, known_only, full, chained, laid
+        lines,
+        spoken,
+        equations,
+        meant,
+        sizes,
+        named,
+        contexts,
+        main,
+        models,
+        amounts,
+        letters,
+        alternates,
+        known_only,
+        full,
+        chained,
+        laid,
+        odd,
     )
 
 

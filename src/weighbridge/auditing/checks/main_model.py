@@ -21,6 +21,10 @@ KEYS = {
 """The config keys of each size."""
 
 
+AGREED = 4
+"""Sizes that settle which member of a named family a text is about, though one size more may be a slip."""
+
+
 class Assumed(NamedTuple):
     """The model a text is about, why, whether it is named there, and whether its numbers may be held against the text."""
 
@@ -75,6 +79,8 @@ def assume(named: Sequence[str], stated: Mapping[str, int], *, bert: bool, allow
     _, name, agreed, differ = best
     if differ <= 1 and name in named:
         return Assumed(name, None, said(mark("named in the text")), named=True)
+    if name in allowed and differ <= 1 and agreed >= AGREED:
+        return Assumed(name, None, said(mark("its family is named in the text, and {count} sizes are its own"), count=agreed), named=True)
     if differ <= 1 and agreed >= 3 + 2 * differ:
         return Assumed(name, None, said(mark("{count} sizes that the text states are its own"), count=agreed))
     if bert and {"vocab", "hidden", "layers"} <= set(stated):

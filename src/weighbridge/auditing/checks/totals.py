@@ -54,6 +54,8 @@ _FILLER = re.compile(
     r"models?|layers?|hidden|heads?|units?|dim\w*|it\b|its\b|which|and|uses?|estimated|million|billion|version|variant|checkpoint|"
     r"版本|模型|参数量?|参数个数|总|共|有|约|为|是|的|层|个|头|隐藏|单元|维度?|大约|达到?|包含|具有|拥有|数量?|大小|规模|以及|和|分别|[kmb]\b|[\W\d_]", re.IGNORECASE
 )  # fmt: skip
+_CLASS = re.compile(r"(?<!\w)[A-Z]\w*(?:Model|For[A-Z]\w*)(?!\w)")
+"""A class, whose name says of what it has a head: ``GPT2LMHeadModel``."""
 _KINDS = frozenset("transformer encoder decoder".split())
 """Words that name a kind of model as well as a part of one."""
 _HEDGES = re.compile(r"(?:约为?|大约|近似|about|approximately|approx\.?|roughly|around|≈|circa|some)\W*$", re.IGNORECASE)
@@ -155,7 +157,7 @@ def _is_of_a_part(before: str, after: str) -> bool:
     """Tell whether words between name and number speak of a component."""
     clause = re.split(r"[,，(（](?!\d{3})", before)[-1]
     near = f"{clause} {re.split(r'[,，。.]', after[:24])[0]}"
-    words = near.lower()
+    words = _CLASS.sub("", near).lower()
     return any(m.subject != "total" and words[m.start : m.end] not in _KINDS for m in mentioned(words))
 
 

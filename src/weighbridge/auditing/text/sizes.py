@@ -188,7 +188,7 @@ def _labelled(statement: Sequence[Token], index: int, label: Token, word: str) -
             return None
     at, linked = index + 1, False
     depth = 0
-    while at < len(statement) and at - index < 12 and (statement[at].line == label.line or statement[at].kind == "num"):
+    while at < len(statement) and at - index < 12 and (statement[at].line == label.line or statement[at].kind in ("num", "rel")):
         token = statement[at]
         if depth == 0 and token.kind == "num":
             break
