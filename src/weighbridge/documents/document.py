@@ -47,12 +47,16 @@ class Row(NamedTuple):
         depth: How far the first cell is indented.
         strong: Whether it is set off.
         tone: ``good``, ``bad``, ``mild`` or ``quiet`` where colour helps; the empty string elsewhere.
+        role: What the module of a row is for (see :mod:`weighbridge.documents.roles`); the empty string elsewhere.
+        places: The dotted paths of the modules that a row stands for, as pictures have them.
     """
 
     cells: tuple[Cell, ...]
     depth: int = 0
     strong: bool = False
     tone: str = ""
+    role: str = ""
+    places: tuple[str, ...] = ()
 
 
 class Table(NamedTuple):

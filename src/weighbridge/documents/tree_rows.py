@@ -7,13 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from weighbridge.accounts.ledger import Entry, Line
 from weighbridge.core.messages import Say, mark
 from weighbridge.core.sizes import Size
-from weighbridge.core.tree import Tensor, positions
+from weighbridge.core.tree import Part, Tensor, positions
 from weighbridge.documents.document import Column, Row, Share, Table, shares
+from weighbridge.documents.renderers.treemap import join_path, unique_names
+from weighbridge.documents.roles import amounts, main_role, role_of
+
+_Named: TypeAlias = tuple[str, Entry]
 
 
 class View(NamedTuple):
@@ -30,35 +34,50 @@ class View(NamedTuple):
     each: str = "1 of {copies}"
 
 
-def rows(entry: Entry, view: View, share: Share | None = None, path: tuple[str, ...] = (), copies: int = 1) -> Iterator[Row]:
+class Spot(NamedTuple):
+    """Where the walk stands: the names of the rows above, the path of the module, the parts around it, and how many copies they make."""
+
+    names: tuple[str, ...] = ()
+    path: str = ""
+    around: tuple[Part, ...] = ()
+    copies: int = 1
+
+
+_TOP = Spot()
+
+
+def rows(entry: Entry, view: View, share: Share | None = None, spot: Spot = _TOP) -> Iterator[Row]:
     """Yield the rows under *entry*.
 
     Args:
         view: How they are shown.
         share: The share of *entry* in the whole; None inside a repeated part, unless all copies are shown.
-        path: The names of the rows above.
-        copies: How many copies of *entry* the parts around it make.
+        spot: Where *entry* stands.
     """
     lines = view.shown(entry)
-    groups = list(_groups(entry.children, view.shown))
-    amounts = [_int(line.amount) for line in lines] + [sum(_int(child.amount) for child in group) for group in groups]
-    split = shares(amounts, _int(entry.each), share.per_mille) if share is not None else [None] * len(amounts)
-    for line, amount, part in zip(lines, amounts, split, strict=False):
+    groups = list(_groups(entry, view.shown))
+    found = [_int(line.amount) for line in lines] + [sum(_int(child.amount) for _, child in group) for group in groups]
+    split = shares(found, _int(entry.each), share.per_mille) if share is not None else [None] * len(found)
+    for line, amount, part in zip(lines, found, split, strict=False):
         text = shapes([line.node]) if isinstance(line.node, Tensor) else ""
-        yield _row(line.node.name, text, amount, view, part, path, copies)
-    for group, part, amount in zip(groups, split[len(lines) :], amounts[len(lines) :], strict=True):
-        yield from _group(group, amount, view, part, path, copies)
+        row = _row(line.node.name, text, amount, view, part, spot)
+        yield row._replace(role=role_of(entry.part, spot.around), places=(join_path(spot.path, line.node.name),))
+    inner = spot._replace(around=(*spot.around, entry.part))
+    for group, part, amount in zip(groups, split[len(lines) :], found[len(lines) :], strict=True):
+        yield from _group(group, amount, view, part, inner)
 
 
-def _row(name: str, shape: str, amount: int, view: View, share: Share | None, path: tuple[str, ...], copies: int) -> Row:
-    remark = view.each.format(copies=copies) if share is None else share
-    return Row((name, shape, amount * copies if view.total else amount, remark, share, ".".join((*path, name))), len(path), strong=not path)
+def _row(name: str, shape: str, amount: int, view: View, share: Share | None, spot: Spot) -> Row:
+    remark = view.each.format(copies=spot.copies) if share is None else share
+    total = amount * spot.copies if view.total else amount
+    return Row((name, shape, total, remark, share, ".".join((*spot.names, name))), len(spot.names), strong=not spot.names)
 
 
-def _group(group: tuple[Entry, ...], amount: int, view: View, share: Share | None, path: tuple[str, ...], copies: int) -> Iterator[Row]:
-    names, entry = [], group[0]
-    for member in group:
-        name, entry = _join_single(member)
+def _group(group: tuple[_Named, ...], amount: int, view: View, share: Share | None, spot: Spot) -> Iterator[Row]:
+    names, entry = [], group[0][1]
+    path, around = spot.path, spot.around
+    for own, member in group:
+        name, entry, path, around = _join_single(member, join_path(spot.path, own), spot.around)
         names.append(name)
     shape = ""
     if not entry.children:
@@ -66,19 +85,22 @@ def _group(group: tuple[Entry, ...], amount: int, view: View, share: Share | Non
     if entry.times != 1:
         shape = f"{entry.times} × {entry.each:,}"
     name = ", ".join(names)
-    yield _row(name, shape, amount, view, share, path, copies)
+    places = (path,) if len(group) == 1 else tuple(join_path(spot.path, own) for own, _ in group)
+    yield _row(name, shape, amount, view, share, spot)._replace(role=main_role(amounts(entry, around)), places=places)
     if any(holds(child, view.shown) for child in entry.children) or (entry.times != 1 and view.shown(entry)):
         inner = share if entry.times == 1 or view.total else None
-        yield from rows(entry, view, inner, (*path, name), copies * _int(entry.times))
+        yield from rows(entry, view, inner, Spot((*spot.names, name), path, around, spot.copies * _int(entry.times)))
 
 
-def _join_single(entry: Entry) -> tuple[str, Entry]:
-    """Follow single children down, so that ``pooler`` holding only ``dense`` is one row."""
+def _join_single(entry: Entry, path: str, around: tuple[Part, ...]) -> tuple[str, Entry, str, tuple[Part, ...]]:
+    """Follow single children down, so that ``pooler`` holding only ``dense`` is one row; return where that leads."""
     name = _name(entry)
     while entry.times == 1 and len(entry.children) == 1 and not entry.lines:
-        entry = entry.children[0]
+        around = (*around, entry.part)
+        (own, entry), *_ = unique_names(entry)
+        path = join_path(path, own)
         name = f"{name}.{_name(entry)}" if name else _name(entry)
-    return name, entry
+    return name, entry, path, around
 
 
 def _name(entry: Entry) -> str:
@@ -95,18 +117,18 @@ def _span(at: list[int]) -> str:
     return ", ".join(map(str, at)) if len(at) <= 6 else f"{at[0]}, {at[1]}, ... {at[-1]}"
 
 
-def _groups(children: tuple[Entry, ...], shown: Callable[[Entry], list[Line]]) -> Iterator[tuple[Entry, ...]]:
-    """Group neighbouring single modules with the same lines; parts without any stay away."""
-    run: list[Entry] = []
-    for entry in children:
+def _groups(around: Entry, shown: Callable[[Entry], list[Line]]) -> Iterator[tuple[_Named, ...]]:
+    """Group neighbouring single modules with the same lines, each with its name; parts without any stay away."""
+    run: list[_Named] = []
+    for name, entry in unique_names(around):
         if not holds(entry, shown):
             continue
-        if run and _alike(run[0], entry, shown):
-            run.append(entry)
+        if run and _alike(run[0][1], entry, shown):
+            run.append((name, entry))
             continue
         if run:
             yield tuple(run)
-        run = [entry]
+        run = [(name, entry)]
     if run:
         yield tuple(run)
 
@@ -169,9 +191,9 @@ TREE = (
 
 
 def tree_table(
-    entry: Entry, shown: Callable[[Entry], list[Line]], depth: int | None = None, say: Say = mark, *, total: bool = False
+    entry: Entry, shown: Callable[[Entry], list[Line]], depth: int | None = None, say: Say = mark, *, total: bool = False, spot: Spot = _TOP
 ) -> Table:
     """Return the rows under *entry*, no deeper than *depth* levels, as a table."""
     view = View(shown, total, say("1 of {copies}"))
-    kept = tuple(row for row in rows(entry, view, Share(1000)) if depth is None or row.depth < depth)
+    kept = tuple(row for row in rows(entry, view, Share(1000), spot) if depth is None or row.depth < depth)
     return Table(tuple(column._replace(title=say(column.title) if column.title else "") for column in TREE), kept, headed=False)

@@ -9,7 +9,8 @@ from weighbridge.documents.document import Bars, Drawn, Picture, Plot
 from weighbridge.documents.renderers.bars import PALETTE as STRIPES
 from weighbridge.documents.renderers.bars import stripes
 from weighbridge.documents.renderers.plot import COLOURS
-from weighbridge.documents.renderers.treemap import FADE, PALETTE, Box, place_tiles, shorten_label, tiles
+from weighbridge.documents.renderers.treemap import Box, place_tiles, shorten_label, tiles
+from weighbridge.documents.roles import ROLES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -57,9 +58,8 @@ def _treemap(axes: Any, block: Picture, box: Box) -> None:
     from matplotlib.patches import Rectangle
 
     for tile, place in place_tiles(tiles(block.root), box):
-        colour, fade = PALETTE[tile.tone % len(PALETTE)], FADE[min(tile.depth, len(FADE) - 1)]
         size = max(place.width, 0), max(place.height, 0)
-        axes.add_patch(Rectangle((place.x, place.y), *size, facecolor=colour, alpha=fade, edgecolor="white", linewidth=0.8))
+        axes.add_patch(Rectangle((place.x, place.y), *size, facecolor=ROLES[tile.role][1], edgecolor="white", linewidth=0.8))
         text = shorten_label(tile.label, place.width)
         if text and place.height > 14:
             axes.text(place.x + 4, place.y + 3, text, fontsize=8, va="top", color="#10151a", parse_math=False)

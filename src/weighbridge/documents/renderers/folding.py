@@ -49,7 +49,8 @@ def _rows(rows: Sequence[Row]) -> str:
 
 def _line(row: Row) -> str:
     name, shape, amount, share, bar = row.cells[:5]
-    width = f'<i style="width:{bar.per_mille / 10}%"></i>' if isinstance(bar, Share) else ""
+    kind = f' class="role-{row.role}"' if row.role else ""
+    width = f'<i{kind} style="width:{bar.per_mille / 10}%"></i>' if isinstance(bar, Share) else ""
     return (
         f'<div class="row{" strong" * row.strong}"><span style="padding-left:{1.1 * row.depth:.1f}em">{escape(write_cell(name))}</span>'
         f'<span class="shape">{escape(write_cell(shape))}</span><span>{write_cell(amount)}</span><span>{write_cell(share)}</span><span class="bar">{width}</span></div>'

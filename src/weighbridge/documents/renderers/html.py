@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from weighbridge.accounts.ledger import Entry
 from weighbridge.core.formula import Symbol
+from weighbridge.core.messages import translator
 from weighbridge.core.notation import MATHML, UNICODE, mathml, write
 from weighbridge.documents.document import Bars, Block, Cell, Document, Equation, Heading, Item, Paragraph, Picture, Plot, Table
 from weighbridge.documents.renderers import folding, shorten_names, write_cell
@@ -10,6 +12,7 @@ from weighbridge.documents.renderers.bars import bars
 from weighbridge.documents.renderers.markup import escape
 from weighbridge.documents.renderers.plot import plot
 from weighbridge.documents.renderers.treemap import sunburst, tiles, treemap
+from weighbridge.documents.roles import ROLES, amounts, style
 
 PHONE = 36
 """Letters of an equation that a phone is sure to hold in one line."""
@@ -33,6 +36,14 @@ code{font-size:.85em}p{margin:.3em 0}
 """
 
 
+PICTURE_STYLE = (
+    style(":is(svg,.legend,.fold) ")
+    + ".legend{display:flex;flex-wrap:wrap;gap:.2em 1.2em;font-size:.85em}.legend i{display:inline-block;width:.8em;height:.8em;margin-right:.4em;border-radius:2px}"
+    ".treemap,.sunburst{fill:#10151a}@media(prefers-color-scheme:dark){.treemap,.sunburst{fill:#f2f5f8}}@media print{.legend i,.fold i{print-color-adjust:exact}}"
+)
+"""What the pictures and their legend look like: a colour for each role, the same everywhere."""
+
+
 def render(document: Document, *, width: int = 0) -> str:
     """Write *document* as an HTML page."""
     title = escape(document.title)
@@ -47,7 +58,21 @@ def body(document: Document) -> str:
     >>> body(Document("", blocks=(Paragraph(1, "a < b"),)))
     '<p>a &lt; b</p>'
     """
-    return "\n".join(map(_block, document.blocks))
+    return "\n".join(_block(block, document.lang) for block in document.blocks)
+
+
+def legend(root: Entry, lang: str = "en") -> str:
+    """Write which colour stands for which role, of the roles that a ledger has.
+
+    >>> from weighbridge.accounts.ledger import ledger
+    >>> from weighbridge.accounts.parameters import PARAMETERS
+    >>> from weighbridge.core.tree import Part
+    >>> legend(ledger(Part(""), PARAMETERS))
+    '<p class="legend"></p>'
+    """
+    say = translator(lang)
+    items = (f'<span><i class="role-{role}"></i>{escape(say(ROLES[role][0]))}</span>' for role in amounts(root))
+    return f'<p class="legend">{" ".join(items)}</p>'
 
 
 def chain_html(equation: Equation) -> str:
@@ -56,7 +81,7 @@ def chain_html(equation: Equation) -> str:
     return f"<math><mrow>{steps}</mrow></math>"
 
 
-def _block(block: Block) -> str:
+def _block(block: Block, lang: str) -> str:
     match block:
         case Heading():
             level = min(block.level + 1, 6)
@@ -71,7 +96,9 @@ def _block(block: Block) -> str:
             label = f'<span class="label">{escape(block.label)}</span>' if block.label else ""
             return f'<div class="equation"{_focusable(block)}>{label}{chain_html(block)}</div>'
         case Picture():
-            return f'<div class="pictures">{treemap(tiles(block.root), width=680, height=360)}{sunburst(tiles(block.root), size=300)}</div>'
+            root = tiles(block.root)
+            pictures = f'<div class="pictures">{treemap(root, width=680, height=360)}{sunburst(root, size=300)}</div>'
+            return f"<style>{PICTURE_STYLE}</style>{pictures}{legend(block.root, lang)}"
         case Bars():
             return f'<div class="pictures">{bars(block)}</div>'
         case Plot():

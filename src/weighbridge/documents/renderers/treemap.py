@@ -10,14 +10,12 @@ from math import cos, pi, sin
 from typing import NamedTuple
 
 from weighbridge.accounts.ledger import Entry
-from weighbridge.core.tree import positions
+from weighbridge.core.tree import Part, positions
 from weighbridge.documents.renderers.markup import escape
+from weighbridge.documents.roles import ROLES, main_role, own_amounts
 
-PALETTE = ("#9cc4ee", "#f3d08b", "#a5d8b3", "#d9b8e4", "#efb0a4", "#c5ccd4")
-"""The tones of the branches, the largest first: of one lightness, so that no branch shouts."""
-
-FADE = (1.0, 1.0, 0.86, 0.74, 0.64, 0.56)
-"""How opaque a shape is, by depth."""
+HEAD = 16
+"""How high the strip is in which a module's name stands above those inside it."""
 
 LEAST = 2.0
 """What is narrower than this, in units of the picture, nobody sees: it is left to the shape around it."""
@@ -34,7 +32,8 @@ class Tile(NamedTuple):
         label: Its name, and how often it is repeated.
         amount: Of all its copies within one copy of the part around it.
         within: How many copies there are of the parts around it.
-        depth, tone: How deep it stands, and the tone of its branch (0 is the largest).
+        depth: How deep it stands.
+        role: What it is for, which its colour says (see :mod:`weighbridge.documents.roles`).
         children: What is inside, largest first.
     """
 
@@ -43,7 +42,7 @@ class Tile(NamedTuple):
     amount: int
     within: int
     depth: int
-    tone: int
+    role: str
     children: tuple[Tile, ...]
 
     @property
@@ -61,39 +60,31 @@ class Box(NamedTuple):
     height: float
 
 
-def tiles(entry: Entry, path: str = "", *, within: int = 1, depth: int = 0, tone: int | None = None) -> Tile:
+def tiles(entry: Entry, path: str = "", *, within: int = 1, depth: int = 0, around: tuple[Part, ...] = ()) -> Tile:
     """Turn a ledger into tiles, largest first; what holds nothing is left out.
 
-    The branches get their tones where the tree first parts: what holds nearly all of the whole is no branch.
+    Args:
+        entry: The module, with its path, how many copies there are of the parts around it, and how deep it is.
+        around: The parts it stands in, outermost first: they tell what it is for.
     """
-    assert isinstance(entry.amount, int)
-    kept = [(name, child) for name, child in unique_names(entry) if child.amount]
-    kept.sort(key=lambda pair: -_whole(pair[1].amount))
+    return _tile(entry, path, within, depth, around)[0]
+
+
+def _tile(entry: Entry, path: str, within: int, depth: int, around: tuple[Part, ...]) -> tuple[Tile, dict[str, int]]:
+    """Return a tile, and what all its copies hold of each role."""
     copies = _whole(entry.times)
-    inside = tuple(
-        tiles(
-            child,
-            join_path(path, name),
-            within=within * copies,
-            depth=depth + 1,
-            tone=tone if tone is not None else None if _shell(child, entry) else _tone(index, kept, entry),
-        )
-        for index, (name, child) in enumerate(kept)
-    )
+    held = own_amounts(entry, around)
+    inside: list[Tile] = []
+    for name, child in unique_names(entry):
+        if child.amount:
+            tile, found = _tile(child, join_path(path, name), within * copies, depth + 1, (*around, entry.part))
+            inside.append(tile)
+            for role, amount in found.items():
+                held[role] = held.get(role, 0) + amount
+    inside.sort(key=lambda tile: -tile.amount)
     label = entry.name + (f" × {copies}" if copies != 1 else "")
-    return Tile(path, label, entry.amount, within, depth, tone or 0, inside)
-
-
-SHELL = 0.9
-"""A part that holds more of the part around it than this is a shell around the branches, no branch."""
-
-
-def _shell(child: Entry, around: Entry) -> bool:
-    return len(child.children) > 1 and child.part.repeat is None and _whole(child.amount) > SHELL * _whole(around.each)
-
-
-def _tone(index: int, kept: list[tuple[str, Entry]], around: Entry) -> int:
-    return index if not _shell(kept[0][1], around) else len(PALETTE) - 1
+    made = Tile(path, label, _whole(entry.amount), within, depth, main_role(held), tuple(inside))
+    return made, {role: amount * copies for role, amount in held.items()}
 
 
 def unique_names(entry: Entry) -> list[tuple[str, Entry]]:
@@ -145,7 +136,7 @@ def treemap(root: Tile, *, width: int = 960, height: int = 400, link: str = "", 
 def place_tiles(tile: Tile, box: Box) -> Iterator[tuple[Tile, Box]]:
     """Yield the rectangles of a treemap, those around others first."""
     if tile.children and box.width > 40 and box.height > 34:
-        head = 16 if tile.depth else 0
+        head = HEAD if tile.depth else 0
         if tile.depth:
             yield tile, box
         edge = 2 * bool(head)
@@ -185,8 +176,7 @@ def _svg_attributes(root: Tile, width: int, height: int, link: str) -> str:
 
 
 def _paint(tile: Tile) -> str:
-    tone, depth = tile.tone % len(PALETTE), min(tile.depth, len(FADE) - 1)
-    return f'class="tone{tone}" fill="{PALETTE[tone]}" fill-opacity="{FADE[depth]}" stroke="#fff"'
+    return f'class="role-{tile.role}" fill="{ROLES[tile.role][1]}" stroke="#fff" data-place="{escape(tile.path)}"'
 
 
 def _worst(row: list[float], side: float) -> float:
@@ -219,6 +209,8 @@ def _spans(sizes: list[float], start: float) -> list[tuple[float, float]]:
 def _rectangle(tile: Tile, box: Box, link: str) -> str:
     text = shorten_label(tile.label, box.width)
     label = f'<text x="{box.x + 4:.1f}" y="{box.y + 12:.1f}">{escape(text)}</text>' if text and box.height > 14 else ""
+    if label and not tile.children and box.height > 28 and shorten_label(figure := f"{tile.amount:,}", box.width) == figure:
+        label += f'<text x="{box.x + 4:.1f}" y="{box.y + 25:.1f}" class="amount">{figure}</text>'
     size = f'x="{box.x:.1f}" y="{box.y:.1f}" width="{max(box.width, 0):.1f}" height="{max(box.height, 0):.1f}"'
     return _link(f"<rect {_paint(tile)} {size}>", "</rect>", tile, link, label)
 

@@ -1,0 +1,85 @@
+"""What a module is for, and the colour that says so: the same on the page, in reports, in notebooks and in comparisons."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from weighbridge.accounts.ledger import Entry
+from weighbridge.core.messages import mark
+from weighbridge.core.tree import Part
+from weighbridge.explain.semantic_tree import Leaf, Pair
+
+ROLES = {
+    "embedding": (mark("embedding"), "#9cc4ee", "#2f5f92"),
+    "attention": (mark("attention"), "#f3d08b", "#7d6023"),
+    "mlp": (mark("MLP"), "#a5d8b3", "#2f6b45"),
+    "experts": (mark("experts"), "#86d3cf", "#1d6663"),
+    "norm": (mark("norm"), "#efb0a4", "#884439"),
+    "head": (mark("head"), "#d9b8e4", "#6c4a7c"),
+    "convolution": (mark("convolution"), "#f0b88c", "#86501f"),
+    "state": (mark("state space"), "#b7c0f0", "#46518f"),
+    "other": (mark("other"), "#c9d0d8", "#535c66"),
+    "mixed": (mark("several"), "#e9edf1", "#2b3239"),
+}
+"""Each role: what it is called, its colour on white, and its colour on black. ``mixed`` is a module of several roles, and none itself."""
+
+FROM_TOPIC = {
+    "embedding": "embedding", "attention": "attention", "cross_attention": "attention", "latent_attention": "attention",
+    "feed_forward": "mlp", "experts": "experts", "norm": "norm", "head": "head", "pooler": "head", "convolution": "convolution",
+    "mixer": "state",
+}  # fmt: skip
+"""From what derivations call a module's purpose to its role."""
+
+MOST = 0.9
+"""A module of which one role has at least this part is of that role."""
+
+
+def role_of(part: Part, around: Sequence[Part] = ()) -> str:
+    """Tell the role of a part that owns tensors.
+
+    >>> role_of(Part("dense", kind="linear"), (Part("layer", kind="layer"), Part("mlp", kind="feed_forward")))
+    'mlp'
+    """
+    leaf = Leaf(part.name, Pair(part, part), tuple(Pair(outer, outer) for outer in around))
+    return FROM_TOPIC.get(leaf.topic, "other")
+
+
+def own_amounts(entry: Entry, around: tuple[Part, ...] = ()) -> dict[str, int]:
+    """Return what one copy of an entry holds itself, under its role."""
+    own = sum(_whole(line.amount) for line in entry.lines)
+    return {role_of(entry.part, around): own} if own else {}
+
+
+def amounts(entry: Entry, around: tuple[Part, ...] = ()) -> dict[str, int]:
+    """Return what all copies of an entry hold of each role, in the order of :data:`ROLES`."""
+    found = own_amounts(entry, around)
+    for child in entry.children:
+        for role, amount in amounts(child, (*around, entry.part)).items():
+            found[role] = found.get(role, 0) + amount
+    return {role: found[role] * _whole(entry.times) for role in ROLES if found.get(role)}
+
+
+def main_role(found: dict[str, int]) -> str:
+    """Return the role that has nearly all of what was found; ``mixed`` if none has.
+
+    >>> main_role({"mlp": 95, "norm": 5}), main_role({"mlp": 60, "attention": 40})
+    ('mlp', 'mixed')
+    """
+    whole = sum(found.values())
+    return next((role for role, amount in found.items() if amount >= MOST * whole), "mixed") if whole else "other"
+
+
+def style(prefix: str = "") -> str:
+    """Write the style sheet of the colours, light and dark; *prefix* stands before each selector."""
+    light = "".join(_rule(prefix, role, colour) for role, (_, colour, _) in ROLES.items())
+    dark = "".join(_rule(prefix, role, colour) for role, (_, _, colour) in ROLES.items())
+    return f"{light}@media(prefers-color-scheme:dark){{{dark}}}"
+
+
+def _rule(prefix: str, role: str, colour: str) -> str:
+    return f"{prefix}.role-{role}{{fill:{colour};background-color:{colour}}}"
+
+
+def _whole(value: object) -> int:
+    assert isinstance(value, int)
+    return value
