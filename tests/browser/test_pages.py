@@ -19,6 +19,8 @@ PAGES = {
     "compare": "/compare?with=bert-base-uncased&with=bert-large-uncased&with=gpt2",
     "explain": "/explain?source=bert-base-chinese",
     "audit": "/audit",
+    "models": "/models?filter=bert",
+    "quiz": "/quiz?level=layer&seed=2&answer=7,084,800",
     "api": "/api",
     "failed": "/model?source=no-such-model",
 }

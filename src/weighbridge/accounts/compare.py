@@ -8,7 +8,8 @@ from typing import NamedTuple
 from weighbridge.accounts.flops import flops_of
 from weighbridge.accounts.inputs import Inputs
 from weighbridge.accounts.parameters import tally_of
-from weighbridge.config.fields import Field
+from weighbridge.config.bind import within
+from weighbridge.config.fields import Config, Field
 from weighbridge.core.errors import UsageError
 from weighbridge.core.messages import mark
 from weighbridge.value import ModelValue
@@ -102,15 +103,35 @@ def _sizes(models: Sequence[ModelValue]) -> Iterator[Measure]:
             yield Measure(word, "sizes", title, values)
 
 
+LANGUAGE = ("text", "language", "decoder", "llm", "thinker")
+"""What the key of the config within a config is called whose sizes are those that people mean: the language model's."""
+
+
 def _fields(model: ModelValue) -> tuple[Field, ...]:
+    """Return the fields of a model that are sizes; of a config that holds others, those of its language model too."""
     if model.description is None:
         return ()
-    return tuple(field for field in model.description.family.fields if field.kind == "size" and field.meaning)
+    own, (_, inner) = model.description.family.fields, _language(model)
+    known = {field.word for field in own if field.kind == "size"}
+    return tuple(field for field in (*own, *inner) if field.kind == "size" and field.meaning and (field in own or field.word not in known))
+
+
+def _language(model: ModelValue) -> tuple[str, tuple[Field, ...]]:
+    """Return the word and the fields of the language model's config inside another; nothing where there is none."""
+    assert model.description is not None
+    nested = (field for field in model.description.family.fields if field.kind == "nested" and any(w in field.key for w in LANGUAGE))
+    field = next(nested, None)
+    inner = within(field, model.description.raw, "") if field is not None else None
+    return (field.word, inner.fields) if field is not None and inner else ("", ())
 
 
 def _size(model: ModelValue, word: str) -> int | None:
-    value = vars(model.description.sizes).get(word) if model.description else None
-    return value if type(value) is int else None
+    if model.description is None:
+        return None
+    sizes = vars(model.description.sizes)
+    inner = sizes.get(_language(model)[0])
+    found = sizes.get(word, vars(inner).get(word) if isinstance(inner, Config) else None)
+    return found if type(found) is int else None
 
 
 def _forward(model: ModelValue, batch: int, seq: int) -> tuple[int | None, str]:

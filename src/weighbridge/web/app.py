@@ -124,7 +124,7 @@ async def _refused(request: Request, error: WeighbridgeError) -> Response:
     status = status_of(error)
     if request.url.path.startswith("/api/"):
         return problem(status, type(error).__name__, error_text(error, _language(request)))
-    return pages.failed(request, status, error_text(error, pages.language(request)))
+    return pages.refused(request, status, error)
 
 
 def _language(request: Request) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from weighbridge.accounts.parameters import count, unique_of
 from weighbridge.api import Model
 from weighbridge.config.bind import bind, with_overrides, within
 from weighbridge.config.fields import Config, SubConfig
@@ -30,6 +31,7 @@ class Control(NamedTuple):
         value: The value in use.
         step: Of a size: by how much the slider moves it; the least divisor of the value that gives a model again.
         most: Of a size: where the slider ends.
+        cost: Of a size: how many parameters one such step costs; None if it cannot be made.
     """
 
     key: str
@@ -39,6 +41,7 @@ class Control(NamedTuple):
     value: Any
     step: int = 1
     most: int = 0
+    cost: int | None = None
 
 
 def controls(found: Model, say: Say) -> list[Control]:
@@ -47,7 +50,8 @@ def controls(found: Model, say: Say) -> list[Control]:
         return []
     description, class_name = found.description, found.class_name
     listed = list(_fields(SubConfig(description.raw, description.family.fields), description.sizes, say, ""))
-    return [control._replace(step=_step(description, class_name, control)) if control.kind == "size" else control for control in listed]
+    own = unique_of(found)
+    return [_stepped(description, class_name, control, own) if control.kind == "size" else control for control in listed]
 
 
 class Group(NamedTuple):
@@ -91,19 +95,21 @@ def _fields(config: SubConfig, sizes: Config, say: Say, path: str) -> Iterator[C
             yield Control(key, say(field.meaning), "", "switch", value)
 
 
-def _step(description: Description, class_name: str, control: Control) -> int:
-    """Return the least divisor of the value by which it can grow: a hidden size goes in steps that its heads divide."""
+def _stepped(description: Description, class_name: str, control: Control, own: int) -> Control:
+    """Return a size with the least divisor of its value by which it can grow: a hidden size goes in steps that its heads divide."""
     divisors = (step for step in range(1, min(control.value, LARGEST_STEP) + 1) if control.value % step == 0)
     for step, _ in zip(divisors, range(TRIES), strict=False):
-        if _holds(description, class_name, control.key, control.value + step):
-            return step
-    return 1
+        more = _grown(description, class_name, control.key, control.value + step)
+        if more is not None:
+            return control._replace(step=step, cost=more - own)
+    return control
 
 
-def _holds(description: Description, class_name: str, key: str, value: int) -> bool:
+def _grown(description: Description, class_name: str, key: str, value: int) -> int | None:
+    """Count the model with another size; None if there is none."""
     family, raw, _ = description
     try:
-        family.classes[class_name](bind(family.fields, with_overrides(raw, {key: value})))
+        found = count(family.classes[class_name](bind(family.fields, with_overrides(raw, {key: value}))))
     except WeighbridgeError:
-        return False
-    return True
+        return None
+    return found if isinstance(found, int) else None

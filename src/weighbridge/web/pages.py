@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from weighbridge.blueprints import MODULES
-from weighbridge.core.messages import error_text, languages, translator
+from weighbridge.core.errors import ConfigError, WeighbridgeError
+from weighbridge.core.messages import error_text, languages, mark, translator
 from weighbridge.core.visible import visible
-from weighbridge.presets import presets as known_presets
+from weighbridge.documents.document import Document, Heading
 from weighbridge.web import views
 from weighbridge.web.controls import controls, grouped
-from weighbridge.web.query import DEFAULT, MOST_COMPARED, Query, query
+from weighbridge.web.offers import Offer, offers
+from weighbridge.web.query import DEFAULT, MOST_COMPARED, Query, query, whole
 from weighbridge.web.strings import STRINGS
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 Form: TypeAlias = Mapping[str, Any]
 TEMPLATES = Path(__file__).parent / "templates"
-TABS = ("model", "compare", "explain", "audit", "design", "api")
+TABS = ("model", "models", "compare", "explain", "audit", "design", "quiz", "api")
 
 
 def home(request: Request, form: Form) -> Response:
@@ -38,13 +39,21 @@ def home(request: Request, form: Form) -> Response:
 def model_page(request: Request, form: Form) -> Response:
     """Show one model: controls, totals, table, pictures, formula, counts, arithmetic."""
     asked = query(request.query_params)
-    return shown(request, asked, asked.model())
+    return shown(request, asked._replace(source=DEFAULT) if asked.dropped else asked, asked.model())
 
 
 def shown(request: Request, asked: Query, found: Model) -> Response:
     """Show a model that has been weighed."""
-    view = {"groups": grouped(controls(found, translator(asked.lang))), "classes": _classes(found), **_why(found, asked)}
-    return _page(request, "model", asked, {**_where(found, asked), **view})
+    asked = asked if found.kind == "config" else asked._replace(dropped=found.source)
+    return _page(request, "model", asked, {**_where(found, asked), **_chosen(found, asked), **_why(found, asked)})
+
+
+def _chosen(found: Model, asked: Query) -> dict[str, Any]:
+    """Return what the class may be, and which one the config itself names."""
+    own = found.class_name
+    if asked.class_name and found.description is not None:
+        own = asked._replace(class_name="").model().class_name
+    return {"classes": _classes(found), "own_class": own}
 
 
 def where_part(request: Request, form: Form) -> Response:
@@ -72,7 +81,32 @@ def _where(found: Model, asked: Query) -> dict[str, Any]:
 
 
 def _why(found: Model, asked: Query) -> dict[str, Any]:
-    return {**views.why(found, asked), **views.arithmetic(found, asked)}
+    groups = grouped(controls(found, translator(asked.lang)))
+    return {"groups": groups, **views.why(found, asked), **views.arithmetic(found, asked), **views.reconciled(found, asked)}
+
+
+def costs_part(request: Request, form: Form) -> Response:
+    """Answer what the model costs: memory, cache, whether it fits."""
+    asked = query(request.query_params)
+    return _page(request, "part_costs", asked, views.costs(asked.model(), asked))
+
+
+def names_part(request: Request, form: Form) -> Response:
+    """Answer the names that may be meant, the likeliest first, each with its count."""
+    from starlette.responses import JSONResponse
+
+    from weighbridge.web.names import count_of, find_names
+
+    say = translator(language(request))
+    found = [
+        {
+            "value": name.value,
+            "note": name.hub or say(STRINGS["a_preset"] if name.preset else STRINGS["a_type"]),
+            "count": count_of(name.value),
+        }
+        for name in find_names(request.query_params.get("q", "")[:200])
+    ]
+    return JSONResponse(found)
 
 
 def compare_page(request: Request, form: Form) -> Response:
@@ -89,7 +123,7 @@ def compare_page(request: Request, form: Form) -> Response:
     links = [asked.link("/model", source=name, class_name="", overrides=()) for name in names]
     groups = [(say(title), [m for m in found.measures if m.group == group]) for group, title in GROUPS.items()]
     view = {"names": [*names, *[""] * min(MOST_COMPARED - len(names), 2)], "bars": views.bars(found, say), "links": links,
-            "groups": groups, "untold": [error_text(why, asked.lang) for why in found.untold]}  # fmt: skip
+            "legend": views.legend_of(models, say), "groups": [*groups, (say(STRINGS["costs"]), views.compared_costs(models, asked))], "untold": [error_text(why, asked.lang) for why in found.untold]}  # fmt: skip
     return _page(request, "compare", asked, view)
 
 
@@ -102,20 +136,23 @@ def explain_page(request: Request, form: Form) -> Response:
     found = asked.model()
     document = explain.document(found.explain(asked.lang, asked.module))
     forms = {"LaTeX": render(document, "latex"), "Markdown": render(document, "markdown")}
-    return _page(request, "explain", asked, {"document": document, "body": html.body(document), "forms": forms, "classes": _classes(found)})
+    outline = [block.text for block in document.blocks if isinstance(block, Heading) and block.level == 1]
+    view = {"document": document, "body": views.anchored(html.body(document)), "forms": forms, "outline": outline, **_chosen(found, asked)}
+    return _page(request, "explain", asked, view)
 
 
 def audit_page(request: Request, form: Form) -> Response:
     """Show an article marked up line by line; the text is posted, never part of an address."""
     asked = query({**request.query_params, **({"lang": str(form["lang"])} if form.get("lang") else {})})
     text = str(form.get("text") or "")
-    view: dict[str, Any] = {"text": text, "audited": None}
+    about = str(form.get("source") or "").strip()[:200]
+    view: dict[str, Any] = {"text": text, "audited": None, "about": about}
     if text.strip():
         from weighbridge.auditing import audit
         from weighbridge.documents import audit as auditing
 
         say = translator(asked.lang)
-        found = audit(text)
+        found = audit(text, model=asked._replace(source=about).model() if about else None)
         tallied = [
             (verdict, say(auditing.LABELS[verdict]), number)
             for verdict, number in found.summary.items()
@@ -155,17 +192,73 @@ def api_page(request: Request, form: Form) -> Response:
     return _page(request, "api", query(request.query_params), {"calls": calls, "base": str(request.base_url)})
 
 
-PAGES = {"model": model_page, "compare": compare_page, "explain": explain_page, "audit": audit_page, "design": design_page, "api": api_page}
+def models_page(request: Request, form: Form) -> Response:
+    """Show what can be weighed by name: presets by family, then model types; those alone that hold a word."""
+    asked = query(request.query_params)
+    word = request.query_params.get("filter", "")[:80].strip()
+    return _page(request, "models", asked, {"word": word, **views.known(word, asked)})
+
+
+def quiz_page(request: Request, form: Form) -> Response:
+    """Show an exercise; an answer in the address is marked. Nothing is kept but in the browser."""
+    from weighbridge.documents.quiz import VERDICTS, marked, solved
+    from weighbridge.documents.renderers import html
+    from weighbridge.exercises.marking import mark_answer
+    from weighbridge.exercises.questions import LEVELS, chosen, exercise_about
+
+    given = request.query_params
+    asked = query(given)
+    level, seed, answer = given.get("level") or "layer", whole(given, "seed", 1), given.get("answer", "").strip()
+    named = given.get("source", "").strip()
+    exercise = exercise_about(asked._replace(source=named or chosen(level, seed)).model(), level, seed, asked.lang)
+    say = translator(asked.lang)
+    marking = mark_answer(exercise, answer) if answer else None
+    view = {
+        "levels": LEVELS, "level": level, "seed": seed, "named": named, "answer": answer, "exercise": exercise, "marking": marking,
+        "verdict": say(VERDICTS[marking.verdict]) if marking else "",
+        "marked": html.body(Document("", "", tuple(marked(marking, say)), asked.lang)) if marking else "",
+        "solution": html.body(Document("", "", tuple(solved(exercise, say)), asked.lang)),
+    }  # fmt: skip
+    return _page(request, "quiz", asked, view)
+
+
+PAGES = {
+    "model": model_page, "models": models_page, "compare": compare_page, "explain": explain_page, "audit": audit_page, "design": design_page,
+    "quiz": quiz_page, "api": api_page,
+}  # fmt: skip
 """From the first piece of an address to its page."""
 
-PARTS = {"where": where_part, "why": why_part}
+PARTS = {"where": where_part, "why": why_part, "costs": costs_part, "names": names_part}
 """The parts of the Model page that a change of a size renews."""
 
 
-def failed(request: Request, status: int, detail: str) -> Response:
-    """Show what was wrong with a question, in place of its answer, with the form still there."""
-    asked = Query(lang=language(request))
-    return _page(request, "failed", asked, {"detail": detail, "given": request.query_params.get("source", DEFAULT)[:200]}, status)
+HINTS = {
+    'add "model_type", such as "bert", or name a class with --class': mark('add "model_type", such as "bert"'),
+    "weigh models lists those known; with torch and transformers installed, --via transformers counts any class": mark(
+        "the page Models lists those known"
+    ),
+}
+"""What the page advises where the command line would speak of its options."""
+
+
+def refused(request: Request, status: int, error: WeighbridgeError) -> Response:
+    """Show why a question cannot be answered, and ways out."""
+    hint = HINTS.get(str(getattr(error, "hint", "")))
+    if hint and isinstance(error, ConfigError):
+        error = ConfigError(error.message, key=error.key, hint=hint)
+    detail = error_text(error, language(request))
+    try:
+        found = offers(query(request.query_params), error) if request.url.path in ("/part/where", "/model") else []
+    except WeighbridgeError:
+        found = []
+    return failed(request, status, detail, found)
+
+
+def failed(request: Request, status: int, detail: str, ways: Sequence[Offer] = ()) -> Response:
+    """Show what was wrong with a question, in place of its answer, with what was asked still there."""
+    given = request.query_params
+    view = {"detail": detail, "given": given.get("source", DEFAULT)[:200], "config": given.get("config", ""), "offers": ways}
+    return _page(request, "failed", Query(lang=language(request)), view, status)
 
 
 async def missing(request: Request, error: Exception) -> Response:
@@ -188,8 +281,8 @@ def _page(request: Request, name: str, asked: Query, view: dict[str, Any], statu
 
     say = translator(asked.lang)
     common = {
-        "asked": asked, "page": name.replace("part_where", "model"), "tabs": TABS, "w": _words(asked.lang), "say": say,
-        "other": "en" if asked.lang == "zh" else "zh", "path": f"/{name}" if name in PAGES else "/model", "known": _names(),
+        "asked": asked, "page": "model" if name.startswith("part_") else name, "tabs": TABS, "w": _words(asked.lang), "say": say,
+        "other": "en" if asked.lang == "zh" else "zh", "path": f"/{name}" if name in PAGES else "/model",
     }  # fmt: skip
     html = _environment().get_template(f"{name}.html").render(**common, **view)
     return HTMLResponse(html, status)
@@ -234,13 +327,6 @@ def _lettered(letter: str) -> Markup:
 def _words(language: str) -> dict[str, str]:
     say = translator(language)
     return {key: say(sentence) for key, sentence in STRINGS.items()}
-
-
-@cache
-def _names() -> tuple[tuple[str, str], ...]:
-    """Return what can be named, each with its id on the Hub, if it is a preset that has one, or that it is a model type."""
-    presets = tuple((preset.name, preset.hub or "") for preset in known_presets())
-    return (*presets, *((name, "*") for name in MODULES))
 
 
 def _classes(found: Model) -> list[str]:

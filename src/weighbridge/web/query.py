@@ -19,7 +19,7 @@ from weighbridge.config.read import parse_config, read_config
 from weighbridge.core.errors import SourceError, UsageError
 from weighbridge.core.messages import Text, language
 from weighbridge.core.tree import Part
-from weighbridge.presets import preset, presets
+from weighbridge.presets import preset, preset_like, presets
 
 PUT_IN = ("batch", "seq", "decoder_seq", "encoder_seq", "images", "audios", "question")
 """Whole numbers that say what is put in, for the arithmetic."""
@@ -54,6 +54,9 @@ class Query(NamedTuple):
         batch, seq: For the arithmetic.
         decoder_seq, encoder_seq, images, audios, question, patches: For it as well; 0, or the empty string, where nothing is said.
         compared: The models side by side on the page that compares.
+        number: A count whose convention is asked for.
+        device: An accelerator that it may fit.
+        dropped: The name of a file that was dropped, and is not here any more.
     """
 
     source: str = DEFAULT
@@ -71,6 +74,9 @@ class Query(NamedTuple):
     question: int = 0
     patches: str = ""
     compared: tuple[str, ...] = ()
+    number: str = ""
+    device: str = ""
+    dropped: str = ""
 
     def model(self) -> Model:
         """Put the model on the weighbridge."""
@@ -91,7 +97,7 @@ class Query(NamedTuple):
             asked = asked._replace(class_name="", module="", overrides=())
             pairs = [("with", name) for name in asked.compared]
         plain = Query()
-        for name in ("class_name", "lang", "module", *PUT_IN, "patches"):
+        for name in ("class_name", "lang", "module", *PUT_IN, "patches", "number", "device"):
             if getattr(asked, name) != getattr(plain, name):
                 pairs.append(({"class_name": "class"}.get(name, name), getattr(asked, name)))
         pairs += [(f"set.{key}", _written(value)) for key, value in asked.overrides]
@@ -117,6 +123,9 @@ def query(parameters: Mapping[str, str]) -> Query:
         lang=lang,
         module=parameters.get("module") or "",
         patches=parameters.get("patches") or "",
+        number=(parameters.get("number") or "")[:80],
+        device=(parameters.get("device") or "")[:40],
+        dropped=(parameters.get("dropped") or "")[:200],
         batch=whole(parameters, "batch", 1),
         seq=whole(parameters, "seq", 128),
         decoder_seq=whole(parameters, "decoder_seq", 0),
@@ -149,7 +158,7 @@ def _names(part: Part) -> int:
 
 
 def _known(source: str) -> dict[str, Any]:
-    found = preset(source)
+    found = preset(source) or (preset_like(source) if source not in MODULES else None)
     if found is not None:
         return found.config
     if source in MODULES:

@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from weighbridge.accounts.compare import Comparison
+from weighbridge.accounts.compare import Comparison, Measure
+from weighbridge.accounts.fits.accelerators import ACCELERATORS, accelerator
 from weighbridge.accounts.flops import flops_of
 from weighbridge.accounts.ledger import Entry, ledger
 from weighbridge.accounts.parameters import PARAMETERS
+from weighbridge.accounts.parameters import unique_of as model_count
 from weighbridge.accounts.possible import length_names as lengths
 from weighbridge.api import Model
 from weighbridge.auditing.claims import Audit, Claim
-from weighbridge.core.errors import UsageError
-from weighbridge.core.messages import Say, Text, error_text, translator
-from weighbridge.core.tree import walk
-from weighbridge.documents.document import Row
-from weighbridge.documents.renderers.treemap import join_path, sunburst, tiles, treemap, unique_names
-from weighbridge.documents.tree_rows import all_tensors, tree_table
+from weighbridge.blueprints import MODULES
+from weighbridge.core.errors import UsageError, WeighbridgeError
+from weighbridge.core.formula import Expression, Product, Sum
+from weighbridge.core.messages import Say, Text, error_text, mark, translator
+from weighbridge.core.notation import MATHML, UNICODE, write
+from weighbridge.core.tree import Part, walk
+from weighbridge.documents.document import Row, Share, shares
+from weighbridge.documents.fits import document as fits_document
+from weighbridge.documents.human import size as human_bytes
+from weighbridge.documents.reconcile import document as reconcile_document
+from weighbridge.documents.renderers import html
+from weighbridge.documents.renderers.treemap import Tile, join_path, sunburst, tiles, treemap, unique_names
+from weighbridge.documents.roles import ROLES, amounts
+from weighbridge.documents.tree_rows import Spot, all_tensors, tree_table
+from weighbridge.explain.formulas import Formula, ModuleFormula
+from weighbridge.presets import Preset, presets
+from weighbridge.web.names import count_of
 from weighbridge.web.query import Query
 
 MOST_ROWS = 120
@@ -24,26 +39,56 @@ MOST_ROWS = 120
 
 
 def where(found: Model, asked: Query) -> dict[str, Any]:
-    """Return the table and the pictures of the module in view."""
+    """Return the table, the pictures and the roles of the module in view."""
+    say = translator(asked.lang)
     trail = _trail(ledger(found.tree, PARAMETERS), asked.module)
     path, entry = trail[-1]
+    around = tuple(outer.part for _, outer in trail[:-1])
+    within = 1
+    for _, outer in trail[:-1]:
+        within *= _whole(outer.times)
     crumbs = [(name.rpartition(".")[2], asked.link("/model", module=name)) for name, _ in trail]
-    tile = tiles(entry, path)
+    tile = _with_tensors(tiles(entry, path, within=within, around=around), entry, path)
     # A dropped file is not in the address, so no link leads into it.
     link = asked.link("/model", module="MODULE").replace("MODULE", "{}") if found.kind == "config" else ""
-    rows = tree_table(entry, all_tensors).rows
+    rows = tree_table(entry, all_tensors, say=say, spot=Spot(path=path, around=around)).rows
     kept = _shallow(rows)
+    copies = within * _whole(entry.times)
     return {
         "rows": kept,
         "left_out": len(rows) - len(kept),
         "crumbs": crumbs,
-        "amount": f"{entry.times} × {entry.each:,} = {entry.amount:,}" if entry.times != 1 else f"{entry.amount:,}",
+        "amount": f"{copies:,} × {entry.each:,} = {copies * _whole(entry.each):,}" if copies != 1 else f"{entry.amount:,}",
+        "roles": [(role, say(ROLES[role][0]), amount, share) for role, amount, share in _roles(entry, around)],
         "pictures": [
             treemap(tile, width=680, height=330, link=link, kind="wide"),
             treemap(tile, width=360, height=300, link=link, kind="narrow"),
-            sunburst(tile, size=400, link=link),
+            sunburst(tile, size=400, link=link).replace("<a ", '<a tabindex="-1" '),
         ],
     }
+
+
+def _with_tensors(tile: Tile, entry: Entry, path: str) -> Tile:
+    """Show a module that holds no other by its tensors."""
+    if tile.children:
+        return tile
+    inside = [
+        Tile(f"{path}.{line.node.name}" if path else line.node.name, line.node.name, _whole(line.amount), tile.within, 1, tile.role, ())
+        for line in entry.lines
+        if line.amount
+    ]
+    return tile._replace(children=tuple(sorted(inside, key=lambda one: -one.amount)))
+
+
+def _roles(entry: Entry, around: tuple[Part, ...]) -> list[tuple[str, int, Share]]:
+    """Return what the module in view holds of each role, with its share."""
+    held = amounts(entry, around)
+    return list(zip(held, held.values(), shares(list(held.values()), sum(held.values())), strict=True))
+
+
+def _whole(value: object) -> int:
+    assert isinstance(value, int)
+    return value
 
 
 def _shallow(rows: tuple[Row, ...]) -> tuple[Row, ...]:
@@ -78,7 +123,49 @@ def why(found: Model, asked: Query) -> dict[str, Any]:
     symbols = [(s.letter, s.key, say(s.meaning), formula.values[s.letter]) for s in formula.symbols]
     listed = counts(found, asked.lang)
     groups = [(say(title), [row for row in listed if row.group == group]) for group, title in GROUPS.items()]
-    return {"formula": formula, "symbols": symbols, "count_groups": [pair for pair in groups if pair[1]]}
+    by_place = [(place, write(module.closed.expression(), UNICODE)) for place, module in _places(found, formula) if place]
+    return {
+        "formula": formula, "terms": terms(formula.closed.expression()), "formulas": by_place, "symbols": symbols,
+        "count_groups": [pair for pair in groups if pair[1]],
+    }  # fmt: skip
+
+
+def _places(found: Model, formula: Formula) -> Iterator[tuple[str, ModuleFormula]]:
+    """Yield the formula of each module with its place in the pictures, where runs of unlike layers have names of their own."""
+    book = ledger(found.tree, PARAMETERS)
+    order = [place for place, entry in _walk(book, "") if place or entry is not book]
+    if len(order) == len(formula.modules):
+        yield from zip(order, formula.modules, strict=True)
+    else:
+        yield from ((module.path, module) for module in formula.modules)
+
+
+def _walk(entry: Entry, place: str) -> Iterator[tuple[str, Entry]]:
+    yield place, entry
+    for name, child in unique_names(entry):
+        yield from _walk(child, join_path(place, name))
+
+
+def terms(formula: Expression) -> list[str]:
+    """Write a formula as pieces of MathML between which a line may be broken: its addends, and those inside a long factor.
+
+    >>> from weighbridge.core.formula import Symbol
+    >>> len(terms(Symbol("V") * Symbol("H") + Symbol("H")))
+    2
+    """
+    pieces: list[str] = []
+    for index, addend in enumerate(formula.terms if isinstance(formula, Sum) else (formula,)):
+        sign = "<mo>+</mo>" if index else ""
+        inner = addend.factors[-1] if isinstance(addend, Product) else None
+        if not isinstance(addend, Product) or not isinstance(inner, Sum) or len(inner.terms) < 3:
+            pieces.append(f"<math>{sign}{write(addend, MATHML)}</math>")
+            continue
+        outer = Product(addend.factors[:-1]) if len(addend.factors) > 2 else addend.factors[0]
+        inside = terms(inner)
+        inside[0] = f"<math>{sign}{write(outer, MATHML)}<mo>(</mo></math>{inside[0]}"
+        inside[-1] += "<math><mo>)</mo></math>"
+        pieces += inside
+    return pieces
 
 
 def arithmetic(found: Model, asked: Query) -> dict[str, Any]:
@@ -94,18 +181,132 @@ def arithmetic(found: Model, asked: Query) -> dict[str, Any]:
         return {"takes": takes, "flops": None, "untold": error_text(error, asked.lang)}
 
 
+def reconciled(found: Model, asked: Query) -> dict[str, Any]:
+    """Return which way of counting gives the number that was asked for, or why there is none."""
+    if not asked.number.strip():
+        return {"answer": None, "answer_refused": ""}
+    try:
+        answer = reconcile_document(found.reconcile(asked.number, asked.lang), asked.lang)
+    except UsageError as error:
+        return {"answer": None, "answer_refused": error_text(error, asked.lang)}
+    return {"answer": (answer.title, answer.figure, html.body(answer)), "answer_refused": ""}
+
+
+def costs(found: Model, asked: Query) -> dict[str, Any]:
+    """Return what a model costs at work: memory of serving and training, cache, whether it fits a device."""
+    say = translator(asked.lang)
+    lines = [(say(title), _human(amount), note) for title, amount, note in _cost_lines(found, asked)]
+    answer, why = "", ""
+    if asked.device:
+        try:
+            device = accelerator(asked.device)
+            answer = html.body(fits_document(found, found.fits(asked.device, batch=asked.batch, seq=asked.seq), device, asked.lang))
+        except WeighbridgeError as error:
+            why = error_text(error, asked.lang)
+    return {"costs": lines, "devices": list(ACCELERATORS), "fit": answer, "fit_refused": why}
+
+
+COSTS = {
+    "weights": mark("weights in bfloat16"),
+    "cache": mark("cache at these tokens, bfloat16"),
+    "training": mark("training with AdamW in float32, activations included"),
+}
+
+
+def _cost_lines(found: Model, asked: Query) -> Iterator[tuple[str, int | None, str]]:
+    """Yield title, bytes and, where they cannot be told, why."""
+    asks: dict[str, Callable[[], object]] = {
+        "weights": lambda: found.memory(dtype="bfloat16", batch=asked.batch, seq=asked.seq).weights,
+        "cache": lambda: found.cache(batch=asked.batch, seq=asked.seq).bytes,
+        "training": lambda: found.memory(training=True, batch=asked.batch, seq=asked.seq).total,
+    }
+    for key, ask in asks.items():
+        try:
+            amount = ask()
+        except WeighbridgeError as error:
+            yield COSTS[key], None, error_text(error, asked.lang)
+        else:
+            yield COSTS[key], amount if isinstance(amount, int) else None, ""
+
+
+def _human(amount: int | None) -> str:
+    return "–" if amount is None else f"{human_bytes(amount)} ({amount:,})"
+
+
+def compared_costs(models: Sequence[Model], asked: Query) -> list[Measure]:
+    """Return the costs of models side by side, in bytes."""
+    columns = [[(title, amount) for title, amount, _ in _cost_lines(model, asked)] for model in models]
+    return [Measure(title, "costs", title, tuple(column[row][1] for column in columns)) for row, (title, _) in enumerate(columns[0])]
+
+
 def bars(found: Comparison, say: Say) -> list[dict[str, Any]]:
-    """Return a bar for each model: its embeddings and all else, as percentages of the largest model."""
+    """Return a bar for each model: its roles as percentages of itself, and its size as one of the largest."""
     from weighbridge.documents.compare import titles
 
-    measures = {measure.key: [value or 0 for value in measure.values] for measure in found.measures}
-    most = max(measures["unique"]) or 1
-    return [
-        {"name": name, "class": model.class_name, "unique": unique, "embedding": 100 * embedding / most, "rest": 100 * rest / most}
-        for name, model, unique, embedding, rest in zip(
-            titles(found.models), found.models, measures["unique"], measures["embedding"], measures["non_embedding"], strict=True
-        )
-    ]
+    unique = [model_count(model) for model in found.models]
+    most = max(unique) or 1
+    listed = []
+    for name, model, amount in zip(titles(found.models), found.models, unique, strict=True):
+        held = amounts(ledger(model.tree, PARAMETERS))
+        at, pieces = 0.0, []
+        for role, part in held.items():
+            width = 100 * part / (amount or 1)
+            pieces.append((role, at, width, f"{say(ROLES[role][0])}: {part:,}"))
+            at += width
+        listed.append({"name": name, "class": model.class_name, "unique": amount, "pieces": pieces, "size": max(100 * amount / most, LEAST_BAR),
+                       "ratio": _ratio(amount, most)})  # fmt: skip
+    return listed
+
+
+LEAST_BAR = 0.6
+"""Percent of the largest: a shorter bar nobody sees; the ratio beside it is exact."""
+
+
+def _ratio(amount: int, most: int) -> str:
+    """Say how large a model is beside the largest, in a word that can be read however small it is.
+
+    >>> _ratio(1, 1), _ratio(1, 2), _ratio(110, 671_000)
+    ('1', '1 / 2.0', '1 / 6,100')
+    """
+    times = most / (amount or 1)
+    return "1" if amount == most else f"1 / {times:,.1f}" if times < 100 else f"1 / {times:,.0f}"
+
+
+def legend_of(models: Sequence[Model], say: Say) -> list[tuple[str, str]]:
+    """Return the roles that any of the models has."""
+    held = [amounts(ledger(model.tree, PARAMETERS)) for model in models]
+    return [(role, say(words)) for role, (words, *_) in ROLES.items() if any(role in one for one in held)]
+
+
+def known(word: str, asked: Query) -> dict[str, Any]:
+    """Return presets that hold a word, by family, each with its count and what its authors state; families alone where no word is given."""
+    families: dict[str, list[tuple[Preset, str]]] = {}
+    for preset in presets():
+        kind = str(preset.config.get("model_type", ""))
+        if word.lower() in f"{preset.name} {preset.hub} {kind}".lower():
+            families.setdefault(kind, []).append((preset, _fresh(asked, preset.name)))
+    types = [(name, _fresh(asked, name)) for name in MODULES if word.lower() in name]
+    shown = dict(sorted(families.items())) if word else {}
+    listed = {
+        kind: [(preset, link, count_of(preset.name) if number < MOST_COUNTED else None) for number, (preset, link) in enumerate(found)]
+        for kind, found in shown.items()
+    }
+    return {"families": listed, "kinds": sorted((kind, len(found)) for kind, found in families.items()), "types": types,
+            "total": sum(map(len, families.values()))}  # fmt: skip
+
+
+MOST_COUNTED = 120
+"""Presets of one family that are counted for a page; more have their authors' figure alone."""
+
+
+def _fresh(asked: Query, name: str) -> str:
+    return asked.link("/model", source=name, config="", class_name="", overrides=(), module="", number="", device="")
+
+
+def anchored(body: str) -> str:
+    """Give the main headings of a page names that its outline leads to."""
+    number = iter(range(1, 10_000))
+    return re.sub(r"<h2>", lambda _: f'<h2 id="s{next(number)}">', body)
 
 
 def marked(audit: Audit, say: Say) -> list[dict[str, Any]]:

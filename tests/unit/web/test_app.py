@@ -52,7 +52,9 @@ def test_the_parts_of_a_page_are_those_of_the_whole(client: TestClient) -> None:
     page = client.get(f"/model?{asked}").text
     for name in ("where", "why"):
         part = client.get(f"/part/{name}?{asked}").text
-        assert part[part.index(f'<div id="{name}"') :] in page
+        assert part[part.index(f'<div id="{name}"') : part.rindex("</div>")] in page
+    for line in part.splitlines():
+        assert not line.startswith('<span class="cost"') or line in page
     assert 'id="total"' in client.get(f"/part/where?{asked}").text
     assert "<fieldset" not in client.get(f"/part/where?{asked}").text
     assert client.get("/part/where?source=no-such-model").status_code == 404

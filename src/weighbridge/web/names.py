@@ -1,0 +1,100 @@
+"""The names that can be chosen, ranked as a person would: ``llama 3`` is Llama 3 8B before anything that merely has a 3 in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from typing import NamedTuple
+
+from weighbridge.accounts.parameters import unique_of
+from weighbridge.blueprints import MODULES
+from weighbridge.core.errors import WeighbridgeError
+from weighbridge.load import load
+from weighbridge.presets import presets
+
+MOST = 40
+"""Names that are offered at once."""
+
+
+class Name(NamedTuple):
+    """Something that can be typed.
+
+    Attributes:
+        value: What is typed.
+        hub: Its id on the Hub, if it has one.
+        preset: Whether it is a published model; else it is a model type.
+    """
+
+    value: str
+    hub: str
+    preset: bool
+
+
+@cache
+def all_names() -> tuple[Name, ...]:
+    """Return what can be named: presets, then model types."""
+    known = tuple(Name(found.name, found.hub or "", True) for found in presets())
+    return (*known, *(Name(name, "", False) for name in MODULES))
+
+
+@lru_cache(8192)
+def pieces(name: str) -> tuple[str, ...]:
+    """Cut a name where words and numbers meet.
+
+    >>> pieces("Llama-3.1-8B")
+    ('llama', '3.1', '8', 'b')
+    """
+    return tuple(re.findall(r"\d+(?:\.\d+)?|[^\W\d_]+", name.lower()))
+
+
+def find_names(text: str, most: int = MOST) -> list[Name]:
+    """Return the names that *text* may mean, the likeliest first; all of them begin the list where nothing is typed.
+
+    >>> [find_names(text)[0].value for text in ("llama 3", "llama3", "bert", "qwen3 0.6", "BERT chinese")]
+    ['llama-3-8b', 'llama-3-8b', 'bert-base-uncased', 'qwen3-0.6b', 'bert-base-chinese']
+    """
+    wanted = pieces(text)
+    if not wanted:
+        return list(all_names()[:most])
+    ranked = [(rank, not name.preset, index, name) for index, name in enumerate(all_names()) if (rank := _rank(name, wanted, text)) < _NONE]
+    return [name for *_, name in sorted(ranked)[:most]]
+
+
+_NONE = 9
+
+
+def _rank(name: Name, wanted: Sequence[str], text: str) -> int:
+    """Tell how well a name fits: 0 the name itself, up to 7 letters somewhere inside it; 9 not at all."""
+    own = pieces(name.value)
+    if (own == tuple(wanted) and name.preset) or (name.hub and name.hub.lower() == text.lower().strip()):
+        return 0
+    if own[: len(wanted)] == tuple(wanted):
+        return 1
+    hub = pieces(name.hub.rpartition("/")[2])
+    if hub[: len(wanted)] == tuple(wanted):
+        return 2
+    if _begins(own, wanted) or _begins(hub, wanted):
+        return 3
+    if all(any(piece.startswith(word) for piece in own) for word in wanted):
+        return 4
+    both = {*own, *pieces(name.hub)}
+    if all(any(piece.startswith(word) for piece in both) for word in wanted):
+        return 5
+    low = f"{name.value} {name.hub}".lower()
+    return 7 if all(word in low for word in text.lower().split()) else _NONE
+
+
+def _begins(own: Sequence[str], wanted: Sequence[str]) -> bool:
+    """Tell whether a name begins with what is wanted, whose last piece need not be complete."""
+    *first, last = wanted
+    return list(own[: len(first)]) == first and len(own) > len(first) and own[len(first)].startswith(last)
+
+
+@lru_cache(2048)
+def count_of(name: str) -> int | None:
+    """Count what is typed, in its own class; None if it cannot be."""
+    try:
+        return unique_of(load(name if any(known.value == name and known.preset for known in all_names()) else {"model_type": name}))
+    except WeighbridgeError:
+        return None
