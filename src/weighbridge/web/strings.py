@@ -68,7 +68,6 @@ STRINGS = {
     "roles": mark("Roles"),
     "which": mark("Which way of counting gives this number?"),
     "number": mark("number, such as 108,808,704 or 110M"),
-    "find": mark("Find"),
     "device": mark("device"),
     "no_device": mark("none"),
     "fits": mark("Does it fit?"),
