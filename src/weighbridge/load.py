@@ -160,6 +160,10 @@ def _below(base: str) -> str:
 
 def _from_directory(path: Path, config: Path, model_class: str | None, overrides: Mapping[str, Any] | None) -> ModelValue:
     """Weigh a directory's config; where no blueprint describes it, the weights beside it are still exact."""
+    from weighbridge.blueprints.modules.sentence_modules import CLASS
+
+    if model_class == CLASS:
+        return _sentence_transformer(path, config, overrides)
     try:
         return from_config(read_config(config), str(path), model_class, overrides)
     except UnknownArchitecture as error:
@@ -170,6 +174,28 @@ def _from_directory(path: Path, config: Path, model_class: str | None, overrides
         except ReadError:
             raise error from None
         return weights.replace(notes=(f"{config.name}: {error}; the weights beside it were counted", *weights.notes))
+
+
+def _sentence_transformer(path: Path, config: Path, overrides: Mapping[str, Any] | None) -> ModelValue:
+    """Weigh a directory as sentence-transformers builds it: the transformer, and the modules that ``modules.json`` puts behind it."""
+    from weighbridge.blueprints.modules.sentence_modules import CLASS, ENCODERS, sentence_transformer
+    from weighbridge.config.sentence_modules import read_modules
+
+    modules = read_modules(path)
+    if not modules or modules[0].kind != "Transformer":
+        raise UsageError(Text("{path}: no modules.json that begins with a Transformer", path=path))
+    found = from_config(read_config(config), str(path), None, overrides)
+    assert found.description is not None
+    family = found.description.family
+    name = ENCODERS.get(family.model_type, family.base)
+    found = from_config(read_config(config), str(path), name, overrides)
+    assert found.description is not None
+    blueprint = sentence_transformer(family.classes[name], modules)
+    family = family._replace(classes={**family.classes, CLASS: blueprint})
+    description = found.description._replace(family=family)
+    kinds = ", ".join(module.kind for module in modules[1:])
+    note = Text("the transformer is {name}; behind it stand {kinds}", name=name, kinds=kinds)
+    return found.replace(tree=blueprint(description.sizes), class_name=CLASS, description=description, notes=(*found.notes, note))
 
 
 def raw_config(source: str) -> tuple[dict[str, Any], str]:
