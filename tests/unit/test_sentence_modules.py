@@ -65,7 +65,9 @@ def test_what_is_not_described_is_refused(tmp_path: Path, modules: list[Any]) ->
         model(written(tmp_path, {"model_type": "bert"}, *modules), "SentenceTransformer")
 
 
-@pytest.mark.parametrize("text", ["{}", "[]", "[1]", '[{"type": 3}]', '[{"type": "Transformer"}, {"type": "Dense", "path": "../x"}]', "[" * 9000])
+@pytest.mark.parametrize(
+    "text", ["{}", "[]", "[1]", '[{"type": 3}]', '[{"type": "Transformer"}, {"type": "Dense", "path": "../x"}]', "[" * 9000]
+)
 def test_broken_lists_are_refused(tmp_path: Path, text: str) -> None:
     folder = written(tmp_path, {"model_type": "bert"}, *SEQUENCE)
     (folder / "modules.json").write_text(text)
