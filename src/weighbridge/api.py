@@ -563,7 +563,7 @@ def diff(a: object, b: object) -> Difference:
 
 
 def compare(sources: Iterable[object], batch: int = 1, seq: int = 128) -> Comparison:
-    """Put models, or what :func:`model` takes, side by side.
+    """Put models, or what :func:`model` takes, side by side, with the config fields that explain each difference to the first.
 
     Args:
         sources: At least one.
@@ -573,8 +573,9 @@ def compare(sources: Iterable[object], batch: int = 1, seq: int = 128) -> Compar
     (0, 225659648)
     """
     from weighbridge.accounts.compare import compare
+    from weighbridge.verification.attribution import with_causes
 
-    return compare([load(source) for source in sources], batch, seq)
+    return with_causes(compare([load(source) for source in sources], batch, seq))
 
 
 def reconcile(source: object, number: str | int, lang: str = "en") -> Reconciliation:

@@ -45,6 +45,35 @@ class Measure(NamedTuple):
         return tuple(None if value is None or first is None else value - first for value in self.values)
 
 
+class Cause(NamedTuple):
+    """Config fields that explain a part of a difference.
+
+    Attributes:
+        fields: One key path, or several that make no model apart; ``class`` is the class itself.
+        a, b: What the first model has, and the other.
+        amount: What the count changes when the first model gets the other's values of these fields alone.
+    """
+
+    fields: tuple[str, ...]
+    a: str
+    b: str
+    amount: int
+
+
+class Explained(NamedTuple):
+    """What explains that a model has more parameters than the first, or fewer.
+
+    Attributes:
+        difference: Unique parameters less those of the first.
+        causes: The fields behind it, the largest first.
+        interaction: What all of them together change beyond the sum of what each changes alone.
+    """
+
+    difference: int
+    causes: tuple[Cause, ...]
+    interaction: int
+
+
 class Comparison(NamedTuple):
     """Models and what was measured of them.
 
@@ -53,6 +82,7 @@ class Comparison(NamedTuple):
         measures: Parameters first, then sizes, then the arithmetic.
         untold: Why the arithmetic of a model cannot be told, if so.
         batch, seq: Examples, and tokens of each, that the arithmetic is for.
+        explained: For each model but the first, the config fields behind its difference; None where they cannot tell.
     """
 
     models: tuple[ModelValue, ...]
@@ -60,6 +90,7 @@ class Comparison(NamedTuple):
     untold: tuple[str, ...] = ()
     batch: int = 1
     seq: int = 128
+    explained: tuple[Explained | None, ...] = ()
 
 
 def compare(models: Sequence[ModelValue], batch: int = 1, seq: int = 128) -> Comparison:

@@ -23,8 +23,9 @@ def answer(asked: Asked) -> Answer:
     """Put models side by side."""
     from weighbridge.accounts.compare import compare
     from weighbridge.documents import compare as document
+    from weighbridge.verification.attribution import with_causes
 
     if len(asked.sources) < 2:
         raise UsageError(Text("compare: expected two models or more"))
-    found = compare([asked.model(source) for source in asked.sources], asked.batch, asked.seq)
+    found = with_causes(compare([asked.model(source) for source in asked.sources], asked.batch, asked.seq))
     return Answer(lambda: document.as_json(found), lambda: document.document(found, asked.lang))

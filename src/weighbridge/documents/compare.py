@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from weighbridge.accounts.compare import Comparison
-from weighbridge.core.messages import mark, translator
+from weighbridge.core.messages import Say, mark, translator
 from weighbridge.documents.document import Bars, Column, Document, Row, Table, notes
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def document(found: Comparison, lang: str = "en") -> Document:
         text = say("The FLOPs are those of one forward pass: batch {batch}, {seq} tokens in each example; a multiply-add is two.")
         texts.insert(0, text.format(batch=f"{found.batch:,}", seq=f"{found.seq:,}"))
     title = say("{models} models side by side").format(models=len(names))
-    return Document(title, "", (bars, *tables, *notes(texts)), lang)
+    return Document(title, "", (bars, *tables, *tables_of_causes(found, names, say), *notes(texts)), lang)
 
 
 def ratio(value: int | None, first: int | None) -> str:
@@ -62,6 +63,20 @@ def ratio(value: int | None, first: int | None) -> str:
     digits = 3 if value >= first else 4
     scaled = (2 * value * 10**digits + first) // (2 * first)
     return f"{scaled // 10**digits:,}.{scaled % 10**digits:0{digits}d}"
+
+
+def tables_of_causes(found: Comparison, names: list[str], say: Say) -> Iterator[Table]:
+    """Yield for each model but the first the fields behind its difference, which add up with what they do together."""
+    for name, explained in zip(names[1:], found.explained, strict=False):
+        if explained is None or not explained.causes:
+            continue
+        rows = [Row((", ".join(cause.fields), cause.a, cause.b, cause.amount)) for cause in explained.causes]
+        if explained.interaction:
+            rows.append(Row((say("what these change together, beyond each alone"), "", "", explained.interaction)))
+        rows.append(Row((say("difference"), "", "", explained.difference), strong=True))
+        title = say("What explains {name}").format(name=name)
+        columns = (Column(say("config field, changed alone")), Column(names[0]), Column(name), Column(say("parameters"), "integer"))
+        yield Table(columns, tuple(rows), title)
 
 
 def _table(title: str, titles: list[str], rows: list[Row]) -> Table:
@@ -81,6 +96,13 @@ def as_json(found: Comparison) -> dict[str, Any]:
             for measure in found.measures
         ],
         "untold": list(found.untold),
+        "explained": [
+            None if one is None else {
+                "difference": one.difference, "interaction": one.interaction,
+                "fields": [{"fields": list(cause.fields), "a": cause.a, "b": cause.b, "amount": cause.amount} for cause in one.causes],
+            }
+            for one in found.explained
+        ],
     }  # fmt: skip
 
 

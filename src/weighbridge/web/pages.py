@@ -112,18 +112,23 @@ def names_part(request: Request, form: Form) -> Response:
 def compare_page(request: Request, form: Form) -> Response:
     """Show two to six models side by side."""
     from weighbridge.accounts.compare import compare
-    from weighbridge.documents.compare import GROUPS
+    from weighbridge.documents.compare import GROUPS, tables_of_causes
+    from weighbridge.documents.document import Document
+    from weighbridge.documents.renderers import html
+    from weighbridge.verification.attribution import with_causes
 
     asked = query(request.query_params)
     names = [name for name in request.query_params.getlist("with") if name][:MOST_COMPARED] or [DEFAULT, "bert-large-uncased"]
     asked = asked._replace(compared=tuple(names))
     models = [asked._replace(source=name, config="", class_name="", overrides=()).model() for name in names]
-    found = compare(models, asked.batch, asked.seq)
+    found = with_causes(compare(models, asked.batch, asked.seq))
     say = translator(asked.lang)
     links = [asked.link("/model", source=name, class_name="", overrides=()) for name in names]
     groups = [(say(title), [m for m in found.measures if m.group == group]) for group, title in GROUPS.items()]
     view = {"names": [*names, *[""] * min(MOST_COMPARED - len(names), 2)], "bars": views.bars(found, say), "links": links,
-            "legend": views.legend_of(models, say), "groups": [*groups, (say(STRINGS["costs"]), views.compared_costs(models, asked))], "untold": [error_text(why, asked.lang) for why in found.untold]}  # fmt: skip
+            "legend": views.legend_of(models, say), "groups": [*groups, (say(STRINGS["costs"]), views.compared_costs(models, asked))],
+            "untold": [error_text(why, asked.lang) for why in found.untold],
+            "causes": html.body(Document("", blocks=tuple(tables_of_causes(found, names, say))))}  # fmt: skip
     return _page(request, "compare", asked, view)
 
 
