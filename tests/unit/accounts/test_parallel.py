@@ -13,7 +13,7 @@ from weighbridge.accounts.parallel.deepspeed import estimate, largest_module
 from weighbridge.accounts.parallel.layout import Layout
 from weighbridge.accounts.parallel.shards import chunk
 from weighbridge.accounts.parallel.stages import layer_names, share_layers
-from weighbridge.accounts.parallel.traffic import bubble
+from weighbridge.accounts.parallel.traffic import bubble, message
 from weighbridge.core.errors import UsageError
 
 ROOT = Path(__file__).parents[3]
@@ -193,3 +193,59 @@ def test_deepspeed_s_published_estimates(row: dict[str, Any]) -> None:
     value = found.host if row["what"] == "ZeRO host memory" else found.device
     unit = {"GiB": 2**30, "MiB": 2**20}[row["unit"]]
     assert abs(value / unit - row["value"]) <= (0.006 if row["unit"] == "GiB" else 1)
+
+
+SHARE = {"all-reduce": 2 * 3 / 4, "all-gather": 3 / 4, "reduce-scatter": 3 / 4, "all-to-all": 3 / 4}
+
+
+@pytest.mark.parametrize(("operation", "share"), SHARE.items())
+def test_a_ring_of_four_sends_three_quarters(operation: str, share: float) -> None:
+    """Once around for what is gathered or scattered, twice for a sum that all get (Patarasuk and Yuan 2009)."""
+    found = message("x", operation, 4, 5, 1000, "")
+    assert (found.sent, found.payload, found.times) == (5 * share * 1000, 1000, 5)
+
+
+@pytest.mark.parametrize(
+    ("how", "expected"),
+    [
+        ({"zero": 0}, {"gradients": 2}),
+        ({"zero": 1}, {"gradients": 1, "parameters after the step": 1}),
+        ({"zero": 2}, {"gradients": 1, "parameters after the step": 1}),
+        ({"zero": 3}, {"gradients": 1, "parameters, forward and backward": 2}),
+        ({"fsdp": True}, {"gradients": 1, "parameters, forward and backward": 2}),
+    ],
+)
+def test_what_data_parallel_devices_send(how: dict[str, Any], expected: dict[str, int]) -> None:
+    """ZeRO (arXiv 1910.02054), section 7: stages 1 and 2 send as much as plain data parallelism, stage 3 half as much again."""
+    base = model(LLAMA, "LlamaForCausalLM")
+    unique = base.count().unique
+    assert isinstance(unique, int)
+    whole = 2 * unique
+    sent = {entry.what: entry.sent for entry in base.parallel(dp=4, **how).messages}
+    assert sent == {what: times * whole * 3 // 4 for what, times in expected.items()}
+
+
+def test_what_sequence_parallel_and_expert_parallel_devices_send() -> None:
+    """Megatron-3: as much as without, in two halves; GShard: every token to its two experts and back, forward and backward."""
+    base = model(LLAMA, "LlamaForCausalLM")
+    block = 2 * 16 * 24 * 2
+    plain = {entry.operation: entry.sent for entry in base.parallel(tp=2, batch=2, seq=16).messages}
+    split = {entry.operation: entry.sent for entry in base.parallel(tp=2, batch=2, seq=16, sequence_parallel=True).messages}
+    assert plain == {"all-reduce": 4 * 5 * block}
+    assert split == {"all-gather": 2 * 5 * block, "reduce-scatter": 2 * 5 * block}
+    experts = {entry.operation: entry.sent for entry in model(MOE, "MixtralForCausalLM").parallel(dp=4, ep=4, batch=2, seq=16).messages}
+    assert experts["all-to-all"] == 4 * 2 * (2 * block) * 3 // 4
+
+
+def test_nothing_is_sent_of_activations_where_no_length_is_said() -> None:
+    assert {entry.what for entry in model(LLAMA, "LlamaForCausalLM").parallel(tp=2, dp=2).messages} == {"gradients"}
+
+
+def test_a_key_value_head_on_several_devices_and_what_stays_whole_is_said() -> None:
+    grouped = model({**LLAMA, "num_attention_heads": 4, "num_key_value_heads": 1}, "LlamaForCausalLM").parallel(tp=4)
+    assert "4 devices keep the same key-value head, whole" in grouped.notes
+    plain = model(LLAMA, "LlamaForCausalLM").parallel(tp=4)
+    assert not any("key-value" in note for note in plain.notes)
+    for zero, word in ((0, None), (1, "flat list"), (2, "flat list"), (3, "each tensor flat")):
+        said = [note for note in model(LLAMA, "LlamaForCausalLM").parallel(dp=2, zero=zero).notes if "ZeRO" in note]
+        assert bool(said) == (word is not None) and (word is None or word in said[0])

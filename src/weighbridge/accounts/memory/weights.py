@@ -185,11 +185,16 @@ def file_bytes(tree: Part) -> int | None:
     return total
 
 
+COUNTERS = frozenset(("num_batches_tracked",))
+"""Buffers of whole numbers, which torch keeps in 64 bits: how many batches a batch norm has seen."""
+
+
 def buffer_bytes(tree: Part) -> int:
-    """Add up the bytes of saved buffers, taken as float32 where their type is not told."""
+    """Add up the bytes of saved buffers, taken as float32 (counters as int64) where their type is not told."""
     total = 0
     for entry in owned_tensors(tree):
         if entry.tensor.role == "buffer":
-            unit, size = STORED.get(entry.tensor.dtype or "F32", (1, 4))
+            usual = "I64" if entry.tensor.name in COUNTERS else "F32"
+            unit, size = STORED.get(entry.tensor.dtype or usual, (1, 4))
             total += entry.copies * _up(elements(entry.tensor.shape), unit) * size
     return total
