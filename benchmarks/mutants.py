@@ -41,7 +41,13 @@ TESTS = {
         "tests/unit/blueprints/test_composite.py",
         "tests/unit/explain/test_derive.py",
     ),
-    "accounts": ("tests/unit/accounts", "tests/unit/test_formula_command.py", "tests/unit/config/test_seen.py", "tests/unit/test_model.py", "tests/property/test_core_laws.py"),
+    "accounts": (
+        "tests/unit/accounts",
+        "tests/unit/test_formula_command.py",
+        "tests/unit/config/test_seen.py",
+        "tests/unit/test_model.py",
+        "tests/property/test_core_laws.py",
+    ),
     "explain": (
         "tests/unit/explain/test_derive.py",
         "tests/unit/explain/test_outlines.py",

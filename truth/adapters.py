@@ -387,13 +387,17 @@ def plain_cases(method: str) -> Iterator[Case]:
         yield Case(model_type, class_name, dict(config), adapter)
 
 
+MORE = {"LORA": 70, "TRAINABLE_TOKENS": 30, "ADALORA": 20}
+"""Methods with many settings, of which more cases are recorded."""
+
+
 def record(each: int, seed: str) -> int:
     """Write *each* cases of every method that the library and we take, those of its defaults first, and how they were made."""
     kept: list[dict[str, Any]] = []
     for method in DRAWS:
-        taken = 0
-        for case in chain(plain_cases(method), cases([method], 12 * each, f"{seed} {method}")):
-            if taken == each:
+        taken, wanted = 0, MORE.get(method, each)
+        for case in chain(plain_cases(method), cases([method], 12 * wanted, f"{seed} {method}")):
+            if taken == wanted:
                 break
             try:
                 figures = theirs(case)
