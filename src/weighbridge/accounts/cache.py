@@ -59,7 +59,7 @@ class CacheSize(NamedTuple):
         fixed: What does not grow: full windows, states, the keys and values of an encoder.
         layers: By kind of layer.
         engine: Whose rules.
-        trust: ``exact``, ``bound`` or ``estimate``.
+        trust: ``exact``, ``bound`` or, for a class whose code stands beside its files, ``estimate``.
     """
 
     bytes: int
@@ -110,7 +110,8 @@ def cache_of(model: ModelValue, given: Inputs, dtype: str = "bfloat16", engine: 
         assert isinstance(grown, int)
         per_token = grown
     tokens = given.seq if given.decoder_seq is None else given.decoder_seq
-    return CacheSize(total, per_token, total - per_token * tokens, now, engine, ENGINES[engine].trust)
+    held = model.class_name not in model.description.family.remote
+    return CacheSize(total, per_token, total - per_token * tokens, now, engine, ENGINES[engine].trust if held else "estimate")
 
 
 UNKNOWN = dict.fromkeys(

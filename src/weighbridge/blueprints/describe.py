@@ -68,6 +68,8 @@ def from_config(raw: dict[str, Any], source: str, model_class: str | None, overr
     elif raw.get("auto_map") and not is_remote(model_type):
         notes = (*notes, f"the config names code of its own (auto_map); what is counted is {class_name} of the reference library")
     sizes, said, strangers = check_and_bind(known.fields, raw, known.ignored_keys)
+    if is_remote(model_type):
+        known = known._replace(remote=frozenset(known.classes))
     return ModelValue(
         source,
         "config",
