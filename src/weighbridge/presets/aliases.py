@@ -145,7 +145,7 @@ bloom 176b = bloom
 
 _DROPPED = (
     ("uncased",), ("cased",), ("discriminator",), ("v1",), ("v2",), ("v0.1",), ("instruct",), ("base",), ("hf",), ("ls960",), ("960h",), ("224",),
-    ("patch16", "224"), ("patch4", "window7", "224"), ("patch14", "224"), ("it",), ("chat",), ("224", "1k"), ("1k", "224"), ("UR50D",),
+    ("patch16", "224"), ("patch4", "window7", "224"), ("patch14", "224"), ("it",), ("chat",), ("224", "1k"), ("1k", "224"), ("ur50d",),
 )  # fmt: skip
 """Words of a preset's name that people leave out."""
 _SIZE = r"\d+(?:\.\d+)?[mb]|\d+x\d+b|a\d+(?:\.\d+)?b|base|large|small|tiny|mini|medium|huge|giant|xs|xl|xxl|xlarge|xxlarge|xsmall|v0\.\d|l|b\d|h|t\d+"
@@ -232,7 +232,7 @@ def _shortened(names: Iterable[str]) -> dict[str, list[str]]:
     for name in names:
         pieces = runs(name)
         for dropped in _DROPPED:
-            rest = [piece for piece in pieces if piece not in {word.lower() for word in dropped}]
+            rest = [piece for piece in pieces if piece not in dropped]
             if 1 < len(rest) < len(pieces):
                 found.setdefault(joined(rest), []).append(name)
     return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 from weighbridge.auditing.checks.context import Scene, claim, words_of
@@ -55,6 +56,21 @@ def check(scene: Scene, *, firm: bool = True) -> Iterator[Claim]:
                     reason += said(mark("the text itself computes with {right}"), right=judged.right)
                 yield _claim(scene, size, judged.token, "wrong", judged.said, judged.right, reason)
     yield from _symbols(scene, seen)
+    yield from _named_behind(scene, seen)
+
+
+def _named_behind(scene: Scene, seen: set[tuple[int, int]]) -> Iterator[Claim]:
+    """Confirm sizes whose models stand in parentheses behind them: ``width: 768 (ViT-B), 1024 (ViT-L)``."""
+    labels = {size.label.line: size for size in scene.stated if size.label.start < size.token.start and size.label.line == size.token.line}
+    for statement in scene.statements:
+        for number, opening in pairwise(statement):
+            size = labels.get(number.line)
+            if size is None or number.kind != "num" or opening.kind != "(" or opening.line != number.line or not number.value:
+                continue
+            near = [m for m in scene.mentions.get(number.line, ()) if 0 <= m.column - opening.end <= 1 and m.name]
+            own = words_of(scene.models[str(near[0].name)]) if near and near[0].name in scene.models else {}
+            if own.get(size.word) == number.value and ((number.line, number.start) not in seen or size.token is not number):
+                yield _claim(scene, size._replace(label=number), number, "exact", int(number.value), int(number.value), ())
 
 
 def _symbols(scene: Scene, seen: set[tuple[int, int]]) -> Iterator[Claim]:

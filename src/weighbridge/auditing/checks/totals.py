@@ -54,6 +54,9 @@ _FILLER = re.compile(
     r"models?|layers?|hidden|heads?|units?|dim\w*|it\b|its\b|which|and|uses?|estimated|million|billion|version|variant|checkpoint|"
     r"版本|模型|参数量?|参数个数|总|共|有|约|为|是|的|层|个|头|隐藏|单元|维度?|大约|达到?|包含|具有|拥有|数量?|大小|规模|以及|和|分别|[kmb]\b|[\W\d_]", re.IGNORECASE
 )  # fmt: skip
+_BESIDE = re.compile(r"[*_`'\" ]{0,4}[:：,-]?[ (（]{1,3}[~≈约]?")
+"""Between a name and the count right behind it: ``BERT-large 340M``."""
+_OF_DATA = re.compile(r"^\W*(?:tokens?|words|images|pairs|samples|sentences|steps|docs|examples|rows|users|downloads|语料|条|张)", re.IGNORECASE)
 _CLASS = re.compile(r"(?<!\w)[A-Z]\w*(?:Model|For[A-Z]\w*)(?!\w)")
 """A class, whose name says of what it has a head: ``GPT2LMHeadModel``."""
 _KINDS = frozenset("transformer encoder decoder".split())
@@ -114,7 +117,8 @@ def _judged(scene: Scene, token: Token) -> Iterator[Claim]:
     beside = after[:28] + " " + before[-48:]
     bracketed = before.rstrip().endswith(("(", "（")) and bool(named)
     counted = bool(_PARAMETERS.search(beside) or (token.unit in ("m", "b", "t") and named and _TOTAL.match(after)))
-    if not counted and not (bracketed and token.unit):
+    beside_name = token.unit in ("m", "b") and any(m.kind == MODEL and _BESIDE.fullmatch(text, m.end, token.start) for m in named)
+    if not counted and not (bracketed and token.unit) and not (beside_name and not _OF_DATA.search(after[:24])):
         return
     what = "total"
     if _ACTIVE.search(re.split(r"\d", after)[0][:32]) or _ACTIVE.search(re.split(r"\d", before)[-1][-28:]):

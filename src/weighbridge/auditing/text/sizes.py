@@ -262,6 +262,10 @@ def _counted(statement: Sequence[Token], index: int, number: Token) -> Stated | 
             return Stated(word, int(number.value), number, named, False, index + 3)
         return None
     word = _COUNTED.get(following.text.lower()) if following.line == number.line else None
+    if following.kind == "name" and following.text == "hidden" and following.line == number.line and number.value >= 64:
+        after = statement[index + 2] if index + 2 < len(statement) else None
+        labels = after is not None and (after.kind in ("rel", "num") or after.text in (":", "|"))
+        word = None if labels else "hidden"  # ``1600 hidden size``, and no label of the next number
     summed = following.text.startswith(("层合计", "层总计", "层共")) and following.line == number.line
     if summed or (following.text == "layers" and index and statement[index - 1].text.lower() == "all"):
         return Stated("layers", int(number.value), number, following, True, index + 2)
