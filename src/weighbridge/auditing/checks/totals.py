@@ -34,7 +34,7 @@ LISTED = 80
 SENTENCE = 300
 """Characters of a sentence that are looked at on either side of a number."""
 _SENTENCE = re.compile(r"[.。;；!！?？|](?!\d)|\bwhile\b|\bwhereas\b|而(?!且)", re.IGNORECASE)
-_PARAMETERS = re.compile(r"param|参数|\bweights\b", re.IGNORECASE)
+_PARAMETERS = re.compile(r"par[aáâ]m|参数|參數|\bweights\b|파라미터|매개변수|パラメ", re.IGNORECASE)
 _TOTAL = re.compile(r"\W{0,2}(?:total|active|activated|in total)\b", re.IGNORECASE)
 _ACTIVE = re.compile(r"activ|激活|per token|each token|used? (?:during|for|per)", re.IGNORECASE)
 _NON_EMBEDDING = re.compile(r"non[- ]?embed|非嵌入|(?:without|excluding|not counting) (?:the )?embed|不含(?:词)?嵌入", re.IGNORECASE)

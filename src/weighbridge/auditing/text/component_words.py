@@ -32,7 +32,7 @@ _PHRASES = {
 _EDGE = re.compile(r"\\b(?=[a-z(])"), re.compile(r"\\b")
 _ALL = [(name, re.compile(_EDGE[1].sub("(?![a-z0-9_])", _EDGE[0].sub("(?<![a-z0-9_])", pattern)))) for name, pattern in _PHRASES.items()]
 """Words end where letters end: Chinese follows English without a space."""
-_PARAMETERS = re.compile(r"param(?:eter)?s?\b|参数量|个?参数")
+_PARAMETERS = re.compile(r"param(?:eter)?s?\b|par[aáâ]metros?\b|参数量|个?参数|參數|파라미터|매개변수|パラメ")
 _INSIDE = {
     "embeddings": {"word", "position", "type", "tables", "embedding_norm", "norm"},
     "encoder": {"layer", "attention", "ffn", "norm", "query", "key", "value", "qkv", "out", "up", "down"},

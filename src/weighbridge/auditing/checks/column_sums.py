@@ -1,0 +1,84 @@
+"""Sums down a column: the row called total against the rows above it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from weighbridge.auditing.checks.context import Scene, claim
+from weighbridge.auditing.checks.results import slipped
+from weighbridge.auditing.claims import Claim, Reason, said
+from weighbridge.auditing.text.rounding import printed, scales, spread, whole
+from weighbridge.auditing.text.tables import Row, Table
+from weighbridge.auditing.text.tokens import Token, tokens
+from weighbridge.core.messages import mark
+
+_TOTAL = re.compile(r"^\W*(?:(?:grand |sub)?total|sum|合计|总计|小计|总和|总参数)|小计|subtotal", re.IGNORECASE)
+LEAST = 2
+"""Rows that a sum has at least."""
+
+
+def check(scene: Scene) -> Iterator[Claim]:
+    """Check each total of each column; one that is none of the sums above it is wrong only if one digit makes it one."""
+    for table in scene.tables:
+        width = max(len(row.cells) for row in (*table.head, *table.rows))
+        for column in range(1, width):
+            yield from _column(scene, table, column)
+
+
+def _column(scene: Scene, table: Table, column: int) -> Iterator[Claim]:
+    above: list[Token] = []
+    since: list[Token] = []
+    subtotals: list[Token] = []
+    for row in (*table.head, *table.rows):
+        figure = _figure(row, column)
+        if figure is None:
+            continue
+        if not _TOTAL.search(row.cells[0].text):
+            above.append(figure)
+            since.append(figure)
+            continue
+        ways = [way for way in (above, since, subtotals, [*subtotals, *since]) if len(way) >= LEAST]
+        judged = _judged(scene, figure, ways)
+        if judged is not None:
+            yield judged
+        subtotals.append(figure)
+        since = []
+
+
+def _figure(row: Row, column: int) -> Token | None:
+    """Return the number in a cell that holds nothing else, but for a remark behind it."""
+    if column >= len(row.cells):
+        return None
+    cell = row.cells[column]
+    found = tokens(cell.text, row.line)
+    figure = next((token for token in found if token.kind in ("num", "word", "name")), None)
+    counts = figure is not None and figure.kind == "num" and figure.value is not None and figure.unit != "%" and figure.value >= 1
+    if figure is None or not counts or any(token.text in ("/", "-", "×", "*") for token in found[:3]):
+        return None
+    return figure._replace(start=cell.start + figure.start, end=cell.start + figure.end)
+
+
+def _judged(scene: Scene, total: Token, ways: Sequence[Sequence[Token]]) -> Claim | None:
+    number = printed(total)
+    assert number is not None
+    low, high = spread(total, scales(total)[0])
+    for way in ways:
+        bounds = [spread(token, scales(token)[0]) for token in way]
+        if sum(low for low, _ in bounds) <= high and low <= sum(high for _, high in bounds):
+            exact = all(not token.unit and not token.places for token in (*way, total))
+            return _claim(scene, total, "exact" if exact else "rounded", number, said(mark("the sum of the rows above")))
+    for way in ways:
+        right = sum((printed(token) or Fraction(0) for token in way), Fraction(0))
+        plain = all(not token.unit and not token.places for token in (*way, total)) and number >= 1000
+        if plain and right.denominator == 1 and slipped(str(int(number)), str(int(right))):
+            return _claim(scene, total, "wrong", right, said(mark("the rows above add up to {right}"), right=right))
+    return None
+
+
+def _claim(scene: Scene, token: Token, verdict: str, right: Fraction, reason: Reason) -> Claim:
+    number = printed(token)
+    assert number is not None
+    facts = {"value": whole(number), "expected": whole(right), "difference": whole(number - right), "reason": reason}
+    return claim(scene.lines, token, token, "arithmetic", verdict, **facts)
