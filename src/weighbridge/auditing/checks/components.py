@@ -276,6 +276,8 @@ def _component(scene: Scene, offer: Offer, own: Holdings, checked: Checked) -> C
         return None
     if not offer.firm or not _is_of_these_sizes(scene, offer) or _is_part(own, name, offer.number):
         return None
+    if scene.is_at_other_sizes(offer.first.line) or _OPERATIONS.match(scene.lines[offer.last.line].text, offer.last.end):
+        return None
     if offer.figure is not None and offer.figure.unit and not _near(offer.number, choices):
         return None
     nearest = min(choices, key=lambda h: (abs(h.number - offer.number), not h.exact))
@@ -284,6 +286,8 @@ def _component(scene: Scene, offer: Offer, own: Holdings, checked: Checked) -> C
     return _claim(scene, offer, "component", "wrong", best.number, reason + best.convention)
 
 
+_OPERATIONS = re.compile(r"\W{0,3}(?:floating|operations?|ops\b|flops?\b|macs?\b|multipl|bytes?\b|次运算|次浮点|次乘)", re.IGNORECASE)
+"""Behind a number that counts work or bytes, and no parameters."""
 _LABELLED = re.compile(
     r"(?:[:：=]|\bhas|\bhave|\bholds?|\bcontains?|为|是|有|共|is|are)\W*(?:约|about|approximately|roughly|≈|a total of)?\W*$", re.IGNORECASE
 )
@@ -390,7 +394,7 @@ TITLES = {
     "embedding_norm": mark("the embedding norm"), "tables": mark("the embedding tables"), "embeddings": mark("the embedding layer"),
     "attention": mark("the attention"), "query": mark("the query map"), "key": mark("the key map"), "value": mark("the value map"),
     "qkv": mark("query, key and value"), "out": mark("the attention's output projection"), "ffn": mark("the feed-forward network"),
-    "up": mark("the widening map"), "down": mark("the narrowing map"), "norm": mark("the normalisation"), "layer": mark("a layer"),
+    "gate": mark("the gate of the feed-forward network"), "up": mark("the widening map"), "down": mark("the narrowing map"), "norm": mark("the normalisation"), "layer": mark("a layer"),
     "encoder": mark("the stack of layers"), "pooler": mark("the pooler"), "head": mark("the head"),
 }  # fmt: skip
 """What components are called in a sentence."""

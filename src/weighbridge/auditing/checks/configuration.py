@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from weighbridge.auditing.checks.context import Scene, claim, words_of
+from weighbridge.auditing.checks.results import slipped
 from weighbridge.auditing.claims import Claim, Said, said
 from weighbridge.auditing.text.expressions import numbers
 from weighbridge.auditing.text.size_words import LETTERS
@@ -125,6 +126,10 @@ def _is_wrong(scene: Scene, size: Stated, judged: _Judged, used: set[int], firml
     if judged.said in used and judged.right not in used:
         return False
     if judged.said in _other_sizes(scene, size):
+        return False
+    if judged.right is not None and _is_stated(scene, size.word, judged.right) and not slipped(str(judged.said), str(judged.right)):
+        return False  # the text states two such sizes: it has two models, and this one need not be that one's
+    if size.word != "hidden" and scene.is_at_other_sizes(size.token.line):
         return False
     model = scene.model_at(size.label.line, size.label.start)
     own = words_of(model) if model is not None else {}

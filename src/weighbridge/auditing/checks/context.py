@@ -98,6 +98,13 @@ class Scene(NamedTuple):
         name = self.context(line, column)
         return None if name is None else self.models.get(name)
 
+    def is_at_other_sizes(self, line: int) -> bool:
+        """Tell whether the hidden size that is stated last, up to a line, is not that of the model the line is about."""
+        model = self.model_at(line, 0)
+        own = words_of(model).get("hidden") if model is not None else None
+        before = [size.value for size in self.stated if size.word == "hidden" and size.token.line <= line]
+        return bool(before) and own is not None and before[-1] != own
+
     def sizes_at(self, line: int, column: int) -> dict[str, int]:
         """Return what names and letters amount to at a place."""
         return self.sizes.get(self.context(line, column), {})

@@ -252,6 +252,9 @@ def _component(
     if _is_inside(formula.expanded, own, sizes):
         return None
     right = own.components[name][0]
+    widths = {atom.letter for atom in right.formula.symbols()} - {atom.letter for atom in formula.expanded.symbols()}
+    if "I" in widths and sizes.get("mlp") != 4 * sizes.get("hidden", 0):
+        return None  # ``d × 4d`` is of another feed-forward network than one that is not 4 H wide
     shown = _in_terms_of(right.formula, formula.expanded, sizes)
     reason = said(mark("{what} holds {right}"), what=Said(TITLES.get(name, name)), right=str(shown))
     return _held(scene, statement, formula, last, "wrong", right._replace(formula=shown), reason)

@@ -75,7 +75,8 @@ def _judged(scene: Scene, token: Token) -> Claim | None:
     named = [m for m in scene.mentions.get(token.line, ()) if start <= m.column]
     sure = subject is not None and (subject.firm or (len(named) == 1 and named[0].kind == MODEL))
     models = subject.models if subject is not None else ()
-    if _CACHE.search(sentence) or (_CACHE.search(around) and not _WEIGHTS.search(sentence)):
+    of_cache, of_weights = ([m.start() for m in pattern.finditer(text[start : token.end + 16])] for pattern in (_CACHE, _STORED))
+    if (of_cache and max(of_cache) > max(of_weights, default=-1)) or (_CACHE.search(around) and not _WEIGHTS.search(sentence)):
         near = text[max(start, token.start - NEAR) : token.end + NEAR // 2]
         whole = "" if _PER_TOKEN.search(near) else text[first : token.end + 40]
         return _cache(scene, token, models, sentence, whole, firm=sure)
@@ -102,6 +103,7 @@ SENTENCE = 300
 """Characters before a figure that may say what it is of."""
 ABOVE = 4
 """Lines above a table or a line within which a label or a heading may say the dtype of what stands there."""
+_STORED = re.compile(r"weights?\b|权重", re.IGNORECASE)
 _OF_WEIGHTS = re.compile(r"weights?\b|权重|model (?:size|itself|takes|needs)", re.IGNORECASE)
 
 

@@ -56,7 +56,9 @@ _FILLER = re.compile(
 )  # fmt: skip
 _BESIDE = re.compile(r"[*_`'\" ]{0,4}[:：,-]?[ (（]{1,3}[~≈约]?")
 """Between a name and the count right behind it: ``BERT-large 340M``."""
-_OF_DATA = re.compile(r"^\W*(?:tokens?|words|images|pairs|samples|sentences|steps|docs|examples|rows|users|downloads|语料|条|张)", re.IGNORECASE)
+_OF_DATA = re.compile(
+    r"^\W*(?:tokens?|words|images|pairs|samples|sentences|steps|docs|examples|rows|users|downloads|语料|条|张)", re.IGNORECASE
+)
 _CLASS = re.compile(r"(?<!\w)[A-Z]\w*(?:Model|For[A-Z]\w*)(?!\w)")
 """A class, whose name says of what it has a head: ``GPT2LMHeadModel``."""
 _KINDS = frozenset("transformer encoder decoder".split())

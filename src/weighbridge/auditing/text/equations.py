@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from weighbridge.auditing.claims import Line
@@ -48,7 +49,7 @@ def statements(lines: Sequence[Line]) -> list[list[Token]]:
     found: list[list[Token]] = []
     last_line = -9
     for index, line in enumerate(lines):
-        here = _without_remarks(_values_of_words(tokens(line.text, index))) if line.text else []
+        here = _without_remarks(_values_of_words(_one_sign(tokens(line.text, index)))) if line.text else []
         if not here:
             continue
         if found and index - last_line <= 2 and _goes_on(found[-1], here) and len(found[-1]) < 400:
@@ -59,6 +60,12 @@ def statements(lines: Sequence[Line]) -> list[list[Token]]:
             found.append(here)
         last_line = index
     return found
+
+
+def _one_sign(line: list[Token]) -> list[Token]:
+    """Read ``= ~`` as one sign, which says that what follows is near."""
+    doubled = {place for place, (token, after) in enumerate(pairwise(line)) if token.text == "=" and after.text == "≈"}
+    return [token for place, token in enumerate(line) if place not in doubled] if doubled else line
 
 
 def _values_of_words(line: list[Token]) -> list[Token]:
