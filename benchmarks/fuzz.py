@@ -31,7 +31,7 @@ with atheris.instrument_imports(include=["weighbridge.readers"]):
     from weighbridge import readers
     from weighbridge.accounts.parameters import tally_of
     from weighbridge.core.errors import ReadError
-    from weighbridge.readers import archive, packing, pickles, tensorflow, torch_names, torch_storages, zarr
+    from weighbridge.readers import archive, distributed, packing, pickles, tensorflow, torch_names, torch_storages, zarr
     from weighbridge.readers.listing import Listing, Stored
 
     modules = {entry.module: import_module(f"weighbridge.readers.{entry.module}") for entry in readers.FORMATS}
@@ -93,6 +93,8 @@ def zarr_folder(data: bytes) -> Listing:
 
 READERS: dict[str, Callable[[bytes], Listing]] = {
     **{name: by(name) for name in ("safetensors", "gguf", "onnx", "flax", "tensorflow", "npz", "torch_zip", "zipped", "keras")},
+    **{name: by(name) for name in ("npy", "plain_pickle", "tar", "tflite", "executorch", "coreml", "openvino", "ctranslate2")},
+    "distributed": lambda data: distributed.listing_from(data),
     "pickle": pickled,
     "directory": folder,
     "adapter": folder,
@@ -118,14 +120,24 @@ def seeds(reader: str) -> Iterator[bytes]:
             yield tests.pack(
                 {"params": {"a": {"kernel": tests.array(3, 4), "bias": tests.array(4)}}, "opt_state": [tests.array(2)], "n": 7}
             )
+        case "npy" | "plain_pickle" | "tar" | "tflite" | "executorch" | "coreml" | "openvino" | "ctranslate2" | "distributed":
+            for pattern in OTHERS[reader]:
+                yield from _small("formats", pattern, 20_000)
         case "directory" | "adapter" | "zarr":
             yield from map(bytes_of, FOLDERS[reader])
         case _:
             yield import_module(f"tests.unit.readers.test_{reader}").SMALL
 
 
-def _small(folder: str, pattern: str) -> Iterator[bytes]:
-    found = [data for path in sorted((CORPUS / folder).rglob(pattern)) if len(data := path.read_bytes()) <= LONGEST]
+OTHERS = {
+    "npy": ("*.npy", "*.eqx"), "plain_pickle": ("tensors.pkl", "arrays-0.pkl", "tiny.pdparams"), "tar": ("*.nemo",), "tflite": ("*.tflite",),
+    "executorch": ("*.pte",), "coreml": ("*.mlmodel",), "openvino": ("*.xml",), "ctranslate2": ("model.bin",), "distributed": (".metadata",),
+}  # fmt: skip
+"""Files of the formats that other libraries wrote."""
+
+
+def _small(folder: str, pattern: str, longest: int = LONGEST) -> Iterator[bytes]:
+    found = [data for path in sorted((CORPUS / folder).rglob(pattern)) if len(data := path.read_bytes()) <= longest]
     assert found, folder
     yield from found
 

@@ -40,18 +40,28 @@ def list_distributed(folder: Path) -> Listing:
         size = path.stat().st_size
         if size > LARGEST_PICKLE:
             raise ReadError(Text("metadata of {size:,} bytes", size=size))
-        found, _ = load(path.read_bytes(), MAKERS, storage_of)
-        metadata = _attributes(found, "Metadata")
-        entries, ends = metadata.get("state_dict_metadata"), _ends(metadata.get("storage_data"))
-        if not isinstance(entries, dict):
-            raise ReadError("the metadata names no tensors")
-        _check_files(folder, ends)
-        listing = listing_of(_nested(entries, metadata.get("planner_data")), {})
+        data = path.read_bytes()
+        _check_files(folder, _ends(_metadata(data).get("storage_data")))
+        listing = listing_from(data)
     except OSError as error:
         raise ReadError(Text("cannot be read: {strerror}", strerror=error.strerror or error), path=str(path)) from None
     except ReadError as error:
         raise ReadError(str(error), path=error.path or str(path)) from None
+    return listing
+
+
+def listing_from(data: bytes) -> Listing:
+    """List the tensors by the metadata alone."""
+    metadata = _metadata(data)
+    entries = metadata.get("state_dict_metadata")
+    if not isinstance(entries, dict):
+        raise ReadError("the metadata names no tensors")
+    listing = listing_of(_nested(entries, metadata.get("planner_data")), {})
     return listing._replace(format="distributed", tensors=tuple(map(_own, listing.tensors)))
+
+
+def _metadata(data: bytes) -> dict[Any, Any]:
+    return _attributes(load(data, MAKERS, storage_of)[0], "Metadata")
 
 
 def _own(tensor: Stored) -> Stored:

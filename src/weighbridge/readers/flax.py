@@ -55,6 +55,7 @@ class _Array(NamedTuple):
     dtype: str
     shape: tuple[int, ...]
     size_bytes: int
+    begin: int = -1
 
 
 def sniff(head: bytes) -> bool:
@@ -78,6 +79,18 @@ def read(file: BinaryIO) -> Listing:
     Raises:
         ReadError: No MessagePack of nested maps, damaged, or an array whose bytes do not fit its shape.
     """
+    return _listing(_arrays(file))
+
+
+def extents(file: BinaryIO) -> dict[str, tuple[int, int, str]]:
+    """Return where each array's bytes begin, how many they are, and their type; those in chunks are left out."""
+    found = _arrays(file)
+    names = (tensor.name for tensor in _listing(found).tensors)
+    return {name: (one.begin, one.size_bytes, one.dtype) for name, one in zip(names, found.values(), strict=True) if one.begin >= 0}
+
+
+def _arrays(file: BinaryIO) -> dict[str, _Array]:
+    """Return the arrays of a file by their paths."""
     cursor = Cursor(file, 4096)
     found: dict[str, _Array] = {}
     top = _token(cursor)
@@ -86,7 +99,7 @@ def read(file: BinaryIO) -> Listing:
     _map(cursor, top.length, "", found, [MOST_VALUES])
     if cursor.at != cursor.size:
         cursor.fail(f"{cursor.size - cursor.at:,} bytes follow the map")
-    return _listing(found)
+    return found
 
 
 def _listing(found: dict[str, _Array]) -> Listing:
@@ -196,8 +209,9 @@ def _array(cursor: Cursor, length: int, path: str) -> _Array:
     due = prod(shape) * TYPES[dtype][1]
     if data.kind != "bytes" or data.length != due or cursor.at + due != end:
         cursor.fail(f"the array {path!r:.80} of shape {list(shape)} and type {dtype} takes {due:,} bytes; it has {data.length:,}")
+    begin = cursor.at
     cursor.skip(due, "array")
-    return _Array(TYPES[dtype][0], shape, due)
+    return _Array(TYPES[dtype][0], shape, due, begin)
 
 
 def _chunked(cursor: Cursor, path: str, found: dict[str, _Array], length: int) -> None:

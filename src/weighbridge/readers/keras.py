@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Iterable
 from math import prod
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -68,6 +69,27 @@ def read(file: BinaryIO) -> Listing:
     except Exception as error:  # the library raises whatever it likes on damage
         raise ReadError(Text("the HDF5 is damaged: {splitlines:.200}", splitlines=str(error).splitlines()[0])) from None
     return _listing(found)
+
+
+def extents(file: BinaryIO) -> dict[str, tuple[int, int, str]]:
+    """Return where each variable's bytes begin, how many they are, and their type; those in chunks, or in a packed archive, are left out."""
+    listing = read(file)
+    import h5py
+
+    begin = 0
+    file.seek(0)
+    if file.read(4) == b"PK\x03\x04":
+        member = members(file)[WEIGHTS]
+        if member.method:
+            return {}
+        begin, file = place(file, member), _inside(file)
+    found: dict[str, int] = {}
+    with h5py.File(file, "r") as opened:
+        opened.visititems(lambda name, item: found.update({name: item.id.get_offset()}) if isinstance(item, h5py.Dataset) else None)
+    plain = _plain(found)
+    sizes = {tensor.name: tensor for tensor in listing.tensors}
+    places = {plain[name]: offset for name, offset in found.items() if offset is not None and plain[name] in sizes}
+    return {name: (begin + offset, sizes[name].size_bytes, sizes[name].dtype) for name, offset in places.items()}
 
 
 def _inside(file: BinaryIO) -> BinaryIO:
@@ -166,10 +188,14 @@ def _type(dtype: Any) -> tuple[str, int]:
     return ("BOOL", 1) if dtype.kind == "b" else ("STRING", dtype.itemsize if dtype.kind == "S" else 0)
 
 
-def _listing(found: dict[str, Stored]) -> Listing:
+def _plain(found: Iterable[str]) -> dict[str, str]:
+    """Return the names that variables are listed by."""
     plain = {name: dotted(name.removeprefix("model_weights/")) for name in found}
-    if len(set(plain.values())) != len(plain):
-        plain = {name: name.replace("/", ".") for name in found}
+    return plain if len(set(plain.values())) == len(plain) else {name: name.replace("/", ".") for name in plain}
+
+
+def _listing(found: dict[str, Stored]) -> Listing:
+    plain = _plain(found)
     names = set(plain.values())
     tensors = []
     for name, tensor in found.items():

@@ -47,6 +47,16 @@ def read(file: BinaryIO) -> Listing:
     return Listing("npz", tuple(_told(tensor, names) for tensor in tensors), ordered=False)
 
 
+def extents(file: BinaryIO) -> dict[str, tuple[int, int, str]]:
+    """Return where each array's bytes begin, how many they are, and their type; packed members are left out."""
+    found = {}
+    for member in members(file).values():
+        tensor = _stored(file, member)
+        if member.method == 0:
+            found[tensor.name] = (place(file, member) + member.size - tensor.size_bytes, tensor.size_bytes, tensor.dtype)
+    return found
+
+
 def _told(tensor: Stored, names: set[str]) -> Stored:
     if re.match(r"(opt_state|optimizer|opt\.state)\b", tensor.name):
         return tensor._replace(role="buffer", note=OPTIMISER_NOTE)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from weighbridge.core.errors import ReadError
 from weighbridge.core.files import open_file
-from weighbridge.readers import gguf, safetensors, torch_zip
+from weighbridge.readers import flax, gguf, keras, npz, safetensors, tensorflow, torch_zip
 from weighbridge.readers.directory import candidates, read_index
 
 if TYPE_CHECKING:
@@ -127,14 +127,21 @@ def _files(path: Path, names: set[str]) -> list[Path]:
 def _extents(path: Path) -> dict[str, Extent]:
     """Return where the tensors of one file lie; nothing where its format does not tell, or packs them."""
     try:
-        with open_file(path) as file:
+        with path.open("rb") as file:
             head = file.read(4096)
-            if gguf.sniff(head):
-                return {name: Extent(path, *place) for name, place in gguf.extents(file).items()}
-            if torch_zip.sniff(head) and head[:2] == b"PK":
-                return {name: Extent(path, *place) for name, place in torch_zip.extents(file).items()}
-            if safetensors.sniff(head):
-                return {name: Extent(path, *place) for name, place in safetensors.extents(file).items()}
+            if tensorflow.sniff(head):
+                return _in_shards(path, file)
+            for format_ in (gguf, torch_zip, keras, npz, flax, safetensors):
+                if format_.sniff(head):
+                    return {name: Extent(path, *place) for name, place in format_.extents(file).items()}
     except (OSError, ReadError):
         return {}
     return {}
+
+
+def _in_shards(index: Path, file: BinaryIO) -> dict[str, Extent]:
+    """Return where the tensors of a TensorFlow checkpoint lie, in the data shards beside its index."""
+    stem = index.name.removesuffix(".index")
+    places = tensorflow.extents(file).items()
+    found = {name: Extent(index.parent / f"{stem}{ending}", begin, size, dtype) for name, (ending, begin, size, dtype) in places}
+    return {name: extent for name, extent in found.items() if extent.path.is_file()}

@@ -56,12 +56,14 @@ ROLES = {"kernel": "weight", "embeddings": "embedding", "gamma": "gain", "beta":
 
 
 class Entry(NamedTuple):
-    """What the table says of one tensor: its type, shape, bytes, and whether it was cut into slices."""
+    """What the table says of one tensor: its type, shape, bytes, whether it was cut into slices, and where in which shard it begins."""
 
     kind: int
     shape: tuple[int, ...]
     size_bytes: int
     sliced: bool
+    shard: int = 0
+    begin: int = 0
 
 
 def sniff(head: bytes) -> bool:
@@ -79,6 +81,23 @@ def read(file: BinaryIO) -> Listing:
     Raises:
         ReadError: No index, a checksum that does not fit, or shapes that do not fit their bytes.
     """
+    entries, shards = _entries(file)
+    return _listing([_stored(name, entry) for name, entry in entries.items()], shards)
+
+
+def extents(file: BinaryIO) -> dict[str, tuple[str, int, int, str]]:
+    """Return in which data shard each tensor lies (how its file's name ends), where it begins, its bytes, and its type."""
+    entries, shards = _entries(file)
+    named = _listing([_stored(name, entry) for name, entry in entries.items()], shards).tensors
+    return {
+        tensor.name: (f".data-{entry.shard:05}-of-{shards:05}", entry.begin, entry.size_bytes, tensor.dtype)
+        for tensor, entry in zip(named, entries.values(), strict=True)
+        if not entry.sliced and entry.shard < shards
+    }
+
+
+def _entries(file: BinaryIO) -> tuple[dict[str, Entry], int]:
+    """Return what the table says of each tensor, and the number of data shards."""
     cursor = Cursor(file)
     if not 48 <= cursor.size <= LARGEST:
         cursor.fail(f"a file of {cursor.size:,} bytes is no index of a checkpoint; its index is the file that ends in .index", 0)
@@ -100,11 +119,10 @@ def read(file: BinaryIO) -> Listing:
             raise ReadError(Text("more than {most_variables:,} tensors", most_variables=MOST_VARIABLES))
     if not shards:
         raise ReadError("the index has no header")
-    tensors = [_stored(name, entry) for name, entry in entries.items()]
     sliced = sum(entry.size_bytes for entry in entries.values() if entry.sliced)
     if sliced != slices:
         raise ReadError(Text("the tensors that were cut take {sliced:,} bytes, and their slices {slices:,}", sliced=sliced, slices=slices))
-    return _listing(tensors, shards)
+    return entries, shards
 
 
 def _listing(tensors: list[Stored], shards: int) -> Listing:
@@ -182,7 +200,7 @@ def _shards(value: bytes, budget: Budget) -> int:
 
 def _entry(name: str, value: bytes, budget: Budget) -> Entry:
     cursor = Cursor(BytesIO(value))
-    kind = size_bytes = 0
+    kind = size_bytes = shard = begin = 0
     shape: tuple[int, ...] = ()
     sliced = False
     for field in fields(cursor, cursor.size, budget, frozenset(range(1, 8))):
@@ -190,6 +208,10 @@ def _entry(name: str, value: bytes, budget: Budget) -> Entry:
             kind = field.value
         elif field.number == 2:
             shape = _shape(cursor, field, budget, name)
+        elif field.number == 3:
+            shard = field.value
+        elif field.number == 4:
+            begin = field.value
         elif field.number == 5:
             size_bytes = field.value
         sliced = sliced or field.number == 7
@@ -208,7 +230,7 @@ def _entry(name: str, value: bytes, budget: Budget) -> Entry:
                 size_bytes=size_bytes,
             )
         )
-    return Entry(kind, shape, due if bits else size_bytes, sliced)
+    return Entry(kind, shape, due if bits else size_bytes, sliced, shard, begin)
 
 
 def _shape(cursor: Cursor, field: Field, budget: Budget, name: str) -> tuple[int, ...]:

@@ -5,6 +5,7 @@ Source: torch 2.13.0, torch/serialization.py, ``_legacy_save`` and ``_legacy_loa
 
 from __future__ import annotations
 
+from math import prod
 from typing import BinaryIO
 
 from weighbridge.core.errors import ReadError
@@ -12,8 +13,8 @@ from weighbridge.core.messages import Text
 from weighbridge.readers.listing import Listing
 from weighbridge.readers.pickles import load
 from weighbridge.readers.text import shown
-from weighbridge.readers.torch_names import listing_of
-from weighbridge.readers.torch_storages import BYTES, LARGEST_PICKLE, MAKERS, storage_of
+from weighbridge.readers.torch_names import listing_of, views_of
+from weighbridge.readers.torch_storages import BYTES, LARGEST_PICKLE, MAKERS, rows_first, storage_of
 
 FEW_STEPS = 10_000
 """What the magic number, the version and the description of the machine may take to read."""
@@ -28,6 +29,23 @@ def read_legacy(file: BinaryIO) -> Listing:
     Raises:
         ReadError: The file is damaged or cut off.
     """
+    found, whole, _ = _unpickled(file)
+    return listing_of(found, {}, {key for key, (_, count) in whole.items() if count})
+
+
+def extents(file: BinaryIO) -> dict[str, tuple[int, int, str]]:
+    """Return where each tensor's bytes begin, how many they are, and their type; strided ones are left out."""
+    found, _, places = _unpickled(file)
+    return {
+        name: (places[view.storage.key] + view.storage.begin + view.offset * view.item_bytes, prod(view.shape) * view.item_bytes, view.dtype)
+        for name, view in views_of(found).items()
+        if view.storage is not None and view.storage.key in places and not view.inner and view.dense and view.extent == prod(view.shape)
+        and view.stride == rows_first(view.shape)
+    }  # fmt: skip
+
+
+def _unpickled(file: BinaryIO) -> tuple[object, dict[str, tuple[str, int]], dict[str, int]]:
+    """Return what the file holds, its storages with their types and elements, and where each begins."""
     size = file.seek(0, 2)
     file.seek(0)
     data = file.read(min(size, LARGEST_PICKLE))
@@ -50,13 +68,15 @@ def read_legacy(file: BinaryIO) -> Listing:
     keys, position = load(data, {}, storage_of, position, most=MOST_KEYS)
     if not isinstance(keys, list) or not all(isinstance(key, str) for key in keys) or sorted(keys) != sorted(whole):
         raise ReadError("the file's list of storages is not that of its tensors", offset=position)
+    places = {}
     for key in keys:
+        places[key] = position + 8
         position = _past_storage(file, position, key, *whole[key])
     if position != size:
         raise ReadError(
             Text("the storages end at {position:,}, the file at {size:,}", position=position, size=size), offset=min(position, size)
         )
-    return listing_of(found, {}, {key for key, (_, count) in whole.items() if count})
+    return found, whole, places
 
 
 def _past_storage(file: BinaryIO, position: int, key: str, dtype: str, count: int) -> int:

@@ -96,6 +96,15 @@ class View(NamedTuple):
         return True
 
 
+def rows_first(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the strides of a tensor whose rows lie one behind the other.
+
+    >>> rows_first((2, 3, 4))
+    (12, 4, 1)
+    """
+    return tuple(prod(shape[place + 1 :]) for place in range(len(shape)))
+
+
 def storage_of(identity: object) -> Storage:
     """Read a persistent id: ``("storage", class, key, location, elements)``, and a view of it in old files."""
     if not isinstance(identity, tuple) or len(identity) not in (5, 6) or identity[0] != "storage":

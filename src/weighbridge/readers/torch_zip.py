@@ -16,13 +16,12 @@ from typing import BinaryIO
 
 from weighbridge.core.errors import ReadError
 from weighbridge.core.messages import Text
-from weighbridge.readers import archive, torch_export
+from weighbridge.readers import archive, torch_export, torch_legacy
 from weighbridge.readers.listing import Listing, Stored
 from weighbridge.readers.pickles import load
 from weighbridge.readers.text import shown
-from weighbridge.readers.torch_legacy import read_legacy
 from weighbridge.readers.torch_names import listing_of, views_of
-from weighbridge.readers.torch_storages import LARGEST_PICKLE, MAKERS, Storage, storage_of
+from weighbridge.readers.torch_storages import LARGEST_PICKLE, MAKERS, Storage, rows_first, storage_of
 
 LARGEST_CODE = 16_000_000
 CONSTANTS = "CONSTANTS"
@@ -67,7 +66,7 @@ def read(file: BinaryIO) -> Listing:
     if head[:4] == b"PK\x03\x04":
         return _read_zip(file)
     if _OLD.match(head):
-        return read_legacy(file)
+        return torch_legacy.read_legacy(file)
     if head[:1] == b"\x80":
         raise ReadError("a pickle that torch did not write; load it where it comes from and save its tensors as safetensors", offset=0)
     raise ReadError("neither a zip nor a pickle of torch", offset=0)
@@ -153,6 +152,9 @@ def _member(members: Mapping[str, archive.Member], root: str, what: str, key: st
 
 def extents(file: BinaryIO) -> dict[str, tuple[int, int, str]]:
     """Return where each tensor's bytes begin, how many they are, and their type; packed or strided ones are left out."""
+    file.seek(0)
+    if file.read(4) != b"PK\x03\x04":
+        return torch_legacy.extents(file)
     members = archive.members(file)
     root = _root(members)
     found, _ = _unpickled(file, members, root, "data")
@@ -166,21 +168,12 @@ def extents(file: BinaryIO) -> dict[str, tuple[int, int, str]]:
             or not member
             or member.method != 0
             or view.extent != count
-            or view.stride != _rows_first(view.shape)
+            or view.stride != rows_first(view.shape)
         ):
             continue
         size = view.item_bytes
         places[name] = (archive.place(file, member) + view.offset * size, count * size, view.dtype)
     return places
-
-
-def _rows_first(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the strides of a tensor whose rows lie one behind the other.
-
-    >>> _rows_first((2, 3, 4))
-    (12, 4, 1)
-    """
-    return tuple(prod(shape[place + 1 :]) for place in range(len(shape)))
 
 
 def buffers_of(sources: list[str]) -> Mapping[str, frozenset[str]]:
