@@ -106,9 +106,12 @@ def list_package(model: Path) -> Listing:
     for name, end in sorted({(str(key), value) for key, value in listing.metadata.items()}):
         weights = model.parent / "weights" / name
         size = weights.stat().st_size if weights.is_file() else -1
-        if not name or (isinstance(end, int) and end > size):
-            what = "is missing" if size < 0 else f"has {size:,} bytes, the model's constants lie beyond"
-            raise ReadError(Text("{name} {what}", name=shown(name), what=what), path=str(model))
+        if size < 0:
+            raise ReadError(Text("{name} is missing, which holds part of the tensors", name=shown(name)), path=str(model))
+        if isinstance(end, int) and end > size:
+            raise ReadError(
+                Text("{name} has {size:,} bytes, its chunks reach to {end:,}", name=shown(name), size=size, end=end), path=str(model)
+            )
     return listing
 
 

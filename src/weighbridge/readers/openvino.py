@@ -90,9 +90,12 @@ def check_values(path: Path, listing: Listing) -> None:
     """
     values, end = path.with_suffix(".bin"), listing.metadata["end"]
     size = values.stat().st_size if values.is_file() else -1
+    if size < 0:
+        raise ReadError(Text("{name} is missing, which holds part of the tensors", name=shown(values.name)), path=str(path))
     if isinstance(end, int) and size < end:
-        what = "is missing, which holds the values" if size < 0 else f"has {size:,} bytes, the constants reach to {end:,}"
-        raise ReadError(Text("{name} {what}", name=shown(values.name), what=what), path=str(path))
+        raise ReadError(
+            Text("{name} has {size:,} bytes, its chunks reach to {end:,}", name=shown(values.name), size=size, end=end), path=str(path)
+        )
 
 
 class _Constants:

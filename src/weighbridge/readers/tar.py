@@ -43,8 +43,7 @@ def read(file: BinaryIO) -> Listing:
     if not found and any(name.endswith(".distcp") for name, _, _ in members):
         raise ReadError("an archive with a distributed checkpoint: unpack it (tar -xf) and name the directory with .metadata")
     if len(found) != 1:
-        what = "no checkpoint of torch" if not found else f"{len(found)} checkpoints of torch"
-        raise ReadError(Text("a tar archive with {what}; unpack it and name what is inside", what=what))
+        raise ReadError(Text("a tar archive with {count:,} checkpoints of torch; unpack it and name what is inside", count=len(found)))
     name, begin, size = found[0]
     try:
         listing = torch_zip.read(io.BufferedReader(Window(file, begin, size)))
