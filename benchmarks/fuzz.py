@@ -241,7 +241,9 @@ def main() -> None:
     act, folder = READERS[reader], ROOT / ".fuzz" / reader
     (folder / "inputs").mkdir(parents=True, exist_ok=True)
     (folder / "findings").mkdir(exist_ok=True)
+    longest = LONGEST
     for number, data in enumerate(seeds(reader)):
+        longest = max(longest, len(data))
         (folder / "inputs" / f"seed-{number:03}").write_bytes(data)
     without_checksums()
     in_memory()
@@ -259,7 +261,7 @@ def main() -> None:
             tally.found(f"{type(error).__name__} {Path(place.filename).name}:{place.lineno} {error!s:.100}", data)
         tally.count(read, time.process_time() - begun, data)
 
-    arguments = [sys.argv[0], str(folder / "inputs"), f"-runs={runs}", f"-max_len={LONGEST}", "-timeout=60", f"-rss_limit_mb={MEGABYTES}",
+    arguments = [sys.argv[0], str(folder / "inputs"), f"-runs={runs}", f"-max_len={longest}", "-timeout=60", f"-rss_limit_mb={MEGABYTES}",
                  "-print_final_stats=0", "-verbosity=1"]  # fmt: skip
     atheris.Setup(arguments, one)
     gc.freeze()

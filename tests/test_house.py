@@ -56,7 +56,7 @@ THIRD_PARTY = {
     "obstore": "only object stores need it; an extra",
     "pandas": "only a frame needs it; 400 ms, an extra",
     "polars": "only a frame needs it; an extra",
-    "pyarrow": "only Parquet needs it; an extra",
+    "pyarrow": "only Parquet and packed databases of arrays need it; an extra",
     "rich": "only a terminal needs it; 60 ms",
     "rich_argparse": "only help on a terminal needs it",
     "starlette": "only the server needs it; an extra",

@@ -68,6 +68,9 @@ def _listed(folder: Path) -> Listing:
         if packaged is not None:
             return list_package(packaged)
         step = step_folder(folder) or folder
+        if step is not folder and is_zarr(step):
+            listing = list_zarr(step)
+            return listing._replace(notes=(*listing.notes, f"read from the last step, {step.name}"))
         if is_distributed(step):
             return list_distributed(step)
         ranks = rank_files(step)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from weighbridge.core.errors import ReadError
+from weighbridge.core.files import read_whole
 from weighbridge.core.messages import Text
 from weighbridge.readers import coreml_layers
 from weighbridge.readers.cursor import Cursor
@@ -42,6 +43,7 @@ BLOB_HEAD = 64
 """Bytes before each constant in a file of values."""
 
 MANIFEST = "Manifest.json"
+LARGEST_MANIFEST = 1 << 20
 
 
 class _Walk(NamedTuple):
@@ -89,9 +91,9 @@ def read(file: BinaryIO) -> Listing:
 def package(folder: Path) -> Path | None:
     """Return the model within an ``.mlpackage``, or None if the directory is none."""
     manifest = folder / MANIFEST
-    if not (folder.name.endswith(".mlpackage") and manifest.is_file()) or manifest.stat().st_size > 1 << 20:
+    if not (folder.name.endswith(".mlpackage") and manifest.is_file()):
         return None
-    stated = parse_object(manifest.read_bytes(), "the manifest")
+    stated = parse_object(read_whole(manifest, LARGEST_MANIFEST), "the manifest")
     entries, root = stated.get("itemInfoEntries"), stated.get("rootModelIdentifier")
     entry = entries.get(root) if isinstance(entries, dict) and isinstance(root, str) else None
     path = entry.get("path") if isinstance(entry, dict) else None

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from weighbridge.core.errors import ReadError
+from weighbridge.core.files import read_whole
 from weighbridge.core.messages import Text
 from weighbridge.readers.listing import Listing, Stored
 from weighbridge.readers.pickles import Opaque, Stub, load
@@ -37,10 +38,7 @@ def list_distributed(folder: Path) -> Listing:
     """
     path = folder / METADATA
     try:
-        size = path.stat().st_size
-        if size > LARGEST_PICKLE:
-            raise ReadError(Text("metadata of {size:,} bytes", size=size))
-        data = path.read_bytes()
+        data = read_whole(path, LARGEST_PICKLE)
         _check_files(folder, _ends(_metadata(data).get("storage_data")))
         listing = listing_from(data)
     except OSError as error:

@@ -62,10 +62,9 @@ def _members(file: BinaryIO) -> Iterator[tuple[str, int, int]]:
         if header == bytes(BLOCK):
             return
         count += 1
-        stated = header[148:156].rstrip(b" \0")
-        if count > MOST_MEMBERS or header[257:262] != b"ustar" or not stated.isdigit():
+        if count > MOST_MEMBERS or header[257:262] != b"ustar":
             raise ReadError("a tar archive that is damaged, or has too many members", offset=at)
-        if int(stated, 8) != sum(header) - sum(header[148:156]) + 8 * 32:
+        if _size(header[148:156], at) != sum(header) - sum(header[148:156]) + 8 * 32:
             raise ReadError("a header of the tar archive does not fit its checksum", offset=at)
         size = _size(header[124:136], at)
         if at + BLOCK + size > end:
@@ -76,10 +75,10 @@ def _members(file: BinaryIO) -> Iterator[tuple[str, int, int]]:
 
 
 def _size(field: bytes, at: int) -> int:
-    """Return the size of a member: octal digits, or, beyond 8 GiB, a whole number of 11 bytes."""
+    """Return a number in a header: octal digits, or, of a member beyond 8 GiB, a whole number of 11 bytes."""
     if field[:1] == b"\x80":
         return int.from_bytes(field[1:], "big")
     try:
-        return int(field.rstrip(b" \0") or b"0", 8)
+        return int(field.strip(b" \0") or b"0", 8)
     except ValueError:
-        raise ReadError("a size in the tar archive is no number", offset=at) from None
+        raise ReadError("a number in the tar archive is none", offset=at) from None

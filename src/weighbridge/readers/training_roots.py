@@ -13,12 +13,16 @@ import re
 from pathlib import Path
 
 from weighbridge.core.errors import ReadError
+from weighbridge.core.files import read_whole
 from weighbridge.core.messages import Text
 from weighbridge.readers.formats import read_file
 from weighbridge.readers.listing import Listing
 
 TRACKERS = ("latest", "latest_checkpointed_iteration.txt")
 """Files that name the folder of the last step."""
+
+ORBAX = "_CHECKPOINT_METADATA"
+"""A file in each step's folder of Orbax' manager, which is called by the step's number."""
 
 _RANKS = re.compile(r"(?P<zero>zero_pp_rank_\d+_)?mp_rank_(?P<rank>\d\d)(_(?P<stage>\d\d\d))?(_model_states\.pt)?")
 _PIECES = re.compile(r"layer_\d+(_expert_\d+_mp_rank_\d\d)?(-model_\d\d)?[-_]model_states\.pt")
@@ -27,15 +31,16 @@ _WAY = "join them with the tool that wrote them (DeepSpeed: zero_to_fp32.py; Meg
 
 
 def step_folder(folder: Path) -> Path | None:
-    """Return the folder of the last step, if this is the root of a training of DeepSpeed or Megatron."""
+    """Return the folder of the last step, if this is the root of a training of DeepSpeed, Megatron or Orbax."""
     for name in TRACKERS:
         path = folder / name
         if path.is_file() and path.stat().st_size <= 100:
-            word = path.read_bytes().decode("utf-8", "replace").strip()
+            word = read_whole(path, 100).decode("utf-8", "replace").strip()
             step = f"iter_{int(word):07}" if word.isdecimal() and word.isascii() else word
             if _STEP.fullmatch(step) and step not in (".", "..") and (folder / step).is_dir():
                 return folder / step
-    return None
+    steps = [path for path in folder.iterdir() if path.name.isdecimal() and path.name.isascii() and (path / ORBAX).is_file()]
+    return max(steps, key=lambda path: (len(path.name), path.name), default=None)
 
 
 def rank_files(folder: Path) -> list[Path]:

@@ -1,5 +1,7 @@
 """Directories of Zarr arrays, as Orbax and T5X write checkpoints: one small file of metadata for each array, the chunks not opened.
 
+Orbax keeps them in an OCDBT database (``readers.ocdbt``) unless it is told not to.
+
 Source: zarr-specs, v2 and v3.0; google/orbax, checkpoint/_src/serialization (names are paths joined by dots)
 """
 
@@ -15,11 +17,15 @@ from weighbridge.core.errors import ReadError
 from weighbridge.core.files import read_whole
 from weighbridge.core.messages import Text
 from weighbridge.readers.listing import DEEPEST, LONGEST, Listing, Stored
+from weighbridge.readers.ocdbt import MANIFEST, metadata_of
 from weighbridge.readers.text import parse_object
 from weighbridge.readers.variables import OPTIMISER_NOTE, STATISTICS_NOTE, TABLE_NOTE, dotted, role_of_variable
 
 MARKS = (".zarray", ".zgroup", "zarr.json", "_METADATA", "_CHECKPOINT_METADATA", "manifest.ocdbt")
 """Files of which one stands in every such directory."""
+
+ITEMS = ("default", "state", "params", "model")
+"""What a step of Orbax' manager calls the item that is the model."""
 
 LARGEST = 1 << 20
 DEEPEST_DIRECTORY = 32
@@ -51,17 +57,13 @@ def list_zarr(folder: Path) -> Listing:
         ReadError: Damaged metadata, or arrays in a database (OCDBT), whose shapes are not in files of their own.
     """
     tensors: dict[str, Stored] = {}
-    for place, version in _places(folder):
-        name = dotted(place.relative_to(folder).as_posix()) if place != folder else place.name
-        array = _array(place / (".zarray" if version == 2 else "zarr.json"), version)
-        if array is None:
-            continue
+    for name, array in _in_database(folder) if database(folder) else _in_files(folder):
         name = name.removeprefix("params.").removeprefix("target.")
         if name in tensors:
             raise ReadError(Text("two arrays are called {name!r:.80}", name=name), path=str(folder))
         tensors[name] = array._replace(name=name)
     if not tensors:
-        raise ReadError(_why_empty(folder), path=str(folder))
+        raise ReadError("the directory holds no Zarr arrays", path=str(folder))
     told = tuple(_told(tensor, tensors) for tensor in tensors.values())
     apart = [tensor for tensor in told if tensor.note == OPTIMISER_NOTE]
     count = sum(prod(tensor.shape) for tensor in apart)
@@ -69,10 +71,29 @@ def list_zarr(folder: Path) -> Listing:
     return Listing("zarr", told, {}, tuple(notes), ordered=False)
 
 
-def _why_empty(folder: Path) -> str:
-    if any(True for _ in folder.rglob("manifest.ocdbt")):
-        return "the arrays lie in an OCDBT database, which is not read; save them with use_ocdbt=False, or export to safetensors"
-    return "the directory holds no Zarr arrays"
+def database(folder: Path) -> Path | None:
+    """Return the folder of a checkpoint that is an OCDBT database: itself, or the one item of a step of Orbax' manager."""
+    return next((place for place in (folder, *(folder / name for name in ITEMS)) if (place / MANIFEST).is_file()), None)
+
+
+def _in_database(folder: Path) -> Iterator[tuple[str, Stored]]:
+    """Yield the arrays of a database, by their keys."""
+    place = database(folder)
+    assert place is not None
+    for key, data in metadata_of(place):
+        path, _, file = key.rpartition("/")
+        array = _parsed(data, 2 if file == ".zarray" else 3, place / key)
+        if array is not None:
+            yield dotted(path), array
+
+
+def _in_files(folder: Path) -> Iterator[tuple[str, Stored]]:
+    """Yield the arrays of a directory, by the paths of theirs."""
+    for place, version in _places(folder):
+        name = dotted(place.relative_to(folder).as_posix()) if place != folder else place.name
+        array = _array(place / (".zarray" if version == 2 else "zarr.json"), version)
+        if array is not None:
+            yield name, array
 
 
 def _places(folder: Path) -> Iterator[tuple[Path, int]]:
@@ -104,9 +125,16 @@ def _places(folder: Path) -> Iterator[tuple[Path, int]]:
 def _array(path: Path, version: int) -> Stored | None:
     """Read the metadata of one array; None if it is that of a group."""
     try:
-        found = parse_object(read_whole(path, LARGEST), "the metadata")
+        data = read_whole(path, LARGEST)
     except OSError as error:
         raise ReadError(Text("cannot be read: {strerror}", strerror=error.strerror), path=str(path)) from None
+    return _parsed(data, version, path)
+
+
+def _parsed(data: bytes, version: int, path: Path) -> Stored | None:
+    """Read the metadata of one array; None if it is that of a group."""
+    try:
+        found = parse_object(data, "the metadata")
     except ReadError as error:
         raise ReadError(str(error), path=error.path or str(path)) from None
     if version == 3 and found.get("node_type") != "array":

@@ -327,6 +327,32 @@ def of_mlx() -> dict[str, Facts]:
     return {**{name: facts(arrays) for name, arrays in read.items()}, "mlx.npy": facts({"array": mx.load(str(HERE / "mlx.npy"))})}
 
 
+def of_orbax() -> dict[str, Facts]:
+    """A tree in each of Orbax' layouts, and a database of tensorstore whose tree has several levels."""
+    ocp, jnp, store = import_module("orbax.checkpoint"), import_module("jax.numpy"), import_module("tensorstore")
+    tree = {
+        "params": {"dense": {"kernel": jnp.zeros((3, 4)), "bias": jnp.zeros(4, jnp.bfloat16)}},
+        "opt_state": [{"mu": jnp.zeros((3, 4))}],
+        "step": jnp.array(3),
+    }
+    said = {"dense.kernel": [[3, 4], "float32"], "dense.bias": [[4], "bfloat16"], "step": [[], "int32"]}
+    for name, options in (("orbax", {}), ("orbax-files", {"use_ocdbt": False}), ("orbax-zarr3", {"use_zarr3": True})):
+        fresh(name).rmdir()
+        ocp.Checkpointer(ocp.PyTreeCheckpointHandler(**options)).save(HERE / name, tree)
+    fresh("orbax-manager")
+    manager = ocp.CheckpointManager(HERE / "orbax-manager")
+    manager.save(0, args=ocp.args.StandardSave(tree))
+    manager.wait_until_finished()
+    base = {"driver": "file", "path": str(fresh("ocdbt")) + "/"}
+    config = {"max_decoded_node_bytes": 300, "max_inline_value_bytes": 20}
+    many = {}
+    for number in range(12):
+        spec = {"driver": "zarr", "kvstore": {"driver": "ocdbt", "base": base, "config": config, "path": f"layer_{number}/"}}
+        store.open(spec, create=True, dtype=store.float32, shape=[number, 5]).result().write(1).result()
+        many[f"layer_{number}"] = [[number, 5], "float32"]
+    return {**dict.fromkeys(("orbax", "orbax-files", "orbax-zarr3", "orbax-manager", "orbax-manager/0"), said), "ocdbt": many}
+
+
 def fresh(name: str) -> Path:
     """Return an empty folder."""
     shutil.rmtree(HERE / name, ignore_errors=True)
@@ -336,7 +362,7 @@ def fresh(name: str) -> Path:
 
 GROUPS: dict[str, tuple[str, Callable[[], dict[str, Facts]]]] = {
     "torch": ("torch", of_torch), "numpy": ("numpy", of_numpy), "equinox": ("equinox", of_equinox),
-    "openvino": ("openvino", of_openvino), "coremltools": ("coremltools", of_coremltools), "paddle": ("paddlepaddle", of_paddle), "mlx": ("mlx", of_mlx),
+    "orbax": ("orbax-checkpoint", of_orbax), "openvino": ("openvino", of_openvino), "coremltools": ("coremltools", of_coremltools), "paddle": ("paddlepaddle", of_paddle), "mlx": ("mlx", of_mlx),
     "ctranslate2": ("ctranslate2", of_ctranslate2), "litert": ("ai-edge-litert", of_litert), "executorch": ("executorch", of_executorch),
 }  # fmt: skip
 

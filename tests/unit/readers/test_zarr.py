@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,8 @@ from weighbridge.accounts.parameters import tally_of
 from weighbridge.core.errors import ReadError
 from weighbridge.load import checkpoint_of
 from weighbridge.readers import read_listing
+
+CORPUS = Path(__file__).parents[2] / "corpus" / "formats"
 
 
 def old(folder: Path, name: str, *shape: int, dtype: str = "<f4") -> None:
@@ -84,8 +88,35 @@ def test_damaged_metadata_is_refused(tmp_path: Path, text: str, message: str) ->
         read_listing(tmp_path)
 
 
-def test_a_database_is_refused_with_a_way_forward(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"x", "manifest.ocdbt is no node of an OCDBT database"),
+        (b"\x0c\xdb:*" + (20).to_bytes(8, "little") + bytes([1, 0]) + bytes(6), "an OCDBT database of version 1, packed in way 0"),
+        (b"\x0c\xdb:*" + (19).to_bytes(8, "little") + bytes([0, 1]) + bytes(5), "a node of the OCDBT database is damaged"),
+        (b"\x0c\xdb:*" + (18).to_bytes(8, "little") + bytes([0, 0]) + bytes(4), "a node of the OCDBT database is cut off"),
+    ],
+)
+def test_a_damaged_database_is_refused(tmp_path: Path, data: bytes, message: str) -> None:
+    pytest.importorskip("pyarrow")
     (tmp_path / "_METADATA").write_text("{}")
-    (tmp_path / "manifest.ocdbt").write_bytes(b"x")
-    with pytest.raises(ReadError, match="OCDBT database, which is not read; save them with use_ocdbt=False"):
+    (tmp_path / "manifest.ocdbt").write_bytes(data)
+    with pytest.raises(ReadError, match=message):
         read_listing(tmp_path)
+
+
+def test_every_damage_of_a_database_is_refused_or_read(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    copy = tmp_path / "copy"
+    shutil.copytree(CORPUS / "ocdbt", copy)
+    for path in sorted(path for path in copy.rglob("*") if path.is_file()):
+        whole = path.read_bytes()
+        for place in range(0, len(whole), max(1, len(whole) // 60)):
+            path.write_bytes(whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1 :])
+            with suppress(ReadError):
+                read_listing(copy)
+        path.write_bytes(whole[: len(whole) // 2])
+        with suppress(ReadError):
+            read_listing(copy)
+        path.write_bytes(whole)
+    assert len(read_listing(copy).tensors) == 12
